@@ -59,7 +59,7 @@ async function compare(ours: Subject, theirs: Subject, scenario: (typeof scenari
   );
 }
 
-// The peer judges nothing either; bench/judged.ts measures mail that is judged.
+// The peer does not filter either; bench/judged.ts measures filtered mail.
 const ours = await startMailstead(undefined, { MAILSTEAD_SPAM_CHECKS: 'off' });
 const theirs = await startPeer(10);
 try {

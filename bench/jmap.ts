@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { accountId, jmapId } from '../mail/jmap/ids.ts';
-import { askServer } from '../src/control/client.ts';
+import { accountId, jmapId } from '../mail/jmap/core/ids.ts';
+import { callServer } from '../src/control/client.ts';
 import { type BigAccount as Big, fillDirectory, wordOf } from './lib/big-account.ts';
 import { at, JmapWire, timed } from './lib/jmap-load.ts';
 import { poll, pollers } from './lib/jmap-polling.ts';
@@ -13,8 +13,8 @@ import { memoryKib } from './lib/process.ts';
 import { Wire } from './lib/wire.ts';
 
 /**
- * The JMAP door over HTTP: what clients ask of an account of 200,000 messages with its full text built, 200 clients that
- * poll, and 1,000 that wait to be told. `npm run bench:jmap [messages] [seconds]`.
+ * JMAP over HTTP: requests of clients to an account of 200,000 indexed messages, 200 clients that
+ * poll, and 1,000 with open event streams. `npm run bench:jmap [messages] [seconds]`.
  */
 const MESSAGES = Number(process.argv[2] ?? 200_000);
 const SECONDS = Number(process.argv[3] ?? 10);
@@ -55,9 +55,9 @@ try {
 
 type Subject = Awaited<ReturnType<typeof startMailstead>>;
 
-/** What one client waits for, one request after the other. */
+/** Latency of one client, one request after the other. */
 async function answers(box: Subject, big: Big): Promise<void> {
-  const made = await askServer(dataDir, 'create_agent_token', { name: 'bench', actions: ['read', 'manage', 'send'] });
+  const made = await callServer(dataDir, 'create_agent_token', { name: 'bench', actions: ['read', 'manage', 'send'] });
   if (made.kind !== 'done') throw new Error(made.message);
   const wire = await JmapWire.open(box.ports['http'] ?? 0, `Bearer ${(made.result as { secret: string }).secret}`);
   const id = accountId(big.account);
@@ -134,7 +134,7 @@ async function polling(box: Subject): Promise<void> {
   for (const { wire } of clients) wire.close();
 }
 
-/** Clients that wait to be told: what they cost, and how soon a delivery reaches all of an account. */
+/** Clients with open event streams: their cost, and the time until a delivery reaches all of an account. */
 async function streams(box: Subject): Promise<void> {
   const all = await tokensOf(box);
   const open: JmapStream[] = [];
@@ -157,7 +157,7 @@ async function streams(box: Subject): Promise<void> {
   for (const stream of open) stream.close();
 }
 
-/** Delivers to each account in turn; how late each of its streams was told after the 250, in order. */
+/** Delivers to each account in turn; delays between the 250 and the event of each stream, in order. */
 async function fanOut(box: Subject, open: readonly JmapStream[]): Promise<number[]> {
   const smtp = await Wire.open(box.smtpPort);
   await smtp.smtp(undefined, '2');

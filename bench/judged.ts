@@ -8,7 +8,7 @@ import type { Subject } from './lib/mailstead.ts';
 import { memoryKib } from './lib/process.ts';
 
 /**
- * Mail that is judged as it comes: Mailstead in live mode with all its checks, against Debian's Postfix and Dovecot with
+ * Filtered mail: Mailstead in live mode with all its checks, against Debian's Postfix and Dovecot with
  * Rspamd as milter (SPF, DKIM, DMARC, its rules, Bayes), interleaved in one run, DNS on loopback. Mail is signed by eight
  * domains and passes. `npm run bench:judged [rounds]`; needs root and postfix, dovecot-imapd, dovecot-lmtpd, rspamd and
  * redis-server. BENCH_DIR says which disk to use. BENCH_ONLY=ours or peer runs one side.
@@ -51,7 +51,7 @@ const load = (connections: number): Omit<Load, 'messages'> => ({
   sender: senders.sender,
 });
 
-/** What was measured has to have been done. */
+/** Asserts that the measured work was done. */
 async function prove(subject: Subject): Promise<void> {
   const header = await lastHeader(subject, 'Authentication-Results');
   const missing = ['spf=pass', 'dkim=pass', 'dmarc=pass'].filter((one) => !header.includes(one));

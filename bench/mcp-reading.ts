@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { askServer } from '../src/control/client.ts';
+import { callServer } from '../src/control/client.ts';
 import { fillContacts, fillDirectory, wordOf } from './lib/big-account.ts';
 import { at, JmapWire as Wire, timed } from './lib/jmap-load.ts';
 import { startMailstead } from './lib/mailstead.ts';
 import { cpuMs } from './lib/process.ts';
 
 /**
- * What an agent waits for over MCP in a mailbox of 200,000 messages with its full text built, one call after the other.
+ * Latency of an agent's MCP calls in a mailbox of 200,000 indexed messages, one call after the other.
  * `npm run bench:mcp-reading [messages] [calls]`.
  */
 const MESSAGES = Number(process.argv[2] ?? 200_000);
@@ -23,7 +23,7 @@ try {
   fillContacts(dataDir, account);
   const box = await startMailstead(1, {}, undefined, dataDir);
   try {
-    const made = await askServer(dataDir, 'create_agent_token', { name: 'bench', actions: ['read', 'manage'] });
+    const made = await callServer(dataDir, 'create_agent_token', { name: 'bench', actions: ['read', 'manage'] });
     if (made.kind !== 'done') throw new Error(made.message);
     const { secret } = made.result as { secret: string };
     await measure(await Wire.open(box.ports['http'] ?? 0, `Bearer ${secret}`, '/mcp'), () => cpuMs(box.roots));

@@ -6,7 +6,7 @@ import { cpuMs, memoryKib } from './lib/process.ts';
 import { Wire } from './lib/wire.ts';
 
 /**
- * The MCP door: `whoami` as often as it is answered, over pooled connections, as a bare call and as the current revision
+ * MCP calls: `whoami` as often as it is answered, over pooled connections, as a bare call and as the current revision
  * has it; and 200 a second offered while 50 IMAP sessions each fetch 50 envelopes a second. `npm run bench:mcp [seconds]`.
  */
 const SECONDS = Math.max(2, Number(process.argv[2] ?? 10));

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import { submit } from '../mail/delivery/submit.ts';
-import { freely } from '../test/support/submission.ts';
+import { unlimitedSubmission } from '../test/support/submission.ts';
 import { quiet } from '../mail/log.ts';
 import { indexMessage } from '../mail/message/indexer.ts';
-import { listAccounts } from '../mail/store/account.ts';
+import { listAccounts } from '../mail/store/account/account.ts';
 import { MailStore } from '../mail/store/store.ts';
 import { type Box, startBox } from '../test/support/box.ts';
 import { dnsServer } from '../test/support/dns-server.ts';
@@ -45,7 +45,7 @@ async function emptyBox(): Promise<{ box: Box; password: string; dataDir: string
 
 /** Queues one message after the other, as submissions of the mailbox, by the store's own commands. */
 async function fill(dataDir: string, messages: number, to: (n: number) => string): Promise<void> {
-  const engine = new URL('../src/store-thread.ts', import.meta.url);
+  const engine = new URL('../src/start/store-thread.ts', import.meta.url);
   const rest = { keepFree: 0, clock: Date.now, log: quiet, meter: quiet };
   const store = await MailStore.open({ dataDir, engine, ...rest, fatal: (error) => console.error(error) });
   const [account] = await store.read(listAccounts, undefined);
@@ -55,7 +55,7 @@ async function fill(dataDir: string, messages: number, to: (n: number) => string
     const data = Buffer.from(`From: ${ME}\r\nTo: ${recipient}\r\nMessage-ID: <${n}@home.example>\r\n\r\n${n}\r\n`);
     return store.write(
       submit,
-      freely({
+      unlimitedSubmission({
         trace: `bench-${n}`,
         account: account.id,
         tenant: account.tenant,

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { accountId, jmapId } from '../mail/jmap/ids.ts';
-import { MAIL } from '../mail/jmap/capabilities.ts';
-import type { JmapSession } from '../mail/jmap/method.ts';
-import { runRequest } from '../mail/jmap/run.ts';
+import { accountId, jmapId } from '../mail/jmap/core/ids.ts';
+import { MAIL } from '../mail/jmap/core/capabilities.ts';
+import type { JmapSession } from '../mail/jmap/core/method.ts';
+import { runRequest } from '../mail/jmap/core/request-runner.ts';
 import { quiet } from '../mail/log.ts';
 import { MailStore } from '../mail/store/store.ts';
-import { testDesk } from '../test/support/jmap-world.ts';
+import { testJmapContext } from '../test/support/jmap-fixture.ts';
 import { bigAccount, wordOf } from './lib/big-account.ts';
 
 // Email/query and full text over one large account, on the store's real threads; no HTTP.
@@ -16,7 +16,7 @@ const dataDir = mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'mailstea
 
 const store = await MailStore.open({
   dataDir,
-  engine: new URL('../src/store-thread.ts', import.meta.url),
+  engine: new URL('../src/start/store-thread.ts', import.meta.url),
   keepFree: 0,
   clock: Date.now,
   log: quiet,
@@ -31,7 +31,7 @@ try {
   const big = await bigAccount(store, { messages, progress: (done) => console.error(`${done} messages`) });
   report('fill', `${rate(began)}/s`);
 
-  const desk = testDesk(store, Date.now);
+  const desk = testJmapContext(store, Date.now);
   const id = accountId(big.account);
   const access = { account: big.account, address: 'big@big.test', readOnly: false, mayTransmit: true };
   const session: JmapSession = { username: 'big', accounts: new Map([[id, access]]), credential: 'bench' };

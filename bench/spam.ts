@@ -1,7 +1,7 @@
-import { checkContent, checkPeer } from '../mail/policy/checks/index.ts';
+import { checkContent, checkClient } from '../mail/policy/checks/index.ts';
 import { measure, summed, type Tallies } from '../test/support/corpus/measure.ts';
 
-// How well junk is told from mail that is wanted, on made-up mailboxes (test/support/corpus). Seeds are arguments; without
+// Accuracy of the filter on generated mailboxes (test/support/corpus). Seeds are arguments; without
 // any those of docs/spam.md, which were not used when anything was tuned. `answered` before them: mail is answered as well.
 
 const SEEDS = [501, 502, 503, 504, 505, 506];
@@ -27,7 +27,7 @@ function printKinds(tallies: Tallies): void {
 }
 
 const [first = '', ...others] = process.argv.slice(2);
-/** What a person who writes answers does besides. */
+/** Other actions of a person who replies to mail. */
 const answered = first === 'answered' && { answered: { good: 0.3, junk: 0.02 } };
 const given = (answered === false && first !== '' ? [first, ...others] : others).map(Number);
 const all: Awaited<ReturnType<typeof measure>>[] = [];
@@ -37,7 +37,7 @@ for (const seed of given.length > 0 ? given : SEEDS) {
     count: COUNT,
     taught: TAUGHT,
     ...answered,
-    checks: (sample, now) => [...checkContent(sample, here(now)), ...checkPeer(sample, here(now))],
+    checks: (sample, now) => [...checkContent(sample, here(now)), ...checkClient(sample, here(now))],
   });
   print(`mailbox ${seed}, words alone`, measured.words);
   print(`mailbox ${seed}, everything`, measured.whole);
@@ -48,7 +48,7 @@ print('together, words alone', words);
 print('together, everything', whole);
 printKinds(whole);
 
-/** What the checks are told of this box. */
+/** Facts about this server that the checks need. */
 function here(now: number): { hostname: string; now: number } {
   return { hostname: 'box.test', now };
 }

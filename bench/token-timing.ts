@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { addToken } from '../src/tokens/commands.ts';
 import { authenticate } from '../src/tokens/authenticate.ts';
-import { ALL_ACTIONS, makeToken, secretHash, shownPart } from '../src/tokens/token.ts';
+import { ALL_ACTIONS, makeToken, secretHash, shownPart } from '../src/core/token.ts';
 import { testWorld } from '../test/support/world.ts';
 
 /**
- * Whether the time that a wrong token takes says how wrong it is: the first hex digit wrong, the last one, all of them;
+ * Checks that the response time of a wrong token does not depend on how wrong it is: the first hex digit wrong, the last one, all of them;
  * interleaved, medians. `npm run bench:tokens [rounds]`. The difference should drown in the noise: below 2 % and 20 µs.
  */
 const ROUNDS = Math.max(100, Number(process.argv[2] ?? 20_000));

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { askServer } from '../src/control/client.ts';
+import { callServer } from '../src/control/client.ts';
 import { startMailstead } from './lib/mailstead.ts';
 import { cpuMs, memoryKib } from './lib/process.ts';
 import { openWait, type OpenWait, type Way } from './lib/wait-load.ts';
 import { Wire } from './lib/wire.ts';
 
 /**
- * What agents and programs cost that wait for mail: memory of 1,000 waits over 10 mailboxes, CPU while nothing
- * happens, and how soon 100 who wait for one mailbox are told after the 250. `npm run bench:waits`.
+ * Cost of pending waits for mail: memory of 1,000 waits over 10 mailboxes, CPU while nothing
+ * happens, and the delay after the 250 until 100 waits on one mailbox are answered. `npm run bench:waits`.
  */
 const WAITS = 1000;
 const FIRST = 100;
@@ -56,7 +56,7 @@ async function measure(way: Way): Promise<void> {
 }
 
 async function tokenOf(dataDir: string, name: string): Promise<string> {
-  const answer = await askServer(dataDir, 'create_agent_token', { name, actions: ['mail_read'] });
+  const answer = await callServer(dataDir, 'create_agent_token', { name, actions: ['mail_read'] });
   if (answer.kind !== 'done') throw new Error(answer.message);
   return (answer.result as { secret: string }).secret;
 }

@@ -1,15 +1,15 @@
 import { createServer, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
-import { askServer } from '../src/control/client.ts';
+import { callServer } from '../src/control/client.ts';
 import { freePort } from '../test/support/free-port.ts';
 import { ingest } from './lib/ingest-load.ts';
 import { startMailstead } from './lib/mailstead.ts';
 import { cpuMs, memoryKib } from './lib/process.ts';
 
 /**
- * Webhooks: a backlog over 50 mailboxes is told to one host of this machine that comes up, 10 connections at most; then
- * mail arrives a few times a second and is told at once. The receiver runs in this process. `npm run bench:webhooks`.
+ * Webhooks: a backlog over 50 mailboxes is posted to one local host, 10 connections at most; then
+ * mail arrives a few times a second and is posted at once. The receiver runs in this process. `npm run bench:webhooks`.
  */
 const MAILBOXES = 50;
 const BACKLOG = Number(process.argv[2] ?? 5000);
@@ -19,7 +19,7 @@ const OCTETS = 4096;
 
 /** Deliveries that came, by their id; the load has Message-IDs several times. */
 const came = new Set<string>();
-/** When messages were told first, by their Message-ID. */
+/** Times of the first posts, by Message-ID. */
 const told = new Map<string, number>();
 let repeats = 0;
 let connections = 0;
@@ -78,7 +78,7 @@ async function live(address: (n: number) => string): Promise<void> {
 }
 
 async function ask(operation: string, input: object): Promise<void> {
-  const answer = await askServer(box.dataDir, operation, input);
+  const answer = await callServer(box.dataDir, operation, input);
   if (answer.kind !== 'done') throw new Error(`${operation}: ${answer.message}`);
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs, parseEnv } from 'node:util';
 
@@ -6,16 +7,16 @@ import type { Parse } from './parse.ts';
 import { SETTINGS } from './settings.ts';
 import type { SettingName, Settings } from './settings.ts';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** One sentence that names the setting and says what to do. */
-export interface Problem {
+/** Error that names the setting and the correction. */
+export interface SettingsProblem {
   readonly problem: string;
 }
 
 const PREFIX = 'MAILSTEAD_';
 
-/** Names that npm, Docker and others may set are not ours to judge; ours must all be known. */
+/** Settings as text, without the prefix. */
 type Given = Partial<Record<SettingName, string>>;
 
 type Values = { [N in SettingName]: ValueOf<(typeof SETTINGS)[N]> | undefined };
@@ -25,10 +26,14 @@ type ValueOf<S> = S extends { parse: Parse<infer T> } ? T : never;
  * Reads the settings from the environment and, below it, from the file that `--env-file FILE` names among `args`.
  * `terminal` decides the default log format. Reads no other file and changes nothing.
  */
-export function loadSettings(env: Environment, args: readonly string[], terminal = false): Settings | Problem {
+export function loadSettings(
+  env: EnvironmentVariables,
+  args: readonly string[],
+  terminal = false,
+): Settings | SettingsProblem {
   try {
     const values = parseAll({ ...given(fromFile(args)), ...given(env) });
-    return settle(values, terminal);
+    return resolveSettings(values, terminal);
   } catch (error) {
     if (error instanceof BadSetting) return { problem: error.message };
     throw error;
@@ -37,31 +42,31 @@ export function loadSettings(env: Environment, args: readonly string[], terminal
 
 class BadSetting extends Error {}
 
-function fromFile(args: readonly string[]): Environment {
+function fromFile(args: readonly string[]): EnvironmentVariables {
   const { values } = parseArgs({
     args: [...args],
     options: { 'env-file': { type: 'string', multiple: true } },
     strict: false,
   });
   const files = values['env-file'] ?? [];
-  return Object.assign({}, ...files.map(readFile)) as Environment;
+  return Object.assign({}, ...files.map(readFile)) as EnvironmentVariables;
 }
 
-function readFile(path: string | boolean): Environment {
-  if (typeof path === 'boolean') throw new BadSetting('--env-file needs the name of a file.');
+function readFile(path: string | boolean): EnvironmentVariables {
+  if (typeof path === 'boolean') throw new BadSetting('--env-file needs a file name.');
   try {
     return parseEnv(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new BadSetting(`The file ${path} named by --env-file cannot be read: ${(error as Error).message}.`);
+    throw new BadSetting(`Cannot read the file ${path} of --env-file: ${(error as Error).message}.`);
   }
 }
 
-/** Our names without the prefix. An empty value is no value: that is how a compose file passes an unset variable on. */
-function given(env: Environment): Given {
+/** Selects MAILSTEAD_ variables, without the prefix. An empty value counts as unset, as compose files pass unset variables. */
+function given(env: EnvironmentVariables): Given {
   const ours = Object.entries(env).filter(([name]) => name.startsWith(PREFIX));
   for (const [name] of ours) {
     if (Object.hasOwn(SETTINGS, name.slice(PREFIX.length))) continue;
-    throw new BadSetting(`There is no setting ${name}: see config/example.env for all there are.`);
+    throw new BadSetting(`Unknown setting ${name}. See config/example.env for all settings.`);
   }
   return Object.fromEntries(
     ours
@@ -80,7 +85,7 @@ function parseOne(name: SettingName, value: string | undefined, live: boolean): 
   const setting: { parse: Parse<unknown>; notYet?: string | true; secret?: true } = SETTINGS[name];
   if (value !== undefined && setting.notYet !== undefined && value !== setting.notYet) {
     const instead = setting.notYet === true ? 'leave it unset' : `leave it unset or at "${setting.notYet}"`;
-    throw new BadSetting(`${PREFIX}${name} is for a part that this version does not have yet: ${instead}.`);
+    throw new BadSetting(`${PREFIX}${name} is not supported in this version: ${instead}.`);
   }
   const text = value ?? defaultOf(name, live);
   if (text === undefined) return undefined;
@@ -89,17 +94,17 @@ function parseOne(name: SettingName, value: string | undefined, live: boolean): 
   throw new BadSetting(`${PREFIX}${name} must be ${parsed.expected}${setting.secret ? '' : `, not "${text}"`}.`);
 }
 
-/** The default of a setting as it would be written, or undefined when it has none. */
+/** Default of a setting as text; undefined if it has none. */
 export function defaultOf(name: SettingName, live: boolean): string | undefined {
   const setting: { local?: string; live?: string } = SETTINGS[name];
   return live ? (setting.live ?? setting.local) : setting.local;
 }
 
-function settle(values: Values, terminal: boolean): Settings {
+function resolveSettings(values: Values, terminal: boolean): Settings {
   const live = values.HOSTNAME !== undefined;
   const dataDir = resolve(needed(values.DATA_DIR));
   const hostname = values.HOSTNAME ?? 'box.test';
-  checkTogether(values, live);
+  checkCombinations(values, live);
   return {
     live,
     dataDir,
@@ -141,6 +146,7 @@ function settle(values: Values, terminal: boolean): Settings {
     localPassword: values.LOCAL_PASSWORD,
     keyFile: values.KEY_FILE === undefined ? join(dataDir, 'secret.key') : resolve(values.KEY_FILE),
     maxMessageBytes: needed(values.MAX_MESSAGE_BYTES),
+    memoryMb: values.MEMORY ?? machineMemoryMb(),
     rspamdUrl: values.RSPAMD_URL,
     clamav: values.CLAMAV,
     dnsLists: { addresses: needed(values.DNSBL), hosts: needed(values.URIBL) },
@@ -152,6 +158,12 @@ function settle(values: Values, terminal: boolean): Settings {
   };
 }
 
+/** The memory limit of the cgroup, or the memory of the machine, in MB. */
+function machineMemoryMb(): number {
+  const limit = process.constrainedMemory();
+  return Math.floor(Math.min(totalmem(), limit > 0 ? limit : Infinity) / 1_048_576);
+}
+
 function smarthostOf({ SMARTHOST: url, SMARTHOST_USE: use, SMARTHOST_PASSWORD_FILE: file }: Values) {
   if (url === undefined) return undefined;
   return { ...url, use: needed(use), passwordFile: file === undefined ? undefined : resolve(file) };
@@ -161,37 +173,37 @@ const PORTS = (Object.keys(SETTINGS) as SettingName[]).filter(
   (name): name is Extract<SettingName, `${string}_PORT`> => name.endsWith('_PORT') && name !== 'OUTBOUND_PORT',
 );
 
-/** What is wrong only together. */
-function checkTogether(values: Values, live: boolean): void {
+/** Checks settings that depend on each other. */
+function checkCombinations(values: Values, live: boolean): void {
   if ((values.TLS_CERT === undefined) !== (values.TLS_KEY === undefined)) {
     const [missing, set] = values.TLS_CERT === undefined ? ['TLS_CERT', 'TLS_KEY'] : ['TLS_KEY', 'TLS_CERT'];
-    throw new BadSetting(`${PREFIX}${missing} is missing beside ${PREFIX}${set}: set both or neither.`);
+    throw new BadSetting(`${PREFIX}${missing} is missing, but ${PREFIX}${set} is set. Set both or neither.`);
   }
   checkSmarthost(values);
   if (live && values.LOCAL_PASSWORD !== undefined) {
-    throw new BadSetting(`${PREFIX}LOCAL_PASSWORD is for local mode only: unset it, or unset ${PREFIX}HOSTNAME.`);
+    throw new BadSetting(`${PREFIX}LOCAL_PASSWORD is for local mode only. Unset it, or unset ${PREFIX}HOSTNAME.`);
   }
-  const doors = PORTS.filter((name) => (values[name] ?? 0) !== 0);
-  const second = doors.find((name, i) => doors.findIndex((other) => values[other] === values[name]) < i);
-  const first = second && doors.find((name) => values[name] === values[second]);
-  if (second) throw new BadSetting(`${PREFIX}${first} and ${PREFIX}${second} are the same port: change one.`);
+  const enabled = PORTS.filter((name) => (values[name] ?? 0) !== 0);
+  const second = enabled.find((name, i) => enabled.findIndex((other) => values[other] === values[name]) < i);
+  const first = second && enabled.find((name) => values[name] === values[second]);
+  if (second) throw new BadSetting(`${PREFIX}${first} and ${PREFIX}${second} use the same port. Change one.`);
 }
 
 function checkSmarthost({ SMARTHOST: url, SMARTHOST_PASSWORD_FILE: file }: Values): void {
   const name = `${PREFIX}SMARTHOST`;
   if (url === undefined) {
-    if (file !== undefined) throw new BadSetting(`${name}_PASSWORD_FILE is set without ${name}: set both or neither.`);
+    if (file !== undefined) throw new BadSetting(`${name}_PASSWORD_FILE is set without ${name}. Set both or neither.`);
     return;
   }
   if (url.password !== undefined && file !== undefined) {
-    throw new BadSetting(`The password is in ${name} and ${name}_PASSWORD_FILE is set: leave one of them out.`);
+    throw new BadSetting(`${name} contains a password and ${name}_PASSWORD_FILE is set. Use only one.`);
   }
   if ((url.username === '') !== (url.password === undefined && file === undefined)) {
-    throw new BadSetting(`${name} has a user name or a password without the other: give both, or none.`);
+    throw new BadSetting(`${name} has a user name or a password without the other. Set both or neither.`);
   }
 }
 
 function needed<T>(value: T | undefined): T {
-  if (value === undefined) throw new TypeError('a setting that always has a value has none');
+  if (value === undefined) throw new TypeError('a setting with a default has no value');
   return value;
 }

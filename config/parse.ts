@@ -2,51 +2,51 @@ import { isIP } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
-/** A value, or what a good value looks like, to follow "must be". */
-export type Parsed<T> = { ok: true; value: T } | { ok: false; expected: string };
+/** A value, or a description of valid values that follows "must be". */
+export type ParseResult<T> = { ok: true; value: T } | { ok: false; expected: string };
 
-export type Parse<T> = (text: string) => Parsed<T>;
+export type Parse<T> = (text: string) => ParseResult<T>;
 
 /** An IP network, as ipaddr.js matches it. */
 export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** One place: an IP address or a host name in lower case, and a port. */
+/** An IP address or lower-case host name, and a port. */
 export interface HostPort {
   host: string;
   port: number;
 }
 
-/** Where a daemon listens: a socket of this machine, or a port. */
-export type ClamavPlace = { path: string } | HostPort;
+/** Address of clamd: a Unix socket or host and port. */
+export type ClamavSetting = { path: string } | HostPort;
 
-/** What may be reached although it is private. */
+/** Private addresses that outgoing connections may reach. */
 export interface PrivateNetworks {
   /** True: all of them. */
   all: boolean;
   networks: readonly Network[];
-  places: readonly HostPort[];
+  endpoints: readonly HostPort[];
 }
 
-/** A server that takes mail for anywhere. */
+/** A smarthost. */
 export interface SmarthostUrl {
   host: string;
   port: number;
   tls: 'implicit' | 'starttls';
-  /** '' without a login. */
+  /** '' without authentication. */
   username: string;
   password: string | undefined;
 }
 
-/** Addresses of this machine that mail leaves from; a family without one is not used. */
+/** Source addresses of outgoing mail. A family without an address is not used. */
 export interface OutboundAddresses {
   ipv4: string | undefined;
   ipv6: string | undefined;
 }
 
-/** A port number, 0 for any free one, or undefined when the door stays closed. */
+/** A port number, 0 for any free one, or undefined to disable the listener. */
 export type Port = number | undefined;
 
-const good = <T>(value: T): Parsed<T> => ({ ok: true, value });
+const good = <T>(value: T): ParseResult<T> => ({ ok: true, value });
 const bad = (expected: string): { ok: false; expected: string } => ({ ok: false, expected });
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/;
@@ -79,7 +79,7 @@ export const baseUrl: Parse<string> = (value) => {
   return plain ? good(url.href.replace(/\/+$/, '')) : bad('a URL such as https://mail.example.com');
 };
 
-/** A server that is asked over HTTP, and has nothing but its place. */
+/** Base URL of Rspamd, without a path. */
 export const rspamd: Parse<string> = (value) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const plain =
@@ -87,19 +87,19 @@ export const rspamd: Parse<string> = (value) => {
   return plain ? good(url.origin) : bad('a URL such as http://127.0.0.1:11333');
 };
 
-export const clamav: Parse<ClamavPlace> = (value) => {
+export const clamav: Parse<ClamavSetting> = (value) => {
   const path = /^unix:(\/[^\0]{1,100})$/.exec(value)?.[1];
-  const place = path === undefined ? hostPort(value) : { path };
-  return place === undefined ? bad('a place such as unix:/run/clamav/clamd.ctl or 127.0.0.1:3310') : good(place);
+  const address = path === undefined ? hostPort(value) : { path };
+  return address === undefined ? bad('an address such as unix:/run/clamav/clamd.ctl or 127.0.0.1:3310') : good(address);
 };
 
-/** A page that people are sent to. */
+/** URL of a web page. */
 export const webUrl: Parse<string> = (value) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   return url && /^https?:$/.test(url.protocol) ? good(url.href) : bad('a URL such as https://pay.example.com/setup');
 };
 
-/** `smtp://` begins TLS on the connection, `smtps://` begins with it. A part that is not in the URL is left out. */
+/** `smtp://` uses STARTTLS, `smtps://` implicit TLS. */
 export const smarthost: Parse<SmarthostUrl> = (value) => {
   const url = URL.canParse(value) && !/[\s\\\x00-\x1f]/.test(value) ? new URL(value) : undefined;
   const tls = url?.protocol === 'smtps:' ? 'implicit' : url?.protocol === 'smtp:' ? 'starttls' : undefined;
@@ -115,7 +115,7 @@ export const smarthost: Parse<SmarthostUrl> = (value) => {
   return good({ host, port: number, tls, username, password: password === '' ? undefined : password });
 };
 
-/** Undefined for what percent signs make no text of, or text that no login can carry. */
+/** Percent-decodes a login; undefined if malformed or with control characters. */
 function decoded(text: string): string | undefined {
   try {
     const plain = decodeURIComponent(text);
@@ -145,7 +145,7 @@ export function between(least: number, most: number): Parse<number> {
   };
 }
 
-/** One of a few words. */
+/** One of several words. */
 export function oneOf<W extends string>(...words: readonly W[]): Parse<W> {
   return (value) => {
     const word = words.find((one) => one === value);
@@ -153,7 +153,7 @@ export function oneOf<W extends string>(...words: readonly W[]): Parse<W> {
   };
 }
 
-/** Lower-case letters and digits, as they begin a token. */
+/** Prefix of tokens: lower-case letters and digits. */
 export const tokenPrefix: Parse<string> = (value) =>
   /^[a-z][a-z0-9]{1,15}$/.test(value) ? good(value) : bad('2 to 16 lower-case letters and digits, a letter first');
 
@@ -171,51 +171,51 @@ export const outboundAddresses: Parse<OutboundAddresses> = (value) => {
 export const networks = list('networks such as 10.0.0.0/8 separated by commas', network);
 
 export const resolvers = list('addresses such as 127.0.0.1:53 or [::1]:53 separated by commas', (item) => {
-  const place = hostPort(item);
-  return place && isIP(place.host) !== 0 ? place : undefined;
+  const address = hostPort(item);
+  return address && isIP(address.host) !== 0 ? address : undefined;
 });
 
-/** A DNS list, as the engine asks it. */
-export interface DnsList {
+/** A DNS list (DNSBL or URIBL). */
+export interface DnsListSetting {
   zone: string;
   score: number;
   refuse: boolean;
 }
 
-/** What being on a list counts for where nothing else is said; two of them make a message junk. */
-const LISTED = 2.5;
+/** Default score of a listing; two make a message junk. */
+const DEFAULT_LIST_SCORE = 2.5;
 
 const someDnsLists = list(
   '"off", or zones such as bl.example.org, bl.example.org=1.5 or bl.example.org=refuse, separated by commas',
   (item) => {
-    const [zone = '', counts = String(LISTED), ...rest] = item.toLowerCase().split('=');
+    const [zone = '', counts = String(DEFAULT_LIST_SCORE), ...rest] = item.toLowerCase().split('=');
     const named = HOST_NAME.test(zone) && zone.includes('.') && isIP(zone) === 0 && rest.length === 0;
     if (!named) return undefined;
-    if (counts === 'refuse') return { zone, score: LISTED, refuse: true };
+    if (counts === 'refuse') return { zone, score: DEFAULT_LIST_SCORE, refuse: true };
     const score = /^-?\d(?:\.\d{1,2})?$/.test(counts) ? Number(counts) : NaN;
     return Math.abs(score) <= 5 ? { zone, score, refuse: false } : undefined;
   },
 );
 
-/** At most ten: each is asked about each message. */
-export const dnsLists: Parse<readonly DnsList[]> = (value) => {
+/** At most ten, because each is queried for each message. */
+export const dnsLists: Parse<readonly DnsListSetting[]> = (value) => {
   if (value === 'off') return good([]);
   const parsed = someDnsLists(value);
   return parsed.ok && parsed.value.length > 10 ? bad('at most ten zones') : parsed;
 };
 
-const privatePlaces = list(
-  '"true", "false", or networks such as 10.0.0.0/8 and places such as 127.0.0.1:2526 separated by commas',
+const privateEndpoints = list(
+  '"true", "false", or networks such as 10.0.0.0/8 and endpoints such as 127.0.0.1:2526 separated by commas',
   (item) => network(item) ?? hostPort(item),
 );
 
 export const privateNetworks: Parse<PrivateNetworks> = (value) => {
-  if (value === 'true' || value === 'false') return good({ all: value === 'true', networks: [], places: [] });
-  const parsed = privatePlaces(value);
+  if (value === 'true' || value === 'false') return good({ all: value === 'true', networks: [], endpoints: [] });
+  const parsed = privateEndpoints(value);
   if (!parsed.ok) return parsed;
   const isNetwork = (one: Network | HostPort): one is Network => Array.isArray(one);
-  const places = parsed.value.filter((one): one is HostPort => !isNetwork(one));
-  return good({ all: false, networks: parsed.value.filter(isNetwork), places });
+  const endpoints = parsed.value.filter((one): one is HostPort => !isNetwork(one));
+  return good({ all: false, networks: parsed.value.filter(isNetwork), endpoints });
 };
 
 function list<T>(expected: string, parseItem: (item: string) => T | undefined): Parse<readonly T[]> {

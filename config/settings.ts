@@ -2,23 +2,22 @@ import * as parse from './parse.ts';
 import type { Parse } from './parse.ts';
 
 /**
- * One setting. A default is written as in the environment and parsed like it; undefined means unset. Names are without
- * MAILSTEAD_.
+ * One setting. Defaults are text, parsed like the environment; undefined means unset. Names omit MAILSTEAD_.
  */
 interface Setting<T> {
   parse: Parse<T>;
   local?: string;
-  /** When it differs from `local`. */
+  /** Default in live mode, if different. */
   live?: string;
-  /** Its part is not there yet: nothing but this value, or nothing at all, is accepted. */
+  /** Not supported yet: only this value, or none, is accepted. */
   notYet?: string | true;
-  /** Never shown in a sentence about a bad value. */
+  /** Omitted from error messages. */
   secret?: true;
 }
 
 const define = <T>(setting: Setting<T>): Setting<T> => setting;
 
-/** Every setting there is. config/example.env explains them; a test compares the two. */
+/** All settings. config/example.env documents them; a test compares the two. */
 export const SETTINGS = {
   DATA_DIR: define({ parse: parse.text, local: './data' }),
   HOSTNAME: define({ parse: parse.hostName }),
@@ -47,7 +46,7 @@ export const SETTINGS = {
   SMARTHOST_PASSWORD_FILE: define({ parse: parse.text }),
   SMARTHOST_USE: define({ parse: parse.oneOf('always', 'failover'), local: 'always' }),
   TRUST_PROXY: define({ parse: parse.networks }),
-  BOOTSTRAP: define({ parse: parse.oneOf('open', 'invite', 'off'), local: 'open' }),
+  BOOTSTRAP: define({ parse: parse.oneOf('open', 'invite', 'off'), local: 'open', live: 'off' }),
   UNCLAIMED_SENDING: define({ parse: parse.oneOf('open', 'owner'), local: 'open' }),
   MAILBOX_DAILY: define({ parse: parse.between(0, 1_000_000), local: '1000' }),
   MAILBOX_NEW_RECIPIENTS: define({ parse: parse.between(0, 1_000_000), local: '200' }),
@@ -59,6 +58,7 @@ export const SETTINGS = {
   LOCAL_PASSWORD: define({ parse: parse.password, secret: true }),
   KEY_FILE: define({ parse: parse.text }),
   MAX_MESSAGE_BYTES: define({ parse: parse.between(1024, 268_435_456), local: '26214400' }),
+  MEMORY: define({ parse: parse.between(256, 16_777_216) }),
   DNSBL: define({ parse: parse.dnsLists, local: 'off', live: 'bl.spamcop.net,psbl.surriel.com' }),
   URIBL: define({ parse: parse.dnsLists, local: 'off' }),
   GREYLIST: define({ parse: parse.oneOf('on', 'off'), local: 'off' }),
@@ -74,9 +74,9 @@ export const SETTINGS = {
 
 export type SettingName = keyof typeof SETTINGS;
 
-/** What the process needs before its database opens, or what belongs to the machine. Paths are absolute. */
+/** Settings of the process and the machine. Paths are absolute. */
 export interface Settings {
-  /** The public name is set. */
+  /** True if the public name is set. */
   readonly live: boolean;
   readonly dataDir: string;
   /** The public name; `box.test` in local mode. */
@@ -94,55 +94,60 @@ export interface Settings {
     readonly imaps: parse.Port;
     readonly dns: parse.Port;
   };
-  /** Undefined: the system's. */
+  /** Undefined: the system's resolvers. */
   readonly resolvers: readonly parse.HostPort[] | undefined;
-  /** Whether the resolvers' word on DNSSEC is believed; auto: when all of them are on this machine. */
+  /** Trust the AD flag of the resolvers (DNSSEC); auto: if all are on loopback. */
   readonly dnssec: 'auto' | 'on' | 'off';
   readonly outboundPort: number;
-  /** Undefined: whatever the system takes. */
+  /** Undefined: chosen by the system. */
   readonly outboundAddresses: parse.OutboundAddresses | undefined;
-  /** Our name in EHLO; undefined: the public name. */
+  /** Name in EHLO; undefined: the public name. */
   readonly outboundHostname: string | undefined;
   readonly allowPrivateNetworks: parse.PrivateNetworks;
   readonly exemptNetworks: readonly parse.Network[];
   /** PEM files. Undefined: self-signed. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
-  /** A server that takes outgoing mail; `passwordFile` instead of a password in it. */
+  /** Smarthost for outgoing mail; `passwordFile` replaces a password in the URL. */
   readonly smarthost:
     | (parse.SmarthostUrl & { readonly use: 'always' | 'failover'; readonly passwordFile: string | undefined })
     | undefined;
-  /** Peers whose X-Forwarded-For counts. */
+  /** Proxies whose X-Forwarded-For is trusted. */
   readonly trustProxy: readonly parse.Network[];
-  /** Who may make an organization without a credential. */
+  /** Registration of organizations: open, by invitation, or off. */
   readonly bootstrap: 'open' | 'invite' | 'off';
-  /** What an organization may send before it is claimed or has an active recovery key. */
+  /** Sending allowed before an organization is claimed or has an active recovery key. */
   readonly unclaimedSending: 'open' | 'owner';
-  /** What a mailbox may send a day, one a recipient, and to how many it never wrote to before. In live mode; 0: no limit. */
+  /** Recipients per mailbox and day, and new recipients among them. Live mode; 0: no limit. */
   readonly mailboxDaily: number;
   readonly mailboxNewRecipients: number;
-  /** What an organization may send a day, one a recipient. In live mode; 0: no limit. */
+  /** Recipients per organization and day. Live mode; 0: no limit. */
   readonly organizationDaily: number;
-  /** Messages a second of one API key or token, five times as many at once. In live mode; 0: no limit. */
+  /** Messages per second of one API key or token, with bursts of five times as many. Live mode; 0: no limit. */
   readonly keyPerSecond: number;
-  /** A mailbox or key that suddenly sends what it never sent is paused. In live mode. */
+  /** Pause mailboxes and keys that send unusual mail. Live mode. */
   readonly pauseSenders: boolean;
-  /** Undefined: this box asks for no payment. */
+  /** Undefined: no payment required. */
   readonly billingSetupUrl: string | undefined;
   readonly tokenPrefix: string;
   readonly localPassword: string | undefined;
   readonly keyFile: string;
   readonly maxMessageBytes: number;
-  /** An Rspamd server that looks at what comes from outside. */
+  /** Memory of the box for this process, MB. */
+  readonly memoryMb: number;
+  /** Rspamd server for inbound mail. */
   readonly rspamdUrl: string | undefined;
-  /** A ClamAV daemon that does. */
-  readonly clamav: parse.ClamavPlace | undefined;
-  /** Asked about addresses that bring mail, and about domains that mail names. */
-  readonly dnsLists: { readonly addresses: readonly parse.DnsList[]; readonly hosts: readonly parse.DnsList[] };
-  /** Strangers are told to come again. In live mode. */
+  /** ClamAV daemon for inbound mail. */
+  readonly clamav: parse.ClamavSetting | undefined;
+  /** DNSBLs for client addresses, and URIBLs for domains in messages. */
+  readonly dnsLists: {
+    readonly addresses: readonly parse.DnsListSetting[];
+    readonly hosts: readonly parse.DnsListSetting[];
+  };
+  /** Greylist unknown senders. Live mode. */
   readonly greylist: boolean;
-  /** Mail from outside is judged before it is taken; without that its author is checked only where a forward needs it. */
+  /** Filter inbound mail before acceptance. If off, authentication is checked only for forwards. */
   readonly spamChecks: boolean;
-  /** Domains whose ARC seal is believed: what passed DMARC there has passed it here. */
+  /** Domains whose ARC seals are trusted to override a DMARC failure. */
   readonly trustedSealers: readonly string[];
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   readonly logFormat: 'pretty' | 'json';

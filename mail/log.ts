@@ -1,4 +1,4 @@
-/** One line an event. `fields` never carry secrets or message text; values from peers are data, not part of `text`. */
+/** Structured log, one line an event. `fields` never contain secrets or message text; values from peers go into fields, not `text`. */
 export interface Log {
   debug(fields: object, text: string): void;
   info(fields: object, text: string): void;
@@ -9,7 +9,7 @@ export interface Log {
 /** Label values must come from small fixed sets, never from peers. */
 export type Labels = Record<string, string>;
 
-/** What the engine counts. The appliance satisfies it with Prometheus, tests with nothing. */
+/** Metrics of the engine: Prometheus in the appliance, nothing in tests. */
 export interface Meter {
   /** Adds to a counter that only grows. */
   count(name: string, labels?: Labels, by?: number): void;
@@ -19,7 +19,7 @@ export interface Meter {
   observe(name: string, value: number, labels?: Labels): void;
 }
 
-/** Says and counts nothing. */
+/** Discards all logs and metrics. */
 export const quiet: Log & Meter = {
   debug() {},
   info() {},

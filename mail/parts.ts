@@ -1,78 +1,96 @@
+import { writeHooks } from './agents/hooks.ts';
 import { deliver } from './delivery/deliver.ts';
 import { cancelSubmission, submitEmail } from './delivery/email-submission.ts';
-import { putOff, releaseWaiting, sendScheduled } from './delivery/schedule.ts';
+import { deferScheduled, releaseWaiting, sendScheduled } from './delivery/scheduled-messages.ts';
 import { submit } from './delivery/submit.ts';
 import { sendVacationAnswer } from './delivery/vacation-answer.ts';
 import { imapSearch } from './imap/search/query.ts';
-import { emailResultChanges } from './jmap/query/email-result-changes.ts';
-import { emailResults } from './jmap/query/email-results.ts';
-import { newestWith } from './jmap/query/newest-with.ts';
-import { emailSnippets } from './jmap/query/snippets.ts';
+import { newestFiles } from './jobs/storage-check.ts';
+import { emailResultChanges } from './jmap/email-query/email-result-changes.ts';
+import { emailResults } from './jmap/email-query/email-results.ts';
+import { newestMatch } from './jmap/email-query/text-matcher.ts';
+import { emailSnippets } from './jmap/email-query/email-snippets.ts';
 import { finishAttempts } from './relay/store-queue.ts';
-import { addAccount, setQuota } from './store/account.ts';
-import { attachAgentPolicy, removeAgentPolicy, saveAgentPolicy } from './store/agent-policy.ts';
-import { markSeenByAgent } from './store/hand.ts';
-import { addAlias, changeAlias, removeAlias } from './store/alias.ts';
-import { undoAliases } from './store/alias-undo.ts';
-import { undoAppPasswords } from './store/app-password-undo.ts';
-import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/credential.ts';
-import { expireApprovals, forgetApprovals } from './store/approval-chores.ts';
-import { holdMore, holdRest } from './store/agent-hold.ts';
-import { forgetAgentSends } from './store/agent-send.ts';
-import { addBan, forgetBans, listBans, removeBan } from './store/ban.ts';
-import { emptyGoneAccount } from './store/account-removal.ts';
-import { forgetAgentChanges } from './store/agent-change.ts';
-import { forgetSpent } from './store/budget.ts';
-import { plantCanary, removeCanary, settleCanary } from './store/canary-commands.ts';
-import { forgetExposures, noteExposed, noteExposures } from './store/exposure.ts';
-import { forgetHandedOut, noteHandedOut } from './store/handed-out.ts';
-import { forgetDeparted } from './store/departed.ts';
-import { journalCounts } from './store/journal-count.ts';
-import { findTraces, indexJournal } from './store/journal-index.ts';
-import { linesBehind } from './store/journal-tail.ts';
-import { claimConversation, endClaim, freeClaims } from './store/claim-commands.ts';
-import { addDomain, verifyDomain } from './store/domain.ts';
-import { addIdentity, alignIdentities, changeIdentity, removeIdentity } from './store/identity.ts';
-import { changeEmails, destroyEmails } from './store/email-change-commands.ts';
-import { copyEmail, placeEmail } from './store/email-commands.ts';
+import { addAccount, setQuota } from './store/account/account.ts';
+import { attachAgentPolicy, removeAgentPolicy, saveAgentPolicy } from './agents/policy/policies.ts';
+import { markSeenByAgent } from './store/actor.ts';
+import { addAlias, changeAlias, removeAlias } from './store/address/alias.ts';
+import { undoAliases } from './agents/undo/alias-undo.ts';
+import { undoAppPasswords } from './agents/undo/rule-undo.ts';
+import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/account/credential.ts';
+import { expireApprovals, purgeApprovals } from './agents/approval/approval.ts';
+import { holdMore, continueHolds } from './agents/hold/hold.ts';
+import { purgeAgentSends } from './agents/gate/send-log.ts';
+import { addBan, purgeBans, listBans, removeBan } from './store/limit/ban.ts';
+import { purgeDeletedAccount } from './store/account/account-removal.ts';
+import { purgeAgentChanges } from './agents/undo/email-changes.ts';
+import { purgeBudgetUse } from './store/limit/budget.ts';
+import { plantCanary, removeCanary, settleCanary } from './agents/canary/commands.ts';
+import { purgeTaints, markTainted, recordTaints } from './agents/taint/taint.ts';
+import { purgeDownloads, recordDownloads } from './agents/taint/downloads.ts';
+import { purgeSentCopies } from './store/queue/sent-copies.ts';
+import { journalCounts } from './store/journal/journal-count.ts';
+import { findTraces, indexJournal } from './store/journal/journal-index.ts';
+import { journalLinesAfter } from './store/journal/journal-tail.ts';
+import { claimConversation, endClaim, freeClaims } from './agents/claims/commands.ts';
+import { addDomain, verifyDomain } from './store/address/domain.ts';
+import { addIdentity, alignIdentities, changeIdentity, removeIdentity } from './store/submission/identity.ts';
+import { changeEmails, destroyEmails } from './store/message/email-change-commands.ts';
+import { copyEmail, storeEmail } from './store/message/email-commands.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
-import { emailChanges } from './store/email-changes.ts';
-import { appendMessage, copyEntries, expunge, storeFlags } from './store/entry-commands.ts';
-import { resumeSender } from './store/paused-sender.ts';
-import { forgetSenderUse } from './store/sender-use.ts';
-import { forgetSubmissions, removeSubmission, submissionFacts, submissionsOf } from './store/jmap-submission.ts';
-import { dropLessons, noteKept } from './store/lesson.ts';
-import { changeMailbox, destroyMailbox, plantMailbox } from './store/mailbox-tree.ts';
-import { contactsOf } from './store/contact.ts';
-import { ledTo } from './store/led-to.ts';
-import { countLabels, forgetLabel, makeLabel } from './store/label.ts';
-import { setMailPolicy } from './store/mail-policy.ts';
-import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox.ts';
+import { emailChanges } from './store/message/email-changes.ts';
+import { appendMessage, copyEntries, expunge, storeFlags } from './store/mailbox/entry-commands.ts';
+import { resumeSender } from './store/limit/paused-sender.ts';
+import { purgeSenderUse } from './store/limit/sender-use.ts';
+import {
+  purgeSubmissions,
+  removeSubmission,
+  submissionFacts,
+  submissionsOf,
+} from './store/submission/jmap-submission.ts';
+import { deleteTrainingSamples, recordKeptMail } from './store/filter/training-sample.ts';
+import { changeMailbox, destroyMailbox, addChildMailbox } from './store/mailbox/mailbox-tree.ts';
+import { contactsOf } from './store/address/contact.ts';
+import { aliasTargets } from './store/address/alias-targets.ts';
+import { countLabels, removeLabel, addLabel } from './store/mailbox/label.ts';
+import { setMailPolicy } from './store/filter/mail-policy.ts';
+import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
-import { forgetNotices, replayNotice, replayNotices, tellOfEmail, trimNotices } from './store/notice.ts';
-import { removeOutboundRoute, setOutboundRoute } from './store/outbound-route.ts';
-import { forgetGreylist, passGreylist } from './store/greylist.ts';
-import { crowdedSenders, forgetSenders, trimSenders } from './store/sender.ts';
-import { beginAttempts } from './store/queue.ts';
-import { listQueue, queueDepth } from './store/queue-rows.ts';
-import { steerQueue } from './store/queue-steering.ts';
-import { addUpload, forgetUploads } from './store/jmap-upload.ts';
-import { dropVacationJobs, forgetVacationAnswers, keepVacation } from './store/vacation.ts';
-import { addPushSubscription, removePushSubscription, updatePushSubscription } from './store/push-subscription.ts';
-import { forgetRejects } from './store/reject.ts';
-import { addSenderRule, removeSenderRule, undoSenderRules } from './store/sender-rule.ts';
+import {
+  purgeWebhookEvents,
+  replayWebhookEvent,
+  replayWebhookEvents,
+  queueEmailEvent,
+  trimWebhookEvents,
+} from './store/notification/webhook-event.ts';
+import { removeOutboundRoute, setOutboundRoute } from './store/queue/outbound-route.ts';
+import { purgeGreylist, passGreylist } from './store/limit/greylist.ts';
+import { accountsOverSenderLimit, purgeSenders, trimSenders } from './store/filter/sender.ts';
+import { beginAttempts } from './store/queue/queue.ts';
+import { listQueue, queueDepth } from './store/queue/queue-rows.ts';
+import { changeQueue } from './store/queue/queue-change.ts';
+import { addUpload, purgeUploads } from './store/blob/jmap-upload.ts';
+import { dropVacationJobs, purgeVacationReplies, storeVacation } from './store/submission/vacation.ts';
+import {
+  addPushSubscription,
+  removePushSubscription,
+  updatePushSubscription,
+} from './store/notification/push-subscription.ts';
+import { purgeRejects } from './store/filter/reject.ts';
+import { addSenderRule, removeSenderRule } from './store/filter/sender-rule.ts';
+import { undoSenderRules } from './agents/undo/rule-undo.ts';
 import { setSetting } from './store/setting.ts';
-import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, useStsPolicy } from './store/sts-policy.ts';
-import { forgetShown, noteShown } from './store/shown-secret.ts';
-import { addSuppression, listSuppressions, removeSuppression } from './store/suppression.ts';
-import { threadChanges, threadEmails } from './store/thread.ts';
-import { keepThreadCounts, countThreads } from './store/thread-counts.ts';
-import { emptyGoneMailbox, forgetExpunged, forgetHistory, forgetTombstones } from './store/tidy.ts';
-import { forgetTlsResults } from './store/tls-result.ts';
-import { sweepWords } from './store/word-sweep.ts';
-import { askRelease, decideRelease, suspectsOf } from './store/withheld.ts';
-import { undoAgentChanges } from './store/undo-commands.ts';
-import { learn } from './store/words.ts';
+import { purgeStsPolicies, storeStsPolicy, deferStsPolicy, touchStsPolicy } from './store/queue/sts-policy.ts';
+import { purgeShownSecrets, recordShownSecrets } from './agents/secrets/shown-secret.ts';
+import { addSuppression, listSuppressions, removeSuppression } from './store/queue/suppression.ts';
+import { threadChanges, threadEmails } from './store/message/thread.ts';
+import { storeThreadCounts, countThreads } from './store/message/thread-counts.ts';
+import { purgeDeletedMailbox, purgeExpunged, purgeHistory, purgeTombstones } from './store/retention/purge.ts';
+import { purgeTlsResults } from './store/queue/tls-result.ts';
+import { sweepWords } from './store/filter/word-sweep.ts';
+import { requestRelease, decideRelease, quarantineCandidates } from './agents/quarantine/release.ts';
+import { undoAgentChanges } from './agents/undo/email-undo.ts';
+import { trainSample } from './store/filter/words.ts';
 
 /** Everything that the mail engine does in the store's threads. */
 export function mailParts(): ThreadParts {
@@ -90,7 +108,7 @@ export function mailParts(): ThreadParts {
       addUpload,
       alignIdentities,
       appendMessage,
-      askRelease,
+      requestRelease,
       attachAgentPolicy,
       beginAttempts,
       cancelSubmission,
@@ -106,58 +124,58 @@ export function mailParts(): ThreadParts {
       deliver,
       destroyEmails,
       destroyMailbox,
-      dropLessons,
+      deleteTrainingSamples,
       dropVacationJobs,
-      emptyGoneAccount,
-      emptyGoneMailbox,
+      purgeDeletedAccount,
+      purgeDeletedMailbox,
       endClaim,
       expunge,
       finishAttempts,
-      forgetAgentChanges,
+      purgeAgentChanges,
       expireApprovals,
-      forgetApprovals,
-      forgetAgentSends,
+      purgeApprovals,
+      purgeAgentSends,
       holdMore,
-      holdRest,
-      forgetBans,
-      forgetDeparted,
-      forgetExposures,
-      forgetExpunged,
-      forgetGreylist,
-      forgetHandedOut,
-      forgetHistory,
-      forgetLabel,
-      forgetNotices,
-      forgetRejects,
-      forgetSenders,
-      forgetShown,
-      forgetSenderUse,
-      forgetSpent,
-      forgetStsPolicies,
-      forgetSubmissions,
-      forgetTlsResults,
-      forgetTombstones,
-      forgetUploads,
-      forgetVacationAnswers,
+      continueHolds,
+      purgeBans,
+      purgeSentCopies,
+      purgeTaints,
+      purgeExpunged,
+      purgeGreylist,
+      purgeDownloads,
+      purgeHistory,
+      removeLabel,
+      purgeWebhookEvents,
+      purgeRejects,
+      purgeSenders,
+      purgeShownSecrets,
+      purgeSenderUse,
+      purgeBudgetUse,
+      purgeStsPolicies,
+      purgeSubmissions,
+      purgeTlsResults,
+      purgeTombstones,
+      purgeUploads,
+      purgeVacationReplies,
       freeClaims,
       indexJournal,
-      keepStsPolicy,
-      keepThreadCounts,
-      keepVacation,
+      storeStsPolicy,
+      storeThreadCounts,
+      storeVacation,
       passGreylist,
-      learn,
-      makeLabel,
-      noteExposed,
-      noteExposures,
-      noteHandedOut,
-      noteShown,
+      trainSample,
+      addLabel,
+      markTainted,
+      recordTaints,
+      recordDownloads,
+      recordShownSecrets,
       markSeenByAgent,
-      noteKept,
-      placeEmail,
+      recordKeptMail,
+      storeEmail,
       plantCanary,
-      plantMailbox,
-      putOff,
-      putOffStsPolicy,
+      addChildMailbox,
+      deferScheduled,
+      deferStsPolicy,
       releaseWaiting,
       removeAgentPolicy,
       removeAlias,
@@ -172,8 +190,8 @@ export function mailParts(): ThreadParts {
       removeSubmission,
       removeSuppression,
       renameMailbox,
-      replayNotice,
-      replayNotices,
+      replayWebhookEvent,
+      replayWebhookEvents,
       sendScheduled,
       sendVacationAnswer,
       resumeSender,
@@ -185,48 +203,50 @@ export function mailParts(): ThreadParts {
       setSetting,
       settleCanary,
       stampCredentials,
-      steerQueue,
+      changeQueue,
       storeFlags,
       submit,
       submitEmail,
       subscribeMailbox,
       sweepWords,
-      tellOfEmail,
-      trimNotices,
+      queueEmailEvent,
+      trimWebhookEvents,
       trimSenders,
       undoAgentChanges,
       undoAliases,
       undoAppPasswords,
       undoSenderRules,
       updatePushSubscription,
-      useStsPolicy,
+      touchStsPolicy,
       verifyDomain,
     ],
     queries: [
       contactsOf,
       countLabels,
-      ledTo,
+      aliasTargets,
       countThreads,
-      crowdedSenders,
+      accountsOverSenderLimit,
       emailChanges,
       emailResultChanges,
       emailResults,
       emailSnippets,
       findTraces,
       journalCounts,
-      linesBehind,
+      journalLinesAfter,
       imapSearch,
+      newestFiles,
       listBans,
       listQueue,
       listSuppressions,
-      newestWith,
+      newestMatch,
       queueDepth,
       submissionFacts,
       submissionsOf,
-      suspectsOf,
+      quarantineCandidates,
       threadChanges,
       threadEmails,
     ],
     migrations: mailMigrations(),
+    hooks: writeHooks,
   };
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { indexMessage } from '../../mail/message/indexer.ts';
-import { addAccount } from '../../mail/store/account.ts';
-import { addDomain } from '../../mail/store/domain.ts';
-import { appendMessage } from '../../mail/store/entry-commands.ts';
-import { createMailbox, findMailbox } from '../../mail/store/mailbox.ts';
+import { addAccount } from '../../mail/store/account/account.ts';
+import { addDomain } from '../../mail/store/address/domain.ts';
+import { appendMessage } from '../../mail/store/mailbox/entry-commands.ts';
+import { createMailbox, findMailbox } from '../../mail/store/mailbox/mailbox.ts';
 import { quiet } from '../../mail/log.ts';
 import { MailStore } from '../../mail/store/store.ts';
 
@@ -23,7 +23,7 @@ export interface BigAccount {
 
 export interface Filling {
   messages: number;
-  /** Told every 10,000. */
+  /** Called every 10,000 messages. */
   progress?: (done: number) => void;
 }
 
@@ -63,7 +63,7 @@ export async function bigAccount(store: MailStore, { messages, progress }: Filli
 export async function fillDirectory(dataDir: string, messages: number): Promise<BigAccount> {
   await using store = await MailStore.open({
     dataDir,
-    engine: new URL('../../src/store-thread.ts', import.meta.url),
+    engine: new URL('../../src/start/store-thread.ts', import.meta.url),
     keepFree: 0,
     clock: Date.now,
     log: quiet,

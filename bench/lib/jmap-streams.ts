@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** One open event source; remembers when it was last told of a state. */
+/** An open event source; records the time of its last state event. */
 export class JmapStream {
   readonly #socket: Socket;
   #told: ((at: number) => void) | undefined;
@@ -27,7 +27,7 @@ export class JmapStream {
     });
   }
 
-  /** When the next state is told, on the clock of `performance`. */
+  /** Resolves with the time of the next state event, on the clock of `performance`. */
   told(): Promise<number> {
     return new Promise((resolve) => (this.#told = resolve));
   }

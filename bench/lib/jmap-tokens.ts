@@ -1,4 +1,4 @@
-import { mailboxToken } from '../../src/accounts/mailbox-token.ts';
+import { mailboxToken } from '../../src/accounts/profile.ts';
 import type { startMailstead } from './mailstead.ts';
 
 /** The Bearer token and the id of each account. */

@@ -5,7 +5,7 @@ import { message } from './messages.ts';
 
 const DOMAINS = 8;
 
-/** Who writes, and what the name server says of them. */
+/** Senders with their DNS records. */
 export interface Senders {
   zone: Record<string, DnsAnswer>;
   /** The `n`th message of a run, signed by its author's domain. */
@@ -24,7 +24,7 @@ export function makeSenders(): Senders {
   const zone: Record<string, DnsAnswer> = {
     'PTR 1.0.0.127.in-addr.arpa': ['mx.sender.test'],
     'A mx.sender.test': ['127.0.0.1'],
-    // What the load says in EHLO.
+    // The EHLO name of the load.
     'A bench.test': ['127.0.0.1'],
     'AAAA bench.test': ['::1'],
     'MX bench.test': ['10 mx.sender.test'],

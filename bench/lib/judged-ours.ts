@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ImapFlow } from 'imapflow';
-import { askServer } from '../../src/control/client.ts';
+import { callServer } from '../../src/control/client.ts';
 import { message } from './messages.ts';
 import { startMailstead, type Subject } from './mailstead.ts';
 
@@ -21,7 +21,7 @@ export async function startJudged(mailboxes: number, dns: string, checks: 'on' |
   };
   const box = await startMailstead(0, settings, undefined, dataDir);
   const ask = async (operation: string, input: object): Promise<void> => {
-    const answer = await askServer(dataDir, operation, input);
+    const answer = await callServer(dataDir, operation, input);
     if (answer.kind !== 'done') throw new Error(`${operation}: ${answer.message}`);
   };
   await ask('add_domain', { domain: 'box.test' });

@@ -11,7 +11,7 @@ import type { Subject } from './mailstead.ts';
 import { startPeer } from './peer.ts';
 import { Wire } from './wire.ts';
 
-/** What Rspamd wants to have learnt of each kind before it says anything. */
+/** Messages of each kind that Rspamd must learn before it classifies. */
 const LEARNT = 250;
 
 /**

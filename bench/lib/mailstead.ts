@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { askServer } from '../../src/control/client.ts';
+import { callServer } from '../../src/control/client.ts';
 
 export interface Subject {
   name: string;
@@ -63,7 +63,7 @@ export async function startMailstead(
   const listeners = await ready(child, log);
   const users = Array.from({ length: mailboxes }, (_, i) => `user${i + 1}`);
   for (const user of again === undefined ? users : [])
-    await askServer(dataDir, 'add_mailbox', { address: `${user}@box.test`, password: PASSWORD });
+    await callServer(dataDir, 'add_mailbox', { address: `${user}@box.test`, password: PASSWORD });
   return {
     name: 'mailstead',
     roots: [child.pid ?? 0],

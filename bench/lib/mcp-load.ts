@@ -4,7 +4,7 @@ export type Era = 'bare' | 'modern';
 
 export interface McpFigures {
   perSecond: number;
-  /** Of one call, from the moment at which it was due, ms. */
+  /** Latency of one call, from its due time, ms. */
   p50: number;
   p99: number;
   /** By how much the generator itself began a call too late, 99th percentile, ms; it is part of the other two. */

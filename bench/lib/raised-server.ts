@@ -1,7 +1,7 @@
 import { loadSettings } from '../../config/load.ts';
-import { startAppliance } from '../../src/appliance.ts';
-import { openLog } from '../../src/log.ts';
-import { openMetrics } from '../../src/metrics.ts';
+import { startAppliance } from '../../src/start/appliance.ts';
+import { openLog } from '../../src/start/log.ts';
+import { openMetrics } from '../../src/core/metrics.ts';
 
 /** The appliance as it is, but for one limit: any number of IMAP sessions an account. */
 const settings = loadSettings(process.env, []);

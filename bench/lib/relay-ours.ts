@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { askServer } from '../../src/control/client.ts';
+import { callServer } from '../../src/control/client.ts';
 import { dnsServer } from '../../test/support/dns-server.ts';
 import { startMailstead } from './mailstead.ts';
 import type { RelaySubject, Target } from './relay-load.ts';
@@ -38,7 +38,7 @@ export async function relayMailstead(target: Target, domains: readonly string[])
     dataDir,
   );
   const ask = async (operation: string, input: object): Promise<void> => {
-    const answer = await askServer(dataDir, operation, input);
+    const answer = await callServer(dataDir, operation, input);
     if (answer.kind !== 'done') throw new Error(`${operation}: ${answer.message}`);
   };
   await ask('add_domain', { domain: 'box.test' });

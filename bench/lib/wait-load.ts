@@ -1,7 +1,7 @@
 import { Agent, type ClientRequest, request as ask } from 'node:http';
 
 /**
- * How an agent waits: by a long poll, by a bare call, with a stream of the older revisions, or of the current one. And a
+ * Ways of waiting: a long poll, by a bare call, with a stream of the older revisions, or of the current one. And a
  * program: by a stream of events.
  */
 export type Way = 'rest' | 'mcp' | 'stream' | 'modern' | 'events';

@@ -2,36 +2,36 @@ import { type Field, readFields } from '../message/header.ts';
 import type { ChainStatus } from './authentication.ts';
 import { canonicalField, type DkimKey, fold, foldSignature, selectFields, signData } from './dkim-sign.ts';
 
-/** RFC 8617 4.2.1. */
-const MOST_SETS = 50;
+/** Instances in one ARC chain. RFC 8617 4.2.1. */
+const MAX_ARC_SETS = 50;
 const PARTS = ['arc-authentication-results', 'arc-message-signature', 'arc-seal'] as const;
 type Part = (typeof PARTS)[number];
-type ArcSet = Partial<Record<Part, Field>>;
+type StoredArcSet = Partial<Record<Part, Field>>;
 
-export interface Sealing {
-  /** The first RSA key seals: not everybody verifies Ed25519 here. Without a key there is no seal. */
+export interface ArcSealingOptions {
+  /** The first RSA key seals, as many verifiers do not support Ed25519 in ARC. Without a key no set is added. */
   keys: readonly DkimKey[];
-  /** What was found of the chain so far when the message came. */
+  /** Chain status determined on arrival. */
   arc: ChainStatus;
   /** ms UTC. */
   now: number;
 }
 
 /**
- * One ARC set for the top of a message, complete with CRLF, over the header block as it leaves and the hash of its body.
- * Its results are those of the first Authentication-Results, which must be our own. RFC 8617 5.1.
+ * Creates one ARC set to prepend to a message, with CRLF, over the outgoing header block and the body hash.
+ * Copies the results of the first Authentication-Results field, which must be our own. RFC 8617 5.1.
  *
- * A chain that was found broken is sealed as such, `cv=fail` over the new set alone (RFC 8617 5.1.2): whoever comes after
- * us need not wonder who broke it. Nothing is added to one that says so already, is full, or has sets that are no chain.
+ * A broken chain is sealed with `cv=fail` over the new set alone (RFC 8617 5.1.2). Adds nothing if the last seal already
+ * says `cv=fail`, the chain is full, or the sets are no chain.
  */
-export async function sealHeaders(header: Uint8Array, bodyHash: Buffer, sealing: Sealing): Promise<Buffer> {
+export async function sealArc(header: Uint8Array, bodyHash: Buffer, sealing: ArcSealingOptions): Promise<Buffer> {
   const fields = readFields(Buffer.from(header.buffer, header.byteOffset, header.byteLength).toString('latin1'));
   const { keys, arc, now } = sealing;
   const key = keys.find(({ algorithm }) => algorithm === 'rsa-sha256') ?? keys[0];
   const results = fields.find(({ name }) => name === 'authentication-results');
-  const before = chainOf(fields);
+  const before = arcSetsOf(fields);
   const instance = Math.max(0, ...before.keys()) + 1;
-  if (key === undefined || results === undefined || !mayFollow(before, arc, instance)) return Buffer.alloc(0);
+  if (key === undefined || results === undefined || !mayAddSet(before, arc, instance)) return Buffer.alloc(0);
   const signer: Signer = { key, instance, seconds: Math.floor(now / 1000) };
   const own = ` i=${instance};${results.value.startsWith(' ') ? '' : ' '}${results.value}`;
   const message = await messageSignature(signer, fields, bodyHash);
@@ -49,17 +49,17 @@ interface Signer {
   seconds: number;
 }
 
-function mayFollow(before: ReadonlyMap<number, ArcSet>, arc: ChainStatus, instance: number): boolean {
-  if (instance > MOST_SETS) return false;
+function mayAddSet(before: ReadonlyMap<number, StoredArcSet>, arc: ChainStatus, instance: number): boolean {
+  if (instance > MAX_ARC_SETS) return false;
   const last = before.get(instance - 1)?.['arc-seal'];
-  // RFC 8617 5.1: no set is added to a chain that has failed and says so.
+  // RFC 8617 5.1: no set is added after a seal with cv=fail.
   if (last !== undefined && /(?:^|;)\s*cv\s*=\s*fail\s*(?:;|$)/i.test(last.value)) return false;
   return (arc === 'none') === (before.size === 0);
 }
 
-/** The sets of a message by their instance; the first field of its kind counts. */
-function chainOf(fields: readonly Field[]): Map<number, ArcSet> {
-  const sets = new Map<number, ArcSet>();
+/** Groups the ARC fields of a message by instance; the first field of each name counts. */
+function arcSetsOf(fields: readonly Field[]): Map<number, StoredArcSet> {
+  const sets = new Map<number, StoredArcSet>();
   for (const field of fields) {
     const part = PARTS.find((one) => one === field.name);
     const instance = Number(/(?:^|;)\s*i\s*=\s*([0-9]{1,2})\s*(?:;|$)/.exec(field.value)?.[1] ?? 0);
@@ -71,14 +71,14 @@ function chainOf(fields: readonly Field[]): Map<number, ArcSet> {
   return sets;
 }
 
-function canonicalSet(set: ArcSet): string[] {
+function canonicalSet(set: StoredArcSet): string[] {
   return PARTS.flatMap((part) => {
     const field = set[part];
     return field === undefined ? [] : [canonicalField(part, field.value)];
   });
 }
 
-/** The value of ARC-Message-Signature: as a DKIM-Signature, and over those too that it came with. RFC 8617 4.1.2. */
+/** Creates the value of ARC-Message-Signature: a DKIM-Signature that also covers existing DKIM-Signature fields. RFC 8617 4.1.2. */
 async function messageSignature(signer: Signer, fields: readonly Field[], bodyHash: Buffer): Promise<string> {
   const { names, canonical } = selectFields(fields, ['dkim-signature']);
   const unsigned = fold(
@@ -99,7 +99,7 @@ async function messageSignature(signer: Signer, fields: readonly Field[], bodyHa
   return ` ${unsigned}${foldSignature(signature)}`;
 }
 
-/** The value of ARC-Seal, over the fields in the order in which they were added. RFC 8617 5.1.1. */
+/** Creates the value of ARC-Seal over the ARC fields, oldest first. RFC 8617 5.1.1. */
 async function sealOver(signer: Signer, sealed: readonly string[], arc: ChainStatus): Promise<string> {
   const { key, instance, seconds } = signer;
   const words = [`i=${instance};`, ` a=${key.algorithm};`, ` t=${seconds};`, ` cv=${arc};`];

@@ -1,74 +1,73 @@
-/** What became of an ARC chain; only the first three are a `cv=` that a seal can state. RFC 8617 4.4. */
+/** Chain status that a seal can state as `cv=`. RFC 8617 4.4. */
 export type ChainStatus = 'none' | 'pass' | 'fail';
 
-export function isStatus(text: string): text is ChainStatus {
+export function isChainStatus(text: string): text is ChainStatus {
   return text === 'none' || text === 'pass' || text === 'fail';
 }
 
-/** RFC 7208 2.6. */
+/** SPF result. RFC 7208 2.6. */
 export type SpfResult = 'none' | 'neutral' | 'pass' | 'fail' | 'softfail' | 'temperror' | 'permerror';
-/** RFC 8601 2.7.1; a message without signatures has none of them. */
+/** DKIM result of one signature. RFC 8601 2.7.1. */
 export type DkimResult = 'pass' | 'fail' | 'policy' | 'neutral' | 'temperror' | 'permerror';
 
-/** What SPF, DKIM, DMARC and ARC say of a message that came from the world. Domains are A-labels in lower case. */
+/** SPF, DKIM, DMARC, ARC and iprev results of an inbound message. Domains are A-labels in lower case. */
 export interface Authentication {
-  /** `identity`: the domain is that of the greeting, as the reverse-path was empty. */
+  /** `identity` is `helo` if the reverse-path was empty: the domain is the EHLO name. */
   spf: { result: SpfResult; domain: string; identity?: 'helo' };
-  /** `why`: in our words, for what did not pass. */
+  /** `why`: reason for any result but pass. */
   dkim: readonly { result: DkimResult; domain: string; selector: string; why?: string }[];
   dmarc: Dmarc;
   arc: ChainStatus | 'temperror';
-  /** Who sealed a chain that passes last, and what it had found out; nothing obliges to believe it. */
+  /** Last sealer of a passing chain with its claimed results; trust depends on local policy. */
   sealer?: Sealer;
-  /** The name that leads back to the address: '' where none does, and where nobody was asked (`none`). RFC 8601 2.7.3. */
+  /** Forward-confirmed reverse DNS name; '' without one, or if DNS is disabled (`none`). RFC 8601 2.7.3. */
   iprev: { result: 'pass' | 'fail' | 'none' | 'temperror' | 'permerror'; name: string; ip: string };
 }
 
 export interface Dmarc {
-  /** `permerror`: there is no one author domain that could be asked, or no header that could be read. */
+  /** `permerror`: From has no single author domain, or the header cannot be read. */
   result: 'pass' | 'fail' | 'none' | 'temperror' | 'permerror';
   /**
-   * What the author's domain asks for, `none` when it asks for nothing. With `temperror` it is what the domain is known
-   * to ask for, though not whether this message is meant.
+   * Policy that the author's domain publishes; `none` without a record. With `temperror` it is the last known policy,
+   * and alignment is unknown.
    */
   policy: 'none' | 'quarantine' | 'reject';
-  /** Of the author in From; '' when there is no one. */
+  /** Domain of the author in From; '' without an author. */
   domain: string;
-  /** The organization that it belongs to, as far as the DNS says so; else the domain itself. */
+  /** Organizational domain by the DNS tree walk; else the domain itself. */
   organization: string;
-  /** SPF or DKIM vouches for the author's domain, whether or not it asks for anything. RFC 9989 4.4. */
+  /** SPF or DKIM passes and aligns with the author's domain, with or without a policy. RFC 9989 4.4. */
   aligned: boolean;
-  /** It is not known to be aligned, and the DNS did not answer something that could have shown that it is. */
+  /** Not aligned so far, and a failed lookup could have shown alignment. */
   unsure?: true;
-  /** With `permerror`: what the message has instead of one author, in our words. */
+  /** With `permerror`: what From has in place of one author. */
   why?: string;
 }
 
 export interface Sealer {
   domain: string;
-  /** The results of its ARC-Authentication-Results, '' for those it does not tell. */
+  /** Results in its ARC-Authentication-Results; '' if missing. */
   dmarc: string;
   spf: string;
   dkim: string;
 }
 
-/** Of a message that names no domain which could be asked. */
+/** DMARC facts of a message without an author domain. */
 export const NO_AUTHOR = { policy: 'none', domain: '', organization: '', aligned: false } as const;
 
-/** Octets of a line, as far as words allow. RFC 5322 2.1.1. */
+/** Recommended line length, octets. RFC 5322 2.1.1. */
 const WIDTH = 78;
 const FOLD = '\r\n\t';
-/** Of what a stranger wrote; a name in the DNS has no more. */
-const LONGEST = 253;
+/** Limit for values from remote parties; the length of a DNS name. */
+const MAX_TEXT_CHARS = 253;
 
 /**
- * The value of Authentication-Results, folded. `authserv` is the name of this server, whose word goes into a message.
- * RFC 8601 2.2.
+ * Formats the value of Authentication-Results, folded. `authserv` is this server's authserv-id. RFC 8601 2.2.
  */
 export function resultsText(authserv: string, found: Authentication): string {
   const { spf, dkim, dmarc, arc, sealer, iprev } = found;
   const results = [
-    ['spf', spf.result, '', spfProperty(spf)],
+    ['spf', spf.result, '', property(spf.identity === 'helo' ? 'smtp.helo' : 'smtp.mailfrom', spf.domain)],
     ...dkim.map((one) => [
       'dkim',
       one.result,
@@ -85,19 +84,17 @@ export function resultsText(authserv: string, found: Authentication): string {
   return [word(authserv), ...lines].join(`;${FOLD}`);
 }
 
-function spfProperty({ domain, identity }: Authentication['spf']): string {
-  return property(identity === 'helo' ? 'smtp.helo' : 'smtp.mailfrom', domain);
-}
-
-/** Only what is known is told. */
+/** Formats a property; '' if the value is unknown. */
 function property(name: string, value: string): string {
   if (value === '') return '';
-  // The only character beyond those of a word that an address needs.
-  return value.includes(':') ? `${name}="${word(value, ':')}"` : `${name}=${word(value)}`;
+  // Only IPv6 addresses need a character beyond those of a word.
+  return value.includes(':') ? `${name}="${word(value, NO_WORD_OR_COLON)}"` : `${name}=${word(value)}`;
 }
 
 function comment(text: string | undefined): string {
-  return text === undefined || text === '' ? '' : `(${text.replace(/[^A-Za-z0-9 .,=_-]/g, '_').slice(0, LONGEST)})`;
+  return text === undefined || text === ''
+    ? ''
+    : `(${text.replace(/[^A-Za-z0-9 .,=_-]/g, '_').slice(0, MAX_TEXT_CHARS)})`;
 }
 
 function folded(first: string, rest: readonly string[]): string {
@@ -112,10 +109,10 @@ function folded(first: string, rest: readonly string[]): string {
   return out;
 }
 
-/** What a stranger wrote becomes one word that needs no quotes, but for the characters in `more`. */
-function word(text: string, more = ''): string {
-  const plain = Array.from(text.slice(0, LONGEST), (char) =>
-    /[A-Za-z0-9._-]/.test(char) || more.includes(char) ? char : '_',
-  );
-  return plain.join('') || 'unknown';
+const NO_WORD = /[^A-Za-z0-9._-]/gu;
+const NO_WORD_OR_COLON = /[^A-Za-z0-9._:-]/gu;
+
+/** Replaces every character that would need quotes by `_`. */
+function word(text: string, replaced = NO_WORD): string {
+  return text.slice(0, MAX_TEXT_CHARS).replace(replaced, '_') || 'unknown';
 }

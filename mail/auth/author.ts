@@ -1,35 +1,35 @@
 import { isUtf8 } from 'node:buffer';
 import { type Address, addressKey, parseAddress } from '../message/address.ts';
-import { decodeWords } from '../message/encoded-word.ts';
 import type { Field } from '../message/header.ts';
+import { shownName } from '../message/shown-name.ts';
 
-/** Who a message says it is from. */
+/** The author in From. */
 export type Author =
   | { kind: 'author'; address: Address }
-  /** `<>` or `MAILER-DAEMON`, as old servers sign their reports: nobody anywhere. */
+  /** `<>` or `MAILER-DAEMON`, as old servers write in bounces: no address. */
   | { kind: 'nobody'; why: string }
-  /** `why`: what it has instead, as the end of a sentence. */
+  /** `why`: what From has in place of one author, as the end of a sentence. */
   | { kind: 'none'; why: string };
 
-/** Octets; nobody's name is longer. */
-const LONGEST = 8192;
+/** Octets of a From field. */
+const MAX_FROM_OCTETS = 8192;
 
 /**
- * The one author of a message. Whatever could be read in two ways is nobody: forged mail lives on readers that find
- * another author than the check did ("Composition Kills", USENIX 2020). Lenient only where all readers agree: comments,
- * quotes and raw octets around one plain address. RFC 5322 3.6.2; RFC 9989 asks for one author domain.
+ * Reads the single author of a message. Anything ambiguous is rejected, as mail clients may display another author than
+ * the one that was checked ("Composition Kills", USENIX 2020). Accepts comments, quotes and raw octets around one plain
+ * address, where all parsers agree. RFC 5322 3.6.2; RFC 9989 requires one author domain.
  */
 export function readAuthor(fields: readonly Field[], header: string): Author {
   const from = fields.filter(({ name }) => name === 'from');
   const [field, second] = from;
   if (fields.some((one) => one.name === '' && looksLikeFrom(header, one)))
-    return none('a line that may be From or not');
-  if (field === undefined) return none('no From field');
-  if (second !== undefined) return none('more than one From field');
+    return noAuthor('a line that may be From or not');
+  if (field === undefined) return noAuthor('no From field');
+  if (second !== undefined) return noAuthor('more than one From field');
   return readFrom(field.value);
 }
 
-/** A line that is no field for us, and From for a reader that skips what it does not know. */
+/** True for a malformed line that a lenient parser may take for From. */
 function looksLikeFrom(header: string, { start, end }: Field): boolean {
   const line = header.slice(start, Math.min(end, start + 200));
   const colon = line.indexOf(':');
@@ -43,46 +43,39 @@ function looksLikeFrom(header: string, { start, end }: Field): boolean {
 }
 
 function readFrom(raw: string): Author {
-  if (raw.length > LONGEST) return none('a From field that is too long');
+  if (raw.length > MAX_FROM_OCTETS) return noAuthor('a From field that is too long');
   const octets = Buffer.from(raw.replace(/\r?\n(?=[ \t])/g, ''), 'latin1');
   const text = isUtf8(octets) ? octets.toString() : octets.toString('latin1');
-  if (/[\x00-\x08\x0a-\x1f\x7f]/.test(text)) return none('a From field with control characters');
-  const parts = split(text);
-  if (typeof parts === 'string') return none(parts);
+  if (/[\x00-\x08\x0a-\x1f\x7f]/.test(text)) return noAuthor('a From field with control characters');
+  const parts = splitFrom(text);
+  if (typeof parts === 'string') return noAuthor(parts);
   const { phrase, angle } = parts;
   const spelled = angle ?? phrase.trim();
-  if (spelled === '' && angle === undefined) return none('no address in From');
-  // Some readers decode before they look for the "@", and then it is another address.
-  if (spelled.includes('=?')) return none('an encoded word for an address in From');
+  if (spelled === '' && angle === undefined) return noAuthor('no address in From');
+  // Some clients decode before they look for the "@", which yields another address.
+  if (spelled.includes('=?')) return noAuthor('an encoded word for an address in From');
+  // Clients display `"ceo@bank.example" <>`, and no domain was checked for it. Includes quotes and comments.
   if (/^[A-Za-z0-9_-]{0,64}$/.test(spelled))
-    return showsAddress(raw)
-      ? none('an address in From that is only a name')
+    return shownName(text).includes('@')
+      ? noAuthor('an address in From that is only a name')
       : { kind: 'nobody', why: 'no domain in From' };
   const address = parseAddress(spelled);
-  if (address === undefined) return none('no address in From that can be read');
-  if (/[<>@,;:"\\]/.test(address.local)) return none('an address in From that holds another one');
-  return angle !== undefined && namesAnother(phrase, address)
-    ? none('two addresses in From')
+  if (address === undefined) return noAuthor('no address in From that can be read');
+  if (/[<>@,;:"\\]/.test(address.local)) return noAuthor('an address in From that holds another one');
+  return angle !== undefined && namesOtherAddress(phrase, address)
+    ? noAuthor('two addresses in From')
     : { kind: 'author', address };
 }
 
-/**
- * `"ceo@bank.example" <>`: where there is no address a reader takes the name for one, be it in quotes, in a comment or
- * encoded, and no domain was asked about it.
- */
-function showsAddress(raw: string): boolean {
-  return decodeWords(raw).normalize('NFKC').includes('@');
-}
-
-interface Parts {
-  /** What stands outside of quotes, comments and angle brackets. */
+interface FromParts {
+  /** Text outside quotes, comments and angle brackets. */
   phrase: string;
-  /** Between the angle brackets, or undefined when there are none. */
+  /** Text between the angle brackets; undefined without brackets. */
   angle: string | undefined;
 }
 
-/** Takes a From field with one address apart; a text says what it has instead. */
-function split(text: string): Parts | string {
+/** Splits a From field with one address. A string is the error, as the end of a sentence. */
+function splitFrom(text: string): FromParts | string {
   let phrase = '';
   let angle: string | undefined;
   for (let at = 0; at < text.length; at += 1) {
@@ -96,7 +89,7 @@ function split(text: string): Parts | string {
     } else if (char === '(') {
       const end = commentEnd(text, at);
       if (end === undefined) return 'a comment in From that is not closed';
-      // It may stand before and behind an address, where it parts nothing.
+      // A comment is allowed before and after an address, not inside it.
       if (/[^ \t]/.test(text[end] ?? ' ') && text[end] !== '<') return 'a comment inside of an address in From';
       phrase += ' ';
       at = end - 1;
@@ -116,7 +109,7 @@ function split(text: string): Parts | string {
   return { phrase, angle };
 }
 
-/** Behind the closing quote, or undefined. */
+/** Index after the closing quote; undefined if it is missing. */
 function closing(text: string, start: number): number | undefined {
   for (let at = start + 1; at < text.length; at += 1) {
     if (text[at] === '"') return at + 1;
@@ -135,8 +128,8 @@ function commentEnd(text: string, start: number): number | undefined {
   return undefined;
 }
 
-/** `a@one.example <b@two.example>`, bare: some readers take the first for the address. The same one twice is common. */
-function namesAnother(phrase: string, address: Address): boolean {
+/** True for an unquoted `a@one.example <b@two.example>`: some clients take the first address. The same address twice is allowed. */
+function namesOtherAddress(phrase: string, address: Address): boolean {
   return phrase.split(/\s/).some((word) => {
     if (!word.includes('@') || word.startsWith('@') || word.endsWith('@')) return false;
     const named = parseAddress(word);
@@ -144,6 +137,6 @@ function namesAnother(phrase: string, address: Address): boolean {
   });
 }
 
-function none(why: string): Author {
+function noAuthor(why: string): Author {
   return { kind: 'none', why };
 }

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { BodyHasher, type Digest } from './dkim-body.ts';
 import { SimpleBodyHasher } from './dkim-simple-body.ts';
 
-/** A whole body in one canonical form. */
+/** Hash of a whole body in one canonical form. */
 export interface BodyHash {
   hash: Buffer;
   /** Octets of the canonical body. */
@@ -10,17 +10,17 @@ export interface BodyHash {
 }
 
 /**
- * The hashes of one body that its signatures ask for, in one pass over the body. There are two at most, whatever the
- * signatures say: what each costs is the sender's to choose, and a canonical body is the dearest of it all.
+ * Computes the body hashes that DKIM and ARC signatures need, in one pass. At most two (simple, relaxed) whatever the
+ * number of signatures: canonicalizing the body is the most expensive step, and the sender chooses how many to add.
  */
 export class BodyHashes {
-  readonly #hashers = new Map<boolean, { hasher: BodyHasher | SimpleBodyHasher; digest: Counted }>();
+  readonly #hashers = new Map<boolean, { hasher: BodyHasher | SimpleBodyHasher; digest: CountingDigest }>();
   readonly #done = new Map<boolean, BodyHash>();
 
-  /** Before the first octet. */
-  want(relaxed: boolean): void {
+  /** Requests a canonical form; call before the first octet. */
+  request(relaxed: boolean): void {
     if (this.#hashers.has(relaxed)) return;
-    const digest = new Counted();
+    const digest = new CountingDigest();
     this.#hashers.set(relaxed, { hasher: relaxed ? new BodyHasher(digest) : new SimpleBodyHasher(digest), digest });
   }
 
@@ -32,23 +32,23 @@ export class BodyHashes {
     for (const { hasher } of this.#hashers.values()) hasher.update(chunk);
   }
 
-  /** After the last octet: the body has ended. */
+  /** Ends the body; call after the last octet. */
   end(): void {
     for (const [relaxed, { hasher, digest }] of this.#hashers) {
       this.#done.set(relaxed, { hash: hasher.digest(), length: digest.length });
     }
   }
 
-  /** Of what was wanted. */
+  /** Returns a hash that was requested. */
   get(relaxed: boolean): BodyHash {
     const found = this.#done.get(relaxed);
-    if (found === undefined) throw new Error('a body hash was asked for that nobody wanted');
+    if (found === undefined) throw new Error('the body hash was not requested before the body was read');
     return found;
   }
 }
 
-/** Hashes octets, and counts them. */
-class Counted implements Digest {
+/** SHA-256 that also counts octets. */
+class CountingDigest implements Digest {
   readonly #hash: Hash = createHash('sha256');
   length = 0;
 

@@ -4,32 +4,32 @@ const TAB = 9;
 const LF = 10;
 const CR = 13;
 const SPACE = 32;
-/** What one octet can add at most: a CR, a line end, a blank, itself. */
-const ROOM = 8;
+/** Octets that one input octet can add: a CR, a line end, a blank, itself. */
+const MAX_STEP_OCTETS = 8;
 const LINE_END = Buffer.from('\r\n');
 
-/** What takes the canonical octets in. */
+/** Consumes canonical octets. */
 export interface Digest {
   update(octets: Uint8Array): unknown;
   digest(): Buffer;
 }
 
-/** Shared by all: nothing of one body stays in it from one call to the next. */
+/** Shared buffer; empty between two calls. */
 const OUT = Buffer.allocUnsafe(16 * 1024);
 
 /**
- * The hash of a body under the relaxed canonicalization of RFC 6376 3.4.4, chunk by chunk: one pass whatever the number
- * of signatures. Memory does not grow with the body.
+ * Hashes a body under the relaxed canonicalization of RFC 6376 3.4.4, chunk by chunk. Memory does not grow with the
+ * body.
  */
 export class BodyHasher {
   readonly #hash: Digest;
-  /** Octets waiting in `OUT`; none between two calls. */
+  /** Octets in `OUT`; 0 between two calls. */
   #used = 0;
-  /** White space seen and not yet written: it counts only when something follows on its line. */
+  /** White space seen and not yet written; dropped at the end of a line. */
   #blank = false;
-  /** A CR that may be the first half of a line end in the next chunk. */
+  /** A CR whose LF may come in the next chunk. */
   #cr = false;
-  /** Line ends not yet written: those at the very end do not count, however many they are. */
+  /** Line ends not yet written; those at the end of the body are dropped. */
   #lineEnds = 0;
   #empty = true;
 
@@ -41,12 +41,12 @@ export class BodyHasher {
     for (let at = 0; at < chunk.length;) {
       if (!this.#waits) at = this.#copy(chunk, at);
       if (at < chunk.length) this.#step(chunk[at++] as number);
-      if (this.#used + ROOM > OUT.length) this.#flush();
+      if (this.#used + MAX_STEP_OCTETS > OUT.length) this.#flush();
     }
     this.#flush();
   }
 
-  /** The SHA-256 of the canonical body. Call once. */
+  /** Returns the SHA-256 of the canonical body. Call once. */
   digest(): Buffer {
     if (this.#cr) this.#plain(CR);
     this.#flush();
@@ -55,19 +55,19 @@ export class BodyHasher {
     return this.#hash.digest();
   }
 
-  /** White space or a line end has been seen that may not count. */
+  /** True while white space or line ends are pending. */
   get #waits(): boolean {
     return this.#blank || this.#cr || this.#lineEnds > 0;
   }
 
   /**
-   * Copies from `at` on what stays as it is, which is nearly all of most bodies: text, single blanks inside a line, and
-   * line ends that text follows. Answers where that ends.
+   * Fast path: copies text, single blanks and line ends followed by text, which canonicalization leaves alone. Returns
+   * the index where that ends.
    */
   #copy(chunk: Uint8Array, at: number): number {
     const out = OUT;
     const start = this.#used;
-    const end = Math.min(chunk.length - 2, at + out.length - ROOM - start);
+    const end = Math.min(chunk.length - 2, at + out.length - MAX_STEP_OCTETS - start);
     let used = start;
     for (; at < end; at += 1) {
       const octet = chunk[at] as number;
@@ -110,7 +110,7 @@ export class BodyHasher {
 
   #writeLineEnds(): void {
     for (; this.#lineEnds > 0; this.#lineEnds -= 1) {
-      if (this.#used + ROOM > OUT.length) this.#flush();
+      if (this.#used + MAX_STEP_OCTETS > OUT.length) this.#flush();
       OUT[this.#used++] = CR;
       OUT[this.#used++] = LF;
     }
@@ -122,7 +122,7 @@ export class BodyHasher {
   }
 }
 
-/** Starts the hash of one body; octets are given to `update`, the hash comes from `digest`. */
+/** Creates a hasher for one body: call `update` with octets, then `digest`. */
 export function bodyHasher(): BodyHasher {
   return new BodyHasher();
 }

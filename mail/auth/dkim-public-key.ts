@@ -1,11 +1,12 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { DkimResult } from './authentication.ts';
 import type { DkimAlgorithm } from './dkim-key.ts';
 import { base64Value, colonList, readTags } from './tag-list.ts';
 
-/** Why a signature does not pass. */
-export interface Flaw {
-  kind: 'flaw';
+/** Reason why a signature does not pass. */
+export interface SignatureFailure {
+  kind: 'failure';
   result: Exclude<DkimResult, 'pass'>;
   why: string;
 }
@@ -13,55 +14,54 @@ export interface Flaw {
 export interface PublicKey {
   kind: 'key';
   key: KeyObject;
-  /** `i=` has to be of the very domain of `d=` (`t=s`). */
+  /** `t=s`: the domain of `i=` must equal `d=`. */
   strict: boolean;
 }
 
-/** Bits: less is broken (RFC 8301 3.2), more is work that nobody asks for. */
-const LEAST_RSA = 1024;
-const MOST_RSA = 8192;
-/** Characters; an RSA key of the most bits has 1,400. */
-const LONGEST_RECORD = 4096;
-/** In front of the bare 32 octets of RFC 8463 4.2: the SubjectPublicKeyInfo that the platform reads. */
+/** RSA key sizes: smaller keys are insecure (RFC 8301 3.2), larger ones cost too much CPU. */
+const MIN_RSA_BITS = 1024;
+const MAX_RSA_BITS = 8192;
+/** Characters; an RSA key of 8192 bits has 1,400. */
+const MAX_RECORD_CHARS = 4096;
+/** SubjectPublicKeyInfo prefix for the bare 32 octets of RFC 8463 4.2. */
 const ED25519_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** Records that were read last: making a key of its octets takes three times as long as verifying with it. */
-const RECENT = new Map<string, PublicKey | Flaw>();
-const MOST_RECENT = 500;
+/** Cache of parsed keys: parsing a key takes three times as long as verifying with it. */
+const RECENT = new LRUCache<string, PublicKey | SignatureFailure>({ max: 500 });
 
-/** Reads the TXT record of a key for signatures of `algorithm`. RFC 6376 3.6.1, RFC 8463 4. */
-export function readPublicKey(record: string, algorithm: DkimAlgorithm): PublicKey | Flaw {
-  if (record.length > LONGEST_RECORD) return flaw('permerror', 'the key record is too long');
+/** Parses a DKIM key record for signatures of `algorithm`. RFC 6376 3.6.1, RFC 8463 4. */
+export function readPublicKey(record: string, algorithm: DkimAlgorithm): PublicKey | SignatureFailure {
+  if (record.length > MAX_RECORD_CHARS) return signatureFailure('permerror', 'the key record is too long');
   const name = `${algorithm} ${record}`;
   const known = RECENT.get(name);
   if (known !== undefined) return known;
   const read = readRecord(record, algorithm);
   RECENT.set(name, read);
-  const [oldest] = RECENT.keys();
-  if (RECENT.size > MOST_RECENT && oldest !== undefined) RECENT.delete(oldest);
   return read;
 }
 
-function readRecord(record: string, algorithm: DkimAlgorithm): PublicKey | Flaw {
+function readRecord(record: string, algorithm: DkimAlgorithm): PublicKey | SignatureFailure {
   const tags = readTags(record);
-  if (tags === undefined) return flaw('permerror', 'the key record cannot be read');
+  if (tags === undefined) return signatureFailure('permerror', 'the key record cannot be parsed');
   const value = (name: string, otherwise: string): string => tags.get(name)?.value ?? otherwise;
-  // RFC 6376 3.6.1: with a version it is this one, and it stands first.
+  // RFC 6376 3.6.1: v= is optional, but must be DKIM1 and come first.
   if (tags.has('v') && (value('v', '') !== 'DKIM1' || [...tags.keys()][0] !== 'v'))
-    return flaw('permerror', 'the key record is of another version');
+    return signatureFailure('permerror', 'the key record has an unknown version');
   const type = value('k', 'rsa').toLowerCase();
   if (type !== (algorithm === 'rsa-sha256' ? 'rsa' : 'ed25519'))
-    return flaw('permerror', 'the key is of another kind than the signature');
-  if (!allows(value('h', ''), 'sha256', '')) return flaw('permerror', 'the key is not for SHA-256');
-  if (!allows(value('s', '*'), 'email', '*')) return flaw('permerror', 'the key is not for mail');
+    return signatureFailure('permerror', 'the key type does not match the signature algorithm');
+  if (!allows(value('h', ''), 'sha256', '')) return signatureFailure('permerror', 'the key does not allow SHA-256');
+  if (!allows(value('s', '*'), 'email', '*')) return signatureFailure('permerror', 'the key is not for email (s=)');
   const text = tags.get('p')?.value;
-  if (text === '') return flaw('permerror', 'the key was revoked');
+  if (text === '') return signatureFailure('permerror', 'the key was revoked');
   const octets = text === undefined ? undefined : base64Value(text);
   const key = octets === undefined ? undefined : keyOf(octets, algorithm);
-  if (key === undefined) return flaw('permerror', 'the key cannot be read');
+  if (key === undefined) return signatureFailure('permerror', 'the public key is invalid');
   const bits = key.asymmetricKeyDetails?.modulusLength;
-  if (bits !== undefined && bits < LEAST_RSA) return flaw('policy', `an RSA key of ${bits} bits proves nothing`);
-  if (bits !== undefined && bits > MOST_RSA) return flaw('policy', `an RSA key of ${bits} bits is too long`);
+  if (bits !== undefined && bits < MIN_RSA_BITS)
+    return signatureFailure('policy', `an RSA key of ${bits} bits is too short`);
+  if (bits !== undefined && bits > MAX_RSA_BITS)
+    return signatureFailure('policy', `an RSA key of ${bits} bits is too long`);
   return { kind: 'key', key, strict: colonList(value('t', '')).includes('s') };
 }
 
@@ -69,7 +69,7 @@ function allows(list: string, wanted: string, all: string): boolean {
   return list === all || colonList(list.toLowerCase()).some((one) => one === wanted || (all !== '' && one === all));
 }
 
-/** Undefined for octets that are no key of that kind. */
+/** Parses key octets; undefined if they are no key of that type. */
 function keyOf(octets: Buffer, algorithm: DkimAlgorithm): KeyObject | undefined {
   const der = { format: 'der', type: 'spki' } as const;
   try {
@@ -85,7 +85,7 @@ function keyOf(octets: Buffer, algorithm: DkimAlgorithm): KeyObject | undefined 
   }
 }
 
-/** RFC 6376 3.6.1 asks for an RSAPublicKey and shows SubjectPublicKeyInfo; both are found. */
+/** RFC 6376 3.6.1 specifies RSAPublicKey but its example has SubjectPublicKeyInfo; both are in use. */
 function bareRsa(octets: Buffer): KeyObject | undefined {
   try {
     return createPublicKey({ key: octets, format: 'der', type: 'pkcs1' });
@@ -94,6 +94,6 @@ function bareRsa(octets: Buffer): KeyObject | undefined {
   }
 }
 
-export function flaw(result: Flaw['result'], why: string): Flaw {
-  return { kind: 'flaw', result, why };
+export function signatureFailure(result: SignatureFailure['result'], why: string): SignatureFailure {
+  return { kind: 'failure', result, why };
 }

@@ -1,7 +1,7 @@
 import { hash, sign, type KeyObject } from 'node:crypto';
 import { readFields, type Field } from '../message/header.ts';
 
-/** A key that signs for a domain, found by verifiers at `selector._domainkey.domain`. */
+/** Signing key of a domain, published at `selector._domainkey.domain`. */
 export interface DkimKey {
   domain: string;
   selector: string;
@@ -10,8 +10,7 @@ export interface DkimKey {
 }
 
 /**
- * Named once more than they occur, so that a second one cannot be added to a signed message and shown in place of the
- * signed one. RFC 6376 5.4.2, 8.15.
+ * Oversigned fields: listed in `h=` once more than they occur, so that adding another one breaks the signature. RFC 6376 5.4.2, 8.15.
  */
 const OVERSIGNED = [
   'from',
@@ -28,7 +27,7 @@ const OVERSIGNED = [
   'content-transfer-encoding',
 ] as const;
 
-/** Named as often as they occur: lists and forwarders may add these to a message without breaking it. RFC 6376 5.4.1. */
+/** Fields listed as often as they occur: mailing lists may add more without breaking the signature. RFC 6376 5.4.1. */
 const SIGNED = [
   'sender',
   'resent-date',
@@ -51,18 +50,18 @@ const SIGNED = [
   'list-archive',
 ] as const;
 
-/** Where a long field goes on in the next line. */
+/** Folding white space. */
 const FOLD = '\r\n\t';
 
-/** How long a signature is good: long enough for every retry, short for who wants to replay it. */
+/** Signature lifetime: covers all delivery retries, and limits replay. */
 const VALID_SECONDS = 7 * 24 * 3600;
 
 /**
- * The DKIM-Signature fields, one for each key, that go in front of a message, complete with CRLF. `header` is the header
- * block with or without its empty line, `bodyHash` comes from a body hasher, `now` is ms UTC. RSA signs off the
- * calling thread. RFC 6376, RFC 8463.
+ * Creates the DKIM-Signature fields to prepend to a message, one a key, with CRLF. `header` is the header block with or
+ * without its empty line, `bodyHash` comes from a body hasher, `now` is ms UTC. RSA signs off the calling thread.
+ * RFC 6376, RFC 8463.
  *
- * There is never an `l=`: it would let anyone append to the body.
+ * Never sets `l=`, which would let anyone append to the body.
  */
 export async function signHeaders(
   header: Uint8Array,
@@ -97,12 +96,12 @@ async function signOne(
     ` bh=${bodyHash.toString('base64')};`,
     ' b=',
   ]);
-  // RFC 6376 3.7: the field itself comes last, with an empty b= and without its line end. Its only white space is ours.
+  // RFC 6376 3.7: the signature field comes last, with an empty b= and without its line end.
   const signature = await signData(key, `${canonical}dkim-signature:${unsigned.replaceAll(FOLD, ' ')}`);
   return `DKIM-Signature: ${unsigned}${foldSignature(signature)}\r\n`;
 }
 
-/** What `h=` lists and the octets that it stands for, `more` names at its end. Of fields that occur more than once the last comes first. */
+/** Selects the fields for `h=` (`more` names last) and their canonical octets. Repeated fields are taken from the last up. */
 export function selectFields(
   fields: readonly Field[],
   more: readonly string[] = [],
@@ -131,7 +130,7 @@ export function selectFields(
 
 /** Relaxed header canonicalization without the line end. RFC 6376 3.4.2. */
 export function canonicalField(name: string, value: string): string {
-  // Not trim(): it takes 0xA0 for a blank, which is the last octet of many a letter in UTF-8.
+  // Not trim(): it strips 0xA0, which is the last octet of many UTF-8 letters.
   const oneLine = value.replace(/[\r\n]+/g, '').replace(/[ \t]+/g, ' ');
   return `${name}:${oneLine.replace(/^ | $/g, '')}`;
 }
@@ -140,7 +139,7 @@ export function canonicalField(name: string, value: string): string {
 export function signData(key: DkimKey, text: string): string | Promise<string> {
   const octets = Buffer.from(text, 'latin1');
   const ed25519 = key.algorithm === 'ed25519-sha256';
-  // Cheaper than handing it to another thread.
+  // Cheaper than a thread switch.
   if (ed25519) return sign(null, hash('sha256', octets, 'buffer'), key.key).toString('base64');
   return new Promise((resolve, reject) => {
     sign('sha256', octets, key.key, (error, signature) => {
@@ -150,7 +149,7 @@ export function signData(key: DkimKey, text: string): string | Promise<string> {
   });
 }
 
-/** Joins words, with a fold before a word that would make the line longer than 78. A word that begins with a space keeps it. */
+/** Joins words and folds before a word that would exceed 78 columns. A leading space of a word is kept. */
 export function fold(words: readonly string[], name = 'DKIM-Signature'): string {
   let out = '';
   let length = name.length + 2;
@@ -166,7 +165,7 @@ export function fold(words: readonly string[], name = 'DKIM-Signature'): string 
   return out;
 }
 
-/** White space inside b= counts for nothing. RFC 6376 3.5. */
+/** Folds a signature; white space inside b= is ignored. RFC 6376 3.5. */
 export function foldSignature(signature: string): string {
   return (signature.match(/.{1,72}/g) ?? []).map((line) => `\r\n\t${line}`).join('');
 }

@@ -3,15 +3,15 @@ import { type Digest } from './dkim-body.ts';
 const CR = 13;
 const LF = 10;
 const LINE_END = Buffer.from('\r\n');
-/** Of line ends that turned out to count. */
+/** Source for writing held line ends. */
 const LINE_ENDS = Buffer.from('\r\n'.repeat(512));
 
-/** The hash of a body under the simple canonicalization of RFC 6376 3.4.3, chunk by chunk. */
+/** Hashes a body under the simple canonicalization of RFC 6376 3.4.3, chunk by chunk. */
 export class SimpleBodyHasher {
   readonly #hash: Digest;
-  /** Line ends not yet written: those at the very end do not count. */
+  /** Line ends not yet written; those at the end of the body are dropped. */
   #lineEnds = 0;
-  /** A CR that may be the first half of a line end in the next chunk. */
+  /** A CR whose LF may come in the next chunk. */
   #cr = false;
 
   constructor(hash: Digest) {
@@ -28,7 +28,7 @@ export class SimpleBodyHasher {
         start = 1;
       } else this.#write(LINE_END.subarray(0, 1));
     }
-    // Only what the chunk ends in can be at the end of the body.
+    // Only line ends at the end of the chunk can be at the end of the body.
     let end = chunk.length;
     if (end > start && chunk[end - 1] === CR) {
       this.#cr = true;
@@ -40,7 +40,7 @@ export class SimpleBodyHasher {
     this.#lineEnds += (tail - end) / 2;
   }
 
-  /** The hash: an empty body counts as one line end. Call once. */
+  /** Returns the hash; an empty body counts as one line end. Call once. */
   digest(): Buffer {
     if (this.#cr) this.#write(LINE_END.subarray(0, 1));
     this.#hash.update(LINE_END);

@@ -1,31 +1,31 @@
 import type { Authentication } from './authentication.ts';
 
-/** What a tenant wants done with mail that fails the policy of its author's domain. */
+/** Handling of mail that fails DMARC, chosen by the tenant. */
 export type DmarcHandling =
-  /** What the domain asks for. */
+  /** Applies the policy of the author's domain. */
   | 'follow'
   | 'junk'
-  /** Delivered, and told to who reads it. */
+  /** Delivers to the inbox with a warning for the reader. */
   | 'mark';
 
-/** What DMARC says about a message that came from outside. `why` is a sentence for people without its full stop. */
+/** DMARC disposition of an inbound message. `why` is a sentence for people, without the full stop. */
 export interface DmarcDecision {
   kind: 'pass' | 'mark' | 'junk' | 'refuse' | 'later';
   why: string;
-  /** For `refuse` and `later`: what the peer is answered. RFC 7372 3.1, RFC 3463. */
+  /** Enhanced status code of the reply, for `refuse` and `later`. RFC 7372 3.1, RFC 3463. */
   status?: '5.6.0' | '5.7.1' | '4.7.0';
 }
 
 export interface DmarcPolicies {
   handling: DmarcHandling;
-  /** {@link trustedSealer} of the message. */
+  /** Result of {@link trustedSealer}. */
   sealer: string | undefined;
 }
 
 /**
- * What to do with a message, by DMARC alone. RFC 9989 5.3, 5.4; a chain that passes and was sealed last by somebody
- * trusted speaks for a message that fails (RFC 8617 7.2). The DNS being down speaks against nobody, unless it alone could
- * have told a forgery: then the peer is asked to come again.
+ * Decides the disposition of a message by DMARC alone. RFC 9989 5.3, 5.4. A passing ARC chain from a trusted sealer
+ * overrides a DMARC failure (RFC 8617 7.2). A DNS failure defers the message only if the domain's policy would keep a
+ * forgery out of the inbox.
  */
 export function decideDmarc(found: Authentication, { handling, sealer }: DmarcPolicies): DmarcDecision {
   const { result, policy, domain } = found.dmarc;
@@ -43,37 +43,45 @@ export function decideDmarc(found: Authentication, { handling, sealer }: DmarcPo
     case 'temperror':
     case 'fail':
       if (sealer !== undefined) return { kind: 'pass', why: `${sealer}, which is trusted, received it from ${domain}` };
-      return result === 'fail' ? failed(domain, policy, handling) : unsure(domain, policy, handling);
+      return result === 'fail' ? decideFailed(domain, policy, handling) : decideUncertain(domain, policy, handling);
   }
 }
 
-function failed(domain: string, policy: Authentication['dmarc']['policy'], handling: DmarcHandling): DmarcDecision {
+function decideFailed(
+  domain: string,
+  policy: Authentication['dmarc']['policy'],
+  handling: DmarcHandling,
+): DmarcDecision {
   const why = `It says that it is from ${domain}, which does not vouch for it`;
   if (policy === 'none' || handling === 'mark') return { kind: 'mark', why };
   if (handling === 'junk' || policy === 'quarantine') return { kind: 'junk', why: `${why} and asks to distrust it` };
   return { kind: 'refuse', why: `${why} and asks to refuse it`, status: '5.7.1' };
 }
 
-function unsure(domain: string, policy: Authentication['dmarc']['policy'], handling: DmarcHandling): DmarcDecision {
+function decideUncertain(
+  domain: string,
+  policy: Authentication['dmarc']['policy'],
+  handling: DmarcHandling,
+): DmarcDecision {
   const why = `The DNS did not tell whether it is really from ${domain === '' ? 'its author' : domain}`;
-  // Only where a message that fails would be kept out of the inbox.
+  // Defers only if the policy would keep a failing message out of the inbox.
   if (policy === 'none' || handling === 'mark') return { kind: 'mark', why };
   return { kind: 'later', why: `${why}, which asks for protection`, status: '4.7.0' };
 }
 
 /**
- * Who sealed the chain last, where that is somebody trusted who saw the message pass. `trusted`: domains that are believed
- * when they say that a message passed before they changed it, in lower case.
+ * Returns the domain of the last sealer if it is trusted and saw the message pass. `trusted`: sealer domains whose
+ * results are accepted, in lower case.
  */
 export function trustedSealer({ arc, sealer }: Authentication, trusted: readonly string[]): string | undefined {
   if (arc !== 'pass' || sealer === undefined || !trusted.includes(sealer.domain)) return undefined;
   const { dmarc, spf, dkim } = sealer;
-  // Without DMARC in its results: what it would have been made of.
+  // Without a DMARC result, SPF or DKIM must have passed.
   const passed = dmarc === 'pass' || (dmarc === '' && (dkim === 'pass' || spf === 'pass'));
   return passed ? sealer.domain : undefined;
 }
 
-/** The same, where it saw the author proved: without DMARC its results may be about somebody else than the author. */
+/** Like {@link trustedSealer}, but requires a DMARC pass: SPF or DKIM alone may not align with the author. */
 export function vouchingSealer(found: Authentication, trusted: readonly string[]): string | undefined {
   return found.sealer?.dmarc === 'pass' ? trustedSealer(found, trusted) : undefined;
 }

@@ -2,33 +2,33 @@ import { trimBlanks } from './tag-list.ts';
 
 export type DmarcPolicy = 'none' | 'quarantine' | 'reject';
 
-/** What a domain publishes for DMARC. */
+/** Published DMARC record. */
 export interface DmarcRecord {
-  /** For the domain itself, for those below it, and for those below it that do not exist. */
+  /** `p=`, `sp=` and `np=`: the domain, its subdomains, and subdomains that do not exist. */
   policy: DmarcPolicy;
   below: DmarcPolicy;
   missing: DmarcPolicy;
-  /** Only the very domain is aligned, by DKIM and by SPF. */
+  /** Strict alignment (`adkim=s`, `aspf=s`). */
   strict: { dkim: boolean; spf: boolean };
-  /** `psd=`: whether it is a public suffix, `u` where it does not say. */
+  /** `psd=`: public suffix domain; `u` if not stated. */
   suffix: 'y' | 'n' | 'u';
 }
 
-const LONGEST = 4096;
+const MAX_RECORD_CHARS = 4096;
 const URI = /^[a-z][a-z0-9+.-]*:[^\s,]+$/i;
-const ONE_LESS: Record<DmarcPolicy, DmarcPolicy> = { reject: 'quarantine', quarantine: 'none', none: 'none' };
+const WEAKER: Record<DmarcPolicy, DmarcPolicy> = { reject: 'quarantine', quarantine: 'none', none: 'none' };
 
-/** Whether a TXT record is one of DMARC: the version comes first, as it is written. RFC 9989 4.7. */
+/** True for a TXT record that begins with the DMARC version tag, case-sensitive. RFC 9989 4.7. */
 export function isDmarc(text: string): boolean {
   return /^v[ \t]{0,20}=[ \t]{0,20}DMARC1[ \t]{0,20}(?:;|$)/.test(text);
 }
 
 /**
- * Reads a policy record; undefined for one that nothing is done about. A record whose policy cannot be read and that asks
- * for reports is one of `p=none`. What is being tested (`t=y`) counts one step less. RFC 9989 4.7, 4.10.1.
+ * Parses a policy record; undefined if it has no effect. An unreadable policy with a valid `rua=` counts as `p=none`.
+ * Test mode (`t=y`) lowers each policy by one step. RFC 9989 4.7, 4.10.1.
  */
 export function readDmarc(text: string): DmarcRecord | undefined {
-  if (text.length > LONGEST) return undefined;
+  if (text.length > MAX_RECORD_CHARS) return undefined;
   const tags = readLoosely(text);
   const policies = (['p', 'sp', 'np'] as const).map((name) => policyOf(tags.get(name)));
   const [own, below, missing] = policies;
@@ -40,12 +40,12 @@ export function readDmarc(text: string): DmarcRecord | undefined {
     const reports = (tags.get('rua') ?? '').split(',').some((uri) => URI.test(trimBlanks(uri)));
     return reports ? { policy: 'none', below: 'none', missing: 'none', ...rest } : undefined;
   }
-  const lessen = isSet(tags, 't', 'y') ? (one: DmarcPolicy) => ONE_LESS[one] : (one: DmarcPolicy) => one;
+  const lessen = isSet(tags, 't', 'y') ? (one: DmarcPolicy) => WEAKER[one] : (one: DmarcPolicy) => one;
   const [p, sp, np] = [own, below ?? own, missing ?? below ?? own] as DmarcPolicy[];
   return { policy: lessen(p ?? 'none'), below: lessen(sp ?? 'none'), missing: lessen(np ?? 'none'), ...rest };
 }
 
-/** The first of each name counts, and what is no tag is passed over: a slip of the pen shall not open a domain. */
+/** Reads tags leniently: the first of each name counts and malformed ones are skipped, so that a typo does not disable the policy. */
 function readLoosely(text: string): ReadonlyMap<string, string> {
   const tags = new Map<string, string>();
   for (const part of text.split(';')) {

@@ -2,47 +2,56 @@ import type { Resolver } from '../dns/lookup.ts';
 import { isDnsName, isWithin } from '../dns/name.ts';
 import type { Authentication, Dmarc } from './authentication.ts';
 import type { DmarcPolicy } from './dmarc-record.ts';
-import { type Walk, walk } from './dmarc-walk.ts';
-import type { KnownPolicies, KnownPolicy } from './known-policies.ts';
+import { type DnsTreeWalk, walkDnsTree } from './dmarc-walk.ts';
+import type { DmarcPolicyCache, DomainPolicy } from './dmarc-policy-cache.ts';
 
-/** What the author's domain publishes, as far as that could be found out. */
-export interface Published extends KnownPolicy {
+/** DMARC policy of the author's domain. */
+export interface PublishedDmarcPolicy extends DomainPolicy {
   domain: string;
-  /** Whether anything is published for it; `unknown` where the DNS did not answer, and nothing is known from before. */
+  /** `unknown`: a lookup failed and no policy is cached. */
   kind: 'found' | 'nothing' | 'unknown';
-  /** The DNS did not answer something that matters. */
-  troubled: boolean;
+  /** A relevant lookup failed. */
+  lookupFailed: boolean;
 }
 
-/**
- * Finds what an author's domain asks for. Where the DNS does not answer it is what is known from before. RFC 9989 4.10.1.
- */
-export async function published(domain: string, resolver: Resolver, known?: KnownPolicies): Promise<Published> {
+/** Finds the DMARC policy of an author's domain; falls back to the cached one if DNS fails. RFC 9989 4.10.1. */
+export async function findPublishedPolicy(
+  domain: string,
+  resolver: Resolver,
+  known?: DmarcPolicyCache,
+): Promise<PublishedDmarcPolicy> {
   const nothing = { policy: 'none', strict: { dkim: false, spf: false }, domain } as const;
   // An address literal publishes nothing.
   if (!isDnsName(domain) || domain.startsWith('['))
-    return { ...nothing, kind: 'nothing', organization: domain, troubled: false };
-  const found = await walk(domain, resolver);
-  const { organization, troubled } = found;
-  const applied = apply(domain, found);
+    return { ...nothing, kind: 'nothing', organization: domain, lookupFailed: false };
+  const found = await walkDnsTree(domain, resolver);
+  const { organization, lookupFailed: troubled } = found;
+  const applied = selectRecord(domain, found);
   const policy = applied && (await policyOf(applied, domain, resolver));
-  // Without a record of its own it is anybody's guess what stands further up.
+  // Without an own record, the failed lookup may hide the policy of a parent domain.
   if ((troubled && applied?.kind !== 'own') || policy === 'unknown') {
     const before = known?.get(domain);
-    return { ...nothing, organization, ...before, kind: before === undefined ? 'unknown' : 'found', troubled: true };
+    return {
+      ...nothing,
+      organization,
+      ...before,
+      kind: before === undefined ? 'unknown' : 'found',
+      lookupFailed: true,
+    };
   }
-  if (applied === undefined || policy === undefined) return { ...nothing, kind: 'nothing', organization, troubled };
+  if (applied === undefined || policy === undefined)
+    return { ...nothing, kind: 'nothing', organization, lookupFailed: troubled };
   const result = { policy, organization, strict: applied.strict };
-  known?.learn(domain, result);
-  return { ...result, domain, kind: 'found', troubled };
+  known?.record(domain, result);
+  return { ...result, domain, kind: 'found', lookupFailed: troubled };
 }
 
-type Applied = { strict: KnownPolicy['strict'] } & (
+type ApplicableRecord = { strict: DomainPolicy['strict'] } & (
   { kind: 'own'; policy: DmarcPolicy } | { kind: 'below'; below: DmarcPolicy; missing: DmarcPolicy }
 );
 
-/** The record of the domain, else of its organization, else of the public suffix above. */
-function apply(domain: string, { records, organization }: Walk): Applied | undefined {
+/** Selects the record of the domain, else of its organization, else of the public suffix above. */
+function selectRecord(domain: string, { records, organization }: DnsTreeWalk): ApplicableRecord | undefined {
   const at = (name: string) => records.find((one) => one.domain === name)?.record;
   const own = at(domain);
   if (own !== undefined) return { kind: 'own', policy: own.policy, strict: own.strict };
@@ -50,7 +59,11 @@ function apply(domain: string, { records, organization }: Walk): Applied | undef
   return above && { kind: 'below', below: above.below, missing: above.missing, strict: above.strict };
 }
 
-async function policyOf(applied: Applied, domain: string, resolver: Resolver): Promise<DmarcPolicy | 'unknown'> {
+async function policyOf(
+  applied: ApplicableRecord,
+  domain: string,
+  resolver: Resolver,
+): Promise<DmarcPolicy | 'unknown'> {
   if (applied.kind === 'own') return applied.policy;
   if (applied.below === applied.missing) return applied.below;
   const missing = await isMissing(domain, resolver);
@@ -58,33 +71,32 @@ async function policyOf(applied: Applied, domain: string, resolver: Resolver): P
   return missing ? applied.missing : applied.below;
 }
 
-/** RFC 9989 A.4: only a name that does not exist at all is missing. Undefined when that could not be found out. */
+/** RFC 9989 A.4: true only for NXDOMAIN. Undefined if the lookup failed. */
 async function isMissing(domain: string, resolver: Resolver): Promise<boolean | undefined> {
   const found = await resolver.a(domain);
   if (found.kind === 'trouble') return undefined;
   if (found.kind === 'found' || !found.nx) return false;
-  // The answer may be that of a target which is gone.
+  // The NXDOMAIN may belong to the target of a CNAME.
   const alias = await resolver.cname(domain);
   return alias.kind === 'trouble' ? undefined : alias.kind === 'none';
 }
 
 /**
- * Whether SPF or DKIM vouches for the author, and what DMARC makes of it. RFC 9989 4.4, 5.3. What could not be looked up
- * might have passed, so where it could be aligned nothing fails. Elsewhere it changes nothing: anybody can add a signature
- * of a domain whose name servers are silent, and lists have trouble of their own.
+ * Evaluates DMARC from the SPF and DKIM results. RFC 9989 4.4, 5.3. A `temperror` that could align prevents a failure.
+ * One that cannot align changes nothing: anyone can add a signature of a domain whose name servers do not answer.
  */
-export async function evaluate(
-  author: Published,
+export async function evaluateDmarc(
+  author: PublishedDmarcPolicy,
   { spf, dkim }: Pick<Authentication, 'spf' | 'dkim'>,
   resolver: Resolver,
 ): Promise<Dmarc> {
   const { policy, domain, organization, strict } = author;
   const claims = [{ ...spf, strict: strict.spf }, ...dkim.map((one) => ({ ...one, strict: strict.dkim }))];
-  const alignment = (asked: 'pass' | 'temperror'): Promise<(boolean | undefined)[]> =>
-    Promise.all(claims.filter(({ result }) => result === asked).map((one) => isAligned(one, author, resolver)));
+  const alignment = (wanted: 'pass' | 'temperror'): Promise<(boolean | undefined)[]> =>
+    Promise.all(claims.filter(({ result }) => result === wanted).map((one) => isAligned(one, author, resolver)));
   const [passed, open] = await Promise.all([alignment('pass'), alignment('temperror')]);
   const aligned = passed.includes(true);
-  const unsure = author.troubled || passed.includes(undefined) || open.some((one) => one !== false);
+  const unsure = author.lookupFailed || passed.includes(undefined) || open.some((one) => one !== false);
   const rest = { policy, domain, organization, aligned, ...(unsure && !aligned && { unsure }) };
   if (author.kind === 'nothing') return { result: 'none', ...rest };
   if (author.kind === 'found' && aligned) return { result: 'pass', ...rest };
@@ -92,27 +104,27 @@ export async function evaluate(
 }
 
 /**
- * Asks what {@link evaluate} will ask about a domain that may vouch for the author, as soon as it is known that it may:
- * one silent name server uses up the time for all questions, and nothing new is answered at the end.
+ * Prefetches the alignment lookup of {@link evaluateDmarc} for a domain that may align, as soon as it is known. One
+ * silent name server could otherwise use up the time limit before these lookups start.
  */
-export async function askAhead(
-  author: Promise<Published>,
-  { method, domain }: { method: keyof Published['strict']; domain: Promise<string | undefined> },
+export async function prefetchAlignment(
+  author: Promise<PublishedDmarcPolicy>,
+  { method, domain }: { method: keyof PublishedDmarcPolicy['strict']; domain: Promise<string | undefined> },
   resolver: Resolver,
 ): Promise<void> {
   const [published, named] = await Promise.all([author, domain]);
   if (named !== undefined) await isAligned({ domain: named, strict: published.strict[method] }, published, resolver);
 }
 
-/** Undefined when the organization of a domain could not be found out. */
+/** Returns undefined if the organizational domain could not be determined. */
 async function isAligned(
   { domain, strict }: { domain: string; strict: boolean },
-  author: Published,
+  author: PublishedDmarcPolicy,
   resolver: Resolver,
 ): Promise<boolean | undefined> {
   if (domain === author.domain) return true;
   if (strict || domain === '' || !isWithin(domain, author.organization)) return false;
   if (domain === author.organization) return true;
-  const { organization, troubled } = await walk(domain, resolver);
+  const { organization, lookupFailed: troubled } = await walkDnsTree(domain, resolver);
   return organization === author.organization ? true : troubled ? undefined : false;
 }

@@ -1,23 +1,23 @@
 import { readFields } from '../message/header.ts';
-import { readResults } from './results-reader.ts';
+import { readAuthenticationResults } from './results-reader.ts';
 
-/** A header that is longer goes on as it is: nobody reads results in it. */
-const MOST_HEADER = 1024 * 1024;
+/** Octets; longer headers pass unchanged. */
+const MAX_HEADER_OCTETS = 1024 * 1024;
 const END = Buffer.from('\r\n\r\n');
 const FIELD = 'authentication-results';
 const VERDICT = 'x-mailstead-verdict';
 
-/** Whose results a header block begins with, undefined when it does not begin with any. RFC 8601 2.5. */
-export function resultsServer(header: string): string | undefined {
+/** Returns the authserv-id of a leading Authentication-Results field; undefined if the block begins with another field. RFC 8601 2.5. */
+export function leadingAuthserv(header: string): string | undefined {
   const [first] = readFields(header, 1);
   return first?.name === FIELD ? serverOf(first.value) : undefined;
 }
 
 /**
- * A message without the Authentication-Results that claim to be of this server: they were there before it looked, so
- * somebody else wrote them. Nothing but the header is held in memory. RFC 8601 5.
+ * Removes Authentication-Results fields that claim to be from this server: they arrived with the message, so they are
+ * forged. Buffers only the header. RFC 8601 5.
  */
-export async function* withoutResultsOf(authserv: string, message: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+export async function* removeForgedResults(authserv: string, message: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of message) {
     if (head === undefined) {
@@ -26,38 +26,38 @@ export async function* withoutResultsOf(authserv: string, message: AsyncIterable
     }
     head = Buffer.concat([head, chunk]);
     const end = head.indexOf(END);
-    if (end < 0 && head.length <= MOST_HEADER) continue;
-    yield* end < 0 ? [head] : [cleaned(head.subarray(0, end + 2), authserv), head.subarray(end + 2)];
+    if (end < 0 && head.length <= MAX_HEADER_OCTETS) continue;
+    yield* end < 0 ? [head] : [removeForgedFields(head.subarray(0, end + 2), authserv), head.subarray(end + 2)];
     head = undefined;
   }
-  if (head !== undefined) yield cleaned(head, authserv);
+  if (head !== undefined) yield removeForgedFields(head, authserv);
 }
 
-/** A header block without what claims to be this server's own word: its results, and its verdict. */
-export function cleaned(header: Buffer, authserv: string): Buffer {
+/** Removes fields that claim to be this server's: Authentication-Results and X-Mailstead-Verdict. */
+export function removeForgedFields(header: Buffer, authserv: string): Buffer {
   const text = header.toString('latin1');
-  const own = plain(authserv);
   const isForged = ({ name, value }: { name: string; value: string }): boolean =>
-    name === VERDICT || (name === FIELD && names(value, own));
+    name === VERDICT || (name === FIELD && claimsServer(value, normalizeAuthserv(authserv)));
   const fields = readFields(text);
   if (!fields.some(isForged)) return header;
   const rest = fields.filter((field) => !isForged(field)).map(({ start, end }) => text.slice(start, end));
-  return Buffer.from(rest.join(''), 'latin1');
+  // Keeps the empty line, if there is one.
+  return Buffer.from(rest.join('') + text.slice(fields.at(-1)?.end ?? 0), 'latin1');
 }
 
-/** Whether results claim to be of this server; those that nobody can read are suspected where they hold its name. */
-function names(value: string, own: string): boolean {
+/** True if results claim to be from this server; unparsable ones count if they contain its name. */
+function claimsServer(value: string, own: string): boolean {
   const server = serverOf(value);
   return server === '' ? value.toLowerCase().includes(own) : server === own;
 }
 
-/** The authserv-id, past comments, folds, quotes and a version; '' where there is none. */
+/** Reads the authserv-id, past comments, folds, quotes and a version; '' without one. */
 function serverOf(value: string): string {
-  return plain(readResults(value)?.authserv ?? '');
+  return normalizeAuthserv(readAuthenticationResults(value)?.authserv ?? '');
 }
 
-/** As a reader might take it that drops what is no letter of a name, and all behind it. */
-function plain(authserv: string): string {
+/** Normalizes like the most lenient parser: drops controls, and everything from the first character that is not part of a name. */
+function normalizeAuthserv(authserv: string): string {
   const [name = ''] = authserv
     .toLowerCase()
     .replace(/[\x00-\x20\x7f]/g, '')

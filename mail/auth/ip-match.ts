@@ -1,17 +1,17 @@
 import ipaddr from 'ipaddr.js';
 
-/** An address as octets; IPv4 in IPv6 is IPv4. Undefined for what is none. */
+/** Parses an address into octets; IPv4-mapped IPv6 becomes IPv4. Undefined if invalid. */
 export function ipOctets(text: string): number[] | undefined {
   if (!ipaddr.isValid(text)) return undefined;
   return ipaddr.process(text).toByteArray();
 }
 
-/** A network as octets; what is written as IPv6 stays IPv6. */
+/** Parses a network into octets; IPv4-mapped IPv6 stays IPv6. */
 export function networkOctets(text: string): number[] | undefined {
   return ipaddr.isValid(text) ? ipaddr.parse(text).toByteArray() : undefined;
 }
 
-/** Whether the first `bits` of two addresses of one family are the same. */
+/** Compares the first `bits` of two addresses of one family. */
 export function sharesPrefix(ip: readonly number[], other: readonly number[] | undefined, bits: number): boolean {
   if (ip.length !== other?.length) return false;
   const whole = bits >> 3;
@@ -20,7 +20,7 @@ export function sharesPrefix(ip: readonly number[], other: readonly number[] | u
   return ((ip[whole] ?? 0) & mask) === ((other[whole] ?? 0) & mask);
 }
 
-/** The name of an address in the reverse tree, without its zone: dotted octets, or nibbles, in the order as written. */
+/** Formats an address as dotted octets, or dotted nibbles for IPv6 (SPF macro `i`). */
 export function dotted(ip: readonly number[]): string {
   if (ip.length === 4) return ip.join('.');
   return ip.flatMap((octet) => [(octet >> 4).toString(16), (octet & 15).toString(16)]).join('.');

@@ -1,8 +1,8 @@
-/** Results as a server wrote them into a message. Words are in lower case. */
-export interface Results {
-  /** Who says it. */
+/** Parsed Authentication-Results field. Words are in lower case. */
+export interface AuthenticationResults {
+  /** authserv-id: the server that wrote it. */
   authserv: string;
-  /** In their order, what belongs to them left out; none for `none`. */
+  /** Methods with results, in order and without properties; empty for `none`. */
   results: { method: string; result: string }[];
 }
 
@@ -11,19 +11,19 @@ type Token = { kind: 'word'; text: string } | { kind: ';' } | { kind: '=' };
 const BLANKS = /[\s\0]+/y;
 const WORD = /[^\s();="]+/y;
 
-/** More methods than anybody has. */
-const MOST_RESULTS = 100;
+/** Methods read of one field. */
+const MAX_RESULTS = 100;
 
 /**
- * Reads the value of an Authentication-Results field, past comments, quotes and folds: whoever forges one writes it as
- * it is not expected. Undefined for what names no server. Linear in the length. RFC 8601 2.2.
+ * Parses the value of an Authentication-Results field, past comments, quotes and folds, as forgers use unusual syntax.
+ * Undefined without an authserv-id. Linear in the length. RFC 8601 2.2.
  */
-export function readResults(value: string): Results | undefined {
+export function readAuthenticationResults(value: string): AuthenticationResults | undefined {
   const tokens = tokensOf(value);
   const { value: first } = tokens.next();
   if (first === undefined || !('text' in first)) return undefined;
-  const results: Results['results'] = [];
-  // `method [/ version] = result`, then what it was about, up to the next semicolon.
+  const results: AuthenticationResults['results'] = [];
+  // `method [/ version] = result`, then properties up to the next semicolon.
   let want: 'semicolon' | 'method' | 'equals' | 'result' = 'semicolon';
   let method = '';
   for (const token of tokens) {
@@ -33,7 +33,7 @@ export function readResults(value: string): Results | undefined {
       method = token.text.toLowerCase().split('/', 1)[0] ?? '';
       want = 'equals';
     } else if (want === 'result') {
-      if (results.length < MOST_RESULTS) results.push({ method, result: token.text.toLowerCase() });
+      if (results.length < MAX_RESULTS) results.push({ method, result: token.text.toLowerCase() });
       want = 'semicolon';
     }
   }
@@ -62,7 +62,7 @@ function* tokensOf(text: string): Generator<Token, undefined> {
   return undefined;
 }
 
-/** Behind the comment; depth is counted, not recursed into. One that is not closed takes all that is left. */
+/** Index after the comment. Nesting is counted, not recursive; an unclosed comment takes the rest. */
 function commentEnd(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at += 1) {

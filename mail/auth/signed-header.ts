@@ -1,13 +1,13 @@
 import type { Field } from '../message/header.ts';
 import { canonicalField } from './dkim-sign.ts';
 
-/** The header of a message, from which signatures take what they cover. */
+/** Message header that yields the octets covered by a signature. */
 export class SignedHeader {
   readonly fields: readonly Field[];
   readonly #text: string;
   readonly #byName = new Map<string, Field[]>();
 
-  /** `text` was read as latin1, `fields` are its own. */
+  /** `text` was read as latin1; `fields` were parsed from it. */
   constructor(text: string, fields: readonly Field[]) {
     this.#text = text;
     this.fields = fields;
@@ -19,8 +19,8 @@ export class SignedHeader {
   }
 
   /**
-   * The octets that a signature signs: the fields of `names`, the last of each name first, and its own field with
-   * `unsigned` for its value. RFC 6376 3.7, 5.4.2.
+   * Returns the signed octets: the fields of `names`, the last of each name first, then the signature field with the
+   * value `unsigned`. RFC 6376 3.7, 5.4.2.
    */
   data(names: readonly string[], own: Field, unsigned: string, relaxed: boolean): Buffer {
     const taken = new Map<string, number>();
@@ -30,7 +30,7 @@ export class SignedHeader {
       const count = taken.get(name) ?? 0;
       const field = same[same.length - 1 - count];
       taken.set(name, count + 1);
-      // A field that is not there adds nothing, so that it cannot be added later.
+      // RFC 6376 3.5: a missing field counts as empty, so that adding it later breaks the signature.
       if (field !== undefined) lines.push(relaxed ? canonicalField(name, field.value) : this.#plain(field));
     }
     lines.push(relaxed ? canonicalField(own.name, unsigned) : `${this.#nameOf(own)}:${unsigned}`);
@@ -41,7 +41,7 @@ export class SignedHeader {
     return `${this.#nameOf(field)}:${field.value}`;
   }
 
-  /** As it is written, blanks before the colon included. */
+  /** Field name as written, with blanks before the colon. */
   #nameOf({ start }: Field): string {
     return this.#text.slice(start, this.#text.indexOf(':', start));
   }

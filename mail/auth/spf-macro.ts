@@ -1,25 +1,25 @@
-/** What the macros of RFC 7208 7.2 stand for. */
+/** Values of the macros of RFC 7208 7.2. */
 export interface MacroFacts {
-  /** The whole sender; its local part is `postmaster` where there was none. */
+  /** Sender address; the local part is `postmaster` if missing. */
   sender: string;
-  /** The domain that is being evaluated. */
+  /** Domain under evaluation. */
   domain: string;
   /** IPv4 with dots, or the 32 nibbles of IPv6 with dots. */
   dottedIp: string;
   version: 'in-addr' | 'ip6';
   helo: string;
-  /** The name that the address has and that leads back to it, `unknown` without. Asked only where it is needed. */
+  /** Forward-confirmed reverse DNS name, else `unknown`. Resolved lazily. */
   validated(): Promise<string>;
 }
 
 const MACRO = /%(?:\{([slodiphvcrt])([0-9]{0,3})(r?)([.\-+,/_=]*)\}|([%_-]))/gi;
 const LITERALS: Record<string, string> = { '%': '%', _: ' ', '-': '%20' };
 
-/** Whether a text is a macro-string; `explaining` allows the letters that only an explanation may have. RFC 7208 7.1. */
+/** Checks the macro-string syntax; `explaining` allows the letters c, r and t of explanations. RFC 7208 7.1. */
 export function isMacroString(text: string, explaining: boolean): boolean {
   if (/[^\x21-\x7e]/.test(text)) return false;
   const macros = [...text.matchAll(MACRO)];
-  // Each "%" is the beginning of one: "%%" has two.
+  // Every "%" must begin a macro; "%%" has two.
   const signs = macros.reduce((sum, [whole]) => sum + (whole === '%%' ? 2 : 1), 0);
   if (text.split('%').length - 1 !== signs) return false;
   return macros.every(
@@ -28,7 +28,7 @@ export function isMacroString(text: string, explaining: boolean): boolean {
   );
 }
 
-/** The name that a domain-spec comes to, without its last dot; what is longer than a name loses labels on the left. */
+/** Expands a domain-spec, without a trailing dot; a result over 253 characters loses labels on the left. */
 export async function expandMacros(text: string, facts: MacroFacts): Promise<string> {
   let out = '';
   let at = 0;
@@ -77,7 +77,7 @@ interface Transformers {
   delimiters: string;
 }
 
-/** RFC 7208 7.3: split, turned round, the last so many, joined with dots; an upper-case letter asks for URL escapes. */
+/** Applies transformers: split, reverse, keep the last n, join with dots; an upper-case letter URL-escapes. RFC 7208 7.3. */
 function transform(value: string, { letter, digits, reversed, delimiters }: Transformers): string {
   const delimiter = delimiters === '' ? '.' : delimiters;
   let parts: string[] = [''];
@@ -92,7 +92,7 @@ function transform(value: string, { letter, digits, reversed, delimiters }: Tran
 }
 
 function escaped(text: string): string {
-  // Not encodeURIComponent alone: it leaves some, and throws on half a surrogate.
+  // encodeURIComponent leaves !'()* and throws on lone surrogates.
   return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,

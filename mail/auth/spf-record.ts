@@ -3,11 +3,11 @@ import { isMacroString } from './spf-macro.ts';
 
 export type Qualifier = 'pass' | 'fail' | 'softfail' | 'neutral';
 
-/** One mechanism of an SPF record, without its qualifier. */
-type Term = { kind: 'all' } | { kind: 'ip4' | 'ip6'; network: string; bits: number } | Asking;
+/** SPF mechanism without its qualifier. */
+type Term = { kind: 'all' } | { kind: 'ip4' | 'ip6'; network: string; bits: number } | DnsMechanism;
 
-/** One that asks the DNS. `domain` is a macro-string, undefined where the current domain is meant. */
-export type Asking =
+/** Mechanism that queries DNS. `domain` is a macro-string; undefined means the current domain. */
+export type DnsMechanism =
   | { kind: 'include' | 'exists'; domain: string }
   | { kind: 'a' | 'mx'; domain: string | undefined; bits4: number; bits6: number }
   | { kind: 'ptr'; domain: string | undefined };
@@ -22,22 +22,22 @@ export interface SpfRecord {
 
 const QUALIFIERS: Record<string, Qualifier> = { '+': 'pass', '-': 'fail', '~': 'softfail', '?': 'neutral' };
 const MODIFIER = /^[a-z][a-z0-9_.-]*=/i;
-/** Ends in a label that is no number, or in a macro. RFC 7208 7.1. */
+/** A domain-spec ends in a non-numeric label or in a macro. RFC 7208 7.1. */
 const DOMAIN_END = /(?:\.(?![0-9]+\.?$)[a-z0-9](?:[a-z0-9-]{0,62}(?<!-))?\.?|%\{[^{}]*\}|%[%_-])$/i;
 const CIDR = /^(.*?)(?:\/(0|[1-9][0-9]{0,2}))?(?:\/\/(0|[1-9][0-9]{0,2}))?$/s;
 
-/** Octets; the DNS carries no more. */
-const LONGEST = 65_535;
+/** Limit of a DNS TXT record. */
+const MAX_RECORD_OCTETS = 65_535;
 
-/** Whether a TXT record is one of SPF. RFC 7208 4.5. */
+/** True for a TXT record with the SPF version. RFC 7208 4.5. */
 export function isSpf(text: string): boolean {
   return /^v=spf1(?: |$)/i.test(text);
 }
 
-/** Reads a whole record before anything of it counts; undefined where any of it is not of RFC 7208 4.6.1. */
+/** Parses a whole record before evaluation; undefined on any syntax error. RFC 7208 4.6. */
 export function readSpf(text: string): SpfRecord | undefined {
   const record: SpfRecord = { mechanisms: [], redirect: undefined };
-  if (text.length > LONGEST) return undefined;
+  if (text.length > MAX_RECORD_OCTETS) return undefined;
   const once = new Set<string>();
   for (const term of text.slice('v=spf1'.length).split(' ')) {
     if (term === '') continue;

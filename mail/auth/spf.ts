@@ -2,11 +2,11 @@ import type { Lookup, Resolver } from '../dns/lookup.ts';
 import { isDnsName, isWithin } from '../dns/name.ts';
 import type { SpfResult } from './authentication.ts';
 import { dotted, ipOctets, networkOctets, sharesPrefix } from './ip-match.ts';
-import { type Reverse, reverseNames } from './reverse-name.ts';
+import { type ReverseLookup, reverseNames } from './reverse-name.ts';
 import { expandMacros, type MacroFacts } from './spf-macro.ts';
-import { type Asking, isSpf, type Mechanism, readSpf, type SpfRecord } from './spf-record.ts';
+import { type DnsMechanism, isSpf, type Mechanism, readSpf, type SpfRecord } from './spf-record.ts';
 
-/** From where a message came. */
+/** SMTP client and envelope sender. */
 export interface SpfClient {
   ip: string;
   helo: string;
@@ -14,25 +14,24 @@ export interface SpfClient {
   sender: string;
 }
 
-export interface SpfFound {
+export interface SpfEvaluation {
   result: SpfResult;
-  /** That was asked: of the sender, or of the greeting where there is no sender. A-labels in lower case, '' for none. */
+  /** Evaluated domain: of the sender, or of EHLO if the sender is empty. A-labels in lower case; '' without one. */
   domain: string;
   identity?: 'helo';
 }
 
-/** Of RFC 7208 4.6.4: terms that ask the DNS, answers with nothing in them, hosts of one MX. */
-const MOST_TERMS = 10;
-const MOST_VOIDS = 2;
-const MOST_HOSTS = 10;
-/** Questions about hosts of all MX together, so that ten terms of ten hosts are no hundred questions. */
-const MOST_HOST_QUESTIONS = 20;
+/** Limits of RFC 7208 4.6.4: DNS mechanisms, void lookups, hosts of one MX. */
+const MAX_DNS_TERMS = 10;
+const MAX_VOID_LOOKUPS = 2;
+const MAX_MX_HOSTS = 10;
+/** Host lookups of all MX mechanisms together: ten mechanisms of ten hosts would cost a hundred. */
+const MAX_HOST_LOOKUPS = 20;
 
 /**
- * Evaluates the SPF policy of who sends. The explanation that a domain may publish is not fetched: it is a stranger's
- * text and proves nothing. RFC 7208 2.3, 2.4, 4.
+ * Evaluates the sender's SPF policy. The explanation (`exp=`) is not fetched: it is untrusted text. RFC 7208 2.3, 2.4, 4.
  */
-export async function checkSpf(client: SpfClient, resolver: Resolver): Promise<SpfFound> {
+export async function checkSpf(client: SpfClient, resolver: Resolver): Promise<SpfEvaluation> {
   const { ip, helo } = client;
   const at = client.sender.lastIndexOf('@');
   const scope = client.sender === '' ? ({ identity: 'helo' } as const) : {};
@@ -41,22 +40,22 @@ export async function checkSpf(client: SpfClient, resolver: Resolver): Promise<S
   if (octets === undefined || !isHost(domain))
     return { result: 'none', domain: isDnsName(domain) ? domain : '', ...scope };
   const local = at > 0 ? client.sender.slice(0, at) : 'postmaster';
-  const check = new Check({ ip, octets, helo, sender: `${local}@${domain}`, resolver });
+  const check = new SpfEvaluator({ ip, octets, helo, sender: `${local}@${domain}`, resolver });
   try {
     return { result: await check.host(domain), domain, ...scope };
   } catch (error) {
-    if (error instanceof Stop) return { result: error.result, domain, ...scope };
+    if (error instanceof SpfAbort) return { result: error.result, domain, ...scope };
     throw error;
   }
 }
 
-/** RFC 7208 4.3: a name that is worth a question. */
+/** RFC 7208 4.3: a multi-label domain name. */
 function isHost(domain: string): boolean {
   return isDnsName(domain) && domain.includes('.') && !domain.startsWith('[');
 }
 
-/** The whole check has ended. */
-class Stop extends Error {
+/** Ends the evaluation with an error result. */
+class SpfAbort extends Error {
   override readonly name = 'Stop';
   readonly result: 'temperror' | 'permerror';
 
@@ -66,7 +65,7 @@ class Stop extends Error {
   }
 }
 
-interface Subject {
+interface SpfSubject {
   ip: string;
   octets: readonly number[];
   helo: string;
@@ -74,34 +73,34 @@ interface Subject {
   resolver: Resolver;
 }
 
-/** How much of an address has to be the same. */
-interface Bits {
+/** Prefix lengths of a dual-cidr. */
+interface PrefixLengths {
   bits4: number;
   bits6: number;
 }
 
-/** One check, with what it may still ask. */
-class Check {
-  readonly #subject: Subject;
+/** One evaluation with its lookup counters. */
+class SpfEvaluator {
+  readonly #subject: SpfSubject;
   #terms = 0;
   #voids = 0;
   #hosts = 0;
-  #reverse: Promise<Reverse> | undefined;
+  #reverse: Promise<ReverseLookup> | undefined;
 
-  constructor(subject: Subject) {
+  constructor(subject: SpfSubject) {
     this.#subject = subject;
   }
 
-  /** check_host() of RFC 7208 4. Rejects with what ends it all. */
+  /** check_host() of RFC 7208 4. Throws {@link SpfAbort} on temperror and permerror. */
   async host(domain: string): Promise<SpfResult> {
     if (!isHost(domain)) return 'none';
     const found = await this.#subject.resolver.txt(domain);
-    if (found.kind === 'trouble') throw new Stop('temperror');
+    if (found.kind === 'trouble') throw new SpfAbort('temperror');
     const records = found.kind === 'found' ? found.records.filter(isSpf) : [];
     const [text, second] = records;
     if (text === undefined) return 'none';
     const record = second === undefined ? readSpf(text) : undefined;
-    if (record === undefined) throw new Stop('permerror');
+    if (record === undefined) throw new SpfAbort('permerror');
     return this.#evaluate(record, domain);
   }
 
@@ -110,7 +109,7 @@ class Check {
     if (redirect === undefined) return 'neutral';
     this.#countTerm();
     const result = await this.host(await this.#name(redirect, domain));
-    if (result === 'none') throw new Stop('permerror');
+    if (result === 'none') throw new SpfAbort('permerror');
     return result;
   }
 
@@ -127,16 +126,16 @@ class Check {
       case 'mx':
       case 'ptr':
         this.#countTerm();
-        return this.#answersFor(term, await this.#name(term.domain, domain));
+        return this.#matchesDns(term, await this.#name(term.domain, domain));
     }
   }
 
-  async #answersFor(term: Asking, name: string): Promise<boolean> {
+  async #matchesDns(term: DnsMechanism, name: string): Promise<boolean> {
     switch (term.kind) {
       case 'include':
         return this.#includes(name);
       case 'exists':
-        return (await this.#answers(name, () => this.#subject.resolver.a(name))).length > 0;
+        return (await this.#lookUp(name, () => this.#subject.resolver.a(name))).length > 0;
       case 'ptr':
         return (await this.#validated()).some((one) => isWithin(one, name.toLowerCase()));
       case 'a':
@@ -146,44 +145,44 @@ class Check {
     }
   }
 
-  /** RFC 7208 5.2. */
+  /** `include`. RFC 7208 5.2. */
   async #includes(name: string): Promise<boolean> {
     const result = await this.host(name);
-    if (result === 'none') throw new Stop('permerror');
+    if (result === 'none') throw new SpfAbort('permerror');
     return result === 'pass';
   }
 
-  async #isAddress(name: string, bits: Bits): Promise<boolean> {
-    const found = await this.#answers(name, () => this.#addresses(name));
+  async #isAddress(name: string, bits: PrefixLengths): Promise<boolean> {
+    const found = await this.#lookUp(name, () => this.#addresses(name));
     return this.#isOneOf(found, bits);
   }
 
-  /** Of the client's family. */
+  /** Looks up A or AAAA by the client's address family. */
   #addresses(name: string): Promise<Lookup<string>> {
     const { octets, resolver } = this.#subject;
     return octets.length === 4 ? resolver.a(name) : resolver.aaaa(name);
   }
 
-  #isOneOf(addresses: readonly string[], { bits4, bits6 }: Bits): boolean {
+  #isOneOf(addresses: readonly string[], { bits4, bits6 }: PrefixLengths): boolean {
     const { octets } = this.#subject;
     return addresses.some((address) => sharesPrefix(octets, ipOctets(address), octets.length === 4 ? bits4 : bits6));
   }
 
-  async #isExchange(name: string, bits: Bits): Promise<boolean> {
-    const exchanges = await this.#answers(name, () => this.#subject.resolver.mx(name));
-    if (exchanges.length > MOST_HOSTS) throw new Stop('permerror');
+  async #isExchange(name: string, bits: PrefixLengths): Promise<boolean> {
+    const exchanges = await this.#lookUp(name, () => this.#subject.resolver.mx(name));
+    if (exchanges.length > MAX_MX_HOSTS) throw new SpfAbort('permerror');
     for (const { exchange } of exchanges.toSorted((a, b) => a.preference - b.preference)) {
-      if ((this.#hosts += 1) > MOST_HOST_QUESTIONS) throw new Stop('permerror');
+      if ((this.#hosts += 1) > MAX_HOST_LOOKUPS) throw new SpfAbort('permerror');
       if (!isDnsName(exchange)) continue;
       const found = await this.#addresses(exchange);
-      if (found.kind === 'trouble') throw new Stop('temperror');
-      // A host without addresses of this family is no void answer of the term (RFC 7208 4.6.4).
+      if (found.kind === 'trouble') throw new SpfAbort('temperror');
+      // An MX host without addresses of this family is no void lookup (RFC 7208 4.6.4).
       if (found.kind === 'found' && this.#isOneOf(found.records, bits)) return true;
     }
     return false;
   }
 
-  /** Names of the client that lead back to it; trouble with them is no match. RFC 7208 5.5. */
+  /** Forward-confirmed names of the client; a DNS failure means no match. RFC 7208 5.5. */
   async #validated(): Promise<string[]> {
     const { ip, resolver } = this.#subject;
     this.#reverse ??= reverseNames(ip, resolver);
@@ -191,17 +190,17 @@ class Check {
     return reverse.kind === 'names' ? reverse.validated : [];
   }
 
-  /** RFC 7208 4.8: a name that cannot be asked for does not exist. */
-  async #answers<T>(name: string, ask: () => Promise<Lookup<T>>): Promise<readonly T[]> {
+  /** Looks a name up and counts void lookups. RFC 7208 4.8: an invalid name does not exist. */
+  async #lookUp<T>(name: string, ask: () => Promise<Lookup<T>>): Promise<readonly T[]> {
     const found: Lookup<T> = isDnsName(name) ? await ask() : { kind: 'none', nx: true };
-    if (found.kind === 'trouble') throw new Stop('temperror');
+    if (found.kind === 'trouble') throw new SpfAbort('temperror');
     if (found.kind === 'found' && found.records.length > 0) return found.records;
-    if ((this.#voids += 1) > MOST_VOIDS) throw new Stop('permerror');
+    if ((this.#voids += 1) > MAX_VOID_LOOKUPS) throw new SpfAbort('permerror');
     return [];
   }
 
   #countTerm(): void {
-    if ((this.#terms += 1) > MOST_TERMS) throw new Stop('permerror');
+    if ((this.#terms += 1) > MAX_DNS_TERMS) throw new SpfAbort('permerror');
   }
 
   async #name(spec: string | undefined, domain: string): Promise<string> {

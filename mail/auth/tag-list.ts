@@ -1,6 +1,6 @@
-/** One tag of a tag-list and where its value, blanks included, stands in the text. */
+/** One tag of a tag-list, with the position of its value, blanks included. */
 export interface Tag {
-  /** Without the blanks around it. */
+  /** Trimmed value. */
   value: string;
   start: number;
   end: number;
@@ -9,12 +9,12 @@ export interface Tag {
 export type Tags = ReadonlyMap<string, Tag>;
 
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
-/** Visible characters, white space of folding, and octets of UTF-8 (RFC 8616). */
+/** Anything but visible characters, folding white space and UTF-8 octets (RFC 8616). */
 const NOT_ALLOWED = /[^\x20-\x7e\x80-\xff\t\r\n]/;
 
 /**
- * Reads a tag-list of RFC 6376 3.2: `name=value` with semicolons between them, names with their case. Undefined for what
- * is none, also where a name stands twice: two readers would each believe another one. Linear in the length.
+ * Parses a tag-list of RFC 6376 3.2: `name=value` separated by semicolons, names case-sensitive. Undefined on a syntax
+ * error or a repeated name, which parsers resolve differently. Linear in the length.
  */
 export function readTags(text: string): Tags | undefined {
   const tags = new Map<string, Tag>();
@@ -32,7 +32,7 @@ export function readTags(text: string): Tags | undefined {
   return tags;
 }
 
-/** A text without the white space around it; an octet that stands for a blank elsewhere stays. */
+/** Trims ASCII white space only; 0xA0 stays. */
 export function trimBlanks(text: string): string {
   let start = 0;
   let end = text.length;
@@ -41,12 +41,12 @@ export function trimBlanks(text: string): string {
   return text.slice(start, end);
 }
 
-/** The members of a list with colons, without the blanks around them. */
+/** Splits a colon-separated list and trims its members. */
 export function colonList(text: string): string[] {
   return text.split(':').map(trimBlanks);
 }
 
-/** The octets of a base64 value with white space in it, undefined for what is none. */
+/** Decodes a base64 value with white space; undefined if invalid. */
 export function base64Value(text: string): Buffer | undefined {
   const bare = text.replace(/[ \t\r\n]+/g, '');
   return /^[A-Za-z0-9+/]+={0,2}$/.test(bare) ? Buffer.from(bare, 'base64') : undefined;

@@ -1,35 +1,34 @@
 import { type Address, addressKey, parseAddress, textKey } from '../message/address.ts';
-import { patternsOf, rulingOn } from '../policy/sender-rules.ts';
+import { senderPatterns, matchSenderRules } from '../policy/sender-rules.ts';
 import type { Read } from '../store/engine/types.ts';
-import { rulesOfOthers } from '../store/sender-rule.ts';
-import type { Delivery } from './deliver.ts';
-import { blockedFiling } from './filing.ts';
-import { namedRecipients, type Outgoing } from './outgoing.ts';
+import { rulesOfOthers } from '../store/filter/sender-rule.ts';
+import { createBlockedFiling } from './filing.ts';
+import { namedRecipients } from './outgoing.ts';
+import type { Delivery, OutgoingMessage } from './types.ts';
 
-/** A message of one organization for mailboxes of this box. */
-export type Local = Pick<Outgoing, 'tenant' | 'sender' | 'here'> & { authors: readonly Address[] };
+/** A submitted message for local mailboxes. */
+export type LocalMail = Pick<OutgoingMessage, 'tenant' | 'sender' | 'here'> & { authors: readonly Address[] };
 
-/** Whom a mailbox does not want to hear from, by whose word. */
-interface Block {
+/** Block rule match of one mailbox. */
+interface SenderBlock {
   from: string;
-  /** A sentence without its full stop. */
+  /** Reason: a sentence without its full stop. */
   why: string;
 }
 
 /**
- * Mailboxes of other organizations of this box that block who writes: to them the sender is a stranger like any. Within
- * an organization nobody is blocked.
+ * Finds mailboxes of other organizations that block the sender. Block rules do not apply within an organization.
  */
-async function blocksOf(rx: Read, { tenant, sender, here, authors }: Local): Promise<Map<number, Block>> {
+async function findBlocks(rx: Read, { tenant, sender, here, authors }: LocalMail): Promise<Map<number, SenderBlock>> {
   const envelope = parseAddress(sender);
   const named = authors.length === 0 ? [envelope] : authors;
   const writers = named.map((author) => ({ author, sender: envelope, networks: [], aligned: true }));
   const accounts = here.map(({ account }) => account);
-  const rules = await rulesOfOthers(rx, { tenant, accounts, patterns: () => writers.flatMap(patternsOf) });
-  const blocks = new Map<number, Block>();
+  const rules = await rulesOfOthers(rx, { tenant, accounts, patterns: () => writers.flatMap(senderPatterns) });
+  const blocks = new Map<number, SenderBlock>();
   for (const [account, known] of rules) {
     for (const writer of writers) {
-      const ruling = rulingOn(known, writer);
+      const ruling = matchSenderRules(known, writer);
       if (ruling?.kind !== 'block') continue;
       blocks.set(account, { from: writer.author === undefined ? '' : addressKey(writer.author), why: ruling.why });
     }
@@ -37,10 +36,10 @@ async function blocksOf(rx: Read, { tenant, sender, here, authors }: Local): Pro
   return blocks;
 }
 
-/** Why a message may not go to one of its recipients, as a sentence without its full stop; undefined when it may. */
-export async function blockedSender(rx: Read, mail: Local & Outgoing): Promise<string | undefined> {
-  const blocks = await blocksOf(rx, mail);
-  if (blocks.size === 0) return undefined;
+/** Returns the reason why a recipient rejects the message, without a full stop; undefined for none. */
+export async function findBlockedSender(rx: Read, mail: LocalMail & OutgoingMessage): Promise<string | undefined> {
+  if (mail.here.length === 0) return undefined;
+  const blocks = await findBlocks(rx, mail);
   for (const to of new Set(namedRecipients(mail))) {
     const own = mail.here.filter((one) => textKey(one.to) === textKey(to));
     const [block, ...more] = own.map(({ account }) => blocks.get(account));
@@ -49,12 +48,12 @@ export async function blockedSender(rx: Read, mail: Local & Outgoing): Promise<s
   return undefined;
 }
 
-/** What others take, or a forward leads there, is Junk for who blocks it: nobody is there who could be refused. */
-export async function filedForBlockers(rx: Read, mail: Local): Promise<readonly Delivery[]> {
-  const blocks = await blocksOf(rx, mail);
+/** Files the message in Junk for accounts that block the sender, where other recipients accept it. */
+export async function fileAsJunkForBlockers(rx: Read, mail: LocalMail): Promise<readonly Delivery[]> {
+  const blocks = await findBlocks(rx, mail);
   if (blocks.size === 0) return mail.here;
   return mail.here.map((one) => {
     const block = blocks.get(one.account);
-    return block === undefined ? one : { ...one, filing: blockedFiling(block.why) };
+    return block === undefined ? one : { ...one, filing: createBlockedFiling(block.why) };
   });
 }

@@ -1,22 +1,22 @@
 import { parseDomain } from '../message/address.ts';
 import { decodeWords } from '../message/encoded-word.ts';
 import type { Field } from '../message/header.ts';
-import { hostedAmong } from '../store/domain.ts';
+import { hostedDomains } from '../store/address/domain.ts';
 import type { Store } from '../store/engine/types.ts';
 
-/** More in one From field are not looked up: then all of them count, or what is meant would be hidden behind others. */
-const MOST = 50;
+/** Domains in From that are looked up; with more, all count as ours, so that decoys cannot hide one. */
+const MAX_DOMAINS = 50;
 
 /**
- * Domains of this box that a message names as its author's: the box's own name, those it hosts, and what lies below
- * them. Read as the most lenient reader would, for names in quotes and comments are what people see.
+ * Finds domains of this box, or subdomains of them, in From. Parsed leniently, since readers see names in quotes and comments
+ * too.
  */
-export async function claimedDomains(store: Store, hostname: string, fields: readonly Field[]): Promise<string[]> {
-  const named = [...new Set(fields.filter(({ name }) => name.trim() === 'from').flatMap(domainsIn))];
-  if (named.length === 0 || named.length > MOST) return named;
-  const hosted = await store.read(hostedAmong, { names: [...new Set(named.flatMap(withParents))] });
+export async function findClaimedDomains(store: Store, hostname: string, fields: readonly Field[]): Promise<string[]> {
+  const domains = [...new Set(fields.filter(({ name }) => name.trim() === 'from').flatMap(domainsIn))];
+  if (domains.length === 0 || domains.length > MAX_DOMAINS) return domains;
+  const hosted = await store.read(hostedDomains, { names: [...new Set(domains.flatMap(withParents))] });
   const ours = new Set([hostname, ...hosted]);
-  return named.filter((domain) => withParents(domain).some((one) => ours.has(one)));
+  return domains.filter((domain) => withParents(domain).some((one) => ours.has(one)));
 }
 
 function domainsIn({ value }: Field): string[] {
@@ -25,7 +25,7 @@ function domainsIn({ value }: Field): string[] {
   return found.flatMap(([, domain = '']) => parseDomain(domain.replace(/\.$/, '')) ?? []);
 }
 
-/** The domain itself first, then what it lies below. */
+/** Lists the domain and its parent domains. */
 function withParents(domain: string): string[] {
   const labels = domain.split('.');
   return labels.map((_, at) => labels.slice(at).join('.'));

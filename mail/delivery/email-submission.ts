@@ -1,40 +1,50 @@
-import { command } from '../store/engine/types.ts';
-import { inState } from '../store/guarded.ts';
-import { addEmailSubmission, type NewEmailSubmission, ownSubmission } from '../store/jmap-submission.ts';
-import { unschedule } from './schedule.ts';
-import { enter, judge, type Stopped, type Submission } from './submit.ts';
+import type { Submission } from './submission.ts';
+import { command, type Write } from '../store/engine/types.ts';
+import { conditionalCommand } from '../store/account/state-guard.ts';
+import { addEmailSubmission, type NewEmailSubmission, ownSubmission } from '../store/submission/jmap-submission.ts';
+import { unschedule } from './scheduled-messages.ts';
+import { commitSubmission, type SubmissionRejection } from './submit.ts';
 
-/** `id` is that of the remembered submission. */
-export type SubmittedEmail = { kind: 'submitted'; id: number; queued: boolean } | Stopped;
+/** `id`: the EmailSubmission. */
+export type SubmittedEmail = { kind: 'submitted'; id: number; queued: boolean } | SubmissionRejection;
 
-/** The gate for what is sent by JMAP: what it takes is remembered in the same commit. RFC 8621 7.5. */
-const enterEmail = command(
+/** Submits a message by JMAP and stores its EmailSubmission in the same commit. RFC 8621 7.5. */
+const submitEmailCommand = command(
   'submit-email',
-  async (tx, { mail, record }: { mail: Submission; record: NewEmailSubmission }, stamp): Promise<SubmittedEmail> => {
-    const judged = await judge(tx, mail, stamp.now);
-    if (judged.kind !== 'passed') return judged;
-    // First, so that what happens to the message from here on finds it.
-    const id = await addEmailSubmission(tx, record);
-    const done = await enter(tx, mail, judged, stamp);
-    return { kind: 'submitted', id, queued: done.kind === 'taken' && done.queued };
-  },
+  (tx, { mail, record }: { mail: Submission; record: NewEmailSubmission }, stamp): Promise<SubmittedEmail> =>
+    commitSubmission(tx, mail, stamp, async (accept) => {
+      // First, so that later events of the message find it.
+      const id = await addEmailSubmission(tx, record);
+      const done = await accept();
+      return { kind: 'submitted', id, queued: done.kind === 'taken' && done.queued };
+    }),
 );
 
-/** Takes back what has not left. `late`: it has, or somebody is about to let it. */
-const cancel = command(
+/** Cancels a submission. `late`: already sent, or about to be. `theirs`: an agent requests it for mail of a person. */
+const cancelCommand = command(
   'cancel-submission',
   async (
     tx,
-    { account, id }: { account: number; id: number },
+    { account, id, byAgent }: { account: number; id: number; byAgent: boolean },
     stamp,
-  ): Promise<{ kind: 'canceled' | 'late' | 'missing' }> => {
+  ): Promise<{ kind: 'canceled' | 'late' | 'missing' | 'theirs' }> => {
     const row = await ownSubmission(tx, account, id);
     if (row === undefined) return { kind: 'missing' };
     if (row.undo === 'canceled') return { kind: 'canceled' };
+    if (byAgent && (await isOfPerson(tx, row.trace))) return { kind: 'theirs' };
     return { kind: (await unschedule(tx, row.trace, stamp)) ? 'canceled' : 'late' };
   },
 );
 
-/** As a client asks for them that goes by the state that it knows. */
-export const submitEmail = inState('EmailSubmission', enterEmail);
-export const cancelSubmission = inState('EmailSubmission', cancel);
+async function isOfPerson(tx: Write, trace: string): Promise<boolean> {
+  const row = await tx.get(
+    `SELECT 1 AS yes FROM scheduled d JOIN submission s ON s.id = d.submission_id
+     WHERE s.trace = ? AND d.created_by IS NULL`,
+    trace,
+  );
+  return row !== undefined;
+}
+
+/** With the ifInState check of JMAP. */
+export const submitEmail = conditionalCommand('EmailSubmission', submitEmailCommand);
+export const cancelSubmission = conditionalCommand('EmailSubmission', cancelCommand);

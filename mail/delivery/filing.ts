@@ -1,41 +1,44 @@
 import { type Authentication, resultsText } from '../auth/authentication.ts';
-import { keywordsOf, trustOf } from '../policy/trust-of.ts';
-import type { Trust, Verdict } from '../policy/trust.ts';
-import { decide, type Decision } from '../policy/verdict.ts';
+import { deriveKeywords, deriveTrust } from '../policy/derive-trust.ts';
+import type { Trust, FilterVerdict } from '../policy/trust.ts';
+import { decideVerdict, type FilterDecision } from '../policy/verdict.ts';
 
-/** What was decided about a message from outside for one account. */
+/** Filing of a message from outside in one account. */
 export interface Filing {
-  folder: Verdict['outcome'];
+  folder: FilterVerdict['outcome'];
   keywords: readonly string[];
   trust: Trust;
-  verdict: Verdict;
-  /** Keys of who sent it, policy/sender-keys.ts. */
+  verdict: FilterVerdict;
+  /** Reputation keys of the sender, policy/sender-keys.ts. */
   senders: readonly string[];
-  /** Its header lines, complete with CRLF, for the top of what this account gets. */
+  /** Header lines with CRLF for the top of this account's copy. */
   trace: string;
 }
 
-/** Findings named in the header; the whole list is in the verdict. */
-const MOST_NAMED = 12;
+/** Findings that are listed in the header; the verdict has all. */
+const MAX_NAMED = 12;
 
-/** What a filing is made with beside the decision. */
-export interface About {
-  /** Our own name. */
+/** Input of a filing besides the decision. */
+export interface FilingInput {
+  /** Host name of the box. */
   authserv: string;
   authentication: Authentication;
-  /** The account knows the author, who has proved to be it. */
+  /** The account knows the author, who is authenticated. */
   known: boolean;
   senders: readonly string[];
 }
 
-/** How a decision is carried out. */
-export function filingOf(decision: Decision, { authserv, authentication, known, senders }: About): Filing {
-  const trust = trustOf(authentication, decision, known);
+/** Creates the filing for a decision. */
+export function createFiling(
+  decision: FilterDecision,
+  { authserv, authentication, known, senders }: FilingInput,
+): Filing {
+  const trust = deriveTrust(authentication, decision, known);
   const folder = FOLDERS[decision.kind];
   const { score, findings } = decision;
   return {
     folder,
-    keywords: keywordsOf(trust, decision),
+    keywords: deriveKeywords(trust, decision),
     trust,
     verdict: { outcome: folder, score, findings },
     senders,
@@ -43,9 +46,13 @@ export function filingOf(decision: Decision, { authserv, authentication, known, 
   };
 }
 
-/** For who blocks a sender that is logged in to this box: who that is nobody had to find out. `why` as a finding has it. */
-export function blockedFiling(why: string): Filing {
-  const { score, findings } = decide({ author: { kind: 'pass', why: '' }, findings: [], rule: { kind: 'block', why } });
+/** Creates the filing for an account that blocks a sender logged in to this box. `why`: reason, as in a finding. */
+export function createBlockedFiling(why: string): Filing {
+  const { score, findings } = decideVerdict({
+    author: { kind: 'pass', why: '' },
+    findings: [],
+    rule: { kind: 'block', why },
+  });
   const auth = { spf: 'none', dkim: 'none', dmarc: 'none' } as const;
   const trust = { auth, alignedFrom: false, knownSender: false, flags: [], externalSender: false };
   return {
@@ -60,8 +67,8 @@ export function blockedFiling(why: string): Filing {
 
 const FOLDERS = { inbox: 'inbox', junk: 'junk', refuse: 'rejects', later: 'rejects' } as const;
 
-/** Rule names and scores are ours, so nothing of the message is in it. */
-function verdictField({ kind, score, findings }: Decision): string {
-  const named = findings.slice(0, MOST_NAMED).map(({ rule, score: one }) => `\r\n\t${rule} ${one}`);
+/** Header field with the verdict. Rule names and scores are our own, so it contains no text of the message. */
+function verdictField({ kind, score, findings }: FilterDecision): string {
+  const named = findings.slice(0, MAX_NAMED).map(({ rule, score: one }) => `\r\n\t${rule} ${one}`);
   return `X-Mailstead-Verdict: ${kind === 'refuse' ? 'refused' : kind} (${score} of 5)${named.length > 0 ? ';' : ''}${named.join(',')}\r\n`;
 }

@@ -1,49 +1,49 @@
-import { type Address, formatAddress } from '../message/address.ts';
-import { ownsAddress } from '../store/account.ts';
-import { domainsOf } from '../store/domain.ts';
+import { type Address, formatAddress, lookupKeys } from '../message/address.ts';
+import { ownsAddress } from '../store/account/account.ts';
+import { domainsOf } from '../store/address/domain.ts';
 import { query, type Read } from '../store/engine/types.ts';
-import { lookupKeys } from './route.ts';
 
-/** In whose name somebody may write. */
+/** Authors that a sender may use. */
 export type Identity =
   /** A mailbox: its own addresses. */
   | { kind: 'account'; account: number }
-  /** A program: any address of the tenant's proved domains, or of some of them (A-labels). */
+  /** A program: any address of the tenant's verified domains, or of some of them (A-labels). */
   | { kind: 'tenant'; tenant: number; domains: readonly string[] | null };
 
-/** An author in whose name nobody with this identity may write. */
+/** An author that this identity may not use. */
 export interface ForeignAuthor {
   kind: 'foreign';
   address: string;
   domain: string;
   /**
-   * `foreign`: not one of its addresses; `not-onboarded`: not a domain of its tenant; `not-allowed`: of its tenant, and
-   * not for it; `unverified`: not proved; `paused`: proved, and its DNS is wrong now.
+   * `foreign`: not one of its addresses; `not-onboarded`: not a domain of its tenant; `not-allowed`: of its tenant, but
+   * not of this identity; `unverified`: not verified; `paused`: verified, but its DNS records are wrong now.
    */
   why: 'foreign' | 'not-onboarded' | 'not-allowed' | 'unverified' | 'paused';
 }
 
-/** The first author who is somebody else. */
-export async function foreignAuthor(
+/** Finds the first author that this identity may not use. */
+export async function findForeignAuthor(
   rx: Read,
   as: Identity,
   authors: readonly Address[],
 ): Promise<ForeignAuthor | undefined> {
   for (const author of authors) {
-    const why = as.kind === 'account' ? await notOf(rx, as.account, author) : await notFrom(rx, as, author);
+    const why =
+      as.kind === 'account' ? await foreignToAccount(rx, as.account, author) : await foreignToTenant(rx, as, author);
     if (why !== undefined) return { kind: 'foreign', address: formatAddress(author), domain: author.domain, why };
   }
   return undefined;
 }
 
-/** {@link foreignAuthor} before anything is made ready; the gate asks again. */
-export const findForeignAuthor = query(
+/** {@link findForeignAuthor} as an early check; the commit checks again. */
+export const foreignAuthorQuery = query(
   'find-foreign-author',
-  (rx, { as, authors }: { as: Identity; authors: readonly Address[] }) => foreignAuthor(rx, as, authors),
+  (rx, { as, authors }: { as: Identity; authors: readonly Address[] }) => findForeignAuthor(rx, as, authors),
 );
 
-/** The first of these domains that is not the tenant's to write from now. */
-export async function foreignDomain(
+/** Finds the first of these domains that the tenant may not send from now. */
+export async function findForeignDomain(
   rx: Read,
   tenant: number,
   domains: readonly string[],
@@ -54,12 +54,12 @@ export async function foreignDomain(
   return foreign === undefined ? undefined : { domain: foreign };
 }
 
-async function notOf(rx: Read, account: number, author: Address): Promise<ForeignAuthor['why'] | undefined> {
+async function foreignToAccount(rx: Read, account: number, author: Address): Promise<ForeignAuthor['why'] | undefined> {
   const whose = await ownsAddress.run(rx, { account, keys: lookupKeys(author) });
   return whose === 'own' ? undefined : whose;
 }
 
-async function notFrom(
+async function foreignToTenant(
   rx: Read,
   { tenant, domains }: Identity & { kind: 'tenant' },
   { domain }: Address,

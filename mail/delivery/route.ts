@@ -1,53 +1,53 @@
-import { type Address, addressKey, withoutDetail } from '../message/address.ts';
-import { blockedAtOnce, outweighing, patternsOf, type SenderRule } from '../policy/sender-rules.ts';
-import { operatorAccount, tenantOf } from '../store/account.ts';
+import { type Address, lookupKeys } from '../message/address.ts';
+import { findEnvelopeBlock, overridingScope, senderPatterns, type SenderRule } from '../policy/sender-rules.ts';
+import { operatorAccount, tenantOf } from '../store/account/account.ts';
 import type { Store } from '../store/engine/types.ts';
-import { routeFacts } from '../store/route-facts.ts';
-import { allowsByName, senderRules } from '../store/sender-rule.ts';
+import { routeFacts } from '../store/address/route-facts.ts';
+import { allowsByName, senderRules } from '../store/filter/sender-rule.ts';
 
-/** What a recipient address means to this box. */
-export type Route =
-  /** At least one account; `forwards`: a copy goes on to other addresses, or all of it. `aliases`: the one by which it was found. */
+/** Target of a recipient address. */
+export type RecipientTarget =
+  /** At least one account; `forwards`: the mail is also or only forwarded. `aliases`: the alias that matched. */
   | { kind: 'here'; accounts: readonly number[]; address: Address; forwards: boolean; aliases?: readonly number[] }
-  /** No mailbox; mail for it goes on to other addresses. */
+  /** No mailbox; mail is forwarded. */
   | { kind: 'forward'; address: Address }
-  /** No mailbox, and no forward of it passes anything on for now. */
+  /** No mailbox, and no active forward at the moment. */
   | { kind: 'waiting' }
   | { kind: 'unknown' }
   | { kind: 'unverified' }
-  /** Nobody whom it leads to has room. */
+  /** All its accounts are full. */
   | { kind: 'full'; accounts: readonly number[]; address: Address; aliases?: readonly number[] }
-  /** An alias that was made for a while, or for some messages, and takes no more. */
+  /** An expired or used-up alias. */
   | { kind: 'over' }
-  /** Everybody whom it leads to blocks who sends this. */
+  /** All its accounts block the sender. */
   | { kind: 'blocked'; rule: SenderRule }
   | { kind: 'elsewhere' };
 
-/** What has a say in where a recipient leads, beside its address. */
-export interface Asking {
-  /** ms UTC. Left out: aliases that are over by now lead on, as reports to who wrote from them should. */
+/** Options of {@link route}. */
+export interface RouteOptions {
+  /** ms UTC. Left out: expired aliases still work, as for reports to senders that used them. */
   now?: number;
-  /** Octets of the message, as far as that is known. */
+  /** Size of the message in octets, if known. */
   size?: number;
-  /** Who sends it: rules are asked about them. */
-  from?: () => From;
+  /** Sender, for block rules. */
+  from?: () => RouteSender;
 }
 
-interface From {
+interface RouteSender {
   sender: Address | undefined;
   networks: readonly string[];
-  /** Rules are asked about the author as well, when the message is there. */
-  judged: boolean;
-  /** Of who is logged in: nobody is blocked within an organization. */
+  /** The author is checked by rules after DATA. */
+  checksAuthorLater: boolean;
+  /** Account that is logged in: block rules do not apply within an organization. */
   account?: number;
 }
 
 /**
- * Decides where a recipient leads: mailbox, then alias, then both without the +detail, then aliases with a `*`, at last the
- * roles that every domain has.
+ * Resolves a recipient: mailbox, then alias, then both without +detail, then wildcard aliases, then the role addresses of
+ * every domain.
  */
-export async function route(store: Store, address: Address, asking: Asking = {}): Promise<Route> {
-  const { now = null, size = 1, from } = asking;
+export async function route(store: Store, address: Address, options: RouteOptions = {}): Promise<RecipientTarget> {
+  const { now = null, size = 1, from } = options;
   const facts = await store.read(routeFacts, {
     domain: address.domain,
     keys: lookupKeys(address),
@@ -64,19 +64,24 @@ export async function route(store: Store, address: Address, asking: Asking = {})
   if (accounts.length === 0 && waits) return { kind: 'waiting' };
   if (accounts.length === 0) return forwards ? { kind: 'forward', address } : { kind: 'unknown' };
   const here = { kind: 'here', accounts, address, forwards, ...by } as const;
-  return ruled && from !== undefined ? spared(store, here, from()) : here;
+  return ruled && from !== undefined ? withoutBlockers(store, here, from()) : here;
 }
 
-/** Leaves out those who block the sender, before anything of the message has come. */
-async function spared(store: Store, here: Route & { kind: 'here' }, from: From): Promise<Route> {
-  const patterns = patternsOf({ author: undefined, aligned: false, ...from });
+/** Leaves out accounts that block the sender, before DATA. */
+async function withoutBlockers(
+  store: Store,
+  here: RecipientTarget & { kind: 'here' },
+  from: RouteSender,
+): Promise<RecipientTarget> {
+  const patterns = senderPatterns({ author: undefined, aligned: false, ...from });
   const open: number[] = [];
   let blocked: SenderRule | undefined;
   const own = from.account === undefined ? undefined : await store.read(tenantOf, { account: from.account });
   for (const account of here.accounts) {
     const isOwn = own !== undefined && (await store.read(tenantOf, { account })) === own;
-    const rule = isOwn ? undefined : blockedAtOnce(await store.read(senderRules, { account, patterns }), from);
-    const waits = rule && from.judged && (await store.read(allowsByName, { account, named: outweighing(rule) }));
+    const rule = isOwn ? undefined : findEnvelopeBlock(await store.read(senderRules, { account, patterns }), from);
+    const waits =
+      rule && from.checksAuthorLater && (await store.read(allowsByName, { account, named: overridingScope(rule) }));
     if (rule === undefined || waits === true) open.push(account);
     else blocked = rule;
   }
@@ -85,26 +90,24 @@ async function spared(store: Store, here: Route & { kind: 'here' }, from: From):
 }
 
 /**
- * Where mail that leaves from here leads. A domain that is claimed and not proved is somebody else's as far as anybody
- * knows, or one tenant's claim would keep all others from writing to it.
+ * Resolves a recipient of outgoing mail. An unverified domain counts as remote: otherwise the claim of one tenant would keep
+ * all others from writing to it.
  */
-export async function routeOutward(store: Store, address: Address, asking: Asking = {}): Promise<Route> {
-  const where = await route(store, address, asking);
-  return where.kind === 'unverified' ? { kind: 'elsewhere' } : where;
+export async function routeOutward(
+  store: Store,
+  address: Address,
+  options: RouteOptions = {},
+): Promise<RecipientTarget> {
+  const target = await route(store, address, options);
+  return target.kind === 'unverified' ? { kind: 'elsewhere' } : target;
 }
 
-/** Where an address at the box's own name leads when that is no domain of ours. RFC 5321 4.5.1: its postmaster is there. */
-export async function routeAtOwnName(store: Store, address: Address): Promise<Route> {
+/** Resolves an address at the box's own host name if that is no hosted domain. RFC 5321 4.5.1: postmaster exists. */
+export async function routeAtOwnName(store: Store, address: Address): Promise<RecipientTarget> {
   const account = isRole(address) ? await store.read(operatorAccount, undefined) : undefined;
   return account === undefined
     ? { kind: 'elsewhere' }
     : { kind: 'here', accounts: [account], address, forwards: false };
-}
-
-/** The forms under which an address is looked up, from most to least exact. RFC 5233. */
-export function lookupKeys(address: Address): string[] {
-  const plain = withoutDetail(address);
-  return plain === undefined ? [addressKey(address)] : [addressKey(address), addressKey(plain)];
 }
 
 function isRole(address: Address): boolean {

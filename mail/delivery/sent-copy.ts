@@ -1,7 +1,7 @@
 import type { MessageIndex } from '../message/index-types.ts';
 import type { Stamp, Write } from '../store/engine/types.ts';
-import { SEEN } from '../store/flags.ts';
-import { addEmail, addEntry } from '../store/message.ts';
+import { SEEN } from '../store/mailbox/flags.ts';
+import { addEmail, addEntry } from '../store/message/message.ts';
 
 /** Puts a copy of what an account sent into its Sent mailbox, if it still has one; `by` is the agent that sent it. */
 export async function fileCopy(
@@ -12,7 +12,7 @@ export async function fileCopy(
 ): Promise<void> {
   const sent = await tx.get<{ id: number }>(
     `SELECT m.id FROM mailbox m JOIN account a ON a.id = m.account_id
-     WHERE m.account_id = ? AND m.role = 'sent' AND m.gone_at IS NULL AND a.state = 1`,
+     WHERE m.account_id = ? AND m.role = 'sent' AND m.deleted_at IS NULL AND a.state = 1`,
     account,
   );
   if (sent === undefined) return;

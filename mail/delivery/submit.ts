@@ -1,209 +1,186 @@
-import { createHash } from 'node:crypto';
 import { type Address, formatAddress, parseAddress, textKey } from '../message/address.ts';
-import { wholeIndex } from '../message/index-types.ts';
-import { anyOver } from '../store/alias-use.ts';
-import { type Allowance, countAllowance, overAllowance, type OverAllowance } from '../store/allowance.ts';
-import { type Budget, meet, overBudget, spend } from '../store/budget.ts';
+import { hasExhaustedAlias } from '../store/address/alias-use.ts';
+import { countAllowance, overAllowance, type OverAllowance } from '../store/limit/allowance.ts';
+import { recordCorrespondents, overBudget, countBudget } from '../store/limit/budget.ts';
 import { command, query, type Read, type Stamp, type Write } from '../store/engine/types.ts';
-import { type Guard, rememberSent, sentBefore, type SentBefore } from '../store/sent-before.ts';
-import { awaitApproval, isCrowded, MOST_PENDING } from '../store/approval.ts';
-import { heldFor } from '../store/paused-sender.ts';
-import { ownerOf } from '../store/queue-lane.ts';
-import { reach } from '../store/reached.ts';
-import { suppressed } from '../store/suppression.ts';
-import { noteDecided } from './agent/decided.ts';
-import { judgeAgent } from './agent/gate.ts';
-import { countAgainstLimits } from './agent/limits.ts';
-import type { AgentStop, Reason } from './agent/types.ts';
-import { blockedSender, filedForBlockers } from './blocked-senders.ts';
-import { foreignAuthor, type ForeignAuthor, type Identity } from './identity.ts';
-import { namedRecipients, type Outgoing, send, type Sent } from './outgoing.ts';
-import type { Verdict } from './policy.ts';
-import { blockedRecipient } from './recipient-rules.ts';
-import { schedule } from './schedule.ts';
-import { metBy, watchedOf, watchSent } from './watch.ts';
+import { rememberSent, findEarlierSend, type SentBefore } from '../store/queue/idempotency.ts';
+import { pauseHoldReason } from '../store/limit/paused-sender.ts';
+import { ownerOf } from '../store/queue/queue-lane.ts';
+import { recordContacted } from '../agents/gate/contacted.ts';
+import { suppressed } from '../store/queue/suppression.ts';
+import type { PassedAgentMail } from '../agents/gate/gate.ts';
+import type { AgentStop, Reason } from '../agents/gate/types.ts';
+import { beforeSubmit, onHold, onSubmit } from '../agents/hooks.ts';
+import { findBlockedSender, fileAsJunkForBlockers } from './blocked-senders.ts';
+import { findForeignAuthor, type ForeignAuthor } from './identity.ts';
+import { sendSuccessReport } from './notice.ts';
+import { namedRecipients, sendMessage, type SendMessageResult } from './outgoing.ts';
+import { findBlockedRecipient } from './recipient-rules.ts';
+import { scheduleMessage } from './scheduled-messages.ts';
+import { findNewRecipients, findWatchedSender, recordSent } from './anomaly-watch.ts';
+import type { Submission } from './submission.ts';
 
-export { type Outgoing, send } from './outgoing.ts';
-
-/** What somebody asks to send, with what is known of who asks. Every door hands over the same. */
-export interface Submission extends Outgoing {
-  /** All authors that the header names: From, Sender and their Resent forms. */
-  authors: readonly Address[];
-  as: Identity;
-  /** A program's: it goes to nobody who is suppressed. People decide themselves. */
-  spares: boolean;
-  /** What an organization that nobody stands for may send; null: no such limit. */
-  allowance: Allowance | null;
-  budgets: readonly Budget[];
-  /** Null: a second one is meant as a second one (SMTP, JMAP). */
-  guard: Guard | null;
-  /** What the policy says. */
-  verdict: Verdict;
-  /** ms UTC; null: now. */
-  sendAt: number | null;
-  /** Of the octets, hex. Doors that send for agents hand it over where the octets are in a file. */
-  sha256?: string;
-}
-
-/** Why a message is not sent; nothing of it stays. */
-export type Stopped =
+/** Reasons to reject a submission; nothing is stored. */
+export type SubmissionRejection =
   | SentBefore
   | ForeignAuthor
-  /** The caller may ask again without these. */
+  /** The caller may retry without these recipients. */
   | { kind: 'suppressed'; recipients: { address: string; reason: string }[] }
   | OverAllowance
   | AgentStop
   | { kind: 'refused'; because: string };
 
-/** What {@link judge} found: nothing stands against the message. Of an agent's, why a person has to let it go. */
-export interface Passed {
+/** A submission that passed all checks. */
+interface PassedSubmission {
   kind: 'passed';
-  /** None: nobody has to. */
-  reasons: readonly Reason[];
+  /** Distinct recipient keys. */
+  keys: readonly string[];
+  /** Agent mail only. */
+  agent?: PassedAgentMail;
 }
 
-export type Submitted =
-  | ({ kind: 'taken' } & Sent)
-  /** For its time, or for a person: then with the reason. */
-  | { kind: 'waits'; submission: number; heldBecause: string | null; reasons: readonly Reason[] }
-  | Stopped;
+export type AcceptedSubmission =
+  | ({ kind: 'taken' } & SendMessageResult)
+  /** Scheduled, or held for approval, with the reasons. */
+  | { kind: 'waits'; submission: number; heldBecause: string | null; reasons: readonly Reason[] };
 
-/** The only way out: one commit takes a message with everything that follows from it, or says why not. */
-export const submit = command('submit', async (tx, mail: Submission, stamp): Promise<Submitted> => {
-  const judged = await judge(tx, mail, stamp.now);
-  return judged.kind === 'passed' ? enter(tx, mail, judged, stamp) : judged;
-});
+export type SubmissionResult = AcceptedSubmission | SubmissionRejection;
 
-/** What {@link submit} would find. Of what would pass, all for which it would wait for a person. Changes nothing. */
+/** Preview of {@link submit}; `reasons`: those for which the message would be held for approval. */
+export type SubmissionPreview = SubmissionRejection | { kind: 'passed'; reasons: readonly Reason[] };
+
+/**
+ * Runs in the transaction of a message that passed all checks. Calls `accept` before or after it writes rows of its own, or
+ * not at all: nothing is counted before. `held`: reasons for which the message would be held for approval.
+ */
+export type SubmissionSteps<T> = (
+  accept: () => Promise<AcceptedSubmission>,
+  held: () => Promise<readonly Reason[]>,
+) => Promise<T>;
+
+/** Accepts a message with all its effects in one commit, or returns the reason for rejection. */
+export const submit = command('submit', (tx, mail: Submission, stamp): Promise<SubmissionResult> =>
+  commitSubmission(tx, mail, stamp, (accept) => accept()),
+);
+
+/** {@link submit} without its changes, for dry runs. */
 export const trySubmit = query(
   'try-submit',
-  async (rx, { mail, now }: { mail: Submission; now: number }): Promise<Stopped | Passed> => {
-    const judged = await judge(rx, mail, now);
-    return judged.kind === 'passed' ? { ...judged, reasons: await holding(rx, mail, judged) } : judged;
+  async (rx, { mail, now }: { mail: Submission; now: number }): Promise<SubmissionPreview> => {
+    const check = await checkSubmission(rx, mail, now);
+    return check.kind === 'passed' ? { kind: 'passed', reasons: await heldReasons(rx, mail, check) } : check;
   },
 );
 
-/** Why a message that passed would wait for a person; none: it would go. */
-export async function holding(rx: Read, mail: Submission, { reasons }: Passed): Promise<readonly Reason[]> {
-  const { verdict } = mail;
-  const held = verdict.kind === 'hold' ? [{ code: 'policy', text: verdict.because }] : [];
-  const watched = watchedOf(mail, mail.budgets);
-  const paused = watched && (await heldFor(rx, watched.sender));
-  const waits = paused === undefined ? [] : [{ code: 'paused', text: paused }];
-  return [...held, ...waits, ...reasons];
-}
-
-/** Every question that is asked of a message that leaves, in the one order. Commands of the doors may ask it too. */
-export async function judge(rx: Read, mail: Submission, now: number): Promise<Stopped | Passed> {
-  return (await stopping(rx, mail, now)) ?? judgedAgent(rx, mail, now);
-}
-
-async function stopping(rx: Read, mail: Submission, now: number): Promise<Stopped | undefined> {
-  const keys = keysOf(mail);
-  const { tenant, allowance, budgets } = mail;
-  return (
-    // Before all others: a repeated request sends nothing, so the limits and lists of today have no say in its answer.
-    (await sentBefore(rx, mail.guard, now)) ??
-    (await foreignAuthor(rx, mail.as, authorsOf(mail))) ??
-    (mail.spares ? await spared(rx, mail) : undefined) ??
-    (await overAllowance(rx, { tenant, allowance, recipients: keys }, now)) ??
-    (await overBudget(rx, budgets, keys, now)) ??
-    (await refusedHere(rx, mail, now)) ??
-    (mail.verdict.kind === 'refuse' ? { kind: 'refused', because: mail.verdict.because } : undefined)
+/** Common part of all commands that submit a message: all checks, then the steps of the command. */
+export async function commitSubmission<T>(
+  tx: Write,
+  mail: Submission,
+  stamp: Stamp,
+  steps: SubmissionSteps<T>,
+): Promise<T | SubmissionRejection> {
+  const check = await checkSubmission(tx, mail, stamp.now);
+  if (check.kind !== 'passed') return check;
+  return steps(
+    () => acceptSubmission(tx, mail, check, stamp),
+    () => heldReasons(tx, mail, check),
   );
 }
 
-/** Takes a message that passed {@link judge} in the same commit, before anything of it was counted. */
-export async function enter(
+/** Lists the reasons to hold a message that passed; empty: it would be sent. */
+async function heldReasons(rx: Read, mail: Submission, { agent }: PassedSubmission): Promise<readonly Reason[]> {
+  const { verdict } = mail;
+  const held = verdict.kind === 'hold' ? [{ code: 'policy', text: verdict.because }] : [];
+  const watched = findWatchedSender(mail, mail.budgets);
+  const paused = watched && (await pauseHoldReason(rx, watched.sender));
+  const waits = paused === undefined ? [] : [{ code: 'paused', text: paused }];
+  return [...held, ...waits, ...(agent?.reasons ?? [])];
+}
+
+/** Runs all checks of outgoing mail in the fixed order. */
+async function checkSubmission(
+  rx: Read,
+  mail: Submission,
+  now: number,
+): Promise<SubmissionRejection | PassedSubmission> {
+  const keys = [...new Set(namedRecipients(mail).map(textKey))];
+  const { tenant, allowance, budgets } = mail;
+  return (
+    // First: a repeated request sends nothing, so current limits and lists must not change its result.
+    (await findEarlierSend(rx, mail.guard, now)) ??
+    (await findForeignAuthor(rx, mail.as, authorsOf(mail))) ??
+    (mail.skipsSuppressed ? await suppressedRecipients(rx, mail) : undefined) ??
+    (await overAllowance(rx, { tenant, allowance, recipients: keys }, now)) ??
+    (await overBudget(rx, budgets, keys, now)) ??
+    (await findRejection(rx, mail, now)) ??
+    (mail.verdict.kind === 'refuse' ? { kind: 'refused', because: mail.verdict.because } : undefined) ??
+    checkAgent(rx, mail, keys, now)
+  );
+}
+
+async function checkAgent(
+  rx: Read,
+  mail: Submission,
+  keys: readonly string[],
+  now: number,
+): Promise<AgentStop | PassedSubmission> {
+  if (mail.verdict.kind !== 'agent') return { kind: 'passed', keys };
+  const recipients = namedRecipients(mail);
+  const agent = await beforeSubmit(rx, { ...mail, recipients }, mail.verdict.agent, now);
+  return agent.kind === 'agent-stop' ? agent : { kind: 'passed', keys, agent };
+}
+
+/** Counts and accepts a message in the transaction of its checks. */
+async function acceptSubmission(
   tx: Write,
   submission: Submission,
-  { reasons }: Passed,
+  { keys, agent }: PassedSubmission,
   stamp: Stamp,
-): Promise<Extract<Submitted, { kind: 'taken' | 'waits' }>> {
+): Promise<AcceptedSubmission> {
   const { trace, tenant, allowance, budgets, guard, verdict, sendAt } = submission;
-  const watched = watchedOf(submission, budgets);
+  const reasons = agent?.reasons ?? [];
+  const watched = findWatchedSender(submission, budgets);
   const mail = { ...submission, sentBy: watched?.sender ?? '' };
-  const keys = keysOf(mail);
-  const met = watched === undefined ? undefined : await metBy(tx, mail);
-  if (verdict.kind === 'agent') await noteDecided(tx, submission, { agent: verdict.agent, reasons }, stamp);
+  const met = watched === undefined ? undefined : await findNewRecipients(tx, mail);
+  if (agent !== undefined) await onSubmit(tx, agent, stamp);
   await countAllowance(tx, { tenant, allowance, recipients: keys }, stamp);
-  await spend(tx, budgets, keys, stamp);
-  if (verdict.kind === 'agent') await countAgainstLimits(tx, verdict.agent);
+  await countBudget(tx, budgets, keys, stamp);
   if (guard !== null) await rememberSent(tx, guard, mail.trace, stamp);
-  // What waits for a person's word has reached nobody: who talks an agent into much of it would stop the mailbox for all.
+  // Held messages do not count: an outsider who makes an agent write many of them would pause the whole mailbox.
   const counts = reasons.length === 0;
-  const paused = counts && watched && met ? await watchSent(tx, watched, { trace, met }, stamp) : undefined;
-  if (verdict.kind === 'agent') await meet(tx, ownerOf(mail), keys, stamp.now);
+  const paused = counts && watched && met ? await recordSent(tx, watched, { trace, met }, stamp) : undefined;
+  if (agent !== undefined) await recordCorrespondents(tx, ownerOf(mail), keys, stamp.now);
   const heldBecause = verdict.kind === 'hold' ? verdict.because : (paused ?? reasons[0]?.text ?? null);
   if (sendAt === null && heldBecause === null) {
-    await noteReached(tx, mail, keys, stamp.now);
-    return { kind: 'taken', ...(await send(tx, { ...mail, here: await filedForBlockers(tx, mail) }, stamp)) };
+    await recordRecipients(tx, mail, keys, stamp.now);
+    const here = mail.here.length === 0 ? mail.here : await fileAsJunkForBlockers(tx, mail);
+    const sent = await sendMessage(tx, { ...mail, here }, stamp);
+    if (mail.report !== undefined) await sendSuccessReport(tx, mail, mail.report, stamp);
+    return { kind: 'taken', ...sent };
   }
-  const wait = { until: sendAt ?? stamp.now, heldBecause, spares: mail.spares };
-  const id = await schedule(tx, mail, wait, stamp);
-  if (reasons.length > 0) await askPerson(tx, submission, { id, reasons }, stamp);
+  const wait = { until: sendAt ?? stamp.now, heldBecause, skipsSuppressed: mail.skipsSuppressed };
+  const id = await scheduleMessage(tx, mail, wait, stamp);
+  if (agent !== undefined && reasons.length > 0) await onHold(tx, agent, id, stamp);
   return { kind: 'waits', submission: id, heldBecause, reasons };
 }
 
-/** Programs and automatic answers write to whom a stranger names: that they did so says nothing. */
-async function noteReached(tx: Write, mail: Submission, keys: readonly string[], now: number): Promise<void> {
+/** Records contacted recipients, except of programs and automatic replies, whose recipients outsiders choose. */
+async function recordRecipients(tx: Write, mail: Submission, keys: readonly string[], now: number): Promise<void> {
   const { sender, as, verdict } = mail;
-  if (sender !== '' && (as.kind === 'account' || verdict.kind === 'agent')) await reach(tx, ownerOf(mail), keys, now);
+  if (sender !== '' && (as.kind === 'account' || verdict.kind === 'agent'))
+    await recordContacted(tx, ownerOf(mail), keys, now);
 }
 
-async function judgedAgent(rx: Read, mail: Submission, now: number): Promise<AgentStop | Passed> {
-  if (mail.verdict.kind !== 'agent') return { kind: 'passed', reasons: [] };
-  const judged = await judgeAgent(rx, mail, mail.verdict.agent, now);
-  if (judged.kind === 'agent-stop') return judged;
-  if (judged.kind === 'hold' && (await isCrowded(rx, mail))) return CROWDED;
-  return { kind: 'passed', reasons: judged.kind === 'hold' ? judged.reasons : [] };
-}
-
-const CROWDED: AgentStop = {
-  kind: 'agent-stop',
-  error: 'budget_exceeded',
-  reasons: [
-    {
-      code: 'too_many_pending',
-      text: 'So many messages of this mailbox await approval that no further one can: wait for a person, or withdraw some',
-    },
-  ],
-  budget: { name: 'too_many_pending', limit: MOST_PENDING, used: MOST_PENDING },
-};
-
-/** Has a person decide about mail of an agent: bound to the octets that leave, and to everybody who gets them. */
-async function askPerson(
-  tx: Write,
-  mail: Submission,
-  { id, reasons }: { id: number; reasons: readonly Reason[] },
-  stamp: Stamp,
-): Promise<void> {
-  if (mail.verdict.kind !== 'agent') return;
-  const { credential } = mail.verdict.agent;
-  const { trace, tenant, account, sender, sendAt } = mail;
-  const sha256 = mail.sha256 ?? (mail.data && digestOf(mail.data));
-  if (sha256 === null) throw new Error('what an approval is bound to was not read: the door has to hand sha256 over');
-  const asked = { submission: id, tenant, account, trace, credential, sender, sendAt, reasons, sha256 };
-  await awaitApproval(tx, { ...asked, recipients: namedRecipients(mail), index: wholeIndex(mail.index) }, stamp);
-}
-
-function digestOf(octets: Uint8Array): string {
-  return createHash('sha256').update(octets).digest('hex');
-}
-
-/** By a rule about recipients, by one of theirs about who writes, or by an alias that has taken its last message meanwhile. */
-async function refusedHere(rx: Read, mail: Submission, now: number): Promise<Stopped | undefined> {
-  const blocked = (await blockedRecipient(rx, mail)) ?? (await blockedSender(rx, mail));
+/** Checks recipient rules, block rules of recipients, and aliases that expired meanwhile. */
+async function findRejection(rx: Read, mail: Submission, now: number): Promise<SubmissionRejection | undefined> {
+  const blocked = (await findBlockedRecipient(rx, mail)) ?? (await findBlockedSender(rx, mail));
   if (blocked !== undefined) return { kind: 'refused', because: blocked };
-  if (!(await anyOver(rx, [...mail.here, ...(mail.onward ?? [])], now))) return undefined;
-  return { kind: 'refused', because: 'An address among its recipients has just gone out of use: leave it out' };
+  const local = [...mail.here, ...(mail.onward ?? [])];
+  if (local.length === 0 || !(await hasExhaustedAlias(rx, local, now))) return undefined;
+  return { kind: 'refused', because: 'A recipient address has just expired: leave it out' };
 }
 
-function keysOf(mail: Outgoing): string[] {
-  return [...new Set(namedRecipients(mail).map(textKey))];
-}
-
-/** The envelope sender is an author too, and mostly the same; the null one is nobody. */
+/** Lists authors, including the envelope sender unless it is null. */
 function authorsOf({ sender, authors }: Submission): Address[] {
   const envelope = parseAddress(sender);
   const named = new Map(
@@ -212,7 +189,7 @@ function authorsOf({ sender, authors }: Submission): Address[] {
   return [...named.values()];
 }
 
-async function spared(rx: Read, mail: Submission): Promise<Stopped | undefined> {
+async function suppressedRecipients(rx: Read, mail: Submission): Promise<SubmissionRejection | undefined> {
   const named = namedRecipients(mail);
   const rows = await suppressed(rx, mail.tenant, named.map(textKey));
   if (rows.length === 0) return undefined;

@@ -1,64 +1,73 @@
 import { type Address, parseAddress } from '../message/address.ts';
-import { successReport } from '../message/bounce.ts';
+import { composeSuccessReport } from '../message/delivery-report.ts';
 import type { Store } from '../store/engine/types.ts';
-import { ownReport, type OwnReportStore } from './own-report.ts';
-import type { Outgoing, Wish } from './outgoing.ts';
+import { routeReport, type ReportStore } from './route-report.ts';
 import { routeOutward } from './route.ts';
+import type { OutgoingMessage } from './types.ts';
+import type { DsnRequest } from './types.ts';
 
-/** A recipient on this box of whom the sender is to be told. */
-export interface Reached {
+/** A local recipient in a success report. */
+export interface ReachedRecipient {
   address: Address;
-  /** It goes on to other addresses. */
+  /** It is forwarded (action "expanded"). */
   expanded: boolean;
   /** ORCPT; '' for none. */
   orcpt: string;
 }
 
-/** What the sender of a message is told of recipients on this box. */
-export interface Success {
+/** Success report about local recipients. */
+export interface SuccessReportInput {
   to: Address;
   /** ENVID; '' for none. */
   envid: string;
-  /** Of the message. */
+  /** Header of the message. */
   header: Uint8Array;
-  reached: readonly Reached[];
-  /** Our own name. */
+  recipients: readonly ReachedRecipient[];
+  /** Host name of the box. */
   hostname: string;
   /** ms UTC. */
   now: number;
-  /** Of the report. */
+  /** Trace id of the report. */
   trace: string;
-  /** Why it may not go out yet; null lets it go. */
+  /** Reason why it is held; null: none. */
   hold: string | null;
 }
 
-/** Whether NOTIFY asks to be told of success. RFC 3461 4.1. */
-function asksOfSuccess(notify: string): boolean {
+/** True if NOTIFY requests a success report. RFC 3461 4.1. */
+function requestsSuccessReport(notify: string): boolean {
   return notify.split(',').includes('SUCCESS');
 }
 
-/** The report of a box that is both ends, to who asked for it; recipients elsewhere are told of when they have it. RFC 3461 5.2.6, 5.2.7. */
-export async function reportOfSuccess(store: OwnReportStore, success: Success): Promise<Outgoing> {
-  const { to, envid, header, reached, hostname, now, trace, hold } = success;
-  const bytes = successReport({
+/** Composes the success report about local recipients. Remote ones are reported after their delivery. RFC 3461 5.2.6, 5.2.7. */
+export async function createLocalReport(store: ReportStore, success: SuccessReportInput): Promise<OutgoingMessage> {
+  const { to, envid, header, recipients, hostname, now, trace, hold } = success;
+  const bytes = composeSuccessReport({
     hostname,
     to,
     now,
     ...(envid !== '' && { envelopeId: envid }),
     originalHeader: header,
-    recipients: reached.map(({ orcpt, ...one }) => ({ ...one, ...(orcpt !== '' && { originalRecipient: orcpt }) })),
+    recipients: recipients.map(({ orcpt, ...one }) => ({ ...one, ...(orcpt !== '' && { originalRecipient: orcpt }) })),
   });
-  return ownReport(store, { to, bytes, trace, hold });
+  return routeReport(store, { kind: 'success-report', to, bytes, trace, hold });
 }
 
-/** Of whom the sender is to be told now: those of `local` (recipients here, as named) of whom that was asked. */
-export async function reachedHere(store: Store, wishes: readonly Wish[], local: readonly string[]): Promise<Reached[]> {
-  const reached: Reached[] = [];
+/** Finds those of the local recipients for which a success report was requested. */
+export async function findReachedRecipients(
+  store: Store,
+  wishes: readonly DsnRequest[],
+  local: readonly string[],
+): Promise<ReachedRecipient[]> {
+  const reached: ReachedRecipient[] = [];
   for (const { recipient, notify, orcpt } of wishes) {
-    const address = local.includes(recipient) && asksOfSuccess(notify) ? parseAddress(recipient) : undefined;
+    const address = local.includes(recipient) && requestsSuccessReport(notify) ? parseAddress(recipient) : undefined;
     if (address === undefined) continue;
-    const where = await routeOutward(store, address);
-    reached.push({ address, orcpt, expanded: where.kind === 'forward' || (where.kind === 'here' && where.forwards) });
+    const target = await routeOutward(store, address);
+    reached.push({
+      address,
+      orcpt,
+      expanded: target.kind === 'forward' || (target.kind === 'here' && target.forwards),
+    });
   }
   return reached;
 }

@@ -1,34 +1,35 @@
-import type { Budget } from '../store/budget.ts';
+import type { Budget } from '../store/limit/budget.ts';
 import { command } from '../store/engine/types.ts';
-import { takeVacationTurn } from '../store/vacation.ts';
-import { heldFor } from '../store/paused-sender.ts';
-import { enter, judge, type Stopped, type Submission } from './submit.ts';
-import { watchedOf } from './watch.ts';
+import { takeVacationTurn } from '../store/submission/vacation.ts';
+import { pauseHoldReason } from '../store/limit/paused-sender.ts';
+import { commitSubmission, type SubmissionRejection } from './submit.ts';
+import { findWatchedSender } from './anomaly-watch.ts';
+import type { Submission } from './submission.ts';
 
-/** `answered`: the sender has had an answer, or the job is done. What the gate stops is not tried again. */
-export type VacationAnswered = { kind: 'sent'; queued: boolean } | { kind: 'answered' } | Stopped;
+/** `answered`: the sender already got an answer, or the job is done. Answers that the gate stops are not retried. */
+export type VacationAnswerResult = { kind: 'sent'; queued: boolean } | { kind: 'answered' } | SubmissionRejection;
 
-/** Sends one answer through the gate, at most one to a sender in its period, in one commit with its job's end. */
+/** Sends one vacation answer through the gate, at most one per sender and period, in one commit with the end of its job. */
 export const sendVacationAnswer = command(
-  'send-vacation-answer',
+  'send-vacation-reply',
   async (
     tx,
-    { mail: asked, ...job }: { id: number; account: number; key: string; mail: Submission },
+    { mail: original, ...job }: { id: number; account: number; key: string; mail: Submission },
     stamp,
-  ): Promise<VacationAnswered> => {
-    const because = await heldFor(tx, watchedOf(asked, asked.budgets)?.sender ?? '');
+  ): Promise<VacationAnswerResult> => {
+    const because = await pauseHoldReason(tx, findWatchedSender(original, original.budgets)?.sender ?? '');
     if (because !== undefined) return { kind: 'refused', because };
-    const mail = { ...asked, budgets: asked.budgets.map(unwatched) };
-    // Before the turn is taken: who got no answer gets one the next time.
-    const judged = await judge(tx, mail, stamp.now);
-    if (judged.kind !== 'passed') return judged;
-    if (!(await takeVacationTurn(tx, job, stamp))) return { kind: 'answered' };
-    const done = await enter(tx, mail, judged, stamp);
-    return { kind: 'sent', queued: done.kind === 'taken' && done.queued };
+    const mail = { ...original, budgets: original.budgets.map(withoutWatch) };
+    return commitSubmission(tx, mail, stamp, async (accept) => {
+      // Recorded only after all checks: a sender that got no answer gets one the next time.
+      if (!(await takeVacationTurn(tx, job, stamp))) return { kind: 'answered' as const };
+      const done = await accept();
+      return { kind: 'sent' as const, queued: done.kind === 'taken' && done.queued };
+    });
   },
 );
 
-/** A stranger chooses who is answered: addresses that it made up, and that bounce, speak against nobody here. */
-function unwatched(budget: Budget): Budget {
+/** Excludes vacation answers from anomaly detection: outsiders choose their recipients, so bounces say nothing about the account. */
+function withoutWatch(budget: Budget): Budget {
   return { ...budget, watched: false };
 }

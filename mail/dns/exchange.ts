@@ -13,53 +13,57 @@ import {
 } from 'dns-packet';
 
 /** A name server. */
-export interface Place {
+export interface NameServer {
   ip: string;
   port: number;
 }
 
-export interface Question {
+export interface DnsQuestion {
   /** In lower case. */
   name: string;
   type: RecordType;
-  /** Whether the server is to look elsewhere, and to say whether what it found is signed. RFC 4035 3.2, RFC 6840 5.7. */
+  /** Requests recursion and DNSSEC validation. RFC 4035 3.2, RFC 6840 5.7. */
   recurse: boolean;
 }
 
-/** Octets that a packet over UDP may have: what goes over every road in one piece. */
-const LARGEST_UDP = 1232;
-const TRIES = 2;
-/** Octets that an answer over TCP may have. */
-const LARGEST = 65_535;
+/** Octets of a UDP packet, small enough to avoid IP fragmentation. */
+const MAX_UDP_OCTETS = 1232;
+const MAX_ATTEMPTS = 2;
+/** Octets of a TCP response. */
+const MAX_TCP_OCTETS = 65_535;
 
-interface Sent {
+interface EncodedQuery {
   id: number;
-  question: Question;
+  question: DnsQuestion;
   packet: Buffer;
 }
 
 /**
- * Puts one question to one server: over UDP, and over TCP what does not fit. `waitMs` is for one try. Undefined when no
- * answer to just this question came. Never rejects. RFC 1035 4.2, RFC 7766.
+ * Sends one query to one server over UDP, and over TCP when the response is truncated. `waitMs`: timeout of one attempt.
+ * Undefined without a matching response. Never rejects. RFC 1035 4.2, RFC 7766.
  */
-export async function exchange(at: Place, question: Question, waitMs: number): Promise<DecodedPacket | undefined> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const sent = packetOf(question);
-    if (sent === undefined) break;
-    const said = await overUdp(at, sent, waitMs);
-    if (said !== undefined) return said.flag_tc ? overTcp(at, sent, waitMs) : said;
+export async function queryServer(
+  server: NameServer,
+  question: DnsQuestion,
+  waitMs: number,
+): Promise<DecodedPacket | undefined> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const query = encodeQuery(question);
+    if (query === undefined) break;
+    const response = await overUdp(server, query, waitMs);
+    if (response !== undefined) return response.flag_tc ? overTcp(server, query, waitMs) : response;
   }
   return undefined;
 }
 
 /**
- * Each with a number and a port of its own: whoever forges an answer has to guess both. RFC 5452 4. Undefined for a name
- * that cannot be written in a question.
+ * Encodes a query. Each attempt has a random id and a new port, so that a forged response has to guess both. RFC 5452 4.
+ * Undefined for a name that cannot be encoded.
  */
-function packetOf(question: Question): Sent | undefined {
+function encodeQuery(question: DnsQuestion): EncodedQuery | undefined {
   const { name, type, recurse } = question;
   const id = randomInt(65_536);
-  const opt = { type: 'OPT', name: '.', udpPayloadSize: LARGEST_UDP, extendedRcode: 0, ednsVersion: 0 };
+  const opt = { type: 'OPT', name: '.', udpPayloadSize: MAX_UDP_OCTETS, extendedRcode: 0, ednsVersion: 0 };
   const packet = {
     type: 'query',
     id,
@@ -74,64 +78,65 @@ function packetOf(question: Question): Sent | undefined {
   }
 }
 
-function overUdp(at: Place, sent: Sent, waitMs: number): Promise<DecodedPacket | undefined> {
+function overUdp(server: NameServer, query: EncodedQuery, waitMs: number): Promise<DecodedPacket | undefined> {
   return new Promise((resolve) => {
-    // Connected, so that the system drops what others send.
-    const socket = createSocket(isIPv6(at.ip) ? 'udp6' : 'udp4');
+    // A connected socket: the kernel drops packets from other addresses.
+    const socket = createSocket(isIPv6(server.ip) ? 'udp6' : 'udp4');
     let closed = false;
-    const late = setTimeout(() => end(undefined), waitMs);
-    const end = (said: DecodedPacket | undefined): void => {
-      clearTimeout(late);
-      resolve(said);
+    const timer = setTimeout(() => end(undefined), waitMs);
+    const end = (response: DecodedPacket | undefined): void => {
+      clearTimeout(timer);
+      resolve(response);
       if (!closed) socket.close();
       closed = true;
     };
     socket.on('error', () => end(undefined));
     socket.on('message', (packet) => {
-      const said = answerTo(sent, packet);
-      if (said !== undefined) end(said);
+      const response = decodeResponse(query, packet);
+      if (response !== undefined) end(response);
     });
     socket.on('connect', () => {
-      if (!closed) socket.send(sent.packet, (error) => error && end(undefined));
+      if (!closed) socket.send(query.packet, (error) => error && end(undefined));
     });
-    socket.connect(at.port, at.ip);
+    socket.connect(server.port, server.ip);
   });
 }
 
-function overTcp(at: Place, sent: Sent, waitMs: number): Promise<DecodedPacket | undefined> {
+function overTcp(server: NameServer, query: EncodedQuery, waitMs: number): Promise<DecodedPacket | undefined> {
   return new Promise((resolve) => {
-    const socket = connect({ host: at.ip, port: at.port });
-    const late = setTimeout(() => socket.destroy(), waitMs);
-    let said: DecodedPacket | undefined;
+    const socket = connect({ host: server.ip, port: server.port });
+    const timer = setTimeout(() => socket.destroy(), waitMs);
+    let response: DecodedPacket | undefined;
     let read = Buffer.alloc(0);
     socket.on('connect', () => {
       const length = Buffer.alloc(2);
-      length.writeUInt16BE(sent.packet.length);
-      socket.write(Buffer.concat([length, sent.packet]));
+      length.writeUInt16BE(query.packet.length);
+      socket.write(Buffer.concat([length, query.packet]));
     });
     socket.on('data', (chunk: Buffer) => {
       read = Buffer.concat([read, chunk]);
-      if (read.length > LARGEST + 2) return void socket.destroy();
+      if (read.length > MAX_TCP_OCTETS + 2) return void socket.destroy();
       if (read.length < 2 || read.length < 2 + read.readUInt16BE(0)) return undefined;
-      said = answerTo(sent, read.subarray(2, 2 + read.readUInt16BE(0)));
+      response = decodeResponse(query, read.subarray(2, 2 + read.readUInt16BE(0)));
       return void socket.destroy();
     });
     socket.on('error', () => socket.destroy());
     socket.on('end', () => socket.destroy());
     socket.on('close', () => {
-      clearTimeout(late);
-      resolve(said);
+      clearTimeout(timer);
+      resolve(response);
     });
   });
 }
 
-/** The packet as it was read when it answers this question; other packets are not for us. */
-function answerTo({ id, question }: Sent, packet: Buffer): DecodedPacket | undefined {
+/** Decodes a packet; undefined when it does not match the query. */
+function decodeResponse({ id, question }: EncodedQuery, packet: Buffer): DecodedPacket | undefined {
   try {
-    const said = decode(packet);
-    const [first, more] = said.questions ?? [];
-    const mine = said.id === id && said.type === 'response' && more === undefined && first?.type === question.type;
-    return mine && first.name.toLowerCase() === question.name ? said : undefined;
+    const response = decode(packet);
+    const [first, more] = response.questions ?? [];
+    const matches =
+      response.id === id && response.type === 'response' && more === undefined && first?.type === question.type;
+    return matches && first.name.toLowerCase() === question.name ? response : undefined;
   } catch {
     return undefined;
   }

@@ -1,77 +1,46 @@
+import { LRUCache } from 'lru-cache';
+import { timedBy } from '../limits/lru-map.ts';
 import type { Lookup } from './lookup.ts';
 
-interface Entry {
-  lookup: Promise<Lookup<unknown>>;
-  /** Until when it is believed, in the cache's own milliseconds; Infinity while it is being asked. */
-  until: number;
-  /** Characters held, about. */
-  weight: number;
-}
+const MAX_ENTRIES = 20_000;
+/** Total characters. Domain owners choose the length of their records, so the number of entries is not enough. */
+const MAX_WEIGHT = 8 * 1024 * 1024;
 
-const MOST_ENTRIES = 20_000;
-/** Peers choose how long their records are, so the number of entries alone bounds nothing. */
-const MOST_WEIGHT = 8 * 1024 * 1024;
-
-/** Remembers answers of the DNS for as long as they are good, and asks once for all who ask at the same time. */
+/** Caches DNS answers for their time to live. Concurrent lookups of one name share one query. */
 export class LookupCache {
-  /** In order of last use, so that the first is the first to go. */
-  readonly #entries = new Map<string, Entry>();
-  readonly #now: () => number;
-  #weight = 0;
+  readonly #entries: LRUCache<string, Promise<Lookup<unknown>>>;
 
+  /** `now`: monotonic, ms. */
   constructor(now: () => number) {
-    this.#now = now;
+    this.#entries = new LRUCache({ max: MAX_ENTRIES, maxSize: MAX_WEIGHT, ...timedBy(now) });
   }
 
-  /** The answer kept under `key`, or what `ask` answers; `ask` must not reject. */
-  get<T>(key: string, ask: () => Promise<{ lookup: Lookup<T>; ttlMs: number }>): Promise<Lookup<T>> {
-    const known = this.#entries.get(key);
-    if (known !== undefined && known.until > this.#now()) {
-      this.#entries.delete(key);
-      this.#entries.set(key, known);
-      return known.lookup as Promise<Lookup<T>>;
-    }
-    if (known !== undefined) this.#drop(key, known);
-    const entry: Entry = { lookup: Promise.resolve({ kind: 'none', nx: false }), until: Infinity, weight: key.length };
-    const lookup = ask().then((answer) => {
-      this.#settle(key, entry, answer);
-      return answer.lookup;
+  /** Returns the cached answer, or that of `query`, which must not reject. */
+  get<T>(key: string, query: () => Promise<{ lookup: Lookup<T>; ttlMs: number }>): Promise<Lookup<T>> {
+    const cached = this.#entries.get(key);
+    if (cached !== undefined) return cached as Promise<Lookup<T>>;
+    const pending = query().then(({ lookup, ttlMs }) => {
+      // It may have been evicted during the query.
+      if (this.#entries.peek(key) === pending) this.#setTtl(key, pending, weightOf(lookup), ttlMs);
+      return lookup;
     });
-    entry.lookup = lookup;
-    this.#keep(key, entry);
-    return lookup;
+    this.#entries.set(key, pending, { size: key.length });
+    return pending;
   }
 
-  #settle(key: string, entry: Entry, { lookup, ttlMs }: { lookup: Lookup<unknown>; ttlMs: number }): void {
-    if (this.#entries.get(key) !== entry) return;
-    this.#drop(key, entry);
-    if (ttlMs <= 0) return;
-    entry.until = this.#now() + ttlMs;
-    entry.weight = key.length + weigh(lookup);
-    this.#keep(key, entry);
-  }
-
-  #keep(key: string, entry: Entry): void {
-    this.#entries.set(key, entry);
-    this.#weight += entry.weight;
-    for (const [oldKey, old] of this.#entries) {
-      if (this.#entries.size <= MOST_ENTRIES && this.#weight <= MOST_WEIGHT) break;
-      this.#drop(oldKey, old);
-    }
-  }
-
-  #drop(key: string, entry: Entry): void {
+  #setTtl(key: string, pending: Promise<Lookup<unknown>>, weight: number, ttlMs: number): void {
     this.#entries.delete(key);
-    this.#weight -= entry.weight;
+    // The library keeps an entry through its last millisecond.
+    if (ttlMs > 1) this.#entries.set(key, pending, { size: key.length + weight, ttl: ttlMs - 1 });
   }
 }
 
-function weigh(lookup: Lookup<unknown>): number {
+function weightOf(lookup: Lookup<unknown>): number {
   if (lookup.kind !== 'found') return 0;
-  return lookup.records.reduce<number>((sum, record) => sum + weighRecord(record), 0);
+  return lookup.records.reduce<number>((sum, record) => sum + weightOfRecord(record), 0);
 }
 
-function weighRecord(record: unknown): number {
+function weightOfRecord(record: unknown): number {
   if (typeof record === 'string') return record.length;
   const data = record instanceof Object && 'data' in record ? record.data : undefined;
   return 64 + (data instanceof Uint8Array ? data.length : 0);

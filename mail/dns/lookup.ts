@@ -1,15 +1,15 @@
-/** What asking the DNS came to. `trouble` is never taken for an answer: who meets it tries again later. */
+/** The result of a DNS lookup. `trouble` is a temporary failure, never a negative answer: retry later. */
 export type Lookup<T> =
   | ({ kind: 'found'; records: readonly T[] } & Validated)
-  /** There is no such record; with `nx`, there is no such name at all. RFC 2308. */
+  /** No such record (NODATA); with `nx`, no such name (NXDOMAIN). RFC 2308. */
   | ({ kind: 'none'; nx: boolean } & Validated)
   | { kind: 'trouble'; why: string };
 
-/** What only a validating resolver tells of its answers. */
+/** Facts that only a validating resolver returns. */
 interface Validated {
-  /** The answer, all of it, is proved by DNSSEC (the AD bit of RFC 4035). */
+  /** The whole answer was validated by DNSSEC (the AD bit of RFC 4035). */
   secure?: boolean;
-  /** The name that an alias led to in the end, when there was one. */
+  /** The final name of a CNAME chain, if there was one. */
   alias?: string;
 }
 
@@ -19,7 +19,7 @@ export interface MxRecord {
   exchange: string;
 }
 
-/** The one way to ask the DNS. Names are A-labels. Nothing here rejects. */
+/** DNS lookups. Names are A-labels. Never rejects. */
 export interface Resolver {
   mx(name: string): Promise<Lookup<MxRecord>>;
   a(name: string): Promise<Lookup<string>>;
@@ -28,7 +28,7 @@ export interface Resolver {
   txt(name: string): Promise<Lookup<string>>;
   /** The name servers of a zone, in lower case without a trailing dot. */
   ns(name: string): Promise<Lookup<string>>;
-  /** Where a name leads, in lower case without a trailing dot; only the first step. */
+  /** The target of a CNAME record, in lower case without a trailing dot; not followed. */
   cname(name: string): Promise<Lookup<string>>;
   /** The names of an address. */
   ptr(ip: string): Promise<Lookup<string>>;
@@ -42,7 +42,7 @@ export interface TlsaRecord {
   data: Buffer;
 }
 
-/** A resolver that validates, and whose word for it can be trusted. Names are A-labels. Nothing here rejects. */
+/** DNS lookups through trusted validating resolvers. Names are A-labels. Never rejects. */
 export interface SecureResolver {
   mx(name: string): Promise<Lookup<MxRecord>>;
   a(name: string): Promise<Lookup<string>>;

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
-/** An address with the IPv4 address that hides in it taken out: mapped, NAT64, 6to4. Undefined for what is none. */
-function plain(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+/** Parses an address and extracts an embedded IPv4 address: mapped, NAT64, 6to4. Undefined for an invalid one. */
+function unwrapAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   if (!ipaddr.isValid(text)) return undefined;
   const address = ipaddr.parse(text);
   if (address.kind() === 'ipv4') return address;
@@ -9,19 +9,19 @@ function plain(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   const ipv4 = (at: number): ipaddr.IPv4 => new ipaddr.IPv4(bytes.slice(at, at + 4));
   const range: string = address.range();
   if (range === 'ipv4Mapped' || range === 'rfc6145') return ipv4(12);
-  // RFC 8215: what 64:ff9b:1::/48 stands for is a local matter, so it is never public.
+  // RFC 8215: 64:ff9b:1::/48 is for local use, so it is never public.
   if (range === 'rfc6052') return bytes[5] === 0 ? ipv4(12) : address;
   return range === '6to4' ? ipv4(2) : address;
 }
 
 /**
  * True for an address of the public Internet. Loopback, private, link-local, metadata, documentation, multicast and
- * reserved ranges are not, nor is any IPv6 form that leads to one of them.
+ * reserved ranges are not public, nor are IPv6 forms that embed one of them.
  */
 export function isPublicAddress(text: string): boolean {
-  const address = plain(text);
+  const address = unwrapAddress(text);
   if (address === undefined) return false;
-  // ::/96, the deprecated IPv4-compatible form, passes for unicast and is routed by some kernels.
+  // ::/96, the deprecated IPv4-compatible form, counts as unicast in the library and is routed by some kernels.
   if (
     address.kind() === 'ipv6' &&
     address
@@ -33,7 +33,7 @@ export function isPublicAddress(text: string): boolean {
   return address.range() === 'unicast';
 }
 
-/** One spelling for each address, so that two of them can be compared: `::FFFF:127.0.0.1` and `127.0.0.1` are the same. */
+/** The canonical form of an address, for comparison: `::FFFF:127.0.0.1` and `127.0.0.1` are equal. */
 export function canonicalAddress(text: string): string {
-  return plain(text)?.toString() ?? text.toLowerCase();
+  return unwrapAddress(text)?.toString() ?? text.toLowerCase();
 }

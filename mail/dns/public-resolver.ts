@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
-/** Resolvers that everybody may use, by whose they are. */
-const PUBLIC: Readonly<Record<string, readonly string[]>> = {
+/** Addresses of public resolvers, by operator. */
+const PUBLIC_RESOLVERS: Readonly<Record<string, readonly string[]>> = {
   Google: ['8.8.8.8', '8.8.4.4', '2001:4860:4860::8888', '2001:4860:4860::8844'],
   Cloudflare: ['1.1.1.1', '1.0.0.1', '1.1.1.2', '1.0.0.2', '2606:4700:4700::1111', '2606:4700:4700::1001'],
   Quad9: ['9.9.9.9', '149.112.112.112', '9.9.9.10', '149.112.112.10', '2620:fe::fe', '2620:fe::9', '2620:fe::10'],
@@ -11,16 +11,22 @@ const PUBLIC: Readonly<Record<string, readonly string[]>> = {
   Level3: ['4.2.2.1', '4.2.2.2', '4.2.2.3', '4.2.2.4'],
 };
 
-const OWNERS = new Map(
-  Object.entries(PUBLIC).flatMap(([owner, all]) => all.map((one) => [ipaddr.parse(one).toString(), owner])),
-);
-
-/** The first of these servers, as Node writes them, that is a resolver for everybody: what counts by who asks counts all as one. */
-export function publicResolver(servers: readonly string[]): { server: string; owner: string } | undefined {
+/**
+ * Finds the first public resolver among servers in Node's notation. DNS blocklists count queries per resolver and refuse
+ * public ones.
+ */
+export function findPublicResolver(servers: readonly string[]): { server: string; owner: string } | undefined {
   for (const server of servers) {
     const ip = server.replace(/^\[([^\]]*)\].*$/, '$1').replace(/^([\d.]+):\d+$/, '$1');
-    const owner = ipaddr.isValid(ip) ? OWNERS.get(ipaddr.process(ip).toString()) : undefined;
+    const owner = ipaddr.isValid(ip) ? ownerOf(ipaddr.process(ip).toString()) : undefined;
     if (owner !== undefined) return { server: ip, owner };
   }
   return undefined;
+}
+
+function ownerOf(address: string): string | undefined {
+  const found = Object.entries(PUBLIC_RESOLVERS).find(([, all]) =>
+    all.some((one) => ipaddr.parse(one).toString() === address),
+  );
+  return found?.[0];
 }

@@ -1,124 +1,172 @@
 import dns from 'node:dns';
+import { isIP } from 'node:net';
+import type { Answer, RecordType } from 'dns-packet';
+import type { NameServer } from './exchange.ts';
 import type { Lookup, Resolver } from './lookup.ts';
 import { LookupCache } from './lookup-cache.ts';
+import { isDnsName } from './name.ts';
+import {
+  CACHE_LIMITS,
+  canonicalHostName,
+  queryServers,
+  RECORD_READERS,
+  type RecordQuestion,
+  type TimedLookup,
+} from './query-servers.ts';
 
 export interface ResolverOptions {
   /** `address` or `address:port`; the system's when empty. */
   servers?: readonly string[];
-  /** Of one try, ms. */
+  /** Timeout of one attempt, ms. */
   timeoutMs?: number;
   tries?: number;
-  /** Answer "no such name" for `.test`, `.example`, `.invalid` and `.localhost` without asking. RFC 6761. */
+  /** Answers NXDOMAIN for `.test`, `.example`, `.invalid` and `.localhost` without a query. RFC 6761. */
   refuseSpecialUse?: boolean;
-  /** False asks anew each time, for people who have just changed their records. */
-  remember?: boolean;
-  /** Milliseconds that never jump. */
+  /** False disables the cache, to check records that were just changed. */
+  cache?: boolean;
+  /** Monotonic clock, ms. */
   monotonic?: () => number;
 }
 
 const SECOND = 1000;
-/** How long answers are believed, ms, and how many records are taken of one. */
-export const LIMITS = {
-  longest: 3600 * SECOND,
-  /** Node tells no time to live for MX, TXT and PTR. */
-  unknownTtl: 300 * SECOND,
-  negative: 60 * SECOND,
-  /** Long enough that a burst of mail to one domain asks once, short enough to notice that the DNS has healed. */
-  trouble: 5 * SECOND,
-  /** Records taken of one answer. */
-  records: 100,
-};
 
+/** Names that Node's resolver queries as they are. RFC 7208 macros make others. */
+const HOST_NAME = /^[A-Za-z0-9._-]*$/;
 const SPECIAL_USE = /(?:^|\.)(?:test|example|invalid|localhost)$/;
 
-/** RFC 1035 4.1.1 by the names that c-ares gives them: only these say that there is nothing; everything else is trouble. */
-const NOTHING: Record<string, { kind: 'none'; nx: boolean }> = {
+/** c-ares codes of negative answers (RFC 1035 4.1.1); every other error is a temporary failure. */
+const NEGATIVE_CODES: Record<string, { kind: 'none'; nx: boolean }> = {
   ENOTFOUND: { kind: 'none', nx: true },
   ENODATA: { kind: 'none', nx: false },
-  // A name that cannot be written in a question, such as one with an empty label.
+  // A name that cannot be encoded, such as one with an empty label.
   EBADNAME: { kind: 'none', nx: true },
 };
 
-interface Answer<T> {
+interface TimedRecords<T> {
   records: T[];
   ttlMs: number;
 }
 
-/** Makes the resolver of the process. It holds no timer and no socket while nobody asks. */
+/** Creates a resolver. It holds no timer and no socket while idle. */
 export function createResolver(options: ResolverOptions = {}): Resolver {
   const resolver = new dns.promises.Resolver({ timeout: options.timeoutMs ?? 5 * SECOND, tries: options.tries ?? 2 });
   if (options.servers !== undefined && options.servers.length > 0) resolver.setServers([...options.servers]);
   const cache = new LookupCache(options.monotonic ?? (() => performance.now()));
 
-  const ask = <T>(type: string, name: string, query: () => Promise<Answer<T>>): Promise<Lookup<T>> => {
-    if (options.refuseSpecialUse === true && SPECIAL_USE.test(name)) return Promise.resolve({ kind: 'none', nx: true });
-    if (options.remember === false) return answer(type, name, query).then(({ lookup }) => lookup);
-    return cache.get(`${type} ${name.toLowerCase()}`, () => answer(type, name, query));
+  const waitMs = options.timeoutMs ?? 5 * SECOND;
+
+  const lookUp = async <T>(
+    type: RecordType,
+    name: string,
+    query: () => Promise<TimedRecords<T>>,
+    read?: (answer: Answer) => T | undefined,
+  ): Promise<Lookup<T>> => {
+    if (options.refuseSpecialUse === true && SPECIAL_USE.test(name)) return { kind: 'none', nx: true };
+    const run = (): Promise<TimedLookup<T>> =>
+      read === undefined || HOST_NAME.test(name)
+        ? resolveLookup(type, name, query)
+        : queryOtherName(resolver.getServers(), { type, name: canonicalHostName(name), read }, waitMs);
+    return options.cache === false ? (await run()).lookup : cache.get(`${type} ${name.toLowerCase()}`, run);
   };
+  const { MX, A, AAAA, TXT, NS, CNAME } = RECORD_READERS;
 
   return {
     mx: (name) =>
-      ask('MX', name, async () => {
-        const records = await resolver.resolveMx(name);
-        return lasting(
-          records.map(({ priority, exchange }) => ({ preference: priority, exchange: hostName(exchange) })),
-        );
-      }),
-    a: (name) => ask('A', name, async () => timed(await resolver.resolve4(name, { ttl: true }))),
-    aaaa: (name) => ask('AAAA', name, async () => timed(await resolver.resolve6(name, { ttl: true }))),
+      lookUp(
+        'MX',
+        name,
+        async () => {
+          const records = await resolver.resolveMx(name);
+          return withDefaultTtl(
+            records.map(({ priority, exchange }) => ({ preference: priority, exchange: canonicalHostName(exchange) })),
+          );
+        },
+        MX,
+      ),
+    a: (name) => lookUp('A', name, async () => withRecordTtl(await resolver.resolve4(name, { ttl: true })), A),
+    aaaa: (name) => lookUp('AAAA', name, async () => withRecordTtl(await resolver.resolve6(name, { ttl: true })), AAAA),
     txt: (name) =>
-      ask('TXT', name, async () => lasting((await resolver.resolveTxt(name)).map((strings) => strings.join('')))),
-    ns: (name) => ask('NS', name, async () => lasting((await resolver.resolveNs(name)).map(hostName))),
-    cname: (name) => ask('CNAME', name, async () => lasting((await resolver.resolveCname(name)).map(hostName))),
-    ptr: (ip) => ask('PTR', ip, async () => lasting((await resolver.reverse(ip)).map(hostName))),
+      lookUp(
+        'TXT',
+        name,
+        async () => withDefaultTtl((await resolver.resolveTxt(name)).map((strings) => strings.join(''))),
+        TXT,
+      ),
+    ns: (name) =>
+      lookUp('NS', name, async () => withDefaultTtl((await resolver.resolveNs(name)).map(canonicalHostName)), NS),
+    cname: (name) =>
+      lookUp(
+        'CNAME',
+        name,
+        async () => withDefaultTtl((await resolver.resolveCname(name)).map(canonicalHostName)),
+        CNAME,
+      ),
+    ptr: (ip) => lookUp('PTR', ip, async () => withDefaultTtl((await resolver.reverse(ip)).map(canonicalHostName))),
   };
 }
 
-/** What one question came to and how long that may be believed, ms. */
-async function answer<T>(
+/** Queries a name that Node's resolver refuses or reads with escapes, such as one with `+` or `=` from an SPF macro. */
+async function queryOtherName<T>(
+  servers: readonly string[],
+  question: RecordQuestion<T>,
+  waitMs: number,
+): Promise<TimedLookup<T>> {
+  // The limits of RFC 1035 count octets.
+  if (!isDnsName(Buffer.from(question.name).toString('latin1'))) {
+    return { lookup: { kind: 'none', nx: true }, ttlMs: CACHE_LIMITS.negative };
+  }
+  return queryServers(servers.map(parseServer), question, waitMs);
+}
+
+/** Parses a server as Node writes it: `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1` or `[2001:db8::1]:53`. */
+function parseServer(text: string): NameServer {
+  if (isIP(text) !== 0) return { ip: text, port: 53 };
+  const colon = text.lastIndexOf(':');
+  return { ip: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) };
+}
+
+/** Runs one query; returns the result and its cache time, ms. */
+async function resolveLookup<T>(
   type: string,
   name: string,
-  query: () => Promise<Answer<T>>,
-): Promise<{ lookup: Lookup<T>; ttlMs: number }> {
+  query: () => Promise<TimedRecords<T>>,
+): Promise<TimedLookup<T>> {
   try {
     const { records, ttlMs } = await query();
-    if (records.length === 0) return { lookup: { kind: 'none', nx: false }, ttlMs: LIMITS.negative };
-    const lookup: Lookup<T> = { kind: 'found', records: records.slice(0, LIMITS.records) };
-    return { lookup, ttlMs: Math.min(ttlMs, LIMITS.longest) };
+    if (records.length === 0) return { lookup: { kind: 'none', nx: false }, ttlMs: CACHE_LIMITS.negative };
+    const lookup: Lookup<T> = { kind: 'found', records: records.slice(0, CACHE_LIMITS.records) };
+    return { lookup, ttlMs: Math.min(ttlMs, CACHE_LIMITS.maxTtl) };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    const none = Object.hasOwn(NOTHING, code) ? NOTHING[code] : undefined;
-    if (none !== undefined) return { lookup: none, ttlMs: LIMITS.negative };
-    return { lookup: { kind: 'trouble', why: `${type} of ${name}: ${troubleText(code)}` }, ttlMs: LIMITS.trouble };
+    const none = Object.hasOwn(NEGATIVE_CODES, code) ? NEGATIVE_CODES[code] : undefined;
+    if (none !== undefined) return { lookup: none, ttlMs: CACHE_LIMITS.negative };
+    return {
+      lookup: { kind: 'trouble', why: `${type} of ${name}: ${failureText(code)}` },
+      ttlMs: CACHE_LIMITS.trouble,
+    };
   }
 }
 
-function troubleText(code: string): string {
+function failureText(code: string): string {
   switch (code) {
     case 'ETIMEOUT':
-      return 'the DNS did not answer in time';
+      return 'DNS timeout';
     case 'ESERVFAIL':
-      return 'the DNS answered with a server failure';
+      return 'DNS server failure (SERVFAIL)';
     case 'EREFUSED':
-      return 'the DNS refused to answer';
+      return 'DNS server refused the query (REFUSED)';
     case 'ECONNREFUSED':
-      return 'no DNS server could be reached';
+      return 'no DNS server reachable';
     default:
-      return `the DNS could not answer (${code.replace(/[^A-Za-z0-9_]/g, '')})`;
+      return `DNS error (${code.replace(/[^A-Za-z0-9_]/g, '')})`;
   }
 }
 
-function timed(records: { address: string; ttl: number }[]): Answer<string> {
+function withRecordTtl(records: { address: string; ttl: number }[]): TimedRecords<string> {
   const ttl = records.reduce((least, record) => Math.min(least, record.ttl), Infinity);
   return { records: records.map((record) => record.address), ttlMs: Math.max(0, ttl) * SECOND };
 }
 
-function lasting<T>(records: T[]): Answer<T> {
-  return { records, ttlMs: LIMITS.unknownTtl };
-}
-
-/** As names are compared here. */
-export function hostName(text: string): string {
-  const lower = text.toLowerCase();
-  return lower.endsWith('.') ? lower.slice(0, -1) : lower;
+function withDefaultTtl<T>(records: T[]): TimedRecords<T> {
+  return { records, ttlMs: CACHE_LIMITS.unknownTtl };
 }

@@ -1,19 +1,21 @@
-import type { Ban } from '../store/ban.ts';
+import type { LRUCache } from 'lru-cache';
+import { lruMap } from '../limits/lru-map.ts';
+import type { Ban } from '../store/limit/ban.ts';
 
-/** Bans that hold, by network, in memory: asked at every connection. */
+/** Active bans by network, in memory: looked up at every connection. */
 export class Bans {
-  readonly #most: number;
-  readonly #bans = new Map<string, Ban>();
+  readonly #bans: LRUCache<string, Ban>;
 
-  constructor(most: number) {
-    this.#most = most;
+  /** `capacity`: bans in memory; the least recently used is evicted. */
+  constructor(capacity: number) {
+    this.#bans = lruMap(capacity);
   }
 
   get size(): number {
     return this.#bans.size;
   }
 
-  /** The ban that holds now. */
+  /** The active ban of a network. */
   get(network: string, now: number): Ban | undefined {
     const ban = this.#bans.get(network);
     if (ban === undefined || ban.until > now) return ban;
@@ -22,9 +24,6 @@ export class Bans {
   }
 
   set(ban: Ban): void {
-    this.#bans.delete(ban.network);
-    const [oldest] = this.#bans.size >= this.#most ? this.#bans.keys() : [];
-    if (oldest !== undefined) this.#bans.delete(oldest);
     this.#bans.set(ban.network, ban);
   }
 

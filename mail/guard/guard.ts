@@ -1,127 +1,131 @@
 import type { Log, Meter } from '../log.ts';
-import { type Ban, firstBan, type Offender } from '../store/ban.ts';
+import { type Ban, firstBan, type Offender } from '../store/limit/ban.ts';
+import { KeyedTokenBucket, perMinute, retryAfterSeconds } from '../limits/token-bucket.ts';
 import { Bans } from './bans.ts';
-import { LIMITS, type GuardLimits } from './limits.ts';
+import { ConnectionLimiter } from './connection-limiter.ts';
+import { GUARD_LIMITS, type GuardLimits } from './limits.ts';
 import { networkOf } from './network.ts';
 import { Offences } from './offences.ts';
-import { Places } from './places.ts';
-import { RateLimit } from './rate-limit.ts';
-import type { Entry, MailGate, Offence, Protocol } from './types.ts';
+import type { ConnectionDecision, MailGuard, Offence, Protocol } from './types.ts';
 
 export interface GuardOptions {
   limits?: Partial<GuardLimits>;
   /** Milliseconds UTC. */
   clock: () => number;
-  /** Peers that nothing here counts or bans: exempt networks, our own proxies, in local mode this machine. */
-  free: (ip: string) => boolean;
-  /** Keeps a ban over restarts and answers it, with the length that this offender has come to. */
-  keep: (offender: Offender) => Promise<Ban>;
+  /** True for clients that are never counted or banned: exempt networks, trusted proxies, in local mode this machine. */
+  isExempt: (ip: string) => boolean;
+  /** Stores a ban and returns it with its length, which grows with each ban of a network. */
+  saveBan: (offender: Offender) => Promise<Ban>;
   log: Log;
   meter: Meter;
 }
 
-/** Who may come in, at whatever door: places, pace, and bans of those who abused us. */
-export class Guard implements MailGate {
+/** Connection limits, rate limits and bans, shared by all protocol servers. */
+export class Guard implements MailGuard {
   readonly #options: GuardOptions;
-  readonly #places: Places;
-  readonly #connections: RateLimit;
-  readonly #messages: RateLimit;
-  readonly #octets: RateLimit;
+  readonly #open: ConnectionLimiter;
+  readonly #connections: KeyedTokenBucket;
+  readonly #messages: KeyedTokenBucket;
+  readonly #octets: KeyedTokenBucket;
   readonly #offences: Offences;
   readonly #bans: Bans;
 
   constructor(options: GuardOptions) {
-    const limits = { ...LIMITS, ...options.limits };
+    const limits = { ...GUARD_LIMITS, ...options.limits };
     this.#options = options;
-    this.#places = new Places(limits);
-    this.#connections = new RateLimit(limits.connectionsPerMinute);
-    this.#messages = new RateLimit(limits.messagesPerMinute);
-    this.#octets = new RateLimit(limits.octetsPerMinute);
+    this.#open = new ConnectionLimiter(limits);
+    this.#connections = new KeyedTokenBucket(perMinute(limits.connectionsPerMinute));
+    this.#messages = new KeyedTokenBucket(perMinute(limits.messagesPerMinute));
+    this.#octets = new KeyedTokenBucket(perMinute(limits.octetsPerMinute));
     this.#offences = new Offences(limits.offences, limits.networks);
     this.#bans = new Bans(limits.bans);
   }
 
-  enter(protocol: Protocol, ip: string): Entry {
-    const free = this.#options.free(ip);
-    const entry = free ? undefined : this.#refusal(protocol, ip);
-    if (entry !== undefined) return entry;
-    return { kind: this.#places.take(protocol, ip, free) };
+  enter(protocol: Protocol, ip: string): ConnectionDecision {
+    const exempt = this.#options.isExempt(ip);
+    const refusal = exempt ? undefined : this.#refusal(protocol, ip);
+    if (refusal !== undefined) return refusal;
+    return { kind: this.#open.enter(protocol, ip, exempt) };
   }
 
-  leave(protocol: Protocol, ip: string): void {
-    this.#places.leave(protocol, ip, this.#options.free(ip));
+  logIn(protocol: Protocol, ip: string, account: number): boolean {
+    return !this.#options.isExempt(ip) && this.#open.logIn(protocol, ip, account);
   }
 
-  taken(protocol: Protocol): number {
-    return this.#places.taken(protocol);
+  leave(protocol: Protocol, ip: string, account?: number): void {
+    this.#open.leave(protocol, ip, this.#options.isExempt(ip), account);
   }
 
-  /** The ban that an address is under. HTTP asks at each request: only there is it known who is behind a proxy. */
+  utilization(protocol: Protocol): number {
+    return this.#open.utilization(protocol);
+  }
+
+  /** The ban of a client address. HTTP checks it per request, because a proxy hides the client until then. */
   banned(ip: string): Ban | undefined {
     return this.#bans.get(networkOf(ip), this.#options.clock());
   }
 
-  offended(ip: string, offence: Offence): void {
-    const { free, clock, meter } = this.#options;
-    if (ip === '' || free(ip)) return;
+  addOffence(ip: string, offence: Offence): void {
+    const { isExempt, clock, meter } = this.#options;
+    if (ip === '' || isExempt(ip)) return;
     const [network, now] = [networkOf(ip), clock()];
     meter.count('guard_offences_total', { offence });
     const count = this.#offences.add(network, offence, now);
     if (count === undefined || this.#bans.get(network, now) !== undefined) return;
     if (this.#offences.isWelcome(network, now)) return;
-    this.#offences.forget(network);
+    this.#offences.delete(network);
     this.#ban({ network, offence, count });
   }
 
   welcome(ip: string): void {
-    if (!this.#options.free(ip)) this.#offences.welcome(networkOf(ip), this.#options.clock());
+    if (!this.#options.isExempt(ip)) this.#offences.welcome(networkOf(ip), this.#options.clock());
   }
 
-  pause(ip: string): number {
-    if (this.#options.free(ip)) return 0;
+  retryAfter(ip: string): number {
+    if (this.#options.isExempt(ip)) return 0;
     const [network, now] = [networkOf(ip), this.#options.clock()];
-    return Math.max(this.#messages.wait(network, now), this.#octets.wait(network, now));
+    return retryAfterSeconds(Math.max(this.#messages.wait(network, now), this.#octets.wait(network, now)));
   }
 
-  arrived(ip: string, octets: number, taken: boolean): void {
-    if (this.#options.free(ip)) return;
+  countMessage(ip: string, octets: number, accepted: boolean): void {
+    if (this.#options.isExempt(ip)) return;
     const [network, now] = [networkOf(ip), this.#options.clock()];
     this.#messages.spend(network, 1, now);
     this.#octets.spend(network, octets, now);
-    if (taken) this.#offences.message(network, now);
+    if (accepted) this.#offences.addMessage(network, now);
   }
 
-  /** Takes up bans that were kept before. */
-  remember(bans: readonly Ban[]): void {
+  /** Restores stored bans after a start. */
+  restoreBans(bans: readonly Ban[]): void {
     for (const ban of bans) this.#bans.set(ban);
   }
 
-  /** A ban was lifted: the network begins anew. */
-  forgive(network: string): void {
+  /** Lifts a ban and clears the offences of its network. */
+  liftBan(network: string): void {
     this.#bans.delete(network);
-    this.#offences.forget(network);
+    this.#offences.delete(network);
   }
 
-  #refusal(protocol: Protocol, ip: string): Entry | undefined {
+  #refusal(protocol: Protocol, ip: string): ConnectionDecision | undefined {
     const ban = protocol === 'http' ? undefined : this.banned(ip);
     if (ban !== undefined) return { kind: 'banned', ban };
-    const retryAfter = this.#connections.take(networkOf(ip), this.#options.clock());
+    const retryAfter = retryAfterSeconds(this.#connections.take(networkOf(ip), this.#options.clock()));
     return retryAfter > 0 ? { kind: 'too-fast', retryAfter } : undefined;
   }
 
-  /** Holds from now on, by what is known here; how long it really is says whoever keeps it. */
+  /** Bans at once with the first length; the stored ban, possibly longer, replaces it. */
   #ban(offender: Offender): void {
-    const { clock, keep, log, meter } = this.#options;
+    const { clock, saveBan, log, meter } = this.#options;
     const first = firstBan(offender, clock());
     this.#bans.set(first);
     meter.count('guard_bans_total', { offence: offender.offence });
-    keep(offender).then(
+    saveBan(offender).then(
       (ban) => {
-        // It may have been lifted in the meantime.
+        // The ban may have been lifted meanwhile.
         if (this.#bans.get(ban.network, clock()) === first) this.#bans.set(ban);
-        log.warn({ ...offender, times: ban.times, until: new Date(ban.until).toISOString() }, 'a network is shut out');
+        log.warn({ ...offender, times: ban.times, until: new Date(ban.until).toISOString() }, 'network banned');
       },
-      (error: unknown) => log.error({ err: error, ...offender }, 'a ban could not be kept, a restart would forget it'),
+      (error: unknown) => log.error({ err: error, ...offender }, 'failed to store a ban, it ends at the next restart'),
     );
   }
 }

@@ -1,5 +1,5 @@
-/** What the guard counts, with the help text of each. */
+/** Metrics of the guard, with their help texts. */
 export const GUARD_METRICS = {
-  guard_offences_total: 'What was noted against addresses, by kind (logins, recipients, scans, loitering).',
-  guard_bans_total: 'Networks that were shut out, by what for.',
+  guard_offences_total: 'Offences counted, by kind (logins, recipients, scans, loitering).',
+  guard_bans_total: 'Networks banned, by kind of offence.',
 } as const;

@@ -1,48 +1,50 @@
-import { RecentMap } from './recent-map.ts';
+import type { LRUCache } from 'lru-cache';
+import { lruMap } from '../limits/lru-map.ts';
 import type { Offence } from './types.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** How many of each in a day make a ban. */
+/** Offences of each kind in a day that cause a ban. */
 export type OffenceLimits = Readonly<Record<Offence, number>>;
 
-export interface Tally extends Record<Offence, number> {
+export interface NetworkCounters extends Record<Offence, number> {
   since: number;
-  /** Messages that were taken from there. */
+  /** Messages accepted from the network. */
   messages: number;
-  /** ms UTC until which somebody there belongs here. */
+  /** End of the exemption after a successful login, ms UTC. */
   welcomeUntil: number;
 }
 
 /**
- * Who passes on much good mail also brings some for addresses that are gone: that many unknown recipients for each
- * message that was taken are none of a guesser's.
+ * Unknown recipients allowed for each accepted message: a server that sends much good mail also sends some to deleted
+ * addresses.
  */
-const UNKNOWN_FOR_EACH_MESSAGE = 10;
+const UNKNOWN_RECIPIENTS_PER_MESSAGE = 10;
 
-/** What speaks for and against each network, today. Kept in memory: whoever can end our process needs no guesses. */
+/** Counts offences and accepted messages of each network, per day. In memory only. */
 export class Offences {
   readonly #limits: OffenceLimits;
-  readonly #tallies: RecentMap<string, Tally>;
+  readonly #counters: LRUCache<string, NetworkCounters>;
 
-  constructor(limits: OffenceLimits, entries: number) {
+  /** `networks`: capacity; the least recently used is evicted. */
+  constructor(limits: OffenceLimits, networks: number) {
     this.#limits = limits;
-    this.#tallies = new RecentMap(entries);
+    this.#counters = lruMap(networks);
   }
 
   get size(): number {
-    return this.#tallies.size;
+    return this.#counters.size;
   }
 
-  /** Counts one; answers the count when it is enough for a ban. */
+  /** Counts an offence; returns the count when it causes a ban. */
   add(network: string, offence: Offence, now: number): number | undefined {
-    const tally = this.#change(network, now, (one) => (one[offence] += 1));
-    const allowed = offence === 'recipients' ? tally.messages * UNKNOWN_FOR_EACH_MESSAGE : 0;
-    return tally[offence] >= this.#limits[offence] + allowed ? tally[offence] : undefined;
+    const counters = this.#change(network, now, (one) => (one[offence] += 1));
+    const allowed = offence === 'recipients' ? counters.messages * UNKNOWN_RECIPIENTS_PER_MESSAGE : 0;
+    return counters[offence] >= this.#limits[offence] + allowed ? counters[offence] : undefined;
   }
 
-  message(network: string, now: number): void {
+  addMessage(network: string, now: number): void {
     this.#change(network, now, (one) => (one.messages += 1));
   }
 
@@ -51,25 +53,25 @@ export class Offences {
   }
 
   isWelcome(network: string, now: number): boolean {
-    const until = this.#tallies.get(network)?.welcomeUntil ?? 0;
+    const until = this.#counters.get(network)?.welcomeUntil ?? 0;
     return until > now && until <= now + DAY_MS + MINUTE_MS;
   }
 
-  forget(network: string): void {
-    this.#tallies.delete(network);
+  delete(network: string): void {
+    this.#counters.delete(network);
   }
 
-  #change(network: string, now: number, change: (tally: Tally) => void): Tally {
-    const tally = today(this.#tallies.get(network), now);
-    change(tally);
-    this.#tallies.set(network, tally);
-    return tally;
+  #change(network: string, now: number, change: (counters: NetworkCounters) => void): NetworkCounters {
+    const counters = currentCounters(this.#counters.get(network), now);
+    change(counters);
+    this.#counters.set(network, counters);
+    return counters;
   }
 }
 
-/** A day counted from the first thing that was noted. One that begins in the future is of a clock that was set back. */
-function today(tally: Tally | undefined, now: number): Tally {
-  if (tally !== undefined && now - tally.since < DAY_MS && tally.since <= now + MINUTE_MS) return tally;
-  const { welcomeUntil = 0 } = tally ?? {};
+/** Counters of the day that began with the first event. A day that begins in the future means that the clock was set back. */
+function currentCounters(known: NetworkCounters | undefined, now: number): NetworkCounters {
+  if (known !== undefined && now - known.since < DAY_MS && known.since <= now + MINUTE_MS) return known;
+  const { welcomeUntil = 0 } = known ?? {};
   return { since: now, logins: 0, recipients: 0, scans: 0, loitering: 0, messages: 0, welcomeUntil };
 }

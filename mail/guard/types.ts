@@ -1,42 +1,44 @@
-import type { Ban } from '../store/ban.ts';
+import type { Ban } from '../store/limit/ban.ts';
 
-/** Doors whose connections are counted together. */
+/** Protocols with a common connection limit. */
 export type Protocol = 'smtp' | 'imap' | 'http';
 
 /**
- * What speaks against an address: `logins`: wrong passwords, and tries of a stranger to the account while it may not try; `recipients`: addresses
- * that do not exist; `scans`: another protocol, or what only somebody asks for who looks for holes; `loitering`:
- * connections that came for nothing and had to be ended.
+ * Kinds of offences. `logins`: wrong passwords, and attempts from unknown networks while throttled; `recipients`: unknown
+ * recipients; `scans`: another protocol, or requests of vulnerability scanners; `loitering`: connections without a
+ * transaction or login, closed by a timeout.
  */
 export type Offence = 'logins' | 'recipients' | 'scans' | 'loitering';
 
-export type Entry =
+export type ConnectionDecision =
   | { kind: 'in' }
-  /** All places of the protocol are taken. */
+  /** Connection limit of the protocol reached. */
   | { kind: 'full' }
-  /** This address, or those around it, have their places. */
+  /** Connection limit of the network or its neighborhood reached. */
   | { kind: 'too-many' }
-  /** Connections too often; in seconds. */
+  /** Connection rate limit reached; `retryAfter` in seconds. */
   | { kind: 'too-fast'; retryAfter: number }
   | { kind: 'banned'; ban: Ban };
 
-/** What every door needs of the guard. One is shared by all, or each door would be another helping. */
-export interface Gate {
-  /** Counts a connection in, or says why it is turned away. Who is in must {@link leave}, under the same address. */
-  enter(protocol: Protocol, ip: string): Entry;
-  leave(protocol: Protocol, ip: string): void;
-  /** The part of a protocol's places that is taken, from 0 to 1 and, by those who are not limited, above. */
-  taken(protocol: Protocol): number;
-  /** Notes something against an address; enough of it in a day is a ban. */
-  offended(ip: string, offence: Offence): void;
-  /** Notes that somebody showed to belong here: the address is not banned for a day, whoever else is behind it. */
+/** Connection limits and bans. All protocol servers share one, so that the limits are common. */
+export interface ConnectionGuard {
+  /** Counts a connection, or returns the reason to refuse it. A counted one must {@link leave} under the same address. */
+  enter(protocol: Protocol, ip: string): ConnectionDecision;
+  leave(protocol: Protocol, ip: string, account?: number): void;
+  /** Counts an open connection by its account instead of by its address. True: {@link leave} with this account. */
+  logIn(protocol: Protocol, ip: string, account: number): boolean;
+  /** Open connections of a protocol as a fraction of its limit; above 1 with exempt clients. */
+  utilization(protocol: Protocol): number;
+  /** Counts an offence of an address; enough of them in a day cause a ban. */
+  addOffence(ip: string, offence: Offence): void;
+  /** Exempts an address from bans for a day, after a successful login. */
   welcome(ip: string): void;
 }
 
-/** What the door for mail from everybody needs besides. */
-export interface MailGate extends Gate {
-  /** Asked before a message: 0, or the seconds until this address may send again. */
-  pause(ip: string): number;
-  /** Counts a message of which something was read, to its end or not. `taken`: it is in somebody's mailbox. */
-  arrived(ip: string, octets: number, taken: boolean): void;
+/** The guard of the SMTP receiver, with limits of unauthenticated mail. */
+export interface MailGuard extends ConnectionGuard {
+  /** Seconds until the address may send again; 0: now. */
+  retryAfter(ip: string): number;
+  /** Counts a message, complete or not. `accepted`: it was delivered. */
+  countMessage(ip: string, octets: number, accepted: boolean): void;
 }

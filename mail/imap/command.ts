@@ -1,34 +1,33 @@
-import type { Answer } from './answer.ts';
+import type { TaggedResponse } from './tagged-response.ts';
 import type { Session } from './session.ts';
-import type { Tellable } from './view.ts';
+import type { AllowedUpdates } from './selected-view.ts';
 import type { Decoder } from './wire/decoder.ts';
+import type { State } from './session.ts';
 
-export type State = 'not-authenticated' | 'authenticated' | 'selected' | 'logout';
-
-/** What surrounds the arguments of one command. */
-export interface Call {
+/** The tag and form of one command, beside its arguments. */
+export interface CommandCall {
   readonly tag: string;
-  /** It was given as `UID ...`. */
+  /** True for the form `UID ...`. */
   readonly uid: boolean;
-  /** The message that follows, for APPEND. */
+  /** The announced message literal of APPEND. */
   readonly literal: { readonly size: number; readonly sync: boolean } | undefined;
 }
 
-/** One IMAP command: what it is called, when it may come, how it is read and what it does. */
+/** One IMAP command: its name, allowed states, parser and implementation. */
 export interface ImapCommand<Arguments> {
   readonly name: string;
   readonly states: readonly State[];
-  /** There is a form `UID name`. */
+  /** True when `UID name` exists. */
   readonly uidForm?: boolean;
-  /** What may be told before the tagged answer; `all` when not said. The UID form may always be told everything. */
-  readonly tellable?: Tellable;
-  /** It changes something, which a password for reading only may not. */
+  /** Untagged updates allowed before the tagged response, `all` by default and always for the UID form. RFC 9051 7.5.1. */
+  readonly allowedUpdates?: AllowedUpdates;
+  /** The command writes: refused to read-only passwords. */
   readonly changes?: true;
-  /** Capabilities that this file makes true. */
+  /** Capabilities that this command implements. */
   readonly capabilities?: readonly string[];
-  /** Reads what follows the name, with the space before it. The caller sees to it that nothing is left over. */
+  /** Parses the arguments, from the space after the name. The caller rejects trailing text. */
   parse(d: Decoder, uid: boolean): Arguments;
-  run(session: Session, given: Arguments, call: Call): Answer | Promise<Answer>;
+  run(session: Session, args: Arguments, call: CommandCall): TaggedResponse | Promise<TaggedResponse>;
 }
 
 export const ANY: readonly State[] = ['not-authenticated', 'authenticated', 'selected'];
@@ -36,7 +35,7 @@ export const LOGGED_IN: readonly State[] = ['authenticated', 'selected'];
 export const SELECTED: readonly State[] = ['selected'];
 export const BEFORE_LOGIN: readonly State[] = ['not-authenticated'];
 
-/** For commands without arguments. */
-export function nothing(): undefined {
+/** The parser of commands without arguments. */
+export function noArguments(): undefined {
   return undefined;
 }

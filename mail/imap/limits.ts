@@ -1,4 +1,4 @@
-/** Bounds of the IMAP door. Times in ms, sizes in octets. */
+/** Limits of the IMAP server. Times in ms, sizes in octets. */
 export interface ImapLimits {
   sessionsEachAccount: number;
   commandsEachMinute: number;
@@ -8,11 +8,11 @@ export interface ImapLimits {
   handshakeMs: number;
   beforeLoginMs: number;
   idleMs: number;
-  /** How often an IDLEing client hears that we are still here, which also keeps NAT tables warm. */
+  /** Interval of the untagged OK during IDLE, which keeps NAT mappings alive. */
   keepAliveMs: number;
-  /** How long a client that is owed something may take nothing of it. */
+  /** Time after which a client that reads nothing of a pending response is disconnected. */
   stalledMs: number;
-  /** How long a closing connection may wait for the other side. */
+  /** Time for the peer to close, after BYE. */
   closingMs: number;
   messageBytes: number;
 }

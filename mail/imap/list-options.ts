@@ -5,24 +5,24 @@ import { ImapSyntaxError } from './wire/syntax-error.ts';
 
 const SELECTION = ['SUBSCRIBED', 'REMOTE', 'RECURSIVEMATCH', 'SPECIAL-USE'] as const;
 
-export type Selection = (typeof SELECTION)[number];
+export type ListSelectionOption = (typeof SELECTION)[number];
 
-/** Patterns of one LIST. */
-const PATTERNS = 100;
-/** Characters of all of them: each may be compared with every character of every name. */
-const CHARACTERS = 4_000;
+/** Patterns in one LIST. */
+const MAX_PATTERNS = 100;
+/** Characters in all patterns, each with the reference: they are compared with the characters of every name. */
+const MAX_PATTERN_CHARACTERS = 4_000;
 
-/** What a LIST asks for. */
+/** Parsed arguments of LIST. */
 export interface ListRequest {
-  /** Reference and pattern together, in UTF-8. */
+  /** Reference and pattern joined, in UTF-8. */
   patterns: readonly string[];
-  select: readonly Selection[];
+  select: readonly ListSelectionOption[];
   /** RETURN (SUBSCRIBED). CHILDREN and SPECIAL-USE are returned anyway. */
   subscribed: boolean;
   /** RETURN (STATUS (...)) */
   status: readonly StatusItem[];
   /** `LIST "" ""`: RFC 9051 6.3.9. */
-  asksDelimiter: boolean;
+  isDelimiterRequest: boolean;
 }
 
 /** Reads what follows LIST: `[(options)] reference pattern|(patterns) [RETURN (options)]`. RFC 5258 6. */
@@ -35,26 +35,36 @@ export function parseList(d: Decoder): ListRequest {
   d.sp();
   const several = d.ahead('(');
   const patterns = several ? d.list((each) => each.listMailbox()) : [d.listMailbox()];
-  if (patterns.length === 0 || patterns.length > PATTERNS) throw new ImapSyntaxError('Expected some patterns');
-  if (patterns.join('').length > CHARACTERS) throw new ImapSyntaxError('The patterns are too long');
+  if (patterns.length === 0 || patterns.length > MAX_PATTERNS)
+    throw new ImapSyntaxError(`Expected 1 to ${MAX_PATTERNS} patterns`);
   const returns = d.trailing() ? { subscribed: false, status: [] } : parseReturn(d);
   return {
-    patterns: patterns.filter((pattern) => pattern !== '').map((pattern) => reference + pattern),
+    patterns: joinPatterns(reference, patterns),
     select,
     ...returns,
-    asksDelimiter: !extended && !several && patterns[0] === '',
+    isDelimiterRequest: !extended && !several && patterns[0] === '',
   };
 }
 
-function parseSelection(d: Decoder): Selection[] {
+/** Joins the reference and each pattern that is not empty. RFC 9051 6.3.9. */
+export function joinPatterns(reference: string, patterns: readonly string[]): string[] {
+  const given = [...new Set(patterns)].filter((pattern) => pattern !== '');
+  const size = given.reduce((sum, pattern) => sum + reference.length + pattern.length, 0);
+  if (size > MAX_PATTERN_CHARACTERS)
+    throw new ImapSyntaxError(`Patterns are longer than ${MAX_PATTERN_CHARACTERS} characters`);
+  return given.map((pattern) => reference + pattern);
+}
+
+function parseSelection(d: Decoder): ListSelectionOption[] {
   const options = d.list((each) => {
-    const name = each.word() as Selection;
-    if (!SELECTION.includes(name)) throw new ImapSyntaxError('Unknown selection option');
+    const name = each.word() as ListSelectionOption;
+    if (!SELECTION.includes(name)) throw new ImapSyntaxError('Unknown LIST selection option');
     return name;
   });
-  // RFC 5258 3.1: it says nothing alone.
+  // RFC 5258 3.1: RECURSIVEMATCH requires another selection option.
   const alone = !options.some((name) => name === 'SUBSCRIBED' || name === 'SPECIAL-USE');
-  if (options.includes('RECURSIVEMATCH') && alone) throw new ImapSyntaxError('RECURSIVEMATCH needs another option');
+  if (options.includes('RECURSIVEMATCH') && alone)
+    throw new ImapSyntaxError('RECURSIVEMATCH needs SUBSCRIBED or SPECIAL-USE');
   return options;
 }
 
@@ -66,7 +76,7 @@ function parseReturn(d: Decoder): Pick<ListRequest, 'subscribed' | 'status'> {
     const name = each.word();
     if (name === 'SUBSCRIBED') subscribed = true;
     else if (name === 'STATUS') status = parseStatusItems(each.sp());
-    else if (name !== 'CHILDREN' && name !== 'SPECIAL-USE') throw new ImapSyntaxError('Unknown return option');
+    else if (name !== 'CHILDREN' && name !== 'SPECIAL-USE') throw new ImapSyntaxError('Unknown LIST return option');
   });
   return { subscribed, status };
 }

@@ -1,199 +1,199 @@
 import { StoreBusy } from '../store/engine/types.ts';
-import { bad, no } from './answer.ts';
-import type { Answer } from './answer.ts';
-import type { Call, ImapCommand } from './command.ts';
-import { VERBS } from './commands/index.ts';
+import { bad, no } from './tagged-response.ts';
+import type { TaggedResponse } from './tagged-response.ts';
+import type { CommandCall, ImapCommand } from './command.ts';
+import { COMMANDS_BY_VERB } from './commands/index.ts';
 import { skipLiteral } from './literal.ts';
 import { Disconnected } from './output.ts';
-import { breathe } from './pace.ts';
+import { yieldToEventLoop } from '../limits/event-loop.ts';
 import type { Session } from './session.ts';
 import { startTls } from './sockets.ts';
 import { Decoder } from './wire/decoder.ts';
 import { statusLine } from './wire/encoder.ts';
-import type { ReaderEvent } from './wire/line-reader.ts';
+import type { ReaderEvent } from './wire/command-reader.ts';
 import { ImapSyntaxError } from './wire/syntax-error.ts';
 
-/** How many lists may be open at once in a command after login. */
-const LISTS = 50;
+/** Nested lists in one command after login. */
+const MAX_OPEN_LISTS = 50;
 
 type Literal = Extract<ReaderEvent, { kind: 'append-literal' }>;
 
-/** What was read of one command: something to run, or what is wrong with it. */
-interface Read {
-  readonly call: Call;
+/** A parsed command, or the response to an invalid one. */
+interface ParsedCommand {
+  readonly call: CommandCall;
   readonly command: ImapCommand<unknown> | undefined;
-  readonly given: unknown;
-  readonly wrong: Answer | undefined;
+  readonly args: unknown;
+  readonly error: TaggedResponse | undefined;
 }
 
 /**
- * The one loop of a session: takes what the client sent, a command at a time, and alone says, counts, logs and closes.
- * Returns when the client has sent no more; nothing of it stays in memory while the session rests.
+ * Runs the commands that a client sent, one at a time; the only code that writes responses, counts, logs and closes.
+ * Returns when the input is used up; an idle session keeps no coroutine in memory.
  */
-export async function converse(session: Session): Promise<void> {
+export async function runSession(session: Session): Promise<void> {
   if (session.busy) return;
   session.busy = true;
   try {
-    await answerAll(session);
+    await runCommands(session);
   } catch (error) {
-    if (!(error instanceof Disconnected)) fault(session, error);
-    // An answer may have broken off in the middle: what comes after it would be read as its continuation.
+    if (!(error instanceof Disconnected)) logFault(session, error);
+    // The response may be incomplete: the client would parse anything that follows as its rest.
     session.socket.destroy();
   } finally {
     session.busy = false;
-    rest(session);
+    awaitInput(session);
   }
 }
 
-async function answerAll(session: Session): Promise<void> {
+async function runCommands(session: Session): Promise<void> {
   for (let count = 0; session.open; count += 1) {
     const event = session.reader.next();
     if (event === undefined) return;
-    if (count > 0) await breathe();
-    await hear(session, event);
-    await session.room();
-    session.part();
+    if (count > 0) await yieldToEventLoop();
+    await onInput(session, event);
+    await session.drained();
+    session.sendPendingBye();
   }
 }
 
-function rest(session: Session): void {
+function awaitInput(session: Session): void {
   if (!session.connected) {
     session.dispose();
     return;
   }
-  session.part();
+  session.sendPendingBye();
   if (!session.open) return;
   session.output.flush();
   if (session.socket.isPaused()) session.socket.resume();
 }
 
-async function hear(session: Session, event: ReaderEvent): Promise<void> {
+async function onInput(session: Session, event: ReaderEvent): Promise<void> {
   switch (event.kind) {
     case 'command':
-      return answer(session, event.bytes, undefined);
+      return respond(session, event.bytes, undefined);
     case 'append-literal':
-      return answer(session, event.head, event);
+      return respond(session, event.head, event);
     case 'need-continuation':
-      return session.prompt();
+      return session.sendContinuation();
     case 'problem':
-      return refuse(session, event);
+      return rejectInput(session, event);
     case 'literal-data':
     case 'append-end':
     case 'refused':
-      throw new Error(`${event.kind} with no literal under way`);
+      throw new Error(`${event.kind} without an open literal`);
   }
 }
 
-function refuse(session: Session, problem: { tag: string; text: string; fatal: boolean }): void {
+function rejectInput(session: Session, problem: { tag: string; text: string; fatal: boolean }): void {
   if (problem.fatal) {
-    session.say(statusLine('*', 'BYE', undefined, problem.text));
+    session.write(statusLine('*', 'BYE', undefined, problem.text));
     session.close();
     return;
   }
-  session.say(statusLine(problem.tag, 'BAD', 'TOOBIG', problem.text));
-  settle(session, undefined, bad(problem.text));
+  session.write(statusLine(problem.tag, 'BAD', 'TOOBIG', problem.text));
+  finishCommand(session, undefined, bad(problem.text));
 }
 
-async function answer(session: Session, bytes: Buffer, literal: Literal | undefined): Promise<void> {
-  const read = understand(session, bytes, literal);
+async function respond(session: Session, bytes: Buffer, literal: Literal | undefined): Promise<void> {
+  const read = parseCommand(session, bytes, literal);
   session.readingLiteral = literal !== undefined;
-  await throttle(session);
-  const decided = await decide(session, read);
+  await delayCommand(session);
+  const response = await execute(session, read);
   if (literal !== undefined) await skipLiteral(session);
-  // RFC 9051 7.5.1. What was not understood may have been any command.
-  const tellable = read.call.uid ? 'all' : (read.command?.tellable ?? 'all');
+  // RFC 9051 7.5.1. An invalid command may have been FETCH, STORE or SEARCH, so it allows no EXPUNGE.
+  const allowed = read.call.uid ? 'all' : (read.command?.allowedUpdates ?? 'all');
   if (session.selected !== undefined)
-    session.say(session.selected.news(decided.kind === 'bad' ? 'no-expunge' : tellable));
-  session.say(statusLine(read.call.tag, STATUS[decided.kind], decided.code, decided.text));
-  settle(session, read.command, decided);
+    session.write(session.selected.takeUpdates(response.kind === 'bad' ? 'no-expunge' : allowed));
+  session.write(statusLine(read.call.tag, STATUS[response.kind], response.code, response.text));
+  finishCommand(session, read.command, response);
 }
 
 const STATUS = { ok: 'OK', no: 'NO', bad: 'BAD' } as const;
 
-/** Reads tag, name and arguments. What is wrong becomes an answer. */
-function understand(session: Session, bytes: Buffer, literal: Literal | undefined): Read {
-  const d = new Decoder(bytes, { lists: session.login === undefined ? 1 : LISTS });
-  let call: Call = { tag: '*', uid: false, literal };
+/** Parses tag, name and arguments. A syntax error becomes a tagged BAD. */
+function parseCommand(session: Session, bytes: Buffer, literal: Literal | undefined): ParsedCommand {
+  const d = new Decoder(bytes, { lists: session.login === undefined ? 1 : MAX_OPEN_LISTS });
+  let call: CommandCall = { tag: '*', uid: false, literal };
   let command: ImapCommand<unknown> | undefined;
   try {
     call = { ...call, tag: d.tag() };
     const name = d.sp().word();
     if (name === 'UID') call = { ...call, uid: true };
-    command = VERBS.get(call.uid ? `UID ${d.sp().word()}` : name);
-    const wrong = command === undefined ? bad('Unknown command') : wrongState(session, command);
-    if (wrong !== undefined) return { call, command, given: undefined, wrong };
-    const given = command?.parse(d, call.uid);
+    command = COMMANDS_BY_VERB.get(call.uid ? `UID ${d.sp().word()}` : name);
+    const error = command === undefined ? bad('Unknown command') : checkState(session, command);
+    if (error !== undefined) return { call, command, args: undefined, error };
+    const args = command?.parse(d, call.uid);
     d.end();
-    return { call, command, given, wrong: undefined };
+    return { call, command, args, error: undefined };
   } catch (error) {
     if (!(error instanceof ImapSyntaxError)) throw error;
-    return { call, command, given: undefined, wrong: bad(error.reason) };
+    return { call, command, args: undefined, error: bad(error.reason) };
   }
 }
 
-function wrongState(session: Session, command: ImapCommand<unknown>): Answer | undefined {
+function checkState(session: Session, command: ImapCommand<unknown>): TaggedResponse | undefined {
   if (command.states.includes(session.state)) return undefined;
-  if (session.state === 'not-authenticated') return bad('Log in first');
+  if (session.state === 'not-authenticated') return bad('Not allowed before login');
   return bad(
     session.state === 'authenticated' && command.states.includes('selected')
-      ? 'Select a mailbox first'
+      ? 'No mailbox selected'
       : 'Already logged in',
   );
 }
 
-/** An account that gives too many commands is slowed down, not refused: clients retry refusals at once. */
-async function throttle(session: Session): Promise<void> {
+/** Delays commands above the rate limit. They are not refused: clients retry refusals at once. */
+async function delayCommand(session: Session): Promise<void> {
   if (session.login === undefined || session.exempt) return;
-  const { accounts, clock, meter } = session.door;
-  const wait = accounts.wait(session.login.account, clock.now());
+  const { accounts, clock, meter } = session.context;
+  const wait = accounts.commandDelay(session.login.account, clock.now());
   if (wait === 0) return;
   meter.count('imap_commands_delayed_total');
   session.output.flush();
   await clock.sleep(wait);
 }
 
-async function decide(session: Session, read: Read): Promise<Answer> {
+async function execute(session: Session, read: ParsedCommand): Promise<TaggedResponse> {
   try {
-    if (read.wrong !== undefined) return read.wrong;
+    if (read.error !== undefined) return read.error;
     const command = read.command as ImapCommand<unknown>;
     if (command.changes === true && session.login?.readOnly === true) {
-      return no('NOPERM', 'This password is for reading only');
+      return no('NOPERM', 'This password is read-only');
     }
-    return await command.run(session, read.given, read.call);
+    return await command.run(session, read.args, read.call);
   } catch (error) {
     if (error instanceof ImapSyntaxError) return bad(error.reason);
     if (error instanceof Disconnected || !session.connected) throw error;
-    if (error instanceof StoreBusy) return no('UNAVAILABLE', 'Cannot be done now, try again later');
-    fault(session, error, read.command?.name);
-    return no('SERVERBUG', 'Something went wrong on our side; it was logged');
+    if (error instanceof StoreBusy) return no('UNAVAILABLE', 'Storage is busy. Try again later');
+    logFault(session, error, read.command?.name);
+    return no('SERVERBUG', 'Internal error, logged on the server');
   }
 }
 
-/** Counts an answer and does what follows from it. */
-function settle(session: Session, command: ImapCommand<unknown> | undefined, decided: Answer): void {
-  const { limits, meter } = session.door;
+/** Counts a response, then starts TLS or closes when it says so or a limit is reached. */
+function finishCommand(session: Session, command: ImapCommand<unknown> | undefined, response: TaggedResponse): void {
+  const { limits, meter } = session.context;
   session.commands += 1;
-  if (decided.kind === 'bad') session.badCommands += 1;
-  meter.count('imap_commands_total', { command: command?.name ?? 'unknown', answer: decided.kind });
-  if (decided.next === 'close') session.close();
-  else if (decided.next === 'tls') startTls(session);
-  else if (session.badCommands >= limits.badCommands) dismiss(session, 'Too many commands that cannot be understood');
-  else if (session.failedLogins >= limits.failedLogins) dismiss(session, 'Too many failed logins');
+  if (response.kind === 'bad') session.badCommands += 1;
+  meter.count('imap_commands_total', { command: command?.name ?? 'unknown', answer: response.kind });
+  if (response.next === 'close') session.close();
+  else if (response.next === 'tls') startTls(session);
+  else if (session.badCommands >= limits.badCommands) closeForLimit(session, 'Too many invalid commands');
+  else if (session.failedLogins >= limits.failedLogins) closeForLimit(session, 'Too many failed logins');
   else if (session.login === undefined && session.commands >= limits.commandsBeforeLogin) {
-    dismiss(session, 'Too many commands before login');
+    closeForLimit(session, 'Too many commands before login');
   }
 }
 
-function dismiss(session: Session, text: string): void {
-  if (session.login === undefined && session.badCommands > 0) session.door.guard.offended(session.ip, 'scans');
-  session.door.meter.count('imap_sessions_dropped_total', { reason: 'limit' });
+function closeForLimit(session: Session, text: string): void {
+  if (session.login === undefined && session.badCommands > 0) session.context.guard.addOffence(session.ip, 'scans');
+  session.context.meter.count('imap_sessions_dropped_total', { reason: 'limit' });
   session.bye(text, 'LIMIT');
 }
 
-function fault(session: Session, error: unknown, command = 'unknown'): void {
-  session.door.meter.count('imap_faults_total', { command });
-  session.door.log.error(
+function logFault(session: Session, error: unknown, command = 'unknown'): void {
+  session.context.meter.count('imap_faults_total', { command });
+  session.context.log.error(
     { err: error, account: session.login?.account, ip: session.ip, command },
-    'IMAP command failed',
+    'failed to run IMAP command',
   );
 }

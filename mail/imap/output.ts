@@ -1,82 +1,88 @@
 import type { Socket } from 'node:net';
 
-/** Strings are collected up to this many characters before they are given to the socket in one write. */
-const BATCH = 16 * 1024;
-/** Buffers below this many octets are collected too. */
-const SMALL = 4 * 1024;
-/** Large buffers are cut, so that a slow reader shows progress long before a whole literal has gone. */
-const SLICE = 64 * 1024;
-/** Octets that may wait in the socket; whoever produces more waits for the client to read. */
+/** Characters collected before one socket write. */
+const BATCH_CHARACTERS = 16 * 1024;
+/** Buffers below this many octets are collected with the strings. */
+const MAX_COLLECTED_BUFFER = 4 * 1024;
+/** Octets of one write: larger buffers are cut, so that a slow reader shows progress before a whole literal was sent. */
+const MAX_WRITE = 64 * 1024;
+/** Octets buffered in the socket; a producer of more waits until the client reads. */
 const HIGH_WATER = 256 * 1024;
 
-/** Thrown where a command waits for a client that has gone; the session's loop ends quietly. */
+/** Thrown in a command whose client disconnected; the session's loop ends without a log line. */
 export class Disconnected extends Error {
   override readonly name = 'Disconnected';
 }
 
-/** The way out of one session. Memory is bounded as long as producers of large answers await {@link Output.room}. */
+/** Buffered output of one session. Memory is bounded as long as producers of large responses await {@link Output.drained}. */
 export class Output {
   private readonly socket: Socket;
   private collected = '';
-  private wake: (() => void) | undefined;
+  private highWater = HIGH_WATER;
+  private resume: (() => void) | undefined;
 
   constructor(socket: Socket) {
     this.socket = socket;
   }
 
-  /** Takes latin1 text or octets; sends nothing yet unless there is much of it. */
-  say(piece: string | Uint8Array): void {
+  /** Adds latin1 text or octets; sends when a batch is full. */
+  write(piece: string | Uint8Array): void {
     if (typeof piece === 'string') {
       this.collected += piece;
-      if (this.collected.length >= BATCH) this.flush();
+      if (this.collected.length >= BATCH_CHARACTERS) this.flush();
       return;
     }
-    if (piece.length < SMALL) {
-      this.say(Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('latin1'));
+    if (piece.length < MAX_COLLECTED_BUFFER) {
+      this.write(Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('latin1'));
       return;
     }
     this.flush();
-    for (let at = 0; at < piece.length; at += SLICE) this.socket.write(piece.subarray(at, at + SLICE));
+    for (let at = 0; at < piece.length; at += MAX_WRITE) this.socket.write(piece.subarray(at, at + MAX_WRITE));
   }
 
-  /** Sends what was collected. */
+  /** Sends the collected text. */
   flush(): void {
     if (this.collected === '') return;
     const text = this.collected;
     this.collected = '';
     if (!this.socket.writable) return;
-    if (text.length <= SLICE) this.socket.write(text, 'latin1');
-    else this.say(Buffer.from(text, 'latin1'));
+    if (text.length <= MAX_WRITE) this.socket.write(text, 'latin1');
+    else this.write(Buffer.from(text, 'latin1'));
   }
 
-  /** Octets that the client has not taken yet. */
+  /** Octets not yet sent. */
   get waiting(): number {
     return this.socket.writableLength + this.collected.length;
   }
 
   get backedUp(): boolean {
-    return this.socket.writableLength > HIGH_WATER;
+    return this.socket.writableLength > this.highWater;
   }
 
-  /** Waits until the client has read enough for more to be said; rejects with {@link Disconnected}. */
-  async room(): Promise<void> {
+  /** Memory is short: waits until everything was sent, instead of {@link HIGH_WATER}. */
+  set isShort(short: boolean) {
+    this.highWater = short ? 0 : HIGH_WATER;
+  }
+
+  /** Waits until the client has read enough to write more; rejects with {@link Disconnected}. */
+  async drained(): Promise<void> {
     while (this.backedUp) {
       if (this.socket.destroyed) throw new Disconnected();
       await new Promise<void>((resolve) => {
-        this.wake = resolve;
+        this.resume = resolve;
       });
     }
     if (this.socket.destroyed) throw new Disconnected();
   }
 
-  /** The socket drained or closed. */
-  drained(): void {
-    const wake = this.wake;
-    this.wake = undefined;
+  /** Called when the socket drained or closed. */
+  onDrain(): void {
+    const wake = this.resume;
+    this.resume = undefined;
     wake?.();
   }
 
-  /** Says the last, then closes. */
+  /** Flushes, then closes. */
   end(): void {
     this.flush();
     this.socket.end();

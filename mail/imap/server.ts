@@ -1,43 +1,45 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { calmLog } from '../guard/calm-log.ts';
+import { MemoryBudget } from '../limits/memory-budget.ts';
+import { rateLimitedLog } from '../limits/rate-limited-log.ts';
 import { isLoopback } from '../guard/network.ts';
-import { told } from '../guard/told.ts';
-import type { Entry } from '../guard/types.ts';
-import { Accounts } from './accounts.ts';
-import { Announcer } from './announcer.ts';
+import { refusalText } from '../guard/refusal-text.ts';
+import type { ConnectionDecision } from '../guard/types.ts';
+import { AccountSessions } from './account-sessions.ts';
+import { IdleNotifier } from './idle-notifier.ts';
 import { capabilities } from './capabilities.ts';
-import { EXTENSIONS } from './commands/index.ts';
-import { realClock } from './door.ts';
-import type { Door, ImapListener, ImapOptions } from './door.ts';
+import { COMMAND_CAPABILITIES } from './commands/index.ts';
+import { realClock } from './options.ts';
+import type { ImapListener, ImapOptions } from './options.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
-import { converse } from './loop.ts';
+import { runSession } from './loop.ts';
 import { Session } from './session.ts';
 import { attach, startTls } from './sockets.ts';
 import { sweep } from './sweep.ts';
+import type { ImapContext } from './session.ts';
 
 const BACKLOG = 4096;
 const SWEEP_MS = 1000;
 const KEEP_ALIVE_MS = 120_000;
-/** How often is said that no connection can be taken. */
-const TROUBLE_MS = 10_000;
+/** Interval of the log line about failed accepts. */
+const ACCEPT_ERROR_LOG_MS = 10_000;
 
-/** The IMAP door while it is open. */
+/** A running IMAP server. */
 export interface ImapServer {
-  /** Where it listens, in the order of the options. */
+  /** Listening addresses, in the order of the options. */
   addresses(): { tls: ImapListener['tls']; host: string; port: number }[];
-  /** Connections open now. */
+  /** Open connections. */
   readonly sessions: number;
-  /** Looks at all sessions for what has lasted too long; otherwise done once a second. */
+  /** Applies the timeouts to all sessions; a timer calls it once a second. */
   sweep(): void;
-  /** Stops accepting, says BYE to all when their command is over, and cuts off whoever is left after `deadlineMs`. */
+  /** Stops accepting, sends BYE to each session after its command, and destroys what is open after `deadlineMs`. */
   close(deadlineMs?: number): Promise<void>;
 }
 
-/** Opens the IMAP door. Rejects when it cannot listen. */
+/** Starts the IMAP server. Rejects when it cannot listen. */
 export async function startImap(options: ImapOptions): Promise<ImapServer> {
-  const door = makeDoor(options);
-  const servers = options.listeners.map((listener) => ({ listener, server: makeServer(door, listener) }));
+  const context = createContext(options);
+  const servers = options.listeners.map((listener) => ({ listener, server: createListener(context, listener) }));
   const closeAll = (): Promise<void>[] => servers.map(({ server }) => closed(server));
   try {
     for (const { listener, server } of servers) await listening(server, listener);
@@ -45,18 +47,18 @@ export async function startImap(options: ImapOptions): Promise<ImapServer> {
     await Promise.all(closeAll());
     throw error;
   }
-  const look = (): void => sweepAll(door);
-  const timer = setInterval(look, SWEEP_MS).unref();
+  const sweepSessions = (): void => sweepAll(context);
+  const timer = setInterval(sweepSessions, SWEEP_MS).unref();
   return {
     addresses: () => servers.map(({ listener, server }) => ({ tls: listener.tls, ...addressOf(server) })),
     get sessions() {
-      return door.sessions.size;
+      return context.sessions.size;
     },
-    sweep: look,
+    sweep: sweepSessions,
     async close(deadlineMs = 5000) {
       const closing = closeAll();
-      for (const session of door.sessions) session.bye('The server is going down', 'UNAVAILABLE');
-      const cut = setTimeout(() => cutAll(door), deadlineMs);
+      for (const session of context.sessions) session.bye('The server is shutting down', 'UNAVAILABLE');
+      const cut = setTimeout(() => destroyAll(context), deadlineMs);
       await Promise.all(closing);
       clearTimeout(cut);
       clearInterval(timer);
@@ -64,55 +66,58 @@ export async function startImap(options: ImapOptions): Promise<ImapServer> {
   };
 }
 
-function makeDoor(options: ImapOptions): Door {
+function createContext(options: ImapOptions): ImapContext {
   const { listeners: _, limits: given, ...rest } = options;
   const limits = { ...DEFAULT_LIMITS, ...given };
   return {
     exempt: () => false,
     local: false,
     clock: realClock,
+    memory: new MemoryBudget(Infinity),
     ...rest,
-    log: calmLog(rest.log),
+    log: rateLimitedLog(rest.log),
     limits,
-    extensions: EXTENSIONS,
-    accounts: new Accounts({ sessionsEach: limits.sessionsEachAccount, commandsEachMinute: limits.commandsEachMinute }),
-    announcer: new Announcer(),
+    extensions: COMMAND_CAPABILITIES,
+    accounts: new AccountSessions({
+      sessionsEach: limits.sessionsEachAccount,
+      commandsEachMinute: limits.commandsEachMinute,
+    }),
+    idleNotifier: new IdleNotifier(),
     sessions: new Set(),
-    converse: (session) => void converse(session),
+    run: (session) => void runSession(session),
   };
 }
 
-function makeServer(door: Door, listener: ImapListener): Server {
+function createListener(context: ImapContext, listener: ImapListener): Server {
   const server = createServer(
     { noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS, allowHalfOpen: false },
-    (socket) => accept(door, listener, socket),
+    (socket) => accept(context, listener, socket),
   );
-  // EMFILE and the like: what cannot be accepted is dropped, and those who are connected go on.
-  // This can come with every connection of a flood.
-  let toldAt = -Infinity;
+  // EMFILE and the like: the connection is dropped, open ones continue. A flood can cause one error per connection.
+  let loggedAt = -Infinity;
   server.on('error', (error) => {
-    if (door.clock.now() - toldAt < TROUBLE_MS) return;
-    toldAt = door.clock.now();
-    door.log.error({ err: error, listener: listener.tls }, 'connections cannot be accepted');
+    if (context.clock.now() - loggedAt < ACCEPT_ERROR_LOG_MS) return;
+    loggedAt = context.clock.now();
+    context.log.error({ err: error, listener: listener.tls }, 'failed to accept IMAP connections');
   });
   return server;
 }
 
-function accept(door: Door, listener: ImapListener, socket: Socket): void {
+function accept(context: ImapContext, listener: ImapListener, socket: Socket): void {
   const ip = socket.remoteAddress;
   if (ip === undefined) {
     socket.destroy();
     return;
   }
-  const exempt = door.exempt(ip);
-  const entry = door.guard.enter('imap', ip);
-  if (entry.kind !== 'in') {
-    turnAway(door, listener, socket, entry);
+  const exempt = context.exempt(ip);
+  const decision = context.guard.enter('imap', ip);
+  if (decision.kind !== 'in') {
+    refuseConnection(context, listener, socket, decision);
     return;
   }
-  door.meter.count('imap_connections_total', { tls: listener.tls });
-  const session = new Session(door, socket, ip, { secure: door.local && isLoopback(ip), exempt });
-  door.sessions.add(session);
+  context.meter.count('imap_connections_total', { tls: listener.tls });
+  const session = new Session(context, socket, ip, { secure: context.local && isLoopback(ip), exempt });
+  context.sessions.add(session);
   if (listener.tls === 'starttls') {
     attach(session);
     greet(session);
@@ -125,38 +130,43 @@ function beginTls(session: Session): void {
   try {
     startTls(session, () => greet(session));
   } catch (error) {
-    session.door.log.error({ err: error }, 'no certificate for IMAP');
+    session.context.log.error({ err: error }, 'failed to start TLS for IMAP: no certificate');
     session.socket.destroy();
-    session.closed();
+    session.onClose();
   }
 }
 
-function turnAway(door: Door, listener: ImapListener, socket: Socket, entry: Exclude<Entry, { kind: 'in' }>): void {
-  door.meter.count('imap_connections_refused_total', { reason: entry.kind });
+function refuseConnection(
+  context: ImapContext,
+  listener: ImapListener,
+  socket: Socket,
+  decision: Exclude<ConnectionDecision, { kind: 'in' }>,
+): void {
+  context.meter.count('imap_connections_refused_total', { reason: decision.kind });
   socket.on('error', () => {});
-  if (listener.tls === 'starttls') socket.write(`* BYE [LIMIT] ${told(entry)}\r\n`);
+  if (listener.tls === 'starttls') socket.write(`* BYE [LIMIT] ${refusalText(decision)}\r\n`);
   socket.destroySoon();
 }
 
 function greet(session: Session): void {
-  session.say(`* OK [CAPABILITY ${capabilities(session)}] ${session.door.hostname} Mailstead is ready\r\n`);
+  session.write(`* OK [CAPABILITY ${capabilities(session)}] ${session.context.hostname} Mailstead is ready\r\n`);
   session.output.flush();
 }
 
-function sweepAll(door: Door): void {
-  const now = door.clock.now();
-  for (const session of door.sessions) sweep(session, now);
-  door.meter.gauge('imap_sessions', door.sessions.size);
+function sweepAll(context: ImapContext): void {
+  const now = context.clock.now();
+  for (const session of context.sessions) sweep(session, now);
+  context.meter.gauge('imap_sessions', context.sessions.size);
 }
 
-function cutAll(door: Door): void {
-  for (const session of door.sessions) session.socket.destroy();
+function destroyAll(context: ImapContext): void {
+  for (const session of context.sessions) session.socket.destroy();
 }
 
 function listening(server: Server, { host, port }: ImapListener): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // `::` alone would take IPv4 too, and stand in the way of 0.0.0.0 on the same port.
+    // Without ipv6Only, `::` would bind IPv4 too and conflict with 0.0.0.0 on the same port.
     server.listen({ host, port, backlog: BACKLOG, ipv6Only: true }, () => {
       server.removeListener('error', reject);
       resolve();

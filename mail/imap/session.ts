@@ -1,24 +1,45 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { Login, Peer } from '../login/types.ts';
-import type { State } from './command.ts';
-import type { Door } from './door.ts';
-import type { ImapStore, MailboxView } from './needs.ts';
+import type { ImapStore, MailboxView } from './imap-store.ts';
+import type { MemoryReservation } from '../limits/memory-budget.ts';
+import { networkOf } from '../guard/network.ts';
 import { Disconnected, Output } from './output.ts';
-import { SelectedView } from './view.ts';
+import { SelectedView } from './selected-view.ts';
 import { continuation, statusLine } from './wire/encoder.ts';
-import { AFTER_LOGIN, CommandReader } from './wire/line-reader.ts';
+import { AFTER_LOGIN, CommandReader } from './wire/command-reader.ts';
 import { ImapSyntaxError } from './wire/syntax-error.ts';
+import type { AccountSessions } from './account-sessions.ts';
+import type { IdleNotifier } from './idle-notifier.ts';
+import type { ImapOptions } from './options.ts';
+import type { ImapLimits } from './limits.ts';
 
-/** Pushed input beyond which the socket is not read while a command is at work. */
-const INPUT = 64 * 1024;
+export type State = 'not-authenticated' | 'authenticated' | 'selected' | 'logout';
+
+/** Dependencies and state shared by all sessions of the server. */
+export interface ImapContext extends Required<Omit<ImapOptions, 'limits' | 'listeners'>> {
+  readonly limits: ImapLimits;
+  /** Capabilities that commands add. */
+  readonly extensions: readonly string[];
+  readonly accounts: AccountSessions;
+  readonly idleNotifier: IdleNotifier;
+  readonly sessions: Set<Session>;
+  /** Runs the commands of a session that received input. */
+  run(session: Session): void;
+}
+
+/** Buffered input, in octets, beyond which the socket is paused while a command runs. */
+const MAX_BUFFERED_INPUT = 64 * 1024;
+
+/** Octets of unsent output above which the socket reports that they were sent. */
+const MIN_COUNTED_OUTPUT = 64 * 1024;
 
 /**
- * One client. Holds what is true of it between commands and offers the commands their few words: say, line, literal,
- * select. It decides nothing of the protocol; a thousand of them idle, so there is no timer and no buffer in it.
+ * One connection: its state between commands, and the methods by which commands read and write. It has no protocol logic.
+ * Thousands of sessions are idle, so none has a timer or a buffer of its own.
  */
 export class Session {
-  readonly door: Door;
+  readonly context: ImapContext;
   readonly ip: string;
   readonly exempt: boolean;
   readonly reader = new CommandReader();
@@ -27,49 +48,53 @@ export class Session {
   state: State = 'not-authenticated';
   secure: boolean;
   login: Login | undefined;
+  /** Account by which this connection is counted; undefined: by its address. */
+  countedAccount: number | undefined;
   selected: SelectedView | undefined;
-  /** The loop is at work on a command. */
+  /** The loop runs a command. */
   busy = false;
-  /** A command is IDLE: changes may be told at any moment. */
+  /** IDLE is running: untagged updates may be sent at any time. */
   idling = false;
-  /** The message literal of a command was announced and is not yet read to its end. */
+  /** A message literal was announced and is not read to its end. */
   readingLiteral = false;
-  /** A TLS handshake is under way. */
+  /** A TLS handshake is in progress. */
   handshaking = false;
-  /** Counted against the limits. */
+  /** Counters for the limits. */
   commands = 0;
   badCommands = 0;
   failedLogins = 0;
-  /** ms UTC: when this state of the connection began, when the client last sent, when IDLE last said something. */
-  since: number;
+  /** ms UTC: begin of this connection state, last input, last unsolicited output. */
+  stateSince: number;
   lastInput: number;
   lastOutput: number;
-  /** Octets that the client had taken when that was last looked at, and since when it has taken none. */
-  taken = 0;
-  takenAt: number;
+  /** Octets that the client had read at the last sweep, and the time since when it has read none. */
+  bytesDrained = 0;
+  drainedAt: number;
   private account: ImapStore | undefined;
+  /** Memory of the unsent output; from login. */
+  private memory: MemoryReservation | undefined;
   private wake: (() => void) | undefined;
-  private unwatch: (() => void) | undefined;
-  private unguard: (() => void) | undefined;
-  private gone = false;
-  /** Said as BYE when the command at work is over. */
-  private parting: { text: string; code: string } | undefined;
+  private stopViewWatch: (() => void) | undefined;
+  private stopRevocationWatch: (() => void) | undefined;
+  private isClosed = false;
+  /** BYE to send when the running command ends. */
+  private pendingBye: { text: string; code: string } | undefined;
 
-  constructor(door: Door, socket: Socket, ip: string, peer: { secure: boolean; exempt: boolean }) {
-    this.door = door;
+  constructor(context: ImapContext, socket: Socket, ip: string, peer: { secure: boolean; exempt: boolean }) {
+    this.context = context;
     this.ip = ip;
     this.secure = peer.secure;
     this.exempt = peer.exempt;
     this.socket = socket;
     this.output = new Output(socket);
-    this.since = door.clock.now();
-    this.lastInput = this.since;
-    this.lastOutput = this.since;
-    this.takenAt = this.since;
+    this.stateSince = context.clock.now();
+    this.lastInput = this.stateSince;
+    this.lastOutput = this.stateSince;
+    this.drainedAt = this.stateSince;
   }
 
   get peer(): Peer {
-    return { ip: this.ip, door: 'imap', secure: this.secure };
+    return { ip: this.ip, protocol: 'imap', secure: this.secure };
   }
 
   /** TLS is on. `secure` may also be a loopback connection in local mode. */
@@ -77,52 +102,53 @@ export class Session {
     return this.socket instanceof TLSSocket;
   }
 
-  /** Nothing is under way, so that it may be ended without hurting anybody. */
-  get resting(): boolean {
+  /** True when no command runs, or only IDLE: it can be closed without breaking a response. */
+  get interruptible(): boolean {
     return !this.busy || this.idling;
   }
 
   get open(): boolean {
-    return !this.gone && this.state !== 'logout';
+    return !this.isClosed && this.state !== 'logout';
   }
 
-  /** Connected, but possibly on its way out. */
+  /** The socket is open, possibly after BYE. */
   get connected(): boolean {
-    return !this.gone;
+    return !this.isClosed;
   }
 
-  /** The store of the logged-in account; only commands of logged-in states may ask. */
+  /** The store of the logged-in account. Throws before login. */
   get store(): ImapStore {
     if (this.account === undefined) throw new Error('no account before login');
     return this.account;
   }
 
-  /** The selected mailbox; only commands of the selected state may ask. */
+  /** The selected mailbox. Throws when none is selected. */
   get view(): SelectedView {
     if (this.selected === undefined) throw new Error('no mailbox is selected');
     return this.selected;
   }
 
-  // What commands say and hear.
+  // Input and output of commands.
 
-  /** Untagged responses with their CRLF, or pieces of them. Goes out with the tagged answer at the latest. */
-  say(piece: string | Uint8Array): void {
-    this.output.say(piece);
+  /** Writes untagged responses with their CRLF, or pieces of them. Flushed with the tagged response at the latest. */
+  write(piece: string | Uint8Array): void {
+    this.output.write(piece);
   }
 
-  /** Asks the client to go on, at once. */
-  prompt(text?: string): void {
-    this.output.say(continuation(text));
+  /** Sends a command continuation request at once. RFC 9051 7.6. */
+  sendContinuation(text?: string): void {
+    this.output.write(continuation(text));
     this.output.flush();
   }
 
-  /** Says pieces while the client takes them; rejects with Disconnected. For answers that may be large. */
-  room(): Promise<void> | undefined {
-    return this.output.backedUp || this.gone ? this.output.room() : undefined;
+  /** Waits while too much output is buffered; for large responses. Rejects with Disconnected. */
+  drained(): Promise<void> | undefined {
+    this.output.isShort = !this.countOutput();
+    return this.output.backedUp || this.isClosed ? this.output.drained() : undefined;
   }
 
-  /** The next line as it comes: an AUTHENTICATE response, IDLE's DONE. Rejects with Disconnected, or ImapSyntaxError. */
-  async line(limit: number): Promise<Buffer> {
+  /** Reads a raw line: an AUTHENTICATE response, IDLE's DONE. Rejects with Disconnected, or ImapSyntaxError. */
+  async readLine(limit: number): Promise<Buffer> {
     for (;;) {
       const line = this.reader.nextLine(limit);
       if (line?.kind === 'line') return line.bytes;
@@ -130,12 +156,12 @@ export class Session {
         this.bye(line.text);
         throw new ImapSyntaxError(line.text);
       }
-      await this.moreInput();
+      await this.waitForInput();
     }
   }
 
-  /** Resolves when the client sent something. */
-  async moreInput(): Promise<void> {
+  /** Resolves when input arrived. */
+  async waitForInput(): Promise<void> {
     this.output.flush();
     if (!this.open) throw new Disconnected();
     if (this.socket.isPaused()) this.socket.resume();
@@ -145,131 +171,141 @@ export class Session {
     if (!this.open) throw new Disconnected();
   }
 
-  /** From now on this is the account's session. The store is the account's own. */
-  enter(login: Login): void {
+  /** Binds the session to an account and opens its store. */
+  logIn(login: Login): void {
     this.login = login;
-    this.account = this.door.open(login);
+    this.account = this.context.open(login);
+    this.memory = this.context.memory.open([`account ${login.account}`, networkOf(this.ip)]);
     this.state = 'authenticated';
+    if (this.context.guard.logIn('imap', this.ip, login.account)) this.countedAccount = login.account;
     this.reader.limits = AFTER_LOGIN;
     this.commands = 0;
-    this.unguard = this.door.logins.onRevoked(login, () =>
-      this.expel('Your password was changed or revoked, or has expired'),
+    this.stopRevocationWatch = this.context.logins.onRevoked(login, () =>
+      this.terminate('Password changed, revoked or expired'),
     );
   }
 
   select(shared: MailboxView, readOnly: boolean): SelectedView {
     this.selected = new SelectedView(shared, readOnly);
-    this.unwatch = shared.onChange(() => this.changed());
+    this.stopViewWatch = shared.onChange(() => this.onViewChange());
     this.state = 'selected';
     return this.selected;
   }
 
   unselect(): void {
-    this.unwatch?.();
-    this.unwatch = undefined;
+    this.stopViewWatch?.();
+    this.stopViewWatch = undefined;
     this.selected?.shared.close();
     this.selected = undefined;
-    this.door.announcer.delete(this);
+    this.context.idleNotifier.delete(this);
     if (this.state === 'selected') this.state = 'authenticated';
   }
 
-  /** Called by the announcer, and when IDLE begins: says what changed, if this client can hear it now. */
-  tell(): void {
+  /** Called by the idle notifier and at the begin of IDLE: writes pending updates if the client is in IDLE and reads. */
+  notify(): void {
     const view = this.selected;
-    if (view === undefined || !this.open || !this.resting) return;
+    if (view === undefined || !this.open || !this.interruptible) return;
     if (view.shared.gone) {
       this.bye('The selected mailbox was deleted', 'NONEXISTENT');
     } else if (this.idling && !this.output.backedUp) {
-      this.utter(view.news('all'));
+      this.writeUnsolicited(view.takeUpdates('all'));
     }
   }
 
-  /** Says something while no answer is under way. */
-  utter(text: string): void {
+  /** Writes an untagged response outside of a command, or during IDLE. */
+  writeUnsolicited(text: string): void {
     if (text === '') return;
-    this.lastOutput = this.door.clock.now();
-    this.output.say(text);
+    this.lastOutput = this.context.clock.now();
+    this.output.write(text);
     this.output.flush();
   }
 
-  // How it ends.
+  // Closing.
 
-  /** Says BYE and closes; at once when nothing is under way, else after the answer that is. */
+  /** Sends BYE and closes: at once when interruptible, else after the running command. */
   bye(text: string, code = ''): void {
     if (!this.open) return;
-    if (this.resting) this.end(text, code);
-    else this.parting ??= { text, code };
+    if (this.interruptible) this.closeWithBye(text, code);
+    else this.pendingBye ??= { text, code };
   }
 
-  /** Ends it now, whatever is under way: an answer breaks off rather than go on. */
-  expel(text: string): void {
+  /** Closes at once, also in the middle of a response. */
+  terminate(text: string): void {
     if (!this.open) return;
-    if (this.resting) this.end(text, '');
+    if (this.interruptible) this.closeWithBye(text, '');
     else this.socket.destroy();
   }
 
-  /** Says a BYE that had to wait for the command at work. */
-  part(): void {
-    const { parting } = this;
-    if (parting !== undefined && this.open) this.end(parting.text, parting.code);
-    else if (this.selected?.shared.gone === true) this.tell();
+  /** Sends a BYE that waited for the running command. */
+  sendPendingBye(): void {
+    const { pendingBye: parting } = this;
+    if (parting !== undefined && this.open) this.closeWithBye(parting.text, parting.code);
+    else if (this.selected?.shared.gone === true) this.notify();
   }
 
-  private end(text: string, code: string): void {
-    this.output.say(statusLine('*', 'BYE', code, text));
+  private closeWithBye(text: string, code: string): void {
+    this.output.write(statusLine('*', 'BYE', code, text));
     this.close();
   }
 
-  /** Closes after what was said has been sent. */
+  /** Closes after pending output was sent. */
   close(): void {
     this.state = 'logout';
-    this.since = this.door.clock.now();
+    this.stateSince = this.context.clock.now();
     this.output.end();
     this.socket.resume();
   }
 
-  // What the socket reports.
+  // Socket events.
 
-  received(chunk: Buffer): void {
+  onData(chunk: Buffer): void {
     if (this.state === 'logout') return;
-    this.lastInput = this.door.clock.now();
+    this.lastInput = this.context.clock.now();
     this.reader.push(chunk);
     if (this.busy) this.inputWhileBusy();
-    else this.door.converse(this);
+    else this.context.run(this);
   }
 
   private inputWhileBusy(): void {
     const { wake } = this;
     this.wake = undefined;
     if (wake !== undefined) wake();
-    else if (this.reader.buffered > INPUT) this.socket.pause();
+    else if (this.reader.buffered > MAX_BUFFERED_INPUT) this.socket.pause();
   }
 
-  drained(): void {
-    this.output.drained();
-    // What could not be said while the client did not read.
-    if (this.idling && this.selected?.stale === true) this.door.announcer.add(this);
+  onDrain(): void {
+    this.countOutput();
+    this.output.onDrain();
+    // Updates that were held back while the client did not read.
+    if (this.idling && this.selected?.isStale === true) this.context.idleNotifier.add(this);
   }
 
-  closed(): void {
-    this.gone = true;
-    this.output.drained();
+  onClose(): void {
+    this.isClosed = true;
+    this.output.onDrain();
     this.wake?.();
     this.wake = undefined;
     if (!this.busy) this.dispose();
   }
 
-  /** Gives back everything that is held elsewhere. The loop calls it when the connection went while it was at work. */
+  /** Releases everything held elsewhere. The loop calls it when the connection closed during a command. */
   dispose(): void {
-    if (!this.door.sessions.delete(this)) return;
+    if (!this.context.sessions.delete(this)) return;
     this.unselect();
-    this.unguard?.();
-    if (this.login !== undefined) this.door.accounts.leave(this.login.account, this);
-    this.door.guard.leave('imap', this.ip);
+    this.stopRevocationWatch?.();
+    this.memory?.[Symbol.dispose]();
+    if (this.login !== undefined) this.context.accounts.leave(this.login.account, this);
+    this.context.guard.leave('imap', this.ip, this.countedAccount);
     this.state = 'logout';
   }
 
-  private changed(): void {
-    if (this.idling || (this.selected?.shared.gone === true && this.resting)) this.door.announcer.add(this);
+  /** Counts the unsent output; false when the memory for it is used up. Smaller output causes no event when it was sent. */
+  private countOutput(): boolean {
+    const { waiting } = this.output;
+    return this.memory?.tryResize(waiting > MIN_COUNTED_OUTPUT ? waiting : 0) !== false;
+  }
+
+  private onViewChange(): void {
+    if (this.idling || (this.selected?.shared.gone === true && this.interruptible)) this.context.idleNotifier.add(this);
   }
 }

@@ -3,29 +3,29 @@ import { TLSSocket } from 'node:tls';
 import { Output } from './output.ts';
 import type { Session } from './session.ts';
 
-// One function for all connections, which finds its session on the socket: closures for each would cost more memory
-// than all else that an idle session holds.
+// Shared handlers that find the session on the socket: closures per connection would need more memory than the rest of an
+// idle session.
 const SESSION = Symbol('session');
-type Owned = Socket & { [SESSION]?: Session };
+type SessionSocket = Socket & { [SESSION]?: Session };
 
-function onData(this: Owned, chunk: Buffer): void {
-  this[SESSION]?.received(chunk);
+function onData(this: SessionSocket, chunk: Buffer): void {
+  this[SESSION]?.onData(chunk);
 }
 
-function onDrain(this: Owned): void {
-  this[SESSION]?.drained();
+function onDrain(this: SessionSocket): void {
+  this[SESSION]?.onDrain();
 }
 
-function onClose(this: Owned): void {
-  this[SESSION]?.closed();
+function onClose(this: SessionSocket): void {
+  this[SESSION]?.onClose();
 }
 
-/** 'close' follows; without a listener an ECONNRESET would end the process. */
+/** Ignores the error, 'close' follows; without a listener an ECONNRESET would end the process. */
 function onError(): void {}
 
-/** Lets a session hear its socket. */
+/** Attaches the socket handlers of a session. */
 export function attach(session: Session): void {
-  const socket: Owned = session.socket;
+  const socket: SessionSocket = session.socket;
   socket[SESSION] = session;
   socket.on('data', onData);
   socket.on('drain', onDrain);
@@ -34,7 +34,7 @@ export function attach(session: Session): void {
 }
 
 function detach(session: Session): Socket {
-  const socket: Owned = session.socket;
+  const socket: SessionSocket = session.socket;
   delete socket[SESSION];
   socket.removeListener('data', onData);
   socket.removeListener('drain', onDrain);
@@ -43,11 +43,11 @@ function detach(session: Session): Socket {
 }
 
 /**
- * Starts TLS on a session's connection and calls `ready` when the handshake is done. Whatever was heard before is thrown
- * away: it was not encrypted, so anybody may have put it there (CVE-2011-0411). Throws when there is no certificate.
+ * Starts TLS on a session's connection and calls `ready` after the handshake. Discards all plaintext received before:
+ * an attacker may have injected it (CVE-2011-0411). Throws when there is no certificate.
  */
 export function startTls(session: Session, ready?: () => void): void {
-  const secureContext = session.door.secureContext();
+  const secureContext = session.context.secureContext();
   session.output.flush();
   session.reader.clear();
   const plain = detach(session);
@@ -56,14 +56,14 @@ export function startTls(session: Session, ready?: () => void): void {
   session.socket = socket;
   session.output = new Output(socket);
   session.handshaking = true;
-  session.since = session.door.clock.now();
-  session.takenAt = session.since;
-  session.taken = 0;
+  session.stateSince = session.context.clock.now();
+  session.drainedAt = session.stateSince;
+  session.bytesDrained = 0;
   attach(session);
   socket.once('secure', () => {
     session.handshaking = false;
     session.secure = true;
-    session.since = session.door.clock.now();
+    session.stateSince = session.context.clock.now();
     ready?.();
   });
 }

@@ -1,7 +1,7 @@
-import type { MailboxRole } from './needs.ts';
+import type { ImapMailboxRole } from './imap-store.ts';
 
-/** RFC 6154 2. The inbox has no attribute: its name says it. */
-const ATTRIBUTES: Record<MailboxRole, string | undefined> = {
+/** Special-use attributes. RFC 6154 2. INBOX has none. */
+const ATTRIBUTES: Record<ImapMailboxRole, string | undefined> = {
   inbox: undefined,
   drafts: '\\Drafts',
   sent: '\\Sent',
@@ -10,12 +10,12 @@ const ATTRIBUTES: Record<MailboxRole, string | undefined> = {
   archive: '\\Archive',
 };
 
-export function specialUse(role: MailboxRole | null): string | undefined {
+export function specialUse(role: ImapMailboxRole | null): string | undefined {
   return role === null ? undefined : ATTRIBUTES[role];
 }
 
-/** The role that an attribute asks for, or undefined when we have none for it. */
-export function roleOf(attribute: string): MailboxRole | undefined {
-  const roles = Object.keys(ATTRIBUTES) as MailboxRole[];
+/** The role of an attribute, or undefined when it is not supported. */
+export function roleOf(attribute: string): ImapMailboxRole | undefined {
+  const roles = Object.keys(ATTRIBUTES) as ImapMailboxRole[];
   return roles.find((role) => ATTRIBUTES[role]?.toLowerCase() === attribute.toLowerCase());
 }

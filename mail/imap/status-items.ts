@@ -1,18 +1,18 @@
-import type { MailboxInfo } from './needs.ts';
+import type { ImapMailboxInfo } from './imap-store.ts';
 import type { Decoder } from './wire/decoder.ts';
 import { mailbox } from './wire/encoder.ts';
 import { ImapSyntaxError } from './wire/syntax-error.ts';
 
 const VALUES = {
-  MESSAGES: (of: MailboxInfo) => of.total,
-  // RFC 3501 2.3.2: nothing is ever \Recent here.
+  MESSAGES: (of: ImapMailboxInfo) => of.total,
+  // RFC 3501 2.3.2: \Recent is not supported.
   RECENT: () => 0,
-  UIDNEXT: (of: MailboxInfo) => of.uidNext,
-  UIDVALIDITY: (of: MailboxInfo) => of.uidValidity,
-  UNSEEN: (of: MailboxInfo) => of.unseen,
-  DELETED: (of: MailboxInfo) => of.deleted,
-  SIZE: (of: MailboxInfo) => of.bytes,
-  APPENDLIMIT: (_: MailboxInfo, limit: number) => limit,
+  UIDNEXT: (of: ImapMailboxInfo) => of.uidNext,
+  UIDVALIDITY: (of: ImapMailboxInfo) => of.uidValidity,
+  UNSEEN: (of: ImapMailboxInfo) => of.unseen,
+  DELETED: (of: ImapMailboxInfo) => of.deleted,
+  SIZE: (of: ImapMailboxInfo) => of.bytes,
+  APPENDLIMIT: (_: ImapMailboxInfo, limit: number) => limit,
 } as const;
 
 export type StatusItem = keyof typeof VALUES;
@@ -21,15 +21,16 @@ export type StatusItem = keyof typeof VALUES;
 export function parseStatusItems(d: Decoder): StatusItem[] {
   const items = d.list((each) => {
     const name = each.word();
-    if (!Object.hasOwn(VALUES, name)) throw new ImapSyntaxError('Unknown status item');
+    if (!Object.hasOwn(VALUES, name)) throw new ImapSyntaxError('Unknown STATUS item');
     return name as StatusItem;
   });
-  if (items.length === 0) throw new ImapSyntaxError('Expected a status item');
-  return items;
+  if (items.length === 0) throw new ImapSyntaxError('Expected a STATUS item');
+  // A name repeated 5,000 times would multiply the response, once for each mailbox of a LIST.
+  return [...new Set(items)];
 }
 
 /** `* STATUS INBOX (MESSAGES 3)` and CRLF. */
-export function statusResponse(of: MailboxInfo, items: readonly StatusItem[], limit: number): string {
+export function statusResponse(of: ImapMailboxInfo, items: readonly StatusItem[], limit: number): string {
   const values = items.map((item) => `${item} ${VALUES[item](of, limit)}`);
   return `* STATUS ${mailbox(of.name)} (${values.join(' ')})\r\n`;
 }

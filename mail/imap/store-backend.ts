@@ -1,5 +1,6 @@
-import { messageRows } from '../store/content.ts';
-import { appendMessage, copyEntries, expunge, SLICE, storeFlags } from '../store/entry-commands.ts';
+import type { OnRead, ReadDepth } from '../agents/hooks.ts';
+import { messageRows } from '../store/blob/content.ts';
+import { appendMessage, copyEntries, expunge, MAX_ENTRIES, storeFlags } from '../store/mailbox/entry-commands.ts';
 import type { Command } from '../store/engine/types.ts';
 import {
   createMailbox,
@@ -10,51 +11,48 @@ import {
   removeMailbox,
   renameMailbox,
   subscribeMailbox,
-} from '../store/mailbox.ts';
-import { MessageWriter } from '../store/message-writer.ts';
-import type { Hand } from '../store/hand.ts';
+} from '../store/mailbox/mailbox.ts';
+import { BlobUnreadable } from '../store/blob/unreadable.ts';
+import { MessageWriter } from '../store/blob/message-writer.ts';
+import type { Actor } from '../store/actor.ts';
 import type { MailStore } from '../store/store.ts';
-import { readsAsPerson, veiled } from '../store/veil.ts';
-import type { AppendOutcome, AppendSink, ContentRef, FlagSet, ImapStore, MailboxView, MessageRow } from './needs.ts';
+import { readsAsHuman, redacted } from '../agents/quarantine/redact.ts';
+import type {
+  AppendOutcome,
+  AppendSink,
+  ContentRef,
+  FlagSet,
+  ImapStore,
+  MailboxView,
+  MessageRow,
+} from './imap-store.ts';
 import { mergeUids } from './search/bind.ts';
-import { glance } from './search/evaluate.ts';
+import { matchByFlags } from './search/evaluate.ts';
 import type { SearchProgram } from './search/program.ts';
 import { imapSearch } from './search/query.ts';
 
-const MOST_BYTES = 1024 * 1024;
+const MAX_READ_BYTES = 1024 * 1024;
 
-/** Told of messages whose text is about to be shown; they are shown when it resolves. */
-export type Shown = (emails: readonly number[]) => Promise<void>;
-
-/** What the IMAP door needs, out of the store, for one account. */
+/** The {@link ImapStore} of one account, over the mail store. */
 export class StoreBackend implements ImapStore {
   readonly #store: MailStore;
   readonly #account: number;
   readonly #clock: () => number;
-  readonly #shown: Shown;
-  readonly #handed: Shown;
-  readonly #opened: Shown;
-  readonly #hand: Hand | undefined;
+  readonly #onRead: OnRead | undefined;
+  readonly #actor: Actor | undefined;
 
-  /** `hand`: whose password opened it; left out, nothing can be decided with it that waits for a person. */
+  /** `actor`: the owner of the password; left out, it can approve nothing. */
   constructor(
     store: MailStore,
     account: number,
     clock: () => number,
-    {
-      shown = () => Promise.resolve(),
-      handed = () => Promise.resolve(),
-      opened = () => Promise.resolve(),
-      hand,
-    }: { shown?: Shown; handed?: Shown; opened?: Shown; hand?: Hand } = {},
+    { onRead, actor }: { onRead?: OnRead; actor?: Actor } = {},
   ) {
-    this.#hand = hand;
+    this.#actor = actor;
     this.#store = store;
     this.#account = account;
     this.#clock = clock;
-    this.#shown = shown;
-    this.#handed = handed;
-    this.#opened = opened;
+    this.#onRead = onRead;
   }
 
   mailboxes(): Promise<MailboxInfo[]> {
@@ -70,14 +68,14 @@ export class StoreBackend implements ImapStore {
   }
 
   remove(name: string): ReturnType<ImapStore['remove']> {
-    return this.#store.write(removeMailbox, { account: this.#account, name, hand: this.#hand });
+    return this.#store.write(removeMailbox, { account: this.#account, name, actor: this.#actor });
   }
 
   async rename(from: string, to: string): ReturnType<ImapStore['rename']> {
     if (from !== 'INBOX') return this.#store.write(renameMailbox, { account: this.#account, from, to });
-    // RFC 9051 6.3.6: the messages move to a new mailbox, INBOX and what hangs below it stay.
-    const made = await this.create(to);
-    if (made.kind !== 'created') return made.kind;
+    // RFC 9051 6.3.6: the messages move to a new mailbox; INBOX and its children stay.
+    const created = await this.create(to);
+    if (created.kind !== 'created') return created.kind;
     const inbox = await this.mailbox('INBOX');
     if (inbox === undefined) return 'missing';
     const view = this.#store.view(this.#account, inbox.id);
@@ -97,41 +95,33 @@ export class StoreBackend implements ImapStore {
     return Promise.resolve(this.#store.view(this.#account, mailbox));
   }
 
-  async rows(mailbox: number, uids: readonly number[], want: { structure: boolean }): Promise<MessageRow[]> {
-    const asked = { account: this.#account, mailbox, uids, structure: want.structure };
-    const rows = await this.#store.read(messageRows, asked);
-    // Without their structure they say when a message came, and how large it is.
-    if (want.structure) await this.#shown(rows.map(({ emailId }) => emailId));
-    return rows;
+  rows(mailbox: number, uids: readonly number[], want: { structure: boolean }): Promise<MessageRow[]> {
+    return this.#store.read(messageRows, { account: this.#account, mailbox, uids, structure: want.structure });
   }
 
-  handed(rows: readonly MessageRow[]): Promise<void> {
-    return this.#handed(rows.map(({ emailId }) => emailId));
-  }
-
-  opened(rows: readonly MessageRow[]): Promise<void> {
-    return this.#opened(rows.map(({ emailId }) => emailId));
+  async onRead(emails: readonly number[], depth: ReadDepth): Promise<void> {
+    await this.#onRead?.({ account: this.#account, emails, depth });
   }
 
   async bytes(content: ContentRef, start: number, count: number): Promise<Buffer> {
     const { trace, blob, length } = content;
-    const end = Math.min(start + Math.min(count, MOST_BYTES), trace.length + length);
+    const end = Math.min(start + Math.min(count, MAX_READ_BYTES), trace.length + length);
     if (start >= end) return Buffer.alloc(0);
     const head = Buffer.from(trace.slice(start, Math.min(end, trace.length)), 'latin1');
     const from = Math.max(0, start - trace.length);
-    const octets = await this.#store.blob(blob, from, end - trace.length - from);
-    const body = await this.#asShown(content, octets, from);
+    const octets = await this.#store.blob(blob, from, end - trace.length - from).catch(readableOctets);
+    const body = await this.#redactForAgent(content, octets, from);
     return head.length === 0 ? body : Buffer.concat([head, body]);
   }
 
-  /** Of a message that acts for a person only a person is shown more than its header. */
-  async #asShown({ veiledFrom }: ContentRef, octets: Buffer, from: number): Promise<Buffer> {
-    if (veiledFrom === null || (await this.#isPerson())) return octets;
-    return veiled(octets, from, veiledFrom);
+  /** Redacts the body of a quarantined message (sign-in link or code) unless a person reads it. */
+  async #redactForAgent({ redactedFrom }: ContentRef, octets: Buffer, from: number): Promise<Buffer> {
+    if (redactedFrom === null || (await this.#isHuman())) return octets;
+    return redacted(octets, from, redactedFrom);
   }
 
-  #isPerson(): Promise<boolean> {
-    return this.#store.read(readsAsPerson, { account: this.#account, hand: this.#hand });
+  #isHuman(): Promise<boolean> {
+    return this.#store.read(readsAsHuman, { account: this.#account, actor: this.#actor });
   }
 
   async store(
@@ -151,7 +141,7 @@ export class StoreBackend implements ImapStore {
         how,
         flags,
         unchangedSince: unchangedSince ?? null,
-        hand: this.#hand,
+        actor: this.#actor,
       };
       const done = await this.#write(slice, uids, storeFlags, input);
       if (done.kind === 'too-many-keywords') return done;
@@ -169,8 +159,8 @@ export class StoreBackend implements ImapStore {
     try {
       return await this.#copySlices(mailbox, uids, target, move, pairs);
     } catch (error) {
-      // What is told is why it failed, also when taking back fails too.
-      if (!move) await this.#takeBack(target.id, pairs.to).catch(() => undefined);
+      // Throws the first error, also when the rollback fails too.
+      if (!move) await this.#rollBackCopy(target.id, pairs.to).catch(() => undefined);
       throw error;
     }
   }
@@ -184,10 +174,10 @@ export class StoreBackend implements ImapStore {
   ): ReturnType<ImapStore['copy']> {
     let modseq = target.highestModseq;
     for (const slice of slices(uids)) {
-      const input = { account: this.#account, mailbox, uids: slice, to: target.id, move, hand: this.#hand };
+      const input = { account: this.#account, mailbox, uids: slice, to: target.id, move, actor: this.#actor };
       const done = await this.#write(slice, uids, copyEntries, input);
       if (done.kind !== 'done') {
-        if (!move) await this.#takeBack(target.id, pairs.to);
+        if (!move) await this.#rollBackCopy(target.id, pairs.to);
         return pairs.to.length > 0 && move ? { kind: 'done', uidValidity: target.uidValidity, ...pairs, modseq } : done;
       }
       pairs.from.push(...done.from);
@@ -198,57 +188,58 @@ export class StoreBackend implements ImapStore {
   }
 
   async expunge(mailbox: number, uids: readonly number[]): ReturnType<ImapStore['expunge']> {
-    const gone: number[] = [];
+    const expunged: number[] = [];
     let modseq = 0;
     let kept: string | undefined;
     for (const slice of slices(uids)) {
-      const input = { account: this.#account, mailbox, uids: slice, hand: this.#hand };
+      const input = { account: this.#account, mailbox, uids: slice, actor: this.#actor };
       const done = await this.#write(slice, uids, expunge, input);
-      gone.push(...done.uids);
+      expunged.push(...done.uids);
       modseq = done.modseq ?? modseq;
       kept ??= done.kept;
     }
-    return { uids: gone, modseq, ...(kept !== undefined && { kept }) };
+    return { uids: expunged, modseq, ...(kept !== undefined && { kept }) };
   }
 
   append(_size: number): ReturnType<ImapStore['append']> {
     const why = this.#store.unavailable();
     if (why !== undefined) return { kind: 'unavailable', why: why.message };
-    return new AppendedMessage(this.#store, this.#account, this.#clock, this.#hand);
+    return new AppendedMessage(this.#store, this.#account, this.#clock, this.#actor);
   }
 
   async search(mailbox: number, view: MailboxView, plan: SearchProgram): ReturnType<ImapStore['search']> {
-    const { found, open } = glance(plan, view.uids, view.length, view);
+    const { found, open } = matchByFlags(plan, view.uids, view.length, view);
     if (open.uids.length === 0) return found;
     const blobs = this.#store.files.directory;
-    const isPerson = await this.#isPerson();
+    const isPerson = await this.#isHuman();
     const input = { account: this.#account, mailbox, program: plan, open, blobs, now: this.#clock(), isPerson };
-    const outcome = await this.#store.scan(imapSearch, input);
+    const { outcome, unreadable } = await this.#store.scan(imapSearch, input);
+    for (const { blob, why } of unreadable) this.#store.reportUnreadable(blob, new BlobUnreadable(blob, why));
     return outcome.kind === 'too-long' ? outcome : mergeUids(found, outcome.uids);
   }
 
-  /** One short command goes with everybody's; long work waits in the second lane, a slice a batch. */
+  /** Writes a short command in the common batch; slices of long ones go to the low-priority queue. */
   #write<I, O>(slice: readonly number[], all: readonly number[], what: Command<I, O>, input: I): Promise<O> {
     return slice.length === all.length ? this.#store.write(what, input) : this.#store.writeSlice(what, input);
   }
 
-  /** RFC 9051 6.4.7: COPY is all or nothing. What earlier slices made is taken back. */
-  async #takeBack(mailbox: number, uids: readonly number[]): Promise<void> {
+  /** Expunges the copies of earlier slices: COPY is all or nothing. RFC 9051 6.4.7. */
+  async #rollBackCopy(mailbox: number, uids: readonly number[]): Promise<void> {
     await this.store(mailbox, uids, 'add', { bits: 16, keywords: [] });
     await this.expunge(mailbox, uids);
   }
 }
 
-/** A message that a client brings. */
+/** A message that APPEND writes. */
 class AppendedMessage implements AppendSink {
   readonly #store: MailStore;
   readonly #account: number;
   readonly #clock: () => number;
-  readonly #hand: Hand | undefined;
+  readonly #actor: Actor | undefined;
   readonly #writer: MessageWriter;
 
-  constructor(store: MailStore, account: number, clock: () => number, hand: Hand | undefined) {
-    this.#hand = hand;
+  constructor(store: MailStore, account: number, clock: () => number, actor: Actor | undefined) {
+    this.#actor = actor;
     this.#store = store;
     this.#account = account;
     this.#clock = clock;
@@ -267,9 +258,9 @@ class AppendedMessage implements AppendSink {
       return { kind: 'missing' };
     }
     const { flags, receivedAt = this.#clock() } = into;
-    const where = { account, mailbox: target.id, flags, receivedAt, hand: this.#hand };
+    const base = { account, mailbox: target.id, flags, receivedAt, actor: this.#actor };
     return this.#writer.finish(
-      (message) => this.#store.write(appendMessage, { ...where, ...message }),
+      (message) => this.#store.write(appendMessage, { ...base, ...message }),
       (outcome) => outcome.kind === 'appended',
     );
   }
@@ -279,6 +270,12 @@ class AppendedMessage implements AppendSink {
   }
 }
 
+/** The beginning of a cut off message; without any octets the error stays. */
+function readableOctets(error: unknown): Buffer {
+  if (error instanceof BlobUnreadable && error.octets.length > 0) return error.octets;
+  throw error;
+}
+
 function* slices(uids: readonly number[]): Iterable<readonly number[]> {
-  for (let at = 0; at < uids.length; at += SLICE) yield uids.slice(at, at + SLICE);
+  for (let at = 0; at < uids.length; at += MAX_ENTRIES) yield uids.slice(at, at + MAX_ENTRIES);
 }

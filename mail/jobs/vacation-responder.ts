@@ -1,12 +1,13 @@
-import { type AutomaticDesk, automaticMail } from '../delivery/automatic-mail.ts';
+import { automaticDraft } from '../delivery/automatic-mail.ts';
+import type { SubmissionContext } from '../delivery/submission-draft.ts';
+import { submitMessage } from '../delivery/submit-message.ts';
 import { sendVacationAnswer } from '../delivery/vacation-answer.ts';
 import type { Log } from '../log.ts';
 import { type Address, addressKey, parseAddress } from '../message/address.ts';
-import { unanswerable } from '../message/answerable.ts';
+import { noReplyReason } from '../message/no-reply-reason.ts';
 import { type Field, firstField, readFields } from '../message/header.ts';
 import { StoreBusy } from '../store/engine/types.ts';
-import { identitiesOf } from '../store/identity.ts';
-import type { MailStore } from '../store/store.ts';
+import { identitiesOf } from '../store/submission/identity.ts';
 import {
   addressKeysOf,
   dropVacationJobs,
@@ -14,28 +15,24 @@ import {
   type VacationJob,
   vacationJobs,
   vacationOf,
-} from '../store/vacation.ts';
-import { composeVacation } from './compose-vacation.ts';
+} from '../store/submission/vacation.ts';
+import { composeVacation } from './vacation-reply.ts';
+import type { Job } from './scheduler.ts';
 
-const EVERY_MS = 3000;
-const TOGETHER = 50;
-/** More of a header is not looked at. */
-const MOST_HEADER = 256 * 1024;
+const BATCH_SIZE = 50;
+/** Octets read of a header. */
+const MAX_HEADER_OCTETS = 256 * 1024;
 
-export interface VacationOptions extends AutomaticDesk {
-  readonly store: MailStore;
+export interface VacationOptions extends SubmissionContext {
   log: Log;
-  traceId: () => string;
-  /** Something was queued. */
-  queued: () => void;
 }
 
-/** In 24 hours, of one account: strangers who make up senders must not use up what the person may send. */
-const MOST_ANSWERS = 100;
-const TOLD = 'This is how often an account answers while its person is away';
+/** Replies of one account in 24 hours: forged senders must not use up the account's sending budget. */
+const MAX_REPLIES_PER_DAY = 100;
+const BUDGET_TEXT = 'Vacation reply limit of the account';
 
-/** Who is answered, and the message that is. */
-interface Answerable {
+/** A message that gets a vacation reply. */
+interface PendingReply {
   job: VacationJob;
   own: Address;
   sender: Address;
@@ -43,67 +40,60 @@ interface Answerable {
   vacation: Vacation;
 }
 
-/** Answers what comes for people who are away. A job is a row, so that nothing is lost or done twice. RFC 3834. */
-export class VacationResponder implements AsyncDisposable {
+/** Sends vacation replies. A job is a row, so that no reply is lost or sent twice. RFC 3834. */
+export class VacationResponder implements Job {
+  readonly name = 'vacation';
+  readonly everyMs = 3_000;
+  readonly backoffMs = 60_000;
   readonly #options: VacationOptions;
-  #timer: NodeJS.Timeout;
-  #round: Promise<void> | undefined;
-  #closing = false;
 
   constructor(options: VacationOptions) {
     this.#options = options;
-    this.#timer = this.#later();
   }
 
-  /** Everything that waits now. */
-  async run(): Promise<void> {
+  /** Replies to all pending messages. */
+  async run(stop?: AbortSignal): Promise<void> {
     const { store } = this.#options;
     for (;;) {
-      const { jobs, void: gone } = await store.read(vacationJobs, { limit: TOGETHER });
-      if (jobs.length + gone.length === 0 || this.#closing) return;
+      const { jobs, void: gone } = await store.read(vacationJobs, { limit: BATCH_SIZE });
+      if (jobs.length + gone.length === 0 || stop?.aborted === true) return;
       if (gone.length > 0) await store.write(dropVacationJobs, { ids: gone });
-      for (const job of jobs) await this.#take(job);
+      for (const job of jobs) await this.#runJob(job);
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing = true;
-    clearTimeout(this.#timer);
-    await this.#round;
-  }
-
-  /** One that cannot be answered must not keep back those behind it: an answer is a courtesy, and never mail that is lost. */
-  async #take(job: VacationJob): Promise<void> {
+  /** Runs one job. A failed one is dropped, so that it does not block those after it: a reply is not essential. */
+  async #runJob(job: VacationJob): Promise<void> {
     const { store, log } = this.#options;
     try {
-      const found = await this.#answerable(job);
-      if (found === undefined || !(await this.#answer(found))) await store.write(dropVacationJobs, { ids: [job.id] });
+      const found = await this.#pendingReply(job);
+      if (found === undefined || !(await this.#reply(found))) await store.write(dropVacationJobs, { ids: [job.id] });
     } catch (error) {
-      // The store takes nothing now, of any message.
+      // The store refuses all writes now.
       if (error instanceof StoreBusy) throw error;
-      log.error({ err: error, account: job.account }, 'an answer for somebody who is away could not be made');
+      log.error({ err: error, account: job.account }, 'failed to send a vacation reply');
       await store.write(dropVacationJobs, { ids: [job.id] });
     }
   }
 
-  async #answerable(job: VacationJob): Promise<Answerable | undefined> {
+  async #pendingReply(job: VacationJob): Promise<PendingReply | undefined> {
     const { store } = this.#options;
     const { account } = job;
     const { vacation } = await store.read(vacationOf, { account });
     const own = parseAddress(job.address);
     if (!vacation.enabled || own === undefined) return undefined;
-    const header = await store.blob(job.blob, 0, Math.min(job.headerLength, MOST_HEADER));
+    const header = await store.blob(job.blob, 0, Math.min(job.headerLength, MAX_HEADER_OCTETS));
     const fields = readFields(header.toString('latin1'));
     const path = firstField(readFields(job.trace), 'return-path') ?? '';
     const sender = parseAddress(Buffer.from(path.trim().replace(/^<|>$/g, ''), 'latin1').toString());
     const keys = new Set(await store.read(addressKeysOf, { account }));
-    if (sender === undefined || unanswerable(sender, fields, keys) !== undefined) return undefined;
+    if (sender === undefined || noReplyReason(sender, fields, keys) !== undefined) return undefined;
     return { job, own, sender, fields, vacation };
   }
 
-  /** False: there is no way to who wrote, or the gate stopped it; the job is still there. */
-  async #answer({ job, own, sender, fields, vacation }: Answerable): Promise<boolean> {
-    const { store, clock, queued, traceId } = this.#options;
+  /** Sends the reply. False when the sender cannot be reached or the send gate refused it; the job remains. */
+  async #reply({ job, own, sender, fields, vacation }: PendingReply): Promise<boolean> {
+    const { store, clock, traceId } = this.#options;
     const { account } = job;
     const { identities } = await store.read(identitiesOf, { account });
     const name = identities.find((one) => one.email === job.address)?.name ?? '';
@@ -117,23 +107,22 @@ export class VacationResponder implements AsyncDisposable {
       now: clock(),
       id: trace,
     });
-    const what = { account, author: own, to: [sender], trace, bytes, spares: true };
-    const { mail: asked, unreachable } = await automaticMail(this.#options, what);
-    if (unreachable.length > 0) return false;
-    const budgets = [...asked.budgets, { subject: `vacation/${account}`, told: TOLD, daily: MOST_ANSWERS }];
-    const mail = { ...asked, budgets };
-    const done = await store.write(sendVacationAnswer, { id: job.id, account, key: addressKey(sender), mail });
-    if (done.kind === 'sent' && done.queued) queued();
+    const answer = { submitter: { account, credential: null }, author: own, to: [sender], trace, bytes };
+    const draft = { ...automaticDraft(answer, store.secretLinks), skipsSuppressed: true };
+    const done = await submitMessage(this.#options, draft, ({ budgets, ...mail }) =>
+      store.write(sendVacationAnswer, {
+        id: job.id,
+        account,
+        key: addressKey(sender),
+        mail: {
+          ...mail,
+          budgets: [
+            ...budgets,
+            { subject: `vacation/${account}`, explanation: BUDGET_TEXT, daily: MAX_REPLIES_PER_DAY },
+          ],
+        },
+      }),
+    );
     return done.kind === 'sent' || done.kind === 'answered';
-  }
-
-  #later(): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.#round = this.run()
-        .catch((error: unknown) => this.#options.log.error({ err: error }, 'answers of people who are away wait'))
-        .finally(() => {
-          if (!this.#closing) this.#timer = this.#later();
-        });
-    }, EVERY_MS).unref();
   }
 }

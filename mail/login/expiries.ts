@@ -1,37 +1,41 @@
-const LOOK_MS = 1000;
+const CHECK_INTERVAL_MS = 1000;
 
-interface Waiting {
+interface SessionExpiry {
   readonly at: number;
   readonly end: () => void;
 }
 
-/** Ends sessions when their credential expires. One timer for all, and none while nobody's expires. */
-export class Expiries {
+/**
+ * Ends sessions when their credential expires. One interval for all sessions, because a timeout is limited to 24.8 days;
+ * none while no session expires.
+ */
+export class SessionExpiries {
   readonly #clock: () => number;
-  readonly #waiting = new Set<Waiting>();
+  /** Bounded by the open sessions. */
+  readonly #waiting = new Set<SessionExpiry>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(clock: () => number) {
     this.#clock = clock;
   }
 
-  /** Calls `end` once, within a second after `at` (ms UTC). The answer stops waiting. */
+  /** Calls `end` once, within a second after `at` (ms UTC). Returns a function that cancels it. */
   add(at: number, end: () => void): () => void {
     const one = { at, end };
     this.#waiting.add(one);
-    this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
-    return () => this.#forget(one);
+    this.#timer ??= setInterval(() => this.#check(), CHECK_INTERVAL_MS).unref();
+    return () => this.#remove(one);
   }
 
-  #look(): void {
+  #check(): void {
     const now = this.#clock();
     for (const one of [...this.#waiting].filter(({ at }) => at <= now)) {
-      this.#forget(one);
+      this.#remove(one);
       one.end();
     }
   }
 
-  #forget(one: Waiting): void {
+  #remove(one: SessionExpiry): void {
     this.#waiting.delete(one);
     if (this.#waiting.size > 0) return;
     clearInterval(this.#timer);

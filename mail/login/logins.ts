@@ -1,41 +1,44 @@
 import { timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { calmLog } from '../guard/calm-log.ts';
 import { isLoopback } from '../guard/network.ts';
-import { RecentMap } from '../guard/recent-map.ts';
-import type { Gate } from '../guard/types.ts';
+import type { ConnectionGuard } from '../guard/types.ts';
+import { lruMap } from '../limits/lru-map.ts';
+import { rateLimitedLog } from '../limits/rate-limited-log.ts';
+import { Semaphore } from '../limits/semaphore.ts';
 import type { Log, Meter } from '../log.ts';
-import { attemptOf, Claims, isSelf, userKey } from './claims.ts';
-import type { Claim } from './claims.ts';
-import { Expiries } from './expiries.ts';
-import type { Credential, CredentialSource } from './needs.ts';
+import { attemptOf, LoginCandidates, isSelf, userKey } from './candidates.ts';
+import type { LoginCandidate } from './candidates.ts';
+import { SessionExpiries } from './expiries.ts';
+import type { Credential, CredentialSource } from './credentials.ts';
 import { PasswordCache } from './password-cache.ts';
-import { preparePassword } from './prepare.ts';
+import { preparePassword } from './saslprep.ts';
 import { Revocations } from './revocations.ts';
-import type { Revoked } from './revocations.ts';
+import type { Revocation } from './revocations.ts';
 import { MECHANISMS } from './sasl.ts';
-import type { Judge, ScramChallenge } from './sasl.ts';
+import type { SaslBackend, ScramChallenge } from './sasl.ts';
 import { provenKey, serverFinal } from './scram.ts';
 import type { Throttle } from './throttle.ts';
 import type { Login, LoginOutcome, Logins, Peer } from './types.ts';
-import { DerivationGate, saltedPassword, verifierOf } from './verifier.ts';
+import { saltedPassword, verifierOf } from './verifier.ts';
 import type { Derivation, Verifier } from './verifier.ts';
 
-/** Every failure is answered this late, in ms. */
-const FAILURE_DELAY = 2000;
+/** Limits of key derivations: a flood of logins must not fill the thread pool, which file reads and DNS need too. */
+const DERIVATIONS = { limit: 2, maxWaiting: 64 };
+/** Delay of the response to a wrong password, ms. */
+const FAILURE_DELAY_MS = 2000;
 const MINUTE_MS = 60_000;
 
 export interface LoginOptions {
   credentials: CredentialSource;
   throttle: Throttle;
-  /** Is told of failures and successes. */
-  guard: Pick<Gate, 'offended' | 'welcome'>;
+  /** Counts failures and successes. */
+  guard: Pick<ConnectionGuard, 'addOffence' | 'welcome'>;
   /** Milliseconds UTC. */
   clock: () => number;
   /** Resolves after some ms. */
   wait?: (ms: number) => Promise<void>;
-  /** 32 octets that stay the same over restarts: they make the salts of users that do not exist. */
+  /** 32 persistent octets that derive the salts of users that do not exist. */
   secret: Buffer;
   /** Local mode: loopback clients are neither counted nor delayed. */
   local: boolean;
@@ -45,50 +48,48 @@ export interface LoginOptions {
   meter: Meter;
   /** SASL mechanisms to offer, strongest first; all when left out. */
   mechanisms?: readonly string[];
-  /** Why a password that is right opens nothing now; undefined: it does. */
+  /** The reason why a right password is refused, such as a suspended account; undefined: accepted. */
   barred?: (password: Pick<Login, 'account' | 'credential'>) => Promise<string | undefined>;
   /** PBKDF2, unless a test counts its calls. */
   derive?: Derivation;
-  gate?: DerivationGate;
 }
 
-/** All doors share one, or their counters would each give a guesser another try. */
-export interface LoginDesk extends Logins {
+/** Verifies logins. All protocol servers share one, so that failed attempts are counted together. */
+export interface Authenticator extends Logins {
   /** Ends the sessions of a rotated or revoked credential, or of all credentials of an account. Call it after the commit. */
-  revoked(what: Revoked): void;
+  revoked(what: Revocation): void;
 }
 
-/** A credential that was shown to be held, or what became of the attempt instead. */
-type Checked = { kind: 'match'; claim: Claim; credential: Credential } | LoginOutcome;
+/** A verified credential, or the outcome of the failed attempt. */
+type CheckedCredential = { kind: 'match'; candidate: LoginCandidate; credential: Credential } | LoginOutcome;
 
-/** Among the scopes of a credential. */
+/** A scope that denies writes. */
 const READ_ONLY = 'read-only';
 const WRONG: LoginOutcome = { kind: 'wrong' };
 const BUSY: LoginOutcome = { kind: 'busy' };
 
-/** Makes the one place where logins are decided. */
-export function createLogins(options: LoginOptions): LoginDesk {
-  return new Desk(options);
+/** Creates the authenticator of the process. */
+export function createLogins(options: LoginOptions): Authenticator {
+  return new LoginAuthenticator(options);
 }
 
-class Desk implements LoginDesk {
+class LoginAuthenticator implements Authenticator {
   readonly #options: LoginOptions;
   readonly #cache = new PasswordCache();
-  readonly #gate: DerivationGate;
+  readonly #derivations = new Semaphore(DERIVATIONS);
   readonly #revocations = new Revocations();
-  readonly #expiries: Expiries;
-  readonly #claims: Claims;
+  readonly #expiries: SessionExpiries;
+  readonly #candidates: LoginCandidates;
   readonly #mechanisms: readonly string[];
   readonly #log: Log;
-  /** When a login of a credential by JMAP was logged last, ms UTC. */
-  readonly #toldAt = new RecentMap<number, number>(10_000);
+  /** Time of the last log line for a JMAP login of a credential, ms UTC; of at most 10,000 credentials. */
+  readonly #loggedAt = lruMap<number, number>(10_000);
 
   constructor(options: LoginOptions) {
     this.#options = options;
-    this.#gate = options.gate ?? new DerivationGate();
-    this.#expiries = new Expiries(options.clock);
-    this.#claims = new Claims(options.credentials, options.secret, options.clock, this.#revocations);
-    this.#log = calmLog(options.log);
+    this.#expiries = new SessionExpiries(options.clock);
+    this.#candidates = new LoginCandidates(options.credentials, options.secret, options.clock, this.#revocations);
+    this.#log = rateLimitedLog(options.log);
     this.#mechanisms = options.mechanisms ?? Object.keys(MECHANISMS);
   }
 
@@ -99,30 +100,30 @@ class Desk implements LoginDesk {
   start(mechanism: string, peer: Peer): ReturnType<Logins['start']> {
     const name = mechanism.toUpperCase();
     if (!this.mechanisms(peer).includes(name)) return undefined;
-    return MECHANISMS[name]?.(this.#judge(name, peer));
+    return MECHANISMS[name]?.(this.#backend(name, peer));
   }
 
   async password(user: string, password: string, peer: Peer): Promise<LoginOutcome> {
-    if (!peer.secure) return { kind: 'malformed', why: 'passwords are taken on encrypted connections only' };
-    return this.#judge('password', peer).password(user, password, undefined);
+    if (!peer.secure) return { kind: 'malformed', why: 'passwords are accepted on encrypted connections only' };
+    return this.#backend('password', peer).password(user, password, undefined);
   }
 
   onRevoked: Logins['onRevoked'] = (login, end) => {
     const unwatch = this.#revocations.watch(login, end);
     if (login.expiresAt === undefined) return unwatch;
-    const unwait = this.#expiries.add(login.expiresAt, end);
+    const cancelExpiry = this.#expiries.add(login.expiresAt, end);
     return () => {
       unwatch();
-      unwait();
+      cancelExpiry();
     };
   };
 
-  revoked(what: Revoked): void {
+  revoked(what: Revocation): void {
     this.#cache.drop(what.account);
     this.#revocations.revoke(what);
   }
 
-  #judge(mechanism: string, peer: Peer): Judge {
+  #backend(mechanism: string, peer: Peer): SaslBackend {
     return {
       password: (user, password, authzid) =>
         this.#attempt(mechanism, peer, user, () => this.#checkPassword(peer, user, password, authzid)),
@@ -130,54 +131,59 @@ class Desk implements LoginDesk {
     };
   }
 
-  /** One attempt from admission to answer: delayed, logged and counted the same whatever came of it. */
-  async #attempt(mechanism: string, peer: Peer, user: string, check: () => Promise<Checked>): Promise<LoginOutcome> {
-    const outcome = await this.#decide(peer, user, check).catch((error: unknown) => this.#failed(error, peer));
-    this.#tell(outcome, mechanism, peer, user);
-    this.#options.meter.count('login_attempts_total', { door: peer.door, mechanism, outcome: outcome.kind });
-    if (outcome.kind === 'wrong' && !this.#free(peer)) await this.#wait(FAILURE_DELAY);
+  /** Runs one attempt: throttles, checks, logs, counts, and delays the response to a failure. */
+  async #attempt(
+    mechanism: string,
+    peer: Peer,
+    user: string,
+    check: () => Promise<CheckedCredential>,
+  ): Promise<LoginOutcome> {
+    const outcome = await this.#decide(peer, user, check).catch((error: unknown) => this.#unavailable(error, peer));
+    this.#report(outcome, mechanism, peer, user);
+    this.#options.meter.count('login_attempts_total', { protocol: peer.protocol, mechanism, outcome: outcome.kind });
+    if (outcome.kind === 'wrong' && !this.#isExempt(peer)) await this.#wait(FAILURE_DELAY_MS);
     return outcome;
   }
 
-  #tell(outcome: LoginOutcome, mechanism: string, peer: Peer, user: string): void {
+  #report(outcome: LoginOutcome, mechanism: string, peer: Peer, user: string): void {
     const { guard } = this.#options;
     if (outcome.kind === 'in') guard.welcome(peer.ip);
-    if (this.#offends(outcome, peer, user)) guard.offended(peer.ip, 'logins');
-    if (peer.door === 'jmap' && outcome.kind === 'in' && this.#isTold(outcome.login.credential)) return;
-    const fields = { ip: peer.ip, door: peer.door, mechanism, user: userKey(user), outcome: outcome.kind };
+    if (this.#offends(outcome, peer, user)) guard.addOffence(peer.ip, 'logins');
+    if (peer.protocol === 'jmap' && outcome.kind === 'in' && this.#isLogged(outcome.login.credential)) return;
+    const fields = { ip: peer.ip, protocol: peer.protocol, mechanism, user: userKey(user), outcome: outcome.kind };
     this.#log.info(fields, 'login');
   }
 
-  // A phone with an old password tries all day. Where its account is known it is told to wait, and that is enough: a ban
-  // would shut out everybody around it.
+  // A phone with an old password retries all day. In a network known to its account it is only throttled: a ban would hit
+  // everybody behind the same address.
   #offends(outcome: LoginOutcome, peer: Peer, user: string): boolean {
     if (outcome.kind !== 'throttled') return outcome.kind === 'wrong';
-    return !this.#options.throttle.isAtHome(attemptOf(peer, user), this.#options.clock());
+    return !this.#options.throttle.isKnownNetwork(attemptOf(peer, user), this.#options.clock());
   }
 
-  /** Each request of JMAP is a login: a line a minute says as much. */
-  #isTold(credential: number): boolean {
+  /** True when a JMAP login of the credential was logged within a minute: each JMAP request is a login. */
+  #isLogged(credential: number): boolean {
     const now = this.#options.clock();
-    const last = this.#toldAt.get(credential);
+    const last = this.#loggedAt.get(credential);
     if (last !== undefined && now >= last && now - last < MINUTE_MS) return true;
-    this.#toldAt.set(credential, now);
+    this.#loggedAt.set(credential, now);
     return false;
   }
 
-  async #decide(peer: Peer, user: string, check: () => Promise<Checked>): Promise<LoginOutcome> {
-    return (await this.#held(peer, user)) ?? (await this.#conclude(await check()));
+  async #decide(peer: Peer, user: string, check: () => Promise<CheckedCredential>): Promise<LoginOutcome> {
+    return (await this.#throttled(peer, user)) ?? (await this.#completeLogin(await check()));
   }
 
-  async #conclude(checked: Checked): Promise<LoginOutcome> {
+  async #completeLogin(checked: CheckedCredential): Promise<LoginOutcome> {
     if (checked.kind !== 'match') return checked;
-    const { claim, credential } = checked;
-    if (!claim.known) return WRONG;
-    const why = await this.#options.barred?.({ account: claim.known.account, credential: credential.id });
+    const { candidate, credential } = checked;
+    if (!candidate.user) return WRONG;
+    const why = await this.#options.barred?.({ account: candidate.user.account, credential: credential.id });
     if (why !== undefined) return { kind: 'barred', why };
-    const { account, address } = claim.known;
+    const { account, address } = candidate.user;
     const { credentials, throttle, clock } = this.#options;
     credentials.used(credential.id, clock());
-    throttle.proved(claim.attempt, clock());
+    throttle.recordSuccess(candidate.attempt, clock());
     const readOnly = credential.scopes.includes(READ_ONLY);
     const { id, expiresAt } = credential;
     const login = {
@@ -187,79 +193,87 @@ class Desk implements LoginDesk {
       ...(readOnly && { readOnly }),
       ...(expiresAt !== null && { expiresAt }),
     };
-    return { kind: 'in', login: this.#revocations.born(login, claim.age) };
+    return { kind: 'in', login: this.#revocations.recordLogin(login, candidate.generation) };
   }
 
-  #failed(cause: unknown, peer: Peer): LoginOutcome {
-    this.#options.log.error({ err: cause, ip: peer.ip, door: peer.door }, 'a login could not be checked');
+  #unavailable(cause: unknown, peer: Peer): LoginOutcome {
+    this.#options.log.error({ err: cause, ip: peer.ip, protocol: peer.protocol }, 'failed to check a login');
     return BUSY;
   }
 
-  /** Refuses an address that may not try now; makes one wait that tries at an account under attack. */
-  async #held(peer: Peer, user: string): Promise<LoginOutcome | undefined> {
-    if (this.#free(peer)) return undefined;
-    const admission = this.#options.throttle.look(attemptOf(peer, user), this.#options.clock());
+  /** Refuses a throttled address, and delays attempts at an account under attack. */
+  async #throttled(peer: Peer, user: string): Promise<LoginOutcome | undefined> {
+    if (this.#isExempt(peer)) return undefined;
+    const admission = this.#options.throttle.check(attemptOf(peer, user), this.#options.clock());
     if (admission.kind === 'throttled') return admission;
     if (admission.delay > 0) await this.#wait(admission.delay);
     return undefined;
   }
 
-  async #checkPassword(peer: Peer, user: string, password: string, authzid: string | undefined): Promise<Checked> {
+  async #checkPassword(
+    peer: Peer,
+    user: string,
+    password: string,
+    authzid: string | undefined,
+  ): Promise<CheckedCredential> {
     const prepared = preparePassword(password);
     if (!prepared) return { kind: 'malformed', why: 'the password is empty or has forbidden characters' };
-    const claim = await this.#claims.find(peer, user);
+    const candidate = await this.#candidates.find(peer, user);
     const self = isSelf(user, authzid);
-    const cached = self ? this.#cached(claim, prepared) : undefined;
-    if (cached) return { kind: 'match', claim, credential: cached };
-    const checked = await this.#gate.run(() =>
-      this.#guess(peer, claim, async () => {
-        const { storedKey } = await this.#derive(prepared, claim);
-        const current = await this.#claims.current(peer, user, claim);
-        const credential = current.usable.find((one) => timingSafeEqual(one.storedKey, storedKey));
-        if (!credential || !current.known || !self) return undefined;
-        this.#cache.add(current.known.account, credential, prepared, this.#options.clock());
-        return { kind: 'match', claim: current, credential };
-      }),
-    );
-    return checked ?? BUSY;
+    const cached = self ? this.#cached(candidate, prepared) : undefined;
+    if (cached) return { kind: 'match', candidate, credential: cached };
+    if (this.#derivations.isFull) return BUSY;
+    using _permit = await this.#derivations.acquire();
+    return await this.#guess(peer, candidate, async () => {
+      const { storedKey } = await this.#derive(prepared, candidate);
+      const current = await this.#candidates.current(peer, user, candidate);
+      const credential = current.usable.find((one) => timingSafeEqual(one.storedKey, storedKey));
+      if (!credential || !current.user || !self) return undefined;
+      this.#cache.add(current.user.account, credential, prepared, this.#options.clock());
+      return { kind: 'match', candidate: current, credential };
+    });
   }
 
-  #cached({ known, usable }: Claim, password: string): Credential | undefined {
+  #cached({ user: known, usable }: LoginCandidate, password: string): Credential | undefined {
     const credential = known && this.#cache.find(known, password, this.#options.clock());
     return credential && usable.includes(credential) ? credential : undefined;
   }
 
   async #challenge(mechanism: string, peer: Peer, user: string): Promise<ScramChallenge | LoginOutcome> {
     try {
-      const claim = await this.#claims.find(peer, user);
+      const candidate = await this.#candidates.find(peer, user);
       return {
         kind: 'challenge',
-        salt: claim.salt,
-        iterations: claim.iterations,
+        salt: candidate.salt,
+        iterations: candidate.iterations,
         prove: async (message, proof, authzid) => {
           let signature = '';
           const outcome = await this.#attempt(mechanism, peer, user, () =>
-            this.#guess(peer, claim, async () => {
-              const current = await this.#claims.current(peer, user, claim);
-              const storedKey = provenKey(this.#claims.tried(current, user), message, proof);
+            this.#guess(peer, candidate, async () => {
+              const current = await this.#candidates.current(peer, user, candidate);
+              const storedKey = provenKey(this.#candidates.keysToTry(current, user), message, proof);
               const credential = current.usable.find((one) => one.storedKey === storedKey);
               if (!credential || !isSelf(user, authzid)) return undefined;
               signature = serverFinal(credential, message);
-              return { kind: 'match', claim: current, credential };
+              return { kind: 'match', candidate: current, credential };
             }),
           );
           return outcome.kind === 'in' ? { kind: 'proven', outcome, signature } : outcome;
         },
       };
     } catch (error) {
-      return this.#failed(error, peer);
+      return this.#unavailable(error, peer);
     }
   }
 
-  /** Counts the guess before it is checked, and takes that back unless it was wrong. */
-  async #guess(peer: Peer, { attempt }: Claim, check: () => Promise<Checked | undefined>): Promise<Checked> {
+  /** Counts an attempt as failed before it is checked, and rolls that back unless it was wrong. */
+  async #guess(
+    peer: Peer,
+    { attempt }: LoginCandidate,
+    check: () => Promise<CheckedCredential | undefined>,
+  ): Promise<CheckedCredential> {
     const { throttle, clock } = this.#options;
-    const admission = this.#free(peer) ? undefined : throttle.admit(attempt, clock());
+    const admission = this.#isExempt(peer) ? undefined : throttle.admit(attempt, clock());
     if (admission?.kind === 'throttled') return admission;
     let wrong = false;
     try {
@@ -267,16 +281,16 @@ class Desk implements LoginDesk {
       wrong = checked === undefined;
       return checked ?? WRONG;
     } finally {
-      if (!wrong) admission?.forgive();
+      if (!wrong) admission?.rollBack();
     }
   }
 
-  async #derive(password: string, { salt, iterations }: Claim): Promise<Verifier> {
+  async #derive(password: string, { salt, iterations }: LoginCandidate): Promise<Verifier> {
     this.#options.meter.count('login_derivations_total');
     return verifierOf(await (this.#options.derive ?? saltedPassword)(password, salt, iterations));
   }
 
-  #free(peer: Peer): boolean {
+  #isExempt(peer: Peer): boolean {
     return (this.#options.local && isLoopback(peer.ip)) || this.#options.exempt(peer.ip);
   }
 

@@ -1,5 +1,5 @@
-/** What logins count, with the help text of each. */
+/** Metrics of logins, with their help texts. */
 export const LOGIN_METRICS = {
-  login_attempts_total: 'Logins by door, mechanism and outcome',
-  login_derivations_total: 'Key derivations done to check passwords',
+  login_attempts_total: 'Logins by protocol, mechanism and outcome',
+  login_derivations_total: 'Key derivations for password checks',
 } as const;

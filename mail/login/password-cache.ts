@@ -1,11 +1,12 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { AccountCredentials, Credential } from './needs.ts';
-import { RecentMap } from '../guard/recent-map.ts';
+import { deleteStale, deleteWhere, lruMap } from '../limits/lru-map.ts';
+import type { AccountCredentials, Credential } from './credentials.ts';
 
 const LIFETIME_MS = 10 * 60_000;
-const ENTRIES = 10_000;
+/** Entries; an evicted one costs a key derivation. */
+const MAX_ENTRIES = 10_000;
 
-interface Verified {
+interface VerifiedPassword {
   readonly account: number;
   readonly credential: number;
   readonly storedKey: Buffer;
@@ -13,39 +14,39 @@ interface Verified {
 }
 
 /**
- * Remembers for ten minutes which passwords were verified, as a hash under a key that never leaves the process, so
- * that a client which reconnects every few seconds costs no key derivation. Only right passwords are remembered.
+ * Caches verified passwords for ten minutes, as a hash keyed with a secret of the process, so that a client which
+ * reconnects every few seconds costs no key derivation. Wrong passwords are not cached.
  */
 export class PasswordCache {
   readonly #key = randomBytes(32).toString('hex');
-  readonly #verified = new RecentMap<string, Verified>(ENTRIES);
+  readonly #verified = lruMap<string, VerifiedPassword>(MAX_ENTRIES);
 
   get size(): number {
     return this.#verified.size;
   }
 
-  /** The credential that this password was verified against, when the account still has it unchanged. */
+  /** The credential that this password was verified against, if the account still has it unchanged. */
   find(found: AccountCredentials, password: string, now: number): Credential | undefined {
     const verified = this.#verified.get(this.#mac(found.account, password));
     if (!verified || verified.until <= now) return undefined;
-    // Compared with what is stored now: after a rotation the entry is worthless even if nobody told us to drop it.
+    // Compared with the stored key: a rotation invalidates the entry even without drop().
     return found.credentials.find(
       (one) => one.id === verified.credential && timingSafeEqual(one.storedKey, verified.storedKey),
     );
   }
 
   add(account: number, credential: Credential, password: string, now: number): void {
-    this.#verified.purge((one) => one.until <= now);
+    deleteStale(this.#verified, (one) => one.until <= now);
     const { id, storedKey } = credential;
     this.#verified.set(this.#mac(account, password), { account, credential: id, storedKey, until: now + LIFETIME_MS });
   }
 
   drop(account: number): void {
-    this.#verified.drop((one) => one.account === account);
+    deleteWhere(this.#verified, (one) => one.account === account);
   }
 
   #mac(account: number, password: string): string {
-    // Nobody sees what comes out, so nobody can lengthen it; an HMAC costs ten times as much, at each request of JMAP.
+    // A plain hash: the digest never leaves the process (no length extension), and an HMAC costs ten times as much.
     return hash('sha256', `${this.#key}\0${account}\0${password}`, 'base64');
   }
 }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-// 31 characters that a person can read aloud and type: no 0 and o, no 1, i and l. 26 of them are 128.8 bits.
+// 31 characters without look-alikes (0, o, 1, i, l). 26 of them are 128.8 bits.
 const ALPHABET = '23456789abcdefghjkmnpqrstuvwxyz';
 const GROUPS = [5, 5, 5, 5, 6];
 

@@ -1,38 +1,38 @@
-import { RecentMap } from '../guard/recent-map.ts';
+import { lruMap } from '../limits/lru-map.ts';
 import type { Login } from './types.ts';
 
-/** What was revoked: one credential of an account, or all of them. */
-export interface Revoked {
+/** A revocation of one credential, or of all credentials of an account. */
+export interface Revocation {
   readonly account: number;
-  /** The credential rotated or revoked; left out when the whole account may no longer be logged in. */
+  /** The rotated or revoked credential; left out: all of the account. */
   readonly credential?: number;
 }
 
-interface Watch {
+interface SessionWatch {
   readonly credential: number;
   readonly end: () => void;
 }
 
-/** Ends the sessions of revoked credentials, also of those that were just logging in when it happened. */
+/** Ends the sessions of revoked credentials, also of logins that were in progress. */
 export class Revocations {
-  readonly #watches = new Map<number, Set<Watch>>();
-  readonly #births = new WeakMap<Login, number>();
-  /** Account -> what was revoked of it, and when. */
-  readonly #past = new RecentMap<number, Array<{ revoked: Revoked; age: number }>>(10_000);
-  #age = 0;
+  readonly #watches = new Map<number, Set<SessionWatch>>();
+  readonly #generations = new WeakMap<Login, number>();
+  /** The last 100 revocations of an account with their generation, of at most 10,000 accounts. */
+  readonly #past = lruMap<number, Array<{ revoked: Revocation; generation: number }>>(10_000);
+  #generation = 0;
 
-  /** Grows with every revocation: who has read credentials at one age must read them again at another. */
-  get age(): number {
-    return this.#age;
+  /** Grows with every revocation: credentials read at another generation must be read again. */
+  get generation(): number {
+    return this.#generation;
   }
 
-  /** Notes that a login was made from credentials read at `age`. */
-  born(login: Login, age: number): Login {
-    this.#births.set(login, age);
+  /** Records the generation at which a login's credentials were read. */
+  recordLogin(login: Login, generation: number): Login {
+    this.#generations.set(login, generation);
     return login;
   }
 
-  /** Calls `end` once when the login is revoked, soon when it already was. The answer stops watching. */
+  /** Calls `end` once when the login is revoked, or soon if it already was. Returns a function that stops watching. */
   watch(login: Login, end: () => void): () => void {
     if (this.#isPast(login)) {
       queueMicrotask(end);
@@ -47,9 +47,9 @@ export class Revocations {
     };
   }
 
-  revoke(revoked: Revoked): void {
-    this.#age += 1;
-    const past = [...(this.#past.get(revoked.account) ?? []), { revoked, age: this.#age }];
+  revoke(revoked: Revocation): void {
+    this.#generation += 1;
+    const past = [...(this.#past.get(revoked.account) ?? []), { revoked, generation: this.#generation }];
     this.#past.set(revoked.account, past.slice(-100));
     const watches = this.#watches.get(revoked.account) ?? new Set();
     for (const watch of [...watches].filter((one) => covers(revoked, one.credential))) {
@@ -60,12 +60,12 @@ export class Revocations {
   }
 
   #isPast(login: Login): boolean {
-    const birth = this.#births.get(login) ?? 0;
+    const own = this.#generations.get(login) ?? 0;
     const past = this.#past.get(login.account) ?? [];
-    return past.some(({ revoked, age }) => age > birth && covers(revoked, login.credential));
+    return past.some(({ revoked, generation }) => generation > own && covers(revoked, login.credential));
   }
 }
 
-function covers(revoked: Revoked, credential: number): boolean {
+function covers(revoked: Revocation, credential: number): boolean {
   return revoked.credential === undefined || revoked.credential === credential;
 }

@@ -5,13 +5,13 @@ import type { ClientFinal, ClientFirst } from './scram.ts';
 import type { LoginOutcome, SaslExchange, SaslStep } from './types.ts';
 
 /** Octets of one decoded response. RFC 4954 4.9 allows 12,288 characters of base64. */
-const RESPONSE_LIMIT = 12_288;
+const MAX_RESPONSE_OCTETS = 12_288;
 
-/** Who checks what a mechanism was told. Bound to the peer, so that a mechanism knows neither doors nor counters. */
-export interface Judge {
-  /** `authzid` is who the client wants to act for; only itself is allowed. */
+/** Checks credentials for a SASL mechanism. Bound to the peer, so that mechanisms do not depend on protocol or throttle. */
+export interface SaslBackend {
+  /** Checks a password. `authzid`: the requested authorization identity; must be the user. */
   password(user: string, password: string, authzid: string | undefined): Promise<LoginOutcome>;
-  /** Salt and count of a user, whether it exists or not, or the outcome that ends the exchange. */
+  /** Salt and iteration count of a user, also of an unknown one, or the outcome that ends the exchange. */
   challenge(user: string): Promise<ScramChallenge | LoginOutcome>;
 }
 
@@ -20,33 +20,33 @@ export interface ScramChallenge {
   salt: Buffer;
   iterations: number;
   /** Checks the proof. `signature` is the server's last message. */
-  prove(authMessage: string, proof: Buffer, authzid: string | undefined): Promise<Proven | LoginOutcome>;
+  prove(authMessage: string, proof: Buffer, authzid: string | undefined): Promise<ScramProof | LoginOutcome>;
 }
 
-export interface Proven {
+export interface ScramProof {
   kind: 'proven';
   outcome: LoginOutcome;
   signature: string;
 }
 
-/** Answers one response with one step, and says how to take the next response when there is one. */
-type Turn = (response: Buffer | undefined) => Promise<readonly [SaslStep, Turn?]>;
+/** Handles one response: returns a step and the handler of the next response. */
+type SaslTurn = (response: Buffer | undefined) => Promise<readonly [SaslStep, SaslTurn?]>;
 
-/** The mechanisms there are, strongest first. */
-export const MECHANISMS: Readonly<Record<string, (judge: Judge) => SaslExchange>> = {
-  'SCRAM-SHA-256': (judge) => exchange(scram(judge)),
-  PLAIN: (judge) => exchange(plain(judge)),
-  LOGIN: (judge) => exchange(login(judge)),
+/** Supported mechanisms, strongest first. */
+export const MECHANISMS: Readonly<Record<string, (backend: SaslBackend) => SaslExchange>> = {
+  'SCRAM-SHA-256': (backend) => exchange(scram(backend)),
+  PLAIN: (backend) => exchange(plain(backend)),
+  LOGIN: (backend) => exchange(login(backend)),
 };
 
-function exchange(first: Turn): SaslExchange {
-  let turn: Turn | undefined = first;
+function exchange(first: SaslTurn): SaslExchange {
+  let turn: SaslTurn | undefined = first;
   return {
     async step(response) {
       const current = turn;
-      turn = undefined; // also while it runs: a second response before the answer is not this protocol
-      if (!current) return malformed('the exchange is over');
-      if (response && response.length > RESPONSE_LIMIT) return malformed('the response is too long');
+      turn = undefined; // also while it runs: a second response before the step is a protocol error
+      if (!current) return malformed('the SASL exchange has ended');
+      if (response && response.length > MAX_RESPONSE_OCTETS) return malformed('the response is too long');
       const [step, next] = await current(response);
       turn = next;
       return step;
@@ -55,24 +55,24 @@ function exchange(first: Turn): SaslExchange {
 }
 
 /** PLAIN: `[authzid] NUL authcid NUL passwd`. RFC 4616. */
-function plain(judge: Judge): Turn {
+function plain(backend: SaslBackend): SaslTurn {
   return async function credentials(response) {
     if (!response) return [challenge(''), credentials];
     const fields = utf8(response)?.split('\0');
     if (fields?.length !== 3) return [malformed('PLAIN is UTF-8 with exactly two NUL characters')];
     const [authzid = '', user = '', password = ''] = fields;
     if (user === '' || password === '') return [malformed('the user name or the password is empty')];
-    return [await judge.password(user, password, authzid === '' ? undefined : authzid)];
+    return [await backend.password(user, password, authzid === '' ? undefined : authzid)];
   };
 }
 
-/** LOGIN, which has no RFC: two prompts, two answers. Some clients send the user name at once. */
-function login(judge: Judge): Turn {
-  const name: Turn = async (response) => {
+/** LOGIN, which has no RFC: two prompts, two responses. Some clients send the user name as initial response. */
+function login(backend: SaslBackend): SaslTurn {
+  const name: SaslTurn = async (response) => {
     if (!response || response.length === 0) return [challenge('Username:'), nameOnly];
     return nameOnly(response);
   };
-  const nameOnly: Turn = async (response) => {
+  const nameOnly: SaslTurn = async (response) => {
     const user = utf8(response);
     if (!user) return [malformed('the user name is empty or not UTF-8')];
     return [challenge('Password:'), (answer) => secret(user, answer)];
@@ -80,44 +80,44 @@ function login(judge: Judge): Turn {
   const secret = async (user: string, response: Buffer | undefined): Promise<readonly [SaslStep]> => {
     const password = utf8(response);
     if (!password) return [malformed('the password is empty or not UTF-8')];
-    return [await judge.password(user, password, undefined)];
+    return [await backend.password(user, password, undefined)];
   };
   return name;
 }
 
 /** SCRAM-SHA-256, the server's side. RFC 5802, RFC 7677. */
-function scram(judge: Judge, serverNonce = randomBytes(18).toString('base64')): Turn {
-  const first: Turn = async (response) => {
+function scram(backend: SaslBackend, serverNonce = randomBytes(18).toString('base64')): SaslTurn {
+  const first: SaslTurn = async (response) => {
     if (!response) return [challenge(''), first];
     const text = utf8(response);
     const message = text === undefined ? malformed('the message is not UTF-8') : parseClientFirst(text);
     if (message.kind === 'malformed') return [message];
-    const salted = await judge.challenge(message.user);
+    const salted = await backend.challenge(message.user);
     if (salted.kind !== 'challenge') return [salted];
     const nonce = message.nonce + serverNonce;
     const ours = serverFirst(nonce, salted.salt, salted.iterations);
-    return [challenge(ours), (answer) => final(answer, message, ours, nonce, salted)];
+    return [challenge(ours), (answer) => readClientFinal(answer, message, ours, nonce, salted)];
   };
   return first;
 }
 
-async function final(
+async function readClientFinal(
   response: Buffer | undefined,
   client: ClientFirst,
   server: string,
   nonce: string,
   salted: ScramChallenge,
-): Promise<readonly [SaslStep, Turn?]> {
+): Promise<readonly [SaslStep, SaslTurn?]> {
   const text = utf8(response);
   const message = text === undefined ? malformed('the message is not UTF-8') : parseClientFinal(text);
   if (message.kind === 'malformed') return [message];
-  const trouble = mismatch(message, client, nonce);
-  if (trouble !== undefined) return [malformed(trouble)];
+  const problem = mismatch(message, client, nonce);
+  if (problem !== undefined) return [malformed(problem)];
   const authMessage = `${client.bare},${server},${message.withoutProof}`;
   const proven = await salted.prove(authMessage, message.proof, client.authzid);
   if (proven.kind !== 'proven') return [proven];
-  // Neither SMTP nor IMAP can carry data with success: it goes as a challenge, answered by nothing. RFC 4954 4.
-  return [challenge(proven.signature), async (answer) => [done(answer, proven)]];
+  // SMTP and IMAP cannot send data with success: the signature is a challenge with an empty response. RFC 4954 4.
+  return [challenge(proven.signature), async (answer) => [finishScram(answer, proven)]];
 }
 
 function mismatch(message: ClientFinal, client: ClientFirst, nonce: string): string | undefined {
@@ -126,7 +126,7 @@ function mismatch(message: ClientFinal, client: ClientFirst, nonce: string): str
   return bound ? undefined : 'the channel binding does not repeat the gs2-header';
 }
 
-function done(answer: Buffer | undefined, proven: Proven): LoginOutcome {
+function finishScram(answer: Buffer | undefined, proven: ScramProof): LoginOutcome {
   if (answer && answer.length > 0) return malformed('nothing is expected after the signature of the server');
   return proven.outcome;
 }

@@ -1,14 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
 
-import type { Credential } from './needs.ts';
+import type { Credential } from './credentials.ts';
 import { hmac, sha256 } from './verifier.ts';
 
-/** The client's first message, taken apart. RFC 5802 7. */
+/** Parsed client-first-message. RFC 5802 7. */
 export interface ClientFirst {
   kind: 'client-first';
   /** With its closing comma, exactly as sent: the client repeats it in its final message. */
   gs2Header: string;
-  /** Who it wants to act for, when it says so. */
+  /** Requested authorization identity. */
   authzid: string | undefined;
   user: string;
   nonce: string;
@@ -16,7 +16,7 @@ export interface ClientFirst {
   bare: string;
 }
 
-/** The client's second message, taken apart. */
+/** Parsed client-final-message. RFC 5802 7. */
 export interface ClientFinal {
   kind: 'client-final';
   channelBinding: Buffer;
@@ -33,19 +33,19 @@ export interface Malformed {
 
 const malformed = (why: string): Malformed => ({ kind: 'malformed', why });
 
-// "y" says that the client could bind and thinks that we cannot, which is true. RFC 5802 6.
+// "y": the client supports channel binding and knows that the server does not. RFC 5802 6.
 const GS2 = /^(?:[ny]),(?:a=([^,]+))?,/;
 const EXTENSION = /^[A-Za-z]=[^,]+$/;
 const NONCE = /^[\x21-\x2b\x2d-\x7e]{1,1024}$/;
 
-/** Parses the client's first message. RFC 5802 7 `client-first-message`. */
+/** Parses a client-first-message. RFC 5802 7. */
 export function parseClientFirst(text: string): ClientFirst | Malformed {
-  if (text.startsWith('p=')) return malformed('channel binding is not offered here');
+  if (text.startsWith('p=')) return malformed('channel binding is not supported');
   const gs2 = GS2.exec(text);
   if (!gs2) return malformed('the message does not begin with a gs2-header');
   const bare = text.slice(gs2[0].length);
   const [name = '', nonce = '', ...extensions] = bare.split(',');
-  if (name.startsWith('m=')) return malformed('a mandatory extension is not known here');
+  if (name.startsWith('m=')) return malformed('unsupported mandatory extension');
   const user = name.startsWith('n=') ? unescapeName(name.slice(2)) : undefined;
   if (user === undefined) return malformed('the user name is missing or not well formed');
   if (!nonce.startsWith('r=') || !NONCE.test(nonce.slice(2)))
@@ -56,7 +56,7 @@ export function parseClientFirst(text: string): ClientFirst | Malformed {
   return { kind: 'client-first', gs2Header: gs2[0], authzid, user, nonce: nonce.slice(2), bare };
 }
 
-/** Parses the client's second message. RFC 5802 7 `client-final-message`. */
+/** Parses a client-final-message. RFC 5802 7. */
 export function parseClientFinal(text: string): ClientFinal | Malformed {
   const end = text.lastIndexOf(',p=');
   if (end < 0) return malformed('the proof is missing');
@@ -71,12 +71,12 @@ export function parseClientFinal(text: string): ClientFinal | Malformed {
   return { kind: 'client-final', channelBinding, nonce: nonce.slice(2), proof, withoutProof };
 }
 
-/** The server's first message. RFC 5802 7 `server-first-message`. */
+/** Formats the server-first-message. RFC 5802 7. */
 export function serverFirst(nonce: string, salt: Buffer, iterations: number): string {
   return `r=${nonce},s=${salt.toString('base64')},i=${iterations}`;
 }
 
-/** The stored key that the proof proves, tried against each credential's. RFC 5802 3. */
+/** The stored key, of one of the credentials, that the proof matches. RFC 5802 3. */
 export function provenKey(
   credentials: readonly Pick<Credential, 'storedKey'>[],
   authMessage: string,
@@ -90,7 +90,7 @@ export function provenKey(
   return proven?.storedKey;
 }
 
-/** The server's last message, by which the client knows that the server has the verifier. RFC 5802 7. */
+/** Formats the server-final-message, which proves that the server has the verifier. RFC 5802 7. */
 export function serverFinal(credential: Pick<Credential, 'serverKey'>, authMessage: string): string {
   return `v=${hmac(credential.serverKey, authMessage).toString('base64')}`;
 }
@@ -101,7 +101,7 @@ function unescapeName(text: string): string | undefined {
   return text.replace(/=2C/g, ',').replace(/=3D/g, '=');
 }
 
-// One spelling an octet string only: Node would also read URL-safe, unpadded and otherwise loose base64.
+// Canonical base64 only: Node also decodes URL-safe, unpadded and otherwise malformed base64.
 function decode(text: string): Buffer | undefined {
   const octets = Buffer.from(text, 'base64');
   return octets.toString('base64') === text ? octets : undefined;

@@ -1,17 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import { addressKey, parseAddress, type Address } from './address.ts';
-import { decodeWords } from './encoded-word.ts';
 import { readFields, type Field } from './header.ts';
+import { overridesDirection, shownAddresses } from './shown-name.ts';
 
-/** Who a message says it is from, or the sentence that tells its sender why that cannot be said. */
+/** Authors of a message, or the reason why the header is rejected, as a sentence. */
 export type Authors =
   | {
       kind: 'authors';
       /** All addresses of all From fields. */
       from: Address[];
-      /** All of Sender, Resent-From and Resent-Sender. */
+      /** All addresses of Sender, Resent-From and Resent-Sender. */
       others: Address[];
-      /** RFC 5322 3.6 asks for exactly one From field. */
+      /** Number of From fields; RFC 5322 3.6 requires exactly one. */
       fromFields: number;
     }
   | { kind: 'refused'; why: string };
@@ -23,19 +23,19 @@ const AUTHOR_FIELDS = new Map([
   ['resent-sender', 'Resent-Sender'],
 ]);
 
-const FIELD_MAX = 8192;
-const AUTHORS_MAX = 100;
+const MAX_FIELD_OCTETS = 8192;
+const MAX_AUTHORS = 100;
 
 /**
- * Reads the authors of a header block, for the check that a login may write in their name. Strict where reading is
- * lenient: two parsers that understand a From field differently are how mail is forged ("Composition Kills", USENIX
- * 2020), so whatever is not plain is refused, and so is a header in which another reader might see one more field.
+ * Reads the authors of a header block, for the check that a login may send as them. Strict: forgeries exploit parsers
+ * that read a From field differently ("Composition Kills", USENIX 2020), so anything ambiguous is rejected, including a
+ * header in which another parser might find an additional field.
  */
 export function parseAuthors(headerBlock: Uint8Array): Authors {
   const header = Buffer.from(headerBlock.buffer, headerBlock.byteOffset, headerBlock.byteLength).toString('latin1');
   const fields = readFields(header);
   const block = header.slice(0, fields.at(-1)?.end ?? 0);
-  const flaw = headerFlaw(block, fields, header[0]);
+  const flaw = findHeaderError(block, fields, header[0]);
   if (flaw !== undefined) return { kind: 'refused', why: flaw };
   const authors = { kind: 'authors' as const, from: [] as Address[], others: [] as Address[], fromFields: 0 };
   for (const { name, value } of fields) {
@@ -45,27 +45,27 @@ export function parseAuthors(headerBlock: Uint8Array): Authors {
     if (typeof read === 'string') return { kind: 'refused', why: `The ${title} field ${read}` };
     if (name === 'from') authors.fromFields++;
     (name === 'from' ? authors.from : authors.others).push(...read);
-    if (authors.from.length + authors.others.length > AUTHORS_MAX) {
-      return { kind: 'refused', why: `The message has more than ${AUTHORS_MAX} authors` };
+    if (authors.from.length + authors.others.length > MAX_AUTHORS) {
+      return { kind: 'refused', why: `The message has more than ${MAX_AUTHORS} authors` };
     }
   }
   return authors;
 }
 
-/** Bytes and lines at which readers of mail part ways. */
-function headerFlaw(block: string, fields: readonly Field[], first: string | undefined): string | undefined {
+/** Finds bytes and lines that parsers interpret differently. */
+function findHeaderError(block: string, fields: readonly Field[], first: string | undefined): string | undefined {
   if (block.includes('\0')) return 'The header holds a NUL byte';
   if (/\r(?!\n)/.test(block)) return 'The header holds a carriage return without a line feed';
   if (/(?<!\r)\n/.test(block)) return 'The header holds a line feed without a carriage return';
   if (first === ' ' || first === '\t') return 'The header begins with a continuation line';
-  // "Fr\x0bom: ", "From joe", full-width letters: no field for us, but perhaps one for the next reader.
+  // "Fr\x0bom: ", "From joe", full-width letters: another parser may take these for a field.
   if (fields.some(({ name }) => !/^[\x21-\x39\x3b-\x7e]+$/.test(name))) return 'The header has a line that is no field';
   return undefined;
 }
 
-/** The addresses of a mailbox-list of RFC 5322 3.4, or what is wrong with it as the end of a sentence. */
+/** Parses a mailbox-list of RFC 5322 3.4. A string is the error, as the end of a sentence. */
 function readMailboxes(raw: string): Address[] | string {
-  if (raw.length > FIELD_MAX) return 'is too long';
+  if (raw.length > MAX_FIELD_OCTETS) return 'is too long';
   const octets = Buffer.from(raw.replace(/\r\n(?=[ \t])/g, ''), 'latin1');
   if (!isUtf8(octets)) return 'is neither ASCII nor UTF-8';
   const text = octets.toString('utf8');
@@ -82,18 +82,18 @@ function readMailboxes(raw: string): Address[] | string {
   return found;
 }
 
-interface Member {
+interface MailboxMember {
   phrase: string;
-  /** The phrase without what stands in quotes. */
+  /** The phrase without quoted text. */
   bare: string;
-  /** Between the angle brackets, or undefined when there are none. */
+  /** Text between the angle brackets; undefined without brackets. */
   angle: string | undefined;
 }
 
-/** Splits at commas outside quotes and angle brackets. Comments and groups have no place in an author field. */
-function splitMembers(text: string): Member[] | string {
-  const members: Member[] = [];
-  let current: Member = { phrase: '', bare: '', angle: undefined };
+/** Splits at commas outside quotes and angle brackets. Rejects comments and groups. */
+function splitMembers(text: string): MailboxMember[] | string {
+  const members: MailboxMember[] = [];
+  let current: MailboxMember = { phrase: '', bare: '', angle: undefined };
   let inAngle = false;
   for (let at = 0; at < text.length; at++) {
     const char = text[at] ?? '';
@@ -128,7 +128,7 @@ function splitMembers(text: string): Member[] | string {
   return inAngle ? 'has an angle bracket that is not closed' : [...members, current];
 }
 
-/** Behind the closing quote, or undefined. */
+/** Index after the closing quote; undefined if it is missing. */
 function quoteEnd(text: string, start: number): number | undefined {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === '"') return at + 1;
@@ -137,24 +137,23 @@ function quoteEnd(text: string, start: number): number | undefined {
   return undefined;
 }
 
-function readMember({ phrase, bare, angle }: Member): Address | string {
+function readMember({ phrase, bare, angle }: MailboxMember): Address | string {
   const spelled = angle ?? phrase.trim();
-  // Some readers decode before they look for the "@", and then it is another address.
+  // Some clients decode before they look for the "@", which yields another address.
   if (spelled.includes('=?')) return 'has an encoded word in an address';
   const address = parseAddress(spelled);
   if (address === undefined) return spelled === '' ? 'has an empty address' : 'has an address that cannot be read';
   if (angle === undefined) return address;
   if (bare.includes('@')) return 'has two addresses in one place';
-  return namesAnother(phrase, address) ? 'shows another address as its name' : address;
+  return nameError(phrase, address) ?? address;
 }
 
-/** Most readers show the name alone: `"ceo@bank.example" <me@box.test>` is a forgery for them. */
-function namesAnother(phrase: string, address: Address): boolean {
-  const shown = decodeWords(Buffer.from(phrase).toString('latin1')).normalize('NFKC').replace(/[\\"]/g, '');
-  for (const word of shown.split(/[\s<>()[\],:;']+/)) {
-    if (!/.@.+\../.test(word)) continue;
-    const named = parseAddress(word);
-    if (named === undefined || addressKey(named) !== addressKey(address)) return true;
-  }
-  return false;
+/** Finds a display name that shows another author: `"ceo@bank.example" <me@box.test>`. Many clients show only the name. */
+function nameError(phrase: string, address: Address): string | undefined {
+  if (overridesDirection(phrase)) return 'has a name that turns the direction of text';
+  const isOther = (shown: string): boolean => {
+    const named = parseAddress(shown);
+    return named === undefined || addressKey(named) !== addressKey(address);
+  };
+  return shownAddresses(phrase).some(isOther) ? 'shows another address as its name' : undefined;
 }

@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { encodeText, field, formatNamed, letterHeader, type NamedAddress, oneLine, textEntity } from './compose.ts';
+import {
+  encodeText,
+  field,
+  formatNamed,
+  messageHeader,
+  type NamedAddress,
+  oneLine,
+  textEntity,
+  textLines,
+} from './compose-text.ts';
 import { formatParameter } from './compose-parameter.ts';
 import { encodeQuotedPrintable } from './quoted-printable.ts';
 
@@ -8,7 +17,7 @@ export interface ComposedAttachment {
   /** `type/subtype`, without parameters. */
   contentType: string;
   content: Uint8Array;
-  /** Without angle brackets: what the HTML refers to as `cid:`. Then it is shown there, and not listed. */
+  /** Without angle brackets; referenced in the HTML as `cid:`. Such a file is inline, not listed as an attachment. */
   contentId?: string | undefined;
 }
 
@@ -16,7 +25,7 @@ export interface ComposedMessage {
   from: NamedAddress;
   to: readonly NamedAddress[];
   cc: readonly NamedAddress[];
-  /** A draft's alone: written as Bcc, which nothing that leaves may have. Under a name that no request has by chance. */
+  /** Bcc of a draft. Must never be set for mail that is sent; named so that no request sets it by accident. */
   draftBcc?: readonly NamedAddress[];
   replyTo: readonly NamedAddress[];
   subject: string;
@@ -27,13 +36,13 @@ export interface ComposedMessage {
   text?: string | undefined;
   html?: string | undefined;
   attachments: readonly ComposedAttachment[];
-  /** Further fields; values are text and are encoded and folded here. */
+  /** More header fields; values are text, encoded and folded here. */
   headers: readonly (readonly [name: string, value: string])[];
 }
 
 /**
- * Writes a whole message: text and HTML as alternatives, what the HTML shows beside it (RFC 2387), attachments around
- * all. CRLF line ends, nothing but ASCII, no line over 998 octets.
+ * Composes a whole message: multipart/alternative for text and HTML, multipart/related for inline files (RFC 2387),
+ * multipart/mixed for attachments. CRLF line ends, ASCII only, no line over 998 octets.
  */
 export function composeMessage(message: ComposedMessage): Buffer {
   const { cc, draftBcc = [], replyTo, headers } = message;
@@ -46,27 +55,27 @@ export function composeMessage(message: ComposedMessage): Buffer {
   return Buffer.from(`${head(message)}${fields.join('')}${entity(message)}`);
 }
 
-/** RFC 5322 3.6.3: a message to nobody that is named has an empty group. */
+/** Formats the header; without To it has an empty group. RFC 5322 3.6.3. */
 function head(message: ComposedMessage): string {
-  const header = letterHeader({ ...message, headers: [] });
+  const header = messageHeader({ ...message, headers: [] });
   return message.to.length > 0 ? header : header.replace(/^To:[^\r]*\r\n/m, 'To: undisclosed-recipients:;\r\n');
 }
 
 function entity({ text, html, attachments }: ComposedMessage): string {
   const shown = html === undefined ? [] : attachments.filter((one) => one.contentId !== undefined);
-  const apart = attachments.filter((one) => !shown.includes(one));
+  const listed = attachments.filter((one) => !shown.includes(one));
   const bodies = [
     ...(text === undefined ? [] : [textEntity(text)]),
     ...(html === undefined ? [] : [multipart('related', [htmlEntity(html), ...shown.map(attached)])]),
   ];
-  return multipart('mixed', [multipart('alternative', bodies), ...apart.map(attached)]);
+  return multipart('mixed', [multipart('alternative', bodies), ...listed.map(attached)]);
 }
 
-/** One part alone needs nothing around it. RFC 2046 5.1. */
+/** Wraps parts into a multipart; a single part is returned as it is. RFC 2046 5.1. */
 function multipart(kind: string, parts: readonly string[]): string {
   const [only = textEntity('')] = parts;
   if (parts.length <= 1) return only;
-  // Never in a body: these are base64, or quoted-printable, in which "=_" does not occur, or were there before it.
+  // "=_" cannot occur in base64 or quoted-printable bodies, and the boundary is random.
   const boundary = `=_${randomBytes(18).toString('hex')}`;
   const type = kind === 'related' ? `; type="text/html"` : '';
   const inner = parts.map((part) => `--${boundary}\r\n${part}`).join('');
@@ -74,12 +83,8 @@ function multipart(kind: string, parts: readonly string[]): string {
 }
 
 function htmlEntity(html: string): string {
-  const body = `${html
-    .toWellFormed()
-    .replace(/\r?\n|\r/g, '\r\n')
-    .replace(/(?:\r\n)+$/, '')}\r\n`;
   const fields = 'Content-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n';
-  return fields + encodeQuotedPrintable(Buffer.from(body));
+  return fields + encodeQuotedPrintable(Buffer.from(textLines(html)));
 }
 
 function attached({ filename, contentType, content, contentId }: ComposedAttachment): string {
@@ -97,13 +102,13 @@ function attached({ filename, contentType, content, contentId }: ComposedAttachm
   ].join('\r\n');
 }
 
-/** RFC 2046 5.2.1: a message in a message is never encoded. One that would have to be goes as a file. */
+/** True if octets need no transfer encoding. RFC 2046 5.2.1: message/rfc822 must not be encoded; otherwise it is sent as a file. */
 function isPlain(content: Uint8Array): boolean {
   const text = Buffer.from(content).toString('latin1');
   return /^[\x01-\x7f]*$/.test(text) && !/\r(?!\n)|(?<!\r)\n|[^\r\n]{999}/.test(text);
 }
 
-/** Lines of 76 characters, each with its CRLF. RFC 2045 6.8. */
+/** Encodes as base64 lines of 76 characters with CRLF. RFC 2045 6.8. */
 export function base64Lines(content: Uint8Array): string {
   const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('base64');
   return `${text.replace(/.{76}/g, '$&\r\n')}\r\n`.replace(/\r\n\r\n$/, '\r\n');

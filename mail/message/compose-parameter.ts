@@ -1,8 +1,8 @@
 import { encodeWords } from './encoded-word.ts';
 
 /**
- * A parameter of a MIME field, `name="value"`: RFC 2231 4 where the value is not plain ASCII, in pieces on lines of
- * their own, so that no line is long. The value holds no control characters.
+ * Formats a MIME parameter, `name="value"`; non-ASCII values by RFC 2231 4, in continuations on separate lines. The value
+ * must not contain control characters.
  */
 export function formatParameter(name: string, value: string): string {
   if (isPlain(value)) return `${name}="${value.replace(/["\\]/g, String.raw`\$&`)}"`;
@@ -20,15 +20,15 @@ export function formatParameter(name: string, value: string): string {
 }
 
 /**
- * A file name beside the Content-Type, where old readers look for it and know encoded-words only. RFC 2047 5 forbids
- * these in quotes; who knows better reads the other form, in Content-Disposition.
+ * Formats the `name` parameter of Content-Type for old clients, which support only encoded-words there. RFC 2047 5 forbids
+ * them in quotes; modern clients read Content-Disposition.
  */
 export function formatTypeName(name: string): string {
   if (isPlain(name)) return formatParameter('name', name);
   return `name="${encodeWords(name).replaceAll(' ', '\r\n ')}"`;
 }
 
-/** What looks like an encoded-word would be decoded by many, in quotes or not. */
+/** False for text that looks like an encoded-word: many clients would decode it, even in quotes. */
 function isPlain(value: string): boolean {
   return /^[\x20-\x7e]{1,60}$/.test(value) && !value.includes('=?');
 }

@@ -1,8 +1,8 @@
-/** A moment and the calendar day that its writer saw. */
+/** Date field as a moment and a calendar day in the sender's zone. */
 export interface SentDate {
   /** ms UTC, at least 1. */
   at: number;
-  /** Days since 1970-01-01 on the writer's own calendar, at least 0. */
+  /** Days since 1970-01-01 in the sender's zone, at least 0. */
   day: number;
 }
 
@@ -27,17 +27,17 @@ const ZONES: Readonly<Record<string, number>> = {
   pdt: -420,
 };
 
-/** A moment as its writer's clock and calendar showed it. */
-interface Written {
-  /** The clock and calendar read as if they were UTC, in ms. */
+/** Local date and time with its zone. */
+interface WrittenDate {
+  /** Local time read as UTC, ms. */
   local: number;
-  /** The same without the hours. */
+  /** Local midnight read as UTC, ms. */
   midnight: number;
   /** Minutes east of UTC. */
   zone: number;
 }
 
-/** Reads a Date field: RFC 5322 3.3 and 4.3, and the forms of asctime and ISO 8601 that real mail has. */
+/** Parses a Date field: RFC 5322 3.3 and 4.3, and the asctime and ISO 8601 forms found in real mail. */
 export function parseDate(value: string): SentDate | undefined {
   const written = readDate(value);
   if (written === undefined) return undefined;
@@ -45,12 +45,12 @@ export function parseDate(value: string): SentDate | undefined {
   return { at: Math.max(1, local - zone * MINUTE), day: Math.max(0, midnight / DAY) };
 }
 
-/** The same as a Date of RFC 8620 1.4, which keeps the writer's zone. */
+/** Parses to a Date of RFC 8620 1.4, in the sender's zone. */
 export function zonedDate(value: string): string | undefined {
   const written = readDate(value);
   if (written === undefined) return undefined;
   const { local, zone } = written;
-  // RFC 3339 5.6 has no zone of a whole day.
+  // RFC 3339 5.6 does not allow offsets of 24 hours or more.
   if (zone === 0 || Math.abs(zone) >= 24 * 60) return `${clockText(local - zone * MINUTE)}Z`;
   const digits = (number: number): string => String(number).padStart(2, '0');
   const minutes = Math.abs(zone);
@@ -61,8 +61,9 @@ function clockText(local: number): string {
   return new Date(local).toISOString().slice(0, 19);
 }
 
-function readDate(value: string): Written | undefined {
-  const text = withoutComments(value.slice(0, 300)).replace(/\s+/g, ' ').trim().toLowerCase();
+function readDate(value: string): WrittenDate | undefined {
+  const short = value.slice(0, 300);
+  const text = (short.includes('(') ? withoutComments(short) : short).replace(/\s+/g, ' ').trim().toLowerCase();
   const rfc = RFC.exec(text);
   if (rfc) return moment(year(rfc[3]), month(rfc[2]), rfc[1], rfc.slice(4, 7), rfc[7]);
   const asctime = ASCTIME.exec(text);
@@ -74,7 +75,6 @@ function readDate(value: string): Written | undefined {
 }
 
 function withoutComments(text: string): string {
-  if (!text.includes('(')) return text;
   let out = '';
   let depth = 0;
   for (const char of text) {
@@ -102,9 +102,9 @@ function moment(
   dayText: string | undefined,
   clock: (string | undefined)[],
   rest: string | undefined,
-): Written | undefined {
+): WrittenDate | undefined {
   const days = Number(dayText);
-  const [hours = 0, minutes = 0, seconds = 0] = clock.map((part) => Number(part ?? 0));
+  const [hours, minutes, seconds] = [Number(clock[0] ?? 0), Number(clock[1] ?? 0), Number(clock[2] ?? 0)];
   if (months < 0 || months > 11 || days < 1 || days > 31 || hours > 24 || minutes > 59 || seconds > 60)
     return undefined;
   const midnight = Date.UTC(years, months, days);
@@ -127,7 +127,7 @@ function zoneMinutes(rest: string | undefined): number {
   return minutes > 24 * 60 ? 0 : numeric[1] === '-' ? -minutes : minutes;
 }
 
-/** A Date field value, with the zone of its writer in minutes east of UTC. RFC 5322 3.3. */
+/** Formats a Date field value; `zone` in minutes east of UTC. RFC 5322 3.3. */
 export function formatDate(at: number, zone = 0): string {
   const minutes = Math.abs(zone);
   const digits = String(Math.floor(minutes / 60) * 100 + (minutes % 60)).padStart(4, '0');

@@ -1,86 +1,65 @@
 import { DELIMITER_MAX } from './limits.ts';
-import type { PartNode } from './part-tree.ts';
+import type { LeafReader, PartNode } from './part-tree.ts';
 
-/** Counts what octets become without their transfer encoding, as `decodeTransfer` would write them. */
-interface Counter {
+/** Counts decoded octets, equal to the output of `decodeTransfer`. */
+interface OctetCounter {
   feed(bytes: Uint8Array, from: number, to: number): void;
   end(): number;
 }
 
-/** A delimiter may begin in the chunk before, and so may the line end before it: so much is held back. */
-const HELD = DELIMITER_MAX + 2;
+/** Octets held back, as a delimiter and the line end before it may begin in the previous chunk. */
+const MAX_HELD = DELIMITER_MAX + 2;
 
-/** Counts the decoded octets of one part after the other while a message streams by. */
-export class DecodedLength {
-  #node: PartNode | undefined;
-  #counter: Counter | undefined;
+/** Counts the decoded octets of a part in base64 or quoted-printable while a message is streamed. */
+export class DecodedLength implements LeafReader {
+  readonly #node: PartNode;
+  readonly #counter: OctetCounter;
   #held: Buffer = Buffer.alloc(0);
 
-  /** The body of this leaf begins. */
-  begin(node: PartNode): void {
-    this.stop();
+  constructor(node: PartNode) {
     this.#node = node;
-    this.#counter = counterOf(node.header.encoding);
+    this.#counter = node.header.encoding === 'base64' ? new Base64Length() : new QuotedLength();
   }
 
-  /** The chunk that begins at `offset` is over and the part goes on. */
   keep(bytes: Buffer, offset: number): void {
-    const counter = this.#counter;
-    if (counter === undefined || this.#node === undefined) return;
     const piece = bytes.subarray(Math.max(0, this.#node.bodyStart - offset));
-    if (piece.length < HELD) {
+    if (piece.length < MAX_HELD) {
       const all = Buffer.concat([this.#held, piece]);
-      const ready = Math.max(0, all.length - HELD);
-      counter.feed(all, 0, ready);
+      const ready = Math.max(0, all.length - MAX_HELD);
+      this.#counter.feed(all, 0, ready);
       this.#held = all.subarray(ready);
     } else {
-      counter.feed(this.#held, 0, this.#held.length);
-      counter.feed(piece, 0, piece.length - HELD);
-      this.#held = Buffer.from(piece.subarray(-HELD));
+      this.#counter.feed(this.#held, 0, this.#held.length);
+      this.#counter.feed(piece, 0, piece.length - MAX_HELD);
+      this.#held = Buffer.from(piece.subarray(-MAX_HELD));
     }
   }
 
-  /** The part ends at the offset `end`. */
   finish(bytes: Buffer, offset: number, end: number): void {
-    const node = this.#node;
-    if (node !== undefined && this.#counter !== undefined) {
-      const from = Math.max(0, node.bodyStart - offset);
-      const to = end - offset;
-      // Below zero: the last octets that are held are the delimiter's.
-      this.#counter.feed(this.#held, 0, this.#held.length + Math.min(0, to));
-      this.#counter.feed(bytes, from, Math.max(from, to));
-      node.decodedLength = this.#counter.end();
-    }
-    this.stop();
+    const from = Math.max(0, this.#node.bodyStart - offset);
+    const to = end - offset;
+    // Below zero: the last held octets belong to the delimiter.
+    this.#counter.feed(this.#held, 0, this.#held.length + Math.min(0, to));
+    this.#counter.feed(bytes, from, Math.max(from, to));
+    this.#node.decodedLength = this.#counter.end();
   }
-
-  stop(): void {
-    this.#node = undefined;
-    this.#counter = undefined;
-    this.#held = Buffer.alloc(0);
-  }
-}
-
-function counterOf(encoding: string): Counter | undefined {
-  if (encoding === 'base64') return new Base64Length();
-  return encoding === 'quoted-printable' ? new QuotedLength() : undefined;
 }
 
 const EQUALS = 61;
 
-/** 1: a letter of base64, of either alphabet. */
+/** 1 for the letters of both base64 alphabets. */
 const LETTER = new Uint8Array(256);
 for (const letter of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_')) {
   LETTER[letter] = 1;
 }
 
-/** Each padding ends a run; of a run, every four letters are three octets. */
-class Base64Length implements Counter {
+/** Padding ends a run; four letters of a run are three octets. */
+class Base64Length implements OctetCounter {
   #letters = 0;
   #total = 0;
 
   feed(bytes: Uint8Array, from: number, to: number): void {
-    // Attachments are most of what passes here: everything in the loop is local.
+    // Hot loop for attachments: all variables are local.
     let letters = this.#letters;
     for (let i = from; i < to; i++) {
       const byte = bytes[i] ?? 0;
@@ -104,14 +83,14 @@ class Base64Length implements Counter {
   }
 }
 
-/** Blanks between "=" and a line end; decodeQuotedPrintable looks no further either. */
-const MOST_BLANKS = 80;
+/** Blanks between "=" and a line end; the same limit as in decodeQuotedPrintable. */
+const MAX_BLANKS = 80;
 
-class QuotedLength implements Counter {
+class QuotedLength implements OctetCounter {
   #total = 0;
-  /** Blanks just counted, which a line end takes back. */
+  /** Pending blanks, dropped at a line end. */
   #blanks = 0;
-  /** What followed an "=" that may still become an escape or a soft line end. */
+  /** Octets after an "=" that may become an escape or a soft line break. */
   #open: number[] | undefined;
 
   feed(bytes: Uint8Array, from: number, to: number): void {
@@ -120,7 +99,7 @@ class QuotedLength implements Counter {
 
   end(): number {
     // An "=" at the very end, with blanks or without, is a soft line end.
-    if (this.#open?.every(isBlank) === false || (this.#open?.length ?? 0) >= MOST_BLANKS) this.#giveUp();
+    if (this.#open?.every(isBlank) === false || (this.#open?.length ?? 0) >= MAX_BLANKS) this.#giveUp();
     return this.#total;
   }
 
@@ -150,7 +129,7 @@ class QuotedLength implements Counter {
   #mayGoOn(open: readonly number[], byte: number): boolean {
     if (open.length === 0) return isHex(byte) || isBlank(byte) || byte === 13;
     const last = open.at(-1) ?? 0;
-    return isBlank(last) && (byte === 13 || (isBlank(byte) && open.length < MOST_BLANKS));
+    return isBlank(last) && (byte === 13 || (isBlank(byte) && open.length < MAX_BLANKS));
   }
 
   #close(octets: number): void {
@@ -159,7 +138,7 @@ class QuotedLength implements Counter {
     this.#open = undefined;
   }
 
-  /** No escape: the "=" stands for itself, and so does what followed it. */
+  /** Not an escape: counts the "=" and the following octets literally. */
   #giveUp(): void {
     const followed = this.#open ?? [];
     this.#close(1);

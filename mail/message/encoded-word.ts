@@ -1,50 +1,50 @@
 import { decodeBase64, decodeCharset, decodeQuotedPrintable, guessLatin1, isKnownCharset } from './decode.ts';
 
-// Blanks inside are against RFC 2047 2 but common; a question mark is not, so each run is read once.
+// Blanks inside violate RFC 2047 2 but are common. Question marks are excluded, which keeps matching linear.
 const WORD = /=\?([^?\s]{1,60})\?([BbQq])\?([^?]*)\?=/g;
 
-/** The same where RFC 2047 2 and 5 allow it: blanks around it, none inside. */
+/** Encoded-word in a position allowed by RFC 2047 2 and 5: blanks around it, none inside. */
 const PLACED_WORD = /(?<![^ \t])=\?([^\x00-\x20()<>@,;:"/[\]?.=\x7f-\xff]{1,60})\?([BbQq])\?([!->@-~]*)\?=(?![^ \t])/g;
 
-interface Run {
+interface WordRun {
   charset: string;
   octets: Buffer[];
 }
 
 /**
  * Decodes header text that was read as latin1: encoded-words of RFC 2047, and raw 8-bit text as UTF-8 or windows-1252.
- * What is no proper encoded-word stays as it stands. A character cut in two by adjacent words is put together again.
+ * Invalid encoded-words stay as they are. Rejoins a character split over adjacent words.
  */
 export function decodeWords(text: string): string {
-  return decodeThose(text, { pattern: WORD, takes: () => true, shown: (decoded) => decoded });
+  return decodeMatching(text, { pattern: WORD, takes: () => true, shown: (decoded) => decoded });
 }
 
 /**
- * Decodes as RFC 8621 4.1.2.2 has it: only encoded-words of a known charset that stand where RFC 2047 allows them;
- * control characters that they hide are dropped.
+ * Decodes by RFC 8621 4.1.2.2: only encoded-words of a known charset in allowed positions; removes control characters
+ * from them.
  */
 export function decodePlacedWords(text: string): string {
-  return decodeThose(text, {
+  return decodeMatching(text, {
     pattern: PLACED_WORD,
     takes: isKnownCharset,
     shown: (decoded) => decoded.replace(/[\x00-\x1f\x7f-\x9f]/g, ''),
   });
 }
 
-interface Words {
+interface WordRules {
   pattern: RegExp;
   takes: (charset: string) => boolean;
-  /** What is shown of a decoded run. */
+  /** Post-processes a decoded run. */
   shown: (decoded: string) => string;
 }
 
-function decodeThose(text: string, { pattern, takes, shown }: Words): string {
+function decodeMatching(text: string, { pattern, takes, shown }: WordRules): string {
   if (!text.includes('=?')) return guessLatin1(text);
-  const flush = (run: Run | undefined): string =>
+  const flush = (run: WordRun | undefined): string =>
     run === undefined ? '' : shown(decodeCharset(Buffer.concat(run.octets), run.charset));
   let out = '';
   let at = 0;
-  let run: Run | undefined;
+  let run: WordRun | undefined;
   for (const match of text.matchAll(pattern)) {
     const between = text.slice(at, match.index);
     const charset = (match[1] ?? '').replace(/\*.*$/, '').toLowerCase();
@@ -66,7 +66,7 @@ function wordOctets(encoding: string, text: string): Buffer {
   return decodeQuotedPrintable(Buffer.from(text.replace(/_/g, '=20'), 'latin1'));
 }
 
-/** Writes text as encoded-words of at most 75 characters, separated by blanks. RFC 2047 2. */
+/** Encodes text as encoded-words of at most 75 characters, separated by blanks. RFC 2047 2. */
 export function encodeWords(text: string): string {
   const words: string[] = [];
   let chunk = '';
@@ -85,13 +85,13 @@ export function encodeWords(text: string): string {
   return words.map((word) => `=?utf-8?B?${Buffer.from(word).toString('base64')}?=`).join(' ');
 }
 
-/** Header text that was read as latin1, in 7 bits: runs of words that hold 8-bit octets become encoded-words. */
+/** Converts latin1-read header text to 7-bit: runs of 8-bit words become encoded-words. */
 export function sevenBitText(text: string): string {
   const out: string[] = [];
   let run: string[] = [];
   const flushRun = (next: string): void => {
     if (run.length === 0) return;
-    // Blanks between encoded-words are not shown: those beside words that are one already go inside.
+    // Blanks between encoded-words are not displayed, so those next to existing ones are encoded too.
     const before = out.at(-1)?.endsWith('?=') === true ? ' ' : '';
     const behind = next.startsWith('=?') ? ' ' : '';
     out.push(encodeWords(before + guessLatin1(run.join(' ')) + behind));

@@ -5,14 +5,14 @@ import { parseAddressList, type HeaderAddress } from './header-addresses.ts';
 import { unfold, type Field } from './header.ts';
 import { LIMITS } from './limits.ts';
 import { casemap } from './subject.ts';
-import { imapString, nstring } from './wire-string.ts';
+import { nstring } from './wire-string.ts';
 
-/** How many addresses may still be read; one budget for all address fields of a message and of messages inside. */
+/** Remaining addresses to read, shared by all address fields of a message and its attached messages. */
 export interface AddressBudget {
   left: number;
 }
 
-/** The fields that ENVELOPE is made of, unfolded, nothing decoded, read as latin1. */
+/** ENVELOPE fields, unfolded, not decoded, read as latin1. */
 export interface EnvelopeFields {
   date?: string;
   subject?: string;
@@ -27,8 +27,8 @@ export interface EnvelopeFields {
 }
 
 /**
- * Collects the ENVELOPE fields of a header. Of a field that may stand once the first counts; recipients that are spread
- * over several To, Cc or Bcc fields are put together.
+ * Collects the ENVELOPE fields of a header. The first of a repeated field counts; repeated To, Cc and Bcc fields are
+ * merged.
  */
 export function envelopeFields(fields: readonly Field[], budget: AddressBudget): EnvelopeFields {
   const out: EnvelopeFields = { from: [], sender: [], replyTo: [], to: [], cc: [], bcc: [] };
@@ -67,7 +67,7 @@ export function envelopeFields(fields: readonly Field[], budget: AddressBudget):
 }
 
 function addresses(value: string, budget: AddressBudget): HeaderAddress[] {
-  // One more than may be kept tells whether the limit was passed; it is then below zero.
+  // Reads one more than allowed to detect excess; `left` is then below zero.
   const found = parseAddressList(value.slice(0, LIMITS.field), budget.left + 1);
   if (found.length > budget.left) {
     budget.left = -1;
@@ -77,7 +77,7 @@ function addresses(value: string, budget: AddressBudget): HeaderAddress[] {
   return found;
 }
 
-/** Writes ENVELOPE. Sender and Reply-To are those of From where they are missing or empty. RFC 3501 7.4.2. */
+/** Formats ENVELOPE. A missing or empty Sender or Reply-To defaults to From. RFC 3501 7.4.2. */
 export function formatEnvelope(fields: EnvelopeFields): string {
   const from = addressStructure(fields.from);
   const lists = [
@@ -92,25 +92,23 @@ export function formatEnvelope(fields: EnvelopeFields): string {
   return `(${nstring(fields.date)} ${nstring(fields.subject)} ${lists.join(' ')} ${ids})`;
 }
 
-/** An empty list is NIL, never `()`: Apple's parser drops the connection on it. */
+/** Formats an empty list as NIL, never `()`: Apple's parser drops the connection on it. */
 function addressStructure(list: readonly HeaderAddress[]): string {
   if (list.length === 0) return 'NIL';
   let out = '(';
-  for (const { name, mailbox, host } of list) out += `(${nstring(name)} NIL ${nstring(mailbox)} ${hostString(host)})`;
+  for (const { name, mailbox, host } of list) {
+    const domain = host === undefined || isSevenBit(host) ? host : domainToASCII(guessLatin1(host)) || host;
+    out += `(${nstring(name)} NIL ${nstring(mailbox)} ${nstring(domain)})`;
+  }
   return `${out})`;
 }
 
-function hostString(host: string | undefined): string {
-  if (host === undefined || isSevenBit(host)) return nstring(host);
-  return imapString(domainToASCII(guessLatin1(host)) || host);
-}
-
-/** SORT key: the mailbox name of the first address. RFC 5256 3. */
+/** Returns the SORT key: the mailbox name of the first address. RFC 5256 3. */
 export function sortKey(list: readonly HeaderAddress[]): string {
   return casemap(cut(guessLatin1(list[0]?.mailbox ?? '')));
 }
 
-/** SORT=DISPLAY key: the display name of the first address, else the address. RFC 5957 3. */
+/** Returns the SORT=DISPLAY key: the display name of the first address, else the address. RFC 5957 3. */
 export function displayKey(list: readonly HeaderAddress[]): string {
   const first = list[0];
   if (first === undefined) return '';
@@ -120,7 +118,7 @@ export function displayKey(list: readonly HeaderAddress[]): string {
   return casemap(cut(first.host ? `${mailbox}@${guessLatin1(first.host)}` : mailbox));
 }
 
-/** Nobody reads a longer name; keys are columns of an index. */
+/** Truncates a key, which is an index column. */
 function cut(text: string): string {
   return text.slice(0, 256).toWellFormed();
 }

@@ -1,6 +1,6 @@
 /**
- * One member of an address field as ENVELOPE shows it, read as latin1, nothing decoded. A group begins with its name as
- * mailbox and no host, and ends with neither. Lenient: for reading only, never to decide whose mail it is.
+ * One member of an address field in ENVELOPE form, read as latin1, not decoded. A group begins with its name as mailbox
+ * and no host, and ends with neither. Lenient: for display only, never for authorization.
  */
 export interface HeaderAddress {
   name: string | undefined;
@@ -8,12 +8,23 @@ export interface HeaderAddress {
   host: string | undefined;
 }
 
-/** Reads an address list of RFC 5322 3.4 and 4.4 and what real mail makes of it, at most `max` members. */
+/** Parses an address list of RFC 5322 3.4 and 4.4 leniently, at most `max` members. */
 export function parseAddressList(text: string, max = Infinity): HeaderAddress[] {
-  return new AddressList(text, max).read();
+  const one = max > 0 ? ONE_ADDRESS.exec(text) : null;
+  if (one === null) return new AddressList(text, max).read();
+  const [, phrase, mailbox, host, bareMailbox, bareHost] = one;
+  return [{ name: phrase?.replace(/[ \t\r\n]+/g, ' '), mailbox: mailbox ?? bareMailbox, host: host ?? bareHost }];
 }
 
-// An encoded-word that holds a bare comma or parenthesis is wrong and common.
+// Most fields have one address of plain words: alone, or in angle brackets after a phrase.
+const WORD = "[!#-'*+\\-./0-9?A-Z\\\\^-~]+";
+const BLANK = '[ \\t\\r\\n]';
+const PHRASE = `${WORD}(?:${BLANK}+${WORD})*`;
+const ONE_ADDRESS = new RegExp(
+  `^${BLANK}*(?:(?:(${PHRASE})${BLANK}*)?<(${WORD})@(${WORD})>|(${WORD})@(${WORD}))${BLANK}*$`,
+);
+
+// Encoded-words with a bare comma or parenthesis are invalid but common.
 const ENCODED_WORD = /=\?[^?\s]{1,60}\?[BbQq]\?[^?"<>\s]{0,998}\?=/y;
 const SPECIAL = /[\s()<>"[\],:;@.]/;
 
@@ -23,7 +34,7 @@ class AddressList {
   readonly #found: HeaderAddress[] = [];
   #at = 0;
   #inGroup = false;
-  // The member being read.
+  // State of the current member.
   #words = '';
   #atSign = -1;
   #quotedEnd = 0;
@@ -86,7 +97,7 @@ class AddressList {
     }
   }
 
-  /** Only a phrase opens a group; a colon anywhere else is a letter. */
+  /** Opens a group after a phrase; a colon elsewhere is literal. */
   #openGroup(): void {
     if (this.#inGroup || this.#angle !== undefined || this.#atSign >= 0) {
       this.#word(':');
@@ -121,7 +132,7 @@ class AddressList {
     return this.#text[end] === ']' ? end + 1 : end;
   }
 
-  /** The text between quotes, unquoted; a missing closing quote takes all that is left. */
+  /** Reads a quoted string; without a closing quote it takes the rest. */
   #readQuoted(): string {
     let out = '';
     let start = ++this.#at;
@@ -136,7 +147,7 @@ class AddressList {
     return out;
   }
 
-  /** The text of a comment; depth is counted, not recursed into. */
+  /** Reads a comment; nesting is counted, not recursive. */
   #readComment(): string {
     const start = ++this.#at;
     let depth = 1;
@@ -160,7 +171,7 @@ class AddressList {
       // A missing ">" must not swallow the next address.
       if ((char === ',' || char === ';') && !route) break;
       if (char === ':' && route) {
-        // RFC 5322 4.4: a source route is read over.
+        // RFC 5322 4.4: a source route is skipped.
         route = false;
         this.#reset();
         this.#at++;
@@ -180,7 +191,7 @@ class AddressList {
     this.#angle = { ...address, name: phrase === '' ? undefined : phrase };
   }
 
-  /** What was read as mailbox and host. The last "@" counts; blanks that the obsolete form allows go. */
+  /** Splits into mailbox and host at the last "@"; removes blanks of the obsolete syntax. */
   #split(): HeaderAddress {
     if (this.#atSign < 0) return { name: undefined, mailbox: this.#words.trim(), host: '' };
     const quoted = this.#quotedEnd > 0 && this.#quotedEnd <= this.#atSign;
@@ -194,7 +205,7 @@ class AddressList {
 
   #finish(): void {
     if (this.#angle !== undefined) {
-      // "<a@b> Name": some write the name behind.
+      // "<a@b> Name": some senders put the name last.
       const behind = this.#words.trim();
       const name = this.#angle.name ?? (behind === '' ? this.#comment : behind);
       this.#add({ ...this.#angle, name });

@@ -4,16 +4,16 @@ import { headerText, rawText } from './header-text.ts';
 import { unfold } from './header.ts';
 import { LIMITS } from './limits.ts';
 import { writtenIds } from './msg-id.ts';
-import { type AddressGroup, addressGroups, type NamedAddress, namedAddresses } from './named-address.ts';
+import { type AddressGroup, addressGroups, type EmailAddress, namedAddresses } from './named-address.ts';
 
-/** The forms in which a header field is read. RFC 8621 4.1.2. */
+/** Parsed forms of a header field. RFC 8621 4.1.2. */
 export const HEADER_FORMS = ['Raw', 'Text', 'Addresses', 'GroupedAddresses', 'MessageIds', 'Date', 'URLs'] as const;
 
 export type HeaderForm = (typeof HEADER_FORMS)[number];
 
-export type HeaderValue = string | string[] | NamedAddress[] | AddressGroup[] | null;
+export type HeaderValue = string | string[] | EmailAddress[] | AddressGroup[] | null;
 
-/** One field, read as latin1, in a form. Null: it cannot be read in that form. Nothing throws. */
+/** Converts one latin1-read field to a form; null if it does not parse. Never throws. */
 export function headerForm(form: HeaderForm, value: string): HeaderValue {
   switch (form) {
     case 'Raw':
@@ -33,12 +33,12 @@ export function headerForm(form: HeaderForm, value: string): HeaderValue {
   }
 }
 
-/** A list without any means that there was nothing of the kind. */
+/** Returns null for an empty list. */
 function someOf(list: string[]): string[] | null {
   return list.length === 0 ? null : list;
 }
 
-/** What stands in angle brackets, comments left out. RFC 2369 2. */
+/** Lists the URLs in angle brackets, without comments. RFC 2369 2. */
 function bracketed(value: string): string[] {
   const urls: string[] = [];
   for (const [, url] of withoutComments(value).matchAll(/<([^<>]*)>/g)) {
@@ -48,7 +48,7 @@ function bracketed(value: string): string[] {
   return urls;
 }
 
-/** Parentheses inside of angle brackets are part of the URL. */
+/** Removes comments; parentheses inside angle brackets are part of the URL. */
 function withoutComments(value: string): string {
   let out = '';
   let depth = 0;

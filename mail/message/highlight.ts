@@ -1,55 +1,58 @@
-import { placesOf, type Term } from './search-terms.ts';
-import { type Token, tokensOf } from './words.ts';
+import { findTerms, type SearchTerm } from './search-terms.ts';
+import { type WordToken, tokensOf } from './word-tokens.ts';
 
-/** Octets that stand before the first hit in a preview, about. */
-const BEFORE = 60;
+/** Approximate octets before the first hit in an excerpt. */
+const OCTETS_BEFORE_HIT = 60;
 const OPEN = '<mark>';
 const CLOSE = '</mark>';
 
-interface Range {
+interface HighlightRange {
   start: number;
   end: number;
 }
 
-/** The whole text as HTML with what was searched for in `<mark>`, or undefined when nothing of it is there. RFC 8621 5. */
-export function highlight(text: string, terms: readonly Term[]): string | undefined {
+/** Returns the text as HTML with hits in `<mark>`; undefined without hits. RFC 8621 5. */
+export function highlight(text: string, terms: readonly SearchTerm[]): string | undefined {
   const ranges = rangesOf(tokensOf(text), terms);
-  return ranges.length === 0 ? undefined : marked(text, 0, ranges, Number.POSITIVE_INFINITY);
+  return ranges.length === 0 ? undefined : markRanges(text, 0, ranges, Number.POSITIVE_INFINITY);
 }
 
-/** The same of the part of a text around the first hit, at most `octets` of UTF-8 long. */
-export function highlightPart(text: string, terms: readonly Term[], octets: number): string | undefined {
+/** Returns an excerpt around the first hit, at most `octets` of UTF-8. */
+export function highlightPart(text: string, terms: readonly SearchTerm[], octets: number): string | undefined {
   const line = text.replace(/\s+/g, ' ').trim();
   const tokens = tokensOf(line);
-  const ranges = rangesOf(tokens, terms);
+  const ranges = rangesOf(tokens, terms, octets);
   const [first] = ranges;
-  return first && marked(line, beginning(line, tokens, first.start), ranges, octets);
+  return first && markRanges(line, excerptStart(line, tokens, first.start), ranges, octets);
 }
 
-/** A little before the hit, where a word begins. */
-function beginning(line: string, tokens: readonly Token[], hit: number): number {
+/** Finds a word start shortly before the hit. */
+function excerptStart(line: string, tokens: readonly WordToken[], hit: number): number {
   const from =
-    Buffer.byteLength(line.slice(0, hit)) <= BEFORE ? 0 : hit - BEFORE / (line.charCodeAt(hit) < 256 ? 1 : 3);
+    Buffer.byteLength(line.slice(0, hit)) <= OCTETS_BEFORE_HIT
+      ? 0
+      : hit - OCTETS_BEFORE_HIT / (line.charCodeAt(hit) < 256 ? 1 : 3);
   return from <= 0 ? 0 : (tokens.find(({ start }) => start >= from)?.start ?? hit);
 }
 
-/** Where terms stand, in order, what touches or overlaps as one. */
-function rangesOf(tokens: readonly Token[], terms: readonly Term[]): Range[] {
-  const all = terms
-    .flatMap((term) => placesOf(term, tokens))
-    .map(({ first, last }) => ({ start: first.start, end: last.end }))
-    .sort((a, b) => a.start - b.start);
-  const ranges: Range[] = [];
-  for (const { start, end } of all) {
+/** Lists the ranges of hits in order, to at most `length` characters after the first; adjacent and overlapping ones are merged. */
+function rangesOf(
+  tokens: readonly WordToken[],
+  terms: readonly SearchTerm[],
+  length = Number.POSITIVE_INFINITY,
+): HighlightRange[] {
+  const ranges: HighlightRange[] = [];
+  for (const { first, last } of findTerms(terms, tokens)) {
+    if (ranges[0] !== undefined && first.start > ranges[0].start + length) break;
     const before = ranges.at(-1);
-    if (before !== undefined && start <= before.end) before.end = Math.max(before.end, end);
-    else ranges.push({ start, end });
+    if (before !== undefined && first.start <= before.end) before.end = Math.max(before.end, last.end);
+    else ranges.push({ start: first.start, end: last.end });
   }
   return ranges;
 }
 
-/** Never cuts through a character, an escape or a mark. */
-function marked(text: string, from: number, ranges: readonly Range[], octets: number): string {
+/** Marks the ranges; never cuts a character, an escape or a mark. */
+function markRanges(text: string, from: number, ranges: readonly HighlightRange[], octets: number): string {
   const left = ranges.filter(({ end }) => end > from);
   let out = '';
   let room = octets;
@@ -74,8 +77,8 @@ function marked(text: string, from: number, ranges: readonly Range[], octets: nu
   return inside ? out + CLOSE : out;
 }
 
-/** The text of which {@link highlight} or {@link highlightPart} made this. */
-export function unmarked(html: string): string {
+/** Reverts {@link highlight} and {@link highlightPart} to plain text. */
+export function withoutHighlights(html: string): string {
   const text = html.replaceAll(OPEN, '').replaceAll(CLOSE, '');
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }

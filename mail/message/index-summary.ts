@@ -10,17 +10,17 @@ import type { PartTree } from './part-tree.ts';
 import { packParts } from './parts.ts';
 import { baseSubject } from './subject.ts';
 
-/** What the header at the top says, kept until the end. */
+/** Fields of the top-level header. */
 export interface TopHeader {
   fields: EnvelopeFields;
   references: string | undefined;
   received: number;
 }
 
-/** Subjects are columns of an index; nobody reads a longer one. */
+/** Characters of a subject, which is an index column. */
 const SUBJECT_MAX = 2000;
 
-/** Writes down what was found, once the last octet has been seen. */
+/** Builds the index after the last octet. */
 export function summarize(tree: PartTree, top: TopHeader, size: number, preview: string): MessageIndex {
   tree.settle();
   let bodyStructure = formatBodyStructure(tree.nodes);
@@ -29,6 +29,10 @@ export function summarize(tree: PartTree, top: TopHeader, size: number, preview:
     bodyStructure = formatBodyStructure(tree.nodes);
   }
   const parts = partTable(tree.nodes);
+  const { fields, references, received } = top;
+  const subject = readableSubject(fields.subject);
+  const own = ownId(fields.messageId);
+  const sent = fields.date === undefined ? undefined : parseDate(fields.date);
   return {
     size,
     headerLength: tree.root.bodyStart,
@@ -36,31 +40,6 @@ export function summarize(tree: PartTree, top: TopHeader, size: number, preview:
     bodyStructure,
     parts: packParts(parts),
     preview,
-    ...headerFacts(top),
-    hasAttachment: hasAttachment(parts),
-    received: top.received,
-    flattened: tree.flattened,
-  };
-}
-
-type HeaderFacts = Omit<
-  MessageIndex,
-  | 'size'
-  | 'headerLength'
-  | 'envelope'
-  | 'bodyStructure'
-  | 'parts'
-  | 'preview'
-  | 'hasAttachment'
-  | 'received'
-  | 'flattened'
->;
-
-function headerFacts({ fields, references }: TopHeader): HeaderFacts {
-  const subject = readableSubject(fields.subject);
-  const own = ownId(fields.messageId);
-  const sent = fields.date === undefined ? undefined : parseDate(fields.date);
-  return {
     subject,
     baseSubject: baseSubject(subject),
     refs: threadRefs(own, fields.inReplyTo, references),
@@ -72,6 +51,9 @@ function headerFacts({ fields, references }: TopHeader): HeaderFacts {
     ccKey: sortKey(fields.cc),
     fromDisplay: displayKey(fields.from),
     toDisplay: displayKey(fields.to),
+    hasAttachment: hasAttachment(parts),
+    received,
+    flattened: tree.flattened,
   };
 }
 

@@ -1,44 +1,43 @@
-/** What is known of a message of which nothing is stored under an account: it only passes through. */
+/** Facts of a message that is only relayed and stored under no account. */
 export interface MessageFacts {
   /** Octets of the message. */
   size: number;
   /** Own Message-ID with its angle brackets, as written; '' when missing. */
   messageId: string;
-  /** Received fields at the top; the loop guard counts them. */
+  /** Number of Received fields, for loop detection. */
   received: number;
 }
 
 /**
- * What is known of a message after one pass over its bytes: plain data that is cloned across threads and stored beside
- * the message, so that listing, sorting, threading and fetching parts never parse it again.
+ * Index of a message after one pass over its octets: plain data, cloned across threads and stored with the message, so
+ * that listing, sorting, threading and fetching parts never parse it again.
  *
- * All offsets count from the first octet of the indexed bytes. The per-recipient trace lines (Return-Path,
- * Delivered-To) that are stored apart and put in front on the way out are not among them.
+ * Offsets count from the first octet of the indexed message, without the per-recipient trace lines (Return-Path,
+ * Delivered-To), which are stored separately and prepended on output.
  */
 export interface MessageIndex extends MessageFacts {
-  /** Octets of the header with the empty line that ends it; equal to size when there is no such line. */
+  /** Octets of the header including the empty line; equals `size` without one. */
   headerLength: number;
-  /** Wire-ready ENVELOPE, `("date" "subject" ...)`. Always 7-bit: what is 8-bit in the message is written in RFC 2047. */
+  /** Wire-ready ENVELOPE, `("date" "subject" ...)`. Always 7-bit: 8-bit text is encoded by RFC 2047. */
   envelope: string;
-  /** Wire-ready BODYSTRUCTURE with all extension data. Always 7-bit. {@link bodyOf} makes BODY of it. */
+  /** Wire-ready BODYSTRUCTURE with all extension data. Always 7-bit. {@link bodyFromStructure} derives BODY. */
   bodyStructure: string;
-  /** The part table in pre-order as JSON; `packParts` and `unpackParts` of parts.ts know its columns. */
+  /** Part table in pre-order as JSON; see `packParts` and `unpackParts`. */
   parts: string;
   /** Up to 256 characters of readable text on one line, without control, bidi or zero-width characters. */
   preview: string;
   /** Subject, decoded; '' when missing. */
   subject: string;
-  /** Base subject of RFC 5256 2.1 under {@link casemap}: what SORT SUBJECT and threading compare. */
+  /** Base subject of RFC 5256 2.1 under {@link casemap}, for SORT SUBJECT and threading. */
   baseSubject: string;
   /**
-   * Hashes of message ids for threading, at most 50. The first is the own Message-ID, or 0n when there is none; then,
-   * each once, what In-Reply-To names but References does not, then References in order: the last is the parent.
-   * 64-bit signed, as SQLite holds them; no id hashes to 0n.
+   * Hashes of message ids for threading, at most 50: the own Message-ID (0n without one), then ids only in In-Reply-To,
+   * then References in order, the last being the parent. 64-bit signed, as in SQLite; no id hashes to 0n.
    */
   refs: bigint[];
   /** The Date field as ms UTC, at least 1; 0 when missing or unreadable. */
   sentAt: number;
-  /** The Date field's own calendar day, zone disregarded, in days since 1970-01-01; -1 when sentAt is 0. SENTON, SENTBEFORE. */
+  /** Calendar day of the Date field in its own zone, days since 1970-01-01; -1 if sentAt is 0. For SENTON, SENTBEFORE. */
   sentDay: number;
   /** SORT keys of RFC 5256: mailbox name of the first address under {@link casemap}, '' when there is none. */
   fromKey: string;
@@ -47,21 +46,21 @@ export interface MessageIndex extends MessageFacts {
   /** SORT=DISPLAY keys of RFC 5957: decoded display name, else the address, under {@link casemap}. */
   fromDisplay: string;
   toDisplay: string;
-  /** True when a reader should be shown a paper clip: some part is neither text, inline picture nor signature. */
+  /** True if some part is neither text, inline image nor signature. */
   hasAttachment: boolean;
   /**
-   * A limit of limits.ts was passed and something is simplified; size, headerLength and line counts stay exact.
-   * Too many parts or fields, too large a header, structure or boundary: a message with parts is shown as one text/plain
-   * part over its whole body. Too deep: the innermost multipart that is left is shown as one text/plain part, an
-   * attached message as one application/octet-stream. A field that is too long is cut; addresses beyond are left out.
+   * A limit of limits.ts was exceeded and the structure is simplified; size, headerLength and line counts stay exact.
+   * Too many parts or fields, or too large a header, structure or boundary: a multipart message becomes one text/plain
+   * part. Too deep: the innermost multipart becomes one text/plain part, an attached message one
+   * application/octet-stream. Long fields are cut; excess addresses are left out.
    */
   flattened: boolean;
-  /** It carries a link to a secret page of this server: programs are not shown what it says. The preview is without it. */
+  /** It contains a secret link of this server, so its content is hidden from programs. The preview omits the link. */
   secretLink?: boolean;
 }
 
-/** The index of a message that somebody here gets. Throws when only facts were read of it. */
-export function wholeIndex(known: MessageFacts | MessageIndex): MessageIndex {
+/** Returns the index of a message that is stored here. Throws if only facts were read. */
+export function requireIndex(known: MessageFacts | MessageIndex): MessageIndex {
   if ('envelope' in known) return known;
-  throw new Error('a message that is stored here needs its whole index');
+  throw new Error('a stored message requires a full index');
 }

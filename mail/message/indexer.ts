@@ -4,11 +4,11 @@ import { firstField, readFields, unfold, type Field } from './header.ts';
 import { summarize, type TopHeader } from './index-summary.ts';
 import type { MessageIndex } from './index-types.ts';
 import { DELIMITER_MAX, LIMITS } from './limits.ts';
-import { LinkWatch } from './link-watch.ts';
+import { EncodedLinkReader, mayHoldNotice, SecretLinkScanner } from './secret-link-scanner.ts';
 import { boundaryOf, headerSize, isOpenMessage, readPartHeader } from './part-header.ts';
-import { PartTree, type PartNode } from './part-tree.ts';
+import { PartTree, type LeafReader, type PartNode } from './part-tree.ts';
 import { type SecretLinkForms, withoutLinks } from './secret-link.ts';
-import { TextCapture } from './text-capture.ts';
+import { isPreviewed, TextCapture } from './text-capture.ts';
 
 const LF = 10;
 const CR = 13;
@@ -23,65 +23,72 @@ export function indexMessage(bytes: Uint8Array, links?: SecretLinkForms): Messag
 }
 
 /**
- * Indexes a message as it streams by: chunks of any size, cut anywhere, and then {@link end}. One pass; what is kept is
- * one header block, the structure, and the start of the first text part. Nothing throws on what a message contains.
- * Lines end in CRLF or LF.
+ * Indexes a streamed message: chunks of any size, then {@link end}. One pass; keeps in memory one header block, the
+ * structure, and the start of the first text part. Never throws on message content. Lines end in CRLF or LF.
  */
 export class MessageIndexer {
   readonly #tree = new PartTree();
-  readonly #capture = new TextCapture();
-  readonly #decoded = new DecodedLength();
-  readonly #links: LinkWatch | undefined;
+  readonly #preview = { plain: '', html: '' };
+  /** Readers of the open leaf. */
+  #readers: LeafReader[] = [];
+  readonly #links: SecretLinkScanner | undefined;
   readonly #budget = { left: LIMITS.addresses };
-  /** Octets of all chunks before the current one: what turns an index into an offset. */
+  /** Octets of all previous chunks: added to an index it gives an offset. */
   #offset = 0;
   #lineEnds = 0;
-  /** Offset of the current line; before #offset when an earlier chunk began it, its head is then in #carry. */
+  /** Offset of the current line; below #offset if it began in an earlier chunk: its beginning is then in #carry. */
   #lineStart = 0;
   #carry = '';
-  /** The octet before the line feed before the current line, when both are in an earlier chunk. */
+  /** The line end before the current line is CRLF, if it is in an earlier chunk. */
   #crBeforeLine = false;
   #lastByte = 0;
   #inHeader = true;
-  /** What earlier chunks had of the header that is being read. */
+  /** Beginning of the current header from earlier chunks. */
   #kept = '';
   #top: TopHeader | undefined;
-  /** Characters that the parts so far need in the structure. */
+  /** Characters of BODYSTRUCTURE for the parts so far. */
   #structure = 0;
 
-  /** `links`: what is looked for while it passes; a message that gets a row under an account is to be looked through. */
+  /** `links`: secret links to search for; required for messages stored under an account. */
   constructor(links?: SecretLinkForms) {
-    this.#links = links && new LinkWatch(links);
+    this.#links = links && new SecretLinkScanner(links);
     this.#tree.begin(0);
   }
 
-  /** The chunk is not kept: it may be used again by the caller. */
+  /** The chunk is not retained: the caller may reuse it. */
   push(chunk: Uint8Array): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     this.#links?.push(bytes);
-    for (let at = 0; at < bytes.length;) at = this.#step(bytes, at);
+    for (let at = 0; at < bytes.length;) {
+      if (this.#inHeader) at = this.#readHeader(bytes, at);
+      else at = this.#tree.boundaries.size > 0 ? this.#readBody(bytes, at) : this.#readRest(bytes, at);
+    }
     if (bytes.length > 0) this.#endChunk(bytes);
   }
 
   end(): MessageIndex {
     const size = this.#offset;
+    if (this.#tree.boundaries.size > 0) this.#endLastLine();
     while (this.#inHeader) this.#endHeader(NOTHING, size);
-    this.#capture.finish(NOTHING, size, size);
-    this.#decoded.finish(NOTHING, size, size);
-    this.#links?.finish(NOTHING, size, size);
-    this.#tree.closeAll(size, this.#lineEnds);
+    for (const reader of this.#readers) reader.finish(NOTHING, size, size);
+    this.#tree.closeInside(-1, size, this.#lineEnds);
     const top = this.#top ?? { fields: envelopeFields([], this.#budget), references: undefined, received: 0 };
     if (this.#budget.left < 0) this.#tree.flattened = true;
-    const index = summarize(this.#tree, top, size, this.#capture.preview);
+    const index = summarize(this.#tree, top, size, this.#preview.plain || this.#preview.html);
     return this.#links?.end() === true ? { ...index, preview: withoutLinks(index.preview), secretLink: true } : index;
   }
 
-  /** Reads on until the mode changes or the chunk ends; answers where. */
-  #step(bytes: Buffer, at: number): number {
-    if (this.#inHeader) return this.#readHeader(bytes, at);
-    return this.#tree.boundaries.size > 0 ? this.#readBody(bytes, at) : this.#readRest(bytes, at);
+  /** Processes a last line without a line end: it may be the closing delimiter. RFC 2046 5.1.1. */
+  #endLastLine(): void {
+    const start = this.#lineStart - this.#offset;
+    if (start >= 0) return;
+    // A delimiter's own line end is counted before the parts before it are ended.
+    this.#lineEnds++;
+    this.#delimiter(NOTHING, start, 0);
+    this.#lineEnds--;
   }
 
+  /** Reads until the header or the chunk ends; returns the index. */
   #readHeader(bytes: Buffer, at: number): number {
     for (let lf = bytes.indexOf(LF, at); lf >= 0; lf = bytes.indexOf(LF, lf + 1)) {
       const start = this.#lineStart - this.#offset;
@@ -98,7 +105,7 @@ export class MessageIndexer {
     return bytes.length;
   }
 
-  /** Inside a multipart every line may be a delimiter. */
+  /** Reads a multipart body, in which every line may be a delimiter. */
   #readBody(bytes: Buffer, at: number): number {
     let start = this.#lineStart - this.#offset;
     let lineEnds = this.#lineEnds;
@@ -117,7 +124,7 @@ export class MessageIndexer {
     return bytes.length;
   }
 
-  /** No boundary can end this part any more: only lines are counted. */
+  /** Reads the rest of a part that no boundary can end: only counts lines. */
   #readRest(bytes: Buffer, at: number): number {
     let lineEnds = 0;
     for (let i = at; i < bytes.length; i++) if (bytes[i] === LF) lineEnds++;
@@ -130,13 +137,13 @@ export class MessageIndexer {
     this.#carry = '';
   }
 
-  /** True when the line that ends at `lf` was a delimiter of an open multipart, and has been acted on. */
+  /** Processes the line that ends at `lf`; true if it was a delimiter of an open multipart. */
   #delimiter(bytes: Buffer, start: number, lf: number): boolean {
     if (lf - start > DELIMITER_MAX) return false;
     if (start >= 0 && (bytes[start] !== DASH || bytes[start + 1] !== DASH)) return false;
     const line = start < 0 ? this.#carry + bytes.toString('latin1', 0, lf) : bytes.toString('latin1', start, lf);
     if (!line.startsWith('--')) return false;
-    // Only the whole line counts, padding aside: one boundary may be the beginning of another.
+    // Compares whole lines without padding: one boundary may be a prefix of another.
     const text = line.slice(2).trimEnd();
     const index = this.#tree.boundaries.get(text);
     if (index !== undefined) this.#cut(bytes, start, index, lf + 1, false);
@@ -148,17 +155,16 @@ export class MessageIndexer {
     return true;
   }
 
-  /** Ends what the delimiter line at `start` ends, and begins what is behind it. RFC 2046 5.1.1. */
+  /** Ends the parts before the delimiter line at `start`, and begins the next. RFC 2046 5.1.1. */
   #cut(bytes: Buffer, start: number, index: number, next: number, closing: boolean): void {
     const delimiter = this.#offset + start;
     while (this.#inHeader) this.#endHeader(bytes, delimiter);
-    // A limit may have been passed just now.
+    // A limit may have been exceeded in endHeader.
     if (this.#tree.boundaries.size > 0) {
-      // The line end before a delimiter belongs to it; so it is neither in the body nor in its count of lines.
+      // The line end before a delimiter belongs to it: it is neither in the body nor in its line count.
       const end = delimiter - (this.#crBefore(bytes, start) ? 2 : 1);
-      this.#capture.finish(bytes, this.#offset, end);
-      this.#decoded.finish(bytes, this.#offset, end);
-      this.#links?.finish(bytes, this.#offset, end);
+      for (const reader of this.#readers) reader.finish(bytes, this.#offset, end);
+      this.#readers = [];
       this.#tree.closeInside(index, end, this.#lineEnds - 2);
       if (closing) this.#tree.unwatch(index);
       else this.#begin(this.#offset + next);
@@ -183,17 +189,20 @@ export class MessageIndexer {
 
   #flatten(): void {
     this.#tree.flatten();
-    this.#capture.stop();
-    this.#decoded.stop();
-    this.#links?.stop();
+    this.#readers = [];
     this.#inHeader = false;
   }
 
-  /** The header of the innermost part ends at that offset, by an empty line, a delimiter or the end of the message. */
+  /** Ends the header of the innermost part, at an empty line, a delimiter or the end of the message. */
   #endHeader(bytes: Buffer, end: number): void {
     const node = this.#tree.top;
     const text = this.#headerText(bytes, node.headerStart, end);
-    const fields = this.#limited(readFields(text.slice(0, LIMITS.header), LIMITS.fields + 1));
+    const fields = readFields(text.slice(0, LIMITS.header), LIMITS.fields + 1);
+    for (const field of fields) {
+      if (field.value.length <= LIMITS.field) continue;
+      field.value = field.value.slice(0, LIMITS.field);
+      this.#tree.flattened = true;
+    }
     const multipart = node.parent?.header.type === 'multipart';
     node.bodyStart = end;
     node.lines = this.#lineEnds;
@@ -216,18 +225,9 @@ export class MessageIndexer {
       const from = start - this.#offset;
       return bytes.toString('latin1', from, Math.min(end - this.#offset, from + most));
     }
-    // The delimiter that ended the header may have begun in the chunk before.
+    // The delimiter that ended the header may have begun in the previous chunk.
     if (end <= this.#offset) return this.#kept.slice(0, end - start);
     return this.#kept + bytes.toString('latin1', 0, Math.min(end - this.#offset, most));
-  }
-
-  #limited(fields: Field[]): Field[] {
-    for (const field of fields) {
-      if (field.value.length <= LIMITS.field) continue;
-      field.value = field.value.slice(0, LIMITS.field);
-      this.#tree.flattened = true;
-    }
-    return fields;
   }
 
   #readEnvelope(node: PartNode, fields: Field[]): void {
@@ -235,24 +235,29 @@ export class MessageIndexer {
     node.envelope = formatEnvelope(envelope);
     if (node.parent !== undefined) return;
     const references = firstField(fields, 'references');
-    this.#top = {
-      fields: envelope,
-      references: references === undefined ? undefined : unfold(references),
-      received: fields.filter(({ name }) => name === 'received').length,
-    };
+    let received = 0;
+    for (const { name } of fields) if (name === 'received') received++;
+    this.#top = { fields: envelope, references: references && unfold(references), received };
   }
 
-  /** Decides by its header what the body of a part is. */
+  /** Starts the body of a part according to its header. */
   #open(node: PartNode): void {
     const boundary = boundaryOf(node.header);
-    if (boundary === undefined && !isOpenMessage(node.header)) {
-      this.#capture.begin(node);
-      this.#decoded.begin(node);
-      this.#links?.begin(node);
-    } else if (this.#tree.isTooDeep()) this.#tree.flattened = true;
+    if (boundary === undefined && !isOpenMessage(node.header)) this.#readLeaf(node);
+    else if (this.#tree.isTooDeep()) this.#tree.flattened = true;
     else if (!this.#tree.hasRoom() || (boundary?.length ?? 0) > LIMITS.boundary) this.#flatten();
     else if (boundary === undefined) this.#begin(node.bodyStart);
     else this.#tree.watch(boundary);
+  }
+
+  #readLeaf(node: PartNode): void {
+    this.#readers = [];
+    if (isPreviewed(node.header, this.#preview)) this.#readers.push(new TextCapture(node, this.#preview));
+    const { encoding } = node.header;
+    if (encoding === 'base64' || encoding === 'quoted-printable') this.#readers.push(new DecodedLength(node));
+    if (encoding === 'base64' && this.#links !== undefined && mayHoldNotice(node.header)) {
+      this.#readers.push(new EncodedLinkReader(node, this.#links));
+    }
   }
 
   #endChunk(bytes: Buffer): void {
@@ -265,9 +270,7 @@ export class MessageIndexer {
       const from = Math.max(0, this.#tree.top.headerStart - this.#offset);
       this.#kept += bytes.toString('latin1', from, from + LIMITS.header + 1);
     }
-    this.#capture.keep(bytes, this.#offset);
-    this.#decoded.keep(bytes, this.#offset);
-    this.#links?.keep(bytes, this.#offset);
+    for (const reader of this.#readers) reader.keep(bytes, this.#offset);
     this.#lastByte = bytes[bytes.length - 1] ?? 0;
     this.#offset += bytes.length;
   }

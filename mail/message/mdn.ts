@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Address, formatAddress } from './address.ts';
-import { field, letterHeader, type NamedAddress, oneLine, textEntity } from './compose.ts';
+import { field, messageHeader, type NamedAddress, oneLine, textEntity } from './compose-text.ts';
 import { decodeCharset, decodeTransfer } from './decode.ts';
 import { decodeWords } from './encoded-word.ts';
 import { firstField, readFields, unfold } from './header.ts';
@@ -11,14 +11,14 @@ export const ACTION_MODES = ['manual-action', 'automatic-action'] as const;
 export const SENDING_MODES = ['mdn-sent-manually', 'mdn-sent-automatically'] as const;
 export const DISPOSITION_TYPES = ['deleted', 'dispatched', 'displayed', 'processed'] as const;
 
-/** What was done with a message, and who says so. RFC 8098 3.2.6. */
+/** Disposition of a message. RFC 8098 3.2.6. */
 export interface Disposition {
   actionMode: (typeof ACTION_MODES)[number];
   sendingMode: (typeof SENDING_MODES)[number];
   type: (typeof DISPOSITION_TYPES)[number];
 }
 
-/** A receipt, RFC 8098 3.1; texts on one line, '' for none. */
+/** Fields of a disposition notification. RFC 8098 3.1. Single-line texts; '' if missing. */
 export interface Receipt {
   reportingUa: string;
   gateway: string;
@@ -31,7 +31,7 @@ export interface Receipt {
   extensions: Readonly<Record<string, string>>;
 }
 
-/** A receipt on its way. */
+/** Disposition notification to send. */
 export interface Mdn extends Receipt {
   from: NamedAddress;
   to: readonly Address[];
@@ -41,11 +41,11 @@ export interface Mdn extends Receipt {
   date: number;
   /** With angle brackets. */
   messageId: string;
-  /** Octets of the message that it is about; null: they do not go back. */
+  /** Octets of the original message; null: not returned. */
   original: Buffer | null;
 }
 
-/** Writes a multipart/report of RFC 8098 with CRLF line ends. */
+/** Composes a multipart/report of RFC 8098 with CRLF line ends. */
 export function composeMdn(mdn: Mdn): Buffer {
   const { from, to, subject, date, messageId, text, original } = mdn;
   const headers: [string, string][] = [
@@ -53,7 +53,7 @@ export function composeMdn(mdn: Mdn): Buffer {
     ...(mdn.originalMessageId === '' ? [] : ([['References', mdn.originalMessageId]] as [string, string][])),
   ];
   const named = to.map((address) => ({ address }));
-  const header = letterHeader({ from, to: named, subject, date, messageId, headers });
+  const header = messageHeader({ from, to: named, subject, date, messageId, headers });
   const boundary = `=_${randomBytes(18).toString('hex')}`;
   const type = `multipart/report; report-type=disposition-notification; boundary="${boundary}"`;
   const begin = `${header}${field('Content-Type', type)}\r\n`;
@@ -78,8 +78,8 @@ function receiptFields(receipt: Receipt): string {
   return all.flatMap(([name, value]) => (value === '' ? [] : [field(name, oneLine(value))])).join('');
 }
 
-/** A receipt that came, as far as it is shown. */
-export interface ReadMdn extends Receipt {
+/** Received disposition notification. */
+export interface ReceivedMdn extends Receipt {
   subject: string;
   text: string;
   hasOriginal: boolean;
@@ -95,15 +95,15 @@ const KNOWN = new Set([
   'error',
   '',
 ]);
-const MOST_FIELDS = 200;
-const LONGEST_TEXT = 64 * 1024;
+const MAX_FIELDS = 200;
+const MAX_TEXT_OCTETS = 64 * 1024;
 
-/** Reads a message that is a receipt; undefined when it is none. Strangers wrote it: never throws. RFC 8098 3. */
-export function readMdn(octets: Buffer): ReadMdn | undefined {
+/** Parses a disposition notification; undefined if the message is none. Never throws on untrusted input. RFC 8098 3. */
+export function readMdn(octets: Buffer): ReceivedMdn | undefined {
   const index = indexMessage(octets);
   const parts = unpackParts(index.parts);
   const receipt = parts.find((part) => part.type === 'message' && part.subtype === 'disposition-notification');
-  const fields = receipt === undefined ? [] : readFields(bodyOf(octets, receipt).toString('latin1'), MOST_FIELDS);
+  const fields = receipt === undefined ? [] : readFields(bodyOf(octets, receipt).toString('latin1'), MAX_FIELDS);
   const value = (name: string): string => clean(firstField(fields, name) ?? '');
   const disposition = readDisposition(value('disposition'));
   const finalRecipient = value('final-recipient');
@@ -111,7 +111,7 @@ export function readMdn(octets: Buffer): ReadMdn | undefined {
   const words = parts.find((part) => part.type === 'text' && part.subtype === 'plain');
   return {
     subject: index.subject,
-    text: words === undefined ? '' : decodeCharset(bodyOf(octets, words).subarray(0, LONGEST_TEXT), words.charset),
+    text: words === undefined ? '' : decodeCharset(bodyOf(octets, words).subarray(0, MAX_TEXT_OCTETS), words.charset),
     hasOriginal: parts.some((part) => part.type === 'message' && part.subtype === 'rfc822'),
     reportingUa: value('reporting-ua'),
     gateway: value('mdn-gateway'),
@@ -126,11 +126,11 @@ export function readMdn(octets: Buffer): ReadMdn | undefined {
   };
 }
 
-/** `manual-action/MDN-sent-manually; displayed/error`, with comments where programs like them. */
+/** Parses `manual-action/MDN-sent-manually; displayed/error`, with optional comments. */
 function readDisposition(value: string): Disposition | undefined {
   const [modes = '', types = ''] = value
     .toLowerCase()
-    .replace(/\([^)]*\)/g, '')
+    .replace(/\([^()]*\)/g, '')
     .split(';');
   const [action = '', sending = ''] = modes.split('/').map((one) => one.trim());
   const type = types.split(/[/,]/)[0]?.trim();
@@ -154,7 +154,7 @@ function bodyOf(octets: Buffer, { bodyOffset, bodyLength, encoding }: Part): Buf
   return decodeTransfer(octets.subarray(bodyOffset, bodyOffset + bodyLength), encoding);
 }
 
-/** How a recipient is named in a receipt. */
+/** Formats a recipient for Final-Recipient and Original-Recipient. */
 export function recipientField(address: Address): string {
   return `rfc822; ${formatAddress(address)}`;
 }

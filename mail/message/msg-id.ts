@@ -2,14 +2,15 @@ import { hash } from 'node:crypto';
 import { LIMITS } from './limits.ts';
 
 /**
- * The message ids of a Message-ID, In-Reply-To or References value, without angle brackets, in order. Folds inside an
- * id are undone and quotes of the left side dropped, so that two spellings of one id compare as equal. RFC 5256 2.2.
+ * Lists the message ids of a Message-ID, In-Reply-To or References value, without angle brackets. Unfolds ids and drops
+ * quotes of the left side, so that two spellings of one id are equal. RFC 5256 2.2.
  */
 export function messageIds(value: string): string[] {
-  return writtenIds(value).map((id) => (id.startsWith('"') ? id.replace(/["\\]/g, '') : id));
+  const ids = writtenIds(value);
+  return value.includes('"') ? ids.map((id) => (id.startsWith('"') ? id.replace(/["\\]/g, '') : id)) : ids;
 }
 
-/** The same with their quotes, as a reply has to name them. */
+/** Lists the ids as written, with quotes, for use in a reply. */
 export function writtenIds(value: string): string[] {
   const ids: string[] = [];
   for (let open = value.indexOf('<'); open >= 0;) {
@@ -24,27 +25,27 @@ export function writtenIds(value: string): string[] {
   return ids;
 }
 
-/** A 64-bit signed hash of a message id, never 0n. Collisions only make two threads one. */
+/** Hashes a message id to 64 bits signed, never 0n. A collision merges two threads. */
 export function hashId(id: string): bigint {
   const value = hash('sha256', id, 'buffer').readBigInt64LE(0);
   return value === 0n ? 1n : value;
 }
 
-/** The own id of a message: with brackets as RFC 5322 has it, or the bare word that broken mailers write. */
+/** Reads the Message-ID of a message; accepts a bare word without brackets from broken mailers. */
 export function ownId(value: string | undefined): string {
   if (value === undefined) return '';
   const bare = value.trim();
   return messageIds(value)[0] ?? (/^[^\s<>]{1,900}$/.test(bare) ? bare : '');
 }
 
-/** The list that MessageIndex.refs promises. */
+/** Builds MessageIndex.refs. */
 export function threadRefs(own: string, inReplyTo: string | undefined, references: string | undefined): bigint[] {
   const line = references === undefined ? [] : messageIds(references);
   const answered = inReplyTo === undefined ? [] : messageIds(inReplyTo);
   const named = new Set(line);
   const all = [...new Set([...answered.filter((id) => !named.has(id)), ...line])].filter((id) => id !== own);
   const room = LIMITS.refs - 1;
-  // The root of a long thread tells more than its middle.
+  // Keeps the root of a long thread and drops the middle.
   const kept = all.length <= room ? all : [...all.slice(0, 1), ...all.slice(1 - room)];
   return [own === '' ? 0n : hashId(own), ...kept.map(hashId)];
 }

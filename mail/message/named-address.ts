@@ -5,38 +5,38 @@ import type { HeaderAddress } from './header-addresses.ts';
 import { readableText } from './header-text.ts';
 
 /** EmailAddress of RFC 8621 4.1.2.3. */
-export interface NamedAddress {
+export interface EmailAddress {
   name: string | null;
-  /** As written, which need not be an address at all. */
+  /** As written; may be no valid address. */
   email: string;
 }
 
-/** EmailAddressGroup of RFC 8621 4.1.2.4. A name of null: these belong to no group. */
+/** EmailAddressGroup of RFC 8621 4.1.2.4. Name null: addresses outside of groups. */
 export interface AddressGroup {
   name: string | null;
-  addresses: NamedAddress[];
+  addresses: EmailAddress[];
 }
 
-/** The members of an address field without its groups. */
-export function namedAddresses(members: readonly HeaderAddress[]): NamedAddress[] {
-  return members.filter(({ host }) => host !== undefined).map(toNamed);
+/** Lists the members of an address field without group markers. */
+export function namedAddresses(members: readonly HeaderAddress[]): EmailAddress[] {
+  return members.filter(({ host }) => host !== undefined).map(toEmailAddress);
 }
 
-/** The members by group; those that follow each other outside of groups are together. */
+/** Groups the members; consecutive ones outside of groups share a nameless group. */
 export function addressGroups(members: readonly HeaderAddress[]): AddressGroup[] {
   const groups: AddressGroup[] = [];
   let open: AddressGroup | undefined;
   for (const member of members) {
     if (member.host !== undefined) {
       if (open === undefined) groups.push((open = { name: null, addresses: [] }));
-      open.addresses.push(toNamed(member));
+      open.addresses.push(toEmailAddress(member));
     } else if (member.mailbox === undefined) open = undefined;
     else groups.push((open = { name: readableText(member.mailbox), addresses: [] }));
   }
   return groups;
 }
 
-function toNamed({ name, mailbox = '', host = '' }: HeaderAddress): NamedAddress {
+function toEmailAddress({ name, mailbox = '', host = '' }: HeaderAddress): EmailAddress {
   const readable = name === undefined ? '' : readableText(name).trim();
   const local = unwrapped(mailbox);
   return {
@@ -45,19 +45,19 @@ function toNamed({ name, mailbox = '', host = '' }: HeaderAddress): NamedAddress
   };
 }
 
-/** ENVELOPE is 7-bit: there a local part beyond ASCII is an encoded-word, and only such a one is. */
+/** Decodes a local part of ENVELOPE, where a non-ASCII one is an encoded-word. */
 function unwrapped(mailbox: string): string {
   if (!mailbox.startsWith('=?utf-8?B?')) return guessLatin1(mailbox);
   const decoded = decodeWords(mailbox);
   return /[^\x00-\x7f]/.test(decoded) ? decoded : mailbox;
 }
 
-/** RFC 5322 3.4.1. Dots in odd places are left alone: there are real addresses with them. */
+/** Quotes a local part if needed. RFC 5322 3.4.1. Misplaced dots are not quoted, as real addresses have them. */
 function quotedLocal(local: string): string {
   return /[\s"(),:;<>@[\]\\]/.test(local) ? `"${local.replace(/["\\]/g, '\\$&')}"` : local;
 }
 
-/** As ENVELOPE has it, so that one address is one text wherever it is read. */
+/** Converts a host to the same form as in ENVELOPE. */
 function hostText(host: string): string {
   return isSevenBit(host) ? host : domainToASCII(guessLatin1(host)) || guessLatin1(host);
 }

@@ -1,7 +1,7 @@
 import { decodeCharset, guessLatin1 } from './decode.ts';
 import { decodeWords } from './encoded-word.ts';
 
-/** A structured MIME field, read as latin1: `value; name=value`. Parameters keep their order and their RFC 2231 names. */
+/** A structured MIME field, read as latin1: `value; name=value`. Parameters keep their order and RFC 2231 names. */
 export interface Parameterized {
   /** The part before the first semicolon without comments, as written. */
   value: string;
@@ -9,12 +9,28 @@ export interface Parameterized {
   params: [name: string, value: string][];
 }
 
-/** More than this many is no file name any more. */
+/** Parameters read of one field. */
 const MAX_PARAMS = 200;
 
-/** Reads Content-Type, Content-Disposition and their like. Never fails: what is broken is skipped. RFC 2045 5.1. */
+/** Parses Content-Type, Content-Disposition and similar fields. Skips malformed parts; never fails. RFC 2045 5.1. */
 export function parseParameters(field: string): Parameterized {
-  const scan = new Scan(field);
+  return /[(\\]/.test(field) ? scanParameters(field) : splitParameters(field);
+}
+
+const PARAMETER = /;([^;=]*)=\s*(?:"([^"]*)"?[^;]*|([^;]*))/g;
+
+/** Parses a field without comments and escapes, as nearly all are. */
+function splitParameters(field: string): Parameterized {
+  const params: [string, string][] = [];
+  for (const [, name = '', quoted, bare = ''] of field.matchAll(PARAMETER)) {
+    if (params.length === MAX_PARAMS) break;
+    if (name.trim() !== '') params.push([name.trim().toLowerCase(), quoted ?? bare.trim()]);
+  }
+  return { value: (field.split(';', 1)[0] ?? '').trim(), params };
+}
+
+function scanParameters(field: string): Parameterized {
+  const scan = new ParameterScanner(field);
   const value = scan.until(';');
   const params: [string, string][] = [];
   while (!scan.done() && params.length < MAX_PARAMS) {
@@ -27,7 +43,7 @@ export function parseParameters(field: string): Parameterized {
   return { value, params };
 }
 
-class Scan {
+class ParameterScanner {
   readonly #text: string;
   #at = 0;
 
@@ -45,7 +61,7 @@ class Scan {
     return there;
   }
 
-  /** Blanks, comments and stray semicolons. */
+  /** Skips blanks, comments and stray semicolons. */
   skip(): void {
     for (; !this.done(); this.#at++) {
       const char = this.#text[this.#at];
@@ -54,7 +70,7 @@ class Scan {
     }
   }
 
-  /** Text up to the stop or a semicolon, which is left, without the comments and blanks around it. */
+  /** Reads up to the stop character or a semicolon (not consumed), without comments and surrounding blanks. */
   until(stop: string): string {
     let out = '';
     let start = this.#at;
@@ -77,7 +93,7 @@ class Scan {
     return quoted;
   }
 
-  /** After the opening quote; a missing closing quote takes all that is left. */
+  /** Reads after the opening quote; without a closing quote it takes the rest. */
   #quoted(): string {
     let out = '';
     let start = this.#at;
@@ -92,12 +108,12 @@ class Scan {
     return out;
   }
 
-  /** `a(1).pdf` without quotes is a name, `us-ascii (plain)` ends in a comment. */
+  /** True if a parenthesis here begins a comment: `us-ascii (plain)`, but not `a(1).pdf`. */
   #blankBefore(): boolean {
     return this.#at === 0 || /[\s;=]/.test(this.#text[this.#at - 1] ?? '');
   }
 
-  /** Moves to the parenthesis that closes the comment; counted, not recursive. */
+  /** Moves to the closing parenthesis; nesting is counted, not recursive. */
   #comment(): void {
     let depth = 0;
     for (; !this.done(); this.#at++) {
@@ -109,17 +125,19 @@ class Scan {
   }
 }
 
-/** The first parameter of that name as written, or undefined. */
+/** Returns the first parameter of a name as written; undefined without one. */
 export function parameter(params: Parameterized['params'], name: string): string | undefined {
   for (const [key, value] of params) if (key === name) return value;
   return undefined;
 }
 
 /**
- * A parameter for people: RFC 2231 charset and continuations first, then what RFC 2047 forbids and mailers do
- * (encoded-words in quotes), then raw 8-bit text. '' when there is none.
+ * Decodes a parameter: RFC 2231 charset and continuations, then encoded-words in quotes (forbidden by RFC 2047 but
+ * common), then raw 8-bit text. '' if missing.
  */
-export function decodedParameter(params: Parameterized['params'], name: string): string {
+export function decodedParameter(all: Parameterized['params'], name: string): string {
+  const params = all.filter(([key]) => key.startsWith(name));
+  if (params.length === 0) return '';
   const extended = parameter(params, `${name}*`);
   if (extended !== undefined) return decodeExtended(extended);
   const continued = joinContinuations(params, name);
@@ -145,7 +163,7 @@ function percentOctets(text: string): Buffer {
   return Buffer.from(latin1, 'latin1');
 }
 
-/** `name*0*=`, `name*1=`, ... in the order of their numbers, up to the first that is missing. RFC 2231 3 and 4.1. */
+/** Joins `name*0*=`, `name*1=`, ... up to the first missing number. RFC 2231 3 and 4.1. */
 function joinContinuations(params: Parameterized['params'], name: string): string | undefined {
   const pieces = new Map(params.filter(([key]) => key.startsWith(`${name}*`)));
   const octets: Buffer[] = [];

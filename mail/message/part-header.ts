@@ -1,7 +1,7 @@
 import { unfold, type Field } from './header.ts';
 import { decodedParameter, parameter, parseParameters, type Parameterized } from './parameters.ts';
 
-/** What the Content fields of one part say, read as latin1. Type, encoding and disposition are in lower case. */
+/** Content fields of one part, read as latin1. Type, encoding and disposition are in lower case. */
 export interface PartHeader {
   type: string;
   subtype: string;
@@ -17,10 +17,10 @@ export interface PartHeader {
 
 const TOKEN = /^[!#$%&'*+\-.^_`{|}~0-9a-z]+$/;
 
-/** What a part is that says nothing of itself: plain text, or a message inside multipart/digest. RFC 2046 5.1.5. */
+/** Type of a part without Content-Type: text/plain, or a message inside multipart/digest. RFC 2046 5.1.5. */
 export type DefaultType = 'text/plain' | 'message/rfc822';
 
-/** Reads the MIME fields of a header; of a field that stands twice the first counts. RFC 2045. */
+/** Parses the MIME fields of a header; the first of a repeated field counts. RFC 2045. */
 export function readPartHeader(fields: readonly Field[], fallback: DefaultType): PartHeader {
   const raw = new Map<string, string>();
   for (const { name, value } of fields) {
@@ -42,7 +42,7 @@ export function readPartHeader(fields: readonly Field[], fallback: DefaultType):
   };
 }
 
-/** A plain text part: what is shown for a structure that is not shown. */
+/** Header of a text/plain part that replaces a simplified structure. */
 export function plainTextHeader(encoding: string): PartHeader {
   const container = encoding === '8bit' || encoding === 'binary' ? encoding : '7bit';
   return { ...readPartHeader([], 'text/plain'), encoding: container };
@@ -58,7 +58,7 @@ function contentType(
   const slash = written.indexOf('/');
   const type = slash < 0 ? written : written.slice(0, slash);
   const subtype = written.slice(slash + 1);
-  // RFC 2045 5.2: what cannot be read is plain text, as "text" alone is in old mail.
+  // RFC 2045 5.2: an invalid type counts as text/plain, such as "text" alone in old mail.
   if (slash < 0 || !TOKEN.test(type) || !TOKEN.test(subtype)) return { type: 'text', subtype: 'plain', params };
   return { type, subtype, params };
 }
@@ -78,28 +78,28 @@ function dispositionOf(field: string | undefined): Parameterized | undefined {
   if (field === undefined) return undefined;
   const { value, params } = parseParameters(field);
   if (value === '' && params.length === 0) return undefined;
-  // RFC 2183 2.8: a word that is not understood means attachment, and so does none.
+  // RFC 2183 2.8: an unknown or missing disposition type means attachment.
   return { value: value === '' ? 'attachment' : value.toLowerCase(), params };
 }
 
-/** The boundary of a multipart, or undefined when it has none that could ever match. */
+/** Returns the boundary of a multipart; undefined without a usable one. */
 export function boundaryOf(part: PartHeader): string | undefined {
   if (part.type !== 'multipart') return undefined;
-  // As written, not decoded, unless it comes in the pieces of RFC 2231.
+  // As written, unless it is split by RFC 2231.
   const boundary = (parameter(part.params, 'boundary') ?? decodedParameter(part.params, 'boundary')).trimEnd();
   return boundary === '' ? undefined : boundary;
 }
 
 /**
- * True for an attached message whose own header and parts can be told. RFC 2046 5.2.1 allows no other encoding; what
- * comes encoded is opaque.
+ * True for an attached message that can be parsed. RFC 2046 5.2.1 allows only 7bit, 8bit and binary; an encoded one is
+ * opaque.
  */
 export function isOpenMessage(part: PartHeader): boolean {
   if (part.type !== 'message' || part.subtype !== 'rfc822') return false;
   return part.encoding === '7bit' || part.encoding === '8bit' || part.encoding === 'binary';
 }
 
-/** About how many characters the header takes in BODYSTRUCTURE. */
+/** Estimates the characters of a header in BODYSTRUCTURE. */
 export function headerSize(part: PartHeader): number {
   const texts = [part.id, part.description, part.md5, part.language, part.location];
   const params = [...part.params, ...(part.disposition?.params ?? [])].flat();

@@ -3,20 +3,22 @@ import type { PartNode } from './part-tree.ts';
 import type { Part } from './parts.ts';
 import { previewText } from './preview.ts';
 
-/** The part table of a settled tree, in pre-order. */
+/** Builds the part table of a finished tree, in pre-order. */
 export function partTable(nodes: readonly PartNode[]): Part[] {
-  const paths = new Map<PartNode, string>();
-  return nodes.map((node) => {
-    const path = sectionPath(node, node.parent === undefined ? '' : (paths.get(node.parent) ?? ''));
+  const paths = new Map<PartNode | undefined, string>();
+  const parts: Part[] = [];
+  for (const node of nodes) {
+    const path = sectionPath(node, paths.get(node.parent) ?? '');
     if (node.children.length > 0) paths.set(node, path);
-    return toPart(node, path);
-  });
+    parts.push(toPart(node, path));
+  }
+  return parts;
 }
 
 function sectionPath(node: PartNode, parentPath: string): string {
   const multipart = node.header.type === 'multipart';
   if (node.parent === undefined) return multipart ? '' : '1';
-  // The multipart inside an attached message has no number of its own: "2." stands for it, its parts are 2.1 and 2.2.
+  // The multipart root of an attached message has no number of its own: it is "2.", its parts are 2.1 and 2.2.
   if (node.parent.header.type === 'message') return multipart ? `${parentPath}.` : `${parentPath}.1`;
   const joint = parentPath === '' || parentPath.endsWith('.') ? '' : '.';
   return `${parentPath}${joint}${node.ordinal}`;
@@ -47,7 +49,7 @@ function filename({ header }: PartNode): string {
   return name === '' ? '' : previewText(name);
 }
 
-/** Parts that serve the message rather than the reader. */
+/** Technical parts that are no attachments. */
 const SERVICE = new Set([
   'application/pgp-signature',
   'application/pgp-encrypted',
@@ -62,7 +64,7 @@ const SERVICE = new Set([
   'application/applefile',
 ]);
 
-/** True when a reader should be shown that there is something to save. RFC 8621 4.1.4 leaves the choice to us. */
+/** True if a message has attachments (hasAttachment). RFC 8621 4.1.4 leaves the definition to the server. */
 export function hasAttachment(parts: readonly Part[]): boolean {
   return parts.some((part) => {
     const { type, disposition, filename } = part;
@@ -70,7 +72,7 @@ export function hasAttachment(parts: readonly Part[]): boolean {
     if (type === 'multipart' || SERVICE.has(name)) return false;
     if (disposition === 'attachment') return true;
     if (type === 'text') return filename !== '' && disposition !== 'inline';
-    // Pictures that the text shows are part of it; Apple Mail marks every PDF as inline.
+    // Images shown in the text are no attachments; but Apple Mail marks every PDF as inline.
     if (type === 'image' && (disposition === 'inline' || part.contentId !== '')) return false;
     return disposition !== 'inline' || filename !== '';
   });

@@ -1,7 +1,7 @@
 import { LIMITS } from './limits.ts';
 import { plainTextHeader, readPartHeader, type PartHeader } from './part-header.ts';
 
-/** One part of a message while its structure is found and afterwards. Offsets are octets from the message's start. */
+/** One part of a message, during and after parsing. Offsets are octets from the start of the message. */
 export interface PartNode {
   readonly parent: PartNode | undefined;
   /** Counted from 1 among the children of the parent. */
@@ -10,30 +10,38 @@ export interface PartNode {
   readonly headerStart: number;
   bodyStart: number;
   bodyEnd: number;
-  /** While the part is open: line ends seen before its body. Afterwards: line ends in it. */
+  /** While the part is open: line ends before its body. Afterwards: line ends in it. */
   lines: number;
   header: PartHeader;
-  /** Octets of the body without its transfer encoding, where it has one and they were counted. */
+  /** Decoded octets of the body, if it has a transfer encoding. */
   decodedLength: number | undefined;
-  /** ENVELOPE of the message that this is the root of; '' elsewhere. */
+  /** ENVELOPE, for the root of a message; else ''. */
   envelope: string;
+}
+
+/** Reads the body of one leaf while a message is streamed. Offsets are octets from the start of the message. */
+export interface LeafReader {
+  /** Adds the chunk at `offset`; the part continues. */
+  keep(bytes: Buffer, offset: number): void;
+  /** Ends the part at the offset `end`; `bytes` is the chunk at `offset`. */
+  finish(bytes: Buffer, offset: number, end: number): void;
 }
 
 interface Frame {
   node: PartNode;
-  /** Undefined in a leaf, in an attached message, and once the closing delimiter was seen. */
+  /** Undefined in a leaf, in an attached message, and after the closing delimiter. */
   boundary: string | undefined;
-  /** The frame that had the same boundary before: nested multiparts may share one (CVE-2026-26312). */
+  /** Outer frame with the same boundary: nested multiparts may share one (CVE-2026-26312). */
   shadowed: number | undefined;
 }
 
 const UNREAD = readPartHeader([], 'text/plain');
 
-/** The parts found so far, those still open, and the boundaries that may end them. Nothing here sees a byte. */
+/** Parts found so far, open parts, and their boundaries. Handles no octets. */
 export class PartTree {
   /** In pre-order, which is the order of their headers. */
   readonly nodes: PartNode[] = [];
-  /** Boundary to index in the stack: of two frames with one boundary the inner one is meant. */
+  /** Boundary to stack index; the innermost frame wins. */
   readonly boundaries = new Map<string, number>();
   readonly #stack: Frame[] = [];
   flattened = false;
@@ -48,7 +56,7 @@ export class PartTree {
     return this.nodes[0] ?? this.begin(0);
   }
 
-  /** A new part whose header begins here, inside the innermost open part. */
+  /** Begins a part inside the innermost open one. */
   begin(headerStart: number): PartNode {
     const parent = this.#stack.at(-1)?.node;
     const node: PartNode = {
@@ -73,12 +81,12 @@ export class PartTree {
     return this.nodes.length < LIMITS.parts;
   }
 
-  /** The innermost part may not be opened: it would be the first inside too many others. */
+  /** True if the nesting limit forbids opening the innermost part. */
   isTooDeep(): boolean {
     return this.#stack.length > LIMITS.depth;
   }
 
-  /** The innermost open part is a multipart: its delimiters are looked for from here on. */
+  /** Starts matching the delimiters of the innermost multipart. */
   watch(boundary: string): void {
     const frame = this.#stack.at(-1);
     if (frame === undefined) return;
@@ -87,16 +95,18 @@ export class PartTree {
     this.boundaries.set(boundary, this.#stack.length - 1);
   }
 
-  /** Ends all parts inside the frame of that index. */
+  /** Ends all parts inside the frame at `index`; -1 ends all. */
   closeInside(index: number, end: number, lineEnds: number): void {
-    while (this.#stack.length > index + 1) this.#close(end, lineEnds);
+    for (let last = this.#stack.length - 1; last > index; last--) {
+      if (this.#stack[last]?.boundary !== undefined) this.unwatch(last);
+      const node = this.#stack.pop()?.node;
+      if (node === undefined) return;
+      node.bodyEnd = Math.max(node.bodyStart, end);
+      node.lines = Math.max(0, lineEnds - node.lines);
+    }
   }
 
-  closeAll(end: number, lineEnds: number): void {
-    while (this.#stack.length > 0) this.#close(end, lineEnds);
-  }
-
-  /** The closing delimiter of that frame was seen: what follows is epilogue. */
+  /** Stops matching the boundary of a frame after its closing delimiter; the rest is epilogue. */
   unwatch(index: number): void {
     const frame = this.#stack[index];
     if (frame?.boundary === undefined) return;
@@ -105,15 +115,7 @@ export class PartTree {
     frame.boundary = undefined;
   }
 
-  #close(end: number, lineEnds: number): void {
-    this.unwatch(this.#stack.length - 1);
-    const node = this.#stack.pop()?.node;
-    if (node === undefined) return;
-    node.bodyEnd = Math.max(node.bodyStart, end);
-    node.lines = Math.max(0, lineEnds - node.lines);
-  }
-
-  /** Gives up the structure: one part is left, plain text where the root was a container. See MessageIndex.flattened. */
+  /** Drops the structure: one part remains, text/plain if the root was a container. See MessageIndex.flattened. */
   flatten(): void {
     const root = this.root;
     this.flattened = true;
@@ -125,11 +127,11 @@ export class PartTree {
     if (isContainer(root)) root.header = plainTextHeader(root.header.encoding);
   }
 
-  /** Types the parts for what they turned out to be, once all are closed. */
+  /** Corrects the types of containers without children, after all parts are closed. */
   settle(): void {
     for (const node of this.nodes) {
       if (!isContainer(node) || node.children.length > 0) continue;
-      // A multipart in which no part was found is shown as the text that it is.
+      // A multipart without parts becomes text/plain.
       if (node.header.type === 'multipart') node.header = plainTextHeader(node.header.encoding);
       else node.header = { ...node.header, type: 'application', subtype: 'octet-stream' };
     }

@@ -1,22 +1,22 @@
 /**
- * One part of a message as it is stored: enough to answer BODY[...], BINARY[...] and a JMAP body structure from byte
- * ranges alone. Offsets count from the first octet of the indexed message.
+ * One stored part of a message: enough for BODY[...], BINARY[...] and the JMAP body structure from byte ranges alone.
+ * Offsets count from the first octet of the indexed message.
  */
 export interface Part {
   /**
-   * Section path of RFC 3501 6.4.5. A root that is no multipart is '1', one that is is ''; in a message attached at
-   * '2' the same are '2.1' and '2.'.
+   * Section path of RFC 3501 6.4.5. A leaf root is '1', a multipart root ''; in a message attached at '2' they are '2.1'
+   * and '2.'.
    */
   path: string;
-  /** Lower case. A multipart without parts and what could not be opened are leaves and typed as such. */
+  /** Lower case. A multipart without parts, or one that could not be parsed, is typed as a leaf. */
   type: string;
   subtype: string;
-  /** As declared, lower case; '' when not. */
+  /** As declared, lower case; '' if missing. */
   charset: string;
   /** Content-Transfer-Encoding in lower case, '7bit' when missing. */
   encoding: string;
   headerOffset: number;
-  /** Where the header with its empty line ends. */
+  /** Offset after the header and its empty line. */
   bodyOffset: number;
   bodyLength: number;
   /** Octets of the body without its transfer encoding. */
@@ -25,7 +25,7 @@ export interface Part {
   lines: number;
   /** 'attachment', 'inline', another word in lower case, or ''. */
   disposition: string;
-  /** Decoded, '' when missing; with whatever path characters the sender put in. */
+  /** Decoded, '' if missing; may contain path characters. */
   filename: string;
   /** Content-ID without angle brackets. */
   contentId: string;
@@ -34,8 +34,8 @@ export interface Part {
 type Row = [string, string, string, string, string, number, number, number, number, string, string, string, number?];
 
 /**
- * The JSON that is stored: one array a part in pre-order, columns in the order of {@link Part}, but for the decoded
- * length: it came last, and is left out where it is the length of the body.
+ * Serializes to the stored JSON: one array a part in pre-order, columns in the order of {@link Part}; decodedLength comes
+ * last and is omitted if it equals bodyLength.
  */
 export function packParts(parts: readonly Part[]): string {
   return JSON.stringify(parts.map(toRow));
@@ -59,12 +59,12 @@ function toRow(part: Part): Row {
   ];
 }
 
-/** Whether the whole message is of this type, without reading all of its parts. */
+/** Checks the type of the root part without parsing the whole table. */
 export function isWholly(json: string, type: string, subtype: string): boolean {
   return json.startsWith(`${JSON.stringify([['', type, subtype]]).slice(0, -2)},`);
 }
 
-/** Reads what {@link packParts} wrote. */
+/** Parses the output of {@link packParts}. */
 export function unpackParts(json: string): Part[] {
   return (JSON.parse(json) as Row[]).map((row) => {
     const [path, type, subtype, charset, encoding, headerOffset, bodyOffset, bodyLength, lines, disposition, ...rest] =
@@ -79,7 +79,7 @@ export function unpackParts(json: string): Part[] {
       headerOffset,
       bodyOffset,
       bodyLength,
-      decodedLength: decodedLength ?? uncounted(encoding, bodyLength, lines),
+      decodedLength: decodedLength ?? (encoding === 'base64' ? uncounted(bodyLength, lines) : bodyLength),
       lines,
       disposition,
       filename,
@@ -88,7 +88,7 @@ export function unpackParts(json: string): Part[] {
   });
 }
 
-/** Rows of before lengths were counted: exact without an encoding, else within two octets of well-formed base64. */
-function uncounted(encoding: string, bodyLength: number, lines: number): number {
-  return encoding === 'base64' ? Math.max(0, Math.floor(((bodyLength - 2 * lines) * 3) / 4)) : bodyLength;
+/** Decoded length of base64 in old rows without one: within two octets if well-formed. */
+function uncounted(bodyLength: number, lines: number): number {
+  return Math.max(0, Math.floor(((bodyLength - 2 * lines) * 3) / 4));
 }

@@ -4,20 +4,20 @@ import { htmlText } from './html-text.ts';
 /** Characters of a preview. RFC 8970 3.1, RFC 8621 4.1.4. */
 const PREVIEW_MAX = 256;
 
-// Bidi controls and zero-width characters let a sender show another text than there is; tag characters hide one.
+// Bidi controls and zero-width characters falsify the displayed text; tag characters hide text.
 const HIDDEN =
   /\u{34f}|[\u{ad}\u{61c}\u{115f}\u{1160}\u{17b4}\u{17b5}\u{180b}-\u{180f}\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{3164}\u{feff}\u{ffa0}\u{fff0}-\u{fffb}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 
-/** What is needed to read a text part. */
+/** Properties for decoding a text part. */
 export interface TextPart {
   subtype: string;
   charset: string;
   encoding: string;
 }
 
-/** The first words of a text part on one line. `octets` may be cut anywhere. */
+/** Builds the preview of a text part. `octets` may be truncated anywhere. */
 export function previewOf(octets: Buffer, part: TextPart): string {
-  // Most previews are full after the first kilobyte; HTML begins with styles.
+  // The first kilobyte suffices for most plain text; HTML begins with styles.
   const first = part.subtype === 'html' ? octets : octets.subarray(0, 1024);
   const preview = readable(first, part);
   return preview.length >= PREVIEW_MAX - 8 || first.length === octets.length ? preview : readable(octets, part);
@@ -28,10 +28,10 @@ function readable(octets: Buffer, part: TextPart): string {
   return previewText(part.subtype === 'html' ? htmlText(decoded, 2 * PREVIEW_MAX) : decoded);
 }
 
-/** Any text as one line of at most 256 characters that shows what it says. */
+/** Reduces a text to one visible line of at most 256 characters. */
 export function previewText(text: string): string {
   const visible = /^[\t\r\n\x20-\x7e]*$/.test(text) ? text : text.toWellFormed().replace(HIDDEN, '');
-  // Blanks and control characters of C0 and C1 alike.
+  // Collapses blanks and C0 and C1 controls.
   const line = visible.replace(/[\s\x00-\x1f\x7f-\x9f]+/g, ' ').trim();
   if (line.length <= PREVIEW_MAX) return line;
   const last = line.charCodeAt(PREVIEW_MAX - 1);

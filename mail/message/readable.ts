@@ -4,23 +4,23 @@ import { firstField, readFields, unfold } from './header.ts';
 import { LIMITS } from './limits.ts';
 import type { Part } from './parts.ts';
 
-/** A message as a program reads it. Everything in it was written by its sender. */
+/** A decoded message. All content is untrusted. */
 export interface ReadableMessage {
   /** Decoded header fields; '' when missing. */
   from: string;
   to: string;
   cc: string;
   subject: string;
-  /** With angle brackets, as it stands. */
+  /** With angle brackets, as written. */
   messageId: string;
-  /** The message's own texts; '' when it has none of the kind. */
+  /** Texts of the message itself; '' if there are none of that type. */
   text: string;
   html: string;
-  /** Parts that are no text of the message itself. */
+  /** All other parts. */
   attachments: Part[];
 }
 
-/** Reads the octets of a blob with the part table of its index. Nothing throws. */
+/** Decodes a message by its part table. Never throws. */
 export function readMessage(blob: Uint8Array, parts: readonly Part[]): ReadableMessage {
   const own = ownParts(parts);
   const bodies = own.filter(isBody);
@@ -43,17 +43,17 @@ export function readMessage(blob: Uint8Array, parts: readonly Part[]): ReadableM
   };
 }
 
-/** The text of one part in its charset. */
+/** Decodes the text of one part. */
 export function partText(blob: Uint8Array, part: Part): string {
   return decodeCharset(partBytes(blob, part), part.charset).replace(/\r\n/g, '\n');
 }
 
-/** The octets of one part without their transfer encoding. */
+/** Decodes the transfer encoding of one part. */
 export function partBytes(blob: Uint8Array, part: Part): Buffer {
   return decodeTransfer(blob.subarray(part.bodyOffset, part.bodyOffset + part.bodyLength), part.encoding);
 }
 
-/** What is inside an attached message is not of this one. */
+/** Excludes the parts of attached messages. */
 function ownParts(parts: readonly Part[]): Part[] {
   const attached = parts
     .filter((part) => part.type === 'message' && part.subtype === 'rfc822')
@@ -61,7 +61,7 @@ function ownParts(parts: readonly Part[]): Part[] {
   return parts.filter((part) => !attached.some((path) => part.path.startsWith(`${path}.`)));
 }
 
-/** RFC 8621 4.1.4, as far as it says what is text of the message and what is attached to it. */
+/** True for body text, by RFC 8621 4.1.4. */
 function isBody({ type, subtype, disposition, filename }: Part): boolean {
   return (
     type === 'text' &&

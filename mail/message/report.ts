@@ -1,60 +1,60 @@
 import { parseAddress, textKey, type Address } from './address.ts';
-import { oneLine } from './compose.ts';
+import { oneLine } from './compose-text.ts';
 import { decodeCharset, decodeTransfer } from './decode.ts';
 import { decodeWords } from './encoded-word.ts';
 import { type Field, firstField, readFields, unfold } from './header.ts';
 import type { Part } from './parts.ts';
 
-/** What became of one recipient, in the words of a report. RFC 3464 2.3. */
+/** Status of one recipient in a received report. RFC 3464 2.3. */
 export interface ReportedStatus {
   action: 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded';
-  /** `5.1.1` */
+  /** Enhanced status code, `5.1.1`. */
   status: string;
-  /** One clean line, '' for none. */
+  /** Diagnostic text, sanitized to one line; '' for none. */
   text: string;
-  /** The server that said it, '' for none. */
+  /** Reporting server; '' for none. */
   host: string;
-  /** The addresses that it is about, as they are looked up. */
+  /** Keys of the recipient addresses. */
   about: readonly string[];
 }
 
-/** What a message that came back says. Everything in it was written by strangers. */
-export type Report =
+/** Parsed bounce or complaint. All content is untrusted. */
+export type ParsedReport =
   | { kind: 'status'; all: readonly ReportedStatus[] }
-  /** RFC 5965: `abuse`, `not-spam`. */
+  /** Feedback report, RFC 5965: `abuse`, `not-spam`. */
   | { kind: 'feedback'; type: string }
-  /** No report that programs can read: the beginning of its words. */
+  /** Bounce in prose only: the beginning of its text. */
   | { kind: 'words'; text: string };
 
-/** As many octets of a report as are looked at. */
-export const REPORT_MAX = 256 * 1024;
-const MOST_RECIPIENTS = 100;
-const MOST_FIELDS = 2000;
-const LONGEST_TEXT = 500;
-const LONGEST_WORDS = 16 * 1024;
+/** Octets read of a report. */
+export const MAX_REPORT_OCTETS = 256 * 1024;
+const MAX_RECIPIENTS = 100;
+const MAX_FIELDS = 2000;
+const MAX_TEXT_CHARS = 500;
+const MAX_PROSE_OCTETS = 16 * 1024;
 const ACTIONS = ['failed', 'delayed', 'delivered', 'relayed', 'expanded'] as const;
-/** An enhanced status code, and no piece of an IP address or a version. RFC 3463 2. */
+/** Enhanced status code that is no part of an IP address or version. RFC 3463 2. */
 const STATUS = /(?<![\d.])([245]\.\d{1,3}\.\d{1,3})(?!\.?\d)/;
 
-/** Reads a message by its first octets and its parts. Never throws; what is damaged says less. */
-export function readReport(octets: Buffer, parts: readonly Part[]): Report {
+/** Parses a report from its first octets and part table. Never throws on damaged input. */
+export function readReport(octets: Buffer, parts: readonly Part[]): ParsedReport {
   const [root] = parts;
   if (root?.type === 'multipart' && root.subtype === 'report') {
     const feedback = ofType(parts, 'feedback-report');
     if (feedback !== undefined) return { kind: 'feedback', type: feedbackType(fieldsOf(octets, feedback)) };
-    // RFC 6533 3: the same in UTF-8.
+    // RFC 6533 3: the UTF-8 form.
     const status = ofType(parts, 'delivery-status') ?? ofType(parts, 'global-delivery-status');
     if (status !== undefined) return { kind: 'status', all: statuses(bodyOf(octets, status)) };
   }
   const words = parts.find((part) => part.type === 'text');
   if (words === undefined) return { kind: 'words', text: '' };
-  const text = decodeCharset(bodyOf(octets, words).subarray(0, LONGEST_WORDS), words.charset);
+  const text = decodeCharset(bodyOf(octets, words).subarray(0, MAX_PROSE_OCTETS), words.charset);
   return { kind: 'words', text };
 }
 
 /**
- * Addresses under which the reported message had left, as far as a report quotes it: for reports that do not come to
- * that address, such as those of complaints. RFC 5965 3.2.
+ * Finds the envelope senders of the reported message in the report, for reports that are not sent to that address, such
+ * as complaints. RFC 5965 3.2.
  */
 export function quotedSenders(octets: Buffer, parts: readonly Part[]): Address[] {
   const feedback = ofType(parts, 'feedback-report');
@@ -69,11 +69,11 @@ export function quotedSenders(octets: Buffer, parts: readonly Part[]): Address[]
 }
 
 /**
- * What a report says of one recipient; undefined when that is nothing certain. Several statuses that are not ours by
- * name are those of a list or an alias behind our recipient: then it failed only if all of them did.
+ * Finds the status of one recipient; undefined if ambiguous. Statuses of other addresses belong to a list or alias behind
+ * the recipient: they count only if all agree.
  */
-export function statusFor(report: Report, recipient: string): ReportedStatus | undefined {
-  if (report.kind === 'words') return guessed(report.text, recipient);
+export function statusFor(report: ParsedReport, recipient: string): ReportedStatus | undefined {
+  if (report.kind === 'words') return statusFromProse(report.text, recipient);
   if (report.kind === 'feedback') return undefined;
   const own = report.all.filter(({ about }) => about.includes(textKey(recipient)));
   const all = own.length > 0 ? own : report.all;
@@ -81,8 +81,8 @@ export function statusFor(report: Report, recipient: string): ReportedStatus | u
   return all.every(({ action }) => action === first?.action) ? first : undefined;
 }
 
-/** A bounce in words only: it has to name the recipient, and to have a code that says "never". */
-function guessed(text: string, recipient: string): ReportedStatus | undefined {
+/** Parses a prose bounce: it must name the recipient and contain a 5.x.x status code. */
+function statusFromProse(text: string, recipient: string): ReportedStatus | undefined {
   const line = text.split('\n').find((one) => STATUS.exec(one)?.[1]?.startsWith('5.') === true);
   const status = line === undefined ? undefined : STATUS.exec(line)?.[1];
   if (line === undefined || status === undefined || !text.toLowerCase().includes(recipient.toLowerCase()))
@@ -91,17 +91,17 @@ function guessed(text: string, recipient: string): ReportedStatus | undefined {
 }
 
 function statuses(body: Buffer): ReportedStatus[] {
-  const groups = body.toString('latin1').split(/\r?\n[\t ]*\r?\n/, MOST_RECIPIENTS + 1);
-  return groups.flatMap((group) => statusOf(readFields(group.replace(/^(?:\r?\n)+/, ''), MOST_FIELDS)) ?? []);
+  const groups = body.toString('latin1').split(/\r?\n[\t ]*\r?\n/, MAX_RECIPIENTS + 1);
+  return groups.flatMap((group) => statusOf(readFields(group.replace(/^(?:\r?\n)+/, ''), MAX_FIELDS)) ?? []);
 }
 
-/** One paragraph of a delivery-status; undefined for the first, which is about the message. */
+/** Parses one group of a delivery-status; undefined for the first, which is about the message. */
 function statusOf(fields: readonly Field[]): ReportedStatus | undefined {
   const value = (name: string): string => clean(decodeWords(unfold(firstField(fields, name) ?? '')));
   const text = behindType(value('diagnostic-code'));
-  const said = STATUS.exec(value('status'))?.[1];
-  // "Failed" alone, where the answer of the server knows better.
-  const status = said === undefined || /^[245]\.0\.0$/.test(said) ? (STATUS.exec(text)?.[1] ?? said) : said;
+  const stated = STATUS.exec(value('status'))?.[1];
+  // x.0.0 is generic: prefers the code in the diagnostic text.
+  const status = stated === undefined || /^[245]\.0\.0$/.test(stated) ? (STATUS.exec(text)?.[1] ?? stated) : stated;
   const word = value('action').split(' ')[0]?.toLowerCase();
   const action = ACTIONS.find((one) => one === word);
   const about = ['original-recipient', 'final-recipient'].map((name) => textKey(behindType(value(name))));
@@ -109,7 +109,7 @@ function statusOf(fields: readonly Field[]): ReportedStatus | undefined {
   return { action, status, text, host: behindType(value('remote-mta')).slice(0, 255), about };
 }
 
-/** `smtp; 550 no` without its type. RFC 3464 2.3. */
+/** Removes the type of `smtp; 550 no`. RFC 3464 2.3. */
 function behindType(text: string): string {
   return text.replace(/^[\w-]{1,40}\s*;\s*/, '');
 }
@@ -120,10 +120,10 @@ function feedbackType(fields: readonly Field[]): string {
     .slice(0, 40);
 }
 
-/** A stranger's words on one line that shows as it is written: no control characters, no marks that turn text around. */
+/** Sanitizes untrusted text to one line without control and bidi characters. */
 function clean(text: string): string {
   const line = oneLine(text).replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, '');
-  return line.slice(0, LONGEST_TEXT).toWellFormed();
+  return line.slice(0, MAX_TEXT_CHARS).toWellFormed();
 }
 
 function ofType(parts: readonly Part[], subtype: string): Part | undefined {
@@ -135,7 +135,7 @@ function every(fields: readonly Field[], name: string): string[] {
 }
 
 function fieldsOf(octets: Buffer, part: Part): Field[] {
-  return readFields(bodyOf(octets, part).toString('latin1'), MOST_FIELDS);
+  return readFields(bodyOf(octets, part).toString('latin1'), MAX_FIELDS);
 }
 
 function bodyOf(octets: Buffer, { bodyOffset, bodyLength, encoding }: Part): Buffer {

@@ -5,12 +5,12 @@ import { htmlText } from './html-text.ts';
 import { LIMITS } from './limits.ts';
 import type { Part } from './parts.ts';
 
-/** Characters of text of one message that are searched: what is behind them is not found. */
-export const SEARCHED_TEXT = 256 * 1024;
-/** Octets of one message that are read for it. */
-const MOST_OCTETS = 1024 * 1024;
+/** Characters of one message that are indexed for search. */
+export const MAX_SEARCHED_CHARS = 256 * 1024;
+/** Octets of one message that are read for the index. */
+const MAX_OCTETS = 1024 * 1024;
 
-/** What can be found of a message's header. */
+/** Searchable header texts. */
 export interface HeaderTexts {
   subject: string;
   from: string;
@@ -19,17 +19,17 @@ export interface HeaderTexts {
   bcc: string;
 }
 
-/** What can be found of its parts. */
+/** Searchable texts of the parts. */
 export interface PartTexts {
-  /** Its own texts, HTML without its tags. */
+  /** Body texts, HTML without tags. */
   body: string;
-  /** Names of what is attached, and text that is attached. */
+  /** Attachment names and attached texts. */
   attach: string;
 }
 
 const FIELDS: ReadonlySet<string> = new Set(['subject', 'from', 'to', 'cc', 'bcc']);
 
-/** Reads the octets of a header. Nothing throws. */
+/** Reads the texts of a header. Never throws. */
 export function headerTexts(header: Uint8Array): HeaderTexts {
   const octets = Buffer.from(header.buffer, header.byteOffset, Math.min(header.length, LIMITS.header));
   const texts: HeaderTexts & Record<string, string> = { subject: '', from: '', to: '', cc: '', bcc: '' };
@@ -41,18 +41,18 @@ export function headerTexts(header: Uint8Array): HeaderTexts {
   return texts;
 }
 
-/** Reads the texts of a message's parts; `read` answers octets of the indexed blob. */
+/** Reads the texts of the parts; `read` returns octets of the indexed blob. */
 export function partTexts(read: (start: number, length: number) => Uint8Array, parts: readonly Part[]): PartTexts {
-  const body = new Gathered();
-  const attach = new Gathered();
-  let octets = MOST_OCTETS;
+  const body = new TextCollector();
+  const attach = new TextCollector();
+  let octets = MAX_OCTETS;
   for (const part of parts) {
     if (part.filename !== '') attach.add(part.filename);
     const into = isBody(part) ? body : attach;
     const length = isText(part) ? Math.min(part.bodyLength, octets) : 0;
     if (length === 0 || into.full) continue;
     octets -= length;
-    into.add(textOf(read(part.bodyOffset, length), part, SEARCHED_TEXT));
+    into.add(textOf(read(part.bodyOffset, length), part, MAX_SEARCHED_CHARS));
   }
   return { body: body.text, attach: attach.text };
 }
@@ -62,7 +62,7 @@ function textOf(octets: Uint8Array, part: Part, enough: number): string {
   return part.subtype === 'html' ? htmlText(text, enough) : text;
 }
 
-/** Reports are of type message and readable; an attached message has parts of its own. */
+/** True for text and for reports (message/*); an attached message has its own parts. */
 function isText({ type, subtype }: Part): boolean {
   return type === 'text' || (type === 'message' && subtype !== 'rfc822');
 }
@@ -76,15 +76,15 @@ function isBody({ type, subtype, disposition, filename }: Part): boolean {
   );
 }
 
-class Gathered {
+class TextCollector {
   text = '';
 
   get full(): boolean {
-    return this.text.length >= SEARCHED_TEXT;
+    return this.text.length >= MAX_SEARCHED_CHARS;
   }
 
   add(text: string): void {
     if (this.full) return;
-    this.text += `${this.text === '' ? '' : '\n'}${text}`.slice(0, SEARCHED_TEXT - this.text.length);
+    this.text += `${this.text === '' ? '' : '\n'}${text}`.slice(0, MAX_SEARCHED_CHARS - this.text.length);
   }
 }

@@ -1,18 +1,18 @@
 import { decodeQuotedPrintable } from './decode.ts';
-import { entities } from './html-text.ts';
+import { decodeEntities } from './html-entities.ts';
 
-/** Pages of a server whose links let in, or decide for, whoever opens them. */
+/** Pages of this server whose links sign in, or decide for, whoever opens them. */
 export interface SecretLinks {
-  /** Names and addresses under which the pages are reached, without ports. */
+  /** Host names and addresses of the pages, without ports. */
   readonly hosts: readonly string[];
-  /** Paths of the pages; the secret stands behind them as `token`. */
+  /** Paths of the pages; the secret follows in the parameter `token`. */
   readonly paths: readonly string[];
 }
 
-/** Digits of a secret by which its link is known: some of the last may be lost where somebody cut the line. */
+/** Hex digits that identify a secret; the last ones may be lost in a broken line. */
 const DIGITS = 16;
-/** The word before the secret as codings write it: percent, references, base64, UTF-16. */
-const CODED = ['%74', '%54', '&#116', '&#x74', '&#X74', 'dG9rZW', 'Rva2Vu', '0b2tlb', 't\0o\0k\0'];
+/** The word "token" in percent-encoding, character references, base64 and UTF-16. */
+const ENCODED_TOKENS = ['%74', '%54', '&#116', '&#x74', '&#X74', 'dG9rZW', 'Rva2Vu', '0b2tlb', 't\0o\0k\0'];
 
 const TOKEN = bothCases(['token']);
 
@@ -20,12 +20,17 @@ function bothCases(words: readonly string[]): string[] {
   return words.flatMap((word) => [word, word.toUpperCase()]);
 }
 
-/** Finds links to the secret pages of a server in what others made of a letter. */
+function hasAny(octets: Buffer, signs: readonly string[]): boolean {
+  for (const sign of signs) if (octets.includes(sign, 0, 'latin1')) return true;
+  return false;
+}
+
+/** Finds secret links of this server in forwarded, quoted and re-encoded copies of its notices. */
 export class SecretLinkForms {
   readonly #link: RegExp;
   readonly #paths: readonly string[];
   readonly #hosts: readonly string[];
-  /** What it was made of: plain data. */
+  /** Constructor argument: plain data for worker threads. */
   readonly links: SecretLinks;
 
   constructor(links: SecretLinks) {
@@ -40,30 +45,33 @@ export class SecretLinkForms {
     this.#hosts = bothCases(hosts);
   }
 
-  /** Whether octets may hold one: a look that costs next to nothing, as nearly all mail is done with it. */
+  /** Cheap pre-check; nearly all mail fails it. */
   mayBeIn(octets: Buffer): boolean {
-    const has = (signs: readonly string[]): boolean => signs.some((sign) => octets.includes(sign, 0, 'latin1'));
-    // The end of a line cuts one of the three at most: they stand on less than a line.
-    return has(this.#paths) || (has(TOKEN) && has(this.#hosts)) || has(CODED);
+    // A line break can split only one of the three, as they fit on one line.
+    return (
+      hasAny(octets, this.#paths) ||
+      (hasAny(octets, TOKEN) && hasAny(octets, this.#hosts)) ||
+      hasAny(octets, ENCODED_TOKENS)
+    );
   }
 
-  /** Whether a text has one, be it broken over lines, quoted, in an attribute, or inside of another link. */
+  /** True if a text contains a secret link: wrapped, quoted, in an attribute, or inside another link. */
   in(text: string): boolean {
     return this.#plainIn(text) || runsOf(text).some((run) => this.#plainIn(run));
   }
 
-  /** The same of no more than the text as it stands. */
+  /** Searches the text without decoding, ignoring white space and quote marks. */
   literallyIn(text: string): boolean {
     return this.#link.test(text.replace(/[\s>\0]+/g, ''));
   }
 
   #plainIn(text: string): boolean {
-    return WAYS.some((undo) => this.literallyIn(percent(percent(entities(undo(text))))));
+    return DECODERS.some((undo) => this.literallyIn(percent(percent(decodeEntities(undo(text))))));
   }
 }
 
-/** What may lie between the letters of a link, and how gateways write one that they put into theirs. */
-const WAYS: readonly ((text: string) => string)[] = [
+/** Undo tags, quoted-printable, and the encoding of link-rewriting gateways. */
+const DECODERS: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.replace(/<[^<>]*>/g, ''),
   (text) => (text.includes('=') ? decodeQuotedPrintable(Buffer.from(text, 'latin1')).toString('latin1') : text),
@@ -75,13 +83,13 @@ function percent(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString('latin1'));
 }
 
-/** What is read of base64 inside of a text: a message that was attached without saying so. */
+/** Decodes base64 runs inside a text, such as an undeclared attached message. */
 function runsOf(text: string): string[] {
   const runs = text.match(/[A-Za-z0-9+/_-]{40,}(?:\r?\n[A-Za-z0-9+/_-]+)*/g) ?? [];
   return runs.map((run) => Buffer.from(run, 'base64').toString('latin1'));
 }
 
-/** A text without what could be a link or a piece of one: such words are long. */
+/** Removes long words, which may be a link or a part of one. */
 export function withoutLinks(text: string): string {
   return text.replace(/\S{20,}/g, '\u2026');
 }

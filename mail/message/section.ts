@@ -1,21 +1,20 @@
 import type { Part } from './parts.ts';
 
-/** A run of octets of the indexed message. */
+/** A range of octets of the indexed message. */
 export interface ByteRange {
   start: number;
   length: number;
 }
 
-/** The word that ends a section: `BODY[1.2]` has none and is 'BODY'. HEADER.FIELDS is HEADER, then selectHeaderFields. */
+/** Section text; `BODY[1.2]` without one is 'BODY'. For HEADER.FIELDS take HEADER, then selectHeaderFields. */
 export type SectionText = 'BODY' | 'HEADER' | 'TEXT' | 'MIME';
 
 /**
- * The octets that BODY[path.what] names, or undefined when there is no such part: the answer is then NIL or empty, not
- * an error. RFC 3501 6.4.5.
+ * Finds the octets of BODY[path.what]; undefined without such a part: the response is then NIL or empty, not an error.
+ * RFC 3501 6.4.5.
  *
- * Path '' is the message itself. Offsets are those of the stored message, which follows the trace lines kept apart:
- * the caller puts these in front of BODY[] and BODY[HEADER] and shifts partial fetches of them; all other ranges are
- * not touched.
+ * Path '' is the message itself. Offsets exclude the trace lines, which are stored separately: the caller prepends them to
+ * BODY[] and BODY[HEADER] and shifts partial fetches of these.
  */
 export function section(parts: readonly Part[], path: string, what: SectionText): ByteRange | undefined {
   const root = parts[0];
@@ -36,7 +35,7 @@ export function section(parts: readonly Part[], path: string, what: SectionText)
   }
 }
 
-/** Only an attached message has a header and text of its own; its root is the row behind it. */
+/** True for an attached message, which has its own header and text; its root is the next row. */
 function isMessage(parts: readonly Part[], at: number): boolean {
   const path = parts[at]?.path;
   const inner = parts[at + 1]?.path;

@@ -1,7 +1,7 @@
 import type { HeaderAddress } from './header-addresses.ts';
 import { readWire, type WireValue } from './wire-value.ts';
 
-/** What a stored ENVELOPE says. Undefined: no such field, or an empty one. All of it 7-bit, nothing decoded. */
+/** Parsed ENVELOPE. Undefined: missing or empty field. 7-bit, not decoded. */
 export interface StoredEnvelope {
   date: string | undefined;
   subject: string | undefined;
@@ -14,8 +14,8 @@ export interface StoredEnvelope {
 }
 
 /**
- * Reads what {@link formatEnvelope} wrote. Sender and Reply-To are not among it: ENVELOPE says From in their place where
- * they are missing, so that nobody can tell.
+ * Parses the output of {@link formatEnvelope}. Sender and Reply-To are omitted: ENVELOPE replaces missing ones by From, so
+ * they cannot be distinguished.
  */
 export function readEnvelope(envelope: string): StoredEnvelope {
   const wire = readWire(envelope);
@@ -32,7 +32,7 @@ export function readEnvelope(envelope: string): StoredEnvelope {
   };
 }
 
-/** Where the author wants answers: Reply-To, or From where it is missing. */
+/** Reads the reply address: Reply-To, else From. */
 export function readReplyTo(envelope: string): HeaderAddress[] | undefined {
   const wire = readWire(envelope);
   return Array.isArray(wire) ? addresses((wire as WireValue[])[4]) : undefined;

@@ -1,7 +1,7 @@
 import { decodeWords } from './encoded-word.ts';
 import { readWire, type WireValue } from './wire-value.ts';
 
-/** One part as a stored BODYSTRUCTURE tells of it: what the part table does not have. */
+/** Part properties that are only in BODYSTRUCTURE, not in the part table. */
 export interface StructureNode {
   /** As in the part table. */
   path: string;
@@ -9,17 +9,17 @@ export interface StructureNode {
   charset: string | undefined;
   language: string[] | undefined;
   location: string | undefined;
-  /** Of a multipart; attached messages are not opened. */
+  /** Children of a multipart; attached messages are not parsed. */
   children: StructureNode[] | undefined;
 }
 
-/** Reads what body-structure.ts wrote. RFC 3501 7.4.2. */
+/** Parses the output of body-structure.ts. RFC 3501 7.4.2. */
 export function readStructure(bodyStructure: string): StructureNode {
   const root = asList(readWire(bodyStructure));
   return Array.isArray(root[0]) ? toNode(root, '') : toNode(root, '1');
 }
 
-// As deep as LIMITS.depth at most.
+// Recursion is bounded by LIMITS.depth.
 function toNode(wire: readonly WireValue[], path: string): StructureNode {
   const subtype = wire.findIndex((one) => !Array.isArray(one));
   if (subtype > 0) {
@@ -30,7 +30,7 @@ function toNode(wire: readonly WireValue[], path: string): StructureNode {
   return { path, ...extension(wire, 2), children: undefined };
 }
 
-/** Language and location end every list; parameters stand where they are said to. */
+/** Reads language and location at the end of the list, and parameters at index `params`. */
 function extension(wire: readonly WireValue[], params: number): Omit<StructureNode, 'path' | 'children'> {
   const location = wire.at(-1);
   return {

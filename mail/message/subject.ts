@@ -1,20 +1,22 @@
-/** The collation key of sorting and threading: i;unicode-casemap of RFC 5051, by compatibility decomposition and upper case. */
+/** Collation key for sorting and threading: i;unicode-casemap of RFC 5051 (NFKD, upper case). */
 export function casemap(text: string): string {
   return /^[\x20-\x7e]*$/.test(text) ? text.toUpperCase() : text.normalize('NFKD').toUpperCase();
 }
 
 /**
- * The base subject of RFC 5256 2.1 under {@link casemap}: without "Re:", "Fwd:", "[list]" in front, "(fwd)" behind and
- * "[Fwd: ...]" around. Linear: two indices close in on the text, nothing is copied on the way.
+ * Extracts the base subject of RFC 5256 2.1 under {@link casemap}: removes leading "Re:", "Fwd:" and "[list]", trailing
+ * "(fwd)", and "[Fwd: ...]" around. Linear: two indices, no copies.
  */
 export function baseSubject(decoded: string): string {
   const text = decoded.replace(/\s+/g, ' ').toUpperCase();
+  // A leader has a colon, a trailer a parenthesis, a blob a bracket; most subjects have none.
+  if (!/[:()[\]]/.test(text)) return casemap(text.trim());
   let start = 0;
   let end = text.length;
   for (;;) {
     end = withoutTrailer(text, start, end);
     start = withoutLeaders(text, start, end);
-    // RFC 5256 2.1 (6): "[Fwd: subject]" is opened and everything done again.
+    // RFC 5256 2.1 (6): unwraps "[Fwd: subject]" and repeats.
     if (!text.startsWith('[FWD:', start) || text[end - 1] !== ']') break;
     start += 5;
     end -= 1;
@@ -22,7 +24,7 @@ export function baseSubject(decoded: string): string {
   return casemap(text.slice(start, end).trim());
 }
 
-/** Steps 2: "(fwd)" and blanks at the end. */
+/** Step 2: removes "(fwd)" and blanks at the end. */
 function withoutTrailer(text: string, start: number, from: number): number {
   let end = from;
   for (;;) {
@@ -32,13 +34,13 @@ function withoutTrailer(text: string, start: number, from: number): number {
   }
 }
 
-/** Steps 3 to 5: leaders as long as there are some, blobs as long as something remains behind them. */
+/** Steps 3 to 5: removes leaders, and blobs as long as text remains after them. */
 function withoutLeaders(text: string, from: number, end: number): number {
   let start = from;
   let blobsEnd = from;
   for (;;) {
     while (text[start] === ' ' && start < end) start++;
-    // Blobs that were once seen to lead to no "Re:" need not be walked again from the next one on.
+    // Blobs known to precede no "Re:" are not scanned again.
     if (start >= blobsEnd) {
       blobsEnd = start;
       for (let next = blobEnd(text, start, end); next > blobsEnd; next = blobEnd(text, next, end)) blobsEnd = next;
@@ -54,17 +56,17 @@ function withoutLeaders(text: string, from: number, end: number): number {
   }
 }
 
-/** Where `refwd [blob] ":"` ends, or the start when there is none. */
+const LEADER = /(?:RE|FWD?) ?/y;
+
+/** Index after `refwd [blob] ":"`; `start` without one. */
 function leaderEnd(text: string, start: number, end: number): number {
-  const word = ['RE', 'FWD', 'FW'].find((leader) => text.startsWith(leader, start));
-  if (word === undefined) return start;
-  let at = start + word.length;
-  if (text[at] === ' ') at++;
-  at = blobEnd(text, at, end);
+  LEADER.lastIndex = start;
+  if (!LEADER.test(text)) return start;
+  const at = blobEnd(text, LEADER.lastIndex, end);
   return text[at] === ':' && at < end ? at + 1 : start;
 }
 
-/** Where `"[" *BLOBCHAR "]" *WSP` ends, or the start when there is none. */
+/** Index after `"[" *BLOBCHAR "]" *WSP`; `start` without one. */
 function blobEnd(text: string, start: number, end: number): number {
   if (text[start] !== '[') return start;
   let at = start + 1;

@@ -1,18 +1,19 @@
-import { Base64Runs } from './base64-runs.ts';
+import { Base64Decoder } from './base64-decoder.ts';
 import { decodeQuotedPrintable } from './decode.ts';
 
 const LF = 10;
 const EQUALS = 61;
-/** A line that is longer is cut where no escape and no run of blanks is. */
-const LONGEST_LINE = 64 * 1024;
+/** Longer lines are split outside of escapes and blanks. */
+const MAX_LINE = 64 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
- * Undoes a Content-Transfer-Encoding piece by piece: the octets are those of {@link decodeTransfer}, without the whole
- * ever lying in memory. What is not understood passes as it is. RFC 2045 6.
+ * Decodes a Content-Transfer-Encoding as a stream, with the same result as {@link decodeTransfer}. An unknown encoding
+ * passes unchanged. RFC 2045 6.
  */
 export async function* decodeStream(pieces: AsyncIterable<Buffer>, encoding: string): AsyncIterable<Buffer> {
   const decoder = decoderOf(encoding.toLowerCase());
+  if (decoder === undefined) return yield* pieces;
   for await (const piece of pieces) {
     const decoded = decoder.push(piece);
     if (decoded.length > 0) yield decoded;
@@ -21,19 +22,18 @@ export async function* decodeStream(pieces: AsyncIterable<Buffer>, encoding: str
   if (rest.length > 0) yield rest;
 }
 
-interface Decoder {
+interface StreamDecoder {
   push(piece: Buffer): Buffer;
   end(): Buffer;
 }
 
-function decoderOf(encoding: string): Decoder {
-  if (encoding === 'base64') return new Base64Decoder();
-  if (encoding === 'quoted-printable') return new QuotedPrintableDecoder();
-  return { push: (piece) => piece, end: () => NOTHING };
+function decoderOf(encoding: string): StreamDecoder | undefined {
+  if (encoding === 'base64') return new Base64StreamDecoder();
+  return encoding === 'quoted-printable' ? new QuotedPrintableDecoder() : undefined;
 }
 
-class Base64Decoder implements Decoder {
-  readonly #runs = new Base64Runs();
+class Base64StreamDecoder implements StreamDecoder {
+  readonly #runs = new Base64Decoder();
 
   push(piece: Buffer): Buffer {
     return this.#runs.push(piece);
@@ -44,16 +44,16 @@ class Base64Decoder implements Decoder {
   }
 }
 
-/** Whole lines at a time: escapes, soft line ends and dropped blanks never reach over a line end. */
-class QuotedPrintableDecoder implements Decoder {
+/** Decodes whole lines: escapes, soft line breaks and dropped blanks never span a line end. */
+class QuotedPrintableDecoder implements StreamDecoder {
   #left: Buffer = NOTHING;
 
   push(piece: Buffer): Buffer {
     const bytes = this.#left.length === 0 ? piece : Buffer.concat([this.#left, piece]);
     const lines = bytes.lastIndexOf(LF) + 1;
-    // What is left of a long line was looked through before: a line of nothing but "=" is not gone through again and again.
-    const known = this.#left.length > LONGEST_LINE ? this.#left.length : 3;
-    const cut = lines === 0 && bytes.length > LONGEST_LINE ? safeCut(bytes, known) : lines;
+    // Skips the part of a long line that was already searched, so that a line of "=" is not quadratic.
+    const known = this.#left.length > MAX_LINE ? this.#left.length : 3;
+    const cut = lines === 0 && bytes.length > MAX_LINE ? safeCut(bytes, known) : lines;
     this.#left = bytes.subarray(cut);
     return cut === 0 ? NOTHING : decodeQuotedPrintable(bytes.subarray(0, cut));
   }
@@ -63,7 +63,7 @@ class QuotedPrintableDecoder implements Decoder {
   }
 }
 
-/** Behind an octet after `from` that is neither blank nor line end, with no "=" among the last three; 0: there is none. */
+/** Finds an index after `from` to split at: no blank or line end before it, no "=" among the last three octets. 0: none. */
 function safeCut(bytes: Buffer, from: number): number {
   for (let at = bytes.length; at > from; at--) {
     const last = bytes[at - 1] ?? 0;

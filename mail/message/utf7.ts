@@ -1,6 +1,6 @@
 const PLUS = 43;
 const MINUS = 45;
-/** The six bits of each letter of base64, -1 of all others. */
+/** Base64 value of each character; -1 for others. */
 const VALUES = new Int8Array(256).fill(-1);
 for (const [value, letter] of Buffer.from(
   'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
@@ -8,10 +8,10 @@ for (const [value, letter] of Buffer.from(
   VALUES[letter] = value;
 }
 
-/** Decodes UTF-7 (RFC 2152) from text read as latin1. Broken runs are left out. */
+/** Decodes UTF-7 (RFC 2152) from text read as latin1. Skips broken runs. */
 export function decodeUtf7(text: string): string {
   if (!text.includes('+')) return text;
-  // No piece is made a string of its own: a text may be millions of runs.
+  // Writes code units directly: a text may have millions of runs.
   const units = new Uint16Array(text.length);
   let length = 0;
   for (let at = 0; at < text.length; at++) {

@@ -1,13 +1,13 @@
 import { sevenBitText } from './encoded-word.ts';
 import { isSevenBit } from './decode.ts';
 
-/** Old clients have short line buffers: what is longer goes as a literal. */
+/** Longer strings are sent as literals, as old clients have short line buffers. */
 const QUOTED_MAX = 1000;
 const SIMPLE = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 /**
- * Writes header text that was read as latin1 as an IMAP string: quoted, or a literal when it is long. RFC 3501 4.3.
- * Always 7-bit, whatever comes in: 8-bit text is written in RFC 2047 and what no string may hold becomes a blank.
+ * Formats latin1-read header text as an IMAP string: quoted, or a literal if long. RFC 3501 4.3. Always 7-bit: 8-bit text
+ * is encoded by RFC 2047, and NUL, CR and LF become blanks.
  */
 export function imapString(text: string): string {
   if (text.length < QUOTED_MAX && SIMPLE.test(text)) return `"${text}"`;

@@ -1,10 +1,10 @@
 /** One value of ENVELOPE or BODYSTRUCTURE: NIL, a string or number as text, or a list. */
 export type WireValue = null | string | readonly WireValue[];
 
-/** Reads what envelope.ts and body-structure.ts wrote; of anything else, what can be made of it. RFC 3501 7.4.2. */
+/** Parses the output of envelope.ts and body-structure.ts; lenient on anything else. RFC 3501 7.4.2. */
 export function readWire(text: string): WireValue {
   const root: WireValue[] = [];
-  // Lists that are open, outermost first: no depth of nesting reaches the stack.
+  // Open lists, outermost first; avoids recursion.
   const open = [root];
   for (let at = 0; at < text.length;) {
     const list = open.at(-1) ?? root;
@@ -23,7 +23,7 @@ export function readWire(text: string): WireValue {
   return root[0] ?? null;
 }
 
-/** Puts the string, number or NIL at `at` on the list; answers where it ends. */
+/** Appends the string, number or NIL at `at` to the list; returns its end. */
 function readString(text: string, at: number, list: WireValue[]): number {
   if (text[at] === '"') {
     let end = at + 1;

@@ -1,126 +1,128 @@
-/** What a sender did in some time. */
-export interface Counts {
-  /** Recipients elsewhere, one a message and address. */
+/** Counters of one sender over a period. */
+export interface SendingCounts {
+  /** Remote recipients, counted once per message and address. */
   recipients: number;
-  /** Of them those whom it never wrote to before. */
+  /** Remote recipients that the sender never wrote to before. */
   strangers: number;
-  /** Recipients whose server says that they do not exist. */
+  /** Recipients that do not exist, according to their servers. */
   bounced: number;
-  /** Recipients who call it unwanted. */
+  /** Recipients who complained. */
   complaints: number;
-  /** Recipients it asked for although they are on the suppression list. */
+  /** Requested recipients that are on the suppression list. */
   suppressed: number;
 }
 
-/** All that is judged of a mailbox or a key that sends. */
-export interface Conduct {
+/** Recent sending behavior of a mailbox or an API key. */
+export interface SendingBehavior {
   kind: 'mailbox' | 'key';
-  /** The last hour, rounded up to the ten minutes in which it began. */
-  hour: Counts;
-  /** Days (UTC) one after the other, today first, at most {@link USUAL_DAYS} before it. */
-  days: readonly Counts[];
-  /** A person said that all is well, less than a day ago: its limits are wider. */
+  /** Counters of the last hour, in steps of ten minutes. */
+  hour: SendingCounts;
+  /** Counters per day (UTC), today first, and up to {@link USUAL_DAYS} days before it. */
+  days: readonly SendingCounts[];
+  /** A person resumed the sender less than a day ago: the limits are higher. */
   eased: boolean;
 }
 
-export interface Anomaly {
-  /** A sentence for people, without its full stop. */
+export interface SendingAnomaly {
+  /** Reason for people: a sentence without its full stop. */
   why: string;
-  /** What was counted, and the limit that it passed. */
+  /** Counters, and the limit that was exceeded. */
   figures: Readonly<Record<string, number>>;
 }
 
-/** Days that say what is usual. */
+/** Days from which the usual volume is computed. */
 export const USUAL_DAYS = 14;
 
-/** Strangers who surprise nobody, however little a sender usually does. A program greets new customers all day. */
-const FLOORS = { mailbox: { hour: 100, day: 300 }, key: { hour: 500, day: 2_000 } } as const;
-/** So many times what is usual is unusual. */
-const FACTOR = 4;
-/** Who did something on fewer days has no habits yet. */
-const FEWEST_DAYS = 3;
-/** Bounces come back late: they are compared with what was sent in as many days. */
+/** New recipients that are always normal, even for a sender with little mail. Programs write to new customers all day. */
+const MIN_NEW_RECIPIENT_LIMITS = { mailbox: { hour: 100, day: 300 }, key: { hour: 500, day: 2_000 } } as const;
+/** Multiple of the usual volume that is unusual. */
+const UNUSUAL_FACTOR = 4;
+/** Days with mail below which a sender has no usual volume. */
+const MIN_ACTIVE_DAYS = 3;
+/** Bounces arrive late: they are compared with the mail of this many days. */
 const RECENT_DAYS = 3;
-/** From so many on, and from this share of all recipients on. */
-const BOUNCES = { least: 10, share: 0.1 };
-const COMPLAINTS = { least: 5, share: 0.003 };
-const SUPPRESSED = { least: 100, share: 0.5 };
-/** For a day after a person let it go on. */
-const EASED = 4;
+/** An anomaly needs both: this number, and this share of all recipients. */
+const BOUNCE_LIMIT = { least: 10, share: 0.1 };
+const COMPLAINT_LIMIT = { least: 5, share: 0.003 };
+const SUPPRESSED_LIMIT = { least: 100, share: 0.5 };
+/** Limits are multiplied for a day after a person resumed the sender. */
+const EASED_FACTOR = 4;
 
-/** What a thief or a bought list does, and this sender does not do usually; undefined for what is nothing new. */
-export function anomaly(conduct: Conduct): Anomaly | undefined {
-  return strangersOf(conduct) ?? bouncesOf(conduct) ?? complaintsOf(conduct) ?? suppressedOf(conduct);
+/** Finds behavior of a stolen account or a bought list that is unusual for this sender; undefined for none. */
+export function findAnomaly(conduct: SendingBehavior): SendingAnomaly | undefined {
+  return (
+    newRecipientAnomaly(conduct) ?? bounceAnomaly(conduct) ?? complaintAnomaly(conduct) ?? suppressedAnomaly(conduct)
+  );
 }
 
-function strangersOf({ kind, hour, days, eased }: Conduct): Anomaly | undefined {
+function newRecipientAnomaly({ kind, hour, days, eased }: SendingBehavior): SendingAnomaly | undefined {
   const [today, ...before] = days;
   const usual = {
-    strangers: usually(before, 'strangers'),
-    recipients: usually(before, 'recipients'),
+    strangers: usualCount(before, 'strangers'),
+    recipients: usualCount(before, 'recipients'),
   };
-  // A list that is written to every day grows by some; half of it at once is another list.
-  const own = Math.max(FACTOR * usual.strangers, usual.recipients / 2);
-  for (const [span, met, words] of [
+  // A daily list grows slowly; new recipients above half of its size are another list.
+  const usualLimit = Math.max(UNUSUAL_FACTOR * usual.strangers, usual.recipients / 2);
+  for (const [span, count, words] of [
     ['hour', hour.strangers, 'within an hour'],
     ['day', today?.strangers ?? 0, 'on one day'],
   ] as const) {
-    const limit = Math.ceil(Math.max(FLOORS[kind][span], own) * (eased ? EASED : 1));
-    if (met <= limit) continue;
-    const compared = usual.strangers === 0 ? 'which it does not do usually' : `${usual.strangers} a day are usual`;
+    const limit = Math.ceil(Math.max(MIN_NEW_RECIPIENT_LIMITS[kind][span], usualLimit) * (eased ? EASED_FACTOR : 1));
+    if (count <= limit) continue;
+    const compared = usual.strangers === 0 ? 'which is unusual for it' : `${usual.strangers} a day are usual`;
     return {
-      why: `it wrote to ${met} recipients ${words} whom it never wrote to before; ${compared}`,
-      figures: { newRecipients: met, limit, usualNewRecipientsADay: usual.strangers },
+      why: `it wrote to ${count} new recipients ${words}; ${compared}`,
+      figures: { newRecipients: count, limit, usualNewRecipientsADay: usual.strangers },
     };
   }
   return undefined;
 }
 
-function bouncesOf(conduct: Conduct): Anomaly | undefined {
-  const over = shareOf(conduct, 'bounced', BOUNCES);
+function bounceAnomaly(conduct: SendingBehavior): SendingAnomaly | undefined {
+  const over = exceededShare(conduct, 'bounced', BOUNCE_LIMIT);
   if (over === undefined) return undefined;
   const { count, recipients } = over;
   const figures = { bounced: count, recipients, limit: over.limit };
   return { why: `${count} of ${recipients} recipients of the last three days do not exist`, figures };
 }
 
-function complaintsOf(conduct: Conduct): Anomaly | undefined {
-  const over = shareOf(conduct, 'complaints', COMPLAINTS);
+function complaintAnomaly(conduct: SendingBehavior): SendingAnomaly | undefined {
+  const over = exceededShare(conduct, 'complaints', COMPLAINT_LIMIT);
   if (over === undefined) return undefined;
   const { count, recipients } = over;
   const figures = { complaints: count, recipients, limit: over.limit };
-  return { why: `${count} of ${recipients} recipients of the last three days call it unwanted`, figures };
+  return { why: `${count} of ${recipients} recipients of the last three days complained`, figures };
 }
 
-function suppressedOf(conduct: Conduct): Anomaly | undefined {
-  const over = shareOf(conduct, 'suppressed', SUPPRESSED);
+function suppressedAnomaly(conduct: SendingBehavior): SendingAnomaly | undefined {
+  const over = exceededShare(conduct, 'suppressed', SUPPRESSED_LIMIT);
   if (over === undefined) return undefined;
   const { count, recipients } = over;
   return {
-    why: `in the last three days it asked for ${count} recipients who are on the suppression list, beside ${recipients} others`,
+    why: `in the last three days it requested ${count} recipients that are on the suppression list, and ${recipients} others`,
     figures: { suppressed: count, recipients, limit: over.limit },
   };
 }
 
-/** How often something happened in the days in which it can come back, when that is too often. */
-function shareOf(
-  { days, eased }: Conduct,
-  what: 'bounced' | 'complaints' | 'suppressed',
+/** Returns the count of the last days if it exceeds the limit. */
+function exceededShare(
+  { days, eased }: SendingBehavior,
+  counter: 'bounced' | 'complaints' | 'suppressed',
   { least, share }: { least: number; share: number },
 ): { count: number; recipients: number; limit: number } | undefined {
   const recent = days.slice(0, RECENT_DAYS);
-  const [count, recipients] = [sum(recent, what), sum(recent, 'recipients')];
-  const limit = Math.ceil(Math.max(least, share * recipients) * (eased ? EASED : 1));
+  const [count, recipients] = [sum(recent, counter), sum(recent, 'recipients')];
+  const limit = Math.ceil(Math.max(least, share * recipients) * (eased ? EASED_FACTOR : 1));
   return count < limit ? undefined : { count, recipients, limit };
 }
 
-/** The median of those days on which it sent; 0 where it has sent on too few to have habits. */
-function usually(days: readonly Counts[], what: keyof Counts): number {
-  const sent = days.filter((day) => day.recipients > 0).map((day) => day[what]);
-  if (sent.length < FEWEST_DAYS) return 0;
+/** Median of the days with mail; 0 if there are fewer than {@link MIN_ACTIVE_DAYS}. */
+function usualCount(days: readonly SendingCounts[], counter: keyof SendingCounts): number {
+  const sent = days.filter((day) => day.recipients > 0).map((day) => day[counter]);
+  if (sent.length < MIN_ACTIVE_DAYS) return 0;
   return sent.toSorted((a, b) => a - b)[sent.length >> 1] ?? 0;
 }
 
-function sum(days: readonly Counts[], what: keyof Counts): number {
-  return days.reduce((all, day) => all + day[what], 0);
+function sum(days: readonly SendingCounts[], counter: keyof SendingCounts): number {
+  return days.reduce((all, day) => all + day[counter], 0);
 }

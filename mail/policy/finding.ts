@@ -1,30 +1,30 @@
-/** One thing that speaks against a message, or for it. */
+/** Result of one check: a fact that speaks for or against a message. */
 export interface Finding {
-  /** A stable name: `words`, `blocklist`, `look-alike`... */
+  /** Stable rule name: `words`, `blocklist`, `look-alike`... */
   rule: string;
-  /** Above 0 it speaks against the message. From {@link JUNK_FROM} on, all together, it is junk. */
+  /** Positive: against the message. A sum of {@link JUNK_THRESHOLD} or more is junk. */
   score: number;
   /**
-   * For the person who gets it: a sentence without its full stop. Of the message it names at most domains and
-   * addresses, as {@link plainWord} writes them.
+   * Reason for the recipient: a sentence without its full stop. It quotes at most domains and addresses of the message,
+   * sanitized by {@link sanitizeWord}.
    */
   why: string;
-  /** Among the flags of the trust object: `phishing`, `executable-attachment`, `look-alike-domain`... */
+  /** Flag of the trust object: `phishing`, `executable-attachment`, `look-alike-domain`... */
   flag?: string;
   /**
-   * Fraud that no mailbox wants to see: refused while the peer is still there. Whom the recipient allows may send it, but for
+   * Rejects the message at the end of DATA, since it is fraud. An allow rule of the recipient overrides it, except for
    * malware and programs.
    */
   refuse?: boolean;
 }
 
-/** A message whose scores come to this goes to Junk. */
-export const JUNK_FROM = 5;
+/** Sum of scores from which a message is filed in Junk. */
+export const JUNK_THRESHOLD = 5;
 
-const LONGEST = 80;
+const MAX_WORD = 80;
 
-/** What a stranger wrote, as it may stand in a sentence: one short word of visible ASCII. */
-export function plainWord(text: string): string {
+/** Sanitizes untrusted text for use in a sentence: one short word of visible ASCII. */
+export function sanitizeWord(text: string): string {
   const plain = text.replace(/[^\x21-\x7e]/g, '?');
-  return plain.length > LONGEST ? `${plain.slice(0, LONGEST)}...` : plain;
+  return plain.length > MAX_WORD ? `${plain.slice(0, MAX_WORD)}...` : plain;
 }

@@ -1,21 +1,21 @@
-/** What is known of a message from outside when all of it has come. */
-export interface Arriving {
-  /** For every recipient: it knows the author, or wrote to it. */
+/** Facts about a message from outside after DATA. */
+export interface FirstContact {
+  /** Every recipient knows the author or wrote to it. */
   known: boolean;
-  /** Something vouches for the author. */
+  /** The author is authenticated. */
   vouched: boolean;
-  /** The sum of its findings. */
+  /** Sum of the finding scores. */
   score: number;
 }
 
-const LONGEST = 5000;
+const MAX_DELAY_MS = 5000;
 
 /**
- * How long the answer to a first message is held back, ms: programs that send in masses do not wait, and a person's mail
- * server does not notice. Nothing for whom the recipients know.
+ * Returns the delay of the reply to a first message, ms. Bulk senders do not wait, and real mail servers do not mind. Known
+ * senders are not delayed.
  */
-export function firstContactDelay({ known, vouched, score }: Arriving): number {
+export function firstContactDelay({ known, vouched, score }: FirstContact): number {
   if (known) return 0;
-  if (score >= 2.5) return LONGEST;
+  if (score >= 2.5) return MAX_DELAY_MS;
   return vouched ? 1000 : 3000;
 }

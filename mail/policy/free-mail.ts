@@ -1,4 +1,4 @@
-import { registrable } from './registrable.ts';
+import { registrableDomain } from './registrable.ts';
 
 const PROVIDERS: ReadonlySet<string> = new Set(
   (
@@ -10,9 +10,9 @@ const PROVIDERS: ReadonlySet<string> = new Set(
 const ENDINGS =
   /^(?:com|net|org|me|de|at|ch|fr|it|es|pt|nl|be|ru|ua|cn|jp|kr|in|cz|pl|eu|co\.(?:uk|jp|in|kr|nz|za)|com\.(?:br|au|mx|ar|cn|tr))$/;
 
-/** Whether anybody can have an address there in a minute, as far as the name tells. */
-export function isFreeMail(domain: string): boolean {
-  const own = registrable(domain);
+/** True for free mail providers, where anybody can get an address; by name only. */
+export function isFreeMailProvider(domain: string): boolean {
+  const own = registrableDomain(domain);
   const dot = own.indexOf('.');
   return PROVIDERS.has(own.slice(0, dot)) && ENDINGS.test(own.slice(dot + 1));
 }

@@ -2,37 +2,37 @@ import { createHash } from 'node:crypto';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
-/** RFC 6647 5: long enough that what never queues gives up, short enough that who does is not late. */
-export const COME_AGAIN_AFTER = 5 * MINUTE;
-export const COME_AGAIN_WITHIN = DAY;
-export const REMEMBERED_FOR = 35 * DAY;
-/** So many triplets of one network that came again show that mail queues there. */
-const NETWORK_KNOWN = 3;
+/** Time before a retry is accepted. RFC 6647 5: spam programs give up, and real mail is not much delayed. */
+export const MIN_RETRY_DELAY_MS = 5 * MINUTE;
+export const MAX_RETRY_DELAY_MS = DAY;
+export const TRIPLET_LIFETIME_MS = 35 * DAY;
+/** Successful retries after which a whole network passes: it has mail queues. */
+const MIN_NETWORK_PASSES = 3;
 
-/** What is known when a recipient is named. Times in ms UTC; 0: never. */
-export interface FirstTry {
+/** Facts at RCPT TO. Times in ms UTC; 0: never. */
+export interface GreylistInput {
   now: number;
-  /** Of the first try that was sent away. */
+  /** First attempt that was deferred. */
   triedAt: number;
   passedUntil: number;
   networkPasses: number;
   known: boolean;
 }
 
-/** `wait`: come again; `begin`: come again, counted from now; `passed`: has come again; `pass`: need not. RFC 6647. */
-export function greylisted(facts: FirstTry): 'pass' | 'passed' | 'wait' | 'begin' {
+/** Greylisting decision. `wait`: defer; `begin`: defer, a new triplet; `passed`: accept this retry; `pass`: exempt. RFC 6647. */
+export function evaluateGreylisting(facts: GreylistInput): 'pass' | 'passed' | 'wait' | 'begin' {
   const { now, triedAt, passedUntil, networkPasses, known } = facts;
-  if (known || passedUntil > now || networkPasses >= NETWORK_KNOWN) return 'pass';
+  if (known || passedUntil > now || networkPasses >= MIN_NETWORK_PASSES) return 'pass';
   const waited = now - triedAt;
-  if (triedAt === 0 || waited > COME_AGAIN_WITHIN || waited < 0) return 'begin';
-  return waited < COME_AGAIN_AFTER ? 'wait' : 'passed';
+  if (triedAt === 0 || waited > MAX_RETRY_DELAY_MS || waited < 0) return 'begin';
+  return waited < MIN_RETRY_DELAY_MS ? 'wait' : 'passed';
 }
 
 /**
- * Under what a try is remembered. Senders that are another one for each message (numbers in them, what follows a plus)
- * are one. Two that meet in a number let each other pass, no more.
+ * Hashes network, sender and recipient. Digits and the part after `+` in the sender are ignored, since they often change
+ * with each message. A collision only lets a triplet pass.
  */
-export function tripletOf(network: string, sender: string, recipient: string): number {
+export function tripletHash(network: string, sender: string, recipient: string): number {
   const at = sender.lastIndexOf('@');
   const local = sender
     .slice(0, Math.max(0, at))

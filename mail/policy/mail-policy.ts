@@ -1,13 +1,13 @@
-/** What a tenant wants done with mail from outside. */
+/** Settings of a tenant for mail from outside. */
 export interface MailPolicy {
   /**
-   * Where the domain of the author asks for mail to be refused or put apart that fails DMARC: do so, put all of it into
-   * Junk, or only say so.
+   * Handling of mail that fails DMARC where the author domain requests reject or quarantine: follow the request, file it in
+   * Junk, or only mark it.
    */
   dmarc: 'follow' | 'junk' | 'mark';
-  /** Refused mail stays in Rejects for some days, so that a lost sign-up code can be found. */
+  /** Rejected mail stays in Rejects for some days, so that a lost sign-up code can be found. */
   rejects: boolean;
 }
 
-/** Of a tenant that never said anything. */
+/** Default settings. */
 export const MAIL_POLICY: MailPolicy = { dmarc: 'follow', rejects: true };

@@ -1,127 +1,128 @@
-import { endedBy, endsAt, goOn, needsTable } from './html-nesting.ts';
-import type { Tag } from './html-tags.ts';
-import { Around } from './style/around.ts';
+import { implicitlyClosedBy, findElementToClose, elementsToReopen, requiresTable } from './html-nesting.ts';
+import type { HtmlTag } from './html-tags.ts';
+import { Ancestors } from './style/ancestors.ts';
 import { BLACK, type Color, readColor, WHITE } from './style/color.ts';
-import { colorsOf, declarationsOf, hides } from './style/declarations.ts';
-import { type Element, elementOf } from './style/selector.ts';
+import { colorsOf, parseDeclarations, isHiddenBy } from './style/declarations.ts';
+import { toElement } from './style/selector.ts';
 import type { StyleSheet } from './style/sheet.ts';
+import type { StyledElement } from './style/element.ts';
 
-const UNREAD: ReadonlySet<string> = new Set(
+const UNRENDERED: ReadonlySet<string> = new Set(
   'audio canvas datalist iframe noembed noframes noscript script style template title video'.split(' '),
 );
-/** Elements inside each other that are kept track of: browsers stop at 512. */
-const DEEPEST = 1000;
-/** Comparisons that are as much work as one element that goes on behind the end of another. */
-const GOING_ON = 40;
-/** Elements that are looked at for the one that ends, and are as much work as one comparison. */
-const LOOKED_AT = 8;
+/** Maximum nesting depth: browsers stop at 512. */
+const MAX_DEPTH = 1000;
+/** Comparisons that equal the work of reopening one element. */
+const REOPEN_COST = 40;
+/** Elements searched for the one to close that equal the work of one comparison. */
+const ELEMENTS_PER_COMPARISON = 8;
 
-/** `hidden`: by a style; `unread`: programs show it nowhere, as styles and scripts. */
-export type Unseen = 'hidden' | 'unread' | undefined;
+/** Reason why an element is not visible. `hidden`: by a style; `unread`: never rendered, such as styles and scripts. */
+export type Invisibility = 'hidden' | 'unread' | undefined;
 
-/** How an element looks, with what it has from those around it. */
-export interface Look {
-  unseen: Unseen;
-  /** Of its text, and of what is behind it; undefined: nobody here knows. */
+/** Rendered look of an element, inherited values included. */
+export interface RenderedLook {
+  invisibility: Invisibility;
+  /** Colors of text and background; undefined: unknown. */
   text: Color | 'clear' | undefined;
-  behind: Color | undefined;
+  background: Color | undefined;
 }
 
-interface Open {
+interface OpenElement {
   name: string;
-  tag: Tag;
-  look: Look;
+  tag: HtmlTag;
+  look: RenderedLook;
 }
 
-const BODY: Tag = { name: 'body', attributes: new Map(), isCut: false, start: 0, end: 0 };
-const PAGE: Look = { unseen: undefined, text: BLACK, behind: WHITE };
-const LOST: Look = { ...PAGE, unseen: 'hidden' };
+const BODY: HtmlTag = { name: 'body', attributes: new Map(), isCut: false, start: 0, end: 0 };
+const PAGE_LOOK: RenderedLook = { invisibility: undefined, text: BLACK, background: WHITE };
+const UNKNOWN_LOOK: RenderedLook = { ...PAGE_LOOK, invisibility: 'hidden' };
 
-/** The elements that are open, the outermost first, as browsers have them where tags are left out or cross. */
+/** Stack of open elements, handled as in browsers where tags are missing or misnested. */
 export class OpenElements {
   readonly #sheet: StyleSheet;
-  readonly #open: Open[] = [];
-  readonly #around = new Around();
-  /** There were too many: nobody here knows any more what is inside of what, so nothing is shown. */
-  #isLost = false;
+  readonly #open: OpenElement[] = [];
+  readonly #ancestors = new Ancestors();
+  /** Nesting was too deep or too complex: everything from here on counts as hidden. */
+  #isTooComplex = false;
 
   constructor(sheet: StyleSheet) {
     this.#sheet = sheet;
-    // Written or not, it is there, and styles speak of it.
+    // The body exists even without a tag, and selectors match it.
     this.#push(BODY);
   }
 
-  /** Of the innermost. */
-  get look(): Look {
-    return this.#isLost ? LOST : (this.#open.at(-1)?.look ?? PAGE);
+  /** Look of the innermost element. */
+  get look(): RenderedLook {
+    return this.#isTooComplex ? UNKNOWN_LOOK : (this.#open.at(-1)?.look ?? PAGE_LOOK);
   }
 
-  /** An element that holds nothing. */
-  pass(tag: Tag): Look {
+  /** Adds a void element. */
+  addVoid(tag: HtmlTag): RenderedLook {
     this.#endBefore(tag);
     return this.#lookOf(tag);
   }
 
-  begin(tag: Tag): Look {
+  open(tag: HtmlTag): RenderedLook {
     this.#endBefore(tag);
-    if (needsTable(tag.name) && this.#around.count('table') === 0) return this.look;
-    this.#isLost ||= this.#open.length >= DEEPEST;
-    return this.#isLost ? LOST : this.#push(tag);
+    if (requiresTable(tag.name) && this.#ancestors.count('table') === 0) return this.look;
+    this.#isTooComplex ||= this.#open.length >= MAX_DEPTH;
+    return this.#isTooComplex ? UNKNOWN_LOOK : this.#push(tag);
   }
 
-  /** `by`: what begins and has it end. */
+  /** Closes an element. `by`: start tag that closes it implicitly. */
   close(name: string, by?: string): void {
-    // Nothing is shown any more, so nothing has to be looked for.
-    this.#isLost ||= this.#sheet.isSpent;
-    if (this.#isLost || this.#around.count(name) === 0) return;
-    const at = endsAt(this.#open, name, by);
-    this.#sheet.compared(Math.floor((this.#open.length - Math.max(0, at)) / LOOKED_AT));
+    // Everything counts as hidden from here on: skip the search.
+    this.#isTooComplex ||= this.#sheet.isSpent;
+    if (this.#isTooComplex || this.#ancestors.count(name) === 0) return;
+    const at = findElementToClose(this.#open, name, by);
+    this.#sheet.spendComparisons(Math.floor((this.#open.length - Math.max(0, at)) / ELEMENTS_PER_COMPARISON));
     if (at < 0) return;
-    const further = goOn(name, this.#open.slice(at + 1));
+    const further = elementsToReopen(name, this.#open.slice(at + 1));
     while (this.#open.length > at) this.#pop();
-    this.#sheet.compared(GOING_ON * further.length);
+    this.#sheet.spendComparisons(REOPEN_COST * further.length);
     for (const { tag } of further) this.#push(tag);
   }
 
-  #endBefore({ name }: Tag): void {
-    for (const one of endedBy(name)) this.close(one, name);
+  #endBefore({ name }: HtmlTag): void {
+    for (const one of implicitlyClosedBy(name)) this.close(one, name);
   }
 
-  #lookOf(tag: Tag, element: Element = elementOf(tag)): Look {
-    const { unseen, text, behind } = this.look;
-    if (UNREAD.has(tag.name)) return { unseen: 'unread', text, behind };
+  #lookOf(tag: HtmlTag, element: StyledElement = toElement(tag)): RenderedLook {
+    const { invisibility: unseen, text, background: behind } = this.look;
+    if (UNRENDERED.has(tag.name)) return { invisibility: 'unread', text, background: behind };
     if (unseen !== undefined) return this.look;
-    const own = declarationsOf(tag.attributes.get('style') ?? '');
-    const style = this.#sheet.styleOf(element, this.#around, own);
-    const hidden = isClosed(tag) || hides(style) || tag.isCut || this.#sheet.isSpent;
+    const own = parseDeclarations(tag.attributes.get('style') ?? '');
+    const style = this.#sheet.styleOf(element, this.#ancestors, own);
+    const hidden = isInitiallyHidden(tag) || isHiddenBy(style) || tag.isCut || this.#sheet.isSpent;
     const colors = colorsOf(style, tag);
     return {
-      unseen: hidden ? 'hidden' : undefined,
+      invisibility: hidden ? 'hidden' : undefined,
       text: colors.text === undefined || colors.text === 'inherit' ? text : readColor(colors.text),
-      behind: colors.behind === undefined ? behind : over(behind, readColor(colors.behind)),
+      background: colors.behind === undefined ? behind : compositeBackground(behind, readColor(colors.behind)),
     };
   }
 
-  #push(tag: Tag): Look {
-    const element = elementOf(tag);
+  #push(tag: HtmlTag): RenderedLook {
+    const element = toElement(tag);
     const look = this.#lookOf(tag, element);
-    this.#around.push(element);
+    this.#ancestors.push(element);
     this.#open.push({ name: tag.name, tag, look });
     return look;
   }
 
   #pop(): void {
-    this.#around.pop();
+    this.#ancestors.pop();
     this.#open.pop();
   }
 }
 
-/** It is shown when somebody opens it. */
-function isClosed({ name, attributes }: Tag): boolean {
+/** True for elements that are hidden until the reader opens them. */
+function isInitiallyHidden({ name, attributes }: HtmlTag): boolean {
   return attributes.has('hidden') || attributes.has('popover') || (name === 'dialog' && !attributes.has('open'));
 }
 
-/** A clear background lets through what is behind it. */
-function over(behind: Color | undefined, color: ReturnType<typeof readColor>): Color | undefined {
+/** Returns the visible background: a transparent one shows the one behind it. */
+function compositeBackground(behind: Color | undefined, color: ReturnType<typeof readColor>): Color | undefined {
   return color === 'clear' ? behind : color;
 }

@@ -1,61 +1,61 @@
 import type { Authentication } from '../auth/authentication.ts';
 import type { Field } from '../message/header.ts';
 
-/** A link as a message shows it. */
+/** A link of a message. */
 export interface SampleLink {
-  /** As written, at most 2,048 characters. */
+  /** URL as written, at most 2,048 characters. */
   url: string;
-  /** What a reader sees in its place; '' where that is the address itself. */
+  /** Visible text; '' if that is the URL itself. */
   text: string;
 }
 
-/** A part that is no text of the message itself. */
+/** A part that is not body text. */
 export interface SamplePart {
   /** `type/subtype` in lower case. */
   type: string;
-  /** The file name that is offered, decoded; '' when there is none. */
+  /** File name, decoded; '' for none. */
   name: string;
   /** Decoded octets. */
   size: number;
-  /** How its decoded octets begin, at most 8 KiB. */
+  /** First decoded octets, at most 8 KiB. */
   head: Buffer;
-  /** What the directory in it says, where it is an archive or an office document. */
-  inside?: Inside;
+  /** Directory of an archive or an office document. */
+  contents?: ContainerContents;
 }
 
-/** What an archive or an office document tells of itself without being opened. */
-export interface Inside {
-  /** Of the files in it, at most 200. */
+/** Directory of an archive or an office document, read without unpacking it. */
+export interface ContainerContents {
+  /** File names, at most 200. */
   names: readonly string[];
-  /** Something in it cannot be read without a password. */
+  /** Contains encrypted entries. */
   locked: boolean;
-  /** It brings programs of its own (VBA). */
+  /** Contains VBA macros. */
   macros: boolean;
-  /** Its directory is packed: what is in it cannot be told without unpacking it. */
-  closed?: boolean;
+  /** It cannot be inspected: RAR and 7z. */
+  opaque?: boolean;
 }
 
-/** What checks look at: a message taken apart once, every piece of it bounded. */
+/** Parsed message for all checks; every part has a size limit. */
 export interface Sample {
   peer: {
     ip: string;
     helo: string;
-    /** The name that the address has and that leads back to it (RFC 8601 2.7.3); '' when there is none. */
+    /** Verified reverse name (iprev, RFC 8601 2.7.3); '' for none. */
     name: string;
   };
   /** Envelope sender, '' for the null reverse-path. */
   sender: string;
-  /** A trusted domain that passed it on, and found that its author was proved before it changed it. */
+  /** Trusted ARC sealer that forwarded the message and saw the author authenticated. */
   sealer?: string;
-  /** Of its header, as far as headers are read. */
+  /** Header fields, up to the parser limits. */
   fields: readonly Field[];
-  /** Decoded. */
+  /** Decoded subject. */
   subject: string;
-  /** Address in From, in the form in which addresses are compared; '' when there is not exactly one. */
+  /** Address key of From; '' unless there is exactly one address. */
   author: string;
-  /** What a person reads, decoded, markup removed; at most 256 KiB of characters. */
+  /** Visible text, decoded, without markup; at most 256 Ki characters. */
   text: string;
-  /** The HTML as it is, decoded; '' when there is none; at most 256 KiB of characters. */
+  /** HTML source, decoded; '' for none; at most 256 Ki characters. */
   html: string;
   /** At most 200. */
   links: readonly SampleLink[];

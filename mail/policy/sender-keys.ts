@@ -1,19 +1,18 @@
-import { isFreeMail } from './free-mail.ts';
-import { networkOf } from './network.ts';
+import { isFreeMailProvider } from './free-mail.ts';
+import { networkOf } from './sender-network.ts';
 import type { Sample } from './sample.ts';
-import { vouchedDomain } from './vouched.ts';
+import { authenticatedDomain } from './author-proof.ts';
 
-const LONGEST = 320;
+const MAX_KEY = 320;
 
 /**
- * Under what a sender is remembered: `a:` the author and `d:` its domain where something vouches for them, else `c:` the
- * author that it claims, and `n:` the network that it came from. At providers where everybody has an address the domain
- * says nothing.
+ * Lists the reputation keys of a sender: `a:` author and `d:` domain if they are authenticated, else `c:` the claimed
+ * author; and `n:` the client network. Free mail providers have no `d:` key, since anybody can have an address there.
  */
 export function senderKeys(sample: Pick<Sample, 'author' | 'authentication' | 'peer'>): string[] {
-  const domain = vouchedDomain(sample);
+  const domain = authenticatedDomain(sample);
   const network = networkOf(sample.peer.ip);
   const author = sample.author === '' ? [] : [`${domain === '' ? 'c' : 'a'}:${sample.author}`];
-  const known = domain === '' || isFreeMail(domain) ? [] : [`d:${domain}`];
-  return [...author, ...known, ...(network === '' ? [] : [`n:${network}`])].filter((key) => key.length <= LONGEST);
+  const domainKey = domain === '' || isFreeMailProvider(domain) ? [] : [`d:${domain}`];
+  return [...author, ...domainKey, ...(network === '' ? [] : [`n:${network}`])].filter((key) => key.length <= MAX_KEY);
 }

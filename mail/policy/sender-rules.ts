@@ -1,45 +1,45 @@
 import { type Address, addressKey, parseAddress, parseDomain, withoutDetail } from '../message/address.ts';
-import { plainWord } from './finding.ts';
+import { sanitizeWord } from './finding.ts';
 
-/** Somebody's word about who may write to them, or to whom they may. */
+/** An allow or block rule for senders or recipients. */
 export interface SenderRule {
   kind: 'allow' | 'block';
-  /** An address as it is looked up, a domain, `*.domain` for all domains under it, or a network. */
+  /** An address key, a domain, `*.domain` for all its subdomains, or a network. */
   pattern: string;
-  /** Of one mailbox; null: of its whole organization. */
+  /** Mailbox that owns the rule; null: the whole organization. */
   account: number | null;
 }
 
-/** Who is judged by rules. */
-export interface Writer {
+/** Sender of a message, as rules see it. */
+export interface SenderIdentity {
   /** The one author in From. */
   author: Address | undefined;
-  /** The author's domain vouches for it: DMARC, or an aligned SPF or DKIM, passed. */
+  /** The author is authenticated: DMARC, or an aligned SPF or DKIM, passed. */
   aligned: boolean;
   /** Envelope sender; undefined for the null reverse-path. */
   sender: Address | undefined;
-  /** Networks of the peer, as `networksOf` names them. */
+  /** Networks of the peer, from `networksOf`. */
   networks: readonly string[];
 }
 
-/** Rules about a name: all of them, those about a domain or an address, or those about an address. */
-export type Named = 'any' | 'domain' | 'address';
+/** Scope of name rules: all, those for domains and addresses, or those for addresses. */
+export type NameScope = 'any' | 'domain' | 'address';
 
-/** What the rules say of somebody; `unproven`: allowed, if it were shown that it is them. */
-export interface Ruling {
+/** Rule that matches a sender; `unproven`: an allow rule, but the sender is not authenticated. */
+export interface RuleMatch {
   kind: 'allow' | 'block' | 'unproven';
   rule: SenderRule;
-  /** A sentence without its full stop, for both sides: who sends a blocked message hears it too. */
+  /** Reason: a sentence without its full stop. The sender of a blocked message receives it too. */
   why: string;
 }
 
-/** Every pattern that could be about somebody: by these rules are looked up. */
-export function patternsOf({ author, sender, networks }: Writer): string[] {
-  return [...new Set([...namesOf(author), ...namesOf(sender), ...networks])];
+/** Lists all patterns that could match a sender, for the lookup of rules. */
+export function senderPatterns({ author, sender, networks }: SenderIdentity): string[] {
+  return [...new Set([...namePatterns(author), ...namePatterns(sender), ...networks])];
 }
 
-/** The patterns that an address fits: itself, without its `+detail`, its domain, and `*.` before each parent. */
-export function namesOf(address: Address | undefined): string[] {
+/** Lists the patterns that match an address: itself, without its `+detail`, its domain, and `*.` of each parent domain. */
+export function namePatterns(address: Address | undefined): string[] {
   if (address === undefined) return [];
   const plain = withoutDetail(address);
   const labels = address.domain.split('.');
@@ -48,65 +48,65 @@ export function namesOf(address: Address | undefined): string[] {
 }
 
 /**
- * What rules say: the most exact one has the word, then a mailbox before its organization, then block before allow. A
- * name is easily written: whoever is allowed by one has to be proved.
+ * Finds the rule that applies: the most specific pattern wins, then mailbox before organization, then block before allow.
+ * An allow rule for a name needs an authenticated sender, since From is easily forged.
  */
-export function rulingOn(rules: readonly SenderRule[], writer: Writer): Ruling | undefined {
+export function matchSenderRules(rules: readonly SenderRule[], writer: SenderIdentity): RuleMatch | undefined {
   const { networks } = writer;
-  const author = new Set(namesOf(writer.author));
-  const either = new Set([...author, ...namesOf(writer.sender)]);
-  const about = rules
+  const author = new Set(namePatterns(writer.author));
+  const either = new Set([...author, ...namePatterns(writer.sender)]);
+  const matching = rules
     .filter(({ kind, pattern }) => (kind === 'block' ? either : author).has(pattern) || networks.includes(pattern))
-    .toSorted(byWeight);
-  const holds = (rule: SenderRule): boolean =>
+    .toSorted(byPrecedence);
+  const applies = (rule: SenderRule): boolean =>
     rule.kind === 'block' || writer.aligned || networks.includes(rule.pattern);
-  const first = about.find(holds);
-  if (first !== undefined) return { kind: first.kind, rule: first, why: sentence(first) };
-  const [unproven] = about;
+  const first = matching.find(applies);
+  if (first !== undefined) return { kind: first.kind, rule: first, why: describeRule(first) };
+  const [unproven] = matching;
   if (unproven === undefined) return undefined;
-  const why = `${sentence(unproven)}, but nothing proves that this message is from there`;
+  const why = `${describeRule(unproven)}, but this message is not authenticated`;
   return { kind: 'unproven', rule: unproven, why };
 }
 
 /**
  * The block by envelope sender or network, where no rule that is more exact allows these. The author, who is not known yet, may
- * still be allowed by a rule about a name as exact as {@link outweighing} says.
+ * still be allowed by a rule matching a name as exact as {@link overridingScope} says.
  */
-export function blockedAtOnce(
+export function findEnvelopeBlock(
   rules: readonly SenderRule[],
-  { sender, networks }: Pick<Writer, 'sender' | 'networks'>,
+  { sender, networks }: Pick<SenderIdentity, 'sender' | 'networks'>,
 ): SenderRule | undefined {
-  const ruling = rulingOn(rules, { author: sender, aligned: true, sender, networks });
+  const ruling = matchSenderRules(rules, { author: sender, aligned: true, sender, networks });
   return ruling?.kind === 'block' ? ruling.rule : undefined;
 }
 
-/** About what an allowing rule has to be, at the least, to come before this one, which blocks. */
-export function outweighing({ pattern }: SenderRule): Named {
+/** Returns the scope of allow rules that override this block rule. */
+export function overridingScope({ pattern }: SenderRule): NameScope {
   if (pattern.includes('@')) return 'address';
   return pattern.startsWith('*.') || pattern.includes('/') ? 'any' : 'domain';
 }
 
-function byWeight(a: SenderRule, b: SenderRule): number {
+function byPrecedence(a: SenderRule, b: SenderRule): number {
   return (
-    exactness(b.pattern) - exactness(a.pattern) ||
+    specificity(b.pattern) - specificity(a.pattern) ||
     Number(a.account === null) - Number(b.account === null) ||
     Number(a.kind === 'allow') - Number(b.kind === 'allow')
   );
 }
 
-/** An address before a domain, that before those above it, all of these before networks; more bits before less. */
-function exactness(pattern: string): number {
+/** Orders patterns: address, domain, parent domains, then networks by prefix length. */
+function specificity(pattern: string): number {
   const slash = pattern.indexOf('/');
   if (pattern.includes('@')) return 2000 + Number(pattern.includes('+'));
   if (slash >= 0) return Number(pattern.slice(slash + 1));
   return pattern.startsWith('*.') ? 500 + pattern.split('.').length : 1000;
 }
 
-function sentence({ kind, pattern, account }: SenderRule): string {
-  return `Mail from ${plainWord(pattern)} is ${kind}ed by the ${account === null ? 'organization' : 'mailbox'}`;
+function describeRule({ kind, pattern, account }: SenderRule): string {
+  return `Mail from ${sanitizeWord(pattern)} is ${kind}ed by the ${account === null ? 'organization' : 'mailbox'}`;
 }
 
-/** The one spelling of an address, a domain or `*.domain`; undefined for anything else. */
+/** Normalizes an address, a domain or `*.domain`; undefined for anything else. */
 export function namePattern(text: string): string | undefined {
   if (text.includes('@')) {
     const address = parseAddress(text);

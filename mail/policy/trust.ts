@@ -1,23 +1,23 @@
 import type { Finding } from './finding.ts';
 
-/** What this box itself found out about one message in one account. Nothing of it is ever read from the message. */
+/** Trust object of one message in one account, computed by this box; nothing of it is copied from the message. */
 export interface Trust {
-  auth: { spf: Passed; dkim: Passed; dmarc: Passed };
-  /** The one author in From is who SPF or DKIM vouches for. */
+  auth: { spf: AuthOutcome; dkim: AuthOutcome; dmarc: AuthOutcome };
+  /** The single From address is aligned with SPF or DKIM. */
   alignedFrom: boolean;
-  /** The account had mail of this author before, and kept it, or wrote to it. */
+  /** The account received and kept mail of this author before, or wrote to it. */
   knownSender: boolean;
   verdict: 'clear' | 'suspicious' | 'quarantined';
   flags: readonly string[];
-  /** Not written by a mailbox of this box that was logged in. */
+  /** Not submitted by a logged-in mailbox of this box. */
   externalSender: boolean;
 }
 
-export type Passed = 'pass' | 'fail' | 'none';
+export type AuthOutcome = 'pass' | 'fail' | 'none';
 
-/** How the verdict on a message came about, for people. */
-export interface Verdict {
-  /** Where it went. */
+/** Verdict on a message with its findings, for people. */
+export interface FilterVerdict {
+  /** Mailbox where it was filed. */
   outcome: 'inbox' | 'junk' | 'rejects';
   score: number;
   findings: readonly Finding[];

@@ -1,70 +1,72 @@
 import type { DmarcDecision } from '../auth/dmarc-decision.ts';
-import { type Finding, JUNK_FROM } from './finding.ts';
+import { type Finding, JUNK_THRESHOLD } from './finding.ts';
 
-/** More than everything else together. */
-const LISTED = 100;
+/** Score of an allow or block rule: more than all checks together. */
+const LIST_SCORE = 100;
 
-/** One message for one account, as it stands before the decision. */
-export interface Case {
-  /** What DMARC and the tenant's word on it come to. */
+/** Input of the decision on one message for one account. */
+export interface VerdictInput {
+  /** Result of DMARC and the tenant's DMARC setting. */
   author: DmarcDecision;
   findings: readonly Finding[];
-  /** What the lists of the account and of its tenant say of who wrote it. */
+  /** Allow or block rule of the account or its tenant that matches the sender. */
   rule?: { kind: 'allow' | 'block'; why: string };
 }
 
-/** `because`: for who sends it, a sentence without its full stop and without a link. */
-export type Decision =
+/** Decision of the filter. `because`: reason for the sender, a sentence without its full stop and without a link. */
+export type FilterDecision =
   | { kind: 'inbox' | 'junk'; score: number; findings: readonly Finding[] }
   | {
       kind: 'refuse' | 'later';
       because: string;
-      /** What the peer is answered, where it is not that of a policy. RFC 3463. */
+      /** Enhanced status code of the reply, if it differs from that of a policy. RFC 3463. */
       status?: string | undefined;
       score: number;
       findings: readonly Finding[];
     };
 
-/** Under these a message is a danger to whoever opens it, whoever sent it: what a rule allows may have been broken into. */
+/** Flags of dangerous content. They apply to allowed senders too, whose accounts may be compromised. */
 const HARMFUL: ReadonlySet<string> = new Set(['malware', 'executable-attachment']);
 
 /**
- * Where a message goes. What a person said by a list comes first, then the author's domain, then everything else; but
- * nobody is allowed to bring malware, or a program that would be refused from others.
+ * Decides what happens to a message. Allow and block rules come first, then DMARC, then all other findings. Malware, and
+ * programs that are rejected from others, are not accepted from allowed senders either.
  */
-export function decide({ author, findings, rule }: Case): Decision {
-  const harm = harmIn(findings);
-  const all = [...findings, ...saidBy(rule, harm !== undefined), ...doubted(author)];
-  const score = Math.round(all.reduce((sum, one) => sum + one.score, 0) * 10) / 10;
-  const known = { score, findings: all };
-  if (rule?.kind === 'block') return { kind: 'refuse', because: rule.why, ...known };
-  if (rule?.kind === 'allow') return { ...(harm ?? { kind: 'inbox' }), ...known };
+export function decideVerdict({ author, findings, rule }: VerdictInput): FilterDecision {
+  const harm = findHarm(findings);
+  const all = [...findings];
+  if (rule !== undefined) all.push(listFinding(rule, harm !== undefined));
+  // A message that this account rejects or defers may be accepted for others, and then needs a reason for Junk.
+  if (author.kind !== 'pass')
+    all.push({
+      rule: 'author',
+      score: author.kind === 'mark' ? 0 : JUNK_THRESHOLD,
+      why: author.why,
+      flag: 'unproven-author',
+    });
+  let sum = 0;
+  for (const one of all) sum += one.score;
+  const score = Math.round(sum * 10) / 10;
+  const scored = { score, findings: all };
+  if (rule?.kind === 'block') return { kind: 'refuse', because: rule.why, ...scored };
+  if (rule?.kind === 'allow') return { ...(harm ?? { kind: 'inbox' }), ...scored };
   if (author.kind === 'later' || author.kind === 'refuse')
-    return { kind: author.kind, because: author.why, status: author.status, ...known };
+    return { kind: author.kind, because: author.why, status: author.status, ...scored };
   const fraud = findings.find(({ refuse }) => refuse === true);
-  if (fraud !== undefined) return { kind: 'refuse', because: fraud.why, ...known };
-  return { kind: score >= JUNK_FROM ? 'junk' : 'inbox', ...known };
+  if (fraud !== undefined) return { kind: 'refuse', because: fraud.why, ...scored };
+  return { kind: score >= JUNK_THRESHOLD ? 'junk' : 'inbox', ...scored };
 }
 
-/** What becomes of a message by its harmful findings alone, where these do not leave it in the inbox. */
-function harmIn(findings: readonly Finding[]): { kind: 'junk' } | { kind: 'refuse'; because: string } | undefined {
+/** Decides by harmful findings alone; undefined if they leave the message in the inbox. */
+function findHarm(findings: readonly Finding[]): { kind: 'junk' } | { kind: 'refuse'; because: string } | undefined {
   const harmful = findings.filter(({ flag = '' }) => HARMFUL.has(flag));
   const refused = harmful.find(({ refuse }) => refuse === true);
   if (refused !== undefined) return { kind: 'refuse', because: refused.why };
-  return harmful.reduce((sum, { score }) => sum + score, 0) >= JUNK_FROM ? { kind: 'junk' } : undefined;
+  return harmful.reduce((sum, { score }) => sum + score, 0) >= JUNK_THRESHOLD ? { kind: 'junk' } : undefined;
 }
 
-function saidBy(rule: Case['rule'], isHarmful: boolean): Finding[] {
-  if (rule === undefined) return [];
-  const { kind, why } = rule;
-  if (kind === 'block') return [{ rule: 'block-list', score: LISTED, why }];
-  return [
-    { rule: 'allow-list', score: isHarmful ? 0 : -LISTED, why: isHarmful ? `${why}, but nobody to bring this` : why },
-  ];
-}
-
-function doubted({ kind, why }: DmarcDecision): Finding[] {
-  if (kind === 'pass') return [];
-  // What is to be refused, or to come again, may be taken for others all the same, and then has to say why it is junk.
-  return [{ rule: 'author', score: kind === 'mark' ? 0 : JUNK_FROM, why, flag: 'unproven-author' }];
+function listFinding({ kind, why }: NonNullable<VerdictInput['rule']>, isHarmful: boolean): Finding {
+  if (kind === 'block') return { rule: 'block-list', score: LIST_SCORE, why };
+  if (isHarmful) return { rule: 'allow-list', score: 0, why: `${why}, but this content is dangerous` };
+  return { rule: 'allow-list', score: -LIST_SCORE, why };
 }

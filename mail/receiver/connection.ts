@@ -1,20 +1,20 @@
 import type { Socket } from 'node:net';
 import { TLSSocket, type SecureContext } from 'node:tls';
 
-/** What a connection tells its session. */
+/** Events of a connection, handled by its session. */
 export interface ConnectionEvents {
   octets(chunk: Buffer): void;
-  /** The handshake is done. */
+  /** The handshake is complete. */
   secured(): void;
   /** The peer reads again, or has ended its side. */
   changed(): void;
   failed(code: string | undefined): void;
-  /** Told once, last. */
+  /** Called once, last. */
   closed(): void;
 }
 
-/** The socket of one session: writing, back-pressure both ways, encryption, and an end that loses no answer. */
-export class Connection {
+/** The socket of one session: writing, backpressure both ways, encryption, and a close that loses no response. */
+export class ServerConnection {
   readonly ip: string;
   readonly port: number;
   /** The peer does not read what is written. */
@@ -43,23 +43,23 @@ export class Connection {
     this.#socket.pause();
   }
 
-  /** Reads on after {@link pause}. */
+  /** Resumes reading after {@link pause}. */
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
     this.#socket.resume();
   }
 
-  /** True when octets have come that were not given out yet. */
+  /** True when received octets were not read yet. */
   get unread(): boolean {
     return this.#socket.readableLength > 0;
   }
 
-  /** Begins the server's side of a handshake. */
+  /** Begins the server side of a TLS handshake. */
   encrypt(context: SecureContext): void {
     const plain = this.#socket;
     plain.off('data', this.#onData).off('drain', this.#onDrain).off('end', this.#onEnd).off('close', this.#onClose);
-    // No SNICallback: one certificate answers every name, and a name cannot make anything throw (CVE-2026-21637).
+    // No SNICallback: one certificate serves every name, and a hostile name cannot throw (CVE-2026-21637).
     const socket = new TLSSocket(plain, { isServer: true, secureContext: context });
     this.#socket = socket;
     this.#listen(socket);
@@ -71,8 +71,8 @@ export class Connection {
   }
 
   /**
-   * Ends our side after what was written. The socket goes on reading, for closing it with octets unread would reset the
-   * connection, and the peer would never see our last answer.
+   * Ends our side after the pending writes. The socket keeps reading: closing it with unread octets would reset the
+   * connection, and the peer would lose our last response.
    */
   end(): void {
     if (this.ended) this.#socket.destroySoon();
@@ -105,7 +105,7 @@ export class Connection {
   readonly #onClose = (): void => this.#events.closed();
 }
 
-/** IPv4 peers of an IPv6 socket by their own address. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 export function plainAddress(address: string | undefined): string {
   return address?.startsWith('::ffff:') === true && address.includes('.') ? address.slice(7) : (address ?? '');
 }

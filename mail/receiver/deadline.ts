@@ -1,34 +1,34 @@
-import type { Limits } from './options.ts';
+import type { SmtpLimits } from './options.ts';
 
-/** What a session is waiting for, and since when (monotonic milliseconds). */
-export type Waiting =
+/** The event for which a session waits, and since when (monotonic ms). */
+export type PendingEvent =
   | { for: 'handshake'; since: number }
   | { for: 'command'; since: number; connected: number; trusted: boolean }
-  /** `since` has moved on with what came, see {@link Limits.octetsPerSecond}. */
+  /** `since` advances with the octets received, see {@link SmtpLimits.octetsPerSecond}. */
   | { for: 'octets'; since: number }
   /** The peer does not read. */
   | { for: 'reader'; since: number }
-  /** Everything is said; the peer may still be sending. */
+  /** The last response is written; the peer may still be sending. */
   | { for: 'end'; since: number }
-  /** For ourselves: that is not the peer's fault. */
+  /** Our own work, which never times out the peer. */
   | { for: 'us' };
 
-/** Whether a session has been waited for long enough. RFC 5321 4.5.3.2, and notes of Postfix on stress. */
-export function isOverdue(waiting: Waiting, now: number, limits: Limits, stressed: boolean): boolean {
+/** True if a session exceeds its timeout. RFC 5321 4.5.3.2; Postfix shortens timeouts under stress likewise. */
+export function isOverdue(pending: PendingEvent, now: number, limits: SmtpLimits, stressed: boolean): boolean {
   const commandMs = stressed ? limits.stressedCommandMs : limits.commandMs;
-  switch (waiting.for) {
+  switch (pending.for) {
     case 'us':
       return false;
     case 'handshake':
-      return now - waiting.since > limits.handshakeMs;
+      return now - pending.since > limits.handshakeMs;
     case 'command':
-      // From our answer, not from the last octet: who sends one octet at a time gets no more time for it.
-      return now - waiting.since > commandMs || (!waiting.trusted && now - waiting.connected > limits.sessionMs);
+      // Counts from our response, not from the last octet: single octets must not extend the time.
+      return now - pending.since > commandMs || (!pending.trusted && now - pending.connected > limits.sessionMs);
     case 'octets':
-      return now - waiting.since > commandMs;
+      return now - pending.since > commandMs;
     case 'reader':
-      return now - waiting.since > limits.slowReaderMs;
+      return now - pending.since > limits.slowReaderMs;
     case 'end':
-      return now - waiting.since > limits.lingerMs;
+      return now - pending.since > limits.lingerMs;
   }
 }

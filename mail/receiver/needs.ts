@@ -1,55 +1,55 @@
-import type { Address } from '../message/address.ts';
 import type { Login } from '../login/types.ts';
-import type { Departed } from '../store/departed.ts';
+import type { Address } from '../message/address.ts';
+import type { SentCopy } from '../store/queue/sent-copies.ts';
 
-/** What a recipient address means to this box. Decided by `delivery/route`, answered by the RCPT command. */
-export type Route =
-  /** A mailbox, alias or detail address of this box. */
+/** The handling of mail for a recipient address. Decided by `delivery/route`, answered by the RCPT command. */
+export type RecipientRoute =
+  /** A mailbox, alias or detail address of this server. */
   | { kind: 'here'; accounts: readonly number[]; address: Address; forwards?: boolean; aliases?: readonly number[] }
-  /** No mailbox; mail for it goes on to other addresses. */
+  /** No mailbox; its mail is forwarded to other addresses. */
   | { kind: 'forward'; address: Address }
-  /** A sender that this box rewrote when it forwarded: a report for it goes to the original one. */
+  /** A sender that was rewritten here (SRS): reports go to the original one. */
   | { kind: 'return'; to: Address }
-  /** No mailbox, and no forward of it passes anything on for now. */
+  /** No mailbox, and none of its forwards is active. */
   | { kind: 'waiting' }
-  /** The sender of one copy that left from here: what comes is a report about it, or an answer. */
-  | { kind: 'report'; copy: Departed }
-  /** Made for answers to one letter of the box: what comes is read by whoever wrote that. */
+  /** The envelope sender of one copy that was sent from here: its mail is reports and replies. */
+  | { kind: 'report'; copy: SentCopy }
+  /** The reply address of one notice of this server. */
   | { kind: 'answer' }
   | { kind: 'unknown' }
   | { kind: 'unverified' }
   | { kind: 'full' }
-  /** An alias that was made for a while, or for some messages, and takes no more. */
+  /** An alias that has expired, or has accepted its number of messages. */
   | { kind: 'over' }
-  /** Everybody whom it leads to blocks who sends this. */
+  /** All its accounts block this sender. */
   | { kind: 'blocked' }
-  /** A domain that this box does not host. */
+  /** A domain that is not hosted here. */
   | { kind: 'elsewhere' };
 
-/** DSN parameters of one recipient, already decoded from xtext. RFC 3461 4. */
-export interface DsnRecipient {
+/** DSN parameters of one recipient, decoded from xtext. RFC 3461 4. */
+export interface DsnParameters {
   notify?: readonly ('NEVER' | 'SUCCESS' | 'FAILURE' | 'DELAY')[];
   orcpt?: string;
 }
 
-/** `paused`: the address is one's own, but the records of its domain have been wrong for days. */
-export type Sending = 'own' | 'paused' | 'foreign';
+/** `paused`: the address belongs to the login, but the DNS records of its domain have been wrong for days. */
+export type SenderPermission = 'own' | 'paused' | 'foreign';
 
-export interface Recipient {
+export interface EnvelopeRecipient {
   address: Address;
-  route: Route;
-  dsn: DsnRecipient;
+  route: RecipientRoute;
+  dsn: DsnParameters;
 }
 
-/** One SMTP transaction as it stands when DATA or the last BDAT begins. */
-export interface Envelope {
-  /** The trace id under which everything about this message is logged and journaled. */
+/** The envelope of one message when DATA or the first BDAT begins. */
+export interface MessageEnvelope {
+  /** Trace id under which the message is logged and journaled. */
   id: string;
-  door: 'mx' | 'submission';
-  /** Envelope sender; undefined is the null reverse-path. */
+  service: 'mx' | 'submission';
+  /** Undefined: the null reverse-path. */
   sender: Address | undefined;
-  recipients: readonly Recipient[];
-  /** Present on the submission door. */
+  recipients: readonly EnvelopeRecipient[];
+  /** Set on the submission service. */
   login: Login | undefined;
   smtputf8: boolean;
   body: '7BIT' | '8BITMIME';
@@ -57,55 +57,55 @@ export interface Envelope {
   envid: string | undefined;
   /** RFC 8689. */
   requireTls?: boolean;
-  /** Octets that SIZE announced: RCPT has asked whether there is room for them. */
+  /** Octets announced with SIZE; RCPT has checked that they fit. */
   size?: number | undefined;
-  /** The Received field for this transaction, complete with CRLF; the first bytes of the stored message. RFC 5321 4.4. */
+  /** The Received field with its CRLF: the first octets of the stored message. RFC 5321 4.4. */
   received: string;
   peer: { ip: string; port: number; helo: string; tls: boolean };
 }
 
-export interface Refusal {
+export interface SmtpRefusal {
   kind: 'refused';
   code: number;
   enhanced: string;
   text: string;
 }
 
-/** Takes the bytes of one message, dots removed, exactly as they came. */
+/** Takes the octets of one message without dot-stuffing. */
 export interface MessageSink {
-  /** A promise means: wait for it before the next chunk. The sink copies nothing that it was given away: it owns `chunk`. */
+  /** Owns `chunk` from then on. A promise must be awaited before the next chunk. */
   write(chunk: Buffer): Promise<void> | undefined;
-  /** Resolves after the commit. Rejecting means "later" (451); the sink has logged why. */
-  finish(): Promise<{ kind: 'accepted' } | Refusal>;
-  /** Forgets everything; nothing of the message stays on disk. */
+  /** Resolves after the commit. A rejection is answered with 451 and logged by the caller. */
+  finish(): Promise<{ kind: 'accepted' } | SmtpRefusal>;
+  /** Discards the message and its file. */
   abort(): void;
 }
 
-/** What MAIL said of the message that a recipient is named for, and who said it. */
-export interface Announced {
-  /** Undefined is the null reverse-path. */
+/** The peer and the parameters of MAIL, as far as they decide about a recipient. */
+export interface SenderFacts {
+  /** Undefined: the null reverse-path. */
   sender: Address | undefined;
   ip: string;
-  /** Octets; undefined where SIZE was not given. */
+  /** Octets; undefined without SIZE. */
   size: number | undefined;
 }
 
-/** What the SMTP door needs of the rest of the system. */
-export interface Intake {
-  /** `login` is set on the submission door. */
-  route(to: Address, login: Login | undefined, announced?: Announced): Route | Promise<Route>;
-  /** "Later" for a stranger who has to come again first; left out where nobody has to. */
-  postpone?(contact: {
+/** The services that the SMTP server needs. */
+export interface ReceiverBackend {
+  /** `login` is set on the submission service. */
+  route(to: Address, login: Login | undefined, from?: SenderFacts): RecipientRoute | Promise<RecipientRoute>;
+  /** Defers a first attempt from an unknown sender; left out: no greylisting. */
+  greylist?(attempt: {
     ip: string;
     sender: Address | undefined;
     to: Address;
-    route: Route;
-  }): Promise<Refusal | undefined>;
-  /** Whether this login may use this envelope sender; undefined sender is the null reverse-path. */
-  maySend(login: Login, sender: Address | undefined): Sending | Promise<Sending>;
-  /** A refusal now, before any byte, when the disk is nearly full or the store cannot write. */
-  ready(): Refusal | undefined;
-  open(envelope: Envelope): MessageSink;
-  /** The door closes: answers that are held back are given now. */
+    route: RecipientRoute;
+  }): Promise<SmtpRefusal | undefined>;
+  /** Checks if the login may use an envelope sender; undefined is the null reverse-path. */
+  maySend(login: Login, sender: Address | undefined): SenderPermission | Promise<SenderPermission>;
+  /** Refuses all messages while the disk is nearly full or the store cannot write. */
+  refuseNow(): SmtpRefusal | undefined;
+  open(envelope: MessageEnvelope): MessageSink;
+  /** Called when the server closes: ends delays of replies. */
   close?(): void;
 }

@@ -1,73 +1,74 @@
 import type { SecureContext } from 'node:tls';
-import type { MailGate } from '../guard/types.ts';
+import type { MailGuard } from '../guard/types.ts';
 import type { Log, Meter } from '../log.ts';
 import type { Logins } from '../login/types.ts';
-import type { Intake } from './needs.ts';
+import type { ReceiverBackend } from './needs.ts';
 
-export type Door = 'mx' | 'submission';
+/** `mx` takes mail from everybody, `submission` from logged-in clients. */
+export type SmtpService = 'mx' | 'submission';
 
-export interface Listener {
-  door: Door;
-  /** `starttls` begins in the clear and offers STARTTLS; `implicit` begins with the handshake. RFC 8314 3.3. */
+export interface SmtpListener {
+  service: SmtpService;
+  /** `starttls` begins in plaintext and offers STARTTLS; `implicit` begins with the handshake. RFC 8314 3.3. */
   tls: 'starttls' | 'implicit';
   host: string;
-  /** 0 takes a free port; {@link Receiver.addresses} tells which. */
+  /** 0 takes a free port; see {@link SmtpServer.addresses}. */
   port: number;
 }
 
-export interface Clock {
-  /** Milliseconds since 1970, for what people read. */
+export interface SmtpClock {
+  /** Milliseconds since 1970, for header fields. */
   now(): number;
-  /** Milliseconds that only grow, for deadlines: a clock set by an operator must not end sessions. */
+  /** Monotonic milliseconds, for deadlines: setting the system clock must not end sessions. */
   monotonic(): number;
 }
 
-export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
+export const systemClock: SmtpClock = { now: () => Date.now(), monotonic: () => performance.now() };
 
-/** Bounds on what a peer may use. Those marked (T) are not applied to trusted peers. */
-export interface Limits {
+/** Limits of one peer. Those marked (T) do not apply to trusted peers. */
+export interface SmtpLimits {
   /** Octets of a command line with CRLF. RFC 5321 4.5.3.1.4 asks for 512. */
   lineOctets: number;
   /** The same for AUTH and its responses. RFC 4954 4. */
   authLineOctets: number;
   /** Recipients of one message. RFC 5321 4.5.3.1.8 asks for 100. */
   recipients: number;
-  /** The refused recipient that ends the session (T). */
+  /** Refused recipients until the session ends (T). */
   failedRecipients: number;
-  /** Wait before the answer to a refused recipient, from the second on (T). */
+  /** Delay of the response to a refused recipient, from the second on (T). */
   recipientDelayMs: number;
-  /** The faulty command that ends the session. */
+  /** Faulty commands until the session ends. */
   protocolErrors: number;
-  /** NOOP, RSET and their like since the last message (T). */
+  /** NOOP, RSET and similar commands since the last message (T). */
   idleCommands: number;
-  /** The failed login that ends the session. */
+  /** Failed logins until the session ends. */
   failedLogins: number;
   /** Messages in one session (T). RFC 9422 MAILMAX. */
   transactions: number;
-  /** From our answer to the end of the next command. RFC 5321 4.5.3.2.7 asks for 5 minutes. */
+  /** From our response to the end of the next command. RFC 5321 4.5.3.2.7 asks for 5 minutes. */
   commandMs: number;
-  /** The same while more than {@link stress} of the places are taken. */
+  /** The same while more than {@link stress} of the connections are in use. */
   stressedCommandMs: number;
   stress: number;
   handshakeMs: number;
   /** From the connection to the last command outside of a message (T). */
   sessionMs: number;
-  /** While a peer does not read our answers. */
+  /** While a peer does not read our responses. */
   slowReaderMs: number;
-  /** From our last word to the end of the connection. */
+  /** From our last response to the end of the connection. */
   lingerMs: number;
   /**
-   * Octets of a message that buy a second more, up to {@link commandMs} ahead and no further: what has come is no leave
-   * to fall silent, for then a line that went dead would be held for hours.
+   * Octets of a message that add a second to its deadline, which is never more than {@link commandMs} ahead: otherwise a
+   * connection that dies after much data would be held for hours.
    */
   octetsPerSecond: number;
-  /** Wait before the banner on the MX door (T); who talks before it is not a mail server. RFC 5321 4.3.1. */
+  /** Delay of the banner on the MX service (T): a peer that talks before it is no mail server. RFC 5321 4.3.1. */
   bannerDelayMs: number;
-  /** How long `close` waits for messages that are being taken. */
+  /** Time that `close` allows messages in transfer. */
   closeMs: number;
 }
 
-export const defaultLimits: Limits = {
+export const defaultLimits: SmtpLimits = {
   lineOctets: 2048,
   authLineOctets: 12_288,
   recipients: 100,
@@ -90,28 +91,28 @@ export const defaultLimits: Limits = {
 };
 
 export interface ReceiverOptions {
-  /** Our name in the banner, in EHLO and in Received. */
+  /** Host name in the banner, in EHLO and in Received. */
   hostname: string;
-  listeners: readonly Listener[];
-  intake: Intake;
+  listeners: readonly SmtpListener[];
+  backend: ReceiverBackend;
   logins: Logins;
-  /** Asked at each handshake, so a renewed certificate needs no restart. Must be made with `minVersion: 'TLSv1.2'`. */
+  /** Called at each handshake, so that a renewed certificate needs no restart. Must be created with `minVersion: 'TLSv1.2'`. */
   secureContext(): SecureContext;
-  limits?: Partial<Limits>;
-  /** Who may come in, and what speaks against whom. */
-  guard: MailGate;
-  /** Peers whose pace is not limited. They are not trusted with anything else. */
+  limits?: Partial<SmtpLimits>;
+  /** Limits connections and records offences by network. */
+  guard: MailGuard;
+  /** Peers without rate limits. They get no other privilege. */
   exempt(ip: string): boolean;
   /** Local mode: loopback may log in without TLS and is exempt. */
   local: boolean;
   maxMessageBytes: number;
   log: Log;
   meter: Meter;
-  clock?: Clock;
+  clock?: SmtpClock;
 }
 
-/** What every session of a receiver shares. */
-export interface Settled extends Omit<ReceiverOptions, 'limits' | 'clock' | 'listeners'> {
-  limits: Limits;
-  clock: Clock;
+/** Options with defaults filled in, shared by all sessions. */
+export interface ResolvedReceiverOptions extends Omit<ReceiverOptions, 'limits' | 'clock' | 'listeners'> {
+  limits: SmtpLimits;
+  clock: SmtpClock;
 }

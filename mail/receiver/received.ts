@@ -1,6 +1,6 @@
 import { formatAddress, type Address } from '../message/address.ts';
 
-/** What a Received field tells. */
+/** The content of a Received field. */
 export interface Hop {
   id: string;
   helo: string;
@@ -10,17 +10,17 @@ export interface Hop {
   tls: boolean;
   authenticated: boolean;
   smtputf8: boolean;
-  /** Given only when there is one recipient: more would tell each of the others. RFC 5321 7.2. */
+  /** Set only for a single recipient: others would be disclosed. RFC 5321 7.2. */
   recipient: Address | undefined;
   /** Milliseconds since 1970. */
   at: number;
 }
 
-/** The Received field of one message, folded, complete with CRLF. RFC 5321 4.4. */
+/** Formats a Received field, folded and with its CRLF. RFC 5321 4.4. */
 export function receivedField(hop: Hop): string {
   const recipient = hop.recipient === undefined ? '' : `\r\n\tfor <${formatAddress(hop.recipient)}>`;
   return (
-    `Received: from ${hop.helo} (${literal(hop.ip)})\r\n` +
+    `Received: from ${hop.helo} ([${hop.ip.includes(':') ? `IPv6:${hop.ip}` : hop.ip}])\r\n` +
     `\tby ${hop.hostname} with ${protocol(hop)} id ${hop.id}${recipient};\r\n` +
     `\t${dateTime(hop.at)}\r\n`
   );
@@ -32,10 +32,6 @@ function protocol({ extended, tls, authenticated, smtputf8 }: Hop): string {
   return `${smtputf8 ? 'UTF8SMTP' : 'ESMTP'}${tls ? 'S' : ''}${authenticated ? 'A' : ''}`;
 }
 
-function literal(ip: string): string {
-  return ip.includes(':') ? `[IPv6:${ip}]` : `[${ip}]`;
-}
-
 let second = -1;
 let formatted = '';
 
@@ -44,6 +40,6 @@ function dateTime(at: number): string {
   const now = Math.floor(at / 1000);
   if (now === second) return formatted;
   second = now;
-  // RFC 7231's "Fri, 20 Nov 2026 10:00:00 GMT" differs from it in the zone only.
+  // RFC 7231's "Fri, 20 Nov 2026 10:00:00 GMT" differs in the zone only.
   return (formatted = new Date(now * 1000).toUTCString().replace('GMT', '+0000'));
 }

@@ -1,26 +1,36 @@
-import type { StoreBusy } from '../store/engine/types.ts';
 import { formatAddress } from '../message/address.ts';
-import type { Recipient, Refusal } from './needs.ts';
+import type { StoreBusy } from '../store/engine/types.ts';
+import type { EnvelopeRecipient, SmtpRefusal } from './needs.ts';
 
 /** A refusal with its SMTP code and enhanced code. RFC 3463. */
-export function refuse(code: number, enhanced: string, text: string): Refusal {
+export function refuse(code: number, enhanced: string, text: string): SmtpRefusal {
   return { kind: 'refused', code, enhanced, text };
 }
 
-/** The store takes nothing now: the mail is to come again. */
-export function busy({ reason }: StoreBusy): Refusal {
+/** Defers a message that the store cannot take now. */
+export function busyRefusal({ reason }: StoreBusy): SmtpRefusal {
   return reason === 'disk-full'
     ? refuse(452, '4.3.1', 'The disk is full, try again later')
     : refuse(451, '4.3.2', 'Too busy, try again later');
 }
 
 /**
- * An alias took its last message while this one was on its way. The other recipients are not to miss it for that: when
- * it comes again, RCPT says who is meant.
+ * Refuses a message whose alias expired while the message was on its way. Defers it where there are other recipients:
+ * at the next try RCPT refuses the expired alias alone.
  */
-export function takenNoMore(recipients: readonly Recipient[]): Refusal {
+export function expiredAliasRefusal(recipients: readonly EnvelopeRecipient[]): SmtpRefusal {
   const [only, ...more] = recipients;
   if (only === undefined || more.length > 0 || only.route.kind !== 'here' || only.route.forwards === true)
-    return refuse(451, '4.2.1', 'An address of this message has just gone out of use: send it again for the others');
-  return refuse(550, '5.2.1', `${formatAddress(only.address)} is not in use any more`);
+    return refuse(451, '4.2.1', 'The address of one recipient has just expired, send the message again');
+  return refuse(550, '5.2.1', expiredText(only.address));
+}
+
+/** RFC 3463 3.3: the address exists, and accepts no messages. */
+export function expiredText(address: EnvelopeRecipient['address']): string {
+  return `${formatAddress(address)} has expired and accepts no more mail`;
+}
+
+/** Explains why addresses of a domain cannot send for now. */
+export function pausedText(domain: string): string {
+  return `Sending from ${domain} is paused: its DNS records have been wrong for three days. Correct them and verify the domain`;
 }

@@ -1,28 +1,28 @@
 import type { Dmarc } from '../auth/authentication.ts';
-import type { TakenReport } from '../delivery/report.ts';
+import type { ReceivedReport } from '../delivery/received-report.ts';
 import { parseAddress } from '../message/address.ts';
 import type { MessageIndex } from '../message/index-types.ts';
 import { namedAddresses } from '../message/named-address.ts';
 import { readEnvelope } from '../message/stored-envelope.ts';
-import type { Envelope } from './needs.ts';
+import type { MessageEnvelope } from './needs.ts';
 
-/** As servers call themselves where they write to a sender; Exchange makes up a name for each organization. */
+/** Local parts under which mail servers send reports; Exchange generates one for each organization. */
 const SERVER = /^(?:mailer-daemon|postmaster|microsoftexchange[0-9a-f]{32})$/i;
 
-/** A report and the message that it came in. */
-export interface ReportMail {
-  sender: Envelope['sender'];
+/** The message that carries a report. */
+export interface ReportMessage {
+  sender: MessageEnvelope['sender'];
   index: MessageIndex;
   dmarc: Dmarc;
 }
 
 /**
- * A server of the domain to which the reported copy went says what became of it, and has no proof to give: few servers
- * sign their own reports, under the null reverse-path, though their domains ask to refuse what is not signed. In the name
- * of any other domain, ours first of all, or of a person, it is a forgery like any.
+ * Recognizes a report from a server of the domain to which the reported copy was sent. Few servers sign their reports,
+ * and the null reverse-path gives SPF nothing to align, so DMARC fails even where the domain asks to reject such mail.
+ * In the name of any other domain, or of a person, the report is treated like any forgery.
  */
-export function isOfServer({ copy, said }: TakenReport, { sender, index, dmarc }: ReportMail): boolean {
-  if (sender !== undefined || (said.kind !== 'failed' && said.kind !== 'told')) return false;
+export function isServerReport({ copy, effect }: ReceivedReport, { sender, index, dmarc }: ReportMessage): boolean {
+  if (sender !== undefined || (effect.kind !== 'failed' && effect.kind !== 'reported')) return false;
   const [author, second] = namedAddresses(readEnvelope(index.envelope).from ?? []);
   const server = parseAddress(author?.email ?? '');
   const reported = parseAddress(copy.recipient);

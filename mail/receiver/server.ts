@@ -1,102 +1,95 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { isLoopback } from '../guard/network.ts';
-import { told } from '../guard/told.ts';
-import type { Entry } from '../guard/types.ts';
+import { refusalText } from '../guard/refusal-text.ts';
+import type { ConnectionDecision } from '../guard/types.ts';
 import { formatReply, reply } from '../smtp/reply.ts';
 import { plainAddress } from './connection.ts';
-import { defaultLimits, systemClock, type Listener, type ReceiverOptions, type Settled } from './options.ts';
-import { Session } from './session.ts';
-
-/** Where a listener can be reached. */
-export interface ListenerAddress extends Listener {
-  port: number;
-}
-
-/** The SMTP door, open. */
-export interface Receiver extends AsyncDisposable {
-  /** In the order of the options, with the ports that were taken. */
-  addresses(): readonly ListenerAddress[];
-  /** Open sessions. */
-  readonly sessions: number;
-  /** Ends sessions that are over a deadline; runs once a second by itself. */
-  sweep(): void;
-  /** Stops accepting, sends idle sessions away, and resolves when messages under way are done or the time is up. */
-  close(): Promise<void>;
-}
+import {
+  defaultLimits,
+  systemClock,
+  type ReceiverOptions,
+  type ResolvedReceiverOptions,
+  type SmtpListener,
+} from './options.ts';
+import { SmtpSession } from './session.ts';
 
 const SWEEP_MS = 1000;
-/** A destroyed socket tells so a turn later, and a second is long for that. */
+/** Wait for the close events of destroyed sockets, which come a turn later. */
 const DESTROY_MS = 1000;
-/** Connections that the kernel holds for us; more than all that are let in, so that a flood is answered and not lost. */
+/** Connections queued by the kernel: more than all that are accepted, so that a flood is answered and not dropped. */
 const BACKLOG = 4096;
 
-/** Opens every listener, or rejects when one cannot be opened (and then none is). */
-export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const settled: Settled = {
+/** Opens all listeners. Rejects when one cannot be opened, and then closes the others. */
+export async function startSmtpServer(options: ReceiverOptions): Promise<SmtpServer> {
+  const server = new SmtpServer({
     ...options,
     limits: { ...defaultLimits, ...options.limits },
     clock: options.clock ?? systemClock,
-  };
-  const hall = new Hall(settled);
+  });
   try {
-    for (const listener of options.listeners) await hall.open(listener);
+    for (const listener of options.listeners) await server.open(listener);
   } catch (err) {
-    await hall.close();
+    await server.close();
     throw err;
   }
-  return hall;
+  return server;
 }
 
-class Hall implements Receiver {
-  readonly #settled: Settled;
-  readonly #servers: { server: Server; listener: Listener }[] = [];
-  readonly #sessions = new Set<Session>();
+/** Accepts connections on all listeners and ends their sessions. */
+export class SmtpServer implements AsyncDisposable {
+  readonly #options: ResolvedReceiverOptions;
+  readonly #servers: { server: Server; listener: SmtpListener }[] = [];
+  readonly #sessions = new Set<SmtpSession>();
   readonly #timer: NodeJS.Timeout;
-  #emptied: (() => void) | undefined;
-  #troubleAt = -Infinity;
+  #onEmpty: (() => void) | undefined;
+  #failedAt = -Infinity;
 
-  constructor(settled: Settled) {
-    this.#settled = settled;
+  constructor(options: ResolvedReceiverOptions) {
+    this.#options = options;
     this.#timer = setInterval(() => this.sweep(), SWEEP_MS).unref();
   }
 
+  /** Open sessions. */
   get sessions(): number {
     return this.#sessions.size;
   }
 
-  addresses(): readonly ListenerAddress[] {
+  /** Listeners in the order of the options, with their actual ports. */
+  addresses(): readonly SmtpListener[] {
     return this.#servers.map(({ server, listener }) => ({ ...listener, port: (server.address() as AddressInfo).port }));
   }
 
-  async open(listener: Listener): Promise<void> {
+  async open(listener: SmtpListener): Promise<void> {
     const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket, listener));
     const { host, port } = listener;
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      // `::` alone would take IPv4 too, and stand in the way of 0.0.0.0 on the same port.
+      // Without ipv6Only, `::` takes IPv4 too and conflicts with 0.0.0.0 on the same port.
       server.listen({ host, port, backlog: BACKLOG, ipv6Only: true }, () => {
         server.off('error', reject);
         resolve();
       });
     });
-    server.on('error', (err) => this.#trouble(err));
+    server.on('error', (err) => this.#logAcceptError(err));
     this.#servers.push({ server, listener });
   }
 
+  /** Ends sessions that are over a deadline. Runs once a second. */
   sweep(): void {
-    const now = this.#settled.clock.monotonic();
-    const stressed = this.#settled.guard.taken('smtp') > this.#settled.limits.stress;
+    const now = this.#options.clock.monotonic();
+    const stressed = this.#options.guard.utilization('smtp') > this.#options.limits.stress;
     for (const session of this.#sessions) session.sweep(now, stressed);
   }
 
+  /** Stops accepting, ends idle sessions, and resolves when messages in transfer are complete or the time is over. */
   async close(): Promise<void> {
     for (const { server } of this.#servers) server.close();
-    for (const session of this.#sessions) session.leave();
-    this.#settled.intake.close?.();
-    await this.#empty(this.#settled.limits.closeMs);
+    for (const session of this.#sessions) session.shutDown();
+    this.#options.backend.close?.();
+    await this.#waitForSessions(this.#options.limits.closeMs);
     for (const session of this.#sessions) session.peer.destroy();
-    await this.#empty(DESTROY_MS);
+    await this.#waitForSessions(DESTROY_MS);
     clearInterval(this.#timer);
   }
 
@@ -104,71 +97,75 @@ class Hall implements Receiver {
     return this.close();
   }
 
-  #accept(socket: Socket, listener: Listener): void {
-    const { door } = listener;
-    const { meter } = this.#settled;
+  #accept(socket: Socket, listener: SmtpListener): void {
+    const { service } = listener;
+    const { meter, guard } = this.#options;
     const ip = plainAddress(socket.remoteAddress);
-    const secure = this.#settled.local && isLoopback(ip);
-    const trusted = secure || this.#settled.exempt(ip);
-    if (ip === '') return void socket.destroy(); // gone already
-    const entry = this.#settled.guard.enter('smtp', ip);
+    const secure = this.#options.local && isLoopback(ip);
+    const trusted = secure || this.#options.exempt(ip);
+    if (ip === '') return void socket.destroy(); // closed already
+    const entry = guard.enter('smtp', ip);
     if (entry.kind !== 'in') {
-      meter.count('smtp_connections_refused_total', { door, reason: entry.kind });
-      return refuse(socket, listener, entry);
+      meter.count('smtp_connections_refused_total', { service, reason: entry.kind });
+      return refuseConnection(socket, listener, entry);
     }
-    meter.count('smtp_connections_total', { door });
-    const session = new Session(socket, door, this.#settled, { trusted, secure }, (gone) => this.#left(gone));
+    meter.count('smtp_connections_total', { service });
+    const session = new SmtpSession(socket, service, this.#options, { trusted, secure }, (one) => this.#remove(one));
     this.#sessions.add(session);
     meter.gauge('smtp_sessions', this.#sessions.size);
-    this.#begin(session, socket, listener);
+    this.#start(session, socket, listener);
   }
 
-  #begin(session: Session, socket: Socket, { tls }: Listener): void {
+  #start(session: SmtpSession, socket: Socket, { tls }: SmtpListener): void {
     if (tls === 'starttls') return session.start(undefined);
     let context: SecureContext;
     try {
-      context = this.#settled.secureContext();
+      context = this.#options.secureContext();
     } catch (err) {
-      this.#settled.log.error({ err }, 'no certificate for implicit TLS');
+      this.#options.log.error({ err }, 'failed to load certificate for implicit TLS');
       return void socket.destroy();
     }
     session.start(context);
   }
 
-  #left(session: Session): void {
+  #remove(session: SmtpSession): void {
     this.#sessions.delete(session);
-    this.#settled.guard.leave('smtp', session.peer.ip);
-    this.#settled.meter.gauge('smtp_sessions', this.#sessions.size);
-    if (this.#sessions.size === 0) this.#emptied?.();
+    this.#options.guard.leave('smtp', session.peer.ip, session.countedAccount);
+    this.#options.meter.gauge('smtp_sessions', this.#sessions.size);
+    if (this.#sessions.size === 0) this.#onEmpty?.();
   }
 
-  async #empty(ms: number): Promise<void> {
+  async #waitForSessions(ms: number): Promise<void> {
     if (this.#sessions.size === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
-      this.#emptied = () => {
+      this.#onEmpty = () => {
         clearTimeout(timer);
         resolve();
       };
     });
   }
 
-  /** Out of file descriptors: libuv takes and drops the connection, so this can come very often. */
-  #trouble(err: Error): void {
-    const now = this.#settled.clock.monotonic();
-    if (now - this.#troubleAt < 10_000) return;
-    this.#troubleAt = now;
-    this.#settled.log.error({ err }, 'connections cannot be accepted');
+  /** Logs at most every ten seconds: without free file descriptors, libuv reports every connection. */
+  #logAcceptError(err: Error): void {
+    const now = this.#options.clock.monotonic();
+    if (now - this.#failedAt < 10_000) return;
+    this.#failedAt = now;
+    this.#options.log.error({ err }, 'failed to accept connections');
   }
 }
 
 /**
- * Says why not, where that can be said without a handshake, and forgets the socket. "Later" also to who is banned: a mail
- * server comes back when the ban is over, and its mail is not lost.
+ * Refuses a connection, with the reason where that needs no handshake. The code is temporary also for banned networks: a
+ * mail server retries after the ban, and its mail is not lost.
  */
-function refuse(socket: Socket, { tls }: Listener, entry: Exclude<Entry, { kind: 'in' }>): void {
+function refuseConnection(
+  socket: Socket,
+  { tls }: SmtpListener,
+  entry: Exclude<ConnectionDecision, { kind: 'in' }>,
+): void {
   socket.on('error', () => {});
   if (tls === 'implicit') return void socket.destroy();
-  socket.write(formatReply(reply(421, '4.7.0', told(entry))));
+  socket.write(formatReply(reply(421, '4.7.0', refusalText(entry))));
   socket.destroySoon();
 }

@@ -3,78 +3,92 @@ import type { SecureContext } from 'node:tls';
 import type { Login } from '../login/types.ts';
 import { LineReader } from '../smtp/line-reader.ts';
 import { formatReply, reply } from '../smtp/reply.ts';
-import { closing, flawedLine, later, type Answer, type Body, type Next } from './answer.ts';
-import { Connection } from './connection.ts';
-import { forgetPlaintext, resetTransaction, type Conversation, type Tally, type Transaction } from './conversation.ts';
-import { isOverdue, type Waiting } from './deadline.ts';
-import { dispatch } from './dispatch.ts';
-import type { Door, Settled } from './options.ts';
+import { ServerConnection } from './connection.ts';
+import { isOverdue, type PendingEvent } from './deadline.ts';
+import type { ResolvedReceiverOptions, SmtpService } from './options.ts';
+import { closing, internalError, type NextInput, type OctetInput, refuseLine, type SmtpResponse } from './response.ts';
+import { runCommand } from './run-command.ts';
+import {
+  discardPlaintextState,
+  type MailTransaction,
+  resetTransaction,
+  type SessionCounters,
+  type SmtpSessionState,
+} from './session-state.ts';
 
-/** `banner`: nothing is said yet. `closing`: everything is said, the peer may still be sending. */
-type Phase = 'banner' | 'handshake' | 'talking' | 'closing' | 'closed';
+/** `banner`: nothing is written yet. `closing`: the last response is written, the peer may still be sending. */
+type Phase = 'banner' | 'handshake' | 'open' | 'closing' | 'closed';
 
 const CLASSES = ['', '', '2', '3', '4', '5'];
-const tooLong = flawedLine('too-long');
-const goingDown = closing(421, '4.3.2', 'Going down, try again later');
+const tooLong = refuseLine('too-long');
+const shuttingDown = closing(421, '4.3.2', 'Server is shutting down, try again later');
 const revoked = closing(421, '4.7.0', 'This login has been revoked or has expired');
 
-/** How far a peer is trusted by where it comes from. */
-export interface Standing {
-  /** Not limited in connections and pace. */
+/** Privileges of a peer by its address. */
+export interface PeerTrust {
+  /** Exempt from connection and rate limits. */
   trusted: boolean;
-  /** Passwords may pass in the clear. */
+  /** Passwords may be sent in plaintext. */
   secure: boolean;
 }
 
 /**
- * One SMTP session: its state, and the one loop that reads, answers, counts and closes. What is answered is decided in
- * `commands/`; nothing there touches the socket.
+ * One SMTP session: its state, and the one loop that reads, responds, counts and closes. Commands decide the responses
+ * and never touch the socket.
  */
-export class Session implements Conversation {
-  readonly settled: Settled;
-  readonly door: Door;
-  readonly peer: Connection;
+export class SmtpSession implements SmtpSessionState {
+  readonly options: ResolvedReceiverOptions;
+  readonly service: SmtpService;
+  readonly peer: ServerConnection;
   readonly trusted: boolean;
   tls = false;
   secure: boolean;
   greeting: string | undefined;
   extended = false;
   login: Login | undefined;
-  transaction: Transaction | undefined;
-  readonly tally: Tally = {
+  /** Account by which this connection is counted; undefined: by its address. */
+  countedAccount: number | undefined;
+  transaction: MailTransaction | undefined;
+  readonly counters: SessionCounters = {
     transactions: 0,
     failedRecipients: 0,
-    postponedRecipients: 0,
+    deferredRecipients: 0,
     protocolErrors: 0,
     idleCommands: 0,
     failedLogins: 0,
   };
 
   #phase: Phase = 'banner';
-  readonly #input = new LineReader();
-  /** Answers that are not written yet: those to pipelined commands go out together. RFC 2920 3.2. */
+  readonly #lines = new LineReader();
+  /** Responses not written yet: those to pipelined commands go out together. RFC 2920 3.2. */
   #out = '';
-  #body: Body | undefined;
-  #exchange: Extract<Next, { kind: 'line' }> | undefined;
-  /** An answer is promised: nothing more is read before it is said. */
+  #input: OctetInput | undefined;
+  #exchange: Extract<NextInput, { kind: 'line' }> | undefined;
+  /** A response is pending: nothing is read before it is written. */
   #busy = false;
   #greeted = false;
-  /** What is said once no message is being taken. */
-  #farewell: Answer | undefined;
+  /** Written as soon as no message is in transfer. */
+  #finalResponse: SmtpResponse | undefined;
   readonly #connected: number;
   #since: number;
   #timer: NodeJS.Timeout | undefined;
   #unsubscribe: (() => void) | undefined;
-  readonly #onClosed: (session: Session) => void;
+  readonly #onClosed: (session: SmtpSession) => void;
 
-  constructor(socket: Socket, door: Door, settled: Settled, standing: Standing, onClosed: (session: Session) => void) {
-    this.settled = settled;
-    this.door = door;
-    this.trusted = standing.trusted;
-    this.secure = standing.secure;
+  constructor(
+    socket: Socket,
+    service: SmtpService,
+    options: ResolvedReceiverOptions,
+    trust: PeerTrust,
+    onClosed: (session: SmtpSession) => void,
+  ) {
+    this.options = options;
+    this.service = service;
+    this.trusted = trust.trusted;
+    this.secure = trust.secure;
     this.#onClosed = onClosed;
-    this.#connected = this.#since = settled.clock.monotonic();
-    this.peer = new Connection(socket, {
+    this.#connected = this.#since = options.clock.monotonic();
+    this.peer = new ServerConnection(socket, {
       octets: (chunk) => this.#read(chunk),
       secured: () => this.#secured(),
       changed: () => this.#changed(),
@@ -86,41 +100,46 @@ export class Session implements Conversation {
   /** Begins with the handshake when there is a context, else with the banner. */
   start(context: SecureContext | undefined): void {
     if (context !== undefined) return this.#encrypt(context);
-    const delayMs = this.door === 'mx' && !this.trusted ? this.settled.limits.bannerDelayMs : 0;
+    const delayMs = this.service === 'mx' && !this.trusted ? this.options.limits.bannerDelayMs : 0;
     if (delayMs === 0) return this.#greet();
     this.#timer = setTimeout(() => this.#greet(), delayMs);
   }
 
-  /** Ends the session when its peer has been waited for too long. Called about once a second. */
+  /** Ends the session when a deadline has passed. Called about once a second. */
   sweep(now: number, stressed: boolean): void {
-    const waiting = this.#waiting();
-    const flood = this.#body !== undefined && this.#body.octets > 10 * this.settled.maxMessageBytes;
-    if (!flood && !isOverdue(waiting, now, this.settled.limits, stressed)) return;
-    if (waiting.for !== 'end') this.#tooSlow(waiting.for);
-    if (waiting.for === 'command' || waiting.for === 'octets') this.#bye(closing(421, '4.4.2', 'Too slow, closing'));
+    const pending = this.#pending();
+    const flood = this.#input !== undefined && this.#input.octets > 10 * this.options.maxMessageBytes;
+    if (!flood && !isOverdue(pending, now, this.options.limits, stressed)) return;
+    if (pending.for !== 'end') this.#countTimeout(pending.for);
+    if (pending.for === 'command' || pending.for === 'octets')
+      this.#closeWith(closing(421, '4.4.2', 'Timeout, closing'));
     else this.peer.destroy();
   }
 
-  #tooSlow(at: string): void {
-    const { guard, meter } = this.settled;
+  #countTimeout(at: string): void {
+    const { guard, meter } = this.options;
     meter.count('smtp_timeouts_total', { at });
-    // Who never came to a message or a login held a place for nothing.
-    if (this.login === undefined && this.tally.transactions === 0) guard.offended(this.peer.ip, 'loitering');
+    // A peer that never began a message or a login held a connection for nothing.
+    if (this.login === undefined && this.counters.transactions === 0) guard.addOffence(this.peer.ip, 'loitering');
   }
 
-  /** Ends the session as soon as no message is being taken. */
-  leave(): void {
+  /** Ends the session as soon as no message is in transfer. */
+  shutDown(): void {
     if (this.#phase === 'handshake') return this.peer.destroy();
-    this.#farewell = goingDown;
+    this.#finalResponse = shuttingDown;
     this.#changed();
   }
 
-  enter(login: Login): void {
+  logIn(login: Login): void {
     this.login = login;
-    this.#unsubscribe = this.settled.logins.onRevoked(login, () => {
-      this.#farewell = revoked;
-      // What is being committed gets its answer first; what is still coming in is dropped.
-      if (!this.#busy || this.#body !== undefined) this.#bye(revoked);
+    const { guard } = this.options;
+    if (this.countedAccount === undefined && guard.logIn('smtp', this.peer.ip, login.account)) {
+      this.countedAccount = login.account;
+    }
+    this.#unsubscribe = this.options.logins.onRevoked(login, () => {
+      this.#finalResponse = revoked;
+      // A commit under way gets its response first; a message that is still coming in is discarded.
+      if (!this.#busy || this.#input !== undefined) this.#closeWith(revoked);
     });
   }
 
@@ -128,42 +147,41 @@ export class Session implements Conversation {
 
   #read(chunk: Buffer): void {
     if (this.#phase === 'closing' || this.#phase === 'closed') return;
-    // RFC 5321 4.3.1: the client waits for the banner. Who does not is a script, or what another protocol's client was
-    // made to send.
-    if (this.#phase === 'banner') return this.#earlyTalker();
-    this.#input.push(chunk);
+    // RFC 5321 4.3.1: the client waits for the banner. A peer that does not is a script, or another protocol's client.
+    if (this.#phase === 'banner') return this.#refuseEarlyTalker();
+    this.#lines.push(chunk);
     if (this.#busy || this.peer.blocked) this.peer.pause();
     else this.#pump();
   }
 
-  #earlyTalker(): void {
-    this.settled.guard.offended(this.peer.ip, 'scans');
-    this.#bye(closing(554, '5.5.1', 'Wait for the banner'));
+  #refuseEarlyTalker(): void {
+    this.options.guard.addOffence(this.peer.ip, 'scans');
+    this.#closeWith(closing(554, '5.5.1', 'Wait for the banner'));
   }
 
   #changed(): void {
-    this.#since = this.settled.clock.monotonic();
+    this.#since = this.options.clock.monotonic();
     if (!this.#busy) this.#pump();
   }
 
   #pump(): void {
     try {
-      while (this.#phase === 'talking' && !this.#busy && !this.peer.blocked) {
-        if (this.#farewell !== undefined && this.#isIdle()) break;
-        if (this.#body === undefined ? !this.#takeLine() : !this.#takeOctets(this.#body)) break;
+      while (this.#phase === 'open' && !this.#busy && !this.peer.blocked) {
+        if (this.#finalResponse !== undefined && this.#isIdle()) break;
+        if (this.#input === undefined ? !this.#takeLine() : !this.#takeOctets(this.#input)) break;
       }
     } catch (err) {
-      return this.#broken(err);
+      return this.#respondToError(err);
     }
     if (this.#busy) {
-      // A promise that is kept at once comes back before this, and then everything is written together.
+      // A promise that resolves at once comes back before this, and then all responses are written together.
       if (this.#out !== '') setImmediate(this.#flush);
-    } else this.#rest();
+    } else this.#drain();
   }
 
-  /** Nothing more can be done with what has come. */
-  #rest(): void {
-    if (this.#farewell !== undefined && this.#isIdle()) this.#say(this.#farewell);
+  /** Writes the pending responses when all input is handled. */
+  #drain(): void {
+    if (this.#finalResponse !== undefined && this.#isIdle()) this.#respond(this.#finalResponse);
     this.#flush();
     if (this.peer.blocked) return;
     if (this.peer.ended) this.#finish();
@@ -171,114 +189,111 @@ export class Session implements Conversation {
   }
 
   #takeLine(): boolean {
-    const { lineOctets, authLineOctets } = this.settled.limits;
-    const mayLogIn = this.door === 'submission' && this.login === undefined;
-    const line = this.#input.line(mayLogIn ? authLineOctets : lineOctets);
+    const { lineOctets, authLineOctets } = this.options.limits;
+    const mayLogIn = this.service === 'submission' && this.login === undefined;
+    const line = this.#lines.line(mayLogIn ? authLineOctets : lineOctets);
     if (line === undefined) return false;
     const exchange = this.#exchange;
     this.#exchange = undefined;
-    if (typeof line !== 'string') this.#settle(flawedLine(line.flaw));
-    else if (line.length + 2 > lineOctets && exchange === undefined && !/^AUTH /i.test(line)) this.#settle(tooLong);
-    else this.#settle(exchange === undefined ? dispatch(this, line) : exchange.take(line));
+    if (typeof line !== 'string') this.#await(refuseLine(line.flaw));
+    else if (line.length + 2 > lineOctets && exchange === undefined && !/^AUTH /i.test(line)) this.#await(tooLong);
+    else this.#await(exchange === undefined ? runCommand(this, line) : exchange.take(line));
     return true;
   }
 
-  #takeOctets(body: Body): boolean {
-    if (body.ended) {
-      this.#body = undefined;
-      this.#settle(body.finish());
+  #takeOctets(input: OctetInput): boolean {
+    if (input.ended) {
+      this.#input = undefined;
+      this.#await(input.finish());
       return true;
     }
-    const octets = this.#input.take();
+    const octets = this.#lines.take();
     if (octets === undefined) return false;
-    const before = body.octets;
-    const written = body.feed(octets);
-    this.#earn(body.octets - before);
-    const rest = body.rest();
-    if (rest !== undefined) this.#input.push(rest);
-    if (written !== undefined) this.#waitFor(written);
+    const { limits, clock } = this.options;
+    const before = input.octets;
+    const written = input.feed(octets);
+    // Octets extend the deadline of the message.
+    const earnedMs = ((input.octets - before) / limits.octetsPerSecond) * 1000;
+    this.#since = Math.min(clock.monotonic(), this.#since + earnedMs);
+    if (input.rest !== undefined) this.#lines.push(input.rest);
+    if (written !== undefined) this.#waitForDisk(written);
     return true;
   }
 
-  /** Time for octets that came. */
-  #earn(octets: number): void {
-    const { limits, clock } = this.settled;
-    this.#since = Math.min(clock.monotonic(), this.#since + (octets / limits.octetsPerSecond) * 1000);
-  }
-
-  #waitFor(written: Promise<void>): void {
-    const from = this.settled.clock.monotonic();
+  #waitForDisk(written: Promise<void>): void {
+    const from = this.options.clock.monotonic();
     this.#busy = true;
     void written.then(() => {
       this.#busy = false;
-      this.#since += this.settled.clock.monotonic() - from; // a slow disk of ours is not a slow peer
+      this.#since += this.options.clock.monotonic() - from; // our slow disk must not time out the peer
       this.#pump();
     });
   }
 
-  #settle(answer: Answer | Promise<Answer>): void {
-    if (!(answer instanceof Promise)) return this.#say(answer);
+  #await(response: SmtpResponse | Promise<SmtpResponse>): void {
+    if (!(response instanceof Promise)) return this.#respond(response);
     this.#busy = true;
-    answer.then(this.#sayLater, this.#sayFailed);
+    response.then(this.#onResponse, this.#onCommandError);
   }
 
-  readonly #sayLater = (answer: Answer): void => {
+  readonly #onResponse = (response: SmtpResponse): void => {
     this.#busy = false;
-    this.#say(answer);
+    this.#respond(response);
     this.#pump();
   };
 
-  /** What was thrown at a command is answered like a promise that was broken; within a message nothing is sure any more. */
-  #broken(err: unknown): void {
-    if (this.#body === undefined) return this.#sayFailed(err);
-    this.settled.log.error({ message: this.transaction?.id, ip: this.peer.ip, err }, 'session failed');
-    this.#bye(closing(421, '4.3.0', 'Something went wrong here, try again later'));
+  /** Handles an exception like a rejected promise. Within a message it closes: where the message ends is unknown then. */
+  #respondToError(err: unknown): void {
+    if (this.#input === undefined) return this.#onCommandError(err);
+    this.options.log.error({ message: this.transaction?.id, ip: this.peer.ip, err }, 'failed to read message');
+    this.#closeWith(closing(421, '4.3.0', 'Internal error, try again later'));
   }
 
-  readonly #sayFailed = (err: unknown): void => {
-    this.settled.log.error({ message: this.transaction?.id, ip: this.peer.ip, err }, 'command failed');
-    this.#sayLater(later);
+  readonly #onCommandError = (err: unknown): void => {
+    this.options.log.error({ message: this.transaction?.id, ip: this.peer.ip, err }, 'failed to run command');
+    this.#onResponse(internalError);
   };
 
-  #say(answer: Answer): void {
+  #respond(response: SmtpResponse): void {
     if (this.#phase === 'closing' || this.#phase === 'closed') return;
-    if (answer.delayMs !== undefined) return this.#sayAfter(answer, answer.delayMs);
-    const said = this.#vet(answer);
-    if (said.code !== 0) {
-      this.#out += formatReply(said, this.transaction?.smtputf8);
-      this.settled.meter.count('smtp_replies_total', { door: this.door, class: CLASSES[(said.code / 100) | 0]! });
+    if (response.delayMs !== undefined) return this.#respondAfter(response, response.delayMs);
+    const checked = this.#replaceUnsafe(response);
+    if (checked.code !== 0) {
+      this.#out += formatReply(checked, this.transaction?.smtputf8);
+      const replyClass = CLASSES[(checked.code / 100) | 0]!;
+      this.options.meter.count('smtp_replies_total', { service: this.service, class: replyClass });
     }
-    // The answer to a chunk is no new beginning, or a message in very small ones could take for ever.
-    if (!this.#isMidMessage()) this.#since = this.settled.clock.monotonic();
-    if (said.next !== undefined) this.#go(said.next);
+    // The response to a chunk does not restart the clock, or a message in tiny chunks could take forever.
+    if (!this.#isMidMessage()) this.#since = this.options.clock.monotonic();
+    if (checked.next !== undefined) this.#continue(checked.next);
   }
 
-  #sayAfter({ delayMs: _, ...answer }: Answer, delayMs: number): void {
+  #respondAfter({ delayMs: _, ...response }: SmtpResponse, delayMs: number): void {
     this.#busy = true;
-    this.#timer = setTimeout(() => this.#sayLater(answer), delayMs);
+    this.#timer = setTimeout(() => this.#onResponse(response), delayMs);
   }
 
-  #go(next: Next): void {
-    if (next.kind === 'octets') this.#body = next.body;
+  #continue(next: NextInput): void {
+    if (next.kind === 'octets') this.#input = next.input;
     else if (next.kind === 'line') this.#exchange = next;
     else if (next.kind === 'start-tls') this.#encrypt(next.context);
     else this.#finish();
   }
 
-  #vet(answer: Answer): Answer {
-    // CVE-2011-0411: what was sent in the clear behind STARTTLS must never be read as if it had been encrypted.
-    if (answer.next?.kind === 'start-tls' && (this.#input.waiting > 0 || this.peer.unread)) {
-      return closing(554, '5.5.1', 'Wait for the answer to STARTTLS');
+  #replaceUnsafe(response: SmtpResponse): SmtpResponse {
+    // CVE-2011-0411: plaintext sent behind STARTTLS must never be read as if it had been encrypted.
+    if (response.next?.kind === 'start-tls' && (this.#lines.buffered > 0 || this.peer.unread)) {
+      return closing(554, '5.5.1', 'Wait for the response to STARTTLS');
     }
-    return this.#tooManyErrors(answer) ? closing(421, '4.7.0', 'Too many errors') : answer;
+    return this.#hasTooManyErrors(response) ? closing(421, '4.7.0', 'Too many errors') : response;
   }
 
-  /** Syntax and sequence errors count; refused mail is no error of the peer. */
-  #tooManyErrors({ code }: Answer): boolean {
+  /** Counts syntax and sequence errors; refused mail is no error of the peer. */
+  #hasTooManyErrors({ code }: SmtpResponse): boolean {
     if (code < 500 || code > 504) return false;
-    this.tally.protocolErrors += 1;
-    if (this.tally.protocolErrors < this.settled.limits.protocolErrors) return false;
-    if (this.login === undefined) this.settled.guard.offended(this.peer.ip, 'scans');
+    this.counters.protocolErrors += 1;
+    if (this.counters.protocolErrors < this.options.limits.protocolErrors) return false;
+    if (this.login === undefined) this.options.guard.addOffence(this.peer.ip, 'scans');
     return true;
   }
 
@@ -289,33 +304,33 @@ export class Session implements Conversation {
     this.peer.write(out);
   };
 
-  // Beginning, encryption and end.
+  // Start, encryption and end.
 
   #greet(): void {
-    this.#phase = 'talking';
+    this.#phase = 'open';
     this.#greeted = true;
-    this.#say(reply(220, '', `${this.settled.hostname} ESMTP`));
+    this.#respond(reply(220, '', `${this.options.hostname} ESMTP`));
     this.#pump();
   }
 
   #encrypt(context: SecureContext): void {
     this.#flush();
     this.#phase = 'handshake';
-    this.#since = this.settled.clock.monotonic();
+    this.#since = this.options.clock.monotonic();
     this.peer.encrypt(context);
   }
 
   #secured(): void {
-    this.settled.meter.count('smtp_handshakes_total', { outcome: 'done' });
+    this.options.meter.count('smtp_handshakes_total', { outcome: 'done' });
     this.tls = this.secure = true;
-    forgetPlaintext(this);
+    discardPlaintextState(this);
     if (!this.#greeted) return this.#greet();
-    this.#phase = 'talking';
+    this.#phase = 'open';
     this.#changed();
   }
 
-  #bye(answer: Answer): void {
-    this.#say(answer);
+  #closeWith(response: SmtpResponse): void {
+    this.#respond(response);
     this.#flush();
   }
 
@@ -323,51 +338,51 @@ export class Session implements Conversation {
     if (this.#phase === 'closing' || this.#phase === 'closed') return;
     this.#flush();
     this.#phase = 'closing';
-    this.#since = this.settled.clock.monotonic();
-    this.#forget();
+    this.#since = this.options.clock.monotonic();
+    this.#release();
     this.peer.resume();
     this.peer.end();
   }
 
   #failed(code: string | undefined): void {
-    if (this.#phase === 'handshake') this.settled.meter.count('smtp_handshakes_total', { outcome: 'failed' });
-    this.settled.log.debug({ door: this.door, ip: this.peer.ip, code }, 'connection failed');
+    if (this.#phase === 'handshake') this.options.meter.count('smtp_handshakes_total', { outcome: 'failed' });
+    this.options.log.debug({ service: this.service, ip: this.peer.ip, code }, 'connection failed');
   }
 
   #closed(): void {
     if (this.#phase === 'closed') return;
-    this.#forget();
+    this.#release();
     this.#phase = 'closed';
     this.#onClosed(this);
   }
 
-  /** Forgets a message that is still coming in. One that was given to `finish` is the store's. */
-  #forget(): void {
+  /** Discards a message that is still coming in. One that was passed to `finish` belongs to the backend. */
+  #release(): void {
     clearTimeout(this.#timer);
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
     resetTransaction(this);
-    this.#body = undefined;
-    this.#input.drop();
+    this.#input = undefined;
+    this.#lines.drop();
   }
 
-  /** Some of a message has come by BDAT. */
+  /** True if a part of a message was received by BDAT. */
   #isMidMessage(): boolean {
-    const { chunks, incoming } = this.transaction ?? {};
-    return chunks !== undefined && incoming !== undefined && incoming.octets > 0;
+    const { chunks, transfer } = this.transaction ?? {};
+    return chunks !== undefined && transfer !== undefined && transfer.octets > 0;
   }
 
   #isIdle(): boolean {
-    return this.#body === undefined && this.transaction?.incoming === undefined;
+    return this.#input === undefined && this.transaction?.transfer === undefined;
   }
 
-  #waiting(): Waiting {
+  #pending(): PendingEvent {
     const since = this.#since;
     if (this.#phase === 'closing' || this.#phase === 'closed') return { for: 'end', since };
     if (this.#phase === 'handshake') return { for: 'handshake', since };
     if (this.peer.blocked) return { for: 'reader', since };
     if (this.#busy) return { for: 'us' };
-    if (this.#body !== undefined) return { for: 'octets', since };
+    if (this.#input !== undefined) return { for: 'octets', since };
     return { for: 'command', since, connected: this.#connected, trusted: this.trusted };
   }
 }

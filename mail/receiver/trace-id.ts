@@ -5,7 +5,7 @@ const SIZE = 20;
 const pool = Buffer.alloc(SIZE * 256);
 let at = pool.length;
 
-/** A random id of 100 bits as 20 letters and digits; short enough to be read out, unique without asking anyone. */
+/** Generates a random id of 100 bits as 20 letters and digits: unique without coordination, short enough to read out. */
 export function traceId(): string {
   if (at === pool.length) {
     randomFillSync(pool);

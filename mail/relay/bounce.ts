@@ -1,32 +1,34 @@
 import { randomBytes } from 'node:crypto';
-import { composeBounce, daemon, type RecipientReport } from '../message/bounce.ts';
-import type { AttemptResult, BounceMessage, QueueItem } from './needs.ts';
-import { DELAY_NOTICE, LIFETIME } from './schedule.ts';
+import { composeDeliveryReport, mailerDaemon, type RecipientReport } from '../message/delivery-report.ts';
+import type { AttemptResult, BounceMessage, QueueItem } from './relay-queue.ts';
+import { DELAY_REPORT_AFTER, LIFETIME } from './schedule.ts';
 
-/** How an attempt for one recipient ended. */
-export interface Attempted {
+/** Completed attempt for one recipient. */
+export interface CompletedAttempt {
   item: QueueItem;
   result: AttemptResult;
-  /** The next hop took the sender's wishes over (DSN), so a report of success is its business. RFC 3461 5.2.1. */
+  /** The next hop supports DSN, so it is responsible for the success report. RFC 3461 5.2.1. */
   dsnPassedOn: boolean;
 }
 
-type Kind = BounceMessage['kind'];
+type BounceKind = BounceMessage['kind'];
 
 /**
- * What the sender has to be told of an attempt, or undefined for nothing. A null sender is never told anything: that is
- * what ends every loop of bounces. RFC 5321 6.1, RFC 3461 4.1, 5.2.
+ * Determines the report that an attempt needs, or undefined for none. The null sender gets no report, which prevents bounce
+ * loops. RFC 5321 6.1, RFC 3461 4.1, 5.2.
  */
-export function reportKind({ item, result, dsnPassedOn }: Attempted): Kind | undefined {
+export function reportKind({ item, result, dsnPassedOn }: CompletedAttempt): BounceKind | undefined {
   if (item.sender === undefined) return undefined;
-  const asked = item.notify.toUpperCase().split(',');
-  // Without NOTIFY a failure is told, and a delay may be.
-  const wants = (word: string): boolean => (item.notify === '' ? word !== 'SUCCESS' : asked.includes(word));
+  const requested = item.notify.toUpperCase().split(',');
+  // Without NOTIFY, failures and delays are reported.
+  const wants = (word: string): boolean => (item.notify === '' ? word !== 'SUCCESS' : requested.includes(word));
   switch (result.outcome) {
     case 'failed':
       return wants('FAILURE') ? 'failure' : undefined;
     case 'deferred':
-      return wants('DELAY') && !item.delayTold && result.at - item.queuedAt >= DELAY_NOTICE ? 'delay' : undefined;
+      return wants('DELAY') && !item.delayReported && result.at - item.queuedAt >= DELAY_REPORT_AFTER
+        ? 'delay'
+        : undefined;
     case 'delivered':
       return wants('SUCCESS') && !dsnPassedOn ? 'success' : undefined;
     default:
@@ -34,44 +36,44 @@ export function reportKind({ item, result, dsnPassedOn }: Attempted): Kind | und
   }
 }
 
-/** What reports say of the box. */
-export interface Reporter {
+/** Host name and time of reports. */
+export interface ReportOptions {
   hostname: string;
   /** ms UTC. */
   now: number;
 }
 
 /**
- * The reports of attempts at one message: at most one of each kind, each naming all its recipients. `originalHeader` is
- * the header block of that message, empty when it cannot be read: a bounce is sent even so.
+ * Composes the reports about one message: at most one of each kind with all its recipients. `originalHeader`: header block of
+ * the message, empty if unreadable; a bounce is sent even so.
  */
 export function composeReports(
-  attempted: readonly Attempted[],
+  attempted: readonly CompletedAttempt[],
   originalHeader: Uint8Array,
-  reporter: Reporter,
+  reporter: ReportOptions,
 ): BounceMessage[] {
-  const kinds: readonly Kind[] = ['failure', 'delay', 'success'];
+  const kinds: readonly BounceKind[] = ['failure', 'delay', 'success'];
   return kinds.flatMap((kind) => {
     const about = attempted.filter((one) => reportKind(one) === kind);
-    return compose(kind, about, originalHeader, reporter) ?? [];
+    return composeReport(kind, about, originalHeader, reporter) ?? [];
   });
 }
 
-function compose(
-  kind: Kind,
-  about: readonly Attempted[],
+function composeReport(
+  kind: BounceKind,
+  about: readonly CompletedAttempt[],
   originalHeader: Uint8Array,
-  { hostname, now }: Reporter,
+  { hostname, now }: ReportOptions,
 ): BounceMessage | undefined {
   const first = about[0]?.item;
   if (first?.sender === undefined) return undefined;
-  const bytes = composeBounce({
+  const bytes = composeDeliveryReport({
     host: hostname,
-    from: daemon(hostname),
+    from: mailerDaemon(hostname),
     to: first.sender,
     date: now,
     messageId: `<${randomBytes(16).toString('hex')}@${hostname}>`,
-    recipients: about.map((one) => report(kind, one)),
+    recipients: about.map((one) => recipientReport(kind, one)),
     ...(first.envid === '' ? {} : { envelopeId: first.envid }),
     arrivalDate: first.queuedAt,
     originalHeader,
@@ -81,7 +83,7 @@ function compose(
 
 const ACTIONS = { failure: 'failed', delay: 'delayed', success: 'relayed' } as const;
 
-function report(kind: Kind, { item, result }: Attempted): RecipientReport {
+function recipientReport(kind: BounceKind, { item, result }: CompletedAttempt): RecipientReport {
   return {
     address: item.recipient,
     action: ACTIONS[kind],

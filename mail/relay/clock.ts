@@ -1,15 +1,15 @@
-/** Time as the relay sees it, so that tests can turn it. */
-export interface Clock {
-  /** Wall clock, ms UTC. It may jump; what the queue remembers is written in it. */
+/** Clock of the relay; tests replace it. */
+export interface RelayClock {
+  /** Wall clock, ms UTC. It may jump; the queue stores its times. */
   now(): number;
-  /** Milliseconds since some moment; never jumps. */
+  /** Monotonic clock, ms. */
   monotonic(): number;
-  /** Calls back once after so many ms, and answers how to take that back. */
+  /** Calls back once after `ms`; returns a function that cancels it. */
   after(ms: number, call: () => void): () => void;
 }
 
-/** The clock of the machine. Its timers keep no process alive. */
-export const systemClock: Clock = {
+/** System clock. Its timers do not keep the process alive. */
+export const systemClock: RelayClock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, call) {

@@ -3,30 +3,30 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { ReplyReader, type ServerReply } from '../smtp/reply-reader.ts';
 import type { Host } from './destination.ts';
 
-/** What came instead of what was waited for; `why` is one clean line. */
-export interface Lost {
+/** Loss of a connection; `why` is one sanitized line. */
+export interface LostConnection {
   kind: 'lost';
   why: string;
-  /** It was time that ran out; everything else is the peer's or the network's doing. */
-  late: boolean;
+  /** Caused by our timeout, as opposed to the peer or the network. */
+  isTimeout: boolean;
 }
 
-export type Answer = { kind: 'reply'; reply: ServerReply } | Lost;
+export type ReplyResult = { kind: 'reply'; reply: ServerReply } | LostConnection;
 
-/** Replies that may come before they are asked for: more than any pipelined group has. */
-const MOST_UNREAD = 256;
-/** From our QUIT to the end of the connection. */
-const GOODBYE_MS = 5000;
+/** Buffered replies: more than any pipelined group has. */
+const MAX_UNREAD = 256;
+/** Time from QUIT to the end of the connection. */
+const QUIT_TIMEOUT_MS = 5000;
 
 /**
- * The octets of one connection to a server: commands out, replies in, one wait at a time. Never throws; what goes wrong
- * is a value, and after it the connection is closed.
+ * One SMTP client connection: writes commands, reads replies, one wait at a time. Never throws; failures are values, and close
+ * the connection.
  */
 export class Connection {
   #socket: Socket;
   #reader = new ReplyReader();
   #replies: ServerReply[] = [];
-  #lost: Lost | undefined;
+  #lost: LostConnection | undefined;
   #wake: (() => void) | undefined;
   #onClosed: (() => void) | undefined;
   #from = '';
@@ -37,17 +37,17 @@ export class Connection {
   }
 
   /** Connects within `timeout` ms, from the address `from` when there is one. */
-  static async dial(host: Host, timeout: number, from?: string): Promise<Connection | Lost> {
+  static async dial(host: Host, timeout: number, from?: string): Promise<Connection | LostConnection> {
     const to = { host: host.ip, port: host.port, noDelay: true };
     const socket = connectTcp(from === undefined ? to : { ...to, localAddress: from });
     const connection = new Connection(socket);
     socket.once('connect', () => connection.#wake?.());
-    await connection.#until(() => !socket.connecting, timeout, 'connecting took too long');
+    await connection.#until(() => !socket.connecting, timeout, 'connecting timed out');
     connection.#from = socket.localAddress ?? '';
     return connection.#lost ?? connection;
   }
 
-  /** Our own address. */
+  /** Source address of the connection. */
   get from(): string {
     return this.#from;
   }
@@ -56,32 +56,32 @@ export class Connection {
     return this.#lost !== undefined;
   }
 
-  /** Calls back once when the connection is closed, lost or given up. */
+  /** Calls back once when the connection is closed or lost. */
   onClosed(listener: () => void): void {
     if (this.closed) listener();
     else this.#onClosed = listener;
   }
 
-  /** True when octets have come that nobody has asked for yet. */
+  /** True if octets have arrived that no reply() has read. */
   get unread(): boolean {
     return this.#replies.length > 0 || this.#reader.pending;
   }
 
-  /** The next reply, within `timeout` ms for the whole of it: a server that sends an octet a minute gains nothing. */
-  async reply(timeout: number): Promise<Answer> {
-    await this.#until(() => this.#replies.length > 0, timeout, 'the server did not answer in time');
+  /** Reads the next reply within `timeout` ms in total, so that a server cannot stall by single octets. */
+  async reply(timeout: number): Promise<ReplyResult> {
+    await this.#until(() => this.#replies.length > 0, timeout, 'the server did not reply in time');
     const reply = this.#replies.shift();
-    // What the server said before it closed counts more than that it closed.
-    return reply === undefined ? this.#gone() : { kind: 'reply', reply };
+    // A reply from before the close counts.
+    return reply === undefined ? this.#lostOrClosed() : { kind: 'reply', reply };
   }
 
-  /** Writes; answers nothing when more may follow at once, else a promise to wait for, lost after `timeout` ms. */
-  write(octets: Buffer | string, timeout: number): Promise<Lost | undefined> | Lost | undefined {
+  /** Writes octets. Undefined: more may follow at once; else a promise to wait for, lost after `timeout` ms. */
+  write(octets: Buffer | string, timeout: number): Promise<LostConnection | undefined> | LostConnection | undefined {
     if (this.#lost !== undefined) return this.#lost;
     return this.#socket.write(octets, 'latin1') ? undefined : this.#drained(timeout);
   }
 
-  /** Keeps small writes together until {@link uncork}. */
+  /** Buffers small writes until {@link uncork}. */
   cork(): void {
     this.#socket.cork();
   }
@@ -91,10 +91,10 @@ export class Connection {
   }
 
   /**
-   * Begins TLS on this connection, with `ticket` as the continuation of a session. The caller has made sure that nothing
-   * unread is left. Certificates are not judged here.
+   * Starts TLS, resuming a session if there is a `ticket`. The caller ensures that nothing unread is left. Certificates are
+   * verified by the caller.
    */
-  async startTls(servername: string, timeout: number, ticket?: Buffer): Promise<TLSSocket | Lost> {
+  async startTls(servername: string, timeout: number, ticket?: Buffer): Promise<TLSSocket | LostConnection> {
     const plain = this.#socket;
     plain.removeAllListeners('data');
     this.#reader = new ReplyReader();
@@ -104,7 +104,7 @@ export class Connection {
       host: servername,
       servername: isIP(servername) === 0 ? servername : '',
       ...(ticket !== undefined && { session: ticket }),
-      // Opportunistic TLS: an unverified certificate still keeps listeners out, plain text would not. RFC 7435.
+      // Opportunistic TLS: encryption without verification still protects from passive eavesdropping. RFC 7435.
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
     });
@@ -114,22 +114,22 @@ export class Connection {
       secure = true;
       this.#wake?.();
     });
-    await this.#until(() => secure, timeout, 'TLS took too long to set up');
+    await this.#until(() => secure, timeout, 'the TLS handshake timed out');
     return this.#lost ?? socket;
   }
 
-  /** Says goodbye without waiting for the answer. */
+  /** Sends QUIT without waiting for the reply. */
   quit(): void {
     if (this.#lost !== undefined) return;
     this.#lose('the connection is closed');
     this.#socket.end('QUIT\r\n');
-    // A server that does not close its side must not keep ours open, not even by going on to talk.
+    // A server that does not close its side must not keep ours open, even if it keeps sending.
     const socket = this.#socket;
-    const timer = setTimeout(() => socket.destroy(), GOODBYE_MS).unref();
+    const timer = setTimeout(() => socket.destroy(), QUIT_TIMEOUT_MS).unref();
     socket.once('close', () => clearTimeout(timer));
   }
 
-  /** Closes at once: the one safe way out when the two sides may disagree on what has been said. */
+  /** Closes at once: the only safe action if replies may not match commands. */
   destroy(why = 'the connection is closed'): void {
     this.#lose(why);
     this.#socket.destroy();
@@ -148,37 +148,33 @@ export class Connection {
       if (read.kind === 'broken') return this.destroy(`the server does not speak SMTP: ${read.why}`);
       this.#replies.push(read.reply);
     }
-    if (this.#replies.length > MOST_UNREAD) return this.destroy('the server talks without being asked');
+    if (this.#replies.length > MAX_UNREAD) return this.destroy('the server sends unsolicited replies');
     this.#wake?.();
   }
 
   #lose(why: string, late = false): void {
     if (this.#lost !== undefined) return;
-    this.#lost = { kind: 'lost', why, late };
+    this.#lost = { kind: 'lost', why, isTimeout: late };
     this.#wake?.();
     this.#onClosed?.();
   }
 
-  #gone(): Lost {
-    return this.#lost ?? { kind: 'lost', why: 'the connection is closed', late: false };
+  #lostOrClosed(): LostConnection {
+    return this.#lost ?? { kind: 'lost', why: 'the connection is closed', isTimeout: false };
   }
 
-  async #drained(timeout: number): Promise<Lost | undefined> {
+  async #drained(timeout: number): Promise<LostConnection | undefined> {
     let drained = false;
     this.#socket.once('drain', () => {
       drained = true;
       this.#wake?.();
     });
-    // An early answer ends the wait too: a server that has refused the message need not read the rest of it.
-    await this.#until(
-      () => drained || this.#replies.length > 0,
-      timeout,
-      'the server did not take more of the message',
-    );
+    // An early reply ends the wait too: a server that has rejected the message need not read the rest.
+    await this.#until(() => drained || this.#replies.length > 0, timeout, 'the server stopped reading the message');
     return this.#lost;
   }
 
-  /** Waits until `done` holds or the connection is lost, which a wait of more than `timeout` ms makes it. */
+  /** Waits until `done` or the connection is lost; after `timeout` ms it is lost. */
   async #until(done: () => boolean, timeout: number, why: string): Promise<void> {
     if (done() || this.#lost !== undefined) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -197,12 +193,12 @@ export class Connection {
 
 const ERRORS: Record<string, string> = {
   ECONNREFUSED: 'the server refused the connection',
-  ECONNRESET: 'the server broke the connection',
-  EPIPE: 'the server broke the connection',
-  ENETUNREACH: 'there is no way to the server',
-  EHOSTUNREACH: 'there is no way to the server',
-  EADDRNOTAVAIL: 'there is no way to the server',
-  ETIMEDOUT: 'the server does not answer',
+  ECONNRESET: 'the server reset the connection',
+  EPIPE: 'the server reset the connection',
+  ENETUNREACH: 'no route to the server',
+  EHOSTUNREACH: 'no route to the server',
+  EADDRNOTAVAIL: 'no route to the server',
+  ETIMEDOUT: 'the connection timed out',
 };
 
 function errorText(error: Error & { code?: string }): string {

@@ -1,22 +1,22 @@
-import type { Group } from './groups.ts';
+import type { RecipientGroup } from './recipient-groups.ts';
 
-/** Groups that wait, handed out in turn: tenant after tenant, and of each tenant sender after sender. */
+/** Waiting groups in round-robin order of tenants, and of senders within a tenant. */
 export class FairQueue {
-  readonly #tenants = new Map<number, Map<number, Group[]>>();
+  readonly #tenants = new Map<number, Map<number, RecipientGroup[]>>();
   #length = 0;
 
   get length(): number {
     return this.#length;
   }
 
-  /** Whose turn comes next. */
+  /** Tenant of the next group. */
   get tenant(): number | undefined {
     return this.#tenants.keys().next().value;
   }
 
-  push(group: Group): void {
+  push(group: RecipientGroup): void {
     const [{ tenant, owner }] = group;
-    const senders = this.#tenants.get(tenant) ?? new Map<number, Group[]>();
+    const senders = this.#tenants.get(tenant) ?? new Map<number, RecipientGroup[]>();
     this.#tenants.set(tenant, senders);
     const groups = senders.get(owner);
     if (groups === undefined) senders.set(owner, [group]);
@@ -24,10 +24,10 @@ export class FairQueue {
     this.#length += 1;
   }
 
-  /** At most so many, in turn. */
-  take(most: number): Group[] {
-    const out: Group[] = [];
-    while (out.length < most) {
+  /** Takes at max `max` groups. */
+  take(max: number): RecipientGroup[] {
+    const out: RecipientGroup[] = [];
+    while (out.length < max) {
       const group = this.#shift();
       if (group === undefined) break;
       out.push(group);
@@ -35,7 +35,7 @@ export class FairQueue {
     return out;
   }
 
-  #shift(): Group | undefined {
+  #shift(): RecipientGroup | undefined {
     const [turn] = this.#tenants;
     if (turn === undefined) return undefined;
     const [tenant, senders] = turn;
@@ -43,15 +43,15 @@ export class FairQueue {
     if (first === undefined) return undefined;
     const [owner, groups] = first;
     const group = groups.shift();
-    toTheEnd(senders, owner, groups, groups.length > 0);
-    toTheEnd(this.#tenants, tenant, senders, senders.size > 0);
+    moveToEnd(senders, owner, groups, groups.length > 0);
+    moveToEnd(this.#tenants, tenant, senders, senders.size > 0);
     this.#length -= 1;
     return group;
   }
 }
 
-/** Maps keep the order in which keys came: who had a turn comes last, who has nothing more goes. */
-function toTheEnd<V>(map: Map<number, V>, key: number, value: V, stays: boolean): void {
+/** Moves a key to the end of the insertion order, or deletes it. */
+function moveToEnd<V>(map: Map<number, V>, key: number, value: V, stays: boolean): void {
   map.delete(key);
   if (stays) map.set(key, value);
 }

@@ -1,34 +1,34 @@
-/** How long a server is waited for, ms. RFC 5321 4.5.3.2. */
-export interface Timeouts {
+/** Timeouts of the SMTP client, ms. RFC 5321 4.5.3.2. */
+export interface RelayTimeouts {
   connect: number;
   tls: number;
   /** Banner and commands, for the whole reply. */
   command: number;
-  /** The answer to DATA. */
+  /** Reply to DATA. */
   data: number;
-  /** For the server to take one more piece of the message. */
+  /** Write of one chunk of the message. */
   block: number;
-  /** The answer to the end of the message: giving up early makes duplicates. */
+  /** Reply to the final dot: a short timeout causes duplicates. */
   end: number;
 }
 
 export interface RelayLimits {
-  timeouts: Timeouts;
-  /** Connections at the same time: in all, and to one destination at first and at most. */
+  timeouts: RelayTimeouts;
+  /** Concurrent connections: in total, and per destination initially and at most. */
   connections: number;
   perDestination: { first: number; most: number };
-  /** Messages over one connection. */
+  /** Messages per connection. */
   messagesPerConnection: number;
-  /** How long an unused connection is kept, ms. */
+  /** Idle timeout of a connection, ms. */
   idle: number;
-  /** Addresses tried for one destination before its mail is put off. */
+  /** Addresses that one attempt tries before the mail is deferred. */
   hosts: number;
-  /** How long a host that does not answer is left alone, ms: at first, doubled each time, and at most. */
-  hostRest: { first: number; most: number };
-  /** Rows taken from the queue in one look. */
+  /** Backoff of an unreachable host, ms: initially, doubled each time, and at most. */
+  hostBackoff: { first: number; most: number };
+  /** Queue rows per read. */
   batch: number;
-  /** How long closing waits for messages that are on the wire, ms. */
-  closing: number;
+  /** Time that shutdown waits for open transactions, ms. */
+  shutdown: number;
 }
 
 const SECOND = 1000;
@@ -48,7 +48,7 @@ export const RELAY_LIMITS: RelayLimits = {
   messagesPerConnection: 100,
   idle: 5 * SECOND,
   hosts: 5,
-  hostRest: { first: MINUTE, most: 15 * MINUTE },
+  hostBackoff: { first: MINUTE, most: 15 * MINUTE },
   batch: 100,
-  closing: 20 * SECOND,
+  shutdown: 20 * SECOND,
 };

@@ -1,4 +1,4 @@
-/** What the relay counts, with the help text that operators see. */
+/** Metrics of the relay with their help texts. */
 export const RELAY_METRICS = {
   relay_attempts_total: 'Attempts to deliver to one recipient, by outcome (delivered, failed, deferred)',
   relay_queued_seconds: 'From queueing a recipient to its end, by outcome (delivered, failed)',

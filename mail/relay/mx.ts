@@ -1,19 +1,19 @@
 import type { MxRecord } from '../dns/lookup.ts';
 
-/** More mail exchangers than any real domain has; a domain that names a thousand is not asked about them all. */
-const MOST_EXCHANGES = 20;
+/** Mail exchangers of one domain that are looked up. */
+const MAX_EXCHANGES = 20;
 
-/** The mail exchangers of a domain in the order in which they are to be tried, or why there is nothing to try. */
+/** Mail exchangers of a domain in the order of attempts, or the reason for none. */
 export type MxChoice =
   | { kind: 'exchanges'; exchanges: MxRecord[] }
-  /** RFC 7505: the domain says that it takes no mail. */
+  /** Null MX: the domain accepts no mail. RFC 7505. */
   | { kind: 'null' }
-  /** The best of them is this box. */
+  /** This box has the best preference. */
   | { kind: 'ourselves' };
 
 /**
- * Orders MX records: by preference, those of equal preference shuffled; from the first that is ourselves on, none is
- * left, or two servers would send a message to each other for ever. RFC 5321 5.1.
+ * Orders MX records by preference, equal ones shuffled. Records from our own preference on are removed: otherwise two
+ * servers would send a message to each other forever. RFC 5321 5.1.
  */
 export function chooseMx(
   records: readonly MxRecord[],
@@ -28,10 +28,10 @@ export function chooseMx(
   if (usable.length === 0) return { kind: 'ourselves' };
   const ordered = shuffle(usable, random).sort((a, b) => a.preference - b.preference);
   const once = ordered.filter((record, at) => ordered.findIndex((r) => r.exchange === record.exchange) === at);
-  return { kind: 'exchanges', exchanges: once.slice(0, MOST_EXCHANGES) };
+  return { kind: 'exchanges', exchanges: once.slice(0, MAX_EXCHANGES) };
 }
 
-/** A shuffled copy. `random` is in [0, 1). */
+/** Returns a shuffled copy. `random` is in [0, 1). */
 export function shuffle<T>(items: readonly T[], random: () => number): T[] {
   const out = [...items];
   for (let last = out.length - 1; last > 0; last -= 1) {
@@ -41,7 +41,7 @@ export function shuffle<T>(items: readonly T[], random: () => number): T[] {
   return out;
 }
 
-/** IPv6 and IPv4 addresses of one host by turns, IPv6 first, so that a family that does not work costs one attempt. */
+/** Interleaves IPv6 and IPv4 addresses of a host, IPv6 first, so that a broken family costs one attempt. */
 export function interleave(ipv6: readonly string[], ipv4: readonly string[]): string[] {
   const out: string[] = [];
   for (let at = 0; at < Math.max(ipv6.length, ipv4.length); at += 1) {

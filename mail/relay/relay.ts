@@ -1,49 +1,50 @@
 import type { Resolver } from '../dns/lookup.ts';
 import type { Log, Meter } from '../log.ts';
 import type { Address } from '../message/address.ts';
-import { systemClock, type Clock } from './clock.ts';
+import { systemClock, type RelayClock } from './clock.ts';
 import { Connector } from './connector.ts';
-import type { DestinationRules } from './destination.ts';
-import type { OwnAddresses } from './families.ts';
+import type { ConnectionRules } from './destination.ts';
+import type { OwnAddresses } from './address-families.ts';
 import { RELAY_LIMITS, type RelayLimits } from './limits.ts';
-import type { Queue, QueueItem, SigningKey } from './needs.ts';
-import { Sender } from './sender.ts';
-import { type RefusedLogin, type Smarthost, Smarthosts } from './smarthosts.ts';
-import { type FindHostPolicy, type FindTlsPolicy, noDemands } from './tls-policy/policy.ts';
-import { Worker } from './worker.ts';
+import type { RelayQueue, QueueItem, SigningKey } from './relay-queue.ts';
+import { GroupSender } from './group-sender.ts';
+import { type RefusedLogin, Smarthosts } from './smarthosts.ts';
+import { type FindHostPolicy, type FindTlsPolicy, noTlsPolicy } from './tls-policy/policy.ts';
+import { RelayWorker } from './worker.ts';
+import type { Smarthost } from './smarthost-policy.ts';
 
 export interface RelayOptions {
-  queue: Queue;
+  queue: RelayQueue;
   resolver: Resolver;
   /**
-   * Keys that sign in the name of a domain; none for a domain that is not signed for. With a tenant only where the domain
-   * is still that one's. Rejecting means "later".
+   * Finds the signing keys of a domain; empty for an unsigned domain. With a tenant, only if the domain still belongs to it. A
+   * rejection defers.
    */
   keys(domain: string, tenant: number | undefined): Promise<readonly SigningKey[]>;
-  /** The envelope sender on the wire of one row; without it that of its message. Rejecting leaves that too. */
+  /** Returns the envelope sender of one row; left out or rejected: that of its message. */
   returnPath?(item: QueueItem): Promise<Address | undefined>;
-  /** Our name in EHLO and in reports; its keys sign what has the null reverse-path. */
+  /** Host name in EHLO and reports; its keys sign mail with the null reverse-path. */
   hostname: string;
   /** Port of mail exchangers: 25, except in tests. */
   outboundPort: number;
-  /** Whether mail may go to an address that is not public. */
+  /** True if connections to this private address are allowed. */
   allowPrivate(ip: string, port: number): boolean;
-  /** Whether a host name is one of this box; {@link hostname} always is. */
+  /** True for host names of this box; {@link hostname} always is one. */
   isOurName?(host: string): boolean;
-  /** Whether this box itself listens there. */
+  /** True if this box listens on this address. */
   isOurAddress(ip: string, port: number): boolean;
-  /** A smarthost by the number that {@link Way} names; undefined: it is there no more. Rejecting means "later". */
+  /** A smarthost by the number that {@link Way} names; undefined if deleted. A rejection defers. */
   smarthost?(id: number): Promise<Smarthost | undefined>;
-  /** Our name in EHLO when it is not {@link hostname}: the one that the outgoing address leads back to. */
+  /** EHLO name if it differs from {@link hostname}: the reverse name of the outgoing address. */
   ehlo?: string | undefined;
-  /** Our addresses, where it matters which of them mail leaves from. */
+  /** Source addresses; undefined: the system chooses. */
   from?: OwnAddresses | undefined;
   /** For MTA-STS and DANE; without it TLS is opportunistic. */
   tlsPolicy?: FindTlsPolicy;
   /** For DANE of smarthosts. */
   smarthostDane?: FindHostPolicy;
   limits?: Partial<RelayLimits>;
-  clock?: Clock;
+  clock?: RelayClock;
   /** In [0, 1). */
   random?: () => number;
   log: Log;
@@ -51,19 +52,19 @@ export interface RelayOptions {
 }
 
 export interface Relay {
-  /** Finishes what is on the wire, within a bound, and takes on nothing new. */
+  /** Completes open transactions within a time limit, and starts none. */
   close(): Promise<void>;
-  /** Smarthosts that refuse their login now, for people to see. */
+  /** Lists smarthosts that currently reject their login. */
   refusedLogins(): RefusedLogin[];
 }
 
-/** Starts to send what the queue holds. Everything that leaves this box by SMTP leaves here. */
+/** Starts the relay. All outgoing SMTP mail of the box passes it. */
 export function startRelay(options: RelayOptions): Relay {
   const { queue, resolver, hostname, log, meter } = options;
   const clock = options.clock ?? systemClock;
   const random = options.random ?? Math.random;
   const limits = { ...RELAY_LIMITS, ...options.limits };
-  const rules: DestinationRules = {
+  const rules: ConnectionRules = {
     resolver,
     random,
     port: options.outboundPort,
@@ -78,7 +79,7 @@ export function startRelay(options: RelayOptions): Relay {
     limits,
     clock,
     meter,
-    tlsPolicy: options.tlsPolicy ?? ((domain) => Promise.resolve(noDemands(domain))),
+    tlsPolicy: options.tlsPolicy ?? ((domain) => Promise.resolve(noTlsPolicy(domain))),
   });
   const find = async (id: number): Promise<Smarthost | undefined> => options.smarthost?.(id);
   const smarthosts = new Smarthosts({
@@ -95,13 +96,13 @@ export function startRelay(options: RelayOptions): Relay {
   const keys: RelayOptions['keys'] = (domain, tenant) => options.keys(domain, tenant);
   const returnPath = async (item: QueueItem): Promise<Address | undefined> =>
     options.returnPath === undefined ? item.sender : options.returnPath(item);
-  const sender = new Sender({ queue, connector, smarthosts, keys, returnPath, hostname, clock, random, log });
+  const sender = new GroupSender({ queue, connector, smarthosts, keys, returnPath, hostname, clock, random, log });
   const connections = {
     destroy(): void {
       connector.destroy();
       smarthosts.destroy();
     },
   };
-  const worker = new Worker({ queue, sender, connector: connections, limits, clock, random, log, meter });
-  return { close: () => worker.close(), refusedLogins: () => smarthosts.refused() };
+  const worker = new RelayWorker({ queue, sender, connector: connections, limits, clock, random, log, meter });
+  return { close: () => worker.close(), refusedLogins: () => smarthosts.refusedLogins() };
 }

@@ -1,4 +1,4 @@
-/** What an answer that put mail off, or refused it, comes down to. */
+/** Cause of a deferral or rejection. */
 export type ReplyClass =
   | 'unreachable'
   | 'dns'
@@ -18,16 +18,16 @@ export type ReplyClass =
 
 interface Rule {
   class: ReplyClass;
-  /** Of the enhanced status code; RFC 3463 and, for 7.25 and later, RFC 7372. */
+  /** Enhanced status code; RFC 3463 and, from 7.25 on, RFC 7372. */
   status?: RegExp;
   text?: RegExp;
 }
 
-/** Words of those who refuse a whole server and not one message; each must stand beside what is meant by it. */
+/** Phrases that reject a whole server, as opposed to one message. */
 const BLOCKLIST =
   /\b(?:dns-?(?:bl|wl)|[dru]?rbl|spamhaus|zen\.|pbl|sbl|xbl|spamcop|barracuda(?:central)?|sorbs|invaluement|senderscore|uceprotect|mailspike|cloudmark)\b|\b(?:block|black|deny)[- ]?list(?:ed|ing)?\b|\breputation\b|\bdynamic (?:ip|address|range|pool)|\bresidential\b|\bgeneric (?:ptr|rdns|reverse)|\b(?:no|missing|invalid|without(?: a)?) (?:ptr|reverse dns|rdns)|\b(?:ptr|reverse dns|rdns)\b.{0,60}\b(?:record|required|not|fail|miss|must|does)|\b(?:ip|host|server|client|network)\b.{0,60}\b(?:is |was |been |has |temporarily |currently )+(?:block|ban|listed|reject|refused|denied|deferred)|\b(?:blocked|banned|listed)\b.{0,40}\b(?:ip|host|client|network)\b|\bunusual rate of unsolicited mail\b|\bunsolicited mail originating from your ip\b/i;
 
-/** The first that fits; what is sure stands before what is guessed from words. */
+/** The first match wins; certain rules come before guesses from words. */
 const RULES: readonly Rule[] = [
   { class: 'login', status: /^[45]\.7\.8$/ },
   { class: 'dns', status: /^4\.4\.3$/ },
@@ -66,8 +66,8 @@ const RULES: readonly Rule[] = [
   { class: 'interrupted', status: /^4\.(?:4\.2|3\.2)$/ },
 ];
 
-/** Sorts an answer by its enhanced status code and its words. `text` is one line, as the queue keeps it. */
-export function classOf({ status, text }: { status: string; text: string }): ReplyClass {
+/** Classifies a reply by its enhanced status code and text. `text`: one line, as stored in the queue. */
+export function classifyReply({ status, text }: { status: string; text: string }): ReplyClass {
   const found = RULES.find((rule) => (rule.status?.test(status) ?? true) && (rule.text?.test(text) ?? true));
   return found?.class ?? 'unknown';
 }

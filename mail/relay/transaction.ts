@@ -1,61 +1,65 @@
 import { formatAddress, needsUtf8, type Address } from '../message/address.ts';
 import { encodeXtext } from '../smtp/xtext.ts';
-import type { Offers } from './offers.ts';
-import { failed, type Verdict } from './verdict.ts';
+import type { ServerExtensions } from './server-extensions.ts';
+import { failed, type AttemptVerdict } from './attempt-verdict.ts';
 
-/** The octets of a message as they leave, signatures in front; lines end in CRLF. */
-export interface Outgoing {
+/** A message as sent, signatures in front; lines end in CRLF. */
+export interface WireMessage {
   size: number;
   eightBit: boolean;
-  /** Fields of the header hold UTF-8 and the sender asked for SMTPUTF8. */
+  /** The header has UTF-8 and the sender used SMTPUTF8. */
   utf8Header: boolean;
   chunks(): AsyncIterable<Buffer> | Iterable<Buffer>;
 }
 
 export interface TransactionRecipient {
   address: Address;
-  /** RFC 3461 parameters, decoded; '' where the sender gave none. */
+  /** RFC 3461 parameters, decoded; '' for none. */
   notify: string;
   orcpt: string;
 }
 
 /** One MAIL, its RCPTs and its DATA. */
 export interface Transaction {
-  /** Undefined is the null reverse-path. */
+  /** Envelope sender; undefined: the null reverse-path. */
   sender: Address | undefined;
   envid: string;
   ret: string;
-  /** REQUIRETLS; only over a session that was opened for it. RFC 8689 */
+  /** REQUIRETLS, only over a session that was opened for it. RFC 8689. */
   requireTls?: boolean | undefined;
   recipients: readonly TransactionRecipient[];
-  message: Outgoing;
+  message: WireMessage;
 }
 
 export interface TransactionResult {
   /** One for each recipient, in their order. */
-  verdicts: Verdict[];
-  /** The connection was gone before the server had said anything to this transaction: another one may be tried at once. */
+  verdicts: AttemptVerdict[];
+  /** The connection was lost before any reply: another one may be tried at once. */
   untouched: boolean;
 }
 
-/** What this server does not offer and the message needs. Nothing is converted: that would break signatures. */
-export function cannotTake(offers: Offers, { sender, message }: Transaction, to: Address): Verdict | undefined {
+/** Finds an extension that the message needs and the server lacks. Nothing is converted: that would break signatures. */
+export function missingExtension(
+  offers: ServerExtensions,
+  { sender, message }: Transaction,
+  to: Address,
+): AttemptVerdict | undefined {
   const utf8 = message.utf8Header || (sender !== undefined && needsUtf8(sender));
   if ((utf8 || needsUtf8(to)) && !offers.smtputf8) {
-    return failed('5.6.7', 'The server does not take internationalized addresses (SMTPUTF8)'); // RFC 6531 3.2
+    return failed('5.6.7', 'The server does not support internationalized addresses (SMTPUTF8)'); // RFC 6531 3.2
   }
   if (message.eightBit && !offers.eightBit) {
-    return failed('5.6.3', 'The server takes 7-bit mail only; send it as quoted-printable or base64'); // RFC 6152 3
+    return failed('5.6.3', 'The server accepts 7-bit mail only; send it as quoted-printable or base64'); // RFC 6152 3
   }
   if (offers.size !== undefined && offers.size > 0 && message.size > offers.size) {
-    return failed('5.3.4', `The message has ${message.size} octets, the server takes ${offers.size}`); // RFC 1870 6.1
+    return failed('5.3.4', `The message has ${message.size} octets, the server accepts ${offers.size}`); // RFC 1870 6.1
   }
   return undefined;
 }
 
-/** Its commands, for the recipients that are `open`, by their place; the caller reads as many answers. RFC 5321 3.3. */
-export function commandsOf(
-  offers: Offers,
+/** Lists the commands of a transaction for the recipients at indexes `open`; the caller reads as many replies. RFC 5321 3.3. */
+export function transactionCommands(
+  offers: ServerExtensions,
   { sender, envid, ret, requireTls, recipients, message }: Transaction,
   open: readonly number[],
 ): string[] {
@@ -74,7 +78,7 @@ export function commandsOf(
   return [mail, ...rcpts, 'DATA'];
 }
 
-/** RFC 3461 4.1, 4.2. What could not stand in a command is left out: the parameters only ask for reports. */
+/** Formats NOTIFY and ORCPT. Invalid values are left out: they only request reports. RFC 3461 4.1, 4.2. */
 function dsnParameters({ notify, orcpt }: TransactionRecipient): string {
   let out = /^(?:NEVER|(?:SUCCESS|FAILURE|DELAY)(?:,(?:SUCCESS|FAILURE|DELAY))*)$/.test(notify)
     ? ` NOTIFY=${notify}`

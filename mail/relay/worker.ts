@@ -1,67 +1,67 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Log, Meter } from '../log.ts';
 import { formatAddress } from '../message/address.ts';
-import type { Clock } from './clock.ts';
-import { groupRows, type Group } from './groups.ts';
-import { Holdings } from './holdings.ts';
-import { Lane } from './lane.ts';
+import type { RelayClock } from './clock.ts';
+import { ConnectionAllocator } from './connection-allocator.ts';
+import { groupRows, type RecipientGroup } from './recipient-groups.ts';
+import { InFlightRows } from './in-flight-rows.ts';
+import { DestinationQueue } from './destination-queue.ts';
 import type { RelayLimits } from './limits.ts';
-import type { AttemptResult, BounceMessage, Queue, QueueItem } from './needs.ts';
-import { Places } from './places.ts';
-import { Recorder } from './recorder.ts';
+import type { AttemptResult, BounceMessage, RelayQueue, QueueItem } from './relay-queue.ts';
+import { ResultRecorder } from './result-recorder.ts';
 import { jitter, nextAttempt } from './schedule.ts';
-import type { Sender } from './sender.ts';
-import type { Session } from './session.ts';
-import { triedWith } from './settle.ts';
+import type { GroupSender } from './group-sender.ts';
+import type { RelaySession } from './session.ts';
+import { retryStateAfterAttempt } from './attempt-result.ts';
 
-export interface WorkerOptions {
-  queue: Queue;
-  sender: Sender;
-  /** Ends every connection, also those still to come. */
+export interface RelayWorkerOptions {
+  queue: RelayQueue;
+  sender: GroupSender;
+  /** Closes all connections, and those still being opened. */
   connector: { destroy(): void };
   limits: RelayLimits;
-  clock: Clock;
+  clock: RelayClock;
   random: () => number;
   log: Log;
   meter: Meter;
 }
 
-/** The queue is looked at this often even when nothing says that rows are due: clocks jump, wake-ups get lost. */
-const LONGEST_SLEEP = 60_000;
-const SHORTEST_SLEEP = 1000;
-/** After the store has failed. */
-const PAUSE = 5000;
-/** A message that took longer, ms, speaks against more connections to where it went. */
-const SLOW = 5000;
+/** Maximum poll interval of the queue: clocks jump, and wake-ups get lost. */
+const MAX_SLEEP_MS = 60_000;
+const MIN_SLEEP_MS = 1000;
+/** Pause after a store failure. */
+const STORE_FAILURE_PAUSE_MS = 5000;
+/** A delivery slower than this, ms, lowers the connection limit of its destination. */
+const SLOW_DELIVERY_MS = 5000;
 
 /**
- * Takes due rows from the queue and sees each to a recorded result. Every destination is a lane with connections of its
- * own, so that one which is dead or slow only ever holds up itself.
+ * Takes due rows from the queue and records a result for each. Every destination has its own queue and connections, so that a
+ * dead or slow one delays only itself.
  */
-export class Worker {
-  readonly #options: WorkerOptions;
-  readonly #lanes = new Map<string, Lane>();
-  readonly #places: Places;
-  readonly #recorder: Recorder;
-  readonly #holdings = new Holdings();
+export class RelayWorker {
+  readonly #options: RelayWorkerOptions;
+  readonly #destinations = new Map<string, DestinationQueue>();
+  readonly #connections: ConnectionAllocator;
+  readonly #recorder: ResultRecorder;
+  readonly #inFlight = new InFlightRows();
   readonly #running = new Set<Promise<void>>();
   readonly #stopListening: () => void;
   #pulling: Promise<void> | undefined;
   #pullAgain = false;
   #cancelTimer: () => void = () => undefined;
-  /** Nothing is taken before this moment (monotonic ms): the store has just failed. */
+  /** No rows are read before this time (monotonic ms), after a store failure. */
   #pausedUntil = -Infinity;
   #closing = false;
 
-  constructor(options: WorkerOptions) {
+  constructor(options: RelayWorkerOptions) {
     this.#options = options;
-    this.#places = new Places(options.limits.connections);
-    this.#recorder = new Recorder(options.queue, options.clock, options.log);
+    this.#connections = new ConnectionAllocator(options.limits.connections);
+    this.#recorder = new ResultRecorder(options.queue, options.clock, options.log);
     this.#stopListening = options.queue.onChange(() => this.pull());
     this.pull();
   }
 
-  /** Looks for due rows. Calls that come while it looks are one more look. */
+  /** Reads due rows. Calls during a read cause one more read. */
   pull(): void {
     if (this.#closing) return;
     if (this.#pulling !== undefined) {
@@ -77,26 +77,27 @@ export class Worker {
     });
   }
 
-  /** Takes on nothing new and waits for what is on the wire, at most `limits.closing` ms; what is left is "later". */
+  /** Accepts no new rows and waits for open transactions, at most `limits.shutdown` ms; the rest is deferred. */
   async close(): Promise<void> {
     this.#closing = true;
     this.#stopListening();
     this.#cancelTimer();
-    for (const lane of this.#lanes.values()) lane.evictAll();
+    for (const destination of this.#destinations.values()) destination.evictAll();
     const { clock, limits, connector } = this.#options;
-    const cancel = clock.after(limits.closing, () => connector.destroy());
+    const cancel = clock.after(limits.shutdown, () => connector.destroy());
     await this.#pulling;
     while (this.#running.size > 0) await Promise.all(this.#running);
     cancel();
-    for (const lane of this.#lanes.values()) await lane.beginning;
-    for (const lane of this.#lanes.values()) for (const group of lane.ready.splice(0)) this.#giveBack(group);
+    for (const destination of this.#destinations.values()) await destination.recording;
+    for (const destination of this.#destinations.values())
+      for (const group of destination.ready.splice(0)) this.#returnUntried(group);
     await this.#recorder.close();
   }
 
-  /** Takes rows until there are no more, and answers how long to sleep then, ms. */
+  /** Reads rows until there are no more; returns the time to sleep, ms. */
   async #pull(): Promise<number> {
     const { queue, clock, log } = this.#options;
-    // Also when nothing more can be taken: or one wake-up that came meanwhile would be answered for ever, in one turn.
+    // Also during a pause: otherwise one wake-up during it would loop forever.
     this.#pullAgain = false;
     const pause = this.#pausedUntil - clock.monotonic();
     if (pause > 0) return pause;
@@ -104,225 +105,242 @@ export class Worker {
       do this.#pullAgain = false;
       while (await this.#round());
       const next = await queue.nextDue();
-      const wait = next === undefined ? LONGEST_SLEEP : next - clock.now();
-      return Math.min(LONGEST_SLEEP, Math.max(SHORTEST_SLEEP, wait));
+      const wait = next === undefined ? MAX_SLEEP_MS : next - clock.now();
+      return Math.min(MAX_SLEEP_MS, Math.max(MIN_SLEEP_MS, wait));
     } catch (error) {
-      log.error({ err: error }, 'the queue could not be read');
-      return PAUSE;
+      log.error({ err: error }, 'failed to read the queue');
+      return STORE_FAILURE_PAUSE_MS;
     }
   }
 
-  /** Looks once at every sender. True when a look was full and something of it was new: there may be more behind it. */
+  /** Reads due rows of every sender once. True if a page was full and had new rows: there may be more. */
   async #round(): Promise<boolean> {
     const { queue, clock, limits } = this.#options;
     let more = false;
     let after: number | undefined;
     do {
-      const look = { now: clock.now(), limit: limits.batch, ...this.#holdings.left(clock.monotonic()), after };
-      const { items, next } = await queue.due(look);
-      const fresh = items.filter((row) => !this.#holdings.has(row));
-      this.#takeOn(fresh);
+      const dueQuery = {
+        now: clock.now(),
+        limit: limits.batch,
+        ...this.#inFlight.exclusions(clock.monotonic()),
+        after,
+      };
+      const { items, next } = await queue.due(dueQuery);
+      const fresh = items.filter((row) => !this.#inFlight.has(row));
+      this.#enqueue(fresh);
       more ||= items.length >= limits.batch && fresh.length > 0;
       after = next;
-      // A look is short; many of them one after the other would not be.
-      if (after !== undefined || fresh.length > 0) await nextTurn();
+      // One read is short; many in a row would block the event loop.
+      if (after !== undefined || fresh.length > 0) await yieldToEventLoop();
     } while (after !== undefined && !this.#closing);
-    // What could not be begun would be found again and again until the store takes attempts.
+    // Rows that could not be started would be read again and again until the store works.
     return more && !this.#closing && clock.monotonic() >= this.#pausedUntil;
   }
 
-  #takeOn(rows: readonly QueueItem[]): void {
-    const touched = new Set<Lane>();
-    for (const row of rows) this.#holdings.take(row);
+  #enqueue(rows: readonly QueueItem[]): void {
+    const changed = new Set<DestinationQueue>();
+    for (const row of rows) this.#inFlight.add(row);
     for (const group of groupRows(rows)) {
-      const lane = this.#lane(laneName(group[0]));
-      lane.waiting.push(group);
-      touched.add(lane);
+      const destination = this.#destination(destinationKey(group[0]));
+      destination.waiting.push(group);
+      changed.add(destination);
     }
-    for (const lane of touched) this.#staff(lane);
-    this.#options.meter.gauge('relay_waiting', this.#holdings.size);
+    for (const destination of changed) this.#assignConnections(destination);
+    this.#options.meter.gauge('relay_waiting', this.#inFlight.size);
   }
 
-  #lane(name: string): Lane {
-    let lane = this.#lanes.get(name);
-    if (lane === undefined) this.#lanes.set(name, (lane = new Lane(name, this.#options.limits.perDestination)));
-    return lane;
+  #destination(name: string): DestinationQueue {
+    let destination = this.#destinations.get(name);
+    if (destination === undefined)
+      this.#destinations.set(name, (destination = new DestinationQueue(name, this.#options.limits.perDestination)));
+    return destination;
   }
 
-  /** Gives a lane the connections that its work asks for, as far as there are places. */
-  #staff(lane: Lane): void {
-    lane.wakeIdle();
-    while (lane.wants && !this.#closing && this.#place(lane)) {
-      lane.connections += 1;
-      lane.hungry += 1;
-      const run: Promise<void> = this.#run(lane).finally(() => {
+  /** Opens the connections that a destination needs, as far as they are free. */
+  #assignConnections(destination: DestinationQueue): void {
+    destination.wakeIdle();
+    while (destination.needsConnection && !this.#closing && this.#allocate(destination)) {
+      destination.connections += 1;
+      destination.seekingWork += 1;
+      const run: Promise<void> = this.#run(destination).finally(() => {
         this.#running.delete(run);
       });
       this.#running.add(run);
     }
-    this.#options.meter.gauge('relay_connections', this.#places.taken);
+    this.#options.meter.gauge('relay_connections', this.#connections.allocated);
   }
 
-  #place(lane: Lane): boolean {
-    if (this.#places.take(lane)) return true;
-    // The place of an idle connection comes free at once; its end staffs the lanes that wait.
-    for (const other of this.#lanes.values()) if (other !== lane && other.evictIdle()) break;
+  #allocate(destination: DestinationQueue): boolean {
+    if (this.#connections.allocate(destination)) return true;
+    // Evict an idle connection of another destination; its end assigns connections to the waiting ones.
+    for (const other of this.#destinations.values()) if (other !== destination && other.evictIdle()) break;
     return false;
   }
 
-  /** One connection's life: group after group until there is nothing more to do. `hungry` counts it on entry. */
-  async #run(lane: Lane): Promise<void> {
-    let session: Session | undefined;
+  /** Runs one connection: sends group after group until there is no more work. `seekingWork` counts it on entry. */
+  async #run(destination: DestinationQueue): Promise<void> {
+    let session: RelaySession | undefined;
     const since = this.#options.clock.monotonic();
     try {
-      for (let group = await this.#next(lane, session); group !== undefined; group = await this.#next(lane, session)) {
-        session = await this.#send(lane, group, session);
+      for (
+        let group = await this.#next(destination, session);
+        group !== undefined;
+        group = await this.#next(destination, session)
+      ) {
+        session = await this.#send(destination, group, session);
         const held = this.#options.clock.monotonic() - since;
-        if (this.#places.shouldYield(lane, session?.count ?? Infinity, held)) break;
-        lane.hungry += 1;
+        if (this.#connections.shouldYield(destination, session?.count ?? Infinity, held)) break;
+        destination.seekingWork += 1;
       }
     } catch (error) {
-      this.#options.log.error({ err: error, destination: lane.name }, 'sending failed for a reason of our own');
+      this.#options.log.error({ err: error, destination: destination.name }, 'failed to send (internal error)');
     }
     session?.quit();
-    lane.connections -= 1;
-    this.#places.give(lane);
-    for (let other = this.#places.next(); other !== undefined; other = this.#places.next()) this.#staff(other);
-    this.#staff(lane);
-    if (lane.empty) this.#forget(lane);
+    destination.connections -= 1;
+    this.#connections.release(destination);
+    for (let other = this.#connections.next(); other !== undefined; other = this.#connections.next())
+      this.#assignConnections(other);
+    this.#assignConnections(destination);
+    if (destination.isEmpty) this.#removeDestination(destination);
   }
 
-  #forget(lane: Lane): void {
-    this.#lanes.delete(lane.name);
-    this.#places.forget(lane);
+  #removeDestination(destination: DestinationQueue): void {
+    this.#destinations.delete(destination.name);
+    this.#connections.dequeue(destination);
   }
 
-  /** The next group to send, recorded as begun, or undefined when this connection is to end. It is hungry no longer then. */
-  async #next(lane: Lane, session: Session | undefined): Promise<Group | undefined> {
+  /** Returns the next group, recorded as started, or undefined to end this connection. It is not counted in `seekingWork` then. */
+  async #next(destination: DestinationQueue, session: RelaySession | undefined): Promise<RecipientGroup | undefined> {
     for (;;) {
-      const group = this.#closing ? undefined : lane.ready.shift();
+      const group = this.#closing ? undefined : destination.ready.shift();
       if (group !== undefined || this.#closing) {
-        lane.hungry -= 1;
-        if (group !== undefined && lane.ready.length < lane.connections) void this.#begin(lane);
+        destination.seekingWork -= 1;
+        if (group !== undefined && destination.ready.length < destination.connections) void this.#begin(destination);
         return group;
       }
-      if (lane.waiting.length > 0 || lane.beginning !== undefined) {
-        await this.#begin(lane);
+      if (destination.waiting.length > 0 || destination.recording !== undefined) {
+        await this.#begin(destination);
       } else {
-        lane.hungry -= 1;
-        if (session?.usable !== true || this.#places.areWanted()) return undefined;
+        destination.seekingWork -= 1;
+        if (session?.usable !== true || this.#connections.hasWaiting()) return undefined;
         const { clock, limits } = this.#options;
-        if (!(await lane.idle((end) => clock.after(limits.idle, end)))) return undefined;
+        if (!(await destination.idle((end) => clock.after(limits.idle, end)))) return undefined;
       }
     }
   }
 
   /**
-   * Records the attempts of the next groups before any of them is dialed, so that a crash cannot hammer a server. A few
-   * ahead of the connections, so that none of them waits for the disk.
+   * Records the attempts of the next groups before they are sent, so that a crash loop cannot hammer a server. A few ahead of
+   * the connections, so that none waits for the disk.
    */
-  #begin(lane: Lane): Promise<void> {
-    if (lane.beginning !== undefined) return lane.beginning;
-    const groups = lane.waiting.take(2 * Math.max(1, lane.connections));
+  #begin(destination: DestinationQueue): Promise<void> {
+    if (destination.recording !== undefined) return destination.recording;
+    const groups = destination.waiting.take(2 * Math.max(1, destination.connections));
     if (groups.length === 0) return Promise.resolve();
-    lane.beginning = this.#beginGroups(lane, groups).finally(() => {
-      lane.beginning = undefined;
+    destination.recording = this.#beginGroups(destination, groups).finally(() => {
+      destination.recording = undefined;
     });
-    return lane.beginning;
+    return destination.recording;
   }
 
-  async #beginGroups(lane: Lane, groups: readonly Group[]): Promise<void> {
+  async #beginGroups(destination: DestinationQueue, groups: readonly RecipientGroup[]): Promise<void> {
     const { queue, clock, random } = this.#options;
     const now = clock.now();
     const rows = groups.flat();
     try {
-      const begun = new Set(await queue.begin(rows.map((row) => ({ id: row.id, nextAt: retryAt(row, now, random) }))));
-      for (const row of rows) if (!begun.has(row.id)) this.#holdings.release(row); // canceled or held meanwhile
-      lane.ready.push(...groupRows(rows.filter((row) => begun.has(row.id))));
+      const begun = new Set(
+        await queue.begin(rows.map((row) => ({ id: row.id, nextAt: fallbackRetryTime(row, now, random) }))),
+      );
+      for (const row of rows) if (!begun.has(row.id)) this.#inFlight.release(row); // canceled or held meanwhile
+      destination.ready.push(...groupRows(rows.filter((row) => begun.has(row.id))));
     } catch (error) {
-      for (const row of rows) this.#holdings.release(row);
+      for (const row of rows) this.#inFlight.release(row);
       this.#pause(error);
     }
-    if (this.#holdings.begun(rows, clock.monotonic())) this.pull();
+    if (this.#inFlight.markBegun(rows, clock.monotonic())) this.pull();
   }
 
-  /** A full disk refuses every destination alike: one line tells of it, and the next look is a while away. */
+  /** Pauses after a store failure, such as a full disk: one log line for all destinations. */
   #pause(error: unknown): void {
     const { clock, log } = this.#options;
     if (clock.monotonic() < this.#pausedUntil) return;
-    this.#pausedUntil = clock.monotonic() + PAUSE;
-    log.error({ err: error }, 'attempts could not be recorded, so none is made');
-    clock.after(PAUSE, () => this.pull());
+    this.#pausedUntil = clock.monotonic() + STORE_FAILURE_PAUSE_MS;
+    log.error({ err: error }, 'failed to record delivery attempts, relay paused');
+    clock.after(STORE_FAILURE_PAUSE_MS, () => this.pull());
   }
 
-  async #send(lane: Lane, group: Group, session: Session | undefined): Promise<Session | undefined> {
+  async #send(
+    destination: DestinationQueue,
+    group: RecipientGroup,
+    session: RelaySession | undefined,
+  ): Promise<RelaySession | undefined> {
     const usable = session?.usable === true ? session : undefined;
-    if (usable === undefined) session?.destroy(); // one that talks unasked would stay open for as long as it likes
+    if (usable === undefined) session?.destroy(); // a server that sends unsolicited replies would keep it open
     const since = this.#options.clock.monotonic();
     const sent = await this.#options.sender.send(group, usable).catch((error: unknown) => {
-      // They come back at the time that they were begun with.
-      for (const row of group) this.#holdings.release(row);
+      // The rows become due again at the time recorded with the attempt.
+      for (const row of group) this.#inFlight.release(row);
       throw error;
     });
-    this.#learn(lane, sent.trouble, this.#options.clock.monotonic() - since > SLOW);
+    this.#adjustLimits(destination, sent.destinationFailed, this.#options.clock.monotonic() - since > SLOW_DELIVERY_MS);
     this.#record(group, sent.results, sent.bounces);
-    await this.#recorder.crowded;
+    await this.#recorder.backpressure;
     if (sent.session === undefined || sent.session.count < this.#options.limits.messagesPerConnection)
       return sent.session;
     sent.session.quit();
     return undefined;
   }
 
-  #learn(lane: Lane, trouble: boolean, slow: boolean): void {
+  #adjustLimits(destination: DestinationQueue, trouble: boolean, slow: boolean): void {
     if (trouble || slow) {
-      if (trouble) lane.shrink();
-      else lane.slacken();
-      this.#places.disprove(lane);
+      if (trouble) destination.halveLimit();
+      else destination.decreaseLimit();
+      this.#connections.markUnproven(destination);
       return;
     }
-    lane.grow();
-    this.#places.prove(lane);
-    this.#staff(lane);
+    destination.increaseLimit();
+    this.#connections.markResponsive(destination);
+    this.#assignConnections(destination);
   }
 
-  #record(group: Group, results: readonly AttemptResult[], bounces: readonly BounceMessage[]): void {
+  #record(group: RecipientGroup, results: readonly AttemptResult[], bounces: readonly BounceMessage[]): void {
     const { log, meter } = this.#options;
     for (const [at, result] of results.entries()) {
-      const { id: _id, ...said } = result;
+      const { id: _id, ...fields } = result;
       const row = group[at];
       meter.count('relay_attempts_total', { outcome: result.outcome });
       if (row !== undefined && result.outcome !== 'deferred') {
         meter.observe('relay_queued_seconds', (result.at - row.queuedAt) / 1000, { outcome: result.outcome });
       }
-      log.info({ trace: row?.trace, attempt: (row?.attempts ?? 0) + 1, ...said }, `relay: ${result.outcome}`);
+      log.info({ trace: row?.trace, attempt: (row?.attempts ?? 0) + 1, ...fields }, `relay: ${result.outcome}`);
     }
     for (const bounce of bounces) meter.count('relay_reports_total', { kind: bounce.kind });
     const now = this.#options.clock.now();
-    const atOnce = results.some((result) => result.outcome === 'deferred' && result.nextAt <= now);
-    const named = results.map((result, at) => ({ ...result, ...namesOf(group[at]) }));
+    const isDueNow = results.some((result) => result.outcome === 'deferred' && result.nextAt <= now);
+    const named = results.map((result, at) => ({ ...result, ...journalNames(group[at]) }));
     this.#recorder.add(named, bounces, () => {
-      for (const row of group) this.#holdings.release(row);
-      if (atOnce) this.pull();
+      for (const row of group) this.#inFlight.release(row);
+      if (isDueNow) this.pull();
     });
   }
 
-  #giveBack(group: Group): void {
-    this.#record(group, this.#options.sender.untried(group, 'this server was stopped before it could try'), []);
+  #returnUntried(group: RecipientGroup): void {
+    this.#record(group, this.#options.sender.untried(group, 'the server stopped before the attempt'), []);
   }
 }
 
-/** Whose result it is, also when the row was cancelled meanwhile. */
-function namesOf(row: QueueItem | undefined): { trace: string; to: string } | undefined {
+/** Trace id and recipient of a result, for the journal; the row may be deleted meanwhile. */
+function journalNames(row: QueueItem | undefined): { trace: string; to: string } | undefined {
   return row && { trace: row.trace, to: formatAddress(row.recipient) };
 }
 
-/** What shares connections: one destination, or all that leaves by one smarthost. */
-function laneName({ domain, way }: QueueItem): string {
+/** Key of the rows that share connections: one destination, or one smarthost. */
+function destinationKey({ domain, nextHop: way }: QueueItem): string {
   return way.via === undefined ? domain : `smarthost ${way.via}`;
 }
 
-/** When a row is due if this attempt never reports back. */
-function retryAt(row: QueueItem, now: number, random: () => number): number {
-  const tried = triedWith(row);
-  return nextAttempt({ ...tried, lifetime: Infinity }, now, jitter(random)) ?? now + PAUSE;
+/** Time when a row is due again if this attempt has no result. */
+function fallbackRetryTime(row: QueueItem, now: number, random: () => number): number {
+  const tried = retryStateAfterAttempt(row);
+  return nextAttempt({ ...tried, lifetime: Infinity }, now, jitter(random)) ?? now + STORE_FAILURE_PAUSE_MS;
 }

@@ -5,26 +5,26 @@ const TEXT = 0;
 const AFTER_CR = 1;
 const LINE_START = 2;
 
-/** What {@link DotStuffer} will not send. */
-export type Unsendable = 'bare-cr' | 'bare-lf' | 'nul';
+/** Octets that {@link DotStuffer} refuses. */
+export type UnsendableReason = 'bare-cr' | 'bare-lf' | 'nul';
 
-export type Stuffed = { kind: 'octets'; octets: Buffer } | { kind: 'refused'; why: Unsendable };
+export type StuffedChunk = { kind: 'octets'; octets: Buffer } | { kind: 'refused'; why: UnsendableReason };
 
 /**
- * Writes a message as it goes behind DATA: dots doubled at line starts, the end at the end. RFC 5321 4.5.2.
+ * Encodes a message for DATA: doubles dots at line starts and adds the end marker. RFC 5321 4.5.2.
  *
- * A bare CR or LF or a NUL is refused and never given out: the next server might take it for a line end and our message
- * for two (CVE-2026-33604 is this hole in another server). After a refusal nothing more is given out, and the caller
- * has to drop the connection, for DATA cannot be taken back.
+ * Refuses a bare CR or LF or a NUL: another server may treat it as a line end and split the message in two
+ * (SMTP smuggling; CVE-2026-33604 in another server). After a refusal nothing is returned, and the caller has to close the
+ * connection, because DATA cannot be cancelled.
  */
 export class DotStuffer {
   #state = LINE_START;
-  #refused: Unsendable | undefined;
+  #refused: UnsendableReason | undefined;
 
-  /** Takes the next octets of the message. `chunk` itself is given out when nothing in it needs a dot. */
-  push(chunk: Buffer): Stuffed {
+  /** Encodes the next octets. Returns `chunk` itself when it needs no dot. */
+  push(chunk: Buffer): StuffedChunk {
     if (chunk.length === 0 && this.#refused === undefined) return { kind: 'octets', octets: chunk };
-    // A CR waits until its LF is seen, so no chunk ever ends in one.
+    // A CR is held back until its LF arrives, so no chunk ends in one.
     const held = this.#state === AFTER_CR ? 1 : 0;
     const stuffed = this.#scan(chunk);
     if (this.#refused !== undefined) return { kind: 'refused', why: this.#refused };
@@ -34,19 +34,19 @@ export class DotStuffer {
     return { kind: 'octets', octets: build(ready, stuffed, held) };
   }
 
-  /** The last octets: the CRLF that a message without one at its end gets, and the dot. */
-  end(): Stuffed {
+  /** The last octets: a CRLF if the message does not end with one, and the dot. */
+  end(): StuffedChunk {
     if (this.#state === AFTER_CR) this.#refused ??= 'bare-cr';
     if (this.#refused !== undefined) return { kind: 'refused', why: this.#refused };
     return { kind: 'octets', octets: Buffer.from(this.#state === LINE_START ? '.\r\n' : '\r\n.\r\n') };
   }
 
-  /** Finds the line starts that need a dot, and what must not be sent. */
+  /** Finds line starts that need a dot, and refused octets. */
   #scan(chunk: Buffer): number[] {
     const stuffed: number[] = [];
     let state = this.#state;
     for (let at = 0; at < chunk.length; at += 1) {
-      // Nearly all octets are text in the middle of a line.
+      // Fast path: most octets are text within a line.
       if (state === TEXT) while (at < chunk.length && chunk[at]! > CR) at += 1;
       if (at === chunk.length) break;
       const octet = chunk[at]!;

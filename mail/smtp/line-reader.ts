@@ -1,8 +1,8 @@
-/** Why a line is no command. */
+/** The reason why a line is not a command. */
 export type LineFlaw =
-  /** Longer than the limit; it has been skipped to its end. */
+  /** Longer than the limit; skipped to its end. */
   | 'too-long'
-  /** So long without an end that the peer is not speaking SMTP. */
+  /** Longer than 64 KiB without a line end: the peer does not speak SMTP. */
   | 'endless'
   /** Ended by a bare LF. */
   | 'bare-lf'
@@ -13,22 +13,22 @@ export type LineFlaw =
 
 const LF = 10;
 const CR = 13;
-const ENDLESS = 65_536;
+const MAX_SKIPPED_OCTETS = 65_536;
 const PLAIN = /^[\x20-\x7e]*$/;
 const CONTROL = /[\x00-\x1f\x7f]/;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The input of one session: chunks go in, command lines or raw octets come out. Holds at most one unfinished line of
- * `limit` octets beside the last chunk, however long the peer makes it.
+ * Splits the input of one session into command lines or raw octets. Buffers at most one incomplete line of `limit` octets
+ * beside the last chunk.
  */
 export class LineReader {
   #chunk: Buffer | undefined;
   #at = 0;
   #skipped = 0;
 
-  /** Octets that have come and were not taken. */
-  get waiting(): number {
+  /** Unread octets. */
+  get buffered(): number {
     return this.#chunk === undefined ? 0 : this.#chunk.length - this.#at;
   }
 
@@ -37,20 +37,20 @@ export class LineReader {
     this.#at = 0;
   }
 
-  /** Gives away everything that is waiting; the caller gives back what it did not use with {@link push}. */
+  /** Returns all unread octets; the caller gives back unused ones with {@link push}. */
   take(): Buffer | undefined {
     const taken = this.#chunk?.subarray(this.#at);
     this.drop();
     return taken;
   }
 
-  /** Forgets everything that is waiting. */
+  /** Discards all unread octets. */
   drop(): void {
     this.#chunk = undefined;
     this.#at = 0;
   }
 
-  /** The next line without its CRLF, a flaw, or undefined when there is no whole line yet. */
+  /** The next line without its CRLF, a flaw, or undefined when no line is complete. */
   line(limit: number): string | { flaw: LineFlaw } | undefined {
     const chunk = this.#chunk;
     if (chunk === undefined) return undefined;
@@ -60,7 +60,7 @@ export class LineReader {
     this.#at = end + 1;
     if (this.#at === chunk.length) this.drop();
     if (this.#skipped > 0 || end + 1 - start > limit) return this.#tooLong();
-    // RFC 5321 2.3.8: a line ends in CRLF and nothing else. Who takes a bare LF can be sold one message as two.
+    // RFC 5321 2.3.8: only CRLF ends a line. Accepting a bare LF allows SMTP smuggling.
     if (end === start || chunk[end - 1] !== CR) return { flaw: 'bare-lf' };
     const text = chunk.toString('latin1', start, end - 1);
     return PLAIN.test(text) ? text : decode(chunk.subarray(start, end - 1), text);
@@ -76,7 +76,7 @@ export class LineReader {
     if (this.#skipped === 0 && held <= limit) return undefined;
     this.#skipped += held;
     this.drop();
-    return this.#skipped > ENDLESS ? { flaw: 'endless' } : undefined;
+    return this.#skipped > MAX_SKIPPED_OCTETS ? { flaw: 'endless' } : undefined;
   }
 }
 

@@ -4,11 +4,11 @@ import { fault, type SyntaxFault } from './syntax.ts';
 export type Parameters = ReadonlyMap<string, string | undefined>;
 
 const KEYWORD = /^[A-Za-z0-9][A-Za-z0-9-]*$/;
-/** esmtp-value; RFC 6531 3.3 adds what is not ASCII. */
+/** esmtp-value; RFC 6531 3.3 adds non-ASCII. */
 const VALUE = /^[\x21-\x3c\x3e-\x7e\u0080-\u{10ffff}]+$/u;
 const NONE: Parameters = new Map();
 
-/** Reads `KEY=value KEY ...`. A keyword given twice is a fault: which one counts would be a guess. */
+/** Parses `KEY=value KEY ...`. A repeated keyword is an error, because it is ambiguous. */
 export function readParameters(text: string): Parameters | SyntaxFault {
   if (text === '') return NONE;
   const found = new Map<string, string | undefined>();
@@ -18,9 +18,9 @@ export function readParameters(text: string): Parameters | SyntaxFault {
     const keyword = (equals < 0 ? word : word.slice(0, equals)).toUpperCase();
     const value = equals < 0 ? undefined : word.slice(equals + 1);
     if (!KEYWORD.test(keyword) || (value !== undefined && !VALUE.test(value))) {
-      return fault(501, '5.5.4', 'A parameter is KEYWORD or KEYWORD=value');
+      return fault(501, '5.5.4', 'Syntax of a parameter: KEYWORD or KEYWORD=value');
     }
-    if (found.has(keyword)) return fault(501, '5.5.4', `${keyword} is given twice`);
+    if (found.has(keyword)) return fault(501, '5.5.4', `Duplicate parameter ${keyword}`);
     found.set(keyword, value);
   }
   return found;

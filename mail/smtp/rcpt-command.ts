@@ -5,10 +5,10 @@ import { decodeXtext } from './xtext.ts';
 
 const NOTIFY = ['SUCCESS', 'FAILURE', 'DELAY'] as const;
 
-/** When the sender wants to be told, RFC 3461 4.1; NEVER stands alone. */
+/** Values of NOTIFY, RFC 3461 4.1; NEVER is used alone. */
 export type Notify = (typeof NOTIFY)[number] | 'NEVER';
 
-/** The words of a RCPT command. */
+/** Arguments of RCPT. */
 export interface RcptArguments {
   path: Exclude<Path, { kind: 'null' }>;
   /** True when the command has octets over 127, which needs SMTPUTF8 in MAIL. RFC 6531 3.4. */
@@ -20,19 +20,19 @@ export interface RcptArguments {
 
 /** Parses what follows `RCPT `. RFC 5321 4.1.1.3, with NOTIFY and ORCPT. */
 export function parseRcpt(text: string): RcptArguments | SyntaxFault {
-  if (!/^TO:/i.test(text)) return fault(501, '5.5.4', 'The form is RCPT TO:<address>');
+  if (!/^TO:/i.test(text)) return fault(501, '5.5.4', 'Syntax: RCPT TO:<address>');
   const read = readPath(text.slice(3).trimStart());
   if ('kind' in read) {
     switch (read.kind) {
       case 'no-brackets':
-        return fault(501, '5.5.4', 'The form is RCPT TO:<address>');
+        return fault(501, '5.5.4', 'Syntax: RCPT TO:<address>');
       case 'source-route':
-        return fault(553, '5.1.3', 'Source routes are not taken; give the address alone');
+        return fault(553, '5.1.3', 'Source routes are not supported. Send the address alone');
       case 'not-an-address':
-        return fault(501, '5.1.3', 'The recipient is not a mail address');
+        return fault(501, '5.1.3', 'Invalid recipient address');
     }
   }
-  if (read.path.kind === 'null') return fault(501, '5.1.3', 'The recipient is empty');
+  if (read.path.kind === 'null') return fault(501, '5.1.3', 'Empty recipient address');
   const parameters = readParameters(read.rest);
   return isFault(parameters)
     ? parameters
@@ -43,14 +43,15 @@ function withParameters(rcpt: RcptArguments, parameters: Parameters): RcptArgume
   for (const [keyword, value] of parameters) {
     if (keyword === 'NOTIFY') {
       const notify = readNotify(value);
-      if (notify === undefined) return fault(501, '5.5.4', 'NOTIFY is NEVER, or SUCCESS, FAILURE and DELAY by commas');
+      if (notify === undefined)
+        return fault(501, '5.5.4', 'NOTIFY must be NEVER, or a list of SUCCESS, FAILURE and DELAY');
       rcpt.notify = notify;
     } else if (keyword === 'ORCPT') {
       const orcpt = readOrcpt(value);
-      if (orcpt === undefined) return fault(501, '5.5.4', 'ORCPT is an address type, a semicolon and xtext');
+      if (orcpt === undefined) return fault(501, '5.5.4', 'ORCPT must be an address type, a semicolon and xtext');
       rcpt.orcpt = orcpt;
     } else {
-      return fault(555, '5.5.4', `The parameter ${keyword} is not known here`);
+      return fault(555, '5.5.4', `Unsupported parameter ${keyword}`);
     }
   }
   return rcpt;
@@ -59,18 +60,18 @@ function withParameters(rcpt: RcptArguments, parameters: Parameters): RcptArgume
 function readNotify(value: string | undefined): readonly Notify[] | undefined {
   const words = (value ?? '').toUpperCase().split(',');
   if (words.length === 1 && words[0] === 'NEVER') return ['NEVER'];
-  const asked = NOTIFY.filter((word) => words.includes(word));
-  return asked.length === words.length ? asked : undefined;
+  const values = NOTIFY.filter((word) => words.includes(word));
+  return values.length === words.length ? values : undefined;
 }
 
 function readOrcpt(value: string | undefined): string | undefined {
   if (value === undefined || value.length > 500) return undefined;
   const [type, address] = splitOnce(value, ';');
   if (!/^[A-Za-z0-9-]{1,40}$/.test(type) || address === '') return undefined;
-  // RFC 6533 3: utf-8 addresses may stand unencoded in an SMTPUTF8 transaction.
+  // RFC 6533 3: utf-8 addresses may be unencoded in an SMTPUTF8 transaction.
   const raw = /^utf-8$/i.test(type) && !/[+=\s\x00-\x1f\x7f-\x9f]/.test(address);
   const decoded = raw ? address : decodeXtext(address);
-  // As with ENVID: nothing that could end a line may come out of xtext.
+  // As with ENVID: xtext must not decode to a line end.
   if (decoded === undefined || (!raw && !/^[\x20-\x7e]+$/.test(decoded))) return undefined;
   return `${type};${decoded}`;
 }

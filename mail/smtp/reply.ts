@@ -1,4 +1,4 @@
-/** One SMTP answer. The loop that owns the socket writes it; commands only return it. RFC 5321 4.2. */
+/** One SMTP reply. Commands return it; the session loop writes it. RFC 5321 4.2. */
 export interface Reply {
   readonly code: number;
   /** Enhanced status code such as `5.1.1`, or empty where RFC 2034 4 allows none (220 banner, EHLO, 334, 354). */
@@ -6,20 +6,19 @@ export interface Reply {
   readonly lines: readonly string[];
 }
 
-/** Makes a reply. `lines` are sentences without code and line end; what they quote from peers is cleaned on writing. */
+/** Creates a reply. `lines` are texts without code and line end; formatReply sanitizes quoted input. */
 export function reply(code: number, enhanced: string, ...lines: string[]): Reply {
   return { code, enhanced, lines };
 }
 
-/** What may stand in a reply line. RFC 5321 4.2: textstring is printable ASCII, space and tab. */
+/** Characters not allowed in a reply line. RFC 5321 4.2: textstring is printable ASCII, space and tab. */
 const UNSAFE = /[^\x20-\x7e]/;
 const UNSAFE_UTF8 = /[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffd]/;
 /** RFC 5321 4.5.3.1.5: 512 octets a reply line, with code and CRLF; UTF-8 text may take three octets a character. */
-const LONGEST = { ascii: 480, utf8: 160 };
+const MAX_TEXT_CHARACTERS = { ascii: 480, utf8: 160 };
 
 /**
- * The octets of a reply as text. Non-ASCII goes out only when `utf8` is set, which needs SMTPUTF8 in the command that
- * is answered (RFC 6531 3.7.4.2).
+ * Formats a reply. Sends non-ASCII only with `utf8`, which requires SMTPUTF8 in the command (RFC 6531 3.7.4.2).
  */
 export function formatReply(reply: Reply, utf8 = false): string {
   const { code, enhanced, lines } = reply;
@@ -33,9 +32,9 @@ export function formatReply(reply: Reply, utf8 = false): string {
   return out;
 }
 
-// A reply that carried a line end from a peer's address would be two replies to the client.
+// A line end from quoted input would split the reply in two.
 function clean(text: string, utf8: boolean): string {
-  const [unsafe, longest] = utf8 ? [UNSAFE_UTF8, LONGEST.utf8] : [UNSAFE, LONGEST.ascii];
+  const [unsafe, longest] = utf8 ? [UNSAFE_UTF8, MAX_TEXT_CHARACTERS.utf8] : [UNSAFE, MAX_TEXT_CHARACTERS.ascii];
   const short = text.length > longest ? `${text.slice(0, longest)}...` : text;
   return unsafe.test(short) ? short.replace(new RegExp(unsafe, 'g'), '?') : short;
 }

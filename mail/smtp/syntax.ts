@@ -1,11 +1,11 @@
 import { reply, type Reply } from './reply.ts';
 
-/** What a grammar function answers for input that is not in the grammar: the reply that says so. */
+/** The result of a parser for invalid input, with the reply to send. */
 export interface SyntaxFault {
   readonly fault: Reply;
 }
 
-/** Says what is wrong with a command's words, with the code the RFC has for it. */
+/** Creates the reply to a syntax error, with the code of the RFC. */
 export function fault(code: number, enhanced: string, text: string): SyntaxFault {
   return { fault: reply(code, enhanced, text) };
 }

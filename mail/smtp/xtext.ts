@@ -1,4 +1,4 @@
-/** xtext of RFC 3461 4: printable ASCII without `+` and `=`, everything else as `+HH` with upper-case digits. */
+/** xtext of RFC 3461 4: printable ASCII without `+` and `=`; other octets as `+HH` with upper-case digits. */
 const XTEXT = /^(?:[\x21-\x2a\x2c-\x3c\x3e-\x7e]|\+[0-9A-F]{2})*$/;
 
 /** Decodes xtext to a string of octets (latin1), or undefined when it is not xtext. */

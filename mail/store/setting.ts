@@ -1,6 +1,6 @@
 import { command, query } from './engine/types.ts';
 
-/** Keeps a value of the database itself, such as its id or the check of its key; the first one stays. */
+/** Stores a value of the database itself, such as its id or the check value of its key. An existing value stays. */
 export const setSetting = command(
   'set-setting',
   async (tx, input: { name: string; value: Uint8Array }): Promise<'set' | 'kept'> => {

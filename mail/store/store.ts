@@ -1,11 +1,13 @@
+import { ReaderClient } from './engine/reader-client.ts';
 import { mkdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log, Meter } from '../log.ts';
 import { SecretLinkForms, type SecretLinks } from '../message/secret-link.ts';
-import { BlobFiles } from './blob.ts';
-import { blobBytes } from './content.ts';
-import { ReaderClient, WriterClient, type WriterClientOptions } from './engine/client.ts';
+import { BlobFiles } from './blob/blob.ts';
+import { blobBytes } from './blob/content.ts';
+import { BlobUnreadable, isUnreadable } from './blob/unreadable.ts';
+import { WriterClient, type WriterClientOptions } from './engine/client.ts';
 import { LocalWriter } from './engine/local.ts';
 import { openForReading } from './engine/connection.ts';
 import { lockDataDir } from './engine/lock.ts';
@@ -13,10 +15,12 @@ import { Reader } from './engine/reader.ts';
 import type { ThreadParts } from './engine/thread.ts';
 import { type Command, type Query, type Store, StoreBusy, type WakeUp } from './engine/types.ts';
 import { LocalText, TextClient, type TextSearch } from './search/text-client.ts';
-import type { SharedView } from './view.ts';
-import { Views } from './views.ts';
+import type { SharedView } from './mailbox/view.ts';
+import { Views } from './mailbox/views.ts';
 
-const GUARD_EVERY_MS = 2_000;
+const DISK_CHECK_INTERVAL_MS = 2_000;
+/** Damaged messages that are logged; with more, the disk is the problem. */
+const MAX_UNREADABLE = 1_000;
 
 export interface StoreOptions {
   dataDir: string;
@@ -25,23 +29,25 @@ export interface StoreOptions {
    * write on the calling thread.
    */
   engine: URL | ThreadParts;
-  /** Mail is refused for now while the disk has less free than this, in octets. 0 switches the guard off. */
+  /** Heap of a thread for searches, MB. Left out: V8's default. */
+  readerHeapMb?: number;
+  /** Octets of free disk space below which mail is deferred; 0 disables the check. */
   keepFree: number;
-  /** Programs are not shown what mail says that carries such a link; left out: no mail does. */
+  /** Links to secret pages, which are redacted for agents; undefined: nothing is redacted. */
   secretLinks?: SecretLinks;
   clock: () => number;
   log: Log;
   meter: Meter;
-  /** The store can promise nothing any more: say "later" to who waits, then end the process. */
+  /** Called when the store is no longer durable: answer pending requests with "try later", then end the process. */
   fatal: (error: Error) => void;
 }
 
-/** Everything that is remembered: the commands and queries of the engine, blob files, and the views that follow them. */
+/** The mail store: commands and queries of the engine, blob files, and the mailbox views that follow them. */
 export class MailStore implements Store, AsyncDisposable {
   readonly files: BlobFiles;
-  /** Words of messages, in a file of its own that can be made again. */
+  /** Full-text index, in its own file, which can be rebuilt. */
   readonly text: TextSearch;
-  /** What every message is looked through for before it gets a row. */
+  /** Patterns of secret links that every message is scanned for before it is stored. */
   readonly secretLinks: SecretLinkForms | undefined;
   readonly #options: StoreOptions;
   readonly #lock: Disposable;
@@ -51,6 +57,7 @@ export class MailStore implements Store, AsyncDisposable {
   readonly #views: Views;
   readonly #listeners: Set<(wakeUp: WakeUp) => void>;
   readonly #guard: NodeJS.Timeout;
+  readonly #unreadable = new Set<number>();
   #full = false;
 
   private constructor(
@@ -67,15 +74,15 @@ export class MailStore implements Store, AsyncDisposable {
     this.#reader = reader;
     this.#views = views;
     this.#listeners = listeners;
-    this.#scanner = options.engine instanceof URL ? new ReaderClient(options.engine, databasePath(options)) : reader;
+    this.#scanner = openScanner(options) ?? reader;
     this.files = new BlobFiles(options.dataDir);
     this.secretLinks = options.secretLinks && new SecretLinkForms(options.secretLinks);
     this.text = openText(options, this.files);
-    // What arrived before the last end and is not indexed yet follows with the next commit, or the first search.
+    // Mail that was not indexed before the last shutdown is indexed with the next commit or search.
     listeners.add(() => {
       if (!this.#full) this.text.committed();
     });
-    this.#guard = setInterval(() => void this.#look(), GUARD_EVERY_MS);
+    this.#guard = setInterval(() => void this.#checkDisk(), DISK_CHECK_INTERVAL_MS);
     this.#guard.unref();
   }
 
@@ -98,7 +105,7 @@ export class MailStore implements Store, AsyncDisposable {
       const reader = new Reader(openForReading(databasePath(options)));
       views = new Views(reader);
       const store = new MailStore(options, lock, writer, reader, views, listeners);
-      await store.#look();
+      await store.#checkDisk();
       return store;
     } catch (error) {
       lock[Symbol.dispose]();
@@ -127,26 +134,54 @@ export class MailStore implements Store, AsyncDisposable {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The file of the database, for a thread that reads it. */
+  /** Path of the database file, for reader threads. */
   get database(): string {
     return databasePath(this.#options);
   }
 
-  /** Opens the shared view of a mailbox; close it once. */
+  /** Opens the shared view of a mailbox. Close it once per call. */
   view(account: number, mailbox: number): SharedView {
     return this.#views.open(account, mailbox);
   }
 
-  /** Octets of a blob, clipped to what is there. */
+  /** Octets of a blob, clipped to its size. Rejects with {@link BlobUnreadable} if it is damaged. */
   async blob(blob: number, start: number, length: number): Promise<Buffer> {
     if (length <= 0) return Buffer.alloc(0);
-    const found = await this.read(blobBytes, { blob, start, length });
-    if (found === undefined) throw new Error(`blob ${blob} does not exist`);
-    if ('file' in found) return this.files.read(found.file, start, length);
-    return Buffer.from(found.data.buffer, found.data.byteOffset, found.data.byteLength);
+    try {
+      return await this.#readBlob(blob, start, length);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      this.reportUnreadable(blob, error);
+      if (error instanceof BlobUnreadable) throw error;
+      throw new BlobUnreadable(blob, (error as Error).message, { cause: error });
+    }
   }
 
-  /** Why nothing can be taken now, or undefined. */
+  async #readBlob(blob: number, start: number, length: number): Promise<Buffer> {
+    const found = await this.read(blobBytes, { blob, start, length });
+    if (found === undefined) throw new BlobUnreadable(blob, 'it does not exist');
+    const octets =
+      'file' in found
+        ? await this.files.read(found.file, start, length)
+        : Buffer.from(found.data.buffer, found.data.byteOffset, found.data.byteLength);
+    if (octets.length >= Math.min(length, found.size - start)) return octets;
+    throw new BlobUnreadable(blob, `it ends at ${start + octets.length} of ${found.size} octets`, { octets });
+  }
+
+  /** Logs and counts a blob that could not be read, once each. */
+  reportUnreadable(blob: number, error: unknown): void {
+    if (this.#unreadable.has(blob) || this.#unreadable.size >= MAX_UNREADABLE) return;
+    this.#unreadable.add(blob);
+    this.#options.meter.gauge('store_unreadable_messages', this.#unreadable.size);
+    this.#options.log.error({ err: error, blob }, 'failed to read a stored message: restore it from a backup');
+  }
+
+  /** Number of stored messages that could not be read since the start. */
+  get unreadable(): number {
+    return this.#unreadable.size;
+  }
+
+  /** Reason why mail cannot be stored now, or undefined. */
   unavailable(): StoreBusy | undefined {
     return this.#full ? new StoreBusy('disk-full', 'the disk is nearly full') : undefined;
   }
@@ -160,7 +195,7 @@ export class MailStore implements Store, AsyncDisposable {
     this.#lock[Symbol.dispose]();
   }
 
-  async #look(): Promise<void> {
+  async #checkDisk(): Promise<void> {
     const { dataDir, keepFree, log, meter } = this.#options;
     try {
       const { bavail, bsize } = await statfs(dataDir);
@@ -169,12 +204,12 @@ export class MailStore implements Store, AsyncDisposable {
       if (full !== this.#full) {
         log.warn(
           { free: bavail * bsize, keepFree },
-          full ? 'disk nearly full: new mail is told to come later' : 'disk has room again',
+          full ? 'disk nearly full: new mail is deferred' : 'free disk space is sufficient again',
         );
       }
       this.#full = full;
     } catch (error) {
-      log.warn({ err: error }, 'free space cannot be read');
+      log.warn({ err: error }, 'failed to read the free disk space');
     }
   }
 }
@@ -186,7 +221,13 @@ async function startWriter(
   return engine instanceof URL ? WriterClient.start({ ...options, thread: engine }) : new LocalWriter(options, engine);
 }
 
-/** A full disk, or a full-text file that cannot be used, is no matter of the mail's. */
+/** Creates the client of the reader thread; undefined when the calling thread does all work. */
+function openScanner({ engine, readerHeapMb: heapMb, ...options }: StoreOptions): ReaderClient | undefined {
+  if (!(engine instanceof URL)) return undefined;
+  return new ReaderClient({ thread: engine, database: databasePath(options), heapMb });
+}
+
+/** Opens the full-text index. Its errors and a full disk never affect mail. */
 function openText(options: StoreOptions, files: BlobFiles): TextSearch {
   const place = {
     path: join(options.dataDir, 'mailstead-text.db'),
@@ -198,6 +239,6 @@ function openText(options: StoreOptions, files: BlobFiles): TextSearch {
     : new LocalText(place, options.log, options.meter);
 }
 
-function databasePath(options: StoreOptions): string {
+function databasePath(options: Pick<StoreOptions, 'dataDir'>): string {
   return join(options.dataDir, 'mailstead.db');
 }

@@ -1,10 +1,10 @@
-import type { AgentMode } from '../../mail/delivery/agent/types.ts';
+import type { AgentMode } from '../../mail/agents/gate/types.ts';
 import { query, type Row } from '../../mail/store/engine/types.ts';
-import { publicId } from '../ids.ts';
+import { publicId } from '../core/ids.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** A token of an organization as who owns it looks after it. */
+/** A token of an organization, as its owner sees it. */
 export interface AgentRow {
   id: number;
   name: string;
@@ -12,7 +12,7 @@ export interface AgentRow {
   mode: AgentMode;
   actions: string[];
   lastUsedAt: number | null;
-  /** In 24 hours: mail of outsiders that it read, at most 500, and messages that it asked to send. */
+  /** In 24 hours: mail from outsiders that it read, at most 500, and messages that it submitted. */
   read: number;
   sent: number;
   held: number;
@@ -27,7 +27,7 @@ interface Columns extends Row {
   last_used_at: number | null;
 }
 
-/** The tokens of an organization that hold, and when all of them were stopped, ms UTC. */
+/** Valid tokens of an organization, and the time at which all of them were stopped, ms UTC. */
 export const agentsOf = query(
   'agents-of',
   async (
@@ -39,13 +39,13 @@ export const agentsOf = query(
       organization,
     );
     const tokens = await rx.all<Columns>(
-      `SELECT id, name, shown, mode, actions, last_used_at FROM token
+      `SELECT id, name, display_prefix AS shown, mode, actions, last_used_at FROM token
        WHERE organization_id = ?1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2) ORDER BY id`,
       organization,
       now,
     );
     const read = await rx.all<{ credential: string; mails: number }>(
-      `SELECT e.credential, count(*) AS mails FROM exposed x CROSS JOIN exposure e ON e.reader = x.reader
+      `SELECT e.credential, count(*) AS mails FROM tainted_reader x CROSS JOIN untrusted_read e ON e.reader = x.reader
        WHERE x.tenant = ?1 AND e.at > ?2 GROUP BY e.credential`,
       organization,
       now - DAY_MS,

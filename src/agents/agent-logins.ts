@@ -1,10 +1,10 @@
 import type { MailStore } from '../../mail/store/store.ts';
 import { agentPasswords } from './queries.ts';
 
-/** Ends what is open with a password of a mailbox; called after the commit. */
+/** Ends sessions of a mailbox's passwords; called after the commit. */
 export type Revoke = (account: number, gone?: readonly number[]) => void;
 
-/** All agents of an organization were stopped: sessions of passwords that they may have end; others begin no more. */
+/** Ends sessions of passwords that agents may have, after all agents of an organization were stopped. */
 export async function endAgentLogins(
   { store, revoked }: { store: Pick<MailStore, 'read'>; revoked: Revoke },
   organization: number,

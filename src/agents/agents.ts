@@ -1,105 +1,102 @@
-import type { AgentSending, EgressWatch } from '../../mail/delivery/agent/types.ts';
-import { effectiveAgentPolicy, type EffectivePolicy } from '../../mail/delivery/agent/policy.ts';
-import { ALLOW, type Policy, type Verdict } from '../../mail/delivery/policy.ts';
-import type { Reader } from '../../mail/store/exposure.ts';
-import type { SecretBox } from '../../mail/store/secrets.ts';
+import { SHOWN_PURPOSE } from './shown-secrets.ts';
+import type { AgentMonitor } from '../core/agent-monitor.ts';
+import { publicId, rowId } from '../core/ids.ts';
+import type { DocumentReader } from '../core/text-tasks.ts';
+import type { ReadEvent } from '../../mail/agents/hooks.ts';
+import type { AgentSending, EgressWatch } from '../../mail/agents/gate/types.ts';
+import { effectiveAgentPolicy, type EffectivePolicy } from '../../mail/agents/policy/effective-policy.ts';
+import { ALLOW, type SendingPolicy, type SendVerdict } from '../../mail/agents/gate/sending-policy.ts';
+import type { TaintReader } from '../../mail/agents/taint/taint.ts';
+import type { SecretBox } from '../../mail/store/blob/secrets.ts';
 import type { MailStore } from '../../mail/store/store.ts';
-import { publicId, rowId } from '../ids.ts';
-import { ExposureLog } from './exposure-log.ts';
-import { HandedOutLog } from './handed-out-log.ts';
 import { Canaries } from '../canaries/canaries.ts';
-import type { PdfReader } from '../reading/pdf/read-pdf.ts';
-import { SHOWN_PURPOSE } from '../sending/shown-secrets.ts';
-import { type AgentLogin, agentLogin, agentToken, houseOf } from './queries.ts';
+import { ReadingLog } from './reading-log.ts';
+import { type AgentLogin, agentLogin, agentToken, internalAddresses } from './queries.ts';
 
-/** Who logged in with a password: its row, and whose it is. */
+/** A password login: its row and its account. */
 export interface PasswordLogin {
   readonly account: number;
   readonly credential: number;
 }
 
-type Needs = ConstructorParameters<typeof ExposureLog>[0] & {
+/** A reader with a token. */
+export interface TokenReading {
+  readonly token: number;
+}
+
+type AgentsOptions = ConstructorParameters<typeof ReadingLog>[0] & {
   secrets: SecretBox;
-  /** What tokens begin with. */
+  /** Prefix of tokens. */
   prefix: string;
-  pdfs: Pick<PdfReader, 'read'>;
+  pdfs: DocumentReader;
 };
 
 /**
- * Who of all that read and send is an agent: a token always; the password of a mailbox when that is under an agent policy
- * and the password is not marked as a person's; nobody else.
+ * Decides which readers and senders are agents: every token, and the password of a mailbox under an agent policy unless the
+ * password is marked as a person's.
  */
-export class Agents {
-  /** Who of them went where nobody has a reason to go. */
+export class Agents implements AgentMonitor {
+  /** Freezes agents that touch canaries. */
   readonly canaries: Canaries;
   readonly #store: MailStore;
-  readonly #log: ExposureLog;
-  readonly #handedOut: HandedOutLog;
+  readonly #log: ReadingLog;
   readonly #watch: Omit<EgressWatch, 'tripped'>;
 
-  constructor({ secrets, prefix, pdfs, ...options }: Needs) {
+  constructor({ secrets, prefix, pdfs, ...options }: AgentsOptions) {
     this.#store = options.store;
     const key = Uint8Array.from(secrets.subkey(SHOWN_PURPOSE));
     this.#watch = { prefix, key, readDocument: (octets) => wholeText(pdfs, octets) };
-    this.#log = new ExposureLog(options);
-    this.#handedOut = new HandedOutLog(options);
+    this.#log = new ReadingLog(options);
     this.canaries = new Canaries({ ...options, key });
   }
 
-  /** What the gate is told of who sends. */
-  readonly policy: Policy = async ({ tenant, account, credential, login = null }) => {
+  /** Sender facts for the gate. */
+  readonly policy: SendingPolicy = async ({ tenant, account, credential, login = null }) => {
     const token = credential === null ? undefined : rowId('token', credential);
     if (token !== undefined) return this.#tokenSends(token, account);
     return account === null || login === null ? ALLOW : this.#loginSends(tenant, { account, credential: login });
   };
 
-  /** Writes down that a token was shown messages of an account, before they are shown. */
-  async shownToToken(token: number, account: number, emails: readonly number[]): Promise<void> {
-    await this.#log.note(`tok ${token}`, account, emails, () => this.#tokenReader(token));
+  /**
+   * Records messages before a token or a password login reads them, and freezes the reader if one is a canary. Resolves when
+   * that is on disk: the messages must not be shown before. `protocol` is named in notices.
+   */
+  async onRead(
+    by: TokenReading | PasswordLogin,
+    { account, emails, depth }: ReadEvent,
+    protocol: string,
+  ): Promise<void> {
+    const isToken = 'token' in by;
+    const key = isToken ? `tok ${by.token}` : `pwd ${by.credential}`;
+    const reader = () => (isToken ? this.#tokenReader(by.token) : this.#loginReader(by));
+    const reading = { key, account, emails, reader };
+    await this.#log.taint(reading);
+    if (depth !== 'listed') await this.#log.download(reading);
+    // Mail programs copy whole messages ahead of time: only a request for the text counts as reading it.
+    const opens = isToken ? depth !== 'listed' : depth === 'read';
+    if (opens) await this.canaries.opened(async () => (await reader())?.credential, { account, emails, protocol });
   }
 
-  /** The same of text that lies in no mailbox, as that of mail which only passes through. */
-  async shownTextToToken(token: number): Promise<void> {
-    await this.#log.noteText(() => this.#tokenReader(token));
+  /** Taints a token that reads text from no mailbox, as of mail that only passes through. */
+  async onTextRead(token: number): Promise<void> {
+    await this.#log.taintByText(() => this.#tokenReader(token));
   }
 
-  /** The same for who logged in with a password; where that is a person nothing is written. */
-  async shownToLogin({ account, credential }: PasswordLogin, emails: readonly number[]): Promise<void> {
-    await this.#log.note(`pwd ${credential}`, account, emails, () => this.#loginReader({ account, credential }));
-  }
-
-  /** Writes down that a token is handed messages of an account whole, or parts of them, before they are. */
-  async handedToToken(token: number, account: number, emails: readonly number[]): Promise<void> {
-    await this.#handedOut.note(`tok ${token}`, account, emails, () => this.#tokenReader(token));
-  }
-
-  /** The same for who logged in with a password; where that is a person nothing is written. */
-  async handedToLogin({ account, credential }: PasswordLogin, emails: readonly number[]): Promise<void> {
-    await this.#handedOut.note(`pwd ${credential}`, account, emails, () => this.#loginReader({ account, credential }));
-  }
-
-  /** Stops who opened the message of a canary with a password; where that is a person nothing happens. */
-  async openedByLogin(login: PasswordLogin, emails: readonly number[], door: string): Promise<void> {
-    const { account } = login;
-    const who = async () => ((await this.isAgentsLogin(login)) ? publicId('mailbox', account) : undefined);
-    await this.canaries.opened(who, { account, emails, door });
-  }
-
-  /** Why a password opens nothing while agents are stopped; undefined: it does, or it is a person's. */
+  /** Reason why a password is rejected while agents are stopped; undefined: it is accepted, or a person's. */
   async barredLogin(login: PasswordLogin): Promise<string | undefined> {
     const found = await this.#store.read(agentLogin, login);
     if (found?.mode !== 'frozen' || found.person) return undefined;
-    return (await this.#over(found.tenant, login.account)).governed ? whyBarred(found) : undefined;
+    return (await this.#over(found.tenant, login.account)).governed ? barText(found) : undefined;
   }
 
-  /** Whether it is an agent that uses a password now; else it is a person's. */
+  /** Tests if a password is used by an agent; else it is a person's. */
   async isAgentsLogin(login: PasswordLogin): Promise<boolean> {
     return (await this.#loginReader(login)) !== undefined;
   }
 
-  async #tokenSends(id: number, account: number | null): Promise<Verdict> {
+  async #tokenSends(id: number, account: number | null): Promise<SendVerdict> {
     const found = await this.#store.read(agentToken, { id });
-    if (found === undefined) return GONE;
+    if (found === undefined) return REVOKED;
     const { organization: tenant, mode, root, from, attended } = found;
     const credential = publicId('token', id);
     const accounts = account === null ? [] : [account];
@@ -108,9 +105,9 @@ export class Agents {
     return this.#agent(tenant, { ...who, policy, governed });
   }
 
-  async #loginSends(tenant: number, { account, credential }: PasswordLogin): Promise<Verdict> {
+  async #loginSends(tenant: number, { account, credential }: PasswordLogin): Promise<SendVerdict> {
     const found = await this.#store.read(agentLogin, { account, credential });
-    if (found === undefined) return GONE;
+    if (found === undefined) return REVOKED;
     const { policy, governed } = await this.#over(tenant, account);
     if (found.person || !governed) return ALLOW;
     const { mode, attended } = found;
@@ -126,52 +123,55 @@ export class Agents {
     });
   }
 
-  async #agent(tenant: number, who: Omit<AgentSending, keyof typeof NOTHING_KNOWN | 'house'>): Promise<Verdict> {
+  async #agent(
+    tenant: number,
+    who: Omit<AgentSending, keyof typeof NO_MESSAGE_FACTS | 'internal'>,
+  ): Promise<SendVerdict> {
     const tripped: EgressWatch['tripped'] = (trip) => this.canaries.sent(who.credential, trip);
     const watch = { ...this.#watch, tripped };
-    return { kind: 'agent', agent: { ...NOTHING_KNOWN, ...who, watch, house: await this.#house(tenant) } };
+    return { kind: 'agent', agent: { ...NO_MESSAGE_FACTS, ...who, watch, internal: await this.#internal(tenant) } };
   }
 
-  async #tokenReader(id: number): Promise<Reader | undefined> {
+  async #tokenReader(id: number): Promise<TaintReader | undefined> {
     const found = await this.#store.read(agentToken, { id });
     if (found === undefined) return undefined;
     const { organization: tenant, root } = found;
     const who = { tenant, reader: publicId('token', root), credential: publicId('token', id), byPassword: false };
-    return { ...who, house: await this.#house(tenant) };
+    return { ...who, internal: await this.#internal(tenant) };
   }
 
-  async #loginReader({ account, credential }: PasswordLogin): Promise<Reader | undefined> {
+  async #loginReader({ account, credential }: PasswordLogin): Promise<TaintReader | undefined> {
     const found = await this.#store.read(agentLogin, { account, credential });
     if (found === undefined || found.person) return undefined;
     const { tenant } = found;
     if (!(await this.#over(tenant, account)).governed) return undefined;
     const mailbox = publicId('mailbox', account);
-    return { tenant, reader: mailbox, credential: mailbox, byPassword: true, house: await this.#house(tenant) };
+    return { tenant, reader: mailbox, credential: mailbox, byPassword: true, internal: await this.#internal(tenant) };
   }
 
-  /** The policy under which the password of a mailbox is. */
+  /** Policy of a mailbox's password. */
   #over(tenant: number, account: number): Promise<EffectivePolicy> {
     return this.#store.read(effectiveAgentPolicy, { tenant, accounts: [account], credential: null });
   }
 
-  #house(organization: number): Promise<string[]> {
-    return this.#store.read(houseOf, { organization });
+  #internal(organization: number): Promise<string[]> {
+    return this.#store.read(internalAddresses, { organization });
   }
 }
 
-/** What is cut off was not looked at, so there is no text then either. */
-async function wholeText(pdfs: Pick<PdfReader, 'read'>, octets: Buffer): Promise<string | undefined> {
-  const said = await pdfs.read(octets);
-  return said.kind === 'read' && !said.cut ? `${said.text}\n${said.hidden}` : undefined;
+/** Truncated text was not scanned whole, so it counts as unreadable. */
+async function wholeText(pdfs: DocumentReader, octets: Buffer): Promise<string | undefined> {
+  const document = await pdfs.read(octets);
+  return document.kind === 'read' && !document.cut ? `${document.text}\n${document.hidden}` : undefined;
 }
-function whyBarred({ tripped }: AgentLogin): string {
+function barText({ tripped }: AgentLogin): string {
   return tripped
-    ? 'This password is one of an agent that is frozen: a person lets it work again in the portal'
-    : 'All agents are stopped, and this password is one of an agent: a person starts them on the page Agents';
+    ? 'This password belongs to a frozen agent. A person can unfreeze it in the portal'
+    : 'All agents are stopped, and this password belongs to an agent. A person can start them on the page Agents';
 }
 
-/** It was taken away while the message was on its way. */
-const GONE: Verdict = { kind: 'refuse', because: 'What it was sent with holds no more: log in again' };
+/** The token or password was revoked during submission. */
+const REVOKED: SendVerdict = { kind: 'refuse', because: 'The token or password was revoked: log in again' };
 
-/** What only the message says. */
-const NOTHING_KNOWN = { answers: null, forwards: false, secrets: [], limits: null } as const;
+/** Facts that only the message has. */
+const NO_MESSAGE_FACTS = { answers: null, forwards: false, secrets: [], limits: null } as const;

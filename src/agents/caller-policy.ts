@@ -1,12 +1,12 @@
-import { effectiveAgentPolicy, type EffectivePolicy } from '../../mail/delivery/agent/policy.ts';
-import { DEFAULT_POLICY } from '../../mail/delivery/agent/types.ts';
-import type { Call } from '../operations/operation.ts';
+import type { Call } from '../core/operation.ts';
+import { effectiveAgentPolicy, type EffectivePolicy } from '../../mail/agents/policy/effective-policy.ts';
+import { DEFAULT_POLICY } from '../../mail/agents/gate/types.ts';
 
 const FREE: EffectivePolicy = { policy: DEFAULT_POLICY, governed: false, chosen: [] };
 
 /**
- * The policy under which a caller works: that of its token and of those it was narrowed from, of the mailboxes that it is
- * limited to, and of those that its call is `about` (rows). People have none.
+ * Policy of a caller: of its token and parent tokens, of the mailboxes it is limited to, and of those that the call is about
+ * (`about`: rows). People have none.
  */
 export async function callerPolicy(
   { store, caller }: Pick<Call, 'store' | 'caller'>,

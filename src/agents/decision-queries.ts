@@ -1,6 +1,6 @@
 import { query } from '../../mail/store/engine/types.ts';
 
-/** The trace id of a message of a tenant that waits, or is in the queue. */
+/** Trace id of a scheduled or queued message of a tenant. */
 export const traceOfSubmission = query(
   'trace-of-submission',
   async (rx, { tenant, id }: { tenant: number; id: number }): Promise<string | undefined> => {

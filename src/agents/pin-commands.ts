@@ -1,12 +1,12 @@
-import { type Outgoing, send } from '../../mail/delivery/submit.ts';
+import { sendNotices, type SystemNotice } from '../../mail/delivery/notice.ts';
 import { command } from '../../mail/store/engine/types.ts';
 
 /**
- * Keeps which tools there are. `change` is what the caller found different from `before`, which it read; owners of
- * organizations with agents are to be told of it. `again`: somebody else wrote meanwhile.
+ * Stores the list of tools. `change` is the difference to `before`, which the caller read; owners of organizations with
+ * agents are notified of it. `again`: another writer was faster.
  */
 export const noteCatalogue = command(
-  'note-catalogue',
+  'record-catalogue',
   async (
     tx,
     input: { before: string | null; tools: string; change: string | null },
@@ -22,7 +22,7 @@ export const noteCatalogue = command(
     );
     if (input.change === null) return { kind: 'noted' };
     await tx.run(
-      `INSERT INTO catalogue_news (organization_id, change) SELECT id, ?1 FROM organization o
+      `INSERT INTO catalogue_change (organization_id, change) SELECT id, ?1 FROM organization o
        WHERE o.claimed_at IS NOT NULL AND o.frozen_at IS NULL
          AND EXISTS (SELECT 1 FROM token t WHERE t.organization_id = o.id AND t.revoked_at IS NULL
            AND (t.expires_at IS NULL OR t.expires_at > ?2))
@@ -34,42 +34,50 @@ export const noteCatalogue = command(
   },
 );
 
-/** Sends the letters about a change of the tools, once. */
-export const tellCatalogue = command(
-  'tell-catalogue',
+/** Sends the notices about changed tools, once. */
+export const notifyToolsChanged = command(
+  'notify-tools-changed',
   async (
     tx,
-    { organization, change, letters }: { organization: number; change: string; letters: readonly Outgoing[] },
+    {
+      organization,
+      change,
+      notices,
+    }: { organization: number; change: string; notices: readonly SystemNotice<'tools-changed'>[] },
     stamp,
-  ): Promise<{ told: boolean }> => {
+  ): Promise<{ notified: boolean }> => {
     const { changes } = await tx.run(
-      'DELETE FROM catalogue_news WHERE organization_id = ? AND change = ?',
+      'DELETE FROM catalogue_change WHERE organization_id = ? AND change = ?',
       organization,
       change,
     );
-    if (changes === 0) return { told: false };
-    for (const letter of letters) await send(tx, letter, stamp);
-    return { told: true };
+    if (changes === 0) return { notified: false };
+    await sendNotices(tx, notices, stamp);
+    return { notified: true };
   },
 );
 
-/** Sends the letters with the newest hash of an audit log, once a row. */
-export const tellAuditHead = command(
-  'tell-audit-head',
+/** Sends the notices with the newest hash of an audit log, once a row. */
+export const notifyAuditHead = command(
+  'notify-audit-head',
   async (
     tx,
-    { organization, audit, letters }: { organization: number; audit: number; letters: readonly Outgoing[] },
+    {
+      organization,
+      audit,
+      notices,
+    }: { organization: number; audit: number; notices: readonly SystemNotice<'audit-head'>[] },
     stamp,
-  ): Promise<{ told: boolean }> => {
+  ): Promise<{ notified: boolean }> => {
     const { changes } = await tx.run(
-      `INSERT INTO audit_told (organization_id, audit_id, told_at) VALUES (?1, ?2, ?3)
-       ON CONFLICT (organization_id) DO UPDATE SET audit_id = ?2, told_at = ?3 WHERE audit_id < ?2`,
+      `INSERT INTO audit_notification (organization_id, audit_id, notified_at) VALUES (?1, ?2, ?3)
+       ON CONFLICT (organization_id) DO UPDATE SET audit_id = ?2, notified_at = ?3 WHERE audit_id < ?2`,
       organization,
       audit,
       stamp.now,
     );
-    if (changes === 0) return { told: false };
-    for (const letter of letters) await send(tx, letter, stamp);
-    return { told: true };
+    if (changes === 0) return { notified: false };
+    await sendNotices(tx, notices, stamp);
+    return { notified: true };
   },
 );

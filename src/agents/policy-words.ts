@@ -1,53 +1,59 @@
-import type { AgentBudgets, AgentPolicy } from '../../mail/delivery/agent/types.ts';
+import type { AgentBudgets, AgentPolicy } from '../../mail/agents/gate/types.ts';
 
-/** What a policy means, in sentences without their full stops. */
-export interface PolicyWords {
+/** Meaning of a policy, in sentences without their full stops. */
+export interface PolicyDescription {
   readonly may: readonly string[];
-  /** For a person. */
+  /** Awaits approval. */
   readonly waits: readonly string[];
   readonly never: readonly string[];
 }
 
-/** Names that are listed before "and n more". */
+/** Entries listed before "and n more". */
 const SHOWN = 12;
 
-export function policyWords(policy: AgentPolicy, { attended = true }: { attended?: boolean } = {}): PolicyWords {
+export function describePolicy(
+  policy: AgentPolicy,
+  { attended = true }: { attended?: boolean } = {},
+): PolicyDescription {
   return {
     may: [
       'Read its mailboxes and wait for mail',
       ...writes(policy),
-      ...spared(policy),
+      ...exemptions(policy),
       ...limits(policy),
       ...(attended || policy.sends === 'nobody' ? [] : [NOBODY_THERE]),
     ],
     waits: [...(attended ? held(policy) : []), ...(policy.rulesWait ? [RULES] : [])],
-    never: [...shutOut(policy), ...ALWAYS_NEVER],
+    never: [...blocked(policy), ...ALWAYS_NEVER],
   };
 }
 
-/** The gate holds nothing there. */
+/** The gate holds nothing if nobody can approve. */
 const NOBODY_THERE =
-  'Write without waiting, as nobody has claimed the organization and could approve; after it has read what outsiders wrote each message counts twice';
+  'Send without approval, as nobody has claimed the organization; after reading mail from outsiders each message counts twice';
 
-/** Who may be written to only when on the list is never a stranger. */
+/** With a list of allowed recipients nobody is a stranger. */
 function held({ sends, holdAfterReading }: AgentPolicy): string[] {
   if (!holdAfterReading || sends === 'nobody' || sends === 'allowed') return [];
   return [
-    'Mail to strangers after it has read what outsiders wrote',
-    'Mail that hands on what others wrote, or a file of theirs, and answers that a Reply-To leads elsewhere, without any reading',
+    'Mail to new recipients after it has read mail from outsiders',
+    "Mail that forwards other people's mail or files, and replies that a Reply-To redirects, even without reading",
   ];
 }
 
 const RULES =
-  'Forwards, webhooks, allowed senders, routes, domains, invitations, organizations, tokens, keys and passwords that it asks for';
-const ALWAYS_NEVER = ['Send tokens, passwords or codes that it was shown', 'Approve what waits, or change its policy'];
+  'Forwards, webhooks, allowed senders, routes, domains, invitations, organizations, tokens, keys and passwords that it requests';
+const ALWAYS_NEVER = [
+  'Send tokens, passwords or codes that it was shown',
+  'Approve held mail or proposals, or change its policy',
+];
 
 function writes({ sends, allow }: AgentPolicy): string[] {
   switch (sends) {
     case 'anybody':
       return ['Write to anybody'];
     case 'replies':
-      return ['Answer who wrote first, in the same conversation'];
+      return ['Reply to people who wrote first, in the same conversation'];
     case 'allowed':
       return allow.length === 0 ? [] : [`Write to ${listed(allow)}`];
     case 'nobody':
@@ -55,15 +61,15 @@ function writes({ sends, allow }: AgentPolicy): string[] {
   }
 }
 
-function spared({ sends, allow, holdAfterReading }: AgentPolicy): string[] {
+function exemptions({ sends, allow, holdAfterReading }: AgentPolicy): string[] {
   const matters = holdAfterReading && allow.length > 0 && (sends === 'anybody' || sends === 'replies');
-  return matters ? [`Write to ${listed(allow)} without waiting`] : [];
+  return matters ? [`Write to ${listed(allow)} without approval`] : [];
 }
 
-function shutOut({ sends, allow, block }: AgentPolicy): string[] {
+function blocked({ sends, allow, block }: AgentPolicy): string[] {
   const whom = {
     anybody: [],
-    replies: ['Write to somebody who did not write first'],
+    replies: ['Write to people who did not write first'],
     allowed: [allow.length === 0 ? 'Send mail, as nobody is on its list' : 'Write to anybody else'],
     nobody: ['Send mail'],
   }[sends];
@@ -98,26 +104,26 @@ function listed(names: readonly string[]): string {
 }
 
 const HEADS = [
-  ['may', 'It may from now on', 'It may no longer'],
-  ['waits', 'Waits from now on', 'Waits no longer'],
-  ['never', 'Impossible from now on', 'No longer impossible'],
+  ['may', 'Now allowed', 'No longer allowed'],
+  ['waits', 'Now needs approval', 'No longer needs approval'],
+  ['never', 'Now blocked', 'No longer blocked'],
 ] as const;
 
-/** What changes when one policy comes in the place of another; none: nothing. */
-export function changesInWords(before: AgentPolicy, after: AgentPolicy): string[] {
-  const [was, is] = [policyWords(before), policyWords(after)];
+/** Sentences for the difference between two policies. */
+export function describeChanges(before: AgentPolicy, after: AgentPolicy): string[] {
+  const [was, is] = [describePolicy(before), describePolicy(after)];
   return HEADS.flatMap(([part, more, less]) => [
     ...is[part].filter((one) => !was[part].includes(one)).map((one) => `${more}: ${one}`),
     ...was[part].filter((one) => !is[part].includes(one)).map((one) => `${less}: ${one}`),
   ]);
 }
 
-/** Whether nothing goes by this policy that would wait, or be stopped, where nobody chose one. */
-export function isTight({ holdAfterReading, allow }: AgentPolicy): boolean {
+/** Tests that a policy is no looser than the default. */
+export function isStrict({ holdAfterReading, allow }: AgentPolicy): boolean {
   return holdAfterReading && allow.length === 0;
 }
 
-/** The names of budgets, in the order in which people are asked. */
+/** Names of budgets in the order of the form. */
 export const BUDGETS = [
   'messagesPerHour',
   'messagesPerDay',

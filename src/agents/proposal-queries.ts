@@ -4,13 +4,13 @@ export type ProposalState = 'pending' | 'accepted' | 'refused' | 'replaced' | 'e
 
 export interface Proposal {
   id: number;
-  /** Who asked, and its name. */
+  /** Token that proposed it, and its name. */
   token: number;
   tokenName: string;
   operation: string;
   target: string;
   state: ProposalState;
-  /** Sealed; empty once it is decided. */
+  /** Sealed; empty once decided. */
   input: Uint8Array;
   digest: Uint8Array;
   /** ms UTC. */
@@ -21,7 +21,7 @@ export interface Proposal {
   outcome: string | null;
 }
 
-/** The proposals of an organization, newest first; of one token, when it is given. `before` is the last id that was seen. */
+/** Proposals of an organization, newest first; of one token if given. `before`: the last id already shown. */
 export const proposalsOf = query(
   'proposals-of',
   async (
@@ -40,8 +40,8 @@ export const proposalsOf = query(
   },
 );
 
-/** Those of an organization that wait for a person, oldest first. */
-export const waitingProposals = query(
+/** Pending proposals of an organization, oldest first. */
+export const pendingProposalsOf = query(
   'waiting-proposals',
   async (rx, input: { organization: number; limit: number; now: number }): Promise<Proposal[]> => {
     const rows = await rx.all<Columns>(
@@ -55,14 +55,14 @@ export const waitingProposals = query(
   },
 );
 
-/** What became of an accepted one; null: it is not written down. */
+/** Outcome of an accepted proposal; null: not recorded. */
 export const proposalOutcome = query('proposal-outcome', async (rx, { id }: { id: number }): Promise<string | null> => {
   const row = await rx.get<{ outcome: string | null }>('SELECT outcome FROM proposal WHERE id = ?', id);
   return row?.outcome ?? null;
 });
 
-/** How many wait for a person. */
-export const pendingProposals = query(
+/** Number of pending proposals. */
+export const countPendingProposals = query(
   'pending-proposals',
   async (rx, { organization, now }: { organization: number; now: number }): Promise<number> => {
     const row = await rx.get<{ n: number }>(

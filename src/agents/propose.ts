@@ -1,18 +1,18 @@
 import { createHmac } from 'node:crypto';
-import type { Call, Operation } from '../operations/operation.ts';
-import { publicId } from '../ids.ts';
-import { refuse } from '../operations/refusal.ts';
+import type { Call, Operation } from '../core/operation.ts';
+import { publicId } from '../core/ids.ts';
+import { refuse } from '../core/refusal.ts';
 import { findOrganization } from '../organizations/commands.ts';
 import { callerPolicy } from './caller-policy.ts';
-import { agentStanding } from './queries.ts';
+import { agentStatus } from './queries.ts';
 import { addProposal } from './proposal-commands.ts';
 
-const KEEP_MS = 7 * 86_400_000;
-/** Octets of the arguments. */
-const LARGEST = 64 * 1024;
+const EXPIRY_MS = 7 * 86_400_000;
+/** Maximum octets of the arguments. */
+const MAX_ARGUMENT_OCTETS = 64 * 1024;
 const PURPOSE = 'proposal';
 
-/** What an operation answers instead of its result while a person has to accept it. */
+/** Result of an operation that awaits approval. */
 export type PendingApproval = {
   status: 'pending_approval';
   proposalId: string;
@@ -22,32 +22,35 @@ export type PendingApproval = {
   message: string;
 };
 
-/** Whether this call comes from a token and a person has to accept it: a rule of mail that waits, or a letter to a stranger. */
-export async function waitsForPerson(call: Call, operation: Operation, input: unknown): Promise<boolean> {
+/** Tests if a token's call needs approval: a rule under a policy, or mail to a new recipient. */
+export async function needsApproval(call: Call, operation: Operation, input: unknown): Promise<boolean> {
   if (operation.rule === undefined || call.caller.kind !== 'token') return false;
   const about = await operation.rule(call, input as never);
   if (about === undefined) return false;
-  const { policy } = await callerPolicy(call, about);
+  const { policy, governed } = await callerPolicy(call, about);
   if (policy.rulesWait) return true;
-  return operation.writesToStrangers === true && (policy.sends !== 'anybody' || (await mayBeTalkedInto(call)));
+  const { writesToStrangers } = operation;
+  if (writesToStrangers === undefined || (writesToStrangers === 'governed' && !governed)) return false;
+  return policy.sends !== 'anybody' || mayBeInjected(call);
 }
 
-/** It has read mail of outsiders lately, and somebody could accept what it proposes. */
-async function mayBeTalkedInto({ store, caller, clock }: Call): Promise<boolean> {
-  const standing = await store.read(agentStanding, { id: caller.token?.id ?? 0, now: clock() });
-  return standing !== undefined && standing.exposed && standing.attended;
+/** Tests if the token has read mail from outsiders lately (prompt injection), and a person could approve. */
+export async function mayBeInjected({ store, caller, clock }: Call): Promise<boolean> {
+  const status = await store.read(agentStatus, { id: caller.token?.id ?? 0, now: clock() });
+  return status !== undefined && status.tainted && status.attended;
 }
 
 /**
- * Keeps a call for a person instead of doing it; `given` are its arguments as they came, which were understood. Once a
- * person accepts, exactly that is done with the rights of the token.
+ * Stores a call as a proposal instead of executing it; `given` are its validated arguments as sent. After approval exactly
+ * this call runs, with the rights of the token.
  */
 export async function propose(call: Call, operation: string, given: unknown, target = ''): Promise<PendingApproval> {
   const { caller, tenant, secrets, clock } = call;
   const text = JSON.stringify(given ?? {});
-  if (Buffer.byteLength(text) > LARGEST) refuse('too_large', 'This is too long to be proposed.', { maxBytes: LARGEST });
+  if (Buffer.byteLength(text) > MAX_ARGUMENT_OCTETS)
+    refuse('too_large', 'The arguments are too long for a proposal.', { maxBytes: MAX_ARGUMENT_OCTETS });
   const token =
-    caller.token?.id ?? refuse('action_not_allowed', 'People do this at once: there is nothing to propose.');
+    caller.token?.id ?? refuse('action_not_allowed', 'Only a token can propose; people make the change directly.');
   const digest = createHmac('sha256', secrets.subkey(PURPOSE))
     .update(JSON.stringify([tenant, token, operation, text]))
     .digest();
@@ -59,24 +62,24 @@ export async function propose(call: Call, operation: string, given: unknown, tar
     actions: [...caller.actions],
     input: secrets.seal(PURPOSE, PURPOSE, digest.toString('hex'), Buffer.from(text)),
     digest,
-    expiresAt: clock() + KEEP_MS,
+    expiresAt: clock() + EXPIRY_MS,
   };
   const done = await call.change(addProposal, row, operation, { proposed: true });
   switch (done.kind) {
     case 'pending':
-      return pending(call, done);
+      return pendingApproval(call, done);
     case 'target-taken': {
       const id = publicId('proposal', done.id);
-      return refuse('conflict', `${id} waits for the same already: wait until a person decides.`, { proposalId: id });
+      return refuse('conflict', `${id} already proposes this: wait for a decision.`, { proposalId: id });
     }
     case 'too-many':
-      return refuse('conflict', 'Too many proposals wait for a person: wait until some are decided.', {
+      return refuse('conflict', 'Too many proposals are pending: wait for some decisions.', {
         resource: 'proposal',
       });
   }
 }
 
-async function pending(
+async function pendingApproval(
   { store, tenant, baseUrl }: Call,
   { id, expiresAt }: { id: number; expiresAt: number },
 ): Promise<PendingApproval> {
@@ -89,11 +92,11 @@ async function pending(
     proposalId: publicId('proposal', id),
     approveUrl: `${baseUrl()}/o/${publicId('organization', tenant)}/proposals`,
     expiresAt: new Date(expiresAt).toISOString(),
-    message: `Nothing was done yet. ${who}; list_proposals says what became of it. Asking again changes nothing.`,
+    message: `Not executed yet. ${who}; list_proposals shows its status. Do not repeat the call.`,
   };
 }
 
-/** The arguments of a proposal. Throws when the box has another key than the one that they were sealed with. */
+/** Unseals the arguments of a proposal. Throws if the box's key has changed. */
 export function proposedInput(
   { secrets }: Pick<Call, 'secrets'>,
   { input, digest }: { input: Uint8Array; digest: Uint8Array },

@@ -1,21 +1,21 @@
-import type { AgentMode, NarrowLimits } from '../../mail/delivery/agent/types.ts';
-import { OPERATOR } from '../../mail/store/account.ts';
-import { agentUse } from '../../mail/store/agent-send.ts';
+import { publicId } from '../core/ids.ts';
+import type { AgentMode, NarrowLimits } from '../../mail/agents/gate/types.ts';
+import { OPERATOR } from '../../mail/store/account/account.ts';
+import { agentUse } from '../../mail/agents/gate/send-log.ts';
 import { query, type Row } from '../../mail/store/engine/types.ts';
-import { exposedSince, type Sending } from '../../mail/store/exposure.ts';
-import { PERSON } from '../../mail/store/hand.ts';
-import { publicId } from '../ids.ts';
+import { taintedSince, type Sending } from '../../mail/agents/taint/taint.ts';
+import { PERSON } from '../../mail/store/actor.ts';
 
-/** A token as the gate needs to know it. */
+/** Token facts for the gate. */
 export interface AgentToken {
   organization: number;
-  /** As people set it; frozen while all agents of the organization are stopped. */
+  /** As set by its owner; `frozen` while all agents of the organization are stopped. */
   mode: AgentMode;
-  /** Row of the token from which it comes by minting: its own where a person made it. */
+  /** Row of the root token from which it derives. */
   root: number;
-  /** Public ids of the tokens that it was narrowed from. */
+  /** Public ids of its parent tokens. */
   from: readonly string[];
-  /** A person could let go what is held. */
+  /** A person could approve held mail. */
   attended: boolean;
 }
 
@@ -47,18 +47,18 @@ function modeOf({ mode, agents_stopped_at: stopped }: Pick<TokenRow, 'mode' | 'a
   return stopped === null ? mode : 'frozen';
 }
 
-/** Somebody has set a password for the organization, or may open the socket in the data directory. */
+/** Tests if the organization has a person: it is claimed, or the operator's. */
 export function isAttended(organization: number, claimedAt: number | null): boolean {
   return organization === OPERATOR || claimedAt !== null;
 }
 
-/** A password of a mailbox as the gate needs to know it. */
+/** Facts about a mailbox's password for the gate. */
 export interface AgentLogin {
   tenant: number;
-  /** A person's own: never an agent's, whatever policy its mailbox is under. */
+  /** Marked as a person's: never an agent's, whatever policy its mailbox has. */
   person: boolean;
   mode: AgentMode;
-  /** It alone is frozen, and not all agents are stopped. */
+  /** Frozen by a canary, and not because all agents are stopped. */
   tripped: boolean;
   attended: boolean;
 }
@@ -76,7 +76,7 @@ export const agentLogin = query(
   async (rx, input: { account: number; credential: number }): Promise<AgentLogin | undefined> => {
     const row = await rx.get<LoginRow>(
       `SELECT a.tenant, c.scopes, o.claimed_at, o.agents_stopped_at, EXISTS (SELECT 1 FROM canary_trip t
-         WHERE t.credential = 'mbx_' || a.id AND t.settled_at IS NULL) AS tripped FROM credential c JOIN account a ON a.id = c.account_id
+         WHERE t.credential = 'mbx_' || a.id AND t.reviewed_at IS NULL) AS tripped FROM credential c JOIN account a ON a.id = c.account_id
        JOIN organization o ON o.id = a.tenant WHERE c.id = ? AND c.account_id = ?`,
       input.credential,
       input.account,
@@ -91,7 +91,7 @@ export const agentLogin = query(
   },
 );
 
-/** Passwords that agents may have: of mailboxes of an organization that are under a policy, but for those made for a person. */
+/** Passwords that agents may have: of mailboxes under a policy, without those marked as a person's. */
 export const agentPasswords = query(
   'agent-passwords',
   async (rx, input: { organization: number }): Promise<{ account: number; credential: number }[]> => {
@@ -105,44 +105,47 @@ export const agentPasswords = query(
   },
 );
 
-/** Owners and members of an organization who have shown that their address is theirs, as addresses are compared. */
-export const houseOf = query('house-of', async (rx, input: { organization: number }): Promise<string[]> => {
-  const rows = await rx.all<{ email_key: string }>(
-    `SELECT u.email_key FROM member m JOIN user u ON u.id = m.user_id
-     WHERE m.organization_id = ? AND u.address_proven_at IS NOT NULL`,
-    input.organization,
-  );
-  return rows.map((row) => row.email_key);
-});
-
-/** Whether an agent, by the name under which its reading is kept, has read mail of outsiders lately. */
-export const isExposed = query(
-  'is-exposed',
-  async (rx, { now, ...sending }: Sending & { now: number }): Promise<boolean> =>
-    (await exposedSince(rx, sending, now)) !== undefined,
+/** Verified addresses of owners and members of an organization, as compared. */
+export const internalAddresses = query(
+  'internal-addresses',
+  async (rx, input: { organization: number }): Promise<string[]> => {
+    const rows = await rx.all<{ email_key: string }>(
+      `SELECT u.email_key FROM member m JOIN user u ON u.id = m.user_id
+     WHERE m.organization_id = ? AND u.address_verified_at IS NOT NULL`,
+      input.organization,
+    );
+    return rows.map((row) => row.email_key);
+  },
 );
 
-/** What a token is told of itself. */
-export interface AgentStanding {
+/** Tests if an agent has read mail from outsiders lately. */
+export const isTainted = query(
+  'is-tainted',
+  async (rx, { now, ...sending }: Sending & { now: number }): Promise<boolean> =>
+    (await taintedSince(rx, sending, now)) !== undefined,
+);
+
+/** Status of a token for itself. */
+export interface AgentStatus {
   mode: AgentMode;
   attended: boolean;
-  /** It, or one of its like, has read mail of outsiders lately. */
-  exposed: boolean;
-  /** Messages in 24 hours, with those of its like. */
+  /** It, or another token of the same root, has read mail from outsiders lately. */
+  tainted: boolean;
+  /** Messages in 24 hours, by all tokens of the same root. */
   sentToday: number;
 }
 
 const DAY_MS = 24 * 3_600_000;
 
-export const agentStanding = query(
+export const agentStatus = query(
   'agent-standing',
-  async (rx, { id, now }: { id: number; now: number }): Promise<AgentStanding | undefined> => {
+  async (rx, { id, now }: { id: number; now: number }): Promise<AgentStatus | undefined> => {
     const token = await agentToken.run(rx, { id });
     if (token === undefined) return undefined;
     const { organization: tenant, root, mode, attended } = token;
     const reader = publicId('token', root);
-    const since = await exposedSince(rx, { tenant, reader, byPassword: false }, now);
+    const since = await taintedSince(rx, { tenant, reader, byPassword: false }, now);
     const { messages } = await agentUse(rx, reader, now - DAY_MS);
-    return { mode, attended, exposed: since !== undefined, sentToday: messages };
+    return { mode, attended, tainted: since !== undefined, sentToday: messages };
   },
 );

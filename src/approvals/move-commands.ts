@@ -1,45 +1,45 @@
-import type { ApprovalRow } from '../../mail/store/approval.ts';
-import { changeEmails, destroyEmails } from '../../mail/store/email-change-commands.ts';
+import type { ApprovalRow } from '../../mail/agents/approval/approval-row.ts';
+import { changeEmails, destroyEmails } from '../../mail/store/message/email-change-commands.ts';
 import { type Command, command, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
-import { copyEntries, expunge } from '../../mail/store/entry-commands.ts';
-import type { Hand } from '../../mail/store/hand.ts';
+import { copyEntries, expunge } from '../../mail/store/mailbox/entry-commands.ts';
+import type { Actor } from '../../mail/store/actor.ts';
 import { appendAudit } from '../audit/commands.ts';
-import { publicId } from '../ids.ts';
+import { publicId } from '../core/ids.ts';
 
-/** What of the engine may decide about mail that waits, as a mail program moves or deletes it, and how that came in. */
-const DECIDING = new Map([
+/** Engine commands by which a mail program may approve or deny, with their protocol. */
+const DECIDING_COMMANDS = new Map([
   [expunge.name, 'imap'],
   [copyEntries.name, 'imap'],
   [changeEmails.name, 'jmap'],
   [destroyEmails.name, 'jmap'],
 ] as const);
 
-interface Moved {
+interface MoveInput {
   account: number;
-  hand?: Hand | undefined;
+  actor?: Actor | undefined;
 }
 
-/** The same commands; what a mail program decides by one of them gets its audit row in the same commit. */
+/** Adds an audit row in the same commit to commands by which a mail program decides. */
 export function auditedMoves(commands: readonly Command<never, unknown>[]): Command<never, unknown>[] {
   return commands.map((one) => {
-    const way = DECIDING.get(one.name);
+    const way = DECIDING_COMMANDS.get(one.name);
     return way === undefined ? one : audited(one, way);
   });
 }
 
 function audited(inner: Command<never, unknown>, way: 'imap' | 'jmap'): Command<never, unknown> {
-  return command<Moved, unknown>(inner.name, async (tx, input, stamp) => {
-    // Without a password it is no person, and decides nothing.
-    const waited = input.hand === undefined ? [] : await waitingOf(tx, input.account);
+  return command<MoveInput, unknown>(inner.name, async (tx, input, stamp) => {
+    // No password, no person: nothing is decided.
+    const waited = input.actor === undefined ? [] : await pendingOf(tx, input.account);
     const done = await inner.run(tx, input as never, stamp);
-    if (waited.length > 0) await noteDecided(tx, { ...input, waited, way }, stamp);
+    if (waited.length > 0) await recordDecision(tx, { ...input, waited, way }, stamp);
     return done;
   });
 }
 
-async function waitingOf(rx: Read, account: number): Promise<number[]> {
+async function pendingOf(rx: Read, account: number): Promise<number[]> {
   const rows = await rx.all<{ id: number }>(
-    `SELECT id FROM approval INDEXED BY approval_waits
+    `SELECT id FROM approval INDEXED BY approval_pending_tenant
      WHERE tenant = (SELECT tenant FROM account WHERE id = ?1) AND state = 'pending' AND account_id = ?1`,
     account,
   );
@@ -51,9 +51,9 @@ const OPERATION: Readonly<Partial<Record<ApprovalRow['state'], string>>> = {
   denied: 'deny_outbox_item',
 };
 
-async function noteDecided(
+async function recordDecision(
   tx: Write,
-  { account, hand, waited, way }: Moved & { waited: readonly number[]; way: 'imap' | 'jmap' },
+  { account, actor, waited, way }: MoveInput & { waited: readonly number[]; way: 'imap' | 'jmap' },
   stamp: Stamp,
 ): Promise<void> {
   const decided = await tx.all<Pick<ApprovalRow, 'id' | 'tenant' | 'state'> & { by: string }>(
@@ -64,7 +64,7 @@ async function noteDecided(
   for (const { id, tenant, state, by } of decided) {
     const who = { actor: publicId('mailbox', account), actorName: by, way, ip: '' };
     const what = { operation: OPERATION[state] ?? state, target: publicId('outbox', id) };
-    const detail = { passwordId: publicId('credential', hand?.credential ?? 0) };
+    const detail = { passwordId: publicId('credential', actor?.credential ?? 0) };
     await appendAudit(tx, { organization: tenant, ...who, ...what, detail }, state, stamp);
   }
 }

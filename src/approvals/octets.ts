@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { World } from '../operations/world.ts';
-import { waitingOctets } from './queries.ts';
+import type { AppContext } from '../core/app-context.ts';
+import { heldOctets } from './queries.ts';
 
-const AT_ONCE = 256 * 1024;
+const CHUNK = 256 * 1024;
 
-/** The SHA-256, hex, of the octets of a message that waits as they are now; undefined when it waits no more. */
-export async function sha256OfWaiting({ store }: Pick<World, 'store'>, id: number): Promise<string | undefined> {
-  const found = await store.read(waitingOctets, { id });
+/** SHA-256, hex, of the present octets of a held message; undefined if not held any more. */
+export async function sha256OfHeld({ store }: Pick<AppContext, 'store'>, id: number): Promise<string | undefined> {
+  const found = await store.read(heldOctets, { id });
   if (found === undefined) return undefined;
   const hash = createHash('sha256');
-  for (let at = 0; ; at += AT_ONCE) {
-    const octets = await store.blob(found.blob, at, AT_ONCE);
+  for (let at = 0; ; at += CHUNK) {
+    const octets = await store.blob(found.blob, at, CHUNK);
     hash.update(octets);
-    if (octets.length < AT_ONCE) return hash.digest('hex');
+    if (octets.length < CHUNK) return hash.digest('hex');
   }
 }

@@ -1,7 +1,7 @@
 import { query, type Row } from '../../mail/store/engine/types.ts';
 
-/** Where the octets of a message are that waits; undefined when it waits no more. */
-export const waitingOctets = query(
+/** Blob of a held message; undefined if not held any more. */
+export const heldOctets = query(
   'waiting-octets',
   (rx, { id }: { id: number }): Promise<{ blob: number; size: number } | undefined> =>
     rx.get<{ blob: number; size: number }>(
@@ -10,7 +10,7 @@ export const waitingOctets = query(
     ),
 );
 
-/** What an organization calls one of its tokens; also one that is revoked. */
+/** Name of a token of an organization, revoked or not. */
 export const tokenName = query(
   'token-name',
   async (rx, { organization, id }: { organization: number; id: number }): Promise<string | undefined> => {
@@ -25,7 +25,7 @@ export interface Approver extends Row {
   email: string;
 }
 
-/** Who holds a link, if an owner of that organization still; frozen ones let nobody decide. */
+/** Owner of that organization whom a link names; undefined if the organization is frozen. */
 export const approver = query(
   'approver',
   (rx, input: { organization: number; user: number }): Promise<Approver | undefined> =>
@@ -38,52 +38,52 @@ export const approver = query(
     ),
 );
 
-/** Between two letters to the owners of an organization, so that no agent fills their mailbox. */
-const BETWEEN_LETTERS_MS = 10 * 60_000;
+/** Minimum time between two notices to the owners of an organization, so that no agent floods them. */
+const NOTICE_INTERVAL_MS = 10 * 60_000;
 
 /**
- * Organizations whose owners do not know yet of mail or a proposal that waits, and may be written to. A letter of a time
- * to come was written by a clock that ran ahead: it is no reason to wait.
+ * Organizations with pending mail or proposals that owners were not notified of, and whose last notice is old enough. A notice
+ * time in the future comes from a wrong clock and is ignored.
  */
-export const untoldApprovals = query(
-  'untold-approvals',
+export const unreportedApprovals = query(
+  'unnotified-approvals',
   async (rx, { now, limit }: { now: number; limit: number }): Promise<number[]> => {
     const rows = await rx.all<{ tenant: number }>(
       `SELECT tenant FROM (
-         SELECT tenant FROM approval INDEXED BY approval_untold
-           WHERE state = 'pending' AND told_at IS NULL AND expires_at > ?1
-         UNION SELECT organization_id FROM proposal INDEXED BY proposal_untold
-           WHERE state = 'pending' AND told_at IS NULL AND expires_at > ?1) w
+         SELECT tenant FROM approval INDEXED BY approval_unnotified
+           WHERE state = 'pending' AND notified_at IS NULL AND expires_at > ?1
+         UNION SELECT organization_id FROM proposal INDEXED BY proposal_unnotified
+           WHERE state = 'pending' AND notified_at IS NULL AND expires_at > ?1) w
        WHERE NOT EXISTS (SELECT 1 FROM approval b INDEXED BY approval_tenant
-           WHERE b.tenant = w.tenant AND b.told_at BETWEEN ?2 + 1 AND ?1)
-         AND NOT EXISTS (SELECT 1 FROM proposal p INDEXED BY proposal_told
-           WHERE p.organization_id = w.tenant AND p.told_at BETWEEN ?2 + 1 AND ?1)
+           WHERE b.tenant = w.tenant AND b.notified_at BETWEEN ?2 + 1 AND ?1)
+         AND NOT EXISTS (SELECT 1 FROM proposal p INDEXED BY proposal_notified
+           WHERE p.organization_id = w.tenant AND p.notified_at BETWEEN ?2 + 1 AND ?1)
        LIMIT ?3`,
       now,
-      now - BETWEEN_LETTERS_MS,
+      now - NOTICE_INTERVAL_MS,
       limit,
     );
     return rows.map(({ tenant }) => tenant);
   },
 );
 
-/** The newest that an organization was asked about, by their rows; 0: nothing. */
-export interface AskedUpTo extends Row {
+/** Newest rows that an organization was notified of; 0: none. */
+export interface NotifiedUpTo extends Row {
   mail: number;
   proposal: number;
 }
 
-export const askedUpTo = query(
-  'asked-up-to',
-  async (rx, { tenant }: { tenant: number }): Promise<AskedUpTo> =>
-    (await rx.get<AskedUpTo>(
+export const notifiedUpTo = query(
+  'requested-up-to',
+  async (rx, { tenant }: { tenant: number }): Promise<NotifiedUpTo> =>
+    (await rx.get<NotifiedUpTo>(
       `SELECT coalesce((SELECT max(id) FROM approval INDEXED BY approval_tenant WHERE tenant = ?1), 0) AS mail,
          coalesce((SELECT max(id) FROM proposal WHERE organization_id = ?1), 0) AS proposal`,
       tenant,
     )) ?? { mail: 0, proposal: 0 },
 );
 
-/** What a link to a message was made for; undefined: there never was such a message. */
+/** Seal that a link to a message is bound to; undefined if there never was such a message. */
 export const sealOfApproval = query(
   'seal-of-approval',
   (rx, { id }: { id: number }): Promise<{ seal: string; tenant: number } | undefined> =>

@@ -1,7 +1,7 @@
-import { publicId } from '../ids.ts';
-import type { World } from '../operations/world.ts';
+import { publicId } from '../core/ids.ts';
+import type { AppContext } from '../core/app-context.ts';
 
-/** The page on which a person who is signed in decides about a message. Whoever has only the address can do nothing with it. */
-export function approveUrl({ baseUrl }: Pick<World, 'baseUrl'>, tenant: number, submission: number): string {
+/** URL of the page on which a signed-in person decides about a message; the URL alone grants nothing. */
+export function approveUrl({ baseUrl }: Pick<AppContext, 'baseUrl'>, tenant: number, submission: number): string {
   return `${baseUrl()}/o/${publicId('organization', tenant)}/outbox/${publicId('outbox', submission)}`;
 }

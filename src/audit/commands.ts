@@ -1,7 +1,7 @@
 import { type Command, command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
-import { type AuditEntry, CHAIN_START, chainHash } from './row.ts';
+import { type AuditEntry, CHAIN_START, chainHash } from '../core/audit-row.ts';
 
-/** Adds a row to an organization's log. */
+/** Appends a row to an organization's audit log. */
 export async function appendAudit(tx: Write, entry: AuditEntry, outcome: string, stamp: Stamp): Promise<number> {
   const last = await tx.get<{ hash: Uint8Array }>(
     'SELECT hash FROM audit WHERE organization_id = ? ORDER BY id DESC LIMIT 1',
@@ -9,7 +9,7 @@ export async function appendAudit(tx: Write, entry: AuditEntry, outcome: string,
   );
   const previous = last?.hash ?? CHAIN_START;
   const { id } = await tx.run(
-    `INSERT INTO audit (organization_id, at, actor, actor_name, way, ip, operation, target, outcome, detail, previous, hash)
+    `INSERT INTO audit (organization_id, at, actor, actor_name, endpoint, ip, operation, target, outcome, detail, previous, hash)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     entry.organization,
     stamp.now,
@@ -27,26 +27,26 @@ export async function appendAudit(tx: Write, entry: AuditEntry, outcome: string,
   return id;
 }
 
-/** Notes something that changed nothing: a refusal, or a secret that is about to be shown. Answers the row. */
-export const noteAudit = command(
-  'note-audit',
+/** Records an event without a change: a refusal, or a secret about to be revealed. Returns the row id. */
+export const recordAuditEvent = command(
+  'record-audit',
   (tx, { entry, outcome }: { entry: AuditEntry; outcome: string }, stamp): Promise<number> =>
     appendAudit(tx, entry, outcome, stamp),
 );
 
-export interface Audited {
+export interface AuditedInput {
   command: string;
   input: unknown;
   entry: AuditEntry;
 }
 
 /**
- * Runs another command and writes its audit row in the same transaction, so that there is no change without its row.
- * The outcome is the `kind` of what the command answers, where it has one.
+ * Runs another command and writes its audit row in the same transaction: no change without an audit row. The outcome is
+ * the `kind` of the command's result, if it has one.
  */
-export function auditedCommand(commands: readonly Command<never, unknown>[]): Command<Audited, unknown> {
+export function auditedCommand(commands: readonly Command<never, unknown>[]): Command<AuditedInput, unknown> {
   const byName = new Map(commands.map((one) => [one.name, one]));
-  return command(AUDITED, async (tx, { command: name, input, entry }: Audited, stamp) => {
+  return command(AUDITED, async (tx, { command: name, input, entry }: AuditedInput, stamp) => {
     const inner = byName.get(name);
     if (inner === undefined) throw new Error(`no command is called ${name}`);
     const value = await inner.run(tx, input as never, stamp);
@@ -55,7 +55,7 @@ export function auditedCommand(commands: readonly Command<never, unknown>[]): Co
   });
 }
 
-/** The name under which the store's threads know {@link auditedCommand}. */
+/** Command name of {@link auditedCommand} in the store. */
 export const AUDITED = 'audited';
 
 function outcomeOf(value: unknown): string {

@@ -1,5 +1,5 @@
 import { query } from '../../mail/store/engine/types.ts';
-import { type AuditRow, CHAIN_START, chainHash } from './row.ts';
+import { type AuditRow, CHAIN_START, chainHash } from '../core/audit-row.ts';
 
 export interface AuditLine extends AuditRow {
   id: number;
@@ -12,7 +12,7 @@ type Columns = {
   at: number;
   actor: string;
   actor_name: string;
-  way: string;
+  endpoint: string;
   ip: string;
   operation: string;
   target: string;
@@ -22,7 +22,7 @@ type Columns = {
   hash: Uint8Array;
 };
 
-/** Newest first; `before` is the id of the last row that was seen. */
+/** Lists audit rows, newest first; `before` is the id of the last row of the previous page. */
 export const listAudit = query(
   'list-audit',
   async (rx, input: { organization: number; before: number | null; limit: number }): Promise<AuditLine[]> => {
@@ -36,8 +36,8 @@ export const listAudit = query(
   },
 );
 
-/** The first row that does not follow from the one before it, or undefined. May scan. */
-export const brokenAudit = query(
+/** Finds the first row whose hash chain is broken; undefined if none. Scans the log. */
+export const firstBrokenAuditRow = query(
   'broken-audit',
   async (rx, input: { organization: number }): Promise<number | undefined> => {
     const rows = await rx.all<Columns>('SELECT * FROM audit WHERE organization_id = ? ORDER BY id', input.organization);
@@ -58,7 +58,7 @@ function lineOf(row: Columns): AuditLine {
     at: row.at,
     actor: row.actor,
     actorName: row.actor_name,
-    way: row.way as AuditRow['way'],
+    way: row.endpoint as AuditRow['way'],
     ip: row.ip,
     operation: row.operation,
     target: row.target,

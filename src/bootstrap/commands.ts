@@ -1,23 +1,23 @@
-import { type Outgoing, send } from '../../mail/delivery/submit.ts';
+import { purgeHits, takeHit, takeNoticeHit, msUntilHit } from '../core/hits-commands.ts';
+import { sendNotice, type SystemNotice } from '../../mail/delivery/notice.ts';
 import { command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
-import type { AuditEntry } from '../audit/row.ts';
-import { publicId } from '../ids.ts';
+import type { AuditEntry } from '../core/audit-row.ts';
+import { publicId } from '../core/ids.ts';
 import { insertOrganization, type NewOrganization } from '../organizations/commands.ts';
 import { insertLink, insertMember, insertPendingUser } from '../people/commands.ts';
 import { insertToken } from '../tokens/commands.ts';
-import { forgetHits, takeHit, waitForHit } from './hits-commands.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 export const CLAIM_DAYS = 14;
 
-/** An organization as it is asked for; everything random was made before. */
+/** Input for a new organization; all random values are created before. */
 export interface Bootstrap {
   organization: NewOrganization;
-  /** The peer's address or network; null: it is not counted. */
+  /** The peer's network; null: not counted. */
   network: string | null;
-  /** The human owner; null: the organization is the caller's own. */
+  /** The owner; null: the organization is the caller's own. */
   owner: {
     email: string;
     key: string;
@@ -25,19 +25,19 @@ export interface Bootstrap {
     /** Hashes of the address, as compared and without its +tag. */
     subject: string;
     base: string;
-    /** Hashes of the two claim tokens, and the letter that carries the second. */
+    /** Hashes of the two claim tokens, and the notice that carries the second. */
     returned: Uint8Array;
     mailed: Uint8Array;
-    letter: Outgoing;
+    notice: SystemNotice<'claim'>;
   } | null;
-  /** Null: the caller holds a token already, or the door gives none. */
+  /** Null: the caller has a token already, or the endpoint issues none. */
   token: { hash: Uint8Array; shown: string; actions: readonly string[] } | null;
   entry: Omit<AuditEntry, 'organization' | 'target'>;
-  /** Of whoever asks, where it is in one already: its people see there what was made, and who was mailed. */
-  askedIn: number | null;
+  /** Organization of the caller, if any: its audit log shows what was created, and whom it mailed. */
+  requestedIn: number | null;
 }
 
-export type Bootstrapped =
+export type BootstrapResult =
   | {
       kind: 'made';
       organization: { id: number; slug: string; name: string };
@@ -49,12 +49,12 @@ export type Bootstrapped =
   | { kind: 'limited'; scope: 'ip' | 'box' | 'email'; waitMs: number };
 
 /**
- * Makes an organization with all that belongs to it, its claim mail in the queue included, in one commit. The counters
- * are in it too: exact under any number of calls at once. Both bootstrap paths come here.
+ * Creates an organization with everything that belongs to it, its queued claim notice and the rate counters included, in one
+ * commit. Both bootstrap paths use it.
  */
 export const bootstrapOrganization = command(
   'bootstrap-organization',
-  async (tx, input: Bootstrap, stamp): Promise<Bootstrapped> => {
+  async (tx, input: Bootstrap, stamp): Promise<BootstrapResult> => {
     const limited = await overLimit(tx, input, stamp);
     if (limited !== undefined) return limited;
     const made = await insertOrganization(tx, input.organization, stamp);
@@ -62,7 +62,8 @@ export const bootstrapOrganization = command(
     const owner = input.owner === null ? null : await addOwner(tx, input.owner, made.id, claimExpiresAt, stamp);
     const token = input.token === null ? null : await addFirstToken(tx, input, made.id, stamp);
     await appendAudit(tx, { ...input.entry, organization: made.id, target: input.organization.name }, 'made', stamp);
-    if (input.askedIn !== null) await noteAsked(tx, input, { askedIn: input.askedIn, made: made.id }, stamp);
+    if (input.requestedIn !== null)
+      await auditRequest(tx, input, { requestedIn: input.requestedIn, created: made.id }, stamp);
     return {
       kind: 'made',
       organization: { id: made.id, slug: made.slug, name: input.organization.name },
@@ -74,23 +75,23 @@ export const bootstrapOrganization = command(
   },
 );
 
-async function noteAsked(
+async function auditRequest(
   tx: Write,
   { entry, owner, organization }: Bootstrap,
-  { askedIn, made }: { askedIn: number; made: number },
+  { requestedIn, created }: { requestedIn: number; created: number },
   stamp: Stamp,
 ): Promise<void> {
   const detail = { name: organization.name, ...(owner !== null && { ownerEmail: owner.email }) };
   await appendAudit(
     tx,
-    { ...entry, organization: askedIn, target: publicId('organization', made), detail },
+    { ...entry, organization: requestedIn, target: publicId('organization', created), detail },
     'made',
     stamp,
   );
 }
 
-async function overLimit(tx: Write, { network, owner }: Bootstrap, stamp: Stamp): Promise<Bootstrapped | undefined> {
-  await forgetHits(tx, stamp.now - DAY);
+async function overLimit(tx: Write, { network, owner }: Bootstrap, stamp: Stamp): Promise<BootstrapResult | undefined> {
+  await purgeHits(tx, stamp.now - DAY);
   const checks = [
     network === null ? undefined : { scope: 'ip' as const, subject: network, most: 10, windowMs: HOUR },
     { scope: 'box' as const, subject: '', most: 500, windowMs: DAY },
@@ -100,10 +101,10 @@ async function overLimit(tx: Write, { network, owner }: Bootstrap, stamp: Stamp)
     one === undefined ? [] : [{ ...one, counter: `bootstrap-${one.scope}` }],
   );
   for (const one of allowances) {
-    const waitMs = await waitForHit(tx, one, stamp);
+    const waitMs = await msUntilHit(tx, one, stamp);
     if (waitMs > 0) return { kind: 'limited', scope: one.scope, waitMs };
   }
-  // Only what is made is counted, by all that would count it.
+  // Only a created organization is counted, by every counter.
   for (const one of allowances) await takeHit(tx, one, stamp);
   return undefined;
 }
@@ -119,11 +120,11 @@ async function addOwner(
   await insertMember(tx, { organization, user, role: 'owner' }, stamp);
   const link = { purpose: 'claim' as const, organization, user, email: owner.email, role: null, expiresAt };
   await insertLink(tx, { ...link, hash: owner.returned, mailed: false }, stamp);
-  // Strangers name other people's addresses: whom they name gets few letters a day, whatever +tag is written.
-  const wait = await takeHit(tx, { counter: 'claim-mail', subject: owner.base, most: 5, windowMs: DAY }, stamp);
+  // Strangers may name other people's addresses: an address gets few notices a day, whatever its +tag.
+  const wait = await takeNoticeHit(tx, 'claim', owner.base, stamp);
   if (wait > 0) return { user, emailSent: false };
   await insertLink(tx, { ...link, hash: owner.mailed, mailed: true }, stamp);
-  await send(tx, owner.letter, stamp);
+  await sendNotice(tx, owner.notice, stamp);
   return { user, emailSent: true };
 }
 
@@ -146,12 +147,12 @@ function addFirstToken(tx: Write, { token, owner }: Bootstrap, organization: num
   );
 }
 
-/** Sends the claim letter again: a new mailed link, the old ones stay good. */
+/** Sends the claim notice again with a new link; the old ones stay valid. */
 export const resendClaim = command(
   'resend-claim',
   async (
     tx,
-    input: { organization: number; base: string; hash: Uint8Array; letter: Outgoing },
+    input: { organization: number; base: string; hash: Uint8Array; notice: SystemNotice<'claim'> },
     stamp,
   ): Promise<{ kind: 'sent' } | { kind: 'claimed' | 'no-owner' } | { kind: 'limited'; waitMs: number }> => {
     const row = await tx.get<{ user_id: number | null; email: string; claimed_at: number | null }>(
@@ -161,7 +162,7 @@ export const resendClaim = command(
     );
     if (row === undefined) return { kind: 'no-owner' };
     if (row.claimed_at !== null) return { kind: 'claimed' };
-    const waitMs = await takeHit(tx, { counter: 'claim-mail', subject: input.base, most: 5, windowMs: DAY }, stamp);
+    const waitMs = await takeNoticeHit(tx, 'claim', input.base, stamp);
     if (waitMs > 0) return { kind: 'limited', waitMs };
     const { user_id: user, email } = row;
     const { organization, hash } = input;
@@ -171,7 +172,7 @@ export const resendClaim = command(
       { purpose: 'claim', organization, user, email, role: null, mailed: true, hash, expiresAt },
       stamp,
     );
-    await send(tx, input.letter, stamp);
+    await sendNotice(tx, input.notice, stamp);
     return { kind: 'sent' };
   },
 );

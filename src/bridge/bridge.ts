@@ -1,119 +1,123 @@
 import type { IncomingMessage } from 'node:http';
-import type { Endpoint } from './endpoint.ts';
+import type { RemoteEndpoint } from './endpoint.ts';
 import { eventData } from './events.ts';
-import { answers, failure, type Id, idOf, type Message, paramsOf, protocolHeaders, readMessage } from './message.ts';
 
 const SESSION = 'mcp-session-id';
 
-/** What leaves the bridge: messages for the client, and words for whoever reads its log. */
-export interface Outlet {
-  message(message: Message): void;
-  complain(sentence: string): void;
+/** Output of the bridge: messages for the client, and warnings for its log. */
+export interface BridgeOutput {
+  message(message: JsonRpcMessage): void;
+  warn(sentence: string): void;
 }
 
-interface UnderWay {
+interface InFlightRequest {
   done: Promise<void>;
   abort: AbortController;
   method: unknown;
 }
 
 /**
- * Carries JSON-RPC between a client that talks to its standard input and output and a server's MCP endpoint. It knows
- * of both eras only what HTTP wants in headers. Every request is answered, by the server or by a JSON-RPC error.
+ * Relays JSON-RPC between a stdio client and the MCP endpoint of a server. Adds the HTTP headers of each MCP revision.
+ * Every request gets a response: the server's, or a JSON-RPC error.
  */
-export class Bridge {
-  readonly #endpoint: Pick<Endpoint, 'post'>;
-  readonly #out: Outlet;
-  readonly #underWay = new Map<Id | symbol, UnderWay>();
+export class StdioBridge {
+  readonly #endpoint: Pick<RemoteEndpoint, 'post'>;
+  readonly #out: BridgeOutput;
+  readonly #inFlight = new Map<JsonRpcId | symbol, InFlightRequest>();
   #handshake: Promise<void> = Promise.resolve();
-  #agreed: string | undefined;
+  #version: string | undefined;
   #session: string | undefined;
 
-  constructor(endpoint: Pick<Endpoint, 'post'>, out: Outlet) {
+  constructor(endpoint: Pick<RemoteEndpoint, 'post'>, out: BridgeOutput) {
     this.#endpoint = endpoint;
     this.#out = out;
   }
 
-  /** Takes one line of the client. */
-  take(line: string): void {
+  /** Sends one line of the client to the server. */
+  send(line: string): void {
     if (line.trim() === '') return;
     const message = readMessage(line);
     if (message === undefined) {
-      this.#out.message(failure(null, -32700, 'A line must be one JSON-RPC object'));
+      this.#out.message(errorResponse(null, -32700, 'Each line must be one JSON-RPC object'));
       return;
     }
     if (message['method'] === 'notifications/cancelled') return this.#cancel(paramsOf(message)['requestId']);
     const id = idOf(message);
     const abort = new AbortController();
     const key = id ?? Symbol('notification');
-    const done = this.#carry(message, id, abort.signal).finally(() => this.#underWay.delete(key));
-    this.#underWay.set(key, { done, abort, method: message['method'] });
-    // What follows a handshake has to name the version that was agreed on.
+    const done = this.#exchange(message, id, abort.signal).finally(() => this.#inFlight.delete(key));
+    this.#inFlight.set(key, { done, abort, method: message['method'] });
+    // Later requests must name the negotiated version.
     if (message['method'] === 'initialize') this.#handshake = done;
   }
 
-  /** Resolves when everything that was asked is answered; streams without an end are left. */
+  /** Resolves when all requests are answered. Aborts endless streams. */
   async finish(): Promise<void> {
-    for (const { method, abort } of this.#underWay.values()) if (method === 'subscriptions/listen') abort.abort();
-    await Promise.all([...this.#underWay.values()].map((one) => one.done));
+    for (const { method, abort } of this.#inFlight.values()) if (method === 'subscriptions/listen') abort.abort();
+    await Promise.all([...this.#inFlight.values()].map((one) => one.done));
   }
 
-  /** Over HTTP a request is given up by ending its connection. */
+  /** Cancels a request by closing its HTTP connection. */
   #cancel(id: unknown): void {
-    if (typeof id === 'string' || typeof id === 'number') this.#underWay.get(id)?.abort.abort();
+    if (typeof id === 'string' || typeof id === 'number') this.#inFlight.get(id)?.abort.abort();
   }
 
   /** Never rejects. */
-  async #carry(message: Message, id: Id | undefined, signal: AbortSignal): Promise<void> {
+  async #exchange(message: JsonRpcMessage, id: JsonRpcId | undefined, signal: AbortSignal): Promise<void> {
     try {
-      if (message['method'] === 'initialize') this.#agreed = this.#session = undefined;
+      if (message['method'] === 'initialize') this.#version = this.#session = undefined;
       else await this.#handshake;
       const headers = {
-        ...protocolHeaders(message, this.#agreed),
+        ...protocolHeaders(message, this.#version),
         ...(this.#session !== undefined && { [SESSION]: this.#session }),
       };
       const response = await this.#endpoint.post(headers, JSON.stringify(message), signal);
       const session = response.headers[SESSION];
       if (typeof session === 'string') this.#session = session;
       if (await this.#deliver(message, id, response)) return;
-      this.#fail(id, response.statusCode ?? 502, 'The server did not answer this');
+      this.#fail(id, response.statusCode ?? 502, 'The server sent no response');
     } catch (error) {
-      if (!signal.aborted) this.#fail(id, 503, `The server could not be reached: ${(error as Error).message}`);
+      if (!signal.aborted) this.#fail(id, 503, `Server unreachable: ${(error as Error).message}`);
     }
   }
 
-  /** Hands on what the server said; true when that settles the message. */
-  async #deliver(message: Message, id: Id | undefined, response: IncomingMessage): Promise<boolean> {
+  /** Passes on the server's messages; true if the request was answered. */
+  async #deliver(message: JsonRpcMessage, id: JsonRpcId | undefined, response: IncomingMessage): Promise<boolean> {
     const type = response.headers['content-type'] ?? '';
     if (!type.startsWith('text/event-stream')) return this.#deliverOne(message, id, response, await textOf(response));
     let settled = id === undefined;
     for await (const data of eventData(response)) {
-      const said = readMessage(data);
-      if (said === undefined) continue;
-      settled ||= id !== undefined && answers(said, id);
-      this.#out.message(said);
+      const reply = readMessage(data);
+      if (reply === undefined) continue;
+      settled ||= id !== undefined && isResponseTo(reply, id);
+      this.#out.message(reply);
     }
     return settled;
   }
 
-  #deliverOne(message: Message, id: Id | undefined, { statusCode = 0 }: IncomingMessage, text: string): boolean {
-    const said = readMessage(text);
+  #deliverOne(
+    message: JsonRpcMessage,
+    id: JsonRpcId | undefined,
+    { statusCode = 0 }: IncomingMessage,
+    text: string,
+  ): boolean {
+    const reply = readMessage(text);
     if (statusCode === 404 && text.includes('session_not_found')) this.#session = undefined;
     if (id === undefined) {
-      if (statusCode >= 400) this.#out.complain(`a notification was refused with ${statusCode}: ${text.slice(0, 300)}`);
+      if (statusCode >= 400) this.#out.warn(`a notification was refused with ${statusCode}: ${text.slice(0, 300)}`);
       return true;
     }
-    if (said === undefined || !('result' in said || 'error' in said)) return false;
-    const version = (said['result'] as Message | undefined)?.['protocolVersion'];
-    if (message['method'] === 'initialize' && typeof version === 'string') this.#agreed = version;
-    // What was refused before it was read has no id.
-    this.#out.message({ ...said, id });
+    if (reply === undefined || !('result' in reply || 'error' in reply)) return false;
+    const version = (reply['result'] as JsonRpcMessage | undefined)?.['protocolVersion'];
+    if (message['method'] === 'initialize' && typeof version === 'string') this.#version = version;
+    // Errors sent before the body was parsed have no id.
+    this.#out.message({ ...reply, id });
     return true;
   }
 
-  #fail(id: Id | undefined, code: number, sentence: string): void {
-    if (id === undefined) this.#out.complain(sentence);
-    else this.#out.message(failure(id, code, sentence, { error: 'unavailable' }));
+  #fail(id: JsonRpcId | undefined, code: number, sentence: string): void {
+    if (id === undefined) this.#out.warn(sentence);
+    else this.#out.message(errorResponse(id, code, sentence, { error: 'unavailable' }));
   }
 }
 
@@ -122,4 +126,79 @@ async function textOf(response: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of response as AsyncIterable<string>) text += chunk;
   return text;
+}
+
+/** A JSON-RPC message, not validated beyond being an object. */
+type JsonRpcMessage = Readonly<Record<string, unknown>>;
+
+type JsonRpcId = string | number | null;
+
+const VERSION_META = 'io.modelcontextprotocol/protocolVersion';
+/** The parameter that the Mcp-Name header repeats, by method. MCP 2026-07-28, standard request headers. */
+const NAME_PARAMETERS: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+};
+
+/** Parses a line; undefined if it is not a JSON object. */
+function readMessage(line: string): JsonRpcMessage | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRpcMessage) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Id of a request; undefined for notifications and responses. */
+function idOf(message: JsonRpcMessage): JsonRpcId | undefined {
+  if (typeof message['method'] !== 'string') return undefined;
+  const id = message['id'];
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
+}
+
+/** True if the message is the response to the request of this id. */
+function isResponseTo(message: JsonRpcMessage, id: JsonRpcId): boolean {
+  return message['id'] === id && ('result' in message || 'error' in message);
+}
+
+/** A JSON-RPC error created by the bridge. */
+function errorResponse(id: JsonRpcId, code: number, message: string, data?: object): JsonRpcMessage {
+  return { jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } };
+}
+
+/**
+ * HTTP headers that repeat fields of the body. The current revision requires them and names itself in every message; for
+ * older ones `negotiated` is the version of the handshake.
+ */
+export function protocolHeaders(message: JsonRpcMessage, negotiated: string | undefined): Record<string, string> {
+  const version = metaOf(message)[VERSION_META];
+  if (typeof version !== 'string') return negotiated === undefined ? {} : { 'mcp-protocol-version': negotiated };
+  const method = String(message['method']);
+  const field = Object.hasOwn(NAME_PARAMETERS, method) ? NAME_PARAMETERS[method] : undefined;
+  const name = field === undefined ? undefined : paramsOf(message)[field];
+  return {
+    'mcp-protocol-version': headerValue(version),
+    'mcp-method': headerValue(method),
+    ...(typeof name === 'string' && { 'mcp-name': headerValue(name) }),
+  };
+}
+
+/** Encodes text that is not a plain header value, or looks encoded, as marked base64. */
+function headerValue(text: string): string {
+  const plain = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !/^=\?base64\?.*\?=$/.test(text);
+  return plain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+}
+
+function paramsOf(message: JsonRpcMessage): JsonRpcMessage {
+  return asObject(message['params']);
+}
+
+function metaOf(message: JsonRpcMessage): JsonRpcMessage {
+  return asObject(paramsOf(message)['_meta']);
+}
+
+function asObject(value: unknown): JsonRpcMessage {
+  return typeof value === 'object' && value !== null ? (value as JsonRpcMessage) : {};
 }

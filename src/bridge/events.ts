@@ -1,4 +1,4 @@
-/** The data of each event of a stream, as it comes. WHATWG HTML 9.2.6; other fields are of no use here. */
+/** Yields the data of each server-sent event; ignores other fields. WHATWG HTML 9.2.6. */
 export async function* eventData(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let data: string[] = [];
   for await (const line of lines(chunks)) {
@@ -11,8 +11,7 @@ export async function* eventData(chunks: AsyncIterable<Uint8Array>): AsyncGenera
 }
 
 /**
- * Lines that end with LF, whatever pieces they come in; the last one may lack its end. Not by readline: it also breaks
- * at U+2028, which JSON has inside its texts.
+ * Yields lines that end with LF; the last may lack it. Not readline, which also splits at U+2028, allowed inside JSON.
  */
 export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();

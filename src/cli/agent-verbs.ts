@@ -1,5 +1,5 @@
-import { ago, table } from './table.ts';
-import { asks, none, type Verb } from './verb.ts';
+import { ago, table } from './output.ts';
+import { operationCall, noArguments, type Verb, oneArgument } from './verb.ts';
 
 interface Agent {
   tokenId: string;
@@ -11,52 +11,52 @@ interface Agent {
   heldToday: number;
 }
 
-/** Who works with a token, and how to stop them. */
+/** Commands for agents. */
 export const AGENT_VERBS: readonly Verb[] = [
-  // Before the shorter word, which they begin with.
+  // Longer commands first: they share the prefix "agents".
   {
     words: 'agents stop',
     usage: '[--org ID]',
     about: 'Stop all agents of an organization at once',
     options: ['org'],
-    ask: asks('stop_agents', none),
-    show: ({ held }: { held: number }) => `All agents are stopped; ${held} of what they sent and had not left is held`,
+    parse: operationCall('stop_agents', noArguments),
+    show: ({ held }: { held: number }) => `All agents are stopped; ${held} queued messages are held`,
   },
   {
     words: 'agents start',
     usage: '[--org ID]',
-    about: 'Let them work again',
+    about: 'Start all agents again',
     options: ['org'],
-    ask: asks('start_agents', none),
-    show: () => 'Agents may work again; what was held stays held',
+    parse: operationCall('start_agents', noArguments),
+    show: () => 'Agents are active again; held mail stays held',
   },
   {
     words: 'agents release',
     usage: '[TOKEN-ID] [--org ID]',
-    about: 'Let go what was held when one agent, or all, were stopped',
+    about: 'Release mail held when one agent, or all, were stopped',
     options: ['org'],
-    ask: asks('release_agent_mail', ([tokenId, ...more]) =>
+    parse: operationCall('release_agent_mail', ([tokenId, ...more]) =>
       more.length > 0 ? undefined : tokenId === undefined ? {} : { tokenId },
     ),
     show: ({ released, more }: { released: number; more: boolean }) =>
-      `${released} of what was held goes on${more ? '; there is more, ask again' : ''}`,
+      `${released} messages released${more ? '; more remain, run again' : ''}`,
   },
   {
     words: 'agents mode',
     usage: 'TOKEN-ID normal|reply_only|draft_only|read_only|frozen [--org ID]',
-    about: 'Set how one agent may work',
+    about: 'Set the mode of one agent',
     options: ['org'],
-    ask: asks('set_agent_mode', ([tokenId, mode, ...more]) =>
+    parse: operationCall('set_agent_mode', ([tokenId, mode, ...more]) =>
       more.length === 0 && mode !== undefined ? { tokenId, mode } : undefined,
     ),
-    show: ({ tokenId, mode }: { tokenId: string; mode: string }) => `${tokenId} is ${mode} now`,
+    show: ({ tokenId, mode }: { tokenId: string; mode: string }) => `${tokenId} is now ${mode}`,
   },
   {
     words: 'agents',
     usage: '[--org ID]',
-    about: 'Who works with a token: mode, what it read and sent in 24 hours',
+    about: 'List agents: mode, mail read and sent in 24 hours',
     options: ['org'],
-    ask: asks('list_agents', none),
+    parse: operationCall('list_agents', noArguments),
     show: ({ agents, stoppedAt }: { agents: Agent[]; stoppedAt: string | null }) =>
       table(
         ['token', 'name', 'mode', 'last used', 'read', 'sent', 'held'],
@@ -70,5 +70,70 @@ export const AGENT_VERBS: readonly Verb[] = [
           String(one.heldToday),
         ]),
       ),
+  },
+];
+
+interface Canary {
+  canaryId: string;
+  label: string;
+  messageId: string | null;
+  address: string | null;
+  plantedAt: string;
+  trips: { settledAt: string | null }[];
+}
+
+/** Commands for canaries. */
+export const CANARY_VERBS: readonly Verb[] = [
+  {
+    words: 'canary plant',
+    usage: 'MAILBOX LABEL [message|secret|address] [console|payments|recovery] [--org ID]',
+    about: 'Create a canary in a mailbox, or a secret or address to place elsewhere',
+    options: ['org'],
+    parse: operationCall('plant_canary', ([mailbox, label, kind, pretext, ...more]) =>
+      label === undefined || more.length > 0
+        ? undefined
+        : { mailbox, label, ...(kind !== undefined && { kind }), ...(pretext !== undefined && { story: pretext }) },
+    ),
+    show: ({ canary, honeytoken }: { canary: Canary; honeytoken: string | null }) =>
+      [
+        `${canary.canaryId} is created`,
+        ...(canary.address === null ? [] : [`address  ${canary.address}`]),
+        ...(honeytoken === null ? [] : [`secret   ${honeytoken}   (shown once)`]),
+      ].join('\n'),
+  },
+  {
+    words: 'canary list',
+    usage: 'MAILBOX [--org ID]',
+    about: 'List the canaries of a mailbox, with accesses',
+    options: ['org'],
+    parse: operationCall('list_canaries', oneArgument('mailbox')),
+    show: ({ canaries }: { canaries: Canary[] }) =>
+      table(
+        ['canary', 'label', 'address', 'created', 'accesses', 'open'],
+        canaries.map(({ canaryId, label, address, plantedAt, trips }) => [
+          canaryId,
+          label,
+          address ?? '',
+          `${ago(Date.parse(plantedAt))} ago`,
+          String(trips.length),
+          String(trips.filter(({ settledAt }) => settledAt === null).length),
+        ]),
+      ),
+  },
+  {
+    words: 'canary settle',
+    usage: 'CANARY-ID [--org ID]',
+    about: 'Acknowledge the accesses and re-arm a canary',
+    options: ['org'],
+    parse: operationCall('settle_canary', oneArgument('canaryId')),
+    show: () => 'The canary is re-armed; tokens that it froze stay frozen',
+  },
+  {
+    words: 'canary remove',
+    usage: 'CANARY-ID [--org ID]',
+    about: 'Delete a canary and its message',
+    options: ['org'],
+    parse: operationCall('remove_canary', oneArgument('canaryId')),
+    show: () => 'The canary is deleted',
   },
 ];

@@ -1,13 +1,12 @@
-import { showQueue, showStatus, showTrace } from './mail-answers.ts';
-import { bytes, table } from './table.ts';
-import { asks, type Given, none, one, type Verb } from './verb.ts';
+import { bytes, table, ago } from './output.ts';
+import { operationCall, type VerbInput, noArguments, oneArgument, type Verb } from './verb.ts';
 
 interface Secret {
   address: string;
   password: string;
 }
 
-/** `all`, numbers, or `domain:NAME` and `message:ID` for all of one destination or message. */
+/** Selection: `all`, ids, `domain:NAME` for a destination, or `message:ID`. */
 function ids(args: readonly string[]): object | undefined {
   const [only = '', ...more] = args;
   if (only === 'all' && more.length === 0) return { ids: 'all' };
@@ -17,40 +16,40 @@ function ids(args: readonly string[]): object | undefined {
   return numbers.length > 0 && numbers.every((id) => Number.isInteger(id) && id > 0) ? { ids: numbers } : undefined;
 }
 
-/** The way first, then as above. */
+/** Route first, then a selection. */
 function reroute([route, ...rest]: readonly string[]): object | undefined {
   const given = ids(rest);
   return route === undefined || given === undefined ? undefined : { ...given, route };
 }
 
-function address(args: readonly string[], given: Given): object | undefined {
+function address(args: readonly string[], given: VerbInput): object | undefined {
   if (args.length !== 1) return undefined;
-  // Not as an argument: every user of the machine sees those.
+  // Never as an argument: all users of the machine can see those.
   const password = given['password-stdin'] === true ? given.stdin().replace(/\r?\n$/, '') : undefined;
   return { address: args[0], ...(password !== undefined && { password }) };
 }
 
 const secret = ({ address: to, password }: Secret): string => `${to}\npassword  ${password}   (shown once)`;
 const changed = ({ changed: n, more }: { changed: number; more: boolean }): string =>
-  `${n} changed${more ? ', and there are more: ask again' : ''}`;
+  `${n} changed${more ? '; more remain, run again' : ''}`;
 const WHICH = 'ID...|all|domain:NAME|message:ID';
 
-/** What runs, domains, mailboxes and the queue, of the whole box. */
+/** Commands for status, domains, mailboxes and the queue of the whole server. */
 export const MAIL_VERBS: readonly Verb[] = [
   {
     words: 'status',
     usage: '',
-    about: 'What runs, since when, and what waits',
-    ask: asks('get_status', none),
+    about: 'Show version, uptime, queue and health',
+    parse: operationCall('get_status', noArguments),
     show: showStatus,
   },
   {
     words: 'domain add',
     usage: 'DOMAIN',
-    about: 'Host a domain; prints the DNS records to publish',
-    ask: asks('add_domain', one('domain')),
+    about: 'Add a domain; prints the DNS records to publish',
+    parse: operationCall('add_domain', oneArgument('domain')),
     show: ({ domain, records }: { domain: string; records: { type: string; name: string; value: string }[] }) =>
-      `${domain} is hosted here. Publish these records:\n\n${table(
+      `${domain} is added. Publish these records:\n\n${table(
         ['type', 'name', 'value'],
         records.map(({ type, name, value }) => [type, name, value]),
       )}`,
@@ -58,8 +57,8 @@ export const MAIL_VERBS: readonly Verb[] = [
   {
     words: 'domain list',
     usage: '',
-    about: 'The domains of this box',
-    ask: asks('list_domains', none),
+    about: 'List the domains of this server',
+    parse: operationCall('list_domains', noArguments),
     show: ({ domains }: { domains: { domain: string; verified: boolean }[] }) =>
       table(
         ['domain', 'verified'],
@@ -69,16 +68,16 @@ export const MAIL_VERBS: readonly Verb[] = [
   {
     words: 'mailbox add',
     usage: 'ADDRESS [--password-stdin]',
-    about: 'Make a mailbox; prints its password once',
+    about: 'Create a mailbox; prints its password once',
     options: ['password-stdin'],
-    ask: asks('add_mailbox', address),
+    parse: operationCall('add_mailbox', address),
     show: secret,
   },
   {
     words: 'mailbox list',
     usage: '',
-    about: 'The mailboxes of this box',
-    ask: asks('list_mailboxes', none),
+    about: 'List the mailboxes of this server',
+    parse: operationCall('list_mailboxes', noArguments),
     show: ({ mailboxes }: { mailboxes: { address: string; messages: number; bytes: number }[] }) =>
       table(
         ['address', 'messages', 'size'],
@@ -88,52 +87,148 @@ export const MAIL_VERBS: readonly Verb[] = [
   {
     words: 'mailbox password',
     usage: 'ADDRESS [--password-stdin]',
-    about: 'Give a mailbox a new password; its open sessions end',
+    about: 'Change the password of a mailbox; closes its sessions',
     options: ['password-stdin'],
-    ask: asks('change_mailbox_password', address),
+    parse: operationCall('change_mailbox_password', address),
     show: secret,
   },
   {
     words: 'queue list',
     usage: '',
-    about: 'Mail that waits to leave, and why',
-    ask: asks('list_box_queue', none),
+    about: 'List queued mail, with the reason',
+    parse: operationCall('list_box_queue', noArguments),
     show: showQueue,
   },
-  { words: 'queue retry', usage: WHICH, about: 'Try now', ask: asks('retry_box_queue', ids), show: changed },
+  {
+    words: 'queue retry',
+    usage: WHICH,
+    about: 'Retry now',
+    parse: operationCall('retry_box_queue', ids),
+    show: changed,
+  },
   {
     words: 'queue release',
     usage: WHICH,
-    about: 'Let go what is held',
-    ask: asks('release_box_queue', ids),
+    about: 'Release held mail',
+    parse: operationCall('release_box_queue', ids),
     show: changed,
   },
   {
     words: 'queue cancel',
     usage: WHICH,
-    about: 'Never send it; no bounce is made',
-    ask: asks('cancel_box_queue', ids),
+    about: 'Delete from the queue; no bounce is sent',
+    parse: operationCall('cancel_box_queue', ids),
     show: changed,
   },
   {
     words: 'queue hold',
     usage: WHICH,
-    about: 'Keep it back until it is released',
-    ask: asks('hold_box_queue', ids),
+    about: 'Hold until released',
+    parse: operationCall('hold_box_queue', ids),
     show: changed,
   },
   {
     words: 'queue route',
     usage: `automatic|direct|smarthost|ROUTE ${WHICH}`,
-    about: 'Send it by another way, now',
-    ask: asks('reroute_box_queue', reroute),
+    about: 'Send over another route, now',
+    parse: operationCall('reroute_box_queue', reroute),
     show: changed,
   },
   {
     words: 'trace',
     usage: 'ID',
-    about: 'What happened to a message, by the id that the log and the SMTP answer give',
-    ask: asks('trace_box_message', one('trace')),
+    about: 'Show the timeline of a message, by the id in the log and the SMTP reply',
+    parse: operationCall('trace_box_message', oneArgument('trace')),
     show: showTrace,
   },
 ];
+
+interface Queued {
+  id: number;
+  from: string;
+  to: string;
+  attempts: number;
+  queuedAt: number;
+  nextAt: number | null;
+  heldBecause: string | null;
+  lastText: string | null;
+  explanation: string;
+  trace: string;
+}
+
+function showStatus(status: {
+  version: string;
+  mode: string;
+  hostname: string;
+  pid: number;
+  uptimeSeconds: number;
+  memoryBytes: number;
+  domains: number;
+  mailboxes: number;
+  queue: { due: number; held: number };
+  listeners: Record<string, number>;
+  failing: string[];
+  unreadableMessages: number;
+  smarthost: { host: string; port: number; use: string } | null;
+  refusedLogins: { host: string; why: string; since: number }[];
+}): string {
+  return [
+    `Mailstead ${status.version}, ${status.mode} mode, ${status.hostname}, pid ${status.pid}, up ${status.uptimeSeconds} s`,
+    `memory     ${bytes(status.memoryBytes)}`,
+    `hosted     ${counted(status.domains, 'domain', 'domains')}, ${counted(status.mailboxes, 'mailbox', 'mailboxes')}`,
+    `queue      ${status.queue.due} queued, ${status.queue.held} held`,
+    `ports      ${Object.entries(status.listeners)
+      .map(([name, port]) => `${name} ${port}`)
+      .join(', ')}`,
+    ...(status.smarthost === null
+      ? []
+      : [`smarthost  ${status.smarthost.host}:${status.smarthost.port}, ${status.smarthost.use}`]),
+    ...status.refusedLogins.map(({ host, why, since }) => `smarthost  ${host}, since ${ago(since)}: ${why}`),
+    ...(status.unreadableMessages === 0
+      ? []
+      : [
+          `storage    ${counted(status.unreadableMessages, 'message is', 'messages are')} damaged: see the log, restore a backup`,
+        ]),
+    `health     ${status.failing.length === 0 ? 'ready' : `failing: ${status.failing.join(', ')}`}`,
+  ].join('\n');
+}
+
+function showQueue({ queue }: { queue: Queued[] }): string {
+  if (queue.length === 0) return 'The queue is empty.';
+  return table(
+    ['id', 'from', 'to', 'age', 'attempts', 'reason'],
+    queue.map((row) => [
+      String(row.id),
+      row.from === '' ? '<>' : row.from,
+      row.to,
+      ago(row.queuedAt),
+      String(row.attempts),
+      explain(row.explanation, row.lastText ?? undefined),
+    ]),
+  );
+}
+
+function showTrace({
+  timeline,
+}: {
+  timeline: { at: string; event: string; recipient?: string; explanation: string; untrusted?: { text: string } }[];
+}): string {
+  return table(
+    ['time', 'event', 'recipient', 'what happened'],
+    timeline.map(({ at, event, recipient = '', explanation, untrusted }) => [
+      at,
+      event,
+      recipient,
+      explain(explanation, untrusted?.text),
+    ]),
+  );
+}
+
+/** Our explanation, then the remote server's text. */
+function explain(explanation: string, text: string | undefined): string {
+  return text === undefined ? explanation : `${explanation} Remote server: ${text}`;
+}
+
+function counted(count: number, singular: string, plural: string): string {
+  return `${count} ${count === 1 ? singular : plural}`;
+}

@@ -2,45 +2,49 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadSettings } from '../../config/load.ts';
-import { version } from '../version.ts';
-import { ask } from './ask.ts';
-import { help, helpOn } from './help.ts';
-import { PROGRAMS } from './programs.ts';
-import { complain, misused, say, WRONG_USE } from './say.ts';
-import type { Options, Verb, Words } from './verb.ts';
+import { version } from '../core/version.ts';
+import { PROGRAMS, type ServeFunction } from './programs.ts';
+import { printError, printUsage, printLine, USAGE_ERROR, FAILED } from './output.ts';
+import type { CommandOptions, Verb, CommandHelp, OperationCall } from './verb.ts';
 import { VERBS } from './verbs.ts';
+import { callServer, type ControlAnswer } from '../control/client.ts';
 
-/** What is given to clients in the environment, and is no setting. */
+/** The token is for clients, not a server setting. */
 const { MAILSTEAD_TOKEN: token, ...env } = process.env;
 
-/** Does what the arguments ask. Answers the exit code; `serve` does not end here. */
-async function main(argv: string[]): Promise<number> {
-  const given = understand(argv);
-  if (typeof given === 'string') return complain(given, WRONG_USE);
+/** Runs the verb or program that the arguments name and returns the exit code. `serve` runs the server until a signal ends it. */
+export async function runCommand(argv: string[], serve: ServeFunction): Promise<number> {
+  const given = parseCommandLine(argv);
+  if (typeof given === 'string') return printError(given, USAGE_ERROR);
   const { values, positionals } = given;
   const words = positionals.length === 0 ? ['serve'] : positionals;
-  const what = named(VERBS, words) ?? named(PROGRAMS, words);
-  if (values.version === true) return say(version());
-  if (values.help === true) return say(what === undefined || positionals.length === 0 ? help() : helpOn(what));
-  if (what === undefined) return complain(`there is no "${words.join(' ')}": see mailstead --help`, WRONG_USE);
-  if (OWN.some((name) => values[name] !== undefined && what.options?.includes(name) !== true)) return misused(what);
-  const args = words.slice(what.words.split(' ').length);
-  if ('ask' in what) return askFor(what, args, values);
-  return what.run({ args, argv, options: values, env, token, dataDir: () => dataDirOf(values) });
+  const command = named(VERBS, words) ?? named(PROGRAMS, words);
+  if (values.version === true) return printLine(version());
+  if (values.help === true)
+    return printLine(command === undefined || positionals.length === 0 ? help() : helpOn(command));
+  if (command === undefined)
+    return printError(`unknown command "${words.join(' ')}": see mailstead --help`, USAGE_ERROR);
+  if (COMMAND_OPTIONS.some((name) => values[name] !== undefined && command.options?.includes(name) !== true))
+    return printUsage(command);
+  const args = words.slice(command.words.split(' ').length);
+  if ('parse' in command) return callVerb(command, args, values);
+  return command.run({ args, argv, options: values, env, token, dataDir: () => dataDirOf(values), serve });
 }
 
-function named<T extends Words>(all: readonly T[], words: readonly string[]): T | undefined {
+function named<T extends CommandHelp>(all: readonly T[], words: readonly string[]): T | undefined {
   return all.find((one) => `${words.join(' ')} `.startsWith(`${one.words} `));
 }
 
-async function askFor(verb: Verb, args: readonly string[], values: Values): Promise<number> {
-  const asked = verb.ask(args, { ...values, stdin: () => readFileSync(0, 'utf8') });
-  if (asked === undefined) return misused(verb);
-  const where = dataDirOf(values);
-  return where === undefined ? WRONG_USE : ask(verb, asked, { where, org: values.org, json: values.json === true });
+async function callVerb(verb: Verb, args: readonly string[], values: Values): Promise<number> {
+  const call = verb.parse(args, { ...values, stdin: () => readFileSync(0, 'utf8') });
+  if (call === undefined) return printUsage(verb);
+  const dataDir = dataDirOf(values);
+  return dataDir === undefined
+    ? USAGE_ERROR
+    : runVerb(verb, call, { dataDir, org: values.org, json: values.json === true });
 }
 
-function understand(args: string[]): { values: Values; positionals: string[] } | string {
+function parseCommandLine(args: string[]): { values: Values; positionals: string[] } | string {
   try {
     return parseArgs({ args, allowPositionals: true, options: OPTIONS });
   } catch (error) {
@@ -63,8 +67,8 @@ const OPTIONS = {
   version: { type: 'boolean' },
 } as const;
 
-/** Options that only some words understand. */
-const OWN = [
+/** Options of some commands only. */
+const COMMAND_OPTIONS = [
   'password-stdin',
   'actions',
   'org',
@@ -72,9 +76,9 @@ const OWN = [
   'digests',
   'url',
   'token-file',
-] as const satisfies (keyof Options)[];
+] as const satisfies (keyof CommandOptions)[];
 
-interface Values extends Options {
+interface Values extends CommandOptions {
   'env-file'?: string[] | undefined;
   'data-dir'?: string | undefined;
   json?: boolean | undefined;
@@ -88,8 +92,82 @@ function dataDirOf(values: Values): string | undefined {
   const files = (values['env-file'] ?? []).flatMap((file) => ['--env-file', file]);
   const settings = loadSettings(env, files);
   if (!('problem' in settings)) return settings.dataDir;
-  complain(settings.problem, WRONG_USE);
+  printError(settings.problem, USAGE_ERROR);
   return undefined;
 }
 
-process.exitCode = await main(process.argv.slice(2));
+const WIDTH = 46;
+
+/** Text of `mailstead --help`. */
+export function help(): string {
+  return [
+    'Mailstead: a mail server for a small team and its agents, in one process.',
+    '',
+    'Usage: mailstead [serve] [--env-file FILE]',
+    '       mailstead VERB [ARGUMENT...] [--json] [--data-dir DIR]',
+    '',
+    ...PROGRAMS.map(line),
+    '',
+    ...VERBS.map(line),
+    '',
+    '  --json            print the result as JSON',
+    '  --data-dir DIR    the data directory of the server (default MAILSTEAD_DATA_DIR, then ./data)',
+    '  --env-file FILE   settings, see config/example.env',
+    '  --version, --help',
+    '',
+    'Exit codes: 0 success, 1 failure, 2 usage error. Commands reach the running server through its data directory.',
+  ].join('\n');
+}
+
+function line({ words, usage, about }: CommandHelp): string {
+  const left = `${words} ${usage}`.trim();
+  // Long usage gets its own line.
+  return left.length < WIDTH ? `  ${left.padEnd(WIDTH)}${about}` : `  ${left}\n${' '.repeat(WIDTH + 2)}${about}`;
+}
+
+/** Text of `mailstead VERB --help`. */
+export function helpOn({ words, usage, about }: CommandHelp): string {
+  return `Usage: mailstead ${`${words} ${usage}`.trim()} [--json] [--data-dir DIR]\n\n${about}.`;
+}
+
+const PAGE_SIZE = 100;
+
+interface VerbOptions {
+  /** The data directory of the server. */
+  dataDir: string;
+  /** Organization id; undefined for the operator's. */
+  org: string | undefined;
+  json: boolean;
+}
+
+/** Calls the operation on the running server, prints the result and returns the exit code. */
+async function runVerb(verb: Verb, { operation, input }: OperationCall, options: VerbOptions): Promise<number> {
+  const answer = await allPages(verb.pages, (page) =>
+    callServer(options.dataDir, operation, { ...input, ...page }, options.org),
+  );
+  if (answer.kind === 'done') {
+    return printLine(options.json ? JSON.stringify(answer.result, null, 2) : verb.show(answer.result as never));
+  }
+  if (!options.json) return printError(answer.message, FAILED);
+  const error = answer.kind === 'refused' ? answer.code : answer.kind;
+  process.stderr.write(`${JSON.stringify({ error, message: answer.message })}\n`);
+  return FAILED;
+}
+
+/** Collects all pages of `list` into one result. */
+async function allPages(
+  list: string | undefined,
+  askFor: (page: object) => Promise<ControlAnswer>,
+): Promise<ControlAnswer> {
+  if (list === undefined) return askFor({});
+  const all: unknown[] = [];
+  let cursor: unknown = null;
+  do {
+    const answer = await askFor({ limit: PAGE_SIZE, ...(cursor !== null && { cursor }) });
+    if (answer.kind !== 'done') return answer;
+    const page = answer.result as Record<string, unknown>;
+    all.push(...(page[list] as unknown[]));
+    cursor = page['nextCursor'];
+  } while (typeof cursor === 'string');
+  return { kind: 'done', result: { [list]: all } };
+}

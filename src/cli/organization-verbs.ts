@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { ago, bytes, table } from './table.ts';
-import { asks, type Given, none, one, type Verb } from './verb.ts';
+import { ago, bytes, table } from './output.ts';
+import { operationCall, type VerbInput, noArguments, oneArgument, type Verb } from './verb.ts';
 
-/** Every action there is for a token; those that these imply are not named. */
+/** All token actions, without those implied by others. */
 const ACTIONS = 'read,manage,deploy,logs,restart,rollback';
 
 interface Organization {
@@ -34,32 +34,34 @@ interface Service {
   revision: number;
 }
 
-function newToken([name, ...more]: readonly string[], { actions = ACTIONS }: Given): object | undefined {
+function newToken([name, ...more]: readonly string[], { actions = ACTIONS }: VerbInput): object | undefined {
   if (name === undefined || more.length > 0) return undefined;
   return { name, actions: actions.split(',').map((one) => one.trim()) };
 }
 
-/** `SVC none | command -- PROG ARG... | systemd UNIT | compose FILE SERVICE`. */
+/** `SVC none | command UID -- PROG ARG... | systemd UNIT | compose FILE SERVICE`. */
 function control([serviceId, kind, ...rest]: readonly string[]): object | undefined {
   const [first, second] = rest;
   if (serviceId === undefined) return undefined;
   if (kind === 'none' && rest.length === 0) return { serviceId, control: { kind } };
-  if (kind === 'command' && rest.length > 0) return { serviceId, control: { kind, command: rest } };
+  if (kind === 'command' && rest.length > 1) {
+    return { serviceId, control: { kind, uid: Number(first), command: rest.slice(1) } };
+  }
   if (kind === 'systemd' && rest.length === 1) return { serviceId, control: { kind, unit: first } };
   if (kind !== 'compose' || first === undefined || second === undefined || rest.length > 2) return undefined;
-  // The server runs elsewhere: what is written here is meant from here.
+  // Resolved here, because the server has another working directory.
   return { serviceId, control: { kind, file: resolve(first), service: second } };
 }
 
 const since = (iso: string | null): string => (iso === null ? 'never' : `${ago(Date.parse(iso))} ago`);
 
-/** Organizations, their tokens, and how services are run. */
+/** Commands for organizations, tokens and services. */
 export const ORGANIZATION_VERBS: readonly Verb[] = [
   {
     words: 'org list',
     usage: '',
-    about: 'The organizations of this box, with size and last use',
-    ask: asks('list_organizations', none),
+    about: 'List the organizations of this server, with size and last use',
+    parse: operationCall('list_organizations', noArguments),
     pages: 'organizations',
     show: ({ organizations }: { organizations: Organization[] }) =>
       table(
@@ -79,36 +81,36 @@ export const ORGANIZATION_VERBS: readonly Verb[] = [
   {
     words: 'org freeze',
     usage: 'ID',
-    about: 'Stop an organization: its tokens, sign-ins and mail logins are refused',
-    ask: asks('freeze_organization', one('targetOrganizationId')),
+    about: 'Freeze an organization: refuse its tokens, sign-ins and mail logins',
+    parse: operationCall('freeze_organization', oneArgument('targetOrganizationId')),
     show: ({ organizationId }: { organizationId: string }) => `${organizationId} is frozen`,
   },
   {
     words: 'org unfreeze',
     usage: 'ID',
-    about: 'Let a frozen organization work again',
-    ask: asks('unfreeze_organization', one('targetOrganizationId')),
-    show: ({ organizationId }: { organizationId: string }) => `${organizationId} works again`,
+    about: 'Unfreeze an organization',
+    parse: operationCall('unfreeze_organization', oneArgument('targetOrganizationId')),
+    show: ({ organizationId }: { organizationId: string }) => `${organizationId} is active again`,
   },
   {
     words: 'token add',
     usage: 'NAME [--actions a,b] [--org ID]',
-    about: 'Make a token, with all actions unless some are named; prints it once',
+    about: 'Create a token, with all actions by default; prints it once',
     options: ['actions', 'org'],
-    ask: asks('create_agent_token', newToken),
+    parse: operationCall('create_agent_token', newToken),
     show: ({ token, secret }: { token: Token; secret: string }) =>
       `${token.id} ${token.name}: ${token.actions.join(', ')}\ntoken  ${secret}   (shown once)`,
   },
   {
     words: 'token list',
     usage: '[--org ID]',
-    about: "The tokens of the operator's organization, or of another one",
+    about: "List the tokens of the operator's organization, or of another one",
     options: ['org'],
-    ask: asks('list_agent_tokens', none),
+    parse: operationCall('list_agent_tokens', noArguments),
     pages: 'tokens',
     show: ({ tokens }: { tokens: Token[] }) =>
       table(
-        ['id', 'name', 'begins', 'state', 'last used', 'actions'],
+        ['id', 'name', 'prefix', 'status', 'last used', 'actions'],
         tokens.map((token) => [
           token.id,
           token.name,
@@ -122,26 +124,26 @@ export const ORGANIZATION_VERBS: readonly Verb[] = [
   {
     words: 'token revoke',
     usage: 'ID [--org ID]',
-    about: 'End a token at once and for good',
+    about: 'Revoke a token at once',
     options: ['org'],
-    ask: asks('revoke_agent_token', one('tokenId')),
+    parse: operationCall('revoke_agent_token', oneArgument('tokenId')),
     show: ({ tokenId }: { tokenId: string }) => `${tokenId} is revoked`,
   },
   {
     words: 'sign-in',
     usage: '[ADDRESS]',
-    about: "Print a link by which a member of the operator's organization signs in once",
-    ask: asks('create_sign_in_link', ([email, ...more]) =>
+    about: 'Create a one-time sign-in link for an operator member',
+    parse: operationCall('create_sign_in_link', ([email, ...more]) =>
       more.length > 0 ? undefined : email === undefined ? {} : { email },
     ),
     show: ({ url, email, expiresAt }: { url: string; email: string; expiresAt: string }) =>
-      `${url}\nfor ${email}, once, until ${expiresAt}`,
+      `${url}\nfor ${email}, works once, expires ${expiresAt}`,
   },
   {
     words: 'service list',
     usage: '',
-    about: 'The services of all organizations, and how they are run',
-    ask: asks('list_box_services', none),
+    about: 'List the services of all organizations, with their control',
+    parse: operationCall('list_box_services', noArguments),
     show: ({ services }: { services: Service[] }) =>
       table(
         ['id', 'name', 'control', 'revision'],
@@ -150,15 +152,65 @@ export const ORGANIZATION_VERBS: readonly Verb[] = [
   },
   {
     words: 'service control',
-    usage: 'ID none|command -- PROGRAM ARG...|systemd UNIT|compose FILE SERVICE',
-    about: 'Set how a service is run on this machine',
-    ask: asks('set_service_control', control),
+    usage: 'ID none|command UID -- PROGRAM ARG...|systemd UNIT|compose FILE SERVICE',
+    about: 'Set how a service is controlled on this machine',
+    parse: operationCall('set_service_control', control),
     show: ({ service }: { service: Service }) => `${service.id} ${service.name}: ${service.control}`,
+  },
+  {
+    words: 'service variables',
+    usage: 'ID [NAME ...]',
+    about: 'Set the names of variables that deployments of a service may set',
+    parse: operationCall('set_service_control', ([serviceId, ...variables]) =>
+      serviceId === undefined ? undefined : { serviceId, variables },
+    ),
+    show: ({ service }: { service: Service }) => `${service.id} ${service.name}: set`,
   },
 ];
 
 function stateOf({ revoked, expiresAt }: Token): string {
   if (revoked) return 'revoked';
-  if (expiresAt === null) return 'good';
+  if (expiresAt === null) return 'active';
   return Date.parse(expiresAt) > Date.now() ? `until ${expiresAt}` : 'expired';
 }
+
+interface Ban {
+  network: string;
+  reason: string;
+  times: number;
+  since: string;
+  until: string;
+}
+
+/** Commands for blocked networks. */
+export const BAN_VERBS: readonly Verb[] = [
+  // Longer commands first: they share the prefix "bans".
+  {
+    words: 'bans lift',
+    usage: 'ADDRESS',
+    about: 'Unblock a network and clear its failed logins',
+    parse: operationCall('remove_ban', oneArgument('address')),
+    show: ({ removed, network }: { removed: boolean; network: string }) =>
+      removed
+        ? `${network} is unblocked`
+        : `${network} was not blocked; its failed logins are cleared, so it may log in again`,
+  },
+  {
+    words: 'bans',
+    usage: '',
+    about: 'List blocked networks, with reason and expiry',
+    parse: operationCall('list_bans', noArguments),
+    pages: 'bans',
+    show: ({ bans }: { bans: Ban[] }) =>
+      table(
+        ['network', 'reason', 'times', 'since', 'until'],
+        bans.map(({ network, reason, times, since, until }) => [
+          network,
+          reason,
+          String(times),
+          `${ago(Date.parse(since))} ago`,
+          until,
+        ]),
+      ),
+  },
+];

@@ -1,82 +1,84 @@
-import type { Place } from '../bridge/place.ts';
-import { complain, DONE, FAILED, misused, say, WRONG_USE } from './say.ts';
-import type { Options, Words } from './verb.ts';
+import type { ServerAddress } from '../bridge/endpoint.ts';
+import { printError, DONE, FAILED, printUsage, printLine, USAGE_ERROR } from './output.ts';
+import type { CommandOptions, CommandHelp } from './verb.ts';
 
-/** What a program is given to run. */
-export interface Start {
-  /** The arguments behind its words. */
+/** Runs the server with these arguments and settings. */
+export type ServeFunction = (argv: readonly string[], env: NodeJS.ProcessEnv) => Promise<void>;
+
+/** Input of a program. */
+export interface ProgramInput {
+  /** Arguments after the command words. */
   args: readonly string[];
-  /** All arguments, as they came. */
+  /** All arguments. */
   argv: readonly string[];
-  options: Options & { json?: boolean | undefined };
+  options: CommandOptions & { json?: boolean | undefined };
   env: NodeJS.ProcessEnv;
-  /** What authenticates a client; no setting, so not in `env`. */
+  /** Client token from MAILSTEAD_TOKEN, which is not in `env`. */
   token: string | undefined;
-  /** Undefined: it cannot be known, and that was said. */
+  /** Data directory; undefined after printing an error. */
   dataDir: () => string | undefined;
+  serve: ServeFunction;
 }
 
-/** Something that this process does itself, without asking a running server first. Parts are loaded at first use. */
-export interface Program extends Words {
-  run(start: Start): Promise<number>;
+/** A command that runs in this process. Loads its modules at first use. */
+export interface CliProgram extends CommandHelp {
+  run(start: ProgramInput): Promise<number>;
 }
 
-const serve: Program = {
+const serve: CliProgram = {
   words: 'serve',
   usage: '',
   about: 'Run the server (the default)',
-  async run({ args, argv, env }) {
-    if (args.length > 0) return misused(serve);
-    // Only now: a verb need not wait for the whole server to load.
-    const main = await import('../main.ts');
-    await main.serve(argv, env);
+  async run({ args, argv, env, serve: start }) {
+    if (args.length > 0) return printUsage(serve);
+    await start(argv, env);
     return DONE;
   },
 };
 
-const tools: Program = {
+const tools: CliProgram = {
   words: 'tools',
   usage: '[NAME|WORD...] [--markdown|--digests]',
-  about: 'List operations, or tell all about one; or write docs/tools.md or their digests',
+  about: 'List operations, or describe one; --markdown prints docs/tools.md',
   options: ['markdown', 'digests'],
   async run({ args, options }) {
     const { listTools, toolDigests, toolsPage } = await import('./tools.ts');
-    if (options.digests === true) return args.length > 0 ? misused(tools) : say(toolDigests());
-    if (options.markdown === true) return args.length > 0 ? misused(tools) : say(toolsPage().trimEnd());
-    return say(listTools(args, options.json === true));
+    if (options.digests === true) return args.length > 0 ? printUsage(tools) : printLine(toolDigests());
+    if (options.markdown === true) return args.length > 0 ? printUsage(tools) : printLine(toolsPage().trimEnd());
+    return printLine(listTools(args, options.json === true));
   },
 };
 
-const mcp: Program = {
+const mcp: CliProgram = {
   words: 'mcp',
   usage: '[--url URL] [--token-file FILE]',
-  about: 'Speak MCP on standard input and output, with the token in MAILSTEAD_TOKEN',
+  about: 'Run an MCP server on standard input and output (MAILSTEAD_TOKEN)',
   options: ['url', 'token-file'],
   async run(start) {
-    if (start.args.length > 0) return misused(mcp);
-    const { bridgeStdio, tokenIn } = await import('../bridge/stdio.ts');
+    if (start.args.length > 0) return printUsage(mcp);
+    const { bridgeStdio, readTokenFile } = await import('../bridge/stdio.ts');
     const file = start.options['token-file'];
-    const token = file === undefined ? start.token : tokenIn(file);
-    if (typeof token === 'object') return complain(token.problem, FAILED);
-    const place = await placeFor(start);
+    const token = file === undefined ? start.token : readTokenFile(file);
+    if (typeof token === 'object') return printError(token.problem, FAILED);
+    const place = await serverFor(start);
     if (typeof place === 'number') return place;
     await bridgeStdio(place, token);
     return DONE;
   },
 };
 
-/** The server that is meant, or the exit code when there is none and that was said. */
-async function placeFor({ options, dataDir }: Start): Promise<Place | number> {
-  const { placeOf, placeOfServer } = await import('../bridge/place.ts');
+/** Address of the server; the exit code after printing an error. */
+async function serverFor({ options, dataDir }: ProgramInput): Promise<ServerAddress | number> {
+  const { parseServerUrl, findLocalServer } = await import('../bridge/endpoint.ts');
   if (options.url !== undefined) {
-    const named = placeOf(options.url);
-    return 'problem' in named ? complain(named.problem, WRONG_USE) : named;
+    const named = parseServerUrl(options.url);
+    return 'problem' in named ? printError(named.problem, USAGE_ERROR) : named;
   }
   const directory = dataDir();
-  if (directory === undefined) return WRONG_USE;
-  const found = await placeOfServer(directory);
-  return 'problem' in found ? complain(found.problem, FAILED) : found;
+  if (directory === undefined) return USAGE_ERROR;
+  const found = await findLocalServer(directory);
+  return 'problem' in found ? printError(found.problem, FAILED) : found;
 }
 
 /** In the order of the help. */
-export const PROGRAMS: readonly Program[] = [serve, tools, mcp];
+export const PROGRAMS: readonly CliProgram[] = [serve, tools, mcp];

@@ -1,5 +1,5 @@
-/** What can be given beside the words; `--json`, `--data-dir` and `--env-file` always can. */
-export interface Options {
+/** Options of some commands; `--json`, `--data-dir` and `--env-file` apply to all. */
+export interface CommandOptions {
   'password-stdin'?: boolean | undefined;
   actions?: string | undefined;
   org?: string | undefined;
@@ -9,48 +9,48 @@ export interface Options {
   digests?: boolean | undefined;
 }
 
-/** The words of one thing that the command can do. */
-export interface Words {
+/** Words and help of one command. */
+export interface CommandHelp {
   words: string;
-  /** Arguments as the help shows them. */
+  /** Arguments, for the help. */
   usage: string;
   about: string;
-  /** Options that it understands. */
-  options?: readonly (keyof Options)[];
+  /** Supported options. */
+  options?: readonly (keyof CommandOptions)[];
 }
 
-export interface Asked {
+export interface OperationCall {
   operation: string;
   input: object;
 }
 
-export interface Given extends Options {
-  /** Everything on standard input; read when it is asked for. */
+export interface VerbInput extends CommandOptions {
+  /** Reads standard input. */
   stdin(): string;
 }
 
-/** Something that a running server is asked for: the operation behind the words, and how its answer reads. */
-export interface Verb extends Words {
-  /** Undefined: the arguments do not fit. */
-  ask(args: readonly string[], given: Given): Asked | undefined;
-  /** The list in the answer that comes in pages; all of them are asked for. */
+/** A command that calls an operation of the running server. */
+export interface Verb extends CommandHelp {
+  /** Maps arguments to an operation call; undefined for wrong usage. */
+  parse(args: readonly string[], given: VerbInput): OperationCall | undefined;
+  /** Name of the paginated list in the result; all pages are read. */
   pages?: string;
   show(result: never): string;
 }
 
-type Input = (args: readonly string[], given: Given) => object | undefined;
+type Input = (args: readonly string[], given: VerbInput) => object | undefined;
 
-/** Asks for one operation, with the input that fits the arguments. */
-export const asks =
-  (operation: string, inputOf: Input): Verb['ask'] =>
+/** Creates a parser that maps arguments to one operation. */
+export const operationCall =
+  (operation: string, inputOf: Input): Verb['parse'] =>
   (args, given) => {
     const input = inputOf(args, given);
     return input && { operation, input };
   };
 
-export const none: Input = (args) => (args.length === 0 ? {} : undefined);
+export const noArguments: Input = (args) => (args.length === 0 ? {} : undefined);
 
-export const one =
+export const oneArgument =
   (name: string): Input =>
   (args) =>
     args.length === 1 ? { [name]: args[0] } : undefined;

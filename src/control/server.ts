@@ -1,34 +1,34 @@
 import { unlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { OPERATOR } from '../../mail/store/account.ts';
-import { rowId } from '../ids.ts';
-import { operatorCaller } from '../operations/caller.ts';
-import type { Operation } from '../operations/operation.ts';
-import { REFUSALS } from '../operations/refusal.ts';
-import type { World } from '../operations/world.ts';
+import { OPERATOR } from '../../mail/store/account/account.ts';
+import { rowId } from '../core/ids.ts';
+import { operatorCaller } from '../core/caller.ts';
+import type { Operation } from '../core/operation.ts';
+import { REFUSALS } from '../core/refusal.ts';
+import type { AppContext } from '../core/app-context.ts';
 import { findOrganization } from '../organizations/commands.ts';
-import { pathProblem, socketPath } from './socket.ts';
+import { pathProblem, socketPath } from './client.ts';
 
 const MAX_BODY = 256 * 1024;
 
-interface Answer {
+interface ControlReply {
   status: number;
   body: { result: unknown } | { error: { code: string; message: string } };
 }
 
 /**
- * Opens the local operator's socket in the data directory: `POST /<operation>` with a JSON object, answered by
- * `{"result"}` or `{"error"}`. Who may open the socket may do everything, on the box and in any organization, which
- * `?organization=` names; the rows stand in the audit log of that one. The socket's mode 0600 is the only guard.
+ * Opens the operator's Unix socket in the data directory: `POST /<operation>` with a JSON object returns `{"result"}` or
+ * `{"error"}`. A client of the socket may call every operation, in any organization (`?organization=`), recorded in the
+ * audit log of that organization. The socket's mode 0600 is the only access control.
  */
-export async function startControl(dataDir: string, world: World): Promise<AsyncDisposable> {
+export async function startControlServer(dataDir: string, context: AppContext): Promise<AsyncDisposable> {
   const path = socketPath(dataDir);
   const problem = pathProblem(path);
   if (problem !== undefined) throw new Error(problem);
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, (request, response) => {
-    void answer(world, request)
-      .catch((error: unknown) => failed(world, error))
-      .then((said) => say(response, said));
+    void handle(context, request)
+      .catch((error: unknown) => failed(context, error))
+      .then((reply) => sendReply(response, reply));
   });
   await listen(server, path);
   return {
@@ -40,10 +40,10 @@ export async function startControl(dataDir: string, world: World): Promise<Async
   };
 }
 
-/** What a killed server left behind is in the way; that no other one runs is known by the lock of the data directory. */
+/** Removes the socket of a killed server. The lock of the data directory excludes a running one. */
 async function listen(server: Server, path: string): Promise<void> {
   unlinkIfThere(path);
-  // The file gets its mode when it is made: a chmod afterwards would leave a moment for others.
+  // umask, because a chmod after creation leaves a moment for other users (race).
   const umask = process.umask(0o177);
   try {
     await new Promise<void>((resolve, reject) => {
@@ -64,9 +64,9 @@ function unlinkIfThere(path: string): void {
   }
 }
 
-async function answer(world: World, request: IncomingMessage): Promise<Answer> {
-  if (request.method !== 'POST') return refused(405, 'invalid_arguments', 'Only POST is understood here.');
-  // At first use: most boxes are never asked.
+async function handle(context: AppContext, request: IncomingMessage): Promise<ControlReply> {
+  if (request.method !== 'POST') return refused(405, 'invalid_arguments', 'Method not allowed. Use POST.');
+  // Loaded at first use: most servers never get a command.
   const [{ findOperation }, { findBoxOperation }, { perform }] = await Promise.all([
     import('../operations/catalogue.ts'),
     import('../operations/box/index.ts'),
@@ -76,40 +76,40 @@ async function answer(world: World, request: IncomingMessage): Promise<Answer> {
   const name = pathname.slice(1);
   const operation = findBoxOperation(name) ?? findOperation(name);
   if (operation === undefined) {
-    const message = 'The server does not know this command: see mailstead tools. Is it older than the command line?';
+    const message = 'Unknown operation. See mailstead tools; the server may be older than the command line.';
     return refused(404, 'not_found', message);
   }
-  const organization = await organizationOf(world, operation, searchParams.get('organization'));
+  const organization = await organizationOf(context, operation, searchParams.get('organization'));
   if (typeof organization === 'string') return refused(404, 'not_found', organization);
   const body = await readBody(request);
-  if (body === undefined) return refused(413, 'too_large', `The input is longer than ${MAX_BODY} octets.`);
+  if (body === undefined) return refused(413, 'too_large', `The input exceeds ${MAX_BODY} octets.`);
   const input = parseJson(body);
   if (input === undefined) return refused(400, 'invalid_arguments', 'The input is not JSON.');
-  const outcome = await perform(world, operation, operatorCaller(organization), input);
+  const outcome = await perform(context, operation, operatorCaller(organization), input);
   if (outcome.kind === 'done') return { status: 200, body: { result: outcome.result } };
   return refused(REFUSALS[outcome.refusal.error], outcome.refusal.error, outcome.refusal.message);
 }
 
-/** Where the operator acts, or a sentence. */
+/** Id of the organization to act in, or an error message. */
 async function organizationOf(
-  { store }: World,
+  { store }: AppContext,
   { name, socketOnly }: Operation,
   given: string | null,
 ): Promise<number | string> {
   if (given === null) return OPERATOR;
-  if (socketOnly === true) return `${name} is about the whole box: leave the organization out.`;
+  if (socketOnly === true) return `${name} applies to the whole server. Omit the organization.`;
   const id = rowId('organization', given);
   const found = id === undefined ? undefined : await store.read(findOrganization, { id });
-  return found?.id ?? `There is no organization ${given}: mailstead org list shows them.`;
+  return found?.id ?? `Unknown organization ${given}. List them with mailstead org list.`;
 }
 
-function refused(status: number, code: string, message: string): Answer {
+function refused(status: number, code: string, message: string): ControlReply {
   return { status, body: { error: { code, message } } };
 }
 
-function failed({ log }: World, error: unknown): Answer {
-  log.error({ err: error }, 'an operation of the local operator failed');
-  return refused(500, 'failed', 'The server failed to do this; its log says why.');
+function failed({ log }: AppContext, error: unknown): ControlReply {
+  log.error({ err: error }, 'operator command failed');
+  return refused(500, 'failed', 'Internal error; see the server log.');
 }
 
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
@@ -123,7 +123,7 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Undefined: it is not JSON. */
+/** Undefined if not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text === '' ? '{}' : text);
@@ -132,7 +132,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-function say(response: ServerResponse, { status, body }: Answer): void {
+function sendReply(response: ServerResponse, { status, body }: ControlReply): void {
   const text = JSON.stringify(body);
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(text);
 }

@@ -2,45 +2,52 @@ import type { Settings } from '../../config/settings.ts';
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import { isPublicAddress } from '../../mail/dns/public-address.ts';
 import type { Log } from '../../mail/log.ts';
-import { addressLabels, type DnsList, listingOf } from '../../mail/policy/lists/dns-list.ts';
-import { ADDRESS_STONES, hostStones, ListHealth, type Touchstones } from '../../mail/policy/lists/list-health.ts';
-import { registrable } from '../../mail/policy/registrable.ts';
-import { type Checked, fail, pass, unknown } from './checked.ts';
+import { addressLabels, type DnsList, interpretListing } from '../../mail/policy/lists/dns-list.ts';
+import {
+  ADDRESS_TEST_ENTRIES,
+  hostTestEntries,
+  ListHealth,
+  type TestEntries,
+} from '../../mail/policy/lists/list-health.ts';
+import { registrableDomain } from '../../mail/policy/registrable.ts';
+import { type DeliverabilityCheck, fail, pass, unknown } from './checked.ts';
 
-/** What one list says of one address or domain of ours. */
-export interface Listed extends Checked {
+/** Result of one DNS list for one of our addresses or domains. */
+export interface BlocklistCheck extends DeliverabilityCheck {
   list: string;
   /** The address or domain. */
   about: string;
 }
 
-export interface ListContext {
+export interface BlocklistContext {
   settings: Settings;
   resolver: Resolver;
   log: Log;
 }
 
-/** Asks the lists that the settings name, those that tell of the bad, about the addresses that mail leaves from and its domain. */
-export async function listings(
-  context: ListContext,
+/** Queries the configured block lists for the addresses that mail leaves from, and for its domain. */
+export async function checkBlocklists(
+  context: BlocklistContext,
   { addresses, domain }: { addresses: readonly string[]; domain: string },
-): Promise<Listed[]> {
+): Promise<BlocklistCheck[]> {
   const { addresses: ofAddresses, hosts } = context.settings.dnsLists;
-  const name = registrable(domain);
-  const asked = [
+  const name = registrableDomain(domain);
+  const queries = [
     ...ofAddresses.filter(isOfBad).flatMap((list) =>
       addresses.map((about) => {
         const labels = isPublicAddress(about) ? addressLabels(about) : undefined;
-        return { zone: list.zone, about, labels, stones: ADDRESS_STONES };
+        return { zone: list.zone, about, labels, testEntries: ADDRESS_TEST_ENTRIES };
       }),
     ),
-    ...hosts.filter(isOfBad).map(({ zone }) => ({ zone, about: name, labels: name, stones: hostStones(zone) })),
+    ...hosts
+      .filter(isOfBad)
+      .map(({ zone }) => ({ zone, about: name, labels: name, testEntries: hostTestEntries(zone) })),
   ];
-  return Promise.all(asked.map((one) => ask(context, one)));
+  return Promise.all(queries.map((one) => queryList(context, one)));
 }
 
-/** All lists together; none asked, none known. */
-export function listingsCheck(all: readonly Listed[]): Checked {
+/** Summary of all lists; unknown if none answered. */
+export function blocklistSummary(all: readonly BlocklistCheck[]): DeliverabilityCheck {
   const listed = all.find((one) => one.status === 'fail');
   if (listed !== undefined) return listed;
   return all.some((one) => one.status === 'pass') ? pass('') : unknown('');
@@ -48,27 +55,32 @@ export function listingsCheck(all: readonly Listed[]): Checked {
 
 const isOfBad = ({ score, refuse }: DnsList): boolean => score > 0 || refuse;
 
-async function ask(
-  { resolver, log }: ListContext,
-  { zone, about, labels, stones }: { zone: string; about: string; labels: string | undefined; stones: Touchstones },
-): Promise<Listed> {
-  const said = (checked: Checked): Listed => ({ list: zone, about, ...checked });
-  if (labels === undefined) return said(unknown(`${about} is no public address`));
-  const look = async (name: string) => listingOf(await resolver.a(`${name}.${zone}`));
+async function queryList(
+  { resolver, log }: BlocklistContext,
+  {
+    zone,
+    about,
+    labels,
+    testEntries,
+  }: { zone: string; about: string; labels: string | undefined; testEntries: TestEntries },
+): Promise<BlocklistCheck> {
+  const result = (checked: DeliverabilityCheck): BlocklistCheck => ({ list: zone, about, ...checked });
+  if (labels === undefined) return result(unknown(`${about} is no public address`));
+  const lookUp = async (name: string) => interpretListing(await resolver.a(`${name}.${zone}`));
   const monotonic = (): number => performance.now();
   const health = new ListHealth({
     zone,
-    stones,
-    ask: look,
+    testEntries,
+    ask: lookUp,
     monotonic,
     log,
     refusal: 'refuses to answer this resolver',
   });
-  // A list that has ended by listing the world says nothing of us.
-  const [found, isGood] = await Promise.all([look(labels), health.isGood()]);
-  if (!isGood) return said(unknown(`the list ${health.state.why}`));
-  if (found.kind === 'clear') return said(pass('not listed'));
-  if (found.kind !== 'listed') return said(unknown('the list did not answer'));
-  const fix = `Look up at the list ${zone} why it has ${about}, mend that, and ask it there to take ${about} off.`;
-  return said(fail('listed', fix));
+  // Ignores a list that ended by listing every address.
+  const [found, isGood] = await Promise.all([lookUp(labels), health.isUsable()]);
+  if (!isGood) return result(unknown(`the list ${health.state.why}`));
+  if (found.kind === 'clear') return result(pass('not listed'));
+  if (found.kind !== 'listed') return result(unknown('the list did not answer'));
+  const fix = `Look up the reason at the list ${zone}, fix it, and request the removal of ${about} there.`;
+  return result(fail('listed', fix));
 }

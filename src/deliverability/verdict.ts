@@ -1,23 +1,23 @@
-/** What became of a test mail. `queued`: it is tried again by itself; `waiting`: for somebody's word. */
-export const VERDICTS = ['delivered', 'queued', 'refused', 'waiting'] as const;
-export type Verdict = (typeof VERDICTS)[number];
+/** Outcome of a test message. `queued`: retried automatically; `waiting`: awaits approval. */
+export const TEST_OUTCOMES = ['delivered', 'queued', 'refused', 'waiting'] as const;
+export type TestOutcome = (typeof TEST_OUTCOMES)[number];
 
-/** How it stands with a message to one recipient. */
-export interface Standing {
-  /** Events of its story, as trace_message has them. */
+/** Delivery state of a message for one recipient. */
+export interface DeliveryState {
+  /** Event names of its timeline, as in trace_message. */
   events: readonly string[];
   /** States of its queue rows: 1 is held. */
   waiting: readonly number[];
-  /** The recipient is on this server. */
+  /** The recipient is local. */
   here: boolean;
-  /** It waits as a whole, for its time or for a person, and has no rows before. */
+  /** Scheduled or held as a whole, without queue rows yet. */
   whole: boolean;
   cancelled: boolean;
 }
 
-/** What is known for now; undefined: it is under way, and more will be known soon. */
-export function verdictOf({ events, waiting, here, whole, cancelled }: Standing): Verdict | undefined {
-  // Who is here has it; a bounce is then of a copy that went on.
+/** Outcome so far; undefined while delivery is in progress. */
+export function testOutcomeOf({ events, waiting, here, whole, cancelled }: DeliveryState): TestOutcome | undefined {
+  // Local delivery is done; a bounce then concerns a forwarded copy.
   if (here) return 'delivered';
   if (cancelled || events.includes('bounced')) return 'refused';
   if (events.includes('delivered')) return 'delivered';
@@ -25,27 +25,29 @@ export function verdictOf({ events, waiting, here, whole, cancelled }: Standing)
   return events.includes('deferred') ? 'queued' : undefined;
 }
 
-/** When nothing more was heard in time. Without a row nobody tries any more: it was cancelled. */
-export function verdictSoFar(standing: Standing): Verdict {
-  return verdictOf(standing) ?? (standing.waiting.length > 0 ? 'queued' : 'refused');
+/** Outcome after a timeout. Without a queue row there are no more attempts: it was cancelled. */
+export function testOutcomeSoFar(state: DeliveryState): TestOutcome {
+  return testOutcomeOf(state) ?? (state.waiting.length > 0 ? 'queued' : 'refused');
 }
 
-const NEXT: Readonly<Record<Verdict, string>> = {
+const NEXT: Readonly<Record<TestOutcome, string>> = {
   delivered:
-    'Look where it went, inbox or Junk, and what its Authentication-Results say there; get_deliverability_report names what to mend.',
-  queued: 'Nothing has to be done: it is tried again by itself, and trace_message tells the rest by testId.',
-  refused: 'Read the last steps, mend what they name (get_deliverability_report), then test again with allowDuplicate.',
-  waiting: 'It has not left: the last step says whose word it waits for. Then trace_message tells the rest by testId.',
+    'Check in which folder it arrived, inbox or Junk, and its Authentication-Results; get_deliverability_report lists what to fix.',
+  queued: 'Nothing to do: delivery is retried automatically. Call trace_message with testId for the status.',
+  refused:
+    'Read the last events, fix what they name (see get_deliverability_report), then test again with allowDuplicate.',
+  waiting: 'It is held: the last event says who must approve it. Then call trace_message with testId for the status.',
 };
 
-/** What to do after a verdict. `approveUrl` is the page for a person to let it go; `repeated`: no new test was sent. */
-export function nextAfter(
-  verdict: Verdict,
+/** Advice after an outcome. `approveUrl`: page on which a person approves it; `repeated`: no new test was sent. */
+export function nextStepAfter(
+  verdict: TestOutcome,
   { approveUrl, repeated }: { approveUrl: string | null; repeated: boolean },
 ): string {
-  const which = repeated ? 'This is the test of the last ten minutes: allowDuplicate sends another one. ' : '';
+  const which = repeated ? 'This test was sent in the last ten minutes; set allowDuplicate to send another. ' : '';
   const byPerson = verdict === 'waiting' && approveUrl !== null;
   return (
-    which + (byPerson ? `A person lets it go at ${approveUrl}. Then trace_message tells the rest.` : NEXT[verdict])
+    which +
+    (byPerson ? `A person has to approve it at ${approveUrl}. Then call trace_message for the status.` : NEXT[verdict])
   );
 }

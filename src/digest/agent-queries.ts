@@ -1,59 +1,59 @@
-import type { AgentMode } from '../../mail/delivery/agent/types.ts';
+import type { AgentMode } from '../../mail/agents/gate/types.ts';
 import type { Read, Row } from '../../mail/store/engine/types.ts';
-import { publicId, rowId } from '../ids.ts';
+import { publicId, rowId } from '../core/ids.ts';
 
-/** The newest rows of the audit log, and of changes, that are looked at for one letter. */
-export const MOST_ROWS = 5000;
-/** The newest tokens: others are told of when they did something that is counted by itself. */
-const MOST_TOKENS = 500;
+/** Newest rows of the audit log, and of changes, that are counted for one digest. */
+export const MAX_AUDIT_ROWS = 5000;
+/** Newest tokens that are listed; older ones appear if they were active. */
+const MAX_TOKENS = 500;
 
-/** ms UTC; the end is not in it. */
+/** ms UTC; the end is exclusive. */
 export interface Span {
   since: number;
   until: number;
 }
 
-/** What one agent did. */
+/** Activity of one agent. */
 export interface AgentDay {
-  /** Public id of a token, of an app password, or of the mailbox whose own password it used. */
+  /** Public id of a token, an app password, or the mailbox whose own password it used. */
   credential: string;
-  /** Of the token, or the address that the password opens; '': it is gone. */
+  /** Name of the token, or address that the password opens; '' if deleted. */
   name: string;
-  /** Null: it works by a password, or its token is revoked. */
+  /** Null: a password, or a revoked token. */
   mode: AgentMode | null;
   sent: number;
   held: number;
-  /** Messages of outsiders. */
+  /** Messages from outsiders. */
   read: number;
-  /** What it asked for in the control plane, and what came of it, as the audit log has it. */
+  /** Operations that it called, with their outcome, from the audit log. */
   acts: { operation: string; outcome: string; times: number }[];
-  /** Rules and forwards that could be undone. */
+  /** Changes of rules and forwards that can be undone. */
   rules: number;
-  /** Proposals of it that wait. */
+  /** Its pending proposals. */
   proposals: number;
 }
 
-interface Asked extends Span {
+interface DigestInput extends Span {
   organization: number;
   now: number;
-  /** Who else did something, by their ids. */
+  /** Ids of other active agents. */
   others: readonly string[];
 }
 
-/** The tokens of an organization, and passwords that agents used, with what each did, by their ids. */
-export async function agentsOf(rx: Read, asked: Asked): Promise<AgentDay[]> {
-  const { organization } = asked;
-  const tokens = await tokensOf(rx, asked);
-  const sends = await sendsOf(rx, asked);
-  const acts = await actsOf(rx, asked);
-  const [reads, rules, proposals] = [await readsOf(rx, asked), await rulesOf(rx, asked), await proposalsOf(rx, asked)];
-  const seen = [sends, acts, reads, rules, proposals].flatMap((found) => [...found.keys()]);
-  const all = [...new Set([...tokens.keys(), ...seen, ...asked.others])];
+/** Tokens of an organization and passwords that agents used, with their activity. */
+export async function agentDaysOf(rx: Read, input: DigestInput): Promise<AgentDay[]> {
+  const { organization } = input;
+  const tokens = await tokensOf(rx, input);
+  const sends = await sendsOf(rx, input);
+  const acts = await actsOf(rx, input);
+  const [reads, rules, proposals] = [await readsOf(rx, input), await rulesOf(rx, input), await proposalsOf(rx, input)];
+  const active = [sends, acts, reads, rules, proposals].flatMap((found) => [...found.keys()]);
+  const all = [...new Set([...tokens.keys(), ...active, ...input.others])];
   all.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
   return Promise.all(
     all.map(async (credential) => ({
       credential,
-      ...(await named(rx, organization, credential, tokens.get(credential))),
+      ...(await nameOf(rx, organization, credential, tokens.get(credential))),
       ...(sends.get(credential) ?? { sent: 0, held: 0 }),
       read: reads.get(credential) ?? 0,
       acts: acts.get(credential) ?? [],
@@ -70,16 +70,16 @@ interface Token extends Row {
   revoked_at: number | null;
 }
 
-async function tokensOf(rx: Read, { organization }: Asked): Promise<Map<string, Token>> {
+async function tokensOf(rx: Read, { organization }: DigestInput): Promise<Map<string, Token>> {
   const rows = await rx.all<Token>(
     'SELECT id, name, mode, revoked_at FROM token WHERE organization_id = ? ORDER BY id DESC LIMIT ?',
     organization,
-    MOST_TOKENS,
+    MAX_TOKENS,
   );
   return new Map(rows.map((one) => [publicId('token', one.id), one]));
 }
 
-async function named(
+async function nameOf(
   rx: Read,
   organization: number,
   credential: string,
@@ -97,7 +97,7 @@ async function named(
   return { name: row?.address ?? '', mode: null };
 }
 
-/** One that is older than those which are read together. */
+/** Reads a token that is not among the newest. */
 async function tokenOf(rx: Read, organization: number, credential: string): Promise<Token | undefined> {
   const id = rowId('token', credential);
   if (id === undefined) return undefined;
@@ -110,7 +110,7 @@ async function tokenOf(rx: Read, organization: number, credential: string): Prom
 
 async function sendsOf(
   rx: Read,
-  { organization, since, until }: Asked,
+  { organization, since, until }: DigestInput,
 ): Promise<Map<string, Pick<AgentDay, 'sent' | 'held'>>> {
   const rows = await rx.all<{ credential: string; sent: number; held: number }>(
     `SELECT credential, count(*) AS sent, sum(outcome = 'held') AS held FROM agent_send
@@ -122,24 +122,24 @@ async function sendsOf(
   return new Map(rows.map(({ credential, sent, held }) => [credential, { sent, held }]));
 }
 
-/** Whether the audit log has more of a time than is looked at: somebody may fill it to hide what stands before. */
+/** Tests if the audit log has more rows since a time than are counted: flooding it could hide earlier activity. */
 export async function isAuditCut(rx: Read, organization: number, since: number): Promise<boolean> {
   const row = await rx.get<{ at: number }>(
     'SELECT at FROM audit WHERE organization_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?',
     organization,
-    MOST_ROWS,
+    MAX_AUDIT_ROWS,
   );
   return row !== undefined && row.at >= since;
 }
 
-/** Not what the box did about it: an agent may read the mail of its owner, and is not to learn of canaries there. */
-async function actsOf(rx: Read, { organization, since, until }: Asked): Promise<Map<string, AgentDay['acts']>> {
+/** Leaves out what the box itself did: an agent may read its owner's mail, and must not learn of canaries there. */
+async function actsOf(rx: Read, { organization, since, until }: DigestInput): Promise<Map<string, AgentDay['acts']>> {
   const rows = await rx.all<{ credential: string; operation: string; outcome: string; times: number }>(
     `SELECT actor AS credential, operation, outcome, count(*) AS times
-     FROM (SELECT actor, way, operation, outcome, at FROM audit WHERE organization_id = ?1 ORDER BY id DESC LIMIT ?2)
+     FROM (SELECT actor, endpoint AS way, operation, outcome, at FROM audit WHERE organization_id = ?1 ORDER BY id DESC LIMIT ?2)
      WHERE actor LIKE 'tok\\_%' ESCAPE '\\' AND way <> 'box' AND at >= ?3 AND at < ?4 GROUP BY 1, 2, 3 ORDER BY times DESC, operation`,
     organization,
-    MOST_ROWS,
+    MAX_AUDIT_ROWS,
     since,
     until,
   );
@@ -148,42 +148,42 @@ async function actsOf(rx: Read, { organization, since, until }: Asked): Promise<
   return acts;
 }
 
-async function readsOf(rx: Read, { organization, since, until }: Asked): Promise<Map<string, number>> {
-  const rows = await rx.all<Counted>(
-    `SELECT e.credential, count(*) AS n FROM exposed x CROSS JOIN exposure e ON e.reader = x.reader
+async function readsOf(rx: Read, { organization, since, until }: DigestInput): Promise<Map<string, number>> {
+  const rows = await rx.all<CredentialCount>(
+    `SELECT e.credential, count(*) AS n FROM tainted_reader x CROSS JOIN untrusted_read e ON e.reader = x.reader
      WHERE x.tenant = ? AND e.at >= ? AND e.at < ? GROUP BY e.credential`,
     organization,
     since,
     until,
   );
-  return counted(rows);
+  return countsByCredential(rows);
 }
 
-async function rulesOf(rx: Read, { organization, since, until }: Asked): Promise<Map<string, number>> {
-  const rows = await rx.all<Counted>(
-    `SELECT who AS credential, count(*) AS n
-     FROM (SELECT who, at FROM agent_rule_change WHERE tenant = ?1 ORDER BY id DESC LIMIT ?2)
-     WHERE at >= ?3 AND at < ?4 GROUP BY who`,
+async function rulesOf(rx: Read, { organization, since, until }: DigestInput): Promise<Map<string, number>> {
+  const rows = await rx.all<CredentialCount>(
+    `SELECT actor AS credential, count(*) AS n
+     FROM (SELECT actor, at FROM agent_rule_change WHERE tenant = ?1 ORDER BY id DESC LIMIT ?2)
+     WHERE at >= ?3 AND at < ?4 GROUP BY actor`,
     organization,
-    MOST_ROWS,
+    MAX_AUDIT_ROWS,
     since,
     until,
   );
-  return counted(rows);
+  return countsByCredential(rows);
 }
 
-async function proposalsOf(rx: Read, { organization, now }: Asked): Promise<Map<string, number>> {
-  const rows = await rx.all<Counted>(
+async function proposalsOf(rx: Read, { organization, now }: DigestInput): Promise<Map<string, number>> {
+  const rows = await rx.all<CredentialCount>(
     `SELECT 'tok_' || token_id AS credential, count(*) AS n FROM proposal
      WHERE organization_id = ? AND state = 'pending' AND expires_at > ? GROUP BY token_id`,
     organization,
     now,
   );
-  return counted(rows);
+  return countsByCredential(rows);
 }
 
-type Counted = { credential: string; n: number };
+type CredentialCount = { credential: string; n: number };
 
-function counted(rows: readonly Counted[]): Map<string, number> {
+function countsByCredential(rows: readonly CredentialCount[]): Map<string, number> {
   return new Map(rows.map(({ credential, n }) => [credential, n]));
 }

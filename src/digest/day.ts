@@ -1,20 +1,20 @@
 const DAY_MS = 86_400_000;
-/** A day of agents begins at six in the morning UTC: the letter about it is there when people begin theirs. */
+/** Agents' day begins at 06:00 UTC, so that the digest arrives in the morning. */
 const BEGINS_MS = 6 * 3_600_000;
-/** A clock that is set right by less at six in the morning sends no letter a second time. */
+/** Clock corrections below this do not repeat a digest. */
 const CORRECTED_MS = 3_600_000;
 
-/** The number of the day in which a moment is, ms UTC. */
+/** Number of the day of a time, ms UTC. */
 export function dayOf(at: number): number {
   return Math.floor((at - BEGINS_MS) / DAY_MS);
 }
 
-/** When a day begins, ms UTC. */
+/** Beginning of a day, ms UTC. */
 export function beginOf(day: number): number {
   return day * DAY_MS + BEGINS_MS;
 }
 
-/** The last day of which a letter may have been sent at this moment, ms UTC; those of later ones a clock that ran ahead sent. */
+/** Last day whose digest may have been sent by now; later ones were sent by a wrong clock. */
 export function newestDayAt(now: number): number {
   return dayOf(now + CORRECTED_MS);
 }

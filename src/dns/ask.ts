@@ -1,15 +1,16 @@
 import type { DecodedPacket } from 'dns-packet';
-import { exchange, type Place } from '../../mail/dns/exchange.ts';
+import { queryServer, type NameServer } from '../../mail/dns/exchange.ts';
 
-export type { Place };
+export type { NameServer };
 
-/** Of one try, ms: whoever asks has asked others at the same time. */
-const WAIT_MS = 1500;
+/** Timeout of one query, ms: several servers are queried at once. */
+const TIMEOUT_MS = 1500;
 
-/**
- * Asks one server for the name servers of a domain, without recursion. Undefined when no answer to just this question
- * came. Never rejects.
- */
-export function askServer(at: Place, name: string, waitMs = WAIT_MS): Promise<DecodedPacket | undefined> {
-  return exchange(at, { name, type: 'NS', recurse: false }, waitMs);
+/** Queries one server for the NS records of a domain, without recursion. Undefined without a matching response. Never rejects. */
+export function queryNameServers(
+  at: NameServer,
+  name: string,
+  waitMs = TIMEOUT_MS,
+): Promise<DecodedPacket | undefined> {
+  return queryServer(at, { name, type: 'NS', recurse: false }, waitMs);
 }

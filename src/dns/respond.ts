@@ -2,16 +2,16 @@ import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, RECURSION_DESIRED, T
 import { type FindZone, packetRecord, soaRecord, type ZoneAnswer } from './zone.ts';
 
 const HEADER = 12;
-/** Longer questions are not asked by anybody who means well. */
-const LONGEST_QUERY = 1024;
-/** RFC 1035 4.2.1: what a client without EDNS can take. */
+/** Octets; no legitimate query is longer. */
+const MAX_QUERY = 1024;
+/** RFC 1035 4.2.1: limit without EDNS. */
 const PLAIN_UDP = 512;
-/** Passes every link in one piece; nothing that is sent unasked to a forged address is larger. RFC 9715 3. */
-export const LARGEST_UDP = 1232;
-const LARGEST_TCP = 65_535;
+/** Avoids IP fragmentation and limits amplification to forged addresses. RFC 9715 3. */
+export const MAX_UDP = 1232;
+const MAX_TCP = 65_535;
 
 const CODES = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5 } as const;
-/** RFC 6891 9: above what four bits can say; the rest stands in the OPT record. */
+/** RFC 6891 9: above the four bits of the header; the rest is in the OPT record. */
 const BADVERS = 16;
 
 interface Query {
@@ -22,7 +22,7 @@ interface Query {
   edns: { version: number; size: number } | undefined;
 }
 
-interface Said {
+interface DnsResponse {
   code: number;
   authoritative: boolean;
   answers: readonly Answer[];
@@ -30,17 +30,17 @@ interface Said {
 }
 
 /**
- * Answers one packet, or answers nothing to what is no question: two servers that answer each other's errors never stop.
- * Never throws; nothing over UDP is larger than {@link LARGEST_UDP}. RFC 1035, RFC 6891.
+ * Responds to one packet. Ignores anything but queries: two servers that answer each other's errors never stop. Never throws;
+ * nothing over UDP is larger than {@link MAX_UDP}. RFC 1035, RFC 6891.
  */
 export async function respond(packet: Buffer, way: 'udp' | 'tcp', find: FindZone): Promise<Buffer | undefined> {
-  if (packet.length < HEADER || packet.length > LONGEST_QUERY) return undefined;
+  if (packet.length < HEADER || packet.length > MAX_QUERY) return undefined;
   const flags = packet.readUInt16BE(2);
   if ((flags & 0x8000) !== 0) return undefined;
   if (((flags >> 11) & 15) !== 0) return bare(packet, CODES.NOTIMP);
   const query = read(packet);
   if (query === undefined) return bare(packet, CODES.FORMERR);
-  // The library would write another class into the answer than was asked for.
+  // The library would write another class into the response than was queried.
   if (query.question.class.startsWith('UNKNOWN')) return bare(packet, CODES.REFUSED);
   try {
     return write(query, await answer(query, find), way);
@@ -49,10 +49,10 @@ export async function respond(packet: Buffer, way: 'udp' | 'tcp', find: FindZone
   }
 }
 
-/** Undefined when the packet is not exactly one question, with an OPT record at most. */
+/** Parses exactly one question, with an OPT record at most; undefined for anything else. */
 function read(packet: Buffer): Query | undefined {
   const counts = [4, 6, 8, 10].map((at) => packet.readUInt16BE(at));
-  // Before the library makes room for as many records as the header promises.
+  // Must precede decoding: the library allocates as many records as the header promises.
   if (counts[0] !== 1 || counts[1] !== 0 || counts[2] !== 0 || (counts[3] ?? 0) > 2) return undefined;
   try {
     const { id = 0, questions = [], additionals = [], flag_rd: recursionDesired } = decode(packet);
@@ -67,11 +67,11 @@ function read(packet: Buffer): Query | undefined {
   }
 }
 
-async function answer({ question, edns }: Query, find: FindZone): Promise<Said> {
+async function answer({ question, edns }: Query, find: FindZone): Promise<DnsResponse> {
   const nothing = { authoritative: false, answers: [], authorities: [] };
   if (edns !== undefined && edns.version !== 0) return { ...nothing, code: BADVERS };
   const { name, type } = question;
-  // Transfers, other classes and other people's names: this is no resolver and hands out no lists.
+  // Refuses zone transfers, other classes and foreign names: this is no resolver.
   if (question.class !== 'IN' || type === 'AXFR' || type === 'IXFR') return { ...nothing, code: CODES.REFUSED };
   const zone = await find(name.toLowerCase());
   if (zone === undefined) return { ...nothing, code: CODES.REFUSED };
@@ -86,28 +86,35 @@ async function answer({ question, edns }: Query, find: FindZone): Promise<Said> 
 
 function answersOf(zone: ZoneAnswer, name: string, type: string): Answer[] {
   if (!zone.exists) return [];
-  // RFC 8482 4.2: a short answer instead of everything there is, so that nobody is flooded with it.
+  // RFC 8482 4.2: a minimal response to ANY, against amplification.
   if (type === 'ANY') return [{ name, type: 'HINFO', ttl: 3600, class: 'IN', data: { cpu: 'RFC8482', os: '' } }];
   if (type === 'SOA') return name.toLowerCase() === zone.apex ? [{ ...soaRecord(zone), name }] : [];
   return zone.records.filter((record) => record.type === type).map((record) => packetRecord(name, record));
 }
 
-function write(query: Query, said: Said, way: 'udp' | 'tcp'): Buffer {
+function write(query: Query, response: DnsResponse, way: 'udp' | 'tcp'): Buffer {
   const { id, recursionDesired, question, edns } = query;
-  const most = way === 'tcp' ? LARGEST_TCP : Math.min(LARGEST_UDP, Math.max(PLAIN_UDP, edns?.size ?? PLAIN_UDP));
+  const max = way === 'tcp' ? MAX_TCP : Math.min(MAX_UDP, Math.max(PLAIN_UDP, edns?.size ?? PLAIN_UDP));
   const flags =
-    (said.code & 15) | (said.authoritative ? AUTHORITATIVE_ANSWER : 0) | (recursionDesired ? RECURSION_DESIRED : 0);
-  const head = { type: 'response' as const, id, questions: [question as never], additionals: edns && [opt(said.code)] };
-  const whole = encode({ ...head, flags, answers: [...said.answers], authorities: [...said.authorities] });
-  // RFC 2181 9: half an answer is worse than none; the client asks again over TCP.
-  return whole.length <= most ? whole : encode({ ...head, flags: flags | TRUNCATED_RESPONSE });
+    (response.code & 15) |
+    (response.authoritative ? AUTHORITATIVE_ANSWER : 0) |
+    (recursionDesired ? RECURSION_DESIRED : 0);
+  const head = {
+    type: 'response' as const,
+    id,
+    questions: [question as never],
+    additionals: edns && [opt(response.code)],
+  };
+  const whole = encode({ ...head, flags, answers: [...response.answers], authorities: [...response.authorities] });
+  // RFC 2181 9: no partial response; the client retries over TCP.
+  return whole.length <= max ? whole : encode({ ...head, flags: flags | TRUNCATED_RESPONSE });
 }
 
 function opt(code: number): Answer {
   return {
     name: '.',
     type: 'OPT',
-    udpPayloadSize: LARGEST_UDP,
+    udpPayloadSize: MAX_UDP,
     extendedRcode: code >> 4,
     ednsVersion: 0,
     flags: 0,
@@ -116,7 +123,7 @@ function opt(code: number): Answer {
   } as never;
 }
 
-/** A header and nothing more, for what could not be read. */
+/** Response with only a header, to a packet that cannot be parsed. */
 function bare(packet: Buffer, code: number): Buffer {
   const header = Buffer.alloc(HEADER);
   packet.copy(header, 0, 0, 2);
@@ -124,9 +131,9 @@ function bare(packet: Buffer, code: number): Buffer {
   return header;
 }
 
-/** "Ask again over TCP", which who forged an address cannot. Undefined for what is no question. */
-export function askOverTcp(packet: Buffer): Buffer | undefined {
-  if (packet.length < HEADER || packet.length > LONGEST_QUERY) return undefined;
+/** Truncated response (TC): the client retries over TCP, which a forged address cannot. Undefined for anything but queries. */
+export function truncatedResponse(packet: Buffer): Buffer | undefined {
+  if (packet.length < HEADER || packet.length > MAX_QUERY) return undefined;
   const flags = packet.readUInt16BE(2);
   if ((flags & 0xf800) !== 0) return undefined;
   const query = read(packet);

@@ -1,20 +1,56 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, isIPv6, type Server, type Socket, isIPv4 } from 'node:net';
 import type { Log, Meter } from '../../mail/log.ts';
-import { Pace } from './pace.ts';
-import { askOverTcp, respond } from './respond.ts';
+import { truncatedResponse, respond } from './respond.ts';
 import type { FindZone } from './zone.ts';
+import { KeyedTokenBucket } from '../../mail/limits/token-bucket.ts';
+
+/** Queries of one network: a burst of 200, and 100 a second. A large provider's resolver sends fewer. */
+const QUERIES = { capacity: 200, periodMs: 2_000, refill: 'continuous' } as const;
+const MAX_NETWORKS = 10_000;
+
+/** Limits responses by network, so that this server cannot be used to flood a victim whose address was forged. */
+export class ResponseRateLimiter {
+  readonly #queries = new KeyedTokenBucket(QUERIES, MAX_NETWORKS);
+  readonly #now: () => number;
+  #over = 0;
+
+  /** `now` gives monotonic milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Above the limit every fourth response is truncated, so that a real client retries over TCP. */
+  take(ip: string): 'answer' | 'truncate' | 'drop' {
+    if (this.#queries.take(networkOf(ip), this.#now()) === 0) return 'answer';
+    this.#over += 1;
+    return this.#over % 4 === 0 ? 'truncate' : 'drop';
+  }
+}
+
+/** Key of an IPv4 /24 or IPv6 /56. */
+function networkOf(ip: string): string {
+  const plain = ip.startsWith('::ffff:') ? ip.slice(7) : ip;
+  if (isIPv4(plain)) return plain.slice(0, plain.lastIndexOf('.'));
+  const groups = plain.split('%')[0]?.split(':') ?? [];
+  const gap = groups.indexOf('');
+  const whole = gap === -1 ? groups : [...groups.slice(0, gap), ...Array<string>(9 - groups.length).fill('0')];
+  return whole
+    .slice(0, 4)
+    .map((group, i) => Number.parseInt(group === '' ? '0' : group, 16) & (i === 3 ? 0xff00 : 0xffff))
+    .join(':');
+}
 
 export interface DnsOptions {
   hosts: readonly string[];
-  /** 0 takes a free one, the same for both ways and all hosts. */
+  /** 0: a free port, the same for UDP and TCP and all hosts. */
   port: number;
   find: FindZone;
   log: Log;
   meter: Meter;
-  /** So long may a connection take for its next whole question, ms. */
-  patienceMs?: number;
+  /** Time until the next whole query on a connection, ms. */
+  idleTimeoutMs?: number;
 }
 
 export interface DnsServer {
@@ -22,12 +58,12 @@ export interface DnsServer {
   close(): Promise<void>;
 }
 
-const MOST_CONNECTIONS = 100;
-const MOST_OF_ONE_PEER = 10;
-/** RFC 7766 6.2.3: seconds are enough for who has a question. */
-const PATIENCE_MS = 10_000;
-/** Questions of one connection that wait for their answers. */
-const LONGEST_BUFFER = 4096;
+const MAX_CONNECTIONS = 100;
+const MAX_PER_PEER = 10;
+/** RFC 7766 6.2.3: a few seconds of idle time. */
+const IDLE_TIMEOUT_MS = 10_000;
+/** Octets of pipelined queries buffered on one connection. */
+const MAX_BUFFER = 4096;
 
 /** Opens the name server on every host, over UDP and TCP. Rejects when a port is taken. */
 export async function startDns(options: DnsOptions): Promise<DnsServer> {
@@ -37,7 +73,7 @@ export async function startDns(options: DnsOptions): Promise<DnsServer> {
     for (const host of options.hosts) {
       const tcp = await openTcp(host, port, options);
       open.push(tcp);
-      // A free port is free over TCP; that it is free over UDP too is likely and found out now.
+      // A port that is free over TCP is mostly free over UDP too; if not, the bind below fails.
       port = tcp.port;
       open.push(await openUdp(host, port, options));
     }
@@ -51,23 +87,23 @@ export async function startDns(options: DnsOptions): Promise<DnsServer> {
 async function openUdp(host: string, port: number, options: DnsOptions): Promise<{ close(): Promise<void> }> {
   const { find, meter, log } = options;
   const socket: UdpSocket = createSocket({ type: isIPv6(host) ? 'udp6' : 'udp4', ipv6Only: isIPv6(host) });
-  const pace = new Pace(() => performance.now());
+  const limiter = new ResponseRateLimiter(() => performance.now());
   let closed = false;
-  const say = (answer: Buffer | undefined, to: { address: string; port: number }): void => {
+  const send = (answer: Buffer | undefined, to: { address: string; port: number }): void => {
     meter.count('dns_queries_total', { way: 'udp', outcome: outcomeOf(answer) });
-    // A port of 0 cannot be sent to, and only a forged packet has it. A closed socket throws.
+    // Port 0 cannot be sent to; only a forged packet has it. A closed socket throws.
     if (answer !== undefined && to.port !== 0 && !closed) socket.send(answer, to.port, to.address, () => undefined);
   };
   socket.on('message', (packet, from) => {
-    switch (pace.take(from.address)) {
+    switch (limiter.take(from.address)) {
       case 'answer':
-        void respond(packet, 'udp', find).then((answer) => say(answer, from));
+        void respond(packet, 'udp', find).then((answer) => send(answer, from));
         break;
-      case 'tcp':
-        say(askOverTcp(packet), from);
+      case 'truncate':
+        send(truncatedResponse(packet), from);
         break;
-      case 'silence':
-        say(undefined, from);
+      case 'drop':
+        send(undefined, from);
         break;
     }
   });
@@ -78,7 +114,7 @@ async function openUdp(host: string, port: number, options: DnsOptions): Promise
     socket.close();
     throw error;
   }
-  socket.on('error', (error) => log.warn({ err: error }, 'the name server met an error over UDP'));
+  socket.on('error', (error) => log.warn({ err: error }, 'name server error over UDP'));
   return {
     async close() {
       closed = true;
@@ -97,18 +133,18 @@ async function openTcp(
   const server: Server = createServer((socket) => {
     const ip = socket.remoteAddress ?? '';
     const same = [...peers.values()].filter((one) => one === ip).length;
-    if (peers.size >= MOST_CONNECTIONS || same >= MOST_OF_ONE_PEER) {
+    if (peers.size >= MAX_CONNECTIONS || same >= MAX_PER_PEER) {
       socket.destroy();
       return;
     }
     peers.set(socket, ip);
     socket.on('close', () => peers.delete(socket));
-    converse(socket, options);
+    serveConnection(socket, options);
   });
   server.listen({ port, host, ipv6Only: isIPv6(host) });
   await once(server, 'listening');
-  // Such as: no more files may be open.
-  server.on('error', (error) => options.log.warn({ err: error }, 'the name server met an error over TCP'));
+  // For example: too many open files.
+  server.on('error', (error) => options.log.warn({ err: error }, 'name server error over TCP'));
   return {
     port: (server.address() as AddressInfo).port,
     async close() {
@@ -118,11 +154,14 @@ async function openTcp(
   };
 }
 
-/** Questions with their length in front, answered one after another. RFC 1035 4.2.2. */
-function converse(socket: Socket, { find, meter, patienceMs = PATIENCE_MS }: DnsOptions): void {
+/** Serves queries with a length prefix, one after another. RFC 1035 4.2.2. */
+function serveConnection(
+  socket: Socket,
+  { find, meter, idleTimeoutMs: patienceMs = IDLE_TIMEOUT_MS }: DnsOptions,
+): void {
   let waiting = Buffer.alloc(0);
   let busy = false;
-  // Not for each octet: there are few places, and somebody could hold one for hours with a question that never ends.
+  // Not refreshed by each octet: a slow client could hold one of the few connections for hours.
   const late = setTimeout(() => socket.destroy(), patienceMs);
   socket.on('close', () => clearTimeout(late));
   socket.on('error', () => socket.destroy());
@@ -137,7 +176,7 @@ function converse(socket: Socket, { find, meter, patienceMs = PATIENCE_MS }: Dns
       }
       const length = Buffer.alloc(2);
       length.writeUInt16BE(answer.length);
-      // Who asks and does not read is not served on: the answers would pile up here.
+      // Closes the connection of a client that does not read: responses would pile up here.
       if (!socket.write(Buffer.concat([length, answer]))) socket.destroy();
       if (!socket.destroyed) late.refresh();
     }
@@ -152,7 +191,7 @@ function converse(socket: Socket, { find, meter, patienceMs = PATIENCE_MS }: Dns
   };
   socket.on('data', (chunk: Buffer) => {
     waiting = Buffer.concat([waiting, chunk]);
-    if (waiting.length > LONGEST_BUFFER) socket.destroy();
+    if (waiting.length > MAX_BUFFER) socket.destroy();
     else if (!busy) void work();
   });
 }

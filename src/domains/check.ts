@@ -1,45 +1,51 @@
 import type { Lookup, Resolver } from '../../mail/dns/lookup.ts';
-import { authorises } from './spf.ts';
+import { checkSpf } from './spf.ts';
 import { spfTexts } from './spf-record.ts';
 import type { PublishedKey } from './queries.ts';
-import { type Published, type RecordStatus, type SeenRecord, type WantedRecord, wantedRecords } from './records.ts';
+import {
+  type PublishedDomain,
+  type RecordStatus,
+  type SeenRecord,
+  type RequiredRecord,
+  requiredRecords,
+} from './records.ts';
 
-export interface Check {
+export interface RecordCheck {
   status: 'pass' | 'fail' | 'pending';
   detail?: string;
   observed?: string[];
 }
 
 export type CheckName = 'sendingIdentity' | 'dkim' | 'inboundMx' | 'spf' | 'dmarc';
-export type Checks = Record<CheckName, Check>;
+export type RecordChecks = Record<CheckName, RecordCheck>;
 
-/** What one look at the DNS of a domain found. */
-export interface Examined {
-  checks: Checks;
-  /** By {@link recordKey}. */
+/** Result of looking up the DNS records of a domain. */
+export interface DomainExamination {
+  checks: RecordChecks;
+  /** Records by {@link recordKey}. */
   seen: Record<string, SeenRecord>;
   /** Selectors under which our own key was found. */
   selectors: string[];
 }
 
-export const recordKey = ({ type, name }: Pick<WantedRecord, 'type' | 'name'>): string => `${type} ${name}`;
+export const recordKey = ({ type, name }: Pick<RequiredRecord, 'type' | 'name'>): string => `${type} ${name}`;
 
-/** Whether a domain is proved, by the three checks that count. */
-export function verdictOf({ sendingIdentity, dkim, inboundMx }: Checks): 'pass' | 'fail' | 'trouble' {
+/** Result of the three checks that verify a domain. */
+export function domainVerdict({ sendingIdentity, dkim, inboundMx }: RecordChecks): 'pass' | 'fail' | 'trouble' {
   const all = [sendingIdentity, dkim, inboundMx].map((one) => one.status);
   if (all.includes('fail')) return 'fail';
   return all.includes('pending') ? 'trouble' : 'pass';
 }
 
-/** Looks every record of a domain up. Never rejects; what the DNS does not answer in time is pending and unknown. */
+/** Looks up every record of a domain. Never rejects; a lookup without a timely answer counts as pending and unknown. */
 export async function examine(
   given: Resolver,
-  domain: Published,
+  domain: PublishedDomain,
   box: { hostname: string; byName: boolean },
-): Promise<Examined> {
+): Promise<DomainExamination> {
   const resolver = asksOnce(given);
   const { hostname } = box;
-  const records = wantedRecords(domain, hostname, box.byName);
+  const records = requiredRecords(domain, hostname, box.byName);
   const [mx, spf, dmarc, identity, ...keys] = await Promise.all([
     resolver.mx(domain.name),
     resolver.txt(domain.name),
@@ -55,7 +61,7 @@ export async function examine(
   const seen: Record<string, SeenRecord> = {};
   for (const record of records) {
     const found = await look(resolver, record, selectors);
-    // Another SPF record than the proposed one is as good when it lets this box send.
+    // A different SPF record is as good if it authorizes this box.
     const good = record.purpose === 'spf' && identity.status === 'pass';
     seen[recordKey(record)] = good ? { ...found, status: 'ok' } : found;
   }
@@ -69,37 +75,37 @@ export async function examine(
       spf: { ...identity, observed: shown(spfSeen) },
       dkim: dkimCheck(keys, there, domain),
       inboundMx: {
-        ...judged(mx, (one) => one.exchange === hostname, `no MX of ${domain.name} is ${hostname}`),
+        ...recordCheckOf(mx, (one) => one.exchange === hostname, `no MX of ${domain.name} is ${hostname}`),
         observed: shown(exchanges),
       },
-      dmarc: judged(dmarc, isDmarc, 'advice: without a DMARC record others can write in your name'),
+      dmarc: recordCheckOf(dmarc, isDmarc, 'advice: without a DMARC record others can forge your address'),
     },
   };
 }
 
-async function sendingIdentity(resolver: Resolver, domain: string, hostname: string): Promise<Check> {
+async function sendingIdentity(resolver: Resolver, domain: string, hostname: string): Promise<RecordCheck> {
   const [four, six] = await Promise.all([resolver.a(hostname), resolver.aaaa(hostname)]);
   const addresses = [listed(four, (ip) => ip)[0], listed(six, (ip) => ip)[0]].filter((ip) => ip !== undefined);
-  const { status, detail } = await authorises(resolver, domain, { hostname, addresses });
+  const { status, detail } = await checkSpf(resolver, domain, { hostname, addresses });
   return { status, ...(detail !== '' && { detail: clean(detail) }) };
 }
 
 function dkimCheck(
   keys: readonly { found: Lookup<string> }[],
   there: readonly PublishedKey[],
-  { name }: Published,
-): Check {
+  { name }: PublishedDomain,
+): RecordCheck {
   const observed = shown(keys.flatMap(({ found }) => listed(found, (text) => text)));
-  // A key that signs no more is published on for old mail; new mail needs another one.
+  // A retired key stays published for old mail; new mail needs another one.
   const selectors = there.filter((key) => key.state !== 'retired').map((key) => key.selector);
   if (selectors.length > 0) return { status: 'pass', detail: `found our key at ${selectors.join(', ')}`, observed };
   const trouble = keys.map(({ found }) => found).find((found) => found.kind === 'trouble');
   if (trouble?.kind === 'trouble') return { status: 'pending', detail: clean(trouble.why), observed };
-  return { status: 'fail', detail: `no selector of ${name} leads to the key of this organization`, observed };
+  return { status: 'fail', detail: `no selector of ${name} has a key of this organization`, observed };
 }
 
-/** How one record stands. A DKIM record is right when the key is found through it, however it was published. */
-async function look(resolver: Resolver, record: WantedRecord, selectors: readonly string[]): Promise<SeenRecord> {
+/** Status of one record. A DKIM record is right if the key is found through it, however it was published. */
+async function look(resolver: Resolver, record: RequiredRecord, selectors: readonly string[]): Promise<SeenRecord> {
   switch (record.purpose) {
     case 'inbound_mx': {
       const found = await resolver.mx(record.name);
@@ -123,7 +129,7 @@ async function look(resolver: Resolver, record: WantedRecord, selectors: readonl
     case 'dkim': {
       const mine = selectors.includes(record.selector ?? '');
       const found = record.type === 'CNAME' ? await resolver.cname(record.name) : await resolver.txt(record.name);
-      // Through a CNAME that is right to a key that is not found: the delegation of the key zone is missing.
+      // A right CNAME without a key behind it: the delegation of the key zone is missing.
       if (mine) return { status: 'ok', observed: shown(listed(found, (text) => text)) };
       return seenAs(
         found,
@@ -154,20 +160,20 @@ function statusOf<T>(found: Lookup<T>, right: (one: T) => boolean): RecordStatus
   }
 }
 
-function judged<T>(found: Lookup<T>, right: (one: T) => boolean, why: string): Check {
+function recordCheckOf<T>(found: Lookup<T>, right: (one: T) => boolean, why: string): RecordCheck {
   if (found.kind === 'trouble') return { status: 'pending', detail: clean(found.why) };
   return found.kind === 'found' && found.records.some(right) ? { status: 'pass' } : { status: 'fail', detail: why };
 }
 
 const isDmarc = (text: string): boolean => /^v=DMARC1\s*(?:;|$)/i.test(text);
 
-/** RFC 6376 3.6.1: the tags may stand in any order and with white space; the key itself is what counts. */
+/** Compares keys only: tags may be in any order, with white space. RFC 6376 3.6.1. */
 function holdsKey(found: Lookup<string>, text: string): boolean {
   const wanted = keyOf(text);
   return found.kind === 'found' && found.records.some((record) => keyOf(record) === wanted);
 }
 
-/** White space goes first: an expression that allows for it everywhere takes hours for a record made of blanks. */
+/** Removes white space first: a pattern that allows for it takes hours for a record of blanks. */
 function keyOf(text: string): string | undefined {
   const tag = text
     .replace(/\s+/g, '')
@@ -182,19 +188,19 @@ function listed<T>(found: Lookup<T>, show: (one: T) => string): string[] {
 
 const shown = (texts: readonly string[]): string[] => texts.slice(0, 5).map(clean);
 
-/** What stands in other people's DNS, fit to be shown: one line, without controls, not too long. */
+/** Cleans text from others' DNS for display: one line, no controls, at most 500 characters. */
 function clean(text: string): string {
   const plain = text.toWellFormed().replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]/g, '\ufffd');
   return plain.length <= 500 ? plain : `${plain.slice(0, 500)}...`;
 }
 
-/** The same question is asked once in one look, however many records depend on it. */
+/** Caches lookups: several records depend on the same one. */
 function asksOnce(resolver: Resolver): Resolver {
-  const asked = new Map<string, Promise<Lookup<never>>>();
+  const cache = new Map<string, Promise<Lookup<never>>>();
   const once = <T>(type: string, name: string, ask: () => Promise<Lookup<T>>): Promise<Lookup<T>> => {
     const key = `${type} ${name}`;
-    const known = asked.get(key) ?? (ask() as Promise<Lookup<never>>);
-    asked.set(key, known);
+    const known = cache.get(key) ?? (ask() as Promise<Lookup<never>>);
+    cache.set(key, known);
     return known;
   };
   return {
@@ -208,10 +214,10 @@ function asksOnce(resolver: Resolver): Resolver {
   };
 }
 
-/** The resolver until `ms` from now; what takes longer is trouble. */
+/** Limits a resolver to `ms` from now; later answers become trouble. */
 export function within(resolver: Resolver, ms: number): Resolver {
   const late = new Promise<Lookup<never>>((resolve) => {
-    setTimeout(() => resolve({ kind: 'trouble', why: 'the DNS did not answer in time' }), ms).unref();
+    setTimeout(() => resolve({ kind: 'trouble', why: 'DNS timeout' }), ms).unref();
   });
   const race = <T>(lookup: Promise<Lookup<T>>): Promise<Lookup<T>> => Promise.race([lookup, late]);
   return {

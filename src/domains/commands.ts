@@ -1,34 +1,34 @@
-import { addDomain, dropDomain, pauseDomain, verifyDomain } from '../../mail/store/domain.ts';
+import { addDomain, dropDomain, pauseDomain, verifyDomain } from '../../mail/store/address/domain.ts';
 import { command, type Write } from '../../mail/store/engine/types.ts';
 import { type Delegation, DELEGATIONS } from './queries.ts';
 
-/** So many names that are not proved may one organization keep: each costs two keys. */
-export const MOST_UNPROVED = 100;
-/** A domain that was proved and fails since then sends no more after this. */
+/** Unverified domains of one organization: each costs two keys. */
+export const MAX_UNVERIFIED = 100;
+/** Sending of a verified domain pauses after its checks have failed for this time. */
 export const PAUSE_AFTER_MS = 72 * 3_600_000;
-/** Mail that was signed before a rotation is looked at for about as long as it is tried. RFC 5321 4.5.4.1: 5 days. */
+/** Retired keys stay published as long as mail signed with them may be retried: 5 days (RFC 5321 4.5.4.1) and more. */
 export const GRACE_MS = 7 * 24 * 3_600_000;
 
-export type SetUp =
+export type SetUpDomainResult =
   | { kind: 'added' | 'exists'; id: number }
-  /** Another tenant proved that the domain is its own; only said when it should be proved without a look. */
+  /** Another tenant has verified the domain; only reported if it was to be added without verification. */
   | { kind: 'taken' }
   | { kind: 'too-many' };
 
-/** Onboards a domain into a project; null: the tenant's first one. Idempotent. */
+/** Adds a domain to a project; null: the tenant's first one. Idempotent. */
 export const setUpDomain = command(
   'set-up-domain',
   async (
     tx,
     input: { tenant: number; name: string; verified: boolean; project: number | null },
     stamp,
-  ): Promise<SetUp> => {
-    const open = await tx.get<{ n: number }>(
+  ): Promise<SetUpDomainResult> => {
+    const unverified = await tx.get<{ n: number }>(
       'SELECT count(*) AS n FROM domain WHERE tenant = ? AND state = 0 AND name <> ?',
       input.tenant,
       input.name,
     );
-    if (!input.verified && (open?.n ?? 0) >= MOST_UNPROVED) return { kind: 'too-many' };
+    if (!input.verified && (unverified?.n ?? 0) >= MAX_UNVERIFIED) return { kind: 'too-many' };
     const added = await addDomain.run(tx, input, stamp);
     if (added.kind === 'taken') return added;
     const first = await tx.get<{ id: number }>(
@@ -54,7 +54,7 @@ export interface NewKey {
   public: string;
 }
 
-/** Adds keys under selectors that are free. `sign` 0: published, and used once its record was seen. */
+/** Adds keys under free selectors. `sign` 0: published, and used once its record was seen. */
 export const addKeys = command(
   'add-domain-keys',
   async (
@@ -82,8 +82,8 @@ export const addKeys = command(
   },
 );
 
-/** What a look at the DNS came to. `trouble`: it did not answer, so nothing is known. */
-export type Verdict = 'pass' | 'fail' | 'trouble';
+/** Result of a DNS check. `trouble`: the DNS did not answer, so nothing is known. */
+export type DomainVerdict = 'pass' | 'fail' | 'trouble';
 
 export interface CheckOutcome {
   kind: 'verified' | 'unverified' | 'taken' | 'missing';
@@ -92,14 +92,14 @@ export interface CheckOutcome {
 }
 
 /**
- * Keeps what was seen. A pass proves the domain unless another tenant proved it before; a failure begins the time after
- * which sending is paused; trouble changes nothing. Keys whose records were seen begin to sign.
+ * Records a DNS check. A pass verifies the domain unless another tenant did before; a failure starts the time after which
+ * sending pauses; trouble changes nothing. Keys whose records were seen begin to sign.
  */
 export const recordCheck = command(
   'record-domain-check',
   async (
     tx,
-    input: { id: number; verdict: Verdict; checks: string; seen: readonly string[] },
+    input: { id: number; verdict: DomainVerdict; checks: string; seen: readonly string[] },
     stamp,
   ): Promise<CheckOutcome> => {
     const domain = await tx.get<{ state: number; paused_at: number | null }>(
@@ -122,13 +122,13 @@ export const recordCheck = command(
       return { kind: 'verified', changed: rotated || domain.state !== 1 || domain.paused_at !== null };
     }
     if (domain.state !== 1) return { kind: 'unverified', changed: rotated };
-    const paused = input.verdict === 'fail' && (await failing(tx, input.id, domain.paused_at, stamp.now));
+    const paused = input.verdict === 'fail' && (await recordFailure(tx, input.id, domain.paused_at, stamp.now));
     return { kind: 'verified', changed: rotated || paused };
   },
 );
 
-/** Answers whether sending was paused just now. */
-async function failing(tx: Write, id: number, pausedAt: number | null, now: number): Promise<boolean> {
+/** Returns if sending was paused just now. */
+async function recordFailure(tx: Write, id: number, pausedAt: number | null, now: number): Promise<boolean> {
   await tx.run('UPDATE domain_setup SET failing_since = coalesce(failing_since, ?) WHERE domain_id = ?', now, id);
   const setup = await tx.get<{ failing_since: number }>(
     'SELECT failing_since FROM domain_setup WHERE domain_id = ?',
@@ -139,7 +139,7 @@ async function failing(tx: Write, id: number, pausedAt: number | null, now: numb
   return true;
 }
 
-/** Keys that waited and were seen take over from those of the same algorithm. Answers whether any did. */
+/** Replaces signing keys by published ones of the same algorithm that were seen. Returns if any was. */
 async function signWith(tx: Write, domain: number, seen: readonly string[], now: number): Promise<boolean> {
   let changed = false;
   for (const selector of seen) {
@@ -161,8 +161,8 @@ async function signWith(tx: Write, domain: number, seen: readonly string[], now:
   return changed;
 }
 
-/** Keys that were replaced long ago go, and their selectors are free again. */
-export const forgetKeys = command('forget-domain-keys', async (tx, input: { domain: number }, stamp): Promise<void> => {
+/** Deletes keys that were retired long ago, which frees their selectors. */
+export const purgeKeys = command('purge-domain-keys', async (tx, input: { domain: number }, stamp): Promise<void> => {
   await tx.run(
     'DELETE FROM dkim_key WHERE domain_id = ? AND state = 2 AND retired_at <= ?',
     input.domain,
@@ -171,8 +171,8 @@ export const forgetKeys = command('forget-domain-keys', async (tx, input: { doma
 });
 
 /**
- * Serves a domain from this box, or stops to. The box's name alone decides nothing between several claims: whoever came
- * first keeps it, and a claim that is named by its own server goes before all that are not proved.
+ * Starts or stops serving a domain's records. A delegation to the box's name alone does not decide between several claims: the
+ * first one keeps it. A claim that is named by its own server precedes all unverified ones.
  */
 export const setManaged = command(
   'set-domain-managed',
@@ -199,8 +199,8 @@ export const setManaged = command(
 );
 
 /**
- * For commands that take a mailbox away, in their transaction, after its address is gone: with the last one the records
- * that this box served for the domain vanish. Answers whether they did.
+ * Stops serving a domain's records with its last mailbox; for commands that delete a mailbox, in their transaction, after its
+ * address. Returns if it did.
  */
 export async function tearDownManaged(tx: Write, domain: number): Promise<boolean> {
   const left = await tx.get(`SELECT 1 AS there FROM address WHERE domain_id = ? AND kind = 'mailbox' LIMIT 1`, domain);
@@ -209,13 +209,13 @@ export async function tearDownManaged(tx: Write, domain: number): Promise<boolea
   return changes === 1;
 }
 
-export type Removed =
+export type RemoveDomainResult =
   { kind: 'removed' } | { kind: 'mailboxes'; count: number; sample: string[] } | { kind: 'missing' };
 
-/** Takes a domain away with its keys, records and forwards; refused while a mailbox is on it. */
+/** Deletes a domain with its keys, records and forwards; refused while it has a mailbox. */
 export const removeDomain = command(
   'remove-domain',
-  async (tx, input: { tenant: number; id: number }): Promise<Removed> => {
+  async (tx, input: { tenant: number; id: number }): Promise<RemoveDomainResult> => {
     const mine = await tx.get('SELECT 1 AS there FROM domain WHERE id = ? AND tenant = ?', input.id, input.tenant);
     if (mine === undefined) return { kind: 'missing' };
     const sample = await tx.all<{ key: string }>(

@@ -1,19 +1,20 @@
 import { dkimRecord, type DkimAlgorithm, makeDkimKey, readDkimKey } from '../../mail/auth/dkim-key.ts';
+import { lruMap } from '../../mail/limits/lru-map.ts';
 import type { Log } from '../../mail/log.ts';
 import { parseDomain } from '../../mail/message/address.ts';
-import type { SigningKey } from '../../mail/relay/needs.ts';
-import { dkimKeys, type DkimKeyRow } from '../../mail/store/domain.ts';
+import type { SigningKey } from '../../mail/relay/relay-queue.ts';
+import { dkimKeys, type DkimKeyRow } from '../../mail/store/address/domain.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
-import type { SecretBox } from '../../mail/store/secrets.ts';
+import type { SecretBox } from '../../mail/store/blob/secrets.ts';
 import { addKeys, type NewKey, setUpDomain } from './commands.ts';
 import { publishedKeys } from './queries.ts';
 
-/** Two algorithms, for verifiers that know only one of them (RFC 8463 3); two selectors each, so that keys can change. */
+/** Two algorithms, as some verifiers know only one (RFC 8463 3); two selectors each, for rotation. */
 export const SELECTORS: Readonly<Record<DkimAlgorithm, readonly [string, string]>> = {
   'rsa-sha256': ['ms1', 'ms3'],
   'ed25519-sha256': ['ms2', 'ms4'],
 };
-/** The purpose under which DKIM keys are sealed; the row is (dkim_key, `<domain id>/<selector>`). */
+/** Purpose of sealed DKIM keys; the row is (dkim_key, `<domain id>/<selector>`). */
 export const DKIM_PURPOSE = 'dkim key';
 
 export interface DomainContext {
@@ -22,22 +23,22 @@ export interface DomainContext {
   log: Log;
 }
 
-export type Onboarded =
+export type OnboardDomainResult =
   | { kind: 'added' | 'exists'; id: number; name: string }
-  /** Another tenant proved that the domain is its own. */
+  /** Another tenant has verified the domain. */
   | { kind: 'taken' }
-  /** Too many names of this tenant wait to be proved. */
+  /** Too many unverified domains of this tenant. */
   | { kind: 'too-many' }
   | { kind: 'bad-name' };
 
 /**
- * Makes a domain known, with the keys that sign its mail; without a project it goes into the tenant's first. Idempotent,
- * so that a start that was cut short is mended by the next one.
+ * Adds a domain with its signing keys; without a project it goes into the tenant's first. Idempotent, so that the next start
+ * completes an interrupted one.
  */
 export async function onboardDomain(
   { store, secrets, log }: DomainContext,
   input: { tenant: number; name: string; verified: boolean; project?: number },
-): Promise<Onboarded> {
+): Promise<OnboardDomainResult> {
   const name = hostableName(input.name);
   if (name === undefined) return { kind: 'bad-name' };
   const added = await store.write(setUpDomain, { ...input, name, project: input.project ?? null });
@@ -54,13 +55,13 @@ export async function onboardDomain(
   return { ...added, name };
 }
 
-/** A name that mail can be hosted under, in A-labels: no address literal, and not a whole top-level domain. */
+/** Normalizes a name that can host mail to A-labels: no address literal, no top-level domain. */
 export function hostableName(text: string): string | undefined {
   const name = parseDomain(text);
   return name === undefined || name.startsWith('[') || !name.includes('.') ? undefined : name;
 }
 
-/** New key pairs, sealed for their rows. */
+/** Creates key pairs, sealed for their rows. */
 export function makeKeys(
   secrets: SecretBox,
   domain: number,
@@ -75,20 +76,21 @@ export function makeKeys(
   );
 }
 
-const KEEP_MS = 60_000;
-const MAX_KEPT = 1_000;
+const CACHE_MS = 60_000;
+/** Cached domains: they come from envelope senders, so there may be any number over the years. */
+const MAX_CACHED = 1_000;
 
 interface OpenedKey {
-  /** Whose the domain is. */
+  /** Tenant of the domain. */
   tenant: number;
   key: SigningKey;
 }
 
-/** Opens the keys that sign for a domain, and keeps them for a minute: a busy queue asks for every message. */
+/** Opens signing keys and caches them for a minute: a busy queue needs them for every message. */
 export class SigningKeys {
   readonly #context: Pick<DomainContext, 'store' | 'secrets'>;
   readonly #clock: () => number;
-  readonly #kept = new Map<string, { until: number; keys: Promise<OpenedKey[]> }>();
+  readonly #kept = lruMap<string, { until: number; keys: Promise<OpenedKey[]> }>(MAX_CACHED);
 
   /** `clock` gives ms UTC. */
   constructor(context: Pick<DomainContext, 'store' | 'secrets'>, clock: () => number) {
@@ -97,13 +99,13 @@ export class SigningKeys {
   }
 
   /**
-   * None when the domain is not ours, not proved, or has no keys. Rejects when a key does not open, and when they are not
-   * those of the tenant that is named.
+   * Signing keys of a domain; empty if it is unknown, unverified, or has none. Rejects if a key cannot be opened, or belongs to
+   * another tenant than the given one.
    */
   async of(domain: string, tenant?: number): Promise<SigningKey[]> {
     const opened = await this.#opened(domain);
     if (tenant !== undefined && opened.some((one) => one.tenant !== tenant)) {
-      throw new Error(`the keys of ${domain} are somebody else's by now`);
+      throw new Error(`the keys of ${domain} belong to another tenant now`);
     }
     return opened.map(({ key }) => key);
   }
@@ -112,16 +114,14 @@ export class SigningKeys {
     const now = this.#clock();
     const kept = this.#kept.get(domain);
     if (kept !== undefined && kept.until > now) return kept.keys;
-    // Domains come from envelope senders, so there may be any number of them over the years.
-    if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
     const keys = this.#read(domain);
-    this.#kept.set(domain, { until: now + KEEP_MS, keys });
-    keys.catch(() => this.#kept.delete(domain)); // a failure is not remembered
+    this.#kept.set(domain, { until: now + CACHE_MS, keys });
+    keys.catch(() => this.#kept.delete(domain)); // failures are not cached
     return keys;
   }
 
-  /** After a rotation, or when a domain was proved. */
-  forget(domain: string): void {
+  /** Evicts keys after a rotation or verification. */
+  evict(domain: string): void {
     this.#kept.delete(domain);
   }
 

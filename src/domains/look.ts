@@ -1,101 +1,100 @@
 import type { Settings } from '../../config/settings.ts';
 import type { Lookup, Resolver } from '../../mail/dns/lookup.ts';
-import type { DomainInfo } from '../../mail/store/domain.ts';
+import type { DomainInfo } from '../../mail/store/address/domain.ts';
 import type { Command, Store } from '../../mail/store/engine/types.ts';
-import { domainSetup } from '../accounts/setup.ts';
-import { type Checks, examine, recordKey, verdictOf, within } from './check.ts';
-import { type CheckOutcome, recordCheck, setManaged, type Verdict } from './commands.ts';
-import { delegationBy, namesBox } from './delegation.ts';
+import { domainSetup } from './setup.ts';
+import { type RecordChecks, examine, recordKey, domainVerdict, within } from './check.ts';
+import { type CheckOutcome, recordCheck, setManaged, type DomainVerdict } from './commands.ts';
 import type { SigningKeys } from './domains.ts';
-import type { AskParents } from './parents.ts';
+import type { QueryParents } from './parents.ts';
 import { type Delegation, publishedKeys } from './queries.ts';
-import { type SeenRecord, wantedRecords } from './records.ts';
+import { type SeenRecord, requiredRecords, keyZone, ownServer } from './records.ts';
 
-export interface LookContext {
+export interface DomainCheckContext {
   store: Store;
   settings: Settings;
-  /** Remembers nothing: people look just after they have changed something. */
+  /** No cache: people check right after a change. */
   lookNow: Resolver;
-  parents: AskParents;
-  keys: SigningKeys;
-  /** How what was found is written: with an audit row, where somebody asked for it. */
+  parents: QueryParents;
+  keys: Pick<SigningKeys, 'evict'>;
+  /** Runs a command; adds an audit row if a caller requested the check. */
   write<I, O>(what: Command<I, O>, input: I): Promise<O>;
 }
 
-/** What is kept of the last look, as JSON in domain_setup.checks. */
-export interface Looked {
-  checks: Checks;
+/** Snapshot of the last check, stored as JSON in domain_setup.checks. */
+export interface DnsSnapshot {
+  checks: RecordChecks;
   seen: Record<string, SeenRecord>;
 }
 
-/** Of one look with all its questions, ms. */
-const LONGEST_LOOK_MS = 18_000;
+/** Time limit for all lookups of one check, ms. */
+const MAX_LOOKUP_MS = 18_000;
 
-/** Names that nobody can own; local mode tries things with them. RFC 6761. */
+/** Special-use names for tests in local mode. RFC 6761. */
 const SPECIAL_USE = /\.(?:test|example|invalid|localhost)$/;
 
-/** Looks at the DNS of a domain and keeps what was seen; what a pass or a failure means is in the command. */
-export async function lookAt(
-  context: LookContext,
+/** Checks the DNS of a domain and records the result; the command decides what it means. */
+export async function checkDomain(
+  context: DomainCheckContext,
   domain: Pick<DomainInfo, 'id' | 'name'>,
-): Promise<CheckOutcome & { verdict: Verdict }> {
+): Promise<CheckOutcome & { verdict: DomainVerdict }> {
   const keys = await context.store.read(publishedKeys, { domain: domain.id });
-  const { looked, selectors } = await see(context, { ...domain, keys });
-  const verdict = verdictOf(looked.checks);
-  const checks = JSON.stringify(looked);
+  const { snapshot, selectors } = await snapshotDns(context, { ...domain, keys });
+  const verdict = domainVerdict(snapshot.checks);
+  const checks = JSON.stringify(snapshot);
   const outcome = await context.write(recordCheck, { id: domain.id, verdict, checks, seen: selectors });
-  // The relay keeps opened keys for a minute, and "none" as well: mail must flow now.
-  if (outcome.changed) context.keys.forget(domain.name);
+  // The relay caches opened keys for a minute, an empty list too: new mail must be signed now.
+  if (outcome.changed) context.keys.evict(domain.name);
   return { ...outcome, verdict };
 }
 
-/** One look that keeps nothing. */
-export async function see(
-  context: Pick<LookContext, 'settings' | 'lookNow'>,
+/** Looks up all records without recording anything. */
+export async function snapshotDns(
+  context: Pick<DomainCheckContext, 'settings' | 'lookNow'>,
   domain: Parameters<typeof examine>[1],
-): Promise<{ looked: Looked; selectors: string[] }> {
+): Promise<{ snapshot: DnsSnapshot; selectors: string[] }> {
   const { settings, lookNow } = context;
   const box = { hostname: settings.hostname, byName: settings.ports.dns !== undefined };
   if (!settings.live && SPECIAL_USE.test(domain.name)) {
-    const pass = { status: 'pass' as const, detail: 'not looked up in local mode' };
-    const seen = wantedRecords(domain, box.hostname, box.byName).map((record): [string, SeenRecord] => [
+    const pass = { status: 'pass' as const, detail: 'not checked in local mode' };
+    const seen = requiredRecords(domain, box.hostname, box.byName).map((record): [string, SeenRecord] => [
       recordKey(record),
       { status: 'ok', observed: [] },
     ]);
     return {
-      looked: {
+      snapshot: {
         checks: { sendingIdentity: pass, dkim: pass, inboundMx: pass, spf: pass, dmarc: pass },
         seen: Object.fromEntries(seen),
       },
       selectors: domain.keys.map((key) => key.selector),
     };
   }
-  const { checks, seen, selectors } = await examine(within(lookNow, LONGEST_LOOK_MS), domain, box);
-  return { looked: { checks, seen }, selectors };
+  const { checks, seen, selectors } = await examine(within(lookNow, MAX_LOOKUP_MS), domain, box);
+  return { snapshot: { checks, seen }, selectors };
 }
 
 export interface NameServers {
-  /** Undefined: the DNS did not answer. */
+  /** Undefined: DNS timeout. */
   delegation: Delegation | undefined;
   observed: string[];
 }
 
 /**
- * How the name servers of a domain stand to this box. The zone above has the last word: what a resolver says may come
- * from this box itself, and before it serves the domain a resolver says nothing at all.
+ * Reads the name servers of a domain from its parent zone, which decides: a resolver may get its answer from this box itself,
+ * and before this box serves the domain it gets none.
  */
 export async function nameServersOf(
-  { settings, lookNow, parents }: Pick<LookContext, 'settings' | 'lookNow' | 'parents'>,
+  { settings, lookNow, parents }: Pick<DomainCheckContext, 'settings' | 'lookNow' | 'parents'>,
   { id, name, managed }: Pick<DomainInfo, 'id' | 'name'> & { managed: boolean },
 ): Promise<NameServers> {
   const { hostname, ports } = settings;
-  // A zone that holds the box's own name is not served: this server does not know all that is in it, its own address least.
+  // A zone that contains the box's own name is not served: this server does not have all its records, not even its own address.
   const holdsBox = hostname === name || hostname.endsWith(`.${name}`);
   if (ports.dns === undefined || holdsBox) return { delegation: 'none', observed: [] };
-  const seen = namesOf(await within(lookNow, LONGEST_LOOK_MS).ns(name));
+  const seen = namesOf(await within(lookNow, MAX_LOOKUP_MS).ns(name));
   if (seen !== undefined && !managed && !namesBox(seen, hostname)) return { delegation: 'none', observed: shown(seen) };
   const names = (await parents(name)) ?? seen;
-  // That there is nothing at all is believed of the zone above alone, where something was.
+  // Only the parent zone can report that all name servers are gone.
   if (names === undefined || (managed && names === seen && seen.length === 0)) {
     return { delegation: undefined, observed: [] };
   }
@@ -109,9 +108,9 @@ function namesOf(found: Lookup<string>): readonly string[] | undefined {
   return found.kind === 'found' ? found.records : [];
 }
 
-/** Reads the name servers of a domain and serves it from here, or stops to; answers whether it is served. */
-export async function manage(
-  context: Pick<LookContext, 'store' | 'settings' | 'lookNow' | 'parents' | 'write'>,
+/** Starts or stops serving a domain by its name servers; returns if it is served. */
+export async function updateManaged(
+  context: Pick<DomainCheckContext, 'store' | 'settings' | 'lookNow' | 'parents' | 'write'>,
   domain: Pick<DomainInfo, 'id' | 'name'>,
 ): Promise<NameServers & { managed: boolean }> {
   const before = (await context.store.read(domainSetup, { domain: domain.id }))?.delegation ?? 'none';
@@ -120,4 +119,25 @@ export async function manage(
   if (delegation === undefined || delegation === before) return { managed, delegation, observed };
   const { kind } = await context.write(setManaged, { id: domain.id, delegation });
   return { managed: kind === 'managed', delegation, observed };
+}
+
+/**
+ * Delegation of a domain to its claim `id` by these name servers. The box's own name does not count beside the name of another
+ * claim: that one was set on purpose.
+ */
+export function delegationBy(names: readonly string[], id: number, hostname: string): Delegation {
+  const box = names.includes(hostname);
+  if (names.includes(ownServer(id, hostname))) return box ? 'both' : 'own';
+  return box && !names.some((one) => one.endsWith(`.ns.${keyZone(hostname)}`)) ? 'box' : 'none';
+}
+
+/** Tests if any of these name servers is this box. */
+export function namesBox(names: readonly string[], hostname: string): boolean {
+  return names.some((one) => one === hostname || one.endsWith(`.ns.${keyZone(hostname)}`));
+}
+
+/** Names under which the box serves a claim, so that a zone and its parent agree. RFC 1034 4.2.2. */
+export function serverNames(delegation: Delegation, id: number, hostname: string): string[] {
+  const names = { none: [], box: [hostname], own: [ownServer(id, hostname)] };
+  return delegation === 'both' ? [...names.own, ...names.box] : names[delegation];
 }

@@ -1,10 +1,10 @@
 import { query } from '../../mail/store/engine/types.ts';
 
-/** A DKIM key as it is published. */
+/** A published DKIM key. */
 export interface PublishedKey {
   selector: string;
   algorithm: 'rsa-sha256' | 'ed25519-sha256';
-  /** The text of its TXT record. */
+  /** Text of its TXT record. */
   text: string;
   state: 'signs' | 'waits' | 'retired';
   /** ms UTC. */
@@ -28,7 +28,7 @@ export const publishedKeys = query('published-keys', async (rx, input: { domain:
   }));
 });
 
-/** The text at a selector of a domain, for the name server. */
+/** Text at a selector of a domain, for the name server. */
 export const keyText = query(
   'key-text',
   async (rx, input: { domain: number; selector: string }): Promise<string | undefined> => {
@@ -42,13 +42,13 @@ export const keyText = query(
 );
 
 /**
- * How the name servers of a domain lead here: not at all, by the box's name, by a name that means this very claim, or by
- * both. The place in this list is what domain_setup.managed keeps.
+ * Delegation of a domain to this box: none, by the box's name, by the claim's own server name, or both. domain_setup.managed
+ * stores the index in this list.
  */
 export const DELEGATIONS = ['none', 'box', 'own', 'both'] as const;
 export type Delegation = (typeof DELEGATIONS)[number];
 
-/** The claim whose records this box serves for a name, and under which names; a proved one goes first. */
+/** Claim that this box serves for a name, with its delegation; a verified one goes first. */
 export const managedDomain = query(
   'managed-domain',
   async (rx, input: { name: string }): Promise<{ id: number; delegation: Delegation } | undefined> => {
@@ -61,7 +61,7 @@ export const managedDomain = query(
   },
 );
 
-/** The next claim in order of its id whose records this box serves. */
+/** Next served claim by id. */
 export const nextManaged = query(
   'next-managed',
   async (rx, input: { after: number }): Promise<{ id: number; name: string } | undefined> =>
@@ -72,7 +72,7 @@ export const nextManaged = query(
     ),
 );
 
-/** How many addresses of mailboxes a domain has. */
+/** Number of mailbox addresses of a domain. */
 export const countMailboxes = query('count-mailboxes', async (rx, input: { domain: number }): Promise<number> => {
   const row = await rx.get<{ n: number }>(
     `SELECT count(*) AS n FROM address WHERE domain_id = ? AND kind = 'mailbox'`,
@@ -81,7 +81,7 @@ export const countMailboxes = query('count-mailboxes', async (rx, input: { domai
   return row?.n ?? 0;
 });
 
-/** A proved domain whose last look is the longest ago, if that was before `before` (ms UTC). */
+/** Verified domain with the oldest check, if that was before `before` (ms UTC). */
 export const nextToCheck = query(
   'next-to-check',
   async (rx, input: { before: number }): Promise<{ id: number; tenant: number } | undefined> =>
@@ -93,7 +93,7 @@ export const nextToCheck = query(
     ),
 );
 
-/** Domains with keys that wait to be seen, or that were replaced so long ago that they may go. */
+/** Domains with keys that await their first sighting, or that were retired long ago. */
 export const keysInMotion = query(
   'keys-in-motion',
   async (rx, input: { retiredBefore: number }): Promise<{ domain: number; tenant: number; waits: boolean }[]> => {

@@ -1,22 +1,22 @@
 import { characterStrings } from '../dns/zone.ts';
-import { publicId } from '../ids.ts';
+import { publicId } from '../core/ids.ts';
 import type { PublishedKey } from './queries.ts';
 
 export type RecordStatus = 'ok' | 'missing' | 'mismatch' | 'unknown';
 
-/** A record that a domain needs, before anybody has looked whether it is there. */
-export interface WantedRecord {
+/** A DNS record that a domain needs. */
+export interface RequiredRecord {
   purpose: 'inbound_mx' | 'dkim' | 'spf' | 'dmarc';
   type: 'MX' | 'TXT' | 'CNAME';
-  /** Whole, without a dot at the end. */
+  /** Full name without a trailing dot. */
   name: string;
-  /** Of an MX without the priority, of a TXT whole and unquoted. */
+  /** MX: without the preference; TXT: whole and unquoted. */
   value: string;
   priority?: number;
   ttl: number;
-  /** The domain is not verified without it. */
+  /** Required for verification. */
   required: boolean;
-  /** Of a DKIM record. */
+  /** Only for DKIM records. */
   selector?: string;
 }
 
@@ -25,20 +25,20 @@ export interface SeenRecord {
   observed: string[];
 }
 
-export interface Published {
+export interface PublishedDomain {
   id: number;
   name: string;
   keys: readonly PublishedKey[];
 }
 
-/** Where this box's own name server has the keys. */
+/** Zone of the keys on this box's own name server. */
 export function keyZone(hostname: string): string {
   return `dkim.${hostname}`;
 }
 
 /**
- * A name that means one claim and no other, for delegations of a name that several claim. Without the underscore of an
- * id: registries take only names of hosts for name servers. RFC 1123 2.1.
+ * Creates a server name that identifies one claim, for delegations of a name with several claims. Without the underscore of an
+ * id: registries accept only host names (RFC 1123 2.1).
  */
 export function ownServer(domain: number, hostname: string): string {
   return `${publicId('domain', domain).replace('_', '-')}.ns.${keyZone(hostname)}`;
@@ -51,10 +51,10 @@ export const MX_PRIORITY = 10;
 const ALL_SELECTORS = ['ms1', 'ms2', 'ms3', 'ms4'];
 
 /**
- * The records to publish for a domain. With `byName` the keys stand in this box's own DNS under names that stay, and
- * every selector leads there from the start, so that keys change without anybody's doing.
+ * Records to publish for a domain. With `byName` the keys are in this box's own DNS under permanent names, and all selectors
+ * are CNAMEs to them, so that keys rotate without any action of the owner.
  */
-export function wantedRecords(domain: Published, hostname: string, byName: boolean): WantedRecord[] {
+export function requiredRecords(domain: PublishedDomain, hostname: string, byName: boolean): RequiredRecord[] {
   const { name } = domain;
   return [
     {
@@ -72,7 +72,7 @@ export function wantedRecords(domain: Published, hostname: string, byName: boole
   ];
 }
 
-function namedKeys({ id, name, keys }: Published, hostname: string): WantedRecord[] {
+function namedKeys({ id, name, keys }: PublishedDomain, hostname: string): RequiredRecord[] {
   return ALL_SELECTORS.map((selector) => ({
     purpose: 'dkim',
     type: 'CNAME',
@@ -84,7 +84,7 @@ function namedKeys({ id, name, keys }: Published, hostname: string): WantedRecor
   }));
 }
 
-function keyTexts({ name, keys }: Published): WantedRecord[] {
+function keyTexts({ name, keys }: PublishedDomain): RequiredRecord[] {
   return keys.map((key) => ({
     purpose: 'dkim',
     type: 'TXT',
@@ -96,18 +96,18 @@ function keyTexts({ name, keys }: Published): WantedRecord[] {
   }));
 }
 
-/** One key is enough for a proof, and every verifier knows RSA. RFC 8463 3. */
+/** One key is enough for verification, and every verifier knows RSA. RFC 8463 3. */
 function isNeeded({ state, algorithm }: PublishedKey): boolean {
   return state === 'signs' && algorithm === 'rsa-sha256';
 }
 
-/** Lines of a zone file, to be pasted. Long texts are cut into strings of at most 255 octets. RFC 1035 5.1. */
-export function zoneText(records: readonly WantedRecord[], notes: readonly string[]): string {
+/** Lines for a zone file. Long texts are split into strings of at most 255 octets. RFC 1035 5.1. */
+export function zoneText(records: readonly RequiredRecord[], notes: readonly string[]): string {
   const lines = records.map((record) => `${record.name}. ${record.ttl} IN ${record.type} ${rdata(record)}`);
   return [...notes.map((note) => `; ${note}`), ...lines, ''].join('\n');
 }
 
-function rdata({ type, value, priority }: WantedRecord): string {
+function rdata({ type, value, priority }: RequiredRecord): string {
   switch (type) {
     case 'MX':
       return `${priority ?? MX_PRIORITY} ${value}.`;

@@ -1,33 +1,33 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-export interface Mechanism {
+export interface SpfMechanism {
   qualifier: string;
   name: 'all' | 'include' | 'a' | 'mx' | 'ptr' | 'ip4' | 'ip6' | 'exists';
-  /** A domain with its macros, or an address; '' where none is given. */
+  /** Domain with its macros, or address; '' if none is given. */
   value: string;
-  /** Leading bits of an IPv4 and of an IPv6 address that count. */
+  /** Prefix lengths for IPv4 and IPv6. */
   four: number;
   six: number;
-  /** As it stands in the record. */
+  /** Text in the record. */
   text: string;
 }
 
-export interface SpfRecord {
-  mechanisms: Mechanism[];
+export interface ParsedSpfRecord {
+  mechanisms: SpfMechanism[];
   redirect: string | undefined;
 }
 
-/** The text of the SPF records among TXT records. RFC 7208 4.5. */
+/** SPF records among TXT records. RFC 7208 4.5. */
 export function spfTexts(texts: readonly string[]): string[] {
   return texts.filter((text) => /^v=spf1(?: |$)/i.test(text));
 }
 
 /**
- * Reads a record. One term that is wrong spoils the whole, wherever it stands (RFC 7208 4.6): receivers give up before
- * they look anything up. Answers that term as `bad`.
+ * Parses a record. One invalid term is a permerror for the whole record, wherever it is (RFC 7208 4.6). Returns that term as
+ * `bad`.
  */
-export function parseSpf(text: string): SpfRecord | { bad: string } {
-  const mechanisms: Mechanism[] = [];
+export function parseSpf(text: string): ParsedSpfRecord | { bad: string } {
+  const mechanisms: SpfMechanism[] = [];
   const modifiers = new Map<string, string>();
   for (const term of text.split(/ +/).slice(1)) {
     if (term === '') continue;
@@ -39,7 +39,7 @@ export function parseSpf(text: string): SpfRecord | { bad: string } {
       continue;
     }
     const name = modifier.toLowerCase();
-    // RFC 7208 6: those two stand at most once; others are for the future and mean nothing.
+    // RFC 7208 6: redirect and exp may appear once; unknown modifiers are ignored.
     if (name !== 'redirect' && name !== 'exp') continue;
     if (modifiers.has(name) || value === '') return { bad: term };
     modifiers.set(name, value);
@@ -50,17 +50,17 @@ export function parseSpf(text: string): SpfRecord | { bad: string } {
 const NAMED = /^([+?~-]?)(all|include|exists|ptr)(?::(.+))?$/i;
 const NUMBERED = /^([+?~-]?)(a|mx|ip4|ip6)(?::([^/]+))?(?:\/(0|[1-9]\d{0,2}))?(?:\/\/(0|[1-9]\d{0,2}))?$/i;
 
-function parseMechanism(text: string): Mechanism | undefined {
+function parseMechanism(text: string): SpfMechanism | undefined {
   const [, qualifier = '', mechanism, value = '', first, second] = NAMED.exec(text) ?? NUMBERED.exec(text) ?? [];
   if (mechanism === undefined) return undefined;
-  const name = mechanism.toLowerCase() as Mechanism['name'];
+  const name = mechanism.toLowerCase() as SpfMechanism['name'];
   const four = Number(first ?? 32);
   const six = Number((name === 'ip6' ? first : second) ?? 128);
   const read = { qualifier, name, value, four, six, text };
-  return isSound(read, second !== undefined) ? read : undefined;
+  return isValid(read, second !== undefined) ? read : undefined;
 }
 
-function isSound({ name, value, four, six }: Mechanism, two: boolean): boolean {
+function isValid({ name, value, four, six }: SpfMechanism, two: boolean): boolean {
   switch (name) {
     case 'all':
       return value === '';

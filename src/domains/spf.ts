@@ -1,37 +1,37 @@
 import ipaddr from 'ipaddr.js';
 import type { Lookup, Resolver } from '../../mail/dns/lookup.ts';
 import { parseDomain } from '../../mail/message/address.ts';
-import { type Mechanism, parseSpf, spfTexts } from './spf-record.ts';
+import { type SpfMechanism, parseSpf, spfTexts } from './spf-record.ts';
 
-/** Who sends: this box by its name and by the addresses of the name, as far as they are known. */
-export interface Sender {
+/** The sending box: its name, and the addresses of the name, as far as known. */
+export interface SpfSender {
   hostname: string;
   addresses: readonly string[];
 }
 
-export interface SpfResult {
+export interface SpfCheck {
   status: 'pass' | 'fail' | 'pending';
   detail: string;
 }
 
-/** RFC 7208 4.6.4: more look-ups than this are an error for every receiver. */
-const MOST_LOOKUPS = 10;
-/** As are more that find nothing. */
-const MOST_VOID = 2;
+/** RFC 7208 4.6.4: more lookups are a permerror. */
+const MAX_LOOKUPS = 10;
+/** RFC 7208 4.6.4: more void lookups are a permerror too. */
+const MAX_VOID = 2;
 
-/** `permerror`: receivers give up on the record, and on those that include it. */
-type Judged = SpfResult & { permerror?: true };
+/** `permerror`: receivers reject the record, and those that include it. */
+type SpfOutcome = SpfCheck & { permerror?: true };
 
 /**
- * Whether the SPF record of a domain lets this box send. Mechanisms with macros, `ptr` and `exists` match nothing here.
+ * Evaluates if the SPF record of a domain authorizes this box. Mechanisms with macros, `ptr` and `exists` match nothing here.
  * Never rejects. RFC 7208.
  */
-export async function authorises(resolver: Resolver, domain: string, box: Sender): Promise<SpfResult> {
+export async function checkSpf(resolver: Resolver, domain: string, box: SpfSender): Promise<SpfCheck> {
   const senders = box.addresses.length === 0 ? [undefined] : box.addresses;
-  const results: SpfResult[] = [];
+  const results: SpfCheck[] = [];
   for (const address of senders) {
-    const walk = new Walk(resolver, box.hostname, address);
-    const { status, detail } = (await walk.record(domain)) ?? broken('the record does not name this box');
+    const walk = new SpfWalk(resolver, box.hostname, address);
+    const { status, detail } = (await walk.record(domain)) ?? permerror('the record does not authorize this box');
     results.push({ status, detail });
   }
   return (
@@ -41,8 +41,8 @@ export async function authorises(resolver: Resolver, domain: string, box: Sender
   );
 }
 
-/** One evaluation for one address; counts its look-ups. */
-class Walk {
+/** One evaluation for one address, with its lookup counters. */
+class SpfWalk {
   readonly #resolver: Resolver;
   readonly #hostname: string;
   readonly #address: string | undefined;
@@ -55,15 +55,15 @@ class Walk {
     this.#address = address;
   }
 
-  /** Undefined: nothing in the record is about this box. */
-  async record(domain: string): Promise<Judged | undefined> {
+  /** Undefined: no mechanism matches this box. */
+  async record(domain: string): Promise<SpfOutcome | undefined> {
     const texts = await this.#resolver.txt(domain);
     if (texts.kind === 'trouble') return unknown(texts.why);
     const [text, more] = texts.kind === 'found' ? spfTexts(texts.records) : [];
-    if (text === undefined) return broken(`${domain} has no SPF record`);
-    if (more !== undefined) return broken(`${domain} has several SPF records: it must be one`);
+    if (text === undefined) return permerror(`${domain} has no SPF record`);
+    if (more !== undefined) return permerror(`${domain} has several SPF records, only one is allowed`);
     const record = parseSpf(text);
-    if ('bad' in record) return broken(`the SPF record of ${domain} has a term that is wrong: ${record.bad}`);
+    if ('bad' in record) return permerror(`the SPF record of ${domain} has an invalid term: ${record.bad}`);
     for (const mechanism of record.mechanisms) {
       const match = await this.#matches(mechanism, domain);
       if (match === true) return verdict(mechanism);
@@ -72,11 +72,11 @@ class Walk {
     return record.redirect === undefined ? undefined : this.#redirect(record.redirect, domain);
   }
 
-  async #matches({ name, value, four, six }: Mechanism, domain: string): Promise<boolean | Judged> {
+  async #matches({ name, value, four, six }: SpfMechanism, domain: string): Promise<boolean | SpfOutcome> {
     if (name === 'all') return true;
     if (name === 'ip4') return this.#covers(value, four);
     if (name === 'ip6') return this.#covers(value, six);
-    if (++this.#lookups > MOST_LOOKUPS) return tooMany;
+    if (++this.#lookups > MAX_LOOKUPS) return tooMany;
     const target = value === '' ? domain : parseDomain(value);
     if (target === undefined || target.startsWith('[')) return false;
     switch (name) {
@@ -92,18 +92,18 @@ class Walk {
     }
   }
 
-  async #host(host: string, bits: { four: number; six: number }): Promise<boolean | Judged> {
+  async #host(host: string, bits: { four: number; six: number }): Promise<boolean | SpfOutcome> {
     if (host === this.#hostname) return true;
     const found = await this.#addresses(host);
     if (found === undefined) return false;
     return this.#emptyOrLate(found) ?? this.#holds(found, bits);
   }
 
-  async #exchanges(domain: string, bits: { four: number; six: number }): Promise<boolean | Judged> {
+  async #exchanges(domain: string, bits: { four: number; six: number }): Promise<boolean | SpfOutcome> {
     const found = await this.#resolver.mx(domain);
     const end = this.#emptyOrLate(found);
     if (end !== undefined || found.kind !== 'found') return end ?? false;
-    if (found.records.length > MOST_LOOKUPS) return broken(`${domain} has more than ${MOST_LOOKUPS} MX records`);
+    if (found.records.length > MAX_LOOKUPS) return permerror(`${domain} has more than ${MAX_LOOKUPS} MX records`);
     if (found.records.some((one) => one.exchange === this.#hostname)) return true;
     for (const { exchange } of found.records) {
       const hosts = await this.#addresses(exchange);
@@ -113,7 +113,7 @@ class Walk {
     return false;
   }
 
-  /** Of the family of the sender's address; undefined when that is not known. */
+  /** Addresses of the sender's family; undefined if the sender's address is unknown. */
   async #addresses(host: string): Promise<Lookup<string> | undefined> {
     if (this.#address === undefined) return undefined;
     return this.#address.includes(':') ? this.#resolver.aaaa(host) : this.#resolver.a(host);
@@ -124,23 +124,23 @@ class Walk {
     return found.kind === 'found' && found.records.some((one) => this.#covers(one, bits));
   }
 
-  /** What an answer without records comes to; undefined when there are some. */
-  #emptyOrLate(found: Lookup<unknown>): false | Judged | undefined {
+  /** Counts a void lookup; undefined if there are records. */
+  #emptyOrLate(found: Lookup<unknown>): false | SpfOutcome | undefined {
     if (found.kind === 'found') return undefined;
     if (found.kind === 'trouble') return unknown(found.why);
-    return ++this.#void > MOST_VOID && broken(`the record has more than ${MOST_VOID} names that lead nowhere`);
+    return ++this.#void > MAX_VOID && permerror(`the record has more than ${MAX_VOID} names without records`);
   }
 
-  async #include(domain: string): Promise<boolean | Judged> {
-    const judged = await this.record(domain);
-    if (judged === undefined) return false;
-    return judged.status === 'pending' || judged.permerror === true ? judged : judged.status === 'pass';
+  async #include(domain: string): Promise<boolean | SpfOutcome> {
+    const included = await this.record(domain);
+    if (included === undefined) return false;
+    return included.status === 'pending' || included.permerror === true ? included : included.status === 'pass';
   }
 
-  async #redirect(target: string, domain: string): Promise<Judged | undefined> {
+  async #redirect(target: string, domain: string): Promise<SpfOutcome | undefined> {
     const name = parseDomain(target);
     if (name === undefined || name === domain) return undefined;
-    return ++this.#lookups > MOST_LOOKUPS ? tooMany : this.record(name);
+    return ++this.#lookups > MAX_LOOKUPS ? tooMany : this.record(name);
   }
 
   #covers(host: string, bits: number): boolean {
@@ -151,11 +151,11 @@ class Walk {
   }
 }
 
-const broken = (detail: string): Judged => ({ status: 'fail', detail, permerror: true });
-const tooMany = broken(`the record needs more than ${MOST_LOOKUPS} look-ups`);
-const unknown = (detail: string): Judged => ({ status: 'pending', detail });
+const permerror = (detail: string): SpfOutcome => ({ status: 'fail', detail, permerror: true });
+const tooMany = permerror(`the record needs more than ${MAX_LOOKUPS} DNS lookups`);
+const unknown = (detail: string): SpfOutcome => ({ status: 'pending', detail });
 
-function verdict({ qualifier, text }: Mechanism): Judged {
-  if (qualifier === '' || qualifier === '+') return { status: 'pass', detail: `${text} names this box` };
-  return { status: 'fail', detail: `the record says ${text} before it names this box` };
+function verdict({ qualifier, text }: SpfMechanism): SpfOutcome {
+  if (qualifier === '' || qualifier === '+') return { status: 'pass', detail: `${text} authorizes this box` };
+  return { status: 'fail', detail: `the record has ${text} before it authorizes this box` };
 }

@@ -1,24 +1,24 @@
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
 import type { FindZone, ZoneAnswer, ZoneRecord } from '../dns/zone.ts';
-import { rowId } from '../ids.ts';
+import { rowId } from '../core/ids.ts';
 import { type Delegation, keyText, managedDomain, publishedKeys } from './queries.ts';
-import { serverNames } from './delegation.ts';
+import { serverNames } from './look.ts';
 import { DMARC_TEXT, keyZone, MX_PRIORITY, ownServer, SPF_TEXT } from './records.ts';
 
-/** Names that are deeper are below no domain that is hosted here. */
-const MOST_LABELS = 10;
+/** Maximum labels of a name below a served domain. */
+const MAX_LABELS = 10;
 
 /**
- * The zones that this box's name server answers for: `dkim.HOSTNAME`, where every key has a name that stays, and the
- * domains whose name servers lead here. Read from the store at each question, so that a change counts at once.
+ * Zones of this box's name server: `dkim.HOSTNAME`, where every key has a permanent name, and the domains delegated to this
+ * box. Read from the store for each query, so that a change applies at once.
  */
 export function boxZones(store: Store, resolver: Resolver, hostname: string): FindZone {
   const keys = keyZone(hostname);
   return async (name) => {
     if (name === keys || name.endsWith(`.${keys}`)) return keyAnswer(store, resolver, hostname, name);
     const labels = name.split('.');
-    for (let at = Math.max(0, labels.length - MOST_LABELS); at < labels.length - 1; at++) {
+    for (let at = Math.max(0, labels.length - MAX_LABELS); at < labels.length - 1; at++) {
       const apex = labels.slice(at).join('.');
       const claim = await store.read(managedDomain, { name: apex });
       if (claim !== undefined) return domainAnswer(store, hostname, { ...claim, apex, name });
@@ -44,12 +44,12 @@ async function keyAnswer(store: Store, resolver: Resolver, hostname: string, nam
   if (id === undefined || published.length === 0) return { ...zone, exists: false, records: [] };
   if (labels.length === 1) return { ...zone, exists: true, records: [] };
   const text = await store.read(keyText, { domain: id, selector: first });
-  // A selector that waits for its next key is there and empty: a CNAME to it is right.
+  // A selector reserved for the next key exists without records: a CNAME to it is right.
   const waiting = /^ms[1-4]$/.test(first);
   return { ...zone, exists: text !== undefined || waiting, records: text === undefined ? [] : [txt(text)] };
 }
 
-/** The box answers under its claims' own server names too, with the addresses that its public name has. */
+/** The box also answers to its claims' own server names, with the addresses of its public name. */
 async function ownAddresses(resolver: Resolver, hostname: string): Promise<ZoneRecord[]> {
   const [four, six] = await Promise.all([resolver.a(hostname), resolver.aaaa(hostname)]);
   return [

@@ -1,23 +1,23 @@
 import type { FastifyReply } from 'fastify';
 
-/** A client that reads nothing while so much waits for it is cut off; it comes back and asks what it missed. */
-const MOST_WAITING_BYTES = 256 * 1024;
+/** Buffer limit for a client that does not read; beyond it the connection is destroyed and the client reconnects. */
+const MAX_BUFFERED_BYTES = 256 * 1024;
 
-/** An answer of server-sent events, which stays open. HTML, "Server-sent events". */
+/** An open response of server-sent events. WHATWG HTML 9.2. */
 export class EventWriter {
   readonly #raw: FastifyReply['raw'];
 
-  /** Begins the answer, with these headers beside those of the kind. */
+  /** Starts the response with additional headers. */
   constructor(reply: FastifyReply, headers: Readonly<Record<string, string>> = {}) {
     this.#raw = reply.raw;
     reply.hijack();
     this.#raw.writeHead(200, {
       ...headers,
       'content-type': 'text/event-stream',
-      // Nothing on the way may keep it, gather it up, or compress it.
+      // No proxy may cache, buffer or compress the stream.
       'cache-control': 'no-cache, no-store, no-transform',
       'x-accel-buffering': 'no',
-      // A stream that ends takes its connection along.
+      // The connection closes with the stream.
       connection: 'close',
     });
     this.#raw.write(': Mailstead\n\n');
@@ -27,13 +27,13 @@ export class EventWriter {
     return !this.#raw.writableEnded && !this.#raw.destroyed;
   }
 
-  /** Calls back when it is over, whoever ended it. */
-  onClose(over: () => void): void {
-    if (this.#raw.closed) over();
-    else this.#raw.once('close', over);
+  /** Calls back when the stream is closed by either side. */
+  onClose(callback: () => void): void {
+    if (this.#raw.closed) callback();
+    else this.#raw.once('close', callback);
   }
 
-  /** One event; without `data` it only says how far the client has come, and no handler hears of it. */
+  /** Writes one event. Without `data` it only updates the client's last event id and triggers no handler. */
   event({ event, id, data }: { event?: string; id?: string | undefined; data?: object }): void {
     const lines = [
       ...(event === undefined ? [] : [`event: ${event}`]),
@@ -45,18 +45,18 @@ export class EventWriter {
 
   write(text: string): void {
     if (!this.isOpen) return;
-    if (this.#raw.writableLength > MOST_WAITING_BYTES) this.cutOff();
+    if (this.#raw.writableLength > MAX_BUFFERED_BYTES) this.cutOff();
     else this.#raw.write(text);
   }
 
-  /** Does something each so many milliseconds, as long as it is open. */
-  every(ms: number, beat: () => void): void {
-    const timer = setInterval(beat, ms).unref();
+  /** Calls back periodically while the stream is open. */
+  every(ms: number, callback: () => void): void {
+    const timer = setInterval(callback, ms).unref();
     this.onClose(() => clearInterval(timer));
   }
 
-  /** Resolves when the client has read enough to be told more, or is gone; it is cut off when it takes longer than `ms`. */
-  async room(ms: number): Promise<void> {
+  /** Resolves when the buffer is drained or the client disconnected. Destroys the connection after `ms`. */
+  async drained(ms: number): Promise<void> {
     if (!this.isOpen || !this.#raw.writableNeedDrain) return;
     await new Promise<void>((resolve) => {
       const slow = setTimeout(() => this.cutOff(), ms).unref();
@@ -73,13 +73,13 @@ export class EventWriter {
     this.#raw.end();
   }
 
-  /** Cuts it off when it has not ended within `ms`, as where the client does not read the rest. */
+  /** Destroys the connection if the stream has not ended within `ms`. */
   endWithin(ms: number): void {
     const late = setTimeout(() => this.cutOff(), ms).unref();
     this.onClose(() => clearTimeout(late));
   }
 
-  /** Ends it in the middle. */
+  /** Destroys the connection. */
   cutOff(): void {
     this.#raw.destroy();
   }

@@ -1,20 +1,13 @@
 import { z } from 'zod';
 import { bootstrapAccount } from '../operations/accounts/bootstrap-tools.ts';
-import { EVENTS } from '../events/shapes.ts';
+import { EVENTS } from '../events/event-schemas.ts';
 import { inputSchema, outputSchema } from '../operations/description.ts';
-import { sendingPaths } from './openapi-sending.ts';
+import { sendingPaths, type FixedPath } from './openapi-sending.ts';
 import { getServiceEnvironment } from '../operations/services/environment.ts';
 
 type Json = Record<string, unknown>;
 
-export interface FixedPath {
-  path: string;
-  method: 'get' | 'post' | 'put' | 'delete';
-  /** An OpenAPI operation without the refusals that all have. */
-  what: Json;
-}
-
-/** Routes beside the catalogue: those for who has no token yet, and the environment that a service reads. */
+/** Routes that are not operations: anonymous ones, the service environment and events. */
 export function fixedPaths(): FixedPath[] {
   const own = [
     cataloguePath(),
@@ -34,10 +27,10 @@ function cataloguePath(): FixedPath {
   return {
     path: '/api/tools',
     method: 'get',
-    what: {
+    operation: {
       operationId: 'list_tools',
       summary: 'List tools',
-      description: 'Every operation that the caller may know of, with its schemas. Changes nothing.',
+      description: 'All operations that the caller may see, with their schemas. Read-only.',
       tags: ['core'],
       'x-action': 'anonymous',
       security: [{}, { token: [] }],
@@ -62,12 +55,12 @@ function claimPath(): FixedPath {
     operationId: 'claim_organization',
     summary: 'Claim an organization',
     description:
-      'Opens a claim link, once, by a first password or by the one that the address has here. Browsers get a session.',
+      'Uses a claim link, once, with a first password or the existing password of the address. Browsers get a session.',
     input: plain(
       z.strictObject({
-        token: z.string().describe('what the link carries'),
+        token: z.string().describe('the token of the link'),
         password: z.string().min(12).max(200),
-        email: z.string().max(320).optional().describe('for a link that names nobody'),
+        email: z.string().max(320).optional().describe('for a link without an owner address'),
       }),
     ),
     status: 200,
@@ -85,8 +78,8 @@ function claimPath(): FixedPath {
 function recoveryStart(): FixedPath {
   return anonymous('/api/auth/recovery/start', {
     operationId: 'start_recovery',
-    summary: 'Begin a recovery',
-    description: 'Answers a challenge for an active recovery key. Changes nothing in the organization.',
+    summary: 'Start a recovery',
+    description: 'Returns a challenge for an active recovery key. Changes nothing in the organization.',
     input: plain(z.strictObject({ organizationId: z.string(), keyId: z.string() })),
     status: 201,
     output: plain(
@@ -106,7 +99,7 @@ function recoveryComplete(): FixedPath {
     operationId: 'complete_recovery',
     summary: 'Complete a recovery',
     description:
-      'Answers a new owner token for the signed challenge; every other token of the organization is revoked.',
+      'Returns a new owner token for the signed challenge; all other tokens of the organization are revoked.',
     input: plain(z.strictObject({ recoveryId: z.string(), signature: z.string() })),
     status: 200,
     output: plain(z.object({ organizationId: z.string(), token: z.string(), revokedTokens: z.number() })),
@@ -118,7 +111,7 @@ function environmentPath(): FixedPath {
   return {
     path: '/api/services/{serviceId}/env',
     method: 'get',
-    what: {
+    operation: {
       operationId: getServiceEnvironment.name,
       summary: getServiceEnvironment.title,
       description: `${getServiceEnvironment.description} With "Accept: text/plain" as lines of an environment file.`,
@@ -143,16 +136,16 @@ function eventsPath(): FixedPath {
   return {
     path: '/api/events',
     method: 'get',
-    what: {
+    operation: {
       operationId: 'follow_events',
-      summary: 'Follow what happens',
-      description: `Server-sent events, by name (${Object.keys(EVENTS).join(', ')}); each has an id with which a later stream goes on behind it. Nothing in them is written by senders of mail. Changes nothing.`,
+      summary: 'Follow events',
+      description: `Server-sent events, by name (${Object.keys(EVENTS).join(', ')}); each has an id from which a later stream resumes. Events contain no text from senders of mail. Read-only.`,
       tags: ['mail'],
       'x-action': 'mail_read',
       parameters: [
-        query('mailbox', 'id or address; default: all that the token may see'),
+        query('mailbox', 'id or address; default: all mailboxes that the token may see'),
         query('since', cursor),
-        { name: 'Last-Event-ID', in: 'header', schema: text, description: 'the same, and goes before since' },
+        { name: 'Last-Event-ID', in: 'header', schema: text, description: 'the same, overrides since' },
       ],
       responses: {
         200: {
@@ -179,7 +172,7 @@ function anonymous(
   return {
     path,
     method: 'post',
-    what: {
+    operation: {
       ...words,
       tags: ['core'],
       'x-action': 'anonymous',

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { EmailRequest } from '../sending/email-request.ts';
-import { SendResult } from '../sending/send-answer.ts';
-import type { FixedPath } from './openapi-fixed.ts';
+import { SendResult } from '../sending/send-result.ts';
 
 type Json = Record<string, unknown>;
 
@@ -45,24 +44,43 @@ export function sendingPaths(): FixedPath[] {
       ...body(EMAIL, { now: MAIL, later: LATER, template: TEMPLATE, file: FILE, reply: REPLY }),
       ...answer(202, RESULT, ANSWER),
     }),
-    path('post', '/api/email/send/batch', 'send_email_batch', 'Send up to 100 emails; one that fails, fails alone', {
-      parameters: [ONCE],
-      ...body({ type: 'array', items: EMAIL, minItems: 1, maxItems: 100 }, { two: [MAIL, LATER] }),
-      ...answer(202, { type: 'object' }, { results: [ANSWER] }),
-    }),
-    path('get', '/api/email/messages/{id}', 'get_sent_email', 'How it stands with each recipient', {
+    path(
+      'post',
+      '/api/email/send/batch',
+      'send_email_batch',
+      'Send up to 100 emails; each succeeds or fails separately',
+      {
+        parameters: [ONCE],
+        ...body({ type: 'array', items: EMAIL, minItems: 1, maxItems: 100 }, { two: [MAIL, LATER] }),
+        ...answer(202, { type: 'object' }, { results: [ANSWER] }),
+      },
+    ),
+    path('get', '/api/email/messages/{id}', 'get_sent_email', 'Get the status of each recipient', {
       parameters: [ID],
       ...answer(200, { type: 'object' }, { id: 'eml_1', status: 'delivered', recipients: ANSWER.recipients }),
     }),
-    path('get', '/api/email/messages/{id}/events', 'list_sent_email_events', 'The story of a message', {
+    path('get', '/api/email/messages/{id}/events', 'list_sent_email_events', 'List the delivery events of a message', {
       parameters: [ID],
       ...answer(200, { type: 'object' }, { id: 'eml_1', events: [{ at: '2030-01-01T09:00:00Z', event: 'submitted' }] }),
     }),
-    path('delete', '/api/email/messages/{id}/schedule', 'cancel_sent_email', 'Take back a message that waits', {
+    path('delete', '/api/email/messages/{id}/schedule', 'cancel_sent_email', 'Cancel a scheduled message', {
       parameters: [ID],
       ...answer(200, { type: 'object' }, { id: 'eml_1', status: 'cancelled' }),
     }),
-    path('put', '/api/email/uploads/{id}', 'put_email_upload', 'Put a file there for a message, for a day', {
+    path(
+      'put',
+      '/api/email/upload-links',
+      'put_linked_upload',
+      'Upload the file that upload_attachment_url announced',
+      {
+        description: 'Upload the file that upload_attachment_url announced. The link is the credential.',
+        security: [],
+        parameters: [{ name: 'ticket', in: 'query', required: true, schema: { type: 'string' } }],
+        requestBody: { required: true, content: { 'application/octet-stream': { schema: { type: 'string' } } } },
+        ...answer(201, { type: 'object' }, { uploadId: 'inv-1', size: 48_213, expiresAt: '2030-01-02T09:00:00Z' }),
+      },
+    ),
+    path('put', '/api/email/uploads/{id}', 'put_email_upload', 'Upload a file for a message; kept for 24 hours', {
       parameters: [ID],
       requestBody: { required: true, content: { 'application/octet-stream': { schema: { type: 'string' } } } },
       ...answer(201, { type: 'object' }, { uploadId: 'inv-1', size: 48_213, expiresAt: '2030-01-02T09:00:00Z' }),
@@ -72,7 +90,19 @@ export function sendingPaths(): FixedPath[] {
 
 function path(method: FixedPath['method'], at: string, operationId: string, summary: string, rest: Json): FixedPath {
   const description = `${summary}. Needs an email API key: Authorization: Bearer <key>.`;
-  return { path: at, method, what: { operationId, summary, description, tags: ['email'], 'x-action': 'key', ...rest } };
+  return {
+    path: at,
+    method,
+    operation: {
+      operationId,
+      summary,
+      description,
+      tags: ['email'],
+      'x-action': 'key',
+      security: [{ emailKey: [] }],
+      ...rest,
+    },
+  };
 }
 
 function body(schema: Json, values: Readonly<Record<string, unknown>>): Json {
@@ -87,4 +117,12 @@ function answer(status: number, schema: Json, example: unknown): Json {
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return rest;
+}
+
+/** A route of the OpenAPI document that is not an operation of the catalogue. */
+export interface FixedPath {
+  path: string;
+  method: 'get' | 'post' | 'put' | 'delete';
+  /** OpenAPI operation object without the common refusals. */
+  operation: Record<string, unknown>;
 }

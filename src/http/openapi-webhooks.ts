@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MEANINGS } from '../webhooks/event-body.ts';
+import { EVENT_EXPLANATIONS } from '../webhooks/event-body.ts';
 import { InboundEvent, OutboundEvent } from '../webhooks/event-schemas.ts';
 import { OUTBOUND_TYPES } from '../webhooks/event-types.ts';
 
@@ -54,11 +54,11 @@ const BOUNCED: OutboundEvent = {
     enhancedCode: '5.1.1',
     host: 'mx.example.org',
     text: 'No such user',
-    explanation: `${MEANINGS['email.bounced']} The address is wrong or does not exist: write to it no more.`,
+    explanation: `${EVENT_EXPLANATIONS['email.bounced']} The address does not exist: stop sending to it.`,
   },
 };
 
-/** What this box posts to the webhooks of others. OpenAPI 3.1, `webhooks`. */
+/** Webhook requests that this server sends. OpenAPI 3.1, `webhooks`. */
 export function webhookEvents(): Json {
   const inbound = posted('email.inbound', 'A message arrived in a mailbox, Junk included.', {
     schema: { $ref: '#/components/schemas/inbound_event' },
@@ -67,7 +67,7 @@ export function webhookEvents(): Json {
   const outbound = OUTBOUND_TYPES.map((type) => {
     const own = { type: 'object', properties: { type: { const: type } } };
     const schema = { allOf: [{ $ref: '#/components/schemas/outbound_event' }, own] };
-    return posted(type, MEANINGS[type], { schema, ...(type === BOUNCED.type && { example: BOUNCED }) });
+    return posted(type, EVENT_EXPLANATIONS[type], { schema, ...(type === BOUNCED.type && { example: BOUNCED }) });
   });
   return Object.fromEntries([inbound, ...outbound]);
 }
@@ -81,14 +81,14 @@ function posted(type: string, meaning: string, body: Json): [string, Json] {
   const post = {
     operationId: `told_${type.replace('.', '_')}`,
     summary: meaning,
-    description: `${meaning} Told at least once: keep the webhook-id of those that you have seen.`,
+    description: `${meaning} Delivered at least once: deduplicate by webhook-id.`,
     tags: ['email'],
     security: [],
     parameters: HEADERS,
     requestBody: { required: true, content: { 'application/json': body } },
     responses: {
-      '2XX': { description: 'Taken. Answer within 10 seconds, then work.' },
-      default: { description: 'Not taken: it is tried again for about 32 hours. Redirects are not followed.' },
+      '2XX': { description: 'Accepted. Respond within 10 seconds, then process.' },
+      default: { description: 'Not accepted: retried for about 32 hours. Redirects are not followed.' },
     },
   };
   return [type, { post }];
@@ -100,12 +100,12 @@ const HEADERS = [
     '^sha256=[0-9a-f]{64}$',
     'HMAC-SHA256 of the octets of the body, in hexadecimal, keyed with the signing secret as it was shown (whsec_ and all).',
   ),
-  header('webhook-id', '^whd_[0-9]+$', 'Of the event, the same for every attempt.'),
-  header('webhook-timestamp', '^[0-9]+$', 'When this attempt was signed, in seconds since 1970: refuse what is old.'),
+  header('webhook-id', '^whd_[0-9]+$', 'Id of the event, the same for every attempt.'),
+  header('webhook-timestamp', '^[0-9]+$', 'Time of the signature, in seconds since 1970: refuse old requests.'),
   header(
     'webhook-signature',
     '^v1,[A-Za-z0-9+/]{43}=$',
-    'Standard Webhooks: HMAC-SHA256 of webhook-id, a dot, webhook-timestamp, a dot and the body, in base64, keyed with what is behind whsec_, decoded from base64.',
+    'Standard Webhooks: HMAC-SHA256 of webhook-id, a dot, webhook-timestamp, a dot and the body, in base64, keyed with the secret after whsec_, decoded from base64.',
   ),
 ];
 

@@ -1,18 +1,18 @@
 import { inputSchema, outputSchema } from '../operations/description.ts';
-import type { Operation } from '../operations/operation.ts';
-import { REFUSALS } from '../operations/refusal.ts';
-import { version } from '../version.ts';
+import type { Operation } from '../core/operation.ts';
+import { REFUSALS } from '../core/refusal.ts';
+import { version } from '../core/version.ts';
 import { fixedPaths } from './openapi-fixed.ts';
 import { eventSchemas, webhookEvents } from './openapi-webhooks.ts';
 
 type Json = Record<string, unknown>;
 
-/** What any operation may be refused with; the codes of each status are in the shared answer. */
+/** HTTP statuses of refusals; each has a shared response with its codes. */
 const STATUSES = [...new Set(Object.values(REFUSALS))].sort((a, b) => a - b);
 
 /**
- * The description of the REST interface, OpenAPI 3.1: every operation by its name, those that have one by their own
- * route, what needs no operation, and what webhooks are told. `operations` are the ones that anybody may know of.
+ * OpenAPI 3.1 document of the REST interface: operations by name and by their own route, other routes, and webhooks.
+ * `operations` are the public ones.
  */
 export function openApi(operations: readonly Operation[], baseUrl: string): Json {
   const paths: Record<string, Json> = {};
@@ -23,7 +23,8 @@ export function openApi(operations: readonly Operation[], baseUrl: string): Json
     put(`/api/tools/${one.name}`, 'post', byName(one));
     if (one.rest !== undefined) put(pathOf(one.rest.path), one.rest.method, byRoute(one, one.rest));
   }
-  for (const { path, method, what } of fixedPaths()) put(path, method, { ...what, responses: answers(what) });
+  for (const { path, method, operation: what } of fixedPaths())
+    put(path, method, { ...what, responses: answers(what) });
   return {
     openapi: '3.1.0',
     info: {
@@ -57,16 +58,21 @@ function components(operations: readonly Operation[]): Json {
         scheme: 'bearer',
         description: 'A token of an organization: a prefix, _ and 48 hexadecimal digits. /auth.md says how to get one.',
       },
+      emailKey: {
+        type: 'http',
+        scheme: 'bearer',
+        description: 'An email API key: a prefix, _ek_ and 48 hexadecimal digits. create_email_api_key makes one.',
+      },
     },
   };
 }
 
-/** The flat error object, the same at every door. */
+/** The flat error object, the same in every protocol. */
 const REFUSAL: Json = {
   type: 'object',
   properties: {
     error: { type: 'string', enum: Object.keys(REFUSALS) },
-    message: { type: 'string', description: 'One sentence that says what to do next.' },
+    message: { type: 'string', description: 'One sentence with the next step.' },
     requestId: { type: 'string' },
     retryAfterSeconds: { type: 'integer', minimum: 1 },
     issues: {
@@ -77,9 +83,9 @@ const REFUSAL: Json = {
   required: ['error', 'message'],
 };
 
-/** Of what changes a rule, for a token under an agent policy. */
+/** Response to a rule change by a governed token. */
 const PENDING: Json = {
-  description: 'Not done yet: a person has to accept it, at approveUrl. list_proposals says what became of it.',
+  description: 'Awaits approval by a person at approveUrl. list_proposals has the outcome.',
   content: {
     'application/json': {
       schema: {
@@ -132,7 +138,7 @@ function byName(one: Operation): Json {
   };
 }
 
-/** The same with its arguments where its own route has them: path, then query or body. */
+/** The operation at its own route, with arguments in path, query or body. */
 function byRoute(one: Operation, { method, path, status, query = {} }: NonNullable<Operation['rest']>): Json {
   const shortened = new Map(Object.entries(query).map(([short, name]) => [name, short]));
   const named = [...path.matchAll(/\/:(\w+)/g)].map((found) => found[1] ?? '');

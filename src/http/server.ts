@@ -1,13 +1,19 @@
 import type { AddressInfo } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Guard } from '../../mail/guard/guard.ts';
 import { isLoopback } from '../../mail/guard/network.ts';
+import type { MemoryBudget } from '../../mail/limits/memory-budget.ts';
 import type { Log } from '../../mail/log.ts';
-import type { Metrics } from '../metrics.ts';
-import { gate, looksForHoles } from './gate.ts';
+import type { Metrics } from '../core/metrics.ts';
+import { TLS_LISTENER_OPTIONS } from '../tls/tls-source.ts';
+import { methodsAt, recordRoutes } from './allowed-methods.ts';
+import { refuseMethod } from './json-replies.ts';
+import { boundBodies } from './body-memory.ts';
+import { requireTls } from './secure-transport.ts';
+import { guardConnections, isVulnerabilityScan } from './connection-guard.ts';
 
-/** Where the HTTP door listens, and how. */
+/** Address and TLS mode of an HTTP listener. */
 export interface HttpListener {
   tls: boolean;
   host: string;
@@ -17,44 +23,51 @@ export interface HttpListener {
 export interface HttpOptions {
   listeners: readonly HttpListener[];
   secureContext(): SecureContext;
-  /** The certificate of the start, for clients that name no host. */
+  /** Certificate at startup, for clients without SNI. */
   certificate: { cert: string; key: string };
-  /** Names of the checks that fail now; none: ready. */
+  /** Names of the failing readiness checks; empty if ready. */
   failing(): readonly string[];
-  /** Who may come in. */
+  /** Connection limits and bans. */
   guard: Guard;
   /** Milliseconds UTC. */
   clock: () => number;
   metrics: Metrics;
   log: Log;
-  /** Peers whose X-Forwarded-For counts. */
+  /** Memory for bodies that are read. */
+  memory: MemoryBudget;
+  /** Live mode: its URL decides if requests have to come over TLS; left out: local mode. */
+  baseUrl?: () => string;
+  /** True for proxies whose X-Forwarded-For is trusted. */
   trusted(ip: string): boolean;
-  /** Further doors: each is given a context of its own, so its parsers and error answers are nobody else's. */
-  doors: readonly ((app: FastifyInstance) => void | Promise<void>)[];
+  /** Endpoints, each in an encapsulated Fastify context with its own parsers and error handler. */
+  endpoints: readonly ((app: FastifyInstance) => void | Promise<void>)[];
 }
 
-export interface HttpDoor {
+export interface HttpListenerSet {
   addresses(): { tls: boolean; port: number }[];
   close(): Promise<void>;
 }
 
 const BODY_LIMIT = 1024 * 1024;
 
-/** Opens the HTTP door: health, readiness, metrics, and what the further doors have. */
-export async function startHttp(options: HttpOptions): Promise<HttpDoor> {
-  const doors: { app: FastifyInstance; listener: HttpListener }[] = [];
+/** Starts the HTTP listeners: health, readiness, metrics and the endpoints. */
+export async function startHttpServer(options: HttpOptions): Promise<HttpListenerSet> {
+  const servers: { app: FastifyInstance; listener: HttpListener }[] = [];
   const close = async (): Promise<void> => {
-    await Promise.all(doors.map(({ app }) => app.close()));
+    await Promise.all(servers.map(({ app }) => app.close()));
   };
   try {
     for (const listener of options.listeners) {
       const app = makeApp(options, listener.tls);
       app.server.headersTimeout = HEADERS_TIMEOUT_MS;
-      gate(app, listener.tls, options);
+      guardConnections(app, listener.tls, options);
+      recordRoutes(app);
+      boundBodies(app, options.memory);
       addRoutes(app, options);
-      for (const door of options.doors) await app.register(async (inner) => door(inner as FastifyInstance));
-      doors.push({ app, listener });
-      // `::` alone would take IPv4 too, and stand in the way of 0.0.0.0 on the same port.
+      if (options.baseUrl !== undefined) requireTls(app, options.baseUrl);
+      for (const endpoint of options.endpoints) await app.register(async (inner) => endpoint(inner as FastifyInstance));
+      servers.push({ app, listener });
+      // Without ipv6Only, `::` would bind IPv4 too and conflict with 0.0.0.0 on the same port.
       await app.listen({ host: listener.host, port: listener.port, ipv6Only: true });
     }
   } catch (error) {
@@ -63,12 +76,12 @@ export async function startHttp(options: HttpOptions): Promise<HttpDoor> {
   }
   return {
     addresses: () =>
-      doors.map(({ app, listener }) => ({ tls: listener.tls, port: (app.server.address() as AddressInfo).port })),
+      servers.map(({ app, listener }) => ({ tls: listener.tls, port: (app.server.address() as AddressInfo).port })),
     close,
   };
 }
 
-/** On every answer: nothing of ours is sniffed, framed, kept, or told to the next site. */
+/** Default security headers of every response. */
 const HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -78,10 +91,10 @@ const HEADERS = {
 
 const HEADERS_TIMEOUT_MS = 30_000;
 const HANDSHAKE_MS = 15_000;
-/** How often is looked for requests that take too long. */
-const LOOK_MS = 5000;
+/** Interval of the check for request timeouts. */
+const TIMEOUT_CHECK_MS = 5000;
 
-/** A whole request may take as long as a large upload over a slow line; its header may not. */
+/** The request timeout allows large uploads over slow lines; the header timeout is shorter. */
 const COMMON = {
   bodyLimit: BODY_LIMIT,
   forceCloseConnections: true,
@@ -90,16 +103,16 @@ const COMMON = {
 } as const;
 
 function makeApp(options: HttpOptions, tls: boolean): FastifyInstance {
-  const common = { ...COMMON, trustProxy: (ip: string) => options.trusted(ip) };
-  const connectionsCheckingInterval = LOOK_MS;
+  const common = { ...COMMON, trustProxy: (ip: string) => options.trusted(ip), frameworkErrors: refuseUrl };
+  const connectionsCheckingInterval = TIMEOUT_CHECK_MS;
   if (!tls) return Fastify({ ...common, http: { connectionsCheckingInterval } });
-  // Asked at each handshake, so that a renewed certificate needs no restart.
+  // Called at each handshake, so that a renewed certificate needs no restart.
   const SNICallback = (_name: string, done: (error: Error | null, context?: SecureContext) => void): void => {
     done(null, options.secureContext());
   };
   const https = {
     SNICallback,
-    minVersion: 'TLSv1.2' as const,
+    ...TLS_LISTENER_OPTIONS,
     handshakeTimeout: HANDSHAKE_MS,
     connectionsCheckingInterval,
     ...options.certificate,
@@ -110,7 +123,7 @@ function makeApp(options: HttpOptions, tls: boolean): FastifyInstance {
 
 function addRoutes(app: FastifyInstance, options: HttpOptions): void {
   app.addHook('onSend', async (_request, reply) => {
-    // Doors that know better have said so already.
+    // Endpoints may have set their own values.
     for (const [name, value] of Object.entries(HEADERS)) if (!reply.hasHeader(name)) void reply.header(name, value);
   });
   app.get('/healthz', async (_request, reply) => reply.send({ ok: true }));
@@ -119,29 +132,41 @@ function addRoutes(app: FastifyInstance, options: HttpOptions): void {
     return reply.code(failing.length === 0 ? 200 : 503).send({ ready: failing.length === 0, failing });
   });
   app.get('/metrics', async (request, reply) => {
-    if (!isLoopback(request.ip)) return reply.code(403).send(problem('forbidden', 'Metrics are for loopback only.'));
+    if (!isLoopback(request.ip))
+      return reply.code(403).send(problem('forbidden', 'Metrics are available on loopback only.'));
     const { type, text } = await options.metrics.render();
     return reply.type(type).send(text);
   });
-  app.setNotFoundHandler((request, reply) => {
-    if (looksForHoles(pathOf(request), request.headers['sec-fetch-site'])) options.guard.offended(request.ip, 'scans');
-    return reply.code(404).send(problem('not_found', `There is nothing at ${request.method} ${pathOf(request)}.`));
-  });
+  const notFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const methods = methodsAt(app, pathOf(request));
+    if (methods.length > 0) return refuseMethod(reply, methods);
+    if (isVulnerabilityScan(pathOf(request), request.headers['sec-fetch-site']))
+      options.guard.addOffence(request.ip, 'scans');
+    return reply.code(404).send(problem('not_found', `Not found: ${request.method} ${pathOf(request)}.`));
+  };
+  app.setNotFoundHandler(notFound);
+  // Before the body is read: it has no parser here.
+  app.addHook('onRequest', async (request, reply) => (request.is404 ? notFound(request, reply) : undefined));
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
     const code = error.statusCode ?? 500;
-    if (code >= 500) options.log.error({ err: error }, 'an HTTP request failed');
+    if (code >= 500) options.log.error({ err: error }, 'HTTP request failed');
     return reply
       .code(code)
       .send(
         problem(
-          code >= 500 ? 'internal' : 'bad_request',
-          code >= 500 ? 'Something went wrong here; it was logged.' : error.message,
+          code >= 500 ? 'internal' : 'invalid_arguments',
+          code >= 500 ? 'Internal error; it was logged.' : error.message,
         ),
       );
   });
 }
 
-/** Without the query, in which people put what is not to be repeated. */
+/** Answers a URL that cannot be decoded, before any route. */
+function refuseUrl(error: Error, _request: unknown, reply: FastifyReply): void {
+  void reply.code(400).send(problem('invalid_arguments', `${error.message}.`));
+}
+
+/** Path without the query, which may contain secrets. */
 export function pathOf({ url }: { url: string }): string {
   return (url.split('?', 1)[0] ?? '').slice(0, 200);
 }

@@ -1,6 +1,6 @@
-import { STATE_TYPES, type StateType } from '../../mail/store/type-state.ts';
+import { STATE_TYPES, type StateType } from '../../mail/store/account/type-state.ts';
 
-/** `*`, or names of types; those that this server does not know are never told of. Null: all. RFC 8620 7.3. */
+/** Parses `*` (null, all types) or type names; ignores unknown names. RFC 8620 7.3. */
 export function typesOf(text: string): ReadonlySet<StateType> | null {
   return text === '*' ? null : namedTypes(text.split(','));
 }

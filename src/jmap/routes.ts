@@ -1,47 +1,49 @@
+import type { AppContext } from '../core/app-context.ts';
+import { checkWebhookUrl } from '../webhooks/url-check.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { JmapDesk, JmapSession } from '../../mail/jmap/method.ts';
-import { StateWatch } from '../../mail/jmap/push/watch.ts';
-import { sessionObject } from '../../mail/jmap/session-object.ts';
-import type { World } from '../operations/world.ts';
-import { judgeWebhookUrl } from '../sending/webhook-url.ts';
+import type { JmapContext, JmapSession, PushContext } from '../../mail/jmap/core/method.ts';
+import { StateWatch } from '../../mail/jmap/push/state-watch.ts';
+import { sessionObject } from '../../mail/jmap/core/session-object.ts';
+import { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import { Poster } from '../webhooks/post.ts';
-import { credentialHolds } from './alive.ts';
-import { CORS } from './answers.ts';
-import { AtOnce } from './at-once.ts';
-import { apiRoute } from './api.ts';
-import { Crowd } from './crowd.ts';
-import { jmapDesk } from './desk.ts';
-import { downloadRoutes, MOST_DOWNLOADS } from './download.ts';
-import { eventSourceRoute } from './event-source.ts';
-import { Pusher } from './pusher.ts';
-import { uploadRoutes } from './upload.ts';
-import { Vapid } from './vapid.ts';
-import { webSocketRoute } from './web-socket.ts';
-import { withCaller } from './with-caller.ts';
+import { CORS, withCaller } from './http-exchange.ts';
+import { apiRoute } from './api-route.ts';
+import { ConnectionCap } from './session-end.ts';
+import { downloadRoutes, MAX_DOWNLOADS } from './download-route.ts';
+import { eventSourceRoute } from './event-source-route.ts';
+import { Pusher, Vapid } from './push-sender.ts';
+import { uploadRoutes } from './upload-route.ts';
+import { webSocketRoute } from './web-socket-route.ts';
+import { JMAP_LIMITS } from '../../mail/jmap/core/capabilities.ts';
+import { DigestReplies } from '../digest/digest-replies.ts';
+import { submissionContext } from '../sending/submission-context.ts';
+import { query } from '../../mail/store/engine/types.ts';
+import { rowId } from '../core/ids.ts';
+import { findToken } from '../tokens/commands.ts';
 
-/** Connections that wait for changes, of one credential. */
-const MOST_OPEN = 100;
-/** Each may have a request of the largest size half sent. */
-const MOST_SOCKETS = 16;
+/** Maximum event streams per credential. */
+const MAX_STREAMS = 100;
+/** Maximum WebSockets per credential; each may buffer a request of maximum size. */
+const MAX_SOCKETS = 16;
 
-/** The JMAP door. RFC 8620. */
-export function jmapRoutes(world: World): (app: FastifyInstance) => void {
-  const watch = new StateWatch(world.store, world.log);
-  const pusher = pusherOf(world, watch);
-  const desk = jmapDesk(world, pusher);
-  const known = new Set(Object.keys(sessionObject(desk, NOBODY, '')['capabilities'] as object));
-  // Shared by all listeners: two ports are no second helping.
+/** Routes of the JMAP endpoint. RFC 8620. */
+export function jmapRoutes(context: AppContext): (app: FastifyInstance) => void {
+  const watch = new StateWatch(context.store, context.log);
+  const pusher = pusherOf(context, watch);
+  const jmap = createJmapContext(context, pusher);
+  const known = new Set(Object.keys(sessionObject(jmap, EMPTY_SESSION, '')['capabilities'] as object));
+  // Shared by all listeners, so that limits apply across ports.
   const shared = {
-    world,
-    desk,
+    context,
+    jmap,
     known,
     watch,
-    crowd: new Crowd(MOST_SOCKETS),
-    atOnce: new AtOnce(desk.limits.maxConcurrentRequests),
+    sockets: new ConnectionCap(MAX_SOCKETS),
+    requests: new KeyedSemaphore({ credential: jmap.limits.maxConcurrentRequests }),
   };
-  const uploads = new AtOnce(desk.limits.maxConcurrentUpload);
-  const downloads = new AtOnce(MOST_DOWNLOADS);
-  const crowd = new Crowd(MOST_OPEN);
+  const uploads = new KeyedSemaphore({ credential: jmap.limits.maxConcurrentUpload });
+  const downloads = new KeyedSemaphore({ credential: MAX_DOWNLOADS });
+  const streams = new ConnectionCap(MAX_STREAMS);
   return (app) => {
     app.addHook('onSend', async (_request, reply) => {
       void reply.headers(CORS);
@@ -52,41 +54,41 @@ export function jmapRoutes(world: World): (app: FastifyInstance) => void {
     });
     app.options('/.well-known/jmap', preflight);
     app.options('/jmap/*', preflight);
-    const session = withCaller(world, (caller, request, reply) => sendSession(desk, caller.session, request, reply));
+    const session = withCaller(context, (caller, request, reply) => sendSession(jmap, caller.session, request, reply));
     app.get('/.well-known/jmap', session);
     app.get('/jmap/session', session);
-    eventSourceRoute(world, shared.watch, crowd, app);
+    eventSourceRoute(context, shared.watch, streams, app);
     void app.register(async (inner) => apiRoute(shared, inner));
-    void app.register(async (inner) => uploadRoutes(world, desk, uploads, inner));
-    void app.register(async (inner) => downloadRoutes(world, desk, downloads, inner));
+    void app.register(async (inner) => uploadRoutes(context, jmap, uploads, inner));
+    void app.register(async (inner) => downloadRoutes(context, jmap, downloads, inner));
     webSocketRoute(shared, app);
   };
 }
 
-function pusherOf(world: World, watch: StateWatch): Pusher {
-  const { settings, lookNow, metrics, secrets } = world;
+function pusherOf(context: AppContext, watch: StateWatch): Pusher {
+  const { settings, lookNow, metrics, secrets } = context;
   return new Pusher({
-    ...world,
+    ...context,
     watch,
     vapid: new Vapid(secrets, `mailto:postmaster@${settings.hostname}`),
     poster: new Poster(),
-    judge: (url) => judgeWebhookUrl(url, settings.allowPrivateNetworks, lookNow),
-    holds: (credential) => credentialHolds(world, credential),
+    checkUrl: (url) => checkWebhookUrl(url, settings.allowPrivateNetworks, lookNow),
+    isCredentialValid: (credential) => isCredentialValid(context, credential),
     meter: metrics,
   });
 }
 
-const NOBODY: JmapSession = { username: '', accounts: new Map(), credential: '' };
+const EMPTY_SESSION: JmapSession = { username: '', accounts: new Map(), credential: '' };
 
 const preflight = (_request: FastifyRequest, reply: FastifyReply): FastifyReply => reply.code(204).send();
 
-/** The origin that the client came to: the session's URLs work from where it is. */
+/** Origin of the client's request; the session's URLs use it. */
 export function originOf({ protocol, host }: FastifyRequest): string {
   return `${protocol}://${host}`;
 }
 
 async function sendSession(
-  desk: JmapDesk,
+  jmap: JmapContext,
   session: JmapSession,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -94,5 +96,45 @@ async function sendSession(
   return reply
     .header('cache-control', 'no-cache, no-store, must-revalidate')
     .type('application/json')
-    .send(JSON.stringify(sessionObject(desk, session, originOf(request))));
+    .send(JSON.stringify(sessionObject(jmap, session, originOf(request))));
+}
+
+/** Creates the dependencies of the JMAP methods. */
+function createJmapContext(context: AppContext, push: PushContext): JmapContext {
+  const { settings, log, queueChanged } = context;
+  return {
+    ...submissionContext(context),
+    limits: JMAP_LIMITS,
+    maxMessageBytes: settings.maxMessageBytes,
+    push,
+    log,
+    noticeReplies: new DigestReplies({ ...context, queued: queueChanged }),
+  };
+}
+
+const passwordHolds = query(
+  'password-holds',
+  (rx, input: { id: number; now: number }): Promise<{ account: number } | undefined> =>
+    rx.get<{ account: number }>(
+      'SELECT account_id AS account FROM credential WHERE id = ? AND (expires_at IS NULL OR expires_at > ?)',
+      input.id,
+      input.now,
+    ),
+);
+
+/** Checks that a session's credential, as in {@link authenticateJmap}, is still valid. */
+export async function isCredentialValid(
+  { store, clock, agents }: Pick<AppContext, 'store' | 'clock' | 'agents'>,
+  credential: string,
+): Promise<boolean> {
+  const password = /^pwd-(\d{1,15})$/.exec(credential)?.[1];
+  if (password !== undefined) {
+    const credential = Number(password);
+    const found = await store.read(passwordHolds, { id: credential, now: clock() });
+    return found !== undefined && (await agents.barredLogin({ ...found, credential })) === undefined;
+  }
+  const id = rowId('token', credential);
+  const token = id === undefined ? undefined : await store.read(findToken, { id });
+  if (token === undefined || token.mode === 'frozen') return false;
+  return token.expiresAt === null || token.expiresAt > clock();
 }

@@ -1,21 +1,21 @@
-import type { Caller } from '../operations/caller.ts';
-import type { McpAnswer, RpcId } from './answer.ts';
-import type { McpRequest, Message } from './request.ts';
+import type { Caller } from '../core/caller.ts';
+import type { McpResponse, RpcId } from './rpc-response.ts';
+import type { McpRequest, RpcMessage } from './request.ts';
 import type { SessionId } from './session-id.ts';
-import type { Trim } from './trim.ts';
+import type { ToolSelection } from './tool-selection.ts';
 
-/** What one request has come to on its way through the door. */
-export interface Exchange {
+/** One MCP request with its caller and session. */
+export interface McpExchange {
   request: McpRequest;
-  message: Message;
+  message: RpcMessage;
   id: RpcId;
   caller: Caller;
   session: SessionId | undefined;
-  trim: Trim;
-  /** Answer headers that were earned on the way. */
+  trim: ToolSelection;
+  /** Response headers collected so far. */
   headers: Record<string, string>;
 }
 
-export function withHeaders(answer: McpAnswer, headers: Record<string, string>): McpAnswer {
+export function withHeaders(answer: McpResponse, headers: Record<string, string>): McpResponse {
   return { ...answer, headers: { ...answer.headers, ...headers } };
 }

@@ -5,25 +5,26 @@ import {
   type ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { Caller } from '../operations/caller.ts';
-import type { Audience } from '../operations/operation.ts';
-import { version } from '../version.ts';
-import { rpcIdOf } from './answer.ts';
-import type { Called, Offer } from './offer.ts';
-import type { Message } from './request.ts';
-import type { Trim } from './trim.ts';
+import type { Caller } from '../core/caller.ts';
+import { version } from '../core/version.ts';
+import { rpcIdOf } from './rpc-response.ts';
+import type { Offer } from './offer.ts';
+import type { RpcMessage } from './request.ts';
+import type { ToolSelection } from './tool-selection.ts';
+import type { StreamClient } from '../core/stream-client.ts';
+import type { ToolOutcome } from './tool-outcome.ts';
 
-export interface Served {
+export interface McpCall {
   caller: Caller;
-  trim: Trim;
-  gone: () => AbortSignal;
-  /** It calls a tool: nothing else has to be served. */
+  trim: ToolSelection;
+  closed: () => AbortSignal;
+  /** True for tools/call: other handlers are not registered. */
   calls: boolean;
-  /** Told of each tool that was called, before its answer leaves. */
-  called(outcome: Called): Promise<void>;
+  /** Called with each tool outcome, before the response is sent. */
+  onOutcome(outcome: ToolOutcome): Promise<void>;
 }
 
-/** The MCP library, loaded at first use: the modern era, and what of the older one is not answered directly. */
+/** The MCP library, loaded at first use: the current revision, and methods of older ones without a direct answer. */
 export class Library {
   readonly #offer: Offer;
   readonly #modern: ReturnType<typeof createMcpHandler>;
@@ -32,7 +33,7 @@ export class Library {
   constructor(offer: Offer) {
     this.#offer = offer;
     this.#modern = createMcpHandler(
-      ({ authInfo }) => this.#server(authInfo?.extra?.['served'] as Served | undefined, 'modern'),
+      ({ authInfo }) => this.#server(authInfo?.extra?.['served'] as McpCall | undefined, 'modern'),
       {
         legacy: 'reject',
         ...(offer.changes !== undefined && { bus: offer.changes }),
@@ -40,17 +41,17 @@ export class Library {
     );
   }
 
-  async modern(request: Request, body: Message, served: Served): Promise<Response> {
+  async modern(request: Request, body: RpcMessage, served: McpCall): Promise<Response> {
     if (body.method === 'subscriptions/listen' && this.#offer.changes === undefined) {
       return this.#listen(request, body, served);
     }
-    // It checks no credentials itself: this only travels with the request. A WeakMap would keep it much longer.
+    // authInfo only carries the call; credentials are already checked. A WeakMap would retain it much longer.
     const authInfo = { token: '', clientId: served.caller.actor, scopes: [], extra: { served } };
     return this.#modern.fetch(request, { parsedBody: body, authInfo });
   }
 
-  /** One request of the 2025 revisions, without a session of the library's own: those are ours. */
-  async legacy(request: Request, body: unknown, served: Served, streams: boolean): Promise<Response> {
+  /** One request of the 2025 revisions. Sessions are ours, not the library's. */
+  async legacy(request: Request, body: unknown, served: McpCall, streams: boolean): Promise<Response> {
     const server = this.#server(served, 'legacy');
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !streams });
     await server.connect(transport);
@@ -61,16 +62,16 @@ export class Library {
     await Promise.all([this.#modern, ...this.#streams].map((one) => one.close()));
   }
 
-  /** A stream with a handler of its own: what it is told is nobody else's. */
-  async #listen(request: Request, message: Message, served: Served): Promise<Response> {
+  /** Opens a subscription stream with its own handler, so that its notifications reach this caller only. */
+  async #listen(request: Request, message: RpcMessage, served: McpCall): Promise<Response> {
     const { notifications } = message.params;
-    const asked = (notifications as { resourceSubscriptions?: unknown } | undefined)?.resourceSubscriptions;
-    const uris = Array.isArray(asked) ? asked.filter((one) => typeof one === 'string') : [];
-    const watch = await this.#offer.watch?.(served.caller, uris, served.gone());
+    const requested = (notifications as { resourceSubscriptions?: unknown } | undefined)?.resourceSubscriptions;
+    const uris = Array.isArray(requested) ? requested.filter((one) => typeof one === 'string') : [];
+    const watch = await this.#offer.watch?.(served.caller, uris, served.closed());
     if (watch === undefined) {
       const error = {
         code: 429,
-        message: 'rate_limited: too much is watched already',
+        message: 'rate_limited: too many subscriptions',
         data: { error: 'rate_limited', retryAfterSeconds: 5 },
       };
       return Response.json({ jsonrpc: '2.0', id: rpcIdOf(message), error });
@@ -81,21 +82,21 @@ export class Library {
     const seen =
       uris.length === 0 ? notifications : { ...(notifications as object), resourceSubscriptions: watch.uris };
     const params = { ...message.params, notifications: seen };
-    // Begun before the stream is, so that it ends whatever becomes of that.
-    const told = watch.run((uri) => bus.publish({ kind: 'resource_updated', uri }));
+    // Started before the stream, so that it ends even if the stream fails.
+    const finished = watch.run((uri) => bus.publish({ kind: 'resource_updated', uri }));
     const response = await handler.fetch(request, { parsedBody: { ...message, params } });
-    void this.#closeAfter(told, handler);
+    void this.#closeAfter(finished, handler);
     return response;
   }
 
-  async #closeAfter(told: Promise<void>, handler: ReturnType<typeof createMcpHandler>): Promise<void> {
-    await Promise.allSettled([told]);
+  async #closeAfter(finished: Promise<void>, handler: ReturnType<typeof createMcpHandler>): Promise<void> {
+    await Promise.allSettled([finished]);
     this.#streams.delete(handler);
     await handler.close();
   }
 
-  #server(served: Served | undefined, era: 'modern' | 'legacy'): Server {
-    if (served === undefined) throw new Error('an MCP request came without its caller');
+  #server(served: McpCall | undefined, era: 'modern' | 'legacy'): Server {
+    if (served === undefined) throw new Error('MCP request without a caller');
     const { instructions, modern = {} } = this.#offer;
     const capabilities = era === 'modern' ? { ...this.#offer.capabilities, ...modern } : this.#offer.capabilities;
     const server = new Server({ name: 'mailstead', version: version() }, { capabilities, instructions });
@@ -111,10 +112,10 @@ export class Library {
       const again = await this.#offer.resumed?.(served.caller, context);
       if (again !== undefined) return resultOf(again, params.name) as never;
       const outcome = await this.#offer.call(served.caller, params.name, params.arguments, served.trim, () => ({
-        signal: served.gone(),
+        signal: served.closed(),
         progress: progressOf(context),
       }));
-      await served.called(outcome);
+      await served.onOutcome(outcome);
       const question = await this.#offer.question?.(served.caller, outcome, context);
       return (question ?? resultOf(outcome, params.name)) as never;
     });
@@ -123,20 +124,20 @@ export class Library {
   }
 }
 
-/** Tells a client how far its request is; undefined: it did not ask to be told. */
-function progressOf({ mcpReq }: ServerContext): Audience['progress'] {
+/** Sends progress notifications; undefined if the client did not request them. */
+function progressOf({ mcpReq }: ServerContext): StreamClient['progress'] {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return undefined;
   return (progress, total) => {
-    // A client that is gone is told nothing; that it is gone is heard of elsewhere.
+    // Ignores errors: disconnects are handled by the close signal.
     mcpReq
       .notify({ method: 'notifications/progress', params: { progressToken, progress, total } })
       .catch(() => undefined);
   };
 }
 
-/** A tool's outcome as the protocol's result: the JSON as text, and the same structured. */
-function resultOf(outcome: Called, name: string): object {
+/** A tool outcome as a CallToolResult: JSON as text and as structured content. */
+function resultOf(outcome: ToolOutcome, name: string): object {
   if (outcome.kind === 'unknown') throw Object.assign(new Error(`Unknown tool: ${name}`), { code: -32602 });
   const json = outcome.kind === 'done' ? outcome.json : JSON.stringify(outcome.refusal);
   return {

@@ -1,53 +1,53 @@
-import { parseBounded } from '../http/json.ts';
-import { type McpAnswer, rpcError, type RpcId, rpcIdOf } from './answer.ts';
+import { parseBounded } from '../core/json.ts';
+import { type McpResponse, rpcError, type RpcId, rpcIdOf } from './rpc-response.ts';
 
 const MODERN_VERSION = 'io.modelcontextprotocol/protocolVersion';
 
-/** One POST as the door sees it. */
+/** One MCP POST request. */
 export interface McpRequest {
   url: URL;
   ip: string;
   readonly header: (name: string) => string | undefined;
-  /** Every value, so that two are seen to be two. */
+  /** All Authorization headers, so that duplicates are detected. */
   authorization: string | string[] | undefined;
   body: string;
-  /** A signal for when whoever asked is gone; made when it is asked for. */
-  readonly gone: () => AbortSignal;
+  /** Creates a signal that aborts when the client disconnects. */
+  readonly closed: () => AbortSignal;
 }
 
 /** A JSON-RPC request or notification. */
-export interface Message extends Record<string, unknown> {
+export interface RpcMessage extends Record<string, unknown> {
   method: string;
   params: Record<string, unknown>;
 }
 
-export type Read = { kind: 'message'; message: Message } | { kind: 'bad'; answer: McpAnswer };
+export type ReadResult = { kind: 'message'; message: RpcMessage } | { kind: 'bad'; answer: McpResponse };
 
-/** One JSON-RPC message, or the answer to what is none. */
-export function readMessage(body: string): Read {
-  const bad = (id: RpcId, code: number, why: string): Read => ({
+/** Parses one JSON-RPC message; else the error response. */
+export function readMessage(body: string): ReadResult {
+  const bad = (id: RpcId, code: number, why: string): ReadResult => ({
     kind: 'bad',
     answer: rpcError(id, code, why, { status: 400 }),
   });
   const parsed = parseBounded(body);
   if (!parsed.ok) return bad(null, -32700, parsed.problem);
   const { value } = parsed;
-  if (Array.isArray(value)) return bad(null, -32600, 'Batches are not taken: send one request');
-  if (typeof value !== 'object' || value === null) return bad(null, -32600, 'A JSON-RPC object is needed');
+  if (Array.isArray(value)) return bad(null, -32600, 'Batches are not supported: send one request');
+  if (typeof value !== 'object' || value === null) return bad(null, -32600, 'Expected a JSON-RPC object');
   const message = value as Record<string, unknown>;
   const { method, params = {}, id } = message;
   const isId = !('id' in message) || typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id));
   const isParams = typeof params === 'object' && params !== null && !Array.isArray(params);
   if (message['jsonrpc'] !== '2.0' || typeof method !== 'string' || !isId || !isParams) {
-    return bad(rpcIdOf(message), -32600, 'This is no JSON-RPC 2.0 request: jsonrpc, method, params, id');
+    return bad(rpcIdOf(message), -32600, 'Invalid JSON-RPC 2.0 request: check jsonrpc, method, params and id');
   }
   const given = params as Record<string, unknown>;
   const fitted = given['arguments'] === null ? { ...given, arguments: {} } : given;
   return { kind: 'message', message: { ...message, method, params: fitted } };
 }
 
-/** A revision without a handshake names itself in every request, or in its header. */
-export function isModern({ params }: Message, request: McpRequest): boolean {
+/** True for the revision without a handshake, which names itself in every request or in its header. */
+export function isModern({ params }: RpcMessage, request: McpRequest): boolean {
   const meta = params['_meta'];
   if (typeof meta === 'object' && meta !== null && MODERN_VERSION in meta) return true;
   return (request.header('mcp-protocol-version') ?? '') >= '2026';
@@ -64,7 +64,7 @@ const isReference = (ref: unknown): boolean =>
   ((ref['type'] === 'ref/prompt' && typeof ref['name'] === 'string') ||
     (ref['type'] === 'ref/resource' && typeof ref['uri'] === 'string'));
 
-/** What methods beyond tools need; the library would take what is missing, or of another type, for a fault of its own. */
+/** Required parameters. The library would report a missing one or a wrong type as an internal error. */
 const NEEDED: Readonly<Record<string, Readonly<Record<string, (value: unknown) => boolean>>>> = {
   'resources/read': { uri: (value) => typeof value === 'string' },
   'prompts/get': { name: (value) => typeof value === 'string', arguments: areTexts },
@@ -75,24 +75,24 @@ const NEEDED: Readonly<Record<string, Readonly<Record<string, (value: unknown) =
   },
 };
 
-/** The parameter that a request lacks, or has in another form; undefined: none. */
-export function lackingParam({ method, params }: Message): string | undefined {
+/** First required parameter that is missing or has the wrong type. */
+export function lackingParam({ method, params }: RpcMessage): string | undefined {
   const needed = Object.hasOwn(NEEDED, method) ? Object.entries(NEEDED[method] ?? {}) : [];
   return needed.find(([name, fits]) => !fits(params[name]))?.[0];
 }
 
-/** Whether a client of the older revisions takes messages as they come. */
+/** True if a client of the older revisions accepts server-sent events. */
 export function acceptsStream(request: McpRequest): boolean {
   return (request.header('accept') ?? '').includes('text/event-stream');
 }
 
-/** What a client wants to be told the progress of a request under. */
+/** Progress token of a request. */
 export function progressTokenOf(params: Record<string, unknown>): string | number | undefined {
   const token = (params['_meta'] as { progressToken?: unknown } | null | undefined)?.progressToken;
   return typeof token === 'string' || typeof token === 'number' ? token : undefined;
 }
 
-/** The request for the library, which insists on an Accept that plain clients do not send. */
+/** Request for the library, with the Accept header that it requires and plain clients omit. */
 export function webRequest(request: McpRequest): Request {
   const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json, text/event-stream' });
   for (const name of ['mcp-protocol-version', 'mcp-method', 'mcp-name']) {

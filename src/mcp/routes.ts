@@ -1,55 +1,53 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { authorizationOf } from '../http/answers.ts';
-import { goneSignal } from '../http/gone.ts';
-import type { World } from '../operations/world.ts';
-import { type McpAnswer, type McpStream, rpcError } from './answer.ts';
-import { McpDoor } from './door.ts';
+import { authorizationOf, closeSignal } from '../http/json-replies.ts';
+import type { AppContext } from '../core/app-context.ts';
+import { type McpResponse, type McpStream, rpcError, notAllowed } from './rpc-response.ts';
+import { McpEndpoint } from './endpoint.ts';
 import { catalogueOffer, type Offer } from './offer.ts';
-import { meansThisBox } from './places.ts';
-import { notAllowed } from './refusals.ts';
 import { SESSION_HEADER } from './sessions.ts';
+import { isLoopback } from '../../mail/guard/network.ts';
 
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const ALLOWED_HEADERS =
-  'authorization, content-type, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, x-service-toolsets, x-service-tools, x-service-readonly, x-service-hide-unavailable';
+  'authorization, content-type, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, x-service-toolsets, x-service-tools, x-service-readonly';
 
-/** `{base_url}/mcp`: every method and also `/mcp/`, so that no answer of another shape is ever given there. */
-export function mcpRoutes(world: World, offer: Offer = catalogueOffer(world)): (app: FastifyInstance) => void {
-  const door = new McpDoor(world, offer);
+/** `{base_url}/mcp` and `/mcp/`, every method, so that all responses are JSON-RPC. */
+export function mcpRoutes(context: AppContext, offer: Offer = catalogueOffer(context)): (app: FastifyInstance) => void {
+  const endpoint = new McpEndpoint(context, offer);
   return (app) => {
     app.removeAllContentTypeParsers();
-    app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: MOST_BYTES }, (_request, body, done) =>
+    app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: MAX_BODY_BYTES }, (_request, body, done) =>
       done(null, body),
     );
     app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) =>
-      answer(reply, failure(world, error)),
+      answer(reply, failure(context, error)),
     );
-    app.addHook('onClose', () => door.close());
+    app.addHook('onClose', () => endpoint.close());
     for (const url of ['/mcp', '/mcp/']) {
       app.route({
         method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
         url,
         exposeHeadRoute: false,
-        bodyLimit: MOST_BYTES,
-        handler: (request, reply) => handle(world, door, request, reply),
+        bodyLimit: MAX_BODY_BYTES,
+        handler: (request, reply) => handle(context, endpoint, request, reply),
       });
     }
   };
 }
 
 async function handle(
-  world: World,
-  door: McpDoor,
+  context: AppContext,
+  endpoint: McpEndpoint,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { origin, host } = request.headers;
   void reply.header('cache-control', 'no-store');
-  if (!meansThisBox(world, { host, origin })) {
+  if (!isAllowedHost(context, { host, origin })) {
     return answer(
       reply,
-      rpcError(null, 403, 'forbidden: Host or Origin is not of this box', {
+      rpcError(null, 403, 'forbidden: Host or Origin does not belong to this server', {
         status: 403,
         data: { error: 'forbidden' },
       }),
@@ -66,19 +64,19 @@ async function handle(
         .header('access-control-allow-headers', ALLOWED_HEADERS);
       return reply.code(204).header('allow', 'POST, DELETE, OPTIONS').send();
     case 'POST':
-      return answer(reply, await post(door, request, reply));
+      return answer(reply, await post(endpoint, request, reply));
     case 'DELETE':
-      return answer(reply, await door.delete(one(request.headers, SESSION_HEADER)));
+      return answer(reply, await endpoint.delete(one(request.headers, SESSION_HEADER)));
     default:
       return answer(reply, notAllowed());
   }
 }
 
 async function post(
-  door: McpDoor,
+  endpoint: McpEndpoint,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<McpAnswer | McpStream | Response> {
+): Promise<McpResponse | McpStream | Response> {
   if (!/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')) {
     return rpcError(null, 415, 'Send JSON: Content-Type: application/json', {
       status: 415,
@@ -86,14 +84,14 @@ async function post(
     });
   }
   const { headers, ip, body } = request;
-  return door.post({
+  return endpoint.post({
     url: new URL(request.url, 'http://mcp.invalid'),
     ip,
-    // Of the headers alone: the library keeps its requests until the next full collection, and what hangs on them.
+    // Closes over the headers only: the library retains requests until the next full garbage collection.
     header: (name) => one(headers, name),
     authorization: authorizationOf(request),
     body: typeof body === 'string' ? body : '',
-    gone: () => goneSignal(reply.raw),
+    closed: () => closeSignal(reply.raw),
   });
 }
 
@@ -102,26 +100,26 @@ function one(headers: IncomingHttpHeaders, name: string): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-function failure(world: World, error: Error & { statusCode?: number }): McpAnswer {
+function failure(context: AppContext, error: Error & { statusCode?: number }): McpResponse {
   if (error.statusCode === 413) {
-    return rpcError(null, 413, `The body is larger than ${MOST_BYTES} octets`, {
+    return rpcError(null, 413, `The body is larger than ${MAX_BODY_BYTES} octets`, {
       status: 413,
-      data: { error: 'too_large', maxBytes: MOST_BYTES },
+      data: { error: 'too_large', maxBytes: MAX_BODY_BYTES },
     });
   }
   const status = error.statusCode ?? 500;
-  if (status >= 500) world.log.error({ err: error }, 'an MCP request failed');
+  if (status >= 500) context.log.error({ err: error }, 'MCP request failed');
   return rpcError(
     null,
     status >= 500 ? -32603 : -32600,
-    status >= 500 ? 'Something went wrong here; it was logged' : 'Bad request',
+    status >= 500 ? 'Internal error; it was logged' : 'Bad request',
     {
       status,
     },
   );
 }
 
-async function answer(reply: FastifyReply, what: McpAnswer | McpStream | Response): Promise<FastifyReply> {
+async function answer(reply: FastifyReply, what: McpResponse | McpStream | Response): Promise<FastifyReply> {
   if ('events' in what) return reply.code(what.status).headers(what.headers).send(what.events);
   if (!(what instanceof Response)) return reply.code(what.status).headers(what.headers).send(what.body);
   void reply.code(what.status);
@@ -130,4 +128,23 @@ async function answer(reply: FastifyReply, what: McpAnswer | McpStream | Respons
   if (what.body === null) return reply.send();
   const streamed = what.headers.get('content-type')?.startsWith('text/event-stream') === true;
   return reply.send(streamed ? what.body : await what.text());
+}
+
+/** Loopback host names. */
+const LOCAL = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d+)?$/i;
+
+/**
+ * True if Host and Origin belong to this server. Refuses DNS rebinding and pages of other sites.
+ */
+function isAllowedHost(
+  { settings, baseUrl }: AppContext,
+  { host, origin }: { host: string | undefined; origin: string | undefined },
+): boolean {
+  const own = new URL(baseUrl());
+  const local = settings.listen.every(isLoopback);
+  const hosts = [own.host, settings.hostname];
+  const known = host !== undefined && (hosts.includes(host.toLowerCase()) || (local && LOCAL.test(host)));
+  if (!known) return false;
+  if (origin === undefined || origin === own.origin) return true;
+  return local && /^https?:\/\//.test(origin) && LOCAL.test(origin.replace(/^https?:\/\//, ''));
 }

@@ -1,6 +1,6 @@
 import { command, query } from '../../mail/store/engine/types.ts';
 
-/** Ends a session; it stays known until it would have expired. */
+/** Ends a session. The row stays until the session would have expired. */
 export const endSession = command(
   'end-session',
   async (tx, input: { nonce: Uint8Array; expiresAt: number }, stamp): Promise<{ kind: 'ended' }> => {
@@ -19,7 +19,7 @@ export const endSession = command(
   },
 );
 
-/** Lets a session that spoke for nobody speak for the token that it has just been given. Once: the first one stays. */
+/** Binds an anonymous session to its new token. Idempotent: the first token stays. */
 export const bindSession = command(
   'bind-session',
   async (tx, input: { nonce: Uint8Array; token: number; expiresAt: number }): Promise<{ kind: 'bound' }> => {
@@ -34,7 +34,7 @@ export const bindSession = command(
   },
 );
 
-/** What is remembered of a session beside its id: nothing, for most. */
+/** Stored state of a session; most have none. */
 export const sessionState = query(
   'session-state',
   async (rx, input: { nonce: Uint8Array }): Promise<{ ended: boolean; token: number | null }> => {

@@ -4,9 +4,9 @@ export const SESSION_MS = 3_600_000;
 const NONCE_BYTES = 16;
 const MAC_BYTES = 24;
 
-/** What an Mcp-Session-Id says once its signature was found good. */
+/** A verified Mcp-Session-Id. */
 export interface SessionId {
-  /** Row of the token that it speaks for; 0: nobody, until it is bound. */
+  /** Row id of its token; 0 for an anonymous session. */
   token: number;
   /** ms UTC. */
   expiresAt: number;
@@ -15,11 +15,11 @@ export interface SessionId {
 }
 
 /**
- * Mints and reads session ids: token, expiry and 128 random bits under a MAC. Nothing is written to mint one, so a
- * restart loses none; the token itself is looked at again at each use.
+ * Creates and verifies session ids: token, expiry and 128 random bits under a MAC. Stateless, so sessions survive a
+ * restart; the token is rechecked at each use.
  */
 export class SessionIds {
-  // Octets would be made a key at each use, which costs four times the MAC.
+  // A KeyObject, because converting octets at each use costs four times the MAC.
   readonly #key: KeyObject;
 
   constructor(key: Buffer) {
@@ -33,7 +33,7 @@ export class SessionIds {
     return { token, expiresAt, nonce, text: `ses_${body}.${this.#mac(body)}` };
   }
 
-  /** Undefined for what this box never gave out. Expiry is the caller's to judge. */
+  /** Undefined for ids that this server did not create. Does not check expiry. */
   read(text: string): SessionId | undefined {
     const match = /^ses_(([0-9a-z]{1,9})\.([0-9a-z]{1,10})\.([\w-]{22}))\.([\w-]{32})$/.exec(text);
     if (match === null) return undefined;
@@ -52,7 +52,7 @@ export class SessionIds {
   }
 }
 
-/** As whoami shows it: enough to tell two apart, not enough to use one. */
+/** Shortened form for whoami: distinguishes sessions, but cannot be used. */
 export function shownSession({ nonce }: SessionId): string {
   return `ses_..${nonce.toString('hex').slice(-4)}`;
 }

@@ -1,38 +1,37 @@
-import type { World } from '../operations/world.ts';
+import type { AppContext } from '../core/app-context.ts';
 import { findToken } from '../tokens/commands.ts';
-import { secretHash } from '../tokens/token.ts';
-import { empty, type McpAnswer } from './answer.ts';
-import type { Exchange } from './exchange.ts';
-import type { Called } from './offer.ts';
-import { notAllowed, sessionGone } from './refusals.ts';
+import { secretHash } from '../core/token.ts';
+import { empty, type McpResponse, notAllowed, sessionEnded } from './rpc-response.ts';
+import type { McpExchange } from './exchange.ts';
 import { bindSession, endSession, sessionState } from './session-commands.ts';
 import { SessionIds } from './session-id.ts';
+import type { ToolOutcome } from './tool-outcome.ts';
 
 export const SESSION_HEADER = 'mcp-session-id';
 
-/** Sessions are a convenience of the older revisions: each is good for what its token is good for. */
+/** Sessions of the older revisions, with the permissions of their token. */
 export class Sessions {
   readonly ids: SessionIds;
-  readonly #world: World;
+  readonly #context: AppContext;
 
-  constructor(world: World) {
-    this.#world = world;
-    this.ids = new SessionIds(world.secrets.subkey('mcp session'));
+  constructor(context: AppContext) {
+    this.#context = context;
+    this.ids = new SessionIds(context.secrets.subkey('mcp session'));
   }
 
-  /** A session id for who may have one and has none: at the handshake, and at the first call with a good token. */
-  mint({ message, caller, session, headers }: Exchange): void {
+  /** Creates a session at the handshake, and at the first call with a valid token. */
+  mint({ message, caller, session, headers }: McpExchange): void {
     const known = ['initialize', 'tools/list', 'tools/call'].includes(message.method);
     const anonymous = caller.kind === 'anonymous' && message.method !== 'initialize';
-    // An access token is short-lived by itself: a session would outlive it.
+    // OAuth access tokens are short-lived: a session would outlive them.
     if (!known || anonymous || session !== undefined || caller.token?.oauth != null) return;
-    headers[SESSION_HEADER] = this.ids.mint(caller.token?.id ?? 0, this.#world.clock()).text;
+    headers[SESSION_HEADER] = this.ids.mint(caller.token?.id ?? 0, this.#context.clock()).text;
   }
 
-  /** An anonymous session that made an organization speaks for its token from now on. */
-  async bind({ caller, session, headers }: Exchange, outcome: Called): Promise<void> {
+  /** Binds an anonymous session to the token of the organization that it created. */
+  async bind({ caller, session, headers }: McpExchange, outcome: ToolOutcome): Promise<void> {
     if (outcome.kind !== 'done' || outcome.token === undefined || caller.kind !== 'anonymous') return;
-    const { store, clock } = this.#world;
+    const { store, clock } = this.#context;
     const token = await store.read(findToken, { hash: secretHash(outcome.token) });
     if (token === undefined) return;
     if (session === undefined) headers[SESSION_HEADER] = this.ids.mint(token.id, clock()).text;
@@ -42,13 +41,13 @@ export class Sessions {
     }
   }
 
-  /** Ends a session that this box gave out. */
-  async end(sessionText: string | undefined): Promise<McpAnswer> {
+  /** Ends a session of this server. */
+  async end(sessionText: string | undefined): Promise<McpResponse> {
     if (sessionText === undefined) return notAllowed();
-    const { store, clock } = this.#world;
+    const { store, clock } = this.#context;
     const session = this.ids.read(sessionText);
-    const gone = session === undefined || session.expiresAt <= clock();
-    if (gone || (await store.read(sessionState, { nonce: session.nonce })).ended) return sessionGone(null);
+    const isOver = session === undefined || session.expiresAt <= clock();
+    if (isOver || (await store.read(sessionState, { nonce: session.nonce })).ended) return sessionEnded(null);
     await store.write(endSession, { nonce: session.nonce, expiresAt: session.expiresAt });
     return empty(204);
   }

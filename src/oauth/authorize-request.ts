@@ -1,11 +1,11 @@
-import { type Action, ACTIONS } from '../tokens/token.ts';
+import { type Action, ACTIONS } from '../core/token.ts';
 import type { Client } from './client-commands.ts';
-import type { FoundClient } from './client-document.ts';
+import type { ClientLookup } from './client-document.ts';
 import { isOwnResource } from './metadata.ts';
 import { isRegistered, redirectProblem } from './redirect-uri.ts';
-import { isChallenge } from './secret.ts';
+import { isChallenge } from '../tokens/oauth-secret.ts';
 
-/** Parameters of the authorization endpoint that mean something here. */
+/** Supported parameters of the authorization endpoint. */
 export const PARAMETERS = [
   'response_type',
   'client_id',
@@ -16,48 +16,52 @@ export const PARAMETERS = [
   'code_challenge_method',
   'resource',
 ] as const;
-export type Parameters = Readonly<Partial<Record<(typeof PARAMETERS)[number], string>>>;
+export type AuthorizeParameters = Readonly<Partial<Record<(typeof PARAMETERS)[number], string>>>;
 
-const LONGEST = 4_000;
+const MAX_QUERY = 4_000;
 
-/** What a client asks a person for. */
+/** A valid authorization request. */
 export interface AuthorizeRequest {
   client: Client;
   redirectUri: string;
-  /** What it asked for, in the order of all actions; nothing that is known means `read`. */
+  /** Requested actions in canonical order; `read` if none is known. */
   scope: Action[];
   state: string | undefined;
   challenge: string;
-  parameters: Parameters;
+  parameters: AuthorizeParameters;
 }
 
-export type ReadRequest =
+export type AuthorizeRequestResult =
   | { kind: 'asked'; request: AuthorizeRequest }
-  /** Nobody is there to answer to: only the person is told. */
+  /** Unknown client or redirect URI: shown to the person only, never redirected. */
   | { kind: 'unknown'; why: string }
-  /** The client made a mistake, and may be told if the person wants to go back. RFC 6749 4.1.2.1. */
+  /** Invalid request of a known client: the person may return with the error. RFC 6749 4.1.2.1. */
   | { kind: 'mistake'; error: string; why: string; client: Client; redirectUri: string; state: string | undefined };
 
-/** The parameters, each once; undefined when one is there twice, or all are too long. RFC 6749 3.1. */
-export function readParameters(given: Readonly<Record<string, unknown>>): Parameters | undefined {
+/** Reads the parameters; undefined if one is repeated or the query is too long. RFC 6749 3.1. */
+export function readParameters(given: Readonly<Record<string, unknown>>): AuthorizeParameters | undefined {
   const known = PARAMETERS.filter((name) => given[name] !== undefined).map((name) => [name, given[name]] as const);
   if (!known.every(([, value]) => typeof value === 'string' && /^[\x20-\x7e]*$/.test(value))) return undefined;
-  const parameters = Object.fromEntries(known.filter(([, value]) => value !== '')) as Parameters;
-  return queryOf(parameters).length > LONGEST ? undefined : parameters;
+  const parameters = Object.fromEntries(known.filter(([, value]) => value !== '')) as AuthorizeParameters;
+  return queryOf(parameters).length > MAX_QUERY ? undefined : parameters;
 }
 
-/** The same request as a query: percent-encoded throughout, so that it can be carried in another one. */
-export function queryOf(parameters: Parameters): string {
+/** The request as a fully percent-encoded query, which can be nested in another one. */
+export function queryOf(parameters: AuthorizeParameters): string {
   return new URLSearchParams(parameters as Record<string, string>).toString();
 }
 
-/** Judges a request. Who asks, and where the answer goes, is sure before anything else is looked at. RFC 9700 4.11. */
-export function readRequest(parameters: Parameters, found: FoundClient, baseUrl: string): ReadRequest {
-  if ('problem' in found) return { kind: 'unknown', why: `It is not known who asks: ${found.problem}.` };
+/** Validates a request. Checks client and redirect URI before anything else. RFC 9700 4.11. */
+export function readRequest(
+  parameters: AuthorizeParameters,
+  found: ClientLookup,
+  baseUrl: string,
+): AuthorizeRequestResult {
+  if ('problem' in found) return { kind: 'unknown', why: `Unknown client: ${found.problem}.` };
   const { client } = found;
   const redirectUri = parameters.redirect_uri ?? '';
   if (redirectProblem(redirectUri) !== undefined || !isRegistered(client.redirectUris, redirectUri)) {
-    return { kind: 'unknown', why: 'It wants the answer at another place than it said before.' };
+    return { kind: 'unknown', why: 'Its redirect URI is not registered.' };
   }
   const { state, code_challenge: challenge = '' } = parameters;
   const wrong = mistakeIn(parameters, baseUrl);
@@ -66,12 +70,12 @@ export function readRequest(parameters: Parameters, found: FoundClient, baseUrl:
   return { kind: 'asked', request: { client, redirectUri, scope, state, challenge, parameters } };
 }
 
-function mistakeIn(parameters: Parameters, baseUrl: string): { error: string; why: string } | undefined {
+function mistakeIn(parameters: AuthorizeParameters, baseUrl: string): { error: string; why: string } | undefined {
   if (parameters.response_type !== 'code') {
     return { error: 'unsupported_response_type', why: 'response_type must be code' };
   }
   if (parameters.code_challenge_method !== 'S256' || !isChallenge(parameters.code_challenge ?? '')) {
-    return { error: 'invalid_request', why: 'a code_challenge of the method S256 is needed' };
+    return { error: 'invalid_request', why: 'a code_challenge with method S256 is required' };
   }
   if (parameters.resource !== undefined && !isOwnResource(baseUrl, parameters.resource)) {
     return { error: 'invalid_target', why: 'the resource is not this mail server' };
@@ -79,7 +83,7 @@ function mistakeIn(parameters: Parameters, baseUrl: string): { error: string; wh
   return undefined;
 }
 
-/** Scopes are actions. Those that are not known are left out, as clients also name what other servers have. */
+/** Scopes are actions. Ignores unknown ones: clients may send scopes of other servers. */
 function scopeOf(text = ''): Action[] {
   const named = text.split(' ');
   const known = ACTIONS.filter((one) => named.includes(one));

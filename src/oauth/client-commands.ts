@@ -1,23 +1,23 @@
 import { command, query } from '../../mail/store/engine/types.ts';
-import { takeHit } from '../bootstrap/hits-commands.ts';
+import { takeHit } from '../core/hits-commands.ts';
 
 const HOUR = 3_600_000;
-/** Registrations of one network in an hour. */
-const MOST_AN_HOUR = 20;
-/** Clients that nobody let in yet; the oldest makes room. */
-const MOST_UNUSED = 2_000;
+/** Registrations per network and hour. */
+const MAX_PER_HOUR = 20;
+/** Clients without a grant; the oldest is deleted. */
+const MAX_UNUSED = 2_000;
 
-/** A client as the authorization endpoint knows it, wherever it said so. */
+/** An OAuth client, registered or from a metadata document. */
 export interface Client {
   id: string;
-  /** What it calls itself: a stranger's text. */
+  /** Its own name: untrusted text. */
   name: string;
   redirectUris: string[];
-  /** The host that serves its metadata document, and so answers for it; null: it registered itself, as anybody may. */
+  /** Host of its metadata document, which vouches for it; null if it registered dynamically, as anybody may. */
   host: string | null;
 }
 
-/** Takes a registration. A flood from one network is told to wait; one from many pushes out what nobody uses. */
+/** Registers a client. Rate limited per network; a flood from many networks evicts unused clients only. */
 export const registerClient = command(
   'register-oauth-client',
   async (
@@ -27,14 +27,14 @@ export const registerClient = command(
   ): Promise<{ kind: 'registered' } | { kind: 'limited'; waitMs: number }> => {
     const { id, name, redirectUris, network } = input;
     if (network !== null) {
-      const allowance = { counter: 'oauth-register', subject: network, most: MOST_AN_HOUR, windowMs: HOUR };
+      const allowance = { counter: 'oauth-register', subject: network, most: MAX_PER_HOUR, windowMs: HOUR };
       const waitMs = await takeHit(tx, allowance, stamp);
       if (waitMs > 0) return { kind: 'limited', waitMs };
     }
     await tx.run(
       `DELETE FROM oauth_client WHERE id IN
          (SELECT id FROM oauth_client WHERE used_at IS NULL ORDER BY created_at DESC LIMIT -1 OFFSET ?)`,
-      MOST_UNUSED - 1,
+      MAX_UNUSED - 1,
     );
     await tx.run(
       'INSERT INTO oauth_client (id, name, redirect_uris, created_at) VALUES (?, ?, ?, ?)',

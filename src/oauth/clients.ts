@@ -1,52 +1,46 @@
-import { RecentMap } from '../../mail/guard/recent-map.ts';
-import type { World } from '../operations/world.ts';
+import type { AppContext } from '../core/app-context.ts';
+import { lruMap } from '../../mail/limits/lru-map.ts';
+import { Semaphore } from '../../mail/limits/semaphore.ts';
 import { findClient } from './client-commands.ts';
-import { fetchClient, type FoundClient, isDocumentId } from './client-document.ts';
+import { fetchClient, type ClientLookup, isDocumentId } from './client-document.ts';
 
-const MOST_KEPT = 500;
-const KEEP_MS = 15 * 60_000;
-const KEEP_PROBLEM_MS = 30_000;
-/** Documents that are asked for at the same time. */
-const MOST_AT_ONCE = 8;
-const LONGEST_ID = 500;
+/** Cached metadata documents. */
+const MAX_CACHED = 500;
+const CACHE_MS = 15 * 60_000;
+const CACHE_FAILURE_MS = 30_000;
+/** Concurrent fetches. */
+const MAX_FETCHES = 8;
+const MAX_ID_LENGTH = 500;
 
-/** Who clients are: those that registered, and those that answer for themselves by a document, kept for a while. */
+/** Finds clients: registered ones, and those with a metadata document, which is cached. */
 export class Clients {
-  readonly #world: Pick<World, 'store' | 'clock' | 'settings' | 'resolver'>;
-  readonly #kept = new RecentMap<string, { found: Promise<FoundClient>; until: number }>(MOST_KEPT);
-  #asking = 0;
+  readonly #context: Pick<AppContext, 'store' | 'clock' | 'settings' | 'resolver'>;
+  readonly #cache = lruMap<string, { found: Promise<ClientLookup>; until: number }>(MAX_CACHED);
+  readonly #fetches = new Semaphore({ limit: MAX_FETCHES });
 
-  constructor(world: Pick<World, 'store' | 'clock' | 'settings' | 'resolver'>) {
-    this.#world = world;
+  constructor(context: Pick<AppContext, 'store' | 'clock' | 'settings' | 'resolver'>) {
+    this.#context = context;
   }
 
-  async find(id: string): Promise<FoundClient> {
-    if (id.length > LONGEST_ID) return { problem: 'its client_id is too long' };
+  async find(id: string): Promise<ClientLookup> {
+    if (id.length > MAX_ID_LENGTH) return { problem: 'its client_id is too long' };
     if (isDocumentId(id)) return this.#document(id);
-    const client = await this.#world.store.read(findClient, { id });
-    return client === undefined ? { problem: 'nobody registered under its client_id' } : { client };
+    const client = await this.#context.store.read(findClient, { id });
+    return client === undefined ? { problem: 'its client_id is not registered' } : { client };
   }
 
-  async #document(id: string): Promise<FoundClient> {
-    const now = this.#world.clock();
-    const kept = this.#kept.get(id);
-    if (kept !== undefined && kept.until > now) return kept.found;
-    if (this.#asking >= MOST_AT_ONCE) return { problem: 'too many programs are looked up at this moment' };
-    const found = this.#ask(id);
-    const entry = { found, until: now + KEEP_MS };
-    this.#kept.set(id, entry);
-    // What went wrong is tried again soon; until then nobody can make this box knock at a door all the time.
-    if ('problem' in (await found)) entry.until = now + KEEP_PROBLEM_MS;
+  async #document(id: string): Promise<ClientLookup> {
+    const now = this.#context.clock();
+    const cached = this.#cache.get(id);
+    if (cached !== undefined && cached.until > now) return cached.found;
+    using permit = this.#fetches.tryAcquire();
+    if (permit === undefined) return { problem: 'too many concurrent lookups, try again later' };
+    const { resolver, settings } = this.#context;
+    const found = fetchClient(id, { resolver, allowed: settings.allowPrivateNetworks });
+    const entry = { found, until: now + CACHE_MS };
+    this.#cache.set(id, entry);
+    // Caches failures briefly, so that this server cannot be used to flood another host.
+    if ('problem' in (await found)) entry.until = now + CACHE_FAILURE_MS;
     return found;
-  }
-
-  async #ask(id: string): Promise<FoundClient> {
-    const { resolver, settings } = this.#world;
-    this.#asking++;
-    try {
-      return await fetchClient(id, { resolver, allowed: settings.allowPrivateNetworks });
-    } finally {
-      this.#asking--;
-    }
   }
 }

@@ -1,17 +1,17 @@
 import { command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
-import type { AuditEntry } from '../audit/row.ts';
-import { publicId } from '../ids.ts';
+import type { AuditEntry } from '../core/audit-row.ts';
+import { publicId } from '../core/ids.ts';
 import { insertToken } from '../tokens/commands.ts';
-import { addSecrets, endToken, GRANT_IDLE_MS, type NewSecrets } from './grant-commands.ts';
+import { addSecrets, endGrantToken, GRANT_IDLE_MS, type GrantSecrets } from './grant-commands.ts';
 
-/** RFC 6749 4.1.2 asks for ten minutes at most; a program that waits for the browser needs seconds. */
+/** RFC 6749 4.1.2 recommends at most 10 minutes; clients need seconds. */
 const CODE_LIFE_MS = 120_000;
-/** Programs that one person can have let in at a time; the oldest makes room. */
-const MOST_GRANTS = 100;
+/** Active grants per person; the oldest is revoked. */
+const MAX_GRANTS = 100;
 
-/** What a person allowed a client to do. */
-export interface NewCode {
+/** A consent that awaits the exchange of its code. */
+export interface ConsentCode {
   hash: Uint8Array;
   organization: number;
   user: number;
@@ -22,31 +22,34 @@ export interface NewCode {
   challenge: string;
   actions: readonly string[];
   mailboxes: readonly number[] | null;
-  /** The person's act, for the log. */
+  /** Audit entry of the consent. */
   entry: AuditEntry;
 }
 
-/** Notes a consent, under the code that the client will show for it. */
-export const addCode = command('add-oauth-code', async (tx, input: NewCode, stamp): Promise<{ kind: 'allowed' }> => {
-  await tx.run(
-    `INSERT INTO oauth_code (code_hash, organization_id, user_id, client_id, client_name, redirect_uri, challenge,
+/** Stores a consent under its authorization code. */
+export const addCode = command(
+  'add-oauth-code',
+  async (tx, input: ConsentCode, stamp): Promise<{ kind: 'allowed' }> => {
+    await tx.run(
+      `INSERT INTO oauth_code (code_hash, organization_id, user_id, client_id, client_name, redirect_uri, challenge,
        actions, mailboxes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    input.hash,
-    input.organization,
-    input.user,
-    input.client,
-    input.clientName,
-    input.redirectUri,
-    input.challenge,
-    input.actions.join(' '),
-    input.mailboxes === null ? null : JSON.stringify(input.mailboxes),
-    stamp.now,
-    stamp.now + CODE_LIFE_MS,
-  );
-  await tx.run('UPDATE oauth_client SET used_at = ? WHERE id = ?', stamp.now, input.client);
-  await appendAudit(tx, input.entry, 'done', stamp);
-  return { kind: 'allowed' };
-});
+      input.hash,
+      input.organization,
+      input.user,
+      input.client,
+      input.clientName,
+      input.redirectUri,
+      input.challenge,
+      input.actions.join(' '),
+      input.mailboxes === null ? null : JSON.stringify(input.mailboxes),
+      stamp.now,
+      stamp.now + CODE_LIFE_MS,
+    );
+    await tx.run('UPDATE oauth_client SET used_at = ? WHERE id = ?', stamp.now, input.client);
+    await appendAudit(tx, input.entry, 'done', stamp);
+    return { kind: 'allowed' };
+  },
+);
 
 type CodeRow = {
   organization_id: number;
@@ -58,44 +61,45 @@ type CodeRow = {
   actions: string;
   mailboxes: string | null;
   expires_at: number;
-  spent_at: number | null;
+  redeemed_at: number | null;
   token_id: number | null;
 };
 
-export interface Exchange {
+export interface CodeExchange {
   hash: Uint8Array;
   client: string;
-  /** Null: left out, as OAuth 2.1 does. */
+  /** Null if omitted, as in OAuth 2.1. */
   redirectUri: string | null;
-  /** SHA-256 of the verifier, as the challenge is written. */
+  /** SHA-256 of the verifier, base64url, like the challenge. */
   challenge: string;
-  secrets: NewSecrets;
-  /** Of the token's row, which has no secret of its own: a value that nothing hashes to. */
+  secrets: GrantSecrets;
+  /** Random value for the hash column of the token row, which has no secret of its own. */
   placeholder: Uint8Array;
-  /** First characters of this box's access tokens. */
+  /** Visible prefix of access tokens. */
   shown: string;
   ip: string;
 }
 
 /**
- * Gives tokens for a code. Whoever presents a code uses it up; presented again, what it was exchanged for ends, as one
- * of the two is a thief. RFC 6749 4.1.2, 4.1.3; RFC 7636 4.6.
+ * Exchanges a code for tokens, once. A second use revokes the tokens: the code was stolen. RFC 6749 4.1.2, 4.1.3;
+ * RFC 7636 4.6.
  */
 export const exchangeCode = command(
   'exchange-oauth-code',
   async (
     tx,
-    input: Exchange,
+    input: CodeExchange,
     stamp,
   ): Promise<{ kind: 'granted'; token: number; actions: string[] } | { kind: 'refused'; why: string }> => {
     const row = await tx.get<CodeRow>('SELECT * FROM oauth_code WHERE code_hash = ?', input.hash);
-    if (row === undefined) return { kind: 'refused', why: 'the code is not one of this box, or too old' };
-    if (row.spent_at !== null) {
-      if (row.token_id !== null) await endToken(tx, row.token_id, 'its code was used twice', input.ip, stamp);
-      return { kind: 'refused', why: 'the code was used before' };
+    if (row === undefined) return { kind: 'refused', why: 'the code is unknown or expired' };
+    if (row.redeemed_at !== null) {
+      if (row.token_id !== null)
+        await endGrantToken(tx, row.token_id, 'authorization code used twice', input.ip, stamp);
+      return { kind: 'refused', why: 'the code was already used' };
     }
-    await tx.run('UPDATE oauth_code SET spent_at = ? WHERE code_hash = ?', stamp.now, input.hash);
-    const why = misfit(row, input, stamp.now);
+    await tx.run('UPDATE oauth_code SET redeemed_at = ? WHERE code_hash = ?', stamp.now, input.hash);
+    const why = mismatch(row, input, stamp.now);
     if (why !== undefined) return { kind: 'refused', why };
     const token = await grant(tx, row, input, stamp);
     await tx.run('UPDATE oauth_code SET token_id = ? WHERE code_hash = ?', token, input.hash);
@@ -103,15 +107,15 @@ export const exchangeCode = command(
   },
 );
 
-function misfit(row: CodeRow, input: Exchange, now: number): string | undefined {
-  if (row.expires_at <= now) return 'the code is too old';
-  if (row.client_id !== input.client) return 'the code was given to another client';
-  if (input.redirectUri !== null && row.redirect_uri !== input.redirectUri) return 'the redirect_uri is another one';
-  return row.challenge === input.challenge ? undefined : 'the code_verifier does not fit';
+function mismatch(row: CodeRow, input: CodeExchange, now: number): string | undefined {
+  if (row.expires_at <= now) return 'the code has expired';
+  if (row.client_id !== input.client) return 'the code was issued to another client';
+  if (input.redirectUri !== null && row.redirect_uri !== input.redirectUri) return 'the redirect_uri differs';
+  return row.challenge === input.challenge ? undefined : 'the code_verifier does not match';
 }
 
-async function grant(tx: Write, row: CodeRow, input: Exchange, stamp: Stamp): Promise<number> {
-  await makeRoom(tx, row.user_id, input.ip, stamp);
+async function grant(tx: Write, row: CodeRow, input: CodeExchange, stamp: Stamp): Promise<number> {
+  await revokeOldGrants(tx, row.user_id, input.ip, stamp);
   const actions = row.actions.split(' ');
   const token = await insertToken(
     tx,
@@ -146,13 +150,13 @@ async function grant(tx: Write, row: CodeRow, input: Exchange, stamp: Stamp): Pr
   return token;
 }
 
-async function makeRoom(tx: Write, user: number, ip: string, stamp: Stamp): Promise<void> {
+async function revokeOldGrants(tx: Write, user: number, ip: string, stamp: Stamp): Promise<void> {
   const old = await tx.all<{ id: number }>(
     `SELECT id FROM token WHERE user_id = ? AND revoked_at IS NULL AND expires_at > ?
      ORDER BY id DESC LIMIT -1 OFFSET ?`,
     user,
     stamp.now,
-    MOST_GRANTS - 1,
+    MAX_GRANTS - 1,
   );
-  for (const { id } of old) await endToken(tx, id, 'newer ones took its place', ip, stamp);
+  for (const { id } of old) await endGrantToken(tx, id, 'replaced by newer grants', ip, stamp);
 }

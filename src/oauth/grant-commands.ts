@@ -1,28 +1,28 @@
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
-import type { AuditEntry } from '../audit/row.ts';
-import { publicId } from '../ids.ts';
-import { endTokens, findToken } from '../tokens/commands.ts';
+import type { AuditEntry } from '../core/audit-row.ts';
+import { publicId } from '../core/ids.ts';
+import { revokeTokens, findToken } from '../tokens/commands.ts';
 
-/** How long an access token is good. */
+/** Lifetime of an access token. */
 export const ACCESS_LIFE_MS = 3_600_000;
-/** A program that asks for nothing for so long has to ask its person again. */
+/** A grant unused for this long expires. */
 export const GRANT_IDLE_MS = 30 * 24 * 3_600_000;
-/** Kept of one program: access tokens that are good, and refresh tokens that were used. */
-const MOST_ACCESS = 5;
-const MOST_SPENT = 50;
+/** Stored per grant: valid access tokens, and used refresh tokens. */
+const MAX_ACCESS_TOKENS = 5;
+const MAX_SPENT_TOKENS = 50;
 
-/** Hashes of what a client is given. */
-export interface NewSecrets {
+/** Hashes of the tokens issued to a client. */
+export interface GrantSecrets {
   access: Uint8Array;
   refresh: Uint8Array;
 }
 
-/** Gives a client its next pair, and forgets of the earlier ones what is too much. */
-export async function addSecrets(tx: Write, token: number, secrets: NewSecrets, { now }: Stamp): Promise<void> {
+/** Stores the next pair of tokens and deletes the oldest beyond the limits. */
+export async function addSecrets(tx: Write, token: number, secrets: GrantSecrets, { now }: Stamp): Promise<void> {
   const add = `INSERT INTO oauth_secret (secret_hash, token_id, kind, created_at, expires_at) VALUES (?, ?, ?, ?, ?)`;
-  await trim(tx, token, 'access', MOST_ACCESS - 1);
-  await trim(tx, token, 'refresh', MOST_SPENT);
+  await trim(tx, token, 'access', MAX_ACCESS_TOKENS - 1);
+  await trim(tx, token, 'refresh', MAX_SPENT_TOKENS);
   await tx.run(add, secrets.access, token, 'access', now, now + ACCESS_LIFE_MS);
   await tx.run(add, secrets.refresh, token, 'refresh', now, now + GRANT_IDLE_MS);
 }
@@ -37,14 +37,14 @@ async function trim(tx: Write, token: number, kind: 'access' | 'refresh', keep: 
   );
 }
 
-/** Ends what a program was allowed, on nobody's word but the facts'. */
-export async function endToken(tx: Write, token: number, reason: string, ip: string, stamp: Stamp): Promise<void> {
+/** Revokes a grant automatically, with an audit entry. */
+export async function endGrantToken(tx: Write, token: number, reason: string, ip: string, stamp: Stamp): Promise<void> {
   const row = await tx.get<{ organization_id: number; name: string }>(
     'SELECT organization_id, name FROM token WHERE id = ? AND revoked_at IS NULL',
     token,
   );
   if (row === undefined) return;
-  await endTokens(tx, token, stamp);
+  await revokeTokens(tx, token, stamp);
   const who = { actor: 'mailstead', actorName: '', way: 'box' as const, ip };
   const what = { operation: 'disconnect_app', target: publicId('token', token), detail: { name: row.name, reason } };
   await appendAudit(tx, { organization: row.organization_id, ...who, ...what }, 'done', stamp);
@@ -54,7 +54,7 @@ type SecretRow = {
   token_id: number;
   kind: string;
   expires_at: number;
-  spent_at: number | null;
+  redeemed_at: number | null;
   client_id: string | null;
   organization_id: number;
   revoked_at: number | null;
@@ -62,35 +62,35 @@ type SecretRow = {
 
 function secretOf(tx: Write, hash: Uint8Array): Promise<SecretRow | undefined> {
   return tx.get<SecretRow>(
-    `SELECT s.token_id, s.kind, s.expires_at, s.spent_at, t.client_id, t.organization_id, t.revoked_at
+    `SELECT s.token_id, s.kind, s.expires_at, s.redeemed_at, t.client_id, t.organization_id, t.revoked_at
      FROM oauth_secret s JOIN token t ON t.id = s.token_id WHERE s.secret_hash = ?`,
     hash,
   );
 }
 
 /**
- * Gives a new pair for a refresh token, once. One that was used before has two holders, of whom one is a thief: all that
- * came of the consent ends. RFC 6749 6, RFC 9700 4.14.2.
+ * Exchanges a refresh token for a new pair, once. A second use means theft and revokes the grant. RFC 6749 6,
+ * RFC 9700 4.14.2.
  */
 export const refreshGrant = command(
   'refresh-oauth-grant',
   async (
     tx,
-    input: { hash: Uint8Array; client: string; secrets: NewSecrets; ip: string },
+    input: { hash: Uint8Array; client: string; secrets: GrantSecrets; ip: string },
     stamp,
   ): Promise<{ kind: 'granted'; token: number; actions: string[] } | { kind: 'refused'; why: string }> => {
     const row = await secretOf(tx, input.hash);
-    if (row?.kind !== 'refresh') return { kind: 'refused', why: 'the refresh token is not one of this box' };
-    if (row.client_id !== input.client) return { kind: 'refused', why: 'the refresh token is of another client' };
-    if (row.spent_at !== null) {
-      await endToken(tx, row.token_id, 'a refresh token was used twice', input.ip, stamp);
-      return { kind: 'refused', why: 'the refresh token was used before; the person has to be asked again' };
+    if (row?.kind !== 'refresh') return { kind: 'refused', why: 'the refresh token is unknown' };
+    if (row.client_id !== input.client) return { kind: 'refused', why: 'the refresh token belongs to another client' };
+    if (row.redeemed_at !== null) {
+      await endGrantToken(tx, row.token_id, 'refresh token used twice', input.ip, stamp);
+      return { kind: 'refused', why: 'the refresh token was already used; request consent again' };
     }
     const token = await findToken.run(tx, { id: row.token_id });
     if (token === undefined || row.expires_at <= stamp.now) {
       return { kind: 'refused', why: 'the refresh token is expired or revoked' };
     }
-    await tx.run('UPDATE oauth_secret SET spent_at = ? WHERE secret_hash = ?', stamp.now, input.hash);
+    await tx.run('UPDATE oauth_secret SET redeemed_at = ? WHERE secret_hash = ?', stamp.now, input.hash);
     await tx.run('UPDATE token SET expires_at = ? WHERE id = ?', stamp.now + GRANT_IDLE_MS, row.token_id);
     await addSecrets(tx, row.token_id, input.secrets, stamp);
     return { kind: 'granted', token: row.token_id, actions: token.actions };
@@ -98,8 +98,8 @@ export const refreshGrant = command(
 );
 
 /**
- * Ends what a program was allowed: on the word of who holds one of its secrets (RFC 7009; `client`, when it is named,
- * must be its own), or of the person who let it in.
+ * Revokes a grant: by the holder of one of its tokens (RFC 7009; `client`, if given, must match), or by the person who
+ * granted it.
  */
 export const endGrant = command(
   'end-oauth-grant',
@@ -114,7 +114,7 @@ export const endGrant = command(
       const row = await secretOf(tx, input.hash);
       if (row === undefined || row.revoked_at !== null) return { kind: 'missing' };
       if (input.client !== null && input.client !== row.client_id) return { kind: 'missing' };
-      await endToken(tx, row.token_id, 'the program gave it back', input.ip, stamp);
+      await endGrantToken(tx, row.token_id, 'revoked by the program', input.ip, stamp);
       return { kind: 'ended' };
     }
     const row = await tx.get<{ organization_id: number }>(
@@ -123,14 +123,14 @@ export const endGrant = command(
       input.user,
     );
     if (row === undefined) return { kind: 'missing' };
-    await endTokens(tx, input.token, stamp);
+    await revokeTokens(tx, input.token, stamp);
     await appendAudit(tx, { ...input.entry, organization: row.organization_id }, 'done', stamp);
     return { kind: 'ended' };
   },
 );
 
-/** A program that a person let in. */
-export interface Grant {
+/** A program with access, granted by a person. */
+export interface OAuthGrant {
   token: number;
   name: string;
   client: string;
@@ -143,40 +143,59 @@ export interface Grant {
   expiresAt: number;
 }
 
-/** The programs that a person let in and that still may come in, in all organizations. */
+/** A person's active grants in all organizations. */
 export const listGrants = query(
   'list-oauth-grants',
-  async (rx, input: { user: number; now: number }): Promise<Grant[]> => {
-    const rows = await rx.all<{
-      id: number;
-      name: string;
-      client_id: string;
-      organization_id: number;
-      organization_name: string;
-      actions: string;
-      mailboxes: string | null;
-      created_at: number;
-      last_used_at: number | null;
-      expires_at: number;
-    }>(
-      `SELECT t.id, t.name, t.client_id, t.organization_id, o.name AS organization_name, t.actions, t.mailboxes,
-         t.created_at, t.last_used_at, t.expires_at
+  async (rx, input: { user: number; now: number }): Promise<OAuthGrant[]> => {
+    const rows = await rx.all<
+      Omit<OAuthGrant, 'actions' | 'mailboxes'> & { actions: string; mailboxes: string | null }
+    >(
+      `SELECT t.id AS token, t.name, t.client_id AS client, t.organization_id AS organization,
+         o.name AS "organizationName", t.actions, t.mailboxes, t.created_at AS "createdAt",
+         t.last_used_at AS "lastUsedAt", t.expires_at AS "expiresAt"
        FROM token t JOIN organization o ON o.id = t.organization_id
        WHERE t.user_id = ? AND t.revoked_at IS NULL AND t.expires_at > ? ORDER BY t.id`,
       input.user,
       input.now,
     );
-    return rows.map((row) => ({
-      token: row.id,
-      name: row.name,
-      client: row.client_id,
-      organization: row.organization_id,
-      organizationName: row.organization_name,
-      actions: row.actions.split(' '),
-      mailboxes: row.mailboxes === null ? null : (JSON.parse(row.mailboxes) as number[]),
-      createdAt: row.created_at,
-      lastUsedAt: row.last_used_at,
-      expiresAt: row.expires_at,
+    return rows.map(({ actions, mailboxes, ...row }) => ({
+      ...row,
+      actions: actions.split(' '),
+      mailboxes: mailboxes === null ? null : (JSON.parse(mailboxes) as number[]),
     }));
   },
 );
+
+const DAY = 86_400_000;
+const SLICE = 100;
+
+/**
+ * Deletes expired codes and tokens, and clients without a grant after one day, or 90 days after the last one. Returns true
+ * if more remain.
+ */
+export const purgeOAuth = command('purge-oauth', async (tx, _input: undefined, { now }): Promise<boolean> => {
+  const deleted = [
+    await tx.run(
+      'DELETE FROM oauth_code WHERE code_hash IN (SELECT code_hash FROM oauth_code WHERE expires_at <= ? LIMIT ?)',
+      // Kept for a day after expiry, to detect late use of a stolen code.
+      now - DAY,
+      SLICE,
+    ),
+    await tx.run(
+      `DELETE FROM oauth_secret WHERE secret_hash IN
+         (SELECT secret_hash FROM oauth_secret WHERE expires_at <= ? LIMIT ?)`,
+      now,
+      SLICE,
+    ),
+    await tx.run(
+      `DELETE FROM oauth_client WHERE id IN (SELECT c.id FROM oauth_client c
+         WHERE c.created_at <= ?1 AND (c.used_at IS NULL OR (c.used_at <= ?2 AND NOT EXISTS
+           (SELECT 1 FROM token t WHERE t.client_id = c.id AND t.revoked_at IS NULL AND t.expires_at > ?3))) LIMIT ?4)`,
+      now - DAY,
+      now - 90 * DAY,
+      now,
+      SLICE,
+    ),
+  ];
+  return deleted.some(({ changes }) => changes === SLICE);
+});

@@ -1,6 +1,6 @@
-import { ACTIONS } from '../tokens/token.ts';
+import { ACTIONS } from '../core/token.ts';
 
-/** `/.well-known/oauth-authorization-server`: where and how programs are let in. RFC 8414 2; `agent_auth` as auth.md has it. */
+/** `/.well-known/oauth-authorization-server`. RFC 8414 2; `agent_auth` as in auth.md. */
 export function authorizationServer(baseUrl: string, open: boolean): object {
   return {
     issuer: baseUrl,
@@ -31,7 +31,7 @@ export function authorizationServer(baseUrl: string, open: boolean): object {
   };
 }
 
-/** Whether a `resource` parameter means this box: its MCP endpoint, whatever its query, or the whole of it. RFC 8707 2. */
+/** True if a `resource` parameter names this server or its MCP endpoint, ignoring the query. RFC 8707 2. */
 export function isOwnResource(baseUrl: string, resource: string): boolean {
   if (!URL.canParse(resource)) return false;
   const url = new URL(resource);

@@ -3,14 +3,14 @@ import { ANALYTICS } from './analytics/index.ts';
 import { AGENT_DECISIONS, AGENTS } from './agents/index.ts';
 import { ALIASES } from './aliases/index.ts';
 import { CANARY_CARE } from './canaries/index.ts';
-import { CHANGING } from './changing/index.ts';
+import { MESSAGE_UPDATES } from './message-updates/index.ts';
 import { CONTACTS } from './contacts/index.ts';
 import { DELIVERABILITY } from './deliverability/index.ts';
 import { DOMAINS } from './domains/index.ts';
 import { whoami } from './identity/whoami.ts';
 import { LABELS } from './labels/index.ts';
 import { MAILBOXES } from './mailboxes/index.ts';
-import type { Operation } from './operation.ts';
+import type { Operation } from '../core/operation.ts';
 import { ORGANIZATION } from './organization/index.ts';
 import { POLICIES, POLICY_DECISIONS } from './policies/index.ts';
 import { QUARANTINE, QUARANTINE_DECISIONS } from './quarantine/index.ts';
@@ -20,12 +20,12 @@ import { SENDER_RULES } from './sender-rules/index.ts';
 import { SENDING } from './sending/index.ts';
 import { SERVICES } from './services/index.ts';
 import { searchDocs } from './support/search-docs.ts';
-import { TOGETHER } from './together/index.ts';
+import { COLLABORATION } from './collaboration/index.ts';
 import { TRACE } from './trace/index.ts';
 import { WAITING } from './waiting/index.ts';
 import { WRITING } from './writing/index.ts';
 
-/** Everything that can be done, in the order in which it is listed. */
+/** All operations, in the order in which they are listed. */
 export const CATALOGUE: readonly Operation[] = [
   ...ACCOUNTS,
   whoami,
@@ -33,11 +33,11 @@ export const CATALOGUE: readonly Operation[] = [
   ...MAILBOXES,
   ...ALIASES,
   ...READING,
-  ...CHANGING,
+  ...MESSAGE_UPDATES,
   ...LABELS,
   ...CONTACTS,
   ...QUARANTINE,
-  ...TOGETHER,
+  ...COLLABORATION,
   ...WAITING,
   ...SENDER_RULES,
   ...SENDING,
@@ -53,7 +53,10 @@ export const CATALOGUE: readonly Operation[] = [
   searchDocs,
 ];
 
-/** What people do in the portal and the operator by the command line: no tools, and refused to every token. */
+/**
+ * Operations for people in the portal and the operator on the command line: not listed as tools, refused to every
+ * token.
+ */
 export const FOR_PEOPLE: readonly Operation[] = [
   ...POLICY_DECISIONS,
   ...AGENT_DECISIONS,

@@ -1,19 +1,22 @@
 import { z } from 'zod';
-import { OPERATOR } from '../../mail/store/account.ts';
-import type { Caller } from './caller.ts';
-import type { Operation } from './operation.ts';
+import { OPERATOR } from '../../mail/store/account/account.ts';
+import type { Caller } from '../core/caller.ts';
+import type { Operation } from '../core/operation.ts';
 
 type JsonSchema = Record<string, unknown>;
 
 const inputs = new WeakMap<Operation, JsonSchema>();
 const outputs = new WeakMap<Operation, JsonSchema>();
 
-/** The input schema for the wire, made once. Every operation takes organizationId, which must be the caller's own. */
+/**
+ * Returns the input schema for the wire, cached. Every operation accepts organizationId, which must be the caller's
+ * own.
+ */
 export function inputSchema(operation: Operation): JsonSchema {
   return once(inputs, operation, () => plain(operation.input, 'input'));
 }
 
-/** The whole output schema. */
+/** Returns the complete output schema. */
 export function outputSchema(operation: Operation): JsonSchema {
   return once(outputs, operation, () => plain(operation.output, 'output'));
 }
@@ -31,14 +34,17 @@ function once(kept: WeakMap<Operation, JsonSchema>, operation: Operation, make: 
   return made;
 }
 
-/** What is listed for a caller: nothing of the box for strangers, and for nobody only how to begin. */
+/**
+ * Returns true if an operation is listed for a caller: operator's tools only for the operator, and for anonymous
+ * callers only those that create an organization.
+ */
 export function visibleTo(operation: Operation, caller: Caller): boolean {
   if (operation.socketOnly === true || operation.peopleOnly === true) return false;
   if (caller.organization === undefined) return operation.action === 'anonymous';
   return operation.operatorOnly !== true || caller.organization === OPERATOR;
 }
 
-/** One operation as REST lists it. */
+/** Describes an operation for REST. */
 export function describe(operation: Operation): JsonSchema {
   const { name, title, toolset, action, description, hints, rest } = operation;
   return {

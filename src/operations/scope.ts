@@ -1,17 +1,18 @@
-import { jmapId } from '../../mail/jmap/ids.ts';
+import { jmapId } from '../../mail/jmap/core/ids.ts';
 import { addressKey, parseAddress, parseDomain } from '../../mail/message/address.ts';
-import { type AccountInfo, accountByKey, accountOf } from '../../mail/store/account.ts';
-import { type DomainInfo, domainOf as findDomain, domainsOf } from '../../mail/store/domain.ts';
-import { rowId, publicId } from '../ids.ts';
+import { type AccountInfo, accountByKey, accountOf } from '../../mail/store/account/account.ts';
+import { type DomainInfo, domainOf as findDomain, domainsOf } from '../../mail/store/address/domain.ts';
+import { rowId, publicId } from '../core/ids.ts';
 import { listProjects, type Project } from '../organizations/commands.ts';
-import { accountsInProject, domainSetup, mailboxSetup } from '../accounts/setup.ts';
-import { findWebhook, type Webhook, webhookOfOrganization } from '../sending/webhook-queries.ts';
+import { accountsInProject, mailboxSetup } from '../accounts/mailbox-setup.ts';
+import { domainSetup } from '../domains/setup.ts';
+import { findWebhook, type Webhook, webhookOfOrganization } from '../webhooks/webhook-queries.ts';
 import { findService, type Service } from '../services/queries.ts';
-import type { Caller } from './caller.ts';
-import type { Call } from './operation.ts';
-import { notFound, refuse } from './refusal.ts';
+import type { Caller } from '../core/caller.ts';
+import type { Call } from '../core/operation.ts';
+import { notFound, refuse } from '../core/refusal.ts';
 
-/** The project that is meant: the named one, else the first that the token may see. */
+/** Returns the named project, or the first that the token may see. */
 export async function projectOf(call: Call, projectId: string | undefined): Promise<Project> {
   const projects = await call.store.read(listProjects, { organization: call.tenant });
   const allowed = await allowedProjects(call);
@@ -22,7 +23,7 @@ export async function projectOf(call: Call, projectId: string | undefined): Prom
   return project;
 }
 
-/** The projects that a limited token may see: its own, or those of its service or mailboxes; null: all. */
+/** Returns the projects that a limited token may see: its own, or those of its service or mailboxes; null: all. */
 export async function allowedProjects({ store, tenant, caller }: Call): Promise<number[] | null> {
   const { project, service, mailboxes } = caller;
   if (project !== null) return [project];
@@ -37,7 +38,7 @@ export async function allowedProjects({ store, tenant, caller }: Call): Promise<
   );
 }
 
-/** Refuses what lies outside the project that a token is limited to. */
+/** Refuses what is outside the token's project. */
 export function withinProject({ caller }: Call, project: number | null): void {
   if (caller.project === null || caller.project === project) return;
   outOfScope(caller);
@@ -48,7 +49,7 @@ export interface Mailbox extends AccountInfo {
   displayName: string | null;
 }
 
-/** The mailbox that is meant, by id or by address; only one of this organization and within the token's limits. */
+/** Finds a mailbox by id or address, within the organization and the token's limits. */
 export async function mailboxOf(
   call: Call,
   given: { mailboxId?: string | undefined; address?: string | undefined },
@@ -72,13 +73,13 @@ async function namedAccount(
   if (address !== undefined) {
     const parsed = parseAddress(address);
     if (parsed !== undefined) return store.read(accountByKey, { tenant, key: addressKey(parsed) });
-    return refuse('invalid_arguments', 'address is not a mail address.', {
+    return refuse('invalid_arguments', 'address must be a mail address such as ann@example.com.', {
       issues: [{ path: 'address', message: 'is not a mail address' }],
     });
   }
   const [only, ...more] = caller.mailboxes ?? [];
   if (only !== undefined && more.length === 0) return store.read(accountOf, { tenant, id: only });
-  return refuse('invalid_arguments', 'Say which mailbox: mailboxId or address is missing.', {
+  return refuse('invalid_arguments', 'Give mailboxId or address.', {
     issues: [{ path: 'mailboxId', message: 'missing' }],
   });
 }
@@ -89,13 +90,13 @@ export function withinMailbox(call: Call, mailbox: { id: number; project: number
   if (service !== null || mailboxes?.includes(mailbox.id) === false) outOfScope(call.caller);
 }
 
-/** Refuses what lies outside the conversation that a token is limited to: to it nothing else is there. */
+/** Refuses what is outside the token's conversation, as if it did not exist. */
 export function withinThread({ caller }: Call, thread: number | undefined, resource = 'message'): void {
   const limit = caller.token?.narrow?.thread ?? null;
   if (limit !== null && limit !== thread) notFound(resource);
 }
 
-/** The domain that is meant, by id or by name; only one of this organization and within the token's limits. */
+/** Finds a domain by id or name, within the organization and the token's limits. */
 export async function domainOf(
   call: Call,
   given: { domainId?: string | undefined; domain?: string | undefined },
@@ -118,14 +119,14 @@ async function namedDomain(
   }
   const name = domain === undefined ? undefined : parseDomain(domain);
   if (name === undefined) {
-    return refuse('invalid_arguments', 'Say which domain: domainId or domain is missing or is no domain name.', {
+    return refuse('invalid_arguments', 'Give domainId or domain, a domain name.', {
       issues: [{ path: 'domainId', message: 'missing' }],
     });
   }
   return (await store.read(domainsOf, { tenant })).find((one) => one.name === name);
 }
 
-/** Refuses, and says what the token is limited to. */
+/** Refuses, and states the token's limits. */
 export function outOfScope({ project, service, mailboxes, token }: Caller): never {
   const thread = token?.narrow?.thread ?? null;
   const limited = thread === null ? 'another project, service or mailbox' : 'one conversation';
@@ -137,7 +138,7 @@ export function outOfScope({ project, service, mailboxes, token }: Caller): neve
   });
 }
 
-/** The accounts that a limited token may see; null: all of its organization. */
+/** Returns the accounts that a limited token may see; null: all of its organization. */
 export async function allowedAccounts(call: Pick<Call, 'store' | 'tenant' | 'caller'>): Promise<number[] | null> {
   const { project, service, mailboxes } = call.caller;
   if (service !== null) return [];
@@ -146,7 +147,7 @@ export async function allowedAccounts(call: Pick<Call, 'store' | 'tenant' | 'cal
   return mailboxes === null ? inProject : inProject.filter((id) => mailboxes.includes(id));
 }
 
-/** The webhook that is meant: of the organization by its id, else of the mailbox that is named. */
+/** Finds a webhook of the organization by id, or the webhook of the named mailbox. */
 export async function webhookOf(
   call: Call,
   {
@@ -172,7 +173,7 @@ export async function webhookOf(
   return hook;
 }
 
-/** The service that is meant; only one of this organization and within the token's limits. */
+/** Finds a service, within the organization and the token's limits. */
 export async function serviceOf(call: Call, serviceId: string): Promise<Service> {
   const id = rowId('service', serviceId);
   const service = id === undefined ? undefined : await call.store.read(findService, { organization: call.tenant, id });

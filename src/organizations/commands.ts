@@ -1,19 +1,18 @@
-import { holdTenant } from '../../mail/delivery/schedule.ts';
+import { holdTenant } from '../../mail/delivery/scheduled-messages.ts';
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
-import { slugOf } from './slug.ts';
 
-export type Origin = 'operator' | 'claim' | 'own';
+export type OrganizationOrigin = 'operator' | 'claim' | 'own';
 
 export interface NewOrganization {
   name: string;
-  origin: Origin;
+  origin: OrganizationOrigin;
   ip: string;
 }
 
-/** Every organization starts with one. */
+/** Name of the first project of each organization. */
 const FIRST_PROJECT = 'Default';
 
-/** Makes an organization with its first project; the slug gets a number when it is taken. */
+/** Creates an organization with its first project; a taken slug gets a number. */
 export async function insertOrganization(
   tx: Write,
   { name, origin, ip }: NewOrganization,
@@ -60,7 +59,7 @@ async function freeSlug(tx: Write, wanted: string): Promise<string> {
   return `${wanted}-${number}`;
 }
 
-/** Makes the operator's organization, once. It is the first, so its id is the engine's OPERATOR. */
+/** Creates the operator's organization, once. It is the first, so its id is the engine's OPERATOR. */
 export const seedOperator = command(
   'seed-operator',
   async (tx, input: { name: string }, stamp): Promise<{ id: number; made: boolean }> => {
@@ -75,65 +74,36 @@ export interface Organization {
   id: number;
   slug: string;
   name: string;
-  origin: Origin;
+  origin: OrganizationOrigin;
   createdAt: number;
   claimedAt: number | null;
   frozenAt: number | null;
-  /** New forwards to elsewhere wait for the word of their destination. */
+  /** New forwards to other servers need confirmation by their destination. */
   confirmForwards: boolean;
 }
 
-type Columns = {
-  id: number;
-  slug: string;
-  name: string;
-  origin: string;
-  created_at: number;
-  claimed_at: number | null;
-  frozen_at: number | null;
-  confirm_forwards: number;
-};
+type StoredOrganization = Omit<Organization, 'confirmForwards'> & { confirmForwards: number };
+
+const COLUMNS = `o.id, o.slug, o.name, o.origin, o.created_at AS "createdAt", o.claimed_at AS "claimedAt",
+  o.frozen_at AS "frozenAt", o.confirm_forwards AS "confirmForwards"`;
 
 export const findOrganization = query(
   'find-organization',
   async (rx, input: { id: number }): Promise<Organization | undefined> => {
-    const row = await rx.get<Columns>('SELECT * FROM organization WHERE id = ?', input.id);
-    return row && organizationOf(row);
+    const row = await rx.get<StoredOrganization>(`SELECT ${COLUMNS} FROM organization o WHERE o.id = ?`, input.id);
+    return row && { ...row, confirmForwards: row.confirmForwards === 1 };
   },
 );
 
-function organizationOf(row: Columns): Organization {
-  return {
-    id: row.id,
-    slug: row.slug,
-    name: row.name,
-    origin: row.origin as Origin,
-    createdAt: row.created_at,
-    claimedAt: row.claimed_at,
-    frozenAt: row.frozen_at,
-    confirmForwards: row.confirm_forwards === 1,
-  };
-}
+export type Project = { id: number; organization: number; name: string; createdAt: number };
 
-export interface Project {
-  id: number;
-  organization: number;
-  name: string;
-  createdAt: number;
-}
-
-export const listProjects = query('list-projects', async (rx, input: { organization: number }): Promise<Project[]> => {
-  const rows = await rx.all<{ id: number; organization_id: number; name: string; created_at: number }>(
-    'SELECT id, organization_id, name, created_at FROM project WHERE organization_id = ? ORDER BY id',
+export const listProjects = query('list-projects', (rx, input: { organization: number }): Promise<Project[]> =>
+  rx.all<Project>(
+    `SELECT id, organization_id AS organization, name, created_at AS "createdAt"
+     FROM project WHERE organization_id = ? ORDER BY id`,
     input.organization,
-  );
-  return rows.map((row) => ({
-    id: row.id,
-    organization: row.organization_id,
-    name: row.name,
-    createdAt: row.created_at,
-  }));
-});
+  ),
+);
 
 export const renameOrganization = command(
   'rename-organization',
@@ -143,13 +113,13 @@ export const renameOrganization = command(
   },
 );
 
-/** Why mail of a frozen organization waits. */
+/** Hold reason for mail of a frozen organization. */
 export const FROZEN = 'the organization is frozen';
 
-/** What it had queued waits too: nothing of it may work. */
+/** Holds its queued mail. */
 async function holdQueue(tx: Write, tenant: number): Promise<void> {
   await tx.run(
-    `UPDATE queue SET state = 1, held_because = ? WHERE state = 0
+    `UPDATE queue SET state = 1, hold_reason = ? WHERE state = 0
        AND submission_id IN (SELECT id FROM submission WHERE tenant = ?)`,
     FROZEN,
     tenant,
@@ -158,7 +128,7 @@ async function holdQueue(tx: Write, tenant: number): Promise<void> {
 
 async function releaseQueue(tx: Write, tenant: number, now: number): Promise<void> {
   await tx.run(
-    `UPDATE queue SET state = 0, held_because = NULL, next_at = ? WHERE state = 1 AND held_because = ?
+    `UPDATE queue SET state = 0, hold_reason = NULL, next_at = ? WHERE state = 1 AND hold_reason = ?
        AND submission_id IN (SELECT id FROM submission WHERE tenant = ?)`,
     now,
     FROZEN,
@@ -166,7 +136,7 @@ async function releaseQueue(tx: Write, tenant: number, now: number): Promise<voi
   );
 }
 
-/** Stops an organization, or lets it go on. Answers its accounts, whose sessions must end. */
+/** Freezes or unfreezes an organization. Returns its accounts, whose sessions must end. */
 export const freezeOrganization = command(
   'freeze-organization',
   async (
@@ -199,20 +169,55 @@ export interface OrganizationUse extends Organization {
   lastUsedAt: number | null;
 }
 
-/** Every organization with its size and when a token of it was last used. */
+/** Every organization with its size and the last use of its tokens. */
 export const listOrganizationUse = query('list-organization-use', async (rx): Promise<OrganizationUse[]> => {
-  const rows = await rx.all<Columns & { domains: number; mailboxes: number; used: number; last_used: number | null }>(
-    `SELECT o.*, (SELECT count(*) FROM domain d WHERE d.tenant = o.id) AS domains,
+  const rows = await rx.all<Omit<OrganizationUse, 'confirmForwards'> & { confirmForwards: number }>(
+    `SELECT ${COLUMNS}, (SELECT count(*) FROM domain d WHERE d.tenant = o.id) AS domains,
        (SELECT count(*) FROM account a WHERE a.tenant = o.id AND a.state <> 2) AS mailboxes,
-       (SELECT coalesce(sum(a.used_bytes), 0) FROM account a WHERE a.tenant = o.id) AS used,
-       (SELECT max(t.last_used_at) FROM token t WHERE t.organization_id = o.id) AS last_used
+       (SELECT coalesce(sum(a.used_bytes), 0) FROM account a WHERE a.tenant = o.id) AS "usedBytes",
+       (SELECT max(t.last_used_at) FROM token t WHERE t.organization_id = o.id) AS "lastUsedAt"
      FROM organization o ORDER BY o.id`,
   );
-  return rows.map((row) => ({
-    ...organizationOf(row),
-    domains: row.domains,
-    mailboxes: row.mailboxes,
-    usedBytes: row.used,
-    lastUsedAt: row.last_used,
-  }));
+  return rows.map((row) => ({ ...row, confirmForwards: row.confirmForwards === 1 }));
 });
+
+const MAX_SLUG = 40;
+
+/** Creates a slug from a name: lower case ASCII words with hyphens. Never empty. */
+function slugOf(name: string): string {
+  const words = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, MAX_SLUG)
+    .replace(/-+$/, '');
+  return words === '' ? 'organization' : words;
+}
+
+interface OrganizationUsage {
+  domains: number;
+  mailboxes: number;
+  messages: number;
+  storedBytes: number;
+  services: number;
+  /** Queued recipients. */
+  queued: number;
+}
+
+/** Usage of one organization. */
+export const organizationUse = query(
+  'organization-use',
+  async (rx, input: { organization: number }): Promise<OrganizationUsage> => {
+    const row = await rx.get<Record<keyof OrganizationUsage, number>>(
+      `SELECT (SELECT count(*) FROM domain WHERE tenant = ?1) AS domains, count(*) AS mailboxes,
+         coalesce(sum(used_count), 0) AS messages, coalesce(sum(used_bytes), 0) AS storedBytes,
+         (SELECT count(*) FROM service WHERE organization_id = ?1) AS services,
+         (SELECT count(*) FROM queue q JOIN submission s ON s.id = q.submission_id WHERE s.tenant = ?1) AS queued
+       FROM account WHERE tenant = ?1 AND state <> 2`,
+      input.organization,
+    );
+    return row ?? { domains: 0, mailboxes: 0, messages: 0, storedBytes: 0, services: 0, queued: 0 };
+  },
+);

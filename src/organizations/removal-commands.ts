@@ -1,18 +1,18 @@
-import { unscheduleTenant } from '../../mail/delivery/schedule.ts';
-import { dismissAccount } from '../../mail/store/account-removal.ts';
-import { dropDomain } from '../../mail/store/domain.ts';
+import { unscheduleTenant } from '../../mail/delivery/scheduled-messages.ts';
+import { closeAccount } from '../../mail/store/account/account-removal.ts';
+import { dropDomain } from '../../mail/store/address/domain.ts';
 import { command, type Write } from '../../mail/store/engine/types.ts';
-import { collectBlob } from '../../mail/store/tidy.ts';
-import { steerQueue } from '../../mail/store/queue-steering.ts';
+import { collectBlob } from '../../mail/store/retention/purge.ts';
+import { changeQueue } from '../../mail/store/queue/queue-change.ts';
 
-/** Mailboxes of one commit. */
+/** Mailboxes per commit. */
 const SLICE = 100;
-/** Plain rows of one commit. */
+/** Plain rows per commit. */
 const ROWS = 400;
 
 /**
- * Takes a slice of a frozen organization away: mail that it had queued, mailboxes, domains, at last everything else.
- * Its audit rows stay. Answers what was taken, so that sessions end and programs stop.
+ * Deletes a slice of a frozen organization: queued mail, mailboxes, domains, finally everything else. Its audit rows stay.
+ * Returns the deleted accounts, so that sessions end and programs stop.
  */
 export const removeOrganization = command(
   'remove-organization',
@@ -24,7 +24,7 @@ export const removeOrganization = command(
     const frozen = await tx.get('SELECT 1 AS there FROM organization WHERE id = ? AND frozen_at IS NOT NULL', input.id);
     if (frozen === undefined) return { kind: 'missing' };
     const queue = { ids: 'all', what: 'cancel', tenant: input.id, accounts: null } as const;
-    if ((await steerQueue.run(tx, queue, stamp)).changed > 0) return { kind: 'removing', accounts: [] };
+    if ((await changeQueue.run(tx, queue, stamp)).changed > 0) return { kind: 'removing', accounts: [] };
     if ((await unscheduleTenant(tx, input.id, stamp)) > 0) return { kind: 'removing', accounts: [] };
     if (await removeSent(tx, input.id)) return { kind: 'removing', accounts: [] };
     if (await removeUploads(tx, input.id)) return { kind: 'removing', accounts: [] };
@@ -36,27 +36,27 @@ export const removeOrganization = command(
     for (const { id } of accounts) await removeMailbox(tx, input.id, id);
     if (accounts.length > 0) return { kind: 'removing', accounts: accounts.map((row) => row.id) };
     await removeDomains(tx, input.id);
-    for (const sql of REST) await tx.run(sql, input.id);
+    for (const sql of REMAINING_TABLES) await tx.run(sql, input.id);
     return { kind: 'removed', accounts: [] };
   },
 );
 
-/** What it sent, and who was not to get it: more rows than one commit takes. True while some may be left. */
+/** Deletes rows of large tables, a slice per commit. True while some may be left. */
 async function removeSent(tx: Write, tenant: number): Promise<boolean> {
-  for (const sql of MANY) {
+  for (const sql of LARGE_TABLES) {
     const { changes } = await tx.run(sql, tenant, ROWS);
     if (changes === ROWS) return true;
   }
   return false;
 }
 
-const MANY = [
-  `DELETE FROM sent_before WHERE (credential, key) IN (SELECT b.credential, b.key FROM sent_before b
+const LARGE_TABLES = [
+  `DELETE FROM idempotency WHERE (credential, key) IN (SELECT b.credential, b.key FROM idempotency b
      JOIN sent_email s ON s.trace = b.trace WHERE s.organization_id = ? LIMIT ?)`,
   'DELETE FROM sent_email WHERE id IN (SELECT id FROM sent_email WHERE organization_id = ? LIMIT ?)',
   'DELETE FROM agent_rule_change WHERE id IN (SELECT id FROM agent_rule_change WHERE tenant = ? LIMIT ?)',
-  `DELETE FROM narrow_use WHERE subject IN (SELECT json_extract(l.value, '$.of') FROM token t,
-     json_each(t.narrow, '$.sends') l JOIN narrow_use u ON u.subject = json_extract(l.value, '$.of')
+  `DELETE FROM narrow_token_use WHERE subject IN (SELECT json_extract(l.value, '$.of') FROM token t,
+     json_each(t.narrow, '$.sends') l JOIN narrow_token_use u ON u.subject = json_extract(l.value, '$.of')
      WHERE t.organization_id = ? LIMIT ?)`,
   'DELETE FROM sender_rule WHERE id IN (SELECT id FROM sender_rule WHERE tenant = ? LIMIT ?)',
   'DELETE FROM suppression WHERE (tenant, key) IN (SELECT tenant, key FROM suppression WHERE tenant = ? LIMIT ?)',
@@ -64,11 +64,12 @@ const MANY = [
   `DELETE FROM correspondent WHERE (account_id, key) IN (SELECT c.account_id, c.key FROM correspondent c
      JOIN account a ON a.id = c.account_id WHERE a.tenant = ? LIMIT ?)`,
   'DELETE FROM correspondent WHERE (account_id, key) IN (SELECT account_id, key FROM correspondent WHERE account_id = -?1 LIMIT ?2)',
-  `DELETE FROM exposure WHERE (reader, email_id) IN (SELECT e.reader, e.email_id FROM exposure e
-     JOIN exposed x ON x.reader = e.reader WHERE x.tenant = ? LIMIT ?)`,
-  `DELETE FROM handed_out WHERE (tenant, size, reader, email_id) IN
-     (SELECT tenant, size, reader, email_id FROM handed_out WHERE tenant = ? LIMIT ?)`,
-  'DELETE FROM exposed WHERE reader IN (SELECT reader FROM exposed WHERE tenant = ? LIMIT ?)',
+  `DELETE FROM untrusted_read WHERE (reader, email_id) IN (SELECT e.reader, e.email_id FROM untrusted_read e
+     JOIN tainted_reader x ON x.reader = e.reader WHERE x.tenant = ? LIMIT ?)`,
+  `DELETE FROM downloaded_content WHERE (tenant, size, reader, email_id) IN
+     (SELECT tenant, size, reader, email_id FROM downloaded_content WHERE tenant = ? LIMIT ?)`,
+  'DELETE FROM tainted_content WHERE content IN (SELECT content FROM tainted_content WHERE tenant = ? LIMIT ?)',
+  'DELETE FROM tainted_reader WHERE reader IN (SELECT reader FROM tainted_reader WHERE tenant = ? LIMIT ?)',
   'DELETE FROM shown_secret WHERE (tenant, digest) IN (SELECT tenant, digest FROM shown_secret WHERE tenant = ? LIMIT ?)',
   'DELETE FROM agent_send WHERE id IN (SELECT id FROM agent_send WHERE tenant = ? LIMIT ?)',
   `DELETE FROM approval WHERE id IN (SELECT id FROM approval a WHERE tenant = ?
@@ -79,11 +80,11 @@ const MANY = [
      JOIN account a ON a.id = w.account_id WHERE a.tenant = ? LIMIT ?)`,
   `DELETE FROM webhook_delivery WHERE id IN (SELECT w.id FROM webhook_delivery w
      JOIN listener l ON l.id = w.listener_id WHERE l.tenant = ? LIMIT ?)`,
-  `DELETE FROM notice WHERE id IN (SELECT n.id FROM notice n
+  `DELETE FROM webhook_event WHERE id IN (SELECT n.id FROM webhook_event n
      JOIN listener l ON l.id = n.listener_id WHERE l.tenant = ? LIMIT ?)`,
 ];
 
-/** Their octets go with them; a file that nothing names is swept. True while some may be left. */
+/** Deletes uploads with their octets; unreferenced files are swept. True while some may be left. */
 async function removeUploads(tx: Write, tenant: number): Promise<boolean> {
   const gone = await tx.all<{ blob_id: number }>(
     'DELETE FROM upload WHERE id IN (SELECT id FROM upload WHERE organization_id = ? LIMIT ?) RETURNING blob_id',
@@ -95,7 +96,7 @@ async function removeUploads(tx: Write, tenant: number): Promise<boolean> {
 }
 
 async function removeMailbox(tx: Write, tenant: number, account: number): Promise<void> {
-  await dismissAccount(tx, { tenant, account });
+  await closeAccount(tx, { tenant, account });
   await tx.run('DELETE FROM mailbox_setup WHERE account_id = ?', account);
 }
 
@@ -106,17 +107,17 @@ async function removeDomains(tx: Write, tenant: number): Promise<void> {
   }
 }
 
-/** What hangs on rows of the organization goes before these. A person without any organization left goes last. */
-const REST = [
+/** Deletes dependent rows first. A person without any organization left is deleted last. */
+const REMAINING_TABLES = [
   'DELETE FROM service_revision WHERE service_id IN (SELECT id FROM service WHERE organization_id = ?)',
   'DELETE FROM service_mailbox WHERE service_id IN (SELECT id FROM service WHERE organization_id = ?)',
   'DELETE FROM service WHERE organization_id = ?',
   'DELETE FROM recovery WHERE recovery_key_id IN (SELECT id FROM recovery_key WHERE organization_id = ?)',
   'DELETE FROM recovery_key WHERE organization_id = ?',
-  'DELETE FROM catalogue_news WHERE organization_id = ?',
-  'DELETE FROM audit_told WHERE organization_id = ?',
+  'DELETE FROM catalogue_change WHERE organization_id = ?',
+  'DELETE FROM audit_notification WHERE organization_id = ?',
   'DELETE FROM digest WHERE organization_id = ?',
-  'DELETE FROM digest_answer WHERE organization_id = ?',
+  'DELETE FROM digest_reply WHERE organization_id = ?',
   'DELETE FROM proposal WHERE organization_id = ?',
   'DELETE FROM mcp_session WHERE token_id IN (SELECT id FROM token WHERE organization_id = ?)',
   'DELETE FROM oauth_secret WHERE token_id IN (SELECT id FROM token WHERE organization_id = ?)',
@@ -125,7 +126,7 @@ const REST = [
   'DELETE FROM api_key WHERE organization_id = ?',
   'DELETE FROM webhook_delivery WHERE listener_id IN (SELECT listener_id FROM webhook WHERE organization_id = ?)',
   'DELETE FROM webhook WHERE organization_id = ?',
-  'DELETE FROM notice WHERE listener_id IN (SELECT id FROM listener WHERE tenant = ?)',
+  'DELETE FROM webhook_event WHERE listener_id IN (SELECT id FROM listener WHERE tenant = ?)',
   'DELETE FROM listener WHERE tenant = ?',
   'DELETE FROM forwarder WHERE organization_id = ?',
   'DELETE FROM mail_policy WHERE tenant = ?',

@@ -1,16 +1,16 @@
-import { publicId } from '../ids.ts';
-import type { Caller } from '../operations/caller.ts';
-import type { World } from '../operations/world.ts';
-import { ALL_ACTIONS, granted } from '../tokens/token.ts';
+import { publicId } from '../core/ids.ts';
+import type { Caller } from '../core/caller.ts';
+import type { AppContext } from '../core/app-context.ts';
+import { ALL_ACTIONS, expandActions } from '../core/token.ts';
 import { memberMailboxes } from './member-commands.ts';
 import type { Membership, Person } from './session-commands.ts';
 
 /**
- * A person as operations know callers. Owners and administrators may everything in the organization; members what a
- * token may that is limited to their mailboxes.
+ * Converts a person to a caller of operations. Owners and administrators may do everything in the organization; members have
+ * the rights of a token that is limited to their mailboxes.
  */
 export async function userCaller(
-  { store }: Pick<World, 'store'>,
+  { store }: Pick<AppContext, 'store'>,
   person: Person,
   { organization, role }: Membership,
   ip: string,
@@ -19,7 +19,7 @@ export async function userCaller(
   return {
     kind: 'user',
     organization,
-    actions: granted(limited ? ['read', 'manage'] : ALL_ACTIONS),
+    actions: expandActions(limited ? ['read', 'manage'] : ALL_ACTIONS),
     project: null,
     service: null,
     mailboxes: limited ? await store.read(memberMailboxes, { organization, user: person.id }) : null,

@@ -1,30 +1,37 @@
 import { command, query, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
-import type { AuditEntry } from '../audit/row.ts';
-import { insertMember, insertPendingUser } from './commands.ts';
-import { accountOf, type DeadLink, keyOf, type Link, linkOf } from './link-queries.ts';
+import type { AuditEntry } from '../core/audit-row.ts';
+import {
+  insertMember,
+  insertPendingUser,
+  accountOf,
+  type DeadLink,
+  keyOf,
+  type AccountLink,
+  findLink,
+} from './commands.ts';
 
-/** Why a claim link claims nothing. `taken`: somebody claimed before. */
+/** Reason why a claim link cannot be used. `taken`: claimed before. */
 export type ClaimRefusal = DeadLink | 'taken' | 'frozen';
 
 export interface ClaimFacts {
-  /** `prove`: the organization is claimed already, and this mailed link can still prove its owner's address. */
+  /** `prove`: the organization is claimed already, and this mailed link can still verify its owner's address. */
   kind: 'claim' | 'prove';
   organization: { id: number; name: string; slug: string };
-  /** The owner's address; null when the link names nobody, and who claims says it. */
+  /** The owner's address; null if the link names nobody, then the claimer gives it. */
   email: string | null;
   mailed: boolean;
-  /** Who signs in with that address already: only this sign-in opens the link then. */
+  /** Existing account of the address: then only its sign-in can claim. */
   account: { user: number; password: string } | null;
 }
 
-/** How somebody shows to be the owner: a first password, or the sign-in that the address has. */
+/** Proof of the owner: a first password, or the sign-in of the address. */
 export type ClaimedBy =
   | { kind: 'new'; password: string; owner: { email: string; key: string } | null }
-  /** `password` is the stored one that was checked; null when a session of this person did. */
+  /** `password` is the stored hash that was checked; null if a session proved the person. */
   | { kind: 'account'; user: number; password: string | null };
 
-/** What opening a claim link would do. Reads only; `key` is the address that is given for a link that names nobody. */
+/** Previews a claim link. Reads only; `key` is the given address for a link that names nobody. */
 export const claimFacts = query(
   'claim-facts',
   async (
@@ -42,10 +49,11 @@ export const claimFacts = query(
 );
 
 type Organization = { id: number; name: string; slug: string; claimed_at: number | null; frozen_at: number | null };
-type Opened = { kind: ClaimFacts['kind']; link: Link; organization: Organization } | { refused: ClaimRefusal };
+type OpenedClaim =
+  { kind: ClaimFacts['kind']; link: AccountLink; organization: Organization } | { refused: ClaimRefusal };
 
-async function openClaim(rx: Read, hash: Uint8Array, now: number): Promise<Opened> {
-  const link = await linkOf(rx, { purpose: 'claim', hash }, now);
+async function openClaim(rx: Read, hash: Uint8Array, now: number): Promise<OpenedClaim> {
+  const link = await findLink(rx, { purpose: 'claim', hash }, now);
   if (typeof link === 'string') return { refused: link };
   const organization = await rx.get<Organization>(
     'SELECT id, name, slug, claimed_at, frozen_at FROM organization WHERE id = ?',
@@ -57,26 +65,26 @@ async function openClaim(rx: Read, hash: Uint8Array, now: number): Promise<Opene
   return (await isUnproven(rx, link)) ? { kind: 'prove', link, organization } : { refused: 'taken' };
 }
 
-/** A mailed link whose owner claimed by the other one, and has not proved the address since. */
-async function isUnproven(rx: Read, { mailed, user }: Link): Promise<boolean> {
+/** Tests for a mailed link whose owner claimed by the other one and has not verified the address since. */
+async function isUnproven(rx: Read, { mailed, user }: AccountLink): Promise<boolean> {
   if (!mailed || user === null) return false;
   const row = await rx.get(
-    'SELECT 1 AS unproven FROM user WHERE id = ? AND password IS NOT NULL AND address_proven_at IS NULL',
+    'SELECT 1 AS unproven FROM user WHERE id = ? AND password IS NOT NULL AND address_verified_at IS NULL',
     user,
   );
   return row !== undefined;
 }
 
-export type Claimed =
+export type ClaimResult =
   | { kind: 'claimed' | 'proven'; organization: number; user: number; addressProven: boolean }
-  /** The address has an account: this takes its sign-in, not another one and no new password. */
+  /** The address has an account: sign in to it instead of setting a password. */
   | { kind: 'sign-in' }
   | { kind: 'address-needed' }
   | { kind: ClaimRefusal };
 
 /**
- * Opens a claim link, once. Whatever was known before is looked at again here, so of any number of claims at once one
- * wins, and none sets or changes a password that exists.
+ * Claims an organization by a link, once. All facts are read again here, so of concurrent claims one wins, and none changes an
+ * existing password.
  */
 export const claimOrganization = command(
   'claim-organization',
@@ -84,7 +92,7 @@ export const claimOrganization = command(
     tx,
     input: { hash: Uint8Array; by: ClaimedBy; way: 'portal' | 'rest'; ip: string },
     stamp,
-  ): Promise<Claimed> => {
+  ): Promise<ClaimResult> => {
     const found = await openClaim(tx, input.hash, stamp.now);
     if ('refused' in found) return { kind: found.refused };
     const owner =
@@ -92,9 +100,9 @@ export const claimOrganization = command(
         ? await sameOwner(tx, found.link, input.by)
         : await ownerOf(tx, found.link, input.by, stamp);
     if (typeof owner === 'string') return { kind: owner };
-    if (found.kind === 'claim') await take(tx, found, owner, stamp);
-    if (found.link.mailed) await prove(tx, owner, stamp);
-    await spend(tx, found.link, stamp);
+    if (found.kind === 'claim') await makeOwner(tx, found, owner, stamp);
+    if (found.link.mailed) await proveAddressOf(tx, owner, stamp);
+    await useLink(tx, found.link, stamp);
     const kind = found.kind === 'claim' ? 'claimed' : 'proven';
     const { email, addressProven } = await ownerAddressOf(tx, owner);
     await appendAudit(tx, entryOf(input, found.organization, { user: owner, email }, kind), kind, stamp);
@@ -102,25 +110,27 @@ export const claimOrganization = command(
   },
 );
 
-async function sameOwner(tx: Write, { user }: Link, by: ClaimedBy): Promise<number | 'sign-in'> {
+async function sameOwner(tx: Write, { user }: AccountLink, by: ClaimedBy): Promise<number | 'sign-in'> {
   if (by.kind !== 'account' || by.user !== user) return 'sign-in';
   const row = await tx.get<{ password: string | null }>('SELECT password FROM user WHERE id = ?', by.user);
   return by.password === null || by.password === row?.password ? by.user : 'sign-in';
 }
 
-/** The person who becomes the owner; made with the first password when the address has no account. */
+/** Finds the future owner, or creates one with the first password if the address has no account. */
 async function ownerOf(
   tx: Write,
-  link: Link,
+  link: AccountLink,
   by: ClaimedBy,
   stamp: Stamp,
 ): Promise<number | 'sign-in' | 'address-needed' | 'missing'> {
-  if (link.user === null && by.kind === 'account') return (await stillHolds(tx, by)) ? by.user : 'sign-in';
+  if (link.user === null && by.kind === 'account') return (await isCurrentPassword(tx, by)) ? by.user : 'sign-in';
   const key = link.user === null ? givenKey(by) : await keyOf(tx, link.user);
   if (key === undefined) return link.user === null ? 'address-needed' : 'missing';
   const account = await accountOf(tx, key);
   if (account !== undefined) {
-    return by.kind === 'account' && by.user === account.user && (await stillHolds(tx, by)) ? account.user : 'sign-in';
+    return by.kind === 'account' && by.user === account.user && (await isCurrentPassword(tx, by))
+      ? account.user
+      : 'sign-in';
   }
   return by.kind === 'new' ? setFirstPassword(tx, link, by, stamp) : 'sign-in';
 }
@@ -129,15 +139,15 @@ function givenKey(by: ClaimedBy): string | undefined {
   return by.kind === 'new' ? by.owner?.key : undefined;
 }
 
-/** The password that was checked is still the stored one. */
-async function stillHolds(tx: Write, by: ClaimedBy & { kind: 'account' }): Promise<boolean> {
+/** Tests if the checked password is still the stored one. */
+async function isCurrentPassword(tx: Write, by: ClaimedBy & { kind: 'account' }): Promise<boolean> {
   const row = await tx.get<{ password: string | null }>('SELECT password FROM user WHERE id = ?', by.user);
   return row !== undefined && row.password !== null && (by.password === null || by.password === row.password);
 }
 
 async function setFirstPassword(
   tx: Write,
-  { user }: Link,
+  { user }: AccountLink,
   { password, owner }: ClaimedBy & { kind: 'new' },
   stamp: Stamp,
 ): Promise<number | 'missing' | 'address-needed'> {
@@ -148,10 +158,10 @@ async function setFirstPassword(
   return changes === 1 ? id : 'missing';
 }
 
-/** Makes the person owner; who was only named until now is folded into who signs in. */
-async function take(
+/** Makes the person owner; a person who was only named until now is merged into the one who signs in. */
+async function makeOwner(
   tx: Write,
-  { link, organization }: { link: Link; organization: Organization },
+  { link, organization }: { link: AccountLink; organization: Organization },
   owner: number,
   stamp: Stamp,
 ): Promise<void> {
@@ -164,12 +174,12 @@ async function take(
   await tx.run('DELETE FROM user WHERE id = ? AND password IS NULL', link.user);
 }
 
-async function prove(tx: Write, user: number, stamp: Stamp): Promise<void> {
-  await tx.run('UPDATE user SET address_proven_at = coalesce(address_proven_at, ?) WHERE id = ?', stamp.now, user);
+async function proveAddressOf(tx: Write, user: number, stamp: Stamp): Promise<void> {
+  await tx.run('UPDATE user SET address_verified_at = coalesce(address_verified_at, ?) WHERE id = ?', stamp.now, user);
 }
 
-/** This link is used, and with it every other of its organization; one that was mailed stays while it can prove. */
-async function spend(tx: Write, { organization, mailed, id }: Link, stamp: Stamp): Promise<void> {
+/** Uses up this link and all others of its organization; a mailed one stays while it can verify the address. */
+async function useLink(tx: Write, { organization, mailed, id }: AccountLink, stamp: Stamp): Promise<void> {
   await tx.run(
     `UPDATE link SET used_at = ? WHERE organization_id = ? AND purpose = 'claim' AND used_at IS NULL
      AND (id = ? OR mailed = 0 OR ? = 1)`,
@@ -181,11 +191,11 @@ async function spend(tx: Write, { organization, mailed, id }: Link, stamp: Stamp
 }
 
 async function ownerAddressOf(rx: Read, user: number): Promise<{ email: string; addressProven: boolean }> {
-  const row = await rx.get<{ email: string; address_proven_at: number | null }>(
-    'SELECT email, address_proven_at FROM user WHERE id = ?',
+  const row = await rx.get<{ email: string; address_verified_at: number | null }>(
+    'SELECT email, address_verified_at FROM user WHERE id = ?',
     user,
   );
-  return { email: row?.email ?? '', addressProven: (row?.address_proven_at ?? null) !== null };
+  return { email: row?.email ?? '', addressProven: (row?.address_verified_at ?? null) !== null };
 }
 
 function entryOf(

@@ -1,7 +1,6 @@
 import { command, query, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
-import { insertMember, insertPendingUser } from './commands.ts';
-import { accountOf, type DeadLink, type Link, linkOf } from './link-queries.ts';
+import { insertMember, insertPendingUser, accountOf, type DeadLink, type AccountLink, findLink } from './commands.ts';
 
 export type InviteRefusal = DeadLink | 'frozen';
 
@@ -12,17 +11,17 @@ export interface InviteFacts {
   role: string;
 }
 
-/** How the invited person shows to be the one: a first password, or the sign-in that the address has. */
+/** Proof of the invited person: a first password, or the sign-in of the address. */
 export type JoinedBy =
   | { kind: 'new'; password: string; displayName: string | null }
   | { kind: 'account'; user: number; password: string | null };
 
-interface Invited {
-  link: Link & { email: string; role: 'owner' | 'admin' | 'member' };
+interface OpenedInvite {
+  link: AccountLink & { email: string; role: 'owner' | 'admin' | 'member' };
   organization: { id: number; name: string; slug: string };
 }
 
-/** What accepting an invitation would do. */
+/** Previews an invitation. */
 export const inviteFacts = query(
   'invite-facts',
   async (rx, input: { hash: Uint8Array; now: number }): Promise<InviteFacts | { kind: InviteRefusal }> => {
@@ -33,8 +32,8 @@ export const inviteFacts = query(
   },
 );
 
-async function openInvite(rx: Read, hash: Uint8Array, now: number): Promise<Invited | { refused: InviteRefusal }> {
-  const link = await linkOf(rx, { purpose: 'invite', hash }, now);
+async function openInvite(rx: Read, hash: Uint8Array, now: number): Promise<OpenedInvite | { refused: InviteRefusal }> {
+  const link = await findLink(rx, { purpose: 'invite', hash }, now);
   if (typeof link === 'string') return { refused: link };
   const organization = await rx.get<{ id: number; name: string; slug: string; frozen_at: number | null }>(
     'SELECT id, name, slug, frozen_at FROM organization WHERE id = ?',
@@ -44,22 +43,26 @@ async function openInvite(rx: Read, hash: Uint8Array, now: number): Promise<Invi
   if (organization === undefined || email === null || role === null) return { refused: 'missing' };
   if (organization.frozen_at !== null) return { refused: 'frozen' };
   const { id, name, slug } = organization;
-  return { link: { ...link, email, role: role as Invited['link']['role'] }, organization: { id, name, slug } };
+  return { link: { ...link, email, role: role as OpenedInvite['link']['role'] }, organization: { id, name, slug } };
 }
 
-export type Joined = { kind: 'joined'; organization: number; user: number } | { kind: 'sign-in' | InviteRefusal };
+export type JoinResult = { kind: 'joined'; organization: number; user: number } | { kind: 'sign-in' | InviteRefusal };
 
-/** Accepts an invitation, once. It was mailed, so who opens it and signs in has the address. */
+/** Accepts an invitation, once. It was mailed, so opening it and signing in verifies the address. */
 export const joinOrganization = command(
   'join-organization',
-  async (tx, input: { hash: Uint8Array; key: string; by: JoinedBy; ip: string }, stamp): Promise<Joined> => {
+  async (tx, input: { hash: Uint8Array; key: string; by: JoinedBy; ip: string }, stamp): Promise<JoinResult> => {
     const found = await openInvite(tx, input.hash, stamp.now);
     if ('refused' in found) return { kind: found.refused };
     const { link, organization } = found;
     const user = await personOf(tx, link.email, input, stamp);
     if (user === undefined) return { kind: 'sign-in' };
     await insertMember(tx, { organization: organization.id, user, role: link.role }, stamp);
-    await tx.run('UPDATE user SET address_proven_at = coalesce(address_proven_at, ?) WHERE id = ?', stamp.now, user);
+    await tx.run(
+      'UPDATE user SET address_verified_at = coalesce(address_verified_at, ?) WHERE id = ?',
+      stamp.now,
+      user,
+    );
     await tx.run('UPDATE link SET used_at = ? WHERE id = ?', stamp.now, link.id);
     const { id, slug: target } = organization;
     const actor = { actor: `usr_${user}`, actorName: link.email, way: 'portal' as const, ip: input.ip };

@@ -1,6 +1,6 @@
-import { ownerAddress } from '../bootstrap/claim-letter.ts';
-import type { World } from '../operations/world.ts';
-import type { Checked, PeopleDesk } from './desk.ts';
+import { ownerAddress } from '../notices/owners.ts';
+import type { AppContext } from '../core/app-context.ts';
+import type { SignInCheck, SignIn } from './sign-in.ts';
 import {
   inviteFacts,
   type InviteFacts,
@@ -12,11 +12,11 @@ import { findAccount } from './password-commands.ts';
 import { passwordProblem } from './password.ts';
 import { hashOf } from './secrets.ts';
 
-export interface Join {
+export interface JoinRequest {
   token: unknown;
   password: string;
   displayName: string | null;
-  /** Who is signed in already, in the same browser. */
+  /** The person signed in in the same browser. */
   visitor?: number | undefined;
   ip: string;
 }
@@ -26,18 +26,18 @@ export type JoinOutcome =
   | { kind: 'bad-password'; problem: string }
   | { kind: 'sign-in' }
   | { kind: InviteRefusal }
-  | Exclude<Checked, { kind: 'right' | 'wrong' }>;
+  | Exclude<SignInCheck, { kind: 'right' | 'wrong' }>;
 
 export type Invitation = InviteFacts & {
-  /** The form in which the address is compared. */
+  /** The address as compared. */
   key: string;
-  /** Who signs in with the address already. */
+  /** Existing account of the address. */
   account: { user: number } | null;
 };
 
-/** What an invitation would do now; changes nothing. */
-export async function lookAtInvite(
-  { store, clock }: World,
+/** Previews an invitation; changes nothing. */
+export async function previewInvite(
+  { store, clock }: AppContext,
   token: unknown,
 ): Promise<Invitation | { kind: InviteRefusal }> {
   const hash = hashOf(token);
@@ -48,32 +48,32 @@ export async function lookAtInvite(
   return { ...facts, key, account: (await store.read(findAccount, { key })) ?? null };
 }
 
-/** Accepts an invitation: by a first password, or by the sign-in that the address has already. */
-export async function join(world: World, desk: PeopleDesk, asked: Join): Promise<JoinOutcome> {
-  const hash = hashOf(asked.token);
-  const facts = await lookAtInvite(world, asked.token);
+/** Accepts an invitation, by a first password or by the sign-in of an existing account. */
+export async function join(context: AppContext, signIn: SignIn, request: JoinRequest): Promise<JoinOutcome> {
+  const hash = hashOf(request.token);
+  const facts = await previewInvite(context, request.token);
   if (hash === undefined) return { kind: 'missing' };
   if (!('organization' in facts)) return facts;
-  const by = await joinedBy(desk, facts, asked);
+  const by = await joinedBy(signIn, facts, request);
   if (by.kind !== 'new' && by.kind !== 'account') return by;
-  return world.store.write(joinOrganization, { hash, key: facts.key, by, ip: asked.ip });
+  return context.store.write(joinOrganization, { hash, key: facts.key, by, ip: request.ip });
 }
 
 async function joinedBy(
-  desk: PeopleDesk,
+  signIn: SignIn,
   facts: Invitation,
-  asked: Join,
+  request: JoinRequest,
 ): Promise<JoinedBy | Exclude<JoinOutcome, { organization: number }>> {
   const { account } = facts;
-  if (account !== null && account.user === asked.visitor)
+  if (account !== null && account.user === request.visitor)
     return { kind: 'account', user: account.user, password: null };
   if (account !== null) {
-    const checked = await desk.check(facts.email, asked.password, asked.ip);
+    const checked = await signIn.check(facts.email, request.password, request.ip);
     if (checked.kind !== 'right') return checked.kind === 'wrong' ? { kind: 'sign-in' } : checked;
     return { kind: 'account', user: checked.account.user, password: checked.account.password };
   }
-  const problem = passwordProblem(asked.password);
+  const problem = passwordProblem(request.password);
   if (problem !== undefined) return { kind: 'bad-password', problem };
-  const password = await desk.passwords.hash(asked.password);
-  return password === undefined ? { kind: 'busy' } : { kind: 'new', password, displayName: asked.displayName };
+  const password = await signIn.passwords.hash(request.password);
+  return password === undefined ? { kind: 'busy' } : { kind: 'new', password, displayName: request.displayName };
 }

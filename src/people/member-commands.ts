@@ -1,11 +1,11 @@
-import { type Outgoing, send } from '../../mail/delivery/submit.ts';
+import { takeNoticeHit } from '../core/hits-commands.ts';
+import { sendNotice, type SystemNotice } from '../../mail/delivery/notice.ts';
 import { command, query, type Write } from '../../mail/store/engine/types.ts';
-import { takeHit } from '../bootstrap/hits-commands.ts';
 import { insertLink } from './commands.ts';
 
 export type Role = 'owner' | 'admin' | 'member';
 
-/** Mails an invitation: the link and its letter in one commit. */
+/** Mails an invitation: the link and its notice in one commit. */
 export const inviteMember = command(
   'invite-member',
   async (
@@ -16,14 +16,13 @@ export const inviteMember = command(
       role: Role;
       hash: Uint8Array;
       expiresAt: number;
-      letter: Outgoing;
+      notice: SystemNotice<'invitation'>;
       /** Hash of the address without its +tag. */
       base: string;
     },
     stamp,
   ): Promise<{ kind: 'invited' } | { kind: 'limited'; waitMs: number }> => {
-    const day = 86_400_000;
-    const waitMs = await takeHit(tx, { counter: 'invite-mail', subject: input.base, most: 5, windowMs: day }, stamp);
+    const waitMs = await takeNoticeHit(tx, 'invitation', input.base, stamp);
     if (waitMs > 0) return { kind: 'limited', waitMs };
     const { organization, email, role, hash, expiresAt } = input;
     await insertLink(
@@ -31,12 +30,12 @@ export const inviteMember = command(
       { purpose: 'invite', organization, user: null, email, role, mailed: true, hash, expiresAt },
       stamp,
     );
-    await send(tx, input.letter, stamp);
+    await sendNotice(tx, input.notice, stamp);
     return { kind: 'invited' };
   },
 );
 
-/** Takes a person out of an organization. An organization that has owners keeps one. */
+/** Removes a person from an organization. The last owner cannot be removed. */
 export const removeMember = command(
   'remove-member',
   async (
@@ -64,7 +63,7 @@ export const removeMember = command(
   },
 );
 
-/** Gives a person another role or other mailboxes, of the organization's own. One that has owners keeps one. */
+/** Changes the role or the mailboxes of a person. The last owner keeps the role. */
 export const updateMember = command(
   'update-member',
   async (
@@ -108,7 +107,7 @@ async function setMailboxes(
   }
 }
 
-/** The mailboxes that a person reads in an organization, by account. */
+/** Accounts that a person may read in an organization. */
 export const memberMailboxes = query(
   'member-mailboxes',
   async (rx, input: { organization: number; user: number }): Promise<number[]> => {
@@ -121,7 +120,7 @@ export const memberMailboxes = query(
   },
 );
 
-export interface Member {
+export interface OrganizationMember {
   user: number;
   email: string;
   displayName: string | null;
@@ -130,40 +129,30 @@ export interface Member {
   active: boolean;
   addressProvenAt: number | null;
   since: number;
-  /** Accounts that are theirs, of who is a member only. */
+  /** Accounts assigned to a plain member. */
   mailboxes: number[];
 }
 
-export const listMembers = query('list-members', async (rx, input: { organization: number }): Promise<Member[]> => {
-  const rows = await rx.all<{
-    user_id: number;
-    email: string;
-    display_name: string | null;
-    role: string;
-    active: number;
-    address_proven_at: number | null;
-    created_at: number;
-    mailboxes: string;
-  }>(
-    `SELECT m.user_id, u.email, u.display_name, m.role, u.password IS NOT NULL AS active, u.address_proven_at, m.created_at,
-       (SELECT json_group_array(b.account_id) FROM member_mailbox b
-        WHERE b.organization_id = m.organization_id AND b.user_id = m.user_id) AS mailboxes
-     FROM member m JOIN user u ON u.id = m.user_id WHERE m.organization_id = ? ORDER BY m.created_at, m.user_id`,
-    input.organization,
-  );
-  return rows.map((row) => ({
-    user: row.user_id,
-    email: row.email,
-    displayName: row.display_name,
-    role: row.role as Role,
-    active: row.active === 1,
-    addressProvenAt: row.address_proven_at,
-    since: row.created_at,
-    mailboxes: JSON.parse(row.mailboxes) as number[],
-  }));
-});
+export const listMembers = query(
+  'list-members',
+  async (rx, input: { organization: number }): Promise<OrganizationMember[]> => {
+    const rows = await rx.all<Omit<OrganizationMember, 'active' | 'mailboxes'> & { active: number; mailboxes: string }>(
+      `SELECT m.user_id AS user, u.email, u.display_name AS "displayName", m.role, u.password IS NOT NULL AS active,
+         u.address_verified_at AS "addressProvenAt", m.created_at AS since,
+         (SELECT json_group_array(b.account_id) FROM member_mailbox b
+          WHERE b.organization_id = m.organization_id AND b.user_id = m.user_id) AS mailboxes
+       FROM member m JOIN user u ON u.id = m.user_id WHERE m.organization_id = ? ORDER BY m.created_at, m.user_id`,
+      input.organization,
+    );
+    return rows.map(({ active, mailboxes, ...row }) => ({
+      ...row,
+      active: active === 1,
+      mailboxes: JSON.parse(mailboxes) as number[],
+    }));
+  },
+);
 
-/** The address that a claim link went to, while nobody has claimed the organization. */
+/** Address that a claim link was sent to, until somebody claims the organization. */
 export const pendingOwner = query(
   'pending-owner',
   (rx, input: { organization: number }): Promise<{ email: string; organization: string } | undefined> =>

@@ -1,12 +1,12 @@
 import { argon2, type Argon2Parameters, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { preparePassword } from '../../mail/login/prepare.ts';
-import { DerivationGate } from '../../mail/login/verifier.ts';
+import { Semaphore } from '../../mail/limits/semaphore.ts';
+import { preparePassword } from '../../mail/login/saslprep.ts';
 
 const derive = promisify<'argon2id', Argon2Parameters, Buffer>(argon2);
 
-export const SHORTEST_PASSWORD = 12;
-export const LONGEST_PASSWORD = 200;
+export const MIN_PASSWORD = 12;
+export const MAX_PASSWORD = 200;
 
 interface Cost {
   /** KiB. */
@@ -20,41 +20,43 @@ const COST: Cost = { memory: 19_456, passes: 2, parallelism: 1 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** Checked against when there is nobody to check: an unknown address costs what a known one does. */
+/** Stand-in for an unknown address, so that checking it takes the same time. */
 const NOBODY = phc(COST, Buffer.alloc(SALT_BYTES), Buffer.alloc(HASH_BYTES));
 
-/** Why a password cannot be taken, as a sentence for the field it stands in; undefined when it can. */
+/** Explains why a password is not accepted; undefined if it is. */
 export function passwordProblem(password: string): string | undefined {
-  if (password.length < SHORTEST_PASSWORD) return `Use at least ${SHORTEST_PASSWORD} characters.`;
-  if (password.length > LONGEST_PASSWORD) return `Use at most ${LONGEST_PASSWORD} characters.`;
-  return preparePassword(password) === undefined ? 'A password cannot hold control characters.' : undefined;
+  if (password.length < MIN_PASSWORD) return `Use at least ${MIN_PASSWORD} characters.`;
+  if (password.length > MAX_PASSWORD) return `Use at most ${MAX_PASSWORD} characters.`;
+  return preparePassword(password) === undefined ? 'A password cannot contain control characters.' : undefined;
 }
 
 /**
- * Makes and checks what is stored of people's passwords: argon2id as PHC strings. Two derivations run at once and a
- * bounded number waits; what comes on top is answered `busy`.
+ * Hashes and verifies people's passwords: argon2id as PHC strings. Two derivations run at once and a bounded number waits;
+ * beyond that the result is `busy`.
  */
 export class Passwords {
-  readonly #gate = new DerivationGate(2, 32);
+  readonly #derivations = new Semaphore({ limit: 2, maxWaiting: 32 });
 
-  /** Undefined: too many wait already. The password has passed {@link passwordProblem}. */
-  hash(password: string): Promise<string | undefined> {
+  /** Undefined: too many derivations are queued. The password has passed {@link passwordProblem}. */
+  async hash(password: string): Promise<string | undefined> {
     const salt = randomBytes(SALT_BYTES);
-    return this.#gate.run(async () => phc(COST, salt, await derived(password, salt, COST)));
+    if (this.#derivations.isFull) return undefined;
+    using _permit = await this.#derivations.acquire();
+    return phc(COST, salt, await deriveKey(password, salt, COST));
   }
 
-  /** Whether a password is the one that was stored; `stored` null is nobody's, and costs the same. */
-  matches(stored: string | null, password: string): Promise<boolean | undefined> {
+  /** Compares a password with the stored hash; null never matches and takes the same time. */
+  async matches(stored: string | null, password: string): Promise<boolean | undefined> {
     const known = read(stored ?? NOBODY) ?? read(NOBODY);
-    if (known === undefined) throw new Error('the password of nobody cannot be read');
-    return this.#gate.run(async () => {
-      const hash = await derived(password.slice(0, LONGEST_PASSWORD), known.salt, known.cost);
-      return timingSafeEqual(hash, known.hash) && stored !== null;
-    });
+    if (known === undefined) throw new Error('the stand-in hash is invalid');
+    if (this.#derivations.isFull) return undefined;
+    using _permit = await this.#derivations.acquire();
+    const hash = await deriveKey(password.slice(0, MAX_PASSWORD), known.salt, known.cost);
+    return timingSafeEqual(hash, known.hash) && stored !== null;
   }
 }
 
-function derived(password: string, salt: Buffer, { memory, passes, parallelism }: Cost): Promise<Buffer> {
+function deriveKey(password: string, salt: Buffer, { memory, passes, parallelism }: Cost): Promise<Buffer> {
   const message = Buffer.from(preparePassword(password) ?? password);
   return derive('argon2id', { message, nonce: salt, memory, passes, parallelism, tagLength: HASH_BYTES });
 }

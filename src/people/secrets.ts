@@ -1,21 +1,21 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { secretHash } from '../tokens/token.ts';
+import { secretHash } from '../core/token.ts';
 
 const SECRET_BYTES = 24;
 const PURPOSE = 'form';
 
-/** What a session's cookie or a link's URL carries: 192 random bits. Only its hash is stored. */
+/** Creates the secret of a session's cookie or a link's URL: 192 random bits. Only its hash is stored. */
 export function newSecret(): { secret: string; hash: Uint8Array } {
   const secret = randomBytes(SECRET_BYTES).toString('hex');
   return { secret, hash: Uint8Array.from(secretHash(secret)) };
 }
 
-/** The hash of a secret as somebody sent it; undefined when it cannot be one. */
+/** Hashes a secret as received; undefined if it has the wrong form. */
 export function hashOf(text: unknown): Uint8Array | undefined {
   return typeof text === 'string' && /^[0-9a-f]{48}$/.test(text) ? Uint8Array.from(secretHash(text)) : undefined;
 }
 
-/** What every form of a session carries: it follows from the cookie, so it is stored nowhere and tells nothing of it. */
+/** CSRF token of a session's forms: derived from the cookie, so it is not stored, and does not reveal the cookie. */
 export function formToken(secret: string): string {
   return createHmac('sha256', secret).update(PURPOSE).digest('base64url');
 }

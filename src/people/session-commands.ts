@@ -1,27 +1,28 @@
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
-import { linkOf, type DeadLink } from './link-queries.ts';
+import { findLink, type DeadLink, insertLink } from './commands.ts';
 import type { Role } from './member-commands.ts';
+import { OPERATOR } from '../../mail/store/account/account.ts';
 
 const HOUR = 3_600_000;
-/** A session that is not used for so long is over... */
+/** Idle timeout of a session. */
 export const SESSION_IDLE_MS = 2 * HOUR;
-/** ...and this long after it began in any case. */
+/** Maximum age of a session. */
 export const SESSION_LIFE_MS = 7 * 24 * HOUR;
-/** Uses within so long of the noted one are not written down. */
+/** Uses within this time of the recorded one are not written. */
 export const SESSION_GRAIN_MS = 60_000;
 const MOST_SESSIONS = 50;
 
 export interface NewSession {
   user: number;
-  /** SHA-256 of what the cookie carries. */
+  /** SHA-256 of the cookie's secret. */
   hash: Uint8Array;
   ip: string;
   agent: string;
-  /** Hash of the session that this one takes the place of. */
+  /** Hash of the session that this one replaces. */
   before: Uint8Array | null;
 }
 
-/** Begins a session. The one before it in this browser ends, and so does what is old or too much. */
+/** Starts a session. Ends the one before it in this browser, expired ones, and the oldest above the limit. */
 export const openSession = command('open-session', async (tx, input: NewSession, stamp): Promise<number> => {
   if (input.before !== null) await tx.run('DELETE FROM session WHERE token_hash = ?', input.before);
   await tx.run('DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at <= ? LIMIT 50)', stamp.now);
@@ -54,7 +55,7 @@ export const touchSession = command('touch-session', async (tx, input: { id: num
   await tx.run('UPDATE session SET last_used_at = ? WHERE id = ?', stamp.now, input.id);
 });
 
-/** Ends one session of a person, or with `keep` every other one. */
+/** Ends one session of a person, or with `keep` all others. */
 export const endSessions = command(
   'end-sessions',
   async (tx, input: { user: number } & ({ id: number } | { keep: number })): Promise<{ ended: number }> => {
@@ -66,11 +67,11 @@ export const endSessions = command(
   },
 );
 
-/** Uses a sign-in link up. Answers whom it signs in. */
+/** Uses a sign-in link. Returns the person it signs in. */
 export const spendSignIn = command(
-  'spend-sign-in',
+  'use-sign-in-link',
   async (tx, input: { hash: Uint8Array }, stamp): Promise<{ kind: 'in'; user: number } | { kind: DeadLink }> => {
-    const link = await linkOf(tx, { purpose: 'sign-in', hash: input.hash }, stamp.now);
+    const link = await findLink(tx, { purpose: 'sign-in', hash: input.hash }, stamp.now);
     if (typeof link === 'string') return { kind: link };
     await tx.run('UPDATE link SET used_at = ? WHERE id = ?', stamp.now, link.id);
     return link.user === null ? { kind: 'missing' } : { kind: 'in', user: link.user };
@@ -90,35 +91,29 @@ export interface Person {
   id: number;
   email: string;
   displayName: string | null;
-  /** As stored; null: never set one. */
+  /** As stored; null: none was ever set. */
   password: string | null;
   addressProven: boolean;
 }
 
-export interface Session {
+export interface PortalSession {
   id: number;
   createdAt: number;
   lastUsedAt: number;
 }
 
-/** Who holds a session, and where they belong. Undefined when it is over. */
+/** Person and organizations of a session; undefined if it has expired. */
 export const findVisitor = query(
-  'find-visitor',
+  'find-session-user',
   async (
     rx,
     input: { hash: Uint8Array; now: number },
-  ): Promise<{ session: Session; person: Person; memberships: Membership[] } | undefined> => {
-    const row = await rx.get<{
-      session_id: number;
-      created_at: number;
-      last_used_at: number;
-      id: number;
-      email: string;
-      display_name: string | null;
-      password: string | null;
-      address_proven_at: number | null;
-    }>(
-      `SELECT s.id AS session_id, s.created_at, s.last_used_at, u.id, u.email, u.display_name, u.password, u.address_proven_at
+  ): Promise<{ session: PortalSession; person: Person; memberships: Membership[] } | undefined> => {
+    const row = await rx.get<
+      Omit<Person, 'addressProven'> & { session: number; createdAt: number; lastUsedAt: number; addressProven: number }
+    >(
+      `SELECT s.id AS session, s.created_at AS "createdAt", s.last_used_at AS "lastUsedAt", u.id, u.email,
+         u.display_name AS "displayName", u.password, u.address_verified_at IS NOT NULL AS "addressProven"
        FROM session s JOIN user u ON u.id = s.user_id
        WHERE s.token_hash = ? AND s.expires_at > ? AND s.last_used_at > ?`,
       input.hash,
@@ -126,64 +121,61 @@ export const findVisitor = query(
       input.now - SESSION_IDLE_MS,
     );
     if (row === undefined) return undefined;
-    const organizations = await rx.all<{
-      organization_id: number;
-      name: string;
-      slug: string;
-      role: string;
-      frozen_at: number | null;
-      claimed_at: number | null;
-    }>(
-      `SELECT m.organization_id, o.name, o.slug, m.role, o.frozen_at, o.claimed_at
+    const { session, createdAt, lastUsedAt, addressProven, ...person } = row;
+    const memberships = await rx.all<Omit<Membership, 'frozen' | 'claimed'> & { frozen: number; claimed: number }>(
+      `SELECT m.organization_id AS organization, o.name, o.slug, m.role, o.frozen_at IS NOT NULL AS frozen,
+         o.claimed_at IS NOT NULL AS claimed
        FROM member m JOIN organization o ON o.id = m.organization_id WHERE m.user_id = ? ORDER BY o.name, o.id`,
-      row.id,
+      person.id,
     );
     return {
-      session: { id: row.session_id, createdAt: row.created_at, lastUsedAt: row.last_used_at },
-      person: {
-        id: row.id,
-        email: row.email,
-        displayName: row.display_name,
-        password: row.password,
-        addressProven: row.address_proven_at !== null,
-      },
-      memberships: organizations.map((one) => ({
-        organization: one.organization_id,
-        name: one.name,
-        slug: one.slug,
-        role: one.role as Role,
-        frozen: one.frozen_at !== null,
-        claimed: one.claimed_at !== null,
-      })),
+      session: { id: session, createdAt, lastUsedAt },
+      person: { ...person, addressProven: addressProven === 1 },
+      memberships: memberships.map((one) => ({ ...one, frozen: one.frozen === 1, claimed: one.claimed === 1 })),
     };
   },
 );
 
-export interface SessionLine {
-  id: number;
-  ip: string;
-  agent: string;
-  createdAt: number;
-  lastUsedAt: number;
-}
+export type SessionLine = { id: number; ip: string; agent: string; createdAt: number; lastUsedAt: number };
 
-/** The sessions of a person that are not over, last used first. */
-export const listSessions = query(
-  'list-sessions',
-  async (rx, input: { user: number; now: number }): Promise<SessionLine[]> => {
-    const rows = await rx.all<{ id: number; ip: string; agent: string; created_at: number; last_used_at: number }>(
-      `SELECT id, ip, agent, created_at, last_used_at FROM session
+/** Active sessions of a person, last used first. */
+export const listSessions = query('list-sessions', (rx, input: { user: number; now: number }): Promise<SessionLine[]> =>
+  rx.all<SessionLine>(
+    `SELECT id, ip, agent, created_at AS "createdAt", last_used_at AS "lastUsedAt" FROM session
        WHERE user_id = ? AND expires_at > ? AND last_used_at > ? ORDER BY last_used_at DESC, id DESC`,
-      input.user,
-      input.now,
-      input.now - SESSION_IDLE_MS,
+    input.user,
+    input.now,
+    input.now - SESSION_IDLE_MS,
+  ),
+);
+
+const DAY = 86_400_000;
+
+/**
+ * Adds a sign-in link for a member of the operator's organization; `key` is the address as compared, null the first owner.
+ * Deletes earlier unused links of the person.
+ */
+export const addSignInLink = command(
+  'add-sign-in-link',
+  async (
+    tx,
+    input: { key: string | null; hash: Uint8Array },
+    stamp,
+  ): Promise<{ kind: 'added'; email: string; expiresAt: number } | { kind: 'nobody' }> => {
+    const person = await tx.get<{ id: number; email: string }>(
+      `SELECT u.id, u.email FROM member m JOIN user u ON u.id = m.user_id
+       WHERE m.organization_id = ? AND (u.email_key = ? OR (? IS NULL AND m.role = 'owner'))
+       ORDER BY u.password IS NULL, u.id LIMIT 1`,
+      OPERATOR,
+      input.key,
+      input.key,
     );
-    return rows.map((row) => ({
-      id: row.id,
-      ip: row.ip,
-      agent: row.agent,
-      createdAt: row.created_at,
-      lastUsedAt: row.last_used_at,
-    }));
+    if (person === undefined) return { kind: 'nobody' };
+    const { id: user, email } = person;
+    await tx.run(`DELETE FROM link WHERE purpose = 'sign-in' AND user_id = ? AND used_at IS NULL`, user);
+    const expiresAt = stamp.now + DAY;
+    const link = { purpose: 'sign-in' as const, organization: null, user, email: null, role: null, mailed: false };
+    await insertLink(tx, { ...link, hash: input.hash, expiresAt }, stamp);
+    return { kind: 'added', email, expiresAt };
   },
 );

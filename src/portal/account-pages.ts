@@ -1,145 +1,166 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { rowId } from '../ids.ts';
+import { rowId, publicId } from '../core/ids.ts';
 import { passwordProblem } from '../people/password.ts';
 import { changePassword } from '../people/password-commands.ts';
-import { mailProof } from '../people/proof.ts';
+import { mailProof } from '../people/reset.ts';
 import { formToken, isFormToken } from '../people/secrets.ts';
-import { endSessions, listSessions } from '../people/session-commands.ts';
+import { endSessions, listSessions, type SessionLine } from '../people/session-commands.ts';
 import { NEW_PASSWORD } from './claim-pages.ts';
-import { type Asked, type Door, go, send, sendNotice, type Visitor, visitorOf } from './door.ts';
-import { type Filled, field, hidden, problemNote, UNFILLED, whosePassword } from './forms.ts';
+import {
+  type PageExchange,
+  type PortalDeps,
+  redirect,
+  sendPage,
+  sendNotice,
+  type Visitor,
+  visitorOf,
+} from './page-exchange.ts';
+import { type FormState, field, hidden, problemNote, EMPTY_FORM, usernameField } from './forms.ts';
 import { Fields } from './guard.ts';
-import { type Html, html, type Part } from './html.ts';
+import { type Html, html, type HtmlPart } from './html.ts';
 import { fullPage } from './layout.ts';
-import { BUSY } from './link-page.ts';
-import { around } from './organization-routes.ts';
-import { checkOwn } from './own-password.ts';
-import { sessionList } from './session-list.ts';
-import { empty, head, table, tag } from './parts.ts';
+import { BUSY } from './link-errors.ts';
+import { pageFrame } from './organization-routes.ts';
+import { checkOwnPassword } from './reauthentication.ts';
+import { emptyState, pageHead, table, tag, timestamp } from './components.ts';
 import { pathOf } from './visit.ts';
 
 const DONE: Readonly<Record<string, string>> = {
-  password: 'Your new password is set. Every other browser was signed out.',
-  ended: 'The session is ended.',
-  others: 'Every other browser is signed out.',
-  mailed: 'A link is on its way to your address. It is good for a day.',
-  limited: 'Your address had its letters for today. Try again tomorrow.',
-  proven: 'Your address is proved: what owners are told comes to it, and a forgotten password can be replaced by mail.',
+  password: 'Password changed. All other browsers are signed out.',
+  ended: 'Session ended.',
+  others: 'All other browsers are signed out.',
+  mailed: 'Verification link sent to your address. It expires in 24 hours.',
+  limited: 'Daily limit of verification emails reached for this address. Try again tomorrow.',
+  proven: 'Address verified. You now receive owner notices and can reset your password by email.',
 };
 
-/** `/account`: a person's own password and sessions, whatever organizations they belong to. */
-export function accountRoutes(door: Door): (app: FastifyInstance) => void {
+/** `/account`: the signed-in person's password and sessions, independent of organizations. */
+export function accountRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
   return (app) => {
     app.get('/account', async (request, reply) => {
-      const asked = { ...door, request, reply };
-      const visitor = await visitorOf(asked);
-      return visitor === undefined ? go(asked, '/login?next=/account') : accountPage(asked, visitor, UNFILLED);
+      const exchange = { ...deps, request, reply };
+      const visitor = await visitorOf(exchange);
+      return visitor === undefined
+        ? redirect(exchange, '/login?next=/account')
+        : accountPage(exchange, visitor, EMPTY_FORM);
     });
     app.post('/account', async (request, reply) => {
-      const asked = { ...door, request, reply };
-      const visitor = await visitorOf(asked);
-      return visitor === undefined ? go(asked, '/login?next=/account') : act(asked, visitor);
+      const exchange = { ...deps, request, reply };
+      const visitor = await visitorOf(exchange);
+      return visitor === undefined ? redirect(exchange, '/login?next=/account') : act(exchange, visitor);
     });
   };
 }
 
-async function act(asked: Asked, visitor: Visitor): Promise<FastifyReply> {
-  const fields = new Fields(asked.request.body);
+async function act(exchange: PageExchange, visitor: Visitor): Promise<FastifyReply> {
+  const fields = new Fields(exchange.request.body);
   if (!isFormToken(fields.text('form'), visitor.secret)) {
-    const text = 'The form was older than your sign-in. Load the page again and repeat what you did.';
-    const notice = { title: 'Nothing was done', text, href: '/account', link: 'Load the page again' };
-    return sendNotice(asked, notice, 403);
+    const text = 'The form is older than your sign-in. Reload the page and try again.';
+    const notice = { title: 'No changes made', text, href: '/account', link: 'Reload the page' };
+    return sendNotice(exchange, notice, 403);
   }
-  const { store } = asked.world;
+  const { store } = exchange.context;
   const user = visitor.person.id;
   switch (fields.text('do')) {
     case 'password':
-      return setPassword(asked, visitor, fields);
+      return setPassword(exchange, visitor, fields);
     case 'end': {
       const id = rowId('session', fields.text('session'));
       if (id !== undefined) await store.write(endSessions, { user, id });
-      return go(asked, '/account?done=ended');
+      return redirect(exchange, '/account?done=ended');
     }
     case 'others':
       await store.write(endSessions, { user, keep: visitor.session.id });
-      return go(asked, '/account?done=others');
+      return redirect(exchange, '/account?done=others');
     case 'prove': {
-      const done = await mailProof(asked.world, visitor.person);
-      return go(asked, `/account?done=${done === 'sent' ? 'mailed' : 'limited'}`);
+      const done = await mailProof(exchange.context, visitor.person);
+      return redirect(exchange, `/account?done=${done === 'sent' ? 'mailed' : 'limited'}`);
     }
     default:
-      return go(asked, '/account');
+      return redirect(exchange, '/account');
   }
 }
 
-async function setPassword(asked: Asked, visitor: Visitor, fields: Fields): Promise<FastifyReply> {
+async function setPassword(exchange: PageExchange, visitor: Visitor, fields: Fields): Promise<FastifyReply> {
   const { person, session } = visitor;
-  const again = (errors: Filled['errors'], problem?: string): Promise<FastifyReply> =>
-    accountPage(asked, visitor, { values: {}, errors, problem }, 422);
-  const wrong = await checkOwn(asked, visitor, fields.text('current'));
+  const again = (errors: FormState['errors'], problem?: string): Promise<FastifyReply> =>
+    accountPage(exchange, visitor, { values: {}, errors, problem }, 422);
+  const wrong = await checkOwnPassword(exchange, visitor, fields.text('current'));
   if (wrong !== undefined) return again({ current: wrong });
   const problem = passwordProblem(fields.text('password'));
   if (problem !== undefined) return again({ password: problem });
-  const password = await asked.desk.passwords.hash(fields.text('password'));
+  const password = await exchange.people.passwords.hash(fields.text('password'));
   if (password === undefined) return again({}, BUSY);
   const input = { user: person.id, expected: person.password, password, session: session.id };
-  const done = await asked.world.store.write(changePassword, input);
+  const done = await exchange.context.store.write(changePassword, input);
   switch (done.kind) {
     case 'changed':
-      return go(asked, '/account?done=password');
+      return redirect(exchange, '/account?done=password');
     case 'stale':
-      return again({}, 'Your password was changed at the same moment elsewhere.');
+      return again({}, 'Your password was changed elsewhere at the same time. Try again.');
     case 'taken':
-      return again({}, 'Another account signs in with this address already.');
+      return again({}, 'Another account already uses this address.');
   }
 }
 
-async function accountPage(asked: Asked, visitor: Visitor, filled: Filled, status = 200): Promise<FastifyReply> {
-  const { done } = asked.request.query as Record<string, unknown>;
-  const said = typeof done === 'string' ? DONE[done] : undefined;
-  const { store, clock } = asked.world;
+async function accountPage(
+  exchange: PageExchange,
+  visitor: Visitor,
+  formState: FormState,
+  status = 200,
+): Promise<FastifyReply> {
+  const { done } = exchange.request.query as Record<string, unknown>;
+  const notice = typeof done === 'string' ? DONE[done] : undefined;
+  const { store, clock } = exchange.context;
   const sessions = await store.read(listSessions, { user: visitor.person.id, now: clock() });
-  const body = html`${said !== undefined && html`<div class="note" role="status"><p>${said}</p></div>`}
-  ${problemNote(filled)} ${head('Your account', visitor.person.email)} ${unproven(visitor)} ${belongs(visitor)}
-  ${passwordForm(visitor, filled)} ${sessionList(visitor, sessions)} ${CONNECTED}`;
-  return send(asked, fullPage(around(visitor, 'Your account'), html`<div class="reading">${body}</div>`), status);
+  const body = html`${notice !== undefined && html`<div class="note" role="status"><p>${notice}</p></div>`}
+  ${problemNote(formState)} ${pageHead('Your account', visitor.person.email)} ${unproven(visitor)} ${belongs(visitor)}
+  ${passwordForm(visitor, formState)} ${sessionList(visitor, sessions)} ${CONNECTED}`;
+  return sendPage(
+    exchange,
+    fullPage(pageFrame(visitor, 'Your account'), html`<div class="reading">${body}</div>`),
+    status,
+  );
 }
 
 const CONNECTED = html`<section>
   <h2>Connected programs</h2>
-  <p>Assistants and other programs that you let in work beside your browsers, and stay when these are signed out.</p>
-  <p><a href="/account/apps">See which, and end any</a></p>
+  <p>Assistants and other programs that you gave access. Signing out browsers does not disconnect them.</p>
+  <p><a href="/account/apps">View or disconnect them</a></p>
 </section>`;
 
-function unproven({ person, secret }: Visitor): Part {
+function unproven({ person, secret }: Visitor): HtmlPart {
   return (
     !person.addressProven &&
     html`<div class="note warn">
       <p>
-        <strong>Your address is not proved yet.</strong> Until it is, nothing of organizations that you own is told to
-        it, and a forgotten password cannot be replaced by mail.
+        <strong>Your address is not verified.</strong> Until it is, you receive no notices of the organizations that you
+        own and cannot reset your password by email.
       </p>
       <form method="post">
         ${hidden('form', formToken(secret))} ${hidden('do', 'prove')}
-        <button class="quiet">Mail me a link that proves it</button>
+        <button class="quiet">Send a verification link</button>
       </form>
     </div>`
   );
 }
 
-function belongs({ memberships }: Visitor): Part {
+function belongs({ memberships }: Visitor): HtmlPart {
   if (memberships.length === 0) {
-    return empty('You belong to no organization', 'Ask whoever runs yours to invite you, or open its claim link.');
+    return emptyState(
+      'No organizations',
+      'Ask your administrator for an invitation, or open the claim link of your organization.',
+    );
   }
   const roles = { owner: 'Owner', admin: 'Administrator', member: 'Member' } as const;
   return html`<section>
     <h2>Organizations</h2>
     ${table(
       'Your organizations',
-      ['Name', 'You are'],
+      ['Name', 'Role'],
       memberships.map(({ organization, name, role, frozen }) => [
         frozen
-          ? [name, ' ', tag('frozen by the operator', 'bad')]
+          ? [name, ' ', tag('Frozen by the operator', 'bad')]
           : html`<a href="${pathOf(organization)}">${name}</a>`,
         roles[role],
       ]),
@@ -147,20 +168,53 @@ function belongs({ memberships }: Visitor): Part {
   </section>`;
 }
 
-function passwordForm({ person, secret }: Visitor, filled: Filled): Html {
+function passwordForm({ person, secret }: Visitor, formState: FormState): Html {
   const current = {
     name: 'current',
-    label: 'Present password',
+    label: 'Current password',
     type: 'password',
     autocomplete: 'current-password',
   } as const;
   return html`<section>
     <h2>${person.password === null ? 'Set a password' : 'Password'}</h2>
-    <p>Every other browser is signed out when it changes.</p>
+    <p>Changing it signs out all other browsers.</p>
     <form class="sheet" method="post">
-      ${hidden('form', formToken(secret))} ${hidden('do', 'password')} ${whosePassword(person.email)}
-      ${person.password !== null && field(current, filled)} ${field(NEW_PASSWORD, filled)}
-      <button>Set the password</button>
+      ${hidden('form', formToken(secret))} ${hidden('do', 'password')} ${usernameField(person.email)}
+      ${person.password !== null && field(current, formState)} ${field(NEW_PASSWORD, formState)}
+      <button>Set password</button>
     </form>
   </section>`;
+}
+
+/** The visitor's signed-in browsers. Each session can be ended separately. */
+function sessionList({ session, secret }: Visitor, all: readonly SessionLine[]): Html {
+  const press = (act: string, label: string, id?: number): Html =>
+    html`<form class="inline" method="post">
+      ${hidden('form', formToken(secret))} ${hidden('do', act)}
+      ${id !== undefined && hidden('session', publicId('session', id))}<button class="text">${label}</button>
+    </form>`;
+  return html`<section>
+    <h2>Sessions</h2>
+    <p>Browsers that are signed in as you. A session ends after two hours without use.</p>
+    ${table(
+      'Sessions',
+      ['Browser', 'From', 'Last used', ''],
+      all.map(({ id, agent, ip, createdAt, lastUsedAt }) => [
+        [browserOf(agent), html` <span class="soft">since ${timestamp(createdAt)}</span>`],
+        ip,
+        timestamp(lastUsedAt),
+        id === session.id ? tag('Current', 'ok') : press('end', 'End session', id),
+      ]),
+    )}
+    ${all.length > 1 && html`<p class="pages">${press('others', 'End all other sessions')}</p>`}
+  </section>`;
+}
+
+/** Browser and system name from the User-Agent. */
+function browserOf(agent: string): string {
+  const browser = /(Firefox|Edg|OPR|Chrome|Safari|curl)\/(\d+)/.exec(agent.replace(/Chrome(?=.* (?:Edg|OPR)\/)/, ''));
+  const system = /(Windows|Android|iPhone|iPad|Macintosh|Linux)/.exec(agent)?.[1];
+  const name = { Edg: 'Edge', OPR: 'Opera' }[browser?.[1] ?? ''] ?? browser?.[1];
+  if (name === undefined) return agent === '' ? 'Unknown' : agent.slice(0, 60);
+  return system === undefined ? name : `${name} on ${system === 'Macintosh' ? 'a Mac' : system}`;
 }

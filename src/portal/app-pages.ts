@@ -1,92 +1,105 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { publicId, rowId } from '../ids.ts';
-import { endGrant, type Grant, listGrants } from '../oauth/grant-commands.ts';
+import { publicId, rowId } from '../core/ids.ts';
+import { endGrant, type OAuthGrant, listGrants } from '../oauth/grant-commands.ts';
 import { formToken, isFormToken } from '../people/secrets.ts';
-import { type Asked, type Door, go, send, sendNotice, type Visitor, visitorOf } from './door.ts';
+import {
+  type PageExchange,
+  type PortalDeps,
+  redirect,
+  sendPage,
+  sendNotice,
+  type Visitor,
+  visitorOf,
+} from './page-exchange.ts';
 import { hidden } from './forms.ts';
 import { Fields } from './guard.ts';
-import { type Html, html, type Part } from './html.ts';
+import { type Html, html, type HtmlPart } from './html.ts';
 import { fullPage } from './layout.ts';
-import { around } from './organization-routes.ts';
-import { crumb, empty, head, moment, table } from './parts.ts';
+import { pageFrame } from './organization-routes.ts';
+import { backLink, emptyState, pageHead, timestamp, table } from './components.ts';
 
-/** `/account/apps`: the programs that a person let in, in whatever organization, each to be ended alone. */
-export function appRoutes(door: Door): (app: FastifyInstance) => void {
+/** `/account/apps`: the programs with access for this person, in all organizations. Each can be disconnected. */
+export function appRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
   return (app) => {
-    app.get('/account/apps', (request, reply) => open({ ...door, request, reply }, show));
-    app.post('/account/apps', (request, reply) => open({ ...door, request, reply }, end));
+    app.get('/account/apps', (request, reply) => open({ ...deps, request, reply }, show));
+    app.post('/account/apps', (request, reply) => open({ ...deps, request, reply }, end));
   };
 }
 
 async function open(
-  asked: Asked,
-  handle: (asked: Asked, visitor: Visitor) => Promise<FastifyReply>,
+  exchange: PageExchange,
+  handle: (exchange: PageExchange, visitor: Visitor) => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
-  const visitor = await visitorOf(asked);
-  return visitor === undefined ? go(asked, '/login?next=/account/apps') : handle(asked, visitor);
+  const visitor = await visitorOf(exchange);
+  return visitor === undefined ? redirect(exchange, '/login?next=/account/apps') : handle(exchange, visitor);
 }
 
-async function end(asked: Asked, visitor: Visitor): Promise<FastifyReply> {
-  const fields = new Fields(asked.request.body);
+async function end(exchange: PageExchange, visitor: Visitor): Promise<FastifyReply> {
+  const fields = new Fields(exchange.request.body);
   if (!isFormToken(fields.text('form'), visitor.secret)) {
-    const text = 'The form was older than your sign-in. Load the page again and repeat what you did.';
-    const notice = { title: 'Nothing was done', text, href: '/account/apps', link: 'Load the page again' };
-    return sendNotice(asked, notice, 403);
+    const text = 'The form is older than your sign-in. Reload the page and try again.';
+    const notice = { title: 'No changes made', text, href: '/account/apps', link: 'Reload the page' };
+    return sendNotice(exchange, notice, 403);
   }
   const { person } = visitor;
   const target = fields.text('token');
   const token = rowId('token', target);
-  if (token === undefined) return go(asked, '/account/apps');
+  if (token === undefined) return redirect(exchange, '/account/apps');
   const who = { actor: publicId('user', person.id), actorName: person.email, way: 'portal' as const };
-  const entry = { ...who, ip: asked.request.ip, operation: 'disconnect_app', target, detail: {} };
-  const done = await asked.world.store.write(endGrant, { token, user: person.id, entry });
-  return go(asked, done.kind === 'ended' ? '/account/apps?done=ended' : '/account/apps');
+  const entry = { ...who, ip: exchange.request.ip, operation: 'disconnect_app', target, detail: {} };
+  const done = await exchange.context.store.write(endGrant, { token, user: person.id, entry });
+  return redirect(exchange, done.kind === 'ended' ? '/account/apps?done=ended' : '/account/apps');
 }
 
-const NONE = empty(
-  'No program is connected',
-  'A program that can sign you in, such as an assistant, asks you here before it may do anything.',
+const NONE = emptyState(
+  'No connected programs',
+  'A program that signs in with OAuth, such as an assistant, asks for your consent here first.',
 );
 
-async function show(asked: Asked, visitor: Visitor): Promise<FastifyReply> {
-  const { store, clock } = asked.world;
+async function show(exchange: PageExchange, visitor: Visitor): Promise<FastifyReply> {
+  const { store, clock } = exchange.context;
   const grants = await store.read(listGrants, { user: visitor.person.id, now: clock() });
-  const { done } = asked.request.query as Record<string, unknown>;
-  const about = 'Programs that you let in. Each may do what you ticked, and never more than you may yourself.';
-  const note = html`<div class="note" role="status"><p>The program is shut out. What it had begun goes on.</p></div>`;
-  const body = html`${done === 'ended' && note} ${crumb('/account', 'Your account')}
-  ${head('Connected programs', about)} ${grants.length === 0 ? NONE : list(asked, visitor, grants)}`;
-  return send(asked, fullPage(around(visitor, 'Connected programs'), html`<div class="reading">${body}</div>`));
+  const { done } = exchange.request.query as Record<string, unknown>;
+  const about = 'Programs that you gave access. Each has the permissions that you granted, never more than your own.';
+  const note = html`<div class="note" role="status">
+    <p>Program disconnected. Mail that it already queued is still sent.</p>
+  </div>`;
+  const body = html`${done === 'ended' && note} ${backLink('/account', 'Your account')}
+  ${pageHead('Connected programs', about)} ${grants.length === 0 ? NONE : grantTable(exchange, visitor, grants)}`;
+  return sendPage(
+    exchange,
+    fullPage(pageFrame(visitor, 'Connected programs'), html`<div class="reading">${body}</div>`),
+  );
 }
 
-function list({ world }: Asked, visitor: Visitor, grants: readonly Grant[]): Part {
+function grantTable({ context }: PageExchange, visitor: Visitor, grants: readonly OAuthGrant[]): HtmlPart {
   return table(
     'Connected programs',
-    ['Program', 'May', 'Last used', ''],
+    ['Program', 'Permissions', 'Last used', ''],
     grants.map((one) => {
-      const used = world.lastUsed.freshest(one.token, one.lastUsedAt, 'token');
+      const used = context.lastUsed.freshest(one.token, one.lastUsedAt, 'token');
       return [
-        [html`<bdi>${one.name}</bdi>`, html` <span class="soft">since ${moment(one.createdAt)}</span>`],
-        [one.actions.join(', '), html` <span class="soft">in ${whereIn(one)}</span>`],
-        used === null ? html`<span>never</span>` : moment(used),
-        ending(visitor, one),
+        [html`<bdi>${one.name}</bdi>`, html` <span class="soft">since ${timestamp(one.createdAt)}</span>`],
+        [one.actions.join(', '), html` <span class="soft">in ${scopeOf(one)}</span>`],
+        used === null ? html`<span>Never</span>` : timestamp(used),
+        disconnectForm(visitor, one),
       ];
     }),
   );
 }
 
-function whereIn({ organizationName, mailboxes }: Grant): string {
+function scopeOf({ organizationName, mailboxes }: OAuthGrant): string {
   if (mailboxes === null) return `all of ${organizationName}`;
-  return `${mailboxes.length === 1 ? 'one mailbox' : `${mailboxes.length} mailboxes`} of ${organizationName}`;
+  return `${mailboxes.length === 1 ? '1 mailbox' : `${mailboxes.length} mailboxes`} of ${organizationName}`;
 }
 
-function ending({ secret }: Visitor, { token, name }: Grant): Html {
+function disconnectForm({ secret }: Visitor, { token, name }: OAuthGrant): Html {
   return html`<details class="sure">
     <summary>Disconnect</summary>
     <form method="post">
       ${hidden('form', formToken(secret))} ${hidden('token', publicId('token', token))}
-      <p class="small">From this moment on <bdi>${name}</bdi> is refused. It can ask you again.</p>
-      <button class="bad">Disconnect it</button>
+      <p class="small"><bdi>${name}</bdi> loses access at once. It can ask for consent again.</p>
+      <button class="bad">Disconnect</button>
     </form>
   </details>`;
 }

@@ -1,89 +1,95 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { type AskedMail, askedMail } from '../approvals/asked-mail.ts';
-import type { Decided } from '../approvals/commands.ts';
-import { decide, UNDECIDED } from '../approvals/decision.ts';
-import { type ApprovalLink, openLink } from '../approvals/link.ts';
-import { publicId } from '../ids.ts';
-import { askedMailShown } from './asked-mail.ts';
-import { type Asked, type Door, send, sendNotice } from './door.ts';
+import { type ApprovalMail, approvalMail } from '../approvals/approval-mail.ts';
+import type { ApprovalResult } from '../approvals/commands.ts';
+import { decideByHttp, UNDECIDED_TEXT } from '../approvals/decision.ts';
+import { type ApprovalLink, openApprovalLink } from '../approvals/link.ts';
+import { publicId } from '../core/ids.ts';
+import { approvalDetails } from './approval-view.ts';
+import { type PageExchange, type PortalDeps, sendPage, sendNotice } from './page-exchange.ts';
 import { hidden } from './forms.ts';
 import { Fields } from './guard.ts';
-import { html, type Part } from './html.ts';
+import { html, type HtmlPart } from './html.ts';
 import { narrowPage } from './layout.ts';
 
 /**
- * `/approve`: the page behind a link in a letter to an owner. Looking at it decides nothing, as programs look into links
- * before people do.
+ * `/approve`: the page behind the link in an approval request. GET decides nothing: link scanners open links before
+ * people do.
  */
-export function approveRoutes(door: Door): (app: FastifyInstance) => void {
+export function approveRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
   return (app) => {
-    app.get('/approve', (request, reply) => show({ ...door, request, reply }));
-    app.post('/approve', (request, reply) => answer({ ...door, request, reply }));
+    app.get('/approve', (request, reply) => show({ ...deps, request, reply }));
+    app.post('/approve', (request, reply) => submit({ ...deps, request, reply }));
   };
 }
 
-async function show(asked: Asked): Promise<FastifyReply> {
-  const { id, user, token } = asked.request.query as Record<string, unknown>;
+async function show(exchange: PageExchange): Promise<FastifyReply> {
+  const { id, user, token } = exchange.request.query as Record<string, unknown>;
   const link = { id: text(id), user: text(user), token: text(token) };
-  const opened = await openLink(asked.world, link);
-  if (opened === undefined) return opensNothing(asked);
-  const found = await askedMail(asked.world, { ...opened, accounts: null });
-  if (found === undefined) return opensNothing(asked);
+  const opened = await openApprovalLink(exchange.context, link);
+  if (opened === undefined) return invalidLink(exchange);
+  const found = await approvalMail(exchange.context, { ...opened, accounts: null });
+  if (found === undefined) return invalidLink(exchange);
   const body = html`<h1>Send this?</h1>
-    <p>An agent wants to send this. It leaves only if you approve it.</p>
-    <section>${askedMailShown(found)}</section>
-    ${found.item.state === 'pending' ? buttons(link) : over(found)}`;
-  return send(asked, narrowPage({ title: 'Send this?', body, fromLink: true, wide: true }), 200, true);
+    <p>An agent wants to send this message. It is sent only if you approve it.</p>
+    <section>${approvalDetails(found)}</section>
+    ${found.item.state === 'pending' ? buttons(link) : decidedNote(found)}`;
+  return sendPage(exchange, narrowPage({ title: 'Send this?', body, fromLink: true, wide: true }), 200, true);
 }
 
-function buttons(link: ApprovalLink): Part {
-  const form = (verb: string, label: string, look: string): Part =>
+function buttons(link: ApprovalLink): HtmlPart {
+  const form = (verb: string, label: string, look: string): HtmlPart =>
     html`<form class="plain" method="post" action="/approve">
       ${Object.entries(link).map(([name, value]) => hidden(name, value))} ${hidden('do', verb)}
       <button class="${look}">${label}</button>
     </form>`;
   return html`<section>
-    <p>Approve what you would have written yourself. An agent may have been talked into it by mail that it read.</p>
-    ${form('approve', 'Approve and send', '')} ${form('deny', 'Refuse', 'quiet')}
+    <p>
+      Approve only what you would have written yourself. Mail that the agent read may have tricked it into sending this.
+    </p>
+    ${form('approve', 'Approve and send', '')} ${form('deny', 'Reject', 'quiet')}
   </section>`;
 }
 
-function over({ item: { state } }: AskedMail): Part {
-  return html`<p>${state === 'expired' ? UNDECIDED.expired : UNDECIDED.decided}</p>`;
+function decidedNote({ item: { state } }: ApprovalMail): HtmlPart {
+  return html`<p>${state === 'expired' ? UNDECIDED_TEXT.expired : UNDECIDED_TEXT.decided}</p>`;
 }
 
-async function answer(asked: Asked): Promise<FastifyReply> {
-  const fields = new Fields(asked.request.body);
-  const opened = await openLink(asked.world, {
+async function submit(exchange: PageExchange): Promise<FastifyReply> {
+  const fields = new Fields(exchange.request.body);
+  const opened = await openApprovalLink(exchange.context, {
     id: fields.text('id'),
     user: fields.text('user'),
     token: fields.text('token'),
   });
   const verb = fields.text('do');
-  if (opened === undefined || (verb !== 'approve' && verb !== 'deny')) return opensNothing(asked);
+  if (opened === undefined || (verb !== 'approve' && verb !== 'deny')) return invalidLink(exchange);
   const { id, tenant, approver } = opened;
-  const actor = { actor: publicId('user', approver.user), actorName: approver.email, ip: asked.request.ip };
-  const done = await decide(asked.world, { ...actor, tenant, accounts: null }, { id, approves: verb === 'approve' });
-  return sendNotice(asked, { ...TOLD[done.kind], href: '/', link: 'To the front page' }, statusOf(done));
+  const actor = { actor: publicId('user', approver.user), actorName: approver.email, ip: exchange.request.ip };
+  const done = await decideByHttp(
+    exchange.context,
+    { ...actor, tenant, accounts: null },
+    { id, approves: verb === 'approve' },
+  );
+  return sendNotice(exchange, { ...NOTICES[done.kind], href: '/', link: 'To the front page' }, statusOf(done));
 }
 
-const TOLD: Readonly<Record<Decided['kind'], { title: string; text: string }>> = {
-  approved: { title: 'It is sent', text: 'You approved it, and it leaves now or when its time comes.' },
-  denied: { title: 'It was refused', text: 'Nobody gets it, and its agent is told.' },
-  missing: { title: 'Nothing was done', text: UNDECIDED.missing },
-  frozen: { title: 'Nothing was done', text: UNDECIDED.frozen },
-  decided: { title: 'Nothing was done', text: UNDECIDED.decided },
-  expired: { title: 'It is too late', text: UNDECIDED.expired },
-  changed: { title: 'Nothing was done', text: UNDECIDED.changed },
+const NOTICES: Readonly<Record<ApprovalResult['kind'], { title: string; text: string }>> = {
+  approved: { title: 'Approved', text: 'The message is sent now, or at its scheduled time.' },
+  denied: { title: 'Rejected', text: 'The message is not sent. The agent is notified.' },
+  missing: { title: 'No changes made', text: UNDECIDED_TEXT.missing },
+  frozen: { title: 'No changes made', text: UNDECIDED_TEXT.frozen },
+  decided: { title: 'No changes made', text: UNDECIDED_TEXT.decided },
+  expired: { title: 'Expired', text: UNDECIDED_TEXT.expired },
+  changed: { title: 'No changes made', text: UNDECIDED_TEXT.changed },
 };
 
-function statusOf({ kind }: Decided): number {
+function statusOf({ kind }: ApprovalResult): number {
   return kind === 'approved' || kind === 'denied' ? 200 : 409;
 }
 
-function opensNothing(asked: Asked): FastifyReply {
-  const why = 'It may have been cut off on its way, or you are no owner of the organization any more.';
-  return sendNotice(asked, { title: 'This link opens nothing', text: why, href: '/login', link: 'Sign in' }, 404);
+function invalidLink(exchange: PageExchange): FastifyReply {
+  const why = 'The link is incomplete, or you are no longer an owner of the organization.';
+  return sendNotice(exchange, { title: 'Invalid link', text: why, href: '/login', link: 'Sign in' }, 404);
 }
 
 function text(given: unknown): string {

@@ -1,119 +1,131 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { publicId } from '../ids.ts';
-import { claim, lookAtClaim } from '../people/claim.ts';
+import { publicId } from '../core/ids.ts';
+import { claim, previewClaim } from '../people/claim.ts';
 import type { ClaimFacts } from '../people/claim-commands.ts';
-import { SHORTEST_PASSWORD } from '../people/password.ts';
-import { isPrivate } from './cookie.ts';
-import { type Asked, type Door, go, send, signIn, type Visitor, visitorOf } from './door.ts';
-import { type Field, type Filled, field, hidden, problemNote, UNFILLED } from './forms.ts';
-import { Fields } from './guard.ts';
-import { type Html, html, type Part } from './html.ts';
+import { MIN_PASSWORD } from '../people/password.ts';
+import { isSecure, Fields } from './guard.ts';
+import {
+  type PageExchange,
+  type PortalDeps,
+  redirect,
+  sendPage,
+  signIn,
+  type Visitor,
+  visitorOf,
+} from './page-exchange.ts';
+import { type FormField, type FormState, field, hidden, problemNote, EMPTY_FORM } from './forms.ts';
+import { type Html, html, type HtmlPart } from './html.ts';
 import { narrowPage } from './layout.ts';
-import { isRefusal, linkToken, refusedLink, troubleOf } from './link-page.ts';
-import { notPrivate } from './sign-in-pages.ts';
+import { isLinkRefusal, linkToken, sendLinkError, formErrorOf } from './link-errors.ts';
+import { refuseInsecure } from './sign-in-pages.ts';
 
-export const NEW_PASSWORD: Field = {
+export const NEW_PASSWORD: FormField = {
   name: 'password',
   label: 'New password',
   type: 'password',
   autocomplete: 'new-password',
-  minlength: SHORTEST_PASSWORD,
-  hint: `At least ${SHORTEST_PASSWORD} characters. A sentence that only you would say is good.`,
+  minlength: MIN_PASSWORD,
+  hint: `At least ${MIN_PASSWORD} characters. A passphrase of several words is good.`,
 };
-export const OWN_PASSWORD: Field = {
+export const OWN_PASSWORD: FormField = {
   name: 'password',
   label: 'Password',
   type: 'password',
   autocomplete: 'current-password',
 };
 
-/** `/auth/setup`: the page behind a claim link. Looking at it uses nothing up. */
-export function claimRoutes(door: Door): (app: FastifyInstance) => void {
+/** `/auth/setup`: the page behind a claim link. GET does not use up the link. */
+export function claimRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
   return (app) => {
-    app.get('/auth/setup', (request, reply) => show({ ...door, request, reply }));
-    app.post('/auth/setup', (request, reply) => take({ ...door, request, reply }));
+    app.get('/auth/setup', (request, reply) => show({ ...deps, request, reply }));
+    app.post('/auth/setup', (request, reply) => submitClaim({ ...deps, request, reply }));
   };
 }
 
-async function show(asked: Asked): Promise<FastifyReply> {
-  if (!isPrivate(asked.request)) return notPrivate(asked);
-  return setupPage(asked, linkToken(asked), UNFILLED);
+async function show(exchange: PageExchange): Promise<FastifyReply> {
+  if (!isSecure(exchange.request)) return refuseInsecure(exchange);
+  return setupPage(exchange, linkToken(exchange), EMPTY_FORM);
 }
 
-async function setupPage(asked: Asked, token: string, filled: Filled, status = 200): Promise<FastifyReply> {
-  const facts = await lookAtClaim(asked.world, token, filled.values['email']);
-  if (!('organization' in facts)) return refusedLink(asked, facts.kind);
-  const visitor = await visitorOf(asked);
+async function setupPage(
+  exchange: PageExchange,
+  token: string,
+  formState: FormState,
+  status = 200,
+): Promise<FastifyReply> {
+  const facts = await previewClaim(exchange.context, token, formState.values['email']);
+  if (!('organization' in facts)) return sendLinkError(exchange, facts.kind);
+  const visitor = await visitorOf(exchange);
   const { name } = facts.organization;
-  const title = facts.kind === 'claim' ? `Claim ${name}` : 'Prove your address';
+  const title = facts.kind === 'claim' ? `Claim ${name}` : 'Verify your address';
   const body = html`<h1>${title}</h1>
-    ${introduction(facts, asked.world.settings.hostname)} ${problemNote(filled)}
+    ${introduction(facts, exchange.context.settings.hostname)} ${problemNote(formState)}
     <form class="plain" method="post" action="/auth/setup">
-      ${hidden('token', token)} ${inputs(facts, visitor, filled)}
-      <button>${facts.kind === 'claim' ? 'Claim the organization' : 'Prove the address'}</button>
+      ${hidden('token', token)} ${inputs(facts, visitor, formState)}
+      <button>${facts.kind === 'claim' ? 'Claim organization' : 'Verify address'}</button>
     </form>
     ${facts.kind === 'claim' && AFTERWARDS}`;
-  return send(asked, narrowPage({ title, body, fromLink: true }), status, true);
+  return sendPage(exchange, narrowPage({ title, body, fromLink: true }), status, true);
 }
 
 const AFTERWARDS = html`<p class="small soft">
-  Afterwards you see everything that was done in it, and can end the access of who made it. Nothing is charged.
+  You then see its audit log and can revoke the access of its creator. Nothing is charged.
 </p>`;
 
 function introduction(facts: ClaimFacts, hostname: string): Html {
   if (facts.kind === 'prove') {
     return html`<p>
-      The organization is claimed already. By opening this link you show that you read the mail of
-      <strong>${facts.email}</strong>: a forgotten password can then be replaced by mail.
+      The organization is already claimed. This link verifies that you receive mail at <strong>${facts.email}</strong>:
+      you can then reset your password by email.
     </p>`;
   }
   if (facts.email === null) {
-    return html`<p>It runs this mail server, ${hostname}. Who claims it is the operator of the box.</p>`;
+    return html`<p>This organization operates the mail server ${hostname}. Claiming it makes you the operator.</p>`;
   }
   return html`<p>
-    This organization was made on ${hostname}, perhaps by an agent of yours, and names
-    <strong>${facts.email}</strong> as its owner.
+    This organization was created on ${hostname}, perhaps by your agent, with <strong>${facts.email}</strong> as its
+    owner.
   </p>`;
 }
 
-function inputs(facts: ClaimFacts, visitor: Visitor | undefined, filled: Filled): Part {
+function inputs(facts: ClaimFacts, visitor: Visitor | undefined, formState: FormState): HtmlPart {
   const { account, email } = facts;
   if (email === null)
-    return [field(YOUR_ADDRESS, filled), field(account === null ? NEW_PASSWORD : OWN_PASSWORD, filled)];
+    return [field(YOUR_ADDRESS, formState), field(account === null ? NEW_PASSWORD : OWN_PASSWORD, formState)];
   if (account !== null && account.user === visitor?.person.id) {
     return html`<p>You are signed in as ${visitor.person.email}.</p>`;
   }
   const known = { name: 'username', label: 'Mail address', value: email, readonly: true, autocomplete: 'username' };
-  if (account === null && facts.kind === 'claim') return [field(known), field(NEW_PASSWORD, filled)];
+  if (account === null && facts.kind === 'claim') return [field(known), field(NEW_PASSWORD, formState)];
   return [
-    html`<p>There is an account with this address. Sign in with its password.</p>`,
+    html`<p>An account with this address exists. Sign in with its password.</p>`,
     field(known),
-    field(OWN_PASSWORD, filled),
+    field(OWN_PASSWORD, formState),
     html`<p class="small"><a href="/auth/reset">Forgot the password?</a></p>`,
   ];
 }
 
-const YOUR_ADDRESS: Field = {
+const YOUR_ADDRESS: FormField = {
   name: 'email',
   label: 'Your mail address',
   type: 'email',
   autocomplete: 'username',
-  hint: 'You sign in with it.',
+  hint: 'You sign in with this address.',
 };
 
-async function take(asked: Asked): Promise<FastifyReply> {
-  const { world, desk, request } = asked;
-  if (!isPrivate(request)) return notPrivate(asked);
+async function submitClaim(exchange: PageExchange): Promise<FastifyReply> {
+  const { context, people, request } = exchange;
+  if (!isSecure(request)) return refuseInsecure(exchange);
   const fields = new Fields(request.body);
   const [token, email] = [fields.text('token'), fields.line('email')];
-  const visitor = (await visitorOf(asked))?.person.id;
+  const visitor = (await visitorOf(exchange))?.person.id;
   const password = fields.text('password');
-  const done = await claim(world, desk, { token, password, email, visitor, way: 'portal', ip: request.ip });
+  const done = await claim(context, people, { token, password, email, visitor, way: 'portal', ip: request.ip });
   if (!('organization' in done)) {
-    if (isRefusal(done)) return refusedLink(asked, done.kind);
-    const { filled, status } = troubleOf(done, email === undefined ? {} : { email });
-    return setupPage(asked, token, filled, status);
+    if (isLinkRefusal(done)) return sendLinkError(exchange, done.kind);
+    const { filled: formState, status } = formErrorOf(done, email === undefined ? {} : { email });
+    return setupPage(exchange, token, formState, status);
   }
-  await signIn(asked, done.user);
-  return go(asked, `/o/${publicId('organization', done.organization)}?done=${done.kind}`);
+  await signIn(exchange, done.user);
+  return redirect(exchange, `/o/${publicId('organization', done.organization)}?done=${done.kind}`);
 }

@@ -1,86 +1,87 @@
 import { type AuthorizeRequest, PARAMETERS, queryOf } from '../oauth/authorize-request.ts';
-import { placeOf } from '../oauth/redirect-uri.ts';
-import { publicId } from '../ids.ts';
+import { describeRedirect } from '../oauth/redirect-uri.ts';
+import { publicId } from '../core/ids.ts';
 import { formToken } from '../people/secrets.ts';
 import type { Membership } from '../people/session-commands.ts';
-import { type Action, ACTIONS, granted } from '../tokens/token.ts';
-import type { Visitor } from './door.ts';
-import { type Choice, checks, type Filled, hidden, problemNote } from './forms.ts';
-import { type Html, html, type Part } from './html.ts';
-import { facts } from './parts.ts';
+import { type Action, ACTIONS, expandActions } from '../core/token.ts';
+import type { Visitor } from './page-exchange.ts';
+import { type Choice, checkboxes, type FormState, hidden, problemNote } from './forms.ts';
+import { type Html, html, type HtmlPart } from './html.ts';
+import { descriptionList } from './components.ts';
 
-/** What each action means, to somebody who never heard of actions. */
+/** Each action in plain words. */
 const WORDS: Readonly<Record<Action, { label: string; hint: string }>> = {
-  read: { label: 'Read everything', hint: 'mail, addresses, settings, and what was done' },
+  read: { label: 'Read everything', hint: 'mail, addresses, settings and the audit log' },
   manage: {
     label: 'Change everything',
-    hint: 'send, move and delete mail; mailboxes, passwords, forwards and rules. What it made stays when it goes',
+    hint: 'send, move and delete mail; mailboxes, passwords, forwards and rules. Its changes stay after you disconnect it',
   },
-  deploy: { label: 'Deploy services', hint: 'change what they run with' },
+  deploy: { label: 'Deploy services', hint: 'change their revision and environment' },
   logs: { label: 'Read the logs of services', hint: '' },
   restart: { label: 'Restart services', hint: '' },
-  rollback: { label: 'Put services back to what they were', hint: '' },
+  rollback: { label: 'Roll back services', hint: '' },
   send: { label: 'Send mail', hint: 'as these mailboxes' },
-  mail_read: { label: 'Read mail', hint: 'and nothing else' },
+  mail_read: { label: 'Read mail', hint: 'read-only' },
+  organize: { label: 'Organize mail', hint: 'mark, label, move, trash and restore it' },
 };
 
-export interface Place {
+export interface ConsentScope {
   membership: Membership;
-  /** What the person may do there, and so may give. */
+  /** The person's own actions: the most that can be granted. */
   actions: ReadonlySet<Action>;
   mailboxes: readonly { id: string; address: string }[];
-  /** Mailboxes that are not listed, as they are too many. */
-  more: boolean;
+  /** True if there are more mailboxes than listed. */
+  isTruncated: boolean;
 }
 
-/** What a person decides on: who asks, for what, and where. */
+/** The consent page: client, requested scopes and organization. */
 export function consentForm(
   request: AuthorizeRequest,
-  { visitor, place, filled }: { visitor: Visitor; place: Place; filled: Filled },
+  { visitor, place, filled: formState }: { visitor: Visitor; place: ConsentScope; filled: FormState },
 ): Html {
   const { client } = request;
   return html`<div class="consent stack">
-    <h1>Let this program in?</h1>
-    ${problemNote(filled)}
-    ${facts([
-      ['It calls itself', html`<strong><bdi>${client.name}</bdi></strong>`],
-      ['It comes from', client.host === null ? 'nobody knows where' : html`<strong>${client.host}</strong>`],
-      ['You go back to', html`<strong>${placeOf(request.redirectUri)}</strong>`],
-      ['You are', visitor.person.email],
-      ['In', organizations(request, visitor, place)],
+    <h1>Allow access?</h1>
+    ${problemNote(formState)}
+    ${descriptionList([
+      ['Name', html`<strong><bdi>${client.name}</bdi></strong>`],
+      ['Host', client.host === null ? 'Unknown' : html`<strong>${client.host}</strong>`],
+      ['Redirects to', html`<strong>${describeRedirect(request.redirectUri)}</strong>`],
+      ['Signed in as', visitor.person.email],
+      ['Organization', organizations(request, visitor, place)],
     ])}
     <div class="note warn"><p>${warning(request)}</p></div>
     <form class="sheet" method="post" action="/oauth/authorize">
       ${hidden('form', formToken(visitor.secret))} ${hidden('organization', idOf(place))}
       ${PARAMETERS.map((name) => hiddenParameter(name, request.parameters[name]))}
-      ${actionChoices(request, place, filled)} ${reachChoice(place, filled)}
+      ${actionChoices(request, place, formState)} ${reachChoice(place, formState)}
       <div class="acts">
-        <button name="do" value="allow">Let it in</button>
-        <button class="quiet" name="do" value="deny" formnovalidate>No</button>
+        <button name="do" value="allow">Allow</button>
+        <button class="quiet" name="do" value="deny" formnovalidate>Deny</button>
       </div>
     </form>
     <p class="small soft">
-      It stays until you end it under Connected programs, or until it asks for nothing for 30 days. It never may more
-      than you may yourself.
+      Access lasts until you disconnect it under Connected programs, or until it is unused for 30 days. It never exceeds
+      your own permissions.
     </p>
   </div>`;
 }
 
-function hiddenParameter(name: string, value: string | undefined): Part {
+function hiddenParameter(name: string, value: string | undefined): HtmlPart {
   return value !== undefined && hidden(name, value);
 }
 
-function warning({ client }: AuthorizeRequest): Part {
-  const started = 'Go on only if you have just asked for this yourself, in that program.';
-  if (client.host !== null) return `${client.host} answers for this name. ${started}`;
-  return `Anybody can ask under any name, and nobody answers for this one. ${started}`;
+function warning({ client }: AuthorizeRequest): HtmlPart {
+  const started = 'Continue only if you just started this yourself in that program.';
+  if (client.host !== null) return `${client.host} vouches for this name. ${started}`;
+  return `This name is not verified: anybody can register any name. ${started}`;
 }
 
-function idOf({ membership }: Place): string {
+function idOf({ membership }: ConsentScope): string {
   return publicId('organization', membership.organization);
 }
 
-function organizations(request: AuthorizeRequest, { memberships }: Visitor, { membership }: Place): Part {
+function organizations(request: AuthorizeRequest, { memberships }: Visitor, { membership }: ConsentScope): HtmlPart {
   const others = memberships.filter((one) => !one.frozen && one.organization !== membership.organization);
   const query = queryOf(request.parameters);
   return html`<strong>${membership.name}</strong> ${
@@ -98,30 +99,29 @@ function organizations(request: AuthorizeRequest, { memberships }: Visitor, { me
     }`;
 }
 
-/** What it asked for stands ticked; a person who knows better may give less, or more. */
-function actionChoices({ scope }: AuthorizeRequest, { actions }: Place, filled: Filled): Part {
-  const implied = granted(scope);
-  const asked = ACTIONS.filter((one) => scope.includes(one) && actions.has(one));
+/** Checkboxes for the actions. Requested ones are checked; the person may grant fewer or more. */
+function actionChoices({ scope }: AuthorizeRequest, { actions }: ConsentScope, formState: FormState): HtmlPart {
+  const implied = expandActions(scope);
+  const exchange = ACTIONS.filter((one) => scope.includes(one) && actions.has(one));
   const others = ACTIONS.filter((one) => !implied.has(one) && actions.has(one));
   const refused = scope.filter((one) => !actions.has(one));
-  return html`${asked.length > 0 && checks({ name: 'actions', label: 'It asks to', choices: asked.map(choice), ticked: asked }, filled)}
+  return html`${exchange.length > 0 && checkboxes({ name: 'actions', label: 'Requested permissions', choices: exchange.map(choice), ticked: exchange }, formState)}
   ${
     refused.length > 0 &&
     html`<p class="hint">
-      It also asks for what you may not do yourself, and so cannot give:
-      ${refused.map((one) => WORDS[one].label).join(', ')}.
+      Requested, but beyond your own permissions: ${refused.map((one) => WORDS[one].label).join(', ')}.
     </p>`
   }
   ${
     others.length > 0 &&
-    html`<details class="more" ${others.some((one) => ticked(filled).includes(one)) && html`open`}>
-      <summary>Give it more than it asks for</summary>
-      ${checks({ name: 'actions', label: 'Also', choices: others.map(choice) }, { ...filled, errors: {} })}
+    html`<details class="more" ${others.some((one) => ticked(formState).includes(one)) && html`open`}>
+      <summary>Grant more than requested</summary>
+      ${checkboxes({ name: 'actions', label: 'Additional permissions', choices: others.map(choice) }, { ...formState, errors: {} })}
     </details>`
   }`;
 }
 
-function ticked({ values }: Filled): string[] {
+function ticked({ values }: FormState): string[] {
   return values['actions']?.split(' ') ?? [];
 }
 
@@ -130,39 +130,39 @@ function choice(action: Action): Choice {
   return { value: action, label, ...(hint !== '' && { hint }) };
 }
 
-/** Neither is chosen beforehand: who lets a program into everything has said so. */
-function reachChoice({ membership, mailboxes, more }: Place, filled: Filled): Part {
+/** Radio buttons for the scope. None is preselected: access to the whole organization must be an explicit choice. */
+function reachChoice({ membership, mailboxes, isTruncated: more }: ConsentScope, formState: FormState): HtmlPart {
   const limited = membership.role === 'member';
   const boxes = mailboxes.map(({ id, address }) => ({ value: id, label: address }));
   if (limited) {
     return html`${hidden('reach', 'mailboxes')}
-    ${checks({ name: 'mailboxIds', label: 'In these mailboxes', choices: boxes, ticked: mailboxes.map((one) => one.id) }, filled)}`;
+    ${checkboxes({ name: 'mailboxIds', label: 'Mailboxes', choices: boxes, ticked: mailboxes.map((one) => one.id) }, formState)}`;
   }
-  const radio = (value: string, label: Part): Html =>
+  const radio = (value: string, label: HtmlPart): Html =>
     html`<label
       ><input
         type="radio"
         name="reach"
         value="${value}"
         required
-        ${filled.values['reach'] === value && html`checked`}
+        ${formState.values['reach'] === value && html`checked`}
       />
       <span>${label}</span></label
     >`;
   return html`<div class="where">
     <fieldset>
-      <legend>Where</legend>
+      <legend>Scope</legend>
       <div class="checks">
-        ${radio('organization', html`In all of ${membership.name} <span class="soft small">mailboxes to come, too</span>`)}
-        ${mailboxes.length > 0 && radio('mailboxes', 'Only in the mailboxes that I tick')}
+        ${radio('organization', html`All of ${membership.name} <span class="soft small">including future mailboxes</span>`)}
+        ${mailboxes.length > 0 && radio('mailboxes', 'Only the selected mailboxes')}
       </div>
-      ${filled.errors['reach'] !== undefined && html`<p class="wrong">${filled.errors['reach']}</p>`}
+      ${formState.errors['reach'] !== undefined && html`<p class="wrong">${formState.errors['reach']}</p>`}
     </fieldset>
     ${
       mailboxes.length > 0 &&
       html`<div class="picked">
-        ${checks({ name: 'mailboxIds', label: 'Mailboxes', choices: boxes }, filled)}
-        ${more && html`<p class="hint">There are more than fit here; for others, mint a token for them.</p>`}
+        ${checkboxes({ name: 'mailboxIds', label: 'Mailboxes', choices: boxes }, formState)}
+        ${more && html`<p class="hint">Not all mailboxes are listed. For others, create a token.</p>`}
       </div>`
     }
   </div>`;

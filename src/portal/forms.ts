@@ -1,33 +1,33 @@
-import { type Html, html, type Part } from './html.ts';
+import { type Html, html, type HtmlPart } from './html.ts';
 
-/** What became of a form that was sent: what stood in it, and what was wrong with it. */
-export interface Filled {
+/** Values and errors of a submitted form. */
+export interface FormState {
   values: Readonly<Record<string, string>>;
-  /** Sentences by field. */
+  /** Error sentences by field. */
   errors: Readonly<Record<string, string>>;
-  /** What is wrong with the whole of it. */
+  /** Error about the form as a whole. */
   problem?: string | undefined;
 }
 
-export const UNFILLED: Filled = { values: {}, errors: {} };
+export const EMPTY_FORM: FormState = { values: {}, errors: {} };
 
-export interface Field {
+export interface FormField {
   name: string;
   label: string;
   type?: 'text' | 'email' | 'password' | 'date' | 'url';
-  hint?: Part;
+  hint?: HtmlPart;
   value?: string;
   autocomplete?: string;
   optional?: boolean;
   readonly?: boolean;
   minlength?: number;
   placeholder?: string;
-  /** Told apart from fields of the same name on one page. */
+  /** Distinguishes fields of the same name on one page. */
   id?: string;
 }
 
-/** A labelled field with its hint and, where it was wrong, the sentence beside it. Passwords are never filled in again. */
-export function field(one: Field, { values, errors }: Filled = UNFILLED): Html {
+/** A labelled field with hint and error. Passwords are never filled in again. */
+export function field(one: FormField, { values, errors }: FormState = EMPTY_FORM): Html {
   const { name, label, type = 'text', hint, autocomplete, placeholder, minlength } = one;
   const id = one.id ?? name;
   const error = errors[name];
@@ -54,7 +54,7 @@ export function field(one: Field, { values, errors }: Filled = UNFILLED): Html {
   </div>`;
 }
 
-function wrong(id: string, error: string | undefined): Part {
+function wrong(id: string, error: string | undefined): HtmlPart {
   return error !== undefined && html`<p class="wrong" id="${id}-wrong">${error}</p>`;
 }
 
@@ -64,10 +64,10 @@ export interface Choice {
   hint?: string;
 }
 
-/** A list to choose one from. */
+/** A select element. */
 export function select(
-  one: { name: string; label: string; choices: readonly Choice[]; hint?: Part; value?: string; id?: string },
-  { values, errors }: Filled = UNFILLED,
+  one: { name: string; label: string; choices: readonly Choice[]; hint?: HtmlPart; value?: string; id?: string },
+  { values, errors }: FormState = EMPTY_FORM,
 ): Html {
   const id = one.id ?? one.name;
   const chosen = values[one.name] ?? one.value;
@@ -83,10 +83,10 @@ export function select(
   </div>`;
 }
 
-/** Boxes to tick, any number of them. */
-export function checks(
-  one: { name: string; label: string; choices: readonly Choice[]; hint?: Part; ticked?: readonly string[] },
-  { values, errors }: Filled = UNFILLED,
+/** A group of checkboxes. */
+export function checkboxes(
+  one: { name: string; label: string; choices: readonly Choice[]; hint?: HtmlPart; ticked?: readonly string[] },
+  { values, errors }: FormState = EMPTY_FORM,
 ): Html {
   const ticked = values[one.name]?.split(' ') ?? one.ticked ?? [];
   return html`<fieldset>
@@ -109,12 +109,12 @@ export function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}" />`;
 }
 
-/** Whose password a form is about, for password keepers; people see it elsewhere on the page. */
-export function whosePassword(name: string): Html {
+/** Hidden user name of a password form, for password managers. */
+export function usernameField(name: string): Html {
   return html`<input type="text" name="username" value="${name}" autocomplete="username" hidden />`;
 }
 
-/** What is wrong with a whole form, where a screen reader comes by first. */
-export function problemNote({ problem }: Filled): Part {
+/** The form's error, announced by screen readers. */
+export function problemNote({ problem }: FormState): HtmlPart {
   return problem !== undefined && html`<div class="note bad" role="alert"><p>${problem}</p></div>`;
 }

@@ -1,38 +1,50 @@
-import type { FastifyReply } from 'fastify';
-import { publicId } from '../ids.ts';
-import { type Asked, go, send, visitorOf } from './door.ts';
+import type { FastifyReply, FastifyInstance } from 'fastify';
+import { publicId } from '../core/ids.ts';
+import { type PageExchange, redirect, sendPage, visitorOf, type PortalDeps } from './page-exchange.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
 
 const EXAMPLE = 'create_account_and_claim_link {"ownerEmail": "you@example.com", "organizationName": "Acme"}';
 
-/** `/`: where one belongs, or for strangers what this is. */
-export async function frontPage(asked: Asked): Promise<FastifyReply> {
-  const visitor = await visitorOf(asked);
+/** `/`: redirects visitors to their organization; shows others what this server is. */
+export async function frontPage(exchange: PageExchange): Promise<FastifyReply> {
+  const visitor = await visitorOf(exchange);
   if (visitor !== undefined) {
     const [first] = visitor.memberships.filter((one) => !one.frozen);
-    return go(asked, first === undefined ? '/account' : `/o/${publicId('organization', first.organization)}`);
+    return redirect(exchange, first === undefined ? '/account' : `/o/${publicId('organization', first.organization)}`);
   }
-  const { settings } = asked.world;
-  const base = asked.world.baseUrl();
+  const { settings } = exchange.context;
+  const base = exchange.context.baseUrl();
   const body = html`<h1>${settings.live ? settings.hostname : 'A mail server on this machine'}</h1>
     <p>
-      Mailstead receives, stores, serves and sends mail for the domains that it hosts. Mail programs reach it by IMAP
-      and SMTP, programs over HTTP, and agents over MCP.
+      Mailstead receives, stores, serves and sends mail for its domains: IMAP and SMTP for mail programs, HTTP for
+      programs, MCP for agents.
     </p>
     <p><a class="button" href="/login">Sign in</a></p>
     <section>
       <h2>For agents</h2>
-      <p class="soft">The endpoint is <code>${base}/mcp</code>. One call makes an organization and a token:</p>
+      <p class="soft">The endpoint is <code>${base}/mcp</code>. One call creates an organization and a token:</p>
       <pre class="copy fold">${EXAMPLE}</pre>
-      <p class="small soft">Its owner gets a claim link by mail and takes it over here.</p>
+      <p class="small soft">Its owner receives a claim link by email.</p>
     </section>
     <section>
-      <h2>For whoever runs it</h2>
+      <h2>For operators</h2>
       <p class="soft">
-        <code>bin/mailstead --help</code> on the machine itself. Monitoring: <a href="/healthz">health</a>,
+        <code>bin/mailstead --help</code> on the server. Monitoring: <a href="/healthz">health</a>,
         <a href="/readyz">readiness</a>, <a href="/metrics">metrics</a>.
       </p>
     </section>`;
-  return send(asked, narrowPage({ title: 'Mail server', body, wide: true }));
+  return sendPage(exchange, narrowPage({ title: 'Mail server', body, wide: true }));
+}
+
+/** `/billing`: target of set_payment_method if MAILSTEAD_BILLING_SETUP_URL is unset. */
+export function billingRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
+  return (app) => {
+    app.get('/billing', async (request, reply) => {
+      const body = html`<h1>No payment required</h1>
+        <p>This mail server requires no payment, and no payment method can be added.</p>
+        <p><a class="button" href="/">Continue</a></p>`;
+      return sendPage({ ...deps, request, reply }, narrowPage({ title: 'No payment required', body }));
+    });
+  };
 }

@@ -1,16 +1,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { World } from '../operations/world.ts';
+import type { AppContext } from '../core/app-context.ts';
+import { isLoopback } from '../../mail/guard/network.ts';
+import { hashOf } from '../people/secrets.ts';
+import { SESSION_LIFE_MS } from '../people/session-commands.ts';
 
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /**
- * What every page is sent with. Pages that a link opened may run the one script that takes its token away. `answeredAt`
- * is a source to which the answer to a form may lead, as browsers hold form-action against redirects, too.
+ * Sets the security headers of a page. `withScript` allows the script that strips the token from the address bar.
+ * `redirectSource` is a CSP source to which a form may redirect: browsers apply form-action to redirects.
  */
-export function pageHeaders(reply: FastifyReply, withScript = false, answeredAt?: string): void {
+export function pageHeaders(reply: FastifyReply, withScript = false, redirectSource?: string): void {
   const policy =
-    answeredAt === undefined ? POLICY : POLICY.replace("form-action 'self'", `form-action 'self' ${answeredAt}`);
+    redirectSource === undefined
+      ? POLICY
+      : POLICY.replace("form-action 'self'", `form-action 'self' ${redirectSource}`);
   void reply
     .type('text/html; charset=utf-8')
     .header('content-security-policy', withScript ? `${policy}; script-src 'self'` : policy)
@@ -23,18 +28,17 @@ export function pageHeaders(reply: FastifyReply, withScript = false, answeredAt?
 }
 
 /**
- * Whether a form was sent from a page of ours. Browsers say where a request comes from in a header that pages cannot
- * set: Sec-Fetch-Site, or Origin where that is not known. As our pages send no referrer, Origin alone may be "null",
- * which is nobody; what says nothing at all is no browser with a form of ours.
+ * True if the form comes from a page of this site (CSRF check): Sec-Fetch-Site, or Origin in older browsers. Pages cannot
+ * set either. Refuses Origin "null" and requests with neither header.
  */
-export function isOwnForm(world: Pick<World, 'baseUrl'>, request: FastifyRequest): boolean {
+export function isOwnForm(context: Pick<AppContext, 'baseUrl'>, request: FastifyRequest): boolean {
   const { 'sec-fetch-site': site, origin, host } = request.headers;
   if (site !== undefined) return site === 'same-origin';
   if (origin === undefined || !URL.canParse(origin)) return false;
-  return new URL(origin).origin === new URL(world.baseUrl()).origin || origin === `${request.protocol}://${host}`;
+  return new URL(origin).origin === new URL(context.baseUrl()).origin || origin === `${request.protocol}://${host}`;
 }
 
-/** The fields of a form, each once. What was sent several times is a list under its name with `[]`. */
+/** Fields of a submitted form. */
 export class Fields {
   readonly #body: Readonly<Record<string, unknown>>;
 
@@ -42,22 +46,54 @@ export class Fields {
     this.#body = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
   }
 
-  /** A field's text, '' when it was not sent or sent twice. */
+  /** The field's text; '' if missing or repeated. */
   text(name: string): string {
     const value = this.#body[name];
     return typeof value === 'string' ? value : '';
   }
 
-  /** A field's text without space around it; undefined when nothing was written. */
+  /** The field's trimmed text; undefined if empty. */
   line(name: string): string | undefined {
     const text = this.text(name).trim();
     return text === '' ? undefined : text;
   }
 
-  /** What was ticked or chosen under a name. */
+  /** All values of a name, such as checked boxes. */
   list(name: string): string[] {
     const value = this.#body[name];
     const all = Array.isArray(value) ? (value as unknown[]) : [value];
     return all.filter((one): one is string => typeof one === 'string' && one !== '');
   }
+}
+
+/** The __Host- prefix binds the cookie to this host, path / and TLS: a sibling domain cannot set it. RFC 6265bis 4.1.3.2. */
+const OVER_TLS = '__Host-mailstead';
+/** For loopback without TLS only. */
+const WITHOUT_TLS = 'mailstead';
+
+function nameOf(request: FastifyRequest): string {
+  return request.protocol === 'https' ? OVER_TLS : WITHOUT_TLS;
+}
+
+/** True if a session may start on this connection: TLS or loopback. */
+export function isSecure(request: FastifyRequest): boolean {
+  return request.protocol === 'https' || isLoopback(request.ip);
+}
+
+/** The secret in the session cookie; undefined if missing or malformed. */
+export function sessionSecret(request: FastifyRequest): string | undefined {
+  const value = request.cookies[nameOf(request)];
+  return hashOf(value) === undefined ? undefined : value;
+}
+
+export function setSession(request: FastifyRequest, reply: FastifyReply, secret: string): void {
+  void reply.setCookie(nameOf(request), secret, { ...flags(request), maxAge: SESSION_LIFE_MS / 1000 });
+}
+
+export function clearSession(request: FastifyRequest, reply: FastifyReply): void {
+  void reply.clearCookie(nameOf(request), flags(request));
+}
+
+function flags(request: FastifyRequest) {
+  return { path: '/', httpOnly: true, sameSite: 'lax', secure: request.protocol === 'https' } as const;
 }

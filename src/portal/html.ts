@@ -1,4 +1,4 @@
-/** Markup that is safe to send: made by {@link html} only, so everything in it was escaped or is Html itself. */
+/** Safe markup, created by {@link html} only: every value in it was escaped or is Html itself. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -9,17 +9,17 @@ export class Html {
   }
 }
 
-/** What may stand in a template: text is escaped; nothing, false and null leave nothing; lists follow one another. */
-export type Part = Html | string | number | undefined | null | false | readonly Part[];
+/** A value in a template. Text is escaped; undefined, null and false render nothing; lists are concatenated. */
+export type HtmlPart = Html | string | number | undefined | null | false | readonly HtmlPart[];
 
-/** A template of markup. Every value is escaped for text and for double-quoted attributes alike. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+/** Template tag. Escapes every value for text and double-quoted attributes (XSS). */
+export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   let text = strings[0] ?? '';
   for (const [i, part] of parts.entries()) text += rendered(part) + (strings[i + 1] ?? '');
   return new Html(text);
 }
 
-function rendered(part: Part): string {
+function rendered(part: HtmlPart): string {
   if (part instanceof Html) return part.text;
   if (typeof part === 'string') return escaped(part);
   if (typeof part === 'number') return String(part);

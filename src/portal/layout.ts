@@ -1,11 +1,39 @@
-import { version } from '../version.ts';
-import { FORGET, STYLE } from './assets.ts';
-import { type Html, html, type Part } from './html.ts';
+import { version } from '../core/version.ts';
+import { type Html, html, type HtmlPart } from './html.ts';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
+
+interface Asset {
+  path: string;
+  type: string;
+  bytes: Buffer;
+}
+
+function asset(name: string, type: string): Asset {
+  const bytes = readFileSync(new URL(`./${name}`, import.meta.url));
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+  const [stem = '', ending = ''] = name.split('.');
+  return { path: `/portal/${stem}-${hash}.${ending}`, type, bytes };
+}
+
+/** The style sheet. The content hash in its name allows caching without expiry. */
+const STYLE = asset('style.css', 'text/css; charset=utf-8');
+/** Removes the token from the address bar of a page that a link opened. Optional: pages work without it. */
+const STRIP_TOKEN = asset('forget.js', 'text/javascript; charset=utf-8');
+
+export function assetRoutes(app: FastifyInstance): void {
+  for (const { path, type, bytes } of [STYLE, STRIP_TOKEN]) {
+    app.get(path, async (_request, reply) =>
+      reply.header('cache-control', 'public, max-age=31536000, immutable').type(type).send(bytes),
+    );
+  }
+}
 
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24' fill='none' stroke='%230f6b52' stroke-width='2' stroke-linejoin='round'%3E%3Cpath d='M3 10.5 12 4l9 6.5V20H3z'/%3E%3Cpath d='m3 10.5 9 5.5 9-5.5'/%3E%3C/svg%3E";
 
-/** The mark: a house that is an envelope. */
+/** The logo. */
 const MARK = html`<svg
   viewBox="0 0 24 24"
   fill="none"
@@ -18,14 +46,14 @@ const MARK = html`<svg
   <path d="m3 10.5 9 5.5 9-5.5" />
 </svg>`;
 
-interface Whole {
+interface DocumentParts {
   title: string;
-  body: Part;
-  /** Opened by a link: the token leaves the address bar at once. */
+  body: HtmlPart;
+  /** Opened by a link: strips the token from the address bar. */
   fromLink?: boolean;
 }
 
-function document({ title, body, fromLink = false }: Whole): string {
+function document({ title, body, fromLink = false }: DocumentParts): string {
   return `<!doctype html>\n${
     html`<html lang="en">
       <head>
@@ -34,7 +62,7 @@ function document({ title, body, fromLink = false }: Whole): string {
         <title>${title}</title>
         <link rel="stylesheet" href="${STYLE.path}" />
         <link rel="icon" href="${ICON}" />
-        ${fromLink && html`<script src="${FORGET.path}"></script>`}
+        ${fromLink && html`<script src="${STRIP_TOKEN.path}"></script>`}
       </head>
       <body>
         ${body}
@@ -43,12 +71,12 @@ function document({ title, body, fromLink = false }: Whole): string {
   }\n`;
 }
 
-/** A page with one thing to do: sign in, claim, set a password. */
-export function narrowPage(page: { title: string; body: Part; fromLink?: boolean; wide?: boolean }): string {
+/** A narrow page with one form: sign in, claim, set a password. */
+export function narrowPage(page: { title: string; body: HtmlPart; fromLink?: boolean; wide?: boolean }): string {
   const body = html`<div class="narrow ${page.wide === true && 'wide'}">
     <a class="mark" href="/">${MARK} Mailstead</a>
     <main class="stack">${page.body}</main>
-    ${foot()}
+    ${footer()}
   </div>`;
   return document({ ...page, title: `${page.title} - Mailstead`, body });
 }
@@ -57,23 +85,23 @@ interface MenuLink {
   name: string;
   href: string;
   here: boolean;
-  /** What waits there; 0: nothing. */
+  /** Number of pending items. */
   count: number;
 }
 
-/** What every page of somebody who is signed in has around it. */
-export interface Surroundings {
+/** Header and menu around a signed-in visitor's page. */
+export interface PageFrame {
   title: string;
-  /** Who is signed in. */
+  /** Display name of the visitor. */
   person: string;
   formToken: string;
-  /** Where the person belongs, the present one marked. */
+  /** The visitor's organizations. */
   organizations: readonly { name: string; href: string; here: boolean }[];
-  /** The parts of the present organization, by heading. */
+  /** Pages of the current organization, by heading. */
   menu: readonly { heading: string; links: readonly MenuLink[] }[];
 }
 
-export function fullPage(around: Surroundings, body: Part): string {
+export function fullPage(around: PageFrame, body: HtmlPart): string {
   const menu = around.menu.filter((group) => group.links.length > 0);
   return document({
     title: `${around.title} - Mailstead`,
@@ -83,11 +111,11 @@ export function fullPage(around: Surroundings, body: Part): string {
         ${menu.length > 0 && side(menu)}
         <main id="content">${body}</main>
       </div>
-      ${foot()}`,
+      ${footer()}`,
   });
 }
 
-function bar({ person, formToken, organizations }: Surroundings): Html {
+function bar({ person, formToken, organizations }: PageFrame): Html {
   return html`<header class="bar">
     <a class="mark" href="/">${MARK} Mailstead</a>
     ${switcher(organizations)}
@@ -101,7 +129,7 @@ function bar({ person, formToken, organizations }: Surroundings): Html {
   </header>`;
 }
 
-function switcher(organizations: Surroundings['organizations']): Part {
+function switcher(organizations: PageFrame['organizations']): HtmlPart {
   const here = organizations.find((one) => one.here);
   if (organizations.length === 0 || (organizations.length === 1 && here !== undefined)) {
     return here !== undefined && html`<span class="orgname">${here.name}</span>`;
@@ -116,7 +144,7 @@ function switcher(organizations: Surroundings['organizations']): Part {
 
 const CURRENT = html`aria-current="page"`;
 
-function side(menu: Surroundings['menu']): Html {
+function side(menu: PageFrame['menu']): Html {
   return html`<nav class="side" aria-label="Organization">
     <div>
       ${menu.map(
@@ -132,10 +160,10 @@ function side(menu: Surroundings['menu']): Html {
   </nav>`;
 }
 
-function counted({ count }: MenuLink): Part {
-  return count > 0 && html` <span class="count">${count}<span class="hidden"> waiting</span></span>`;
+function counted({ count }: MenuLink): HtmlPart {
+  return count > 0 && html` <span class="count">${count}<span class="hidden"> pending</span></span>`;
 }
 
-function foot(): Html {
+function footer(): Html {
   return html`<footer class="foot">Mailstead ${version()}</footer>`;
 }

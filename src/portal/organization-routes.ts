@@ -1,105 +1,121 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { formToken, isFormToken } from '../people/secrets.ts';
-import { type Asked, type Door, go, send, sendNotice, type Visitor, visitorOf } from './door.ts';
-import { problemNote, UNFILLED } from './forms.ts';
+import {
+  type PageExchange,
+  type PortalDeps,
+  redirect,
+  sendPage,
+  sendNotice,
+  type Visitor,
+  visitorOf,
+} from './page-exchange.ts';
+import { problemNote, EMPTY_FORM } from './forms.ts';
 import { Fields } from './guard.ts';
-import { type Html, html, type Part } from './html.ts';
-import { fullPage, type Surroundings } from './layout.ts';
-import type { Page, Params, State } from './page.ts';
+import { type Html, html, type HtmlPart } from './html.ts';
+import { fullPage, type PageFrame } from './layout.ts';
+import type { Page, Params, PageState } from './page.ts';
 import { PAGES } from './pages/index.ts';
-import { can, pathOf, type Visit, visitOf } from './visit.ts';
+import { isAllowed, pathOf, type Visit, visitOf } from './visit.ts';
 
 /** The pages of organizations, `/o/{id}` and below. */
-export function organizationRoutes(door: Door): (app: FastifyInstance) => void {
+export function organizationRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
   return (app) => {
     for (const page of PAGES) {
-      app.get(`/o/:org${page.path}`, (request, reply) => open({ ...door, request, reply }, page, show));
-      app.post(`/o/:org${page.path}`, (request, reply) => open({ ...door, request, reply }, page, act));
+      app.get(`/o/:org${page.path}`, (request, reply) => open({ ...deps, request, reply }, page, show));
+      app.post(`/o/:org${page.path}`, (request, reply) => open({ ...deps, request, reply }, page, act));
     }
-    app.get('/o/*', async (request, reply) => missing({ ...door, request, reply }));
+    app.get('/o/*', async (request, reply) => missing({ ...deps, request, reply }));
   };
 }
 
 type Handler = (visit: Visit, page: Page, params: Params) => Promise<FastifyReply>;
 
-/** Lets in who is signed in and belongs to the organization; what is foreign and what does not exist look alike. */
-async function open(asked: Asked, page: Page, handle: Handler): Promise<FastifyReply> {
-  const visitor = await visitorOf(asked);
-  if (visitor === undefined) return go(asked, `/login?next=${encodeURIComponent(pathname(asked))}`);
-  const params = asked.request.params as Params;
-  const visit = await visitOf(asked, visitor, params['org'] ?? '');
-  return visit === undefined || !isFor(visit, page) ? missing(asked) : handle(visit, page, params);
+/** Requires a signed-in member. Foreign and unknown organizations get the same 404. */
+async function open(exchange: PageExchange, page: Page, handle: Handler): Promise<FastifyReply> {
+  const visitor = await visitorOf(exchange);
+  if (visitor === undefined) return redirect(exchange, `/login?next=${encodeURIComponent(pathname(exchange))}`);
+  const params = exchange.request.params as Params;
+  const visit = await visitOf(exchange, visitor, params['org'] ?? '');
+  return visit === undefined || !isFor(visit, page) ? missing(exchange) : handle(visit, page, params);
 }
 
 function isFor(visit: Visit, page: Page): boolean {
-  return can(visit, page.needs) && !(page.notForMembers === true && visit.membership.role === 'member');
+  return isAllowed(visit, page.needs) && !(page.notForMembers === true && visit.membership.role === 'member');
 }
 
-/** Where the request leads, below this host whatever its first line said. */
-function pathname({ request }: Asked): string {
+/** Path of the request, never another host (the request line may be absolute). */
+function pathname({ request }: PageExchange): string {
   const path = request.url.split('?', 1)[0] ?? '';
   return path.startsWith('/o/') ? path : '/';
 }
 
-export function missing(asked: Asked): FastifyReply {
-  const text = 'There is no such page, or it is not of an organization that you belong to.';
-  return sendNotice(asked, { title: 'Nothing is here', text, href: '/', link: 'To where you belong' }, 404);
+export function missing(exchange: PageExchange): FastifyReply {
+  const text = 'This page does not exist, or you have no access to its organization.';
+  return sendNotice(exchange, { title: 'Page not found', text, href: '/', link: 'Back to the dashboard' }, 404);
 }
 
 async function show(visit: Visit, page: Page, params: Params): Promise<FastifyReply> {
   const query = visit.request.query as Record<string, unknown>;
-  const said = typeof query['done'] === 'string' ? page.done[query['done']] : undefined;
-  const note = said !== undefined && html`<div class="note" role="status"><p>${said}</p></div>`;
-  return render(visit, page, { params, query, filled: UNFILLED }, note, 200);
+  const notice = typeof query['done'] === 'string' ? page.notices[query['done']] : undefined;
+  const note = notice !== undefined && html`<div class="note" role="status"><p>${notice}</p></div>`;
+  return render(visit, page, { params, query, form: EMPTY_FORM }, note, 200);
 }
 
 async function act(visit: Visit, page: Page, params: Params): Promise<FastifyReply> {
   const fields = new Fields(visit.request.body);
   if (!isFormToken(fields.text('form'), visit.visitor.secret)) return staleForm(visit);
   const name = fields.text('do');
-  const action = Object.hasOwn(page.acts, name) ? page.acts[name] : undefined;
+  const action = Object.hasOwn(page.actions, name) ? page.actions[name] : undefined;
   if (action === undefined) return missing(visit);
   const done = await action(visit, fields, params);
   const query = visit.request.query as Record<string, unknown>;
   switch (done.kind) {
     case 'done':
-      return go(visit, `${done.to ?? pathname(visit)}?done=${done.said}`);
+      return redirect(visit, `${done.to ?? pathname(visit)}?done=${done.notice}`);
     case 'shown':
-      return render(visit, page, { params, query, filled: UNFILLED }, done.panel, 200);
+      return render(visit, page, { params, query, form: EMPTY_FORM }, done.panel, 200);
     case 'refused': {
-      const state = { params, query, act: name, filled: done.filled };
+      const state = { params, query, action: name, form: done.form };
       return render(visit, page, state, problemNote(problemOf(state)), 422);
     }
   }
 }
 
-/** A form that shows no fields of its own has its errors above. */
-function problemOf({ filled }: State): State['filled'] {
-  const [first] = Object.values(filled.errors);
-  return filled.problem === undefined && first !== undefined ? { ...filled, problem: `Not done: ${first}` } : filled;
+/** Shows the first field error above the form too: a one-button form has no fields. */
+function problemOf({ form: formState }: PageState): PageState['form'] {
+  const [first] = Object.values(formState.errors);
+  return formState.problem === undefined && first !== undefined
+    ? { ...formState, problem: `No changes made: ${first}` }
+    : formState;
 }
 
-function staleForm(asked: Asked): FastifyReply {
-  const text = 'The form was older than your sign-in. Go back, load the page again and repeat what you did.';
+function staleForm(exchange: PageExchange): FastifyReply {
+  const text = 'The form is older than your sign-in. Reload the page and try again.';
   return sendNotice(
-    asked,
-    { title: 'Nothing was done', text, href: pathname(asked), link: 'Load the page again' },
+    exchange,
+    { title: 'No changes made', text, href: pathname(exchange), link: 'Reload the page' },
     403,
   );
 }
 
-async function render(visit: Visit, page: Page, state: State, above: Part, status: number): Promise<FastifyReply> {
-  const body: Part = await page.show(visit, state);
+async function render(
+  visit: Visit,
+  page: Page,
+  state: PageState,
+  above: HtmlPart,
+  status: number,
+): Promise<FastifyReply> {
+  const body: HtmlPart = await page.show(visit, state);
   if (body === undefined) return missing(visit);
   const inside = { visit, page, counts: await countsOf(visit) };
-  return send(visit, fullPage(around(visit.visitor, page.name, inside), [above, body] as Html[]), status);
+  return sendPage(visit, fullPage(pageFrame(visit.visitor, page.name, inside), [above, body] as Html[]), status);
 }
 
-/** A page of an organization that is shown now. */
-interface Inside {
+/** The page being rendered. */
+interface OpenPage {
   visit: Visit;
   page: Page;
-  /** By path, what waits on other pages. */
+  /** Pending items by path of the page. */
   counts: ReadonlyMap<string, number>;
 }
 
@@ -110,8 +126,8 @@ async function countsOf(visit: Visit): Promise<Map<string, number>> {
   );
 }
 
-/** What stands around a page: where else the person belongs, and what else there is. */
-export function around(visitor: Visitor, title: string, inside?: Inside): Surroundings {
+/** Header and menu for a page. */
+export function pageFrame(visitor: Visitor, title: string, inside?: OpenPage): PageFrame {
   const { person, memberships, secret } = visitor;
   const visit = inside?.visit;
   return {
@@ -129,7 +145,7 @@ export function around(visitor: Visitor, title: string, inside?: Inside): Surrou
   };
 }
 
-function menuOf({ visit, page: present, counts }: Inside): Surroundings['menu'] {
+function menuOf({ visit, page: present, counts }: OpenPage): PageFrame['menu'] {
   const shown = PAGES.filter((one) => one.menu !== null && isFor(visit, one));
   return (['Mail', 'Programs', 'Organization', 'This box'] as const).map((heading) => ({
     heading,

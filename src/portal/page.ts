@@ -1,73 +1,80 @@
-import type { Refusal } from '../operations/refusal.ts';
-import { type Filled, hidden, UNFILLED } from './forms.ts';
+import type { Refusal } from '../core/refusal.ts';
+import { type FormState, hidden, EMPTY_FORM } from './forms.ts';
 import type { Fields } from './guard.ts';
 import { formToken } from '../people/secrets.ts';
-import { type Html, html, type Part } from './html.ts';
-import { ask, type Visit } from './visit.ts';
+import { type Html, html, type HtmlPart } from './html.ts';
+import { callOperation, type Visit } from './visit.ts';
 
-/** What came of an act: go on to a page that says so, show something once, or show the form again. */
-export type Acted =
-  /** `said` is a key of the page's `done`. */
-  | { kind: 'done'; said: string; to?: string }
-  /** Something that is never shown again. */
+/** Result of an action: redirect with a notice, show a panel once, or show the form again with its errors. */
+export type ActionResult =
+  /** `notice` is a key of the page's `notices`. */
+  | { kind: 'done'; notice: string; to?: string }
+  /** A panel with a secret, which is never shown again. */
   | { kind: 'shown'; panel: Html }
-  | { kind: 'refused'; filled: Filled };
+  | { kind: 'refused'; form: FormState };
 
-export type Act = (visit: Visit, fields: Fields, params: Params) => Promise<Acted>;
+export type PageAction = (visit: Visit, fields: Fields, params: Params) => Promise<ActionResult>;
 export type Params = Readonly<Record<string, string>>;
 
-/** What a page is shown with. */
-export interface State {
+/** Input of a page besides the visit. */
+export interface PageState {
   readonly params: Params;
   readonly query: Readonly<Record<string, unknown>>;
-  /** The act that was refused, and its form. */
-  readonly act?: string;
-  readonly filled: Filled;
+  /** The refused action; `form` has its values and errors. */
+  readonly action?: string;
+  readonly form: FormState;
 }
 
-/** A page of an organization, and what can be done on it. */
+/** A page of an organization, with its actions. */
 export interface Page {
   /** Below the organization's path, with `:parameters`. */
   readonly path: string;
   readonly name: string;
   readonly menu: 'Mail' | 'Programs' | 'Organization' | 'This box' | null;
-  /** The operation without which the page is not there. */
+  /** Operation that the visitor must be allowed to call to see the page. */
   readonly needs: string;
-  /** Not for members, who would leave something behind here that outlives their membership. */
+  /** Hidden from members: what they create here would outlive their membership. */
   readonly notForMembers?: true;
-  /** What is said after an act, by key. */
-  readonly done: Readonly<Record<string, string>>;
-  readonly acts: Readonly<Record<string, Act>>;
-  /** How many things wait there for the person, as the menu shows it. */
+  /** Notices after an action, by key. */
+  readonly notices: Readonly<Record<string, string>>;
+  readonly actions: Readonly<Record<string, PageAction>>;
+  /** Number of items that await the visitor, for the menu. */
   count?(visit: Visit): Promise<number>;
-  /** Undefined: there is no such thing. */
-  show(visit: Visit, state: State): Promise<Part | undefined>;
+  /** Undefined if the item does not exist: 404. */
+  show(visit: Visit, state: PageState): Promise<HtmlPart | undefined>;
 }
 
-/** Arguments as a form gives them; what was left empty is left out. */
-type Given = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>;
+/** Arguments from a form. Empty fields are left out. */
+type OperationArguments = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>;
 
-/** An act that is one operation. `input` makes its arguments of the form; `then` says what follows. */
-export function acting(
+/**
+ * Creates an action that calls one operation. `then`: the notice to show, or a function that maps the result. `input`:
+ * names of the form's fields that are the arguments, or a function that maps the form to them.
+ */
+export function operationAction(
   name: string,
-  input: (fields: Fields, params: Params) => Given,
-  then: (result: Record<string, unknown>, visit: Visit) => Exclude<Acted, { kind: 'refused' }>,
-): Act {
+  then: string | ((result: Record<string, unknown>, visit: Visit) => Exclude<ActionResult, { kind: 'refused' }>),
+  input: readonly string[] | ((fields: Fields, params: Params) => OperationArguments) = [],
+): PageAction {
   return async (visit, fields, params) => {
-    const given = input(fields, params);
-    const done = await ask(visit, name, defined(given));
-    return done.kind === 'done' ? then(done.result, visit) : { kind: 'refused', filled: filledOf(given, done.refusal) };
+    const given =
+      typeof input === 'function'
+        ? input(fields, params)
+        : Object.fromEntries(input.map((field) => [field, fields.text(field)]));
+    const done = await callOperation(visit, name, defined(given));
+    if (done.kind === 'refused') return { kind: 'refused', form: refusedForm(given, done.refusal) };
+    return typeof then === 'string' ? { kind: 'done', notice: then } : then(done.result, visit);
   };
 }
 
-function defined(given: Given): Record<string, unknown> {
+function defined(given: OperationArguments): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(given).filter(([, value]) => value !== undefined && !(Array.isArray(value) && value.length === 0)),
   );
 }
 
-/** A refusal as the form shows it: beside the fields that it names, else above them all. */
-export function filledOf(given: Given, refusal: Refusal): Filled {
+/** Shows a refusal beside the fields that it names, else above the form. */
+export function refusedForm(given: OperationArguments, refusal: Refusal): FormState {
   const issues = Array.isArray(refusal['issues']) ? (refusal['issues'] as { path: string; message: string }[]) : [];
   const own = issues.filter(({ path }) => path.split('.')[0] !== undefined && (path.split('.')[0] ?? '') in given);
   const errors = Object.fromEntries(own.map(({ path, message }) => [path.split('.')[0] ?? '', sentence(message)]));
@@ -75,23 +82,23 @@ export function filledOf(given: Given, refusal: Refusal): Filled {
   return own.length > 0 ? { values, errors } : { values, errors, problem: refusal.message };
 }
 
-function textOf(value: Given[string]): string {
+function textOf(value: OperationArguments[string]): string {
   return typeof value === 'object' ? (value ?? []).join(' ') : String(value ?? '');
 }
 
-/** What an operation says of a field, as a sentence that can stand alone. */
+/** Turns the message about a field into a whole sentence. */
 function sentence(text: string): string {
   const whole = /^(?:is|has|must|may|cannot) /.test(text) ? `This ${text}` : text;
   return `${whole.slice(0, 1).toUpperCase()}${whole.slice(1)}${/[.?!]$/.test(whole) ? '' : '.'}`;
 }
 
-/** What a form of this act stands filled with. */
-export function filledFor(state: State, act: string): Filled {
-  return state.act === act ? state.filled : UNFILLED;
+/** Values and errors for the form of an action; empty unless that action was refused. */
+export function formStateFor(state: PageState, act: string): FormState {
+  return state.action === act ? state.form : EMPTY_FORM;
 }
 
-/** What every form of a page carries: what it does, and whose it is. */
-function carried({ visitor }: Visit, act: string, values: Params = {}): Part {
+/** Hidden fields of every form: CSRF token, action and values. */
+function hiddenFields({ visitor }: Visit, act: string, values: Params = {}): HtmlPart {
   return [
     hidden('form', formToken(visitor.secret)),
     hidden('do', act),
@@ -99,38 +106,45 @@ function carried({ visitor }: Visit, act: string, values: Params = {}): Part {
   ];
 }
 
-/** A form in the open. */
-export function sheet(visit: Visit, act: string, submit: string, body: Part, values: Params = {}): Html {
+/** A visible form. */
+export function actionForm(visit: Visit, act: string, submit: string, body: HtmlPart, values: Params = {}): Html {
   return html`<form class="sheet" method="post">
-    ${carried(visit, act, values)} ${body}<button>${submit}</button>
+    ${hiddenFields(visit, act, values)} ${body}<button>${submit}</button>
   </form>`;
 }
 
-/** A form behind its name; open when it was refused. */
-export function more(visit: Visit, state: State, act: string, name: string, submit: string, body: Part): Html {
-  return html`<details class="more" ${state.act === act && html`open`}>
+/** A form in a closed details element; open after a refusal. */
+export function collapsedForm(
+  visit: Visit,
+  state: PageState,
+  act: string,
+  name: string,
+  submit: string,
+  body: HtmlPart,
+): Html {
+  return html`<details class="more" ${state.action === act && html`open`}>
     <summary>${name}</summary>
-    ${sheet(visit, act, submit, body)}
+    ${actionForm(visit, act, submit, body)}
   </details>`;
 }
 
-/** One thing done by one press. */
-export function press(visit: Visit, act: string, label: string, values: Params = {}, look = 'text'): Html {
+/** A form with one button. */
+export function actionButton(visit: Visit, act: string, label: string, values: Params = {}, look = 'text'): Html {
   return html`<form class="inline" method="post">
-    ${carried(visit, act, values)}<button class="${look}">${label}</button>
+    ${hiddenFields(visit, act, values)}<button class="${look}">${label}</button>
   </form>`;
 }
 
-/** Something that does not come back: it is asked for twice, with what will be gone. */
-export function sure(
+/** A button that asks for confirmation, with a sentence on the consequences. */
+export function confirmedAction(
   visit: Visit,
   act: string,
-  one: { label: string; question: Part; yes: string; values?: Params; body?: Part; calm?: true },
+  one: { label: string; question: HtmlPart; yes: string; values?: Params; body?: HtmlPart; calm?: true },
 ): Html {
   return html`<details class="sure ${one.calm === true && 'calm'}">
     <summary>${one.label}</summary>
     <form method="post">
-      ${carried(visit, act, one.values)}
+      ${hiddenFields(visit, act, one.values)}
       <p class="small">${one.question}</p>
       ${one.body}<button class="${one.calm === true ? '' : 'bad'}">${one.yes}</button>
     </form>

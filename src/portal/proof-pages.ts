@@ -1,62 +1,62 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { proveAddress } from '../people/proof-commands.ts';
+import { proveAddress } from '../people/password-commands.ts';
 import { formToken, hashOf, isFormToken } from '../people/secrets.ts';
-import { type Asked, type Door, go, send, sendNotice, visitorOf } from './door.ts';
+import { type PageExchange, type PortalDeps, redirect, sendPage, sendNotice, visitorOf } from './page-exchange.ts';
 import { hidden } from './forms.ts';
 import { Fields } from './guard.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
-import { linkToken, refusedLink } from './link-page.ts';
+import { linkToken, sendLinkError } from './link-errors.ts';
 
-/** `/auth/prove`: the page behind a link that proves an address, for who is signed in with it. */
-export function proofRoutes(door: Door): (app: FastifyInstance) => void {
+/** `/auth/prove`: the page behind an address verification link; needs a sign-in with that address. */
+export function proofRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
   return (app) => {
-    app.get('/auth/prove', (request, reply) => show({ ...door, request, reply }));
-    app.post('/auth/prove', (request, reply) => prove({ ...door, request, reply }));
+    app.get('/auth/prove', (request, reply) => show({ ...deps, request, reply }));
+    app.post('/auth/prove', (request, reply) => prove({ ...deps, request, reply }));
   };
 }
 
-async function show(asked: Asked): Promise<FastifyReply> {
-  const visitor = await visitorOf(asked);
-  if (visitor === undefined) return signInFirst(asked);
-  const body = html`<h1>Prove your address</h1>
-    <p>By this you show that you read the mail of <strong>${visitor.person.email}</strong>.</p>
+async function show(exchange: PageExchange): Promise<FastifyReply> {
+  const visitor = await visitorOf(exchange);
+  if (visitor === undefined) return signInFirst(exchange);
+  const body = html`<h1>Verify your address</h1>
+    <p>This confirms that you receive mail at <strong>${visitor.person.email}</strong>.</p>
     <form class="plain" method="post" action="/auth/prove">
-      ${hidden('form', formToken(visitor.secret))} ${hidden('token', linkToken(asked))}
-      <button>Prove the address</button>
+      ${hidden('form', formToken(visitor.secret))} ${hidden('token', linkToken(exchange))}
+      <button>Verify address</button>
     </form>`;
-  return send(asked, narrowPage({ title: 'Prove your address', body, fromLink: true }), 200, true);
+  return sendPage(exchange, narrowPage({ title: 'Verify your address', body, fromLink: true }), 200, true);
 }
 
-function signInFirst(asked: Asked): FastifyReply {
-  return sendNotice(asked, {
+function signInFirst(exchange: PageExchange): FastifyReply {
+  return sendNotice(exchange, {
     title: 'Sign in first',
-    text: 'Sign in on this browser, then open the link in the letter again. It was not used up.',
+    text: 'Sign in on this browser, then open the link in the email again. It is still valid.',
     href: '/login',
     link: 'Sign in',
   });
 }
 
-async function prove(asked: Asked): Promise<FastifyReply> {
-  const visitor = await visitorOf(asked);
-  const fields = new Fields(asked.request.body);
-  if (visitor === undefined || !isFormToken(fields.text('form'), visitor.secret)) return signInFirst(asked);
+async function prove(exchange: PageExchange): Promise<FastifyReply> {
+  const visitor = await visitorOf(exchange);
+  const fields = new Fields(exchange.request.body);
+  if (visitor === undefined || !isFormToken(fields.text('form'), visitor.secret)) return signInFirst(exchange);
   const hash = hashOf(fields.text('token'));
-  if (hash === undefined) return refusedLink(asked, 'missing');
-  const done = await asked.world.store.write(proveAddress, { hash, user: visitor.person.id });
+  if (hash === undefined) return sendLinkError(exchange, 'missing');
+  const done = await exchange.context.store.write(proveAddress, { hash, user: visitor.person.id });
   switch (done.kind) {
     case 'proven':
-      return go(asked, '/account?done=proven');
+      return redirect(exchange, '/account?done=proven');
     case 'somebody-else':
-      return somebodyElse(asked);
+      return somebodyElse(exchange);
     case 'missing':
     case 'used':
     case 'expired':
-      return refusedLink(asked, done.kind);
+      return sendLinkError(exchange, done.kind);
   }
 }
 
-function somebodyElse(asked: Asked): FastifyReply {
-  const text = 'The link is for another account than the one that is signed in here. It was not used up.';
-  return sendNotice(asked, { title: 'Not your link', text, href: '/account', link: 'To your account' }, 403);
+function somebodyElse(exchange: PageExchange): FastifyReply {
+  const text = 'The link belongs to another account. Sign in with that account. The link is still valid.';
+  return sendNotice(exchange, { title: 'Wrong account', text, href: '/account', link: 'Your account' }, 403);
 }

@@ -4,57 +4,65 @@ import { passwordProblem } from '../people/password.ts';
 import { mailReset } from '../people/reset.ts';
 import { hashOf } from '../people/secrets.ts';
 import { NEW_PASSWORD } from './claim-pages.ts';
-import { isPrivate } from './cookie.ts';
-import { type Asked, type Door, go, send, sendNotice } from './door.ts';
-import { type Filled, field, hidden, problemNote, UNFILLED } from './forms.ts';
-import { Fields } from './guard.ts';
+import { isSecure, Fields } from './guard.ts';
+import { type PageExchange, type PortalDeps, redirect, sendPage, sendNotice } from './page-exchange.ts';
+import { type FormState, field, hidden, problemNote, EMPTY_FORM } from './forms.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
-import { BUSY, linkToken, refusedLink } from './link-page.ts';
-import { notPrivate } from './sign-in-pages.ts';
+import { BUSY, linkToken, sendLinkError } from './link-errors.ts';
+import { refuseInsecure } from './sign-in-pages.ts';
 
-/** `/auth/reset`: asks for a mailed link, and is what the link opens. */
-export function resetRoutes(door: Door): (app: FastifyInstance) => void {
+/** `/auth/reset`: requests a password reset link, and is the page behind that link. */
+export function resetRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
   return (app) => {
     app.get('/auth/reset', async (request, reply) => {
-      const asked = { ...door, request, reply };
-      if (!isPrivate(request)) return notPrivate(asked);
-      return 'token' in (request.query as object) ? newPage(asked, linkToken(asked), UNFILLED) : askPage(asked);
+      const exchange = { ...deps, request, reply };
+      if (!isSecure(request)) return refuseInsecure(exchange);
+      return 'token' in (request.query as object)
+        ? newPage(exchange, linkToken(exchange), EMPTY_FORM)
+        : requestPage(exchange);
     });
     app.post('/auth/reset', async (request, reply) => {
-      const asked = { ...door, request, reply };
-      if (!isPrivate(request)) return notPrivate(asked);
+      const exchange = { ...deps, request, reply };
+      if (!isSecure(request)) return refuseInsecure(exchange);
       const fields = new Fields(request.body);
-      return fields.line('token') === undefined ? ask(asked, fields.text('email')) : replace(asked, fields);
+      return fields.line('token') === undefined
+        ? requestReset(exchange, fields.text('email'))
+        : replace(exchange, fields);
     });
   };
 }
 
-function askPage(asked: Asked): FastifyReply {
+function requestPage(exchange: PageExchange): FastifyReply {
   const email = { name: 'email', label: 'Mail address', type: 'email', autocomplete: 'username' } as const;
-  const body = html`<h1>A new password</h1>
-    <p>Give the address that you sign in with. A link by which you set a new password is mailed to it.</p>
-    <form class="plain" method="post" action="/auth/reset">${field(email)}<button>Mail me a link</button></form>
-    <p class="small"><a href="/login">Back to the sign-in</a></p>`;
-  return send(asked, narrowPage({ title: 'A new password', body }));
+  const body = html`<h1>Reset password</h1>
+    <p>Enter the address that you sign in with. You receive a link to set a new password.</p>
+    <form class="plain" method="post" action="/auth/reset">${field(email)}<button>Send reset link</button></form>
+    <p class="small"><a href="/login">Back to sign-in</a></p>`;
+  return sendPage(exchange, narrowPage({ title: 'Reset password', body }));
 }
 
-/** The same answer at the same moment, whether or not anybody has the address: the work is not waited for. */
-function ask(asked: Asked, email: string): FastifyReply {
-  void mailReset(asked.world, email);
-  return sendNotice(asked, {
-    title: 'Look into your mail',
-    text: 'If there is an account with this address, and the address was proved, a link is on its way. It is good for an hour.',
+/** Responds alike and without awaiting the work, so that neither text nor time reveals whether the account exists. */
+function requestReset(exchange: PageExchange, email: string): FastifyReply {
+  void mailReset(exchange.context, email);
+  return sendNotice(exchange, {
+    title: 'Check your email',
+    text: 'If an account with this verified address exists, a reset link was sent. It expires in 1 hour.',
     href: '/login',
-    link: 'Back to the sign-in',
+    link: 'Back to sign-in',
   });
 }
 
-async function newPage(asked: Asked, token: string, filled: Filled, status = 200): Promise<FastifyReply> {
-  const { store, clock } = asked.world;
+async function newPage(
+  exchange: PageExchange,
+  token: string,
+  formState: FormState,
+  status = 200,
+): Promise<FastifyReply> {
+  const { store, clock } = exchange.context;
   const hash = hashOf(token);
   const facts = hash === undefined ? undefined : await store.read(resetFacts, { hash, now: clock() });
-  if (facts?.kind !== 'reset') return refusedLink(asked, facts?.kind ?? 'missing');
+  if (facts?.kind !== 'reset') return sendLinkError(exchange, facts?.kind ?? 'missing');
   const known = {
     name: 'username',
     label: 'Mail address',
@@ -62,27 +70,27 @@ async function newPage(asked: Asked, token: string, filled: Filled, status = 200
     readonly: true,
     autocomplete: 'username',
   };
-  const body = html`<h1>A new password</h1>
-    ${problemNote(filled)}
+  const body = html`<h1>New password</h1>
+    ${problemNote(formState)}
     <form class="plain" method="post" action="/auth/reset">
-      ${hidden('token', token)} ${field(known)} ${field(NEW_PASSWORD, filled)}
-      <button>Set the password</button>
+      ${hidden('token', token)} ${field(known)} ${field(NEW_PASSWORD, formState)}
+      <button>Set password</button>
     </form>
-    <p class="small soft">You are signed out everywhere else by it.</p>`;
-  return send(asked, narrowPage({ title: 'A new password', body, fromLink: true }), status, true);
+    <p class="small soft">This signs you out everywhere else.</p>`;
+  return sendPage(exchange, narrowPage({ title: 'New password', body, fromLink: true }), status, true);
 }
 
-async function replace(asked: Asked, fields: Fields): Promise<FastifyReply> {
-  const { world, desk } = asked;
+async function replace(exchange: PageExchange, fields: Fields): Promise<FastifyReply> {
+  const { context, people } = exchange;
   const [token, password] = [fields.text('token'), fields.text('password')];
   const problem = passwordProblem(password);
-  if (problem !== undefined) return newPage(asked, token, { values: {}, errors: { password: problem } }, 422);
+  if (problem !== undefined) return newPage(exchange, token, { values: {}, errors: { password: problem } }, 422);
   const hash = hashOf(token);
-  if (hash === undefined) return refusedLink(asked, 'missing');
-  const stored = await desk.passwords.hash(password);
+  if (hash === undefined) return sendLinkError(exchange, 'missing');
+  const stored = await people.passwords.hash(password);
   if (stored === undefined) {
-    return newPage(asked, token, { values: {}, errors: {}, problem: BUSY }, 503);
+    return newPage(exchange, token, { values: {}, errors: {}, problem: BUSY }, 503);
   }
-  const done = await world.store.write(resetPassword, { hash, password: stored });
-  return done.kind === 'reset' ? go(asked, '/login?done=password') : refusedLink(asked, done.kind);
+  const done = await context.store.write(resetPassword, { hash, password: stored });
+  return done.kind === 'reset' ? redirect(exchange, '/login?done=password') : sendLinkError(exchange, done.kind);
 }

@@ -1,23 +1,22 @@
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
 import type { FastifyError, FastifyInstance } from 'fastify';
-import type { World } from '../operations/world.ts';
-import { PeopleDesk } from '../people/desk.ts';
+import type { AppContext } from '../core/app-context.ts';
+import { SignIn } from '../people/sign-in.ts';
 import { accountRoutes } from './account-pages.ts';
 import { approveRoutes } from './approve-pages.ts';
 import { appRoutes } from './app-pages.ts';
-import { assetRoutes } from './assets.ts';
-import { billingRoutes } from './billing-page.ts';
+import { assetRoutes } from './layout.ts';
+import { billingRoutes, frontPage } from './front-page.ts';
 import { claimRoutes } from './claim-pages.ts';
-import { claimRoute } from './claim-route.ts';
+import { claimRoute } from './claim-api.ts';
 import { consentRoutes } from './consent-pages.ts';
-import { type Asked, type Door, sendNotice } from './door.ts';
+import { type PageExchange, type PortalDeps, sendNotice } from './page-exchange.ts';
 import { forwardRoutes } from './forward-pages.ts';
-import { frontPage } from './front-page.ts';
 import { isOwnForm } from './guard.ts';
 import { inviteRoutes } from './invite-pages.ts';
 import { organizationRoutes } from './organization-routes.ts';
-import { outboxRoutes } from './outbox-routes.ts';
+import { outboxRoutes } from './approval-api.ts';
 import { proofRoutes } from './proof-pages.ts';
 import { resetRoutes } from './reset-pages.ts';
 import { signInRoutes } from './sign-in-pages.ts';
@@ -38,57 +37,57 @@ const ROUTES = [
   organizationRoutes,
 ];
 
-const LARGEST_FORM = 64 * 1024;
+const MAX_FORM_BYTES = 64 * 1024;
 
-/** Everything for people in browsers, and the one route by which a program claims for them. */
-export function portalRoutes(world: World): (app: FastifyInstance) => Promise<void> {
-  // One for all listeners, or each would give a guesser another try.
-  const door: Door = { world, desk: new PeopleDesk(world) };
+/** Routes of the web portal, and `POST /api/auth/claim`. */
+export function portalRoutes(context: AppContext): (app: FastifyInstance) => Promise<void> {
+  // Shared by all listeners, so that login throttling counts across them.
+  const deps: PortalDeps = { context, people: new SignIn(context) };
   return async (app) => {
     await app.register(cookie);
-    await app.register(async (inner) => claimRoute(world, door.desk)(inner));
-    await app.register(async (inner) => pages(door, inner));
+    await app.register(async (inner) => claimRoute(context, deps.people)(inner));
+    await app.register(async (inner) => pages(deps, inner));
   };
 }
 
-async function pages(door: Door, app: FastifyInstance): Promise<void> {
+async function pages(deps: PortalDeps, app: FastifyInstance): Promise<void> {
   app.removeAllContentTypeParsers();
-  await app.register(formbody, { bodyLimit: LARGEST_FORM });
-  app.setErrorHandler((error: FastifyError, request, reply) => failed({ ...door, request, reply }, error));
-  // Before the body is read: what another site sends is not even looked at.
+  await app.register(formbody, { bodyLimit: MAX_FORM_BYTES });
+  app.setErrorHandler((error: FastifyError, request, reply) => failed({ ...deps, request, reply }, error));
+  // CSRF check before the body is read.
   app.addHook('onRequest', async (request, reply) => {
-    const asked = { ...door, request, reply };
+    const exchange = { ...deps, request, reply };
     if (request.method !== 'POST') return undefined;
-    if (!isOwnForm(door.world, request)) return foreignForm(asked);
-    const wait = door.world.limits.take(request.ip, undefined, door.world.clock());
-    return wait > 0 ? flooded(asked, wait) : undefined;
+    if (!isOwnForm(deps.context, request)) return foreignForm(exchange);
+    const wait = deps.context.limits.take(request.ip, undefined, deps.context.clock());
+    return wait > 0 ? flooded(exchange, wait) : undefined;
   });
   assetRoutes(app);
-  app.get('/', (request, reply) => frontPage({ ...door, request, reply }));
-  for (const routes of ROUTES) routes(door)(app);
+  app.get('/', (request, reply) => frontPage({ ...deps, request, reply }));
+  for (const routes of ROUTES) routes(deps)(app);
 }
 
-const BACK = { href: '/', link: 'To the front page' };
+const BACK = { href: '/', link: 'Home' };
 
-function foreignForm(asked: Asked) {
-  const text = 'The form was sent from a page of another site, or by a browser that does not say where it comes from.';
-  return sendNotice(asked, { title: 'Nothing was done', text, ...BACK }, 403);
+function foreignForm(exchange: PageExchange) {
+  const text =
+    'The form came from another site, or the browser sent no origin. Open the page on this site and try again.';
+  return sendNotice(exchange, { title: 'No changes made', text, ...BACK }, 403);
 }
 
-function flooded(asked: Asked, wait: number) {
-  void asked.reply.header('retry-after', String(wait));
-  const text = `Too many requests came from your network. Try again in ${wait} seconds.`;
-  return sendNotice(asked, { title: 'Too many requests', text, ...BACK }, 429);
+function flooded(exchange: PageExchange, wait: number) {
+  void exchange.reply.header('retry-after', String(wait));
+  const text = `Too many requests from your network. Try again in ${wait} seconds.`;
+  return sendNotice(exchange, { title: 'Too many requests', text, ...BACK }, 429);
 }
 
-function failed(asked: Asked, error: FastifyError) {
+function failed(exchange: PageExchange, error: FastifyError) {
   const status = error.statusCode ?? 500;
   if (status < 500) {
-    const text =
-      status === 413 ? 'The form was larger than any of ours.' : 'The browser sent something else than a form.';
-    return sendNotice(asked, { title: 'Nothing was done', text, ...BACK }, status);
+    const text = status === 413 ? 'The form is larger than 64 KiB.' : 'The browser did not send a form.';
+    return sendNotice(exchange, { title: 'No changes made', text, ...BACK }, status);
   }
-  asked.world.log.error({ err: error }, 'a page failed');
-  const text = 'Something went wrong here; it was logged. Try again in a moment.';
-  return sendNotice(asked, { title: 'This did not work', text, ...BACK }, 500);
+  exchange.context.log.error({ err: error }, 'failed to render page');
+  const text = 'Internal error; it was logged. Try again in a moment.';
+  return sendNotice(exchange, { title: 'Internal error', text, ...BACK }, 500);
 }

@@ -1,113 +1,127 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { endSessions, spendSignIn } from '../people/session-commands.ts';
 import { hashOf, isFormToken } from '../people/secrets.ts';
-import { isPrivate } from './cookie.ts';
-import { type Asked, type Door, go, send, sendNotice, signIn, signOut, visitorOf } from './door.ts';
-import { type Filled, field, hidden, problemNote, UNFILLED } from './forms.ts';
-import { Fields } from './guard.ts';
+import { isSecure, Fields } from './guard.ts';
+import {
+  type PageExchange,
+  type PortalDeps,
+  redirect,
+  sendPage,
+  sendNotice,
+  signIn,
+  signOut,
+  visitorOf,
+} from './page-exchange.ts';
+import { type FormState, field, hidden, problemNote, EMPTY_FORM } from './forms.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
-import { BUSY, linkToken, refusedLink, tooMany } from './link-page.ts';
+import { BUSY, linkToken, sendLinkError, tooManyAttempts } from './link-errors.ts';
 
 const DONE: Readonly<Record<string, string>> = {
-  password: 'Your new password is set. Sign in with it.',
+  password: 'Password changed. Sign in with it.',
   out: 'You are signed out.',
 };
 
-export function signInRoutes(door: Door): (app: FastifyInstance) => void {
+export function signInRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
   return (app) => {
-    app.get('/login', (request, reply) => showLogin({ ...door, request, reply }));
-    app.post('/login', (request, reply) => login({ ...door, request, reply }));
-    app.post('/logout', (request, reply) => logout({ ...door, request, reply }));
-    app.get('/auth/sign-in', (request, reply) => showLink({ ...door, request, reply }));
-    app.post('/auth/sign-in', (request, reply) => useLink({ ...door, request, reply }));
+    app.get('/login', (request, reply) => showLogin({ ...deps, request, reply }));
+    app.post('/login', (request, reply) => login({ ...deps, request, reply }));
+    app.post('/logout', (request, reply) => logout({ ...deps, request, reply }));
+    app.get('/auth/sign-in', (request, reply) => showLink({ ...deps, request, reply }));
+    app.post('/auth/sign-in', (request, reply) => useLink({ ...deps, request, reply }));
   };
 }
 
 const OWN_PAGE = /^\/(?:o\/org_\d+(?:\/[\w/-]*)?|account(?:\/apps)?|oauth\/authorize\?[\w%&=.+*-]{1,5000})$/;
 
-/** Only ever back to a page of ours. */
-function wayOn(next: unknown): string {
+/** Target after the sign-in: a page of this site only (open redirect). */
+function returnPath(next: unknown): string {
   return typeof next === 'string' && OWN_PAGE.test(next) ? next : '/';
 }
 
-async function showLogin(asked: Asked): Promise<FastifyReply> {
-  const { next, done } = asked.request.query as Record<string, unknown>;
-  if ((await visitorOf(asked)) !== undefined) return go(asked, wayOn(next));
-  if (!isPrivate(asked.request)) return notPrivate(asked);
-  const said = typeof done === 'string' ? DONE[done] : undefined;
-  return loginPage(asked, UNFILLED, wayOn(next), said);
+async function showLogin(exchange: PageExchange): Promise<FastifyReply> {
+  const { next, done } = exchange.request.query as Record<string, unknown>;
+  if ((await visitorOf(exchange)) !== undefined) return redirect(exchange, returnPath(next));
+  if (!isSecure(exchange.request)) return refuseInsecure(exchange);
+  const notice = typeof done === 'string' ? DONE[done] : undefined;
+  return loginPage(exchange, EMPTY_FORM, returnPath(next), notice);
 }
 
-/** A password on an open line would be everybody's. */
-export function notPrivate(asked: Asked): FastifyReply {
-  const text = 'Passwords are taken on encrypted connections only. Open the same page under its https address.';
-  const href = asked.world.baseUrl();
-  return sendNotice(asked, { title: 'This connection is not encrypted', text, href, link: 'Go to https' }, 403);
+/** Refuses password forms without TLS. */
+export function refuseInsecure(exchange: PageExchange): FastifyReply {
+  const text = 'Passwords are accepted over HTTPS only. Open the same page with https.';
+  const href = exchange.context.baseUrl();
+  return sendNotice(exchange, { title: 'Connection not encrypted', text, href, link: 'Continue with HTTPS' }, 403);
 }
 
-function loginPage(asked: Asked, filled: Filled, next: string, said?: string, status = 200): FastifyReply {
+function loginPage(
+  exchange: PageExchange,
+  formState: FormState,
+  next: string,
+  notice?: string,
+  status = 200,
+): FastifyReply {
   const email = { name: 'email', label: 'Mail address', type: 'email', autocomplete: 'username' } as const;
   const password = { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' } as const;
   const body = html`<h1>Sign in</h1>
-    ${said !== undefined && html`<div class="note" role="status"><p>${said}</p></div>`} ${problemNote(filled)}
+    ${notice !== undefined && html`<div class="note" role="status"><p>${notice}</p></div>`} ${problemNote(formState)}
     <form class="plain" method="post" action="/login">
-      ${hidden('next', next)} ${field(email, filled)} ${field(password, filled)}
+      ${hidden('next', next)} ${field(email, formState)} ${field(password, formState)}
       <button>Sign in</button>
     </form>
     <p class="small"><a href="/auth/reset">Forgot your password?</a></p>
-    <p class="small soft">No account yet? Whoever runs your organization can invite you, or open its claim link.</p>`;
-  return send(asked, narrowPage({ title: 'Sign in', body }), status);
+    <p class="small soft">No account? Ask your administrator for an invitation, or open a claim link.</p>`;
+  return sendPage(exchange, narrowPage({ title: 'Sign in', body }), status);
 }
 
-async function login(asked: Asked): Promise<FastifyReply> {
-  const { request, desk } = asked;
+async function login(exchange: PageExchange): Promise<FastifyReply> {
+  const { request, people } = exchange;
   const fields = new Fields(request.body);
-  const [email, next] = [fields.text('email').trim(), wayOn(fields.text('next'))];
-  if (!isPrivate(request)) return notPrivate(asked);
-  const checked = await desk.check(email, fields.text('password'), request.ip);
+  const [email, next] = [fields.text('email').trim(), returnPath(fields.text('next'))];
+  if (!isSecure(request)) return refuseInsecure(exchange);
+  const checked = await people.check(email, fields.text('password'), request.ip);
   const again = (problem: string, status: number): FastifyReply =>
-    loginPage(asked, { values: { email }, errors: {}, problem }, next, undefined, status);
+    loginPage(exchange, { values: { email }, errors: {}, problem }, next, undefined, status);
   switch (checked.kind) {
     case 'right':
-      await signIn(asked, checked.account.user);
-      return go(asked, next);
+      await signIn(exchange, checked.account.user);
+      return redirect(exchange, next);
     case 'wrong':
-      return again('This address and password do not belong together.', 422);
+      return again('Wrong address or password.', 422);
     case 'throttled':
-      void asked.reply.header('retry-after', String(checked.retryAfter));
-      return again(tooMany(checked.retryAfter), 429);
+      void exchange.reply.header('retry-after', String(checked.retryAfter));
+      return again(tooManyAttempts(checked.retryAfter), 429);
     case 'busy':
       return again(BUSY, 503);
   }
 }
 
-async function logout(asked: Asked): Promise<FastifyReply> {
-  const visitor = await visitorOf(asked);
-  if (visitor === undefined) return go(asked, '/login');
-  if (!isFormToken(new Fields(asked.request.body).text('form'), visitor.secret)) return go(asked, '/');
-  await asked.world.store.write(endSessions, { user: visitor.person.id, id: visitor.session.id });
-  signOut(asked);
-  return go(asked, '/login?done=out');
+async function logout(exchange: PageExchange): Promise<FastifyReply> {
+  const visitor = await visitorOf(exchange);
+  if (visitor === undefined) return redirect(exchange, '/login');
+  if (!isFormToken(new Fields(exchange.request.body).text('form'), visitor.secret)) return redirect(exchange, '/');
+  await exchange.context.store.write(endSessions, { user: visitor.person.id, id: visitor.session.id });
+  signOut(exchange);
+  return redirect(exchange, '/login?done=out');
 }
 
-/** Local mode prints such a link at its start. Looking at it uses nothing up: mail scanners look, too. */
-async function showLink(asked: Asked): Promise<FastifyReply> {
+/** The page behind a sign-in link, which local mode prints at its start. GET does not use it up: scanners open links. */
+async function showLink(exchange: PageExchange): Promise<FastifyReply> {
   const body = html`<h1>Sign in</h1>
-    <p>This link signs you in on this browser, once.</p>
+    <p>This link signs in this browser once.</p>
     <form class="plain" method="post" action="/auth/sign-in">
-      ${hidden('token', linkToken(asked))}
+      ${hidden('token', linkToken(exchange))}
       <button>Sign in</button>
     </form>`;
-  return send(asked, narrowPage({ title: 'Sign in', body, fromLink: true }), 200, true);
+  return sendPage(exchange, narrowPage({ title: 'Sign in', body, fromLink: true }), 200, true);
 }
 
-async function useLink(asked: Asked): Promise<FastifyReply> {
-  if (!isPrivate(asked.request)) return notPrivate(asked);
-  const hash = hashOf(new Fields(asked.request.body).text('token'));
-  if (hash === undefined) return refusedLink(asked, 'missing');
-  const done = await asked.world.store.write(spendSignIn, { hash });
-  if (done.kind !== 'in') return refusedLink(asked, done.kind);
-  await signIn(asked, done.user);
-  return go(asked, '/');
+async function useLink(exchange: PageExchange): Promise<FastifyReply> {
+  if (!isSecure(exchange.request)) return refuseInsecure(exchange);
+  const hash = hashOf(new Fields(exchange.request.body).text('token'));
+  if (hash === undefined) return sendLinkError(exchange, 'missing');
+  const done = await exchange.context.store.write(spendSignIn, { hash });
+  if (done.kind !== 'in') return sendLinkError(exchange, done.kind);
+  await signIn(exchange, done.user);
+  return redirect(exchange, '/');
 }

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-const MOST = 30;
-/** Characters of a text that are looked through. */
-const MOST_TEXT = 60_000;
+const MAX_FACTS = 30;
+/** Characters of a text that are searched. */
+const MAX_TEXT_CHARS = 60_000;
 
-/** What is read out of a message by rules alone: numbers, times and ids, and not a word of prose. */
+/** Facts extracted from a message by patterns: numbers, times and ids, no prose. */
 export const MailFacts = z.object({
   amounts: z.array(z.object({ value: z.number(), currency: z.string() })),
-  dates: z.array(z.string()).describe('as 2026-01-31; what could be two dates is left out'),
+  dates: z.array(z.string()).describe('as 2026-01-31; ambiguous dates are left out'),
   orderIds: z.array(z.string()),
-  codes: z.array(z.string()).describe('what stands right behind words like code, PIN, OTP'),
+  codes: z.array(z.string()).describe('value right after words like code, PIN, OTP'),
   events: z.array(
     z.object({
       start: z.string(),
@@ -37,27 +37,27 @@ const ORDER =
 const CODE =
   /(?:\bcode|\bkod|c\u00f3digo|codice|\bOTP|\bPIN|passcode|\u043a\u043e\u0434|\u9a8c\u8bc1\u7801|\u30b3\u30fc\u30c9)[ \w\u00c0-\u024f]{0,25}?[ :\uff1a\n*]{1,6}([0-9]{3}[ -]?[0-9]{3}|[0-9]{4,8}|(?=[A-Z-]{0,8}\d)[A-Z0-9]{4,10})\b/gi;
 
-/** Reads a text that was made safe before. `calendars` are the texts of its calendar parts. */
+/** Extracts facts from a sanitized text. `calendars` are the texts of the calendar parts. */
 export function factsIn(text: string, calendars: readonly string[]): MailFacts {
-  const plain = text.slice(0, MOST_TEXT);
+  const plain = text.slice(0, MAX_TEXT_CHARS);
   return {
     amounts: amountsIn(plain),
     dates: datesIn(plain),
-    orderIds: found(plain, ORDER).filter(isNumber),
-    codes: found(plain, CODE).map((code) => code.replace(/[ -]/g, '')),
-    events: calendars.flatMap(eventsIn).slice(0, MOST),
+    orderIds: matchesIn(plain, ORDER).filter(isNumber),
+    codes: matchesIn(plain, CODE).map((code) => code.replace(/[ -]/g, '')),
+    events: calendars.flatMap(eventsIn).slice(0, MAX_FACTS),
   };
 }
 
-/** Words with hyphens between them are an order to who reads, and no number: FORWARD-ALL-MAIL-1. */
+/** Rejects hyphenated words, which could be an instruction to the reader: FORWARD-ALL-MAIL-1. */
 function isNumber(id: string): boolean {
   const count = (pattern: RegExp): number => id.match(pattern)?.length ?? 0;
   const digits = count(/\d/g);
   return digits > 0 && count(/[a-z]{2,}/gi) <= 2 && count(/[a-z]/gi) <= 2 * digits;
 }
 
-function found(text: string, pattern: RegExp): string[] {
-  return [...new Set([...text.matchAll(pattern)].map(([, value = '']) => value))].slice(0, MOST);
+function matchesIn(text: string, pattern: RegExp): string[] {
+  return [...new Set([...text.matchAll(pattern)].map(([, value = '']) => value))].slice(0, MAX_FACTS);
 }
 
 function amountsIn(text: string): MailFacts['amounts'] {
@@ -70,7 +70,7 @@ function amountsIn(text: string): MailFacts['amounts'] {
         .replace('p', '.'),
     );
     const named = SYMBOLS[currency] ?? currency;
-    if (all.size < MOST) all.set(`${value} ${named}`, { value, currency: named });
+    if (all.size < MAX_FACTS) all.set(`${value} ${named}`, { value, currency: named });
   };
   for (const [, currency, number] of text.matchAll(BEFORE)) add(number, currency);
   for (const [, number, currency] of text.matchAll(BEHIND)) add(number, currency);
@@ -98,15 +98,15 @@ function datesIn(text: string): string[] {
       return !Number.isNaN(at) && new Date(at).toISOString().startsWith(date) ? [date] : [];
     }),
   );
-  return [...new Set(all)].slice(0, MOST);
+  return [...new Set(all)].slice(0, MAX_FACTS);
 }
 
-/** Times of the events of a calendar. RFC 5545 3.6.1; a time without a zone is answered without one. */
+/** Reads event times of a calendar. RFC 5545 3.6.1; a time without a zone is returned without one. */
 function eventsIn(calendar: string): MailFacts['events'] {
   const blocks = calendar
-    .slice(0, MOST_TEXT)
+    .slice(0, MAX_TEXT_CHARS)
     .split(/^BEGIN:VEVENT\s*$/im)
-    .slice(1, MOST + 1);
+    .slice(1, MAX_FACTS + 1);
   return blocks.flatMap((block) => {
     const [start, end] = ['DTSTART', 'DTEND'].map((name) => timeIn(block, name));
     const status = /^STATUS:(CONFIRMED|TENTATIVE|CANCELLED)\s*$/im.exec(block)?.[1]?.toLowerCase() ?? null;

@@ -1,22 +1,24 @@
-import { bodyTree } from '../../mail/jmap/email/body-part.ts';
-import { bodyLists } from '../../mail/jmap/email/body-lists.ts';
+import { UNREADABLE_TEXT } from '../../mail/store/blob/unreadable.ts';
+import { bodyLists, bodyTree } from '../../mail/jmap/email/body-part.ts';
 import { textValue } from '../../mail/jmap/email/body-value.ts';
-import { storedSource } from '../../mail/jmap/email/stored-source.ts';
-import type { EmailRow } from '../../mail/store/email-rows.ts';
+import { storedSource } from '../../mail/jmap/email/message-source.ts';
+import { type BodyPart } from '../../mail/jmap/email/body-part.ts';
+import { encodedOctets } from '../../mail/jmap/email/body-value.ts';
+import type { EmailRow } from '../../mail/store/message/email-rows.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { NOTHING_REMOVED } from '../untrusted/untrusted.ts';
-import type { TextReader } from './apart/text-reader.ts';
-import { encodedTexts } from './encoded.ts';
-import { type Form, type MessageText, MOST_STYLED, MOST_TEXT } from './read-texts.ts';
+import { MAX_OPENING_OCTETS, MAX_TEXT_OCTETS } from './read-texts.ts';
+import type { TextForm, MessageText, TextTaskRunner, EncodedText } from '../core/text-tasks.ts';
+import type { MessageSource } from '../../mail/jmap/email/message-source.ts';
 
-/** What reading a message needs. */
-export interface Library {
+/** Dependencies for reading messages. */
+export interface ReadingContext {
   readonly store: MailStore;
-  readonly texts: TextReader;
+  readonly texts: TextTaskRunner;
 }
 
-/** Nothing is known of what it shows and what it hides, so nothing of it is shown. */
-const UNREAD: MessageText = {
+/** Text of a message that could not be parsed in time; nothing of it is shown. */
+const UNREADABLE: MessageText = {
   own: '',
   quoted: '',
   removed: NOTHING_REMOVED,
@@ -28,47 +30,82 @@ const UNREAD: MessageText = {
 };
 
 /**
- * What a person who opens a message reads; with its links where they are asked for. The row has its listing and its
+ * Reads the text that a person sees on opening a message, optionally with links. The row must include listing and
  * structure.
  */
 export async function messageText(
-  { store, texts }: Library,
+  { store, texts }: ReadingContext,
   row: EmailRow,
-  { form = 'text', links = false }: { form?: Form; links?: boolean } = {},
+  { form = 'text', links = false }: { form?: TextForm; links?: boolean } = {},
 ): Promise<MessageText> {
   const source = storedSource({ store }, row, false);
   const { htmlBody, textBody } = bodyLists(bodyTree(source));
   const inHtml = new Set(htmlBody);
-  const encoded = await encodedTexts(source, new Set([...htmlBody, ...textBody]), MOST_TEXT);
+  const encoded = await encodedTexts(source, new Set([...htmlBody, ...textBody]), MAX_TEXT_OCTETS);
   const html = encoded.filter(({ body }) => inHtml.has(body));
   const text = encoded.filter(({ body }) => !inHtml.has(body));
-  return (await texts.read('texts', { html, text, form, links })) ?? UNREAD;
+  const read = (await texts.read('texts', { html, text, form, links })) ?? UNREADABLE;
+  const { secretLinks } = store;
+  const shown = [read.own, read.quoted, ...read.urls].join('\n');
+  // The octets were searched at delivery; tags and charsets such as UTF-7 can hide a link there that is whole here.
+  return secretLinks?.mayBeIn(Buffer.from(shown)) === true && secretLinks.in(shown)
+    ? { ...read, secretLink: true }
+    : read;
 }
 
 /**
- * The first words of a message that is shown as HTML, without what is hidden in it, which the stored preview has;
- * undefined: it is plain text.
+ * Reads the first visible words of an HTML message; unlike the stored preview, without hidden text. Undefined for plain
+ * text.
  */
-export async function openingWords({ store, texts }: Library, row: EmailRow): Promise<string | undefined> {
+export async function openingText({ store, texts }: ReadingContext, row: EmailRow): Promise<string | undefined> {
   const source = storedSource({ store }, row, false);
   const { htmlBody } = bodyLists(bodyTree(source));
   const [first] = await encodedTexts(
     source,
     htmlBody.filter(({ type }) => type === 'text/html').slice(0, 1),
-    MOST_STYLED,
+    MAX_OPENING_OCTETS,
   );
   return first === undefined ? undefined : ((await texts.read('opening', first)) ?? '');
 }
 
-const MOST_CALENDARS = 5;
-/** Octets of one; more of it is looked at by nobody. */
-const MOST_CALENDAR = 64 * 1024;
+const MAX_CALENDARS = 5;
+/** Octets read of one calendar. */
+const MAX_CALENDAR_OCTETS = 64 * 1024;
 
-/** The texts of the calendar parts of a message. */
+/** Reads the calendar parts of a message. */
 export async function calendarTexts(store: MailStore, row: EmailRow): Promise<string[]> {
   const source = storedSource({ store }, row, false);
   const { attachments } = bodyLists(bodyTree(source));
-  const calendars = attachments.filter(({ type }) => type === 'text/calendar').slice(0, MOST_CALENDARS);
-  const encoded = await encodedTexts(source, calendars, MOST_CALENDAR);
-  return encoded.map(({ body, octets }) => textValue(octets, body, MOST_CALENDAR).value.replace(/\n[ \t]/g, ''));
+  const calendars = attachments.filter(({ type }) => type === 'text/calendar').slice(0, MAX_CALENDARS);
+  const encoded = await encodedTexts(source, calendars, MAX_CALENDAR_OCTETS);
+  return encoded.map(({ body, octets }) => textValue(octets, body, MAX_CALENDAR_OCTETS).value.replace(/\n[ \t]/g, ''));
+}
+
+/** Encoded octets of all texts of a message. */
+const MAX_TOTAL_OCTETS = 4 * 1024 * 1024;
+
+/** Reads the encoded texts of a message, each up to about `most` decoded octets. */
+export async function encodedTexts(
+  source: Pick<MessageSource, 'read'>,
+  bodies: Iterable<BodyPart>,
+  most: number,
+): Promise<EncodedText[]> {
+  const texts: EncodedText[] = [];
+  let left = MAX_TOTAL_OCTETS;
+  for (const body of bodies) {
+    const { part } = body;
+    if (part.type !== 'text') continue;
+    const length = Math.min(part.bodyLength, encodedOctets(most, part), left);
+    const octets = await source.read(part.bodyOffset, length);
+    left -= octets.length;
+    texts.push({ body, octets }, ...(octets.length < length ? [damageNote(body)] : []));
+  }
+  return texts;
+}
+
+/** Says in place of the missing octets that the stored message is damaged. */
+function damageNote(body: BodyPart): EncodedText {
+  const octets = Buffer.from(UNREADABLE_TEXT);
+  const part = { ...body.part, encoding: '7bit', bodyLength: octets.length };
+  return { body: { ...body, part, type: 'text/plain', charset: 'utf-8' }, octets };
 }

@@ -1,60 +1,29 @@
 import { textValue } from '../../mail/jmap/email/body-value.ts';
-import { countLetters } from '../../mail/policy/letters.ts';
+import { countLetters } from '../../mail/policy/count-letters.ts';
 import { visibleText } from '../untrusted/invisible.ts';
-import { NOTHING_REMOVED, type Removed } from '../untrusted/untrusted.ts';
-import { asHtml, cleanHtml } from './clean-html.ts';
-import type { Encoded } from './encoded.ts';
-import { htmlReading, type Style } from './html-reading.ts';
-import { type Link, LinkBook } from './link-book.ts';
-import { plainReading } from './plain-reading.ts';
-import { withoutQuotes } from './quoted-text.ts';
+import { NOTHING_REMOVED, type RemovedContent } from '../untrusted/untrusted.ts';
+import { preformattedHtml, sanitizeHtml } from './sanitize-html.ts';
+import { renderHtml } from './render-html.ts';
+import { LinkRegistry } from './link-registry.ts';
+import { replaceLinks } from './replace-links.ts';
+import type { EncodedText, TextForm, MessageText, ReadableParts } from '../core/text-tasks.ts';
 
-/** Octets of one text of a message that are read, and of all of them. */
-export const MOST_TEXT = 512 * 1024;
-const MOST_TOGETHER = 1024 * 1024;
-/** Letters that styles hide, from which on nobody but a person reads a message, and which share of all they are then. */
-const MUCH_HIDDEN = 2000;
-const MUCH_SHARE = 0.5;
-/** The flags of England, Scotland and Wales have six each. */
-const MUCH_TAGGED = 60;
+/** Octets read of one text, and of all texts of a message. */
+export const MAX_TEXT_OCTETS = 512 * 1024;
+const MAX_TOTAL_OCTETS = 1024 * 1024;
+/** A message with at least this many hidden letters, and this share of all letters, is quarantined. */
+const MIN_HIDDEN_CHARS = 2000;
+const MIN_HIDDEN_SHARE = 0.5;
+/** Tag characters; the flags of England, Scotland and Wales have six each. */
+const MIN_TAG_CHARS = 60;
 
-/** `html`: harmless HTML, with its quotes. */
-export type Form = Style | 'html';
-
-/** The texts of a message that is to be read. */
-export interface Texts {
-  /** What programs show that show HTML. */
-  html: readonly Encoded[];
-  /** What the others show beside that, or in its place. */
-  text: readonly Encoded[];
-  form: Form;
-  /** Links are asked for: looking at them is work. */
-  links: boolean;
-}
-
-export interface MessageText {
-  /** New text, and what it quotes. */
-  own: string;
-  quoted: string;
-  removed: Removed;
-  /** In the order of their handles, with the addresses behind them. None where none were asked for. */
-  links: readonly Link[];
-  urls: readonly string[];
-  /** There is more than is read here. */
-  cut: boolean;
-  /** It holds far more than a person sees of it. */
-  divergent: boolean;
-  /** It could not be read in the time that reading may take. */
-  unread: boolean;
-}
-
-/** What a person who opens a message reads: of HTML and plain text the HTML, as programs show it. Nothing throws. */
-export function readTexts({ html, text, form, links }: Texts): MessageText {
-  const book = new LinkBook();
-  const page = new Texter(form, book);
+/** Renders the text that a person sees: HTML if present, as mail programs do, else plain text. Never throws. */
+export function readTexts({ html, text, form, links }: ReadableParts): MessageText {
+  const book = new LinkRegistry();
+  const page = new TextRenderer(form, book);
   const first = page.read(html);
-  const shown = first.plain === '' ? added(first, page.read(text)) : first;
-  const { own, quoted } = form === 'html' ? { own: shown.text, quoted: '' } : withoutQuotes(shown.text);
+  const shown = first.plain === '' ? withRemoved(first, page.read(text)) : first;
+  const { own, quoted } = form === 'html' ? { own: shown.text, quoted: '' } : splitQuotes(shown.text);
   return {
     own,
     quoted,
@@ -67,26 +36,26 @@ export function readTexts({ html, text, form, links }: Texts): MessageText {
   };
 }
 
-interface Reading {
+interface RenderedText {
   text: string;
-  /** The same without signs of any form. */
+  /** The same as plain text. */
   plain: string;
-  removed: Removed;
+  removed: RemovedContent;
 }
 
-/** Decodes texts and writes them down, until there are too many. */
-class Texter {
-  readonly #form: Form;
-  readonly #book: LinkBook;
-  #left = MOST_TOGETHER;
+/** Decodes and renders texts up to the total limit. */
+class TextRenderer {
+  readonly #form: TextForm;
+  readonly #book: LinkRegistry;
+  #remaining = MAX_TOTAL_OCTETS;
   cut = false;
 
-  constructor(form: Form, book: LinkBook) {
+  constructor(form: TextForm, book: LinkRegistry) {
     this.#form = form;
     this.#book = book;
   }
 
-  read(list: readonly Encoded[]): Reading {
+  read(list: readonly EncodedText[]): RenderedText {
     const readings = list.map((one) => this.#one(one));
     const all = (texts: readonly string[]): string => texts.filter((one) => one !== '').join('\n\n');
     return {
@@ -96,55 +65,98 @@ class Texter {
     };
   }
 
-  #one({ body, octets }: Encoded): Reading {
-    const { value, isTruncated } = textValue(octets, body, Math.min(MOST_TEXT, this.#left));
-    this.#left -= Buffer.byteLength(value);
+  #one({ body, octets }: EncodedText): RenderedText {
+    const { value, isTruncated } = textValue(octets, body, Math.min(MAX_TEXT_OCTETS, this.#remaining));
+    this.#remaining -= Buffer.byteLength(value);
     this.cut ||= isTruncated;
     if (body.type !== 'text/html') return this.#plain(value);
-    // Handles are those of the plain form, whichever is shown.
-    const plain = htmlReading(value, 'text', this.#book);
+    // Handles are assigned by the plain form, whichever form is shown.
+    const plain = renderHtml(value, 'text', this.#book);
     if (this.#form === 'text') return { ...plain, plain: plain.text };
-    const shown = this.#form === 'html' ? cleanHtml(value, this.#book) : htmlReading(value, this.#form, this.#book);
+    const shown = this.#form === 'html' ? sanitizeHtml(value, this.#book) : renderHtml(value, this.#form, this.#book);
     return { ...shown, plain: plain.text };
   }
 
-  #plain(value: string): Reading {
+  #plain(value: string): RenderedText {
     const { text, zeroWidth, tagChars } = visibleText(value);
-    const { text: safe, images } = plainReading(text, this.#book);
+    const { text: safe, images } = replaceLinks(text, this.#book);
     const plain = safe.trim();
     return {
-      text: this.#form === 'html' && plain !== '' ? asHtml(plain) : plain,
+      text: this.#form === 'html' && plain !== '' ? preformattedHtml(plain) : plain,
       plain,
       removed: { ...NOTHING_REMOVED, zeroWidth, tagChars, images },
     };
   }
 }
 
-const added = (one: Reading, other: Reading): Reading => ({
+const withRemoved = (one: RenderedText, other: RenderedText): RenderedText => ({
   ...other,
   removed: sum([one.removed, other.removed]),
 });
 
-function sum(all: readonly Removed[]): Removed {
+function sum(all: readonly RemovedContent[]): RemovedContent {
   const total = { ...NOTHING_REMOVED };
-  const names = Object.keys(total) as (keyof Removed)[];
+  const names = Object.keys(total) as (keyof RemovedContent)[];
   for (const one of all) for (const name of names) total[name] += one[name];
   return total;
 }
 
-function isDivergent({ plain, removed }: Reading): boolean {
-  if (removed.tagChars >= MUCH_TAGGED) return true;
+function isDivergent({ plain, removed }: RenderedText): boolean {
+  if (removed.tagChars >= MIN_TAG_CHARS) return true;
   const share = removed.hiddenChars / Math.max(1, removed.hiddenChars + countLetters(plain));
-  return removed.hiddenChars >= MUCH_HIDDEN && share >= MUCH_SHARE;
+  return removed.hiddenChars >= MIN_HIDDEN_CHARS && share >= MIN_HIDDEN_SHARE;
 }
 
-/** Octets of HTML that are looked at for its first words: styles that hide them may stand behind. */
-export const MOST_STYLED = 96 * 1024;
-/** Characters of them. */
-const ENOUGH = 300;
+/** Octets of HTML read for its first words; style sheets may follow that hide them. */
+export const MAX_OPENING_OCTETS = 96 * 1024;
+/** Characters of first words. */
+const OPENING_CHARS = 300;
 
-/** The first words of what a person sees of an HTML text. Nothing throws. */
-export function readOpening({ body, octets }: Encoded): string {
-  const { value } = textValue(octets, body, MOST_STYLED);
-  return htmlReading(value, 'text', new LinkBook(false), ENOUGH).text;
+/** Renders the first visible words of HTML. Never throws. */
+export function readOpening({ body, octets }: EncodedText): string {
+  const { value } = textValue(octets, body, MAX_OPENING_OCTETS);
+  return renderHtml(value, 'text', new LinkRegistry(false), OPENING_CHARS).text;
+}
+
+/** Attribution line, "On Monday Anna wrote:", in the languages of common mail programs. */
+const ATTRIBUTION =
+  /^(?:On|Am|Le|El|Il|Em|Op|Den|Dne|W dniu|Pada|Vào|\d{4}|\S{1,12},? \d).{0,300}(?::|\uff1a)\s{0,4}$/u;
+const WROTE =
+  /(?:wrote|schrieb|\u00e9crit|escribi\u00f3|ha scritto|escreveu|schreef|skrev|napsal|napisa\u0142|\u043f\u0438\u0448\u0435\u0442|\u043d\u0430\u043f\u0438\u0441\u0430\u043b|\u5199\u9053|\u5199\u5230|\u66f8\u304d\u307e\u3057\u305f|\uc791\uc131|kirjoitti|yazd\u0131)/u;
+const SEPARATOR =
+  /^-{2,20} ?(?:Original Message|Urspr\u00fcngliche Nachricht|Message d'origine|Mensaje original|Messaggio originale|Mensagem original|Oorspronkelijk bericht) ?-{2,20}$/i;
+
+/** Lines after an attribution within which the quote must begin. */
+const MAX_LINES_TO_QUOTE = 4;
+
+/** Splits a text into new and quoted lines. A text that is all quote is kept whole. */
+export function splitQuotes(text: string): { own: string; quoted: string } {
+  const own: string[] = [];
+  const quoted: string[] = [];
+  const lines = text.split('\n');
+  const separator = lines.findIndex((line) => SEPARATOR.test(line.trim()));
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? '';
+    const isQuoted = separator >= 0 && at >= separator;
+    if (isQuoted || line.startsWith('>') || introducesQuote(lines, at)) quoted.push(line);
+    else own.push(line);
+  }
+  const left = own
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+  return left === '' || quoted.length === 0 ? { own: text, quoted: '' } : { own: left, quoted: quoted.join('\n') };
+}
+
+/** True for an attribution right before a quote, possibly wrapped into two lines. */
+function introducesQuote(lines: readonly string[], at: number): boolean {
+  if (!lines.slice(at + 1, at + 1 + MAX_LINES_TO_QUOTE).some((later) => later.startsWith('>'))) return false;
+  const [line = '', next = ''] = lines.slice(at, at + 2);
+  const one = line.length < 400 && WROTE.test(line) && ATTRIBUTION.test(line.trim());
+  const both = `${line} ${next}`.trim();
+  const two = !one && line !== '' && both.length < 400 && WROTE.test(next) && ATTRIBUTION.test(both);
+  const last = /[:\uff1a]\s{0,4}$/.test(line) && line.length < 400 && WROTE.test(line);
+  if (!one && !two && !last) return false;
+  const following = lines.slice(at + (two ? 2 : 1), at + 1 + MAX_LINES_TO_QUOTE).find((later) => later.trim() !== '');
+  return following?.startsWith('>') === true;
 }

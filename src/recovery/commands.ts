@@ -1,10 +1,10 @@
 import { command } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
-import type { AuditEntry } from '../audit/row.ts';
+import type { AuditEntry } from '../core/audit-row.ts';
 import { insertToken } from '../tokens/commands.ts';
 
-export const MOST_KEYS = 5;
-export const MOST_ATTEMPTS = 5;
+export const MAX_RECOVERY_KEYS = 5;
+export const MAX_ATTEMPTS = 5;
 export const CHALLENGE_MS = 10 * 60_000;
 
 /** Registers a public key with a challenge; the same key again, while it is pending, gets the new challenge. */
@@ -38,7 +38,7 @@ export const registerRecoveryKey = command(
       input.organization,
       stamp.now,
     );
-    if ((held?.n ?? 0) >= MOST_KEYS) return { kind: 'too-many' };
+    if ((held?.n ?? 0) >= MAX_RECOVERY_KEYS) return { kind: 'too-many' };
     const { id } = await tx.run(
       `INSERT INTO recovery_key (organization_id, label, public, challenge, challenge_expires_at, created_at)
        VALUES (?, ?, ?, ?, ?, ?)`,
@@ -53,12 +53,12 @@ export const registerRecoveryKey = command(
   },
 );
 
-export type Verified =
+export type VerifyKeyResult =
   { kind: 'active'; at: number } | { kind: 'wrong'; attemptsLeft: number } | { kind: 'missing' | 'expired' | 'spent' };
 
 /**
- * Takes an attempt at a pending key. `good` was computed over the challenge that is named here, so that a challenge
- * that was replaced meanwhile is not taken for the one that was signed.
+ * Verifies a pending key. `good` was computed over the challenge given here, so a challenge that was replaced meanwhile is
+ * not accepted in its place.
  */
 export const verifyRecoveryKey = command(
   'verify-recovery-key',
@@ -66,7 +66,7 @@ export const verifyRecoveryKey = command(
     tx,
     input: { organization: number; id: number; challenge: Uint8Array; good: boolean },
     stamp,
-  ): Promise<Verified> => {
+  ): Promise<VerifyKeyResult> => {
     const row = await tx.get<{
       challenge: Uint8Array | null;
       challenge_expires_at: number;
@@ -81,10 +81,10 @@ export const verifyRecoveryKey = command(
     if (row === undefined || (row.activated_at === null && row.challenge === null)) return { kind: 'missing' };
     if (row.activated_at !== null) return { kind: 'active', at: row.activated_at };
     if (row.challenge_expires_at <= stamp.now) return { kind: 'expired' };
-    if (row.attempts >= MOST_ATTEMPTS) return { kind: 'spent' };
+    if (row.attempts >= MAX_ATTEMPTS) return { kind: 'spent' };
     if (!input.good || row.challenge === null || !Buffer.from(row.challenge).equals(input.challenge)) {
       await tx.run('UPDATE recovery_key SET attempts = attempts + 1 WHERE id = ?', input.id);
-      return { kind: 'wrong', attemptsLeft: MOST_ATTEMPTS - row.attempts - 1 };
+      return { kind: 'wrong', attemptsLeft: MAX_ATTEMPTS - row.attempts - 1 };
     }
     await tx.run(
       'UPDATE recovery_key SET activated_at = ?, challenge = NULL, challenge_expires_at = NULL WHERE id = ?',
@@ -108,7 +108,7 @@ export const revokeRecoveryKey = command(
   },
 );
 
-/** Begins a recovery: a challenge for an active key. */
+/** Begins a recovery: stores a challenge for an active key. */
 export const startRecovery = command(
   'start-recovery',
   async (
@@ -139,12 +139,12 @@ export const startRecovery = command(
   },
 );
 
-export type Recovered =
+export type RecoveryResult =
   | { kind: 'recovered'; organization: number; token: number; revoked: number }
   | { kind: 'wrong'; attemptsLeft: number }
   | { kind: 'missing' | 'expired' | 'spent' };
 
-/** Ends a recovery: a new owner token, and every other token of the organization revoked, in one commit. */
+/** Completes a recovery: creates a new owner token and revokes every other token of the organization, in one commit. */
 export const completeRecovery = command(
   'complete-recovery',
   async (
@@ -157,8 +157,8 @@ export const completeRecovery = command(
       entry: Omit<AuditEntry, 'organization' | 'detail'>;
     },
     stamp,
-  ): Promise<Recovered> => {
-    const told = async (organization: number, done: Recovered): Promise<Recovered> => {
+  ): Promise<RecoveryResult> => {
+    const audited = async (organization: number, done: RecoveryResult): Promise<RecoveryResult> => {
       await appendAudit(tx, { ...input.entry, organization, detail: {} }, done.kind, stamp);
       return done;
     };
@@ -170,11 +170,11 @@ export const completeRecovery = command(
     );
     if (row === undefined) return { kind: 'missing' };
     const { organization_id: organization } = row;
-    if (row.expires_at <= stamp.now) return told(organization, { kind: 'expired' });
-    if (row.attempts >= MOST_ATTEMPTS) return told(organization, { kind: 'spent' });
+    if (row.expires_at <= stamp.now) return audited(organization, { kind: 'expired' });
+    if (row.attempts >= MAX_ATTEMPTS) return audited(organization, { kind: 'spent' });
     if (!input.good || !Buffer.from(row.challenge).equals(input.challenge)) {
       await tx.run('UPDATE recovery SET attempts = attempts + 1 WHERE id = ?', input.id);
-      return told(organization, { kind: 'wrong', attemptsLeft: MOST_ATTEMPTS - row.attempts - 1 });
+      return audited(organization, { kind: 'wrong', attemptsLeft: MAX_ATTEMPTS - row.attempts - 1 });
     }
     await tx.run('UPDATE recovery SET used_at = ? WHERE id = ?', stamp.now, input.id);
     const { changes: revoked } = await tx.run(
@@ -195,6 +195,6 @@ export const completeRecovery = command(
       },
       stamp,
     );
-    return told(organization, { kind: 'recovered', organization, token, revoked });
+    return audited(organization, { kind: 'recovered', organization, token, revoked });
   },
 );

@@ -1,13 +1,13 @@
 import { createPublicKey, verify } from 'node:crypto';
 
-/** SPKI of Ed25519, RFC 8410 4: this prefix and 32 octets. X25519 has another, so it is refused by it. */
+/** SPKI prefix of Ed25519 (RFC 8410 4), followed by 32 octets. X25519 has another, so it is rejected. */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
 
 /**
- * The points of small order, y in little-endian order without the sign bit. OpenSSL takes them, and a signature that
- * anybody can write then verifies under them.
+ * Points of small order, y in little-endian order without the sign bit. OpenSSL accepts them, and under them anybody can forge
+ * signatures.
  */
 const SMALL_ORDER = new Set([
   '0000000000000000000000000000000000000000000000000000000000000000',
@@ -19,7 +19,7 @@ const SMALL_ORDER = new Set([
 /** 2^255 - 19, little-endian. */
 const P = Buffer.from('edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 'hex');
 
-/** Reads a public key from base64 or base64url SPKI, PEM armour allowed; the 32 octets, or undefined. */
+/** Reads a public key from base64 or base64url SPKI, with optional PEM armor; returns its 32 octets. */
 export function readPublicKey(text: string): Buffer | undefined {
   const bare = text.replace(/-----(?:BEGIN|END) PUBLIC KEY-----/g, '').replace(/[\r\n ]/g, '');
   const der = readBase64(bare);
@@ -27,11 +27,11 @@ export function readPublicKey(text: string): Buffer | undefined {
     return undefined;
   }
   const key = der.subarray(SPKI_PREFIX.length);
-  return isSafe(key) ? Buffer.from(key) : undefined;
+  return isSafePoint(key) ? Buffer.from(key) : undefined;
 }
 
-/** Neither of small order nor with a y that is not below p, which would be a second spelling of another point. */
-function isSafe(key: Buffer): boolean {
+/** Rejects points of small order, and a y of p or more, which is a second encoding of another point. */
+function isSafePoint(key: Buffer): boolean {
   const y = Buffer.from(key);
   y[KEY_BYTES - 1] = (y[KEY_BYTES - 1] ?? 0) & 0x7f;
   if (SMALL_ORDER.has(y.toString('hex'))) return false;
@@ -42,17 +42,23 @@ function reversed(bytes: Buffer): Buffer {
   return Buffer.from(bytes).reverse();
 }
 
-/** Base64 or base64url, with or without padding, and nothing else. */
+/** Decodes strict base64 or base64url, with or without padding. */
 export function readBase64(text: string): Buffer | undefined {
   if (text.length > 1_000 || !/^(?:[A-Za-z0-9+/]+|[A-Za-z0-9_-]+)={0,2}$/.test(text)) return undefined;
   const bytes = Buffer.from(text, 'base64');
-  // Trailing bits that no encoder writes, or a wrong length, come back as another text.
+  // Rejects non-canonical trailing bits and wrong lengths.
   const canonical = bytes.toString('base64url');
-  return canonical === text.replace(/=+$/, '').replaceAll('+', '-').replaceAll('/', '_') ? bytes : undefined;
+  return canonical ===
+    text
+      .replace(/={1,2}$/, '')
+      .replaceAll('+', '-')
+      .replaceAll('/', '_')
+    ? bytes
+    : undefined;
 }
 
-/** True when the signature was made over exactly these octets by the key. */
-export function verifies(key: Uint8Array, octets: Uint8Array, signature: Uint8Array): boolean {
+/** Verifies a signature over exactly these octets. */
+export function verifySignature(key: Uint8Array, octets: Uint8Array, signature: Uint8Array): boolean {
   if (signature.length !== SIGNATURE_BYTES) return false;
   const publicKey = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, key]), format: 'der', type: 'spki' });
   return verify(null, octets, publicKey, signature);

@@ -1,16 +1,16 @@
 import { query, type Read } from '../../mail/store/engine/types.ts';
 
-/** Whether an organization may deploy, as far as recovery goes. */
-export interface Gate {
+/** Recovery requirement for deployments of an organization. */
+export interface DeployGate {
   open: boolean;
   claimed: boolean;
-  /** What satisfies the recovery requirement. */
+  /** Fact that satisfies the requirement. */
   recovery: 'claim_email' | 'recovery_key' | null;
-  /** Ids of what is missing. */
+  /** Ids of unmet requirements. */
   blockers: string[];
 }
 
-export const gateOf = query('gate-of', async (rx, input: { organization: number }): Promise<Gate> => {
+export const deployGateOf = query('gate-of', async (rx, input: { organization: number }): Promise<DeployGate> => {
   const row = await rx.get<{ claimed_at: number | null; origin: string; keys: number }>(
     `SELECT claimed_at, origin, (SELECT count(*) FROM recovery_key WHERE organization_id = o.id
        AND activated_at IS NOT NULL AND revoked_at IS NULL) AS keys FROM organization o WHERE o.id = ?`,
@@ -21,48 +21,30 @@ export const gateOf = query('gate-of', async (rx, input: { organization: number 
   return { open: recovery !== null, claimed, recovery, blockers: recovery === null ? ['recovery'] : [] };
 });
 
-export interface RecoveryKey {
+export type RecoveryKey = {
   id: number;
   label: string;
   status: 'pending' | 'active' | 'revoked' | 'expired';
   createdAt: number;
   activatedAt: number | null;
-}
+};
 
-/** The keys of an organization; `now` tells which pending ones are too late. */
+/** Keys of an organization; pending ones are expired after `now`. */
 export const listRecoveryKeys = query(
   'list-recovery-keys',
   async (rx, input: { organization: number; now: number }): Promise<RecoveryKey[]> => {
-    const rows = await rx.all<{
-      id: number;
-      label: string;
-      challenge_expires_at: number | null;
-      created_at: number;
-      activated_at: number | null;
-      revoked_at: number | null;
-    }>(
-      `SELECT id, label, challenge_expires_at, created_at, activated_at, revoked_at FROM recovery_key
-       WHERE organization_id = ? ORDER BY id`,
+    return rx.all<RecoveryKey>(
+      `SELECT id, label, created_at AS "createdAt", activated_at AS "activatedAt",
+         CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN activated_at IS NOT NULL THEN 'active'
+           WHEN challenge_expires_at > ? THEN 'pending' ELSE 'expired' END AS status
+       FROM recovery_key WHERE organization_id = ? ORDER BY id`,
+      input.now,
       input.organization,
     );
-    return rows.map((row) => ({
-      id: row.id,
-      label: row.label,
-      status:
-        row.revoked_at !== null
-          ? 'revoked'
-          : row.activated_at !== null
-            ? 'active'
-            : (row.challenge_expires_at ?? 0) > input.now
-              ? 'pending'
-              : 'expired',
-      createdAt: row.created_at,
-      activatedAt: row.activated_at,
-    }));
   },
 );
 
-/** What a challenge was given out for, or undefined when there is no such pending key. */
+/** Challenge of a pending key; undefined if there is none. */
 export const pendingKey = query(
   'pending-key',
   (rx, input: { organization: number; id: number }): Promise<Challenge | undefined> =>
@@ -86,7 +68,7 @@ function readChallenge(rx: Read, organization: number, id: number): Promise<Chal
   );
 }
 
-/** A recovery that was begun, with the key that must sign. */
+/** A recovery in progress, with the key that must sign. */
 export const openRecovery = query(
   'open-recovery',
   (rx, input: { id: number }): Promise<{ public: Uint8Array; challenge: Uint8Array } | undefined> =>

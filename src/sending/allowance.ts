@@ -1,21 +1,21 @@
 import type { Settings } from '../../config/settings.ts';
-import { OPERATOR } from '../../mail/store/account.ts';
-import type { Budget } from '../../mail/store/budget.ts';
-import type { Allowance } from '../../mail/store/allowance.ts';
+import { OPERATOR } from '../../mail/store/account/account.ts';
+import type { Budget } from '../../mail/store/limit/budget.ts';
+import type { Allowance } from '../../mail/store/limit/allowance.ts';
 import { query, type Store } from '../../mail/store/engine/types.ts';
-import { gateOf } from '../recovery/gate-queries.ts';
-import type { Tenants } from './tenants.ts';
+import { deployGateOf } from '../recovery/gate-queries.ts';
+import type { AccountTenants } from './account-tenants.ts';
 
-/** What an organization that nobody stands for may send: enough to try it, and no use to a spammer. */
-const UNCLAIMED = {
+/** Sending allowance of an unclaimed organization: enough for a trial, too little for a spammer. */
+const UNCLAIMED_ALLOWANCE = {
   messages: 200,
   burst: 10,
   newRecipients: 50,
-  until: 'This holds until the organization is claimed or has an active recovery key',
+  until: 'This limit applies until the organization is claimed or has an active recovery key',
 };
 
-/** The owners of an organization, as addresses are compared. */
-export const ownersOf = query('owner-keys', async (rx, input: { organization: number }): Promise<string[]> => {
+/** Lists the owners of an organization as address keys. */
+export const ownerAddressKeys = query('owner-keys', async (rx, input: { organization: number }): Promise<string[]> => {
   const rows = await rx.all<{ email_key: string }>(
     'SELECT u.email_key FROM member m JOIN user u ON u.id = m.user_id WHERE m.organization_id = ? AND m.role = ?',
     input.organization,
@@ -24,7 +24,7 @@ export const ownersOf = query('owner-keys', async (rx, input: { organization: nu
   return rows.map((row) => row.email_key);
 });
 
-type Limits = Pick<
+type SendingLimits = Pick<
   Settings,
   | 'live'
   | 'unclaimedSending'
@@ -35,13 +35,13 @@ type Limits = Pick<
   | 'pauseSenders'
 >;
 
-/** How many seconds of its rate a key may send at once. */
+/** Burst of a key, in seconds of its rate. */
 const BURST_SECONDS = 5;
 
-/** For whom an account sends, and how much that may be; null and none: no limit. */
-export async function senderOf(
-  { store, tenants }: { store: Store; tenants: Tenants },
-  settings: Limits,
+/** Returns the tenant of an account and its sending limits; null and empty: no limit. */
+export async function submitterLimits(
+  { store, tenants }: { store: Store; tenants: AccountTenants },
+  settings: SendingLimits,
   account: number,
 ): Promise<{ tenant: number; allowance: Allowance | null; budgets: Budget[] }> {
   const tenant = (await tenants.of(account)) ?? OPERATOR;
@@ -49,33 +49,33 @@ export async function senderOf(
   return { tenant, allowance: await allowanceOf(store, settings, tenant), budgets };
 }
 
-/** How much a program may send; `account` when it does so as a mailbox. */
+/** Lists the budgets of a program; `account` is set if it sends as a mailbox. */
 export function programBudgets(
-  settings: Limits,
+  settings: SendingLimits,
   { organization, credential, account }: { organization: number; credential: string; account: number | null },
 ): Budget[] {
   return [
     ...rateBudget(settings, credential),
-    ...(account === null ? keyWatch(settings, credential) : mailboxBudget(settings, account)),
+    ...(account === null ? keyWatchBudget(settings, credential) : mailboxBudget(settings, account)),
     ...organizationBudget(settings, organization),
   ];
 }
 
-// Local mode sends nothing to the world; the operator sets these, and may set them to 0.
-function rateBudget({ live, keyPerSecond }: Limits, subject: string): Budget[] {
+// No limits in local mode, which delivers nothing to remote servers. 0 disables a limit.
+function rateBudget({ live, keyPerSecond }: SendingLimits, subject: string): Budget[] {
   if (!live || keyPerSecond === 0) return [];
   const rate = { perSecond: keyPerSecond, burst: keyPerSecond * BURST_SECONDS };
-  return [{ subject, rate, told: 'This is the pace of one key' }];
+  return [{ subject, rate, explanation: 'This is the rate limit of one key' }];
 }
 
-function mailboxBudget(settings: Limits, account: number): Budget[] {
+function mailboxBudget(settings: SendingLimits, account: number): Budget[] {
   const { live, mailboxDaily: daily, mailboxNewRecipients: most, pauseSenders: watched } = settings;
   if (!live) return [];
-  const told = 'This is what one mailbox may send; the operator of the box can allow more';
+  const reason = 'This is the limit of one mailbox; the operator of the box can raise it';
   return [
     {
       subject: `account/${account}`,
-      told,
+      explanation: reason,
       watched,
       ...(daily > 0 && { daily }),
       ...(most > 0 && { newRecipients: { account, most } }),
@@ -83,26 +83,26 @@ function mailboxBudget(settings: Limits, account: number): Budget[] {
   ];
 }
 
-/** A key that sends as no mailbox; one that sends as a mailbox is watched as that. */
-function keyWatch({ live, pauseSenders }: Limits, subject: string): Budget[] {
-  return live && pauseSenders ? [{ subject, told: '', watched: true }] : [];
+/** Watches a key that sends without a mailbox for abuse; one that sends as a mailbox is watched as that. */
+function keyWatchBudget({ live, pauseSenders }: SendingLimits, subject: string): Budget[] {
+  return live && pauseSenders ? [{ subject, explanation: '', watched: true }] : [];
 }
 
-function organizationBudget({ live, organizationDaily: daily }: Limits, tenant: number): Budget[] {
+function organizationBudget({ live, organizationDaily: daily }: SendingLimits, tenant: number): Budget[] {
   if (!live || daily === 0) return [];
-  const told = 'This is what one organization may send; the operator of the box can allow more';
-  return [{ subject: `tenant/${tenant}`, told, daily }];
+  const reason = 'This is the limit of one organization; the operator of the box can raise it';
+  return [{ subject: `tenant/${tenant}`, explanation: reason, daily }];
 }
 
-/** What an organization may send; null: no limit. */
+/** Returns the sending allowance of an organization; null: no limit. */
 export async function allowanceOf(
   store: Store,
   { live, unclaimedSending }: Pick<Settings, 'live' | 'unclaimedSending'>,
   organization: number,
 ): Promise<Allowance | null> {
   if (!live || organization === OPERATOR) return null;
-  const { open } = await store.read(gateOf, { organization });
+  const { open } = await store.read(deployGateOf, { organization });
   if (open) return null;
-  const only = unclaimedSending === 'owner' ? await store.read(ownersOf, { organization }) : null;
-  return { ...UNCLAIMED, only };
+  const only = unclaimedSending === 'owner' ? await store.read(ownerAddressKeys, { organization }) : null;
+  return { ...UNCLAIMED_ALLOWANCE, only };
 }

@@ -1,20 +1,20 @@
-import { blobRef } from '../../mail/jmap/ids.ts';
+import { blobRef } from '../../mail/jmap/core/ids.ts';
 import type { ComposedAttachment } from '../../mail/message/compose-message.ts';
 import { decodeTransfer } from '../../mail/message/decode.ts';
 import type { Part } from '../../mail/message/parts.ts';
-import { threadOf } from '../../mail/store/conversation.ts';
-import { type StoredParts, storedParts } from '../../mail/store/stored-part.ts';
-import { refuse } from '../operations/refusal.ts';
-import type { World } from '../operations/world.ts';
+import { threadOf } from '../../mail/store/message/conversation.ts';
+import { type StoredParts, storedParts } from '../../mail/store/blob/stored-part.ts';
+import { refuse } from '../core/refusal.ts';
+import type { AppContext } from '../core/app-context.ts';
 import { messageText } from '../reading/message-text.ts';
-import { knownMessages } from '../reading/summary.ts';
-import { refuseWithheld, whyWithheld } from '../reading/withheld.ts';
+import { loadMessages } from '../reading/summary.ts';
+import { refuseQuarantined, quarantineReason } from '../reading/quarantine.ts';
 import type { EmailRequest } from './email-request.ts';
-import type { Sender } from './key-auth.ts';
+import type { ApiSender } from './key-auth.ts';
 import { findUpload } from './upload-commands.ts';
 
-type Given = EmailRequest['attachments'][number];
-interface Found {
+type AttachmentRequest = EmailRequest['attachments'][number];
+interface ResolvedFile {
   content: Buffer;
   filename: string;
   contentType: string;
@@ -22,13 +22,13 @@ interface Found {
 }
 
 /**
- * The files that a request names: given with it, put here before, or parts of messages that the sender may read, whose
- * octets nobody has to carry back and forth.
+ * Resolves the attachments of a request: inline content, uploads, or parts of messages that the sender may read (by
+ * reference, without a download).
  */
 export async function attachedFiles(
-  world: World,
-  sender: Sender,
-  given: readonly Given[],
+  world: AppContext,
+  sender: ApiSender,
+  given: readonly AttachmentRequest[],
 ): Promise<ComposedAttachment[]> {
   const files: ComposedAttachment[] = [];
   let room = world.settings.maxMessageBytes;
@@ -46,13 +46,18 @@ export async function attachedFiles(
   return files;
 }
 
-interface Where {
+interface AttachmentSlot {
   path: string;
-  /** Octets that are left for this one. */
+  /** Octets left for this file. */
   room: number;
 }
 
-async function fileOf(world: World, sender: Sender, given: Given, where: Where): Promise<Found> {
+async function fileOf(
+  world: AppContext,
+  sender: ApiSender,
+  given: AttachmentRequest,
+  where: AttachmentSlot,
+): Promise<ResolvedFile> {
   if (given.attachmentId !== undefined) return partOf(world, sender, given.attachmentId, where);
   if (given.uploadId !== undefined) return uploadOf(world, sender, given.uploadId, where);
   const content = Buffer.from(given.content ?? '', 'base64');
@@ -60,22 +65,27 @@ async function fileOf(world: World, sender: Sender, given: Given, where: Where):
 }
 
 async function uploadOf(
-  { store, clock }: World,
-  { credential }: Sender,
+  { store, clock }: AppContext,
+  { credential }: ApiSender,
   uploadId: string,
-  { path }: Where,
-): Promise<Found> {
+  { path }: AttachmentSlot,
+): Promise<ResolvedFile> {
   const found = await store.read(findUpload, { credential, name: uploadId, now: clock() });
-  if (found === undefined) missing(`${path}.uploadId`, 'there is no such upload of this key, or it has expired');
+  if (found === undefined) missing(`${path}.uploadId`, 'this key has no such upload, or it has expired');
   const { blob, size, filename, contentType } = found;
   return { content: await store.blob(blob, 0, size), filename, contentType: contentType || 'application/octet-stream' };
 }
 
-/** A part of a message (`m1a-2`), or a whole one (`m1a`), of the mailbox that sends. */
-async function partOf(world: World, { reads, limits }: Sender, id: string, where: Where): Promise<Found> {
+/** Reads a part of a message (`m1a-2`) or a whole message (`m1a`) of the sending mailbox. */
+async function partOf(
+  world: AppContext,
+  { reads, limits }: ApiSender,
+  id: string,
+  where: AttachmentSlot,
+): Promise<ResolvedFile> {
   const path = `${where.path}.attachmentId`;
   if (reads === undefined) {
-    const message = 'is for tokens that may read the mailbox that sends';
+    const message = 'requires a token that may read the sending mailbox';
     return refuse('invalid_arguments', `${path} ${message}.`, { issues: [{ path, message }] });
   }
   const ref = blobRef(reads, id);
@@ -83,35 +93,49 @@ async function partOf(world: World, { reads, limits }: Sender, id: string, where
   const stored = (await isWithin(world, reads, email, limits?.thread ?? null))
     ? await world.store.read(storedParts, { account: reads, email })
     : undefined;
-  if (ref === undefined || stored === undefined) return missing(path, 'the mailbox that sends has no such attachment');
-  await notWithheld(world, reads, email);
+  if (ref === undefined || stored === undefined) return missing(path, 'the sending mailbox has no such attachment');
+  await checkQuarantine(world, reads, email);
   if (ref.kind === 'message') return wholeMessage(world, stored, where);
   const part = stored.parts.find((one) => ref.kind === 'part' && one.path === ref.path && one.type !== 'multipart');
-  if (part === undefined) return missing(path, 'the mailbox that sends has no such attachment');
+  if (part === undefined) return missing(path, 'the sending mailbox has no such attachment');
   return decodedPart(world, stored, part, where);
 }
 
-/** What a program is not shown it hands on to nobody. */
-async function notWithheld(world: World, account: number, email: number): Promise<void> {
+/** Refuses quarantined content: programs must not forward what they may not read. */
+async function checkQuarantine(world: AppContext, account: number, email: number): Promise<void> {
   const { store } = world;
-  const [known] = (await knownMessages(store, { id: account, address: '' }, [email], true)) ?? tooLarge(world);
-  const why = known && whyWithheld(known, await messageText(world, known.row));
-  if (why !== undefined) refuseWithheld(why);
+  const [known] = (await loadMessages(store, { id: account, address: '' }, [email], true)) ?? tooLarge(world);
+  const why = known && quarantineReason(known, await messageText(world, known.row));
+  if (why !== undefined) refuseQuarantined(why);
 }
 
-/** A token that is for one conversation hands on nothing of others. */
-async function isWithin({ store }: World, account: number, email: number, thread: number | null): Promise<boolean> {
+/** A token limited to one conversation may not attach parts of others. */
+async function isWithin(
+  { store }: AppContext,
+  account: number,
+  email: number,
+  thread: number | null,
+): Promise<boolean> {
   return thread === null || (await store.read(threadOf, { account, email })) === thread;
 }
 
-async function wholeMessage(world: World, { blob, size, trace }: StoredParts, { room }: Where): Promise<Found> {
+async function wholeMessage(
+  world: AppContext,
+  { blob, size, trace }: StoredParts,
+  { room }: AttachmentSlot,
+): Promise<ResolvedFile> {
   const length = size - trace.length;
   if (length > room) tooLarge(world);
   const content = await world.store.blob(blob, 0, length);
   return { content, filename: 'message.eml', contentType: 'message/rfc822' };
 }
 
-async function decodedPart(world: World, { blob }: StoredParts, part: Part, { room }: Where): Promise<Found> {
+async function decodedPart(
+  world: AppContext,
+  { blob }: StoredParts,
+  part: Part,
+  { room }: AttachmentSlot,
+): Promise<ResolvedFile> {
   if (part.decodedLength > room) tooLarge(world);
   const octets = await world.store.blob(blob, part.bodyOffset, part.bodyLength);
   const type = `${part.type}/${part.subtype}`;
@@ -123,18 +147,18 @@ async function decodedPart(world: World, { blob }: StoredParts, part: Part, { ro
   };
 }
 
-/** What a stranger called it goes into a header of ours: one line, no path. */
+/** Sanitizes a filename from a remote sender for our header: one line, no path. */
 function safeName(name: string): string {
   const line = name.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029\\/]+/g, '_').toWellFormed();
   return line.trim().slice(0, 255);
 }
 
 function missing(path: string, why: string): never {
-  return refuse('not_found', `${path}: ${why}.`, { issues: [{ path, message: 'is not there' }] });
+  return refuse('not_found', `${path}: ${why}.`, { issues: [{ path, message: 'does not exist' }] });
 }
 
-function tooLarge({ settings }: World): never {
-  return refuse('too_large', 'The attachments are larger together than a message that this server sends.', {
+function tooLarge({ settings }: AppContext): never {
+  return refuse('too_large', 'The attachments exceed the size limit of a message. Send fewer or smaller files.', {
     maxBytes: settings.maxMessageBytes,
   });
 }

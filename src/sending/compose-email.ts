@@ -1,30 +1,31 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { unsubscribeFields } from '../unsubscribe/commands.ts';
+import { isAscii } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
 import { type Authors, parseAuthors } from '../../mail/message/authors.ts';
-import { composeMessage, type ComposedAttachment } from '../../mail/message/compose-message.ts';
+import type { ComposedAttachment } from '../../mail/message/compose-message.ts';
 import { htmlText } from '../../mail/message/html-text.ts';
-import { indexMessage } from '../../mail/message/indexer.ts';
-import type { SecretLinkForms } from '../../mail/message/secret-link.ts';
 import type { MessageIndex } from '../../mail/message/index-types.ts';
 import { ownId } from '../../mail/message/msg-id.ts';
 import { type Field, firstField, readFields } from '../../mail/message/header.ts';
-import { refuse } from '../operations/refusal.ts';
-import { unsubscribeFields } from '../unsubscribe/link.ts';
+import type { AreaContext } from '../core/area-context.ts';
+import { refuse } from '../core/refusal.ts';
+import { type ComposedOctets, composeOctets } from './compose-octets.ts';
 import type { EmailRequest } from './email-request.ts';
 
-/** A request with its texts, its files and what follows from them. */
-export interface Filled extends Omit<EmailRequest, 'subject' | 'attachments' | 'inReplyTo' | 'threadId'> {
+/** A request with resolved texts, files and references. */
+export interface FilledEmail extends Omit<EmailRequest, 'subject' | 'attachments' | 'inReplyTo' | 'threadId'> {
   subject: string;
-  /** Of the message that it answers. */
+  /** Reference fields for the answered message. */
   reply: { inReplyTo: string; references: string } | undefined;
-  /** Row of that message in the mailbox that sends; null: it is not there, or nothing is answered. */
+  /** Row of the answered message in the sending mailbox; null if it is not there or nothing is answered. */
   answers: number | null;
   files: readonly ComposedAttachment[];
-  /** Of the list of recipients that this message goes to; its value is whole. */
+  /** List-Unsubscribe URL. */
   unsubscribe: string | undefined;
 }
 
-/** A message as it leaves. */
-export interface Composed {
+/** A composed message with its index and digests. */
+export interface ComposedEmail {
   data: Buffer;
   index: MessageIndex;
   fields: Field[];
@@ -33,30 +34,42 @@ export interface Composed {
   messageId: string;
   /** Hex. */
   sha256: string;
-  /** It has octets above ASCII; its header has. */
+  /** The message has 8-bit octets; the header has. */
   eightBit: boolean;
   utf8Header: boolean;
 }
 
-/** Writes the message. Whoever reads it must see the author that was checked, and no other. */
-export function composeEmail(mail: Filled, now: number, links: SecretLinkForms | undefined): Composed {
+/** Composes the message. The displayed author must be the one that was checked. */
+export async function composeEmail(
+  world: Pick<AreaContext, 'texts' | 'store'>,
+  mail: FilledEmail,
+  now: number,
+): Promise<ComposedEmail> {
   const messageId = `<${randomBytes(16).toString('hex')}@${mail.from.address.domain}>`;
-  const { html, unsubscribe } = mail;
+  const { from, to, cc, replyTo, subject, html, unsubscribe } = mail;
   const unsubscribed = unsubscribe === undefined ? [] : unsubscribeFields(unsubscribe);
-  const data = composeMessage({
-    ...mail,
+  const composed = await composeOctets(world, {
+    from,
+    to,
+    cc,
+    replyTo,
+    subject,
+    html,
     date: now,
     messageId,
     text: mail.text ?? (html === undefined ? undefined : htmlText(html, html.length).trim()),
-    headers: [...Object.entries(mail.headers), ...replyFields(mail), ...unsubscribed],
+    headers: [
+      ...Object.entries(mail.headers),
+      ...(mail.reply === undefined ? [] : replyFields(mail.reply)),
+      ...unsubscribed,
+    ],
     attachments: mail.files,
   });
-  return composed(data, links);
+  return inspectComposed(composed);
 }
 
-/** Octets that are a message as it leaves, with what is found in them. */
-export function composed(data: Buffer, links: SecretLinkForms | undefined): Composed {
-  const index = indexMessage(data, links);
+/** Reads the header of a composed message; refuses ambiguous authors. */
+export function inspectComposed({ data, index, sha256 }: ComposedOctets): ComposedEmail {
   const header = data.subarray(0, index.headerLength);
   const authors = parseAuthors(header);
   if (authors.kind === 'refused') {
@@ -70,14 +83,13 @@ export function composed(data: Buffer, links: SecretLinkForms | undefined): Comp
     fields,
     authors,
     messageId: `<${ownId(firstField(fields, 'message-id'))}>`,
-    sha256: createHash('sha256').update(data).digest('hex'),
-    eightBit: data.some((octet) => octet > 127),
-    utf8Header: header.some((octet) => octet > 127),
+    sha256,
+    eightBit: !isAscii(data),
+    utf8Header: !isAscii(header),
   };
 }
 
-function replyFields({ reply }: Filled): [string, string][] {
-  if (reply === undefined) return [];
+function replyFields(reply: NonNullable<FilledEmail['reply']>): [string, string][] {
   return [
     ['In-Reply-To', reply.inReplyTo],
     ['References', reply.references],

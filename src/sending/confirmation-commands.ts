@@ -1,26 +1,22 @@
-import { type Outgoing, send } from '../../mail/delivery/submit.ts';
+import { takeNoticeHit } from '../core/hits-commands.ts';
+import { sendNotice, type SystemNotice } from '../../mail/delivery/notice.ts';
 import { command, query, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
-import { takeHit } from '../bootstrap/hits-commands.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** Days that a link is good for. */
+/** Lifetime of a confirmation link. */
 export const CONFIRM_DAYS = 7;
-const LETTERS_A_DAY = 5;
 
-/** What asks a destination whether it wants the mail. */
-export interface Confirmation {
+/** Confirmation request to the destination of a forward. */
+export interface ForwardConfirmation {
   hash: Uint8Array;
-  letter: Outgoing;
-  /** Hash of the destination without its +tag: it gets few letters a day, whoever asks. */
+  notice: SystemNotice<'forward-confirmation'>;
+  /** Hash of the destination without its +tag, for the daily limit of notices. */
   base: string;
 }
 
-/**
- * Whether forwards of an organization to a domain wait for its word: its policy asks for that, and the domain is none of
- * its own.
- */
-export async function asksWord(rx: Read, { organization, domain }: { organization: number; domain: string }) {
+/** True if the policy of an organization requires confirmation and the domain is not one of its own. */
+export async function needsConfirmation(rx: Read, { organization, domain }: { organization: number; domain: string }) {
   const row = await rx.get(
     `SELECT 1 AS asks FROM organization WHERE id = ?1 AND confirm_forwards = 1
        AND NOT EXISTS (SELECT 1 FROM domain WHERE tenant = ?1 AND name = ?2 AND state = 1)`,
@@ -30,22 +26,22 @@ export async function asksWord(rx: Read, { organization, domain }: { organizatio
   return row !== undefined;
 }
 
-export const asksConfirmation = query('asks-confirmation', asksWord);
+export const forwardNeedsConfirmation = query('requires-confirmation', needsConfirmation);
 
-/** Takes the place of a letter to a destination, or answers in how many ms there is one again. */
-export function takeLetter(tx: Write, { base }: Confirmation, stamp: Stamp): Promise<number> {
-  return takeHit(tx, { counter: 'forward-letter', subject: base, most: LETTERS_A_DAY, windowMs: DAY_MS }, stamp);
+/** Counts a notice to a destination. Returns 0, or ms until the next one is allowed. */
+export function takeConfirmationHit(tx: Write, { base }: ForwardConfirmation, stamp: Stamp): Promise<number> {
+  return takeNoticeHit(tx, 'forward-confirmation', base, stamp);
 }
 
-/** Asks the destination of a pending forward. Links of before open nothing any more. */
-export async function askDestination(tx: Write, id: number, { hash, letter }: Confirmation, stamp: Stamp) {
+/** Sends the confirmation request of a pending forward. Older links stop working. */
+export async function requestConfirmation(tx: Write, id: number, { hash, notice }: ForwardConfirmation, stamp: Stamp) {
   await tx.run(
     'UPDATE forwarder SET confirm_hash = ?, confirm_until = ? WHERE id = ?',
     hash,
     stamp.now + CONFIRM_DAYS * DAY_MS,
     id,
   );
-  await send(tx, letter, stamp);
+  await sendNotice(tx, notice, stamp);
 }
 
 export const setForwardPolicy = command(
@@ -60,8 +56,8 @@ export const setForwardPolicy = command(
   },
 );
 
-/** What the page behind a link says. */
-export interface AskedForward {
+/** Pending forward as shown on the confirmation page. */
+export interface PendingForward {
   kind: 'asked';
   id: number;
   organization: number;
@@ -70,9 +66,13 @@ export interface AskedForward {
   destination: string;
 }
 
-export type DeadConfirmation = { kind: 'missing' | 'used' | 'expired' | 'frozen' };
+export type InvalidConfirmation = { kind: 'missing' | 'used' | 'expired' | 'frozen' };
 
-async function findAsked(rx: Read, hash: Uint8Array, now: number): Promise<AskedForward | DeadConfirmation> {
+async function findPendingForward(
+  rx: Read,
+  hash: Uint8Array,
+  now: number,
+): Promise<PendingForward | InvalidConfirmation> {
   const row = await rx.get<{
     id: number;
     organization_id: number;
@@ -95,19 +95,19 @@ async function findAsked(rx: Read, hash: Uint8Array, now: number): Promise<Asked
   return { kind: 'asked', id, organization, name, source, destination };
 }
 
-export const askedForward = query('asked-forward', (rx, input: { hash: Uint8Array; now: number }) =>
-  findAsked(rx, input.hash, input.now),
+export const pendingForward = query('requested-forward', (rx, input: { hash: Uint8Array; now: number }) =>
+  findPendingForward(rx, input.hash, input.now),
 );
 
-/** The destination wants the mail: the forward is active from now on. The link opens once. */
+/** Confirms a forward, which becomes active. The link works once. */
 export const confirmForward = command(
   'confirm-forward',
   async (
     tx,
     input: { hash: Uint8Array; ip: string },
     stamp,
-  ): Promise<{ kind: 'confirmed'; source: string; destination: string } | DeadConfirmation> => {
-    const found = await findAsked(tx, input.hash, stamp.now);
+  ): Promise<{ kind: 'confirmed'; source: string; destination: string } | InvalidConfirmation> => {
+    const found = await findPendingForward(tx, input.hash, stamp.now);
     if (found.kind !== 'asked') return found;
     const { id, organization, source, destination } = found;
     await tx.run('UPDATE forwarder SET pending = 0 WHERE id = ?', id);

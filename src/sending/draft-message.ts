@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { type Address, addressKey } from '../../mail/message/address.ts';
 import { parseAuthors } from '../../mail/message/authors.ts';
-import type { NamedAddress } from '../../mail/message/compose.ts';
-import { composeMessage, type ComposedAttachment } from '../../mail/message/compose-message.ts';
+import type { NamedAddress } from '../../mail/message/compose-text.ts';
+import type { ComposedAttachment } from '../../mail/message/compose-message.ts';
 import { formatDate } from '../../mail/message/date.ts';
 import { readFields } from '../../mail/message/header.ts';
-import { indexMessage } from '../../mail/message/indexer.ts';
-import type { SecretLinkForms } from '../../mail/message/secret-link.ts';
 import { rewriteSubmittedHeader } from '../../mail/message/rewrite.ts';
-import { refuse } from '../operations/refusal.ts';
-import { type Composed, composed } from './compose-email.ts';
-import { addressesIn, hasOdd } from './reply-recipients.ts';
+import type { AreaContext } from '../core/area-context.ts';
+import { refuse } from '../core/refusal.ts';
+import { type ComposedEmail, inspectComposed } from './compose-email.ts';
+import { type ComposedOctets, composeOctets, indexOutgoing } from './compose-octets.ts';
+import { addressesIn, hasUnreadableAddress } from './reply-recipients.ts';
 
-/** What a draft is made of. Nothing of it has to be there yet but its author. */
+/** Content of a draft; only the author is required. */
 export interface DraftContent {
   from: NamedAddress;
   to: readonly NamedAddress[];
@@ -23,15 +23,19 @@ export interface DraftContent {
   text: string | undefined;
   html: string | undefined;
   files: readonly ComposedAttachment[];
-  /** In-Reply-To and References, as they stand in the header. */
+  /** In-Reply-To and References as header values. */
   reply: { inReplyTo: string; references: string } | undefined;
-  /** With angle brackets; undefined: it gets one. It stays the same over all forms of a draft. */
+  /** With angle brackets; generated if undefined. Kept over all versions of a draft. */
   messageId: string | undefined;
 }
 
-/** Writes a draft; blind copies stay in its header until it leaves. */
-export function composeDraft({ reply, files, messageId, ...content }: DraftContent, now: number): Buffer {
-  return composeMessage({
+/** Composes a draft; Bcc stays in its header until it is sent. */
+export function composeDraft(
+  world: Pick<AreaContext, 'texts' | 'store'>,
+  { reply, files, messageId, ...content }: DraftContent,
+  now: number,
+): Promise<ComposedOctets> {
+  return composeOctets(world, {
     ...content,
     draftBcc: content.bcc,
     date: now,
@@ -47,26 +51,28 @@ export function composeDraft({ reply, files, messageId, ...content }: DraftConte
   });
 }
 
-/** What programs write into drafts for themselves; a date of writing is none of sending. */
-const NOT_SENT = /^(?:date|x-mozilla-|x-draft|x-identity-key|x-account-key|fcc|x-uniform-type-identifier|x-unsent)/;
+/** Fields removed on sending: private ones of mail programs, the Date of writing, and results that only a receiver adds. */
+const NOT_SENT =
+  /^(?:date|authentication-results$|x-mailstead-verdict$|x-mozilla-|x-draft|x-identity-key|x-account-key|fcc|x-uniform-type-identifier|x-unsent)/;
 
-/** A draft as it leaves: without blind copies and what programs keep in drafts, with the date of now. */
-export function draftAsSent(
+/** Converts a draft into the message to send: without Bcc and private fields, with the current Date. */
+export async function draftAsSent(
+  world: Pick<AreaContext, 'texts' | 'store'>,
   stored: Buffer,
   now: number,
-  links: SecretLinkForms | undefined,
-): { message: Composed; from: Address; recipients: Address[]; inReplyTo: string | undefined } {
-  const { headerLength } = indexMessage(stored);
+): Promise<{ message: ComposedEmail; from: Address; recipients: Address[]; inReplyTo: string | undefined }> {
+  const { headerLength } = (await indexOutgoing(world, stored)).index;
   const header = stored.subarray(0, headerLength);
   const authors = parseAuthors(header);
   if (authors.kind === 'refused') return flawed(`${authors.why}.`);
   const [from, ...more] = authors.from;
   if (from === undefined || more.length + authors.others.length > 0 || authors.fromFields !== 1) {
-    return flawed('A draft has one author, in one From field, and no Sender.');
+    return flawed('A draft must have one author in one From field, and no Sender.');
   }
   const fields = readFields(header.toString('latin1'));
   const to = ['to', 'cc', 'bcc'];
-  if (to.some((name) => hasOdd(fields, name))) flawed('A recipient of the draft is at no address that can be read.');
+  if (to.some((name) => hasUnreadableAddress(fields, name)))
+    flawed('A recipient of the draft has an invalid address. Correct it.');
   const named = to.flatMap((name) => addressesIn(fields, name));
   const kept = fields.filter(({ name }) => !NOT_SENT.test(name)).map(({ start, end }) => header.subarray(start, end));
   const rest = header.subarray(fields.at(-1)?.end ?? 0);
@@ -75,7 +81,7 @@ export function draftAsSent(
     messageId: `<${randomBytes(16).toString('hex')}@${from.domain}>`,
   });
   return {
-    message: composed(Buffer.concat([rewritten, stored.subarray(headerLength)]), links),
+    message: inspectComposed(await indexOutgoing(world, Buffer.concat([rewritten, stored.subarray(headerLength)]))),
     from,
     recipients: [...new Map(named.map(({ address }) => [addressKey(address), address])).values()],
     inReplyTo: fields.find(({ name }) => name === 'in-reply-to')?.value,

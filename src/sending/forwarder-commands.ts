@@ -1,11 +1,21 @@
-import { noteRuleChange, type RulesToUndo, type RulesUndone, undoRules } from '../../mail/store/agent-rule-change.ts';
+import {
+  onRuleChange,
+  type RuleUndoRequest,
+  type RuleUndoResult,
+  undoRules,
+} from '../../mail/agents/undo/rule-changes.ts';
 import { command, query, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
-import { askDestination, asksWord, type Confirmation, takeLetter } from './confirmation-commands.ts';
+import {
+  requestConfirmation,
+  needsConfirmation,
+  type ForwardConfirmation,
+  takeConfirmationHit,
+} from './confirmation-commands.ts';
 
-/** More forwards after one another than anybody means. */
-const LONGEST_CHAIN = 32;
-/** Of one organization. */
-export const MOST_FORWARDS = 1000;
+/** Forwards followed in the loop check. */
+const MAX_CHAIN = 32;
+/** Forwards of one organization. */
+export const MAX_FORWARDS = 1000;
 
 export interface NewForwarder {
   organization: number;
@@ -15,57 +25,61 @@ export interface NewForwarder {
   destination: string;
   destinationKey: string;
   keepLocal: boolean;
-  /** What asks the destination, where it is to be asked. */
-  confirmation: Confirmation | null;
-  /** The agent that sets it; null or left out: a person. */
+  /** Confirmation request to the destination, if one is required. */
+  confirmation: ForwardConfirmation | null;
+  /** The agent that creates it; null or undefined: a person. */
   by?: string | null;
 }
 
-export type SetForwarder =
+export type SetForwarderResult =
   | { kind: 'set'; id: number; createdAt: number }
-  /** Mail would come back; the keys on its way, the source first and last. */
+  /** Mail would loop; `path` lists the address keys, with the source first and last. */
   | { kind: 'loop'; path: string[] }
-  /** The organization has as many as it may. */
+  /** The organization has reached its limit. */
   | { kind: 'full' }
-  /** Its policy has just changed: the destination has to be asked, and nothing was prepared for that. */
+  /** The policy changed meanwhile: confirmation is required but no request was composed. */
   | { kind: 'asks' }
-  /** The destination had its letters for today. */
+  /** Daily confirmation limit reached for this destination. */
   | { kind: 'limited'; waitMs: number }
   | { kind: 'missing' };
 
 /**
- * Sets a forward, or changes whether it keeps a copy. The check for loops is in the same transaction, so that two
- * forwards set at once cannot close a circle.
+ * Creates a forward, or changes whether it keeps a copy. The loop check runs in the same transaction, so that two
+ * concurrent forwards cannot create a loop.
  */
-export const setForwarder = command('set-forwarder', async (tx, input: NewForwarder, stamp): Promise<SetForwarder> => {
-  const domain = await tx.get(
-    'SELECT 1 AS there FROM domain WHERE id = ? AND tenant = ?',
-    input.domain,
-    input.organization,
-  );
-  if (domain === undefined) return { kind: 'missing' };
-  const path = await wayBack(tx, input);
-  if (path !== undefined) return { kind: 'loop', path };
-  const known = await knownForwarder(tx, input);
-  if (known === undefined && (await isFull(tx, input.organization))) return { kind: 'full' };
-  const pending = await isPending(tx, input, known);
-  if (pending && input.confirmation === null) return { kind: 'asks' };
-  const waitMs = pending && input.confirmation !== null ? await takeLetter(tx, input.confirmation, stamp) : 0;
-  if (waitMs > 0) return { kind: 'limited', waitMs };
-  const before = (await storedForwarder(tx, input)) ?? null;
-  const row = await writeForwarder(tx, input, pending, stamp);
-  const about = { tenant: input.organization, by: input.by, what: 'forwarder' } as const;
-  await noteRuleChange(tx, about, { before, after: (await storedForwarder(tx, input)) ?? null }, stamp);
-  if (pending && input.confirmation !== null) await askDestination(tx, row.id, input.confirmation, stamp);
-  return { kind: 'set', id: row.id, createdAt: row.created_at };
-});
+export const setForwarder = command(
+  'set-forwarder',
+  async (tx, input: NewForwarder, stamp): Promise<SetForwarderResult> => {
+    const domain = await tx.get(
+      'SELECT 1 AS there FROM domain WHERE id = ? AND tenant = ?',
+      input.domain,
+      input.organization,
+    );
+    if (domain === undefined) return { kind: 'missing' };
+    const path = await findLoop(tx, input);
+    if (path !== undefined) return { kind: 'loop', path };
+    const known = await knownForwarder(tx, input);
+    if (known === undefined && (await isFull(tx, input.organization))) return { kind: 'full' };
+    const pending = await isPending(tx, input, known);
+    if (pending && input.confirmation === null) return { kind: 'asks' };
+    const waitMs =
+      pending && input.confirmation !== null ? await takeConfirmationHit(tx, input.confirmation, stamp) : 0;
+    if (waitMs > 0) return { kind: 'limited', waitMs };
+    const before = (await storedForwarder(tx, input)) ?? null;
+    const row = await writeForwarder(tx, input, pending, stamp);
+    const about = { tenant: input.organization, by: input.by, what: 'forwarder' } as const;
+    await onRuleChange(tx, about, { before, after: (await storedForwarder(tx, input)) ?? null }, stamp);
+    if (pending && input.confirmation !== null) await requestConfirmation(tx, row.id, input.confirmation, stamp);
+    return { kind: 'set', id: row.id, createdAt: row.created_at };
+  },
+);
 
-interface Known {
+interface KnownForwarder {
   id: number;
   pending: number;
 }
 
-function knownForwarder(rx: Read, input: NewForwarder): Promise<Known | undefined> {
+function knownForwarder(rx: Read, input: NewForwarder): Promise<KnownForwarder | undefined> {
   return rx.get<{ id: number; pending: number }>(
     'SELECT id, pending FROM forwarder WHERE organization_id = ? AND source_key = ? AND destination_key = ?',
     input.organization,
@@ -79,13 +93,17 @@ async function isFull(rx: Read, organization: number): Promise<boolean> {
     'SELECT count(*) AS n FROM forwarder WHERE organization_id = ?',
     organization,
   );
-  return (row?.n ?? 0) >= MOST_FORWARDS;
+  return (row?.n ?? 0) >= MAX_FORWARDS;
 }
 
-/** What was active stays so: a policy speaks of what is set from then on. */
-async function isPending(rx: Read, { organization, destinationKey }: NewForwarder, known?: Known): Promise<boolean> {
+/** An active forward stays active: the policy applies to new ones. */
+async function isPending(
+  rx: Read,
+  { organization, destinationKey }: NewForwarder,
+  known?: KnownForwarder,
+): Promise<boolean> {
   if (known?.pending === 0) return false;
-  return asksWord(rx, { organization, domain: destinationKey.slice(destinationKey.lastIndexOf('@') + 1) });
+  return needsConfirmation(rx, { organization, domain: destinationKey.slice(destinationKey.lastIndexOf('@') + 1) });
 }
 
 async function writeForwarder(
@@ -117,17 +135,20 @@ async function writeForwarder(
 }
 
 /**
- * The way from the destination back to the source over forwards that work on this box or are the organization's own. Plus tags do not
- * hide it: mail to a+x@ is forwarded as mail to a@.
+ * Finds a path from the destination back to the source over forwards of verified domains or of the organization. Plus
+ * tags are ignored: mail to a+x@ is forwarded like mail to a@.
  */
-async function wayBack(rx: Read, { organization, sourceKey, destinationKey }: Which): Promise<string[] | undefined> {
+async function findLoop(
+  rx: Read,
+  { organization, sourceKey, destinationKey }: ForwarderKey,
+): Promise<string[] | undefined> {
   const home = withoutTag(sourceKey);
   const open: string[][] = [[sourceKey, destinationKey]];
   const seen = new Set<string>();
   for (let path = open.shift(); path !== undefined; path = open.shift()) {
     const at = withoutTag(path.at(-1) ?? '');
     if (at === home) return path;
-    if (seen.has(at) || path.length > LONGEST_CHAIN) continue;
+    if (seen.has(at) || path.length > MAX_CHAIN) continue;
     seen.add(at);
     const next = await rx.all<{ destination_key: string }>(
       `SELECT f.destination_key FROM forwarder f JOIN domain d ON d.id = f.domain_id
@@ -159,12 +180,12 @@ export const removeForwarder = command(
       organization,
     );
     if (before === undefined) return { kind: 'missing' };
-    await noteRuleChange(tx, { tenant: organization, by, what: 'forwarder' }, { before, after: null }, stamp);
+    await onRuleChange(tx, { tenant: organization, by, what: 'forwarder' }, { before, after: null }, stamp);
     return { kind: 'removed' };
   },
 );
 
-/** What is written down of a forward: all but who may confirm it. */
+/** Forward row as recorded for undo, without the confirmation link. */
 interface ForwarderRow extends Record<string, number | string | null> {
   id: number;
   organization_id: number;
@@ -182,11 +203,11 @@ interface ForwarderRow extends Record<string, number | string | null> {
 const COLUMNS =
   'id, organization_id, domain_id, source, source_key, destination, destination_key, keep_local, pending, created_at, set_by';
 
-type Which = Pick<NewForwarder, 'organization' | 'sourceKey' | 'destinationKey'>;
+type ForwarderKey = Pick<NewForwarder, 'organization' | 'sourceKey' | 'destinationKey'>;
 
 function storedForwarder(
   rx: Read,
-  { organization, sourceKey, destinationKey }: Which,
+  { organization, sourceKey, destinationKey }: ForwarderKey,
 ): Promise<ForwarderRow | undefined> {
   return rx.get<ForwarderRow>(
     `SELECT ${COLUMNS} FROM forwarder WHERE organization_id = ? AND source_key = ? AND destination_key = ?`,
@@ -196,13 +217,13 @@ function storedForwarder(
   );
 }
 
-/** Undoes what an agent did to forwards of an organization, where nobody has changed them since. */
-export const undoForwarders = command('undo-forwarders', (tx, input: RulesToUndo): Promise<RulesUndone> =>
-  undoRules<ForwarderRow>(tx, input, 'forwarder', ({ before, after }) => putBack(tx, before, after)),
+/** Undoes an agent's changes to forwards, unless somebody changed them since. */
+export const undoForwarders = command('undo-forwarders', (tx, input: RuleUndoRequest): Promise<RuleUndoResult> =>
+  undoRules<ForwarderRow>(tx, input, 'forwarder', ({ before, after }) => undoForwarder(tx, before, after)),
 );
 
-/** A destination that had confirmed a forward need not do it again; one that had not is asked when it is set again. */
-async function putBack(tx: Write, before: ForwarderRow | null, after: ForwarderRow | null): Promise<boolean> {
+/** Restores one forward. A confirmed one stays confirmed; an unconfirmed one is not restored. */
+async function undoForwarder(tx: Write, before: ForwarderRow | null, after: ForwarderRow | null): Promise<boolean> {
   const about = before ?? after;
   if (about === null) return true;
   const which = {
@@ -212,7 +233,7 @@ async function putBack(tx: Write, before: ForwarderRow | null, after: ForwarderR
   };
   const now = await storedForwarder(tx, which);
   if (now?.keep_local !== after?.keep_local) return false;
-  // Who says the same again makes it theirs; what is from before that was written down says nothing of it.
+  // Setting the same forward again changes its owner; rows recorded before set_by existed have none.
   if ((now?.set_by ?? null) !== (after?.set_by ?? null)) return false;
   if (before === null) {
     await tx.run('DELETE FROM forwarder WHERE id = ?', now?.id ?? 0);
@@ -225,15 +246,15 @@ async function putBack(tx: Write, before: ForwarderRow | null, after: ForwarderR
   return restore(tx, which, before);
 }
 
-/** Not where mail would come back by now, there are as many as there may be, or the domain is gone. */
-async function restore(tx: Write, which: Which, row: ForwarderRow): Promise<boolean> {
+/** Restores a deleted forward, unless it would loop, exceed the limit, or its domain was deleted. */
+async function restore(tx: Write, which: ForwarderKey, row: ForwarderRow): Promise<boolean> {
   const domain = await tx.get(
     'SELECT 1 AS there FROM domain WHERE id = ? AND tenant = ?',
     row.domain_id,
     row.organization_id,
   );
   if (domain === undefined || row.pending === 1) return false;
-  if ((await isFull(tx, row.organization_id)) || (await wayBack(tx, which)) !== undefined) return false;
+  if ((await isFull(tx, row.organization_id)) || (await findLoop(tx, which)) !== undefined) return false;
   await tx.run(
     `INSERT INTO forwarder (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     row.id,
@@ -255,57 +276,34 @@ export interface Forwarder {
   id: number;
   organization: number;
   domain: number;
-  /** Of the mailbox at the source, else of its domain. */
+  /** Project of the mailbox at the source, else of its domain. */
   project: number | null;
   source: string;
   sourceKey: string;
   destination: string;
   destinationKey: string;
   keepLocal: boolean;
-  /** A mailbox of the same organization stands at the source. */
+  /** Mailbox of the same organization at the source address. */
   mailbox: number | null;
   createdAt: number;
-  /** Its destination has not confirmed it yet: nothing goes on. */
+  /** Not confirmed by the destination yet: nothing is forwarded. */
   pending: boolean;
 }
 
 export const listForwarders = query(
   'list-forwarders',
   async (rx, input: { organization: number }): Promise<Forwarder[]> => {
-    const rows = await rx.all<{
-      id: number;
-      organization_id: number;
-      domain_id: number;
-      project_id: number | null;
-      source: string;
-      source_key: string;
-      destination: string;
-      destination_key: string;
-      keep_local: number;
-      account_id: number | null;
-      created_at: number;
-      pending: number;
-    }>(
-      `SELECT f.*, coalesce(m.project_id, s.project_id) AS project_id, a.account_id FROM forwarder f
+    const rows = await rx.all<Omit<Forwarder, 'keepLocal' | 'pending'> & { keepLocal: number; pending: number }>(
+      `SELECT f.id, f.organization_id AS organization, f.domain_id AS domain, coalesce(m.project_id, s.project_id) AS project,
+         f.source, f.source_key AS "sourceKey", f.destination, f.destination_key AS "destinationKey",
+         f.keep_local AS "keepLocal", a.account_id AS mailbox, f.created_at AS "createdAt", f.pending
+       FROM forwarder f
        LEFT JOIN domain_setup s ON s.domain_id = f.domain_id
        LEFT JOIN address a ON a.key = f.source_key AND a.domain_id = f.domain_id
        LEFT JOIN mailbox_setup m ON m.account_id = a.account_id
        WHERE f.organization_id = ? ORDER BY f.id`,
       input.organization,
     );
-    return rows.map((row) => ({
-      id: row.id,
-      organization: row.organization_id,
-      domain: row.domain_id,
-      project: row.project_id,
-      source: row.source,
-      sourceKey: row.source_key,
-      destination: row.destination,
-      destinationKey: row.destination_key,
-      keepLocal: row.keep_local === 1,
-      mailbox: row.account_id,
-      createdAt: row.created_at,
-      pending: row.pending === 1,
-    }));
+    return rows.map((row) => ({ ...row, keepLocal: row.keepLocal === 1, pending: row.pending === 1 }));
   },
 );

@@ -1,9 +1,9 @@
-import { releaseWaiting } from '../../mail/delivery/schedule.ts';
-import { approvalRow, approve, undecidable } from '../../mail/store/approval.ts';
+import { releaseWaiting } from '../../mail/delivery/scheduled-messages.ts';
+import { approvalRow, approve, findApprovalFlaw } from '../../mail/agents/approval/approval.ts';
 import { command } from '../../mail/store/engine/types.ts';
-import { type Steer, type Steered, steerQueue } from '../../mail/store/queue-steering.ts';
+import { type Steer, type Steered, changeQueue } from '../../mail/store/queue/queue-change.ts';
 
-/** Lets go what a person had to look at, who runs the box; nothing of an organization that is frozen. */
+/** Releases a held message on behalf of the operator, unless its organization is frozen. */
 export const releaseHeld = command(
   'release-held',
   async (
@@ -17,17 +17,20 @@ export const releaseHeld = command(
       id,
     );
     if (frozen !== undefined) return { kind: 'frozen' };
-    const asked = await approvalRow(tx, id);
-    if (asked?.state !== 'pending') return releaseWaiting.run(tx, { id }, stamp);
-    if ((await undecidable(tx, asked, stamp.now, sha256)) !== undefined) return { kind: 'none' };
-    await approve(tx, asked, 'operator', stamp);
+    const approval = await approvalRow(tx, id);
+    if (approval?.state !== 'pending') return releaseWaiting.run(tx, { id }, stamp);
+    if ((await findApprovalFlaw(tx, approval, stamp.now, sha256)) !== undefined) return { kind: 'none' };
+    await approve(tx, approval, 'operator', stamp);
     return { kind: 'released' };
   },
 );
 
-/** {@link steerQueue}, where rows of organizations that are frozen stay held, whatever they were held for. */
-export const steerUnfrozen = command('steer-unfrozen', async (tx, input: Steer, stamp): Promise<Steered> => {
-  if (input.what !== 'release') return steerQueue.run(tx, input, stamp);
-  const frozen = await tx.all<{ id: number }>('SELECT id FROM organization WHERE frozen_at IS NOT NULL');
-  return steerQueue.run(tx, { ...input, except: frozen.map(({ id }) => id) }, stamp);
-});
+/** {@link changeQueue}, but rows of frozen organizations stay held. */
+export const resumeUnfrozenQueue = command(
+  'resume-unfrozen-queue',
+  async (tx, input: Steer, stamp): Promise<Steered> => {
+    if (input.what !== 'release') return changeQueue.run(tx, input, stamp);
+    const frozen = await tx.all<{ id: number }>('SELECT id FROM organization WHERE frozen_at IS NOT NULL');
+    return changeQueue.run(tx, { ...input, except: frozen.map(({ id }) => id) }, stamp);
+  },
+);

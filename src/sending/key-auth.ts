@@ -1,26 +1,26 @@
-import type { NarrowLimits } from '../../mail/delivery/agent/types.ts';
+import type { NarrowLimits } from '../../mail/agents/gate/types.ts';
 import { query } from '../../mail/store/engine/types.ts';
-import { publicId } from '../ids.ts';
-import type { World } from '../operations/world.ts';
-import { secretHash } from '../tokens/token.ts';
+import { publicId } from '../core/ids.ts';
+import type { AppContext } from '../core/app-context.ts';
+import { secretHash } from '../core/token.ts';
 
-/** Who sends: an email API key that holds, of an organization that is not frozen. */
-export interface Sender {
+/** Authenticated sender: a valid email API key or token of an organization that is not frozen. */
+export interface ApiSender {
   organization: number;
   /** Public id. */
   credential: string;
-  /** The same where an agent sends; left out: a program or a person. */
+  /** Public id of the agent; undefined for a program or a person. */
   agent?: string;
-  /** Of a narrowed token. */
+  /** Limits of a narrowed token. */
   limits?: NarrowLimits | null;
-  /** Domain names in A-labels; null: every verified one of the organization. */
+  /** Allowed sender domains in A-labels; null: every verified domain of the organization. */
   allowedDomains: readonly string[] | null;
-  /** Sends as this mailbox and from its addresses only; null: as a program. */
+  /** Mailbox to send as, from its addresses only; null: a program without a mailbox. */
   account: number | null;
-  /** The mailbox whose messages it may hand on; left out: it reads none. */
+  /** Mailbox whose messages it may attach and forward; undefined: none. */
   reads?: number;
-  /** What it sends twice within ten minutes goes out once. */
-  guesses: boolean;
+  /** Identical messages within ten minutes are sent once. */
+  detectsDuplicates: boolean;
 }
 
 const findKey = query(
@@ -34,28 +34,28 @@ const findKey = query(
         organization_id: number;
         allowed_domains: string | null;
         expires_at: number | null;
-        guesses_duplicates: number;
+        detect_duplicates: number;
       }
     | undefined
   > =>
     rx.get(
-      `SELECT k.id, k.organization_id, k.allowed_domains, k.expires_at, k.guesses_duplicates FROM api_key k
+      `SELECT k.id, k.organization_id, k.allowed_domains, k.expires_at, k.detect_duplicates FROM api_key k
        JOIN organization o ON o.id = k.organization_id
        WHERE k.key_hash = ? AND k.revoked_at IS NULL AND o.frozen_at IS NULL`,
       input.hash,
     ),
 );
 
-/** Reads `Authorization: Bearer <prefix>_ek_...`. A sentence when it does not hold. */
+/** Authenticates `Authorization: Bearer <prefix>_ek_...`; `why` is the reason for a failure. */
 export async function authenticateKey(
-  { store, settings, clock, lastUsed }: World,
+  { store, settings, clock, lastUsed }: AppContext,
   header: string | readonly string[] | undefined,
-): Promise<Sender | { why: string }> {
+): Promise<ApiSender | { why: string }> {
   const secret = typeof header === 'string' ? /^Bearer +(\S+) *$/i.exec(header)?.[1] : undefined;
   if (secret === undefined) return { why: 'send an email API key as "Authorization: Bearer <key>"' };
   const start = `${settings.tokenPrefix}_ek_`;
   if (!secret.startsWith(start) || !/^[0-9a-f]{48}$/.test(secret.slice(start.length))) {
-    return { why: 'this is no email API key: make one with create_email_api_key' };
+    return { why: 'this is not an email API key: create one with create_email_api_key' };
   }
   const row = await store.read(findKey, { hash: secretHash(secret) });
   if (row === undefined || (row.expires_at !== null && row.expires_at <= clock())) {
@@ -67,6 +67,6 @@ export async function authenticateKey(
     credential: publicId('apiKey', row.id),
     allowedDomains: row.allowed_domains === null ? null : (JSON.parse(row.allowed_domains) as string[]),
     account: null,
-    guesses: row.guesses_duplicates === 1,
+    detectsDuplicates: row.detect_duplicates === 1,
   };
 }

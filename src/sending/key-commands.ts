@@ -1,4 +1,4 @@
-import { MOST_UNDONE, noteRuleChange, type RulesToUndo, undoRules } from '../../mail/store/agent-rule-change.ts';
+import { MAX_UNDONE, onRuleChange, type RuleUndoRequest, undoRules } from '../../mail/agents/undo/rule-changes.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 
 export interface NewApiKey {
@@ -7,20 +7,20 @@ export interface NewApiKey {
   project: number;
   name: string;
   shown: string;
-  /** Domain names in A-labels; null: every verified one. */
+  /** Allowed sender domains in A-labels; null: every verified one. */
   allowedDomains: readonly string[] | null;
   expiresAt: number | null;
-  /** What it sends twice within ten minutes goes out once. */
+  /** Identical messages within ten minutes are sent once. */
   guessesDuplicates: boolean;
 }
 
-/** Adds a key; `by` is the agent that does it. */
+/** Adds a key; `by` is the agent that creates it. */
 export const addApiKey = command(
   'add-api-key',
   async (tx, key: NewApiKey & { by?: string | null }, stamp): Promise<{ kind: 'added'; id: number }> => {
     const { id } = await tx.run(
-      `INSERT INTO api_key (key_hash, organization_id, project_id, name, shown, allowed_domains, created_at, expires_at,
-         guesses_duplicates) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO api_key (key_hash, organization_id, project_id, name, display_prefix, allowed_domains, created_at, expires_at,
+         detect_duplicates) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       key.hash,
       key.organization,
       key.project,
@@ -32,12 +32,12 @@ export const addApiKey = command(
       Number(key.guessesDuplicates),
     );
     const about = { tenant: key.organization, by: key.by, what: 'api-key' } as const;
-    await noteRuleChange(tx, about, { before: null, after: { id } }, stamp);
+    await onRuleChange(tx, about, { before: null, after: { id } }, stamp);
     return { kind: 'added', id };
   },
 );
 
-/** Ends a key at once; what it had queued goes on. A key that is revoked already keeps its time. */
+/** Revokes a key at once; its queued mail is still delivered. A revoked key keeps its time. */
 export const revokeApiKey = command(
   'revoke-api-key',
   async (
@@ -55,10 +55,10 @@ export const revokeApiKey = command(
   },
 );
 
-/** Revokes a slice of the email API keys that an agent made; answers how many still held. */
+/** Revokes a batch of the email API keys that an agent created; returns how many were active. */
 export const undoApiKeys = command(
   'undo-api-keys',
-  async (tx, input: RulesToUndo, stamp): Promise<{ revoked: number; more: boolean }> => {
+  async (tx, input: RuleUndoRequest, stamp): Promise<{ revoked: number; more: boolean }> => {
     let revoked = 0;
     const { undone } = await undoRules<{ id: number }>(tx, input, 'api-key', async ({ after }) => {
       const { changes } = await tx.run(
@@ -70,7 +70,7 @@ export const undoApiKeys = command(
       revoked += changes;
       return true;
     });
-    return { revoked, more: undone === MOST_UNDONE };
+    return { revoked, more: undone === MAX_UNDONE };
   },
 );
 
@@ -87,32 +87,17 @@ export interface ApiKey {
   revokedAt: number | null;
 }
 
-type Columns = {
-  id: number;
-  organization_id: number;
-  project_id: number;
-  name: string;
-  shown: string;
-  allowed_domains: string | null;
-  created_at: number;
-  expires_at: number | null;
-  last_used_at: number | null;
-  revoked_at: number | null;
-};
-
-/** Every key of an organization, also those that were revoked. */
+/** Lists all keys of an organization, revoked ones included. */
 export const listApiKeys = query('list-api-keys', async (rx, input: { organization: number }): Promise<ApiKey[]> => {
-  const rows = await rx.all<Columns>('SELECT * FROM api_key WHERE organization_id = ? ORDER BY id', input.organization);
-  return rows.map((row) => ({
-    id: row.id,
-    organization: row.organization_id,
-    project: row.project_id,
-    name: row.name,
-    shown: row.shown,
-    allowedDomains: row.allowed_domains === null ? null : (JSON.parse(row.allowed_domains) as string[]),
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    lastUsedAt: row.last_used_at,
-    revokedAt: row.revoked_at,
+  const rows = await rx.all<Omit<ApiKey, 'allowedDomains'> & { allowedDomains: string | null }>(
+    `SELECT id, organization_id AS organization, project_id AS project, name, display_prefix AS shown,
+       allowed_domains AS "allowedDomains", created_at AS "createdAt", expires_at AS "expiresAt",
+       last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"
+     FROM api_key WHERE organization_id = ? ORDER BY id`,
+    input.organization,
+  );
+  return rows.map(({ allowedDomains, ...row }) => ({
+    ...row,
+    allowedDomains: allowedDomains === null ? null : (JSON.parse(allowedDomains) as string[]),
   }));
 });

@@ -1,40 +1,45 @@
 import type { Address } from '../../mail/message/address.ts';
-import type { Composed } from './compose-email.ts';
+import type { ComposedEmail } from './compose-email.ts';
 
-/** The field of the message that is answered in which a recipient stands. `reply_to`: there, and not in its From. */
-export const SOURCES = ['from', 'reply_to', 'to', 'cc'] as const;
-export type Source = (typeof SOURCES)[number];
+/** Field of the answered message that a recipient was taken from. `reply_to`: in Reply-To and not in From. */
+export const RECIPIENT_SOURCES = ['from', 'reply_to', 'to', 'cc'] as const;
+export type RecipientSource = (typeof RECIPIENT_SOURCES)[number];
 
-/** Somebody who gets a message. */
-export interface Recipient {
-  address: Address;
-  /** Null: who sends named them. */
-  source: Source | null;
+export interface RecipientFields {
+  /** Set for recipients taken from the answered message. */
+  source?: RecipientSource;
+  /** Field of the sent message; left out: To. */
+  field?: 'cc' | 'bcc';
 }
 
-/** A message that is ready to leave, whoever wrote it: what the gate is asked about, and what goes with it. */
-export interface Outbound {
+/** Recipient of an outgoing message. */
+export interface OutboundRecipient extends RecipientFields {
+  address: Address;
+}
+
+/** A message ready for submission, with its options. */
+export interface OutboundEmail {
   trace: string;
-  /** Envelope sender, and the author. */
+  /** Envelope sender and author. */
   from: Address;
-  /** Each once. */
-  recipients: readonly Recipient[];
-  composed: Composed;
+  /** Without duplicates. */
+  recipients: readonly OutboundRecipient[];
+  composed: ComposedEmail;
   /** ms UTC; null: now. */
   sendAt: number | null;
   dryRun: boolean;
-  /** It is refused where a person would have to let it go. */
+  /** Refused if it would be held for approval. */
   failIfHeld: boolean;
   requireTls: boolean;
   saveToSent: boolean;
   tags: Readonly<Record<string, string>>;
   metadata: Readonly<Record<string, string | number | boolean>>;
-  /** As it was named by who asks. */
+  /** As given in the request. */
   threadId: string | null;
-  /** Rows of messages in the mailbox that sends: what it answers, what it passes on, and the draft that it was. */
+  /** Rows in the sending mailbox: the answered message, the forwarded one, and the draft. */
   answers: number | null;
   forwards: number | null;
-  /** It holds what somebody else wrote: a message that is passed on, or a part of one. */
-  handsOn: boolean;
+  /** It contains content of others: a forwarded message or a part of one. */
+  findQuotedContent: boolean;
   draft: number | null;
 }

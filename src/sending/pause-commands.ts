@@ -1,31 +1,31 @@
-import { type Outgoing, send } from '../../mail/delivery/submit.ts';
+import { sendNotices, type SystemNotice } from '../../mail/delivery/notice.ts';
 import { command } from '../../mail/store/engine/types.ts';
-import { type Resumed, resumeSender } from '../../mail/store/paused-sender.ts';
+import { type ResumeSenderResult, resumeSender } from '../../mail/store/limit/paused-sender.ts';
 
-/** Sends the letters about one pause, once however often it is asked for. False: it was told, or it is over. */
-export const tellPause = command(
-  'tell-pause',
+/** Sends the notices about one pause, once. False: already sent, or the pause is over. */
+export const notifyPause = command(
+  'notify-pause',
   async (
     tx,
-    input: { sender: string; pausedAt: number; letters: readonly Outgoing[] },
+    input: { sender: string; pausedAt: number; notices: readonly SystemNotice<'paused-sender'>[] },
     stamp,
-  ): Promise<{ told: boolean }> => {
+  ): Promise<{ notified: boolean }> => {
     const { changes } = await tx.run(
-      'UPDATE paused_sender SET told_at = ? WHERE sender = ? AND paused_at = ? AND told_at IS NULL',
+      'UPDATE paused_sender SET notified_at = ? WHERE sender = ? AND paused_at = ? AND notified_at IS NULL',
       stamp.now,
       input.sender,
       input.pausedAt,
     );
-    if (changes === 0) return { told: false };
-    for (const letter of input.letters) await send(tx, letter, stamp);
-    return { told: true };
+    if (changes === 0) return { notified: false };
+    await sendNotices(tx, input.notices, stamp);
+    return { notified: true };
   },
 );
 
-/** {@link resumeSender}, where nothing of an organization that is frozen goes on. */
+/** {@link resumeSender}, unless the organization is frozen. */
 export const resumeUnfrozen = command(
   'resume-unfrozen',
-  async (tx, input: { sender: string; tenant: number }, stamp): Promise<Resumed | { kind: 'frozen' }> => {
+  async (tx, input: { sender: string; tenant: number }, stamp): Promise<ResumeSenderResult | { kind: 'frozen' }> => {
     const frozen = await tx.get(
       'SELECT 1 AS there FROM organization WHERE id = ? AND frozen_at IS NOT NULL',
       input.tenant,
@@ -35,8 +35,8 @@ export const resumeUnfrozen = command(
 );
 
 /**
- * Lets go a slice of what is still held for senders that send again: whoever resumed one may have got no further than
- * some of it, and such a sender stands in no list of paused ones.
+ * Releases a batch of mail still held for resumed senders: resuming may have stopped half-way, and a resumed sender is
+ * no longer listed as paused.
  */
 export const releaseResumed = command('release-resumed', async (tx, _input: undefined, stamp): Promise<boolean> => {
   const resumed = await tx.all<{ sender: string; tenant: number }>(

@@ -1,33 +1,33 @@
 import { formatDate } from '../../mail/message/date.ts';
 
-/** What is quoted or handed on of a message. */
-export interface Quotable {
-  /** As people read it, `Anna <anna@example.org>`. */
+/** Quoted or forwarded content of a message. */
+export interface QuotedMessage {
+  /** For display: `Anna <anna@example.org>`. */
   from: string;
   to: string;
   subject: string;
   /** ms UTC. */
   date: number;
   text: string;
-  /** Its HTML as it came; undefined: it has none. */
+  /** Original HTML; undefined without any. */
   html: string | undefined;
 }
 
-interface Texts {
+interface BodyTexts {
   text?: string | undefined;
   html?: string | undefined;
 }
 
-/** Characters of a quote: who wants more has the message. */
-const MOST_QUOTED = 200_000;
+/** Characters of a quote. */
+const MAX_QUOTED_CHARS = 200_000;
 
 /**
- * An answer with what it answers below it. HTML quotes the words alone: what a stranger hides in theirs, and what spies
- * on readers, is not sent on in our name.
+ * Appends the quoted message to a reply. In HTML only the text is quoted: hidden content and tracking images of the
+ * original are not sent in our name.
  */
-export function quoted({ text, html }: Texts, of: Quotable): Texts {
+export function appendQuote({ text, html }: BodyTexts, of: QuotedMessage): BodyTexts {
   const intro = `On ${formatDate(of.date)}, ${of.from} wrote:`;
-  const words = of.text.slice(0, MOST_QUOTED).toWellFormed().trimEnd();
+  const words = of.text.slice(0, MAX_QUOTED_CHARS).toWellFormed().trimEnd();
   const lines = words.split('\n').map((line) => (line.startsWith('>') ? `>${line}` : `> ${line}`));
   const block = `<blockquote type="cite" style="margin:0 0 0 .8ex;border-left:1px solid #ccc;padding-left:1ex">${inHtml(words)}</blockquote>`;
   return {
@@ -36,8 +36,8 @@ export function quoted({ text, html }: Texts, of: Quotable): Texts {
   };
 }
 
-/** A message in the body of another one, below a note, as mail programs pass it on: its HTML as it came. */
-export function passedOn(note: string, of: Quotable): Texts {
+/** Builds the body of an inline forward: a note, the header summary, and the original text and HTML. */
+export function forwardedBody(note: string, of: QuotedMessage): BodyTexts {
   const head = ['---------- Forwarded message ----------', `From: ${of.from}`, `Date: ${formatDate(of.date)}`];
   const lines = [...head, `Subject: ${of.subject}`, `To: ${of.to}`].join('\n');
   const before = note === '' ? lines : `${note.trimEnd()}\n\n${lines}`;
@@ -47,7 +47,7 @@ export function passedOn(note: string, of: Quotable): Texts {
   };
 }
 
-/** `Re: ` or `Fwd: ` before a subject that does not begin so. */
+/** Adds `Re: ` or `Fwd: ` to a subject without it. */
 export function prefixed(prefix: 'Re' | 'Fwd', subject: string): string {
   const known = prefix === 'Re' ? /^re\s{0,4}:/i : /^fwd?\s{0,4}:/i;
   return (known.test(subject) ? subject : `${prefix}: ${subject}`).slice(0, 990).toWellFormed();
@@ -62,7 +62,7 @@ function inHtml(text: string): string {
     .replaceAll('\n', '<br>\n');
 }
 
-/** Inside of the body where there is one: what stands before or behind a document is not shown by all programs. */
+/** Inserts inside <body> if there is one: some clients hide content outside it. */
 function intoBody(html: string, piece: string, where: 'start' | 'end'): string {
   const at = where === 'start' ? bodyStart(html) : bodyEnd(html);
   return html.slice(0, at) + piece + html.slice(at);

@@ -1,32 +1,32 @@
 import { type Address, addressKey, parseAddress } from '../../mail/message/address.ts';
-import type { NamedAddress } from '../../mail/message/compose.ts';
+import type { NamedAddress } from '../../mail/message/compose-text.ts';
 import { type Field, unfold } from '../../mail/message/header.ts';
 import { parseAddressList } from '../../mail/message/header-addresses.ts';
 import { namedAddresses } from '../../mail/message/named-address.ts';
-import type { Source } from './outbound.ts';
+import type { RecipientSource } from './outbound.ts';
 
-/** Who gets an answer, and from which field each was taken. */
+/** Recipients of a reply, and the field that each was taken from. */
 export interface ReplyRecipients {
   to: NamedAddress[];
   cc: NamedAddress[];
-  /** By the addresses as keys. */
-  sources: Map<string, Source>;
+  /** By address key. */
+  sources: Map<string, RecipientSource>;
 }
 
-const LONGEST_NAME = 100;
+const MAX_NAME_CHARS = 100;
 
 /**
- * To whom an answer goes: Reply-To, else From; an answer to a message of one's own goes where that went. With `all` also
- * to To and Cc, in Cc, as RFC 5322 3.6.3 has it. Own addresses are left out. Mail-Followup-To says nothing here: it would
- * let a stranger choose whom else we write to.
+ * Determines the recipients of a reply: Reply-To, else From; a reply to an own message goes to its recipients. With `all`,
+ * To and Cc are added as Cc (RFC 5322 3.6.3). Own addresses are left out. Mail-Followup-To is ignored: it would let a
+ * stranger add recipients.
  */
 export async function replyRecipients(
   fields: readonly Field[],
   isOwn: (address: Address) => Promise<boolean>,
   all: boolean,
 ): Promise<ReplyRecipients> {
-  const sources = new Map<string, Source>();
-  const taken = async (list: readonly NamedAddress[], source: Source): Promise<NamedAddress[]> => {
+  const sources = new Map<string, RecipientSource>();
+  const taken = async (list: readonly NamedAddress[], source: RecipientSource): Promise<NamedAddress[]> => {
     const fresh: NamedAddress[] = [];
     for (const one of list) {
       const key = addressKey(one.address);
@@ -37,15 +37,15 @@ export async function replyRecipients(
     return fresh;
   };
   const from = addressesIn(fields, 'from');
-  const mine = from.length > 0 && (await every(from, isOwn));
+  const mine = from.length > 0 && (await areAllOwn(from, isOwn));
   if (mine) {
     const to = await taken(addressesIn(fields, 'to'), 'to');
     return { to, cc: all ? await taken(addressesIn(fields, 'cc'), 'cc') : [], sources };
   }
   const authors = new Set(from.map(({ address }) => addressKey(address)));
-  const asked = addressesIn(fields, 'reply-to');
+  const replyTo = addressesIn(fields, 'reply-to');
   const to: NamedAddress[] = [];
-  for (const one of asked.length > 0 ? asked : from) {
+  for (const one of replyTo.length > 0 ? replyTo : from) {
     to.push(...(await taken([one], authors.has(addressKey(one.address)) ? 'from' : 'reply_to')));
   }
   if (!all) return { to, cc: [], sources };
@@ -53,7 +53,7 @@ export async function replyRecipients(
   return { to, cc: others, sources };
 }
 
-/** The own address that a message came to: answers are written from it. */
+/** Finds the own address that received a message; replies are sent from it. */
 export async function ownRecipient(
   fields: readonly Field[],
   isOwn: (address: Address) => Promise<boolean>,
@@ -63,38 +63,41 @@ export async function ownRecipient(
   return undefined;
 }
 
-async function every(list: readonly NamedAddress[], isOwn: (address: Address) => Promise<boolean>): Promise<boolean> {
+async function areAllOwn(
+  list: readonly NamedAddress[],
+  isOwn: (address: Address) => Promise<boolean>,
+): Promise<boolean> {
   for (const { address } of list) if (!(await isOwn(address))) return false;
   return true;
 }
 
-/** A local part in quotes can be a whole sentence, and what is written to is told to agents as a fact. */
+/** Unquoted local part: a quoted one can hold a whole sentence, and agents see recipients as trusted facts. */
 const PLAIN_LOCAL = /^[\p{L}\p{N}.!#$%&'*+/=?^_{|}~-]{1,64}$/u;
 
-/** More than anybody may write to at once; who names more is told so. */
-const MOST_NAMED = 200;
+/** Addresses read of one field name; above the recipient limit, so that the excess is reported. */
+const MAX_ADDRESSES = 200;
 
-/** The plain addresses in all fields of this name, as people call them. */
+/** Lists the plain addresses of all fields with this name, with display names. */
 export function addressesIn(fields: readonly Field[], name: string): NamedAddress[] {
-  return listed(fields, name).flatMap(({ address, shown }) => {
+  return parseField(fields, name).flatMap(({ address, shown }) => {
     if (address === undefined) return [];
-    // A name that looks like an address is what readers take for one.
+    // Clients may take a display name that looks like an address for the address.
     return [shown === '' || /[@<>]/.test(shown) ? { address } : { address, name: shown }];
   });
 }
 
-/** Whether a field names somebody who is at no plain address: who is written to would be left out without a word. */
-export function hasOdd(fields: readonly Field[], name: string): boolean {
-  return listed(fields, name).some(({ address }) => address === undefined);
+/** True if a field has an address that cannot be parsed; that recipient would be dropped silently. */
+export function hasUnreadableAddress(fields: readonly Field[], name: string): boolean {
+  return parseField(fields, name).some(({ address }) => address === undefined);
 }
 
-function listed(fields: readonly Field[], name: string): { address: Address | undefined; shown: string }[] {
+function parseField(fields: readonly Field[], name: string): { address: Address | undefined; shown: string }[] {
   const all = fields
     .filter((field) => field.name === name)
-    .flatMap(({ value }) => namedAddresses(parseAddressList(unfold(value), MOST_NAMED)));
-  return all.slice(0, MOST_NAMED).map(({ email, name: called }) => {
+    .flatMap(({ value }) => namedAddresses(parseAddressList(unfold(value), MAX_ADDRESSES)));
+  return all.slice(0, MAX_ADDRESSES).map(({ email, name: called }) => {
     const address = parseAddress(email);
     const plain = address !== undefined && PLAIN_LOCAL.test(address.local);
-    return { address: plain ? address : undefined, shown: (called ?? '').slice(0, LONGEST_NAME).toWellFormed() };
+    return { address: plain ? address : undefined, shown: (called ?? '').slice(0, MAX_NAME_CHARS).toWellFormed() };
   });
 }

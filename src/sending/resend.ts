@@ -1,32 +1,38 @@
-import { refuse, type RefusalCode } from '../operations/refusal.ts';
+import { refuse, REFUSALS, type RefusalCode } from '../core/refusal.ts';
 import { sendTime } from './send-time.ts';
 import type { SentEmail } from './sent-queries.ts';
-import type { RecipientState, shownSent } from './sent-shown.ts';
+import type { RecipientState, serializeSent } from './serialize-sent.ts';
 
 /**
- * Bodies as Resend's client library sends them, turned into ours, so that a program moves here by changing its base URL.
- * What means nothing here is refused by name later, like any unknown field.
+ * Converts a request body of Resend's client library, so that a program migrates by changing its base URL. Unsupported
+ * fields are refused by name later, like any unknown field.
  */
-export function fromResend(body: unknown): unknown {
+export function fromResend(body: unknown, now: number): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
-  const { scheduled_at: sendAt, attachments, tags, ...rest } = body as Record<string, unknown>;
+  const { scheduled_at: at, attachments, tags, ...rest } = body as Record<string, unknown>;
   return {
-    ...withoutNothing(rest),
-    ...(sendAt !== undefined && sendAt !== null && { sendAt }),
+    ...withoutNulls(rest),
+    ...(at !== undefined && at !== null && { sendAt: scheduledTime(body, now) }),
     ...(Array.isArray(attachments) && { attachments: attachments.map(attachment) }),
     ...(Array.isArray(tags) && { tags: Object.fromEntries(tags.map(tag)) }),
   };
 }
 
-/** Its library sends null for what was not given. */
-function withoutNothing(fields: Record<string, unknown>): Record<string, unknown> {
+/** Resend's library sends null for missing values. */
+function withoutNulls(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 }
 
-function attachment(given: unknown): unknown {
+function attachment(given: unknown, i: number): unknown {
   if (typeof given !== 'object' || given === null) return given;
+  if ('path' in given && given.path !== null) {
+    const message = 'is not supported: this server fetches no addresses; send content or uploadId';
+    refuse('invalid_arguments', `attachments.${i}.path: ${message}.`, {
+      issues: [{ path: `attachments.${i}.path`, message }],
+    });
+  }
   const { content_type: contentType, content_id: contentId, ...rest } = given as Record<string, unknown>;
-  return withoutNothing({ ...rest, contentType, contentId });
+  return withoutNulls({ ...rest, contentType, contentId });
 }
 
 function tag(given: unknown): [string, unknown] {
@@ -34,7 +40,13 @@ function tag(given: unknown): [string, unknown] {
   return [String(name), value];
 }
 
-/** The new time of a message, ms UTC; what is past is now. */
+/** The send time as the own API takes it: the same for a repeated request, also when it has passed. */
+function scheduledTime(body: object, now: number): string {
+  resendTime(body, now);
+  return new Date(String((body as { scheduled_at?: unknown }).scheduled_at)).toISOString();
+}
+
+/** Reads the new send time, ms UTC; a past time means now. */
 export function resendTime(body: unknown, now: number): number {
   const given = (body as { scheduled_at?: unknown } | null | undefined)?.scheduled_at;
   const time = typeof given === 'string' && !Number.isNaN(Date.parse(given)) ? given : undefined;
@@ -56,16 +68,23 @@ const EVENTS: Readonly<Record<RecipientState, string>> = {
   suppressed: 'suppressed',
 };
 
-/** How its library reads a message. What was sent is not kept for reading, so the bodies are null. */
-export function resendShown({ messageId, sender, recipients }: SentEmail, shown: ReturnType<typeof shownSent>) {
+const COPIES = ['cc', 'bcc'] as const;
+
+/** Recipients of a field; null: none. */
+function copies(recipients: SentEmail['recipients'], name: (typeof COPIES)[number]): string[] | null {
+  const found = recipients.filter(({ field }) => field === name).map((one) => one.address);
+  return found.length === 0 ? null : found;
+}
+
+/** Serializes a message for Resend's library. Bodies are not stored, so they are null. */
+export function resendEmail({ messageId, sender, recipients }: SentEmail, shown: ReturnType<typeof serializeSent>) {
   return {
     object: 'email',
     id: shown.id,
     message_id: messageId,
     from: sender,
-    to: recipients.map((one) => one.address),
-    cc: null,
-    bcc: null,
+    to: recipients.filter(({ field }) => field === undefined).map((one) => one.address),
+    ...Object.fromEntries(COPIES.map((name) => [name, copies(recipients, name)])),
     reply_to: null,
     subject: shown.subject,
     html: null,
@@ -80,6 +99,7 @@ export function resendShown({ messageId, sender, recipients }: SentEmail, shown:
 const ERRORS: Partial<Readonly<Record<RefusalCode, string>>> = {
   unauthorized: 'invalid_api_key',
   not_found: 'not_found',
+  method_not_allowed: 'method_not_allowed',
   rate_limited: 'rate_limit_exceeded',
   idempotency_conflict: 'invalid_idempotent_request',
   domain_not_onboarded: 'invalid_from_address',
@@ -89,7 +109,7 @@ const ERRORS: Partial<Readonly<Record<RefusalCode, string>>> = {
   internal: 'internal_server_error',
 };
 
-/** The name by which its library knows an error. */
-export function resendError(code: RefusalCode): string {
-  return ERRORS[code] ?? 'validation_error';
+/** Fields of Resend's errors for an error code. */
+export function resendFields(code: RefusalCode): { statusCode: number; name: string } {
+  return { statusCode: REFUSALS[code], name: ERRORS[code] ?? 'validation_error' };
 }

@@ -1,22 +1,19 @@
-import type { AgentStop } from '../../mail/delivery/agent/types.ts';
-import { whyOf } from '../../mail/delivery/agent/why.ts';
+import type { AgentStop } from '../../mail/agents/gate/types.ts';
+import { reasonText } from '../../mail/agents/gate/reasons.ts';
 import type { ForeignAuthor } from '../../mail/delivery/identity.ts';
-import { overText } from '../../mail/receiver/over-text.ts';
-import { refuse } from '../operations/refusal.ts';
-import type { Sender } from './key-auth.ts';
-import type { SendOutcome } from './sent-commands.ts';
+import { allowanceRefusal } from '../../mail/receiver/allowance-refusal.ts';
+import { refuse } from '../core/refusal.ts';
+import type { ApiSender } from './key-auth.ts';
+import type { SendOutcome } from './send-request.ts';
 
-/** Why nothing was sent, and nothing sent before answers for it. */
-export type NotSent = Exclude<SendOutcome, { kind: 'sent' | 'repeated' }>;
+/** Reason why nothing was sent. */
+export type StoppedSend = Exclude<SendOutcome, { kind: 'sent' | 'repeated' }>;
 
-/** Says why a message was stopped, and what to do. */
-export function refuseStopped(stopped: NotSent, sender: Sender): never {
+/** Throws the refusal for a message that was not sent. */
+export function refuseStopped(stopped: StoppedSend, sender: ApiSender): never {
   switch (stopped.kind) {
     case 'frozen':
-      return refuse(
-        'unauthorized',
-        'The organization is frozen, and sends nothing: the operator of the box knows why.',
-      );
+      return refuse('unauthorized', 'Not sent: the organization is frozen. Ask the operator of the box.');
     case 'foreign':
       return refuseAuthor(stopped, sender);
     case 'changed':
@@ -27,25 +24,25 @@ export function refuseStopped(stopped: NotSent, sender: Sender): never {
     case 'suppressed':
       return refuse(
         'recipient_blocked',
-        'All recipients are on the suppression list of this organization: list_suppressions says why.',
+        'All recipients are on the suppression list of this organization: see list_suppressions for the reasons.',
         { recipients: stopped.recipients },
       );
     case 'draft-changed':
-      return refuse('conflict', 'The draft was changed, sent or removed meanwhile: read it again with get_draft.', {
+      return refuse('conflict', 'The draft was changed, sent or deleted meanwhile: read it again with get_draft.', {
         resource: 'draft',
       });
     case 'needs-approval':
       return refuse(
         'approval_required',
-        'A person would have to let this go, so nothing was taken: leave out failIfApprovalNeeded to have it wait.',
+        'Not sent: it requires approval by a person. Leave out failIfApprovalNeeded to hold it for approval.',
         { reasons: stopped.reasons },
       );
     case 'refused':
       return refuse('recipient_blocked', `${stopped.because}.`);
     case 'agent-stop':
-      return refuse(stopped.error, whyOf(stopped), fieldsOf(stopped));
+      return refuse(stopped.error, reasonText(stopped), fieldsOf(stopped));
     case 'over': {
-      const { code, text } = overText(stopped);
+      const { code, text } = allowanceRefusal(stopped);
       if (code === 550) return refuse('recipient_blocked', `${text}.`);
       const retryAfterSeconds = 'wait' in stopped ? Math.max(1, Math.ceil(stopped.wait / 1000)) : 60;
       const most = 'most' in stopped ? stopped.most : 0;
@@ -54,7 +51,7 @@ export function refuseStopped(stopped: NotSent, sender: Sender): never {
   }
 }
 
-/** For programs: `kinds` of what was found, and which budget is used up until when. */
+/** Error details for programs: kinds of secrets, or the exhausted budget and its reset time. */
 function fieldsOf({ error, reasons, budget, resetsAt }: AgentStop): Record<string, unknown> {
   if (error === 'secret_in_message') return { kinds: reasons.map(({ code }) => code) };
   return {
@@ -64,7 +61,7 @@ function fieldsOf({ error, reasons, budget, resetsAt }: AgentStop): Record<strin
   };
 }
 
-export function refuseAuthor({ address, domain, why }: ForeignAuthor, { allowedDomains }: Sender): never {
+export function refuseAuthor({ address, domain, why }: ForeignAuthor, { allowedDomains }: ApiSender): never {
   switch (why) {
     case 'not-onboarded':
       return refuse(
@@ -86,7 +83,7 @@ export function refuseAuthor({ address, domain, why }: ForeignAuthor, { allowedD
     case 'paused':
       return refuse(
         'domain_not_verified',
-        `Sending from ${domain} is paused: its DNS records are wrong. Mend and verify it.`,
+        `Sending from ${domain} is paused: its DNS records are wrong. Fix them and call verify_email_domain.`,
         { domain },
       );
     case 'foreign':

@@ -1,98 +1,88 @@
+import type { Submission } from '../../mail/delivery/submission.ts';
+import type { Reason } from '../../mail/agents/gate/types.ts';
 import { namedRecipients } from '../../mail/delivery/outgoing.ts';
-import { reschedule, unschedule } from '../../mail/delivery/schedule.ts';
-import type { Stopped, Submission } from '../../mail/delivery/submit.ts';
-import { watchBack, watchedOf } from '../../mail/delivery/watch.ts';
+import { reschedule, unschedule } from '../../mail/delivery/scheduled-messages.ts';
+import { type AcceptedSubmission, commitSubmission } from '../../mail/delivery/submit.ts';
+import { recordReturned, findWatchedSender } from '../../mail/delivery/anomaly-watch.ts';
 import { command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
-import { note } from '../../mail/store/journal.ts';
-import type { Source } from './outbound.ts';
-import { type FirstState, sentByTrace, type SentEmail } from './sent-queries.ts';
-import { followUp } from './origin-commands.ts';
-import { reasonsOf, submitOnce, type Waiting } from './submit-once-commands.ts';
+import { recordJournalEvent } from '../../mail/store/journal/journal.ts';
+import { findEarlierSend } from '../../mail/store/queue/idempotency.ts';
+import type { SendOutcome, SendRequest } from './send-request.ts';
+import { type InitialState, sentByTrace, type SentEmail } from './sent-queries.ts';
+import { changeEmails, destroyEmails } from '../../mail/store/message/email-change-commands.ts';
+import { ANSWERED, type NamedFlags } from '../../mail/store/mailbox/flags.ts';
+import { isDraft } from './draft-commands.ts';
 
-/** A message with what is written down of it. */
-export interface SendRequest extends Submission {
-  organization: number;
-  /** Public id of the key or token. */
-  credential: string;
-  messageId: string;
-  subject: string;
-  tags: Readonly<Record<string, string>>;
-  metadata: Readonly<Record<string, string | number | boolean>>;
-  sha256: string;
-  /** Recipients who were asked for and get nothing. */
-  leftOut: readonly { address: string; reason: string }[];
-  /** Of recipients whom nobody named, by their addresses. */
-  sources: Readonly<Record<string, Source>>;
-  /** Nothing is taken that a person would have to let go. */
-  failIfHeld: boolean;
-  /** Rows of messages in the mailbox that sends: what it answers, what it hands on, and the draft that it was. */
-  answers: number | null;
-  forwards: number | null;
-  draft: number | null;
-}
-
-export type SendOutcome =
-  | { kind: 'sent'; sent: SentEmail; queued: boolean }
-  | { kind: 'repeated'; sent: SentEmail }
-  /** Its organization was frozen while the request was under way. */
-  | { kind: 'frozen' }
-  /** The draft that it was is not there any more as it was. */
-  | { kind: 'draft-changed' }
-  /** A person would have to let it go, and that was not wanted. */
-  | { kind: 'needs-approval'; reasons: string[] }
-  | Exclude<Stopped, { kind: 'repeated' }>;
-
-/** Takes what a program sends, in one commit: the message, its record, and what keeps it from being sent twice. */
+/** Accepts a message of a program in one commit: submission, sent record and duplicate guard. */
 export const sendEmail = command('send-email', async (tx, request: SendRequest, stamp): Promise<SendOutcome> => {
-  if (await isFrozen(tx, request.organization)) return { kind: 'frozen' };
-  const done = await submitOnce(tx, request, stamp);
-  if (done.kind === 'taken' || done.kind === 'waits') {
-    await countSuppressed(tx, request, stamp);
-    await followUp(tx, request, done, stamp);
-    const sent = await record(tx, request, done.kind === 'waits' ? done : null, stamp);
-    return { kind: 'sent', sent, queued: done.kind === 'taken' && done.queued };
+  const { mail, draft, failIfHeld } = request;
+  if (await isFrozen(tx, mail.tenant)) return { kind: 'frozen' };
+  const isStale = draft !== null && !(await isDraft(tx, mail.account, draft));
+  if (isStale && !(await isRepeated(tx, mail, stamp.now))) {
+    return { kind: 'draft-changed' };
   }
+  const done = await commitSubmission(tx, mail, stamp, async (accept, held) => {
+    const reasons = failIfHeld ? await held() : [];
+    if (reasons.length > 0) return { kind: 'needs-approval' as const, reasons: reasons.map(({ text }) => text) };
+    return recordAccepted(tx, request, await accept(), stamp);
+  });
   if (done.kind !== 'repeated') return done;
   const sent = await sentByTrace(tx, done.trace);
   if (sent === undefined) throw new Error(`the message ${done.trace} was sent before and has no record`);
   return { kind: 'repeated', sent };
 });
 
-/** A list that names many who want no more mail is an old or a bought one. */
-async function countSuppressed(tx: Write, request: SendRequest, stamp: Stamp): Promise<void> {
-  const watched = watchedOf(request, request.budgets);
-  if (watched === undefined || request.leftOut.length === 0) return;
-  const back = { ...watched, sent_by: watched.sender, trace: request.trace };
-  await watchBack(tx, back, { suppressed: request.leftOut.length }, stamp);
+/** True if the request was accepted before; its draft is then deleted. */
+async function isRepeated(tx: Write, { guard }: Submission, now: number): Promise<boolean> {
+  return (await findEarlierSend(tx, guard, now)) !== undefined;
 }
 
-/** Asked in the commit: a freeze holds what is queued by then, so whatever came behind it would go out. */
+async function recordAccepted(
+  tx: Write,
+  request: SendRequest,
+  done: AcceptedSubmission,
+  stamp: Stamp,
+): Promise<Extract<SendOutcome, { kind: 'sent' }>> {
+  if (request.leftOut.length > 0) await countSuppressed(tx, request, stamp);
+  await markOriginals(tx, { ...request, account: request.mail.account }, done, stamp);
+  const sent = await insertSent(tx, request, done.kind === 'waits' ? done : null, stamp);
+  return { kind: 'sent', sent, queued: done.kind === 'taken' && done.queued };
+}
+
+/** Counts suppressed recipients for abuse detection: many of them indicate an old or bought list. */
+async function countSuppressed(tx: Write, { mail, leftOut }: SendRequest, stamp: Stamp): Promise<void> {
+  const watched = findWatchedSender(mail, mail.budgets);
+  if (watched === undefined) return;
+  const back = { ...watched, sent_by: watched.sender, trace: mail.trace };
+  await recordReturned(tx, back, { suppressed: leftOut.length }, stamp);
+}
+
+/** Checked in the commit: a freeze holds only what is queued by then, so later mail would be sent. */
 async function isFrozen(tx: Write, organization: number): Promise<boolean> {
   const row = await tx.get('SELECT 1 AS frozen FROM organization WHERE id = ? AND frozen_at IS NOT NULL', organization);
   return row !== undefined;
 }
 
-async function record(
+async function insertSent(
   tx: Write,
   request: SendRequest,
-  waits: (Waiting & { submission: number }) | null,
+  waits: Extract<AcceptedSubmission, { kind: 'waits' }> | null,
   stamp: Stamp,
 ): Promise<SentEmail> {
-  const { trace, messageId, sender, subject, tags, metadata, sha256, leftOut, sendAt } = request;
+  const { messageId, subject, tags, metadata, sha256, leftOut } = request;
+  const { trace, account, tenant, sender, sendAt } = request.mail;
   for (const { address, reason } of leftOut) {
-    await note(tx, trace, 'suppressed', request.account, { to: address, because: reason }, stamp, {
-      tenant: request.tenant,
-    });
+    await recordJournalEvent(tx, trace, 'suppressed', account, { to: address, because: reason }, stamp, { tenant });
   }
-  await tx.run(FORGET, stamp.now - KEPT_MS);
+  await tx.run(PURGE_EXPIRED, stamp.now - RETENTION_MS);
   const recipients = recipientsOf(request, waits);
   const heldBecause = waits?.heldBecause ?? null;
   const reasons = waits === null ? [] : reasonsOf(waits);
   const { id } = await tx.run(
     `INSERT INTO sent_email (organization_id, credential, trace, message_id, sender, recipients, subject, tags, metadata,
-       sha256, created_at, scheduled_at, held_because, reasons, outbox_id)
+       sha256, created_at, scheduled_at, hold_reason, reasons, outbox_id)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    request.organization,
+    tenant,
     request.credential,
     trace,
     messageId,
@@ -123,39 +113,41 @@ async function record(
   return { id, ...facts, ...times, tags: { ...tags }, metadata: { ...metadata } };
 }
 
-/** As long as the engine keeps the story. */
-const KEPT_MS = 90 * 24 * 3_600_000;
-// Two for one that comes: so it never grows, and no commit has much to do.
-const FORGET = `DELETE FROM sent_email WHERE id IN
-  (SELECT id FROM sent_email WHERE created_at < ? ORDER BY created_at LIMIT 2)`;
-
-/** How it stands with everybody in the moment when a message is taken. */
-export function recipientsOf(
-  request: Pick<SendRequest, 'here' | 'local' | 'elsewhere' | 'hold' | 'leftOut' | 'sources'> & Submission,
-  waits: { heldBecause: string | null } | null,
-): SentEmail['recipients'] {
-  const elsewhere = new Set(request.elsewhere.map((row) => row.recipient));
-  const state = (address: string): FirstState => {
-    if (waits !== null) return waits.heldBecause === null ? 'scheduled' : 'held';
-    if (!elsewhere.has(address)) return 'delivered';
-    return request.hold === null ? 'queued' : 'held';
-  };
-  const sourceOf = (address: string): { source?: Source } => {
-    const source = request.sources[address];
-    return source === undefined ? {} : { source };
-  };
-  return [
-    ...namedRecipients(request).map((address) => ({ address, state: state(address), ...sourceOf(address) })),
-    ...request.leftOut.map(({ address }) => ({ address, state: 'suppressed' as const, ...sourceOf(address) })),
-  ];
+/** All reasons as sentences, each once. */
+function reasonsOf({ heldBecause, reasons }: { heldBecause: string | null; reasons: readonly Reason[] }): string[] {
+  return heldBecause === null ? [] : [...new Set([heldBecause, ...reasons.map(({ text }) => text)])];
 }
 
-export type Steered = { kind: 'done' | 'missing' | 'gone' };
+/** Same retention as the journal. */
+const RETENTION_MS = 90 * 24 * 3_600_000;
+// Deletes two rows for each inserted one, which bounds the table and the work of a commit.
+const PURGE_EXPIRED = `DELETE FROM sent_email WHERE id IN
+  (SELECT id FROM sent_email WHERE created_at < ? ORDER BY created_at LIMIT 2)`;
 
-/** Takes back what waits; `gone`: it has left already, or was cancelled before. */
+/** State of each recipient at acceptance. */
+export function recipientsOf(
+  { mail, leftOut, fields }: Pick<SendRequest, 'mail' | 'leftOut' | 'fields'>,
+  waits: { heldBecause: string | null } | null,
+): SentEmail['recipients'] {
+  const elsewhere = new Set<string>();
+  for (const { recipient } of mail.elsewhere) elsewhere.add(recipient);
+  const recipients: SentEmail['recipients'] = [];
+  for (const address of namedRecipients(mail)) {
+    let state: InitialState = mail.hold === null ? 'queued' : 'held';
+    if (!elsewhere.has(address)) state = 'delivered';
+    if (waits !== null) state = waits.heldBecause === null ? 'scheduled' : 'held';
+    recipients.push({ address, state, ...fields[address] });
+  }
+  for (const { address } of leftOut) recipients.push({ address, state: 'suppressed', ...fields[address] });
+  return recipients;
+}
+
+export type SentChange = { kind: 'done' | 'missing' | 'gone' };
+
+/** Cancels a scheduled or held message; `gone`: already sent or cancelled. */
 export const cancelSent = command(
   'cancel-sent',
-  async (tx, input: { organization: number; id: number }, stamp): Promise<Steered> => {
+  async (tx, input: { organization: number; id: number }, stamp): Promise<SentChange> => {
     const trace = await traceOf(tx, input);
     if (trace === undefined) return { kind: 'missing' };
     if (!(await unschedule(tx, trace, stamp))) return { kind: 'gone' };
@@ -164,10 +156,10 @@ export const cancelSent = command(
   },
 );
 
-/** Gives what waits another time, ms UTC. */
+/** Reschedules a message, ms UTC; `gone`: already sent or cancelled. */
 export const moveSent = command(
   'move-sent',
-  async (tx, input: { organization: number; id: number; sendAt: number }, stamp): Promise<Steered> => {
+  async (tx, input: { organization: number; id: number; sendAt: number }, stamp): Promise<SentChange> => {
     const trace = await traceOf(tx, input);
     if (trace === undefined) return { kind: 'missing' };
     if (!(await reschedule(tx, trace, input.sendAt, stamp))) return { kind: 'gone' };
@@ -188,7 +180,7 @@ async function traceOf(
   return row?.trace;
 }
 
-/** Takes back what waits as a whole, be it of a program or of a mailbox. `by`: who does, as people know them. */
+/** Withdraws a waiting message of a program or a mailbox. `by`: name of the actor, for people. */
 export const withdrawWaiting = command(
   'withdraw-waiting',
   async (tx, { trace, by }: { trace: string; by: string }, stamp): Promise<{ kind: 'withdrawn' | 'gone' }> => {
@@ -197,3 +189,34 @@ export const withdrawWaiting = command(
     return { kind: 'withdrawn' };
   },
 );
+
+/** Messages that an outgoing message was created from, in the sending mailbox. */
+interface MessageOrigin {
+  /** Null: a program without a mailbox. */
+  account: number | null;
+  answers: number | null;
+  forwards: number | null;
+  draft: number | null;
+}
+
+/**
+ * Deletes the draft after sending and marks the originals as answered or forwarded. A message held for approval may
+ * never be sent, so it marks nothing.
+ */
+async function markOriginals(
+  tx: Write,
+  { account, answers, forwards, draft }: MessageOrigin,
+  done: AcceptedSubmission,
+  stamp: Stamp,
+): Promise<void> {
+  if (account === null) return;
+  if (draft !== null) await destroyEmails.run(tx, { account, emails: [draft], ifState: null }, stamp);
+  if (done.kind === 'waits' && done.heldBecause !== null) return;
+  if (answers !== null) await mark(tx, account, answers, { bits: ANSWERED, keywords: [] }, stamp);
+  if (forwards !== null) await mark(tx, account, forwards, { bits: 0, keywords: ['$Forwarded'] }, stamp);
+}
+
+async function mark(tx: Write, account: number, email: number, add: NamedFlags, stamp: Stamp): Promise<void> {
+  const keywords = { kind: 'patch', add, remove: { bits: 0, keywords: [] } } as const;
+  await changeEmails.run(tx, { account, changes: [{ email, keywords, mailboxes: null }], ifState: null }, stamp);
+}

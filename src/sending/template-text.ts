@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { oneLine } from '../../mail/message/compose.ts';
+import { oneLine } from '../../mail/message/compose-text.ts';
 
 /** Values for the `{{names}}` of a template. */
 export const Variables = z
@@ -7,27 +7,27 @@ export const Variables = z
   .refine((variables) => Object.keys(variables).length <= 200, 'has more than 200 names');
 export type Variables = z.output<typeof Variables>;
 
-/** What a version of a template says. */
-export interface TemplateTexts {
+/** Texts of a template version. */
+export type TemplateTexts = {
   subject: string;
   text: string | null;
   html: string | null;
-}
+};
 
 const VARIABLE = /\{\{\s*([A-Za-z][\w.-]{0,63})\s*\}\}/g;
 
-/** The names that the texts ask for, each once. */
+/** Lists the variables used in the texts, without duplicates. */
 export function variablesOf({ subject, text, html }: TemplateTexts): string[] {
   const all = [subject, text ?? '', html ?? ''].flatMap((one) => [...one.matchAll(VARIABLE)]);
   return [...new Set(all.map((match) => match[1] ?? ''))];
 }
 
-/** Braces that look like a variable and are none: somebody would see them in his mail. */
-export function strayBraces(text: string): boolean {
+/** True if braces remain that are no valid variable; recipients would see them. */
+export function hasStrayBraces(text: string): boolean {
   return /\{\{|\}\}/.test(text.replace(VARIABLE, ''));
 }
 
-/** Puts values into the texts, or says which are missing. A value is text wherever it stands, and never another variable. */
+/** Fills in the variables, or lists the missing ones. Values are escaped and never expanded again. */
 export function fillTemplate(
   texts: TemplateTexts,
   variables: Variables,

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** A place for one file: whose it is, and what the file has to be. */
-export interface UploadPlace {
+/** Permission to upload one specific file. */
+export interface UploadGrant {
   organization: number;
-  /** Public id of who may send it. */
+  /** Public id of the credential that may send it. */
   credential: string;
   name: string;
   filename: string;
@@ -15,25 +15,25 @@ export interface UploadPlace {
   expires: number;
 }
 
-/** How long a link is good to put a file there. */
-export const LINK_MS = 3_600_000;
+/** Lifetime of an upload link. */
+export const UPLOAD_LINK_MS = 3_600_000;
 
-/** What the link says is signed, so nothing of it has to be kept; the key is the box's, for this purpose only. */
-export function uploadTicket(key: Uint8Array, place: UploadPlace): string {
-  const said = Buffer.from(JSON.stringify(place)).toString('base64url');
-  return `${said}.${signature(key, said)}`;
+/** Creates a signed ticket, so that no state is stored; `key` is the box's key for this purpose. */
+export function signUploadTicket(key: Uint8Array, grant: UploadGrant): string {
+  const payload = Buffer.from(JSON.stringify(grant)).toString('base64url');
+  return `${payload}.${signature(key, payload)}`;
 }
 
-/** The place that a link is good for now; undefined: it is not of this box, or too old. */
-export function readTicket(key: Uint8Array, ticket: string, now: number): UploadPlace | undefined {
-  const [said = '', given = ''] = ticket.split('.', 2);
-  const mine = Buffer.from(signature(key, said));
+/** Verifies a ticket; undefined if the signature is invalid or it has expired. */
+export function readUploadTicket(key: Uint8Array, ticket: string, now: number): UploadGrant | undefined {
+  const [payload = '', given = ''] = ticket.split('.', 2);
+  const mine = Buffer.from(signature(key, payload));
   const theirs = Buffer.from(given);
   if (mine.length !== theirs.length || !timingSafeEqual(mine, theirs)) return undefined;
-  const place = JSON.parse(Buffer.from(said, 'base64url').toString()) as UploadPlace;
-  return place.expires > now ? place : undefined;
+  const grant = JSON.parse(Buffer.from(payload, 'base64url').toString()) as UploadGrant;
+  return grant.expires > now ? grant : undefined;
 }
 
-function signature(key: Uint8Array, said: string): string {
-  return createHmac('sha256', key).update(said).digest('base64url');
+function signature(key: Uint8Array, payload: string): string {
+  return createHmac('sha256', key).update(payload).digest('base64url');
 }

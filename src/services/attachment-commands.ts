@@ -1,13 +1,13 @@
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 
-export type Attached = { kind: 'attached' | 'already' | 'alias-taken' };
+export type AttachResult = { kind: 'attached' | 'already' | 'alias-taken' };
 
-/** Gives a service the variables of a mailbox, under an alias or ''. Twice is as good as once. */
+/** Attaches a mailbox to a service under an alias, or ''. Idempotent. */
 export async function attachMailbox(
   tx: Write,
   { service, account, alias }: { service: number; account: number; alias: string },
   stamp: Stamp,
-): Promise<Attached> {
+): Promise<AttachResult> {
   const same = await tx.get<{ alias: string }>(
     'SELECT alias FROM service_mailbox WHERE service_id = ? AND account_id = ?',
     service,
@@ -36,7 +36,7 @@ export const attachEmail = command(
     tx,
     input: { organization: number; service: number; account: number; alias: string },
     stamp,
-  ): Promise<Attached | { kind: 'missing' }> => {
+  ): Promise<AttachResult | { kind: 'missing' }> => {
     const there = await tx.get(
       `SELECT 1 AS there FROM service s JOIN account a ON a.tenant = s.organization_id
        WHERE s.id = ? AND s.organization_id = ? AND a.id = ? AND a.state <> 2`,
@@ -63,7 +63,7 @@ export const detachEmail = command(
   },
 );
 
-/** The mailboxes of one service, the one without an alias first. */
+/** Mailboxes of one service, the one without an alias first. */
 export const attachmentsOf = query(
   'attachments-of',
   (rx, input: { service: number }): Promise<{ account: number; alias: string; address: string }[]> =>
@@ -74,7 +74,7 @@ export const attachmentsOf = query(
     ),
 );
 
-/** The services that a mailbox is attached to. */
+/** Services that a mailbox is attached to. */
 export const servicesOf = query('services-of', async (rx, input: { account: number }): Promise<number[]> => {
   const rows = await rx.all<{ service_id: number }>(
     'SELECT service_id FROM service_mailbox WHERE account_id = ? ORDER BY service_id',

@@ -1,11 +1,11 @@
 import { command, type Write } from '../../mail/store/engine/types.ts';
 import { insertProject } from '../organizations/commands.ts';
 
-/** So many may one organization have; it is a list that people read. */
-const MOST_PROJECTS = 200;
-const MOST_SERVICES = 500;
-/** Older revisions than these can be rolled back to no more. */
-const KEPT_REVISIONS = 100;
+/** Limits of one organization. */
+const MAX_PROJECTS = 200;
+const MAX_SERVICES = 500;
+/** Revisions stored per service for rollback. */
+const MAX_REVISIONS = 100;
 
 export const createProject = command(
   'create-project',
@@ -17,7 +17,7 @@ export const createProject = command(
     const same = 'SELECT 1 AS there FROM project WHERE organization_id = ? AND name = ?';
     if ((await tx.get(same, input.organization, input.name)) !== undefined) return { kind: 'exists' };
     const held = await count(tx, 'SELECT count(*) AS n FROM project WHERE organization_id = ?', input.organization);
-    if (held >= MOST_PROJECTS) return { kind: 'too-many' };
+    if (held >= MAX_PROJECTS) return { kind: 'too-many' };
     return { kind: 'created', id: await insertProject(tx, input, stamp) };
   },
 );
@@ -32,7 +32,7 @@ export const createService = command(
     const same = 'SELECT 1 AS there FROM service WHERE project_id = ? AND name = ?';
     if ((await tx.get(same, input.project, input.name)) !== undefined) return { kind: 'exists' };
     const held = await count(tx, 'SELECT count(*) AS n FROM service WHERE organization_id = ?', input.organization);
-    if (held >= MOST_SERVICES) return { kind: 'too-many' };
+    if (held >= MAX_SERVICES) return { kind: 'too-many' };
     const { id } = await tx.run(
       'INSERT INTO service (organization_id, project_id, name, created_at) VALUES (?, ?, ?, ?)',
       input.organization,
@@ -48,7 +48,7 @@ async function count(tx: Write, sql: string, value: number): Promise<number> {
   return (await tx.get<{ n: number }>(sql, value))?.n ?? 0;
 }
 
-/** Takes a service away with its revisions and attachments; the mailboxes stay. */
+/** Deletes a service with its revisions and attachments; the mailboxes stay. */
 export const deleteService = command(
   'delete-service',
   async (tx, input: { organization: number; id: number }): Promise<{ kind: 'deleted' | 'missing' }> => {
@@ -66,14 +66,14 @@ export const deleteService = command(
 
 export interface NewRevision {
   service: number;
-  /** The number for which `env` was sealed. */
+  /** Number that `env` was sealed for. */
   number: number;
   env: Uint8Array;
   spec: string;
   by: string;
 }
 
-/** A new revision becomes the current one. `moved`: another one came first, and the number is taken. */
+/** Adds a revision and makes it current. `moved`: another one was added first, so the number is taken. */
 export const addRevision = command(
   'add-revision',
   async (tx, input: NewRevision, stamp): Promise<{ kind: 'added' | 'moved' | 'missing' }> => {
@@ -97,14 +97,14 @@ export const addRevision = command(
     await tx.run(
       'DELETE FROM service_revision WHERE service_id = ? AND number <= ?',
       input.service,
-      input.number - KEPT_REVISIONS,
+      input.number - MAX_REVISIONS,
     );
     await makeCurrent(tx, input.service, input.number);
     return { kind: 'added' };
   },
 );
 
-/** An earlier revision becomes the current one again. */
+/** Makes an earlier revision current again. */
 export const rollBack = command(
   'roll-back',
   async (tx, input: { service: number; number: number }): Promise<{ kind: 'current' | 'missing' }> => {
@@ -129,7 +129,7 @@ async function makeCurrent(tx: Write, service: number, number: number): Promise<
   await tx.run('UPDATE service SET revision = ? WHERE id = ?', number, service);
 }
 
-/** What the control of a service made of a revision; nothing is noted for one that is not the current one any more. */
+/** Records the outcome of a deploy, unless the revision is no longer current. */
 export const endDeploy = command(
   'end-deploy',
   async (
@@ -147,7 +147,7 @@ export const endDeploy = command(
   },
 );
 
-/** How a service is run; the operator's word. */
+/** Sets how a service is run; for operators only. */
 export const setControl = command(
   'set-service-control',
   async (tx, input: { id: number; control: string }): Promise<{ kind: 'set' | 'missing' }> => {

@@ -1,25 +1,29 @@
-/** How a service is run. Given by the operator at the command line: it names programs of the machine. */
-export type Control =
+/**
+ * Way to run a service, and names of variables that its environment may have. Set by the operator at the command line: it
+ * names programs of the machine, and many names make a program load other code.
+ */
+export type ServiceControl = { variables?: string[] } & (
   | { kind: 'none' }
-  /** Program and arguments; no shell reads them. */
-  | { kind: 'command'; command: string[] }
+  /** Program and arguments; no shell. `uid`: user and group that it runs as; missing before version 0.2. */
+  | { kind: 'command'; command: string[]; uid?: number }
   | { kind: 'systemd'; unit: string }
-  /** `file` is the whole path of a compose file. */
-  | { kind: 'compose'; file: string; service: string };
+  /** `file`: absolute path of a compose file. */
+  | { kind: 'compose'; file: string; service: string }
+);
 
-/** Reads what was stored after it was checked (src/operations/box/services.ts). */
-export function controlOf(text: string): Control {
-  return JSON.parse(text) as Control;
+/** Parses a stored control, validated when it was set (src/operations/box/services.ts). */
+export function controlOf(text: string): ServiceControl {
+  return JSON.parse(text) as ServiceControl;
 }
 
-/** The program that makes a control run what is current now, or restarts it. */
-export function applyCommand(control: Extract<Control, { kind: 'systemd' | 'compose' }>): string[] {
+/** Command that starts or restarts a service. */
+export function applyCommand(control: Extract<ServiceControl, { kind: 'systemd' | 'compose' }>): string[] {
   if (control.kind === 'systemd') return ['systemctl', 'restart', '--', control.unit];
   return ['docker', 'compose', '-f', control.file, 'up', '-d', '--force-recreate', '--no-deps', control.service];
 }
 
-/** The program that prints the newest `limit` lines of its log. */
-export function logCommand(control: Extract<Control, { kind: 'systemd' | 'compose' }>, limit: number): string[] {
+/** Command that prints the newest `limit` log lines. */
+export function logCommand(control: Extract<ServiceControl, { kind: 'systemd' | 'compose' }>, limit: number): string[] {
   if (control.kind === 'systemd') {
     return ['journalctl', '--no-pager', '-o', 'short-iso', '-n', String(limit), '-u', control.unit];
   }

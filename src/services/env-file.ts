@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type EnvWorld, envFileText, environmentOf } from './environment.ts';
+import { type EnvironmentContext, envFileText, environmentOf } from './environment.ts';
 import { serviceById } from './queries.ts';
 
-/** Where the files of services are, under the data directory. */
+/** Directory of the services' files, below the data directory. */
 export function servicesDir(dataDir: string): string {
   return join(dataDir, 'services');
 }
@@ -16,25 +16,24 @@ export function envFilePath(dataDir: string, service: number): string {
 let turn: Promise<unknown> = Promise.resolve();
 
 /**
- * Writes the environment files of services anew, after something that they hold has changed: whole or not at all, for
- * their owner only. One after another, so that an older state never replaces a newer one. Rejects when one cannot be
- * written; the next start writes them all.
+ * Rewrites the environment files of services after a change: atomically, readable by their owner only, one after another, so
+ * that an older state never replaces a newer one. Rejects if one cannot be written; the next start writes them all.
  */
-export function rewriteEnvFiles(world: EnvWorld, services: readonly number[]): Promise<void> {
+export function rewriteEnvFiles(context: EnvironmentContext, services: readonly number[]): Promise<void> {
   if (services.length === 0) return Promise.resolve();
   const mine = turn.then(async () => {
-    for (const id of services) await rewrite(world, id);
+    for (const id of services) await rewrite(context, id);
   });
   turn = mine.catch(() => undefined);
   return mine;
 }
 
-async function rewrite(world: EnvWorld, id: number): Promise<void> {
-  const path = envFilePath(world.settings.dataDir, id);
-  const service = await world.store.read(serviceById, { id });
+async function rewrite(context: EnvironmentContext, id: number): Promise<void> {
+  const path = envFilePath(context.settings.dataDir, id);
+  const service = await context.store.read(serviceById, { id });
   if (service === undefined) return rm(path, { force: true });
-  await mkdir(servicesDir(world.settings.dataDir), { recursive: true, mode: 0o700 });
-  await replaceFile(path, envFileText(await environmentOf(world, service)));
+  await mkdir(servicesDir(context.settings.dataDir), { recursive: true, mode: 0o700 });
+  await replaceFile(path, envFileText(await environmentOf(context, service)));
 }
 
 async function replaceFile(path: string, text: string): Promise<void> {
@@ -54,10 +53,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
   }
 }
 
-/**
- * Removes what a process that was killed could not: files that were not whole yet, and those of services that are gone.
- * They hold passwords.
- */
+/** Deletes partial files of a killed process, and files of deleted services: they contain passwords. */
 export async function sweepFiles(dataDir: string, services: readonly number[]): Promise<void> {
   const names = await readdir(servicesDir(dataDir)).catch(() => []);
   for (const name of names) {

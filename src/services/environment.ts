@@ -1,17 +1,18 @@
 import { type ConnectionProfile, connectionProfile, type MailServer } from '../accounts/profile.ts';
-import type { World } from '../operations/world.ts';
+import type { AppContext } from '../core/app-context.ts';
 import { attachmentsOf } from './attachment-commands.ts';
+import { controlOf } from './control.ts';
 import { type Service, sealedEnv } from './queries.ts';
 
-/** The purpose under which env documents are sealed; the row is (service_revision, `<service>/<number>`). */
+/** Purpose of sealed env documents; the row is (service_revision, `<service>/<number>`). */
 export const ENV_PURPOSE = 'service environment';
 
 export type Environment = Readonly<Record<string, string>>;
-export type EnvWorld = Pick<World, 'store' | 'secrets' | 'settings' | 'ports' | 'baseUrl' | 'log'>;
+export type EnvironmentContext = Pick<AppContext, 'store' | 'secrets' | 'settings' | 'ports' | 'baseUrl' | 'log'>;
 
 const SERVER_NAMES = ['HOST', 'PORT', 'SECURE', 'USERNAME', 'PASSWORD'] as const;
 
-/** The names of what a mailbox gives a service: `EMAIL_...`, under an alias `EMAIL_<ALIAS>_...`. */
+/** Names of a mailbox's variables: `EMAIL_...`, under an alias `EMAIL_<ALIAS>_...`. */
 export function variableNames(alias: string): string[] {
   const start = prefix(alias);
   return [
@@ -42,10 +43,13 @@ function serverValues({ host, port, secure, username, password }: MailServer): s
   return [host, String(port), String(secure), username, password];
 }
 
-/** Everything that a service is given: its own document, and what the attached mailboxes add. Holds passwords. */
-export async function environmentOf(world: EnvWorld, service: Service): Promise<Environment> {
+/**
+ * Environment of a service: the variables of its document that the operator allows, and those of its mailboxes. Contains
+ * passwords.
+ */
+export async function environmentOf(world: EnvironmentContext, service: Service): Promise<Environment> {
   const own = await ownEnvironment(world, service, service.revision);
-  const all: [string, string][] = Object.entries(own);
+  const all: [string, string][] = Object.entries(own).filter(([name]) => isAllowed(service, name));
   for (const { alias, account, address } of await world.store.read(attachmentsOf, { service: service.id })) {
     const profile = await connectionProfile(world, { id: account, address });
     if (profile !== undefined) all.push(...variables(profile, alias));
@@ -53,8 +57,18 @@ export async function environmentOf(world: EnvWorld, service: Service): Promise<
   return Object.fromEntries(all);
 }
 
-/** The document of one revision; none was deployed: empty. */
-export async function ownEnvironment(world: EnvWorld, { id }: Service, number: number): Promise<Environment> {
+/** Names of the deployed document that the operator does not allow, and that are left out. */
+export async function omittedNames(world: EnvironmentContext, service: Service): Promise<string[]> {
+  const own = await ownEnvironment(world, service, service.revision);
+  return Object.keys(own).filter((name) => !isAllowed(service, name));
+}
+
+function isAllowed({ control }: Service, name: string): boolean {
+  return controlOf(control).variables?.includes(name) === true;
+}
+
+/** Document of one revision; empty if none was deployed. */
+export async function ownEnvironment(world: EnvironmentContext, { id }: Service, number: number): Promise<Environment> {
   const sealed = await world.store.read(sealedEnv, { service: id, number });
   if (sealed === undefined) return {};
   const text = world.secrets.open(ENV_PURPOSE, 'service_revision', `${id}/${number}`, sealed).toString();
@@ -62,8 +76,8 @@ export async function ownEnvironment(world: EnvWorld, { id }: Service, number: n
 }
 
 /**
- * The text of an environment file that docker compose (`env_file:`) and systemd (`EnvironmentFile=`) read alike: plain
- * where nothing needs quoting, else in single quotes, in which both take everything as it stands.
+ * Formats an environment file that docker compose (`env_file:`) and systemd (`EnvironmentFile=`) parse alike: plain if nothing
+ * needs quoting, else in single quotes, which both take literally.
  */
 export function envFileText(environment: Environment): string {
   const lines = Object.entries(environment).map(([name, value]) => `${name}=${quoted(value)}`);
@@ -72,7 +86,7 @@ export function envFileText(environment: Environment): string {
 
 function quoted(value: string): string {
   if (/^[\w@%+=:,./-]*$/.test(value)) return value;
-  // docker compose takes a backslash before the last quote for one that escapes it.
+  // docker compose reads a backslash before the closing quote as an escape.
   if (!value.includes("'") && !value.endsWith('\\')) return `'${value}'`;
   return `"${value.replace(/[\\"$]/g, String.raw`\$&`)}"`;
 }

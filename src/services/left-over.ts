@@ -1,33 +1,30 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** So long a killed program is waited for. What does not die in that time hangs in the kernel, and may do so for ever. */
-const LONGEST_DEATH_MS = 5_000;
-const LOOK_MS = 5;
+/** Time to wait for a killed process; one that does not end by then hangs in the kernel. */
+const MAX_KILL_MS = 5_000;
+const POLL_MS = 5;
 
-/**
- * Who runs, in a file: a process that was killed could not end what it had started, and the next one must not start it
- * a second time beside it.
- */
-export function rememberProgram(path: string, pid: number): void {
+/** Writes a pid file: after a crash the next start must end the orphan instead of running a second one beside it. */
+export function writePidFile(path: string, pid: number): void {
   try {
     writeFileSync(path, `${pid} ${identityOf(pid) ?? ''}`, { mode: 0o600 });
   } catch {
-    // A full disk: then it is not known after a crash.
+    // Ignores a full disk: then an orphan is not found after a crash.
   }
 }
 
-export function forgetProgram(path: string): void {
+export function removePidFile(path: string): void {
   rmSync(path, { force: true });
 }
 
 /**
- * Ends what a killed process left running, if it is the very one, and waits for its end: it may hold the port or the
- * file that its successor needs. Answers its pid.
+ * Kills an orphan of an earlier process if it is the same process, and waits for its end: it may hold a port or file that its
+ * successor needs. Returns its pid.
  */
-export async function endLeftOver(path: string): Promise<number | undefined> {
+export async function killOrphan(path: string): Promise<number | undefined> {
   const [, digits = '', identity = ''] = /^(\d+) (\S+)$/.exec(contentOf(path) ?? '') ?? [];
-  forgetProgram(path);
+  removePidFile(path);
   const pid = Number(digits);
   if (identity === '' || identityOf(pid) !== identity) return undefined;
   try {
@@ -35,19 +32,16 @@ export async function endLeftOver(path: string): Promise<number | undefined> {
   } catch {
     return undefined;
   }
-  const until = performance.now() + LONGEST_DEATH_MS;
-  while (identityOf(pid) === identity && performance.now() < until) await sleep(LOOK_MS);
+  const until = performance.now() + MAX_KILL_MS;
+  while (identityOf(pid) === identity && performance.now() < until) await sleep(POLL_MS);
   return pid;
 }
 
-/**
- * When a process began, and since which start of the machine: numbers alone are given again. A dead one that nobody has
- * waited for has none. Linux only.
- */
+/** Boot id and start time of a process, as pids are reused. Undefined for a zombie. Linux only. */
 function identityOf(pid: number): string | undefined {
   const boot = contentOf('/proc/sys/kernel/random/boot_id')?.trim();
   const stat = contentOf(`/proc/${pid}/stat`);
-  // proc(5): the name of the program comes second and may hold anything; the start is the 22nd.
+  // proc(5): the program name is the second field and may contain anything; the start time is the 22nd.
   const [state, ...rest] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
   const began = rest[18];
   return boot === undefined || began === undefined || state === 'Z' ? undefined : `${boot}/${began}`;

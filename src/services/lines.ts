@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 
-/** So many characters in so many milliseconds are read from one stream; then whoever writes has to wait. */
-const MOST = 128 * 1024;
-const EVERY_MS = 250;
+/** Characters read from one stream per interval; then its writer has to wait. */
+const MAX_CHARACTERS = 128 * 1024;
+const INTERVAL_MS = 250;
 
 /**
- * Hands on what a stream says, line by line, a batch at a time. Longer lines come in pieces, and nobody who writes
- * without end gets more than a part of this process's time, or of its memory.
+ * Passes on a stream's lines in batches. Longer lines are split, and a program that writes without end gets a limited share of
+ * CPU and memory.
  */
 export function onLines(stream: Readable, longest: number, take: (lines: string[]) => void): void {
   let rest = '';
@@ -26,8 +26,8 @@ export function onLines(stream: Readable, longest: number, take: (lines: string[
       timer = undefined;
       read = 0;
       stream.resume();
-    }, EVERY_MS).unref();
-    if (read > MOST) stream.pause();
+    }, INTERVAL_MS).unref();
+    if (read > MAX_CHARACTERS) stream.pause();
   });
   stream.on('error', () => undefined);
   stream.on('close', () => {

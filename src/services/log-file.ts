@@ -2,27 +2,23 @@ import { createWriteStream, renameSync, statSync, type WriteStream } from 'node:
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { servicesDir } from './env-file.ts';
+import type { LogLine } from '../core/service-runner.ts';
 
-/** Then a new file is begun, and the one before is kept. */
-const LARGEST = 5 * 1024 * 1024;
-/** What a line has more of is left out. */
-export const LONGEST_LINE = 4_000;
-/** So much of the end of a log is looked through for one request. */
+/** Octets before rotation; one old file is kept. */
+const MAX_FILE = 5 * 1024 * 1024;
+/** Characters of a line; the rest is cut. */
+export const MAX_LINE = 4_000;
+/** Octets at the end of a log that one request reads. */
 const TAIL = 512 * 1024;
 
 export function logFilePath(dataDir: string, service: number): string {
   return join(servicesDir(dataDir), `svc_${service}.log`);
 }
 
-export interface LogLine {
-  at: string;
-  text: string;
-}
+/** Octets waiting for the disk; more is dropped. */
+const MAX_BUFFERED = 1024 * 1024;
 
-/** More than this waiting for the disk is lost, oldest kept. */
-const MOST_WAITING = 1024 * 1024;
-
-/** The output of a supervised program, each line with its time. When the file is large another is begun. */
+/** Log of a supervised program, each line with its time; rotated by size. */
 export class LogFile {
   readonly #path: string;
   #stream: WriteStream | undefined;
@@ -32,30 +28,30 @@ export class LogFile {
     this.#path = path;
   }
 
-  /** Begins, or goes on with, the file. */
+  /** Opens the file for appending. */
   open(): void {
     this.#size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
     const stream = createWriteStream(this.#path, { flags: 'a', mode: 0o600 });
-    // A full disk costs the program its log, not the box its life.
+    // A full disk loses the log, but must not end the box.
     stream.on('error', () => {
       if (this.#stream === stream) this.#stream = undefined;
     });
     this.#stream = stream;
   }
 
-  /** Adds lines that were said at once. */
+  /** Appends lines with the same time. */
   add(texts: readonly string[]): void {
-    if (this.#size > LARGEST) this.#turnOver();
+    if (this.#size > MAX_FILE) this.#turnOver();
     const stream = this.#stream;
-    if (stream === undefined || stream.writableLength > MOST_WAITING) return;
+    if (stream === undefined || stream.writableLength > MAX_BUFFERED) return;
     const at = new Date().toISOString();
-    const plain = texts.map((text) => `${at} ${text.slice(0, LONGEST_LINE)}\n`).join('');
+    const plain = texts.map((text) => `${at} ${text.slice(0, MAX_LINE)}\n`).join('');
     const lines = Buffer.from(plain.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, ''));
     this.#size += lines.length;
     stream.write(lines);
   }
 
-  /** Resolves when what was added is with the system, or could not be: a crash does not take that away any more. */
+  /** Resolves when added lines are with the operating system, or failed. */
   written(): Promise<void> {
     const stream = this.#stream;
     return new Promise((resolve) => (stream === undefined ? resolve() : stream.write('', () => resolve())));
@@ -67,19 +63,19 @@ export class LogFile {
     return new Promise((resolve) => (stream === undefined ? resolve() : stream.end(resolve)));
   }
 
-  /** What still waits goes into the old file: it is the same one under another name. */
+  /** Rotates the file; pending writes still go to the renamed one. */
   #turnOver(): void {
     this.#stream?.end();
     try {
       renameSync(this.#path, `${this.#path}.1`);
     } catch {
-      // Somebody took the file away.
+      // Ignores a file that was deleted.
     }
     this.open();
   }
 }
 
-/** The newest `limit` lines since a time (ms UTC), oldest first. */
+/** Newest `limit` lines since a time (ms UTC), oldest first. */
 export async function readLogFile(
   path: string,
   { since, limit }: { since: number; limit: number },

@@ -2,31 +2,32 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Log } from '../../mail/log.ts';
 import type { Environment } from './environment.ts';
-import { forgetProgram, rememberProgram } from './left-over.ts';
+import { removePidFile, writePidFile } from './left-over.ts';
 import { onLines } from './lines.ts';
-import { LogFile, LONGEST_LINE } from './log-file.ts';
+import { LogFile, MAX_LINE } from './log-file.ts';
+import type { SandboxedProgram } from './sandbox.ts';
 
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 60_000;
-/** Whoever ran so long began well: the next wait is short again. */
+const MAX_WAIT_MS = 60_000;
+/** Run time after which the restart delay is reset. */
 const STEADY_MS = 60_000;
-const PATIENCE_MS = 10_000;
-const LONGEST_STOP_MS = 15_000;
-/** So long the output of a program that has ended is still read. */
-const LAST_WORDS_MS = 1_000;
+const TERM_TIMEOUT_MS = 10_000;
+const MAX_STOP_MS = 15_000;
+/** Time to read the output of an ended program. */
+const MAX_DRAIN_MS = 1_000;
 
 export interface ProgramOptions {
-  command: readonly string[];
+  program: SandboxedProgram;
   environment: Environment;
   logPath: string;
-  /** Where its pid is kept while it runs. */
+  /** Pid file. */
   pidPath: string;
   name: string;
   log: Log;
 }
 
-/** A program that is kept running: started again when it ends, ever later when it ends soon. Its output is its log. */
-export class Program {
+/** Supervises a program: restarts it with a growing delay, and logs its output. */
+export class SupervisedProgram {
   readonly #options: ProgramOptions;
   #child: ChildProcess | undefined;
   readonly #file: LogFile;
@@ -40,11 +41,15 @@ export class Program {
     this.#file = new LogFile(options.logPath);
   }
 
+  get sandbox(): SandboxedProgram {
+    return this.#options.program;
+  }
+
   get pid(): number | undefined {
     return this.#child?.pid;
   }
 
-  /** Resolves when the program runs; rejects when it cannot be started at all. */
+  /** Resolves when the program runs; rejects if it cannot be started. */
   async start(): Promise<void> {
     this.#file.open();
     try {
@@ -56,16 +61,16 @@ export class Program {
     }
   }
 
-  /** SIGTERM to the program and its children, and SIGKILL when they stay. Rejects when that does not end it either. */
+  /** Sends SIGTERM, then SIGKILL, to the program and its children. Rejects if that does not end it. */
   async stop(): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#timer);
     const { pid } = this;
     if (pid !== undefined) {
       signal(pid, 'SIGTERM');
-      const late = setTimeout(() => signal(pid, 'SIGKILL'), PATIENCE_MS);
+      const late = setTimeout(() => signal(pid, 'SIGKILL'), TERM_TIMEOUT_MS);
       const { promise, reject } = Promise.withResolvers<void>();
-      const never = setTimeout(() => reject(new Error(`the program, pid ${pid}, does not end`)), LONGEST_STOP_MS);
+      const never = setTimeout(() => reject(new Error(`program with pid ${pid} does not end`)), MAX_STOP_MS);
       await Promise.race([this.#ended, promise]).finally(() => {
         clearTimeout(late);
         clearTimeout(never);
@@ -76,37 +81,46 @@ export class Program {
 
   async #spawn(): Promise<void> {
     const { environment } = this.#options;
-    const [program = '', ...args] = this.#options.command;
-    // Its own process group, so that what it starts ends with it. Nothing of this process's environment goes along.
+    const { command, uid, cwd } = this.#options.program;
+    const [program = '', ...args] = command;
+    // Starts its own process group, so that its children end with it, and passes no other environment variables.
     const child = spawn(program, args, {
-      cwd: '/',
+      cwd,
+      uid,
+      gid: uid,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'], LANG: process.env['LANG'] ?? 'C.UTF-8', ...environment },
+      env: {
+        LANG: process.env['LANG'] ?? 'C.UTF-8',
+        ...environment,
+        PATH: process.env['PATH'],
+        HOME: cwd,
+        TMPDIR: cwd,
+      },
     });
     const spawned = once(child, 'spawn');
-    // Before anything is waited for, so that whoever stops it meanwhile finds it.
+    // Must precede any await, so that stop() finds the process.
     if (child.pid !== undefined) this.#ended = this.#watch(child, child.pid);
     await spawned;
   }
 
-  /** Resolves when the program has ended, with what it started. */
+  /** Resolves when the program and its children have ended. */
   async #watch(child: ChildProcess, pid: number): Promise<void> {
     const { name, log, pidPath } = this.#options;
     this.#child = child;
     const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
     const began = performance.now();
-    rememberProgram(pidPath, pid);
+    writePidFile(pidPath, pid);
     this.#file.add([`[mailstead] started, pid ${pid}`]);
     const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
-    for (const stream of streams) onLines(stream, LONGEST_LINE, (lines) => this.#file.add(lines));
+    for (const stream of streams) onLines(stream, MAX_LINE, (lines) => this.#file.add(lines));
     const [code, how] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-    await lastWords(closed, pid);
+    await drainOutput(closed, pid);
     for (const stream of streams) stream.destroy();
-    forgetProgram(pidPath);
+    removePidFile(pidPath);
     this.#child = undefined;
     this.#file.add([`[mailstead] ended with ${how ?? code}`]);
-    log.info({ service: name, code, signal: how }, 'a supervised program ended');
+    log.info({ service: name, code, signal: how }, 'supervised program ended');
     if (!this.#stopping) this.#again(performance.now() - began);
   }
 
@@ -115,25 +129,25 @@ export class Program {
     const { log, name } = this.#options;
     this.#timer = setTimeout(() => {
       this.#spawn().catch((error: unknown) => {
-        log.warn({ err: error, service: name }, 'a supervised program does not start');
+        log.warn({ err: error, service: name }, 'failed to start a supervised program');
         if (!this.#stopping) this.#again(0);
       });
     }, this.#wait);
-    this.#wait = Math.min(LONGEST_WAIT_MS, this.#wait * 2);
+    this.#wait = Math.min(MAX_WAIT_MS, this.#wait * 2);
   }
 }
 
-/** A child that lives on may hold the output open for ever: it is asked to end, and then made to. */
-async function lastWords(closed: Promise<void>, pid: number): Promise<void> {
+/** Ends children that outlive the program: they could hold its output open for ever. */
+async function drainOutput(closed: Promise<void>, pid: number): Promise<void> {
   signal(pid, 'SIGTERM');
   const { promise, resolve } = Promise.withResolvers<void>();
-  const late = setTimeout(resolve, LAST_WORDS_MS);
+  const late = setTimeout(resolve, MAX_DRAIN_MS);
   await Promise.race([closed, promise]);
   clearTimeout(late);
   signal(pid, 'SIGKILL');
 }
 
-/** To the whole process group. One that became another user's (sudo) cannot be reached; who waits finds that out. */
+/** Signals the whole process group. A process of another user (sudo) cannot be signaled; the caller times out. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(-pid, name);

@@ -7,7 +7,7 @@ export interface Service {
   name: string;
   /** JSON. */
   control: string;
-  /** Number of the current revision; 0: nothing was deployed. */
+  /** Number of the current revision; 0: none was deployed. */
   revision: number;
   createdAt: number;
 }
@@ -36,7 +36,7 @@ function serviceOf(row: Columns): Service {
   };
 }
 
-/** One service of an organization. */
+/** Service of an organization. */
 export const findService = query(
   'find-service',
   async (rx, input: { organization: number; id: number }): Promise<Service | undefined> => {
@@ -49,7 +49,7 @@ export const findService = query(
   },
 );
 
-/** One service of whatever organization, for the box itself. */
+/** Service of any organization, for the box itself. */
 export const serviceById = query('service-by-id', async (rx, input: { id: number }): Promise<Service | undefined> => {
   const row = await rx.get<Columns>(`SELECT ${COLUMNS} FROM service WHERE id = ?`, input.id);
   return row && serviceOf(row);
@@ -63,7 +63,7 @@ export const listServices = query('list-services', async (rx, input: { organizat
   return rows.map(serviceOf);
 });
 
-/** Every service of the box. */
+/** Services of all organizations. */
 export const allServices = query('all-services', async (rx): Promise<Service[]> => {
   const rows = await rx.all<Columns>(`SELECT ${COLUMNS} FROM service ORDER BY id`);
   return rows.map(serviceOf);
@@ -74,13 +74,13 @@ export interface Revision {
   /** JSON. */
   spec: string;
   state: 'running' | 'superseded' | 'failed';
-  /** What its control said. */
+  /** Output of its control. */
   detail: string;
   createdBy: string;
   createdAt: number;
 }
 
-/** The revisions of a service, newest first. */
+/** Revisions of a service, newest first. */
 export const listRevisions = query('list-revisions', async (rx, input: { service: number }): Promise<Revision[]> => {
   const rows = await rx.all<{
     number: number;

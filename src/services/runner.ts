@@ -1,42 +1,38 @@
 import { execFile } from 'node:child_process';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { applyCommand, type Control, controlOf, logCommand } from './control.ts';
+import { applyCommand, type ServiceControl, controlOf, logCommand } from './control.ts';
 import { rewriteEnvFiles, servicesDir, sweepFiles } from './env-file.ts';
-import { environmentOf, type EnvWorld } from './environment.ts';
-import { endLeftOver } from './left-over.ts';
-import { type LogLine, logFilePath, readLogFile } from './log-file.ts';
-import { Program } from './program.ts';
+import { environmentOf, type EnvironmentContext } from './environment.ts';
+import { killOrphan } from './left-over.ts';
+import { logFilePath, readLogFile } from './log-file.ts';
+import { SupervisedProgram } from './program.ts';
 import { allServices, type Service, serviceById } from './queries.ts';
+import { sandboxed } from './sandbox.ts';
+import type { LogLine, ServiceRun } from '../core/service-runner.ts';
 
-/** How it went, in a sentence for people. `superseded`: another revision came meanwhile, and that one runs. */
-export interface Ran {
-  state: 'running' | 'failed' | 'superseded';
-  detail: string;
-}
+const MAX_RUN_MS = 60_000;
+const MAX_OUTPUT = 1024 * 1024;
 
-const LONGEST_MS = 60_000;
-const LARGEST_OUTPUT = 1024 * 1024;
-
-/** Runs services as their controls say: programs of its own, units of systemd, services of docker compose. */
-export class Runner implements AsyncDisposable {
-  readonly #world: EnvWorld;
-  readonly #programs = new Map<number, Program>();
-  /** By service: one thing after another. */
+/** Runs services by their controls: supervised programs, systemd units, docker compose services. */
+export class ServiceSupervisor implements AsyncDisposable {
+  readonly #world: EnvironmentContext;
+  readonly #programs = new Map<number, SupervisedProgram>();
+  /** Serializes changes by service. */
   readonly #turns = new Map<number, Promise<unknown>>();
   #closing = false;
 
-  constructor(world: EnvWorld) {
+  constructor(world: EnvironmentContext) {
     this.#world = world;
   }
 
-  /** At a start: every environment file as it should be, and every supervised program that was deployed. */
+  /** At the start: rewrites every environment file, and starts every supervised program that was deployed. */
   async begin(): Promise<void> {
     const { store, log, settings } = this.#world;
     const services = await store.read(allServices, undefined);
     for (const { id, name } of services) {
-      const pid = await endLeftOver(pidFilePath(settings.dataDir, id));
-      if (pid !== undefined) log.warn({ service: name, pid }, 'a program was left over from before and was ended');
+      const pid = await killOrphan(pidFilePath(settings.dataDir, id));
+      if (pid !== undefined) log.warn({ service: name, pid }, 'orphaned program killed');
     }
     await sweepFiles(
       settings.dataDir,
@@ -45,29 +41,30 @@ export class Runner implements AsyncDisposable {
     for (const service of services) await this.#beginOne(service);
   }
 
-  /** What is wrong with one service keeps neither the others nor the mail from starting. */
+  /** Starts one service; a failure must not affect other services or mail. */
   async #beginOne(service: Service): Promise<void> {
     const { name } = service;
     const { log } = this.#world;
     await rewriteEnvFiles(this.#world, [service.id]).catch((error: unknown) => {
-      log.error({ err: error, service: name }, 'an environment file could not be written');
+      log.error({ err: error, service: name }, 'failed to write an environment file');
     });
     if (service.revision === 0 || controlOf(service.control).kind !== 'command') return;
     const { state, detail } = await this.apply(service);
-    if (state !== 'running') log.warn({ service: name, detail }, 'a service does not start');
+    if (state !== 'running') log.warn({ service: name, detail }, 'failed to start a service');
   }
 
-  /** Makes a revision run, if it still is the current one, restarting what ran before. Never rejects. */
-  apply({ id, revision }: Pick<Service, 'id' | 'revision'>): Promise<Ran> {
+  /** Runs a revision if it is still current, replacing the one before. Never rejects. */
+  apply({ id, revision }: Pick<Service, 'id' | 'revision'>): Promise<ServiceRun> {
     return this.#inTurn(id, async () => {
-      // Somebody may have deployed another one meanwhile, or have deleted the service.
+      // Another revision may have been deployed meanwhile, or the service deleted.
       const service = await this.#world.store.read(serviceById, { id });
-      if (service?.revision !== revision) return { state: 'superseded' as const, detail: 'another change came first' };
+      if (service?.revision !== revision)
+        return { state: 'superseded' as const, detail: 'superseded by another change' };
       return this.#apply(service, controlOf(service.control));
     }).catch((error: unknown) => failed((error as Error).message));
   }
 
-  /** Ends what runs for a service, and forgets its log. */
+  /** Stops a service and deletes its log. */
   remove(service: number): Promise<void> {
     return this.#inTurn(service, async () => {
       await this.#stop(service);
@@ -90,7 +87,7 @@ export class Runner implements AsyncDisposable {
     return mine;
   }
 
-  /** The newest lines of a service's log, oldest first. */
+  /** Newest lines of a service's log, oldest first. */
   async logs(service: Service, wanted: { since: number; limit: number }): Promise<LogLine[]> {
     const control = controlOf(service.control);
     if (control.kind === 'command' || control.kind === 'none') {
@@ -110,52 +107,59 @@ export class Runner implements AsyncDisposable {
     await Promise.all(this.#turns.values());
     const { log } = this.#world;
     const stops = [...this.#programs.keys()].map((id) =>
-      this.#stop(id).catch((error: unknown) => log.error({ err: error }, 'a supervised program was left running')),
+      this.#stop(id).catch((error: unknown) => log.error({ err: error }, 'failed to stop a supervised program')),
     );
     await Promise.all(stops);
   }
 
-  async #apply(service: Service, control: Control): Promise<Ran> {
+  async #apply(service: Service, control: ServiceControl): Promise<ServiceRun> {
     if (this.#closing) return failed('the server is stopping');
     if (control.kind !== 'command') await this.#stop(service.id);
     if (control.kind === 'none') {
-      return running('no control is set: the service reads its environment when it starts by itself');
+      return running('no control is set: restart the service yourself to load its environment');
     }
-    if (control.kind === 'command') return this.#supervise(service, control.command);
+    if (control.kind === 'command') return this.#supervise(service, control);
     const { ok, output } = await run(applyCommand(control));
     return ok ? running(`${control.kind} restarted it`) : failed(output);
   }
 
-  async #supervise(service: Service, command: readonly string[]): Promise<Ran> {
+  async #supervise(service: Service, control: Extract<ServiceControl, { kind: 'command' }>): Promise<ServiceRun> {
     await this.#stop(service.id);
+    const sandbox = await sandboxed(control, this.#world.settings.dataDir);
     const environment = await environmentOf(this.#world, service);
     const { log, settings } = this.#world;
     const logPath = logFilePath(settings.dataDir, service.id);
     const pidPath = pidFilePath(settings.dataDir, service.id);
     await mkdir(servicesDir(settings.dataDir), { recursive: true, mode: 0o700 });
-    const program = new Program({ command, environment, logPath, pidPath, name: service.name, log });
+    const program = new SupervisedProgram({ program: sandbox, environment, logPath, pidPath, name: service.name, log });
     await program.start();
     this.#programs.set(service.id, program);
     return running(`started, pid ${program.pid}`);
   }
 
   async #stop(service: number): Promise<void> {
-    await this.#programs.get(service)?.stop();
+    const program = this.#programs.get(service);
+    await program?.stop();
     this.#programs.delete(service);
+    if (program === undefined) return;
+    // As the program's user: links that it leaves behind must not lead the server anywhere.
+    const { cwd, uid } = program.sandbox;
+    await run(['rm', '-rf', '--', cwd], uid);
   }
 }
 
-const running = (detail: string): Ran => ({ state: 'running', detail });
-const failed = (why: string): Ran => ({ state: 'failed', detail: why.slice(-500) });
+const running = (detail: string): ServiceRun => ({ state: 'running', detail });
+const failed = (why: string): ServiceRun => ({ state: 'failed', detail: why.slice(-500) });
 
 function pidFilePath(dataDir: string, service: number): string {
   return join(servicesDir(dataDir), `svc_${service}.pid`);
 }
 
-/** No shell: the words are the operator's, and they stay words. */
-function run([program = '', ...args]: readonly string[]): Promise<{ ok: boolean; output: string }> {
+/** Runs a command without a shell. */
+function run([program = '', ...args]: readonly string[], uid?: number): Promise<{ ok: boolean; output: string }> {
   return new Promise((resolve) => {
-    execFile(program, args, { timeout: LONGEST_MS, maxBuffer: LARGEST_OUTPUT }, (error, stdout, stderr) => {
+    const user = uid === undefined ? {} : { uid, gid: uid };
+    execFile(program, args, { ...user, timeout: MAX_RUN_MS, maxBuffer: MAX_OUTPUT }, (error, stdout, stderr) => {
       resolve({ ok: error === null, output: error === null ? stdout : `${stdout}${stderr}` || error.message });
     });
   });

@@ -1,16 +1,16 @@
-/** Ports that were really opened; 0 in the settings takes a free one. */
+/** Actual ports; 0 in the settings selects a free one. */
 export type Listeners = Partial<
   Record<'http' | 'https' | 'smtp' | 'submission' | 'submissions' | 'imap' | 'imaps' | 'dns', number>
 >;
 
-/** Of the doors that listen; a door that the settings switch off is left out. */
-export function portsOf(
-  smtp: readonly { door: string; tls: string; port: number }[],
+/** Ports of all open listeners. */
+export function openPorts(
+  smtp: readonly { service: string; tls: string; port: number }[],
   imap: readonly { tls: string; port: number }[],
   http: readonly { tls: boolean; port: number }[],
 ): Listeners {
-  const smtpPort = (door: string, tls: string): number | undefined =>
-    smtp.find((one) => one.door === door && one.tls === tls)?.port;
+  const smtpPort = (service: string, tls: string): number | undefined =>
+    smtp.find((one) => one.service === service && one.tls === tls)?.port;
   const all = {
     http: http.find((one) => !one.tls)?.port,
     https: http.find((one) => one.tls)?.port,

@@ -1,17 +1,17 @@
 import { networkInterfaces } from 'node:os';
 import { ReturnPaths } from '../../mail/delivery/return-path.ts';
 import { type Relay, startRelay } from '../../mail/relay/relay.ts';
-import { mayReach } from '../networks.ts';
-import type { OutboundTls } from '../outbound-tls.ts';
-import type { Inside } from './inside.ts';
+import { mayReach } from '../core/networks.ts';
+import type { OutboundTls } from '../tls/outbound-tls.ts';
+import type { Services } from './services.ts';
 
-/** `doors` are the SMTP listeners that were opened: the relay must not deliver to its own box. */
+/** Opens the relay. `listeners` are the open SMTP listeners: the relay must not deliver to its own box. */
 export function openRelay(
-  { settings, store, queue, smarthosts, keys, reportKey, resolver, log, metrics, clock }: Inside,
+  { settings, store, queue, smarthosts, keys, reportKey, resolver, log, metrics, clock }: Services,
   tls: OutboundTls,
-  doors: readonly { door: string; port: number }[],
+  listeners: readonly { service: string; port: number }[],
 ): Relay {
-  const mxPorts = new Set(doors.filter((one) => one.door === 'mx').map((one) => one.port));
+  const mxPorts = new Set(listeners.filter((one) => one.service === 'mx').map((one) => one.port));
   const own = new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((one) => one.address)));
   const returnPaths = new ReturnPaths(store, reportKey, clock);
   const { outboundAddresses: from } = settings;
@@ -23,7 +23,7 @@ export function openRelay(
     queue,
     resolver,
     keys: (domain, tenant) => keys.of(domain, tenant),
-    returnPath: (item) => returnPaths.of(item),
+    returnPath: (item) => returnPaths.find(item),
     smarthost: (id) => smarthosts.find(id),
     hostname: settings.hostname,
     ehlo: settings.outboundHostname,

@@ -1,28 +1,29 @@
-import { anonymousCaller, type Caller, tokenCaller } from '../operations/caller.ts';
-import { hashOfSecret } from '../oauth/secret.ts';
-import type { World } from '../operations/world.ts';
+import { anonymousCaller, type Caller, tokenCaller } from '../core/caller.ts';
+import { hashOfSecret } from './oauth-secret.ts';
+import type { AppContext } from '../core/app-context.ts';
 import { findToken } from './commands.ts';
-import { isToken, secretHash } from './token.ts';
+import { isToken, secretHash } from '../core/token.ts';
+import { isUsableFrom, OTHER_NETWORK } from './token-validity.ts';
 
-export type Authenticated =
+export type TokenAuthentication =
   | { readonly kind: 'caller'; readonly caller: Caller }
-  /** Nothing was presented. */
+  /** No credential was presented. */
   | { readonly kind: 'nobody'; readonly caller: Caller }
-  /** Something was presented that does not hold; the sentence says what to do. */
+  /** An invalid credential was presented; `why` says what to do. */
   | { readonly kind: 'refused'; readonly why: string };
 
 /**
- * Reads an Authorization header. A credential that does not hold is refused even where none would have been needed: it
- * is a mistake that somebody wants to know of.
+ * Authenticates an Authorization header. Rejects an invalid credential even where none is needed, so that the client
+ * notices the mistake.
  */
 export async function authenticate(
-  world: World,
+  context: AppContext,
   header: string | readonly string[] | undefined,
   way: Caller['way'],
   ip: string,
-): Promise<Authenticated> {
+): Promise<TokenAuthentication> {
   if (header === undefined) return { kind: 'nobody', caller: anonymousCaller(way, ip) };
-  const prefix = world.settings.tokenPrefix;
+  const prefix = context.settings.tokenPrefix;
   const match = typeof header === 'string' ? /^Bearer +([^\s]+) *$/i.exec(header) : null;
   const secret = match?.[1];
   if (secret === undefined) return { kind: 'refused', why: 'the Authorization header must be "Bearer <token>"' };
@@ -30,12 +31,14 @@ export async function authenticate(
     return { kind: 'refused', why: 'an email API key only sends mail (POST /api/email/send); use a token here' };
   }
   const access = hashOfSecret('access', secret, prefix);
-  if (access === undefined && !isToken(secret, prefix)) return { kind: 'refused', why: 'this is no token of this box' };
-  const token = await world.store.read(findToken, access === undefined ? { hash: secretHash(secret) } : { access });
-  const now = world.clock();
+  if (access === undefined && !isToken(secret, prefix))
+    return { kind: 'refused', why: 'this is not a token of this server' };
+  const token = await context.store.read(findToken, access === undefined ? { hash: secretHash(secret) } : { access });
+  const now = context.clock();
   if (token === undefined || (token.expiresAt !== null && token.expiresAt <= now)) {
     return { kind: 'refused', why: 'the token is unknown, expired or revoked' };
   }
-  world.lastUsed.token(token.id, now);
+  if (!isUsableFrom(token, ip)) return { kind: 'refused', why: OTHER_NETWORK };
+  context.lastUsed.token(token.id, now);
   return { kind: 'caller', caller: tokenCaller(token, way, ip) };
 }

@@ -1,9 +1,11 @@
-import { dropClaims } from '../../mail/store/claim-commands.ts';
-import { attachPolicy, inheritPolicy } from '../../mail/store/agent-policy.ts';
-import type { AgentMode, NarrowLimits } from '../../mail/delivery/agent/types.ts';
+import { dropClaims } from '../../mail/agents/claims/commands.ts';
+import { deriveReader } from '../../mail/agents/taint/content.ts';
+import { attachPolicy, inheritPolicy } from '../../mail/agents/policy/policies.ts';
+import type { AgentMode, NarrowLimits } from '../../mail/agents/gate/types.ts';
 import { command, query, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
-import { publicId, rowId } from '../ids.ts';
+import { publicId, rowId } from '../core/ids.ts';
 import { memberMailboxes } from '../people/member-commands.ts';
+import type { TokenRow } from '../core/caller.ts';
 
 export interface NewToken {
   hash: Uint8Array;
@@ -17,16 +19,16 @@ export interface NewToken {
   owner: boolean;
   createdBy: string;
   expiresAt: number | null;
-  /** Of one that another one narrowed. */
+  /** Parent and limits of a narrowed token. */
   narrow?: { parent: number; limits: NarrowLimits };
-  /** Agent policy that it is under; left out: that of who makes it, if any. */
+  /** Agent policy; by default the creator's, if any. */
   policy?: number | undefined;
 }
 
-/** A token works as the one that makes it does, and without a policy of its own is under that of it. */
+/** Inserts a token. It inherits the mode of the token that creates it, and by default its policy. */
 export async function insertToken(tx: Write, token: NewToken, stamp: Stamp): Promise<number> {
   const { id } = await tx.run(
-    `INSERT INTO token (token_hash, organization_id, name, shown, actions, project_id, service_id, mailboxes, owner,
+    `INSERT INTO token (token_hash, organization_id, name, display_prefix, actions, project_id, service_id, mailboxes, owner,
        created_by, created_at, expires_at, parent_id, narrow, mode)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce((SELECT mode FROM token WHERE id = ?), 'normal'))`,
     token.hash,
@@ -46,6 +48,7 @@ export async function insertToken(tx: Write, token: NewToken, stamp: Stamp): Pro
     rowId('token', token.createdBy) ?? null,
   );
   const credential = publicId('token', id);
+  if (rowId('token', token.createdBy) !== undefined) await deriveReader(tx, credential, token.createdBy);
   if (token.policy === undefined) await inheritPolicy(tx, token.organization, token.createdBy, credential);
   else await attachPolicy(tx, { credential }, token.policy);
   return id;
@@ -53,7 +56,7 @@ export async function insertToken(tx: Write, token: NewToken, stamp: Stamp): Pro
 
 export const addToken = command('add-token', insertToken);
 
-/** Ends a token at once, with those that are narrowed from it; what they had accepted goes on. */
+/** Revokes a token and those narrowed from it; mail that they submitted is still sent. */
 export const revokeToken = command(
   'revoke-token',
   async (tx, input: { id: number; organization: number }, stamp): Promise<{ kind: 'revoked' | 'missing' }> => {
@@ -63,13 +66,13 @@ export const revokeToken = command(
       input.organization,
     );
     if (known === undefined) return { kind: 'missing' };
-    await endTokens(tx, input.id, stamp);
+    await revokeTokens(tx, input.id, stamp);
     return { kind: 'revoked' };
   },
 );
 
-/** The same inside of other commands, of a token that is there. */
-export async function endTokens(tx: Write, id: number, stamp: Stamp): Promise<void> {
+/** Revokes an existing token inside another command. */
+export async function revokeTokens(tx: Write, id: number, stamp: Stamp): Promise<void> {
   const ended = await tx.all<{ id: number }>(
     `WITH RECURSIVE below (id) AS (SELECT ?2 UNION SELECT t.id FROM token t JOIN below b ON t.parent_id = b.id)
      UPDATE token SET revoked_at = ?1 WHERE id IN (SELECT id FROM below) AND revoked_at IS NULL
@@ -83,7 +86,7 @@ export async function endTokens(tx: Write, id: number, stamp: Stamp): Promise<vo
   }
 }
 
-/** Notes when tokens and email API keys were last used; written in bulk every half minute. */
+/** Writes last-used times of tokens and email API keys; called every 30 seconds. */
 export const stampSecrets = command(
   'stamp-secrets',
   async (
@@ -95,35 +98,11 @@ export const stampSecrets = command(
   },
 );
 
-export interface TokenRow {
-  id: number;
-  organization: number;
-  name: string;
-  shown: string;
-  actions: string[];
-  project: number | null;
-  service: number | null;
-  mailboxes: number[] | null;
-  owner: boolean;
-  /** How it may work; frozen as well while all agents of its organization are stopped. */
-  mode: AgentMode;
-  createdBy: string;
-  createdAt: number;
-  expiresAt: number | null;
-  lastUsedAt: number | null;
-  revokedAt: number | null;
-  /** The token that it is narrowed from. */
-  parent: number | null;
-  narrow: NarrowLimits | null;
-  /** A program that a person let in by OAuth: by what the client names itself, and who. */
-  oauth: { client: string; user: number } | null;
-}
-
-type Columns = {
+type TokenColumns = {
   id: number;
   organization_id: number;
   name: string;
-  shown: string;
+  display_prefix: string;
   actions: string;
   project_id: number | null;
   service_id: number | null;
@@ -142,27 +121,31 @@ type Columns = {
 };
 
 /**
- * A token that holds, of an organization that is not frozen; found by its hash, by that of an OAuth access token or, for
- * a session, by its row. What a person let in may at any time only what that person may.
+ * Finds a token that is not revoked, of an organization that is not frozen: by its hash, by an OAuth access token's hash
+ * or by its row. An OAuth token never exceeds the present permissions of the person who authorized it.
  */
 export const findToken = query(
   'find-token',
   async (rx, input: { hash: Uint8Array } | { access: Uint8Array } | { id: number }): Promise<TokenRow | undefined> => {
     const row = await findRow(rx, input);
     if (row === undefined || row.frozen_at !== null || row.revoked_at !== null) return undefined;
-    // All agents of the organization were stopped at once.
+    // stop_agents froze all agents of the organization.
     const token = row.agents_stopped_at === null ? tokenOf(row) : { ...tokenOf(row), mode: 'frozen' as const };
-    const own = await withinPerson(rx, { ...token, expiresAt: row.access_expires_at ?? token.expiresAt });
-    return own && withinParent(rx, own);
+    const own = await limitToMember(rx, { ...token, expiresAt: row.access_expires_at ?? token.expiresAt });
+    return own && limitToParent(rx, own);
   },
 );
 
-type Found = Columns & { frozen_at: number | null; agents_stopped_at: number | null; access_expires_at?: number };
+type FoundToken = TokenColumns & {
+  frozen_at: number | null;
+  agents_stopped_at: number | null;
+  access_expires_at?: number;
+};
 
 function findRow(
   rx: Read,
   input: { hash: Uint8Array } | { access: Uint8Array } | { id: number },
-): Promise<Found | undefined> {
+): Promise<FoundToken | undefined> {
   if ('id' in input) {
     return rx.get(
       'SELECT t.*, o.frozen_at, o.agents_stopped_at FROM token t JOIN organization o ON o.id = t.organization_id WHERE t.id = ?',
@@ -183,11 +166,11 @@ function findRow(
   );
 }
 
-/** What a token limited to mailboxes can have of a member. */
-const MEMBER_ACTIONS = ['read', 'manage', 'send', 'mail_read'];
+/** Actions available to a token of a person with the role member. */
+const MEMBER_ACTIONS = ['read', 'manage', 'send', 'mail_read', 'organize'];
 
-/** Who lost a membership, a role or a mailbox took it from their programs in the same moment. */
-async function withinPerson(rx: Read, token: TokenRow): Promise<TokenRow | undefined> {
+/** Limits an OAuth token to its person's present membership, role and mailboxes. */
+async function limitToMember(rx: Read, token: TokenRow): Promise<TokenRow | undefined> {
   if (token.oauth === null) return token;
   const { organization } = token;
   const { user } = token.oauth;
@@ -206,26 +189,29 @@ async function withinPerson(rx: Read, token: TokenRow): Promise<TokenRow | undef
   };
 }
 
-/** A narrowed token opens at any time only what the one opens that it is from, and nothing when that has ended. */
-async function withinParent(rx: Read, token: TokenRow): Promise<TokenRow | undefined> {
+/** Limits a narrowed token to its parent's present mailboxes; undefined if the parent is no longer valid. */
+async function limitToParent(rx: Read, token: TokenRow): Promise<TokenRow | undefined> {
   if (token.parent === null) return token;
   const parent = await findToken.run(rx, { id: token.parent });
   if (parent === undefined) return undefined;
   return { ...token, mailboxes: token.mailboxes?.filter((one) => parent.mailboxes?.includes(one) ?? true) ?? null };
 }
 
-/** Every token of an organization, also those that were revoked. */
+/** Lists all tokens of an organization, revoked ones too. */
 export const listTokens = query('list-tokens', async (rx, input: { organization: number }): Promise<TokenRow[]> => {
-  const rows = await rx.all<Columns>('SELECT * FROM token WHERE organization_id = ? ORDER BY id', input.organization);
+  const rows = await rx.all<TokenColumns>(
+    'SELECT * FROM token WHERE organization_id = ? ORDER BY id',
+    input.organization,
+  );
   return rows.map(tokenOf);
 });
 
-function tokenOf(row: Columns): TokenRow {
+function tokenOf(row: TokenColumns): TokenRow {
   return {
     id: row.id,
     organization: row.organization_id,
     name: row.name,
-    shown: row.shown,
+    shown: row.display_prefix,
     actions: row.actions.split(' '),
     project: row.project_id,
     service: row.service_id,

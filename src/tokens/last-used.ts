@@ -1,20 +1,19 @@
+import type { Job } from '../../mail/jobs/scheduler.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
 import { stampSecrets } from './commands.ts';
 
-const FLUSH_EVERY_MS = 30_000;
-const MOST = 250;
+const MAX_BATCH = 250;
 
-/** Times of use, kept in memory and written together: a call costs no flush. */
-export class LastUsed implements AsyncDisposable {
+/** Collects last-used times in memory and writes them in batches, so that a call needs no flush. */
+export class LastUsed implements Job, AsyncDisposable {
+  readonly name = 'token-last-used';
+  readonly everyMs = 30_000;
   readonly #store: Store;
-  readonly #timer: NodeJS.Timeout;
   readonly #tokens = new Map<number, number>();
   readonly #keys = new Map<number, number>();
 
   constructor(store: Store) {
     this.#store = store;
-    this.#timer = setInterval(() => void this.#flush().catch(() => undefined), FLUSH_EVERY_MS);
-    this.#timer.unref();
   }
 
   token(id: number, at: number): void {
@@ -25,17 +24,17 @@ export class LastUsed implements AsyncDisposable {
     this.#keys.set(id, at);
   }
 
-  /** A listing is as fresh as what is still in memory. */
+  /** The last-used time, including times not written yet. */
   freshest(id: number, stored: number | null, kind: 'token' | 'key'): number | null {
     return (kind === 'token' ? this.#tokens : this.#keys).get(id) ?? stored;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#flush().catch(() => undefined);
+    await this.run().catch(() => undefined);
   }
 
-  async #flush(): Promise<void> {
+  /** Writes the collected last-used times. */
+  async run(): Promise<void> {
     while (this.#tokens.size + this.#keys.size > 0) {
       await this.#store.writeSlice(stampSecrets, { tokens: take(this.#tokens), keys: take(this.#keys) });
     }
@@ -43,7 +42,7 @@ export class LastUsed implements AsyncDisposable {
 }
 
 function take(from: Map<number, number>): [number, number][] {
-  const taken = [...from].slice(0, MOST);
+  const taken = [...from].slice(0, MAX_BATCH);
   for (const [id] of taken) from.delete(id);
   return taken;
 }

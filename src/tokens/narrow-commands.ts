@@ -1,22 +1,22 @@
-import type { NarrowLimits } from '../../mail/delivery/agent/types.ts';
-import { attachPolicy } from '../../mail/store/agent-policy.ts';
+import type { NarrowLimits } from '../../mail/agents/gate/types.ts';
+import { attachPolicy } from '../../mail/agents/policy/policies.ts';
 import { command } from '../../mail/store/engine/types.ts';
-import { publicId } from '../ids.ts';
+import { publicId } from '../core/ids.ts';
 import { insertToken, type NewToken } from './commands.ts';
 
-/** That hold, narrowed from one token in one step or several. */
-export const MOST_NARROW = 100;
-/** What the sends of a token are counted by that is narrowed from `parent`. */
-export function lifeOf(parent: number, nonce: string): string {
+/** Maximum valid tokens narrowed from one token, directly or indirectly. */
+export const MAX_NARROW_TOKENS = 100;
+/** Counter key for the sends of a token narrowed from `parent`. */
+export function narrowSubject(parent: number, nonce: string): string {
   return `${parent}/${nonce}`;
 }
 
-/** They are listed for so long after their end. */
-const KEEP_MS = 30 * 24 * 3600_000;
+/** Time that ended tokens stay listed. */
+const RETENTION_MS = 30 * 24 * 3600_000;
 /** Rows of one slice. */
 const SLICE = 100;
 
-/** Makes a token that is narrowed from another one, which must hold in the same commit. */
+/** Creates a token narrowed from another one, which must be valid in the same commit. */
 export const addNarrowToken = command(
   'add-narrow-token',
   async (
@@ -40,29 +40,26 @@ export const addNarrowToken = command(
       stamp.now,
       limits.from.at(-1) ?? '',
     );
-    if ((row?.n ?? 0) >= MOST_NARROW) return { kind: 'too-many' };
+    if ((row?.n ?? 0) >= MAX_NARROW_TOKENS) return { kind: 'too-many' };
     return { kind: 'added', id: await insertToken(tx, token, stamp) };
   },
 );
 
-/** Forgets a slice of narrowed tokens whose end is long ago, with what they sent. */
-export const forgetNarrowTokens = command(
-  'forget-narrow-tokens',
-  async (tx, _: undefined, { now }): Promise<boolean> => {
-    const gone = await tx.all<{ id: number; parent: number; narrow: string }>(
-      `DELETE FROM token WHERE id IN (SELECT id FROM token WHERE parent_id IS NOT NULL
+/** Deletes a slice of narrowed tokens that ended before the retention time, with their counters. */
+export const purgeNarrowTokens = command('purge-narrow-tokens', async (tx, _: undefined, { now }): Promise<boolean> => {
+  const gone = await tx.all<{ id: number; parent: number; narrow: string }>(
+    `DELETE FROM token WHERE id IN (SELECT id FROM token WHERE parent_id IS NOT NULL
          AND min(ifnull(revoked_at, expires_at), ifnull(expires_at, revoked_at)) < ? LIMIT ?)
        RETURNING id, parent_id AS parent, narrow`,
-      now - KEEP_MS,
-      SLICE,
-    );
-    for (const { id, parent, narrow } of gone) {
-      await attachPolicy(tx, { credential: publicId('token', id) }, null);
-      const { sends } = JSON.parse(narrow) as NarrowLimits;
-      // The others are of tokens that it is from, which may still hold.
-      const own = sends.find(({ of }) => of.startsWith(lifeOf(parent, '')));
-      if (own !== undefined) await tx.run('DELETE FROM narrow_use WHERE subject = ?', own.of);
-    }
-    return gone.length === SLICE;
-  },
-);
+    now - RETENTION_MS,
+    SLICE,
+  );
+  for (const { id, parent, narrow } of gone) {
+    await attachPolicy(tx, { credential: publicId('token', id) }, null);
+    const { sends } = JSON.parse(narrow) as NarrowLimits;
+    // Other counters belong to its parents, which may still be valid.
+    const own = sends.find(({ of }) => of.startsWith(narrowSubject(parent, '')));
+    if (own !== undefined) await tx.run('DELETE FROM narrow_token_use WHERE subject = ?', own.of);
+  }
+  return gone.length === SLICE;
+});

@@ -1,6 +1,6 @@
 import { query } from '../../mail/store/engine/types.ts';
 
-/** The id under which a program sent a message. */
+/** Finds the sent email of a trace id. */
 export const sentOfTrace = query(
   'sent-of-trace',
   (rx, input: { organization: number; trace: string }): Promise<{ id: number } | undefined> =>
@@ -11,19 +11,19 @@ export const sentOfTrace = query(
     ),
 );
 
-/** One attempt to tell a webhook of a message. */
-export interface Told extends Record<string, string | number | null> {
+/** One attempt to deliver a webhook event. */
+export interface WebhookAttempt extends Record<string, string | number | null> {
   at: number;
   url: string;
-  /** HTTP; null: no answer. */
+  /** HTTP status; null without a response. */
   status: number | null;
   problem: string | null;
   response: string;
 }
 
-/** How the webhook of an account was told of one message: at most the last 20 attempts, oldest first. */
-export const toldOfEmail = query('told-of-email', async (rx, input: { account: number; email: number }) => {
-  const rows = await rx.all<Told>(
+/** Reads the last 20 webhook attempts for one message, oldest first. */
+export const webhookAttemptsOf = query('webhook-attempts', async (rx, input: { account: number; email: number }) => {
+  const rows = await rx.all<WebhookAttempt>(
     `SELECT at, url, status, problem, response FROM webhook_delivery WHERE account_id = ? AND email_id = ?
      ORDER BY id DESC LIMIT 20`,
     input.account,
@@ -32,17 +32,17 @@ export const toldOfEmail = query('told-of-email', async (rx, input: { account: n
   return rows.toReversed();
 });
 
-/** A message that a webhook has not been told of: when it is tried next, or when that was given up; ms UTC. */
-export const untoldEmail = query('untold-email', (rx, input: { account: number; email: number }) =>
+/** Reads the undelivered webhook event of a message: next attempt, or time of giving up; ms UTC. */
+export const pendingWebhookNotice = query('pending-webhook-notice', (rx, input: { account: number; email: number }) =>
   rx.get<{ attempts: number; nextAt: number; deadAt: number | null }>(
-    `SELECT attempts, next_at AS nextAt, CASE state WHEN 3 THEN next_at END AS deadAt FROM notice
+    `SELECT attempts, next_at AS nextAt, CASE state WHEN 3 THEN next_at END AS deadAt FROM webhook_event
      WHERE email_id = ? AND account_id = ? AND state <> 2 ORDER BY id DESC LIMIT 1`,
     input.email,
     input.account,
   ),
 );
 
-/** Attempts to deliver a queue row that have begun and not ended, ms UTC. */
+/** Start times of delivery attempts in progress for a queue row, ms UTC. */
 export const openAttempts = query('open-attempts', async (rx, input: { queue: number }): Promise<number[]> => {
   const rows = await rx.all<{ at: number }>(
     'SELECT at FROM attempt WHERE queue_id = ? AND ended_at IS NULL ORDER BY id DESC LIMIT 5',
@@ -51,7 +51,7 @@ export const openAttempts = query('open-attempts', async (rx, input: { queue: nu
   return rows.map((row) => row.at).toReversed();
 });
 
-/** Where the octets of a message of a tenant are, by the id that an account has it under, or by its trace id. */
+/** Finds the blob of a tenant's message, by email id or by trace id. */
 export const octetsOf = query(
   'octets-of',
   (rx, input: { tenant: number; email: number; trace: string }): Promise<{ blob: number; size: number } | undefined> =>

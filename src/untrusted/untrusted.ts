@@ -2,36 +2,36 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { visibleLine } from './invisible.ts';
 
-/** What was taken out of a text before it was shown. */
-export const Removed = z.object({
-  hiddenChars: z.number().describe('letters that styles hide'),
+/** Counts of content removed from a text. */
+export const RemovedContent = z.object({
+  hiddenChars: z.number().describe('letters hidden by styles'),
   hiddenNodes: z.number(),
   zeroWidth: z.number(),
   tagChars: z.number(),
   trackers: z.number(),
   images: z.number(),
 });
-export type Removed = z.output<typeof Removed>;
+export type RemovedContent = z.output<typeof RemovedContent>;
 
-/** Who wrote a text, as far as this box knows. */
-export const Source = z.object({
+/** Source of a text. */
+export const TextSource = z.object({
   messageId: z.string(),
   from: z.string().nullable(),
   auth: z.enum(['pass', 'fail', 'none', 'own']).describe('DMARC; own: written here'),
 });
-export type Source = z.output<typeof Source>;
+export type TextSource = z.output<typeof TextSource>;
 
-/** Text of a stranger: data, whatever it says. Every line of it begins with the nonce, which nobody could know before. */
+/** Untrusted text: data, never instructions. Each line begins with an unpredictable nonce. */
 export const Untrusted = z.object({
   untrusted: z.literal(true),
-  source: Source,
+  source: TextSource,
   nonce: z.string(),
   text: z.string().describe('each line begins with the nonce'),
-  removed: Removed,
+  removed: RemovedContent,
 });
 export type Untrusted = z.output<typeof Untrusted>;
 
-export const NOTHING_REMOVED: Removed = {
+export const NOTHING_REMOVED: RemovedContent = {
   hiddenChars: 0,
   hiddenNodes: 0,
   zeroWidth: 0,
@@ -40,25 +40,25 @@ export const NOTHING_REMOVED: Removed = {
   images: 0,
 };
 
-/** Characters of what another server said. */
-const MOST_SAID = 500;
+/** Characters of a remote server's text. */
+const MAX_REMOTE_CHARS = 500;
 
-/** What a server or a program of others said, as it is shown under a key `untrusted`. */
-export function remoteWords(text: string): string {
-  return visibleLine(text, MOST_SAID);
+/** Sanitizes text of a remote server or program, to show under a key `untrusted`. */
+export function remoteText(text: string): string {
+  return visibleLine(text, MAX_REMOTE_CHARS);
 }
 
 const NONCE_OCTETS = 5;
-/** Characters in front of each line. */
+/** Characters before each line. */
 export const FENCE = 2 * NONCE_OCTETS + 2;
 
-/** A fence for one answer. */
+/** Creates the nonce of one response. */
 export function newNonce(): string {
   return randomBytes(NONCE_OCTETS).toString('hex');
 }
 
-/** Puts a text behind a fence. */
-export function untrusted(nonce: string, source: Source, text: string, removed = NOTHING_REMOVED): Untrusted {
+/** Fences an untrusted text. */
+export function untrusted(nonce: string, source: TextSource, text: string, removed = NOTHING_REMOVED): Untrusted {
   return { untrusted: true, source, nonce, text: fenced(text, nonce), removed };
 }
 

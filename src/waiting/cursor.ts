@@ -1,63 +1,48 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { refuse } from '../operations/refusal.ts';
+import { refuse } from '../core/refusal.ts';
+import type { MailboxPosition, StreamPosition } from '../core/mail-waits.ts';
 
-/** Of so many of the last messages a cursor remembers one by one which were told. */
+/** Newest messages for which a cursor stores individually whether they were reported. */
 export const WINDOW = 200;
 const MAC_CHARS = 8;
 
-/**
- * How far somebody who waits has come in one mailbox. Messages are numbered in the order in which they come. Up to `done`
- * all are dealt with; of those behind it the ones in `told` were shown, and the others were not asked for so far.
- */
-export interface Place {
-  account: number;
-  done: number;
-  /** Stretches, first and last of each, in ascending order; they neither touch nor overlap. */
-  told: readonly (readonly [number, number])[];
-}
-
-/** How far a stream of events has come, and in the mailbox of the last message that it told also by that message. */
-export interface Position extends Place {
-  /** Of the journal; undefined: no stream gave this, but a wait for mail. */
-  line?: number | undefined;
-}
-
-export function wasTold({ done, told }: Place, number: number): boolean {
-  return number <= done || told.some(([first, last]) => first <= number && number <= last);
+export function wasReported({ done, reported }: MailboxPosition, number: number): boolean {
+  return number <= done || reported.some(([first, last]) => first <= number && number <= last);
 }
 
 /**
- * The place after `numbers` were told and everything up to `seen` was looked at. What was passed over stays findable for
- * another filter, unless it lies too far back.
+ * The position after `numbers` were reported and all messages up to `seen` were scanned. Skipped messages within the
+ * window can still be found with another filter.
  */
-export function placeAfter(place: Place, numbers: readonly number[], seen: number): Place {
-  const all = [...place.told, ...numbers.map((one) => [one, one] as const)].toSorted(([a], [b]) => a - b);
-  let done = Math.max(place.done, Math.max(seen, ...numbers) - WINDOW);
-  const told: [number, number][] = [];
+export function advancePosition(position: MailboxPosition, numbers: readonly number[], seen: number): MailboxPosition {
+  const all = [...position.reported, ...numbers.map((one) => [one, one] as const)].toSorted(([a], [b]) => a - b);
+  let done = Math.max(position.done, Math.max(seen, ...numbers) - WINDOW);
+  const reported: [number, number][] = [];
   for (const [first, last] of all) {
-    const before = told.at(-1);
+    const before = reported.at(-1);
     if (first <= done + 1) done = Math.max(done, last);
     else if (before !== undefined && first <= before[1] + 1) before[1] = Math.max(before[1], last);
-    else told.push([first, last]);
+    else reported.push([first, last]);
   }
-  return { account: place.account, done, told };
+  return { account: position.account, done, reported };
 }
 
-/** The place after a message was told to who is told all as it comes; what it leaves behind in another mailbox is told. */
-export function placeBehind(place: Place, account: number, number: number): Place {
-  const left = place.told.filter(([, last]) => last > number);
-  if (place.account !== account) return place.told.length > 0 ? place : { account, done: number, told: [] };
-  return { account, done: number, told: left.map(([first, last]) => [Math.max(first, number + 1), last]) };
+/** The position of a stream after it reported an arrival; all earlier messages count as reported. */
+export function positionAfterArrival(position: MailboxPosition, account: number, number: number): MailboxPosition {
+  const later = position.reported.filter(([, last]) => last > number);
+  if (position.account !== account)
+    return position.reported.length > 0 ? position : { account, done: number, reported: [] };
+  return { account, done: number, reported: later.map(([first, last]) => [Math.max(first, number + 1), last]) };
 }
 
 /**
- * A cursor as it looks; whether it holds is asked apart. What was told stands in it as stretches, at most 24 of them as
- * cursors had that clients still hold, or behind a B as the window bit by bit.
+ * Syntax of a cursor. Reported messages are ranges, at most 24 (the older form, still held by clients), or a bitmap of the
+ * window after a B.
  */
 const CURSOR_FORM =
   /^w[0-9a-z]{1,11}\.[0-9a-z]{1,9}(?:(?:\.[0-9a-z]{1,9}-[0-9a-z]{1,6}){0,24}|\.B[\w-]{2,34})(?:~[0-9a-z]{1,11})?_[\w-]{8}$/;
 
-/** Writes and reads cursors: a place under a MAC, so that one which a model has changed is seen to be no cursor. */
+/** Encodes positions as cursors with a MAC, so that a cursor altered by a model is rejected. */
 export class Cursors {
   readonly #key: Buffer;
 
@@ -65,38 +50,38 @@ export class Cursors {
     this.#key = key;
   }
 
-  write({ account, done, told, line }: Position): string {
+  write({ account, done, reported, line }: StreamPosition): string {
     const of = line === undefined ? '' : `~${line.toString(36)}`;
-    const body = `w${account.toString(36)}.${done.toString(36)}${shorter(runsOf(done, told), bitsOf(done, told))}${of}`;
+    const body = `w${account.toString(36)}.${done.toString(36)}${shorter(formatRanges(done, reported), formatBitmap(done, reported))}${of}`;
     return `${body}_${this.#mac(body)}`;
   }
 
-  /** The place in a mailbox that a cursor names; refuses what is no cursor of it. `newest` is the mailbox's last message. */
-  read(text: string, account: number, newest: number): Place {
-    const { line: _line, ...place } = this.position(text);
-    if (place.account !== account) {
-      wrong('is a cursor of another mailbox: pass on the one that an answer for this mailbox gave');
+  /** Decodes a cursor of a mailbox; refuses one of another mailbox. `newest`: number of the mailbox's last message. */
+  read(text: string, account: number, newest: number): MailboxPosition {
+    const { line: _line, ...position } = this.position(text);
+    if (position.account !== account) {
+      refuseCursor('is a cursor of another mailbox: pass the cursor of a result for this mailbox');
     }
-    const last = place.told.at(-1)?.[1] ?? place.done;
-    if (last > newest) wrong('is ahead of this mailbox, which may have been restored from a copy');
-    return place;
+    const last = position.reported.at(-1)?.[1] ?? position.done;
+    if (last > newest) refuseCursor('is ahead of this mailbox, which may have been restored from a backup');
+    return position;
   }
 
-  /** What a cursor says; refuses what this server did not write. Whose it is, and whether that is still there, is not asked. */
-  position(text: string): Position {
+  /** Decodes a cursor; refuses one that this server did not write. Does not check access to the mailbox. */
+  position(text: string): StreamPosition {
     const body = text.slice(0, -MAC_CHARS - 1);
     const mac = text.slice(-MAC_CHARS);
     if (!CURSOR_FORM.test(text) || !timingSafeEqual(Buffer.from(mac), Buffer.from(this.#mac(body)))) {
-      wrong('is no cursor of this server: pass on the cursor of the last answer as it is');
+      refuseCursor('is not a cursor of this server: pass the cursor of the last result unchanged');
     }
     const [place = '', line] = body.slice(1).split('~');
     const [owner = '', done = '', ...runs] = place.split('.');
     const from = Number.parseInt(done, 36);
     const [bits] = runs;
-    const told =
-      bits?.startsWith('B') === true ? toldInBits(from, bits.slice(1)) : runs.map((run) => toldInRun(from, run));
+    const reported =
+      bits?.startsWith('B') === true ? parseBitmap(from, bits.slice(1)) : runs.map((run) => parseRange(from, run));
     const of = line === undefined ? undefined : Number.parseInt(line, 36);
-    return { account: Number.parseInt(owner, 36), done: from, told, line: of };
+    return { account: Number.parseInt(owner, 36), done: from, reported, line: of };
   }
 
   #mac(body: string): string {
@@ -104,49 +89,49 @@ export class Cursors {
   }
 }
 
-type Told = Place['told'];
+type ReportedRanges = MailboxPosition['reported'];
 
-/** A model has to pass it on. */
+/** The shorter form, because a model has to copy it. */
 function shorter(runs: string, bits: string): string {
   return runs.length <= bits.length ? runs : bits;
 }
 
-function runsOf(done: number, told: Told): string {
-  return told.map(([first, last]) => `.${(first - done).toString(36)}-${(last - first).toString(36)}`).join('');
+function formatRanges(done: number, reported: ReportedRanges): string {
+  return reported.map(([first, last]) => `.${(first - done).toString(36)}-${(last - first).toString(36)}`).join('');
 }
 
-function toldInRun(done: number, run: string): readonly [number, number] {
+function parseRange(done: number, run: string): readonly [number, number] {
   const [first = 0, more = 0] = run.split('-').map((one) => Number.parseInt(one, 36));
   return [done + first, done + first + more];
 }
 
-/** The first bit is that of the message behind `done`; nothing told lies further on than the window. */
-function bitsOf(done: number, told: Told): string {
-  const octets = Buffer.alloc(Math.ceil(((told.at(-1)?.[1] ?? done) - done) / 8));
-  for (const [first, last] of told) {
+/** The first bit is the message after `done`; no reported message is beyond the window. */
+function formatBitmap(done: number, reported: ReportedRanges): string {
+  const octets = Buffer.alloc(Math.ceil(((reported.at(-1)?.[1] ?? done) - done) / 8));
+  for (const [first, last] of reported) {
     for (let at = first - done - 1; at < last - done; at++) octets[at >> 3] = (octets[at >> 3] ?? 0) | (1 << (at & 7));
   }
   return `.B${octets.toString('base64url')}`;
 }
 
-function toldInBits(done: number, bits: string): Told {
+function parseBitmap(done: number, bits: string): ReportedRanges {
   const octets = Buffer.from(bits, 'base64url');
-  const told: [number, number][] = [];
+  const reported: [number, number][] = [];
   for (let at = 0; at < octets.length * 8; at++) {
     if (((octets[at >> 3] ?? 0) & (1 << (at & 7))) === 0) continue;
     const one = done + 1 + at;
-    const before = told.at(-1);
+    const before = reported.at(-1);
     if (before !== undefined && before[1] === one - 1) before[1] = one;
-    else told.push([one, one]);
+    else reported.push([one, one]);
   }
-  return told;
+  return reported;
 }
 
 /** Refuses a cursor. */
-export function wrong(why: string): never {
+export function refuseCursor(why: string): never {
   return refuse(
     'invalid_arguments',
-    `since ${why}. Or leave since out to begin anew: list_messages shows what has come already.`,
-    { issues: [{ path: 'since', message: 'is no cursor for this mailbox' }] },
+    `since ${why}. Or omit since to start now: list_messages shows earlier messages.`,
+    { issues: [{ path: 'since', message: 'is not a cursor of this mailbox' }] },
   );
 }

@@ -1,43 +1,46 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Stands for the whole message where a part could be named. */
+/** The part name of the whole message. */
 export const WHOLE = 'message';
 
-const GOOD_FOR_MS = 24 * 3_600_000;
+const DEFAULT_LIFETIME_MS = 24 * 3_600_000;
 
-export interface LinkMaker {
+export interface AttachmentLinkContext {
   baseUrl: string;
-  /** Of the box, for this purpose only. */
+  /** The box's key for attachment links. */
   key: Uint8Array;
   /** ms UTC. */
   now: number;
 }
 
-/** Whom a link was made for, and how long it is good, ms. */
-export interface LinkTerms {
-  goodForMs: number;
-  /** Public id of a token: the link ends with it. */
+/** Lifetime of a link in ms, and the token it depends on. */
+export interface AttachmentLinkTerms {
+  lifetimeMs: number;
+  /** Public id of a token: the link becomes invalid with it. */
   by?: string;
+  /** Network (guard/network.ts) that it is only valid from; left out: any. */
+  network?: string;
 }
 
-/** A URL that opens one attachment for a day, or as long as is said, for whoever has it. */
+/** A bearer URL of one attachment, valid for a day by default. */
 export function attachmentUrl(
-  { baseUrl, key, now }: LinkMaker,
+  { baseUrl, key, now }: AttachmentLinkContext,
   email: number,
   path: string,
-  { goodForMs, by = '' }: LinkTerms = { goodForMs: GOOD_FOR_MS },
+  { lifetimeMs, by = '', network = '' }: AttachmentLinkTerms = { lifetimeMs: DEFAULT_LIFETIME_MS },
 ): string {
   const id = `att_${email}_${path}`;
-  const expires = String(now + goodForMs);
-  const whose = by === '' ? '' : `&by=${by}`;
-  const signed = signature(key, { id, expires, by });
-  return `${baseUrl}/api/email/attachments/${id}?expires=${expires}${whose}&signature=${signed}`;
+  const expires = String(now + lifetimeMs);
+  const tokenParameter = by === '' ? '' : `&by=${by}`;
+  const boundParameter = network === '' ? '' : '&bound=1';
+  const signed = signature(key, { id, expires, by, network });
+  return `${baseUrl}/api/email/attachments/${id}?expires=${expires}${tokenParameter}${boundParameter}&signature=${signed}`;
 }
 
-/** The message and part that a link is good for now, and the token that it ends with; '' for none. */
+/** The message and part of a valid link, and the token it depends on; '' for none. Undefined when invalid or expired. */
 export function readAttachmentLink(
-  { key, now }: Pick<LinkMaker, 'key' | 'now'>,
-  { signature: given, ...link }: Signed & { signature: string },
+  { key, now }: Pick<AttachmentLinkContext, 'key' | 'now'>,
+  { signature: given, ...link }: SignedLink & { signature: string },
 ): { email: number; path: string; by: string } | undefined {
   const { id, expires, by } = link;
   const match = /^att_(\d{1,16})_([\d.]*|message)$/.exec(id);
@@ -47,13 +50,15 @@ export function readAttachmentLink(
   return Number(expires) > now ? { email: Number(match[1]), path: match[2] ?? '', by } : undefined;
 }
 
-interface Signed {
+interface SignedLink {
   id: string;
   expires: string;
   by: string;
+  /** Left out or '': it is valid from any network. */
+  network?: string;
 }
 
-function signature(key: Uint8Array, { id, expires, by }: Signed): string {
-  const said = by === '' ? `${id} ${expires}` : `${id} ${expires} ${by}`;
-  return createHmac('sha256', key).update(said).digest('base64url');
+function signature(key: Uint8Array, { id, expires, by, network = '' }: SignedLink): string {
+  const payload = [id, expires, by, network].filter((one) => one !== '').join(' ');
+  return createHmac('sha256', key).update(payload).digest('base64url');
 }

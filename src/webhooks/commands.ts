@@ -1,15 +1,15 @@
-import { type Outgoing, send } from '../../mail/delivery/submit.ts';
+import { sendNotices, type SystemNotice } from '../../mail/delivery/notice.ts';
 import { command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
-import { turnListener } from '../../mail/store/listener.ts';
-import { endNotice, type NoticeEnd } from '../../mail/store/notice.ts';
+import { setListenerEnabled } from '../../mail/store/notification/listener.ts';
+import { finishWebhookEvent, type WebhookEventOutcome } from '../../mail/store/notification/webhook-event.ts';
 
-/** Attempts that are remembered for a webhook. */
-const KEPT = 500;
-/** A webhook that fails for so long is disabled. */
-export const DISABLED_AFTER_MS = 5 * 24 * 3_600_000;
+/** Attempts stored per webhook. */
+const MAX_ATTEMPTS = 500;
+/** Retention of attempts. */
+const KEEP_ATTEMPTS_MS = 30 * 24 * 3_600_000;
 
-/** What is remembered of one attempt. */
-export interface Attempt {
+/** One delivery attempt, as it is stored. */
+export interface WebhookAttemptRecord {
   listener: number;
   account: number | null;
   event: string;
@@ -26,52 +26,44 @@ export interface Attempt {
 
 export interface EndedAttempt {
   notice: number;
-  end: NoticeEnd;
-  /** Null: nothing was tried, as this webhook does not hear of it. */
-  attempt: Attempt | null;
+  end: WebhookEventOutcome;
+  /** Null: not sent, because the webhook does not subscribe to the event. */
+  attempt: WebhookAttemptRecord | null;
 }
 
-/** A letter to who owns a webhook: something was given up, or it was disabled. Goes once, with what it tells of. */
-export interface WebhookNews {
-  listener: number;
-  kind: 'dead' | 'disabled';
-  letters: readonly Outgoing[];
-}
-
-/** How attempts ended and what becomes of their notices, in one commit. Answers whether letters were queued. */
+/** Records finished attempts and the new state of their events, in one commit. */
 export const endWebhookAttempts = command(
   'end-webhook-attempts',
-  async (
-    tx,
-    input: { ended: readonly EndedAttempt[]; news: readonly WebhookNews[] },
-    stamp,
-  ): Promise<{ queued: boolean }> => {
+  async (tx, input: { ended: readonly EndedAttempt[] }, stamp): Promise<void> => {
     for (const { notice, end, attempt } of input.ended) {
-      await endNotice(tx, { id: notice, end }, stamp);
-      if (attempt !== null) await remember(tx, notice, end, attempt, stamp);
+      await finishWebhookEvent(tx, { id: notice, end }, stamp);
+      if (attempt !== null) await recordAttempt(tx, notice, end, attempt, stamp);
     }
-    let queued = false;
-    for (const news of input.news) queued = (await tellOwner(tx, news, stamp)) || queued;
-    return { queued };
   },
 );
 
-async function remember(tx: Write, notice: number, end: NoticeEnd, attempt: Attempt, { now }: Stamp): Promise<void> {
-  const told = Number(end.kind === 'told');
+async function recordAttempt(
+  tx: Write,
+  notice: number,
+  end: WebhookEventOutcome,
+  attempt: WebhookAttemptRecord,
+  { now }: Stamp,
+): Promise<void> {
+  const succeeded = Number(end.kind === 'told');
   const { changes } = await tx.run(
     `UPDATE webhook SET last_delivery_at = ?1, last_status = ?2,
        failures = CASE ?3 WHEN 1 THEN 0 ELSE failures + 1 END,
        failing_since = CASE ?3 WHEN 1 THEN NULL ELSE coalesce(failing_since, ?1) END,
-       told_dead_at = CASE ?3 WHEN 1 THEN NULL ELSE told_dead_at END WHERE listener_id = ?4`,
+       dead_notified_at = CASE ?3 WHEN 1 THEN NULL ELSE dead_notified_at END WHERE listener_id = ?4`,
     now,
     attempt.status,
-    told,
+    succeeded,
     attempt.listener,
   );
-  // It was removed while it was told: nothing of it stays.
+  // The webhook was deleted during the delivery: nothing is stored.
   if (changes === 0) return;
   const { id } = await tx.run(
-    `INSERT INTO webhook_delivery (listener_id, account_id, notice_id, event, email_id, trace, at, url, outcome, status,
+    `INSERT INTO webhook_delivery (listener_id, account_id, event_id, event, email_id, trace, at, url, outcome, status,
        problem, request, response, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     attempt.listener,
     attempt.account,
@@ -88,42 +80,66 @@ async function remember(tx: Write, notice: number, end: NoticeEnd, attempt: Atte
     attempt.response,
     attempt.durationMs,
   );
-  if (id % 50 === 0) await forgetOld(tx, attempt.listener);
+  if (id % 50 === 0) await trimAttempts(tx, attempt.listener);
 }
 
-async function forgetOld(tx: Write, listener: number): Promise<void> {
+async function trimAttempts(tx: Write, listener: number): Promise<void> {
   await tx.run(
     `DELETE FROM webhook_delivery WHERE id IN (SELECT id FROM webhook_delivery WHERE listener_id = ?1 AND id <=
        (SELECT id FROM webhook_delivery WHERE listener_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2) LIMIT 200)`,
     listener,
-    KEPT,
+    MAX_ATTEMPTS,
   );
 }
 
-/** Attempts of long ago go, a slice at a time; answers whether there may be more. */
-export const forgetWebhookAttempts = command(
-  'forget-webhook-attempts',
-  async (tx, input: { before: number }): Promise<boolean> => {
+/** Deletes a slice of old attempts. Returns true if there may be more. */
+export const purgeWebhookAttempts = command(
+  'purge-webhook-attempts',
+  async (tx, _input: undefined, { now }): Promise<boolean> => {
     const { changes } = await tx.run(
       `DELETE FROM webhook_delivery WHERE id IN
          (SELECT id FROM (SELECT id, at FROM webhook_delivery ORDER BY id LIMIT 400) WHERE at < ?)`,
-      input.before,
+      now - KEEP_ATTEMPTS_MS,
     );
     return changes === 400;
   },
 );
 
-async function tellOwner(tx: Write, { listener, kind, letters }: WebhookNews, stamp: Stamp): Promise<boolean> {
-  const { changes } = await tx.run(
-    kind === 'dead'
-      ? 'UPDATE webhook SET told_dead_at = ? WHERE listener_id = ? AND told_dead_at IS NULL'
-      : 'UPDATE webhook SET disabled_at = ? WHERE listener_id = ? AND disabled_at IS NULL AND failing_since IS NOT NULL',
-    stamp.now,
-    listener,
-  );
-  if (changes === 0) return false;
-  if (kind === 'disabled') await turnListener(tx, listener, false, stamp);
-  let queued = false;
-  for (const letter of letters) queued = (await send(tx, letter, stamp)).queued || queued;
-  return queued;
-}
+/** Sends the notices that a webhook is failing, once until a delivery succeeds. */
+export const notifyFailingWebhook = command(
+  'notify-failing-webhook',
+  async (
+    tx,
+    { listener, notices }: { listener: number; notices: readonly SystemNotice<'webhook-failing'>[] },
+    stamp,
+  ): Promise<{ notified: boolean }> => {
+    const { changes } = await tx.run(
+      'UPDATE webhook SET dead_notified_at = ? WHERE listener_id = ? AND dead_notified_at IS NULL AND failing_since IS NOT NULL',
+      stamp.now,
+      listener,
+    );
+    if (changes === 0) return { notified: false };
+    await sendNotices(tx, notices, stamp);
+    return { notified: true };
+  },
+);
+
+/** Disables a webhook that still fails, and sends the notices about it. */
+export const disableWebhook = command(
+  'disable-webhook',
+  async (
+    tx,
+    { listener, notices }: { listener: number; notices: readonly SystemNotice<'webhook-disabled'>[] },
+    stamp,
+  ): Promise<{ notified: boolean }> => {
+    const { changes } = await tx.run(
+      'UPDATE webhook SET disabled_at = ? WHERE listener_id = ? AND disabled_at IS NULL AND failing_since IS NOT NULL',
+      stamp.now,
+      listener,
+    );
+    if (changes === 0) return { notified: false };
+    await setListenerEnabled(tx, listener, false, stamp);
+    await sendNotices(tx, notices, stamp);
+    return { notified: true };
+  },
+);

@@ -1,12 +1,12 @@
-import type { Notice } from '../../mail/store/notice.ts';
-import { publicId } from '../ids.ts';
+import type { WebhookEvent } from '../../mail/store/notification/webhook-event.ts';
+import { publicId } from '../core/ids.ts';
 import { deliveryId } from './delivery-id.ts';
 import type { EventFacts } from './event-queries.ts';
 import type { OutboundEvent } from './event-schemas.ts';
 import { type OutboundType, outboundTypeOf } from './event-types.ts';
 
-/** The body of an event of mail that leaves. */
-export function outboundBody(notice: Notice, { sent, messageId, from }: EventFacts): Buffer {
+/** The body of an outbound event. */
+export function outboundBody(notice: WebhookEvent, { sent, messageId, from }: EventFacts): Buffer {
   const { detail } = notice;
   const type = outboundTypeOf(notice.event);
   const enhancedCode = textOf(detail['status']);
@@ -33,35 +33,35 @@ export function outboundBody(notice: Notice, { sent, messageId, from }: EventFac
   return Buffer.from(JSON.stringify(event));
 }
 
-/** What each event means. */
-export const MEANINGS: Readonly<Record<OutboundType, string>> = {
+/** Explanations of the events. */
+export const EVENT_EXPLANATIONS: Readonly<Record<OutboundType, string>> = {
   'webhook.test': 'This is a test: no mail was sent.',
-  'email.queued': 'The message was taken and is on its way to these recipients.',
-  'email.delivered': 'The server of the recipient took the message.',
-  'email.deferred': 'The server of the recipient did not take it now. It is tried again by itself.',
-  'email.bounced': 'It was not delivered and is not tried again.',
-  'email.complained': 'The recipient called it unwanted. Your programs write to this address no more.',
-  'email.suppressed': 'Nothing was sent to this address: it is on the suppression list. list_suppressions says why.',
+  'email.queued': 'The message was accepted and is queued for these recipients.',
+  'email.delivered': "The recipient's server accepted the message.",
+  'email.deferred': "The recipient's server deferred the message. It is retried automatically.",
+  'email.bounced': 'The message was not delivered and is not retried.',
+  'email.complained': 'The recipient reported it as spam. The address is now suppressed for API sending.',
+  'email.suppressed': 'Not sent: the address is on the suppression list. list_suppressions shows the reason.',
   'sender.paused':
-    'The mailbox or key that sent this is paused: its mail is held. list_paused_senders says why, resume_sender lets it go on.',
+    'The mailbox or key that sent this is paused and its mail is held. list_paused_senders shows the reason, resume_sender releases the mail.',
 };
 
-/** What enhanced codes say of a failure, by how they begin. RFC 3463 3. */
-const CAUSES: readonly (readonly [string, string])[] = [
-  ['.1.', 'The address is wrong or does not exist: write to it no more.'],
+/** Causes of a failure by prefix of the enhanced status code. RFC 3463 3. */
+const FAILURE_CAUSES: readonly (readonly [string, string])[] = [
+  ['.1.', 'The address is wrong or does not exist: remove it from your list.'],
   ['.2.2', 'The mailbox is full.'],
-  ['.2.', 'The mailbox cannot take mail.'],
-  ['.3.4', 'The message is too large for it.'],
-  ['.4.', 'Its server could not be reached.'],
-  ['.5.', 'The two servers did not understand each other.'],
-  ['.6.', 'Its server does not take such content.'],
-  ['.7.', 'Its server refuses it by policy: look at the text, and at the DNS records of your domain.'],
+  ['.2.', 'The mailbox does not accept mail.'],
+  ['.3.4', 'The message is too large for the mailbox.'],
+  ['.4.', "The recipient's server could not be reached."],
+  ['.5.', 'SMTP protocol error between the servers.'],
+  ['.6.', "The recipient's server does not accept this content."],
+  ['.7.', "The recipient's server rejected it by policy: check the reply text and the DNS records of your domain."],
 ];
 
 function explanationOf(type: OutboundType, status: string | null): string {
   const failed = type === 'email.deferred' || type === 'email.bounced';
-  const cause = failed ? CAUSES.find(([code]) => status?.slice(1).startsWith(code))?.[1] : undefined;
-  return cause === undefined ? MEANINGS[type] : `${MEANINGS[type]} ${cause}`;
+  const cause = failed ? FAILURE_CAUSES.find(([code]) => status?.slice(1).startsWith(code))?.[1] : undefined;
+  return cause === undefined ? EVENT_EXPLANATIONS[type] : `${EVENT_EXPLANATIONS[type]} ${cause}`;
 }
 
 function textOf(value: unknown): string | null {

@@ -1,19 +1,19 @@
 import { query, type Read } from '../../mail/store/engine/types.ts';
-import { rowId } from '../ids.ts';
+import { rowId } from '../core/ids.ts';
 
-/** What is known of a message that leaves, beside the event itself. */
+/** Facts about an outbound message, for the body of its events. */
 export interface EventFacts {
-  /** Of what a program sent: the row of the send API. */
+  /** The row of the send API; null: submitted otherwise. */
   sent: { id: number; subject: string; tags: Record<string, string> } | null;
   /** Message-ID with angle brackets; '' when unknown. */
   messageId: string;
   /** Envelope sender. */
   from: string;
-  /** Of the key, token or mailbox that sent it; null: of none. */
+  /** Project of the key, token or mailbox that sent it; null: none. */
   project: number | null;
 }
 
-type Sent = {
+type SentRow = {
   id: number;
   credential: string;
   message_id: string;
@@ -26,7 +26,7 @@ export const eventFacts = query(
   'event-facts',
   async (rx, input: { organization: number; trace: string; account: number | null }): Promise<EventFacts> => {
     const { organization, trace, account } = input;
-    const sent = await rx.get<Sent>(
+    const sent = await rx.get<SentRow>(
       `SELECT id, credential, message_id, sender, subject, tags FROM sent_email
        WHERE trace = ? AND organization_id = ?`,
       trace,

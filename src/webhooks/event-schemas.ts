@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { OUTBOUND_TYPES } from './event-types.ts';
 
 const Url24 = z.string().describe('good for 24 hours, without a credential');
-const Passed = z.enum(['pass', 'fail', 'none']);
+const AuthResult = z.enum(['pass', 'fail', 'none']);
 const Time = z.string().describe('RFC 3339, UTC');
 
 export const AttachmentElement = z.object({
@@ -17,17 +17,17 @@ export const AttachmentElement = z.object({
 });
 export type AttachmentElement = z.output<typeof AttachmentElement>;
 
-/** What the server itself found out about a message; nothing of it is read from the message. */
-export const TrustShown = z.object({
-  auth: z.object({ spf: Passed, dkim: Passed, dmarc: Passed }),
-  alignedFrom: z.boolean().describe('SPF or DKIM vouches for the domain of the author'),
-  knownSender: z.boolean().describe('the mailbox knows this author, who has proved to be it'),
+/** Results of the server's own checks; nothing is copied from the message. */
+export const InboundTrust = z.object({
+  auth: z.object({ spf: AuthResult, dkim: AuthResult, dmarc: AuthResult }),
+  alignedFrom: z.boolean().describe('SPF or DKIM passed and is aligned with the From domain'),
+  knownSender: z.boolean().describe('authenticated sender with whom the mailbox has exchanged mail'),
   verdict: z.enum(['clear', 'suspicious', 'quarantined']),
   flags: z.array(z.string()),
   externalSender: z.boolean(),
 });
 
-/** What a webhook of a mailbox is told of a message: what the sender wrote, as plain strings. */
+/** The event of a received message, for the webhook of a mailbox: the sender's content as plain strings. */
 export const InboundEvent = z.object({
   type: z.literal('email.inbound'),
   mailbox: z.string().describe('the address of the mailbox'),
@@ -42,32 +42,34 @@ export const InboundEvent = z.object({
     receivedAt: Time,
     attachments: z.array(AttachmentElement),
   }),
-  trust: TrustShown.nullable().describe('what this server found out about it; null for what it did not judge'),
+  trust: InboundTrust.nullable().describe(
+    'results of the checks of this server; null when the message was not checked',
+  ),
   truncated: z
     .object({ fields: z.array(z.string()), url: Url24 })
     .optional()
-    .describe('only there when fields of message were cut, and says which; url has the whole message'),
+    .describe('present when fields of message were truncated, with their names; url has the whole message'),
 });
 export type InboundEvent = z.output<typeof InboundEvent>;
 
-/** What a webhook of an organization is told of mail that leaves. */
+/** The event of outbound mail, for webhooks of an organization. */
 export const OutboundEvent = z.object({
-  id: z.string().describe('that of the header webhook-id: the same for every attempt'),
+  id: z.string().describe('same as the header webhook-id, for every attempt'),
   type: z.enum(OUTBOUND_TYPES),
   createdAt: Time,
   data: z.object({
-    emailId: z.string().nullable().describe('of what a program sent; null: it came by SMTP'),
+    emailId: z.string().nullable().describe('id of the send API; null: submitted by SMTP'),
     trace: z.string(),
     messageId: z.string().nullable(),
     from: z.string(),
     to: z.array(z.string()),
     subject: z.string().nullable(),
     tags: z.record(z.string(), z.string()),
-    smtpCode: z.number().nullable().describe('of the server that answered; null: none did'),
+    smtpCode: z.number().nullable().describe("the remote server's reply code; null: no reply"),
     enhancedCode: z.string().nullable(),
     host: z.string().nullable(),
-    text: z.string().nullable().describe('what that server said'),
-    explanation: z.string().describe('a sentence for people'),
+    text: z.string().nullable().describe("the remote server's reply text"),
+    explanation: z.string().describe('explanation for humans'),
   }),
 });
 export type OutboundEvent = z.output<typeof OutboundEvent>;

@@ -1,6 +1,6 @@
-import { TOLD_OUTSIDE, type ToldOutside } from '../../mail/store/listener.ts';
+import { NOTIFIABLE_EVENTS, type NotifiableEvent } from '../../mail/store/notification/listener.ts';
 
-/** What receivers call it, by what the journal calls it. */
+/** Public event types, by journal event. */
 const TYPES = {
   submitted: 'email.queued',
   delivered: 'email.delivered',
@@ -9,28 +9,26 @@ const TYPES = {
   complained: 'email.complained',
   suppressed: 'email.suppressed',
   paused: 'sender.paused',
-} as const satisfies Record<ToldOutside, string>;
+} as const satisfies Record<NotifiableEvent, string>;
 
-export type EventType = (typeof TYPES)[ToldOutside];
+/** Outbound events that webhooks of an organization can subscribe to. */
+export const EVENT_TYPES = NOTIFIABLE_EVENTS.map((event) => TYPES[event]);
 
-/** Events of mail that leaves, which webhooks of an organization hear of. */
-export const EVENT_TYPES = TOLD_OUTSIDE.map((event) => TYPES[event]);
-
-/** All that webhooks of an organization are told. */
+/** Outbound event types, with the test event. */
 export const OUTBOUND_TYPES = [...EVENT_TYPES, 'webhook.test'] as const;
 export type OutboundType = (typeof OUTBOUND_TYPES)[number];
 
-/** As receivers know an event of the journal. */
+/** The public type of a journal event. */
 export function typeOf(event: string): OutboundType | 'email.inbound' {
   return event === 'received' ? 'email.inbound' : outboundTypeOf(event);
 }
 
-/** As receivers know an event of mail that leaves. */
+/** The public type of an outbound journal event. */
 export function outboundTypeOf(event: string): OutboundType {
-  return TYPES[event as ToldOutside] ?? 'webhook.test';
+  return TYPES[event as NotifiableEvent] ?? 'webhook.test';
 }
 
-/** As the journal knows what receivers ask for. */
-export function eventsOf(types: readonly string[]): ToldOutside[] {
-  return TOLD_OUTSIDE.filter((event) => types.includes(TYPES[event]));
+/** The journal events of public types. */
+export function eventsOf(types: readonly string[]): NotifiableEvent[] {
+  return NOTIFIABLE_EVENTS.filter((event) => types.includes(TYPES[event]));
 }

@@ -1,27 +1,27 @@
 import { readFileSync } from 'node:fs';
-import { storedMessage } from '../../mail/store/arrival.ts';
-import { blobPath } from '../../mail/store/blob.ts';
-import { blobBytes } from '../../mail/store/content.ts';
-import { veiled } from '../../mail/store/veil.ts';
+import { storedMessage } from '../../mail/store/blob/stored-message.ts';
+import { blobPath } from '../../mail/store/blob/blob.ts';
+import { blobBytes } from '../../mail/store/blob/content.ts';
+import { redacted } from '../../mail/agents/quarantine/redact.ts';
 import { query } from '../../mail/store/engine/types.ts';
-import type { LinkMaker } from './attachment-link.ts';
+import type { AttachmentLinkContext } from './attachment-link.ts';
 import { inboundBody } from './payload.ts';
 
 export type WebhookBody =
   | { kind: 'body'; body: Uint8Array }
-  /** The message is no more. */
+  /** The message was deleted. */
   | { kind: 'gone' }
   | { kind: 'unreadable' };
 
 /**
- * The body of `email.inbound` for one message. `blobs` is the directory of blob files. Decoding and hashing a large
- * message takes long and its file is read at once: that is for the reader thread.
+ * The body of `email.inbound` for one message. `blobs`: directory of the blob files. Run it in the reader thread for large
+ * messages: it decodes, hashes and reads the file synchronously.
  */
 export const inboundWebhookBody = query(
   'inbound-webhook-body',
   async (
     rx,
-    input: { account: number; email: number; mailbox: string; blobs: string; links: LinkMaker },
+    input: { account: number; email: number; mailbox: string; blobs: string; links: AttachmentLinkContext },
   ): Promise<WebhookBody> => {
     const stored = await storedMessage.run(rx, input);
     if (stored === undefined) return { kind: 'gone' };
@@ -29,7 +29,7 @@ export const inboundWebhookBody = query(
     if (found === undefined) return { kind: 'gone' };
     const bytes = 'data' in found ? found.data : fileOf(input.blobs, found.file);
     if (bytes === undefined || bytes.byteLength < stored.length) return { kind: 'unreadable' };
-    const shown = stored.veiledFrom === null ? bytes : veiled(bytes, 0, stored.veiledFrom);
+    const shown = stored.redactedFrom === null ? bytes : redacted(bytes, 0, stored.redactedFrom);
     return { kind: 'body', body: inboundBody(input.mailbox, input.email, stored, shown, input.links) };
   },
 );

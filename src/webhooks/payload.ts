@@ -1,69 +1,74 @@
 import { createHash } from 'node:crypto';
 import type { Part } from '../../mail/message/parts.ts';
 import { partBytes, readMessage } from '../../mail/message/readable.ts';
-import type { StoredMessage } from '../../mail/store/arrival.ts';
-import { attachmentUrl, type LinkMaker, WHOLE } from './attachment-link.ts';
+import type { StoredMessage } from '../../mail/store/blob/stored-message.ts';
+import { attachmentUrl, type AttachmentLinkContext, WHOLE } from './attachment-link.ts';
 import type { AttachmentElement, InboundEvent } from './event-schemas.ts';
 
-/** Octets of a body at most: what a receiver with common limits takes. */
-const LARGEST = 5 * 1024 * 1024;
-/** Characters of a header field. With the longest fields and the most attachments, half the room is left for text. */
-const LONGEST_FIELD = 64 * 1024;
+/** Octets of a body: within common request limits of receivers. */
+const MAX_BODY_OCTETS = 5 * 1024 * 1024;
+/** Characters of a header field. With maximal fields and attachments half of the body remains for text. */
+const MAX_FIELD_CHARACTERS = 64 * 1024;
 
-/** The body of `email.inbound`: what the sender wrote, as plain strings, at most 5 MiB of JSON. */
+/** The body of `email.inbound`: the sender's content as plain strings, at most 5 MiB of JSON. */
 export function inboundBody(
   mailbox: string,
   email: number,
   stored: StoredMessage,
   blob: Uint8Array,
-  links: LinkMaker,
+  links: AttachmentLinkContext,
 ): Buffer {
   const { attachments, ...read } = readMessage(blob, stored.parts);
   const message = {
     ...read,
-    // Of a longer one not all would fit in any case, and JSON of it takes long.
-    text: read.text.slice(0, LARGEST),
-    html: read.html.slice(0, LARGEST),
+    // Cut early: more would not fit, and encoding it takes long.
+    text: read.text.slice(0, MAX_BODY_OCTETS),
+    html: read.html.slice(0, MAX_BODY_OCTETS),
     receivedAt: new Date(stored.receivedAt).toISOString(),
-    attachments: attachments.map((part) => element(email, part, blob, links)),
+    attachments: attachments.map((part) => attachmentElement(email, part, blob, links)),
   };
   const trust = stored.trust && { ...stored.trust, flags: [...stored.trust.flags] };
   const event: InboundEvent = { type: 'email.inbound', mailbox, message, trust };
   const whole = Buffer.from(JSON.stringify(event));
-  return whole.length <= LARGEST ? whole : Buffer.from(JSON.stringify(shortened(event, email, links)));
+  return whole.length <= MAX_BODY_OCTETS ? whole : Buffer.from(JSON.stringify(truncateEvent(event, email, links)));
 }
 
-/** Texts are cut from their end: html before text, as it says the same with more words. */
-function shortened(event: InboundEvent, email: number, links: LinkMaker): InboundEvent {
+/** Truncates texts at their end: html before text, because it is the longer form of the same. */
+function truncateEvent(event: InboundEvent, email: number, links: AttachmentLinkContext): InboundEvent {
   const whole = event.message;
   const url = attachmentUrl(links, email, WHOLE);
   const message = { ...whole, text: '', html: '' };
   for (const name of ['from', 'to', 'cc', 'subject', 'messageId'] as const) {
-    message[name] = whole[name].slice(0, LONGEST_FIELD).toWellFormed();
+    message[name] = whole[name].slice(0, MAX_FIELD_CHARACTERS).toWellFormed();
   }
   const fields = ['from', 'to', 'cc', 'subject', 'messageId', 'text', 'html'];
-  let room = LARGEST - encoded({ ...event, message, truncated: { fields, url } });
+  let room = MAX_BODY_OCTETS - jsonOctets({ ...event, message, truncated: { fields, url } });
   for (const name of ['text', 'html'] as const) {
-    message[name] = beginning(whole[name], room);
-    room -= encoded(message[name]);
+    message[name] = truncateToJson(whole[name], room);
+    room -= jsonOctets(message[name]);
   }
   const cut = fields.filter((name) => message[name as 'text'] !== whole[name as 'text']);
   return { ...event, message, truncated: { fields: cut, url } };
 }
 
-/** As much of a text as its JSON has room for. Escapes are anywhere, so a first guess may be too long. */
-function beginning(text: string, room: number): string {
+/** The begin of a text whose JSON fits. Escapes vary, so the first estimate may be too long. */
+function truncateToJson(text: string, room: number): string {
   let kept = text;
-  for (let size = encoded(kept); size > room; size = encoded(kept)) {
+  for (let size = jsonOctets(kept); size > room; size = jsonOctets(kept)) {
     kept = kept.slice(0, Math.floor((kept.length * Math.max(0, room - 2) * 0.99) / size)).toWellFormed();
     if (kept === '') break;
   }
   return kept;
 }
 
-const encoded = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+const jsonOctets = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-function element(email: number, part: Part, blob: Uint8Array, links: LinkMaker): AttachmentElement {
+function attachmentElement(
+  email: number,
+  part: Part,
+  blob: Uint8Array,
+  links: AttachmentLinkContext,
+): AttachmentElement {
   const bytes = partBytes(blob, part);
   return {
     id: `att_${email}_${part.path}`,
@@ -77,7 +82,7 @@ function element(email: number, part: Part, blob: Uint8Array, links: LinkMaker):
   };
 }
 
-/** A name that can be saved under: no path, no control characters, never empty. */
+/** A safe file name: no path, no control characters, never empty. */
 export function safeName(name: string, part: Pick<Part, 'path' | 'subtype'>): string {
   const plain = name
     .toWellFormed()

@@ -1,48 +1,49 @@
 import { Agent as PlainAgent, type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 
-const LARGEST_ANSWER = 64 * 1024;
-const EXCERPT = 500;
-/** Connections that rest, of one receiver, and for how long. */
-const RESTING = 10;
-const REST_MS = 5_000;
+const MAX_RESPONSE_OCTETS = 64 * 1024;
+const MAX_EXCERPT_CHARACTERS = 500;
+/** Idle connections per receiver, and their timeout. */
+const MAX_IDLE_CONNECTIONS = 10;
+const IDLE_TIMEOUT_MS = 5_000;
 
-export interface Posted {
+export interface PostResult {
   /** HTTP; null: no answer. */
   status: number | null;
-  /** Why it does not count; null: it does. */
+  /** Reason of the failure; null: success. */
   problem: string | null;
-  /** How the answer begins. */
+  /** Begin of the response body. */
   response: string;
 }
 
-export interface Posting {
+export interface PostRequest {
   url: URL;
-  /** Was judged just before: the name is not looked up again. */
+  /** The checked address: the name is not looked up again. */
   ip: string;
   headers: Record<string, string>;
   body: Uint8Array;
 }
 
-/** Posts to receivers. Connections that ended well rest a little and are used again, for the same address only. */
+/** Sends HTTP requests to receivers. Reuses idle connections, only to the same address. */
 export class Poster implements Disposable {
-  readonly #plain = new PlainAgent({ keepAlive: true, maxFreeSockets: RESTING, timeout: REST_MS });
-  readonly #tls = new TlsAgent({ keepAlive: true, maxFreeSockets: RESTING, timeout: REST_MS });
+  readonly #plain = new PlainAgent({ keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS, timeout: IDLE_TIMEOUT_MS });
+  readonly #tls = new TlsAgent({ keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS, timeout: IDLE_TIMEOUT_MS });
 
   /**
-   * Redirects are not followed, compressed answers are not undone, an answer is read up to 64 KiB. The status decides:
-   * who says 200 and then talks on without an end has taken it. Never rejects.
+   * Sends one request. Does not follow redirects or decompress; reads up to 64 KiB of the response. The status alone
+   * decides: a 200 with an endless body is a success. Never rejects.
    */
-  async post(posting: Posting, late: AbortSignal): Promise<Posted> {
+  async post(posting: PostRequest, late: AbortSignal): Promise<PostResult> {
     try {
-      const answer = await this.#ask(posting, late);
+      const answer = await this.#request(posting, late);
       const response = await excerpt(answer);
       const status = answer.statusCode ?? 0;
       if (status >= 200 && status < 300) return { status, problem: null, response };
-      const problem = status >= 300 && status < 400 ? 'redirects are not followed' : 'the receiver refused it';
+      const problem =
+        status >= 300 && status < 400 ? 'redirects are not followed' : 'the receiver returned an error status';
       return { status, problem, response };
     } catch (error) {
-      const problem = late.aborted ? 'no answer within 10 seconds' : (error as Error).message.slice(0, 200);
+      const problem = late.aborted ? 'no response within 10 seconds' : (error as Error).message.slice(0, 200);
       return { status: null, problem, response: '' };
     }
   }
@@ -52,23 +53,23 @@ export class Poster implements Disposable {
     this.#tls.destroy();
   }
 
-  async #ask(posting: Posting, late: AbortSignal): Promise<IncomingMessage> {
-    for (let left = RESTING; ; left--) {
-      const asked = this.#send(posting, late);
+  async #request(posting: PostRequest, late: AbortSignal): Promise<IncomingMessage> {
+    for (let retries = MAX_IDLE_CONNECTIONS; ; retries--) {
+      const attempt = this.#send(posting, late);
       try {
-        return await asked.answer;
+        return await attempt.answer;
       } catch (error) {
-        // It rested too long for the receiver, which closed it while we wrote: that is no answer to this request.
-        if (!asked.request.reusedSocket || late.aborted || left === 0) throw error;
+        // The receiver closed the idle connection while we wrote: retry on another one.
+        if (!attempt.request.reusedSocket || late.aborted || retries === 0) throw error;
       }
     }
   }
 
-  #send({ url, ip, headers, body }: Posting, signal: AbortSignal) {
+  #send({ url, ip, headers, body }: PostRequest, signal: AbortSignal) {
     const tls = url.protocol === 'https:';
     const request: ClientRequest = (tls ? tlsRequest : plainRequest)({
       method: 'POST',
-      // The address and not the name, so that nothing is looked up; the certificate is checked against the Host field.
+      // The checked address, so that no lookup follows; the certificate is checked against the Host field.
       host: ip,
       port: url.port === '' ? (tls ? 443 : 80) : Number(url.port),
       path: `${url.pathname}${url.search}`,
@@ -83,23 +84,23 @@ export class Poster implements Disposable {
   }
 }
 
-/** Reads so much and hangs up on the rest. */
+/** Reads up to the limit and closes the connection on more. */
 async function excerpt(answer: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
-      if (chunks.length < 8) chunks.push(chunk.subarray(0, 4 * EXCERPT));
+      if (chunks.length < 8) chunks.push(chunk.subarray(0, 4 * MAX_EXCERPT_CHARACTERS));
       size += chunk.length;
-      if (size > LARGEST_ANSWER) break;
+      if (size > MAX_RESPONSE_OCTETS) break;
     }
   } catch {
-    // The status was read; how the answer went on is only for people.
+    // The status decides; the body is informational.
   }
-  return sanitized(Buffer.concat(chunks).toString('utf8')).slice(0, EXCERPT);
+  return sanitized(Buffer.concat(chunks).toString('utf8')).slice(0, MAX_EXCERPT_CHARACTERS);
 }
 
-/** One line that can stand in a log or a page. */
+/** Replaces control characters: one line, safe for logs and pages. */
 export function sanitized(text: string): string {
   return text.toWellFormed().replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, ' ');
 }

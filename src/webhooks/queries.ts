@@ -1,28 +1,28 @@
 import { query, type Row } from '../../mail/store/engine/types.ts';
 
-/** A webhook for which something is due. */
-export interface DueHook extends Row {
+/** A webhook with due events. */
+export interface DueWebhook extends Row {
   listener: number;
   organization: number;
   url: string;
 }
 
-/** Those that can be told: not disabled, of an account and an organization that work. */
-const OPEN = `FROM listener l JOIN webhook w ON w.listener_id = l.id
+/** Active webhooks: not disabled, of an active account and organization. */
+const ENABLED = `FROM listener l JOIN webhook w ON w.listener_id = l.id
   JOIN organization o ON o.id = w.organization_id AND o.frozen_at IS NULL
   LEFT JOIN account a ON a.id = l.account_id
   WHERE l.off_at IS NULL AND (l.account_id IS NULL OR a.state = 1)`;
-/** The same, those first that wait longest: only those are read that something waits for. */
+/** The same, ordered by due time; the index has only webhooks with pending events. */
 const DUE = `FROM listener l INDEXED BY listener_due CROSS JOIN webhook w ON w.listener_id = l.id
   CROSS JOIN organization o ON o.id = w.organization_id AND o.frozen_at IS NULL
   LEFT JOIN account a ON a.id = l.account_id
   WHERE l.off_at IS NULL AND (l.account_id IS NULL OR a.state = 1) AND l.due_at IS NOT NULL`;
 
-/** Webhooks with something due, none of those in `not`. What waits behind the first in line costs no look. */
-export const dueHooks = query(
+/** Webhooks with due events, except those in `not`. Reads only the first event of each. */
+export const dueWebhooks = query(
   'due-hooks',
-  (rx, input: { now: number; not: readonly number[]; limit: number }): Promise<DueHook[]> =>
-    rx.all<DueHook>(
+  (rx, input: { now: number; not: readonly number[]; limit: number }): Promise<DueWebhook[]> =>
+    rx.all<DueWebhook>(
       `SELECT l.id AS listener, w.organization_id AS organization, w.url ${DUE}
        AND l.due_at <= ?1 AND l.id NOT IN (SELECT value FROM json_each(?2)) ORDER BY l.due_at LIMIT ?3`,
       input.now,
@@ -31,9 +31,9 @@ export const dueHooks = query(
     ),
 );
 
-/** When the next notice is due of webhooks that are not in `not`, ms UTC. */
+/** The next due time of webhooks that are not in `not`, ms UTC. */
 export const nextNotice = query(
-  'next-notice',
+  'next-webhook-event',
   async (rx, input: { not: readonly number[] }): Promise<number | undefined> => {
     const row = await rx.get<{ at: number }>(
       `SELECT l.due_at AS at ${DUE} AND l.id NOT IN (SELECT value FROM json_each(?)) ORDER BY l.due_at LIMIT 1`,
@@ -43,31 +43,53 @@ export const nextNotice = query(
   },
 );
 
-export interface Target extends Row {
+export interface WebhookTarget extends Row {
   listener: number;
   organization: number;
-  /** Null: of the organization. */
+  /** Null: webhook of the organization. */
   account: number | null;
-  /** Only what this project sends. */
+  /** Null, or the project whose events it gets. */
   project: number | null;
-  /** Of the mailbox; '' when it is of the organization. */
+  /** Address of the mailbox; '' for a webhook of the organization. */
   address: string;
   url: string;
-  /** Sealed. */
+  /** Encrypted. */
   secret: Uint8Array;
-  /** ms UTC. */
-  failingSince: number | null;
-  toldDeadAt: number | null;
 }
 
-/** Where a listener is; undefined when it was removed or disabled. */
-export const webhookTarget = query('webhook-target', (rx, input: { listener: number }): Promise<Target | undefined> =>
-  rx.get<Target>(
-    `SELECT w.listener_id AS listener, w.organization_id AS organization, w.account_id AS account,
-         w.project_id AS project, coalesce(a.address, '') AS address, w.url, w.secret,
-         w.failing_since AS failingSince, w.told_dead_at AS toldDeadAt ${OPEN} AND l.id = ?`,
-    input.listener,
-  ),
+/** The target of a listener; undefined when deleted or disabled. */
+export const webhookTarget = query(
+  'webhook-target',
+  (rx, input: { listener: number }): Promise<WebhookTarget | undefined> =>
+    rx.get<WebhookTarget>(
+      `SELECT w.listener_id AS listener, w.organization_id AS organization, w.account_id AS account,
+         w.project_id AS project, coalesce(a.address, '') AS address, w.url, w.secret ${ENABLED} AND l.id = ?`,
+      input.listener,
+    ),
+);
+
+/** A webhook whose owners get a notice. */
+export type FailingWebhook = Pick<WebhookTarget, 'listener' | 'organization' | 'account' | 'address' | 'url'> & Row;
+
+const FAILING = `SELECT w.listener_id AS listener, w.organization_id AS organization, w.account_id AS account,
+  coalesce(a.address, '') AS address, w.url ${ENABLED} AND w.disabled_at IS NULL AND w.failing_since IS NOT NULL`;
+
+/** Lists failing webhooks with a dead delivery whose owners were not notified yet. May scan. */
+export const failingWebhooks = query(
+  'failing-webhooks',
+  (rx, { limit }: { limit: number }): Promise<FailingWebhook[]> =>
+    rx.all<FailingWebhook>(
+      `${FAILING} AND w.dead_notified_at IS NULL AND EXISTS (SELECT 1 FROM webhook_delivery d
+       WHERE d.listener_id = w.listener_id AND d.outcome = 'dead' AND d.at >= w.failing_since) LIMIT ?`,
+      limit,
+    ),
+);
+
+/** Lists webhooks whose attempts failed for `forMs`, from the first failure to the newest. May scan. */
+export const longFailingWebhooks = query(
+  'long-failing-webhooks',
+  (rx, { forMs, limit }: { forMs: number; limit: number }): Promise<FailingWebhook[]> =>
+    rx.all<FailingWebhook>(`${FAILING} AND w.last_delivery_at - w.failing_since >= ? LIMIT ?`, forMs, limit),
 );
 
 export interface DeliveryLine extends Row {
@@ -90,7 +112,7 @@ export const listWebhookAttempts = query(
   'list-webhook-attempts',
   (rx, input: { listener: number; before: number; limit: number }): Promise<DeliveryLine[]> =>
     rx.all<DeliveryLine>(
-      `SELECT id, notice_id AS notice, event, email_id AS email, at, url, outcome, status, problem, request, response,
+      `SELECT id, event_id AS notice, event, email_id AS email, at, url, outcome, status, problem, request, response,
          duration_ms AS durationMs
        FROM webhook_delivery WHERE listener_id = ? AND id < ? ORDER BY id DESC LIMIT ?`,
       input.listener,
@@ -99,18 +121,31 @@ export const listWebhookAttempts = query(
     ),
 );
 
-export interface Attempt extends Row {
+export interface LastWebhookAttempt extends Row {
   outcome: string;
   status: number | null;
   problem: string | null;
   durationMs: number;
 }
 
-/** The newest attempt at a notice. */
-export const attemptOf = query('attempt-of', (rx, input: { notice: number }): Promise<Attempt | undefined> =>
-  rx.get<Attempt>(
+/** The newest attempt of an event. */
+export const attemptOf = query('attempt-of', (rx, input: { notice: number }): Promise<LastWebhookAttempt | undefined> =>
+  rx.get<LastWebhookAttempt>(
     `SELECT outcome, status, problem, duration_ms AS durationMs FROM webhook_delivery
-       WHERE notice_id = ? ORDER BY id DESC LIMIT 1`,
+       WHERE event_id = ? ORDER BY id DESC LIMIT 1`,
     input.notice,
   ),
+);
+
+/** The newest message of an account. */
+export const newestEmail = query(
+  'newest-email',
+  async (rx, input: { account: number }): Promise<number | undefined> => {
+    const row = await rx.get<{ id: number }>(
+      `SELECT e.id FROM email e WHERE e.account_id = ? AND EXISTS (SELECT 1 FROM entry n WHERE n.email_id = e.id)
+       ORDER BY e.id DESC LIMIT 1`,
+      input.account,
+    );
+    return row?.id;
+  },
 );

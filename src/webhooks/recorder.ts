@@ -1,41 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../mail/log.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
-import { type EndedAttempt, endWebhookAttempts, type WebhookNews } from './commands.ts';
+import { type EndedAttempt, endWebhookAttempts } from './commands.ts';
 
-/** Ends of attempts in one command; each touches a few rows. */
-const TOGETHER = 80;
+/** Finished attempts in one command; each changes a few rows. */
+const BATCH_SIZE = 80;
 const PAUSE_MS = 5_000;
 
-export interface Ended extends EndedAttempt {
-  news: readonly WebhookNews[];
-}
-
 /**
- * Writes down how attempts ended, those of all webhooks that ended during one commit in the next one. What cannot be
- * written stays here and is written later: a receiver that took something is not told again because our disk is full.
+ * Records finished attempts: those that finish during one commit are written in the next. Retries failed writes, so that a
+ * full disk does not repeat deliveries that a receiver accepted.
  */
-export class Recorder {
+export class WebhookRecorder {
   readonly #store: Store;
   readonly #log: Log;
-  readonly #queued: () => void;
-  #waiting: { ended: Ended; done: () => void }[] = [];
+  #waiting: { ended: EndedAttempt; done: () => void }[] = [];
   #writing: Promise<void> | undefined;
   readonly #closing = new AbortController();
 
-  constructor(store: Store, log: Log, queued: () => void) {
+  constructor(store: Store, log: Log) {
     this.#store = store;
     this.#log = log;
-    this.#queued = queued;
   }
 
-  /** Ends that wait to be written. */
+  /** Unrecorded attempts. */
   get depth(): number {
     return this.#waiting.length;
   }
 
-  /** Resolves when it is committed, or when this closes without: then it is told again after the next start. */
-  record(ended: Ended): Promise<void> {
+  /** Resolves when committed, or when this closes first: then the event is sent again after the next start. */
+  record(ended: EndedAttempt): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push({ ended, done: resolve });
     this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
@@ -49,7 +43,7 @@ export class Recorder {
 
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.slice(0, TOGETHER);
+      const batch = this.#waiting.slice(0, BATCH_SIZE);
       const written = await this.#write(batch.map((one) => one.ended));
       if (!written && !this.#closing.signal.aborted) continue;
       this.#waiting.splice(0, batch.length);
@@ -57,15 +51,12 @@ export class Recorder {
     }
   }
 
-  async #write(batch: readonly Ended[]): Promise<boolean> {
+  async #write(ended: readonly EndedAttempt[]): Promise<boolean> {
     try {
-      const news = batch.flatMap((one) => one.news);
-      const ended = batch.map(({ notice, end, attempt }) => ({ notice, end, attempt }));
-      const { queued } = await this.#store.write(endWebhookAttempts, { ended, news });
-      if (queued) this.#queued();
+      await this.#store.write(endWebhookAttempts, { ended });
       return true;
     } catch (error) {
-      this.#log.error({ err: error }, 'how webhooks were told could not be written down, it is tried again');
+      this.#log.error({ err: error }, 'failed to record webhook deliveries, will retry');
       await sleep(PAUSE_MS, undefined, { signal: this.#closing.signal, ref: false }).catch(() => undefined);
       return false;
     }

@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto';
 
-/** The purpose under which signing secrets are sealed; the row is (webhook, {@link secretRow}). */
+/** Encryption purpose of signing secrets; the row is (webhook, {@link secretRow}). */
 export const WEBHOOK_PURPOSE = 'webhook secret';
 
-/** A secret is of a mailbox, or of an organization: no other can use it. */
+/** Binds an encrypted secret to its mailbox or organization. */
 export function secretRow({ account, organization }: { account: number | null; organization: number }): string {
   return account === null ? `organization/${organization}` : String(account);
 }
 
 /**
- * The headers by which a receiver knows the sender. `X-Service-Signature` is HMAC-SHA256 over the octets of the body,
- * keyed with the secret as it was shown; the three others are Standard Webhooks', which add an id and a time.
+ * The signature headers. `X-Service-Signature` is HMAC-SHA256 over the body, keyed with the secret as shown to the user;
+ * the three others follow Standard Webhooks, with an id and a timestamp.
  */
 export function signedHeaders(
   secret: string,

@@ -3,7 +3,7 @@ import type { SendMailOptions } from 'nodemailer';
 /** A hostile mail of the corpus. */
 export interface Attack {
   name: string;
-  /** Whom it wants written to: an address of its own that stands nowhere else. */
+  /** Address of the attacker, which appears nowhere else. */
   loot: string;
   mail: SendMailOptions;
 }

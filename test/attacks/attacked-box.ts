@@ -33,10 +33,11 @@ export class AttackedBox implements AsyncDisposable {
       RESOLVERS: dns.address,
       OUTBOUND_PORT: String(sink.port),
       EXEMPT_NETWORKS: '127.0.0.0/8',
+      MAILBOX_DAILY: '0',
       LOG_LEVEL: 'debug',
     };
     const opened = new AttackedBox(await startBox({ hostname: 'mail.home.example', settings }), dns, sink);
-    await opened.#furnish();
+    await opened.#createServices();
     return opened;
   }
 
@@ -100,7 +101,7 @@ export class AttackedBox implements AsyncDisposable {
     for (const one of [this.box, this.#dns, this.#sink]) await one[Symbol.asyncDispose]();
   }
 
-  async #furnish(): Promise<void> {
+  async #createServices(): Promise<void> {
     const link = /\/auth\/setup\?token=([\w-]+)/.exec(this.box.printed.join('\n'));
     const claim = { token: link?.[1], password: 'a calculus of logic', email: 'ada@people.example' };
     const json = { 'content-type': 'application/json' };

@@ -119,7 +119,7 @@ async function obey(agent: ObedientAgent): Promise<Set<string>> {
   return seen;
 }
 
-/** Whose words stand where they should not, over everything that an agent was answered. */
+/** Finds untrusted text outside of its fields in all answers to an agent. */
 const outside = (agent: ObedientAgent): string[] =>
   agent.answers.flatMap(({ tool, answer }) => unmarked(answer, MARK).map((where) => `${tool} ${where}`));
 
@@ -174,12 +174,12 @@ describe('an agent that does what any text says', () => {
     }
   });
 
-  test.each(['custom', 'signup-bot', undefined] as const)(
+  test.each(['custom', 'signup-bot'] as const)(
     'has the box tell nobody anything by a letter of its own, or as a name that it looks up: %s',
     async (preset) => {
       const agent = new ObedientAgent(overMcp(base, await attacked.mint(preset)));
       await agent.read(await agent.proved(PLAIN));
-      const done = await agent.tellBy(`teller-${preset ?? 'free'}@loot.example`);
+      const done = await agent.tellBy(`teller-${preset}@loot.example`);
       for (const answer of done) expect(answer, JSON.stringify(answer)).toMatchObject({ status: 'pending_approval' });
     },
   );
@@ -265,7 +265,7 @@ describe('words of strangers', () => {
   });
 });
 
-const FILTER = new URL('../../mail/delivery/agent/secrets', import.meta.url);
+const FILTER = new URL('../../mail/agents/secrets', import.meta.url);
 
 // Without the filter of what leaves, who provably wrote is answered with whatever an agent knows.
 describe.skipIf(!existsSync(FILTER))('secrets that are asked for by who may be answered', () => {

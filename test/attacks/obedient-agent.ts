@@ -30,7 +30,7 @@ const FORMATS = ['text', 'markdown', 'html_sanitized', 'headers', 'facts'] as co
  * there, and tries all tools that could bring something to that address or keep a way open to it.
  */
 export class ObedientAgent {
-  /** What each tool answered, refusals included. */
+  /** Answers of all tools, refusals included. */
   readonly answers: { tool: string; answer: Answer }[] = [];
   readonly #call: Call;
   #written = 0;

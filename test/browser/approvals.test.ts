@@ -6,9 +6,9 @@ import { ApprovalWorld } from '../support/approval-world.ts';
 import { openBrowser, signedInAs, watchedPage } from './chromium.ts';
 import { PAYLOADS } from './payloads.ts';
 
-vi.mock('../../mail/delivery/agent/gate.ts', async () => {
-  const { REASONS: reasons } = await import('../support/held-mail.ts');
-  return { judgeAgent: () => Promise.resolve({ kind: 'hold', reasons }) };
+vi.mock('../../mail/agents/gate/gate.ts', async () => {
+  const { holdEverything } = await import('../support/held-mail.ts');
+  return { checkAgentMail: holdEverything };
 });
 
 let browser: Browser;
@@ -38,12 +38,12 @@ describe.each([
     const { page, wrong } = watched;
     await signedInAs(watched, base, secretOf(world.acme.cookie));
     await page.goto(`${base}${world.acme.path}`);
-    await page.getByRole('link', { name: /Waiting for you/ }).click();
+    await page.getByRole('link', { name: /Approvals/ }).click();
     await page.getByRole('link', { name: 'Offer' }).click();
     await page.getByText('was never written to').waitFor();
     await page.getByText('The offer').waitFor();
     await page.getByRole('button', { name: 'Approve and send' }).click();
-    await page.getByText('It is sent.').waitFor();
+    await page.getByText('Message approved.').waitFor();
     expect(await world.item(id)).toMatchObject({ state: 'approved' });
     expect(wrong).toEqual([]);
     await watched.context.close();
@@ -57,8 +57,8 @@ describe.each([
     // The token does not stay where others could read it.
     expect(page.url().includes('token=')).toBe(!javaScriptEnabled);
     expect(await world.item(id)).toMatchObject({ state: 'pending' });
-    await page.getByRole('button', { name: 'Refuse' }).click();
-    await page.getByText('It was refused').waitFor();
+    await page.getByRole('button', { name: 'Reject' }).click();
+    await page.getByText('Rejected').waitFor();
     expect(await world.item(id)).toMatchObject({ state: 'denied' });
     expect(wrong).toEqual([]);
     await context.close();

@@ -52,7 +52,7 @@ test('an agent makes an organization, its human claims it by mail, looks and cut
   const { page, context, wrong } = await watchedPage(browser, base);
   await page.goto(link);
   await page.getByLabel('New password').fill(OWNER_PASSWORD);
-  await page.getByRole('button', { name: 'Claim the organization' }).click();
+  await page.getByRole('button', { name: 'Claim organization' }).click();
   await page.waitForURL(/\/o\/org_\d+\?done=claimed$/);
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Handed over');
   await page.getByText('handed.test').first().waitFor();
@@ -60,7 +60,7 @@ test('an agent makes an organization, its human claims it by mail, looks and cut
 
   await page.getByRole('link', { name: 'Tokens' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Reader');
-  await page.getByRole('button', { name: 'Mint the token' }).click();
+  await page.getByRole('button', { name: 'Create token' }).click();
   const limited = new CurlAgent(base);
   limited.token = (await page.getByLabel('Token', { exact: true }).textContent()) ?? '';
   expect(await limited.tool('list_email_domains')).toMatchObject({ domains: [{ domain: 'handed.test' }] });
@@ -72,8 +72,8 @@ test('an agent makes an organization, its human claims it by mail, looks and cut
   // The agent's own token is the human's to end.
   await page.getByRole('link', { name: 'Tokens' }).click();
   const row = page.getByRole('row').filter({ hasText: made.token.slice(0, 10) });
-  await row.getByText('Revoke', { exact: true }).click();
-  await row.getByRole('button', { name: 'Revoke it' }).click();
+  await row.locator('summary', { hasText: 'Revoke' }).click();
+  await row.getByRole('button', { name: 'Revoke' }).click();
   await page.waitForURL(/done=revoked$/);
   await expect(agent.tool('whoami')).rejects.toThrow(/unauthorized/);
   expect(wrong).toEqual([]);

@@ -26,7 +26,7 @@ afterAll(async () => {
   await portal.box[Symbol.asyncDispose]();
 });
 
-/** What is wanted here is no wrong: the way to the program, and a form that is shown again. */
+/** Expected 4xx console errors: the redirect to the program, and a form shown again. */
 const elsewhere = (wrong: readonly string[]): string[] =>
   wrong.filter((one) => !one.includes(new URL(callback).host) && !one.includes('status of 422'));
 
@@ -45,20 +45,20 @@ describe.each([
     await page.getByLabel('Mail address').fill('ada@example.test');
     await page.getByLabel('Password').fill(OWNER_PASSWORD);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Let this program in?' }).waitFor();
+    await page.getByRole('heading', { name: 'Allow access?' }).waitFor();
     await page.getByText('Mail helper').waitFor();
     const wide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
     expect(await page.evaluate(wide)).toBe(false);
 
     await page.getByRole('checkbox', { name: 'Change everything' }).uncheck();
-    await page.getByRole('button', { name: 'Let it in' }).click();
+    await page.getByRole('button', { name: 'Allow' }).click();
     // Nothing is chosen for the person: the browser asks where.
     expect(page.url()).toContain('/oauth/authorize');
-    await page.getByLabel('Only in the mailboxes that I tick').check();
-    await page.getByRole('button', { name: 'Let it in' }).click();
-    await page.getByText('Tick at least one mailbox.').waitFor();
+    await page.getByLabel('Only the selected mailboxes').check();
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.getByText('Select at least one mailbox.').waitFor();
     await page.getByRole('checkbox', { name: 'anna@acme.test' }).check();
-    await page.getByRole('button', { name: 'Let it in' }).click();
+    await page.getByRole('button', { name: 'Allow' }).click();
     await page.waitForURL(`${callback}?**`);
     const back = new URL(page.url()).searchParams;
     expect([back.get('state'), back.get('iss')]).toEqual(['st-1', base]);
@@ -69,10 +69,10 @@ describe.each([
     expect(principal).toMatchObject({ actions: ['read', 'send', 'mail_read'], mailboxIds: ['mbx_2'] });
 
     await page.goto(`${base}/account`);
-    await page.getByRole('link', { name: 'See which, and end any' }).click();
+    await page.getByRole('link', { name: 'View or disconnect them' }).click();
     const row = page.getByRole('row', { name: 'Mail helper' });
-    await row.getByText('Disconnect', { exact: true }).click();
-    await row.getByRole('button', { name: 'Disconnect it' }).click();
+    await row.locator('summary', { hasText: 'Disconnect' }).click();
+    await row.getByRole('button', { name: 'Disconnect' }).click();
     await page.waitForURL(/done=ended$/);
     expect((await tool(base, 'whoami', {}, access)).status).toBe(401);
     expect(elsewhere(watched.wrong)).toEqual([]);
@@ -82,21 +82,23 @@ describe.each([
 
 test('a program that is refused is told so, and one with a scheme of its own is reached', async () => {
   const { base, acme } = portal;
-  const client = await registered(base, { redirect_uris: [callback, 'cursor://app/callback'] });
+  const client = await registered(base, { redirect_uris: [callback, 'com.example.app://callback'] });
   const watched = await watchedPage(browser, base);
   await signedInAs(watched, base, acme.owner.secret);
   const { page } = watched;
   await page.goto(`${base}${authorizePath(wish(client, pkce().challenge, { redirect_uri: callback }))}`);
-  await page.getByRole('button', { name: 'No', exact: true }).click();
+  await page.getByRole('button', { name: 'Deny', exact: true }).click();
   await page.waitForURL(`${callback}?**`);
   expect(new URL(page.url()).searchParams.get('error')).toBe('access_denied');
 
-  await page.goto(`${base}${authorizePath(wish(client, pkce().challenge, { redirect_uri: 'cursor://app/callback' }))}`);
-  await page.getByLabel('In all of Acme').check();
+  await page.goto(
+    `${base}${authorizePath(wish(client, pkce().challenge, { redirect_uri: 'com.example.app://callback' }))}`,
+  );
+  await page.getByLabel('All of Acme').check();
   const answered = page.waitForResponse((response) => response.request().method() === 'POST');
-  await page.getByRole('button', { name: 'Let it in' }).click();
-  expect((await answered).headers()['location']).toMatch(/^cursor:\/\/app\/callback\?code=/);
-  expect(elsewhere(watched.wrong).filter((one) => !one.includes('cursor:'))).toEqual([]);
+  await page.getByRole('button', { name: 'Allow' }).click();
+  expect((await answered).headers()['location']).toMatch(/^com\.example\.app:\/\/callback\?code=/);
+  expect(elsewhere(watched.wrong).filter((one) => !one.includes('com.example.app:'))).toEqual([]);
   await watched.context.close();
 });
 
@@ -118,9 +120,9 @@ test('a page of a stranger can neither frame the question nor answer it', async 
   await signedInAs(watched, base, acme.owner.secret);
   const { page } = watched;
   await page.goto(`http://localhost:${(evil.address() as AddressInfo).port}/`);
-  expect(await page.frameLocator('iframe').getByRole('button', { name: 'Let it in' }).count()).toBe(0);
+  expect(await page.frameLocator('iframe').getByRole('button', { name: 'Allow' }).count()).toBe(0);
   await page.getByRole('button', { name: 'Win' }).click();
-  await page.getByText('The form was sent from a page of another site').waitFor();
+  await page.getByText('The form came from another site').waitFor();
   expect(page.url()).toBe(`${base}/oauth/authorize`);
   evil.close();
   await watched.context.close();

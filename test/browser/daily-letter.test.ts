@@ -21,17 +21,17 @@ afterAll(async () => {
 test.each([
   ['with script', true, 1280],
   ['without script on a phone', false, 360],
-])('an owner %s turns the daily letter off and on', async (_name, javaScriptEnabled, width) => {
+])('an owner %s turns the daily digest off and on', async (_name, javaScriptEnabled, width) => {
   const acme = await ownedOrganization(base, 'Acme', `${javaScriptEnabled}@example.test`);
   const watched = await watchedPage(browser, base, { javaScriptEnabled, viewport: { width, height: 800 } });
   const { page, wrong } = watched;
   await signedInAs(watched, base, acme.owner.secret);
   await page.goto(`${base}${acme.path}/agents`);
-  await page.getByRole('heading', { name: 'Daily letter' }).waitFor();
-  await page.getByRole('button', { name: 'Send me none' }).click();
-  await page.getByText('You get no daily letter any more.').waitFor();
-  await page.getByRole('button', { name: 'Send it to me' }).click();
-  await page.getByText('You get the daily letter from now on.').waitFor();
+  await page.getByRole('heading', { name: 'Daily digest' }).waitFor();
+  await page.getByRole('button', { name: 'Turn off' }).click();
+  await page.getByText('Daily digest turned off.').waitFor();
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  await page.getByText('Daily digest turned on.').waitFor();
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
   expect(wrong).toEqual([]);
   await watched.context.close();

@@ -42,7 +42,7 @@ test('a page of another origin logs in, lists, is pushed a new mail and sends on
   expect(new URL(served.url).port).not.toBe(String(box.port('http')));
 
   await signIn(page, 'wrong');
-  await page.getByText('the address or the password is wrong', { exact: false }).waitFor();
+  await page.getByText('wrong address or password', { exact: false }).waitFor();
   await signIn(page, box.password);
   await page.getByText('listening').waitFor();
   expect(await page.locator('#inbox li').allTextContents()).toEqual(['carl@else.test: Before']);

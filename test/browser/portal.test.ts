@@ -55,10 +55,10 @@ describe.each([
     expect(page.url().includes('token=')).toBe(!javaScriptEnabled);
     await page.getByLabel('New password').fill('short but wrong'.slice(0, 11));
     await page.locator('form').evaluate((form: { noValidate: boolean }) => (form.noValidate = true));
-    await page.getByRole('button', { name: 'Claim the organization' }).click();
+    await page.getByRole('button', { name: 'Claim organization' }).click();
     await page.getByText('Use at least 12 characters.').waitFor();
     await page.getByLabel('New password').fill(OWNER_PASSWORD);
-    await page.getByRole('button', { name: 'Claim the organization' }).click();
+    await page.getByRole('button', { name: 'Claim organization' }).click();
     await page.waitForURL(/\/o\/org_\d+\?done=claimed$/);
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Acme');
     expect(await page.evaluate('document.cookie')).toBe('');
@@ -66,14 +66,14 @@ describe.each([
 
     await page.getByRole('link', { name: 'Tokens' }).click();
     await page.getByLabel('Name', { exact: true }).fill('Reader');
-    await page.getByRole('button', { name: 'Mint the token' }).click();
+    await page.getByRole('button', { name: 'Create token' }).click();
     const token = (await page.getByLabel('Token', { exact: true }).textContent()) ?? '';
     expect((await tool(base, 'list_emails', {}, token)).status).toBe(200);
     expect((await tool(base, 'provision_email', { localPart: 'x', domain: 'x.test' }, token)).status).toBe(403);
 
     const row = page.getByRole('row', { name: 'Reader' });
-    await row.getByText('Revoke', { exact: true }).click();
-    await row.getByRole('button', { name: 'Revoke it' }).click();
+    await row.locator('summary', { hasText: 'Revoke' }).click();
+    await row.getByRole('button', { name: 'Revoke' }).click();
     await page.waitForURL(/done=revoked$/);
     expect((await tool(base, 'list_emails', {}, token)).status).toBe(401);
     await page.getByRole('button', { name: 'Sign out' }).click();
@@ -96,25 +96,25 @@ describe.each([
     await signedInAs(watched, base, owner.secret);
     await page.goto(`${base}${path}`);
     await page.getByRole('link', { name: 'Routes' }).click();
-    await page.getByLabel('Mail to the domain').fill('slow.example');
-    await page.getByLabel('It leaves').selectOption('failover');
+    await page.getByLabel('Recipient domain').fill('slow.example');
+    await page.getByLabel('Route', { exact: true }).selectOption('failover');
     await page.getByLabel('User name').fill('acme');
     await page.getByLabel('Password').fill('smarthost-secret');
-    await page.getByRole('button', { name: 'Set it' }).click();
-    await page.getByText('This is missing: the server that takes the mail.', { exact: true }).waitFor();
-    expect(await page.getByLabel('Mail to the domain').inputValue()).toBe('slow.example');
+    await page.getByRole('button', { name: 'Save route' }).click();
+    await page.getByText('This is missing: the hostname of the smarthost.', { exact: true }).waitFor();
+    expect(await page.getByLabel('Recipient domain').inputValue()).toBe('slow.example');
     expect(await page.getByLabel('Password').inputValue()).toBe('');
     await page.getByLabel('Smarthost').fill('127.0.0.1');
     await page.getByLabel('Password').fill('smarthost-secret');
-    await page.getByRole('button', { name: 'Set it' }).click();
+    await page.getByRole('button', { name: 'Save route' }).click();
     await page.waitForURL(/\/routes\?done=set$/);
     const { routes } = (await tool(base, 'list_outbound_routes', {}, token)).body as { routes: object[] };
     expect(routes).toMatchObject([
       { receiverDomain: 'slow.example', use: 'failover', host: '127.0.0.1', port: 587, hasPassword: true },
     ]);
     const row = page.getByRole('row', { name: 'to slow.example' });
-    await row.getByText('Remove', { exact: true }).click();
-    await row.getByRole('button', { name: 'Remove it' }).click();
+    await row.locator('summary', { hasText: 'Delete' }).click();
+    await row.getByRole('button', { name: 'Delete' }).click();
     await page.waitForURL(/done=removed$/);
     expect((await tool(base, 'list_outbound_routes', {}, token)).body).toMatchObject({ routes: [] });
     expect(wrong.filter((one) => !one.includes('422'))).toEqual([]);
@@ -172,7 +172,7 @@ describe('names that want to be script', () => {
       await clean(page, `claim ${name}`);
       expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(`Claim ${name}`);
       await page.getByLabel('New password').fill(OWNER_PASSWORD);
-      await page.getByRole('button', { name: 'Claim the organization' }).click();
+      await page.getByRole('button', { name: 'Claim organization' }).click();
       await page.waitForURL(/done=claimed$/);
       await clean(page, name);
       for (const one of ['/members', '/settings']) {

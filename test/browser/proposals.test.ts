@@ -57,30 +57,30 @@ describe.each([
     await page.goto(`${base}${owned.path}`);
     await page.getByRole('link', { name: 'Agent policies' }).click();
     await page.getByLabel('Name', { exact: true }).fill('Support');
-    await page.getByLabel('Begin with').selectOption('support-desk');
-    await page.getByRole('button', { name: 'Make the policy' }).click();
+    await page.getByLabel('Preset').selectOption('support-desk');
+    await page.getByRole('button', { name: 'Create policy' }).click();
     await page.waitForURL(/done=made$/);
-    await page.getByText('Answer who wrote first, in the same conversation').waitFor();
+    await page.getByText('Reply to people who wrote first, in the same conversation').waitFor();
     await page.getByLabel('Mailbox or token').selectOption({ label: `desk@${domain}` });
     await page.getByLabel('Policy', { exact: true }).selectOption({ label: 'Support' });
-    await page.getByRole('button', { name: 'Put it there' }).click();
+    await page.getByRole('button', { name: 'Attach policy' }).click();
     await page.waitForURL(/done=attached$/);
-    await page.getByText(`It holds for desk@${domain}.`).waitFor();
+    await page.getByText(`Attached to desk@${domain}.`).waitFor();
 
     const token = await agentUnder(owned, await policyIdOf(owned));
     for (const to of ['yes@else.example', 'no@else.example']) {
       await tool(base, 'set_email_forwarder', { sourceAddress: `desk@${domain}`, destinationAddress: to }, token);
     }
     await page.goto(`${base}${owned.path}`);
-    await page.getByRole('link', { name: 'Look at what they ask for' }).click();
+    await page.getByRole('link', { name: 'Review' }).click();
     const one = page.locator('section', { hasText: 'yes@else.example' });
-    await one.getByText('Accept', { exact: true }).click();
-    await one.getByRole('button', { name: 'Accept it' }).click();
+    await one.locator('summary', { hasText: 'Accept' }).click();
+    await one.getByRole('button', { name: 'Accept' }).click();
     await page.waitForURL(/done=accepted$/);
     const other = page.locator('section', { hasText: 'no@else.example' });
-    await other.getByRole('button', { name: 'Refuse' }).click();
+    await other.getByRole('button', { name: 'Reject' }).click();
     await page.waitForURL(/done=refused$/);
-    await page.getByText('Nothing waits for you').waitFor();
+    await page.getByText('No pending proposals').waitFor();
     const { text } = await tool(base, 'list_email_forwarders', {}, owned.token);
     expect([text.includes('yes@else.example'), text.includes('no@else.example')]).toEqual([true, false]);
     expect(wrong).toEqual([]);
@@ -123,7 +123,7 @@ describe('the pages', () => {
     const token = await agentUnder(owned, await policyIdOf(owned), 'W'.repeat(80));
     await tool(base, 'set_email_forwarder', { sourceAddress: 'desk@wide.test', destinationAddress: long }, token);
     await tool(base, 'propose_agent_policy', { policyId: await policyIdOf(owned), block: [long] }, token);
-    expect((await owned.owner.get(`${owned.path}/proposals`)).text).toContain('Impossible from now on');
+    expect((await owned.owner.get(`${owned.path}/proposals`)).text).toContain('Now blocked');
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page, context, wrong } = await opened(owned, { colorScheme, viewport: { width: 360, height: 700 } });
       for (const path of ['/agent-policies', '/proposals']) {

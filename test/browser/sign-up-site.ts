@@ -5,7 +5,7 @@ import { createTransport } from 'nodemailer';
 
 /** A site where people sign up with a mail address, and prove it by a code that the site mails them. */
 export interface SignUpSite extends AsyncDisposable {
-  /** On this machine; browsers are told that the site's own name is here. */
+  /** A site on loopback; the browser resolves its host name to this machine. */
   port: number;
   /** Addresses that were proved. */
   members: ReadonlySet<string>;

@@ -5,7 +5,7 @@ import { outcome, rpc } from '../support/mcp.ts';
 import { openBrowser } from './chromium.ts';
 import { openSite, SITE } from './sign-up-site.ts';
 
-/** What a sign-up may cost an agent. */
+/** Maximum cost of a sign-up for an agent. */
 const MOST = { calls: 6, characters: 6_000 };
 
 let box: Box;

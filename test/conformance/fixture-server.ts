@@ -2,24 +2,24 @@ import { once } from 'node:events';
 import { createServer, request as ask } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { quiet } from '../../mail/log.ts';
-import { HttpLimits } from '../../src/http/rate.ts';
-import { startHttp } from '../../src/http/server.ts';
+import { HttpLimits } from '../../src/http/rate-limits.ts';
+import { startHttpServer } from '../../src/http/server.ts';
 import { mcpRoutes } from '../../src/mcp/routes.ts';
-import { openMetrics } from '../../src/metrics.ts';
+import { openMetrics } from '../../src/core/metrics.ts';
 import { outcome, rpc } from '../support/mcp.ts';
 import { testWorld } from '../support/world.ts';
 import { fixtureOffer } from './fixtures/offer.ts';
 import { testGuard } from '../support/guard.ts';
 
 export interface FixtureServer extends AsyncDisposable {
-  /** Of the door itself, without its path. */
+  /** URL of the endpoint, without its path. */
   base: string;
-  /** The same door behind a proxy that adds the token: the suites cannot send one. */
+  /** The same endpoint behind a proxy that adds the token: the suites cannot send one. */
   authorized: string;
   token: string;
 }
 
-/** The product's MCP door, in this process, with the fixtures in its offer. */
+/** The MCP endpoint in this process, with the fixtures in its catalogue. */
 export async function startFixtureServer(): Promise<FixtureServer> {
   let base = '';
   const stack = new AsyncDisposableStack();
@@ -27,7 +27,7 @@ export async function startFixtureServer(): Promise<FixtureServer> {
     const { world } = stack.use(
       await testWorld({ limits: new HttpLimits(() => true, testGuard()), baseUrl: () => base }),
     );
-    const http = await startHttp({
+    const http = await startHttpServer({
       listeners: [{ tls: false, host: '127.0.0.1', port: 0 }],
       secureContext: () => {
         throw new Error('no TLS here');
@@ -38,8 +38,9 @@ export async function startFixtureServer(): Promise<FixtureServer> {
       clock: Date.now,
       metrics: openMetrics(),
       log: quiet,
+      memory: world.memory,
       trusted: () => false,
-      doors: [mcpRoutes(world, fixtureOffer(world))],
+      endpoints: [mcpRoutes(world, fixtureOffer(world))],
     });
     stack.defer(() => http.close());
     base = `http://127.0.0.1:${http.addresses()[0]?.port}`;

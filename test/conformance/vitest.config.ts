@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The MCP door against the protocol's own suites and its inspector: `npm run test:conformance`. */
+/** The MCP endpoint against the protocol's own suites and its inspector: `npm run test:conformance`. */
 export default defineConfig({
   test: {
     include: ['test/conformance/**/*.test.ts'],

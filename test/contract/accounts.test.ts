@@ -33,7 +33,7 @@ test('an account reaches nothing of another one, also when it knows the numbers'
   expect(await me.search(theirs.inbox, own, secret)).toEqual(new Uint32Array());
   await other.store(theirs.inbox, [1], 'add', { bits: 16, keywords: [] });
   await other.expunge(theirs.inbox, [1]);
-  // What was expunged is kept a while, for its owner.
+  // Expunged rows stay readable for a while, for their owner only.
   expect(await other.rows(theirs.inbox, [1], { structure: false })).toHaveLength(1);
   expect(await me.rows(theirs.inbox, [1], { structure: false })).toEqual([]);
 });

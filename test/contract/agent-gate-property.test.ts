@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AgentSending } from '../../mail/delivery/agent/types.ts';
+import type { AgentSending } from '../../mail/agents/gate/types.ts';
 import { GateWorld, type Letter, outcomeOf } from '../support/gate-world.ts';
 import { Random } from '../support/random.ts';
 
@@ -14,7 +14,7 @@ const TRUSTS = [
   { expected: false, trust: null },
 ];
 
-/** What really happened, kept apart from the code that is tested. */
+/** Independent record of the events, kept outside of the tested code. */
 interface Truth {
   exposedAt: number | undefined;
   /** When mail to somebody left. */
@@ -23,7 +23,7 @@ interface Truth {
   letters: { row: number; root: string; author: string; proved: boolean; id: string }[];
 }
 
-/** Whether the specification lets this recipient have mail at once. */
+/** Tests if the specification allows mail to this recipient at once. */
 function allowed(truth: Truth, to: string, answers: number | null, allow: readonly string[]): boolean {
   if (HOUSE.includes(to) || allow.includes(to)) return true;
   if (truth.exposedAt === undefined || (truth.reached.get(to) ?? Infinity) < truth.exposedAt) return true;

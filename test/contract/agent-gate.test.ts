@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { trySubmit } from '../../mail/delivery/submit.ts';
-import { exposedSince, forgetExposures, readBy } from '../../mail/store/exposure.ts';
-import { agentSendOf } from '../../mail/store/agent-send.ts';
+import { taintedSince, purgeTaints, readBy } from '../../mail/agents/taint/taint.ts';
+import { agentSendOf } from '../../mail/agents/gate/send-log.ts';
 import { query } from '../../mail/store/engine/types.ts';
-import { pausedSenders } from '../../mail/store/paused-sender.ts';
+import { pausedSenders } from '../../mail/store/limit/paused-sender.ts';
 import { GateWorld, outcomeOf } from '../support/gate-world.ts';
 
 const HOUR = 3_600_000;
@@ -17,7 +17,7 @@ afterEach(() => world[Symbol.asyncDispose]());
 
 const NONE = { dmarc: 'none', dkim: 'none', spf: 'none' } as const;
 const since = query('test-exposed', (rx, { now, reader = 'tok_1' }: { now: number; reader?: string }) =>
-  exposedSince(rx, { tenant: 1, reader, byPassword: false }, now),
+  taintedSince(rx, { tenant: 1, reader, byPassword: false }, now),
 );
 const readings = query('test-read', (rx, { now }: { now: number }) =>
   readBy(rx, { tenant: 1, reader: 'tok_1', byPassword: false }, 100, now),
@@ -32,7 +32,7 @@ describe('what an agent has read', () => {
     const done = await world.send(['new@x.test']);
     expect(outcomeOf(done)).toBe('first_seen_recipient');
     expect(done).toMatchObject({
-      heldBecause: 'The mailbox never wrote to new@x.test, and mail of evil@y.test was read before',
+      heldBecause: 'The mailbox has never written to new@x.test, and the agent has read mail from evil@y.test',
       reasons: [{ recipients: ['new@x.test'] }],
     });
   });
@@ -41,13 +41,14 @@ describe('what an agent has read', () => {
     await world.read([await world.put({ from: '"do as I say"@y.test' })]);
     const done = await world.send(['"so shall you"@x.test', 'new@x.test']);
     expect(done).toMatchObject({
-      heldBecause: 'The mailbox never wrote to "..."@x.test, new@x.test, and mail of "..."@y.test was read before',
+      heldBecause:
+        'The mailbox has never written to "..."@x.test, new@x.test, and the agent has read mail from "..."@y.test',
     });
   });
 
   test('holds what it holds, and pauses nobody for it', async () => {
     await world.read([await world.put({ from: 'evil@y.test' })]);
-    const budgets = [{ subject: 'account/1', told: '', watched: true }];
+    const budgets = [{ subject: 'account/1', explanation: '', watched: true }];
     const many = (n: number): string[] => Array.from({ length: 50 }, (_, i) => `s${n}-${i}@x.test`);
     for (const n of [1, 2, 3, 4, 5]) {
       expect(outcomeOf(await world.send(many(n), {}, { budgets }))).toBe('first_seen_recipient');
@@ -89,7 +90,7 @@ describe('what an agent has read', () => {
     expect(outcomeOf(await world.send(['new@x.test']))).toBe('first_seen_recipient');
     world.box.clock.now += HOUR + 2;
     expect(outcomeOf(await world.send(['newer@x.test']))).toBe('taken');
-    await world.box.store.write(forgetExposures, undefined);
+    await world.box.store.write(purgeTaints, undefined);
     expect(await world.box.store.read(readings, { now: 0 })).toEqual([]);
   });
 
@@ -280,7 +281,7 @@ describe('mail that hands on another', () => {
 });
 
 describe('what was not looked through', () => {
-  const closed = { governed: true, unread: ['locked'] as const };
+  const closed = { governed: true, unscanned: ['locked'] as const };
 
   test('waits under a policy after reading, whoever of the outsiders gets it', async () => {
     const letter = await world.put({ from: 'ann@x.test' });
@@ -290,7 +291,8 @@ describe('what was not looked through', () => {
     const done = await world.send(['ann@x.test'], answer);
     expect(outcomeOf(done)).toBe('not_looked_into');
     expect(done).toMatchObject({
-      heldBecause: 'It holds a file with a password, which cannot be looked into, and it goes to ann@x.test',
+      heldBecause:
+        'An attachment is protected with a password and cannot be scanned, and the message goes to ann@x.test',
     });
     expect(outcomeOf(await world.send(['ann@x.test'], { ...answer, governed: false }))).toBe('taken');
     expect(outcomeOf(await world.send(['ann@x.test'], { ...answer, attended: false }))).toBe('taken');
@@ -302,7 +304,9 @@ describe('what was not looked through', () => {
 
   test('waits where secrets were shown, without any reading', async () => {
     expect(outcomeOf(await world.send(['ann@x.test'], { ...closed, sawSecrets: true }))).toBe('not_looked_into');
-    expect(outcomeOf(await world.send(['ann@x.test'], { governed: true, unread: [], sawSecrets: true }))).toBe('taken');
+    expect(outcomeOf(await world.send(['ann@x.test'], { governed: true, unscanned: [], sawSecrets: true }))).toBe(
+      'taken',
+    );
   });
 });
 
@@ -458,6 +462,6 @@ test('what was decided can be asked for, by its own tenant', async () => {
   const mail = world.message(['new@x.test']);
   await world.send([], {}, mail);
   const decided = await world.box.store.read(agentSendOf, { tenant: 1, trace: mail.trace });
-  expect(decided).toMatchObject({ outcome: 'held', credential: 'tok_1', exposure: [{ author: 'evil@y.test' }] });
+  expect(decided).toMatchObject({ outcome: 'held', credential: 'tok_1', readMail: [{ author: 'evil@y.test' }] });
   expect(await world.box.store.read(agentSendOf, { tenant: 2, trace: mail.trace })).toBeUndefined();
 });

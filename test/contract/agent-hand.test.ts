@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { indexMessage } from '../../mail/message/indexer.ts';
-import { jmapRow } from '../../mail/jmap/ids.ts';
+import { jmapRow } from '../../mail/jmap/core/ids.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { mailParts } from '../../mail/parts.ts';
-import { faceOf } from '../../mail/store/agent-change.ts';
-import { changeEmails, destroyEmails } from '../../mail/store/email-change-commands.ts';
-import { placeEmail } from '../../mail/store/email-commands.ts';
+import { emailStateOf } from '../../mail/agents/undo/email-changes.ts';
+import { changeEmails, destroyEmails } from '../../mail/store/message/email-change-commands.ts';
+import { storeEmail } from '../../mail/store/message/email-commands.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import { PERSON } from '../../mail/store/hand.ts';
-import { findMailbox } from '../../mail/store/mailbox.ts';
-import { undoAgentChanges } from '../../mail/store/undo-commands.ts';
+import { PERSON } from '../../mail/store/actor.ts';
+import { findMailbox } from '../../mail/store/mailbox/mailbox.ts';
+import { undoAgentChanges } from '../../mail/agents/undo/email-undo.ts';
 import { putMail } from '../support/put-mail.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
@@ -27,28 +27,28 @@ const password = query('test-password', async (rx, { account }: { account: numbe
   return (await rx.get<{ id: number }>('SELECT id FROM credential WHERE account_id = ?', account))?.id ?? 0;
 });
 const face = query('test-face', (rx, input: { account: number; email: number }) =>
-  faceOf(rx, input.account, input.email),
+  emailStateOf(rx, input.account, input.email),
 );
 const written = query('test-changes', async (rx): Promise<string[]> => {
-  return (await rx.all<{ who: string }>('SELECT DISTINCT who FROM agent_change')).map(({ who }) => who);
+  return (await rx.all<{ who: string }>('SELECT DISTINCT actor AS who FROM agent_change')).map(({ who }) => who);
 });
 
 const writer = query('test-writer', async (rx): Promise<string | null | undefined> => {
-  const row = await rx.get<{ by: string | null }>('SELECT made_by AS "by" FROM email ORDER BY id DESC LIMIT 1');
+  const row = await rx.get<{ by: string | null }>('SELECT created_by AS "by" FROM email ORDER BY id DESC LIMIT 1');
   return row?.by;
 });
 
 let box: TestStore;
 let account: number;
 let inbox: number;
-let hand: { credential: number };
+let actor: { credential: number };
 let imap: StoreBackend;
 beforeEach(async () => {
   const parts = mailParts();
   box = await testStore({ ...parts, commands: [...parts.commands, govern, forPerson] });
   ({ account, inbox } = await testAccount(box.store));
-  hand = { credential: await box.store.read(password, { account }) };
-  imap = new StoreBackend(box.store, account, () => box.clock.now, { hand });
+  actor = { credential: await box.store.read(password, { account }) };
+  imap = new StoreBackend(box.store, account, () => box.clock.now, { actor });
 });
 afterEach(() => box[Symbol.asyncDispose]());
 
@@ -62,7 +62,7 @@ const put = async (): Promise<number> =>
 const looks = (email: number) => box.store.read(face, { account, email });
 const undo = () => box.store.write(undoAgentChanges, { account, who: `mbx_${account}`, since: 0, after: 0 });
 
-/** What a mail program does to message 1 of the inbox. */
+/** Actions of a mail program on message 1 of the inbox. */
 const DEEDS: Record<string, () => Promise<unknown>> = {
   'marks it': () => imap.store(inbox, [1], 'add', FLAGGED),
   'moves it': () => imap.copy(inbox, [1], 'Archive', true),
@@ -121,7 +121,7 @@ test('what is changed by JMAP with it is undone as well', async () => {
   await box.store.write(govern, { account });
   const [one, two] = [await put(), await put()];
   const before = [await looks(one), await looks(two)];
-  const asked = { account, by: null, hand, ifState: null };
+  const asked = { account, by: null, actor, ifState: null };
   const mailboxes = { kind: 'replace', all: [await folder('Archive')] } as const;
   await box.store.write(changeEmails, { ...asked, changes: [{ email: one, keywords: null, mailboxes }] });
   await box.store.write(destroyEmails, { ...asked, emails: [two] });
@@ -139,8 +139,8 @@ describe('what is written with a password', () => {
       await sink.finish({ mailbox: 'Drafts', flags: DRAFT, receivedAt: undefined });
     },
     'by JMAP': async () => {
-      const where = { account, mailboxes: [await folder('Drafts')], flags: DRAFT, receivedAt: 1, ifState: null, hand };
-      await box.store.write(placeEmail, { ...where, data: Buffer.from('Subject: x\r\n\r\nso\r\n'), file: null, index });
+      const where = { account, mailboxes: [await folder('Drafts')], flags: DRAFT, receivedAt: 1, ifState: null, actor };
+      await box.store.write(storeEmail, { ...where, data: Buffer.from('Subject: x\r\n\r\nso\r\n'), file: null, index });
     },
   };
 

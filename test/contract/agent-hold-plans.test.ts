@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { holdAgentMail, holdMore, type Stopped } from '../../mail/store/agent-hold.ts';
-import { releaseStopped } from '../../mail/store/agent-release.ts';
+import { holdAgentMail, holdMore, type HoldTarget } from '../../mail/agents/hold/hold.ts';
+import { releaseStopped } from '../../mail/agents/hold/release.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { explained } from '../support/explained.ts';
 import { GateWorld } from '../support/gate-world.ts';
 
 const STAMP = { now: 0 };
 /** As if all that was sent was still to be held. */
-const begin = command('test-begin', async (tx, { tenant, credential }: Stopped): Promise<void> => {
+const begin = command('test-begin', async (tx, { tenant, credential }: HoldTarget): Promise<void> => {
   await tx.run(
     'INSERT INTO agent_hold (tenant, credential, at, send) VALUES (?, ?, ?, 0)',
     tenant,
@@ -16,7 +16,7 @@ const begin = command('test-begin', async (tx, { tenant, credential }: Stopped):
   );
 });
 
-/** How the rows of a table are come to, whichever statement asks. */
+/** Query plans by which the rows of a table are found. */
 const stepsOn = (plans: readonly string[][], name: string): string[] =>
   plans.flat().filter((step) => step.startsWith(`SEARCH ${name} `) || step.startsWith(`SCAN ${name}`));
 

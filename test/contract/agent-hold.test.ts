@@ -1,40 +1,42 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { dueMessages } from '../../mail/delivery/schedule.ts';
+import { dueMessages } from '../../mail/delivery/scheduled-messages.ts';
+import { AGENT_STOPPED } from '../../mail/store/queue/queue-change.ts';
 import {
-  AGENT_STOPPED,
   holdAgentMail,
   holdMore,
-  holdRest,
-  type Stopped,
+  continueHolds,
+  type HoldTarget,
   STOPPED_ON_REQUEST,
-} from '../../mail/store/agent-hold.ts';
-import { type LetGo, releaseStopped } from '../../mail/store/agent-release.ts';
-import { forgetAgentSends } from '../../mail/store/agent-send.ts';
+} from '../../mail/agents/hold/hold.ts';
+import { type ReleaseRequest, releaseStopped } from '../../mail/agents/hold/release.ts';
+import { purgeAgentSends } from '../../mail/agents/gate/send-log.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import { beginAttempts } from '../../mail/store/queue.ts';
-import { dueRows } from '../../mail/store/queue-look.ts';
-import { steerQueue } from '../../mail/store/queue-steering.ts';
+import { beginAttempts } from '../../mail/store/queue/queue.ts';
+import { dueRows } from '../../mail/store/queue/due-rows.ts';
+import { changeQueue } from '../../mail/store/queue/queue-change.ts';
 import { GateWorld } from '../support/gate-world.ts';
 
 const DAY = 24 * 3_600_000;
 
-const stop = command('test-stop', (tx, { tenant, credential }: Stopped, stamp) =>
+const stop = command('test-stop', (tx, { tenant, credential }: HoldTarget, stamp) =>
   holdAgentMail(tx, tenant, [credential], stamp),
 );
-const release = command('test-release', (tx, { tenant, credential, from }: Stopped & Pick<LetGo, 'from'>, stamp) =>
-  releaseStopped(
-    tx,
-    { tenant, credentials: credential === null ? null : [credential], ...(from !== undefined && { from }) },
-    stamp,
-  ),
+const release = command(
+  'test-release',
+  (tx, { tenant, credential, from }: HoldTarget & Pick<ReleaseRequest, 'from'>, stamp) =>
+    releaseStopped(
+      tx,
+      { tenant, credentials: credential === null ? null : [credential], ...(from !== undefined && { from }) },
+      stamp,
+    ),
 );
 /** Rows of the queue that are held again, as when their agent was stopped. */
 const again = command('test-hold-again', async (tx, ids: readonly number[]): Promise<void> => {
-  for (const id of ids) await tx.run('UPDATE queue SET state = 1, held_because = ? WHERE id = ?', AGENT_STOPPED, id);
+  for (const id of ids) await tx.run('UPDATE queue SET state = 1, hold_reason = ? WHERE id = ?', AGENT_STOPPED, id);
 });
 const rowsHeld = query('test-held', async (rx): Promise<number[]> => {
   const held = await rx.all<{ id: number }>(
-    'SELECT id FROM queue WHERE state = 1 AND held_because IN (?, ?) ORDER BY id',
+    'SELECT id FROM queue WHERE state = 1 AND hold_reason IN (?, ?) ORDER BY id',
     AGENT_STOPPED,
     STOPPED_ON_REQUEST,
   );
@@ -54,7 +56,7 @@ beforeEach(async () => {
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
-const ALL: Stopped = { tenant: 1, credential: null };
+const ALL: HoldTarget = { tenant: 1, credential: null };
 const sendMany = (count: number, credential = 'tok_1'): Promise<unknown> =>
   Promise.all(
     Array.from({ length: count }, (_, i) =>
@@ -65,7 +67,7 @@ const held = (): Promise<number[]> => world.box.store.read(rowsHeld, undefined);
 const begin = (ids: readonly number[]): Promise<number[]> =>
   world.box.store.write(beginAttempts, { items: ids.map((id) => ({ id, nextAt: world.box.clock.now + DAY })) });
 const finish = async (): Promise<void> => {
-  while (await world.box.store.write(holdRest, undefined));
+  while (await world.box.store.write(continueHolds, undefined));
 };
 const due = async (): Promise<number[]> => {
   const now = world.box.clock.now;
@@ -80,7 +82,7 @@ describe('all mail of an agent that is stopped', () => {
     const ids = Array.from({ length: 1203 }, (_, i) => i + 1);
     expect(await world.box.store.write(stop, { tenant: 1, credential: 'tok_1' })).toBe(500);
     expect(await held()).toEqual(ids.slice(703));
-    // What no slice has come to yet leaves no more for that, and is held where its turn comes.
+    // Mail that no slice has reached yet does not leave: it is held when it is due.
     expect(await begin([1, 2])).toEqual([]);
     expect(await held()).toHaveLength(502);
     await world.box.reopen();
@@ -95,7 +97,7 @@ describe('all mail of an agent that is stopped', () => {
     await world.box.store.write(stop, ALL);
     await finish();
     const slices: number[] = [];
-    for (let from: LetGo['from']; ;) {
+    for (let from: ReleaseRequest['from']; ;) {
       const { released, next } = await world.box.store.write(release, { ...ALL, ...(from !== undefined && { from }) });
       slices.push(released);
       if (next === null) break;
@@ -114,7 +116,7 @@ describe('all mail of an agent that is stopped', () => {
     expect(next).toMatchObject({ whole: null, queued: 500 });
     await world.box.store.write(again, [1]);
     await world.box.reopen();
-    // Who goes on does not look back, and who begins again does.
+    // A continued release does not look back; a new one does.
     const on = { ...ALL, ...(next !== null && { from: next }) };
     expect(await world.box.store.write(release, on)).toEqual({ released: 3, next: null });
     expect(await held()).toEqual([1]);
@@ -127,7 +129,7 @@ describe('all mail of an agent that is stopped', () => {
     await world.box.store.write(stop, ALL);
     await finish();
     const { next } = await world.box.store.write(release, ALL);
-    const goOn = (over: Partial<Stopped>) =>
+    const goOn = (over: Partial<HoldTarget>) =>
       world.box.store.write(release, { ...ALL, ...over, ...(next !== null && { from: next }) });
     // All of it is held with the stop itself.
     await world.box.store.write(stop, { tenant: 1, credential: 'tok_2' });
@@ -141,7 +143,7 @@ describe('all mail of an agent that is stopped', () => {
     await world.box.store.write(stop, ALL);
     await finish();
     expect(await held()).toHaveLength(506);
-    // What a person asks for then is newer than the stop, also for one of those who were stopped together.
+    // A later release by a person overrides the stop, also for one of the agents that were stopped together.
     const one = { tenant: 1, credential: 'tok_1' };
     const { next: place } = await world.box.store.write(release, one);
     expect(place).not.toBeNull();
@@ -179,9 +181,9 @@ describe('all mail of an agent that is stopped', () => {
     const sendAt = world.box.clock.now + 1000;
     await world.send(['waits@x.test'], {}, { sendAt });
     const all = { ids: 'all', tenant: 1, accounts: null } as const;
-    await world.box.store.write(steerQueue, { ...all, what: 'hold' });
+    await world.box.store.write(changeQueue, { ...all, what: 'hold' });
     expect(await world.box.store.write(stop, ALL)).toBe(3);
-    expect(await world.box.store.write(steerQueue, { ...all, what: 'release', byToken: true })).toMatchObject({
+    expect(await world.box.store.write(changeQueue, { ...all, what: 'release', byToken: true })).toMatchObject({
       changed: 0,
     });
     expect(await held()).toEqual([1, 2]);
@@ -194,23 +196,23 @@ describe('all mail of an agent that is stopped', () => {
   test('stays held where a person wanted that before, and a token lets none of it go', async () => {
     await sendMany(3);
     const steer = { tenant: 1, accounts: null } as const;
-    await world.box.store.write(steerQueue, { ...steer, ids: [2], what: 'hold' });
+    await world.box.store.write(changeQueue, { ...steer, ids: [2], what: 'hold' });
     expect(await world.box.store.write(stop, ALL)).toBe(3);
     expect(await world.box.store.write(stop, ALL)).toBe(0);
     expect(
-      await world.box.store.write(steerQueue, { ...steer, ids: [2], what: 'release', byToken: true }),
+      await world.box.store.write(changeQueue, { ...steer, ids: [2], what: 'release', byToken: true }),
     ).toMatchObject({ changed: 0 });
     expect(await world.box.store.write(release, ALL)).toEqual({ released: 2, next: null });
     expect(await due()).toEqual([1, 3]);
-    await world.box.store.write(steerQueue, { ...steer, ids: [2], what: 'release' });
+    await world.box.store.write(changeQueue, { ...steer, ids: [2], what: 'release' });
     expect(await due()).toEqual([1, 2, 3]);
   });
 
   test('is found as long as it has not left', async () => {
     await sendMany(2);
-    await world.box.store.write(steerQueue, { ids: [1], what: 'cancel', tenant: 1, accounts: null });
+    await world.box.store.write(changeQueue, { ids: [1], what: 'cancel', tenant: 1, accounts: null });
     world.box.clock.now += 31 * DAY;
-    await world.box.store.write(forgetAgentSends, undefined);
+    await world.box.store.write(purgeAgentSends, undefined);
     expect(await world.box.store.read(counted, undefined)).toBe(1);
     expect(await world.box.store.write(stop, ALL)).toBe(1);
   });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { addAlias } from '../../mail/store/alias.ts';
+import { addAlias } from '../../mail/store/address/alias.ts';
 import { command } from '../../mail/store/engine/types.ts';
-import { MOST_WAYS } from '../../mail/store/forwarder.ts';
+import { MAX_FORWARD_TARGETS } from '../../mail/store/address/forwarder.ts';
 import { setForward } from '../support/forward-world.ts';
 import { GateWorld, outcomeOf } from '../support/gate-world.ts';
 
@@ -16,7 +16,7 @@ const forwardToMany = command('test-forward-to-many', async (tx, one: { from: st
   );
 });
 
-/** An agent in me@box.test that has read mail of an outsider: what is not for the house waits for a person. */
+/** An agent in me@box.test that has read an outsider's mail: its mail to external recipients awaits approval. */
 let world: GateWorld;
 beforeEach(async () => {
   world = await GateWorld.open([setForward, forwardToMany]);
@@ -67,15 +67,15 @@ describe('an address of the house is none', () => {
   });
 
   test('that leads on to more than anybody follows', async () => {
-    await world.box.store.write(forwardToMany, { from: 'me@box.test', n: MOST_WAYS - 1 });
+    await world.box.store.write(forwardToMany, { from: 'me@box.test', n: MAX_FORWARD_TARGETS - 1 });
     expect(await sends()).toBe('taken');
-    await world.box.store.write(forwardToMany, { from: 'me@box.test', n: MOST_WAYS + 1 });
+    await world.box.store.write(forwardToMany, { from: 'me@box.test', n: MAX_FORWARD_TARGETS + 1 });
     expect(await sends()).toBe('first_seen_recipient');
   });
 
   test('of a proved owner, where its mail goes on', async () => {
     await forward('me@box.test', 'thief@evil.example');
-    expect(await sends('me@box.test', { house: ['me@box.test', 'owner@home.test'] })).toBe('first_seen_recipient');
+    expect(await sends('me@box.test', { internal: ['me@box.test', 'owner@home.test'] })).toBe('first_seen_recipient');
   });
 
   test('to whom mail of others is handed on', async () => {

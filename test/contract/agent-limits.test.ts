@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type AgentSending, DEFAULT_POLICY, type NarrowLimits } from '../../mail/delivery/agent/types.ts';
-import { submit, type Submitted } from '../../mail/delivery/submit.ts';
-import { jmapRow } from '../../mail/jmap/ids.ts';
-import { claimConversation, endClaim } from '../../mail/store/claim-commands.ts';
-import { threadOf } from '../../mail/store/conversation.ts';
+import { type AgentSending, DEFAULT_POLICY, type NarrowLimits } from '../../mail/agents/gate/types.ts';
+import { submit, type SubmissionResult } from '../../mail/delivery/submit.ts';
+import { jmapRow } from '../../mail/jmap/core/ids.ts';
+import { claimConversation, endClaim } from '../../mail/agents/claims/commands.ts';
+import { threadOf } from '../../mail/store/message/conversation.ts';
 import { putMail } from '../support/put-mail.ts';
-import { freely, outgoing } from '../support/submission.ts';
+import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const ME = 'tok_1';
@@ -34,7 +34,11 @@ afterEach(() => box[Symbol.asyncDispose]());
 
 const NO_LIMITS: NarrowLimits = { thread: null, recipients: null, sends: [], from: [] };
 let n = 0;
-const send = (to: string[], over: Partial<AgentSending> = {}, sendAt: number | null = null): Promise<Submitted> => {
+const send = (
+  to: string[],
+  over: Partial<AgentSending> = {},
+  sendAt: number | null = null,
+): Promise<SubmissionResult> => {
   const agent: AgentSending = {
     credential: ME,
     mode: 'normal',
@@ -48,7 +52,7 @@ const send = (to: string[], over: Partial<AgentSending> = {}, sendAt: number | n
     ...over,
   };
   const mail = outgoing('Subject: s\r\n\r\nx\r\n', to, { trace: `t${++n}`, account });
-  return box.store.write(submit, { ...freely(mail), verdict: { kind: 'agent', agent }, sendAt });
+  return box.store.write(submit, { ...unlimitedSubmission(mail), verdict: { kind: 'agent', agent }, sendAt });
 };
 const stopped = (error: string, code: string) => ({ kind: 'agent-stop', error, reasons: [{ code }] });
 const claim = (holder: string) =>

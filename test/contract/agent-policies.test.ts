@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { effectiveAgentPolicy } from '../../mail/delivery/agent/policy.ts';
-import { PRESET_POLICIES, type Preset } from '../../mail/delivery/agent/presets.ts';
-import { DEFAULT_POLICY } from '../../mail/delivery/agent/types.ts';
-import { dismissAccount } from '../../mail/store/account-removal.ts';
+import { effectiveAgentPolicy } from '../../mail/agents/policy/effective-policy.ts';
+import { PRESET_POLICIES, type Preset } from '../../mail/agents/policy/presets.ts';
+import { DEFAULT_POLICY } from '../../mail/agents/gate/types.ts';
+import { closeAccount } from '../../mail/store/account/account-removal.ts';
 import {
   agentPoliciesOf,
   attachAgentPolicy,
-  MOST_AGENT_POLICIES,
+  MAX_AGENT_POLICIES,
   removeAgentPolicy,
   saveAgentPolicy,
-} from '../../mail/store/agent-policy.ts';
+} from '../../mail/agents/policy/policies.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
-const dismiss = command('test-dismiss', (tx, account: number) => dismissAccount(tx, { tenant: 1, account }));
+const dismiss = command('test-dismiss', (tx, account: number) => closeAccount(tx, { tenant: 1, account }));
 
 let box: TestStore;
 let anna: number;
@@ -122,9 +122,9 @@ describe('a policy', () => {
   });
 
   test('is one of a hundred at most', async () => {
-    for (let i = 0; i < MOST_AGENT_POLICIES; i++) await saved(`P${i}`);
+    for (let i = 0; i < MAX_AGENT_POLICIES; i++) await saved(`P${i}`);
     expect(await save('One more')).toEqual({ kind: 'too-many' });
-    expect((await box.store.read(agentPoliciesOf, { tenant: 1 })).length).toBe(MOST_AGENT_POLICIES);
+    expect((await box.store.read(agentPoliciesOf, { tenant: 1 })).length).toBe(MAX_AGENT_POLICIES);
   });
 
   test('says what it is attached to', async () => {

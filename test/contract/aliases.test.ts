@@ -1,36 +1,37 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { route } from '../../mail/delivery/route.ts';
 import { submit } from '../../mail/delivery/submit.ts';
-import type { Envelope, Refusal } from '../../mail/receiver/needs.ts';
-import type { StoreIntake } from '../../mail/receiver/store-intake.ts';
-import { ownsAddress } from '../../mail/store/account.ts';
-import { addAlias, changeAlias, MOST_ALIASES, removeAlias } from '../../mail/store/alias.ts';
+import type { MessageEnvelope, SmtpRefusal } from '../../mail/receiver/needs.ts';
+import type { StoreReceiverBackend } from '../../mail/receiver/store-backend.ts';
+import { ownsAddress } from '../../mail/store/account/account.ts';
+import { addAlias, changeAlias, MAX_ALIASES, removeAlias } from '../../mail/store/address/alias.ts';
 import { rewriteSender } from '../../mail/forwarder/srs.ts';
-import { dismissAccount } from '../../mail/store/account-removal.ts';
-import { addSenderRule } from '../../mail/store/sender-rule.ts';
+import { closeAccount } from '../../mail/store/account/account-removal.ts';
+import { addSenderRule } from '../../mail/store/filter/sender-rule.ts';
 import { command } from '../../mail/store/engine/types.ts';
-import { alignIdentities, identitiesOf } from '../../mail/store/identity.ts';
+import { alignIdentities, identitiesOf } from '../../mail/store/submission/identity.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { aliasNow, inInbox, testAlias } from '../support/aliases.ts';
-import { arrive, testIntake, theAddress } from '../support/arrivals.ts';
+import { receiveMessage, testBackend, toAddress } from '../support/receive-message.ts';
 import { setForward } from '../support/forward-world.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
-import { freely, outgoing } from '../support/submission.ts';
+import { unlimitedSubmission, outgoing } from '../support/submission.ts';
+import { growth, PROPORTIONAL } from '../support/cost.ts';
 
-const dismiss = command('test-dismiss', dismissAccount);
+const dismiss = command('test-dismiss', closeAccount);
 const setUse = command('test-use', (tx, one: { account: number; used: number; quota: number }) =>
   tx.run('UPDATE account SET used_bytes = ?, quota_bytes = ? WHERE id = ?', one.used, one.quota, one.account),
 );
 
 let box: TestStore;
-let intake: StoreIntake;
+let backend: StoreReceiverBackend;
 let anna: number;
 let bert: number;
 
 beforeEach(async () => {
   const parts = mailParts();
   box = await testStore({ ...parts, commands: [...parts.commands, setForward, dismiss, setUse] as never });
-  intake = testIntake(box);
+  backend = testBackend(box);
   ({ account: anna } = await testAccount(box.store, 'anna'));
   ({ account: bert } = await testAccount(box.store, 'bert'));
 });
@@ -38,13 +39,13 @@ afterEach(() => box[Symbol.asyncDispose]());
 
 const alias = (local: string, terms: Parameters<typeof testAlias>[2] = {}) =>
   testAlias(box, local, { accounts: [anna], ...terms });
-const whose = async (local: string) => route(box.store, theAddress(`${local}@box.test`), { now: box.clock.now });
+const whose = async (local: string) => route(box.store, toAddress(`${local}@box.test`), { now: box.clock.now });
 const accountsOf = async (local: string): Promise<readonly number[] | string> => {
   const where = await whose(local);
   return where.kind === 'here' ? where.accounts : where.kind;
 };
 const mail = (to: string, from = 'news@list.shop.example') =>
-  arrive(intake, { from, to: `${to}@box.test`, body: 'From: news@shop.example\r\n\r\nhello\r\n' });
+  receiveMessage(backend, { from, to: `${to}@box.test`, body: 'From: news@shop.example\r\n\r\nhello\r\n' });
 
 describe('which address is meant', () => {
   test('a mailbox, then an alias, then both without the +detail, then what fits most, then the roles', async () => {
@@ -80,11 +81,11 @@ describe('which address is meant', () => {
   test('a rewritten sender that shows its MAC is no business of the catch-all, one that does not is', async () => {
     await alias('*', { accounts: [bert] });
     const key = Buffer.alloc(32, 3);
-    const sender = rewriteSender(theAddress('ann@remote.example'), 'box.test', key, box.clock.now);
+    const sender = rewriteSender(toAddress('ann@remote.example'), 'box.test', key, box.clock.now);
     if (sender === undefined) throw new Error('not rewritten');
-    expect(await intake.route(sender, undefined)).toMatchObject({ kind: 'return' });
+    expect(await backend.route(sender, undefined)).toMatchObject({ kind: 'return' });
     const forged = { ...sender, local: sender.local.replace('ann', 'eve') };
-    expect(await intake.route(forged, undefined)).toMatchObject({ kind: 'here', accounts: [bert] });
+    expect(await backend.route(forged, undefined)).toMatchObject({ kind: 'here', accounts: [bert] });
   });
 
   test('signs that SQL and patterns know are letters here', async () => {
@@ -108,16 +109,16 @@ describe('which address is meant', () => {
 
   test('a thousand wildcards and a long local part are looked through at once', async () => {
     const locals = Array.from(
-      { length: MOST_ALIASES },
+      { length: MAX_ALIASES },
       (_, i) => `${'a'.repeat(i % 30)}-${i}-*-${i}${'b'.repeat(i % 20)}`,
     );
     await Promise.all(locals.map((local) => alias(local)));
     const domain = (await aliasNow(box, 1)).domain;
     const one = { tenant: 1, domain, key: 'x@box.test', accounts: [anna], note: '', expiresAt: null, most: null };
     expect(await box.store.write(addAlias, one)).toEqual({ kind: 'too-many' });
-    const began = performance.now();
-    for (let i = 0; i < 20; i++) expect(await accountsOf(`${'a'.repeat(40)}-${i}`)).toBe('unknown');
-    expect((performance.now() - began) / 20).toBeLessThan(100);
+    const look = async (length: number): Promise<void> =>
+      expect(await accountsOf(`${'a'.repeat(length)}-1`)).toBe('unknown');
+    expect(await growth(look, 40)).toBeLessThan(PROPORTIONAL);
   });
 });
 
@@ -197,7 +198,7 @@ describe('an alias for a while', () => {
     const said = await Promise.all(Array.from({ length: 50 }, () => mail('once')));
     const kinds = said.map((one) => (typeof one === 'string' ? one : one.kind));
     expect(kinds.filter((kind) => kind === 'accepted')).toHaveLength(1);
-    const refused = said.filter((one): one is Refusal => typeof one !== 'string' && one.kind === 'refused');
+    const refused = said.filter((one): one is SmtpRefusal => typeof one !== 'string' && one.kind === 'refused');
     expect(refused.map(({ code, enhanced }) => `${code} ${enhanced}`)).toEqual(refused.map(() => '550 5.2.1'));
     expect(refused.length).toBeGreaterThan(0);
     expect(await inInbox(box, anna)).toBe(1);
@@ -215,13 +216,13 @@ describe('an alias for a while', () => {
 
   test('that ends on the way of a message asks for it again when there are other recipients', async () => {
     const id = await alias('once', { most: 1 });
-    const to = [theAddress('once@box.test'), theAddress('bert@box.test')];
-    const routes = await Promise.all(to.map((one) => intake.route(one, undefined)));
+    const to = [toAddress('once@box.test'), toAddress('bert@box.test')];
+    const routes = await Promise.all(to.map((one) => backend.route(one, undefined)));
     await mail('once');
-    const envelope: Envelope = {
+    const envelope: MessageEnvelope = {
       id: 'two',
-      door: 'mx',
-      sender: theAddress('a@else.example'),
+      service: 'mx',
+      sender: toAddress('a@else.example'),
       recipients: to.map((address, i) => ({ address, route: routes[i] ?? { kind: 'unknown' }, dsn: {} })),
       login: undefined,
       smtputf8: false,
@@ -231,7 +232,7 @@ describe('an alias for a while', () => {
       received: '',
       peer: { ip: '192.0.2.1', port: 1, helo: 'mx', tls: false },
     };
-    const sink = intake.open(envelope);
+    const sink = backend.open(envelope);
     await sink.write(Buffer.from('From: a@else.example\r\n\r\nhello\r\n'));
     expect(await sink.finish()).toMatchObject({ code: 451, enhanced: '4.2.1' });
     expect(await inInbox(box, bert)).toBe(0);
@@ -244,7 +245,7 @@ describe('an alias for a while', () => {
     if (where.kind !== 'here') throw new Error(where.kind);
     const here = [{ account: anna, to: 'once@box.test', trace: '', aliases: [id] }];
     const of = { account: bert, sender: 'bert@box.test', here };
-    const one = freely(outgoing('From: bert@box.test\r\n\r\nhello\r\n', [], { ...of, trace: 'one' }));
+    const one = unlimitedSubmission(outgoing('From: bert@box.test\r\n\r\nhello\r\n', [], { ...of, trace: 'one' }));
     expect(await box.store.write(submit, one)).toMatchObject({ kind: 'taken' });
     expect(await box.store.write(submit, { ...one, trace: 'two' })).toMatchObject({ kind: 'refused' });
     expect(await aliasNow(box, id)).toMatchObject({ used: 1, firstFrom: 'box.test' });
@@ -268,7 +269,7 @@ describe('an alias for a while', () => {
     expect(await mail('bert')).toEqual({ kind: 'accepted' });
     const login = { account: bert, address: 'bert@box.test' };
     const body = 'From: bert@box.test\r\n\r\nhello\r\n';
-    expect(await arrive(intake, { from: 'bert@box.test', to: 'once@box.test', body, login })).toEqual({
+    expect(await receiveMessage(backend, { from: 'bert@box.test', to: 'once@box.test', body, login })).toEqual({
       kind: 'accepted',
     });
     expect(await aliasNow(box, id)).toMatchObject({ used: 2 });
@@ -289,7 +290,7 @@ describe('an alias for a while', () => {
 
   test('reports about what was written from it find who wrote it', async () => {
     await alias('trial', { expiresAt: box.clock.now });
-    expect(await route(box.store, theAddress('trial@box.test'))).toMatchObject({ kind: 'here', accounts: [anna] });
+    expect(await route(box.store, toAddress('trial@box.test'))).toMatchObject({ kind: 'here', accounts: [anna] });
   });
 });
 
@@ -330,7 +331,7 @@ describe('whose an address is', () => {
 
 describe('room for a message', () => {
   const announced = (size?: number) =>
-    intake.route(theAddress('anna@box.test'), undefined, { sender: undefined, ip: '192.0.2.1', size });
+    backend.route(toAddress('anna@box.test'), undefined, { sender: undefined, ip: '192.0.2.1', size });
 
   test('is looked for at RCPT when SIZE says how much', async () => {
     await box.store.write(setUse, { account: anna, used: 900, quota: 1000 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Allowance, countAllowance, overAllowance, type OverAllowance } from '../../mail/store/allowance.ts';
+import { type Allowance, countAllowance, overAllowance, type OverAllowance } from '../../mail/store/limit/allowance.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { testStore, type TestStore } from '../support/store.ts';
 import { mailParts } from '../../mail/parts.ts';

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
-import { Learner } from '../../mail/jobs/learner.ts';
+import { TrainingJob } from '../../mail/jobs/training.ts';
 import { quiet } from '../../mail/log.ts';
 import { mailParts } from '../../mail/parts.ts';
-import { acquaintance } from '../../mail/policy/reputation.ts';
-import { changeEmails } from '../../mail/store/email-change-commands.ts';
+import { evaluateReputation } from '../../mail/policy/reputation.ts';
+import { changeEmails } from '../../mail/store/message/email-change-commands.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import { ANSWERED } from '../../mail/store/flags.ts';
-import { nextLessons } from '../../mail/store/lesson.ts';
-import { lessonWords } from '../../mail/store/lesson-words.ts';
-import { reputationOf } from '../../mail/store/sender.ts';
+import { ANSWERED } from '../../mail/store/mailbox/flags.ts';
+import { nextTrainingSamples } from '../../mail/store/filter/training-sample.ts';
+import { sampleWords } from '../../mail/store/filter/sample-words.ts';
+import { reputationOf } from '../../mail/store/filter/sender.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const HOUR_MS = 3_600_000;
@@ -22,7 +22,7 @@ const passwordOf = query('test-password', async (rx, { account }: { account: num
 /** Every message came from there. */
 const judgeAll = command('test-judge', async (tx, { senders }: { senders: readonly string[] }) => {
   await tx.run(
-    `INSERT INTO judged (email_id, trust, verdict, senders) SELECT id, '{}', '{}', ? FROM email`,
+    `INSERT INTO filter_result (email_id, trust, verdict, senders) SELECT id, '{}', '{}', ? FROM email`,
     JSON.stringify(senders),
   );
 });
@@ -32,7 +32,7 @@ const markAgents = command('test-mark', async (tx, { account }: { account: numbe
 
 let box: TestStore;
 let account: number;
-let hand: { credential: number };
+let actor: { credential: number };
 let person: StoreBackend;
 let program: StoreBackend;
 
@@ -40,8 +40,8 @@ beforeEach(async () => {
   const parts = mailParts();
   box = await testStore({ ...parts, commands: [...parts.commands, judgeAll, markAgents] });
   ({ account } = await testAccount(box.store));
-  hand = { credential: await box.store.read(passwordOf, { account }) };
-  person = new StoreBackend(box.store, account, () => box.clock.now, { hand });
+  actor = { credential: await box.store.read(passwordOf, { account }) };
+  person = new StoreBackend(box.store, account, () => box.clock.now, { actor });
   program = new StoreBackend(box.store, account, () => box.clock.now);
 });
 afterEach(() => box[Symbol.asyncDispose]());
@@ -61,21 +61,21 @@ async function answer(by: StoreBackend, { mailbox, uid }: { mailbox: number; uid
 }
 
 async function lessons(): Promise<{ email: number; says: string }[]> {
-  const next = await box.store.read(nextLessons, { after: 0, limit: 100 });
-  return (next?.lessons ?? []).map(({ email, says }) => ({ email, says }));
+  const next = await box.store.read(nextTrainingSamples, { after: 0, limit: 100 });
+  return (next?.samples ?? []).map(({ email, category: says }) => ({ email, says }));
 }
 
 async function learnAll(): Promise<void> {
-  await using learner = new Learner({ store: box.store, log: quiet, wordsOf: lessonWords });
+  const learner = new TrainingJob({ store: box.store, log: quiet, wordsOf: sampleWords });
   await learner.run();
 }
 
-async function known(): Promise<ReturnType<typeof acquaintance>> {
+async function known(): Promise<ReturnType<typeof evaluateReputation>> {
   const now = box.clock.now + 13 * HOUR_MS;
   const author = 'ann@remote.example';
-  return acquaintance(
+  return evaluateReputation(
     await box.store.read(reputationOf, { account, keys: KEYS, author, now }),
-    { author, vouched: true },
+    { author, authenticated: true },
     now,
   );
 }
@@ -101,9 +101,9 @@ test('what JMAP marks as answered on a person’s word says the same, and what a
   await box.store.write(changeEmails, { ...input, by: 'agent-1' });
   expect(await lessons()).toEqual([]);
   const undone = { kind: 'patch', add: { bits: 0, keywords: [] }, remove: add } as const;
-  await box.store.write(changeEmails, { ...input, changes: [{ email, keywords: undone, mailboxes: null }], hand });
+  await box.store.write(changeEmails, { ...input, changes: [{ email, keywords: undone, mailboxes: null }], actor });
   expect(await lessons()).toEqual([]);
-  await box.store.write(changeEmails, { ...input, hand });
+  await box.store.write(changeEmails, { ...input, actor });
   expect(await lessons()).toEqual([{ email, says: 'kept' }]);
 });
 

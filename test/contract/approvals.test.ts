@@ -1,27 +1,27 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type OutboxItem, listOutbox } from '../../mail/delivery/outbox-items.ts';
-import { sendScheduled, unschedule } from '../../mail/delivery/schedule.ts';
-import type { Submission } from '../../mail/delivery/submit.ts';
+import { sendScheduled, unschedule } from '../../mail/delivery/scheduled-messages.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
-import { Scheduler } from '../../mail/jobs/scheduler.ts';
+import { ScheduledMail } from '../../mail/jobs/scheduled-mail.ts';
 import { quiet } from '../../mail/log.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { mailParts } from '../../mail/parts.ts';
-import { expireApprovals, forgetApprovals } from '../../mail/store/approval-chores.ts';
-import { changeEmails, destroyEmails } from '../../mail/store/email-change-commands.ts';
-import { placeEmail } from '../../mail/store/email-commands.ts';
+import { expireApprovals, purgeApprovals } from '../../mail/agents/approval/approval.ts';
+import { changeEmails, destroyEmails } from '../../mail/store/message/email-change-commands.ts';
+import { storeEmail } from '../../mail/store/message/email-commands.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
-import { listMailboxes } from '../../mail/store/mailbox.ts';
-import { changeMailbox, destroyMailbox } from '../../mail/store/mailbox-tree.ts';
-import { queueOfTrace } from '../../mail/store/queue-rows.ts';
+import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal/journal.ts';
+import { listMailboxes } from '../../mail/store/mailbox/mailbox.ts';
+import { changeMailbox, destroyMailbox } from '../../mail/store/mailbox/mailbox-tree.ts';
+import { queueOfTrace } from '../../mail/store/queue/queue-rows.ts';
 import { holdMail, REASONS } from '../support/held-mail.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
+import type { Submission } from '../../mail/delivery/submission.ts';
 
-vi.mock('../../mail/delivery/agent/gate.ts', async () => {
-  const { REASONS: reasons } = await import('../support/held-mail.ts');
-  return { judgeAgent: () => Promise.resolve({ kind: 'hold', reasons }) };
+vi.mock('../../mail/agents/gate/gate.ts', async () => {
+  const { holdEverything } = await import('../support/held-mail.ts');
+  return { checkAgentMail: holdEverything };
 });
 
 const HOUR = 3_600_000;
@@ -37,11 +37,11 @@ const passwordOf = query('test-password', async (rx, { account }: { account: num
 });
 
 const writers = query('test-writers', (rx, { mailbox: of }: { mailbox: number }) =>
-  rx.all('SELECT e.made_by AS "by" FROM email e JOIN entry n ON n.email_id = e.id WHERE n.mailbox_id = ?', of),
+  rx.all('SELECT e.created_by AS "by" FROM email e JOIN entry n ON n.email_id = e.id WHERE n.mailbox_id = ?', of),
 );
 
 let box: TestStore;
-let scheduler: Scheduler;
+let scheduler: ScheduledMail;
 let account: number;
 let person: StoreBackend;
 let agent: StoreBackend;
@@ -53,9 +53,9 @@ beforeEach(async () => {
   ({ account } = await testAccount(box.store));
   by = { credential: await box.store.read(passwordOf, { account }) };
   const clock = (): number => box.clock.now;
-  person = new StoreBackend(box.store, account, clock, { hand: by });
+  person = new StoreBackend(box.store, account, clock, { actor: by });
   agent = new StoreBackend(box.store, account, clock);
-  scheduler = new Scheduler({
+  scheduler = new ScheduledMail({
     store: box.store,
     hostname: 'mail.box.test',
     clock,
@@ -67,11 +67,10 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
-  await scheduler[Symbol.asyncDispose]();
   await box[Symbol.asyncDispose]();
 });
 
-/** What an agent asks to send and a person has to let go. */
+/** A message of an agent that needs approval. */
 const ask = (over: Partial<Submission> = {}) => holdMail(box.store, { account, signAs: ['box.test'], ...over });
 
 const items = (): Promise<OutboxItem[]> =>
@@ -170,7 +169,7 @@ test('deleting it refuses it, whether it is expunged or thrown away', async () =
     expect(await item(id)).toMatchObject({ state: 'denied', approval: { decidedBy: 'me@box.test' } });
     expect(await leaves(trace)).toEqual([]);
     const story = await box.store.read(journalOf, { ...OPERATOR_VIEW, trace });
-    expect(story.at(-1)).toMatchObject({ event: 'cancelled', detail: { because: 'a person refused it' } });
+    expect(story.at(-1)).toMatchObject({ event: 'cancelled', detail: { because: 'denied by a person' } });
   }
 });
 
@@ -220,7 +219,7 @@ test('a session without a person’s password decides nothing, whichever way it 
   expect(await item(id)).toMatchObject({ state: 'pending' });
   expect(await leaves(trace)).toEqual([]);
   const foreign = new StoreBackend(box.store, account, () => box.clock.now, {
-    hand: { credential: by.credential + 100 },
+    actor: { credential: by.credential + 100 },
   });
   expect(await moved(foreign, [1], 'Awaiting approval', 'Approved')).toMatchObject({ kind: 'forbidden' });
 });
@@ -245,13 +244,13 @@ test('a person decides over JMAP as well', async () => {
   const changes = [
     { email, keywords: null, mailboxes: { kind: 'patch' as const, add: [approved], remove: [waiting] } },
   ];
-  expect(await box.store.write(changeEmails, { account, hand: by, ifState: null, changes })).toMatchObject({
+  expect(await box.store.write(changeEmails, { account, actor: by, ifState: null, changes })).toMatchObject({
     outcomes: [{ kind: 'changed' }],
   });
   expect(await leaves(trace)).toEqual(['x@elsewhere.test']);
   const second = await ask();
   const [, next = 0] = await emails();
-  await box.store.write(destroyEmails, { account, hand: by, emails: [next], ifState: null });
+  await box.store.write(destroyEmails, { account, actor: by, emails: [next], ifState: null });
   expect(await item(second.id)).toMatchObject({ state: 'denied' });
   expect(await item(id)).toMatchObject({ state: 'approved' });
 });
@@ -273,7 +272,7 @@ test('nothing else can be put into Approved, nor into Awaiting approval, by anyb
       receivedAt: 1,
       ifState: null,
     };
-    expect(await box.store.write(placeEmail, { ...where, ...written })).toMatchObject({ kind: 'forbidden' });
+    expect(await box.store.write(storeEmail, { ...where, ...written })).toMatchObject({ kind: 'forbidden' });
   }
   const sink = person.append(data.length);
   if ('kind' in sink) throw new Error(sink.kind);
@@ -338,9 +337,9 @@ test('what changes between the approval and the sending is not sent, also of a l
 
 test('what else releases a message does not let go what a person has to', async () => {
   const { id, trace } = await ask();
-  await box.store.write(tamper, { sql: 'UPDATE scheduled SET held_because = NULL' });
+  await box.store.write(tamper, { sql: 'UPDATE scheduled SET hold_reason = NULL' });
   expect(await leaves(trace)).toEqual([]);
-  expect(await item(id)).toMatchObject({ state: 'pending', heldBecause: 'a person has to let it go' });
+  expect(await item(id)).toMatchObject({ state: 'pending', heldBecause: 'awaiting approval' });
 });
 
 test('after 24 hours it is over: nobody can let it go, and it lies in the trash', async () => {
@@ -358,7 +357,7 @@ test('after 24 hours it is over: nobody can let it go, and it lies in the trash'
   expect(await moved(person, await uidsIn('Trash'), 'Trash', 'Approved')).toMatchObject({ kind: 'forbidden' });
   expect(await leaves(trace)).toEqual([]);
   box.clock.now += 30 * 24 * HOUR + 1;
-  await box.store.write(forgetApprovals, undefined);
+  await box.store.write(purgeApprovals, undefined);
   expect(await items()).toEqual([]);
 });
 

@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ReturnPaths } from '../../mail/delivery/return-path.ts';
 import { submit } from '../../mail/delivery/submit.ts';
-import { freely, outgoing } from '../support/submission.ts';
+import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import type { Authentication } from '../../mail/auth/authentication.ts';
 import { rewriteSender } from '../../mail/forwarder/srs.ts';
 import { formatAddress } from '../../mail/message/address.ts';
 import { mailParts } from '../../mail/parts.ts';
-import type { StoreIntake } from '../../mail/receiver/store-intake.ts';
+import type { StoreReceiverBackend } from '../../mail/receiver/store-backend.ts';
 import { composeReports } from '../../mail/relay/bounce.ts';
-import { settle } from '../../mail/relay/settle.ts';
+import { toAttemptResult } from '../../mail/relay/attempt-result.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
-import { failed } from '../../mail/relay/verdict.ts';
-import { setQuota } from '../../mail/store/account.ts';
+import { failed } from '../../mail/relay/attempt-verdict.ts';
+import { setQuota } from '../../mail/store/account/account.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import { arrive, BOX_KEY, testIntake, theAddress } from '../support/arrivals.ts';
+import { receiveMessage, BOX_KEY, testBackend, toAddress } from '../support/receive-message.ts';
 import { judgingBy } from '../support/judging.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
@@ -37,7 +37,7 @@ const emails = query(
 
 let box: TestStore;
 let queue: StoreQueue;
-let intake: StoreIntake;
+let backend: StoreReceiverBackend;
 let made = 0;
 
 beforeEach(async () => {
@@ -50,7 +50,7 @@ beforeEach(async () => {
   await box.store.write(forward, { from: 'sales@box.test', to: 'one@fails.example', keep: false });
   await box.store.write(forward, { from: 'moved@box.test', to: 'two@fails.example', keep: false });
   queue = new StoreQueue({ store: box.store, hold: null, traceId: () => `report-${++made}` });
-  intake = testIntake(box);
+  backend = testBackend(box);
 });
 afterEach(() => box[Symbol.asyncDispose]());
 
@@ -70,7 +70,7 @@ async function failAll(): Promise<string[]> {
     const place = { host: undefined, tls: '', now: box.clock.now, random: () => 0.5 };
     const ended = rows.map((item) => ({
       item,
-      result: settle(item, failed('5.1.1', 'no such user'), place),
+      result: toAttemptResult(item, failed('5.1.1', 'no such user'), place),
       dsnPassedOn: false,
     }));
     // One after the other, as destinations answer.
@@ -101,7 +101,7 @@ test('of 10,000 spoofed mails none makes us write to who is named as the sender'
   for (let n = 0; n < 10_000; n++) {
     const from = `joe${n}@victim.example`;
     const body = `From: ${from}\nReturn-Receipt-To: ${from}\n${headers[n % 3] ?? ''}\nbuy ${n}\n`;
-    const said = await arrive(intake, { from, to: to[n % to.length] ?? '', body });
+    const said = await receiveMessage(backend, { from, to: to[n % to.length] ?? '', body });
     if (typeof said === 'object' && !('code' in said)) accepted++;
   }
   expect(accepted).toBeGreaterThan(1_000);
@@ -113,12 +113,12 @@ test('of 10,000 spoofed mails none makes us write to who is named as the sender'
 /** A message to nobody elsewhere; answers the sender that the copy leaves under. */
 async function sentBy(sender: string, to = 'nobody@fails.example'): Promise<string> {
   const mail = outgoing('Subject: hello\r\n\r\nhello\r\n', [to], { trace: `sent-${++made}`, sender });
-  const done = await box.store.write(submit, freely(mail));
+  const done = await box.store.write(submit, unlimitedSubmission(mail));
   const id = done.kind === 'taken' ? (done.rows[0] ?? 0) : 0;
   const path =
     sender === ''
       ? undefined
-      : await new ReturnPaths(box.store, BOX_KEY, Date.now).of({ id, sender: theAddress(sender) });
+      : await new ReturnPaths(box.store, BOX_KEY, Date.now).find({ id, sender: toAddress(sender) });
   return path === undefined ? '' : formatAddress(path);
 }
 
@@ -145,7 +145,7 @@ describe('a bounce makes at most one message, and then the queue is empty:', () 
     await failAll();
     const before = await box.store.read(emails, undefined);
     const body = 'Message-ID: <1@x>\nContent-Type: multipart/report; boundary=b\n\n--b\n\n--b--\n';
-    for (let time = 0; time < 3; time++) await arrive(intake, { to: path, body });
+    for (let time = 0; time < 3; time++) await receiveMessage(backend, { to: path, body });
     expect(await box.store.read(emails, undefined)).toBe(before + 1);
     expect(await failAll()).toEqual([]);
   });
@@ -164,8 +164,8 @@ describe('a report that goes back to an author elsewhere', () => {
     arc: 'none',
     iprev: { result: 'none', name: '', ip: '192.0.2.1' },
   });
-  const come = (from: string, by = intake) =>
-    arrive(by, { to: path(), body: `From: ${from}\nSubject: Undelivered Mail\n\nsorry\n` });
+  const come = (from: string, by = backend) =>
+    receiveMessage(by, { to: path(), body: `From: ${from}\nSubject: Undelivered Mail\n\nsorry\n` });
 
   test.each([
     'MAILER-DAEMON@mx.remote.example (Mail Delivery System)',
@@ -203,12 +203,12 @@ describe('a report that goes back to an author elsewhere', () => {
     ['permerror', '', 550],
     ['temperror', 'box.test', 451],
   ] as const)('whose author is of ours and DMARC says %s of %s: %s', async (result, domain, code) => {
-    const asking = testIntake(box, { judging: judgingBy(() => Promise.resolve(authenticated({ result, domain }))) });
+    const asking = testBackend(box, { filter: judgingBy(() => Promise.resolve(authenticated({ result, domain }))) });
     expect(await come('me@box.test', asking)).toMatchObject(code === undefined ? { kind: 'accepted' } : { code });
   });
 
   test('asks nobody about an author elsewhere', async () => {
-    const asking = testIntake(box, { judging: judgingBy(() => Promise.reject(new Error('nobody is asked'))) });
+    const asking = testBackend(box, { filter: judgingBy(() => Promise.reject(new Error('nobody is asked'))) });
     expect(await come('MAILER-DAEMON@remote.example', asking)).toEqual({ kind: 'accepted' });
   });
 });

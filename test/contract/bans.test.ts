@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { addBan, type Ban, forgetBans, listBans, removeBan } from '../../mail/store/ban.ts';
+import { addBan, type Ban, purgeBans, listBans, removeBan } from '../../mail/store/limit/ban.ts';
 import { testStore, type TestStore } from '../support/store.ts';
 
 const MINUTE = 60_000;
@@ -65,8 +65,8 @@ test('what is over for a month is swept, what is not stays', async () => {
   test_.clock.now += 15 * MINUTE + 30 * DAY - 1;
   await add('young');
   test_.clock.now += 1;
-  expect(await test_.store.write(forgetBans, undefined)).toBe(true);
-  expect(await test_.store.write(forgetBans, undefined)).toBe(false);
+  expect(await test_.store.write(purgeBans, undefined)).toBe(true);
+  expect(await test_.store.write(purgeBans, undefined)).toBe(false);
   expect(await list()).toEqual(['young']);
   expect((await add('n1')).times).toBe(1);
 });

@@ -1,26 +1,27 @@
+import type { OutgoingMessage } from '../../mail/delivery/types.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { deliveryTrace } from '../../mail/delivery/deliver.ts';
-import { schedule } from '../../mail/delivery/schedule.ts';
-import { submit, type Outgoing } from '../../mail/delivery/submit.ts';
-import { Scheduler } from '../../mail/jobs/scheduler.ts';
+import { scheduleMessage } from '../../mail/delivery/scheduled-messages.ts';
+import { submit } from '../../mail/delivery/submit.ts';
+import { ScheduledMail } from '../../mail/jobs/scheduled-mail.ts';
 import { quiet } from '../../mail/log.ts';
 import { mailParts } from '../../mail/parts.ts';
-import type { StoreIntake } from '../../mail/receiver/store-intake.ts';
-import { addAlias } from '../../mail/store/alias.ts';
-import { domainsOf } from '../../mail/store/domain.ts';
+import type { StoreReceiverBackend } from '../../mail/receiver/store-backend.ts';
+import { addAlias } from '../../mail/store/address/alias.ts';
+import { domainsOf } from '../../mail/store/address/domain.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import { judgedOf } from '../../mail/store/judged.ts';
-import { addSenderRule, type NewSenderRule } from '../../mail/store/sender-rule.ts';
+import { filterResultsOf } from '../../mail/store/filter/filter-result.ts';
+import { addSenderRule, type NewSenderRule } from '../../mail/store/filter/sender-rule.ts';
 import { testAlias } from '../support/aliases.ts';
-import { arrive, type Arriving, testIntake, theAddress } from '../support/arrivals.ts';
+import { receiveMessage, type TestMessage, testBackend, toAddress } from '../support/receive-message.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
-import { freely, outgoing } from '../support/submission.ts';
+import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 
 const BEN = 'ben@other.test';
 const LETTER = `From: ${BEN}\nSubject: hello\n\nhello\n`;
 
-const keep = command('test-keep', (tx, input: { mail: Outgoing; until: number }, stamp): Promise<number> =>
-  schedule(tx, input.mail, { until: input.until, heldBecause: null, spares: true }, stamp),
+const keep = command('test-keep', (tx, input: { mail: OutgoingMessage; until: number }, stamp): Promise<number> =>
+  scheduleMessage(tx, input.mail, { until: input.until, heldBecause: null, skipsSuppressed: true }, stamp),
 );
 const forward = command('test-forward', (tx, { from, to }: { from: string; to: string }, stamp): Promise<unknown> =>
   tx.run(
@@ -45,10 +46,10 @@ const lying = query('test-lying', (rx) =>
 );
 
 let box: TestStore;
-let intake: StoreIntake;
+let backend: StoreReceiverBackend;
 let anna: number;
 let bert: number;
-/** Of another organization. */
+/** Account of another organization. */
 let ben: number;
 
 beforeEach(async () => {
@@ -57,7 +58,7 @@ beforeEach(async () => {
   ({ account: anna } = await testAccount(box.store, 'anna'));
   ({ account: bert } = await testAccount(box.store, 'bert'));
   ({ account: ben } = await testAccount(box.store, 'ben', { tenant: 2, name: 'other.test' }));
-  intake = testIntake(box, {
+  backend = testBackend(box, {
     senderOf: (account) => Promise.resolve({ tenant: account === ben ? 2 : 1, allowance: null }),
   });
 });
@@ -65,8 +66,8 @@ afterEach(() => box[Symbol.asyncDispose]());
 
 const add = (rule: Partial<NewSenderRule> & { pattern: string }) =>
   box.store.write(addSenderRule, { tenant: 1, account: anna, outward: false, kind: 'block', note: '', ...rule });
-const send = (more: Partial<Arriving> = {}) =>
-  arrive(intake, {
+const send = (more: Partial<TestMessage> = {}) =>
+  receiveMessage(backend, {
     from: BEN,
     to: 'anna@box.test',
     body: LETTER,
@@ -76,11 +77,11 @@ const send = (more: Partial<Arriving> = {}) =>
 const places = async (): Promise<string[]> =>
   (await box.store.read(lying, undefined)).map((one) => `${one.owner} ${one.role}`);
 
-/** Through the gate, as every other door asks it. */
+/** Submits through the gate, as every protocol does. */
 const submitted = (from: string, account: number | null = ben) => {
   const here = [{ account: anna, to: 'anna@box.test', trace: deliveryTrace(from, 'anna@box.test') }];
   const mail = outgoing(LETTER, [], { trace: 'gate', tenant: 2, account, sender: from, here });
-  return box.store.write(submit, freely(mail));
+  return box.store.write(submit, unlimitedSubmission(mail));
 };
 
 describe('a mailbox of another organization on this box', () => {
@@ -139,7 +140,7 @@ describe('a mailbox of another organization on this box', () => {
     expect(await places()).toEqual(['anna@box.test junk']);
     const [row] = await box.store.read(lying, undefined);
     expect(row?.trace).toContain('X-Mailstead-Verdict: junk (100 of 5);\r\n\tblock-list 100\r\n');
-    const judged = (await box.store.read(judgedOf, { emails: [row?.email ?? 0] })).get(row?.email ?? 0);
+    const judged = (await box.store.read(filterResultsOf, { emails: [row?.email ?? 0] })).get(row?.email ?? 0);
     expect(judged).toMatchObject({
       trust: { verdict: 'suspicious', externalSender: false },
       verdict: { outcome: 'junk', findings: [{ why: `Mail from ${BEN} is blocked by the mailbox` }] },
@@ -152,7 +153,7 @@ describe('a mailbox of another organization on this box', () => {
     await box.store.write(keep, { mail: { ...mail, here }, until: box.clock.now + 1000 });
     await add({ pattern: BEN });
     box.clock.now += 2000;
-    await using scheduler = new Scheduler({
+    const scheduler = new ScheduledMail({
       store: box.store,
       hostname: 'mail.box.test',
       clock: () => box.clock.now,
@@ -180,7 +181,7 @@ test('within an organization nobody is blocked', async () => {
 test('the null reverse-path is nobody at RCPT, and its author is asked about at the end', async () => {
   await add({ pattern: BEN });
   expect(
-    (await intake.route(theAddress('anna@box.test'), { account: ben, address: theAddress(BEN), credential: 1 })).kind,
+    (await backend.route(toAddress('anna@box.test'), { account: ben, address: toAddress(BEN), credential: 1 })).kind,
   ).toBe('here');
   expect(await send({ from: '' })).toMatchObject({ code: 550 });
 });

@@ -1,13 +1,13 @@
 import { beforeEach, afterEach, describe, expect, test } from 'vitest';
 import type { MailStore } from '../../mail/store/store.ts';
 import { freezeOrganization } from '../../src/organizations/commands.ts';
-import type { Claimed } from '../../src/people/claim-commands.ts';
+import type { ClaimResult } from '../../src/people/claim-commands.ts';
 import { claimFacts } from '../../src/people/claim-commands.ts';
 import { joinOrganization } from '../../src/people/invite-commands.ts';
 import { changePassword, requestReset, resetPassword } from '../../src/people/password-commands.ts';
 import { newSecret } from '../../src/people/secrets.ts';
 import { spendSignIn } from '../../src/people/session-commands.ts';
-import { storeParts } from '../../src/store-parts.ts';
+import { storeParts } from '../../src/start/store-parts.ts';
 import {
   claimedAt,
   claimWith,
@@ -81,7 +81,7 @@ describe('a claim link', () => {
     expect(await looked(made.returned.hash)).toMatchObject({ account: { user, password: 'OLD' } });
     const done = await claimWith(store, made.returned.hash, { kind: 'account', user, password: 'OLD' });
     expect(done).toEqual({ kind: 'claimed', organization: made.id, user, addressProven: true });
-    // Who was only named is folded in.
+    // The person who was only named is merged.
     expect(await rows()).toEqual([{ id: user, password: 'OLD', proven: true, organizations: `${made.id} owner` }]);
   });
 
@@ -106,7 +106,7 @@ describe('a claim link', () => {
   });
 });
 
-/** What stood before an attack must stand after it: nobody else in, no password set or changed. */
+/** Facts that an attack must not change: no other member, no password set or changed. */
 interface Attack {
   /** Makes the attack and answers what came of it. */
   run: () => Promise<readonly { kind: string }[]>;
@@ -192,7 +192,7 @@ const ATTACKS: Record<string, () => Promise<Attack>> = {
   'a link for a new password': async () => {
     const user = await person(OWNER, 'OLD');
     const { hash } = newSecret();
-    await store.write(requestReset, { key: OWNER, hash, letter: letterTo(OWNER), base: 'b' });
+    await store.write(requestReset, { key: OWNER, hash, notice: letterTo(OWNER, 'password-reset'), base: 'b' });
     const by = { kind: 'account', user, password: 'OLD' } as const;
     return { run: async () => [await claimWith(store, hash, by)], outcomes: ['missing'] };
   },
@@ -244,7 +244,7 @@ const ATTACKS: Record<string, () => Promise<Attack>> = {
     const { hash } = newSecret();
     return {
       run: async () => [
-        await store.write(requestReset, { key: OWNER, hash, letter: letterTo(OWNER), base: 'b' }),
+        await store.write(requestReset, { key: OWNER, hash, notice: letterTo(OWNER, 'password-reset'), base: 'b' }),
         await store.write(resetPassword, { hash, password: 'EVIL' }),
       ],
       outcomes: ['nobody', 'missing'],
@@ -306,7 +306,7 @@ describe('takeover', () => {
     expect(await store.read(claimedAt, { id: b.id })).toBeNull();
   });
 
-  async function oneWins(tries: readonly Promise<Claimed>[], id: number): Promise<void> {
+  async function oneWins(tries: readonly Promise<ClaimResult>[], id: number): Promise<void> {
     const done = await Promise.all(tries);
     const winner = done.findIndex((one) => one.kind === 'claimed');
     expect(done.filter((one) => one.kind === 'claimed')).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
-import { copyEntries } from '../../mail/store/entry-commands.ts';
+import { copyEntries } from '../../mail/store/mailbox/entry-commands.ts';
 import { type Command, StoreBusy } from '../../mail/store/engine/types.ts';
 import { testAccount, testStore } from '../support/store.ts';
 

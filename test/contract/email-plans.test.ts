@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { factsOf } from '../../mail/jmap/query/facts.ts';
-import { shownEntries } from '../../mail/store/shown-entries.ts';
+import { readEmailFacts } from '../../mail/jmap/email-query/email-facts.ts';
+import { visibleEntries } from '../../mail/store/message/visible-entries.ts';
 import { explained } from '../support/explained.ts';
 import { putMessage } from '../support/jmap-mail.ts';
-import { jmapWorld } from '../support/jmap-world.ts';
+import { createJmapFixture } from '../support/jmap-fixture.ts';
 
 test.each([
-  ['shown entries', shownEntries],
-  ['facts', factsOf],
+  ['shown entries', visibleEntries],
+  ['facts', readEmailFacts],
 ])('%s of a few emails do not read all entries of the account, nor look into each mailbox', async (_what, read) => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   await putMessage(world);
   const emails = [world.account * 2 ** 32 + 1, world.account * 2 ** 32 + 1];
   using looked = explained(world.box.dataDir);

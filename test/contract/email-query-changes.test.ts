@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Garden } from '../support/mail-garden.ts';
 import { filters, KEYWORDS, sorts, specs } from '../support/mail-seeds.ts';
-import { type JmapWorld, jmapWorld } from '../support/jmap-world.ts';
+import { type JmapFixture, createJmapFixture } from '../support/jmap-fixture.ts';
 import { sample } from '../support/fast-check.ts';
 
 interface Watched {
@@ -10,7 +10,7 @@ interface Watched {
   ids: string[];
 }
 
-async function watch(world: JmapWorld, args: Record<string, unknown>): Promise<Watched> {
+async function watch(world: JmapFixture, args: Record<string, unknown>): Promise<Watched> {
   const { queryState, ids, canCalculateChanges } = await world.call('Email/query', args);
   expect(canCalculateChanges).toBe(true);
   return { args, state: queryState as string, ids: ids as string[] };
@@ -18,7 +18,7 @@ async function watch(world: JmapWorld, args: Record<string, unknown>): Promise<W
 
 const spec = { subject: 's', from: 'a@box.test', to: 'b@box.test', body: 'apple', sentAt: 1e12, receivedAt: 1e12 };
 
-/** What a client does with an answer of /queryChanges. RFC 8620 5.6. */
+/** Applies a /queryChanges response as a client does. RFC 8620 5.6. */
 function apply(ids: readonly string[], changes: Record<string, unknown>): string[] {
   const removed = new Set(changes['removed'] as string[]);
   const now = ids.filter((id) => !removed.has(id));
@@ -27,7 +27,7 @@ function apply(ids: readonly string[], changes: Record<string, unknown>): string
 }
 
 test('old results and their changes are the new results, whatever happened', async () => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   const garden = await Garden.plant(world);
   let seed = 42;
   const next = (below: number): number => {
@@ -76,7 +76,7 @@ test('old results and their changes are the new results, whatever happened', asy
 }, 60_000);
 
 test('a large mailbox that is removed takes its emails out of results at once', async () => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   const garden = await Garden.plant(world);
   const work = garden.mailboxes[1] ?? 0;
   for (let i = 0; i < 450; i++) await garden.append({ ...spec, receivedAt: 1e12 + i }, work);
@@ -93,7 +93,7 @@ test('a large mailbox that is removed takes its emails out of results at once', 
 }, 60_000);
 
 test('what lies behind upToId is left out only where places are settled', async () => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   const garden = await Garden.plant(world);
   for (let i = 0; i < 4; i++) await garden.append({ ...spec, receivedAt: 1e12 + i }, world.inbox);
   for (const [args, many] of [
@@ -112,7 +112,7 @@ test('what lies behind upToId is left out only where places are settled', async 
 });
 
 test('states and counts that cannot be followed are refused by name', async () => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   const garden = await Garden.plant(world);
   await garden.append(spec, world.inbox);
   const { state } = await watch(world, {});

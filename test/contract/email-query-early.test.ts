@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { jmapId } from '../../mail/jmap/ids.ts';
+import { jmapId } from '../../mail/jmap/core/ids.ts';
 import { upload } from '../support/jmap-emails.ts';
-import { jmapWorld } from '../support/jmap-world.ts';
+import { createJmapFixture } from '../support/jmap-fixture.ts';
 
 test('an email that was received before 1970 is in the results of queries', async () => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   const inbox = jmapId('mailbox', world.inbox);
   const blobId = await upload(world, 'Subject: old\r\n\r\nwords\r\n', 'message/rfc822');
   const one = { blobId, mailboxIds: { [inbox]: true } };

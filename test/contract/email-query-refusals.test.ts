@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { EMAIL_SORTS } from '../../mail/jmap/account-capabilities.ts';
-import { type JmapWorld, jmapWorld, worldOn } from '../support/jmap-world.ts';
+import { EMAIL_SORTS } from '../../mail/jmap/email-query/email-sort.ts';
+import { type JmapFixture, createJmapFixture, jmapFixtureOn } from '../support/jmap-fixture.ts';
 import { Garden } from '../support/mail-garden.ts';
 import { testAccount } from '../support/store.ts';
 
@@ -48,7 +48,7 @@ const REFUSED: [Record<string, unknown>, string][] = [
 ];
 
 test('what cannot be answered is refused by its name, with a sentence', async () => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   for (const [args, type] of REFUSED) {
     const refused = await world.refusal('Email/query', args);
     expect(refused['type'], JSON.stringify(args).slice(0, 200)).toBe(type);
@@ -57,7 +57,7 @@ test('what cannot be answered is refused by its name, with a sentence', async ()
 });
 
 test('what is nothing is found nowhere, and everything where nothing is asked', async () => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   const garden = await Garden.plant(world);
   const spec = { subject: 's', from: 'a@box.test', to: 'b@box.test', body: 'b', sentAt: 1e12, receivedAt: 1e12 };
   await garden.append(spec, world.inbox);
@@ -73,9 +73,9 @@ test('what is nothing is found nowhere, and everything where nothing is asked', 
 });
 
 test('nobody finds what is in the account of another', async () => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   const other = await testAccount(world.box.store, 'other');
-  const theirs = worldOn(world.box, { ...other, address: 'other@box.test' });
+  const theirs = jmapFixtureOn(world.box, { ...other, address: 'other@box.test' });
   const garden = await Garden.plant(world);
   const spec = { subject: 'secret', from: 'a@box.test', to: 'b@box.test', body: 'b', sentAt: 1e12, receivedAt: 1e12 };
   await garden.append(spec, world.inbox);
@@ -97,7 +97,7 @@ test('nobody finds what is in the account of another', async () => {
 });
 
 test('every sort and collation that is advertised is understood', async () => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   for (const property of EMAIL_SORTS) {
     for (const collation of ['i;ascii-casemap', 'i;unicode-casemap']) {
       const sort = [{ property, collation, ...(property.endsWith('Keyword') && { keyword: '$seen' }) }];
@@ -107,12 +107,12 @@ test('every sort and collation that is advertised is understood', async () => {
 });
 
 test('a limit that is ours is told', async () => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   expect(await world.call('Email/query', { limit: 9000 })).toMatchObject({ limit: 5000 });
   expect(await world.call('Email/query', { limit: 9 })).not.toHaveProperty('limit');
   expect(await world.call('Email/query', {})).not.toHaveProperty('total');
 });
 
-async function idsOf(world: JmapWorld, filter: unknown): Promise<string[]> {
+async function idsOf(world: JmapFixture, filter: unknown): Promise<string[]> {
   return (await world.call('Email/query', { filter }))['ids'] as string[];
 }

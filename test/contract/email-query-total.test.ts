@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { jmapWorld } from '../support/jmap-world.ts';
+import { createJmapFixture } from '../support/jmap-fixture.ts';
 import { putMessage } from '../support/jmap-mail.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -11,7 +11,7 @@ function slow(step: number): void {
 }
 
 test('a total that takes too long to count is left out, and the results are not', async () => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   for (let n = 0; n < 200; n++) await putMessage(world, { receivedAt: 1_000 + n });
   const asked = { filter: { minSize: 1 }, limit: 10, calculateTotal: true };
   const whole = await world.call('Email/query', asked);

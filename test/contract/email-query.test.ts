@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Garden } from '../support/mail-garden.ts';
 import { filters, KEYWORDS, sorts, specs } from '../support/mail-seeds.ts';
-import { jmapWorld } from '../support/jmap-world.ts';
+import { createJmapFixture } from '../support/jmap-fixture.ts';
 import { naiveQuery } from '../support/naive-query.ts';
 import { assert, asyncProperty, boolean, constant, integer, oneof, record, sample } from '../support/fast-check.ts';
 
@@ -27,7 +27,7 @@ async function grow(garden: Garden, count: number, seed: number): Promise<void> 
 }
 
 test('every filter and every sort answers what looking at every email would', async () => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   const garden = await Garden.plant(world);
   await grow(garden, 120, 1);
   const all = garden.all();
@@ -45,7 +45,7 @@ test('every filter and every sort answers what looking at every email would', as
 }, 60_000);
 
 test('position, anchor and limit cut the same results', async () => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   const garden = await Garden.plant(world);
   await grow(garden, 60, 2);
   const offset = integer({ min: -70, max: 70 });

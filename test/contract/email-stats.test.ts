@@ -3,12 +3,12 @@ import { deliver } from '../../mail/delivery/deliver.ts';
 import { submit } from '../../mail/delivery/submit.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
-import { type JournalEvent, note } from '../../mail/store/journal.ts';
+import { type JournalEvent, recordJournalEvent } from '../../mail/store/journal/journal.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import { forgetHistory } from '../../mail/store/tidy.ts';
-import { rowId } from '../../src/ids.ts';
-import type { Caller } from '../../src/operations/caller.ts';
-import { freely, outgoing } from '../support/submission.ts';
+import { purgeHistory } from '../../mail/store/retention/purge.ts';
+import { rowId } from '../../src/core/ids.ts';
+import type { Caller } from '../../src/core/caller.ts';
+import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import { type Tenant, type Tenants, type Things, twoTenants } from '../support/tenants.ts';
 
 type Counts = Record<string, number>;
@@ -26,11 +26,11 @@ interface Told {
 }
 
 const tell = command('test-tell', (tx, { trace, event, tenant, account, detail = {} }: Told, stamp) =>
-  note(tx, trace, event, account, detail, stamp, { tenant }),
+  recordJournalEvent(tx, trace, event, account, detail, stamp, { tenant }),
 );
 
 let tenants: Tenants;
-/** The first hour of a day on which nothing was told. */
+/** First hour of a day without journal events. */
 let quietDay = 0;
 beforeAll(async () => {
   tenants = await twoTenants({}, [tell]);
@@ -66,7 +66,7 @@ async function goes(by: Things, tenant: number): Promise<void> {
     tenant,
     sender: by.address,
   });
-  const done = await world.store.write(submit, freely(mail));
+  const done = await world.store.write(submit, unlimitedSubmission(mail));
   if (done.kind !== 'taken') throw new Error('it was not taken');
   const [first = 0, second = 0] = done.rows;
   const queue = new StoreQueue({ store: world.store, hold: null, traceId: () => 'never' });
@@ -169,7 +169,7 @@ test('counts go with the history that they are of', async () => {
   const left = query('test-left', (rx) =>
     rx.all<{ hour: number }>('SELECT DISTINCT hour FROM journal_count ORDER BY 1'),
   );
-  while (await tenants.world.store.write(forgetHistory, { before: quietDay + HOUR }));
+  while (await tenants.world.store.write(purgeHistory, { before: quietDay + HOUR }));
   expect(await tenants.world.store.read(left, undefined)).toEqual(
     [1, 2].map((hour) => ({ hour: quietDay / HOUR + hour })),
   );

@@ -2,14 +2,14 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { mailParts } from '../../mail/parts.ts';
-import type { AttemptResult } from '../../mail/relay/needs.ts';
+import type { AttemptResult } from '../../mail/relay/relay-queue.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
-import { addBlob } from '../../mail/store/blob.ts';
+import { addBlob } from '../../mail/store/blob/blob.ts';
 import { command } from '../../mail/store/engine/types.ts';
-import { OPERATOR_VIEW } from '../../mail/store/journal.ts';
-import { enqueue } from '../../mail/store/queue.ts';
-import { queueOfTrace } from '../../mail/store/queue-rows.ts';
-import { findMailbox } from '../../mail/store/mailbox.ts';
+import { OPERATOR_VIEW } from '../../mail/store/journal/journal.ts';
+import { enqueue } from '../../mail/store/queue/queue.ts';
+import { queueOfTrace } from '../../mail/store/queue/queue-rows.ts';
+import { findMailbox } from '../../mail/store/mailbox/mailbox.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const HOUR = 3_600_000;
@@ -59,7 +59,7 @@ async function put(trace: string): Promise<number> {
   const blob = await writer.finish();
   if (!('file' in blob)) throw new Error('it is small');
   const id = await box.store.write(forwarded, { trace, ...blob, fallback: account });
-  box.store.files.settled(blob.file);
+  box.store.files.release(blob.file);
   await queue.begin([{ id, nextAt: box.clock.now }]);
   return id;
 }

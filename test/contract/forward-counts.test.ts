@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Verdict } from '../../mail/delivery/policy.ts';
+import type { SendVerdict } from '../../mail/agents/gate/sending-policy.ts';
 import { quiet } from '../../mail/log.ts';
-import { arrive, testIntake } from '../support/arrivals.ts';
+import { receiveMessage, testBackend } from '../support/receive-message.ts';
 import { type ForwardWorld, forwardWorld } from '../support/forward-world.ts';
 import { testAccount } from '../support/store.ts';
 
@@ -18,11 +18,16 @@ test.each([
   [{ kind: 'allow' }, 1],
   [{ kind: 'hold', because: 'a person looks at it' }, 0],
   [{ kind: 'refuse', because: 'Not this' }, 0],
-] as [Verdict, number][])('what the gate says (%o) counts %d forwards', async (verdict, forwards) => {
+] as [SendVerdict, number][])('what the gate says (%o) counts %d forwards', async (verdict, forwards) => {
   const counted: unknown[] = [];
   const meter = { ...quiet, count: (name: string, labels?: object) => counted.push([name, labels]) };
-  const intake = testIntake(world.box, { policy: () => verdict, meter });
+  const backend = testBackend(world.box, { policy: () => verdict, meter });
   const body = 'From: me@box.test\nSubject: hello\n\nhello\n';
-  await arrive(intake, { from: 'me@box.test', to: 'sales@box.test', body, login: { account, address: 'me@box.test' } });
+  await receiveMessage(backend, {
+    from: 'me@box.test',
+    to: 'sales@box.test',
+    body,
+    login: { account, address: 'me@box.test' },
+  });
   expect(counted).toEqual(Array.from({ length: forwards }, () => ['forwards_total', { outcome: 'sent_on' }]));
 });

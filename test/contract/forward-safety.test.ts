@@ -3,14 +3,14 @@ import { authenticate } from '../../mail/auth/authenticate.ts';
 import { dkimRecord } from '../../mail/auth/dkim-key.ts';
 import { signHeaders } from '../../mail/auth/dkim-sign.ts';
 import { bodyHasher } from '../../mail/auth/dkim-body.ts';
-import { destinations as leadingTo } from '../../mail/delivery/destinations.ts';
+import { findDestinations as leadingTo } from '../../mail/delivery/destinations.ts';
 import { planForwards } from '../../mail/delivery/forward.ts';
 import { formatAddress, parseAddress } from '../../mail/message/address.ts';
 import { rewriteSender } from '../../mail/forwarder/srs.ts';
 import { composeReports } from '../../mail/relay/bounce.ts';
-import { addDomain } from '../../mail/store/domain.ts';
-import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
-import { arrive, testIntake, theAddress } from '../support/arrivals.ts';
+import { addDomain } from '../../mail/store/address/domain.ts';
+import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal/journal.ts';
+import { receiveMessage, testBackend, toAddress } from '../support/receive-message.ts';
 import { dataEnds } from '../support/data-ends.ts';
 import { testKeys } from '../support/dkim.ts';
 import { fakeResolver } from '../support/fake-resolver.ts';
@@ -55,8 +55,8 @@ test('of 12 kinds of automatic mail none goes on, and all are in the mailbox', a
 
 test('what is written here to the postmaster of the box itself is there, beside what goes on', async () => {
   await world.set('info', 'far@out.example', { keep: false });
-  const to = ['postmaster@mail.box.test', 'info@box.test', 'me@box.test'].map(theAddress);
-  const mail = { sender: theAddress('you@x.example'), fields: [], key: FORWARD_KEY, now: 0, hostname: 'mail.box.test' };
+  const to = ['postmaster@mail.box.test', 'info@box.test', 'me@box.test'].map(toAddress);
+  const mail = { sender: toAddress('you@x.example'), fields: [], key: FORWARD_KEY, now: 0, hostname: 'mail.box.test' };
   const { unreachable, here, local, onward } = await leadingTo(world.box.store, to, mail);
   expect(unreachable).toEqual([]);
   expect(here.map(({ account }) => account)).toEqual([me]);
@@ -268,7 +268,7 @@ test('own mail that a forward of another organization passes on is signed by its
   const body = 'From: Me <me@box.test>\nSubject: Hello\n\nHello \n\n';
   const login = { account: me, address: 'me@box.test' };
   const sent = { from: 'me@box.test', to: 'sales@other.test', body, login };
-  expect(await arrive(testIntake(world.box), sent)).toEqual({ kind: 'accepted' });
+  expect(await receiveMessage(testBackend(world.box), sent)).toEqual({ kind: 'accepted' });
   const [copy] = await world.leaving();
   expect(copy?.item).toMatchObject({ signAs: ['box.test', 'other.test'], sender: { domain: 'other.test' } });
   async function* chunks(): AsyncIterable<Buffer> {
@@ -367,11 +367,11 @@ const FAILED_ITEM = {
   envid: '',
   ret: '',
   size: 1,
-  delayTold: false,
+  delayReported: false,
   tenant: 1,
   owner: 1,
-  lane: 1,
-  way: { via: undefined, failover: undefined },
+  ownerDestination: 1,
+  nextHop: { via: undefined, failover: undefined },
 };
 const FAILURE = {
   id: 1,

@@ -4,68 +4,68 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { jmapId } from '../../mail/jmap/ids.ts';
-import { factsOf } from '../../mail/jmap/query/facts.ts';
-import { openScene } from '../../mail/jmap/query/scene.ts';
-import { TextTest } from '../../mail/jmap/query/text-test.ts';
+import { jmapId } from '../../mail/jmap/core/ids.ts';
+import { readEmailFacts } from '../../mail/jmap/email-query/email-facts.ts';
+import { openQueryContext } from '../../mail/jmap/email-query/query-context.ts';
+import { TextMatcher } from '../../mail/jmap/email-query/text-matcher.ts';
 import { quiet } from '../../mail/log.ts';
-import { dismissAccount, emptyGoneAccount } from '../../mail/store/account-removal.ts';
-import { blobPath } from '../../mail/store/blob.ts';
+import { closeAccount, purgeDeletedAccount } from '../../mail/store/account/account-removal.ts';
+import { blobPath } from '../../mail/store/blob/blob.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import type { TextPlace } from '../../mail/store/search/text-index.ts';
+import type { TextIndexPaths } from '../../mail/store/search/text-index.ts';
 import { TextWorker } from '../../mail/store/search/text-worker.ts';
-import { forgetExpunged } from '../../mail/store/tidy.ts';
+import { purgeExpunged } from '../../mail/store/retention/purge.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { Garden, type Spec } from '../support/mail-garden.ts';
 import { upload } from '../support/jmap-emails.ts';
-import { type JmapWorld, jmapWorld } from '../support/jmap-world.ts';
+import { type JmapFixture, createJmapFixture } from '../support/jmap-fixture.ts';
 
 const SPEC: Spec = { subject: 's', from: 'a@box.test', to: 'b@box.test', body: 'b', sentAt: 1e12, receivedAt: 1e12 };
 
-const textFile = (world: JmapWorld): string => join(world.box.dataDir, 'mailstead-text.db');
+const textFile = (world: JmapFixture): string => join(world.box.dataDir, 'mailstead-text.db');
 
-function placeOf(world: JmapWorld): TextPlace {
+function placeOf(world: JmapFixture): TextIndexPaths {
   const { dataDir, store } = world.box;
   return { path: textFile(world), database: join(dataDir, 'mailstead.db'), blobs: store.files.directory };
 }
 
-async function finds(world: JmapWorld, text: string): Promise<number> {
+async function finds(world: JmapFixture, text: string): Promise<number> {
   const { ids } = await world.call('Email/query', { filter: { text } });
   return (ids as string[]).length;
 }
 
-async function planted(world: JmapWorld, ...words: string[]): Promise<Garden> {
+async function planted(world: JmapFixture, ...words: string[]): Promise<Garden> {
   const garden = await Garden.plant(world);
   for (const [i, body] of words.entries()) await garden.append({ ...SPEC, body, receivedAt: 1e12 + i }, world.inbox);
   return garden;
 }
 
 /** Closes the store, does something to its files, opens it again. */
-async function between(world: JmapWorld, act: () => void): Promise<void> {
+async function between(world: JmapFixture, act: () => void): Promise<void> {
   await world.box.store[Symbol.asyncDispose]();
   act();
   // Closing what is closed is no harm to the test store.
   world.box.store = { [Symbol.asyncDispose]: () => Promise.resolve() } as typeof world.box.store;
-  Object.assign(world.desk, { store: await world.box.reopen() });
+  Object.assign(world.context, { store: await world.box.reopen() });
 }
 
 describe('the full-text file', () => {
   test.each([
-    ['is missing', (world: JmapWorld) => rm(world)],
-    ['is no database', (world: JmapWorld) => writeFileSync(textFile(world), 'x'.repeat(9000))],
-    ['is empty', (world: JmapWorld) => (rm(world), writeFileSync(textFile(world), ''))],
-    ['has pages that make no sense', (world: JmapWorld) => spoil(world)],
-    ['is of another database', (world: JmapWorld) => change(world, 'UPDATE origin SET born = born + 1')],
-    ['is of another version', (world: JmapWorld) => change(world, 'PRAGMA user_version = 99')],
-    ['is ahead of the mail', (world: JmapWorld) => change(world, 'UPDATE progress SET upto = upto + 5')],
-    ['knows another message under the number', (world: JmapWorld) => change(world, 'UPDATE progress SET mark = 7')],
+    ['is missing', (world: JmapFixture) => rm(world)],
+    ['is no database', (world: JmapFixture) => writeFileSync(textFile(world), 'x'.repeat(9000))],
+    ['is empty', (world: JmapFixture) => (rm(world), writeFileSync(textFile(world), ''))],
+    ['has pages that make no sense', (world: JmapFixture) => spoil(world)],
+    ['is of another database', (world: JmapFixture) => change(world, 'UPDATE origin SET born = born + 1')],
+    ['is of another version', (world: JmapFixture) => change(world, 'PRAGMA user_version = 99')],
+    ['is ahead of the mail', (world: JmapFixture) => change(world, 'UPDATE progress SET upto = upto + 5')],
+    ['knows another message under the number', (world: JmapFixture) => change(world, 'UPDATE progress SET mark = 7')],
   ])('that %s is made anew', async (_what, act) => {
-    await using world = await jmapWorld();
+    await using world = await createJmapFixture();
     const garden = await planted(world, 'apple', 'pear');
     expect(await finds(world, 'apple')).toBe(1);
     garden.close();
     await between(world, () => act(world));
-    // A page that cannot be read may be met in the middle of a search, which is then told to come again.
+    // A search that meets an unreadable page in the middle fails, and its client has to retry.
     const first = await finds(world, 'pear').catch(() => 'later');
     expect([1, 'later']).toContain(first);
     await expect.poll(() => finds(world, 'pear').catch(() => 'later')).toBe(1);
@@ -73,7 +73,7 @@ describe('the full-text file', () => {
   });
 
   test('lasts: nothing is indexed twice', async () => {
-    await using world = await jmapWorld();
+    await using world = await createJmapFixture();
     const garden = await planted(world, 'apple');
     expect(await finds(world, 'apple')).toBe(1);
     garden.close();
@@ -82,22 +82,22 @@ describe('the full-text file', () => {
   });
 });
 
-function rm(world: JmapWorld): void {
+function rm(world: JmapFixture): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(`${textFile(world)}${suffix}`, { force: true });
 }
 
-function spoil(world: JmapWorld): void {
+function spoil(world: JmapFixture): void {
   change(world, "UPDATE message_text_data SET block = x'ffffffff' WHERE id > 10");
 }
 
-function change(world: JmapWorld, sql: string): void {
+function change(world: JmapFixture, sql: string): void {
   const db = new DatabaseSync(textFile(world), { defensive: false });
   db.exec(sql);
   db.close();
 }
 
 test('who cannot be answered in time is told how far the index is', async () => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   const garden = await planted(world, ...Array.from({ length: 120 }, () => 'apple'));
   const worker = new TextWorker(placeOf(world), quiet, quiet);
   const nothing = query('nothing', () => Promise.resolve(1));
@@ -106,14 +106,14 @@ test('who cannot be answered in time is told how far the index is', async () => 
   world.box.store.text.search = () => Promise.resolve({ kind: 'behind', indexed: 50, total: 120 });
   expect(await world.refusal('Email/query', { filter: { text: 'apple' } })).toMatchObject({
     type: 'serverUnavailable',
-    description: expect.stringContaining('Of about 120 messages 50 are indexed') as string,
+    description: expect.stringContaining('50 of about 120 messages') as string,
   });
   await worker.close();
   garden.close();
 });
 
 test('how far the index is behind is measured, and how long it takes', async () => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   const garden = await planted(world, ...Array.from({ length: 120 }, () => 'apple'));
   const told: Record<string, number[]> = {};
   const tell = (name: string, value: number): void => void (told[name] ??= []).push(value);
@@ -129,7 +129,7 @@ test('how far the index is behind is measured, and how long it takes', async () 
 });
 
 test('a batch that a kill cuts off is made again, and what was there is not there twice', async () => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   const garden = await planted(world, ...Array.from({ length: 130 }, (_, i) => `apple n${i}`));
   const index = new URL('../../mail/store/search/text-index.ts', import.meta.url).href;
   const program = `import { TextIndex } from ${JSON.stringify(index)};
@@ -149,11 +149,11 @@ test('a batch that a kill cuts off is made again, and what was there is not ther
   garden.close();
 }, 60_000);
 
-const dismiss = command('test-dismiss', (tx, input: { tenant: number; account: number }) => dismissAccount(tx, input));
+const dismiss = command('test-dismiss', (tx, input: { tenant: number; account: number }) => closeAccount(tx, input));
 
 test('what is forgotten leaves the index, and so does an account', async () => {
   const parts = mailParts();
-  await using world = await jmapWorld({ ...parts, commands: [...parts.commands, dismiss] });
+  await using world = await createJmapFixture({ ...parts, commands: [...parts.commands, dismiss] });
   const garden = await planted(world, 'apple', 'pear', 'plum');
   expect(await finds(world, 'apple')).toBe(1);
   const rows = (sql: string): number => {
@@ -168,12 +168,12 @@ test('what is forgotten leaves the index, and so does an account', async () => {
   await garden.expunge(world.inbox);
   await worker.sweep(0);
   expect(rows('SELECT count(*) AS n FROM message_text_docsize')).toBe(3);
-  await store.write(forgetExpunged, { before: Number.MAX_SAFE_INTEGER });
+  await store.write(purgeExpunged, { before: Number.MAX_SAFE_INTEGER });
   await worker.sweep(0);
   expect(rows('SELECT count(*) AS n FROM message_text_docsize')).toBe(2);
   expect(rows(`SELECT count(*) AS n FROM message_text WHERE message_text MATCH 'apple'`)).toBe(0);
   await store.write(dismiss, { tenant: 1, account: world.account });
-  while ((await store.write(emptyGoneAccount, { account: world.account })).more);
+  while ((await store.write(purgeDeletedAccount, { account: world.account })).more);
   await worker.sweep(0);
   expect(rows('SELECT count(*) AS n FROM message_text_docsize')).toBe(0);
   expect(rows('SELECT count(*) AS n FROM progress')).toBe(0);
@@ -186,7 +186,7 @@ test.each([
   ['a file that is gone', (path: string) => rmSync(path)],
   ['a part table that is damaged', (_path: string, db: DatabaseSync) => damageParts(db)],
 ])('a message with %s keeps no other from being found', async (_what, harm) => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   const blobId = await upload(world, `Subject: first\r\n\r\n${'pear\r\n'.repeat(20_000)}`);
   await world.call('Email/import', {
     emails: { k: { blobId, mailboxIds: { [jmapId('mailbox', world.inbox)]: true } } },
@@ -212,14 +212,14 @@ test.each([
   ['many, among neighbours', { rare: 3, widest: 16 }, false],
   ['many, far from each other', { rare: 3, widest: 0 }, false],
 ])('words are found whether they are in %s', async (_what, limits, few) => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   const garden = await planted(world, ...Array.from({ length: 60 }, (_, i) => (i % 3 === 0 ? 'pear' : 'apple')));
   const { account } = world;
   const look = query('look', async (rx, input: { account: number; blobs: string }) => {
-    const scene = await openScene(rx, input);
-    const test = new TextTest(scene, [{ columns: ['body'], terms: [{ words: ['pear'], prefix: false }] }], limits);
+    const scene = await openQueryContext(rx, input);
+    const test = new TextMatcher(scene, [{ columns: ['body'], terms: [{ words: ['pear'], prefix: false }] }], limits);
     expect((await test.rare()) !== undefined).toBe(few);
-    const all = await factsOf(
+    const all = await readEmailFacts(
       rx,
       account,
       garden.all().map(({ row }) => row),
@@ -237,7 +237,7 @@ test.each([
 });
 
 test('text threads of their own do the same', async () => {
-  await using world = await jmapWorld('writer thread');
+  await using world = await createJmapFixture('writer thread');
   const garden = await planted(world, 'apple', 'pear');
   expect(await finds(world, 'apple')).toBe(1);
   const { list } = await world.call('SearchSnippet/get', {

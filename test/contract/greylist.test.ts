@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseAddress } from '../../mail/message/address.ts';
 import { Greylist } from '../../mail/receiver/greylist.ts';
-import type { Refusal } from '../../mail/receiver/needs.ts';
+import type { SmtpRefusal } from '../../mail/receiver/needs.ts';
 import { StoreBusy, command } from '../../mail/store/engine/types.ts';
-import { forgetGreylist } from '../../mail/store/greylist.ts';
-import { noteSender } from '../../mail/store/sender.ts';
+import { purgeGreylist } from '../../mail/store/limit/greylist.ts';
+import { recordSenderDelivery } from '../../mail/store/filter/sender.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { type TestStore, testStore } from '../support/store.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const delivered = command('test-delivered', (tx, keys: string[], stamp): Promise<void> =>
-  noteSender(tx, { account: 7, keys, junk: false }, stamp),
+  recordSenderDelivery(tx, { account: 7, keys, junk: false }, stamp),
 );
 const counted = command('test-counted', async (tx): Promise<number> => {
   const row = await tx.get<{ n: number }>('SELECT count(*) AS n FROM greylist');
@@ -32,8 +32,8 @@ const address = (text: string): NonNullable<ReturnType<typeof parseAddress>> => 
   if (parsed === undefined) throw new Error(text);
   return parsed;
 };
-const knock = (ip = '11.22.33.44', sender = 'a@sender.com', to = 'me@box.test'): Promise<Refusal | undefined> =>
-  greylist.look({
+const knock = (ip = '11.22.33.44', sender = 'a@sender.com', to = 'me@box.test'): Promise<SmtpRefusal | undefined> =>
+  greylist.check({
     ip,
     sender: sender === '' ? undefined : address(sender),
     to: address(to),
@@ -106,10 +106,10 @@ test('what is over is forgotten', async () => {
   await knock();
   const rows = (): Promise<number> => stored.store.write(counted, undefined);
   wait(34 * DAY);
-  await stored.store.write(forgetGreylist, undefined);
+  await stored.store.write(purgeGreylist, undefined);
   expect(await rows()).toBe(1);
   wait(2 * DAY);
-  expect(await stored.store.write(forgetGreylist, undefined)).toBe(false);
+  expect(await stored.store.write(purgeGreylist, undefined)).toBe(false);
   expect(await rows()).toBe(0);
 });
 
@@ -127,7 +127,7 @@ test('where the store is busy, nobody is sent away a second time for it', async 
     to: address('me@box.test'),
     route: { kind: 'unknown' as const },
   };
-  expect(await other.look(contact)).toMatchObject(later);
+  expect(await other.check(contact)).toMatchObject(later);
   wait(5 * MINUTE);
-  expect(await other.look(contact)).toBeUndefined();
+  expect(await other.check(contact)).toBeUndefined();
 });

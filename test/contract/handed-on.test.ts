@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { aboutMessage } from '../../mail/delivery/agent/about-message.ts';
-import { jmapRow } from '../../mail/jmap/ids.ts';
+import { inspectMessage } from '../../mail/agents/gate/inspect-message.ts';
+import { createOctetReader } from '../../mail/delivery/octet-reader.ts';
+import { jmapRow } from '../../mail/jmap/core/ids.ts';
 import { composeMessage, type ComposedMessage } from '../../mail/message/compose-message.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import { EXPOSED_MS, type Reader } from '../../mail/store/exposure.ts';
-import { forgetHandedOut, noteHandedOut } from '../../mail/store/handed-out.ts';
+import { TAINT_MS, type TaintReader } from '../../mail/agents/taint/taint.ts';
+import { purgeDownloads, recordDownloads } from '../../mail/agents/taint/downloads.ts';
 import { GateWorld, outcomeOf } from '../support/gate-world.ts';
 import { putMail } from '../support/put-mail.ts';
 
@@ -16,7 +17,7 @@ const KNOWN = 'evil@y.test';
 const TRACE = 'Return-Path: <somebody@else.test>\r\n';
 /** It was delivered, and is no copy that somebody put there; or an agent put it there. */
 const mark = command('test-mark', async (tx, { email, by }: { email: number; by: string | null }): Promise<void> => {
-  if (by !== null) await tx.run('UPDATE email SET made_by = ? WHERE id = ?', by, email);
+  if (by !== null) await tx.run('UPDATE email SET created_by = ? WHERE id = ?', by, email);
   else await tx.run('UPDATE email SET trace = ?1, size = size + ?2 WHERE id = ?3', TRACE, TRACE.length, email);
 });
 
@@ -38,24 +39,24 @@ const file = (content: Uint8Array, filename = 'a.bin', contentType = 'applicatio
   attachments: [{ filename, contentType, content }],
 });
 
-/** A message of a colleague, of the house and proved to be theirs, comes into the mailbox. */
+/** Delivers a message of a colleague: internal and authenticated. */
 async function fromColleague(octets: Buffer): Promise<number> {
   const email = await kept(Buffer.from(octets.toString('latin1').replace(/^From:.*$/m, 'From: owner@home.test')));
   await world.box.store.write(mark, { email, by: null });
   return email;
 }
 
-/** Somebody puts a message into the mailbox. */
+/** Imports a message into the mailbox. */
 async function kept(octets: Buffer): Promise<number> {
   const put = { account: world.account, receivedAt: world.box.clock.now, trust: {} };
   return jmapRow('email', world.account, await putMail(world.box.store, put, octets.toString('latin1'))) ?? 0;
 }
 
-/** The agent is handed messages. */
-const handed = (emails: readonly number[], over: Partial<Reader> = {}): Promise<void> =>
-  world.box.store.write(noteHandedOut, { reader: world.reader(over), account: world.account, emails });
+/** Records that the agent downloaded messages. */
+const handed = (emails: readonly number[], over: Partial<TaintReader> = {}): Promise<void> =>
+  world.box.store.write(recordDownloads, { reader: world.reader(over), account: world.account, emails });
 
-/** What the gate is told of a message, and what it says of it. */
+/** Submits a message to the gate and returns its reasons. */
 async function sent(
   octets: Buffer,
   {
@@ -66,14 +67,15 @@ async function sent(
 ): Promise<string> {
   const data = Uint8Array.from(octets);
   const verdict = { kind: 'agent', agent: world.agent({ answers, ...by }) } as const;
-  const leaving = { account: world.account, index: indexMessage(octets), data, file: null, tenant: 1 };
+  const read = createOctetReader(world.box.store, { data, file: null });
+  const leaving = { account: world.account, index: indexMessage(octets), read, tenant: 1 };
   const now = world.box.clock.now;
-  const told = await aboutMessage(world.box.store, verdict, { ...leaving, recipients: [to], now, door: 'test' });
+  const told = await inspectMessage(world.box.store, verdict, { ...leaving, recipients: [to], now, protocol: 'test' });
   return outcomeOf(await world.send([to], {}, { verdict: told.verdict }));
 }
 
 const HELD = 'forward_after_reading';
-const left = query('test-left', (rx) => rx.get<{ n: number }>('SELECT count(*) AS n FROM handed_out'));
+const left = query('test-left', (rx) => rx.get<{ n: number }>('SELECT count(*) AS n FROM downloaded_content'));
 const source = query('test-source', async (rx, email: number) => {
   const row = await rx.get<{ trace: string; data: Uint8Array }>(
     'SELECT e.trace, b.data FROM email e JOIN blob b ON b.id = e.blob_id WHERE e.id = ?',
@@ -149,9 +151,9 @@ describe('a file of the house that an agent was handed', () => {
 
   test('is forgotten after a day, with what was written down of it', async () => {
     await handed([await fromColleague(compose(file(PAYROLL)))]);
-    world.box.clock.now += EXPOSED_MS;
+    world.box.clock.now += TAINT_MS;
     expect(await sent(compose(file(PAYROLL)))).toBe('taken');
-    await world.box.store.write(forgetHandedOut, undefined);
+    await world.box.store.write(purgeDownloads, undefined);
     expect(await world.box.store.read(left, undefined)).toEqual({ n: 0 });
   });
 

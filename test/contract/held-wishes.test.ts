@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { listWaiting } from '../../mail/delivery/outbox.ts';
-import { releaseWaiting } from '../../mail/delivery/schedule.ts';
-import { Scheduler } from '../../mail/jobs/scheduler.ts';
+import { listWaiting } from '../support/list-waiting.ts';
+import { releaseWaiting } from '../../mail/delivery/scheduled-messages.ts';
+import { ScheduledMail } from '../../mail/jobs/scheduled-mail.ts';
 import { quiet } from '../../mail/log.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import { arrive, testIntake } from '../support/arrivals.ts';
+import { receiveMessage, testBackend } from '../support/receive-message.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const forward = command('test-forward', async (tx, input: { from: string; to: string }, stamp): Promise<void> => {
@@ -27,12 +27,12 @@ const stored = query('test-stored', (rx, input: { account: number }) =>
 
 let box: TestStore;
 let account: number;
-let scheduler: Scheduler;
+let scheduler: ScheduledMail;
 beforeEach(async () => {
   const parts = mailParts();
   box = await testStore({ ...parts, commands: [...parts.commands, forward] });
   ({ account } = await testAccount(box.store));
-  scheduler = new Scheduler({
+  scheduler = new ScheduledMail({
     store: box.store,
     hostname: 'mail.box.test',
     clock: () => box.clock.now,
@@ -44,16 +44,15 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
-  await scheduler[Symbol.asyncDispose]();
   await box[Symbol.asyncDispose]();
 });
 
 /** A person sends it, it is held as a whole, and let go. */
 async function heldAndReleased(to: string, dsn: { notify: readonly ('SUCCESS' | 'DELAY')[]; orcpt: string }) {
-  const intake = testIntake(box, { policy: () => ({ kind: 'hold', because: 'a person looks at it' }) });
+  const backend = testBackend(box, { policy: () => ({ kind: 'hold', because: 'a person looks at it' }) });
   const body = 'From: me@box.test\nSubject: hello\n\nhello\n';
   const mail = { from: 'me@box.test', to, body, login: { account, address: 'me@box.test' } };
-  expect(await arrive(intake, { ...mail, dsn, envid: 'a+b c', ret: 'FULL' })).toEqual({ kind: 'accepted' });
+  expect(await receiveMessage(backend, { ...mail, dsn, envid: 'a+b c', ret: 'FULL' })).toEqual({ kind: 'accepted' });
   const [one] = await box.store.read(listWaiting, { tenant: 1, accounts: [account], after: 0, limit: 9 });
   expect(await inbox()).toEqual([]);
   await box.store.write(releaseWaiting, { id: one?.id ?? 0 });

@@ -1,21 +1,20 @@
 import { createDecipheriv, createECDH, hkdfSync, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { StateWatch } from '../../mail/jmap/push/watch.ts';
+import { StateWatch } from '../../mail/jmap/push/state-watch.ts';
 import { quiet } from '../../mail/log.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
-import { SecretBox } from '../../mail/store/secrets.ts';
-import { appendMessage } from '../../mail/store/entry-commands.ts';
-import { Pusher } from '../../src/jmap/pusher.ts';
-import { Vapid } from '../../src/jmap/vapid.ts';
-import type { Posted, Posting } from '../../src/webhooks/post.ts';
-import { jmapWorld, type JmapWorld } from '../support/jmap-world.ts';
+import { SecretBox } from '../../mail/store/blob/secrets.ts';
+import { appendMessage } from '../../mail/store/mailbox/entry-commands.ts';
+import { Pusher, Vapid } from '../../src/jmap/push-sender.ts';
+import type { PostResult, PostRequest } from '../../src/webhooks/post.ts';
+import { createJmapFixture, type JmapFixture } from '../support/jmap-fixture.ts';
 
-/** A phone: its keys, and what its push service was handed. */
+/** A device: its keys, and the requests its push service received. */
 class Phone {
   readonly #ecdh = createECDH('prime256v1');
   readonly #auth = randomBytes(16);
   readonly keys: { p256dh: string; auth: string };
-  readonly postings: Posting[] = [];
+  readonly postings: PostRequest[] = [];
   status = 201;
   #wake = (): void => undefined;
 
@@ -23,20 +22,20 @@ class Phone {
     this.keys = { p256dh: this.#ecdh.generateKeys('base64url'), auth: this.#auth.toString('base64url') };
   }
 
-  post(posting: Posting): Promise<Posted> {
+  post(posting: PostRequest): Promise<PostResult> {
     this.postings.push(posting);
     this.#wake();
     return Promise.resolve({ status: this.status, problem: null, response: '' });
   }
 
-  /** What the next push says, once it is there. */
+  /** Waits for the next push and decrypts it. */
   async next(): Promise<Record<string, unknown>> {
     while (this.postings.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve));
     const { body = Buffer.alloc(0) } = this.postings.shift() ?? {};
     return JSON.parse(this.#decrypt(Buffer.from(body))) as Record<string, unknown>;
   }
 
-  /** RFC 8291 and 8188 from the other side. */
+  /** Decrypts a push. RFC 8291, 8188. */
   #decrypt(body: Buffer): string {
     const [salt, server, sealed] = [body.subarray(0, 16), body.subarray(21, 86), body.subarray(86)];
     const own = this.#ecdh.getPublicKey();
@@ -53,48 +52,48 @@ class Phone {
   }
 }
 
-let world: JmapWorld;
+let fixture: JmapFixture;
 let phone: Phone;
 let pusher: Pusher;
 let watch: StateWatch;
 let holds: boolean;
-/** Watches that have begun so far. */
+/** Number of watches started so far. */
 let watchers: number;
 
 beforeEach(async () => {
-  world = await jmapWorld();
+  fixture = await createJmapFixture();
   phone = new Phone();
   holds = true;
-  watch = new StateWatch(world.box.store, quiet);
+  watch = new StateWatch(fixture.box.store, quiet);
   watchers = 0;
   const add = watch.add.bind(watch);
   watch.add = (watcher) => add(watcher).finally(() => watchers++);
   const secrets = new SecretBox(randomBytes(32));
   pusher = new Pusher({
-    store: world.box.store,
+    store: fixture.box.store,
     secrets,
     watch,
     vapid: new Vapid(secrets, 'mailto:postmaster@box.test'),
     poster: { post: (posting) => phone.post(posting), [Symbol.dispose]: () => undefined },
-    judge: (url) =>
+    checkUrl: (url) =>
       Promise.resolve(url.includes('inside') ? { problem: 'it is inside' } : { url, addresses: ['192.0.2.1'] }),
-    holds: () => Promise.resolve(holds),
-    clock: () => world.box.clock.now,
+    isCredentialValid: () => Promise.resolve(holds),
+    clock: () => fixture.box.clock.now,
     log: quiet,
     meter: quiet,
   });
-  Object.assign(world.desk, { push: pusher });
+  Object.assign(fixture.context, { push: pusher });
 });
 afterEach(async () => {
   vi.useRealTimers();
   pusher[Symbol.dispose]();
   watch[Symbol.dispose]();
-  await world[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
-/** Without accountId: subscriptions are of no account. */
+/** Calls without accountId: subscriptions have no account. */
 async function call(name: string, args: Record<string, unknown>): Promise<Record<string, unknown>> {
-  const { methodResponses } = await world.request([[name, args, 'c']]);
+  const { methodResponses } = await fixture.request([[name, args, 'c']]);
   return methodResponses[0]?.[1] ?? {};
 }
 
@@ -109,40 +108,40 @@ async function subscribe(): Promise<string> {
   expect(await call('PushSubscription/set', { update: { [id]: { verificationCode } } })).toMatchObject({
     updated: { [id]: null },
   });
-  // The watch begins behind the answer.
+  // The watch starts after the response.
   await expect.poll(() => watchers, { interval: 5 }).toBeGreaterThan(before);
   return id;
 }
 
 async function append(): Promise<void> {
   const data = new Uint8Array(Buffer.from('Subject: x\r\n\r\nx\r\n'));
-  const { account, inbox: mailbox } = world;
+  const { account, inbox: mailbox } = fixture;
   const flags = { bits: 0, keywords: [] };
   const index = indexMessage(data);
-  await world.box.store.write(appendMessage, { account, mailbox, flags, receivedAt: 1, file: null, data, index });
+  await fixture.box.store.write(appendMessage, { account, mailbox, flags, receivedAt: 1, file: null, data, index });
 }
 
-test('a device is told once it has shown that it reads what it is sent', async () => {
+test('a device gets changes after it confirms the verification code', async () => {
   await subscribe();
   await append();
   expect(await phone.next()).toEqual({
     '@type': 'StateChange',
-    changed: { [world.accountId]: { Email: expect.any(String) } },
+    changed: { [fixture.accountId]: { Email: expect.any(String) } },
   });
 });
 
-test('an address that its session may not name is neither looked up nor asked', async () => {
-  const judge = vi.spyOn(pusher, 'judge');
-  Object.assign(world.session, { pushBar: () => Promise.resolve('is for people here') });
+test('a URL that the session cannot register is neither resolved nor requested', async () => {
+  const checkUrl = vi.spyOn(pusher, 'checkUrl');
+  Object.assign(fixture.session, { pushRefusal: () => Promise.resolve('is for people here') });
   const { notCreated } = await call('PushSubscription/set', { create: { k: wanted() } });
   expect(notCreated).toEqual({
     k: { type: 'forbidden', description: '"url" is for people here.', properties: ['url'] },
   });
-  expect(judge).not.toHaveBeenCalled();
+  expect(checkUrl).not.toHaveBeenCalled();
   expect(phone.postings).toEqual([]);
 });
 
-test('before that it hears nothing but the code', async () => {
+test('before verification a device gets only the code', async () => {
   await call('PushSubscription/set', { create: { k: wanted() } });
   await phone.next();
   await append();
@@ -150,7 +149,7 @@ test('before that it hears nothing but the code', async () => {
   expect(phone.postings).toEqual([]);
 });
 
-test('a push is signed, has a life, and says how it is encrypted', async () => {
+test('a push has a signature, a TTL and its content encoding', async () => {
   await call('PushSubscription/set', { create: { k: wanted() } });
   while (phone.postings.length === 0) await new Promise((resolve) => setImmediate(resolve));
   expect(phone.postings[0]).toMatchObject({ ip: '192.0.2.1', url: new URL('https://push.test/abc') });
@@ -161,7 +160,7 @@ test('a push is signed, has a life, and says how it is encrypted', async () => {
   });
 });
 
-test('url and keys are never told; what others have does not exist', async () => {
+test('url and keys are write-only; subscriptions of others are not found', async () => {
   const id = await subscribe();
   const { list } = await call('PushSubscription/get', {});
   expect(list).toEqual([
@@ -169,7 +168,7 @@ test('url and keys are never told; what others have does not exist', async () =>
   ]);
   expect(JSON.stringify(list)).not.toContain('push.test');
   expect(await call('PushSubscription/get', { properties: ['url'] })).toMatchObject({ type: 'forbidden' });
-  Object.assign(world.session, { credential: 'another' });
+  Object.assign(fixture.session, { credential: 'another' });
   expect(await call('PushSubscription/get', { ids: [id] })).toEqual({ list: [], notFound: [id] });
   const { notDestroyed, notUpdated } = await call('PushSubscription/set', { destroy: [id], update: { p99: {} } });
   expect(notDestroyed).toEqual({ [id]: { type: 'notFound', description: expect.any(String) } });
@@ -192,19 +191,19 @@ test.each([
   expect(notCreated).toEqual({ k: expect.objectContaining({ type: 'invalidProperties', properties: [property] }) });
 });
 
-test('a wrong code verifies nothing, and it lives a week at most', async () => {
+test('a wrong code does not verify, and a subscription expires after a week at most', async () => {
   const { created } = await call('PushSubscription/set', {
     create: { k: { ...wanted(), expires: '2099-01-01T00:00:00Z' } },
   });
   const { id, expires } = (created as { k: { id: string; expires: string } }).k;
-  expect(Date.parse(expires) - world.box.clock.now).toBe(7 * 24 * 3_600_000);
+  expect(Date.parse(expires) - fixture.box.clock.now).toBe(7 * 24 * 3_600_000);
   const { notUpdated } = await call('PushSubscription/set', { update: { [id]: { verificationCode: 'guess' } } });
   expect(notUpdated).toHaveProperty([id, 'type'], 'invalidProperties');
-  world.box.clock.now += 7 * 24 * 3_600_000 + 1;
+  fixture.box.clock.now += 7 * 24 * 3_600_000 + 1;
   expect(await call('PushSubscription/get', {})).toEqual({ list: [], notFound: [] });
 });
 
-test('who is gone is forgotten, and so is a credential that holds no more', async () => {
+test('expired endpoints and those of revoked credentials are deleted', async () => {
   for (const end of [() => (phone.status = 410), () => (holds = false)]) {
     phone.status = 201;
     holds = true;
@@ -216,18 +215,18 @@ test('who is gone is forgotten, and so is a credential that holds no more', asyn
   }
 });
 
-test('a push service that is down is asked again, with what changed meanwhile in one push', async () => {
+test('a failed push is retried, merged with later changes', async () => {
   await subscribe();
   phone.status = 503;
   await append();
   await phone.next();
   await append();
   phone.status = 201;
-  const told = await phone.next();
-  expect(told).toHaveProperty(['changed', world.accountId, 'Email']);
+  const push = await phone.next();
+  expect(push).toHaveProperty(['changed', fixture.accountId, 'Email']);
 });
 
-test('what waits for its proof is asked once, whatever is changed of it', async () => {
+test('an unverified subscription gets one verification push, even after updates', async () => {
   const { created } = await call('PushSubscription/set', { create: { k: wanted() } });
   const { id } = (created as { k: { id: string } }).k;
   await phone.next();
@@ -236,13 +235,13 @@ test('what waits for its proof is asked once, whatever is changed of it', async 
   expect(phone.postings).toEqual([]);
 });
 
-test('who makes one subscription after the other has not all of their addresses asked', async () => {
+test('verification pushes are rate limited per credential', async () => {
   const create = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`k${i}`, wanted()]));
   const { created, notCreated } = await call('PushSubscription/set', { create });
   expect(Object.keys(created as object)).toHaveLength(20);
   expect(notCreated).toHaveProperty(['k49', 'type'], 'rateLimit');
   await call('PushSubscription/set', { destroy: Object.values(created as object).map(({ id }: { id: string }) => id) });
   expect((await call('PushSubscription/set', { create: { k: wanted() } }))['created']).toBeNull();
-  world.box.clock.now += 60_000;
+  fixture.box.clock.now += 60_000;
   expect((await call('PushSubscription/set', { create: { k: wanted() } }))['notCreated']).toBeNull();
 });

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { AccountJudgement, Judgement } from '../../mail/judge/judging.ts';
+import type { AccountFilterResult, FilterResult } from '../../mail/filter/mail-filter.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { MAIL_POLICY } from '../../mail/policy/mail-policy.ts';
 import type { Finding } from '../../mail/policy/finding.ts';
-import { addDomain } from '../../mail/store/domain.ts';
+import { addDomain } from '../../mail/store/address/domain.ts';
 import { query } from '../../mail/store/engine/types.ts';
 import { testAlias } from '../support/aliases.ts';
-import { arrive, testIntake } from '../support/arrivals.ts';
+import { receiveMessage, testBackend } from '../support/receive-message.ts';
 import { setForward } from '../support/forward-world.ts';
 import { vouchedBy } from '../support/sample.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
@@ -51,10 +51,10 @@ describe('mail that a forward leads to a mailbox here', () => {
   };
 
   /** `own`: what is different for an account. */
-  function come(to: string, findings: readonly Finding[], own: Record<number, Partial<AccountJudgement>> = {}) {
+  function come(to: string, findings: readonly Finding[], own: Record<number, Partial<AccountFilterResult>> = {}) {
     const author = { kind: 'pass', why: '' } as const;
     const authentication = vouchedBy('remote.example');
-    const judge = ({ accounts }: { accounts: readonly number[] }): Promise<Judgement> => {
+    const judge = ({ accounts }: { accounts: readonly number[] }): Promise<FilterResult> => {
       asked = accounts;
       const each = accounts.map((account) => ({
         account,
@@ -66,9 +66,16 @@ describe('mail that a forward leads to a mailbox here', () => {
       }));
       return Promise.resolve({ authentication, author, findings, senders: [], accounts: each });
     };
-    const intake = testIntake(box, { judging: { judge: { judge }, checks: true, network: true, slows: () => false } });
+    const backend = testBackend(box, {
+      filter: { filter: { filter: judge }, checks: true, network: true, slows: () => false },
+    });
     const [first = '', ...more] = to.split(' ').map((one) => `${one}@box.test`);
-    return arrive(intake, { from: 'stranger@remote.example', to: first, more, body: 'From: x@remote.example\n\nx\n' });
+    return receiveMessage(backend, {
+      from: 'stranger@remote.example',
+      to: first,
+      more,
+      body: 'From: x@remote.example\n\nx\n',
+    });
   }
 
   const places = () => box.store.read(placed, undefined);
@@ -145,7 +152,7 @@ describe('mail that a forward leads to a mailbox here', () => {
       await forward('team', 'me@remote.example');
     });
 
-    test.each<[string, Partial<AccountJudgement>]>([
+    test.each<[string, Partial<AccountFilterResult>]>([
       ['filter', { findings: [WORDS] }],
       ['rule', { rule: BLOCK }],
     ])('goes on when it is junk by the %s of one of them alone', async (_, own) => {

@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { forgetRejects } from '../../mail/store/reject.ts';
-import { UNKNOWN } from '../../mail/auth/authenticate.ts';
-import type { AccountJudgement, Arriving as Judged, Judgement } from '../../mail/judge/judging.ts';
-import { unchecked } from '../../mail/judge/unchecked.ts';
-import { octetsOf } from '../../mail/judge/octets.ts';
+import { purgeRejects } from '../../mail/store/filter/reject.ts';
+import { UNAVAILABLE_AUTHENTICATION } from '../../mail/auth/authenticate.ts';
+import type { AccountFilterResult, InboundMail as Judged, FilterResult } from '../../mail/filter/mail-filter.ts';
+import { uncheckedResult } from '../../mail/filter/unchecked.ts';
+import { octetsOf } from '../../mail/filter/octets.ts';
 import { MAIL_POLICY } from '../../mail/policy/mail-policy.ts';
-import { removeMailbox, createMailbox, listMailboxes } from '../../mail/store/mailbox.ts';
-import { copyEntries } from '../../mail/store/entry-commands.ts';
+import { removeMailbox, createMailbox, listMailboxes } from '../../mail/store/mailbox/mailbox.ts';
+import { copyEntries } from '../../mail/store/mailbox/entry-commands.ts';
 import { query } from '../../mail/store/engine/types.ts';
-import { setQuota } from '../../mail/store/account.ts';
-import { quotaOf } from '../../mail/store/quota.ts';
-import { judgedOf } from '../../mail/store/judged.ts';
-import { type Arriving, arrive, testIntake } from '../support/arrivals.ts';
+import { setQuota } from '../../mail/store/account/account.ts';
+import { quotaOf } from '../../mail/store/account/quota.ts';
+import { filterResultsOf } from '../../mail/store/filter/filter-result.ts';
+import { type TestMessage, receiveMessage, testBackend } from '../support/receive-message.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const DAY_MS = 86_400_000;
@@ -22,9 +22,9 @@ const LETTER =
 const LATER = { kind: 'later', why: 'Its author could not be checked at the moment' } as const;
 
 interface Told {
-  /** What the judge says of everybody, or of one account. */
-  general?: Partial<Judgement>;
-  own?: (account: number) => Partial<AccountJudgement>;
+  /** Filter results for all accounts, or for one account (`own`). */
+  general?: Partial<FilterResult>;
+  own?: (account: number) => Partial<AccountFilterResult>;
 }
 
 interface Row extends Record<string, string | number | null> {
@@ -62,8 +62,8 @@ describe('mail that is judged', () => {
   });
   afterEach(() => box[Symbol.asyncDispose]());
 
-  function intake({ general, own }: Told, network = true): ReturnType<typeof testIntake> {
-    const judge = (mail: Judged): Promise<Judgement> => {
+  function backend({ general, own }: Told, network = true): ReturnType<typeof testBackend> {
+    const judge = (mail: Judged): Promise<FilterResult> => {
       asked.push(mail);
       const author = general?.author ?? ({ kind: 'pass', why: '' } as const);
       const accounts = mail.accounts.map((account) => ({
@@ -74,13 +74,25 @@ describe('mail that is judged', () => {
         known: false,
         ...own?.(account),
       }));
-      return Promise.resolve({ authentication: UNKNOWN, author, findings: [], senders: [], accounts, ...general });
+      return Promise.resolve({
+        authentication: UNAVAILABLE_AUTHENTICATION,
+        author,
+        findings: [],
+        senders: [],
+        accounts,
+        ...general,
+      });
     };
-    return testIntake(box, { judging: { judge: { judge }, checks: true, network, slows: () => false } });
+    return testBackend(box, { filter: { filter: { filter: judge }, checks: true, network, slows: () => false } });
   }
 
-  const come = (told: Told, more: Partial<Arriving> = {}, network = true): ReturnType<typeof arrive> =>
-    arrive(intake(told, network), { from: 'stranger@remote.example', to: 'anna@box.test', body: LETTER, ...more });
+  const come = (told: Told, more: Partial<TestMessage> = {}, network = true): ReturnType<typeof receiveMessage> =>
+    receiveMessage(backend(told, network), {
+      from: 'stranger@remote.example',
+      to: 'anna@box.test',
+      body: LETTER,
+      ...more,
+    });
   const rows = (): Promise<Row[]> => box.store.read(stored, undefined);
 
   test('goes to the inbox, with our results and without those that it brought', async () => {
@@ -99,7 +111,7 @@ describe('mail that is judged', () => {
   });
 
   test('is junk for one and not for another, and says why', async () => {
-    const own = (account: number): Partial<AccountJudgement> =>
+    const own = (account: number): Partial<AccountFilterResult> =>
       account === bob ? { findings: [{ rule: 'words', score: 6, why: 'Its words are like those of your junk' }] } : {};
     expect(await come({ own }, { more: ['bob@box.test'] })).toEqual({ kind: 'accepted' });
     expect(await rows()).toMatchObject([
@@ -108,7 +120,7 @@ describe('mail that is judged', () => {
     ]);
     const [, junk] = await rows();
     expect(junk?.trace).toContain('X-Mailstead-Verdict: junk (6 of 5);\r\n\twords 6\r\n');
-    const known = await box.store.read(judgedOf, { emails: [junk?.email ?? 0] });
+    const known = await box.store.read(filterResultsOf, { emails: [junk?.email ?? 0] });
     expect(known.get(junk?.email ?? 0)).toEqual({
       trust: {
         auth: { spf: 'none', dkim: 'none', dmarc: 'none' },
@@ -136,10 +148,10 @@ describe('mail that is judged', () => {
     expect(await come({ general: { findings: [FRAUD] } })).toMatchObject({ code: 550, text: FRAUD.why });
     expect(await rows()).toMatchObject([{ account: anna, mailbox: 'Rejects', keywords: '$Junk,$Phishing' }]);
     box.clock.now += 7 * DAY_MS - 1_000;
-    await box.store.write(forgetRejects, undefined);
+    await box.store.write(purgeRejects, undefined);
     expect(await rows()).toHaveLength(1);
     box.clock.now += 2_000;
-    await box.store.write(forgetRejects, undefined);
+    await box.store.write(purgeRejects, undefined);
     expect(await rows()).toEqual([]);
   });
 
@@ -150,7 +162,7 @@ describe('mail that is judged', () => {
     const way = { mailbox: idOf('Rejects'), to: idOf('INBOX'), uids: [1], move: true };
     expect(await box.store.write(copyEntries, { account: anna, ...way })).toMatchObject({ kind: 'done' });
     box.clock.now += 8 * DAY_MS;
-    await box.store.write(forgetRejects, undefined);
+    await box.store.write(purgeRejects, undefined);
     expect(await rows()).toMatchObject([{ mailbox: 'INBOX' }]);
   });
 
@@ -168,18 +180,19 @@ describe('mail that is judged', () => {
   });
 
   test('a flood of refused mail pushes out the oldest', async () => {
-    const door = intake({ general: { findings: [FRAUD] } });
+    const door = backend({ general: { findings: [FRAUD] } });
     for (let i = 0; i < 205; i++)
-      await arrive(door, { from: 'stranger@remote.example', to: 'anna@box.test', body: `Subject: ${i}\n\n` });
+      await receiveMessage(door, { from: 'stranger@remote.example', to: 'anna@box.test', body: `Subject: ${i}\n\n` });
     const subjects = (await rows()).map(({ octets }) => /Subject: (\d+)/.exec(octets)?.[1]);
     expect(subjects).toHaveLength(200);
     expect(subjects[0]).toBe('5');
   });
 
   test('large refused mail pushes out the oldest as well, and takes no room that is needed', async () => {
-    const door = intake({ general: { findings: [FRAUD] } });
+    const door = backend({ general: { findings: [FRAUD] } });
     const large = `Subject: large\n\n${`${'x'.repeat(998)}\n`.repeat(12_000)}`;
-    const send = (): Promise<unknown> => arrive(door, { from: 'x@remote.example', to: 'anna@box.test', body: large });
+    const send = (): Promise<unknown> =>
+      receiveMessage(door, { from: 'x@remote.example', to: 'anna@box.test', body: large });
     for (let i = 0; i < 6; i++) await send();
     expect(await rows()).toHaveLength(4);
     const { use } = await box.store.read(quotaOf, { account: anna });
@@ -203,15 +216,19 @@ describe('mail that is judged', () => {
         return typeof own === 'function' ? (own.bind(store) as unknown) : own;
       },
     });
-    const { judging } = intake({ general: { findings: [FRAUD] } }).options;
-    const door = testIntake(box, { store: unsure, judging });
+    const { filter } = backend({ general: { findings: [FRAUD] } }).context;
+    const door = testBackend(box, { store: unsure, filter });
     const body = `Subject: large\n\n${'x\n'.repeat(100_000)}`;
-    expect(await arrive(door, { from: 'x@remote.example', to: 'anna@box.test', body })).toMatchObject({ code: 550 });
-    // Files are removed in the background: by the time that another one has come and gone, it would be gone as well.
-    const other = testIntake(box, {
-      judging: judging && { ...judging, judge: { judge: () => Promise.reject(new Error()) } },
+    expect(await receiveMessage(door, { from: 'x@remote.example', to: 'anna@box.test', body })).toMatchObject({
+      code: 550,
     });
-    expect(await arrive(other, { from: 'x@remote.example', to: 'anna@box.test', body })).toMatchObject({ code: 451 });
+    // Files are removed in the background: by the time that another one has come and gone, it would be gone as well.
+    const other = testBackend(box, {
+      filter: filter && { ...filter, filter: { filter: () => Promise.reject(new Error()) } },
+    });
+    expect(await receiveMessage(other, { from: 'x@remote.example', to: 'anna@box.test', body })).toMatchObject({
+      code: 451,
+    });
     const [kept] = await box.store.read(blobFiles, undefined);
     expect(existsSync(box.store.files.path(kept?.file ?? ''))).toBe(true);
   });
@@ -234,10 +251,15 @@ describe('mail that is judged', () => {
   test('whose header is longer than is read is refused whoever sent it, and leaves nothing', async () => {
     const forged = 'Authentication-Results: mail.box.test; dmarc=pass\n';
     const body = `From: stranger@remote.example\n${`X-Long: ${'x'.repeat(1000)}\n`.repeat(270)}${forged}\nbody\n`;
-    const refusal = { kind: 'refused', code: 552, enhanced: '5.3.4', text: 'The header is longer than 256 KiB' };
-    const allowed = intake({ own: () => ({ rule: { kind: 'allow', why: 'You allow it' } }) });
-    for (const to of [allowed, intake({}, false), testIntake(box)])
-      expect(await arrive(to, { from: 'stranger@remote.example', to: 'anna@box.test', body })).toEqual(refusal);
+    const refusal = {
+      kind: 'refused',
+      code: 552,
+      enhanced: '5.3.4',
+      text: 'Rejected: the header is longer than 256 KiB',
+    };
+    const allowed = backend({ own: () => ({ rule: { kind: 'allow', why: 'You allow it' } }) });
+    for (const to of [allowed, backend({}, false), testBackend(box)])
+      expect(await receiveMessage(to, { from: 'stranger@remote.example', to: 'anna@box.test', body })).toEqual(refusal);
     expect(await box.store.read(stored, undefined)).toEqual([]);
     expect(await box.store.read(count, undefined)).toEqual({ n: 0 });
     expect(asked).toEqual([]);
@@ -249,15 +271,17 @@ describe('mail that is judged', () => {
   });
 
   test('what one refuses and another takes is junk for the first', async () => {
-    const own = (account: number): Partial<AccountJudgement> => (account === bob ? { findings: [FRAUD] } : {});
+    const own = (account: number): Partial<AccountFilterResult> => (account === bob ? { findings: [FRAUD] } : {});
     expect(await come({ own }, { more: ['bob@box.test'] })).toEqual({ kind: 'accepted' });
     expect(await rows()).toMatchObject([{ mailbox: 'INBOX' }, { account: bob, mailbox: 'Junk' }]);
   });
 
   test('is kept, in Junk, where its checks do not end', async () => {
-    const judge = (mail: Judged): Promise<Judgement> => Promise.resolve(unchecked(mail));
-    const door = testIntake(box, { judging: { judge: { judge }, checks: true, network: true, slows: () => false } });
-    expect(await arrive(door, { from: 'x@remote.example', to: 'anna@box.test', body: LETTER })).toEqual({
+    const judge = (mail: Judged): Promise<FilterResult> => Promise.resolve(uncheckedResult(mail));
+    const door = testBackend(box, {
+      filter: { filter: { filter: judge }, checks: true, network: true, slows: () => false },
+    });
+    expect(await receiveMessage(door, { from: 'x@remote.example', to: 'anna@box.test', body: LETTER })).toEqual({
       kind: 'accepted',
     });
     const [row] = await rows();
@@ -265,21 +289,23 @@ describe('mail that is judged', () => {
     expect(row?.trace).toMatch(
       /spf=temperror[^]*dmarc=temperror[^]*X-Mailstead-Verdict: junk \(5 of 5\);\r\n\tunchecked 5/,
     );
-    const known = await box.store.read(judgedOf, { emails: [row?.email ?? 0] });
+    const known = await box.store.read(filterResultsOf, { emails: [row?.email ?? 0] });
     expect(known.get(row?.email ?? 0)?.trust).toMatchObject({ verdict: 'suspicious', flags: ['unchecked'] });
   });
 
   test('comes again where nothing can be said, and leaves nothing', async () => {
     expect(await come({ general: { author: LATER } })).toMatchObject({ code: 451 });
-    const failing = testIntake(box, {
-      judging: {
-        judge: { judge: () => Promise.reject(new Error('the thread is gone')) },
+    const failing = testBackend(box, {
+      filter: {
+        filter: { filter: () => Promise.reject(new Error('the thread is gone')) },
         checks: true,
         network: true,
         slows: () => false,
       },
     });
-    expect(await arrive(failing, { from: 'x@remote.example', to: 'anna@box.test', body: LETTER })).toMatchObject({
+    expect(
+      await receiveMessage(failing, { from: 'x@remote.example', to: 'anna@box.test', body: LETTER }),
+    ).toMatchObject({
       code: 451,
     });
     expect(await rows()).toEqual([]);

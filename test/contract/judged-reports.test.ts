@@ -1,17 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { KnownPolicies } from '../../mail/auth/known-policies.ts';
+import { DmarcPolicyCache } from '../../mail/auth/dmarc-policy-cache.ts';
 import { ReturnPaths } from '../../mail/delivery/return-path.ts';
 import { submit } from '../../mail/delivery/submit.ts';
-import { createJudge } from '../../mail/judge/judge.ts';
+import { filterMessage, type FilterOptions } from '../../mail/filter/filter-message.ts';
+import type { InboundMail } from '../../mail/filter/mail-filter.ts';
 import { formatAddress } from '../../mail/message/address.ts';
 import type { Finding } from '../../mail/policy/finding.ts';
 import { query } from '../../mail/store/engine/types.ts';
-import { judgedOf } from '../../mail/store/judged.ts';
-import { addSenderRule } from '../../mail/store/sender-rule.ts';
-import { listSuppressions } from '../../mail/store/suppression.ts';
-import { arrive, type Arriving, BOX_KEY, testIntake, theAddress } from '../support/arrivals.ts';
+import { filterResultsOf } from '../../mail/store/filter/filter-result.ts';
+import { addSenderRule } from '../../mail/store/filter/sender-rule.ts';
+import { listSuppressions } from '../../mail/store/queue/suppression.ts';
+import { receiveMessage, type TestMessage, BOX_KEY, testBackend, toAddress } from '../support/receive-message.ts';
 import { fakeResolver, type FakeZone } from '../support/fake-resolver.ts';
-import { freely, outgoing } from '../support/submission.ts';
+import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const YOU = 'you@remote.example';
@@ -122,24 +123,31 @@ afterEach(() => box[Symbol.asyncDispose]());
 async function reportsGoTo(recipient = YOU): Promise<string> {
   const about = { trace: 'message', account, sender: 'me@box.test', signAs: ['box.test'] };
   const mail = outgoing('From: me@box.test\r\n\r\nhello\r\n', [recipient], about);
-  const done = await box.store.write(submit, freely(mail));
+  const done = await box.store.write(submit, unlimitedSubmission(mail));
   const id = done.kind === 'taken' ? (done.rows[0] ?? 0) : 0;
-  const path = await new ReturnPaths(box.store, BOX_KEY, Date.now).of({ id, sender: theAddress('me@box.test') });
+  const path = await new ReturnPaths(box.store, BOX_KEY, Date.now).find({ id, sender: toAddress('me@box.test') });
   return path === undefined ? '' : formatAddress(path);
 }
 
-async function come(mail: Omit<Arriving, 'to'>, to?: string, zone: FakeZone = ZONE): ReturnType<typeof arrive> {
-  const judge = createJudge({
-    resolver: fakeResolver(zone),
+async function come(
+  mail: Omit<TestMessage, 'to'>,
+  to?: string,
+  zone: FakeZone = ZONE,
+): ReturnType<typeof receiveMessage> {
+  const options: FilterOptions = {
+    dns: {
+      resolver: fakeResolver(zone),
+      policies: new DmarcPolicyCache(),
+      lists: { findings: () => Promise.resolve([]) },
+    },
     hostname: 'mail.box.test',
-    scan: () => Promise.resolve([]),
-    policies: new KnownPolicies(),
+    scan: undefined,
     trustedSealers: [],
-    lists: { findings: () => Promise.resolve([]) },
     read: (what, input) => box.store.read(what, input),
-  });
-  const intake = testIntake(box, { judging: { judge, checks: true, network: true, slows: () => false } });
-  return arrive(intake, { helo: MX, to: to ?? (await reportsGoTo()), ...mail });
+  };
+  const judge = { filter: (arrived: InboundMail) => filterMessage(options, arrived) };
+  const backend = testBackend(box, { filter: { filter: judge, checks: true, network: true, slows: () => false } });
+  return receiveMessage(backend, { helo: MX, to: to ?? (await reportsGoTo()), ...mail });
 }
 
 const where = async (): Promise<Lying[]> => box.store.read(lying, { account });
@@ -150,11 +158,11 @@ const suppressed = async (): Promise<string[]> =>
 const found = (findings: readonly Finding[] = []): string[] =>
   findings.filter(({ score }) => score > 0).map(({ rule }) => rule);
 
-/** What is known of the one message that lies there. */
+/** Returns the row and the filter results of the only stored message. */
 async function known() {
   const [row, ...others] = await where();
   if (row === undefined || others.length > 0) throw new Error('there should be one message');
-  return { row, judged: (await box.store.read(judgedOf, { emails: [row.email] })).get(row.email) };
+  return { row, judged: (await box.store.read(filterResultsOf, { emails: [row.email] })).get(row.email) };
 }
 
 describe('a report of the server that took the message, which cannot prove itself', () => {

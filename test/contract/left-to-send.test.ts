@@ -1,9 +1,10 @@
+import type { Submission } from '../../mail/delivery/submission.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { PRESET_POLICIES } from '../../mail/delivery/agent/presets.ts';
-import { type Limited, leftToSend } from '../../mail/delivery/left-to-send.ts';
-import { type AgentSending, DEFAULT_POLICY } from '../../mail/delivery/agent/types.ts';
-import { submit, type Submission } from '../../mail/delivery/submit.ts';
-import { freely, outgoing } from '../support/submission.ts';
+import { PRESET_POLICIES } from '../../mail/agents/policy/presets.ts';
+import { type BudgetInput, readRemainingBudget } from '../../mail/delivery/remaining-budget.ts';
+import { type AgentSending, DEFAULT_POLICY } from '../../mail/agents/gate/types.ts';
+import { submit } from '../../mail/delivery/submit.ts';
+import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const HOUR = 3_600_000;
@@ -32,15 +33,15 @@ const AGENT: AgentSending = {
 let n = 0;
 const send = async (to: string[], over: Partial<Submission> = {}): Promise<string> => {
   const mail = outgoing('Subject: s\r\n\r\nx\r\n', to, { trace: `left-${++n}`, account });
-  return (await box.store.write(submit, { ...freely(mail), ...over })).kind;
+  return (await box.store.write(submit, { ...unlimitedSubmission(mail), ...over })).kind;
 };
-const left = (over: Partial<Limited> = {}) =>
-  box.store.read(leftToSend, {
+const left = (over: Partial<BudgetInput> = {}) =>
+  box.store.read(readRemainingBudget, {
     tenant: 1,
     allowance: null,
     budgets: [],
     agent: null,
-    sends: [],
+    tokenLimits: [],
     now: box.clock.now,
     ...over,
   });
@@ -75,13 +76,13 @@ test('an agent under a policy is told of the window in which the least is left',
 
 test('of all limits the least counts', async () => {
   const budgets = [
-    { subject: 'account/1', told: '', daily: 40, newRecipients: { account: 1, most: 30 } },
-    { subject: 'tenant/1', told: '', daily: 20 },
+    { subject: 'account/1', explanation: '', daily: 40, newRecipients: { account: 1, most: 30 } },
+    { subject: 'tenant/1', explanation: '', daily: 20 },
   ];
-  const sends = [
+  const tokenLimits = [
     { of: 'life/a', most: 7 },
     { of: 'life/b', most: 9 },
   ];
-  const all = { allowance: UNCLAIMED, budgets, sends };
+  const all = { allowance: UNCLAIMED, budgets, tokenLimits };
   expect(await left(all)).toEqual({ messages: 7, recipients: 20, newRecipients: 30 });
 });

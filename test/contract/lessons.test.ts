@@ -1,27 +1,33 @@
-import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
-import { Learner } from '../../mail/jobs/learner.ts';
+import { TrainingJob } from '../../mail/jobs/training.ts';
 import { quiet } from '../../mail/log.ts';
-import { emptyGoneAccount, dismissAccount } from '../../mail/store/account-removal.ts';
-import { type Change, changeEmails } from '../../mail/store/email-change-commands.ts';
+import { purgeDeletedAccount, closeAccount } from '../../mail/store/account/account-removal.ts';
+import { type SetChange, changeEmails } from '../../mail/store/message/email-change-commands.ts';
 import { command } from '../../mail/store/engine/types.ts';
-import type { FlagSet } from '../../mail/store/flags.ts';
-import { dropLessons, nextLessons, noteKept, noteLessons, type Says } from '../../mail/store/lesson.ts';
-import { lessonWords } from '../../mail/store/lesson-words.ts';
-import { reputationOf } from '../../mail/store/sender.ts';
-import { KNOWN, knownWords, learn } from '../../mail/store/words.ts';
-import { MOST_KNOWN, sweepWords } from '../../mail/store/word-sweep.ts';
+import type { NamedFlags } from '../../mail/store/mailbox/flags.ts';
+import {
+  deleteTrainingSamples,
+  nextTrainingSamples,
+  recordKeptMail,
+  recordTrainingSamples,
+} from '../../mail/store/filter/training-sample.ts';
+import { sampleWords } from '../../mail/store/filter/sample-words.ts';
+import { reputationOf } from '../../mail/store/filter/sender.ts';
+import { WORD_ROWS, wordWeights, trainSample } from '../../mail/store/filter/words.ts';
+import { MAX_STORED_WORDS, sweepWords } from '../../mail/store/filter/word-sweep.ts';
 import { mailParts } from '../../mail/parts.ts';
+import { mailMigrations } from '../../mail/store/migrations.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
+import type { SampleCategory } from '../../mail/store/filter/sender-sample.ts';
 
 const DAY_MS = 86_400_000;
 const SEEN = 1;
 
-/** For what no door does. */
-const say = command('say', (tx, what: { account: number; emails: number[]; says: Says }) =>
-  noteLessons(tx, what.account, what.emails, what.says),
+/** Writes that no endpoint makes. */
+const say = command('say', (tx, what: { account: number; emails: number[]; says: SampleCategory }) =>
+  recordTrainingSamples(tx, what.account, what.emails, what.says),
 );
 const fill = command('fill', async (tx, what: { account: number; from: number; count: number; junk: number }) => {
   await tx.run(
@@ -33,7 +39,7 @@ const fill = command('fill', async (tx, what: { account: number; from: number; c
     what.junk,
   );
   await tx.run(
-    `INSERT INTO word_memory (account_id, junk, words, kept_until) VALUES (?1, 1, ?2, 0)
+    `INSERT INTO word_corpus (account_id, junk, words, sampled_until) VALUES (?1, 1, ?2, 0)
      ON CONFLICT (account_id) DO UPDATE SET words = words + ?2`,
     what.account,
     what.count,
@@ -42,13 +48,13 @@ const fill = command('fill', async (tx, what: { account: number; from: number; c
 const judge = command('judge', (tx, what: { email: number; senders: string[] }) =>
   tx
     .run(
-      "INSERT INTO judged (email_id, trust, verdict, senders) VALUES (?, '{}', '{}', ?)",
+      "INSERT INTO filter_result (email_id, trust, verdict, senders) VALUES (?, '{}', '{}', ?)",
       what.email,
       JSON.stringify(what.senders),
     )
     .then(() => undefined),
 );
-const dismiss = command('dismiss', dismissAccount);
+const dismiss = command('dismiss', closeAccount);
 
 interface Person {
   account: number;
@@ -102,14 +108,14 @@ async function move(who: Person, uids: number[], from: string, to: string, takeO
   return moved.to;
 }
 
-/** What waits to be learned by an account. */
+/** Training samples of an account that wait for the training job. */
 async function waiting({ account }: Person): Promise<string[]> {
-  const next = await box.store.read(nextLessons, { after: account - 1, limit: 100 });
-  return next?.account === account ? next.lessons.map(({ says }) => says) : [];
+  const next = await box.store.read(nextTrainingSamples, { after: account - 1, limit: 100 });
+  return next?.account === account ? next.samples.map(({ category: says }) => says) : [];
 }
 
 async function learnAll(): Promise<void> {
-  await using learner = new Learner({ store: box.store, log: quiet, wordsOf: lessonWords });
+  const learner = new TrainingJob({ store: box.store, log: quiet, wordsOf: sampleWords });
   await learner.run();
 }
 
@@ -123,17 +129,17 @@ function memory(): {
   const all = (sql: string): Record<string, unknown>[] => db.prepare(sql).all();
   const found = {
     words: all('SELECT * FROM word WHERE junk > 0 OR good > 0 ORDER BY account_id, hash'),
-    accounts: all('SELECT account_id, junk, good, junk_lessons, good_lessons FROM word_memory ORDER BY account_id'),
-    learned: all('SELECT * FROM learned ORDER BY email_id'),
+    accounts: all('SELECT account_id, junk, good, junk_samples, good_samples FROM word_corpus ORDER BY account_id'),
+    learned: all('SELECT email_id, category AS says, weight FROM trained_sample ORDER BY email_id'),
   };
   db.close();
   return found;
 }
 
 /** The keywords of the first message of the account. */
-async function changeKeywords(change: Change<string[]>): Promise<void> {
-  const flags = (keywords: string[]): FlagSet => ({ bits: 0, keywords });
-  const keywords: Change<FlagSet> =
+async function changeKeywords(change: SetChange<string[]>): Promise<void> {
+  const flags = (keywords: string[]): NamedFlags => ({ bits: 0, keywords });
+  const keywords: SetChange<NamedFlags> =
     change.kind === 'replace'
       ? { kind: 'replace', all: flags(change.all) }
       : { kind: 'patch', add: flags(change.add), remove: flags(change.remove) };
@@ -213,7 +219,7 @@ describe('a lesson is', () => {
     expect(await waiting(me)).toEqual(said);
   });
 
-  test.each<[string, string[], Change<string[]>, string[]]>([
+  test.each<[string, string[], SetChange<string[]>, string[]]>([
     ['not junk', ['$Junk'], { kind: 'patch', add: ['$NotJunk'], remove: ['$Junk'] }, ['good']],
     ['junk', ['$NotJunk'], { kind: 'patch', add: ['$Junk'], remove: ['$NotJunk'] }, ['junk']],
     ['not junk', ['$Junk', 'other'], { kind: 'replace', all: ['$NotJunk', 'other'] }, ['good']],
@@ -234,7 +240,7 @@ describe('a lesson is', () => {
     await move(me, [uid], 'Junk', 'INBOX');
     expect(await waiting(me)).toEqual(['good']);
     await learnAll();
-    expect(memory().accounts.find(({ account_id }) => account_id === me.account)).toMatchObject({ good_lessons: 1 });
+    expect(memory().accounts.find(({ account_id }) => account_id === me.account)).toMatchObject({ good_samples: 1 });
   });
 
   test('nothing that somebody brings, or throws away', async () => {
@@ -254,35 +260,35 @@ describe('what is learned', () => {
     await move(me, [two], 'INBOX', 'Archive');
     await learnAll();
     const before = memory();
-    expect(before.accounts).toMatchObject([{ junk: 0, good: 1, good_lessons: 1 }]);
+    expect(before.accounts).toMatchObject([{ junk: 0, good: 1, good_samples: 1 }]);
 
     const [there = 0] = await move(me, [one], 'INBOX', 'Junk');
     await learnAll();
-    expect(memory().accounts).toMatchObject([{ junk: 1, good: 1, junk_lessons: 1, good_lessons: 1 }]);
+    expect(memory().accounts).toMatchObject([{ junk: 1, good: 1, junk_samples: 1, good_samples: 1 }]);
     expect(memory().words.length).toBeGreaterThan(before.words.length);
 
     await move(me, [there], 'Junk', 'Archive');
     await learnAll();
     const turned = memory();
-    expect(turned.accounts).toMatchObject([{ junk: 0, good: 2, junk_lessons: 0, good_lessons: 2 }]);
+    expect(turned.accounts).toMatchObject([{ junk: 0, good: 2, junk_samples: 0, good_samples: 2 }]);
     expect(turned.words.every(({ junk }) => junk === 0)).toBe(true);
     expect(turned.learned).toMatchObject([{ says: 'good' }, { says: 'good' }]);
   });
 
   test('is learned once, however often it is taken up', async () => {
     await move(me, [await put(me, 'cheap pills')], 'INBOX', 'Junk');
-    const next = await box.store.read(nextLessons, { after: 0, limit: 1 });
-    const email = next?.lessons[0]?.email ?? 0;
+    const next = await box.store.read(nextTrainingSamples, { after: 0, limit: 1 });
+    const email = next?.samples[0]?.email ?? 0;
     const lesson = { account: me.account, email, says: 'junk', words: [1, 2, 3] } as const;
-    expect(await Promise.all([box.store.write(learn, lesson), box.store.write(learn, lesson)])).toEqual([
+    expect(await Promise.all([box.store.write(trainSample, lesson), box.store.write(trainSample, lesson)])).toEqual([
       'learned',
       'stale',
     ]);
-    expect(memory().accounts).toMatchObject([{ junk: 1, junk_lessons: 1 }]);
+    expect(memory().accounts).toMatchObject([{ junk: 1, junk_samples: 1 }]);
     // The same was said again: by a keyword now.
     await box.store.write(say, { account: me.account, emails: [email], says: 'junk' });
-    expect(await box.store.write(learn, lesson)).toBe('known');
-    expect(memory().accounts).toMatchObject([{ junk: 1, junk_lessons: 1 }]);
+    expect(await box.store.write(trainSample, lesson)).toBe('known');
+    expect(memory().accounts).toMatchObject([{ junk: 1, junk_samples: 1 }]);
   });
 
   test('waits in its row while nothing can be learned, over a restart', async () => {
@@ -299,23 +305,23 @@ describe('what is learned', () => {
     await put(me, 'was not read', 'INBOX', 0);
     box.clock.now += 8 * DAY_MS;
     await put(me, 'is new');
-    expect(await box.store.write(noteKept, undefined)).toBe(false);
+    expect(await box.store.write(recordKeptMail, undefined)).toBe(false);
     await move(me, [await put(me, 'was junk')], 'INBOX', 'Junk');
     await learnAll();
-    while (await box.store.write(noteKept, undefined));
+    while (await box.store.write(recordKeptMail, undefined));
     expect(await waiting(me)).toEqual(['kept']);
     await learnAll();
     expect(memory().accounts).toMatchObject([{ junk: 1, good: 0.5 }]);
-    while (await box.store.write(noteKept, undefined));
+    while (await box.store.write(recordKeptMail, undefined));
     expect(await waiting(me)).toEqual([]);
   });
 
   test('is what was said last, when the job comes to it', async () => {
     const [there = 0] = await move(me, [await put(me, 'hello')], 'INBOX', 'Junk');
-    const early = await box.store.read(nextLessons, { after: 0, limit: 1 });
+    const early = await box.store.read(nextTrainingSamples, { after: 0, limit: 1 });
     await move(me, [there], 'Junk', 'INBOX');
-    const email = early?.lessons[0]?.email ?? 0;
-    expect(await box.store.write(learn, { account: me.account, email, says: 'junk', words: [1] })).toBe('stale');
+    const email = early?.samples[0]?.email ?? 0;
+    expect(await box.store.write(trainSample, { account: me.account, email, says: 'junk', words: [1] })).toBe('stale');
     await learnAll();
     expect(memory().accounts).toMatchObject([{ junk: 0, good: 1 }]);
   });
@@ -326,8 +332,8 @@ describe('what is learned', () => {
     await move(me, [await put(me, 'cheap pills')], 'INBOX', 'Junk');
     await learnAll();
     const words = memory().words.map(({ hash }) => Number(hash));
-    expect((await box.store.read(knownWords, { account: me.account, words })).words).toHaveLength(words.length);
-    expect(await box.store.read(knownWords, { account: other.account, words })).toEqual({
+    expect((await box.store.read(wordWeights, { account: me.account, words })).words).toHaveLength(words.length);
+    expect(await box.store.read(wordWeights, { account: other.account, words })).toEqual({
       junk: 0,
       good: 0,
       words: [],
@@ -338,12 +344,12 @@ describe('what is learned', () => {
     const uids = [await put(me, 'one'), await put(me, 'two')];
     await move(me, uids, 'INBOX', 'Junk');
     let tries = 0;
-    await using learner = new Learner({
+    const learner = new TrainingJob({
       store: box.store,
       log: quiet,
       wordsOf: (source) => {
         const isFirst = Buffer.from(source.octets).includes('one\r\n');
-        if (!isFirst) return lessonWords(source);
+        if (!isFirst) return sampleWords(source);
         tries++;
         throw new Error('unreadable');
       },
@@ -358,11 +364,11 @@ describe('what is learned', () => {
     const uids = [await put(me, 'one'), await put(me, 'two')];
     await move(me, uids, 'INBOX', 'Junk');
     let tries = 0;
-    await using learner = new Learner({
+    const learner = new TrainingJob({
       store: box.store,
       log: quiet,
       wordsOf: (source) => {
-        if (tries++ > 0) return lessonWords(source);
+        if (tries++ > 0) return sampleWords(source);
         throw new Error('the judge ended');
       },
     });
@@ -373,7 +379,7 @@ describe('what is learned', () => {
 
   test('what is said twice counts once for who sent it', async () => {
     await move(me, [await put(me, 'one')], 'INBOX', 'Junk');
-    const email = (await box.store.read(nextLessons, { after: 0, limit: 1 }))?.lessons[0]?.email ?? 0;
+    const email = (await box.store.read(nextTrainingSamples, { after: 0, limit: 1 }))?.samples[0]?.email ?? 0;
     const senders = ['d:sender.example'];
     await box.store.write(judge, { email, senders });
     await learnAll();
@@ -386,27 +392,30 @@ describe('what is learned', () => {
   test('what is said twice of a message that teaches nothing counts once for who sent it, and a change of mind still counts', async () => {
     const uid = await put(me, 'one', 'Junk');
     const [there = 0] = await move(me, [uid], 'Junk', 'INBOX');
-    const email = (await box.store.read(nextLessons, { after: 0, limit: 1 }))?.lessons[0]?.email ?? 0;
+    const email = (await box.store.read(nextTrainingSamples, { after: 0, limit: 1 }))?.samples[0]?.email ?? 0;
     const senders = ['d:sender.example'];
     await box.store.write(judge, { email, senders });
-    // As the learner does where a well taught account was judged rightly without a doubt.
-    const drop = { account: me.account, lessons: [{ email, says: 'good' as const }] };
-    await box.store.write(dropLessons, drop);
+    // The training job drops samples that a well-trained filter classified correctly without a doubt.
+    const drop = { account: me.account, samples: [{ email, says: 'good' as const }] };
+    await box.store.write(deleteTrainingSamples, drop);
     await box.store.write(say, { account: me.account, emails: [email], says: 'good' });
-    await box.store.write(dropLessons, drop);
+    await box.store.write(deleteTrainingSamples, drop);
     const about = { account: me.account, keys: senders, author: '', now: box.clock.now };
     expect((await box.store.read(reputationOf, about)).own).toMatchObject([{ kept: 1 }]);
     await move(me, [there], 'INBOX', 'Junk');
     await learnAll();
-    expect(memory().accounts).toMatchObject([{ junk_lessons: 1, good_lessons: 0 }]);
+    expect(memory().accounts).toMatchObject([{ junk_samples: 1, good_samples: 0 }]);
     expect(memory().learned).toMatchObject([{ says: 'junk' }]);
   });
 
   test('what was given up is learned when it is said again', async () => {
     const uid = await put(me, 'one');
     const [there = 0] = await move(me, [uid], 'INBOX', 'Junk');
-    const email = (await box.store.read(nextLessons, { after: 0, limit: 1 }))?.lessons[0]?.email ?? 0;
-    await box.store.write(dropLessons, { account: me.account, lessons: [{ email, says: 'junk', unread: true }] });
+    const email = (await box.store.read(nextTrainingSamples, { after: 0, limit: 1 }))?.samples[0]?.email ?? 0;
+    await box.store.write(deleteTrainingSamples, {
+      account: me.account,
+      samples: [{ email, says: 'junk', unread: true }],
+    });
     expect([there > 0, memory().learned]).toEqual([true, []]);
     await box.store.write(say, { account: me.account, emails: [email], says: 'junk' });
     await learnAll();
@@ -417,7 +426,7 @@ describe('what is learned', () => {
     await box.store.write(say, { account: me.account, emails: [me.account * 2 ** 32 + 99], says: 'junk' });
     await learnAll();
     expect(memory().accounts).toEqual([]);
-    expect(await box.store.read(nextLessons, { after: 0, limit: 1 })).toBeUndefined();
+    expect(await box.store.read(nextTrainingSamples, { after: 0, limit: 1 })).toBeUndefined();
   });
 
   test('a large message is read from its file', async () => {
@@ -435,18 +444,18 @@ describe('what is learned', () => {
     const other = await person('other');
     await move(other, [await put(other, 'hello')], 'INBOX', 'Junk');
     const order: number[] = [];
-    await using learner = new Learner({
+    const learner = new TrainingJob({
       store: box.store,
       log: quiet,
       wordsOf: (source) => {
         order.push(source.parts.length);
-        return lessonWords(source);
+        return sampleWords(source);
       },
     });
     await learner.run();
     expect(order).toHaveLength(5);
     expect(memory().accounts).toMatchObject([{ junk: 4 }, { junk: 1 }]);
-    expect(await box.store.read(nextLessons, { after: 0, limit: 1 })).toBeUndefined();
+    expect(await box.store.read(nextTrainingSamples, { after: 0, limit: 1 })).toBeUndefined();
   });
 });
 
@@ -456,12 +465,12 @@ describe('the memory', () => {
   test('fades: what was learned a thousand messages ago weighs half', async () => {
     const teach = async (email: number, words: number[]): Promise<void> => {
       await box.store.write(say, { account: me.account, emails: [email], says: 'junk' });
-      await box.store.write(learn, { account: me.account, email, says: 'junk', words });
+      await box.store.write(trainSample, { account: me.account, email, says: 'junk', words });
     };
     await teach(1, [7]);
     const batch = Array.from({ length: 999 }, (_, i) => teach(2 + i, [8]));
     await Promise.all(batch);
-    const known = await box.store.read(knownWords, { account: me.account, words: [7, 8] });
+    const known = await box.store.read(wordWeights, { account: me.account, words: [7, 8] });
     expect(known).toEqual({
       junk: 500,
       good: 0,
@@ -474,7 +483,7 @@ describe('the memory', () => {
 
   test('lets the rarest words go when there are too many', async () => {
     const { account } = me;
-    for (let at = 0; at < MOST_KNOWN; at += 40_000) {
+    for (let at = 0; at < MAX_STORED_WORDS; at += 40_000) {
       const often = at < 80_000 ? 5 : 1;
       await box.store.write(fill, { account, from: at + 1, count: 40_000, junk: often });
     }
@@ -483,7 +492,7 @@ describe('the memory', () => {
     while (await box.store.write(sweepWords, undefined));
     const db = new DatabaseSync(box.store.database, { readOnly: true });
     const [left] = db.prepare('SELECT count(*) AS n, sum(junk = 5) AS often, sum(junk < 1) AS rare FROM word').all();
-    const [noted] = db.prepare('SELECT words, swept_to, sweeps FROM word_memory').all();
+    const [noted] = db.prepare('SELECT words, swept_to, sweeps FROM word_corpus').all();
     db.close();
     expect(left).toMatchObject({ often: 80_000, rare: 0 });
     expect(left?.['n']).toBeLessThanOrEqual(150_000);
@@ -497,7 +506,7 @@ describe('the memory', () => {
         .prepare(`EXPLAIN QUERY PLAN ${sql}`)
         .all(...params)
         .map(({ detail }) => String(detail));
-    expect(plan(KNOWN, '[1]', 1)).toContain('SEARCH w USING PRIMARY KEY (account_id=? AND hash=?)');
+    expect(plan(WORD_ROWS, '[1]', 1)).toContain('SEARCH w USING PRIMARY KEY (account_id=? AND hash=?)');
     db.close();
   });
 
@@ -506,17 +515,17 @@ describe('the memory', () => {
     await learnAll();
     await move(me, [await put(me, 'again')], 'INBOX', 'Junk');
     await box.store.write(dismiss, { tenant: 1, account: me.account });
-    while ((await box.store.write(emptyGoneAccount, { account: me.account })).more);
+    while ((await box.store.write(purgeDeletedAccount, { account: me.account })).more);
     expect(memory()).toEqual({ words: [], accounts: [], learned: [] });
-    expect(await box.store.read(nextLessons, { after: 0, limit: 1 })).toBeUndefined();
+    expect(await box.store.read(nextTrainingSamples, { after: 0, limit: 1 })).toBeUndefined();
   });
 
   test('names no word of any mail', async () => {
     await move(me, [await put(me, 'a-very-private-word')], 'INBOX', 'Junk');
     await learnAll();
     expect(memory().words.length).toBeGreaterThan(5);
-    const sql = readFileSync(new URL('../../mail/store/migrations/0021-words.sql', import.meta.url), 'utf8');
-    expect(sql).toMatch(/CREATE TABLE word \(\s+account_id INTEGER NOT NULL,\s+hash INTEGER NOT NULL/);
+    const sql = mailMigrations()[0]?.sql;
+    expect(sql).toMatch(/CREATE TABLE word \(\s+account_id INTEGER NOT NULL,.*\s+hash INTEGER NOT NULL/);
     expect(JSON.stringify(memory())).not.toContain('private');
   });
 });

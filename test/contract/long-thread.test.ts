@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { mailParts } from '../../mail/parts.ts';
-import { changeEmails, EMAIL_SLICE } from '../../mail/store/email-change-commands.ts';
+import { changeEmails, MAX_EMAILS } from '../../mail/store/message/email-change-commands.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import { appendMessage } from '../../mail/store/entry-commands.ts';
-import { SEEN } from '../../mail/store/flags.ts';
+import { appendMessage } from '../../mail/store/mailbox/entry-commands.ts';
+import { SEEN } from '../../mail/store/mailbox/flags.ts';
 import { testAccount, testStore } from '../support/store.ts';
 
 interface Counted {
@@ -60,13 +60,13 @@ test('keywords of many emails of one long thread are settled once', async () => 
   expect(new Set(emails.map((one) => one.thread)).size).toBe(1);
   const before = Math.max(...emails.map((one) => one.modseq));
   const add = { kind: 'patch', add: { bits: SEEN, keywords: ['done'] }, remove: { bits: 0, keywords: [] } } as const;
-  const changes = emails.slice(0, EMAIL_SLICE).map(({ id: email }) => ({ email, keywords: add, mailboxes: null }));
+  const changes = emails.slice(0, MAX_EMAILS).map(({ id: email }) => ({ email, keywords: add, mailboxes: null }));
   const { kind, rows } = await box.store.write(changeCounted, { account, changes, ifState: null });
   expect(kind).toBe('done');
   expect(rows).toBe(2 * LONG);
   expect(await box.store.read(counters, inbox)).toEqual({
     j_total: LONG,
-    j_unread: LONG - EMAIL_SLICE,
+    j_unread: LONG - MAX_EMAILS,
     threads: 1,
     threads_unread: 1,
   });

@@ -2,9 +2,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Value } from '../../mail/store/engine/types.ts';
-import { findMailbox } from '../../mail/store/mailbox.ts';
+import { findMailbox } from '../../mail/store/mailbox/mailbox.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
-import { emptyGoneMailbox } from '../../mail/store/tidy.ts';
+import { purgeDeletedMailbox } from '../../mail/store/retention/purge.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 async function world(): Promise<{ box: TestStore; imap: StoreBackend; account: number; inbox: number }> {
@@ -15,20 +15,20 @@ async function world(): Promise<{ box: TestStore; imap: StoreBackend; account: n
 
 const levels = (name: string, count: number): string => Array.from({ length: count }, () => name).join('/');
 
-test('mailboxes that were deleted leave room for others', async () => {
+test('deleted mailboxes do not count against the limit', async () => {
   const { box, imap, account } = await world();
   await using _ = box;
   const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
   db.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
-     INSERT INTO mailbox (account_id, parent_id, name, uidvalidity, created_modseq, modseq, gone_at)
+     INSERT INTO mailbox (account_id, parent_id, name, uidvalidity, created_modseq, modseq, deleted_at)
      SELECT ?, -1, 'gone ' || i, i, 1, 1, 1 FROM n`,
   ).run(account);
   db.close();
   expect(await imap.create('another')).toMatchObject({ kind: 'created' });
 });
 
-test('RENAME keeps to the depth, the length and the number of names that CREATE keeps to', async () => {
+test('RENAME obeys the same limits of depth, length and number as CREATE', async () => {
   const { box, imap } = await world();
   await using _ = box;
   await imap.create(levels('a', 20));
@@ -40,7 +40,7 @@ test('RENAME keeps to the depth, the length and the number of names that CREATE 
   for (const { name } of await imap.mailboxes()) expect(await imap.mailbox(name), name).toMatchObject({ name });
 });
 
-test('RENAME makes no parents beyond the number of mailboxes', async () => {
+test('RENAME creates no parents beyond the limit of mailboxes', async () => {
   const { box, imap, account } = await world();
   await using _ = box;
   const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
@@ -54,7 +54,7 @@ test('RENAME makes no parents beyond the number of mailboxes', async () => {
   expect(await imap.rename('n1', 'm1')).toBe('renamed');
 });
 
-test('looking up a mailbox looks at no mailboxes of others', async () => {
+test('looking up a mailbox does not scan those of other accounts', async () => {
   const { box, account } = await world();
   await using _ = box;
   const asked: string[] = [];
@@ -69,13 +69,13 @@ test('looking up a mailbox looks at no mailboxes of others', async () => {
   expect(asked.filter((plan) => plan.includes('SCAN'))).toEqual([]);
 });
 
-test('emptying a deleted mailbox ends also when its counter is wrong', async () => {
+test('emptying a deleted mailbox ends even if its counter is wrong', async () => {
   const { box, imap, account } = await world();
   await using _ = box;
   const junk = (await imap.mailbox('Junk'))?.id ?? 0;
   await imap.remove('Junk');
   const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
-  db.exec('UPDATE mailbox SET total = 1 WHERE gone_at IS NOT NULL');
+  db.exec('UPDATE mailbox SET total = 1 WHERE deleted_at IS NOT NULL');
   db.close();
-  expect(await box.store.writeSlice(emptyGoneMailbox, { account, mailbox: junk })).toBe(0);
+  expect(await box.store.writeSlice(purgeDeletedMailbox, { account, mailbox: junk })).toBe(0);
 });

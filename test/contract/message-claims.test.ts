@@ -1,21 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { jmapRow } from '../../mail/jmap/ids.ts';
-import { keepAgentSend } from '../../mail/store/agent-send.ts';
-import { ClaimEnd } from '../../mail/jobs/claim-end.ts';
-import { quiet } from '../../mail/log.ts';
-import { claimsOf, type Named } from '../../mail/store/claim.ts';
+import { jmapRow } from '../../mail/jmap/core/ids.ts';
+import { recordAgentSend } from '../../mail/agents/gate/send-log.ts';
+import { ClaimExpiry } from '../../mail/jobs/claim-expiry.ts';
+import { claimsOf, type ConversationRef } from '../../mail/agents/claims/claim.ts';
 import {
   type ClaimOutcome,
   claimConversation,
   endClaim,
   type EndOutcome,
-  MOST_CLAIMS,
-} from '../../mail/store/claim-commands.ts';
-import { threadOfEmail } from '../../mail/store/conversation.ts';
+  MAX_CLAIMS,
+} from '../../mail/agents/claims/commands.ts';
+import { threadOfEmail } from '../../mail/store/message/conversation.ts';
 import { query } from '../../mail/store/engine/types.ts';
 import { command } from '../../mail/store/engine/types.ts';
-import { emailRows } from '../../mail/store/email-rows.ts';
-import { mayAnswer } from '../../mail/store/may-answer.ts';
+import { emailRows } from '../../mail/store/message/email-rows.ts';
+import { mayAnswer } from '../../mail/agents/claims/may-answer.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { putMail } from '../support/put-mail.ts';
 import { engines, testAccount, testStore, type TestStore } from '../support/store.ts';
@@ -38,17 +37,17 @@ const mail = async (over: { id: string; to?: string; folder?: string; bits?: num
   return email;
 };
 const writtenBy = command('test-written-by', (tx, { email, by }: { email: number; by: string }) =>
-  tx.run('UPDATE email SET made_by = ? WHERE id = ?', by, email),
+  tx.run('UPDATE email SET created_by = ? WHERE id = ?', by, email),
 );
 /** An answer of which no copy was kept. */
 const agentSent = command('test-agent-sent', async (tx, input: { account: number; email: number }, stamp) => {
   const { account, email } = input;
   const thread = (await threadOfEmail(tx, account, email)) ?? 0;
-  const nothing = { reasons: [], exposure: [], fresh: 0, weight: 1, size: 1 };
+  const nothing = { reasons: [], readMail: [], fresh: 0, weight: 1, size: 1 };
   const who = { tenant: 0, account, reader: A, credential: A };
-  await keepAgentSend(tx, { ...nothing, ...who, trace: 't', outcome: 'taken', thread }, stamp);
+  await recordAgentSend(tx, { ...nothing, ...who, trace: 't', outcome: 'taken', thread }, stamp);
 });
-const claim = (named: Named, holder = A, forMs = 10 * MINUTE): Promise<ClaimOutcome> =>
+const claim = (named: ConversationRef, holder = A, forMs = 10 * MINUTE): Promise<ClaimOutcome> =>
   box.store.write(claimConversation, {
     account,
     named,
@@ -56,7 +55,7 @@ const claim = (named: Named, holder = A, forMs = 10 * MINUTE): Promise<ClaimOutc
     keyword: `$claimed-${holder}`,
     until: box.clock.now + forMs,
   });
-const end = (named: Named, holder: string | null = A, done = false): Promise<EndOutcome> =>
+const end = (named: ConversationRef, holder: string | null = A, done = false): Promise<EndOutcome> =>
   box.store.write(endClaim, { account, named, holder, done });
 const labels = async (email: number): Promise<string[]> => {
   const found = await box.store.read(emailRows, { account, ids: [email], listing: false, structure: false });
@@ -131,9 +130,9 @@ describe('one agent at a time', () => {
 
   test('an agent has a hundred at most, in one account', async () => {
     const emails: number[] = [];
-    for (let i = 0; i <= MOST_CLAIMS; i++) emails.push(await mail({ id: `n${i}` }));
-    for (const email of emails.slice(0, MOST_CLAIMS)) expect((await claim({ email }, A, 1e9)).kind).toBe('yours');
-    const last = emails[MOST_CLAIMS] ?? 0;
+    for (let i = 0; i <= MAX_CLAIMS; i++) emails.push(await mail({ id: `n${i}` }));
+    for (const email of emails.slice(0, MAX_CLAIMS)) expect((await claim({ email }, A, 1e9)).kind).toBe('yours');
+    const last = emails[MAX_CLAIMS] ?? 0;
     expect(await claim({ email: last })).toEqual({ kind: 'too-many' });
     expect(await claim({ email: last }, B)).toMatchObject({ kind: 'yours' });
   });
@@ -187,7 +186,7 @@ describe('a person goes first', () => {
     await mail({ id: 's', to: 'a', folder: 'Sent' });
     expect(await may(email)).toEqual({ kind: 'answered' });
     expect(await claim({ email })).toEqual({ kind: 'answered' });
-    // It can still be told that the work is done.
+    // The work can still be marked as done.
     expect(await end({ email }, A, true)).toMatchObject({ kind: 'ended' });
   });
 
@@ -298,7 +297,7 @@ describe('its time is over', () => {
     const until = box.clock.now + 60 * MINUTE;
     await box.reopen();
     box.clock.now += 20 * MINUTE;
-    await using job = new ClaimEnd(box.store, () => box.clock.now, quiet);
+    const job = new ClaimExpiry(box.store, () => box.clock.now);
     expect(await job.run()).toBe(until);
     expect(await labels(first)).toEqual([]);
     expect(await labels(later)).toEqual(['$claimed', '$claimed-tok_1']);

@@ -1,38 +1,43 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { mailParts } from '../../mail/parts.ts';
 import { finishAttempts } from '../../mail/relay/store-queue.ts';
-import { addBlob } from '../../mail/store/blob.ts';
+import { addBlob } from '../../mail/store/blob/blob.ts';
 import { command } from '../../mail/store/engine/types.ts';
-import { note } from '../../mail/store/journal.ts';
-import { listen, noteArrival, turnListener, unlisten } from '../../mail/store/listener.ts';
+import { recordJournalEvent } from '../../mail/store/journal/journal.ts';
 import {
-  countNotices,
-  deadNotices,
-  dueNotices,
-  endNotice,
-  forgetNotices,
-  newestNotice,
-  type NoticeEnd,
-  replayNotice,
-  replayNotices,
-  trimNotices,
-} from '../../mail/store/notice.ts';
-import { enqueue } from '../../mail/store/queue.ts';
+  addListener,
+  queueArrivalEvent,
+  setListenerEnabled,
+  removeListener,
+} from '../../mail/store/notification/listener.ts';
+import {
+  countWebhookEvents,
+  failedWebhookEvents,
+  dueWebhookEvents,
+  finishWebhookEvent,
+  purgeWebhookEvents,
+  newestWebhookEvent,
+  type WebhookEventOutcome,
+  replayWebhookEvent,
+  replayWebhookEvents,
+  trimWebhookEvents,
+} from '../../mail/store/notification/webhook-event.ts';
+import { enqueue } from '../../mail/store/queue/queue.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const hear = command(
   'test-hear',
   (tx, input: { tenant: number; account: number | null; events: readonly string[] }): Promise<number> =>
-    listen(tx, input),
+    addListener(tx, input),
 );
-const silence = command('test-silence', (tx, input: { listener: number }) => unlisten(tx, input.listener));
+const silence = command('test-silence', (tx, input: { listener: number }) => removeListener(tx, input.listener));
 const turn = command('test-turn', (tx, input: { listener: number; on: boolean }, stamp) =>
-  turnListener(tx, input.listener, input.on, stamp),
+  setListenerEnabled(tx, input.listener, input.on, stamp),
 );
 const arrive = command(
   'test-arrive',
   async (tx, input: { listener: number; account: number; emails: readonly number[] }, stamp) => {
-    for (const email of input.emails) await noteArrival(tx, { ...input, email }, stamp);
+    for (const email of input.emails) await queueArrivalEvent(tx, { ...input, email }, stamp);
   },
 );
 const happen = command(
@@ -40,7 +45,7 @@ const happen = command(
   async (tx, input: { tenant?: number; account: number | null; event: 'submitted' | 'failed' | 'held' }, stamp) => {
     const detail = { to: ['x@y.example'], ...(input.event === 'submitted' && { here: ['me@box.test'] }) };
     const about = { messageId: '<m@box.test>', ...(input.tenant !== undefined && { tenant: input.tenant }) };
-    await note(tx, 'trace', input.event, input.account, detail, stamp, about);
+    await recordJournalEvent(tx, 'trace', input.event, input.account, detail, stamp, about);
   },
 );
 const leave = command('test-leave', async (tx, { tenant }: { tenant: number }, stamp): Promise<number[]> => {
@@ -49,7 +54,9 @@ const leave = command('test-leave', async (tx, { tenant }: { tenant: number }, s
   const row = { recipient: 'x@y.example', domain: 'y.example', notify: '', orcpt: '' };
   return enqueue(tx, { ...envelope, eightBit: false, ret: '', envid: '', signAs: [], size: 1 }, [row], null, stamp);
 });
-const end = command('test-end', (tx, input: { id: number; end: NoticeEnd }, stamp) => endNotice(tx, input, stamp));
+const end = command('test-end', (tx, input: { id: number; end: WebhookEventOutcome }, stamp) =>
+  finishWebhookEvent(tx, input, stamp),
+);
 
 let box: TestStore;
 let account: number;
@@ -63,9 +70,9 @@ beforeEach(async () => {
 });
 afterEach(() => box[Symbol.asyncDispose]());
 
-const due = (of = listener) => box.store.read(dueNotices, { listener: of, now: box.clock.now, limit: 100 });
+const due = (of = listener) => box.store.read(dueWebhookEvents, { listener: of, now: box.clock.now, limit: 100 });
 const emails = async () => (await due()).map((one) => one.email);
-const finish = (id: number | undefined, how: NoticeEnd) => box.store.write(end, { id: id ?? 0, end: how });
+const finish = (id: number | undefined, how: WebhookEventOutcome) => box.store.write(end, { id: id ?? 0, end: how });
 
 test('what waits behind a retry is not due; after four attempts it is set aside, and the others go on', async () => {
   await box.store.write(arrive, { listener, account, emails: [11, 12, 13] });
@@ -89,8 +96,8 @@ test('what was told or given up is not due again, and what was given up is liste
   await finish(first?.id, { kind: 'told' });
   await finish(second?.id, { kind: 'dead' });
   expect(await emails()).toEqual([13]);
-  expect(await box.store.read(countNotices, { listener })).toEqual({ waiting: 1, dead: 1 });
-  const dead = await box.store.read(deadNotices, { listener, before: 1e9, limit: 10 });
+  expect(await box.store.read(countWebhookEvents, { listener })).toEqual({ waiting: 1, dead: 1 });
+  const dead = await box.store.read(failedWebhookEvents, { listener, before: 1e9, limit: 10 });
   expect(dead.map((one) => one.email)).toEqual([12]);
 });
 
@@ -100,8 +107,8 @@ test('replay: what was told gets a new id, what was given up keeps its own, what
   await finish(first?.id, { kind: 'told' });
   await finish(second?.id, { kind: 'dead' });
   const range = { listener, since: box.clock.now, until: box.clock.now + 1, after: 0 };
-  const upTo = await box.store.read(newestNotice, undefined);
-  expect(await box.store.write(replayNotices, { ...range, upTo })).toMatchObject({
+  const upTo = await box.store.read(newestWebhookEvent, undefined);
+  expect(await box.store.write(replayWebhookEvents, { ...range, upTo })).toMatchObject({
     kind: 'replayed',
     count: 2,
     after: null,
@@ -112,33 +119,35 @@ test('replay: what was told gets a new id, what was given up keeps its own, what
   expect(again.at(-1)?.id).toBeGreaterThan(third?.id ?? 0);
   for (const one of again) await finish(one.id, { kind: 'told' });
   // A replay repeats what happened, not what was repeated.
-  const later = await box.store.read(newestNotice, undefined);
-  expect(await box.store.write(replayNotices, { ...range, upTo: later })).toMatchObject({ count: 3 });
-  expect(await box.store.write(replayNotices, { ...range, since: box.clock.now + 1, upTo: later })).toMatchObject({
-    kind: 'none',
-  });
+  const later = await box.store.read(newestWebhookEvent, undefined);
+  expect(await box.store.write(replayWebhookEvents, { ...range, upTo: later })).toMatchObject({ count: 3 });
+  expect(await box.store.write(replayWebhookEvents, { ...range, since: box.clock.now + 1, upTo: later })).toMatchObject(
+    {
+      kind: 'none',
+    },
+  );
 });
 
 test('a range is replayed in slices, each behind the one before', async () => {
   const many = Array.from({ length: 450 }, (_, i) => i + 1);
   await box.store.write(arrive, { listener, account, emails: many });
-  for (const one of await box.store.read(dueNotices, { listener, now: box.clock.now, limit: 1000 })) {
+  for (const one of await box.store.read(dueWebhookEvents, { listener, now: box.clock.now, limit: 1000 })) {
     await finish(one.id, { kind: 'told' });
   }
-  const upTo = await box.store.read(newestNotice, undefined);
+  const upTo = await box.store.read(newestWebhookEvent, undefined);
   const range = { listener, since: 0, until: box.clock.now + 1, upTo };
-  const slice = await box.store.write(replayNotices, { ...range, after: 0 });
+  const slice = await box.store.write(replayWebhookEvents, { ...range, after: 0 });
   expect(slice.count).toBe(400);
-  const rest = await box.store.write(replayNotices, { ...range, after: slice.after ?? 0 });
+  const rest = await box.store.write(replayWebhookEvents, { ...range, after: slice.after ?? 0 });
   expect(rest).toMatchObject({ count: 50, after: null });
-  expect(await box.store.read(countNotices, { listener })).toEqual({ waiting: 450, dead: 0 });
+  expect(await box.store.read(countWebhookEvents, { listener })).toEqual({ waiting: 450, dead: 0 });
 });
 
 test('a notice of another listener cannot be replayed', async () => {
   await box.store.write(arrive, { listener, account, emails: [11] });
   const [one] = await due();
   const other = await box.store.write(hear, { tenant: 2, account: null, events: ['failed'] });
-  expect(await box.store.write(replayNotice, { listener: other, id: one?.id ?? 0 })).toEqual({ kind: 'missing' });
+  expect(await box.store.write(replayWebhookEvent, { listener: other, id: one?.id ?? 0 })).toEqual({ kind: 'missing' });
 });
 
 test('a tenant hears of its own mail, and of the events it asked for', async () => {
@@ -176,10 +185,10 @@ test('how an attempt at a recipient elsewhere ended is told in the commit that w
 test('while it is off everything waits, in order; too much and too old goes', async () => {
   await box.store.write(turn, { listener, on: false });
   await box.store.write(arrive, { listener, account, emails: [11, 12, 13, 14] });
-  expect(await box.store.write(trimNotices, { listener, keep: 3 })).toBe(false);
+  expect(await box.store.write(trimWebhookEvents, { listener, keep: 3 })).toBe(false);
   await box.store.write(turn, { listener, on: true });
   expect(await emails()).toEqual([12, 13, 14]);
-  await box.store.write(forgetNotices, { before: box.clock.now + 1 });
+  await box.store.write(purgeWebhookEvents, { before: box.clock.now + 1 });
   expect(await emails()).toEqual([]);
 });
 

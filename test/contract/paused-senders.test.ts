@@ -1,32 +1,32 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { listWaiting } from '../../mail/delivery/outbox.ts';
-import { takeReport } from '../../mail/delivery/report.ts';
-import { sendScheduled } from '../../mail/delivery/schedule.ts';
-import { submit, type Submitted } from '../../mail/delivery/submit.ts';
-import { sendVacationAnswer, type VacationAnswered } from '../../mail/delivery/vacation-answer.ts';
+import { listWaiting } from '../support/list-waiting.ts';
+import { recordReport } from '../../mail/delivery/received-report.ts';
+import { sendScheduled } from '../../mail/delivery/scheduled-messages.ts';
+import { submit, type SubmissionResult } from '../../mail/delivery/submit.ts';
+import { sendVacationAnswer, type VacationAnswerResult } from '../../mail/delivery/vacation-answer.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { finishAttempts } from '../../mail/relay/store-queue.ts';
-import { departedCopy } from '../../mail/store/departed.ts';
+import { findSentCopy } from '../../mail/store/queue/sent-copies.ts';
 import { command } from '../../mail/store/engine/types.ts';
-import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
-import { PAUSED, pausedSenders, resumeSender } from '../../mail/store/paused-sender.ts';
-import { beginAttempts } from '../../mail/store/queue.ts';
-import { listQueue } from '../../mail/store/queue-rows.ts';
-import { forgetSenderUse } from '../../mail/store/sender-use.ts';
-import { steerQueue } from '../../mail/store/queue-steering.ts';
-import { freely, outgoing } from '../support/submission.ts';
+import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal/journal.ts';
+import { PAUSED, pausedSenders, resumeSender } from '../../mail/store/limit/paused-sender.ts';
+import { beginAttempts } from '../../mail/store/queue/queue.ts';
+import { listQueue } from '../../mail/store/queue/queue-rows.ts';
+import { purgeSenderUse } from '../../mail/store/limit/sender-use.ts';
+import { changeQueue } from '../../mail/store/queue/queue-change.ts';
+import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** A recipient calls its copy unwanted; `digest` tells the report from others. */
+/** Records a complaint about one copy; `digest` identifies the report. */
 const complain = command('test-complain', async (tx, { id, digest }: { id: number; digest: string }, stamp) => {
-  const copy = await departedCopy.run(tx, { id });
+  const copy = await findSentCopy.run(tx, { id });
   if (copy === undefined) throw new Error('no such copy');
   const said = { kind: 'complained', feedback: 'abuse' } as const;
-  return takeReport(tx, { copy, digest, said, delivery: null }, 'report', stamp);
+  return recordReport(tx, { copy, digest, effect: said, delivery: null }, 'report', stamp);
 });
 
 /** A message came that gets an answer; the id of the job. */
@@ -56,15 +56,19 @@ interface Sender {
 const mailbox = (): Sender => ({ account, tenant: 1, subject: `account/${account}` });
 
 /** One message of a sender that is watched. */
-function send(to: readonly string[], from = mailbox(), sendAt: number | null = null): Promise<Submitted> {
+function send(to: readonly string[], from = mailbox(), sendAt: number | null = null): Promise<SubmissionResult> {
   const { account: own, tenant, subject, address = 'me@box.test' } = from;
   const text = `From: ${address}\r\nSubject: Hello\r\n\r\nText\r\n`;
   const mail = outgoing(text, to, { trace: `trace-${++sent}`, account: own, tenant, sender: address });
-  return box.store.write(submit, { ...freely(mail), sendAt, budgets: [{ subject, told: '', watched: true }] });
+  return box.store.write(submit, {
+    ...unlimitedSubmission(mail),
+    sendAt,
+    budgets: [{ subject, explanation: '', watched: true }],
+  });
 }
 
-async function meet(count: number, from = mailbox()): Promise<Submitted[]> {
-  const done: Submitted[] = [];
+async function meet(count: number, from = mailbox()): Promise<SubmissionResult[]> {
+  const done: SubmissionResult[] = [];
   for (let i = 0; i < count; i++) done.push(await send([`new${sent}@elsewhere.test`], from));
   return done;
 }
@@ -86,7 +90,7 @@ async function bounce(ids: readonly number[], status = '5.1.1'): Promise<void> {
   await box.store.write(finishAttempts, { ends, bounces: [], fallbacks: [] });
 }
 
-const kinds = (done: readonly Submitted[]) => Map.groupBy(done, (one) => one.kind);
+const kinds = (done: readonly SubmissionResult[]) => Map.groupBy(done, (one) => one.kind);
 
 describe('a mailbox that suddenly writes to strangers', () => {
   test('is paused at the 101st; that one and what follows is kept, and what was queued does not leave', async () => {
@@ -103,7 +107,7 @@ describe('a mailbox that suddenly writes to strangers', () => {
     expect(await queue('held')).toHaveLength(100);
     // Nor does it when somebody releases the row: the gate asks again.
     const [row] = await queue('held');
-    await box.store.write(steerQueue, { ids: [row?.id ?? 0], what: 'release', tenant: 1, accounts: null });
+    await box.store.write(changeQueue, { ids: [row?.id ?? 0], what: 'release', tenant: 1, accounts: null });
     expect(await begin([row?.id ?? 0])).toEqual([]);
   });
 
@@ -116,7 +120,7 @@ describe('a mailbox that suddenly writes to strangers', () => {
     );
     const lines = stories.flat().filter((line) => line.event === 'paused');
     expect(lines).toHaveLength(1);
-    expect(lines[0]?.detail['because']).toContain('it wrote to 101 recipients within an hour');
+    expect(lines[0]?.detail['because']).toContain('it wrote to 101 new recipients within an hour');
   });
 
   test('stays paused over a restart', async () => {
@@ -203,18 +207,26 @@ describe('what comes back', () => {
 
   test('mail of nobody who is watched is counted nowhere', async () => {
     const list = Array.from({ length: 120 }, (_, n) => `n${n}@elsewhere.test`);
-    await box.store.write(submit, freely(outgoing('Subject: x\r\n\r\n', list, { trace: 'free', account })));
+    await box.store.write(
+      submit,
+      unlimitedSubmission(outgoing('Subject: x\r\n\r\n', list, { trace: 'free', account })),
+    );
     await bounce((await queue('due')).slice(0, 60).map((row) => row.id));
     expect(await paused()).toEqual([]);
   });
 });
 
 describe('somebody who is away', () => {
-  async function answer(to: string): Promise<VacationAnswered> {
+  async function answer(to: string): Promise<VacationAnswerResult> {
     const id = await box.store.write(away, { account });
     const mail = outgoing('Subject: Away\r\n\r\n', [to], { trace: `away-${++sent}`, account, sender: '' });
-    const budgets = [{ subject: `account/${account}`, told: '', watched: true }];
-    return box.store.write(sendVacationAnswer, { id, account, key: to, mail: { ...freely(mail), budgets } });
+    const budgets = [{ subject: `account/${account}`, explanation: '', watched: true }];
+    return box.store.write(sendVacationAnswer, {
+      id,
+      account,
+      key: to,
+      mail: { ...unlimitedSubmission(mail), budgets },
+    });
   }
 
   test('is not paused by a stranger who makes up whom to answer, and whose server says that they do not exist', async () => {
@@ -261,11 +273,11 @@ describe('resumed', () => {
   test('what was counted is forgotten with its age, and a pause is not', async () => {
     await meet(101);
     box.clock.now += 16 * DAY;
-    while (await box.store.write(forgetSenderUse, undefined));
+    while (await box.store.write(purgeSenderUse, undefined));
     expect(await paused()).toHaveLength(1);
     await box.store.write(resumeSender, { sender: `account/${account}`, tenant: 1 });
     box.clock.now += DAY + 1;
-    while (await box.store.write(forgetSenderUse, undefined));
+    while (await box.store.write(purgeSenderUse, undefined));
     expect((await send(['friend@elsewhere.test'])).kind).toBe('taken');
   });
 });

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { MailStore } from '../../mail/store/store.ts';
-import { freezeOrganization } from '../../src/organizations/commands.ts';
+import { freezeOrganization, seedOperator } from '../../src/organizations/commands.ts';
 import { claimFacts } from '../../src/people/claim-commands.ts';
 import { joinOrganization } from '../../src/people/invite-commands.ts';
 import { listMembers, memberMailboxes, updateMember } from '../../src/people/member-commands.ts';
-import { offerOperatorClaim, seedLocalOwner } from '../../src/people/operator-commands.ts';
+import { offerOperatorClaim, seedLocalOwner } from '../../src/people/commands.ts';
 import { changePassword, requestReset, resetFacts, resetPassword } from '../../src/people/password-commands.ts';
 import { newSecret } from '../../src/people/secrets.ts';
 import {
@@ -17,8 +17,7 @@ import {
   spendSignIn,
   touchSession,
 } from '../../src/people/session-commands.ts';
-import { seedOperator } from '../../src/organizations/commands.ts';
-import { storeParts } from '../../src/store-parts.ts';
+import { storeParts } from '../../src/start/store-parts.ts';
 import {
   claimedAt,
   claimWith,
@@ -99,7 +98,7 @@ describe('a password', () => {
     const { hash: cookie } = await session(user);
     const [one, two] = [newSecret(), newSecret()];
     for (const { hash } of [one, two]) {
-      await store.write(requestReset, { key: OWNER, hash, letter: letterTo(OWNER), base: 'b' });
+      await store.write(requestReset, { key: OWNER, hash, notice: letterTo(OWNER, 'password-reset'), base: 'b' });
     }
     expect(await store.read(resetFacts, { hash: one.hash, now: box.clock.now })).toEqual({
       kind: 'reset',
@@ -118,7 +117,14 @@ describe('a password', () => {
     await person();
     const { hash } = newSecret();
     const asked = async (link = newSecret().hash) =>
-      (await store.write(requestReset, { key: OWNER, hash: link, letter: letterTo(OWNER), base: 'b' })).kind;
+      (
+        await store.write(requestReset, {
+          key: OWNER,
+          hash: link,
+          notice: letterTo(OWNER, 'password-reset'),
+          base: 'b',
+        })
+      ).kind;
     const kinds = [await asked(hash), await asked(), await asked(), await asked(), await asked(), await asked()];
     expect(kinds).toEqual(['sent', 'sent', 'sent', 'sent', 'sent', 'limited']);
     box.clock.now += DAY / 24;
@@ -129,7 +135,7 @@ describe('a password', () => {
     const user = await person();
     const [here, there] = [await session(user), await session(user)];
     const { hash } = newSecret();
-    await store.write(requestReset, { key: OWNER, hash, letter: letterTo(OWNER), base: 'b' });
+    await store.write(requestReset, { key: OWNER, hash, notice: letterTo(OWNER, 'password-reset'), base: 'b' });
     const change = (expected: string, password: string) =>
       store.write(changePassword, { user, expected, password, session: here.id });
     expect([await change('wrong', 'X'), await change('P', 'NEW')]).toEqual([{ kind: 'stale' }, { kind: 'changed' }]);

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { mailParts } from '../../mail/parts.ts';
-import type { AttemptResult } from '../../mail/relay/needs.ts';
+import type { AttemptResult } from '../../mail/relay/relay-queue.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { command } from '../../mail/store/engine/types.ts';
-import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
-import { outboundRoutes, removeOutboundRoute, setOutboundRoute } from '../../mail/store/outbound-route.ts';
-import { addRows, addSubmission } from '../../mail/store/queue.ts';
-import { listQueue, queueOfTrace } from '../../mail/store/queue-rows.ts';
-import { type Steer, steerQueue } from '../../mail/store/queue-steering.ts';
+import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal/journal.ts';
+import { outboundRoutes, removeOutboundRoute, setOutboundRoute } from '../../mail/store/queue/outbound-route.ts';
+import { addRows, addSubmission } from '../../mail/store/queue/queue.ts';
+import { listQueue, queueOfTrace } from '../../mail/store/queue/queue-rows.ts';
+import { type Steer, changeQueue } from '../../mail/store/queue/queue-change.ts';
 import { testStore, type TestStore } from '../support/store.ts';
 
 const HOUR = 3_600_000;
@@ -51,7 +51,7 @@ beforeEach(async () => {
 afterEach(() => box[Symbol.asyncDispose]());
 
 const steer = (what: Steer['what'], change: Partial<Steer> = {}) =>
-  box.store.write(steerQueue, { ids: 'all', what, tenant: null, accounts: null, ...change });
+  box.store.write(changeQueue, { ids: 'all', what, tenant: null, accounts: null, ...change });
 
 const events = async (trace: string): Promise<string[]> =>
   (await box.store.read(journalOf, { ...OPERATOR_VIEW, trace })).map((line) => line.event);
@@ -96,7 +96,7 @@ describe('what a person does while a message is on the wire', () => {
   test('sent another way: it takes it from the next attempt on', async () => {
     expect(await steer('reroute', { route: { id: 0, name: 'direct' } })).toMatchObject({ kind: 'changed' });
     await queue.finish([ended(id, 'deferred', { nextAt: box.clock.now })], []);
-    expect(await due()).toMatchObject([{ attempts: 1, way: { via: undefined, failover: undefined } }]);
+    expect(await due()).toMatchObject([{ attempts: 1, nextHop: { via: undefined, failover: undefined } }]);
     expect(await events('t')).toEqual(['rerouted', 'deferred']);
   });
 
@@ -184,13 +184,13 @@ describe('a route', () => {
     await box.store.write(put, { trace: 'f', tenant: 2, to: ['you@a.test'] });
     const set = await box.store.write(setOutboundRoute, ROUTE);
     const id = set.kind === 'set' ? set.id : 0;
-    expect((await due()).map((row) => [row.tenant, row.way.via])).toEqual([
+    expect((await due()).map((row) => [row.tenant, row.nextHop.via])).toEqual([
       [2, undefined],
       [1, id],
     ]);
     expect(await box.store.write(removeOutboundRoute, { tenant: 2, id })).toEqual({ kind: 'missing' });
     expect(await box.store.write(removeOutboundRoute, { tenant: 1, id })).toEqual({ kind: 'removed' });
-    expect((await due()).map((row) => row.way.via)).toEqual([undefined, undefined]);
+    expect((await due()).map((row) => row.nextHop.via)).toEqual([undefined, undefined]);
   });
 
   test('is one for each scope, and a hundred for a tenant', async () => {
@@ -215,10 +215,10 @@ describe('a route', () => {
     const [id = 0] = await box.store.write(put, { trace: 't', tenant: 1, to: ['you@a.test'] });
     const set = await box.store.write(setOutboundRoute, { ...ROUTE, use: 'failover' });
     const via = set.kind === 'set' ? set.id : 0;
-    expect((await due())[0]?.way).toEqual({ via: undefined, failover: via });
+    expect((await due())[0]?.nextHop).toEqual({ via: undefined, failover: via });
     await queue.begin([{ id, nextAt: box.clock.now + HOUR }]);
     await queue.finish([ended(id, 'deferred', { via, nextAt: box.clock.now })], []);
-    expect((await due())[0]?.way).toEqual({ via, failover: undefined });
+    expect((await due())[0]?.nextHop).toEqual({ via, failover: undefined });
     const story = await box.store.read(journalOf, { ...OPERATOR_VIEW, trace: 't' });
     expect(story.map((line) => line.event)).toEqual(['deferred', 'rerouted']);
     expect(story[1]?.detail).toMatchObject({ to: 'you@a.test', because: expect.stringContaining('refused') });

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { submit } from '../../mail/delivery/submit.ts';
-import type { Envelope, Route } from '../../mail/receiver/needs.ts';
-import type { AttemptResult, BounceMessage } from '../../mail/relay/needs.ts';
+import type { MessageEnvelope, RecipientRoute } from '../../mail/receiver/needs.ts';
+import type { AttemptResult, BounceMessage } from '../../mail/relay/relay-queue.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
-import { setQuota } from '../../mail/store/account.ts';
-import { addDomain } from '../../mail/store/domain.ts';
+import { setQuota } from '../../mail/store/account/account.ts';
+import { addDomain } from '../../mail/store/address/domain.ts';
 import { query } from '../../mail/store/engine/types.ts';
-import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
-import { findMailbox } from '../../mail/store/mailbox.ts';
-import { queueOfTrace } from '../../mail/store/queue-rows.ts';
-import { testIntake, theAddress } from '../support/arrivals.ts';
-import { freely, outgoing } from '../support/submission.ts';
+import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal/journal.ts';
+import { findMailbox } from '../../mail/store/mailbox/mailbox.ts';
+import { queueOfTrace } from '../../mail/store/queue/queue-rows.ts';
+import { testBackend, toAddress } from '../support/receive-message.ts';
+import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const MINUTE = 60_000;
@@ -36,7 +36,7 @@ afterEach(() => box[Symbol.asyncDispose]());
 async function submitted(to: readonly string[]): Promise<number[]> {
   const about = { trace: 'message', account, signAs: ['box.test'] };
   const mail = outgoing('From: me@box.test\r\n\r\nhello\r\n', to, about);
-  const done = await box.store.write(submit, freely(mail));
+  const done = await box.store.write(submit, unlimitedSubmission(mail));
   if (done.kind !== 'taken') throw new Error(done.kind);
   return done.rows;
 }
@@ -47,7 +47,7 @@ function ended(id: number, outcome: AttemptResult['outcome']): AttemptResult {
 }
 
 function bounce(kind: BounceMessage['kind'], about: readonly number[], to = 'me@box.test'): BounceMessage {
-  return { kind, about, recipient: theAddress(to), bytes: Buffer.from('Subject: report\r\n\r\nreport\r\n') };
+  return { kind, about, recipient: toAddress(to), bytes: Buffer.from('Subject: report\r\n\r\nreport\r\n') };
 }
 
 async function inInbox(): Promise<number> {
@@ -90,8 +90,8 @@ describe('the box itself', () => {
   test.each(['postmaster', 'Postmaster', 'abuse'])(
     '%s@ its own name is its operator: RFC 5321 4.5.1',
     async (local) => {
-      const to = theAddress(`${local}@mail.box.test`);
-      expect(await testIntake(box).route(to, undefined)).toMatchObject({
+      const to = toAddress(`${local}@mail.box.test`);
+      expect(await testBackend(box).route(to, undefined)).toMatchObject({
         kind: 'here',
         accounts: [account],
         address: to,
@@ -101,29 +101,29 @@ describe('the box itself', () => {
 
   test('nobody else is there, and nobody is at the names of others', async () => {
     for (const to of ['me@mail.box.test', 'postmaster@other.example']) {
-      expect(await testIntake(box).route(theAddress(to), undefined)).toEqual({ kind: 'elsewhere' });
+      expect(await testBackend(box).route(toAddress(to), undefined)).toEqual({ kind: 'elsewhere' });
     }
   });
 });
 
 describe('submission', () => {
-  const login = { account: 0, address: theAddress('me@box.test'), credential: 1 };
+  const login = { account: 0, address: toAddress('me@box.test'), credential: 1 };
 
   test('a claim that nobody proved stands in the way of no mail that leaves', async () => {
     await box.store.write(addDomain, { tenant: 2, name: 'claimed.example', verified: false });
-    const to = theAddress('you@claimed.example');
-    expect(await testIntake(box).route(to, { ...login, account })).toEqual({ kind: 'elsewhere' });
-    expect(await testIntake(box).route(to, undefined)).toEqual({ kind: 'unverified' });
+    const to = toAddress('you@claimed.example');
+    expect(await testBackend(box).route(to, { ...login, account })).toEqual({ kind: 'elsewhere' });
+    expect(await testBackend(box).route(to, undefined)).toEqual({ kind: 'unverified' });
   });
 
   test('local parts elsewhere are told apart by their case: RFC 5321 2.4', async () => {
-    const route: Route = { kind: 'elsewhere' };
-    const envelope: Envelope = {
+    const route: RecipientRoute = { kind: 'elsewhere' };
+    const envelope: MessageEnvelope = {
       id: 'cases',
-      door: 'submission',
-      sender: theAddress('me@box.test'),
+      service: 'submission',
+      sender: toAddress('me@box.test'),
       recipients: ['Joe@remote.example', 'joe@remote.example', 'joe@remote.example'].map((to) => {
-        return { address: theAddress(to), route, dsn: {} };
+        return { address: toAddress(to), route, dsn: {} };
       }),
       login: { ...login, account },
       smtputf8: false,
@@ -133,7 +133,7 @@ describe('submission', () => {
       received: 'Received: by test\r\n',
       peer: { ip: '127.0.0.1', port: 1, helo: 'x', tls: true },
     };
-    const sink = testIntake(box).open(envelope);
+    const sink = testBackend(box).open(envelope);
     await sink.write(Buffer.from('From: me@box.test\r\n\r\nhello\r\n'));
     expect(await sink.finish()).toEqual({ kind: 'accepted' });
     const rows = await box.store.read(queueOfTrace, { trace: 'cases', ...OPERATOR_VIEW });

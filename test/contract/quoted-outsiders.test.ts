@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { jmapRow } from '../../mail/jmap/ids.ts';
+import { jmapRow } from '../../mail/jmap/core/ids.ts';
 import { query } from '../../mail/store/engine/types.ts';
-import { readBy } from '../../mail/store/exposure.ts';
+import { readBy } from '../../mail/agents/taint/taint.ts';
 import { GateWorld } from '../support/gate-world.ts';
 import { putMail } from '../support/put-mail.ts';
 
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
-/** Whose mail was read with these messages. */
+/** Lists the authors recorded as read with these messages. */
 async function authorsRead(...emails: number[]): Promise<string[]> {
   await world.read(emails);
   const all = await world.box.store.read(readings, world.box.clock.now);

@@ -1,24 +1,24 @@
+import type { OutgoingMessage } from '../../mail/delivery/types.ts';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { listWaiting } from '../../mail/delivery/outbox.ts';
-import { releaseWaiting, schedule } from '../../mail/delivery/schedule.ts';
-import type { Outgoing } from '../../mail/delivery/submit.ts';
-import { Scheduler } from '../../mail/jobs/scheduler.ts';
+import { listWaiting } from '../support/list-waiting.ts';
+import { releaseWaiting, scheduleMessage } from '../../mail/delivery/scheduled-messages.ts';
+import { ScheduledMail } from '../../mail/jobs/scheduled-mail.ts';
 import { quiet } from '../../mail/log.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
-import { queueOfTrace } from '../../mail/store/queue-rows.ts';
-import { addSuppression } from '../../mail/store/suppression.ts';
+import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal/journal.ts';
+import { queueOfTrace } from '../../mail/store/queue/queue-rows.ts';
+import { addSuppression } from '../../mail/store/queue/suppression.ts';
 import { aliasNow, testAlias } from '../support/aliases.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 import { outgoing } from '../support/submission.ts';
 
 const MINUTE = 60_000;
 
-const keep = command('test-keep', (tx, input: { mail: Outgoing; until: number }, stamp): Promise<number> =>
-  schedule(tx, input.mail, { until: input.until, heldBecause: null, spares: true }, stamp),
+const keep = command('test-keep', (tx, input: { mail: OutgoingMessage; until: number }, stamp): Promise<number> =>
+  scheduleMessage(tx, input.mail, { until: input.until, heldBecause: null, skipsSuppressed: true }, stamp),
 );
 const forward = command('test-forward', async (tx, input: { to: string }, stamp): Promise<void> => {
   await tx.run(
@@ -29,7 +29,7 @@ const forward = command('test-forward', async (tx, input: { to: string }, stamp)
   );
 });
 const heldNow = query('test-held', (rx) =>
-  rx.all<{ held_because: string | null; due_at: number }>('SELECT held_because, due_at FROM scheduled'),
+  rx.all<{ hold_reason: string | null; due_at: number }>('SELECT hold_reason, due_at FROM scheduled'),
 );
 const delivered = query(
   'test-delivered',
@@ -43,7 +43,7 @@ const stop = command('test-stop', (tx) => tx.run('UPDATE forwarder SET stopped =
 const go = command('test-go', (tx) => tx.run('UPDATE forwarder SET stopped = 0'));
 
 let box: TestStore;
-let scheduler: Scheduler;
+let scheduler: ScheduledMail;
 let woken: number;
 
 beforeEach(async () => {
@@ -51,7 +51,7 @@ beforeEach(async () => {
   box = await testStore({ ...parts, commands: [...parts.commands, keep, forward, giveAway, stop, go] });
   await testAccount(box.store);
   woken = 0;
-  scheduler = new Scheduler({
+  scheduler = new ScheduledMail({
     store: box.store,
     hostname: 'mail.box.test',
     clock: () => box.clock.now,
@@ -63,7 +63,6 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
-  await scheduler[Symbol.asyncDispose]();
   await box[Symbol.asyncDispose]();
 });
 
@@ -78,7 +77,7 @@ async function later(trace: string, to: string[], size = 10): Promise<void> {
   const kept = 'data' in blob ? { data: blob.data, file: null } : { data: null, file: blob };
   const mail = outgoing(data, elsewhere, { trace, signAs: ['box.test'], local, ...kept });
   await box.store.write(keep, { mail, until: box.clock.now + MINUTE });
-  if ('file' in blob) box.store.files.settled(blob.file);
+  if ('file' in blob) box.store.files.release(blob.file);
 }
 
 const story = async (trace: string) =>
@@ -100,10 +99,10 @@ test('a message whose octets are gone keeps back none behind it, and ends where 
   for (; (await scheduler.run()) !== undefined && rounds < 20; rounds++) box.clock.now += 60 * MINUTE;
   expect(rounds).toBeLessThan(13);
   const [row] = await box.store.read(heldNow, undefined);
-  expect(row?.held_because).toMatch(/^it could not be read/);
+  expect(row?.hold_reason).toMatch(/^failed to read or prepare the message/);
   expect((await story('broken')).at(-1)?.[0]).toBe('held');
   const [waiting] = await box.store.read(listWaiting, { tenant: 1, accounts: null, after: 0, limit: 9 });
-  expect(waiting).toMatchObject({ trace: 'broken', heldBecause: row?.held_because });
+  expect(waiting).toMatchObject({ trace: 'broken', heldBecause: row?.hold_reason });
   const id = waiting?.id ?? 0;
   expect(await box.store.write(releaseWaiting, { id })).toEqual({ kind: 'released' });
   expect(await box.store.write(releaseWaiting, { id })).toEqual({ kind: 'none' });
@@ -136,7 +135,7 @@ test('a message whose domain went to somebody else while it waited is held, and 
   expect(woken).toBe(0);
   expect(await story('mine')).toEqual([
     ['scheduled', ['you@x.example']],
-    ['held', 'box.test cannot be written from any more: it is not yours, not verified, or paused'],
+    ['held', 'box.test is not allowed as sender any more: not your domain, not verified, or paused'],
   ]);
 });
 

@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest';
 import { Garden, type Spec } from '../support/mail-garden.ts';
-import { type JmapWorld, jmapWorld, worldOn } from '../support/jmap-world.ts';
+import { type JmapFixture, createJmapFixture, jmapFixtureOn } from '../support/jmap-fixture.ts';
+import { snippetTermsOf } from '../../mail/jmap/email-query/email-snippets.ts';
+import { highlightPart } from '../../mail/message/highlight.ts';
+import { readTerms } from '../../mail/message/search-terms.ts';
+import { costRatio } from '../support/cost.ts';
 import { testAccount } from '../support/store.ts';
 
 const SPEC = { subject: 's', from: 'a@box.test', to: 'b@box.test', body: 'b', sentAt: 1e12, receivedAt: 1e12 };
 
 async function snippet(spec: Partial<Spec>, filter: unknown): Promise<{ subject: unknown; preview: unknown }> {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   const garden = await Garden.plant(world);
   await garden.append({ ...SPEC, ...spec }, world.inbox);
   const [id] = garden.all().map((one) => one.id);
@@ -65,9 +69,9 @@ test('names and texts of what is attached are found', async () => {
 });
 
 test('emails of others, hidden and unknown ones are not found, all alike', async () => {
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   const other = await testAccount(world.box.store, 'other');
-  const theirs: JmapWorld = worldOn(world.box, { ...other, address: 'other@box.test' });
+  const theirs: JmapFixture = jmapFixtureOn(world.box, { ...other, address: 'other@box.test' });
   const garden = await Garden.plant(world);
   for (let i = 0; i < 2; i++) await garden.append(SPEC, world.inbox);
   const ids = garden.all().map((one) => one.id);
@@ -81,3 +85,36 @@ test('emails of others, hidden and unknown ones are not found, all alike', async
     type: 'requestTooLarge',
   });
 });
+
+test('a word that is searched for often is looked for once, and only the excerpt is marked', async () => {
+  const text = 'a '.repeat(30_000);
+  const term = { words: ['a'], prefix: false };
+  const mark = (count: number): void => {
+    expect(
+      highlightPart(
+        text,
+        Array.from({ length: count }, () => term),
+        255,
+      ),
+    ).toMatch(/^<mark>a<\/mark> /);
+  };
+  const ratio = await costRatio(
+    () => mark(1),
+    () => mark(200),
+  );
+  expect(ratio).toBeLessThan(5);
+});
+
+test('the terms of all conditions together have a bound, without repetitions', () => {
+  const one = { test: 'text' as const, columns: null, terms: readTerms(Array(199).fill('a').join(' ')) ?? [] };
+  expect(snippetTermsOf({ op: 'or', of: Array.from({ length: 20 }, () => one) }).body).toEqual([
+    { words: ['a'], prefix: false },
+  ]);
+  const many = Array.from({ length: 20 }, (_, n) => ({
+    ...one,
+    terms: readTerms(wordsFrom(n)) ?? [],
+  }));
+  expect(snippetTermsOf({ op: 'or', of: many }).subject).toHaveLength(200);
+});
+
+const wordsFrom = (n: number): string => Array.from({ length: 90 }, (_, i) => `w${n}x${i}`).join(' ');

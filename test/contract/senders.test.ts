@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { mailParts } from '../../mail/parts.ts';
-import { dismissAccount, emptyGoneAccount } from '../../mail/store/account-removal.ts';
-import { spend } from '../../mail/store/budget.ts';
+import { closeAccount, purgeDeletedAccount } from '../../mail/store/account/account-removal.ts';
+import { countBudget } from '../../mail/store/limit/budget.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import {
-  crowdedSenders,
-  forgetSenders,
-  noteSender,
-  noteSenderLesson,
+  accountsOverSenderLimit,
+  purgeSenders,
+  recordSenderDelivery,
+  recordSenderVote,
   type Reputation,
   reputationOf,
-  type SenderLesson,
+  type SenderVote,
   trimSenders,
-} from '../../mail/store/sender.ts';
+} from '../../mail/store/filter/sender.ts';
 import { type TestStore, testAccount, testStore } from '../support/store.ts';
 
 const DAY = 24 * 3_600_000;
@@ -20,17 +20,18 @@ const KEYS = ['a:ann@sender.example', 'd:sender.example', 'n:192.0.2.0/24'];
 
 const delivered = command(
   'test-delivered',
-  (tx, input: { account: number; keys: string[]; junk: boolean }, stamp): Promise<void> => noteSender(tx, input, stamp),
+  (tx, input: { account: number; keys: string[]; junk: boolean }, stamp): Promise<void> =>
+    recordSenderDelivery(tx, input, stamp),
 );
 const learned = command(
   'test-learned',
-  (tx, input: { account: number; keys: string[]; lesson: SenderLesson }, stamp): Promise<void> =>
-    noteSenderLesson(tx, input, stamp),
+  (tx, input: { account: number; keys: string[]; vote: SenderVote }, stamp): Promise<void> =>
+    recordSenderVote(tx, input, stamp),
 );
 const writes = command('test-writes', (tx, { account, to }: { account: number; to: string }, stamp): Promise<void> => {
-  return spend(tx, [{ subject: 'test', told: '', newRecipients: { account, most: 10 } }], [to], stamp);
+  return countBudget(tx, [{ subject: 'test', explanation: '', newRecipients: { account, most: 10 } }], [to], stamp);
 });
-const dismissed = command('test-dismissed', (tx, account: number) => dismissAccount(tx, { tenant: 1, account }));
+const dismissed = command('test-dismissed', (tx, account: number) => closeAccount(tx, { tenant: 1, account }));
 
 let test_: TestStore;
 beforeEach(async () => {
@@ -41,14 +42,14 @@ afterEach(() => test_[Symbol.asyncDispose]());
 
 const deliver = (junk = false, keys = KEYS, account = 7): Promise<void> =>
   test_.store.write(delivered, { account, keys, junk });
-const learn = (lesson: SenderLesson, account = 7, keys = KEYS): Promise<void> =>
-  test_.store.write(learned, { account, keys, lesson });
+const learn = (vote: SenderVote, account = 7, keys = KEYS): Promise<void> =>
+  test_.store.write(learned, { account, keys, vote });
 const known = (account = 7, keys = KEYS): Promise<Reputation> =>
   test_.store.read(reputationOf, { account, keys, author: 'ann@sender.example', now: test_.clock.now });
 
 describe('what is known of a sender', () => {
   test('is nothing at first', async () => {
-    expect(await known()).toEqual({ own: [], box: [], wrote: false });
+    expect(await known()).toEqual({ own: [], box: [], hasWritten: false });
   });
 
   test('counts what came, under each key, for this account alone', async () => {
@@ -81,8 +82,8 @@ describe('what is known of a sender', () => {
 
   test('says whether the account wrote there', async () => {
     await test_.store.write(writes, { account: 7, to: 'ann@sender.example' });
-    expect((await known()).wrote).toBe(true);
-    expect((await known(8)).wrote).toBe(false);
+    expect((await known()).hasWritten).toBe(true);
+    expect((await known(8)).hasWritten).toBe(false);
   });
 });
 
@@ -125,7 +126,7 @@ describe('it stays bounded', () => {
     test_.clock.now += 300 * DAY;
     await deliver(false, ['d:new.example']);
     test_.clock.now += 66 * DAY;
-    expect(await test_.store.write(forgetSenders, undefined)).toBe(false);
+    expect(await test_.store.write(purgeSenders, undefined)).toBe(false);
     const { own } = await known(7, ['d:old.example', 'd:new.example']);
     expect(own.map(({ key }) => key)).toEqual(['d:new.example']);
   });
@@ -137,11 +138,11 @@ describe('it stays bounded', () => {
       test_.clock.now += DAY;
     }
     await deliver(false, keys(9), 8);
-    expect(await test_.store.scan(crowdedSenders, { most: 200 })).toEqual([7]);
+    expect(await test_.store.scan(accountsOverSenderLimit, { most: 200 })).toEqual([7]);
     let slices = 1;
     while (await test_.store.write(trimSenders, { account: 7, most: 200 })) slices += 1;
     expect(slices).toBe(3);
-    expect(await test_.store.scan(crowdedSenders, { most: 200 })).toEqual([]);
+    expect(await test_.store.scan(accountsOverSenderLimit, { most: 200 })).toEqual([]);
     const left = await Promise.all([0, 1, 2, 3].map(async (day) => (await known(7, keys(day))).own.length));
     expect(left).toEqual([0, 0, 50, 150]);
     expect((await known(8, keys(9))).own).toHaveLength(150);
@@ -151,7 +152,7 @@ describe('it stays bounded', () => {
     const { account } = await testAccount(test_.store);
     await deliver(false, KEYS, account);
     await test_.store.write(dismissed, account);
-    while ((await test_.store.write(emptyGoneAccount, { account })).more);
+    while ((await test_.store.write(purgeDeletedAccount, { account })).more);
     expect((await known(account)).own).toEqual([]);
   });
 });

@@ -1,9 +1,15 @@
 import { expect, test } from 'vitest';
-import { aboutMessage } from '../../mail/delivery/agent/about-message.ts';
-import { ShownForms } from '../../mail/delivery/agent/secrets/shown-form.ts';
+import { inspectMessage } from '../../mail/agents/gate/inspect-message.ts';
+import { ShownForms } from '../../mail/agents/secrets/shown-form.ts';
+import { createOctetReader } from '../../mail/delivery/octet-reader.ts';
 import { submit } from '../../mail/delivery/submit.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
-import { forgetShown, noteShown, type SecretKind, shownSecrets } from '../../mail/store/shown-secret.ts';
+import {
+  purgeShownSecrets,
+  recordShownSecrets,
+  type SecretKind,
+  shownSecrets,
+} from '../../mail/agents/secrets/shown-secret.ts';
 import { GateWorld, outcomeOf } from '../support/gate-world.ts';
 
 const KEY = new Uint8Array(32).fill(3);
@@ -13,28 +19,27 @@ const PASSWORD = 'k7mfw-2rtqa-9hgcd-mnp4v-xyz8ab';
 async function note(world: GateWorld, kind: SecretKind, text: string, tenant = 1): Promise<void> {
   const form = new ShownForms(KEY).make(kind, text);
   if (form === undefined) throw new Error('too short');
-  await world.box.store.write(noteShown, { tenant, form, expiresAt: world.box.clock.now + HOUR_MS });
+  await world.box.store.write(recordShownSecrets, { tenant, form, expiresAt: world.box.clock.now + HOUR_MS });
 }
 
 const tripped = (): Promise<'known'> => Promise.resolve('known');
 
-/** What becomes of a mail of an agent with this text. */
+/** Submits a mail of an agent with this text and returns the outcome. */
 async function outcome(world: GateWorld, text: string): Promise<string> {
   const { store, clock } = world.box;
   const data = Uint8Array.from(Buffer.from(`From: me@box.test\r\nTo: you@else.test\r\n\r\n${text}\r\n`));
   const agent = { ...world.agent(), watch: { prefix: 'mst', key: KEY, tripped } };
-  const told = await aboutMessage(
+  const told = await inspectMessage(
     store,
     { kind: 'agent', agent },
     {
       account: world.account,
       tenant: 1,
       index: indexMessage(data),
-      data,
-      file: null,
+      read: createOctetReader(store, { data, file: null }),
       recipients: ['you@else.test'],
       now: clock.now,
-      door: 'test',
+      protocol: 'test',
     },
   );
   return outcomeOf(await store.write(submit, { ...world.message(['you@else.test']), ...told, data }));
@@ -80,7 +85,10 @@ test('500 are remembered of an organization, those that count longest; what is o
   expect(kept).toHaveLength(500);
   expect(kept.some(({ kind }) => kind === 'password')).toBe(true);
   clock.now += 2 * HOUR_MS;
-  expect([await store.write(forgetShown, undefined), await store.write(forgetShown, undefined)]).toEqual([true, true]);
-  expect(await store.write(forgetShown, undefined)).toBe(false);
+  expect([await store.write(purgeShownSecrets, undefined), await store.write(purgeShownSecrets, undefined)]).toEqual([
+    true,
+    true,
+  ]);
+  expect(await store.write(purgeShownSecrets, undefined)).toBe(false);
   expect(await store.read(shownSecrets, { tenant: 1, now: 0 })).toEqual([]);
 });

@@ -1,19 +1,25 @@
 import { describe, expect, test } from 'vitest';
-import { type Accepted, deliver, deliveryTrace } from '../../mail/delivery/deliver.ts';
+import { type AcceptedMessage, deliver, deliveryTrace } from '../../mail/delivery/deliver.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
-import { messageRows } from '../../mail/store/content.ts';
+import { messageRows } from '../../mail/store/blob/content.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import { appendMessage, copyEntries, expunge, storeFlags } from '../../mail/store/entry-commands.ts';
-import { findMailbox, listMailboxes, removeMailbox, renameMailbox, createMailbox } from '../../mail/store/mailbox.ts';
+import { appendMessage, copyEntries, expunge, storeFlags } from '../../mail/store/mailbox/entry-commands.ts';
+import {
+  findMailbox,
+  listMailboxes,
+  removeMailbox,
+  renameMailbox,
+  createMailbox,
+} from '../../mail/store/mailbox/mailbox.ts';
 import type { MailStore } from '../../mail/store/store.ts';
-import { forgetExpunged } from '../../mail/store/tidy.ts';
+import { purgeExpunged } from '../../mail/store/retention/purge.ts';
 import { engines, testAccount, testStore } from '../support/store.ts';
 
 const bytesOf = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text));
 const text = (n: number): string =>
   `Message-ID: <${n}@a.example>\r\nFrom: a@a.example\r\nSubject: number ${n}\r\n\r\nbody ${n}\r\n`;
 
-function accepted(account: number, n: number): Accepted {
+function accepted(account: number, n: number): AcceptedMessage {
   const data = bytesOf(text(n));
   return {
     trace: `trace-${n}`,
@@ -149,9 +155,9 @@ describe.each(Object.keys(engines) as (keyof typeof engines)[])('the store on th
       index: indexMessage(big),
     });
     await box.store.write(expunge, { account, mailbox: inbox, uids: [1] });
-    expect(await box.store.write(forgetExpunged, { before: box.clock.now })).toEqual({ files: [], more: false });
+    expect(await box.store.write(purgeExpunged, { before: box.clock.now })).toEqual({ files: [], more: false });
     expect(await wholeMessage(box.store, account, inbox, 1)).toBe(big.toString('latin1'));
-    expect(await box.store.write(forgetExpunged, { before: box.clock.now + 1 })).toEqual({
+    expect(await box.store.write(purgeExpunged, { before: box.clock.now + 1 })).toEqual({
       files: [blob.file],
       more: false,
     });

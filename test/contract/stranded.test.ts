@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { mailParts } from '../../mail/parts.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
-import { addDomain } from '../../mail/store/domain.ts';
+import { addDomain } from '../../mail/store/address/domain.ts';
 import { command } from '../../mail/store/engine/types.ts';
-import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
-import { enqueue } from '../../mail/store/queue.ts';
-import { queueOfTrace } from '../../mail/store/queue-rows.ts';
-import { steerQueue } from '../../mail/store/queue-steering.ts';
+import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal/journal.ts';
+import { enqueue } from '../../mail/store/queue/queue.ts';
+import { queueOfTrace } from '../../mail/store/queue/queue-rows.ts';
+import { changeQueue } from '../../mail/store/queue/queue-change.ts';
 import { testStore, type TestStore } from '../support/store.ts';
 
 const put = command(
@@ -48,8 +48,8 @@ const takeOver = async (name: string, tenant: number): Promise<void> => {
   await verify(name, tenant);
 };
 const begin = (id: number) => queue.begin([{ id, nextAt: box.clock.now }]);
-const release = (id: number) => box.store.write(steerQueue, { ids: [id], what: 'release', tenant: 1, accounts: null });
-const why = async () => (await box.store.read(queueOfTrace, { ...OPERATOR_VIEW, trace: 't' }))[0]?.held_because;
+const release = (id: number) => box.store.write(changeQueue, { ids: [id], what: 'release', tenant: 1, accounts: null });
+const why = async () => (await box.store.read(queueOfTrace, { ...OPERATOR_VIEW, trace: 't' }))[0]?.hold_reason;
 
 test.each([
   ['the domain of its author', 'me@mine.test', ['mine.test'], 'mine.test'],
@@ -95,7 +95,7 @@ test.each([
 
 test('a row that is gone or held is begun by nobody, and not held again', async () => {
   const id = await box.store.write(put, { sender: 'me@mine.test', signAs: ['mine.test'] });
-  await box.store.write(steerQueue, { ids: [id], what: 'hold', tenant: 1, accounts: null });
+  await box.store.write(changeQueue, { ids: [id], what: 'hold', tenant: 1, accounts: null });
   await takeOver('mine.test', 3);
   expect(await begin(id)).toEqual([]);
   expect(await why()).toBe('held on request');

@@ -3,7 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { quiet } from '../../mail/log.ts';
 import { StsPolicies } from '../../mail/relay/tls-policy/sts-policies.ts';
 import type { FetchStsPolicy } from '../../mail/relay/tls-policy/sts-fetch.ts';
-import { forgetStsPolicies, keepStsPolicy, putOffStsPolicy, staleStsPolicies } from '../../mail/store/sts-policy.ts';
+import {
+  purgeStsPolicies,
+  storeStsPolicy,
+  deferStsPolicy,
+  staleStsPolicies,
+} from '../../mail/store/queue/sts-policy.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { fakeResolver, type FakeZone } from '../support/fake-resolver.ts';
@@ -19,7 +24,7 @@ interface World extends AsyncDisposable {
   clock: FakeClock;
   zone: FakeZone;
   fetched: string[];
-  /** What the next fetches come to. */
+  /** Result of the next fetches. */
   serve: FetchStsPolicy;
   /** Waited for before anything is written. */
   beforeWrite: () => Promise<void>;
@@ -95,69 +100,69 @@ const enforced = { kind: 'policy', policy: { id: 'one', mode: 'enforce', mx: ['m
 describe('a policy', () => {
   test('is fetched once for all who ask, and outlives the process', async () => {
     await using box = await world();
-    const all = await Promise.all([box.policies.of('remote.test'), box.policies.of('remote.test')]);
+    const all = await Promise.all([box.policies.find('remote.test'), box.policies.find('remote.test')]);
     expect(all).toMatchObject([enforced, enforced]);
     expect(box.fetched).toEqual(['remote.test']);
     await box.restart();
     box.serve = broken;
-    expect(await box.policies.of('remote.test')).toMatchObject(enforced);
+    expect(await box.policies.find('remote.test')).toMatchObject(enforced);
     expect(box.fetched).toHaveLength(1);
   });
 
   test('is not looked for where none is announced', async () => {
     await using box = await world();
-    expect(await box.policies.of('other.test')).toEqual({ kind: 'none' });
+    expect(await box.policies.find('other.test')).toEqual({ kind: 'none' });
     expect(box.fetched).toEqual([]);
   });
 
   test.each(['gone', 'trouble', 'two'] as const)('counts on while its record is %s', async (how) => {
     await using box = await world();
-    await box.policies.of('remote.test');
+    await box.policies.find('remote.test');
     if (how === 'gone') delete box.zone['TXT _mta-sts.remote.test'];
     if (how === 'trouble') box.zone['TXT _mta-sts.remote.test'] = 'trouble';
     if (how === 'two') box.zone['TXT _mta-sts.remote.test'] = ['v=STSv1; id=one', 'v=STSv1; id=two'];
-    expect(await box.policies.of('remote.test')).toMatchObject(enforced);
+    expect(await box.policies.find('remote.test')).toMatchObject(enforced);
     later(box, WEEK + 1);
-    expect(await box.policies.of('remote.test')).toEqual({ kind: 'none' });
+    expect(await box.policies.find('remote.test')).toEqual({ kind: 'none' });
   });
 
   test('is fetched anew for a new id, and the old one counts when that fails', async () => {
     await using box = await world();
-    await box.policies.of('remote.test');
+    await box.policies.find('remote.test');
     box.zone['TXT _mta-sts.remote.test'] = ['v=STSv1; id=two'];
     box.serve = broken;
-    expect(await box.policies.of('remote.test')).toMatchObject(enforced);
-    expect(await box.policies.of('remote.test')).toMatchObject(enforced);
+    expect(await box.policies.find('remote.test')).toMatchObject(enforced);
+    expect(await box.policies.find('remote.test')).toMatchObject(enforced);
     expect(box.fetched).toHaveLength(2);
     later(box, 5 * 60_000 + 1);
     box.serve = () => Promise.resolve({ policy: { mode: 'none', mx: [], maxAge: 86_400 }, strings: ['mode: none'] });
-    expect(await box.policies.of('remote.test')).toMatchObject({ policy: { id: 'two', mode: 'none' } });
+    expect(await box.policies.find('remote.test')).toMatchObject({ policy: { id: 'two', mode: 'none' } });
   });
 
   test('that cannot be had at first is none, and is asked for again after five minutes', async () => {
     await using box = await world();
     box.serve = broken;
     const none = { kind: 'none', problem: { failure: 'sts-policy-fetch-error' } };
-    expect(await box.policies.of('remote.test')).toMatchObject(none);
-    expect(await box.policies.of('remote.test')).toMatchObject(none);
+    expect(await box.policies.find('remote.test')).toMatchObject(none);
+    expect(await box.policies.find('remote.test')).toMatchObject(none);
     expect(box.fetched).toHaveLength(1);
     later(box, 5 * 60_000 + 1);
     box.serve = enforce;
-    expect(await box.policies.of('remote.test')).toMatchObject(enforced);
+    expect(await box.policies.find('remote.test')).toMatchObject(enforced);
   });
 
   test('in use is fetched again after a day, while the old one counts', async () => {
     await using box = await world();
-    await box.policies.of('remote.test');
+    await box.policies.find('remote.test');
     later(box, DAY + 1);
     box.serve = () => new Promise(() => undefined);
-    expect(await box.policies.of('remote.test')).toMatchObject(enforced);
+    expect(await box.policies.find('remote.test')).toMatchObject(enforced);
     expect(box.fetched).toHaveLength(2);
   });
 
   test('that nobody writes to for a while is kept fresh, and after a month let go', async () => {
     await using box = await world();
-    await box.policies.of('remote.test');
+    await box.policies.find('remote.test');
     for (let day = 1; day <= 8; day += 1) {
       const { promise, resolve } = Promise.withResolvers<void>();
       box.serve = (domain) => (resolve(), enforce(domain));
@@ -167,22 +172,22 @@ describe('a policy', () => {
       await box.restart();
     }
     delete box.zone['TXT _mta-sts.remote.test'];
-    expect(await box.policies.of('remote.test')).toMatchObject(enforced);
+    expect(await box.policies.find('remote.test')).toMatchObject(enforced);
     const { store, clock } = box.test;
     const stale = (now: number) => store.read(staleStsPolicies, { now, limit: 10 });
     expect(await stale(clock.now + DAY + 1000)).toEqual(['remote.test']);
     later(box, 31 * DAY);
     expect(await stale(clock.now)).toEqual([]);
-    expect(await store.write(forgetStsPolicies, undefined)).toBe(false);
-    expect(await box.policies.of('remote.test')).toEqual({ kind: 'none' });
+    expect(await store.write(purgeStsPolicies, undefined)).toBe(false);
+    expect(await box.policies.find('remote.test')).toEqual({ kind: 'none' });
   });
 
   test('of one domain that hangs holds up no other', async () => {
     await using box = await world();
     box.zone['TXT _mta-sts.slow.test'] = ['v=STSv1; id=x'];
     box.serve = (domain) => (domain === 'slow.test' ? new Promise(() => undefined) : enforce(domain));
-    void box.policies.of('slow.test');
-    expect(await box.policies.of('remote.test')).toMatchObject(enforced);
+    void box.policies.find('slow.test');
+    expect(await box.policies.find('remote.test')).toMatchObject(enforced);
   });
 
   test('that comes during a stop counts for who asked', async () => {
@@ -190,7 +195,7 @@ describe('a policy', () => {
     const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<FetchStsPolicy>>>();
     const asked = Promise.withResolvers<undefined>();
     box.serve = () => (asked.resolve(undefined), promise);
-    const waits = box.policies.of('remote.test');
+    const waits = box.policies.find('remote.test');
     await asked.promise;
     await box.policies.close();
     resolve(await enforce('remote.test'));
@@ -202,7 +207,7 @@ describe('a policy', () => {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     const writing = Promise.withResolvers<undefined>();
     box.beforeWrite = () => (writing.resolve(undefined), promise);
-    void box.policies.of('remote.test');
+    void box.policies.find('remote.test');
     await writing.promise;
     let closed = false;
     const closing = box.policies.close().then(() => (closed = true));
@@ -212,13 +217,13 @@ describe('a policy', () => {
     await closing;
     await box.restart();
     box.serve = broken;
-    expect(await box.policies.of('remote.test')).toMatchObject(enforced);
+    expect(await box.policies.find('remote.test')).toMatchObject(enforced);
   });
 });
 
 describe('the round that keeps policies fresh', () => {
   const keep = (box: World, domain: string) =>
-    box.test.store.write(keepStsPolicy, {
+    box.test.store.write(storeStsPolicy, {
       domain,
       policy: {
         id: 'one',
@@ -236,7 +241,7 @@ describe('the round that keeps policies fresh', () => {
     await using box = await world();
     for (let n = 0; n < 30; n++) {
       await keep(box, `dead${n}.test`);
-      await box.test.store.write(putOffStsPolicy, { domain: `dead${n}.test` });
+      await box.test.store.write(deferStsPolicy, { domain: `dead${n}.test` });
     }
     box.test.clock.now += 1000;
     await keep(box, 'remote.test');
@@ -252,7 +257,7 @@ describe('the round that keeps policies fresh', () => {
     box.test.clock.now += DAY + 1;
     const hours: number[] = [];
     for (let time = 0; time < 7; time++) {
-      await box.test.store.write(putOffStsPolicy, { domain: 'dead.test' });
+      await box.test.store.write(deferStsPolicy, { domain: 'dead.test' });
       let hour = 0;
       while ((await stale(box, 1)).length === 0) {
         box.test.clock.now += HOUR + (hour === 0 ? 1 : 0);

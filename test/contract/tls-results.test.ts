@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { submit } from '../../mail/delivery/submit.ts';
-import { freely, outgoing } from '../support/submission.ts';
+import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import { finishAttempts } from '../../mail/relay/store-queue.ts';
-import { beginAttempts } from '../../mail/store/queue.ts';
-import { listQueue } from '../../mail/store/queue-rows.ts';
-import { dayOf, forgetTlsResults, type TlsResult, tlsResults } from '../../mail/store/tls-result.ts';
-import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal.ts';
+import { beginAttempts } from '../../mail/store/queue/queue.ts';
+import { listQueue } from '../../mail/store/queue/queue-rows.ts';
+import { dayOf, purgeTlsResults, type TlsResult, tlsResults } from '../../mail/store/queue/tls-result.ts';
+import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal/journal.ts';
 import { testAccount, type TestStore, testStore } from '../support/store.ts';
 
 const DAY = 24 * 3_600_000;
@@ -17,7 +17,7 @@ async function attempt(box: TestStore, results: readonly TlsResult[], outcome: '
   const { account } = await testAccount(box.store, `u${box.clock.now}`);
   const about = { trace: 't1', account, sender: '', requireTls: true };
   const mail = outgoing('From: me@box.test\r\n\r\nhello\r\n', ['you@remote.test'], about);
-  const taken = await box.store.write(submit, freely(mail));
+  const taken = await box.store.write(submit, unlimitedSubmission(mail));
   const id = taken.kind === 'taken' ? (taken.rows[0] ?? 0) : 0;
   await box.store.write(beginAttempts, { items: [{ id, nextAt: 1 }] });
   const said = { host: at.mx, ip: at.ip, code: 450, status: '4.7.1', text: 'later', tls: TLS, at: 1, nextAt: 2 };
@@ -88,9 +88,9 @@ test('after two weeks it is forgotten', async () => {
   const day = dayOf(box.clock.now);
   const known = () => box.store.read(tlsResults, { day, after: '', limit: 10 });
   box.clock.now += 14 * DAY;
-  await box.store.write(forgetTlsResults, undefined);
+  await box.store.write(purgeTlsResults, undefined);
   expect(await known()).toHaveLength(1);
   box.clock.now += DAY;
-  await box.store.write(forgetTlsResults, undefined);
+  await box.store.write(purgeTlsResults, undefined);
   expect(await known()).toEqual([]);
 });

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deliver } from '../../mail/delivery/deliver.ts';
-import type { Onward } from '../../mail/delivery/forward.ts';
 import { submit } from '../../mail/delivery/submit.ts';
-import { freely, outgoing } from '../support/submission.ts';
+import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import { parseDomain } from '../../mail/message/address.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
-import { journalOf, note, OPERATOR_VIEW } from '../../mail/store/journal.ts';
+import { journalOf, recordJournalEvent, OPERATOR_VIEW } from '../../mail/store/journal/journal.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import { forgetHistory } from '../../mail/store/tidy.ts';
-import { rowId } from '../../src/ids.ts';
+import { purgeHistory } from '../../mail/store/retention/purge.ts';
+import { rowId } from '../../src/core/ids.ts';
 import { type Tenant, type Tenants, twoTenants } from '../support/tenants.ts';
+import type { ForwardedCopy } from '../../mail/delivery/types.ts';
 
 type Shown = {
   message: Record<string, unknown>;
@@ -21,7 +21,7 @@ type Shown = {
 };
 
 const unowned = command('test-unowned', (tx, { trace: id }: { trace: string }, stamp) =>
-  note(tx, id, 'held', null, {}, stamp),
+  recordJournalEvent(tx, id, 'held', null, {}, stamp),
 );
 
 let tenants: Tenants;
@@ -38,7 +38,7 @@ const tenantOf = ({ main }: Tenant): number => rowId('organization', main.organi
 const octets = (from: string, id: string): Uint8Array =>
   Uint8Array.from(Buffer.from(`From: <${from}>\r\nMessage-ID: <${id}>\r\nSubject: hello\r\n\r\nhello\r\n`));
 
-function goingOn(who: Tenant, to: string): Onward {
+function goingOn(who: Tenant, to: string): ForwardedCopy {
   const domain = parseDomain(to.slice(to.indexOf('@') + 1)) ?? '';
   const row = { recipient: to, domain, notify: 'NEVER', orcpt: '' };
   const source = who.main.address;
@@ -54,7 +54,7 @@ function goingOn(who: Tenant, to: string): Onward {
 }
 
 /** From the world, to the mailboxes of some and on by the forwards of others. */
-async function arrived(id: string, to: readonly Tenant[], onward: readonly Onward[] = []): Promise<void> {
+async function arrived(id: string, to: readonly Tenant[], onward: readonly ForwardedCopy[] = []): Promise<void> {
   const data = octets('you@world.example', `${id}@world.example`);
   const deliveries = to.map((one) => ({ account: accountOf(one), to: one.main.address, trace: '' }));
   const from = { ip: '192.0.2.1', helo: 'mx.world.example' };
@@ -74,7 +74,7 @@ async function sent(id: string, by: Tenant, to: Tenant, away: string): Promise<n
     local: [`outer@${to.main.domain}`],
     onward: [goingOn(to, `secret@${to.word}.example`)],
   });
-  const done = await tenants.world.store.write(submit, freely(mail));
+  const done = await tenants.world.store.write(submit, unlimitedSubmission(mail));
   if (done.kind !== 'taken') throw new Error('it was not taken');
   return done.rows;
 }
@@ -122,7 +122,7 @@ describe('a message between two organizations', () => {
     });
     expect(mine.timeline.at(-1)).toMatchObject({ host: 'mx.away.example', code: 250, tls: end.tls });
     expect(mine.timeline.at(-1)?.untrusted).toEqual({ text: '250 ok' });
-    // What the other one does with it is its own business.
+    // Deliveries inside the other organization are not shown.
     expect(JSON.stringify(mine)).not.toMatch(/inner@|secret@|SRS0|"mailboxMessageIds":\["/);
 
     const theirs = await trace({ messageId: 'between' }, b);
@@ -180,7 +180,7 @@ test('an address that only forwards has a story too: who sent it, where it went,
   expect(events(found)).toEqual(['accepted', 'relayed', 'queued']);
   expect(found.message).toMatchObject({ direction: 'forwarded', waiting: 1 });
   expect(found.envelope).toEqual({ mailFrom: 'you@world.example', rcptTo: [a.main.address] });
-  expect(found.timeline[0]?.explanation).toContain(`It came for ${a.main.address}`);
+  expect(found.timeline[0]?.explanation).toContain(`Received for ${a.main.address}`);
 });
 
 test('a line without an owner is of the one organization that the story has, and of none where there are several', async () => {
@@ -246,7 +246,7 @@ test('what is older than history goes, with all by which it was found; the last 
   const count = query('test-count', async (rx) =>
     rx.get<{ n: number }>('SELECT (SELECT count(*) FROM journal) + (SELECT count(*) FROM journal_key) AS n'),
   );
-  while (await world.store.write(forgetHistory, { before: world.clock() + 1 }));
+  while (await world.store.write(purgeHistory, { before: world.clock() + 1 }));
   expect(await world.store.read(count, undefined)).toEqual({ n: 1 });
   expect(await tenants.try('trace_message', { messageId: 'came' }, a.caller)).toMatchObject({ kind: 'refused' });
 });

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { jmapRow } from '../../mail/jmap/ids.ts';
-import { faceOf, KEEP_CHANGES_MS, forgetAgentChanges } from '../../mail/store/agent-change.ts';
-import { changeEmails, destroyEmails, type EmailChange } from '../../mail/store/email-change-commands.ts';
+import { jmapRow } from '../../mail/jmap/core/ids.ts';
+import { emailStateOf, CHANGE_RETENTION_MS, purgeAgentChanges } from '../../mail/agents/undo/email-changes.ts';
+import { changeEmails, destroyEmails, type EmailChange } from '../../mail/store/message/email-change-commands.ts';
 import { query } from '../../mail/store/engine/types.ts';
-import { expunge, storeFlags } from '../../mail/store/entry-commands.ts';
-import { createMailbox, findMailbox, removeMailbox } from '../../mail/store/mailbox.ts';
-import { accountsChangedBy, undoAgentChanges, type Undone } from '../../mail/store/undo-commands.ts';
-import { mailboxTree } from '../../mail/store/mailbox-tree.ts';
-import { setQuota } from '../../mail/store/account.ts';
+import { expunge, storeFlags } from '../../mail/store/mailbox/entry-commands.ts';
+import { createMailbox, findMailbox, removeMailbox } from '../../mail/store/mailbox/mailbox.ts';
+import { accountsChangedBy, undoAgentChanges, type UndoResult } from '../../mail/agents/undo/email-undo.ts';
+import { mailboxTree } from '../../mail/store/mailbox/mailbox-tree.ts';
+import { setQuota } from '../../mail/store/account/account.ts';
 import { putMail } from '../support/put-mail.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
@@ -48,17 +48,18 @@ const mark = (email: number, add: string[], remove: string[] = [], by: string | 
     },
     by,
   );
-const undo = (over: Partial<{ who: string; since: number; after: number; account: number }> = {}): Promise<Undone> =>
-  box.store.write(undoAgentChanges, { account, who: AGENT, since: 0, after: 0, ...over });
+const undo = (
+  over: Partial<{ who: string; since: number; after: number; account: number }> = {},
+): Promise<UndoResult> => box.store.write(undoAgentChanges, { account, who: AGENT, since: 0, after: 0, ...over });
 
 const face = query('test-face', (rx, input: { account: number; email: number }) =>
-  faceOf(rx, input.account, input.email),
+  emailStateOf(rx, input.account, input.email),
 );
 const shown = async (email: number): Promise<{ places: readonly number[]; labels: string[]; flagged: boolean }> => {
   const now = await box.store.read(face, { account, email });
   const { slots } = await box.store.read(slotNames, { account });
   const labels = slots.filter(({ slot }) => (now.bits & (1 << slot)) !== 0).map(({ lname }) => lname);
-  return { places: now.places, labels: [...labels, ...now.kw].toSorted(), flagged: (now.bits & 4) !== 0 };
+  return { places: now.mailboxes, labels: [...labels, ...now.kw].toSorted(), flagged: (now.bits & 4) !== 0 };
 };
 const slotNames = query('test-slots', async (rx, input: { account: number }) => ({
   slots: await rx.all<{ slot: number; lname: string }>(
@@ -256,8 +257,8 @@ describe('what cannot be done is said', () => {
   test('what is older than thirty days is forgotten', async () => {
     const email = await mail();
     await move(email, work);
-    box.clock.now += KEEP_CHANGES_MS + 1;
-    await box.store.write(forgetAgentChanges, undefined);
+    box.clock.now += CHANGE_RETENTION_MS + 1;
+    await box.store.write(purgeAgentChanges, undefined);
     expect(await undo()).toEqual({ undone: 0, kept: [], next: null });
     expect((await shown(email)).places).toEqual([work]);
   });

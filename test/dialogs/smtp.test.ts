@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { play, readDialogs } from '../support/dialog.ts';
-import { fakeReceiver, type FakeReceiver, type Ports } from '../support/fake-intake.ts';
+import { fakeReceiver, type FakeReceiver, type Ports } from '../support/fake-receiver-backend.ts';
 import { Wire } from '../support/wire.ts';
 
 let door: FakeReceiver;
@@ -16,10 +16,10 @@ const dialogs = readDialogs(join(import.meta.dirname, 'smtp'));
 for (const asynchronous of [false, true]) {
   for (const dialog of dialogs) {
     test(`${dialog.file}: ${dialog.title}${asynchronous ? ' (promised)' : ''}`, async () => {
-      door.intake.asynchronous = asynchronous;
+      door.backend.asynchronous = asynchronous;
       const listener = (dialog.settings.get('door') ?? 'mx') as keyof Ports;
       await play(dialog, () => Wire.open(door.ports[listener], { tls: listener === 'submissions' }));
-      expect(door.intake.failure).toBeUndefined();
+      expect(door.backend.failure).toBeUndefined();
     });
   }
 }

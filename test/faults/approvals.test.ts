@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type HeldBox, heldBox } from '../support/held-box.ts';
 
-vi.mock('../../mail/delivery/agent/gate.ts', async () => {
-  const { REASONS: reasons } = await import('../support/held-mail.ts');
-  return { judgeAgent: () => Promise.resolve({ kind: 'hold', reasons }) };
+vi.mock('../../mail/agents/gate/gate.ts', async () => {
+  const { holdEverything } = await import('../support/held-mail.ts');
+  return { checkAgentMail: holdEverything };
 });
 
 const KILLS = 4;
@@ -46,7 +46,7 @@ test(`${KILLS} kills between the approval and the sending: each message is sent 
   expect(sent).toHaveLength(KILLS);
 });
 
-/** Of the mailbox Sent. */
+/** Messages in Sent. */
 async function sentCount(): Promise<number> {
   const person = await held.person();
   const { exists } = await person.mailboxOpen('Sent');

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { loadSettings } from '../../config/load.ts';
-import { startAppliance } from '../../src/appliance.ts';
-import { openMetrics } from '../../src/metrics.ts';
+import { startAppliance } from '../../src/start/appliance.ts';
+import { openMetrics } from '../../src/core/metrics.ts';
 import { startBox } from '../support/box.ts';
 import { SmallDisk } from '../support/disk.ts';
 import { duplicates, expectIntegrity, expectKept, missing, UNDER_LOAD } from '../support/faults.ts';

@@ -8,7 +8,7 @@ import { expectIntegrity, LONGEST_START_MS, UNDER_LOAD } from '../support/faults
 import { MailboxReader } from '../support/mailbox-reader.ts';
 
 const KILLS = 150;
-/** Of writes one in so many, and of flushes all: between two flushes the disk may have any of the writes. 1 takes all. */
+/** Samples one write in N and every flush: between two flushes the disk may hold any of the writes. 1 samples all. */
 const EVERY = Number(process.env['KILL_EVERY'] ?? 4);
 /** Starts at a time: there are two cores at least. */
 const LANES = 2;

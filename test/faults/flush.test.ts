@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { startBox } from '../support/box.ts';
+import { busy } from '../support/busy.ts';
 import { attach, expectIntegrity, expectKept, residentOctets, UNDER_LOAD } from '../support/faults.ts';
 import { Ledger, load, numberedMany } from '../support/load.ts';
 import { MailboxReader } from '../support/mailbox-reader.ts';
@@ -38,10 +39,10 @@ describe('a flush that fails', () => {
     const endedAt = Date.now();
     expect(end).toEqual({ code: 70, signal: null });
     const failedAt = (await failures(trace))[0] ?? 0;
-    expect(endedAt - failedAt).toBeLessThan(2000);
-    // What was flushed just before may be answered just after, and read later where the machine is busy; nothing else
+    expect(endedAt - failedAt).toBeLessThan(2000 * busy());
+    // An answer may follow its flush late, and read later where the machine is busy; nothing else
     // is: a box that went on after the failure would answer until the 2,000 messages are sent.
-    const late = [...ledger.acknowledged.values()].filter((at) => at > failedAt + 500);
+    const late = [...ledger.acknowledged.values()].filter((at) => at > failedAt + 500 * busy());
     expect(late, '250 after a flush that failed').toEqual([]);
     if (when === '1' || when === '1+') expect(ledger.acknowledged.size).toBe(0);
     else expect(ledger.acknowledged.size).toBeGreaterThan(0);
@@ -98,6 +99,8 @@ test('a slow disk slows the answers down, nothing else, and takes no memory', as
   console.log(
     `reads while the disk was slow: ${waits.length}, longest ${Math.round(Math.max(...waits))} ms; ${Math.round((most - baseline) / 2 ** 20)} MiB more`,
   );
-  expect(Math.max(...waits)).toBeLessThan(1000);
+  // A read that waited for the disk would take half of a flush on average.
+  const delayed = waits.filter((ms) => ms > SLOW_MS / 2);
+  expect(delayed.length / waits.length).toBeLessThan(0.1);
   expect(most - baseline).toBeLessThan(150 * 2 ** 20);
 });

@@ -1,11 +1,11 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { submit } from '../../mail/delivery/submit.ts';
-import { freely, outgoing } from '../support/submission.ts';
+import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import { type Log, quiet } from '../../mail/log.ts';
-import type { AttemptResult, BounceMessage } from '../../mail/relay/needs.ts';
+import type { AttemptResult, BounceMessage } from '../../mail/relay/relay-queue.ts';
 import { type Relay, startRelay } from '../../mail/relay/relay.ts';
-import { LONGEST_WAIT } from '../../mail/relay/schedule.ts';
+import { MAX_RETRY_DELAY } from '../../mail/relay/schedule.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { query } from '../../mail/store/engine/types.ts';
 import { testCertificate } from '../support/certificate.ts';
@@ -40,7 +40,7 @@ const inbox = query('test-inbox', async (rx) => {
   return found.map(({ data }) => Buffer.from(data).toString('utf8'));
 });
 
-/** The store's queue, which tells when so many attempts have ended. */
+/** The store's queue; resolves when N attempts have ended. */
 class WatchedQueue extends StoreQueue {
   readonly results: AttemptResult[] = [];
   #waiting: { count: number; resolve: () => void }[] = [];
@@ -126,7 +126,10 @@ class World implements AsyncDisposable {
   async submit({ domain }: Sink): Promise<void> {
     const text = `From: me@box.test\r\nMessage-ID: <${domain}@box.test>\r\n\r\n.hello\r\n..\r\nbye\r\n`;
     const to = PEOPLE.map((one) => `${one}@${domain}`);
-    const done = await this.box.store.write(submit, freely(outgoing(text, to, { trace: domain, account: 1 })));
+    const done = await this.box.store.write(
+      submit,
+      unlimitedSubmission(outgoing(text, to, { trace: domain, account: 1 })),
+    );
     if (done.kind !== 'taken') throw new Error('it was not taken');
   }
 
@@ -171,9 +174,9 @@ describe('servers that misbehave in every way at every place', () => {
     const waiting = await world.box.store.read(rows, undefined);
     expect(waiting).toHaveLength(total.scheduled);
     const now = world.clock.now();
-    expect(waiting.filter((row) => row.state !== 0 || row.next_at <= now || row.next_at > now + LONGEST_WAIT)).toEqual(
-      [],
-    );
+    expect(
+      waiting.filter((row) => row.state !== 0 || row.next_at <= now || row.next_at > now + MAX_RETRY_DELAY),
+    ).toEqual([]);
     expect(waiting.filter((row) => row.attempts !== 1 || row.last_text === '')).toEqual([]);
   });
 

@@ -22,7 +22,7 @@ interface Send {
   args: Record<string, unknown>;
 }
 
-/** How an attempt ends: as it should; cut in the middle of the request, or so many ms behind it; with all of the box. */
+/** End of an attempt: normal; cut in the middle of the request, or so many ms behind it; with all of the box. */
 type Fault = { kind: 'none' } | { kind: 'half' } | { kind: 'cut'; ms: number } | { kind: 'kill'; ms: number };
 
 test('what an agent repeats because it lost the answer arrives once: cut connections, kills, with and without keys', async () => {
@@ -77,7 +77,7 @@ async function prepared(
 
 const baseOf = (box: Box): string => `http://127.0.0.1:${box.port('http')}`;
 
-/** Each tool through each door, with a key and without one, several times. */
+/** Each tool over each protocol, with and without an idempotency key, several times. */
 async function everyWay(box: Box, token: string, messageId: string): Promise<Send[]> {
   const sends: Send[] = [];
   for (let round = 0; round < ROUNDS; round++) {

@@ -5,7 +5,7 @@ import { quiet } from '../../mail/log.ts';
 import { query } from '../../mail/store/engine/types.ts';
 import { TextWorker } from '../../mail/store/search/text-worker.ts';
 import { SmallDisk } from '../support/disk.ts';
-import { jmapWorld } from '../support/jmap-world.ts';
+import { createJmapFixture } from '../support/jmap-fixture.ts';
 import { Garden } from '../support/mail-garden.ts';
 
 const hits = query('test-hits', async (rx): Promise<number> =>
@@ -14,7 +14,7 @@ const hits = query('test-hits', async (rx): Promise<number> =>
 
 test('a disk that is full while words are indexed: mail goes on, searches say later, and it recovers by itself', async () => {
   using disk = new SmallDisk('tmpfs', 16);
-  await using world = await jmapWorld();
+  await using world = await createJmapFixture();
   const garden = await Garden.plant(world);
   const spec = { subject: 's', from: 'a@box.test', to: 'b@box.test', sentAt: 1e12, receivedAt: 1e12 };
   const write = (n: number): Promise<unknown> => {

@@ -20,7 +20,7 @@ class Waiter {
   readonly told: { id: string; subject: string }[] = [];
   #cursor: string | undefined;
   readonly #ask: Ask;
-  /** Of each call in turn. */
+  /** Timeouts of the calls, in turn. */
   readonly #filters: readonly object[];
 
   constructor(ask: Ask, filters: readonly object[]) {
@@ -67,7 +67,7 @@ test(`${RESTARTS} restarts during ${MESSAGES} messages: who waits misses none, a
   };
   const waiters = [
     new Waiter(byMcp, [{ limit: 1 }, { limit: 20 }, { limit: 7 }]),
-    // What one filter passes over is for the next.
+    // Messages that one filter skips match the next.
     new Waiter(byRest, [{ limit: 20, subjectContains: '7' }, { limit: 20 }]),
   ];
   for (const one of waiters) await one.begin(box);

@@ -26,7 +26,7 @@ test(`${KILLS} kills: every message that was accepted is told at least once, in 
       };
       const id = String(request.headers['webhook-id']);
       told.set(mailbox, [...(told.get(mailbox) ?? []), { subject: message.subject, id }]);
-      // Some answers come so late that the kill is before them: those are told twice.
+      // Some answers come after the kill: those deliveries are repeated.
       setTimeout(() => response.end(), random(30));
     });
   });

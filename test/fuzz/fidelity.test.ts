@@ -4,15 +4,16 @@ import { RawImap, type Value } from '../peers/raw-imap.ts';
 import { startBox } from '../support/box.ts';
 import { corpus } from '../support/corpus.ts';
 import { UNDER_LOAD } from '../support/faults.ts';
+import { fuzzCount } from '../support/fuzz-count.ts';
 import { JmapClient, listOf } from '../support/jmap-client.ts';
 import { Random } from '../support/random.ts';
 import { Wire } from '../support/wire.ts';
 
-const MESSAGES = Number(process.env['FUZZ_LINES'] ?? 10_000);
+const MESSAGES = fuzzCount(10_000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_121);
-/** How many are read at once. */
+/** Concurrent readers. */
 const PAGE = 500;
-/** Who store at once: they share commits. */
+/** Concurrent writers: they share commits. */
 const LANES = 16;
 
 /** Words of protocols, and pieces that end or begin something in one. */

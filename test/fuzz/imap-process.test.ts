@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { startBox } from '../support/box.ts';
 import { UNDER_LOAD } from '../support/faults.ts';
+import { fuzzCount } from '../support/fuzz-count.ts';
 import { fuzzRun, pieces, playSession, type FuzzSession } from '../support/fuzz-run.ts';
 import { fuzzLine, type Random, seeded } from '../support/imap-fuzz.ts';
 import { Ledger, load, numberedMany } from '../support/load.ts';
 import { MailboxReader } from '../support/mailbox-reader.ts';
 
-const LINES = Number(process.env['FUZZ_LINES'] ?? 100_000);
+const LINES = fuzzCount(100_000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_123);
 /** About as many as a session bears before it is sent away. */
 const LINES_EACH = 14;

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import { fuzzCount } from '../support/fuzz-count.ts';
 import { fuzz, PATIENT } from '../support/imap-fuzz.ts';
 import { imapWorld } from '../support/imap-world.ts';
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_124);
-const LINES = Number(process.env.FUZZ_LINES ?? 100_000);
+const LINES = fuzzCount(100_000);
 const RUN = 2500;
 
 test(`${LINES} lines against IMAP from four states, seed ${SEED}`, async () => {

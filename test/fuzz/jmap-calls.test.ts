@@ -1,17 +1,18 @@
 import { expect, test } from 'vitest';
-import type { Access, JmapDesk } from '../../mail/jmap/method.ts';
-import { METHODS } from '../../mail/jmap/methods/index.ts';
-import { runRequest } from '../../mail/jmap/run.ts';
+import type { Access, JmapContext } from '../../mail/jmap/core/method.ts';
+import { METHODS } from '../../mail/jmap/methods.ts';
+import { runRequest } from '../../mail/jmap/core/request-runner.ts';
 import { quiet } from '../../mail/log.ts';
 import { corpus } from '../support/corpus.ts';
+import { fuzzCount } from '../support/fuzz-count.ts';
 import { upload } from '../support/jmap-emails.ts';
-import { type JmapGround, randomArguments } from '../support/jmap-random-calls.ts';
+import { type RandomCallTargets, randomArguments } from '../support/jmap-random-calls.ts';
 import { putMessage } from '../support/jmap-mail.ts';
-import { type JmapWorld, jmapWorld, USING, worldOn } from '../support/jmap-world.ts';
+import { type JmapFixture, createJmapFixture, USING, jmapFixtureOn } from '../support/jmap-fixture.ts';
 import { Random } from '../support/random.ts';
 import { testAccount } from '../support/store.ts';
 
-const CALLS = Number(process.env['FUZZ_CALLS'] ?? 5_000);
+const CALLS = fuzzCount(5_000, process.env['FUZZ_CALLS']);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_121);
 /** The account is looked at again after so many. */
 const STRETCH = 500;
@@ -21,7 +22,7 @@ test(`${CALLS} calls of each method with any arguments, seed ${SEED}`, { timeout
   const outcomes = new Map<string, number>();
   let slowest = { ms: 0, call: '' };
   for (const [i, { name }] of METHODS.entries()) {
-    await using world = await jmapWorld();
+    await using world = await createJmapFixture();
     await fill(world);
     const other = await secondAccount(world);
     const random = new Random(SEED + i);
@@ -48,22 +49,22 @@ test(`${CALLS} calls of each method with any arguments, seed ${SEED}`, { timeout
   expect(Object.fromEntries(failed)).toEqual({});
 });
 
-/** A desk that says what went wrong. */
-function telling(world: JmapWorld, told: (error: unknown) => void): JmapDesk {
+/** Dependencies that record errors. */
+function telling(world: JmapFixture, told: (error: unknown) => void): JmapContext {
   const error = (fields: object): void => told((fields as { err?: unknown }).err);
-  return { ...world.desk, log: { ...quiet, error } };
+  return { ...world.context, log: { ...quiet, error } };
 }
 
-async function secondAccount(world: JmapWorld): Promise<{ id: string; access: Access }> {
+async function secondAccount(world: JmapFixture): Promise<{ id: string; access: Access }> {
   const { account, inbox } = await testAccount(world.box.store, 'second');
-  const other = worldOn(world.box, { account, inbox, address: 'second@box.test' });
+  const other = jmapFixtureOn(world.box, { account, inbox, address: 'second@box.test' });
   for (let i = 0; i < 9; i++) await putMessage(other);
   const [access] = other.session.accounts.values();
   if (access === undefined) throw new Error('no second account');
   return { id: other.accountId, access };
 }
 
-async function fill(world: JmapWorld): Promise<void> {
+async function fill(world: JmapFixture): Promise<void> {
   for (let i = 0; i < 8; i++) {
     await putMessage(world, { id: `a${i}`, refs: i % 3 === 0 ? [] : [`a${i - (i % 3)}`], bits: i % 2 });
   }
@@ -72,7 +73,7 @@ async function fill(world: JmapWorld): Promise<void> {
   for (const { bytes } of corpus().filter((_, i) => i % 20 === 0)) await upload(world, bytes, 'message/rfc822');
 }
 
-async function groundOf(world: JmapWorld, otherAccountId: string): Promise<JmapGround> {
+async function groundOf(world: JmapFixture, otherAccountId: string): Promise<RandomCallTargets> {
   const ids = async (method: string): Promise<string[]> => (await world.call(method, { limit: 50 }))['ids'] as string[];
   const emails = await ids('Email/query');
   const found = (await world.call('Email/get', { ids: emails, properties: ['threadId'] }))['list'];

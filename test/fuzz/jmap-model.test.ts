@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { fuzzCount } from '../support/fuzz-count.ts';
 import { runModel } from '../support/jmap-model.ts';
 
-const STEPS = Number(process.env['MODEL_STEPS'] ?? 20_000);
+const STEPS = fuzzCount(20_000, process.env['MODEL_STEPS']);
 const SEED = Number(process.env['MODEL_SEED'] ?? 1);
 /** Then another account begins. */
 const STEPS_A_SEED = 2_000;

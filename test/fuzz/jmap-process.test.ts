@@ -3,19 +3,20 @@ import { createTransport } from 'nodemailer';
 import { expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
 import { UNDER_LOAD } from '../support/faults.ts';
+import { fuzzCount } from '../support/fuzz-count.ts';
 import { fuzzRun } from '../support/fuzz-run.ts';
 import { seeded } from '../support/imap-fuzz.ts';
 import { JmapClient, listOf, ref } from '../support/jmap-client.ts';
-import { type JmapGround, jmapRequest, type JmapThings } from '../support/jmap-fuzz.ts';
+import { type JmapFuzzTargets, jmapRequest, type JmapFuzzObjects } from '../support/jmap-fuzz.ts';
 import type { FuzzRequest } from '../support/json-requests.ts';
 import { newOrganization, tool } from '../support/mcp.ts';
 
-/** What a minute allows; 200,000 by FUZZ_LINES. */
-const REQUESTS = Number(process.env['FUZZ_LINES'] ?? 40_000);
+/** Lines that fit into a minute; FUZZ_LINES raises it to 200,000. */
+const REQUESTS = fuzzCount(40_000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_125);
 const LANES = 16;
 const MOST_MORE = 100 * 2 ** 20;
-/** Who asks; a credential has four requests at once, so that few are refused for it. */
+/** Credentials: each allows four concurrent requests, so that few are rejected. */
 const ASKING = 8;
 /** Stands in everything that the one has whose ids the others name. */
 const FOREIGN = 'kept9from8others';
@@ -26,7 +27,7 @@ test(`${REQUESTS} requests of nonsense over JMAP, seed ${SEED}`, { timeout: 1_80
   await using box = await startBox({ settings: { ...UNDER_LOAD } });
   const random = seeded(SEED);
   const foreign = await inhabitant(box, FOREIGN);
-  const grounds: JmapGround[] = [];
+  const grounds: JmapFuzzTargets[] = [];
   for (let i = 0; i < ASKING; i++) {
     const { token, things } = await inhabitant(box, `asking${i}`);
     grounds.push({ token, own: things, foreign: foreign.things });
@@ -39,7 +40,7 @@ test(`${REQUESTS} requests of nonsense over JMAP, seed ${SEED}`, { timeout: 1_80
     mostMore: MOST_MORE,
     warmUp: 0.2,
     async next() {
-      const made = jmapRequest(random, grounds[sent++ % ASKING] as JmapGround);
+      const made = jmapRequest(random, grounds[sent++ % ASKING] as JmapFuzzTargets);
       const { status, text } = await send(box, made);
       for (const type of [String(status), ...text.matchAll(/\["error",\{"type":"(\w+)"/g)].map(String)) {
         const name = type.split(',').at(-1) ?? type;
@@ -55,7 +56,7 @@ test(`${REQUESTS} requests of nonsense over JMAP, seed ${SEED}`, { timeout: 1_80
 });
 
 /** An organization with a mailbox, some mail, and the name in all of it. */
-async function inhabitant(box: Box, name: string): Promise<{ token: string; things: JmapThings }> {
+async function inhabitant(box: Box, name: string): Promise<{ token: string; things: JmapFuzzObjects }> {
   const base = `http://127.0.0.1:${box.port('http')}`;
   const { token } = await newOrganization(base, name);
   const domain = `${name}.test`;
@@ -82,7 +83,7 @@ async function inhabitant(box: Box, name: string): Promise<{ token: string; thin
   return { token, things: await thingsOf(await JmapClient.discover(base, { token })) };
 }
 
-async function thingsOf(client: JmapClient): Promise<JmapThings> {
+async function thingsOf(client: JmapClient): Promise<JmapFuzzObjects> {
   const got = await client.calls([
     ['Mailbox/get', { ids: null }, 'm'],
     ['Email/query', {}, 'q'],

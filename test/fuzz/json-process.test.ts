@@ -5,13 +5,14 @@ import { CATALOGUE } from '../../src/operations/catalogue.ts';
 import { type Box, startBox } from '../support/box.ts';
 import { dnsServer } from '../support/dns-server.ts';
 import { UNDER_LOAD } from '../support/faults.ts';
+import { fuzzCount } from '../support/fuzz-count.ts';
 import { fuzzRun } from '../support/fuzz-run.ts';
 import { seeded } from '../support/imap-fuzz.ts';
 import type { Schema } from '../support/json-fuzz.ts';
 import { type FuzzGround, type FuzzRequest, fuzzRequest } from '../support/json-requests.ts';
 import { newOrganization, rpc } from '../support/mcp.ts';
 
-const REQUESTS = Number(process.env['FUZZ_LINES'] ?? 100_000);
+const REQUESTS = fuzzCount(100_000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_124);
 const LANES = 16;
 const MOST_MORE = 100 * 2 ** 20;

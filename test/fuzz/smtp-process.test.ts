@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { startBox } from '../support/box.ts';
 import { UNDER_LOAD } from '../support/faults.ts';
+import { fuzzCount } from '../support/fuzz-count.ts';
 import { fuzzRun, pieces, playSession, type FuzzSession } from '../support/fuzz-run.ts';
 import { seeded } from '../support/imap-fuzz.ts';
 import { lineEnd, smtpLine, textLine } from '../support/smtp-fuzz.ts';
 
-const LINES = Number(process.env['FUZZ_LINES'] ?? 100_000);
+const LINES = fuzzCount(100_000);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_122);
 /** About as many as a session bears before it is sent away for its errors. */
 const LINES_EACH = 14;

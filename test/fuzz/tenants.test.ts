@@ -1,11 +1,12 @@
 import { Agent, request } from 'node:http';
 import { expect, test } from 'vitest';
 import { startBox } from '../support/box.ts';
+import { fuzzCount } from '../support/fuzz-count.ts';
 import { newOrganization } from '../support/mcp.ts';
 
 const ORGANIZATIONS = 20;
 const CLIENTS = 200;
-const CALLS = 100_000;
+const CALLS = fuzzCount(100_000);
 
 // One process, one store, one cache for all: an answer must never reach, or be made of, another organization.
 test(`${CALLS} calls of ${CLIENTS} clients in ${ORGANIZATIONS} organizations: each sees its own only`, async () => {

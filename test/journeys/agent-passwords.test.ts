@@ -89,7 +89,7 @@ test('its answer gives way to what a person has begun, and not to its own drafts
   await draft(PASSWORD, messageId);
   await expect(answer()).resolves.toMatchObject({ accepted: ['you@remote.example'] });
   await draft(person.password, messageId);
-  await expect(answer()).rejects.toThrow(/550 5\.7\.1 A person is writing an answer/);
+  await expect(answer()).rejects.toThrow(/550 5\.7\.1 A person has a draft reply in this conversation/);
   smtp.close();
 });
 

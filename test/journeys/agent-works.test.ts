@@ -31,7 +31,7 @@ test('an agent asks for a message that is withheld, a person releases it on the 
   const { id, mailboxId } = await deliver({ subject: '<b>Parcel</b>', html });
   expect(await call('get_message', { messageId: id })).toMatchObject({ message: { body: null } });
   const asked = await call('request_release', { messageId: id, reason: 'the <i>parcel</i>' });
-  const page = `${acme.path}/mailboxes/${mailboxId}/withheld`;
+  const page = `${acme.path}/mailboxes/${mailboxId}/quarantine`;
   expect(asked).toEqual({ requested: true, releaseUrl: `${base}${page}` });
 
   // A token is no person, whatever it sends and wherever to.

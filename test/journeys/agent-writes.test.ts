@@ -31,7 +31,7 @@ async function call(name: string, args: object): Promise<Json> {
   return outcome(await rpc(base, 'tools/call', { name, arguments: { mailbox, ...args } }, { authorization }));
 }
 
-/** What a person does in a mail program. */
+/** Runs actions of a person in a mail program (IMAP). */
 async function person<T>(work: (client: ImapFlow) => Promise<T>): Promise<T> {
   const client = new ImapFlow({
     host: '127.0.0.1',

@@ -4,9 +4,9 @@ import { type HeldBox, heldBox } from '../support/held-box.ts';
 import { JmapClient, listOf } from '../support/jmap-client.ts';
 import { http } from '../support/mcp.ts';
 
-vi.mock('../../mail/delivery/agent/gate.ts', async () => {
-  const { REASONS: reasons } = await import('../support/held-mail.ts');
-  return { judgeAgent: () => Promise.resolve({ kind: 'hold', reasons }) };
+vi.mock('../../mail/agents/gate/gate.ts', async () => {
+  const { holdEverything } = await import('../support/held-mail.ts');
+  return { checkAgentMail: holdEverything };
 });
 
 let held: HeldBox;

@@ -27,10 +27,10 @@ const listed = async (): Promise<Record<string, unknown>[]> =>
 
 test('who looks for holes is shut out at every door and told why, also after a restart, until it is lifted', async () => {
   await scan(FOE, 30);
-  await box.logged((line) => line.msg === 'a network is shut out' && line['network'] === FOE);
+  await box.logged((line) => line.msg === 'network banned' && line['network'] === FOE);
   const refused = await askFrom(FOE, box.port('http'), '/healthz');
   const until = /until (\S+):/.exec(refused.text)?.[1];
-  const why = `${FOE} is shut out until ${until}: 30 requests that only somebody makes who looks for holes in a day; the operator can lift it`;
+  const why = `${FOE} is banned until ${until}: 30 vulnerability scans in a day. The operator can lift the ban`;
   expect(refused.status).toBe(403);
   expect(JSON.parse(refused.text)).toMatchObject({ error: 'banned', message: `${why}.` });
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(890);
@@ -52,7 +52,9 @@ test('who looks for holes is shut out at every door and told why, also after a r
   expect(await box.ask('remove_ban', { address: FOE })).toEqual({ removed: false, network: FOE });
   expect(await listed()).toEqual([]);
   expect(await saidBy('smtp', FOE)).toMatch(/^220 /);
-  await expect(box.ask('remove_ban', { address: 'example.org' })).rejects.toThrow('give an IP address');
+  await expect(box.ask('remove_ban', { address: 'example.org' })).rejects.toThrow(
+    'address must be an IP address, or a network as list_bans shows it',
+  );
 });
 
 test('a page of another site gets nobody shut out whose browser shows it', async () => {
@@ -79,5 +81,5 @@ test('who guesses addresses is told "later", and nothing more', async () => {
     expect(await wire.all()).toMatch(/421 4\.7\.0 Too many unknown recipients\r\n$/);
   };
   await Promise.all(Array.from({ length: 7 }, session));
-  expect(await saidBy('smtp', '127.0.0.11')).toMatch(/^421 4\.7\.0 .*: 35 recipients that are not here in a day/);
+  expect(await saidBy('smtp', '127.0.0.11')).toMatch(/^421 4\.7\.0 .*: 35 unknown recipients in a day/);
 });

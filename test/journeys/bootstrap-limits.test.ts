@@ -30,7 +30,7 @@ describe('ten organizations an hour', () => {
     box = await startBox({ settings: { EXEMPT_NETWORKS: '192.0.2.0/24' } });
     const at = box;
     const spoofed = (i: number): Record<string, string> => ({ 'x-forwarded-for': `198.18.7.${i}` });
-    // Few enough for the pace of the doors themselves, which is a hundred calls a minute.
+    // Stays below the rate limit of the endpoints, a hundred calls a minute.
     const all = await Promise.all(
       Array.from({ length: 80 }, (_, i) => (i % 2 === 0 ? overRest : overMcp)(at, spoofed(i))),
     );
@@ -53,7 +53,7 @@ describe('ten organizations an hour', () => {
     for (let i = 0; i < 12; i++) all.push(await (i % 2 === 0 ? overRest : overMcp)(at, from('198.18.7.1')));
     expect(passed(all)).toBe(10);
     expect(passed([await overMcp(at, from('198.18.7.2'))])).toBe(1);
-    // What stands before the proxy's own word was written by the client.
+    // The client wrote the entries in front of the one that the proxy added.
     expect(passed([await overMcp(at, from('198.18.7.99, 198.18.7.1'))])).toBe(0);
   });
 });

@@ -112,7 +112,7 @@ describe('a pipe', () => {
     [['--url', 'nonsense'], 2, '--url must be like'],
     [['--token-file', '/nowhere/token'], 1, '/nowhere/token cannot be read'],
     [['now'], 2, 'usage: mailstead mcp'],
-    [['--data-dir', '/nowhere'], 1, 'No Mailstead runs'],
+    [['--data-dir', '/nowhere'], 1, 'No server runs on the data directory /nowhere. Start one with'],
     [['--token', 'mst_x'], 2, '--token'],
   ])('%j is answered with %i', (args, status, sentence) => {
     const done = piped([], args);

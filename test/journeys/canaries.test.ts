@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { askServer } from '../../src/control/client.ts';
+import { callServer } from '../../src/control/client.ts';
 import type { Box } from '../support/box.ts';
 import { MailboxReader } from '../support/mailbox-reader.ts';
 import { http, outcome, rpc, tool } from '../support/mcp.ts';
@@ -44,7 +44,7 @@ afterAll(() => box[Symbol.asyncDispose]());
 
 /** Something in the organization, as a person does it. */
 async function org(name: string, input: object): Promise<Answer> {
-  const done = await askServer(box.dataDir, name, input, acme.id);
+  const done = await callServer(box.dataDir, name, input, acme.id);
   if (done.kind !== 'done') throw new Error(`${name}: ${done.message}`);
   return done.result as Answer;
 }
@@ -66,7 +66,7 @@ async function modeOf(id: string): Promise<string | undefined> {
   return (agents as { tokenId: string; mode: string }[]).find(({ tokenId }) => tokenId === id)?.mode;
 }
 
-/** Who went to a canary, as its page has it. */
+/** Trips on the page of a canary. */
 async function tripsOf({ canaryId }: Canary): Promise<Answer[]> {
   const { canaries } = await org('list_canaries', { mailbox: mailboxId });
   return (canaries as (Canary & { trips: Answer[] })[]).find((one) => one.canaryId === canaryId)?.trips ?? [];
@@ -125,15 +125,15 @@ describe('a person', () => {
     expect(text).toContain('the &lt;b&gt;first');
     expect(text).toContain(`<code>${id}</code>`);
     for (const path of [acme.path, `${acme.path}/agents`]) {
-      expect((await acme.owner.get(path)).text).toContain('went to a canary');
+      expect((await acme.owner.get(path)).text).toContain('A canary was triggered');
     }
     const settled = await acme.owner.act(page, 'settle', { canaryId: canary?.canaryId ?? '' });
     expect(leads(settled)).toBe(`303 ${page}?done=settled`);
-    expect((await acme.owner.get(acme.path)).text).not.toContain('went to a canary');
+    expect((await acme.owner.get(acme.path)).text).not.toContain('A canary was triggered');
     expect((await other.owner.get(page)).status).toBe(404);
     const removed = await acme.owner.act(page, 'remove', { canaryId: canary?.canaryId ?? '' });
     expect(leads(removed)).toBe(`303 ${page}?done=removed`);
-    expect((await acme.owner.get(page)).text).toContain('No canary yet');
+    expect((await acme.owner.get(page)).text).toContain('No canaries');
   });
 
   test('is shown a bare one once, and does all of it by the command line', async () => {
@@ -145,16 +145,16 @@ describe('a person', () => {
     const [id = ''] = /can_\d+/.exec(printed) ?? [];
     expect(printed).toMatch(/address +\S+@acme\.test/);
     expect(await cli('list', ME)).toContain('by hand');
-    expect(await cli('settle', id)).toContain('watched again');
-    expect(await cli('remove', id)).toContain('is removed');
+    expect(await cli('settle', id)).toContain('re-armed');
+    expect(await cli('remove', id)).toContain('is deleted');
     expect(await cli('list', ME)).not.toContain('by hand');
   });
 
   test('of another organization, and every token, finds none', async () => {
     const { canaryId } = await plant();
     for (const name of ['settle_canary', 'remove_canary']) {
-      const foreign = await askServer(box.dataDir, name, { canaryId }, other.id);
-      const missing = await askServer(box.dataDir, name, { canaryId: 'can_999' }, other.id);
+      const foreign = await callServer(box.dataDir, name, { canaryId }, other.id);
+      const missing = await callServer(box.dataDir, name, { canaryId: 'can_999' }, other.id);
       expect(foreign).toEqual(missing);
     }
     const { secret } = await mint();
@@ -181,7 +181,7 @@ describe('a token', () => {
     const frozen = await overMcp(secret, 'list_messages', { mailbox: ME });
     expect(frozen).toMatchObject({ error: 'action_not_allowed', mode: 'frozen' });
     expect(JSON.stringify(frozen)).not.toContain('canary');
-    await box.logged(({ msg, told }) => msg === 'somebody went to a canary' && told === 1, 'the letter');
+    await box.logged(({ msg, events }) => msg === 'owners notified of a tripped canary' && events === 1, 'the letter');
     expect(await tripsOf(canary)).toMatchObject([{ by: id, door: 'mcp get_message', what: 'opened' }]);
     const { queue } = (await box.ask('list_box_queue')) as { queue: { to: string }[] };
     expect(queue.filter(({ to }) => to === 'ada@example.test').length).toBeGreaterThan(0);
@@ -261,7 +261,7 @@ describe('the password of a mailbox under a policy', () => {
     expect(await modeOf(id)).toBe('frozen');
     expect(await tripsOf(canary)).toMatchObject([{ by: mailboxId, door: 'imap', what: 'opened' }]);
     expect(await submit(password, {})).toContain(
-      'Invalid login: 454 4.7.0 This password is one of an agent that is frozen',
+      'Invalid login: 454 4.7.0 This password belongs to a frozen agent. A person can unfreeze it in the portal',
     );
     await org('settle_canary', { canaryId: canary.canaryId });
     expect(await submit(password, {})).toBe('sent');
@@ -276,7 +276,7 @@ describe('the password of a mailbox under a policy', () => {
     expect(await submit(String(own), { attachments })).toBe('sent');
     expect(await tripsOf(canary)).toEqual([]);
     const refused = await submit(password, { attachments });
-    expect(refused).toContain('It is frozen and sends nothing');
+    expect(refused).toContain('The agent is frozen and sends nothing');
     expect(refused).not.toMatch(/canary|secret/i);
     expect(await modeOf(id)).toBe('frozen');
     const trips = [{ by: mailboxId, door: 'smtp', what: 'sent', addresses: ['you@elsewhere.example'] }];
@@ -320,7 +320,7 @@ test('mail from outside to the address of one arrives, and the owners are told t
   expect(await tripsOf(canary)).toMatchObject(trips);
   expect(await modeOf(id)).toBe('normal');
 
-  // Who answers all of a message that names it did not choose it.
+  // A reply to all leaves out the canary's address: the agent did not choose it.
   const [{ id: messageId } = { id: '' }] = messages as { id: string }[];
   const { secret } = await mint();
   const answer = await overMcp(secret, 'reply_to_email', { mailbox: ME, messageId, text: 'Hello', replyAll: true });

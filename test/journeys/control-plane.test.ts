@@ -59,7 +59,7 @@ async function newcomer(name: string): Promise<CurlAgent> {
   return agent;
 }
 
-/** Hands a message to the MX door; answers how curl ended. */
+/** Sends a message to the SMTP port with curl; returns curl's result. */
 function deliver(to: string, subject: string): Promise<string> {
   const upload = ['--mail-from', 'friend@elsewhere.example', '--mail-rcpt', to, '-T', '-'];
   const message = `From: friend@elsewhere.example\r\nTo: ${to}\r\nSubject: ${subject}\r\n\r\nHello\r\n`;
@@ -235,7 +235,7 @@ describe.skipIf(!hasCurl)('an agent with curl and a box that runs its own DNS', 
   });
 });
 
-/** What the box asks to set as the name server of a domain. */
+/** Returns the name server that the box asks to set for a domain. */
 async function ownServerOf(agent: CurlAgent, domain: string): Promise<string> {
   const { wantedNameServers } = await agent.tool<{ wantedNameServers: string[] }>('apply_managed_dns', { domain });
   return wantedNameServers[0] ?? '';
@@ -266,7 +266,8 @@ describe.skipIf(!hasCurl)('an agent with curl and a service', () => {
       'process.on("SIGTERM", () => process.exit(0)); console.log(`tint ${process.env.TINT} of ${process.env.EMAIL_ADDRESS}`); setInterval(() => {}, 1000)';
     await box.ask('set_service_control', {
       serviceId: service.id,
-      control: { kind: 'command', command: [process.execPath, '-e', program] },
+      control: { kind: 'command', command: [process.execPath, '-e', program], uid: 65_534 },
+      variables: ['TINT'],
     });
     await agent.tool('add_email_domain', { domain: 'shop.example' });
     const made = await agent.tool<{ attached: { variables: string[] } }>('provision_email', {

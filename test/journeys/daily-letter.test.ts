@@ -10,7 +10,7 @@ import { Wire } from '../support/wire.ts';
 
 const HOST = 'mail.home.example';
 const ME = 'me@home.example';
-const SUBJECT = 'What the agents of';
+const SUBJECT = 'Daily digest: agents of';
 const WAITING = { timeout: 20_000 };
 const USING = ['core', 'mail', 'submission'].map((one) => `urn:ietf:params:jmap:${one}`);
 
@@ -48,18 +48,18 @@ afterAll(async () => {
 });
 
 /**
- * Kills the box, has agents have sent something before this morning, and starts it again. Of `owned` the addresses are
- * proved, so that they are told.
+ * Kills the box, records sends of agents before this morning, and starts it again. The addresses of `owned` are
+ * verified, so that these organizations get the letter.
  */
 async function startedAfterNight(owned: readonly Owned[], untold: readonly Owned[] = []): Promise<void> {
   await box.kill();
   const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
   const morning = Math.floor((Date.now() - 6 * 3_600_000) / 86_400_000) * 86_400_000 + 6 * 3_600_000;
   const tokens = 'SELECT id FROM token WHERE organization_id = ? ORDER BY id LIMIT 1';
-  const insert = `INSERT INTO agent_send (trace, tenant, reader, credential, outcome, reasons, exposure, weight, fresh, size, at)
+  const insert = `INSERT INTO agent_send (trace, tenant, reader, credential, outcome, reasons, untrusted_reads, weight, new_recipients, size, at)
      VALUES (?1, ?2, ?3, ?3, 'taken', '[]', '[]', 1, 0, 1, ?4)`;
   const prove =
-    'UPDATE user SET address_proven_at = 1 WHERE id IN (SELECT user_id FROM member WHERE organization_id = ?)';
+    'UPDATE user SET address_verified_at = 1 WHERE id IN (SELECT user_id FROM member WHERE organization_id = ?)';
   for (const { id } of owned) db.prepare(prove).run(Number(id.slice(4)));
   for (const { id } of [...owned, ...untold]) {
     const tenant = Number(id.slice(4));
@@ -71,7 +71,7 @@ async function startedAfterNight(owned: readonly Owned[], untold: readonly Owned
   await box.start();
   for (const { id } of owned) {
     const organization = Number(id.slice(4));
-    const isIt = (line: object): boolean => 'letters' in line && 'agents' in line && 'organization' in line;
+    const isIt = (line: object): boolean => 'notices' in line && 'agents' in line && 'organization' in line;
     await box.logged((line) => box.log.indexOf(line) >= told && isIt(line) && line['organization'] === organization);
   }
 }
@@ -88,7 +88,7 @@ async function letterTo(address: string, subject: string): Promise<string> {
 
 const answerAt = (letter: string): string => /\r\nReply-To:\s+(\S+)\r\n/.exec(letter)?.[1] ?? '';
 
-/** What a call of an agent of an organization is answered. */
+/** Answer to a call by an agent of an organization. */
 async function agentOf(owned: Owned): Promise<string> {
   const { status, text } = await tool(base, 'list_emails', {}, owned.token);
   return status === 200 ? 'works' : text;
@@ -108,7 +108,7 @@ async function answered(to: string, message: string, from = 'ada@remote.example'
 }
 
 const reply = (own: string): string => `From: Ada <ada@remote.example>
-Subject: Re: What the agents of Acme did
+Subject: Re: Daily digest: agents of Acme
 MIME-Version: 1.0
 Content-Type: text/plain; charset=utf-8
 Content-Transfer-Encoding: base64
@@ -168,8 +168,8 @@ test('each owner has one letter about its own agents, also over a kill', { timeo
 
 test('an address that was never proved gets none, and its owner reads in the portal why', async () => {
   expect(lettersTo('adda@remote.example', SUBJECT)).toEqual([]);
-  expect((await typo.owner.get(`${typo.path}/agents`)).text).toContain('None comes to you yet');
-  expect((await acme.owner.get(`${acme.path}/agents`)).text).not.toContain('None comes to you yet');
+  expect((await typo.owner.get(`${typo.path}/agents`)).text).toContain('Not sent yet');
+  expect((await acme.owner.get(`${acme.path}/agents`)).text).not.toContain('Not sent yet');
 });
 
 test('no page that it names does anything without signing in', async () => {
@@ -195,9 +195,9 @@ describe('an answer', () => {
     const to = answerAt(await letterTo('ada@remote.example', SUBJECT));
     expect(await answered(to, `Auto-Submitted: auto-replied\n${reply('STOP')}`)).toMatch(/^250/);
     for (const own of ['Thank you', 'START']) expect(await answered(to, reply(own))).toMatch(/^250/);
-    await letterTo('ada@remote.example', 'Your answer changed nothing');
+    await letterTo('ada@remote.example', 'Your reply changed nothing');
     expect(await agentOf(acme)).toBe('works');
-    expect(lettersTo('ada@remote.example', 'Your answer changed nothing')).toHaveLength(1);
+    expect(lettersTo('ada@remote.example', 'Your reply changed nothing')).toHaveLength(1);
   });
 
   test(
@@ -242,7 +242,7 @@ describe('an answer', () => {
     await answerByJmap(to);
     expect(await agentOf(home)).toMatch(/stopped|frozen/);
     await home.owner.act(`${home.path}/agents`, 'start');
-    // What is to leave later is meant now.
+    // A scheduled reply counts now.
     await answerByJmap(to, { HOLDFOR: '2' });
     expect(await agentOf(home)).toMatch(/stopped|frozen/);
     const left = async () => (await jmap([['EmailSubmission/get', {}]]))[0]?.['list'] as { undoStatus: string }[];
@@ -278,8 +278,8 @@ async function answerByJmap(to: string, parameters: Record<string, string> | nul
 
 test('an owner turns the letter off and on where its agents are', async () => {
   const page = `${late.path}/agents`;
-  expect((await late.owner.get(page)).text).toContain('Send me none');
+  expect((await late.owner.get(page)).text).toContain('Turn off');
   expect(leads(await late.owner.act(page, 'letter', { on: 'no' }))).toBe(`303 ${page}?done=off`);
-  expect((await late.owner.get(page)).text).toContain('Send it to me');
+  expect((await late.owner.get(page)).text).toContain('Turn on');
   expect(leads(await late.owner.act(page, 'letter', { on: 'yes' }))).toBe(`303 ${page}?done=on`);
 });

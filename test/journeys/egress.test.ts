@@ -13,7 +13,7 @@ const ME = 'me@home.example';
 const FRIEND = 'friend@remote.example';
 const PASSWORD = 'correct-horse-battery-7731';
 const COLLEAGUE = 'colleague@home.example';
-const HANDED = 'hands on mail of somebody else';
+const HANDED = "forwards somebody else's mail";
 const CODE = '482913';
 const PAYROLL = Buffer.from(`%PDF-1.4 what everybody earns ${'1234 '.repeat(60)}`);
 const FILE = Buffer.from(`%PDF-1.4 a stranger's file ${'x'.repeat(200)}`);
@@ -32,6 +32,8 @@ beforeAll(async () => {
   mailboxId = mailboxes.find(({ address }) => address === ME)?.id ?? '';
   const asked = { name: 'agent', actions: ['read', 'manage'], mailboxIds: [mailboxId] };
   ({ secret: token } = (await box.ask('create_agent_token', asked)) as { secret: string });
+  // A password that a person chose is never revealed; this one is the agent's own choice.
+  await tool(base, 'rotate_email_credentials', { mailboxId, password: PASSWORD }, token);
   await tool(base, 'reveal_email_credentials', { mailboxId, reason: 'to log in' }, token);
   await showCode();
 }, 60_000);
@@ -52,7 +54,7 @@ async function showCode(): Promise<void> {
   expect((await tool(base, 'wait_for_code', asked, token)).body).toMatchObject({ code: CODE });
 }
 
-/** What must not leave, and as what it is refused. */
+/** Secrets that must not leave, and the kind that the refusal names. */
 const SECRETS: readonly (readonly [name: string, kind: string, text: () => string])[] = [
   ['its own token', 'token', () => token],
   ['a password that was shown', 'password', () => PASSWORD],
@@ -189,17 +191,17 @@ describe('a file of a stranger', () => {
   test('is handed on by its id only when a person lets it', async () => {
     const { body } = await tool(base, 'send_email', mail('by id', [{ attachmentId }]), token);
     expect(body).toMatchObject({ status: 'pending_approval' });
-    expect(await held()).toContain('hands on mail of somebody else');
+    expect(await held()).toContain("forwards somebody else's mail");
   });
 
   test('is known by its octets, however they came into the message', async () => {
     const again = { filename: 'mine.dat', contentBase64: FILE.toString('base64') };
     const { body } = await tool(base, 'send_email', mail('by octets', [again]), token);
     expect(body).toMatchObject({ status: 'pending_approval' });
-    expect(JSON.stringify(body['reasons'])).toContain('hands on mail of somebody else');
+    expect(JSON.stringify(body['reasons'])).toContain("forwards somebody else's mail");
     const other = { filename: 'mine.dat', contentBase64: Buffer.from(FILE).fill(0x79, 60).toString('base64') };
     const free = await tool(base, 'send_email', mail('of the same length', [other]), token);
-    expect(JSON.stringify(free.body['reasons'])).not.toContain('hands on mail of somebody else');
+    expect(JSON.stringify(free.body['reasons'])).not.toContain("forwards somebody else's mail");
   });
 
   test('is known when JMAP put it there', async () => {
@@ -211,7 +213,7 @@ describe('a file of a stranger', () => {
       await sendByJmap(client, { attachments: [file], subject });
       const { items } = (await box.ask('list_outbox', { limit: 100 })) as { items: Answer[] };
       const found = items.find((one) => JSON.stringify(one).includes(subject));
-      expect(JSON.stringify(found?.['reasons'] ?? items)).toContain('hands on mail of somebody else');
+      expect(JSON.stringify(found?.['reasons'] ?? items)).toContain("forwards somebody else's mail");
     }
   });
 });
@@ -297,6 +299,6 @@ describe('the password of a mailbox under a policy', () => {
   test('has what cannot be looked into wait', async () => {
     const locked = zipOf([{ name: 'a', data: Buffer.from('nothing'), locked: true }]);
     await sendBySmtp({ subject: 'locked', attachments: [{ filename: 'a.zip', content: locked }] });
-    expect(await held()).toContain('which cannot be looked into');
+    expect(await held()).toContain('cannot be scanned');
   });
 });

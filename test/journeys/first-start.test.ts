@@ -1,10 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Box, startBox } from '../support/box.ts';
+import { Box, startBox } from '../support/box.ts';
 import { hasCurl } from '../support/curl.ts';
+import { MailboxReader } from '../support/mailbox-reader.ts';
 import { tool } from '../support/mcp.ts';
 
 const REPOSITORY = join(import.meta.dirname, '../..');
@@ -19,7 +24,7 @@ interface Link {
   created_at: number;
 }
 
-/** The row behind what a URL carries. */
+/** The database row of a link's secret. */
 function linkOf(box: Box, secret: string): Link | undefined {
   const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'), { readOnly: true });
   try {
@@ -30,8 +35,8 @@ function linkOf(box: Box, secret: string): Link | undefined {
   }
 }
 
-/** What a start printed, up to its ready line. */
-function saidBy(box: Box, from = 0): string {
+/** Text that a start printed, up to its ready line. */
+function printedBy(box: Box, from = 0): string {
   return box.printed.slice(from).join('\n');
 }
 
@@ -49,8 +54,8 @@ describe('local mode', () => {
   afterAll(() => box[Symbol.asyncDispose]());
   const base = () => `http://127.0.0.1:${box.port('http')}`;
 
-  test('a token of the operator is printed, and may do everything', async () => {
-    const token = tokenIn(saidBy(box));
+  test('an operator token with all actions is printed', async () => {
+    const token = tokenIn(printedBy(box));
     expect((await tool(base(), 'whoami', {}, token)).body).toMatchObject({
       organization: { id: 'org_1', name: 'Local' },
       operator: true,
@@ -59,9 +64,9 @@ describe('local mode', () => {
     expect((await tool(base(), 'list_organizations', {}, token)).status).toBe(200);
   });
 
-  test('the sign-in link is of the owner, for a day, and a new one takes its place', async () => {
-    const first = signInIn(saidBy(box));
-    expect(saidBy(box)).toContain(`${base()}/auth/sign-in?token=${first}`);
+  test('the sign-in link belongs to the owner, lasts a day, and is replaced by a new one', async () => {
+    const first = signInIn(printedBy(box));
+    expect(printedBy(box)).toContain(`${base()}/auth/sign-in?token=${first}`);
     const { members } = (await box.ask('list_members')) as { members: { userId: string }[] };
     expect(members).toMatchObject([{ email: box.address, role: 'owner', status: 'pending', addressProven: true }]);
     const row = linkOf(box, first);
@@ -79,7 +84,7 @@ describe('local mode', () => {
     );
   });
 
-  test.skipIf(!hasCurl)('the lines for agents work as printed', () => {
+  test.skipIf(!hasCurl)('the commands for agents work as printed', () => {
     const lines = box.printed.flatMap((line) => /^\s+\$ (.+)$/.exec(line)?.[1] ?? []);
     const mine = lines.filter((line) => !line.startsWith('swaks') && !line.includes('imaps://'));
     expect(mine.map((line) => line.split(' ')[0])).toEqual(['bin/mailstead', 'curl', 'curl']);
@@ -95,16 +100,16 @@ describe('local mode', () => {
     expect(JSON.parse(mcp ?? '')).toMatchObject({ result: { structuredContent: { organization: { name: 'Local' } } } });
     expect(JSON.parse(rest ?? '')).toMatchObject({ organization: { name: 'Local' } });
     const hint = box.printed.find((line) => line.includes('claude mcp add'));
-    expect(hint).toContain(`${base()}/mcp --header "Authorization: Bearer ${tokenIn(saidBy(box))}"`);
+    expect(hint).toContain(`${base()}/mcp --header "Authorization: Bearer ${tokenIn(printedBy(box))}"`);
   });
 
-  test('a later start prints no secret of before, and no line that would not work', async () => {
+  test('a later start prints no earlier secret, and no command that would fail', async () => {
     const { length } = box.printed;
-    const secrets = [box.password, tokenIn(saidBy(box)), signInIn(saidBy(box))];
+    const secrets = [box.password, tokenIn(printedBy(box)), signInIn(printedBy(box))];
     await box.restart();
-    const said = saidBy(box, length);
+    const said = printedBy(box, length);
     for (const secret of secrets) expect(said).not.toContain(secret);
-    expect(said).toMatch(/^ {2}token {5}as the first start printed it; another: bin\/mailstead token add NAME/m);
+    expect(said).toMatch(/^ {2}token {5}shown at the first start; to create another: bin\/mailstead token add NAME/m);
     expect(linkOf(box, signInIn(said))).toMatchObject({ purpose: 'sign-in', used_at: null });
     const runnable = said.split('\n').filter((line) => /^\s+\$ /.test(line));
     expect(runnable.filter((line) => /PASSWORD|TOKEN/.test(line))).toEqual([]);
@@ -113,19 +118,53 @@ describe('local mode', () => {
   });
 });
 
+describe('a first start that fails because a port is taken', () => {
+  test('names the setting of the port; the next start shows a password and a token that work', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'mailstead-first-start-'));
+    const blocker = createServer().listen(0, '127.0.0.1');
+    await once(blocker, 'listening');
+    const { port } = blocker.address() as AddressInfo;
+    const settings = { LOCAL_PASSWORD: '', SMTP_PORT: String(port) };
+    const failing = new Box(dataDir, { settings });
+    await expect(failing.start()).rejects.toThrow(
+      `Port ${port} on 127.0.0.1 is in use (MAILSTEAD_SMTP_PORT). Stop the other program, or choose another port.`,
+    );
+    expect(printedBy(failing)).not.toMatch(/mst_/);
+    blocker.close();
+    await once(blocker, 'close');
+    try {
+      await using box = await startBox({ dataDir, settings: { LOCAL_PASSWORD: '' } });
+      const shown = printedBy(box);
+      const [token, password] = [tokenIn(shown), found(shown, /^ {2}password {2}(\S+) {3}\(shown once/m)];
+      const base = `http://127.0.0.1:${box.port('http')}`;
+      expect((await tool(base, 'whoami', {}, token)).status).toBe(200);
+      const { tokens } = (await box.ask('list_agent_tokens')) as { tokens: { revoked: boolean }[] };
+      expect(tokens.filter((one) => !one.revoked)).toHaveLength(1);
+      using reader = await MailboxReader.open(box.port('imap'), box.address, password);
+      expect((await reader.command('SELECT INBOX')).toString('latin1')).toContain('OK');
+      const { length } = box.printed;
+      await box.restart();
+      expect(printedBy(box, length)).toContain('password  shown at the first start;');
+      expect((await tool(base, 'whoami', {}, token)).status).toBe(200);
+    } finally {
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  });
+});
+
 describe('live mode', () => {
-  test('each start prints a claim link until the box is claimed; the ones before are dead', async () => {
+  test('each start prints a claim link until the server is claimed, and invalidates earlier ones', async () => {
     await using box = await startBox({ hostname: 'mail.live.example' });
-    const first = claimIn(saidBy(box));
-    expect(saidBy(box)).toContain(`https://mail.live.example/auth/setup?token=${first}`);
+    const first = claimIn(printedBy(box));
+    expect(printedBy(box)).toContain(`http://mail.live.example/auth/setup?token=${first}`);
     const about = { purpose: 'claim', organization_id: 1, user_id: null, mailed: 0 };
     expect(linkOf(box, first)).toMatchObject({ ...about, used_at: null });
-    expect(saidBy(box)).not.toMatch(/mst_|sign-in\?/);
+    expect(printedBy(box)).not.toMatch(/mst_|sign-in\?/);
     await expect(box.ask('create_sign_in_link')).rejects.toThrow('has no owner yet: open its claim link');
 
     let { length } = box.printed;
     await box.restart();
-    const second = claimIn(saidBy(box, length));
+    const second = claimIn(printedBy(box, length));
     expect(second).not.toBe(first);
     expect(linkOf(box, first)).toBeUndefined();
     expect(linkOf(box, second)).toMatchObject({ ...about, used_at: null });
@@ -136,13 +175,13 @@ describe('live mode', () => {
     db.close();
     ({ length } = box.printed);
     await box.start();
-    expect(saidBy(box, length)).not.toContain('/auth/setup');
+    expect(printedBy(box, length)).not.toContain('/auth/setup');
   });
 
-  test('each start says that no letter comes until an owner of the box has proved an address', async () => {
+  test('each start warns until an owner has a verified address for notices', async () => {
     await using box = await startBox({ hostname: 'mail.live.example' });
-    expect(saidBy(box)).not.toMatch(UNHEARD);
-    for (const [proven, told] of [
+    expect(printedBy(box)).not.toMatch(NO_OWNER_ADDRESS);
+    for (const [proven, warned] of [
       [null, true],
       [1, false],
     ] as const) {
@@ -150,8 +189,8 @@ describe('live mode', () => {
       const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
       db.prepare('UPDATE organization SET claimed_at = 1 WHERE id = 1').run();
       db.prepare(
-        `INSERT INTO user (id, email, email_key, password, address_proven_at, created_at)
-        VALUES (1, 'a@b.example', 'a@b.example', 'x', ?1, 1) ON CONFLICT DO UPDATE SET address_proven_at = ?1`,
+        `INSERT INTO user (id, email, email_key, password, address_verified_at, created_at)
+        VALUES (1, 'a@b.example', 'a@b.example', 'x', ?1, 1) ON CONFLICT DO UPDATE SET address_verified_at = ?1`,
       ).run(proven);
       db.prepare(
         `INSERT OR IGNORE INTO member (organization_id, user_id, role, created_at) VALUES (1, 1, 'owner', 1)`,
@@ -159,10 +198,10 @@ describe('live mode', () => {
       db.close();
       const { length } = box.printed;
       await box.start();
-      expect(UNHEARD.test(saidBy(box, length))).toBe(told);
+      expect(NO_OWNER_ADDRESS.test(printedBy(box, length))).toBe(warned);
     }
   });
 });
 
-const UNHEARD =
-  /^ {2}letters {3}No owner of this box has proved an address: .*\n.* https:\/\/mail\.live\.example\/account$/m;
+const NO_OWNER_ADDRESS =
+  /^ {2}notices {3}No owner has a verified address: .*\n.* http:\/\/mail\.live\.example\/account$/m;

@@ -47,7 +47,7 @@ test(`a foreign author does not leave over HTTP: ${foreignAuthors.length} forms,
     for (const body of tries) {
       const said = await post(body);
       if (said.status === 202 && !own.test(String(said.from))) left.push([form, body, said]);
-      // What reads as plain text elsewhere is no author: but a name that shows another address is.
+      // Plain text outside of an address is no author, but a name that shows another address is one.
       if (said.status === 202 && /ceo@bank|ceo=40bank/.test(body.from)) left.push([form, body, said]);
     }
   }

@@ -35,7 +35,7 @@ async function deliver(subject: string, text = 'x'): Promise<void> {
 const subjects = async (mailbox: JmapMailbox, role: string): Promise<unknown[]> =>
   (await mailbox.find({ inMailbox: mailbox.in(role) })).map((one) => one['subject']);
 
-test('the session is found by the address and the password, with all that a client looks for', () => {
+test('autodiscovery finds the session with address and password', () => {
   const { session } = me.client;
   expect(session.username).toBe(box.address);
   for (const [uri, account] of Object.entries(session.primaryAccounts)) {
@@ -45,7 +45,7 @@ test('the session is found by the address and the password, with all that a clie
   expect(session.accounts[me.client.account]?.accountCapabilities[MAIL]).toHaveProperty('emailQuerySortOptions');
 });
 
-test('a list is one request: mailbox, messages, their threads', async () => {
+test('one request returns mailbox, messages and threads', async () => {
   await deliver('Offer', 'Ten apples for a euro.');
   const got = await me.client.calls([
     ['Mailbox/query', { filter: { role: 'inbox' } }, 'm'],
@@ -59,7 +59,7 @@ test('a list is one request: mailbox, messages, their threads', async () => {
   expect(got['g']?.['list']).toMatchObject([{ subject: 'Offer', preview: 'Ten apples for a euro.' }]);
 });
 
-test('a message is read, and is read then for IMAP too', async () => {
+test('a message marked as read is \\Seen in IMAP', async () => {
   const id = await me.named('inbox', 'Offer');
   const list = listOf(await me.client.call('Email/get', { ids: [id], fetchTextBodyValues: true }));
   expect(list).toMatchObject([{ from: [{ name: 'Carl', email: 'carl@else.test' }], keywords: {}, attachments: [] }]);
@@ -72,7 +72,7 @@ test('a message is read, and is read then for IMAP too', async () => {
   expect(String(await imap.command('FETCH 1 FLAGS'))).toContain(String.raw`\Seen`);
 });
 
-test('a message with an attachment is composed and sent in one request, and arrives as it was', async () => {
+test('a message with an attachment is created and sent in one request, and arrives unchanged', async () => {
   const content = Buffer.alloc(300_000, 'Ünïcode and octets \0\xff', 'latin1');
   const { blobId, size } = await me.client.upload(content, 'application/pdf');
   expect(size).toBe(content.length);
@@ -100,7 +100,7 @@ test('a message with an attachment is composed and sent in one request, and arri
   expect(hash(down)).toBe(hash(content));
 });
 
-test('a reply is in the thread of what it answers, on both sides', async () => {
+test('a reply is in the thread of the original, on both sides', async () => {
   const id = await anna.named('inbox', 'Übersicht für Anna');
   const [answered] = listOf(await anna.client.call('Email/get', { ids: [id], properties: ['messageId'] }));
   const [inReplyTo] = (answered?.['messageId'] ?? []) as string[];
@@ -120,7 +120,7 @@ test('a reply is in the thread of what it answers, on both sides', async () => {
   }
 });
 
-test('what was sent with a delay is taken back and goes nowhere', async () => {
+test('a delayed message is canceled and not sent', async () => {
   const email = await me.draft({ from: box.address, to: ANNA, subject: 'In anger', text: 'x' });
   const envelope = {
     mailFrom: { email: box.address, parameters: { HOLDFOR: '600' } },
@@ -136,7 +136,7 @@ test('what was sent with a delay is taken back and goes nowhere', async () => {
   expect(await subjects(anna, 'inbox')).toEqual(['Übersicht für Anna']);
 });
 
-test('a search finds words of the text, and shows where they stand', async () => {
+test('a search finds words in the text and highlights them', async () => {
   await deliver('Minutes', 'We talked about <quinces> & pears.');
   const found = await eventually(async () => {
     const filter = { text: 'quinces' };
@@ -164,7 +164,7 @@ test('new mail and flags of other clients are pushed, and the copy follows', asy
   expect(copy.fetched).toBe(2);
 });
 
-test('who was offline comes to the present by changes, and by fetching anew when these are not known', async () => {
+test('an offline client gets up to date by changes, or fetches all if its state is too old', async () => {
   const copy = new AccountCopy(me.client);
   await copy.sync();
   using imap = await MailboxReader.open(box.port('imap'), box.address, box.password);
@@ -190,7 +190,7 @@ test('who was offline comes to the present by changes, and by fetching anew when
 
 const hash = (octets: Buffer): string => createHash('sha256').update(octets).digest('hex');
 
-/** What is indexed behind the commit is there a moment later. */
+/** Retries, since indexing follows the commit. */
 async function eventually<T>(look: () => Promise<T | undefined>): Promise<T> {
   const late = AbortSignal.timeout(10_000);
   for (;;) {

@@ -45,7 +45,7 @@ async function raw(text: string, halfOpen = false): Promise<Socket> {
   return socket;
 }
 
-test('who offers HTTP/2 with a request is answered in HTTP/1.1', async () => {
+test('a request that offers HTTP/2 is answered in HTTP/1.1', async () => {
   const body = echo({ a: 1 });
   const headers = { authorization, 'content-type': 'application/json', connection: 'Upgrade', upgrade: 'h2c' };
   const sent = request(`${base}/jmap/api`, { method: 'POST', headers }).end(body);
@@ -54,21 +54,21 @@ test('who offers HTTP/2 with a request is answered in HTTP/1.1', async () => {
   sent.destroy();
 });
 
-test('a socket that is refused is closed, whether or not its other side is', async () => {
+test('a refused socket is closed, even if the client does not close', async () => {
   const head = 'GET /jmap/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
   const socket = await raw(head, true);
   let answer = '';
   socket.on('data', (data: Buffer) => (answer += data.toString()));
   await once(socket, 'end');
   expect(answer).toMatch(/^HTTP\/1\.1 401 /);
-  // Only a server that has closed both ways resets what comes later.
+  // A reset shows that the server closed both directions.
   const reset = once(socket, 'error');
   const timer = setInterval(() => socket.write('x'), 20);
   expect(await reset).toMatchObject([{ code: expect.stringMatching(/^(?:EPIPE|ECONNRESET)$/) as string }]);
   clearInterval(timer);
 });
 
-test('answers that nobody reads hold their places', async () => {
+test('unread responses count against the concurrency limit', async () => {
   const all = { resultOf: '0', name: 'Core/echo', path: '/long' };
   const body = JSON.stringify({
     using: [CORE],
@@ -83,7 +83,7 @@ test('answers that nobody reads hold their places', async () => {
   for (let i = 0; i < 4; i++) {
     const socket = await raw(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
     silent.push(socket);
-    // The answer has begun; the rest of it stays where it is.
+    // The response has started; the rest stays unread.
     await once(socket, 'readable');
   }
   const more = await fetch(`${base}/jmap/api`, {
@@ -113,12 +113,12 @@ test('names of downloads may be long, and types odd', async () => {
   expect([head.status, head.headers.get('content-length')]).toEqual([200, '3']);
 });
 
-test('an event source has no HEAD that would stay open', async () => {
+test('a HEAD request to the event source does not stay open', async () => {
   const url = `${base}/jmap/eventsource?types=*&closeafter=no&ping=0`;
-  expect((await fetch(url, { method: 'HEAD', headers: { authorization } })).status).toBe(404);
+  expect((await fetch(url, { method: 'HEAD', headers: { authorization } })).status).toBe(405);
 });
 
-test('who asks twice at once to be pushed is told each change once, and nothing after it said no', async () => {
+test('two concurrent WebSocketPushEnable give each change once, and none after WebSocketPushDisable', async () => {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/jmap/ws`, 'jmap', { headers: { authorization } });
   await once(socket, 'open');
   const heard: { '@type': string }[] = [];
@@ -144,7 +144,7 @@ test('who asks twice at once to be pushed is told each change once, and nothing 
   socket.close();
 });
 
-test('an upload that is cut leaves nothing behind, and is no error of ours', async () => {
+test('an aborted upload leaves nothing and logs no error', async () => {
   const socket = await raw(
     `POST /jmap/upload/${account} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Length: 5000000\r\n\r\n`,
   );
@@ -159,7 +159,7 @@ test('an upload that is cut leaves nothing behind, and is no error of ours', asy
   expect(box.log.filter(({ msg }) => msg === 'an HTTP request failed')).toEqual([]);
 });
 
-test('an event source that has to make room loses its connection too', async () => {
+test('an event source above the limit is disconnected', async () => {
   const open = `GET /jmap/eventsource?types=*&closeafter=no&ping=0 HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`;
   const sockets: Socket[] = [];
   for (let i = 0; i < 101; i++) {
@@ -172,7 +172,7 @@ test('an event source that has to make room loses its connection too', async () 
   for (const socket of sockets) socket.destroy();
 });
 
-test('clients that hear nothing do not hold up the stop', async () => {
+test('unresponsive clients do not delay the shutdown', async () => {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/jmap/ws`, 'jmap', { headers: { authorization } });
   await once(socket, 'open');
   socket.pause();

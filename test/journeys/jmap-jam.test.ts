@@ -8,7 +8,7 @@ import { newOrganization, tool } from '../support/mcp.ts';
 type Draft = { $ref(path: string): unknown };
 type Drafting = Record<'query' | 'get' | 'changes', (args: Args) => Draft>;
 
-/** A client that others wrote, as far as it is used here: its own types are sources that our compiler settings refuse. */
+/** Types of the third-party client, as far as used here: its own types fail with our compiler settings. */
 interface Jam {
   authHeader: string;
   request(call: [method: string, args: Args]): Promise<[Args, unknown]>;
@@ -54,7 +54,7 @@ afterAll(async () => {
   await box[Symbol.asyncDispose]();
 });
 
-/** Somebody who uses the library. */
+/** A user of the library. */
 class Person {
   readonly address: string;
   readonly jam: Jam;
@@ -93,7 +93,7 @@ class Person {
     return found ?? expect.fail(`no ${subject} in ${role}`);
   }
 
-  /** Makes a draft and sends it; answers the id of the submission. */
+  /** Creates a draft and sends it; returns the submission id. */
   async send(to: Person, message: Args, envelope?: Args): Promise<string> {
     const drafts = await this.mailbox('drafts');
     const made = await this.call('Email/set', {
@@ -146,7 +146,7 @@ test('lists and reads', async () => {
   ]);
 });
 
-test('composes with an attachment and sends, and who gets it downloads it', async () => {
+test('sends a message with an attachment, which the recipient downloads', async () => {
   const content = 'attached octets '.repeat(10_000);
   const headers = { authorization: me.jam.authHeader, 'content-type': 'application/pdf' };
   const { blobId } = await me.jam.uploadBlob(me.account, content, { headers });
@@ -161,7 +161,7 @@ test('composes with an attachment and sends, and who gets it downloads it', asyn
   expect(await answer.text()).toBe(content);
 });
 
-test('replies, and there is one thread', async () => {
+test('replies in the same thread', async () => {
   const { messageId } = await anna.find('inbox', 'With a file');
   await anna.send(me, { subject: 'Re: With a file', inReplyTo: messageId, references: messageId });
   const { threadId } = await me.find('inbox', 'Re: With a file');
@@ -170,7 +170,7 @@ test('replies, and there is one thread', async () => {
   expect(thread?.['emailIds']).toHaveLength(2);
 });
 
-test('takes back what was sent with a delay', async () => {
+test('cancels a delayed message', async () => {
   const envelope = {
     mailFrom: { email: me.address, parameters: { HOLDFOR: '600' } },
     rcptTo: [{ email: anna.address, parameters: null }],
@@ -188,10 +188,10 @@ test('searches by sender and subject', async () => {
   expect(await me.call('Email/query', { filter: { from: 'carl', subject: 'file' } })).toMatchObject({ ids: [] });
 });
 
-test('hears of new mail and catches up from the state that it had', async () => {
+test('gets new mail by push and catches up from its last state', async () => {
   const accountId = me.account;
   const { state: sinceState } = await me.call('Email/get', { ids: [] });
-  // Node has no EventSource, and that of browsers sends no Authorization: the library's URL is opened with its header.
+  // Node has no EventSource, and browsers' sends no Authorization: opens the library's URL with fetch.
   const opened = vi.fn();
   vi.stubGlobal('EventSource', opened);
   await me.jam.connectEventSource({ types: ['Email'], ping: 60 });

@@ -53,7 +53,7 @@ interface Change {
 }
 
 describe('EventSource', () => {
-  test('a mail that arrives is told, with the types that changed', async () => {
+  test('new mail is reported with the changed types', async () => {
     await using stream = await events('types=*&closeafter=no&ping=0');
     await deliver('second');
     const event = await stream.next();
@@ -66,14 +66,14 @@ describe('EventSource', () => {
     );
   });
 
-  test('a flag that IMAP sets is no delivery', async () => {
+  test('a flag set by IMAP does not change EmailDelivery', async () => {
     await using stream = await events('types=Email,EmailDelivery&closeafter=no&ping=0');
     await imap.messageFlagsAdd('1', [String.raw`\Flagged`]);
     const change = (await stream.next())?.data as Change;
     expect(Object.keys(change.changed[account] ?? {})).toEqual(['Email']);
   });
 
-  test('only what was asked for is told', async () => {
+  test('only requested types are reported', async () => {
     await using stream = await events('types=EmailDelivery,Unheard&closeafter=no&ping=0');
     await imap.messageFlagsRemove('1', [String.raw`\Flagged`]);
     await deliver('third');
@@ -81,14 +81,14 @@ describe('EventSource', () => {
     expect(Object.keys(change.changed[account] ?? {})).toEqual(['EmailDelivery']);
   });
 
-  test('closeafter=state ends after one', async () => {
+  test('closeafter=state closes after one event', async () => {
     await using stream = await events('types=*&closeafter=state&ping=0');
     await deliver('fourth');
     expect((await stream.next())?.event).toBe('state');
     expect(await stream.next()).toBeUndefined();
   });
 
-  test('who was away hears at once what was missed', async () => {
+  test('a reconnecting client gets missed changes at once', async () => {
     let id: string | undefined;
     {
       await using stream = await events('types=*&closeafter=no&ping=0');
@@ -102,7 +102,7 @@ describe('EventSource', () => {
     expect(Object.keys(change.changed[account] ?? {})).toContain('EmailDelivery');
   });
 
-  test('pings say their interval, which is not shorter than 5 s', async () => {
+  test('pings state their interval, which is at least 5 s', async () => {
     await using stream = await events('types=*&closeafter=no&ping=1');
     expect(await stream.next()).toEqual({ event: 'ping', data: { interval: 5 } });
   }, 15_000);
@@ -143,7 +143,7 @@ describe('WebSocket', () => {
     };
   }
 
-  test('requests are answered under their id', async () => {
+  test('responses have the id of their request', async () => {
     const { socket, say, next } = await open();
     expect(socket.protocol).toBe('jmap');
     say({ '@type': 'Request', id: 'R1', using: [CORE], methodCalls: [['Core/echo', { a: 1 }, 'c']] });
@@ -171,7 +171,7 @@ describe('WebSocket', () => {
     socket.close();
   });
 
-  test('changes are told once they are asked for, and what was missed with the pushState', async () => {
+  test('changes are pushed once enabled, and missed ones with a pushState', async () => {
     const { socket, say, next } = await open();
     say({ '@type': 'WebSocketPushEnable', dataTypes: ['EmailDelivery'] });
     say({ '@type': 'Request', id: 'R1', using: [CORE], methodCalls: [] });
@@ -191,7 +191,7 @@ describe('WebSocket', () => {
     again.socket.close();
   });
 
-  test('nobody gets in without a credential', async () => {
+  test('a connection without a credential is refused', async () => {
     const answer = await fetch(`${base}/jmap/ws`, {
       headers: { connection: 'upgrade' },
     }).catch(() => undefined);
@@ -202,7 +202,7 @@ describe('WebSocket', () => {
   });
 });
 
-test('a rotated password ends what is open', async () => {
+test('a rotated password closes open connections', async () => {
   const made = (await box.ask('create_app_password', { address: box.address, name: 'phone' })) as {
     password: string;
     appPassword: { id: string };

@@ -6,7 +6,7 @@ const USING = ['core', 'mail', 'submission', 'vacationresponse'].map((one) => `u
 
 type Answer = Record<string, unknown>;
 
-/** One mailbox, over HTTP. */
+/** A mailbox used over HTTP. */
 interface Client {
   call(name: string, args?: Answer): Promise<Answer>;
 }
@@ -55,7 +55,7 @@ async function client(token: string): Promise<Client> {
   };
 }
 
-/** Sends from anna, or from somebody else; answers the submission. */
+/** Sends from anna, or another mailbox; returns the submission. */
 async function send(
   subject: string,
   to: string,
@@ -90,8 +90,8 @@ async function subjects(of: Client): Promise<string[]> {
   return (list as { subject: string }[]).map((one) => one.subject);
 }
 
-test('a mail that was taken back never arrives, and one that was not does', async () => {
-  // The one that is taken back would go before the other, and not before it is taken back.
+test('a canceled message never arrives, another one does', async () => {
+  // The canceled message is due before the other one, and after its cancellation.
   const undone = await send('Regret', 'bert@write.test', { HOLDFOR: '8' });
   const kept = await send('No regret', 'bert@write.test', { HOLDFOR: '9' });
   expect(undone.undoStatus).toBe('pending');
@@ -103,14 +103,14 @@ test('a mail that was taken back never arrives, and one that was not does', asyn
   expect(await subjects(bert)).not.toContain('Regret');
 }, 70_000);
 
-test('who is away answers once, also when the box is killed before it does', async () => {
+test('a vacation response is sent once, also after a kill', async () => {
   await bert.call('VacationResponse/set', { update: { singleton: { isEnabled: true, textBody: 'Back in June' } } });
   await send('First', 'bert@write.test');
   await box.kill();
   await box.start();
   await expect.poll(() => subjects(anna), { timeout: 60_000, interval: 200 }).toContain('Auto: First');
   await send('Second', 'bert@write.test');
-  // One after the other: when carl has his, the second of anna was looked at.
+  // Processed in order: when carl has his reply, anna's second message was processed.
   await send('Third', 'bert@write.test', {}, carl);
   await expect.poll(() => subjects(carl), { timeout: 60_000, interval: 200 }).toContain('Auto: Third');
   expect((await subjects(anna)).filter((one) => one.startsWith('Auto:'))).toEqual(['Auto: First']);

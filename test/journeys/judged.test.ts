@@ -94,7 +94,7 @@ test('what its domain wants apart is in Junk, and says so to who looks with any 
 test('the story of a message tells why it went where it went', async () => {
   const about = { address: 'me@home.example', since: '2020-01-01T00:00:00Z' };
   const { text } = await tool(base, 'trace_message', about, token);
-  expect(text).toMatch(/It was judged \([\d.]+; 5 is junk\)[^"]*shop\.example/);
+  expect(text).toMatch(/Filter score [\d.]+ \(5 is junk\)[^"]*shop\.example/);
 });
 
 test('and it counts as junk, not as received', async () => {
@@ -111,7 +111,7 @@ test('and is found by the id that lists of mail give it', async () => {
   const listed = await tool(base, 'list_messages', { mailbox, folder: 'junk' }, token);
   const [{ id: messageId } = { id: '' }] = (listed.json as { messages: { id: string }[] }).messages;
   const { json, text } = await tool(base, 'trace_message', { mailbox, messageId }, token);
-  expect(text).toMatch(/It was judged \([\d.]+; 5 is junk\)/);
+  expect(text).toMatch(/Filter score [\d.]+ \(5 is junk\)/);
   expect(json).toMatchObject({
     message: { direction: 'received', mailboxMessageIds: [expect.stringMatching(/^msg_/)] },
   });

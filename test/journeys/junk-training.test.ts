@@ -4,7 +4,7 @@ import { ImapFlow } from 'imapflow';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
 
-// What a person teaches by moving mail survives a crash, and is learned once.
+// Training samples from moved mail survive a crash and are learned once.
 
 let box: Box;
 beforeAll(async () => {
@@ -25,13 +25,13 @@ async function imap(): Promise<ImapFlow> {
   return client;
 }
 
-/** What lies in the database, read beside the process that writes it. */
+/** Reads the training state from the database, beside the process that writes it. */
 function learned(): { waiting: number; junk: number; lessons: number; words: number } {
   const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'), { readOnly: true, timeout: 5000 });
   const row = db
     .prepare(
-      `SELECT (SELECT count(*) FROM lesson) AS waiting, coalesce((SELECT junk FROM word_memory), 0) AS junk,
-         (SELECT count(*) FROM learned) AS lessons, coalesce((SELECT max(junk) FROM word), 0) AS words`,
+      `SELECT (SELECT count(*) FROM training_sample) AS waiting, coalesce((SELECT junk FROM word_corpus), 0) AS junk,
+         (SELECT count(*) FROM trained_sample) AS lessons, coalesce((SELECT max(junk) FROM word), 0) AS words`,
     )
     .get();
   db.close();

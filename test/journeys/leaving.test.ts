@@ -117,7 +117,7 @@ describe('mail that leaves', () => {
 
   test('its story can be told by its id', async () => {
     const { message: trace } = await box.logged(
-      (line) => line.msg === 'message accepted' && line.door === 'submission',
+      (line) => line.msg === 'message accepted' && line.service === 'submission',
     );
     const told = operator('trace', String(trace)) as { events: { event: string }[]; timeline: { event: string }[] };
     const { events, timeline } = told;
@@ -135,10 +135,10 @@ describe('mail that leaves', () => {
       code: 550,
       enhancedCode: '5.1.1',
       untrusted: { text: '550 5.1.1 nobody here has that name' },
-      explanation: expect.stringContaining('The address does not exist there: correct it.'),
+      explanation: expect.stringContaining('No such address: correct it.'),
     });
     const words = spawnSync(command, ['trace', String(trace), '--data-dir', box.dataDir], { encoding: 'utf8' }).stdout;
-    expect(words).toContain('They said: 550 5.1.1 nobody here has that name');
+    expect(words).toContain('Remote server: 550 5.1.1 nobody here has that name');
   });
 });
 

@@ -3,6 +3,7 @@ import { createTransport, type SendMailOptions } from 'nodemailer';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
 import { type DnsServer, dnsServer } from '../support/dns-server.ts';
+import { JmapClient, listOf } from '../support/jmap-client.ts';
 import { tool } from '../support/mcp.ts';
 
 // Nobody from outside writes in the name of a domain that is hosted here: being local proves nothing.
@@ -152,6 +153,48 @@ test('somebody of that domain who is logged in writes to another, which nothing 
   const transport = createTransport({ host: '127.0.0.1', port: box.port('submissions'), secure: true, auth, tls });
   await transport.sendMail({ from: `boss@${DOMAIN}`, to: `anna@${DOMAIN}`, subject: 'really', text: 'Hello' });
   expect((await all('anna')).find(({ subject }) => subject === 'really')).toMatchObject({ mailbox: 'INBOX' });
+});
+
+/** Two forms of results in our name, and those of another server, which stay. */
+const FORGED = [
+  results,
+  `Authentication-Results: (x) "mail.${DOMAIN}" 1;\r\n dmarc=pass header.from=bank.example`,
+  'X-Mailstead-Verdict: inbox (0 of 5)',
+  'Authentication-Results: mx.other.example; dmarc=pass header.from=bank.example',
+].join('\r\n');
+
+function expectOnlyForeignResults(found: Found | undefined): void {
+  expect(found?.source).toContain('Pay this');
+  expect(found?.source.match(/^(?:Authentication-Results|X-Mailstead-Verdict):.*/gim)).toEqual([
+    'Authentication-Results: mx.other.example; dmarc=pass header.from=bank.example',
+  ]);
+}
+
+const forgedMail = (subject: string): string =>
+  `${FORGED}\r\nFrom: boss@${DOMAIN}\r\nTo: anna@${DOMAIN}\r\nSubject: ${subject}\r\nDate: ${new Date().toUTCString()}\r\nMessage-ID: <${subject}@x.example>\r\n\r\nPay this\r\n`;
+
+test('results in our name are removed from mail between local users', async () => {
+  const auth = { user: `boss@${DOMAIN}`, pass: passwords.get('boss') ?? '' };
+  const tls = { rejectUnauthorized: false };
+  const transport = createTransport({ host: '127.0.0.1', port: box.port('submissions'), secure: true, auth, tls });
+  await transport.sendMail({
+    envelope: { from: auth.user, to: [`anna@${DOMAIN}`] },
+    raw: forgedMail('forged-submission'),
+  });
+  expectOnlyForeignResults((await all('anna')).find(({ subject }) => subject === 'forged-submission'));
+});
+
+test('results in our name are removed from what JMAP sends to a local user', async () => {
+  const jmap = await JmapClient.discover(at(), { user: `boss@${DOMAIN}`, password: passwords.get('boss') ?? '' });
+  const { blobId } = await jmap.upload(Uint8Array.from(Buffer.from(forgedMail('forged-jmap'))), 'message/rfc822');
+  const boxes = listOf(await jmap.call('Mailbox/get', { ids: null }));
+  const drafts = String(boxes.find((one) => one['role'] === 'drafts')?.['id']);
+  const identity = listOf(await jmap.call('Identity/get', { ids: null }))[0]?.['id'];
+  const imported = await jmap.call('Email/import', { emails: { a: { blobId, mailboxIds: { [drafts]: true } } } });
+  const emailId = (imported['created'] as { a: { id: string } }).a.id;
+  const sent = await jmap.call('EmailSubmission/set', { create: { s: { identityId: identity, emailId } } });
+  expect(sent['created'], JSON.stringify(sent)).toHaveProperty('s');
+  expectOnlyForeignResults((await all('anna')).find(({ subject }) => subject === 'forged-jmap'));
 });
 
 test('what proves to be somebody else’s comes in as theirs', async () => {

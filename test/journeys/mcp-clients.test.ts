@@ -4,6 +4,7 @@ import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprot
 import { ImapFlow } from 'imapflow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
+import { newOrganization } from '../support/mcp.ts';
 
 let box: Box;
 let url: URL;
@@ -21,7 +22,7 @@ interface Called {
   isError?: unknown;
 }
 
-/** What every client can do with the structured half of a result. */
+/** Returns the structured content of a result, which every client can read; throws if it is an error. */
 function outcome(name: string, { structuredContent, isError }: Called): Record<string, unknown> {
   if (isError === true) throw new Error(`${name}: ${JSON.stringify(structuredContent)}`);
   return structuredContent as Record<string, unknown>;
@@ -79,4 +80,52 @@ test.each([
   await client.connect();
   expect(await client.status('INBOX', { messages: true })).toMatchObject({ messages: 0 });
   await client.logout();
+});
+
+/** Calls tools as a program does that has listed them; returns whole results. */
+type Raw = (name: string, args: object) => Promise<Called>;
+
+async function rawV1(token: string): Promise<{ call: Raw; tools: string[] }> {
+  const client = new OldClient({ name: 'test', version: '1' });
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  await client.connect(new OldTransport(url, { requestInit }));
+  const { tools } = await client.listTools();
+  const call: Raw = async (name, args) => (await client.callTool({ name, arguments: { ...args } })) as Called;
+  return { call, tools: tools.map((one) => one.name) };
+}
+
+async function rawV2(token: string, mode: 'legacy' | { pin: '2026-07-28' }): Promise<{ call: Raw; tools: string[] }> {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+  const { tools } = await client.listTools();
+  const call: Raw = (name, args) => client.callTool({ name, arguments: { ...args } });
+  return { call, tools: tools.map((one) => one.name) };
+}
+
+test.each([
+  ['v1', rawV1],
+  ['v2 legacy', (token: string) => rawV2(token, 'legacy')],
+  ['v2 modern', (token: string) => rawV2(token, { pin: '2026-07-28' })],
+] as const)('every refusal of every tool reaches the %s library', async (name, open) => {
+  const { token } = await newOrganization(url.origin, `Refused ${name}`);
+  const { call, tools } = await open(token);
+  expect(tools.length).toBeGreaterThan(100);
+  for (const tool of tools) {
+    const said = await call(tool, { nothingLikeIt: 1 });
+    expect(said, tool).toMatchObject({ isError: true, structuredContent: { error: 'invalid_arguments' } });
+  }
+  const missing: readonly [string, object][] = [
+    ['get_message', { mailbox: 'mbx_999', messageId: 'msg_4294967297' }],
+    ['get_queue_item', { queueId: 'que_999' }],
+    ['trace_message', { messageId: 'nothing-like-it' }],
+    ['get_email_domain', { domainId: 'dom_999' }],
+    ['get_draft', { draftId: 'm1a', mailbox: 'mbx_999' }],
+    ['get_thread', { threadId: 't1', mailbox: 'mbx_999' }],
+    ['remove_email_forwarder', { forwarderId: 'fwd_999' }],
+  ];
+  for (const [tool, args] of missing) {
+    const said = await call(tool, args);
+    expect(said, tool).toMatchObject({ isError: true, structuredContent: { error: 'not_found' } });
+  }
 });

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => box[Symbol.asyncDispose]());
 
-/** What the libraries want of a host: a place for what they remember, and somebody who opens the browser. */
+/** The host that the OAuth libraries need: it stores their state and opens the browser. */
 class Host {
   readonly redirectUrl = CALLBACK;
   readonly clientMetadata = { client_name: 'A host', redirect_uris: [CALLBACK], token_endpoint_auth_method: 'none' };
@@ -154,7 +154,7 @@ describe.each([
     });
 
     if (asksForMore) {
-      // What it lacks sends it to the person again, with all that it will need.
+      // A missing scope sends the host to the person again, with all scopes that it needs.
       await expect(call('create_project', { name: 'More' })).rejects.toThrow();
       const more = Object.fromEntries(host.opened.at(-1)?.searchParams ?? []);
       expect(more['scope']).toBe('read manage');
@@ -260,7 +260,7 @@ test('a challenge says what is wrong, and whom to ask', async () => {
     `Bearer realm="mcp", ${metadata}, scope="mail_read manage", error="insufficient_scope"`,
   ]);
   expect(errorOf(lacks)).toMatchObject({ code: 403, data: { error: 'action_not_allowed', requiredAction: 'manage' } });
-  // A bearer token is told as ever.
+  // A bearer token gets the error in the result of the tool, without a challenge.
   const made = await tool(base, 'create_agent_token', { name: 'r', actions: ['read'] }, acme.token);
   const authorization = `Bearer ${String(made.body['secret'])}`;
   const told = await rpc(base, 'tools/call', { name: 'create_project', arguments: { name: 'x' } }, { authorization });
@@ -291,8 +291,8 @@ test('a person sees the programs, and ends one; another person has no say in it'
   const { principal } = (await tool(base, 'whoami', {}, access)).body as { principal: { tokenId: string } };
   const id = principal.tokenId;
   // Owners see it among the tokens, too, and could end it there.
-  expect((await acme.owner.get(`${acme.path}/tokens`)).text).toMatch(/a program that usr_\d+ let in/);
-  expect((await other.owner.get('/account/apps')).text).toContain('No program is connected');
+  expect((await acme.owner.get(`${acme.path}/tokens`)).text).toMatch(/OAuth, granted by usr_\d+/);
+  expect((await other.owner.get('/account/apps')).text).toContain('No connected programs');
   const foreign = await other.owner.post('/account/apps', { token: id, form: await other.owner.formToken('/account') });
   expect(foreign.headers['location']).toBe('/account/apps');
   expect((await tool(base, 'whoami', {}, access)).status).toBe(200);

@@ -73,28 +73,28 @@ describe('the local operator', () => {
   });
 
   test.each([
-    ['mailbox add anna@nowhere.example', 1, 'no domain nowhere.example'],
-    ['mailbox add anna', 1, 'not a mail address'],
+    ['mailbox add anna@nowhere.example', 1, 'No domain nowhere.example on this server'],
+    ['mailbox add anna', 1, 'not a valid mail address'],
     ['mailbox add', 2, 'usage: mailstead mailbox add'],
     ['queue retry one', 2, 'usage: mailstead queue retry'],
     ['queue cancel 99999', 1, 'None of these'],
-    ['trace nothing', 1, 'Nothing is known'],
+    ['trace nothing', 1, 'No message nothing in the journal'],
     ['tidy up', 2, 'see mailstead --help'],
     ['status --nonsense', 2, 'see mailstead --help'],
     ['status --org org_1', 2, 'usage: mailstead status'],
     ['serve now', 2, 'usage: mailstead serve'],
     ['tools --org org_1', 2, 'usage: mailstead tools'],
     ['call whoami one', 2, 'usage: mailstead call'],
-    ['call no_such_thing', 1, 'see mailstead tools'],
-    ['call whoami who=me', 1, 'There is no argument "who"'],
-    ['call whoami --org org_99', 1, 'no organization org_99'],
-    ['call get_status --org org_1', 1, 'about the whole box'],
+    ['call no_such_thing', 1, 'Unknown operation. See mailstead tools'],
+    ['call whoami who=me', 1, 'Unknown argument "who"'],
+    ['call whoami --org org_99', 1, 'Unknown organization org_99'],
+    ['call get_status --org org_1', 1, 'applies to the whole server'],
     ['token add', 2, 'usage: mailstead token add'],
     ['token add ci --actions fly', 1, 'actions'],
-    ['token revoke tok_999', 1, 'There is no such token'],
+    ['token revoke tok_999', 1, 'No such token'],
     ['org freeze org_1', 1, 'cannot be frozen'],
     ['service control svc_1 shell rm', 2, 'usage: mailstead service control'],
-    ['service control svc_999 none', 1, 'There is no such service'],
+    ['service control svc_999 none', 1, 'No such service'],
   ])('%s is answered with %i and a sentence', (words, status, sentence) => {
     const said = mailstead(words);
     expect(said.err).toContain(sentence);
@@ -104,7 +104,7 @@ describe('the local operator', () => {
   test('is told when nothing runs there', () => {
     const { status, stderr } = spawnSync(command, ['status', '--data-dir', '/nonexistent/data'], { encoding: 'utf8' });
     expect(status).toBe(1);
-    expect(stderr).toMatch(/^mailstead: .*(?:running|start)/);
+    expect(stderr).toMatch(/^mailstead: No server runs on .* Start one with "mailstead serve"/);
   });
 });
 
@@ -120,7 +120,7 @@ describe('organizations, tokens and services', () => {
     const who = await tool(base(), 'whoami', {}, secret);
     expect(who.body).toMatchObject({ organization: { name: 'Local' }, principal: { name: 'ci' } });
     expect((await tool(base(), 'create_project', { name: 'More' }, secret)).status).toBe(403);
-    expect(mailstead('token list').out).toMatch(new RegExp(`${id} +ci +mst_\\w{6} +good`));
+    expect(mailstead('token list').out).toMatch(new RegExp(`${id} +ci +mst_\\w{6} +active`));
     expect(mailstead('token list').out).not.toContain(secret);
     expect(mailstead(`token revoke ${id}`).out).toBe(`${id} is revoked\n`);
     expect((await tool(base(), 'whoami', {}, secret)).status).toBe(401);
@@ -134,7 +134,9 @@ describe('organizations, tokens and services', () => {
     expect((await tool(base(), 'list_audit_events', { limit: 1 }, token)).body).toMatchObject({
       events: [{ actor: 'operator', way: 'command-line', operation: 'create_agent_token', target: 'helper' }],
     });
-    expect(mailstead(`call list_organizations --org ${id}`).err).toContain('for the organization that runs this box');
+    expect(mailstead(`call list_organizations --org ${id}`).err).toContain(
+      'only for the organization that operates this server',
+    );
   });
 
   test('an organization is frozen and works again', async () => {
@@ -155,13 +157,13 @@ describe('organizations, tokens and services', () => {
 
   test('a service is run as the operator says, and only so', async () => {
     const { service } = said('call create_service name=clock') as { service: { id: string } };
-    expect(mailstead(`service control ${service.id} command -- /bin/sleep 99`).out).toBe(
+    expect(mailstead(`service control ${service.id} command 65534 -- /bin/sleep 99`).out).toBe(
       `${service.id} clock: command\n`,
     );
     expect(said(`call deploy_service serviceId=${service.id} env:={"TZ":"UTC"}`)).toMatchObject({ state: 'running' });
     expect(mailstead('service list').out).toMatch(new RegExp(`${service.id} +clock +command +1`));
     expect(mailstead(`service control ${service.id} none`).out).toBe(`${service.id} clock: none\n`);
-    // What ran before ends now; nothing else would end it when the box is killed at the end.
+    // The restart ends the earlier process; nothing else would end it when the box is killed at the end.
     expect(said(`call restart_service serviceId=${service.id}`)).toMatchObject({ state: 'running' });
   });
 

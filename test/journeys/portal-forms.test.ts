@@ -101,7 +101,7 @@ describe('every form', () => {
     for (const page of PAGES) {
       const [, list = ''] = page.path.split('/');
       const at = `${path}${page.path.replace(':id', ids[list as keyof typeof ids] ?? '')}`;
-      for (const act of [...Object.keys(page.acts), '__proto__', 'constructor', '']) {
+      for (const act of [...Object.keys(page.actions), '__proto__', 'constructor', '']) {
         for (const value of VALUES.slice(0, act === 'reveal' || act === 'rotate' ? 0 : undefined)) {
           const fields = Object.fromEntries(NAMES.map((name) => [name, value]));
           const said = await owner.post(at, { ...fields, do: act, form });

@@ -49,16 +49,16 @@ async function operator(): Promise<Visitor> {
 describe('an organization', () => {
   test('whom its programs write to no more is listed with the reason, put there, and taken off', async () => {
     const path = `${acme.path}/suppressions`;
-    expect((await acme.owner.get(path)).text).toContain('Nobody is suppressed');
+    expect((await acme.owner.get(path)).text).toContain('No suppressed addresses');
     expect(leads(await acme.owner.act(path, 'add', { address: 'Gone@x.example' }))).toBe(`303 ${path}?done=added`);
     const shown = (await acme.owner.get(path)).text.replaceAll('<wbr />', '');
     expect(shown).toContain('gone@x.example');
-    expect(shown).toMatch(/It was put on the list by usr_\d+/);
+    expect(shown).toMatch(/Added by usr_\d+\./);
     expect((await other.owner.get(`${other.path}/suppressions`)).text).not.toContain('gone@');
     const refused = await acme.owner.act(path, 'add', { address: 'no address' });
     expect([refused.status, refused.text.includes('This is not a mail address.')]).toEqual([422, true]);
     expect(leads(await acme.owner.act(path, 'remove', { address: 'gone@x.example' }))).toBe(`303 ${path}?done=removed`);
-    expect((await acme.owner.get(path)).text).toContain('Nobody is suppressed');
+    expect((await acme.owner.get(path)).text).toContain('No suppressed addresses');
   });
 
   test('a mailbox gets aliases, and rules about who writes to it, on its own page', async () => {
@@ -72,7 +72,7 @@ describe('an organization', () => {
     for (const part of ['sales-*@acme.test', 'for the shop', '*.casino.example']) expect(shown).toContain(part);
     expect(shown).toMatch(/[a-z]+-[a-z]+-\d{4}@acme\.test/);
     const refused = await acme.owner.act(path, 'rule', { kind: 'block', pattern: 'no pattern' });
-    expect([refused.status, refused.text.includes('This is no address, domain, *.domain')]).toEqual([422, true]);
+    expect([refused.status, refused.text.includes('This is not an address, domain, *.domain')]).toEqual([422, true]);
     for (const [act, name, said] of [
       ['unalias', 'aliasId', 'unaliased'],
       ['unrule', 'ruleId', 'unruled'],
@@ -88,18 +88,18 @@ describe('an organization', () => {
 
   test('the ways by which its mail leaves are listed, set and removed, and a password is never shown', async () => {
     const path = `${acme.path}/routes`;
-    expect((await acme.owner.get(path)).text).toContain('There are no routes');
+    expect((await acme.owner.get(path)).text).toContain('No routes');
     const login = { username: 'acme', password: 'smarthost-secret' };
     const route = { receiverDomain: 'Slow.example', use: 'failover', host: '127.0.0.1', port: '2525', ...login };
     expect(leads(await acme.owner.act(path, 'set', route))).toBe(`303 ${path}?done=set`);
     expect(leads(await acme.owner.act(path, 'set', { use: 'never', port: '587' }))).toBe(`303 ${path}?done=set`);
     const { text } = await acme.owner.get(path);
-    for (const part of ['to slow.example', '127.0.0.1:2525', 'directly only', 'acme']) expect(text).toContain(part);
+    for (const part of ['to slow.example', '127.0.0.1:2525', 'direct only', 'acme']) expect(text).toContain(part);
     expect(text).not.toContain('smarthost-secret');
-    expect((await other.owner.get(`${other.path}/routes`)).text).toContain('There are no routes');
+    expect((await other.owner.get(`${other.path}/routes`)).text).toContain('No routes');
 
     const refused = await acme.owner.act(path, 'set', { use: 'always', port: '2525', ...login });
-    expect([refused.status, refused.text.includes('This is missing: the server that takes the mail.')]).toEqual([
+    expect([refused.status, refused.text.includes('This is missing: the hostname of the smarthost.')]).toEqual([
       422,
       true,
     ]);
@@ -113,7 +113,7 @@ describe('an organization', () => {
     for (const routeId of [first, second]) {
       expect(leads(await acme.owner.act(path, 'remove', { routeId }))).toBe(`303 ${path}?done=removed`);
     }
-    expect((await acme.owner.get(path)).text).toContain('There are no routes');
+    expect((await acme.owner.get(path)).text).toContain('No routes');
   });
 
   test('what a token did is undone by its owner, also when the token is revoked', async () => {
@@ -179,10 +179,10 @@ describe('an organization', () => {
     const fields = { sourceAddress: 'sales@acme.test', destinationAddress: 'boss@elsewhere.example' };
     expect(leads(await acme.owner.act(path, 'set', fields))).toBe(`303 ${path}?done=set`);
     const asked = (await acme.owner.get(path)).text;
-    expect(asked).toContain('not confirmed yet');
-    expect(asked).toContain('Forward at once');
+    expect(asked).toContain('Pending');
+    expect(asked).toContain('Do not require confirmation');
     expect(leads(await acme.owner.act(path, 'policy', { confirmExternal: 'false' }))).toBe(`303 ${path}?done=policy`);
-    expect((await acme.owner.get(path)).text).toContain('Ask destinations first');
+    expect((await acme.owner.get(path)).text).toContain('Require confirmation');
   });
 
   test('held mail is seen, released and cancelled', async () => {
@@ -215,7 +215,7 @@ describe('an organization', () => {
       expect(mail).toContain(said);
     }
     expect((await other.owner.get(`${other.path}/queue/${idOf(to[0] ?? '')}`)).status).toBe(404);
-    expect((await other.owner.get(`${other.path}/queue`)).text).toContain('Nothing waits');
+    expect((await other.owner.get(`${other.path}/queue`)).text).toContain('The queue is empty');
     expect(leads(await other.owner.act(`${other.path}/queue`, 'cancel', { queueId: idOf(to[0] ?? '') }))).toBe('422 ');
     expect(leads(await acme.owner.act(path, 'cancel', { queueId: idOf(to[0] ?? '') }))).toBe(
       `303 ${path}?done=cancelled`,
@@ -231,13 +231,13 @@ describe('an organization', () => {
     const by = (words: string, who = acme): Promise<string> =>
       who.owner.get(`${who.path}/trace?q=${encodeURIComponent(words)}`).then((said) => said.text);
     const found = await by('two@remote.example');
-    for (const said of ['It was taken to be sent by anna@acme.test', 'It is held: local mode', 'It was released'])
+    for (const said of ['Accepted for sending by anna@acme.test', 'Held: local mode', 'Released'])
       expect(found).toContain(said);
-    const id = /<dt>Id<\/dt>\s*<dd>([a-z2-7]{20})<\/dd>/.exec(found)?.[1] ?? expect.fail(found);
+    const id = /<dt>ID<\/dt>\s*<dd>([a-z2-7]{20})<\/dd>/.exec(found)?.[1] ?? expect.fail(found);
     const messageId = /<dd>&lt;([^<>&\s]+)&gt;<\/dd>/.exec(found)?.[1] ?? expect.fail(found);
     for (const words of [id, messageId, `<${messageId}>`, 'Two@REMOTE.example']) {
-      expect(await by(words)).toContain('It is held: local mode');
-      expect(await by(words, other)).toContain('Nothing is known of it');
+      expect(await by(words)).toContain('Held: local mode');
+      expect(await by(words, other)).toContain('No message found');
     }
     expect(await by('"><script>alert(1)</script>@x.test')).not.toContain('<script>alert');
     expect((await acme.owner.get(`${acme.path}/mailboxes/mbx_2`)).text).toContain(`${path}?q=anna%40acme.test`);
@@ -255,7 +255,9 @@ describe('an organization', () => {
     expect((await member.get(`/auth/invite?token=${token}`)).text).toContain('Join Acme');
     const fields = { token, password: 'a member of Acme', displayName: 'Mia' };
     expect(leads(await member.post('/auth/invite', fields))).toBe(`303 ${acme.path}?done=joined`);
-    expect((await member.get(`${acme.path}/mailboxes`)).text).toContain('An administrator of this organization gives');
+    expect((await member.get(`${acme.path}/mailboxes`)).text).toContain(
+      'Ask an administrator of this organization for a mailbox.',
+    );
     for (const page of ['tokens', 'members', 'domains', 'settings', 'audit', 'services']) {
       expect([page, (await member.get(`${acme.path}/${page}`)).status]).toEqual([page, 404]);
     }
@@ -284,7 +286,7 @@ describe('an organization', () => {
       ),
     );
     expect(new Set(asked.map((one) => `${one.status} ${one.text}`)).size).toBe(1);
-    await box.logged((line) => line.msg === 'password reset asked for' && line['outcome'] === 'sent');
+    await box.logged((line) => line.msg === 'password reset requested' && line['outcome'] === 'sent');
     const token = await mailedLink('/auth/reset');
     const visitor = new Visitor(base);
     expect((await visitor.get(`/auth/reset?token=${token}`)).text).toContain(box.address);
@@ -302,8 +304,8 @@ describe('an organization', () => {
     const fields = { name: 'phone', scopes: ['imap'], person: 'true' };
     const password = /aria-label="Password">([^<]+)</.exec((await acme.owner.act(page, 'make-app', fields)).text)?.[1];
     const { owner, path } = await ownedOrganization(base, 'Berts', address);
-    expect((await owner.get(path)).text).toContain('you are told nothing of this organization by mail');
-    expect((await owner.get('/account')).text).toContain('Your address is not proved yet.');
+    expect((await owner.get(path)).text).toContain('you receive no notices of this organization');
+    expect((await owner.get('/account')).text).toContain('Your address is not verified.');
     expect(leads(await owner.act('/account', 'prove'))).toBe('303 /account?done=mailed');
     const token = await mailedLink('/auth/prove', address, password);
     const form = await acme.owner.formToken('/account');
@@ -314,11 +316,11 @@ describe('an organization', () => {
     const claim = await mailedLink('/auth/setup', address, password);
     const reader = new Visitor(base);
     expect((await reader.post('/auth/setup', { token: claim, password: 'a reader of the mail' })).status).toBe(422);
-    expect((await owner.get('/account')).text).toContain('Your address is not proved yet.');
+    expect((await owner.get('/account')).text).toContain('Your address is not verified.');
     const own = await owner.formToken('/account');
     expect(leads(await owner.post('/auth/prove', { token, form: own }))).toBe('303 /account?done=proven');
-    expect((await owner.get('/account?done=proven')).text).not.toContain('is not proved yet');
-    expect((await owner.get(path)).text).not.toContain('is not proved yet');
+    expect((await owner.get('/account?done=proven')).text).not.toContain('is not verified');
+    expect((await owner.get(path)).text).not.toContain('is not verified');
     expect((await owner.post('/auth/prove', { token, form: own })).status).toBe(410);
   });
 
@@ -329,13 +331,13 @@ describe('an organization', () => {
     expect((await acme.owner.get(`${acme.path}/organizations`)).status).toBe(404);
     expect(leads(await visitor.act(path, 'freeze', { organization: other.id }))).toBe(`303 ${path}?done=frozen`);
     expect((await other.owner.get(other.path)).status).toBe(404);
-    expect((await other.owner.get('/account')).text).toContain('frozen by the operator');
+    expect((await other.owner.get('/account')).text).toContain('Frozen by the operator');
     await visitor.act(path, 'unfreeze', { organization: other.id });
     expect((await other.owner.get(other.path)).status).toBe(200);
 
     const gone = await ownedOrganization(base, 'Gone', 'gone@example.test');
     const wrong = await visitor.act(path, 'remove', { organization: gone.id, confirm: 'other' });
-    expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('This is another slug.')]);
+    expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('This is a different slug.')]);
     expect(leads(await visitor.act(path, 'remove', { organization: gone.id, confirm: 'gone' }))).toContain(
       'done=removed',
     );

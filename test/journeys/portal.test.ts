@@ -170,7 +170,7 @@ describe('sessions', () => {
     expect(leads(await here.act('/account', 'end', { session }))).toBe('303 /account?done=ended');
     expect(leads(await third.get('/account'))).toBe('303 /login?next=/account');
     const wrong = await here.act('/account', 'password', { current: 'not it at all', password: 'a new and long one' });
-    expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('This is not your present password.')]);
+    expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('Wrong current password.')]);
     const fields = { current: OWNER_PASSWORD, password: 'a new and long one' };
     expect(leads(await here.act('/account', 'password', fields))).toBe('303 /account?done=password');
     expect(leads(await there.get('/account'))).toBe('303 /login?next=/account');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askServer } from '../../src/control/client.ts';
+import { callServer } from '../../src/control/client.ts';
 import { type Box, startBox } from '../support/box.ts';
 import { dnsServer } from '../support/dns-server.ts';
 import { outcome, rpc, tool } from '../support/mcp.ts';
@@ -9,7 +9,7 @@ let box: Box;
 let base: string;
 let acme: Owned;
 let other: Owned;
-/** Of an agent under the preset for support desks. */
+/** Agent under the preset for customer support. */
 let agent: { token: string; id: string };
 let policyId: string;
 
@@ -59,7 +59,7 @@ describe('an agent under a policy that sets a forward', () => {
     expect([status, approveUrl]).toEqual(['pending_approval', `${base}${acme.path}/proposals`]);
     expect(await forwards()).not.toContain('boss@else.example');
 
-    expect((await acme.owner.get(acme.path)).text).toContain('1 proposal of an agent waits');
+    expect((await acme.owner.get(acme.path)).text).toContain('1 proposal awaits');
     const path = new URL(String(approveUrl)).pathname;
     const page = (await acme.owner.get(path)).text.replaceAll('<wbr />', '');
     for (const part of ['Forward an address', 'desk', 'boss@else.example', String(proposalId)]) {
@@ -86,7 +86,7 @@ describe('an agent under a policy that sets a forward', () => {
     await tool(base, 'revoke_agent_token', { tokenId: short.id }, acme.token);
     const path = `${acme.path}/proposals`;
     expect(leads(await acme.owner.act(path, 'accept', { proposalId }))).toBe(`303 ${path}?done=failed`);
-    expect((await acme.owner.get(path)).text).toContain('not done: token_gone');
+    expect((await acme.owner.get(path)).text).toContain('failed: token_gone');
     expect(await forwards()).not.toContain('late@else.example');
   });
 
@@ -109,7 +109,7 @@ describe('an agent under a policy that sets a forward', () => {
   test('survives a restart, and is accepted at the command line too', async () => {
     const proposalId = await proposed(forward('restart@else.example'));
     await box.restart();
-    const said = await askServer(box.dataDir, 'decide_proposal', { proposalId, accept: true }, acme.id);
+    const said = await callServer(box.dataDir, 'decide_proposal', { proposalId, accept: true }, acme.id);
     expect(said).toMatchObject({ kind: 'done', result: { state: 'accepted', outcome: 'done' } });
     expect(await forwards()).toContain('restart@else.example');
   });
@@ -136,7 +136,7 @@ test('a proposal that the server was killed over is told as such, and not done w
   const accepted = owner.act(page, 'accept', { proposalId }).catch(() => 'the connection broke');
   await expect.poll(() => dns.asked, { timeout: 15_000 }).toContain(`A ${host}`);
   expect(await listed()).toMatchObject({ state: 'accepted', outcome: null });
-  expect((await owner.get(page)).text).toContain('being done');
+  expect((await owner.get(page)).text).toContain('in progress');
   await crashing.kill();
   expect(await accepted).toBe('the connection broke');
   await crashing.start();
@@ -145,11 +145,11 @@ test('a proposal that the server was killed over is told as such, and not done w
     proposalId,
     state: 'accepted',
     outcome: 'interrupted',
-    message: expect.stringContaining('never done a second time') as string,
+    message: expect.stringContaining('never executed twice') as string,
   });
-  expect((await owner.get(page)).text).toContain('nobody knows whether it was done');
+  expect((await owner.get(page)).text).toContain('it may or may not have been executed');
   const again = await owner.act(page, 'accept', { proposalId });
-  expect([again.status, again.text.includes('The proposal was accepted already.')]).toEqual([422, true]);
+  expect([again.status, again.text.includes('The proposal was already accepted.')]).toEqual([422, true]);
   expect((await tool(at, 'list_outbound_routes', {}, token)).body['routes']).toEqual([]);
   expect(String((await tool(at, 'set_outbound_route', { host }, by)).body['proposalId'])).not.toBe(proposalId);
 });
@@ -163,7 +163,7 @@ describe('a secret that comes of a proposal', () => {
     const secret = /aria-label="Secret">([^<]+)</.exec(shown.text)?.[1] ?? '';
     expect(secret).toMatch(/^mst_[0-9a-f]{48}$/);
     expect((await tool(base, 'list_proposals', {}, agent.token)).text).not.toContain(secret);
-    // What a token under a policy has made is under it too.
+    // A token that a governed token created is under the same policy.
     const { body } = await tool(base, 'get_agent_policy', {}, secret);
     expect(body).toMatchObject({ governed: true, policies: [{ policyId, over: 'token' }] });
     expect((await tool(base, 'whoami', {}, secret)).body['policy']).toMatchObject({ name: 'Desk', sends: 'replies' });
@@ -193,12 +193,15 @@ describe('a policy', () => {
         ?.agentPolicyId;
     expect(leads(await acme.owner.act(path, 'attach', { target, policyId }))).toBe(`303 ${path}?done=attached`);
     expect(await policyOf()).toBe(policyId);
-    expect((await acme.owner.act(path, 'remove', { policyId })).text).toContain('It holds for a mailbox or a token');
-    expect((await acme.owner.get(`${acme.path}/mailboxes/${target}`)).text).toContain('under a policy');
+    expect((await acme.owner.act(path, 'remove', { policyId })).text).toContain('still attached to a mailbox or token');
+    expect((await acme.owner.get(`${acme.path}/mailboxes/${target}`)).text).toContain('Governed by a <a');
     expect(leads(await acme.owner.act(path, 'attach', { target, policyId: '' }))).toBe(`303 ${path}?done=attached`);
     expect(await policyOf()).toBe(null);
     const refused = await acme.owner.act(path, 'make', { name: 'Desk', preset: 'custom' });
-    expect([refused.status, refused.text.includes('There is a policy &quot;Desk&quot; already')]).toEqual([422, true]);
+    expect([refused.status, refused.text.includes('A policy named &quot;Desk&quot; already exists')]).toEqual([
+      422,
+      true,
+    ]);
     expect((await other.owner.get(`${other.path}/agent-policies`)).text).not.toContain('Desk');
     expect((await other.owner.act(`${other.path}/agent-policies`, 'remove', { policyId })).status).toBe(422);
   });
@@ -221,7 +224,7 @@ describe('a policy', () => {
     expect([said.status, said.body['status']]).toEqual([202, 'pending_approval']);
     const path = `${acme.path}/proposals`;
     const { text } = await acme.owner.get(path);
-    for (const change of ['It may from now on: Write to anybody', 'No longer impossible: Write to somebody who did']) {
+    for (const change of ['Now allowed: Write to anybody', 'No longer blocked: Write to people who did']) {
       expect(text).toContain(change);
     }
     expect((await tool(base, 'whoami', {}, agent.token)).body['policy']).toMatchObject({ sends: 'replies' });

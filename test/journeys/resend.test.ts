@@ -93,6 +93,44 @@ test('hears of what is wrong in error objects of its own', async () => {
   for (const one of errors) expect(one?.message).toMatch(/\w/);
 });
 
+test('reads copies apart from recipients', async () => {
+  const resend = new Resend(key);
+  const copies = { cc: 'copy@elsewhere.example', bcc: ['blind@elsewhere.example'] };
+  const { data } = await resend.emails.send({ ...mail, ...copies, subject: 'Copies' });
+  expect((await resend.emails.get(data?.id ?? '')).data).toMatchObject({
+    to: mail.to,
+    cc: ['copy@elsewhere.example'],
+    bcc: ['blind@elsewhere.example'],
+  });
+});
+
+test('is refused by the names that it sent', async () => {
+  const resend = new Resend(key);
+  const later = await resend.emails.send({ ...mail, scheduledAt: 'in 1 hour' });
+  expect(later.error).toMatchObject({ name: 'validation_error', message: expect.stringMatching(/^scheduled_at: /) });
+  const attachments = [{ filename: 'a.pdf', path: 'https://elsewhere.example/a.pdf' }];
+  const byPath = await resend.emails.send({ ...mail, attachments });
+  expect(byPath.error).toMatchObject({ statusCode: 400, message: expect.stringMatching(/^attachments\.0\.path: /) });
+  const some = await resend.batch.send(
+    [
+      { ...mail, scheduledAt: 'soon' },
+      { ...mail, subject: 'Other' },
+    ],
+    {
+      batchValidation: 'permissive',
+    },
+  );
+  expect(some.data).toMatchObject({ data: [{}], errors: [{ index: 0 }] });
+});
+
+test('hears of what is not offered in error objects of its own', async () => {
+  const resend = new Resend(key);
+  for (const { error } of [await resend.domains.list(), await resend.apiKeys.list(), await resend.domains.get('x')]) {
+    expect(error).toMatchObject({ name: 'not_found', statusCode: 404, message: expect.stringContaining('openapi') });
+  }
+  expect((await resend.emails.list()).error).toMatchObject({ name: 'method_not_allowed', statusCode: 405 });
+});
+
 async function queued(): Promise<number> {
   return ((await tool(base, 'list_queue', { limit: 100 }, token)).body['items'] as unknown[]).length;
 }

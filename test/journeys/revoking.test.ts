@@ -31,7 +31,7 @@ interface Tried {
   status: number;
 }
 
-/** Asks again and again, as fast as answers come, until told to stop. */
+/** Repeats a request as fast as answers come, until `more` returns false. */
 async function hammer(ask: () => Promise<{ status: number }>, more: () => boolean): Promise<Tried[]> {
   const tried: Tried[] = [];
   while (more()) {

@@ -5,7 +5,7 @@ import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
 
-// What a daemon beside the process finds, on the real thing, and that nothing depends on it.
+// Findings of an external scanner on a running box, which does not depend on the scanner.
 
 const END = Buffer.alloc(4);
 let clamd: Server;

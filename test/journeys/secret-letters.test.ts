@@ -8,7 +8,7 @@ import { leads, Visitor } from '../support/visitor.ts';
 
 /*
  * The owner of an organization reads mail in a mailbox of this box, and an agent holds a token for it that reads, manages
- * and sends. It asks for a new password of the owner, and tries every door to see the link that is mailed.
+ * and sends. It requests a password reset of the owner, and tries every protocol to see the link in the mail.
  */
 const ME = 'me@box.test';
 const OTHER = 'other@box.test';
@@ -17,12 +17,12 @@ const PASSWORD = 'correct-horse-battery';
 let box: Box;
 let base: string;
 let owner: Visitor;
-/** Of the mailbox, for a person's mail program. */
+/** Password of the mailbox for a person's mail program. */
 let phone: string;
 let token: string;
-/** What the link of the newest reset carries. */
+/** Secret in the newest reset link. */
 let secret: string;
-/** The letter with it. */
+/** Message with the link. */
 let messageId: string;
 let threadId: string;
 
@@ -53,7 +53,7 @@ async function reset(): Promise<void> {
 }
 
 const isSent = (line: Readonly<Record<string, unknown>>): boolean =>
-  line['msg'] === 'password reset asked for' && line['outcome'] === 'sent';
+  line['msg'] === 'password reset requested' && line['outcome'] === 'sent';
 
 /** The last link to a page, as a person reads it with the password of the mailbox. */
 async function mailed(page: string): Promise<string> {
@@ -118,7 +118,7 @@ describe('a token that reads, manages and sends', () => {
     const asked = await call('request_release', { mailbox: ME, messageId, reason: 'please' });
     expect(asked).toMatchObject({
       error: 'secret_link',
-      message: expect.stringContaining('tell the person') as string,
+      message: expect.stringContaining('ask the person to open it') as string,
     });
     expect(await call('forward_email', { mailbox: ME, messageId, to: [ME] })).toMatchObject({ error: 'secret_link' });
     const files = { from: ME, to: [ME], subject: 'x', text: 'x', attachments: [{ attachmentId: messageId }] };
@@ -158,6 +158,8 @@ describe('a token that reads, manages and sends', () => {
 
 describe('the password of the mailbox, once a token was shown it', () => {
   test('opens it over JMAP and IMAP for a program', async () => {
+    // The first one was chosen by a person and is never shown.
+    await box.ask('rotate_email_credentials', { address: ME });
     const { imap } = (await call('reveal_email_credentials', { address: ME })) as { imap: { password: string } };
     await programReads(await JmapClient.discover(base, { user: ME, password: imap.password }));
     using reader = await MailboxReader.open(box.port('imap'), ME, imap.password);
@@ -166,12 +168,12 @@ describe('the password of the mailbox, once a token was shown it', () => {
       clean((await reader.command(`FETCH 1:* ${what}`)).toString('latin1'));
     }
     const shown = (await reader.command('FETCH * (RFC822.SIZE BODY[])')).toString('latin1');
-    expect(shown).toContain('Subject: A new password');
+    expect(shown).toContain('Subject: Reset your password');
     expect(shown.replaceAll('\r\n', '')).toContain('Hidden from programs');
     const size = Number(/RFC822\.SIZE (\d+)/.exec(shown)?.[1]);
     expect(Number(/BODY\[\] \{(\d+)\}/.exec(shown)?.[1])).toBe(size);
     expect((await reader.command(`SEARCH TEXT ${secret.slice(0, 6)}`)).toString()).toMatch(/^\* SEARCH\r\n/m);
-    expect((await reader.command('SEARCH SUBJECT "new password"')).toString()).toMatch(/^\* SEARCH \d/m);
+    expect((await reader.command('SEARCH SUBJECT "your password"')).toString()).toMatch(/^\* SEARCH \d/m);
     await reader.command('COPY 1:* INBOX');
     clean((await reader.command('FETCH 1:* BODY[]')).toString('latin1'));
     await reader.command('COPY 1:* Archive');
@@ -285,6 +287,28 @@ describe('letters that go on', () => {
     await box.ask('remove_email_forwarder', { sourceAddress: ME, destinationAddress: 'loot@elsewhere.example' });
   });
 
+  test('that are cut by tags or written in UTF-7 are hidden, and no handle resolves to them', async () => {
+    const token = '5e'.repeat(24);
+    const cut = `<p>Open http://box.te<b title=">">st</b>/approve?id=out_1&amp;user=usr_1&amp;to<i title=">"></i>ken=${token}</p>`;
+    const utf7 = (text: string) => {
+      const octets = Buffer.from(text, 'utf16le').swap16();
+      return `+${octets.toString('base64').replace(/=+$/, '')}-`;
+    };
+    const link = `http://box.test/approve?id=out_1&user=usr_1&token=${token}`;
+    await fromOutside({ subject: 'cut', html: cut });
+    const raw = `From: a@far.example\r\nTo: ${ME}\r\nSubject: utf-7\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-7\r\n\r\n${utf7(link)}\r\n`;
+    await fromOutside({ envelope: { from: 'a@far.example', to: ME }, raw });
+    const { messages } = (await call('list_messages', { mailbox: ME, limit: 2 })) as { messages: { id: string }[] };
+    expect(messages).toHaveLength(2);
+    for (const { id } of messages) {
+      const { message } = (await call('get_message', { mailbox: ME, messageId: id })) as { message: Args };
+      expect(message).toMatchObject({ body: null, withheld: 'secret_link' });
+      const resolved = await call('resolve_link', { mailbox: ME, messageId: id, handle: 'link:1' });
+      expect(resolved).toMatchObject({ error: 'secret_link' });
+      expect(JSON.stringify([message, resolved])).not.toContain(token);
+    }
+  });
+
   test('that come back from outside are as hidden as those of the box', async () => {
     const link = `http://box.test/approve?id=out_1&user=usr_1&token=${'5e'.repeat(24)}`;
     const html = `<a href="https://safe.example/?url=${encodeURIComponent(link)}">Decide</a>`;
@@ -322,10 +346,10 @@ describe('letters that go on', () => {
 test('no person releases such a letter by mistake, and the page says why', async () => {
   const { mailboxes } = (await box.ask('list_emails')) as { mailboxes: { id: string; address: string }[] };
   const id = mailboxes.find(({ address }) => address === ME)?.id ?? '';
-  const path = `/o/org_1/mailboxes/${id}/withheld`;
+  const path = `/o/org_1/mailboxes/${id}/quarantine`;
   const page = (await owner.get(path)).text;
-  expect(page).toContain('A link in it signs in or decides as you.');
-  expect(page).not.toContain('Show it to programs');
+  expect(page).toContain('Contains a link that signs in or approves as you.');
+  expect(page).not.toContain('Release');
   await owner.act(path, 'release', { messageId });
   const { message } = await call('get_message', { mailbox: ME, messageId });
   expect(message).toMatchObject({ body: null, withheld: 'secret_link' });

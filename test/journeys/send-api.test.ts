@@ -199,7 +199,7 @@ describe('a scheduled message', () => {
     const remove = () => http('DELETE', path, { authorization: `Bearer ${key}` });
     expect((await remove()).json).toMatchObject({ status: 'cancelled' });
     expect((await remove()).status).toBe(409);
-    // Who asks again, not having seen the answer, is not told that it is still to go.
+    // A repeated request must not report the message as still scheduled.
     const gone = { error: 'conflict', state: 'withdrawn', duplicateOf: body['id'] };
     expect(await post(asked)).toMatchObject({ status: 409, body: gone });
     expect((await post([asked], {}, '/api/email/send/batch')).body['results']).toMatchObject([gone]);

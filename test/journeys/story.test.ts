@@ -6,12 +6,12 @@ import { overImap } from '../support/story/imap-door.ts';
 import { overJmap } from '../support/story/jmap-door.ts';
 import { overMcp, overRest } from '../support/story/tool-door.ts';
 
-/** Every door of the box that opens a mailbox. */
+/** Every protocol and API of the box that opens a mailbox. */
 const WAYS: readonly Way[] = [overImap, overJmap, overRest, overMcp];
 const ANNA = 'anna@box.test';
 const ROLES: readonly Role[] = ['inbox', 'drafts', 'sent', 'trash', 'archive'];
 
-/** One story of a mailbox: told over any door it has the same results, and at each turn all doors see the same. */
+/** One scenario over each protocol: the results are equal, and after each step all protocols show the same mail. */
 test.each(WAYS)('the story over $name', { timeout: 60_000 }, async (way) => {
   await using box = await startBox();
   await box.ask('add_mailbox', { address: ANNA, password: box.password });
@@ -78,7 +78,7 @@ const mail = (subject: string, more: object = {}): object => ({
 
 interface Doors extends AsyncDisposable {
   of(way: Way): Door;
-  /** What a mailbox has; fails unless all doors say the same. */
+  /** Lists a mailbox; fails unless all protocols list the same. */
   see(role: Role): Promise<object[]>;
 }
 

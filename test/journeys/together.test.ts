@@ -98,7 +98,7 @@ test('two agents and a person share a mailbox: one has the conversation, all see
   const { id: draftId, revision } = own['draft'] as Record<string, string>;
   expect(await call(late, 'send_draft', { draftId, revision })).toMatchObject(stopped);
   expect(await jmapSends(late, draftId ?? '')).toMatchObject({
-    notCreated: { k: { type: 'forbiddenToSend', description: expect.stringContaining('A person is writing') } },
+    notCreated: { k: { type: 'forbiddenToSend', description: expect.stringContaining('A person has a draft') } },
   });
   await person(async (imap) => {
     await imap.mailboxOpen('Drafts');
@@ -141,7 +141,7 @@ test('a helper has one conversation and nothing else, and no other door', async 
   expect(session.text).toContain('MCP and REST only');
 });
 
-/** What the first method answers. */
+/** Returns the response of the first method call. */
 async function jmap(token: string, method: string, args: object): Promise<Json> {
   const parts = ['core', 'mail', 'submission'].map((one) => `urn:ietf:params:jmap:${one}`);
   const methodCalls = [[method, { accountId: await accountOf(token), ...args }, '0']];

@@ -118,7 +118,7 @@ test('a refusal and a redirect are tried again, under the same id, and what came
         deliveries: { httpStatus: number; problem: string | null }[];
       }
     ).deliveries;
-  // What the receiver has heard is written down when it has answered.
+  // A delivery is recorded after the receiver has answered.
   await expect
     .poll(async () => (await written()).map((one) => one.httpStatus), { timeout: 10_000 })
     .toEqual([200, 200, 302, 500]);

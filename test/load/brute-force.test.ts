@@ -6,7 +6,7 @@ import { residentOctets } from '../support/faults.ts';
 import { allowed, percentile } from '../support/held-sockets.ts';
 import { Wire } from '../support/wire.ts';
 
-/** Of a client: two cores have handshakes enough to do. */
+/** Client-side pool: TLS handshakes keep two cores busy. */
 const PATIENCE_MS = 30_000;
 
 type Outcome = 'checked' | 'refused' | 'busy' | 'in';
@@ -63,7 +63,7 @@ const portal: Guess = async (box, from, email, password) => {
   return BY_STATUS[status] ?? 'in';
 };
 
-/** As a client does that is told "busy". */
+/** Retries as clients do after "busy". */
 async function untilDecided(guess: () => Promise<Outcome>): Promise<Outcome> {
   for (;;) {
     const outcome = await guess();
@@ -173,14 +173,14 @@ test('500 logins at once, by IMAP and SMTP, hold nobody up and cost little memor
   expect(outcomes.filter((one) => one === 'checked').length).toBeGreaterThanOrEqual(66);
   expect(busy).toBeLessThan(allowed(250, idle));
   expect(grown).toBeLessThan(300);
-  // Who has the right password is in, now that it is over.
+  // The right password works once the attack is over.
   expect(await imap(box, '127.0.0.1', box.address, box.password)).toBe('in');
   console.log(
     `500 logins at once: another waits ${Math.round(busy)} ms (p99; idle ${Math.round(idle)} ms), ${grown.toFixed(0)} MB more`,
   );
 });
 
-/** How long each of many small commands took, in ms, until something else is over. */
+/** Latencies of small commands, in ms, until `until` resolves. */
 async function waitsOf(canary: Wire, over: Promise<unknown>): Promise<number[]> {
   const waits: number[] = [];
   const end = new AbortController();

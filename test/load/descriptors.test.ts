@@ -7,7 +7,7 @@ import { Wire } from '../support/wire.ts';
 
 const DESCRIPTORS = 256;
 const LOOK_MS = 3000;
-/** Of a clock that the kernel counts CPU time in. */
+/** Ticks a second of the kernel's CPU clock. */
 const TICK_MS = 10;
 
 /** CPU time of a process so far, in ms. */
@@ -30,7 +30,7 @@ test.each(['smtp', 'imap', 'http', 'https'] as const)(
       (i) => ({ from: `127.3.${Math.floor(i / 5)}.1`, port: box.port(door) }),
       50,
     );
-    // What cannot be taken is taken and dropped by libuv, which keeps a descriptor for that.
+    // libuv accepts and drops connections beyond the limit with a spare descriptor.
     await expect
       .poll(() => held.filter(({ closedAt }) => closedAt !== undefined).length, { timeout: 20_000 })
       .toBeGreaterThan(DESCRIPTORS);

@@ -6,7 +6,7 @@ import { Wire } from '../support/wire.ts';
 
 // Whoever guesses learns from no answer, and from no time that it takes, whether an address exists.
 
-/** Guesses at each door at a mailbox that is there, and at each of two names as long that are nobody's. */
+/** Guesses per protocol for an existing mailbox, and for each of two unknown names of equal length. */
 const EACH = 225;
 const FROM = '127.0.0.1';
 const MOST_MS = 5;
@@ -59,13 +59,13 @@ test.each<[string, Guess]>([
   // In local mode nobody is turned away, and no answer is held back for two seconds: every difference shows.
   await using box = await startBox();
   const seen = await differences(box, door, guess);
-  // What else the machine does comes and goes; what tells somebody something is there each time.
+  // Noise of the machine varies; a timing leak repeats.
   const again = seen.excess > 0 || seen.ms > MOST_MS ? await differences(box, door, guess) : seen;
   expect(Math.min(seen.excess, again.excess)).toBeLessThanOrEqual(0);
   expect(Math.min(seen.ms, again.ms)).toBeLessThanOrEqual(MOST_MS);
 });
 
-/** How the time of an answer differs by whether there is a mailbox; as a share, beyond what is allowed. */
+/** Relative difference of response times between existing and unknown mailboxes, beyond the allowed one. */
 async function differences(box: Box, door: string, guess: Guess): Promise<{ excess: number; ms: number }> {
   const times = await timesOf(box, guess);
   const median = (one: Who): number => percentile(times[one], 0.5);

@@ -97,7 +97,7 @@ test(`${CONNECTIONS} connections that come and do nothing: 60 sessions are serve
   );
 });
 
-/** How long each answer took that the sessions asked for, about one a second each, in ms, until something else is over. */
+/** Latencies of the sessions' commands, about one a second each, in ms, until `until` resolves. */
 async function waitsOf(sessions: readonly Served[], over: Promise<unknown>): Promise<number[]> {
   const waits: number[] = [];
   const end = new AbortController();
@@ -116,7 +116,7 @@ async function waitsOf(sessions: readonly Served[], over: Promise<unknown>): Pro
   return waits;
 }
 
-/** Whether an address that flooded is let in again within ten seconds. */
+/** True if a flooding address may connect again within ten seconds. */
 async function normalFrom(box: Box, from: string): Promise<boolean> {
   for (let i = 0; i < 100; i++) {
     using wire = await Wire.open(box.port('imap'), { from });

@@ -11,7 +11,7 @@ import { Wire } from '../support/wire.ts';
 const GRACE_MS = 5000;
 const DRIP_MS = 3000;
 const PATIENCE_MS = 30_000;
-/** What a reader may take nothing for. */
+/** Time that a client may read nothing. */
 const STALLED_MS = 60_000;
 
 interface User {

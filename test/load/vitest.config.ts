@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { NATIVE } from '../suites.ts';
 
 /** Floods from many addresses of loopback, with what they may cost others: `npm run test:load`. */
 export default defineConfig({
@@ -6,6 +7,7 @@ export default defineConfig({
     include: ['test/load/**/*.test.ts'],
     reporters: ['default', './test/support/closing-line.ts'],
     pool: 'forks',
+    experimental: NATIVE,
     // One at a time: latency and memory are measured, and each keeps both cores busy by itself.
     maxWorkers: 1,
     testTimeout: 180_000,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import type { Authentication } from '../../mail/auth/authentication.ts';
-import { judged } from '../support/arrival.ts';
+import { authenticateMessage } from '../support/authenticate-message.ts';
 import { dnsServer } from '../support/dns-server.ts';
 import { JUDGED_ZONE, type JudgedMail, judgedMails } from '../support/judged-mail.ts';
 import { runWith } from './own-resolv-conf.ts';
@@ -34,7 +34,7 @@ const mails = await judgedMails(MAILS, 20261121);
 
 function ourselves({ message, spf }: JudgedMail): Promise<Authentication> {
   const ip = spf.result === 'pass' ? '192.0.2.1' : '198.51.100.1';
-  return judged(message.toString('latin1'), { zone: JUDGED_ZONE, ip, sender: `x@${spf.domain}` });
+  return authenticateMessage(message.toString('latin1'), { zone: JUDGED_ZONE, ip, sender: `x@${spf.domain}` });
 }
 
 const passes = ({ dkim }: Authentication): boolean[] => dkim.map(({ result }) => result === 'pass');
@@ -76,7 +76,7 @@ test('dkimpy and authheaders give the same verdicts, or the table says why not',
   expect([...used].toSorted()).toEqual(reasons('dkimpy', 'authheaders').toSorted());
 });
 
-// It tells of a message as a whole, so of those with one signature; its name server is at port 53.
+// It reports one result a message, so only messages with one signature are compared; its name server is at port 53.
 test('opendkim gives the same verdicts, or the table says why not', async () => {
   await using dns = await dnsServer(JUDGED_ZONE, { host: '127.0.0.154', port: 53 });
   await using dir = await mkdtempDisposable(join(tmpdir(), 'dkim-'));

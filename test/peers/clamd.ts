@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const PATIENCE_MS = 30_000;
 
 export interface RunningClamd extends AsyncDisposable {
-  /** Of its socket. */
+  /** Path of its socket. */
   path: string;
 }
 

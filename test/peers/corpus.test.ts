@@ -106,7 +106,7 @@ test("structure and envelope agree with Dovecot's, explained differences aside",
   }
 });
 
-/** What SMTP can carry as it stands. RFC 5321 2.3.7, 4.5.2. */
+/** Messages that SMTP can carry unchanged. RFC 5321 2.3.7, 4.5.2. */
 function fitsSmtp({ bytes }: Sample): boolean {
   const text = bytes.toString('latin1');
   return text.endsWith('\r\n') && !/\0|\r(?!\n)|(?<!\r)\n|[^\n]{65500}/.test(text);

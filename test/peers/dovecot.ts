@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../support/free-port.ts';
 
-/** Who owns the mail; the number needs no name. */
+/** Owner of the mail files; the uid needs no name. */
 const MAIL_ID = 5_000;
 const PATIENCE_MS = 20_000;
 

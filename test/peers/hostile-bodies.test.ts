@@ -27,7 +27,7 @@ const hostile = (end: string | Buffer): Buffer =>
     Buffer.from(`MAIL FROM:<${ME}>\r\nRCPT TO:<victim@remote.test>\r\nDATA\r\nFrom: ${ME}\r\nSubject: second\r\n\r\nx`),
   ]);
 
-/** What left holds one message each, whose every line is as SMTP wants it. RFC 5321 2.3.8, 4.5.2. */
+/** Each delivery holds one message with lines that conform to SMTP. RFC 5321 2.3.8, 4.5.2. */
 function expectClean(mails: readonly ReceivedMail[]): void {
   for (const { raw, to } of mails) {
     const text = raw.toString('latin1');
@@ -39,7 +39,7 @@ function expectClean(mails: readonly ReceivedMail[]): void {
   }
 }
 
-/** What comes to the sink while `action` answers how many messages have to. */
+/** Messages that reach the sink while `action` runs; it answers how many to expect. */
 async function leaving(action: () => Promise<number>): Promise<ReceivedMail[]> {
   const before = world.sink.mails.length;
   const mails = (await world.sink.received(before + (await action()))).slice(before);
@@ -102,7 +102,7 @@ describe(`none of ${dataEnds.length} ends makes a second message, or a line that
       for (const message of stored) taken += await submitted(message);
       return taken;
     });
-    // The door for mail takes no NUL.
+    // SMTP accepts no NUL.
     expect(mails).toHaveLength(stored.filter((message) => !message.includes(0)).length);
     expectClean(mails);
   });

@@ -51,7 +51,7 @@ test('who idles is told of each new message in under a second', async () => {
   const times: number[] = [];
   for (let number = 1; number <= 5; number += 1) {
     const idling = client.idle();
-    await new Promise((resolve) => setTimeout(resolve, 100)); // for the IDLE to be there: nobody tells when it is
+    await new Promise((resolve) => setTimeout(resolve, 100)); // for IDLE to start: no event reports it
     const told = once(client, 'exists').then(([event]) => ({
       at: performance.now(),
       count: (event as { count: number }).count,

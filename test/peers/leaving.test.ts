@@ -48,7 +48,7 @@ const clients: Record<string, () => Promise<unknown>> = {
     ),
 };
 
-/** What the sink got, as it was before dots were doubled. */
+/** The delivered message, without dot-stuffing. */
 async function arrives(client: string): Promise<string> {
   const before = world.sink.mails.length;
   await clients[client]?.();

@@ -5,7 +5,7 @@ import { Wire } from '../support/wire.ts';
 import { proveAll, publishedKeys } from './proof.ts';
 
 export const ME = 'me@box.test';
-/** What the sink behind `remote.test` takes. */
+/** Messages that the sink behind `remote.test` accepts. */
 export const FRIEND = 'friend@remote.test';
 
 /** A box in live mode with `box.test` and its mailbox, the DNS that knows it, and another mail server. */
@@ -58,7 +58,7 @@ function everywhere(sink: ScriptedServer): Record<string, string[]> {
   );
 }
 
-/** Opens a session up to EHLO; on the submission doors under TLS and logged in. */
+/** Opens a session up to EHLO; on submission ports with TLS and login. */
 export async function session({ box, password }: LiveWorld, door: SmtpDoor): Promise<Wire> {
   const wire = await Wire.open(box.port(door), { tls: door === 'submissions' });
   await wire.reply();
@@ -77,7 +77,7 @@ export async function startTls(wire: Wire): Promise<void> {
   await wire.command('EHLO client.example');
 }
 
-/** How many rows wait in the queue. */
+/** Number of queue rows. */
 export async function queued({ box }: LiveWorld): Promise<number> {
   const { queue } = (await box.ask('list_box_queue')) as { queue: unknown[] };
   return queue.length;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Box } from '../support/box.ts';
 import { succeed } from './run.ts';
 
-/** What a run of mbsync changed on one side. */
+/** Changes of one mbsync run on one side. */
 export interface Side {
   added: number;
   flagged: number;
@@ -108,7 +108,7 @@ CopyArrivalDate yes
 `;
 }
 
-/** What it says last: `C: 1/1  B: 6/6  F: +0/0 *0/0 #0/0  N: +5/5 *0/0 #0/0`. */
+/** Its last line: `C: 1/1  B: 6/6  F: +0/0 *0/0 #0/0  N: +5/5 *0/0 #0/0`. */
 function counts(said: string): { here: Side; there: Side } {
   const side = (name: string): Side => {
     const match = [...said.matchAll(new RegExp(`${name}: \\+(\\d+)/\\d+ \\*(\\d+)/\\d+ #(\\d+)/`, 'g'))].at(-1);

@@ -9,11 +9,11 @@ import { succeed } from './run.ts';
 /** opendkim's tool asks port 53 of what resolv.conf names: each process has an address of its own. */
 const NAME_SERVER = `127.${64 + ((process.pid >> 8) % 128)}.${process.pid & 255}.53`;
 
-/** What others say of the signatures of some messages. */
+/** Verification results of other implementations. */
 export interface Proof {
-  /** Of dkimpy, for each message, whether each signature passes; in the order in which they stand. */
+  /** dkimpy: for each message, the result of each signature, in their order. */
   dkimpy: boolean[][];
-  /** Of opendkim, for each message, '' or what it complains of. */
+  /** opendkim: for each message, '' or its complaint. */
   opendkim: string[];
 }
 
@@ -76,7 +76,7 @@ function isReturned(message: Buffer): boolean {
  * Throws what is not so.
  */
 export async function proveAll(sink: ScriptedServer, zone: Record<string, string[]>): Promise<string> {
-  // What ends a transaction of which no recipient was taken is no message. RFC 2920 3.1.
+  // A transaction without an accepted recipient has no message. RFC 2920 3.1.
   const all = sink.mails.filter(({ to }) => to.length > 0).map(({ raw }) => unstuffed(raw));
   const vouched = all.filter((message) => isReturned(message) && /^DKIM-Signature:/im.test(message.toString('latin1')));
   if (vouched.length > 0) throw new Error(`${vouched.length} returned messages are signed`);

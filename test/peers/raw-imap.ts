@@ -6,7 +6,7 @@ const PATIENCE_MS = 30_000;
 /** An end of a response is not longer. */
 const TAIL = 2_000;
 
-/** What a server said, untouched: strings as {text} with one character an octet, atoms as strings, NIL as null. */
+/** A server's response, unparsed: strings as {text} with one character an octet, atoms as strings, NIL as null. */
 export type Value = null | string | { text: string } | Value[];
 
 /** An IMAP client without opinions: octets out, octets in. */

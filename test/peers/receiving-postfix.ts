@@ -11,7 +11,7 @@ const PATIENCE_MS = 20_000;
 
 export interface ReceivingPostfix extends AsyncDisposable {
   port: number;
-  /** What it wrote so far. */
+  /** Its log so far. */
   log(): Promise<string>;
 }
 
@@ -55,7 +55,7 @@ smtpd_tls_key_file = ${dir}/key.pem
 `;
 }
 
-/** Whether its greeting comes. */
+/** True once its greeting arrives. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');

@@ -64,7 +64,7 @@ describe.each(['smtp', 'submission'] as const)('%s', (door) => {
   });
 });
 
-/** What was thrown away is not answered; that the handshake fails is as good. */
+/** Discarded input is not answered; a failed handshake is equally safe. */
 async function talkOverTls(wire: Wire): Promise<void> {
   try {
     await wire.encrypt();

@@ -9,8 +9,8 @@ export function shown(value: Value | undefined): string {
 }
 
 /**
- * What two servers may write in two ways without disagreeing, made one: RFC 2045 5.2 gives a text part without a charset
- * US-ASCII, told (Dovecot) or not; a language is a string or a list; 8-bit octets of a header are shown raw (Dovecot) or
+ * Normalizes differences that both servers may have: RFC 2045 5.2 gives a text part without a charset
+ * US-ASCII, stated (Dovecot) or not; a language is a string or a list; 8-bit octets of a header are shown raw (Dovecot) or
  * as an encoded word, since RFC 3501 4.3 has no 8-bit strings without a charset.
  */
 export function commonForm(value: Value | undefined): Value {

@@ -9,9 +9,9 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadSettings } from '../../config/load.ts';
 import { type Log, quiet } from '../../mail/log.ts';
-import { startAppliance } from '../../src/appliance.ts';
-import { askServer } from '../../src/control/client.ts';
-import { openMetrics } from '../../src/metrics.ts';
+import { startAppliance } from '../../src/start/appliance.ts';
+import { callServer } from '../../src/control/client.ts';
+import { openMetrics } from '../../src/core/metrics.ts';
 import { testAuthority } from '../support/authority.ts';
 import { type DnsAnswer, dnsServer } from '../support/dns-server.ts';
 import { Wire } from '../support/wire.ts';
@@ -136,7 +136,7 @@ async function box(resolver: string, outboundPort: number, policyPort: number): 
     await wire.command('DATA');
     wire.send(`From: ${ME}\r\n\r\nHello\r\n.\r\n`);
     const said = await wire.reply();
-    const trace = /it is (\S+)$/.exec(said)?.[1];
+    const trace = /queued as (\S+)$/.exec(said)?.[1];
     if (trace === undefined) throw new Error(said);
     const { promise, resolve } = Promise.withResolvers<Attempt>();
     waiting.set(trace, resolve);
@@ -145,7 +145,7 @@ async function box(resolver: string, outboundPort: number, policyPort: number): 
 }
 
 async function ask(dataDir: string, operation: string, input: object): Promise<unknown> {
-  const answer = await askServer(dataDir, operation, input);
+  const answer = await callServer(dataDir, operation, input);
   if (answer.kind !== 'done') throw new Error(`${operation}: ${answer.message}`);
   return answer.result;
 }
@@ -162,7 +162,7 @@ test('a certificate for another name: nothing reaches Postfix, and the reason sa
   const attempt = await world.send('misnamed.test');
   expect(attempt).toMatchObject({ outcome: 'deferred', status: '4.7.5' });
   expect(attempt.text).toBe(
-    'the MTA-STS policy of misnamed.test (mode enforce) allows no mail to mx.misnamed.test as it is: its certificate is not for the name mx.misnamed.test; its operator has to give it a certificate for its name',
+    'the MTA-STS policy of misnamed.test (mode enforce) forbids mail to mx.misnamed.test: its certificate is not for the name mx.misnamed.test; its operator has to install a certificate for its name',
   );
 });
 

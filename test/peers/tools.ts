@@ -18,7 +18,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   '/usr/lib/dovecot/imap': 'dovecot-imapd',
 };
 
-/** What they load, as lines for `python3 -c` and `perl -e`. */
+/** Modules they load, as lines for `python3 -c` and `perl -e`. */
 const LIBRARIES: readonly (readonly [program: string, flag: string, line: string, apt: string])[] = [
   ['/usr/bin/python3', '-c', 'import dkim', 'python3-dkim'],
   ['/usr/bin/python3', '-c', 'import nacl', 'python3-nacl'],

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { tokenCaller } from '../../src/operations/caller.ts';
+import { tokenCaller } from '../../src/core/caller.ts';
 import { findOperation } from '../../src/operations/catalogue.ts';
-import { perform, type Performed } from '../../src/operations/perform.ts';
-import type { World } from '../../src/operations/world.ts';
+import { perform, type OperationOutcome } from '../../src/operations/perform.ts';
+import type { TestContext } from './world.ts';
 import { addToken, findToken, type NewToken } from '../../src/tokens/commands.ts';
-import { ALL_ACTIONS } from '../../src/tokens/token.ts';
+import { ALL_ACTIONS } from '../../src/core/token.ts';
 
 /** A token of the operator's organization with all actions. */
-export function mintToken({ store }: World, over: Partial<NewToken> = {}): Promise<number> {
+export function mintToken({ store }: TestContext, over: Partial<NewToken> = {}): Promise<number> {
   return store.write(addToken, {
     hash: randomBytes(32),
     organization: 1,
@@ -25,7 +25,12 @@ export function mintToken({ store }: World, over: Partial<NewToken> = {}): Promi
 }
 
 /** A call of a tool by a token that holds. */
-export async function asToken(world: World, id: number, name: string, input: object = {}): Promise<Performed> {
+export async function asToken(
+  world: TestContext,
+  id: number,
+  name: string,
+  input: object = {},
+): Promise<OperationOutcome> {
   const token = await world.store.read(findToken, { id });
   const operation = findOperation(name);
   if (token === undefined || operation === undefined) throw new Error(`no token, or no ${name}`);
@@ -34,7 +39,7 @@ export async function asToken(world: World, id: number, name: string, input: obj
 
 /** The same, where it must be done. */
 export async function resultFor(
-  world: World,
+  world: TestContext,
   id: number,
   name: string,
   input: object = {},

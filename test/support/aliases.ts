@@ -1,6 +1,6 @@
-import { addAlias, type Alias, aliasesOf, type NewAlias } from '../../mail/store/alias.ts';
-import { domainsOf } from '../../mail/store/domain.ts';
-import { findMailbox } from '../../mail/store/mailbox.ts';
+import { addAlias, type Alias, aliasesOf, type NewAlias } from '../../mail/store/address/alias.ts';
+import { domainsOf } from '../../mail/store/address/domain.ts';
+import { findMailbox } from '../../mail/store/mailbox/mailbox.ts';
 import type { TestStore } from './store.ts';
 
 /** An alias of the tenant of `box.test`. */

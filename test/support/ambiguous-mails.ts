@@ -11,7 +11,7 @@ const MIXED = 'Content-Type: multipart/mixed; boundary=b\r\n';
 /** Two parts and their end. */
 const BODY = `--b\r\n${PLAIN}--b\r\n${FILE}--b--\r\n`;
 
-/** Of the header, what is said of the body in more than one way. */
+/** Headers that describe the body in more than one way. */
 const HEADERS: readonly [name: string, header: string][] = [
   ['two types', `Content-Type: text/plain\r\n${MIXED}`],
   ['two types, the other way round', `${MIXED}Content-Type: text/plain\r\n`],
@@ -45,7 +45,7 @@ const HEADERS: readonly [name: string, header: string][] = [
   ['a mail in a multipart that says it is digest', 'Content-Type: multipart/digest; boundary=b\r\n'],
 ];
 
-/** Of the body, where parts begin and end. */
+/** Bodies in which the begin or the end of a part is ambiguous. */
 const BODIES: readonly [name: string, body: string][] = [
   ['a preamble like a part', `Content-Type: text/html\r\n\r\n<b>x</b>\r\n${BODY}`],
   ['an epilogue like a part', `${BODY}--b\r\n${HTML}--b--\r\n`],

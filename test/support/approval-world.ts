@@ -1,9 +1,9 @@
 import Fastify, { type FastifyInstance } from 'fastify';
-import { addAccount } from '../../mail/store/account.ts';
-import { addDomain } from '../../mail/store/domain.ts';
-import { type OutboxItem, outboxItem } from '../../mail/delivery/outbox-items.ts';
+import { addAccount } from '../../mail/store/account/account.ts';
+import { addDomain } from '../../mail/store/address/domain.ts';
+import { type OutboxItem, findOutboxItem } from '../../mail/delivery/outbox-items.ts';
 import { type Command, command } from '../../mail/store/engine/types.ts';
-import { publicId } from '../../src/ids.ts';
+import { publicId } from '../../src/core/ids.ts';
 import { portalRoutes } from '../../src/portal/routes.ts';
 import { holdMail } from './held-mail.ts';
 import { PEOPLE_TEST_COMMANDS, unclaimed } from './people.ts';
@@ -83,7 +83,7 @@ export class ApprovalWorld implements AsyncDisposable {
   }
 
   async item(id: number): Promise<OutboxItem | undefined> {
-    return this.made.world.store.read(outboxItem, { id, now: this.made.store.clock.now });
+    return this.made.world.store.read(findOutboxItem, { id, now: this.made.store.clock.now });
   }
 
   break(sql: string): Promise<unknown> {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { sealMessage } from 'mailauth';
-import { sealHeaders } from '../../mail/auth/arc-seal.ts';
+import { sealArc } from '../../mail/auth/arc-seal.ts';
 import type { ChainStatus } from '../../mail/auth/authentication.ts';
 import { bodyHasher } from '../../mail/auth/dkim-body.ts';
 import { dkimRecord } from '../../mail/auth/dkim-key.ts';
@@ -14,10 +14,10 @@ const other: DkimKey = {
   key: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
 };
 
-/** The record of the hops before us. */
+/** Key record of the previous hops. */
 export const HOP_ZONE: FakeZone = { 'TXT arc._domainkey.hop.example': [dkimRecord(other.key)] };
 
-/** The message as it leaves another forwarder, which seals with the library and adds to a chain that passes. */
+/** Simulates another forwarder that adds an ARC set with the library to a passing chain. */
 export async function hop(message: Buffer, instance: number): Promise<Buffer> {
   const sealed = await sealMessage(message, {
     signingDomain: other.domain,
@@ -30,7 +30,7 @@ export async function hop(message: Buffer, instance: number): Promise<Buffer> {
   return Buffer.concat([sealed, message]);
 }
 
-/** The message with results of ours and our seal. */
+/** Adds our results and our ARC set to a message. */
 export async function sealed(message: Buffer, keys: readonly DkimKey[], arc: ChainStatus): Promise<Buffer> {
   const whole = Buffer.concat([
     Buffer.from(`Authentication-Results: mail.box.test;\r\n\tdmarc=pass header.from=box.test;\r\n\tarc=${arc}\r\n`),
@@ -39,6 +39,6 @@ export async function sealed(message: Buffer, keys: readonly DkimKey[], arc: Cha
   const end = whole.indexOf('\r\n\r\n');
   const hasher = bodyHasher();
   hasher.update(whole.subarray(end + 4));
-  const seal = await sealHeaders(whole.subarray(0, end + 2), hasher.digest(), { keys, arc, now: Date.now() });
+  const seal = await sealArc(whole.subarray(0, end + 2), hasher.digest(), { keys, arc, now: Date.now() });
   return Buffer.concat([seal, whole]);
 }

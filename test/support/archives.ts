@@ -11,6 +11,8 @@ interface Packed {
   unlisted?: true;
   /** Its sizes stand behind it. */
   streamed?: true;
+  /** Its data as it is packed; left out: deflated. */
+  packed?: Buffer;
 }
 
 /** A zip archive. APPNOTE 4.3. */
@@ -19,7 +21,7 @@ export function zipOf(files: readonly Packed[]): Buffer {
   const directory: Buffer[] = [];
   let at = 0;
   for (const file of files) {
-    const packed = file.method === 0 ? file.data : deflateRawSync(file.data);
+    const packed = file.packed ?? (file.method === 0 ? file.data : deflateRawSync(file.data));
     const local = localOf(file, packed);
     if (file.unlisted !== true) directory.push(entryOf(file, packed, at));
     parts.push(local);

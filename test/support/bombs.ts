@@ -1,4 +1,4 @@
-/** Octets, about, of each: what the doors take. */
+/** Approximate size of each message in octets, which the listeners accept. */
 const SIZE = 25_000_000;
 const FROM = 'From: bomb@far.example\r\n';
 

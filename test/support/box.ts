@@ -4,43 +4,43 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type ControlAnswer, askServer } from '../../src/control/client.ts';
+import { type ControlAnswer, callServer } from '../../src/control/client.ts';
 import { freePort } from './free-port.ts';
 
 const COMMAND = join(import.meta.dirname, '../../bin/mailstead');
-/** Generous, as the machine may be busy with other things; what is measured has bounds of its own. */
-const LONGEST_START_MS = 30_000;
-const LONGEST_STOP_MS = 35_000;
+/** Generous, because the machine may be busy. */
+const MAX_START_MS = 30_000;
+const MAX_STOP_MS = 35_000;
 
-export type Door = 'smtp' | 'submission' | 'submissions' | 'imap' | 'imaps' | 'http' | 'https' | 'dns';
+export type ListenerName = 'smtp' | 'submission' | 'submissions' | 'imap' | 'imaps' | 'http' | 'https' | 'dns';
 
 export interface BoxOptions {
-  /** Runs live mode under this name, on loopback all the same. */
+  /** Runs live mode under this host name, still on loopback. */
   hostname?: string;
-  /** More settings, their names without MAILSTEAD_; what is here wins. */
+  /** Additional settings without the prefix MAILSTEAD_; they override the defaults. */
   settings?: Readonly<Record<string, string>>;
-  /** A directory that is there already and stays; by default one is made and removed. */
+  /** Existing directory, which is kept; by default a temporary one. */
   dataDir?: string;
-  /** Put in front of the command, such as `['strace', '-f']`. The signals then go to that program. */
+  /** Command prefix such as `['strace', '-f']`. Signals go to that program. */
   wrapper?: readonly string[];
 }
 
-/** A line of the log; other output is not here. */
+/** A JSON line of the log. */
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
 
 /** The appliance as a process of its own, on free ports of loopback. */
 export class Box implements AsyncDisposable {
-  /** Local mode's mailbox, and what is a password for it. */
+  /** The mailbox of local mode, and its password. */
   readonly address = 'me@box.test';
   readonly password = 'correct-horse-battery';
   readonly dataDir: string;
-  /** What the log said, over all starts. */
+  /** Log lines of all starts. */
   readonly log: LogLine[] = [];
-  /** Every line that was printed, standard error included, over all starts. */
+  /** All printed lines of all starts, standard error included. */
   readonly printed: string[] = [];
-  /** From spawning the process to its ready line, at the last start. */
+  /** Time from spawn to the ready line of the last start. */
   startMs = 0;
-  #ports: Readonly<Partial<Record<Door, number>>> = {};
+  #ports: Readonly<Partial<Record<ListenerName, number>>> = {};
   #child: ChildProcess | undefined;
   #ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }> | undefined;
   readonly #options: BoxOptions;
@@ -57,14 +57,14 @@ export class Box implements AsyncDisposable {
     return pid;
   }
 
-  /** The port of a door, which stays the same over restarts. */
-  port(door: Door): number {
-    const port = this.#ports[door];
-    if (port === undefined) throw new Error(`the box has no door ${door}`);
+  /** Port of a listener; stays the same over restarts. */
+  port(listener: ListenerName): number {
+    const port = this.#ports[listener];
+    if (port === undefined) throw new Error(`the box has no listener ${listener}`);
     return port;
   }
 
-  get ports(): Readonly<Partial<Record<Door, number>>> {
+  get ports(): Readonly<Partial<Record<ListenerName, number>>> {
     return this.#ports;
   }
 
@@ -76,7 +76,7 @@ export class Box implements AsyncDisposable {
     return { ...Object.fromEntries(rest), MAILSTEAD_DATA_DIR: this.dataDir };
   }
 
-  /** Starts the process; resolves when it is ready, fails with what it printed when it ends before. */
+  /** Starts the process and waits until it is ready; throws with its output if it exits first. */
   async start(): Promise<void> {
     if (this.#child !== undefined) throw new Error('the box is running already');
     const from = performance.now();
@@ -86,7 +86,7 @@ export class Box implements AsyncDisposable {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
-    // Not 'exit': the last words are read by then.
+    // Not 'exit': all output is read by then.
     this.#ended = once(child, 'close').then(([code, signal]) => {
       this.#child = undefined;
       this.#changed();
@@ -100,52 +100,52 @@ export class Box implements AsyncDisposable {
       () =>
         this.log.slice(first).find((line) => line.msg === 'ready') ?? (this.#child === undefined ? 'ended' : undefined),
       'ready',
-      LONGEST_START_MS,
+      MAX_START_MS,
     );
     if (ready === 'ended') throw new Error(`the box ended before it was ready:\n${this.printed.slice(-20).join('\n')}`);
     this.startMs = performance.now() - from;
-    this.#ports = ready['listeners'] as Record<Door, number>;
+    this.#ports = ready['listeners'] as Record<ListenerName, number>;
   }
 
-  /** Ends it in good order; fails when it takes too long or does not exit with 0. */
+  /** Stops with SIGTERM; throws if it takes too long or exits with another code than 0. */
   async stop(): Promise<void> {
     const { code, signal } = await this.#end('SIGTERM');
     if (code === 0) return;
     throw new Error(`the box ended with ${code ?? signal}:\n${this.printed.slice(-20).join('\n')}`);
   }
 
-  /** SIGKILL, as a crash does it. */
+  /** Kills with SIGKILL, like a crash. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }
 
-  /** Waits for an end that something else brings about, and answers how it was. */
+  /** Waits for the exit and returns its code and signal. */
   async ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
     if (this.#ended === undefined) throw new Error('the box was never started');
     return this.#ended;
   }
 
-  /** Starts it again on the same ports and data, ending it in good order first when it runs. */
+  /** Restarts on the same ports and data. */
   async restart(): Promise<void> {
     if (this.#child !== undefined) await this.stop();
     await this.start();
   }
 
-  /** Whether the process runs. */
+  /** True while the process runs. */
   get running(): boolean {
     return this.#child !== undefined;
   }
 
-  /** Asks for an operation over the operator's socket and answers its result. */
+  /** Calls an operation over the operator's socket. */
   async ask(operation: string, input: object = {}): Promise<unknown> {
-    const answer: ControlAnswer = await askServer(this.dataDir, operation, input);
+    const answer: ControlAnswer = await callServer(this.dataDir, operation, input);
     if (answer.kind !== 'done') throw new Error(`${operation}: ${answer.message}`);
     return answer.result;
   }
 
-  /** Waits for a line of the log, also one that is there already. */
+  /** Waits for a log line; earlier lines count too. */
   logged(found: (line: LogLine) => boolean, what = 'a line of the log'): Promise<LogLine> {
-    return this.#waitFor(() => this.log.find(found), what, LONGEST_START_MS);
+    return this.#waitFor(() => this.log.find(found), what, MAX_START_MS);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -156,14 +156,21 @@ export class Box implements AsyncDisposable {
   async #settings(): Promise<Record<string, string>> {
     const { hostname } = this.#options;
     const ports: Record<string, string> = {};
-    for (const door of ['smtp', 'submission', 'submissions', 'imap', 'imaps', 'http', 'https'] as const) {
-      ports[`${door.toUpperCase()}_PORT`] = String(this.#ports[door] ?? (await freePort()));
+    for (const listener of ['smtp', 'submission', 'submissions', 'imap', 'imaps', 'http', 'https'] as const) {
+      ports[`${listener.toUpperCase()}_PORT`] = String(this.#ports[listener] ?? (await freePort()));
     }
     const all: Record<string, string> = {
       ...ports,
       ...(hostname === undefined
         ? { LOCAL_PASSWORD: this.password }
-        : { HOSTNAME: hostname, LISTEN: '127.0.0.1', ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8' }),
+        : {
+            HOSTNAME: hostname,
+            LISTEN: '127.0.0.1',
+            ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
+            // Tests speak plain HTTP to a live box, as behind a proxy.
+            BASE_URL: `http://${hostname}`,
+            BOOTSTRAP: 'open',
+          }),
       LOG_FORMAT: 'json',
       ...this.#options.settings,
     };
@@ -188,7 +195,7 @@ export class Box implements AsyncDisposable {
     for (;;) {
       const value = found();
       if (value !== undefined) return value;
-      if (late.aborted) throw new Error(`waited in vain for ${what}:\n${this.printed.slice(-20).join('\n')}`);
+      if (late.aborted) throw new Error(`timed out waiting for ${what}:\n${this.printed.slice(-20).join('\n')}`);
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#listeners.push(resolve);
       late.addEventListener('abort', () => resolve(), { once: true });
@@ -200,7 +207,7 @@ export class Box implements AsyncDisposable {
     if (this.#child === undefined || this.#ended === undefined) throw new Error('the box is not running');
     const child = this.#child;
     child.kill(signal);
-    const tooLong = setTimeout(() => child.kill('SIGKILL'), LONGEST_STOP_MS);
+    const tooLong = setTimeout(() => child.kill('SIGKILL'), MAX_STOP_MS);
     try {
       return await this.#ended;
     } finally {
@@ -219,7 +226,7 @@ function asLog(line: string): LogLine | undefined {
   }
 }
 
-/** Starts a box and waits until it is ready. In local mode `box.address` and `box.password` log in. */
+/** Starts a server and waits until it is ready. In local mode `box.address` and `box.password` log in. */
 export async function startBox(options: BoxOptions = {}): Promise<Box> {
   const box = new Box(options.dataDir ?? (await mkdtemp(join(tmpdir(), 'box-'))), options);
   try {

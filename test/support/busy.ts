@@ -1,4 +1,4 @@
 import { availableParallelism, loadavg } from 'node:os';
 
-/** How much longer things take on a machine that is busy with others. */
+/** Factor by which other load slows this machine down, at least 1. */
 export const busy = (): number => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());

@@ -1,12 +1,12 @@
 import type { Settings } from '../../config/settings.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import type { Caller } from '../../src/operations/caller.ts';
-import type { Operation } from '../../src/operations/operation.ts';
-import { perform, type Performed } from '../../src/operations/perform.ts';
-import type { Refusal } from '../../src/operations/refusal.ts';
-import type { World } from '../../src/operations/world.ts';
+import type { Caller } from '../../src/core/caller.ts';
+import type { Operation } from '../../src/core/operation.ts';
+import { perform, type OperationOutcome } from '../../src/operations/perform.ts';
+import type { Refusal } from '../../src/core/refusal.ts';
+import type { TestContext } from './world.ts';
 import { insertOrganization } from '../../src/organizations/commands.ts';
-import { ALL_ACTIONS, granted } from '../../src/tokens/token.ts';
+import { ALL_ACTIONS, expandActions } from '../../src/core/token.ts';
 import { testWorld, type TestWorld } from './world.ts';
 
 const makeOrganization = command('test-make-organization', async (tx, input: { name: string }, stamp) => {
@@ -22,11 +22,11 @@ const runSql = command('test-run-sql', (tx, { sql, values }: { sql: string; valu
 
 /** A world in which operations are performed by organizations of their own. */
 export interface Calls extends AsyncDisposable {
-  world: World;
+  world: TestContext;
   test: TestWorld;
   /** A new, claimed organization; a full token of it. */
   organization(name: string): Promise<Caller>;
-  perform(caller: Caller, operation: Operation, input?: object): Promise<Performed>;
+  perform(caller: Caller, operation: Operation, input?: object): Promise<OperationOutcome>;
   /** The result; throws when it was refused. */
   done<T = Record<string, unknown>>(caller: Caller, operation: Operation, input?: object): Promise<T>;
   /** The refusal; throws when it was done. */
@@ -36,19 +36,19 @@ export interface Calls extends AsyncDisposable {
 }
 
 export async function calls(
-  over: Partial<Omit<World, 'settings'>> & { settings?: Partial<Settings> } = {},
+  over: Partial<Omit<TestContext, 'settings'>> & { settings?: Partial<Settings> } = {},
 ): Promise<Calls> {
   const { settings, ...parts } = over;
   const test = await testWorld(parts, [makeOrganization, runSql] as never);
-  const world: World = { ...test.world, settings: { ...test.world.settings, ...settings } };
+  const world: TestContext = { ...test.world, settings: { ...test.world.settings, ...settings } };
   const ask: Calls['perform'] = (caller, operation, input = {}) => perform(world, operation, caller, input);
   return {
     world,
     test,
     async organization(name) {
       const { id } = await world.store.write(makeOrganization, { name });
-      // What is sent with a token that is none any more is refused.
-      const sql = `INSERT INTO token (id, token_hash, organization_id, name, shown, actions, owner, created_by, created_at)
+      // The token needs a row: mail of a token that no longer exists is refused.
+      const sql = `INSERT INTO token (id, token_hash, organization_id, name, display_prefix, actions, owner, created_by, created_at)
         VALUES (?1, randomblob(32), ?1, 'test', 'mst_0', 'read manage', 1, 'bootstrap', 0)`;
       await world.store.write(runSql, { sql, values: [id] });
       return fullToken(id);
@@ -79,7 +79,7 @@ export function fullToken(organization: number): Caller {
   return {
     kind: 'token',
     organization,
-    actions: granted(ALL_ACTIONS),
+    actions: expandActions(ALL_ACTIONS),
     project: null,
     service: null,
     mailboxes: null,

@@ -1,13 +1,14 @@
+import { operatorCaller, tokenCaller } from '../../src/core/caller.ts';
 import { randomBytes } from 'node:crypto';
 import { type Command, command, query } from '../../mail/store/engine/types.ts';
-import { CanaryHerald } from '../../src/canaries/herald.ts';
-import { operatorCaller, tokenCaller } from '../../src/operations/caller.ts';
+import { canaryAlerts } from '../../src/canaries/notice-source.ts';
+import { Notifier } from '../../src/notices/notifier.ts';
 import { findOperation } from '../../src/operations/catalogue.ts';
-import type { Operation } from '../../src/operations/operation.ts';
-import { perform, type Performed } from '../../src/operations/perform.ts';
+import type { Operation } from '../../src/core/operation.ts';
+import { perform, type OperationOutcome } from '../../src/operations/perform.ts';
 import { insertMember, insertPendingUser } from '../../src/people/commands.ts';
 import { addToken, findToken } from '../../src/tokens/commands.ts';
-import { ALL_ACTIONS } from '../../src/tokens/token.ts';
+import { ALL_ACTIONS } from '../../src/core/token.ts';
 import { quiet } from '../../mail/log.ts';
 import { proveOwner } from './people.ts';
 import { SendWorld } from './send-world.ts';
@@ -18,7 +19,7 @@ const auditRows = query('test-audit-rows', (rx) =>
     'SELECT operation, actor, outcome, detail FROM audit ORDER BY id',
   ),
 );
-/** Of the box, decoded, oldest first. */
+/** Notices of the box, decoded, oldest first. */
 const letters = query('test-box-letters', async (rx) => {
   const rows = await rx.all<{ data: Uint8Array }>(
     `SELECT b.data FROM submission s JOIN blob b ON b.id = s.blob_id WHERE s.tenant = 0 ORDER BY s.id`,
@@ -76,19 +77,19 @@ export class CanaryWorld implements AsyncDisposable {
     });
   }
 
-  asToken(id: number, name: string, input: object = {}): Promise<Performed> {
+  asToken(id: number, name: string, input: object = {}): Promise<OperationOutcome> {
     const found = findOperation(name) ?? UNLISTED.find((one) => one.name === name);
     if (found === undefined) throw new Error(`no ${name}`);
     return this.#perform(id, found, input);
   }
 
-  async #perform(id: number, found: Operation, input: object): Promise<Performed> {
+  async #perform(id: number, found: Operation, input: object): Promise<OperationOutcome> {
     const token = await this.world.store.read(findToken, { id });
     if (token === undefined) throw new Error(`no token ${id}`);
     return perform(this.world, found, tokenCaller(token, 'rest', '192.0.2.1'), input);
   }
 
-  asPerson(name: string, input: object = {}): Promise<Performed> {
+  asPerson(name: string, input: object = {}): Promise<OperationOutcome> {
     const found = findOperation(name);
     if (found === undefined) throw new Error(`no ${name}`);
     return perform(this.world, found, operatorCaller(), input);
@@ -121,11 +122,11 @@ export class CanaryWorld implements AsyncDisposable {
     return this.world.store.write(addOwner, email);
   }
 
-  /** Has the owners told, and answers all letters of the box. */
+  /** Runs the notifier, and returns all notices of the box. */
   async told(): Promise<string[]> {
     const { world } = this;
-    await using herald = new CanaryHerald({ ...world, queued: () => undefined, log: quiet });
-    await herald.run();
+    const notifier = new Notifier({ ...world, sources: [canaryAlerts(world)], queued: () => undefined, log: quiet });
+    await notifier.run();
     return world.store.read(letters, undefined);
   }
 

@@ -4,7 +4,7 @@ import type { Box } from './box.ts';
 
 const EVERY_MS = 100;
 
-/** What others had to wait while something heavy went on, in ms. */
+/** Delay of other requests during heavy work, in ms. */
 export interface Waits {
   asked: number;
   p99: number;

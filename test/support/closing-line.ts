@@ -30,7 +30,7 @@ export default class ClosingLine implements Reporter {
   }
 }
 
-/** The first line of why, to be told apart from another day's. */
+/** First line of the reason, to distinguish it from others. */
 function inShort(message = ''): string {
   const [first = ''] = stripVTControlCharacters(message).split('\n');
   return first === '' ? '' : `: ${first.slice(0, 200)}`;

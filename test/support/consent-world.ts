@@ -1,16 +1,15 @@
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import { command } from '../../mail/store/engine/types.ts';
-import { httpDoors } from '../../src/http/doors.ts';
-import { HttpLimits } from '../../src/http/rate.ts';
-import type { World } from '../../src/operations/world.ts';
+import { httpEndpoints } from '../../src/start/protocol-servers.ts';
+import { HttpLimits } from '../../src/http/rate-limits.ts';
+import { type TestContext, testWorld, type TestWorld } from './world.ts';
 import { insertMember, insertPendingUser } from '../../src/people/commands.ts';
 import { removeMember, type Role, updateMember } from '../../src/people/member-commands.ts';
-import { beginSession } from '../../src/people/sessions.ts';
+import { beginSession } from '../../src/people/sign-in.ts';
 import { testGuard } from './guard.ts';
 import { testAccount } from './store.ts';
 import { Visitor } from './visitor.ts';
-import { testWorld, type TestWorld } from './world.ts';
 
 const plantMember = command(
   'test-plant-member',
@@ -42,9 +41,9 @@ export interface Someone {
   visitor: Visitor;
 }
 
-/** All HTTP doors on a store of their own, with a clock that tests turn: the operator's organization and two mailboxes. */
+/** All HTTP endpoints on their own store with a fake clock: the operator's organization and two mailboxes. */
 export interface ConsentWorld extends AsyncDisposable {
-  world: World;
+  world: TestContext;
   clock: { now: number };
   base: string;
   /** Accounts of organization 1. */
@@ -57,7 +56,7 @@ export interface ConsentWorld extends AsyncDisposable {
   leave(user: number): Promise<void>;
 }
 
-export async function consentWorld(over: Partial<World> = {}): Promise<ConsentWorld> {
+export async function consentWorld(over: Partial<TestContext> = {}): Promise<ConsentWorld> {
   let base = '';
   const made: TestWorld = await testWorld(
     { baseUrl: () => base, limits: new HttpLimits(() => true, testGuard()), ...over },
@@ -66,7 +65,7 @@ export async function consentWorld(over: Partial<World> = {}): Promise<ConsentWo
   const { world } = made;
   const { store } = world;
   const app = Fastify();
-  for (const door of httpDoors(world)) await app.register(async (inner) => door(inner as never));
+  for (const door of httpEndpoints(world)) await app.register(async (inner) => door(inner as never));
   await app.listen({ host: '127.0.0.1', port: 0 });
   base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const { account: anna } = await testAccount(made.store.store, 'anna');

@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 
-/** Whether the machine has curl; the journeys by curl need it. */
+/** True if the machine has curl, which the journeys by curl need. */
 export const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
 /** Runs curl with these arguments; rejects with what it said when it fails. */

@@ -1,4 +1,4 @@
-/** What some server somewhere takes for the end of a message. Each is sent in a text, followed by a second message. */
+/** Octets that some servers take for the end of a message. Each is sent in a text, followed by a second message. */
 export const dataEnds: readonly [string, string | Buffer][] = [
   ['LF.LF', '\n.\n'],
   ['LF.CRLF', '\n.\r\n'],

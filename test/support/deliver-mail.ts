@@ -11,11 +11,11 @@ interface To {
   /** The address as the sender gave it. */
   to: string;
   folder?: 'inbox' | 'junk' | 'rejects';
-  /** What the judge found out; null: it was not asked. */
+  /** Trust object from the filter; null: the message was not filtered. */
   trust?: Partial<Trust> | null;
 }
 
-/** Delivers a message as the SMTP door does, in one commit. Lines may end in LF. */
+/** Delivers a message as the SMTP receiver does, in one commit. Lines may end in LF. */
 export async function deliverMail(
   store: MailStore,
   { account, to, folder = 'inbox', trust = {} }: To,

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, createPublicKey, sign } from 'node:crypto';
 
-/** Keys of the kinds that are found, made once a process. */
-export const MAKERS = {
+/** Keys of all types in use, generated once a process. */
+export const SIGNING_KEYS = {
   rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
   rsa1024: generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey,
   rsa768: generateKeyPairSync('rsa', { modulusLength: 768 }).privateKey,
@@ -15,31 +15,30 @@ export function publicPart(key: KeyObject, type: 'spki' | 'pkcs1' = 'spki'): str
   return Buffer.from(made.export({ format: 'jwk' }).x ?? '', 'base64url').toString('base64');
 }
 
-export interface Made {
+export interface SignatureInput {
   /** The whole message, its fields with CRLF, an empty line, the body. */
   message: string;
   key?: KeyObject;
-  /** Tags in their order; `bh` and `b` are computed unless they are given, undefined leaves one out. */
+  /** Tags in order; `bh` and `b` are computed unless given, undefined omits a tag. */
   tags?: Record<string, string | undefined>;
   field?: string;
-  /** What is hashed. */
+  /** Hash algorithm. */
   digest?: 'sha256' | 'sha1';
   /** False writes the field on one line. */
   fold?: boolean;
 }
 
 /**
- * A message with one more DKIM-Signature in front of it, made of regular expressions over the whole text. It signs
- * whatever it is told to, right or wrong, and shares nothing with the engine.
+ * Prepends a DKIM-Signature to a message. Signs any input, valid or not, and shares nothing with the engine.
  */
-export function dkimMade({
+export function signMessage({
   message,
-  key = MAKERS.rsa,
+  key = SIGNING_KEYS.rsa,
   tags = {},
   field = 'DKIM-Signature',
   digest = 'sha256',
   fold = true,
-}: Made): string {
+}: SignatureInput): string {
   const ed25519 = key.asymmetricKeyType === 'ed25519';
   const all: Record<string, string | undefined> = {
     v: '1',

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, generateKeyPairSync, verify, type KeyObject } from 'node:crypto';
 import type { DkimKey } from '../../mail/auth/dkim-sign.ts';
 
-/** A pair of keys for `domain`, made once a process since RSA keys are slow to make. */
+/** Keys of box.test, generated once a process as RSA key generation is slow. */
 export const testKeys: readonly DkimKey[] = [
   {
     domain: 'box.test',
@@ -13,8 +13,8 @@ export const testKeys: readonly DkimKey[] = [
 ];
 
 /**
- * Verifies the topmost `count` DKIM-Signature fields of a message by the plainest reading of RFC 6376, made of regular
- * expressions over the whole text and sharing nothing with the signer. Answers what is wrong with each, or 'pass'.
+ * Verifies the topmost `count` DKIM-Signature fields with an independent, simple implementation of RFC 6376 that shares
+ * nothing with the signer. Returns the failure of each, or 'pass'.
  */
 export function verifyAll(message: Buffer, keys: readonly DkimKey[], count = keys.length): string[] {
   const text = message.toString('latin1');

@@ -16,7 +16,7 @@ const AD = 0x20;
 const CODES = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 };
 
 /**
- * What a scripted name server answers: records as in a zone file (`'10 mx.example'`, `'192.0.2.1'`), a response code,
+ * Answer of a scripted name server: records as in a zone file (`'10 mx.example'`, `'192.0.2.1'`), a response code,
  * or silence. A record may begin with `CNAME `.
  */
 export type DnsAnswer = readonly string[] | keyof typeof CODES | 'silence';
@@ -27,7 +27,7 @@ export interface DnsServer extends AsyncDisposable {
   /** Keys are `TYPE name`, such as `MX remote.test`; a name that has no key at all does not exist. */
   zone: Record<string, DnsAnswer>;
   ttl: number;
-  /** Whether what is said of a name is proved by DNSSEC: it says so to who asks. RFC 6840 5.8. */
+  /** True if DNSSEC secures the answers for a name: the AD bit is set for clients that request it. RFC 6840 5.8. */
   secure: (name: string) => boolean;
   /** Every question asked so far. */
   asked: string[];
@@ -62,7 +62,7 @@ export async function dnsServer(
     head.writeUInt16BE(records.length, 6);
     head.writeUInt32BE(0, 8);
     const body = records.flatMap((record, at) => {
-      // What follows an alias belongs to the name that it leads to.
+      // Records after an alias belong to the name that it leads to.
       const owner =
         records
           .slice(0, at)

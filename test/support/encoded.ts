@@ -1,8 +1,8 @@
 import type { Part } from '../../mail/message/parts.ts';
-import type { Encoded } from '../../src/reading/encoded.ts';
+import type { EncodedText } from '../../src/core/text-tasks.ts';
 
 /** A text/html part as it lies in a message, in UTF-8 and without a transfer encoding. */
-export function encodedHtml(html: string): Encoded {
+export function encodedHtml(html: string): EncodedText {
   const octets = Buffer.from(html);
   const part: Part = {
     path: '1',

@@ -1,5 +1,6 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { join } from 'node:path';
+import { writeHooks } from '../../mail/agents/hooks.ts';
 import type { Write } from '../../mail/store/engine/types.ts';
 
 /** Reads a store, and writes down how each statement goes about it; what would write is only written down. */
@@ -28,6 +29,7 @@ export function explained(dataDir: string): Explained {
       return Promise.resolve({ changes: 0, id: 0 });
     },
     touched: () => undefined,
+    hooks: writeHooks,
   };
   return { tx: tx as unknown as Write, plans, [Symbol.dispose]: () => db.close() };
 }

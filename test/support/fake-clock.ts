@@ -1,7 +1,7 @@
-import type { Clock } from '../../mail/relay/clock.ts';
+import type { RelayClock } from '../../mail/relay/clock.ts';
 
 /** A clock that stands still until it is turned. */
-export class FakeClock implements Clock {
+export class FakeClock implements RelayClock {
   #wall: number;
   #monotonic = 0;
   #timers: { at: number; call: () => void }[] = [];

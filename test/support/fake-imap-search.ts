@@ -1,5 +1,5 @@
-import type { MailboxView } from '../../mail/imap/needs.ts';
-import { search } from '../../mail/imap/search/evaluate.ts';
+import type { MailboxView } from '../../mail/imap/imap-store.ts';
+import { searchMailbox } from '../../mail/imap/search/evaluate.ts';
 import type { SearchRow } from '../../mail/imap/search/evaluate.ts';
 import type { SearchProgram } from '../../mail/imap/search/program.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
@@ -19,7 +19,7 @@ export async function evaluateSearch(
   view: MailboxView,
   program: SearchProgram,
 ): Promise<Uint32Array | { kind: 'too-long' }> {
-  const outcome = await search<Stored>(program, view, {
+  const outcome = await searchMailbox<Stored>(program, view, {
     rows: (uids) => uids.flatMap((uid) => rowOf(messages, view.mailbox, uid)),
     header: (row) => row.bytes.subarray(0, indexMessage(row.bytes).headerLength),
     whole: (row) => row.bytes,

@@ -1,16 +1,16 @@
-import { DELETED, SEEN } from '../../mail/imap/needs.ts';
+import { DELETED, SEEN } from '../../mail/imap/imap-store.ts';
 import type {
   AppendOutcome,
   AppendSink,
   ContentRef,
   FlagSet,
   ImapStore,
-  MailboxInfo,
-  MailboxRole,
+  ImapMailboxInfo,
+  ImapMailboxRole,
   MailboxView,
   MessageRow,
   ViewChange,
-} from '../../mail/imap/needs.ts';
+} from '../../mail/imap/imap-store.ts';
 import type { SearchProgram } from '../../mail/imap/search/program.ts';
 import { evaluateSearch } from './fake-imap-search.ts';
 import { structureOf } from './fake-imap-structure.ts';
@@ -34,8 +34,8 @@ class FakeMailbox implements MailboxView {
   length = 0;
   gone = false;
   subscribed = true;
-  role: MailboxRole | null = null;
-  /** How many sessions have it open. */
+  role: ImapMailboxRole | null = null;
+  /** Number of sessions that have it open. */
   opened = 0;
   readonly messages = new Map<number, Message>();
   readonly expunged = new Map<number, Message>();
@@ -133,7 +133,7 @@ class FakeMailbox implements MailboxView {
     return dropped;
   }
 
-  info(hasChildren: boolean): MailboxInfo {
+  info(hasChildren: boolean): ImapMailboxInfo {
     const all = [...this.messages.values()];
     return {
       id: this.mailbox,
@@ -176,7 +176,7 @@ export class FakeImapStore implements ImapStore {
   constructor() {
     this.make('INBOX', 'inbox');
     for (const role of ['Drafts', 'Sent', 'Junk', 'Trash', 'Archive']) {
-      this.make(role, role.toLowerCase() as MailboxRole);
+      this.make(role, role.toLowerCase() as ImapMailboxRole);
     }
   }
 
@@ -195,15 +195,15 @@ export class FakeImapStore implements ImapStore {
     return [...this.boxes.values()].find((box) => box.name === name);
   }
 
-  mailboxes(): Promise<MailboxInfo[]> {
+  mailboxes(): Promise<ImapMailboxInfo[]> {
     return Promise.resolve([...this.boxes.values()].map((box) => box.info(this.hasChildren(box.name))));
   }
 
-  mailbox(name: string): Promise<MailboxInfo | undefined> {
+  mailbox(name: string): Promise<ImapMailboxInfo | undefined> {
     return Promise.resolve(this.find(name)?.info(this.hasChildren(name)));
   }
 
-  async create(name: string, role?: MailboxRole): ReturnType<ImapStore['create']> {
+  async create(name: string, role?: ImapMailboxRole): ReturnType<ImapStore['create']> {
     await this.write();
     if (this.find(name) !== undefined) return { kind: 'exists' };
     if (this.boxes.size > 100) return { kind: 'too-many' };
@@ -273,7 +273,7 @@ export class FakeImapStore implements ImapStore {
         threadId: uid,
         size: message.bytes.length,
         receivedAt: message.receivedAt,
-        content: { trace: '', veiledFrom: null, blob: this.blob(message.bytes), length: message.bytes.length },
+        content: { trace: '', redactedFrom: null, blob: this.blob(message.bytes), length: message.bytes.length },
       };
       if (want.structure) row.structure = structureOf(message.bytes);
       rows.push(row);
@@ -373,7 +373,7 @@ export class FakeImapStore implements ImapStore {
     return this.fail === undefined ? Promise.resolve() : Promise.reject(this.fail);
   }
 
-  private make(name: string, role: MailboxRole | null): FakeMailbox {
+  private make(name: string, role: ImapMailboxRole | null): FakeMailbox {
     const box = new FakeMailbox(this, this.nextId, name, 1000 + this.nextId);
     box.role = role;
     this.boxes.set(this.nextId, box);
@@ -422,7 +422,7 @@ class FakeSink implements AppendSink {
     this.store = store;
   }
 
-  /** Waits a turn, so that a door that does not wait is found out. */
+  /** Waits a turn, so that a missing await in the server is detected. */
   write(chunk: Buffer): Promise<void> {
     this.chunks.push(Buffer.from(chunk));
     return Promise.resolve();

@@ -1,7 +1,7 @@
-import type { MessageRow } from '../../mail/imap/needs.ts';
+import type { MessageRow } from '../../mail/imap/imap-store.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 
-/** What the store would have kept of a message when it arrived. */
+/** Returns the structure that the store records when a message arrives. */
 export function structureOf(bytes: Buffer): NonNullable<MessageRow['structure']> {
   const { envelope, bodyStructure, parts, headerLength } = indexMessage(bytes);
   return { envelope, bodyStructure, parts, headerLength };

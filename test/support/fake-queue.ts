@@ -1,6 +1,6 @@
 import { parseAddress, type Address } from '../../mail/message/address.ts';
-import type { AttemptResult, BounceMessage, Look, Queue, QueueItem } from '../../mail/relay/needs.ts';
-import { LONGEST_WAIT } from '../../mail/relay/schedule.ts';
+import type { AttemptResult, BounceMessage, DueQuery, RelayQueue, QueueItem } from '../../mail/relay/relay-queue.ts';
+import { MAX_RETRY_DELAY } from '../../mail/relay/schedule.ts';
 
 export interface Row extends QueueItem {
   state: 'queued' | 'held' | 'delivered' | 'failed';
@@ -12,8 +12,8 @@ export function addressOf(text: string): Address {
   return address;
 }
 
-/** The queue as the store promises it, in memory; `events` tells what was asked in which order. */
-export class FakeQueue implements Queue {
+/** The queue as the store promises it, in memory; `events` lists the calls in their order. */
+export class FakeQueue implements RelayQueue {
   rows: Row[] = [];
   events: string[] = [];
   results: AttemptResult[] = [];
@@ -49,8 +49,8 @@ export class FakeQueue implements Queue {
         domain: recipient.domain,
         tenant: 1,
         owner: 1,
-        lane: this.#lane(`${fields.owner ?? 1} ${recipient.domain}`),
-        way: { via: undefined, failover: undefined },
+        ownerDestination: this.#lane(`${fields.owner ?? 1} ${recipient.domain}`),
+        nextHop: { via: undefined, failover: undefined },
         attempts: 0,
         queuedAt: this.#now(),
         nextAt: this.#now(),
@@ -61,7 +61,7 @@ export class FakeQueue implements Queue {
         envid: '',
         ret: '',
         size: bytes.length,
-        delayTold: false,
+        delayReported: false,
         state: 'queued',
         ...fields,
       };
@@ -89,11 +89,11 @@ export class FakeQueue implements Queue {
     return this.results;
   }
 
-  async due({ now, limit, lanes, owners }: Look): Promise<{ items: QueueItem[]; next: number | undefined }> {
+  async due({ now, limit, lanes, owners }: DueQuery): Promise<{ items: QueueItem[]; next: number | undefined }> {
     await this.before('due');
     const items = this.rows
-      .filter((row) => row.state === 'queued' && !lanes.includes(row.lane) && !owners.includes(row.owner))
-      .filter((row) => row.nextAt <= now || row.nextAt > now + LONGEST_WAIT)
+      .filter((row) => row.state === 'queued' && !lanes.includes(row.ownerDestination) && !owners.includes(row.owner))
+      .filter((row) => row.nextAt <= now || row.nextAt > now + MAX_RETRY_DELAY)
       .sort((a, b) => a.nextAt - b.nextAt)
       .slice(0, limit)
       .map((row) => ({ ...row }));
@@ -126,10 +126,10 @@ export class FakeQueue implements Queue {
       const row = this.#row(result.id);
       if (result.outcome === 'deferred') row.nextAt = result.nextAt;
       else row.state = result.outcome;
-      if (result.via !== undefined) row.way = { via: result.via, failover: undefined };
+      if (result.via !== undefined) row.nextHop = { via: result.via, failover: undefined };
     }
     for (const bounce of bounces) {
-      for (const id of bounce.about) if (bounce.kind === 'delay') this.#row(id).delayTold = true;
+      for (const id of bounce.about) if (bounce.kind === 'delay') this.#row(id).delayReported = true;
     }
     this.events.push(`finish ${results.map((result) => result.id).join(' ')}`);
     this.results.push(...results);

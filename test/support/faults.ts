@@ -7,7 +7,7 @@ import type { Box } from './box.ts';
 import { Ledger, load, type Numbered } from './load.ts';
 import { type Found, readAll } from './mailbox-reader.ts';
 
-/** What a start may take after any fault, on a machine that does nothing else. */
+/** Longest start after any fault, in ms, on a machine that does nothing else. */
 export const LONGEST_START_MS = 5000;
 
 /** Everything that a load test must not be slowed down by, and as little log as can be. */
@@ -35,8 +35,8 @@ export async function expectKept(box: Box, ledger: Ledger, mayRepeat: number): P
 }
 
 /**
- * Sends what is queued, each until it is acknowledged, while the box is killed and stopped in turn, `restarts` times over
- * all of it. `down` is told of each end with what resolves when the box runs again.
+ * Sends the queued messages, each until it is acknowledged, while the box is killed and stopped in turn, `restarts`
+ * times in all. `down` is called at each end with a promise that resolves when the box runs again.
  */
 export async function loadOverRestarts(
   box: Box,
@@ -111,7 +111,7 @@ export async function residentOctets(pid: number): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
 }
 
-/** Of what grew between these counts, what one cost where it cost least. */
+/** Returns the least growth of the totals per unit between two of these counts. */
 export function leastGrowth(counts: readonly number[], totals: readonly number[]): number {
   const each = counts.slice(1).map((count, i) => {
     const [before = 0, after = 0] = totals.slice(i);

@@ -1,15 +1,15 @@
 import { createSecretKey } from 'node:crypto';
 import type { Authentication } from '../../mail/auth/authentication.ts';
-import { type Arrived, authenticate } from '../../mail/auth/authenticate.ts';
+import { type AuthenticationInput, authenticate } from '../../mail/auth/authenticate.ts';
 import { type Log, quiet } from '../../mail/log.ts';
 import { parseAddress } from '../../mail/message/address.ts';
 import { mailParts } from '../../mail/parts.ts';
-import type { Refusal, Route } from '../../mail/receiver/needs.ts';
-import { StoreIntake } from '../../mail/receiver/store-intake.ts';
-import type { AttemptResult, QueueItem } from '../../mail/relay/needs.ts';
-import { prepare } from '../../mail/relay/outgoing.ts';
+import type { SmtpRefusal, RecipientRoute } from '../../mail/receiver/needs.ts';
+import { StoreReceiverBackend } from '../../mail/receiver/store-backend.ts';
+import type { AttemptResult, QueueItem } from '../../mail/relay/relay-queue.ts';
+import { prepareMessage } from '../../mail/relay/prepare-message.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
-import { addDomain } from '../../mail/store/domain.ts';
+import { addDomain } from '../../mail/store/address/domain.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import { testKeys } from './dkim.ts';
 import { type FakeZone, fakeResolver } from './fake-resolver.ts';
@@ -85,16 +85,16 @@ export interface ForwardWorld extends AsyncDisposable {
   /** Addresses without a domain are at box.test. */
   set(from: string, to: string, how?: Partial<Omit<Forwarding, 'from' | 'to'>>): Promise<void>;
   spend(source: string, copies: number): Promise<void>;
-  /** What RCPT is answered by. */
-  route(to: string): Promise<Route>;
-  accept(to: readonly string[], letter?: Letter): Promise<{ kind: 'accepted' } | Refusal>;
-  /** What waits in the queue, signed for box.test where that domain signs. */
+  /** Returns the result of RCPT. */
+  route(to: string): Promise<RecipientRoute>;
+  accept(to: readonly string[], letter?: Letter): Promise<{ kind: 'accepted' } | SmtpRefusal>;
+  /** Returns the queued messages, signed for box.test where that domain signs. */
   leaving(): Promise<Leaving[]>;
   /** Ends what is in the queue. */
   end(outcome: AttemptResult['outcome']): Promise<void>;
 }
 
-/** The MX door and the queue of a box with forwards, on a store that writes on the calling thread. */
+/** The MX receiver and the queue of a box with forwards, on a store that writes on the calling thread. */
 export async function forwardWorld(how: { verify?: boolean } = {}): Promise<ForwardWorld> {
   const parts = mailParts();
   const box = await testStore({ ...parts, commands: [...parts.commands, setForward, fillAccount, spendForwards] });
@@ -104,12 +104,12 @@ export async function forwardWorld(how: { verify?: boolean } = {}): Promise<Forw
   const log: ForwardWorld['log'] = [];
   const say = (fields: object, text: string): void => void log.push({ fields, text });
   const listening: Log = { ...quiet, warn: say, error: say };
-  const verify = (mail: Arrived): Promise<Authentication> => authenticate(mail, { resolver });
-  const intake = new StoreIntake({
+  const verify = (mail: AuthenticationInput): Promise<Authentication> => authenticate(mail, { resolver });
+  const backend = new StoreReceiverBackend({
     store: box.store,
     hostname: 'mail.box.test',
     hold: null,
-    judging: how.verify === true ? judgingBy(verify) : null,
+    filter: how.verify === true ? judgingBy(verify) : null,
     log: listening,
     meter: quiet,
     forwardKey: FORWARD_KEY,
@@ -140,17 +140,17 @@ export async function forwardWorld(how: { verify?: boolean } = {}): Promise<Forw
         to: whole(to),
       }),
     spend: (source, copies) => box.store.write(spendForwards, { source: whole(source), copies }),
-    route: async (to) => intake.route(known(whole(to)), undefined),
+    route: async (to) => backend.route(known(whole(to)), undefined),
     async accept(to, { header = '', raw, sender = 'you@x.example', ip = '192.0.2.1', smtputf8 = false } = {}) {
       const recipients = await Promise.all(
         to.map(async (text) => {
           const address = known(whole(text));
-          return { address, route: await intake.route(address, undefined), dsn: {} };
+          return { address, route: await backend.route(address, undefined), dsn: {} };
         }),
       );
-      const sink = intake.open({
+      const sink = backend.open({
         id: `trace-${++messages}`,
-        door: 'mx',
+        service: 'mx',
         sender: sender === '' ? undefined : known(sender),
         recipients,
         login: undefined,
@@ -168,7 +168,7 @@ export async function forwardWorld(how: { verify?: boolean } = {}): Promise<Forw
       const made: Leaving[] = [];
       for (const item of await due()) {
         const keys = testKeys.filter(({ domain }) => item.signAs?.includes(domain));
-        const message = await prepare(() => queue.content(item.message), keys, false, Date.now(), item.arc);
+        const message = await prepareMessage(() => queue.content(item.message), keys, false, Date.now(), item.arc);
         const octets: Buffer[] = [];
         for await (const chunk of message.chunks()) octets.push(chunk);
         made.push({ item, octets: Buffer.concat(octets) });

@@ -2,10 +2,10 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that outgoing connections are given (from 32768 on): what had one is sure to get it again. */
+/** Range below the ports of outgoing connections (from 32768 on), so that a server can bind its port again. */
 const LOWEST = 12_000;
 const HIGHEST = 32_000;
-/** Of each worker of a run, so that no two look at one port at the same time. */
+/** Number of ports for each worker of a run, so that no two workers try one port at the same time. */
 const EACH = 2_000;
 
 const first = LOWEST + ((Number(process.env['VITEST_POOL_ID'] ?? 0) * EACH) % (HIGHEST - LOWEST));

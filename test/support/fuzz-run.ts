@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { Box, Door } from './box.ts';
+import type { Box, ListenerName } from './box.ts';
 import { residentOctets } from './faults.ts';
 
 /** One connection of a fuzz run: what brings it into its state, and then everything at once. */
@@ -73,9 +73,9 @@ const MOST_MORE = 150 * 2 ** 20;
 export interface FuzzOptions {
   lines: number;
   lanes: number;
-  /** Makes one session, judges what came of it and says how many of its lines were answered. */
+  /** Runs one session, checks its result and returns the number of its lines that were answered. */
   next(): Promise<number>;
-  /** What good clients ask meanwhile, beside a line of SMTP and of IMAP. */
+  /** Requests of good clients during the run, beside a line of SMTP and of IMAP. */
   canaries?: readonly (() => Promise<void>)[];
   /** Octets that the server may have grown by. */
   mostMore?: number;
@@ -94,7 +94,7 @@ export async function fuzzRun(box: Box, options: FuzzOptions): Promise<string> {
     }
   };
   const run = (most: number): Promise<unknown> => Promise.all(Array.from({ length: options.lanes }, () => lane(most)));
-  // What a server needs for its work once, it needs; what it keeps of every session would show.
+  // Allocates the one-time memory of the server first, so that memory kept from every session shows.
   const { warmUp = 0.1 } = options;
   await run(options.lines * warmUp);
   const baseline = await residentOctets(pid);
@@ -153,7 +153,7 @@ class Canary {
     }
   }
 
-  async #ask(door: Door, steps: FuzzSession['steps']): Promise<void> {
+  async #ask(door: ListenerName, steps: FuzzSession['steps']): Promise<void> {
     await this.#timed(async () => {
       const { before } = await playSession({ port: this.#box.port(door), tls: false, steps, rest: [] });
       expect(before).toMatch(/^(?:220 [^]*250 |\* OK [^]*a OK )/);

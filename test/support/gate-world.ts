@@ -1,15 +1,16 @@
-import { DEFAULT_POLICY, type AgentPolicy, type AgentSending } from '../../mail/delivery/agent/types.ts';
-import { submit, type Submission, type Submitted } from '../../mail/delivery/submit.ts';
-import { jmapRow } from '../../mail/jmap/ids.ts';
+import type { Submission } from '../../mail/delivery/submission.ts';
+import { DEFAULT_POLICY, type AgentPolicy, type AgentSending } from '../../mail/agents/gate/types.ts';
+import { submit, type SubmissionResult } from '../../mail/delivery/submit.ts';
+import { jmapRow } from '../../mail/jmap/core/ids.ts';
 import { mailParts } from '../../mail/parts.ts';
 import type { Trust } from '../../mail/policy/trust.ts';
-import { addAccount } from '../../mail/store/account.ts';
-import { addDomain } from '../../mail/store/domain.ts';
+import { addAccount } from '../../mail/store/account/account.ts';
+import { addDomain } from '../../mail/store/address/domain.ts';
 import type { Command } from '../../mail/store/engine/types.ts';
-import { noteExposures, type Reader } from '../../mail/store/exposure.ts';
+import { recordTaints, type TaintReader } from '../../mail/agents/taint/taint.ts';
 import { judgeMail, putMail } from './put-mail.ts';
 import { testAccount, testStore, type TestStore } from './store.ts';
-import { freely, outgoing } from './submission.ts';
+import { unlimitedSubmission, outgoing } from './submission.ts';
 
 /** Mail from outside, proved to be its author's unless `trust` says otherwise. */
 export interface Letter {
@@ -62,13 +63,20 @@ export class GateWorld implements AsyncDisposable {
     return jmapRow('email', this.account, jmap) ?? 0;
   }
 
-  reader(over: Partial<Reader> = {}): Reader {
-    return { tenant: 1, reader: 'tok_1', credential: 'tok_1', byPassword: false, house: ['owner@home.test'], ...over };
+  reader(over: Partial<TaintReader> = {}): TaintReader {
+    return {
+      tenant: 1,
+      reader: 'tok_1',
+      credential: 'tok_1',
+      byPassword: false,
+      internal: ['owner@home.test'],
+      ...over,
+    };
   }
 
   /** The agent is shown messages. */
-  read(emails: readonly number[], over: Partial<Reader> = {}): Promise<number> {
-    return this.box.store.write(noteExposures, { reader: this.reader(over), account: this.account, emails });
+  read(emails: readonly number[], over: Partial<TaintReader> = {}): Promise<number> {
+    return this.box.store.write(recordTaints, { reader: this.reader(over), account: this.account, emails });
   }
 
   agent(over: Partial<AgentSending> = {}): AgentSending {
@@ -76,7 +84,7 @@ export class GateWorld implements AsyncDisposable {
       credential: 'tok_1',
       reader: 'tok_1',
       byPassword: false,
-      house: ['owner@home.test'],
+      internal: ['owner@home.test'],
       mode: 'normal',
       policy: DEFAULT_POLICY,
       governed: false,
@@ -96,16 +104,20 @@ export class GateWorld implements AsyncDisposable {
   message(to: readonly string[], agent: Partial<AgentSending> = {}, over: Partial<Submission> = {}): Submission {
     const text = 'From: me@box.test\r\nSubject: Hello\r\n\r\nText\r\n';
     const mail = outgoing(text, to, { trace: `trace-${++this.#sent}`, account: this.account });
-    return { ...freely(mail), verdict: { kind: 'agent', agent: this.agent(agent) }, ...over };
+    return { ...unlimitedSubmission(mail), verdict: { kind: 'agent', agent: this.agent(agent) }, ...over };
   }
 
   /** The agent sends. */
-  send(to: readonly string[], agent: Partial<AgentSending> = {}, over: Partial<Submission> = {}): Promise<Submitted> {
+  send(
+    to: readonly string[],
+    agent: Partial<AgentSending> = {},
+    over: Partial<Submission> = {},
+  ): Promise<SubmissionResult> {
     return this.box.store.write(submit, this.message(to, agent, over));
   }
 
   /** A person sends from the same mailbox. */
-  async sendByHand(to: readonly string[], over: Partial<Submission> = {}): Promise<Submitted> {
+  async sendByHand(to: readonly string[], over: Partial<Submission> = {}): Promise<SubmissionResult> {
     return this.send(to, {}, { verdict: { kind: 'allow' }, ...over });
   }
 
@@ -140,7 +152,7 @@ async function secondTenant({ store }: TestStore): Promise<number> {
 }
 
 /** Codes of the reasons for which it waits; `taken`, or what stopped it. */
-export function outcomeOf(done: Submitted): string {
+export function outcomeOf(done: SubmissionResult): string {
   if (done.kind === 'waits') return done.reasons.map(({ code }) => code).join(' ') || 'waits';
   return done.kind === 'agent-stop' ? `${done.error} ${done.reasons.map(({ code }) => code).join(' ')}` : done.kind;
 }

@@ -1,7 +1,7 @@
 import { Guard, type GuardOptions } from '../../mail/guard/guard.ts';
 import type { GuardLimits } from '../../mail/guard/limits.ts';
 import { quiet } from '../../mail/log.ts';
-import { firstBan } from '../../mail/store/ban.ts';
+import { firstBan } from '../../mail/store/limit/ban.ts';
 
 const NO_PACE: Partial<GuardLimits> = {
   connectionsPerMinute: Infinity,
@@ -16,8 +16,8 @@ export function testGuard(limits: Partial<GuardLimits> = {}, over: Partial<Guard
   return new Guard({
     limits: { ...NO_PACE, ...limits },
     clock,
-    free: () => false,
-    keep: (offender) => Promise.resolve(firstBan(offender, clock())),
+    isExempt: () => false,
+    saveBan: (offender) => Promise.resolve(firstBan(offender, clock())),
     log: quiet,
     meter: quiet,
     ...over,

@@ -1,8 +1,8 @@
 import { ImapFlow } from 'imapflow';
 import { quiet } from '../../mail/log.ts';
-import { accountByKey } from '../../mail/store/account.ts';
+import { accountByKey } from '../../mail/store/account/account.ts';
 import { MailStore } from '../../mail/store/store.ts';
-import { storeParts } from '../../src/store-parts.ts';
+import { storeParts } from '../../src/start/store-parts.ts';
 import { type Box, startBox } from './box.ts';
 import { dnsServer } from './dns-server.ts';
 import { holdMail } from './held-mail.ts';

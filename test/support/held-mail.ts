@@ -1,14 +1,24 @@
-import { DEFAULT_POLICY } from '../../mail/delivery/agent/types.ts';
-import { submit, type Submission } from '../../mail/delivery/submit.ts';
-import type { Verdict } from '../../mail/delivery/policy.ts';
+import type { Submission } from '../../mail/delivery/submission.ts';
+import type { PassedAgentMail } from '../../mail/agents/gate/gate.ts';
+import { type AgentSending, DEFAULT_POLICY } from '../../mail/agents/gate/types.ts';
+import { submit } from '../../mail/delivery/submit.ts';
+import type { SendVerdict } from '../../mail/agents/gate/sending-policy.ts';
+import type { AgentMail } from '../../mail/agents/gate/gate-input.ts';
+import type { Read } from '../../mail/store/engine/types.ts';
 import type { MailStore } from '../../mail/store/store.ts';
-import { freely, outgoing } from './submission.ts';
+import { unlimitedSubmission, outgoing } from './submission.ts';
 
-/** What a test's gate answers, which stands in for that of agents. */
+/** Hold reasons of the test gate, which replaces the agent gate. */
 export const REASONS = [{ code: 'first_seen_recipient', text: 'x@elsewhere.test was never written to' }];
 
-/** A token sends. */
-export const BY_AGENT: Verdict = {
+/** Replaces the agent gate: everything requires approval by a person. */
+export function holdEverything(_rx: Read, mail: AgentMail, agent: AgentSending): Promise<PassedAgentMail> {
+  const context = { recipients: [], thread: null, authors: [] };
+  return Promise.resolve({ kind: 'passed', mail: { mail, agent, context, fresh: [], weight: 1 }, reasons: REASONS });
+}
+
+/** Verdict for mail sent by a token. */
+export const BY_AGENT: SendVerdict = {
   kind: 'agent',
   agent: {
     credential: 'tok_7',
@@ -25,7 +35,7 @@ export const BY_AGENT: Verdict = {
 
 let last = 0;
 
-/** What an agent asks to send and a person has to let go, in a test whose gate holds everything. */
+/** Submits mail of an agent that is held for approval; the test's gate must hold everything. */
 export async function holdMail(
   store: MailStore,
   over: Partial<Submission>,
@@ -33,7 +43,7 @@ export async function holdMail(
 ): Promise<{ id: number; trace: string }> {
   const trace = `held-${++last}`;
   const mail = outgoing(text, ['x@elsewhere.test'], { trace, ...over });
-  const done = await store.write(submit, { ...freely(mail), verdict: BY_AGENT, ...over, trace });
+  const done = await store.write(submit, { ...unlimitedSubmission(mail), verdict: BY_AGENT, ...over, trace });
   if (done.kind !== 'waits') throw new Error(`it was ${done.kind}`);
   return { id: done.submission, trace };
 }

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 export interface Held {
   readonly socket: Socket;
   readonly openedAt: number;
-  /** What the server said so far, at most 200 octets of it. */
+  /** Output of the server so far, at most 200 octets. */
   said: string;
   saidAt: number | undefined;
   closedAt: number | undefined;
@@ -65,7 +65,8 @@ export function percentile(values: readonly number[], part: number): number {
 }
 
 /**
- * What a wait may be where an idle server takes `idle` (both p99, ms): the figure, and what a busy machine adds by itself.
+ * Returns the longest wait that passes where an idle server takes `idle` (both p99, ms): the figure, and the delay that
+ * a busy machine adds by itself.
  */
 export function allowed(figure: number, idle: number): number {
   return figure + 3 * idle;

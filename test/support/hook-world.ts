@@ -1,3 +1,4 @@
+import { setWebhook } from '../../src/webhooks/webhook-commands.ts';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { deliver, deliveryTrace } from '../../mail/delivery/deliver.ts';
@@ -6,8 +7,9 @@ import type { MailStore } from '../../mail/store/store.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { insertMember, insertPendingUser } from '../../src/people/commands.ts';
 import { quiet } from '../../mail/log.ts';
-import { setWebhook } from '../../src/sending/webhook-commands.ts';
-import type { CourierOptions } from '../../src/webhooks/courier.ts';
+import { Notifier } from '../../src/notices/notifier.ts';
+import type { WebhookDispatcherOptions } from '../../src/webhooks/dispatcher.ts';
+import { disabledWebhookNotices, failingWebhookNotices } from '../../src/webhooks/notice-sources.ts';
 import { secretRow, WEBHOOK_PURPOSE } from '../../src/webhooks/sign.ts';
 import { proveOwner } from './people.ts';
 import { testAccount } from './store.ts';
@@ -27,8 +29,10 @@ export interface HookWorld extends AsyncDisposable {
   owner(): Promise<number>;
   /** Stores a message for it; answers nothing. */
   arrive(account: number, subject: string, more?: string): Promise<void>;
-  /** What a courier needs, with another store if given. */
-  options(over?: Partial<CourierOptions>): CourierOptions;
+  /** Options of a dispatcher, with another store if given. */
+  options(over?: Partial<WebhookDispatcherOptions>): WebhookDispatcherOptions;
+  /** Notifies owners of failing webhooks. */
+  notifier: Notifier;
 }
 
 export interface Told {
@@ -119,6 +123,12 @@ export async function hookWorld(): Promise<HookWorld> {
         hold: null,
       });
     },
+    notifier: new Notifier({
+      sources: [failingWebhookNotices(world), disabledWebhookNotices(world)],
+      queued: () => undefined,
+      log: quiet,
+      metrics: quiet,
+    }),
     options: (over = {}) => ({
       store,
       secrets: world.secrets,
@@ -128,8 +138,6 @@ export async function hookWorld(): Promise<HookWorld> {
       random: () => 0.5,
       baseUrl: world.baseUrl,
       version: 'test',
-      hold: null,
-      queued() {},
       log: quiet,
       metrics: quiet,
       ...over,

@@ -10,7 +10,7 @@ const numbered = (make: (n: number) => string, size: number): string => {
 };
 const sheet = (make: (n: number) => string, size: number): string => `<style>${numbered(make, size)}</style>`;
 
-/** Pages that are made to take long, about so many characters large. */
+/** HTML designed to be slow to parse, of about the given size. */
 export const HOSTILE_PAGES: readonly (readonly [name: string, page: (size: number) => string])[] = [
   ['tags without words', (size) => fill('<b>', size)],
   ['a word a tag', (size) => fill('a<b>', size)],

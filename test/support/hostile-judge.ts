@@ -1,23 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UNKNOWN } from '../../mail/auth/authenticate.ts';
-import type { Judge, Judgement } from '../../mail/judge/judging.ts';
-import { fromThread, runJudgeThread } from '../../mail/judge/thread.ts';
+import { UNAVAILABLE_AUTHENTICATION } from '../../mail/auth/authenticate.ts';
+import type { MailFilter, FilterResult } from '../../mail/filter/mail-filter.ts';
+import { heartbeat, runFilterThread } from '../../mail/filter/thread.ts';
 
-// A thread of the judge in which the sender of a message says what becomes of the thread.
-const JUDGED: Judgement = {
-  authentication: UNKNOWN,
+// A filter thread in which the sender of a message selects how the thread fails.
+const JUDGED: FilterResult = {
+  authentication: UNAVAILABLE_AUTHENTICATION,
   author: { kind: 'pass', why: '' },
   findings: [],
   senders: [],
   accounts: [],
 };
 
-const voice = fromThread();
 /** Those that wait for silent name servers stop waiting together. */
 let together: Promise<void> | undefined;
 
-const judge: Judge = {
-  async judge({ sender }) {
+const judge: MailFilter = {
+  async filter({ sender }) {
     if (sender === 'exit') process.exit(1);
     if (sender === 'fill') fill();
     if (sender === 'throw') failIn(20);
@@ -25,7 +24,7 @@ const judge: Judge = {
     if (sender === 'stray') failIn(150);
     if (sender === 'together') {
       await (together ??= sleep(300));
-      voice.alive();
+      heartbeat();
       busy(40);
     }
     await sleep(sender === 'long' ? 400 : sender === 'quick' ? 0 : 100);
@@ -49,4 +48,4 @@ function failIn(ms: number): void {
   }, ms);
 }
 
-runJudgeThread(judge, () => undefined);
+runFilterThread(judge, () => undefined);

@@ -1,4 +1,4 @@
-/** A host of 253 characters; each number another one. */
+/** A host of 253 characters, different for each number. */
 export const longHost = (n: number): string =>
   `${`${n}-`.padEnd(60, 'h')}.${'i'.repeat(60)}.${'j'.repeat(60)}.${'k'.repeat(60)}.ab`;
 /** An address of 318 characters. */
@@ -7,7 +7,7 @@ export const longAddress = (n: number): string => `${`${n}`.padEnd(64, 'm')}@${l
 const numbered = (count: number, of: (n: number) => string): string[] => Array.from({ length: count }, (_, i) => of(i));
 const SIGNS = '"\\';
 
-/** As much of everything as the box takes: what each field asks for is written by whoever sends the mail. */
+/** Header with the maximum of everything that a sender controls. */
 export function hostileHeader(n = 0, recipients = 200): string {
   return [
     `From: "${'\\"'.repeat(500)}" <${longAddress(n)}>`,
@@ -23,7 +23,7 @@ export function hostileHeader(n = 0, recipients = 200): string {
   ].join('\n');
 }
 
-/** Lines and signs of which an answer makes more than they are, and links. */
+/** Lines and characters that grow in a JSON response, and links. */
 export const hostileText = (links: number): string =>
   `${numbered(links, (i) => `http://${longHost(i)}/`).join('\n')}\n${`${SIGNS}\n`.repeat(25_000)}`;
 
@@ -38,10 +38,10 @@ export function hostileMail(n = 0): string {
   return `${hostileHeader(n)}\nContent-Type: multipart/mixed; boundary=b\n\n${text}${file}${files.join('')}--b--\n`;
 }
 
-/** Fewer recipients, and a text alone. */
+/** Fewer recipients, text only. */
 export const hostileLetter = (n: number): string =>
   `${hostileHeader(n, 30)}\nContent-Type: text/plain; charset=utf-8\n\n${`${SIGNS}\n`.repeat(2_000)}\n`;
 
-/** One that hides nearly all that it has. */
+/** Message with nearly all text hidden. */
 export const hidingLetter = (n: number): string =>
   `${hostileHeader(n, 10)}\nContent-Type: text/html; charset=utf-8\n\n<p style="display:none">${'hidden '.repeat(1_000)}</p>x\n`;

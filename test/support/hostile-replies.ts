@@ -13,7 +13,7 @@ export interface Misbehaviour {
 const STAGES: readonly Stage[] = ['connect', 'ehlo', 'starttls', 'mail', 'rcpt', 'data', 'dot', 'quit'];
 const MEGABYTE = 1024 * 1024;
 
-/** What a server may say or do instead of what belongs there. */
+/** Replies and actions of a server in place of the expected reply. */
 const REPLIES: readonly [name: string, Action][] = [
   ['a 1xx', '150 wait for it'],
   ['a 2xx of another place', '250 2.0.0 fine'],

@@ -190,9 +190,9 @@ async function answered(client: ImapClient, line: string, count: number): Promis
   client.send(`${ours}${line}\r\n${filler}${last}NOOP\r\n`);
   // A literal that is longer still may have swallowed the last command: a mutation made it, and nobody fills it.
   const patience = setTimeout(() => client.socket.destroy(), 5000);
-  const lines = await client.until((each) => each.startsWith(last) || each === `${ours}OK Begin TLS now`);
+  const lines = await client.until((each) => each.startsWith(last) || each === `${ours}OK Begin TLS negotiation now`);
   clearTimeout(patience);
-  const tls = lines.at(-1) === `${ours}OK Begin TLS now`;
+  const tls = lines.at(-1) === `${ours}OK Begin TLS negotiation now`;
   if (tls) client.socket.destroy();
   const endless = lines.at(-1) === '(closed)' && /\{\d{6,}\+\}/.test(line);
   return tls || endless || lines.some((each) => each.startsWith(ours) || each.startsWith('* BYE'));

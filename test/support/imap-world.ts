@@ -1,11 +1,12 @@
 import { connect as connectTcp } from 'node:net';
 import type { Socket } from 'node:net';
 import { connect as connectTls, createSecureContext } from 'node:tls';
-import type { Clock } from '../../mail/imap/door.ts';
-import type { PlaceLimits } from '../../mail/guard/places.ts';
+import type { Clock } from '../../mail/imap/options.ts';
+import type { ConnectionLimits } from '../../mail/guard/connection-limiter.ts';
 import type { ImapLimits } from '../../mail/imap/limits.ts';
 import { startImap } from '../../mail/imap/server.ts';
 import type { ImapServer } from '../../mail/imap/server.ts';
+import { MemoryBudget } from '../../mail/limits/memory-budget.ts';
 import { quiet } from '../../mail/log.ts';
 import type { Login, LoginOutcome, Logins, Peer, SaslExchange, SaslStep } from '../../mail/login/types.ts';
 import { testCertificate } from './certificate.ts';
@@ -61,7 +62,7 @@ export class FakeLogins implements Logins {
   }
 }
 
-/** Time that stands still until it is told to move. */
+/** A clock that a test advances. */
 export class FakeClock implements Clock {
   time = 1_700_000_000_000;
   readonly slept: number[] = [];
@@ -178,15 +179,17 @@ export interface WorldOptions {
   limits?: Partial<ImapLimits>;
   local?: boolean;
   exempt?: boolean;
-  places?: Partial<PlaceLimits>;
+  places?: Partial<ConnectionLimits>;
+  memory?: MemoryBudget;
 }
 
-/** The IMAP door over a store in memory, on free ports of the loopback interface. */
+/** The IMAP server over a store in memory, on free ports of the loopback interface. */
 export async function imapWorld({
   limits = {},
   local = true,
   exempt = false,
   places = {},
+  memory = new MemoryBudget(Infinity),
 }: WorldOptions = {}): Promise<ImapWorld> {
   const [store, logins, clock] = [new FakeImapStore(), new FakeLogins(), new FakeClock()];
   const faults: object[] = [];
@@ -198,10 +201,11 @@ export async function imapWorld({
       { tls: 'implicit', host: '127.0.0.1', port: 0 },
     ],
     logins,
-    guard: testGuard(places, { free: () => exempt }),
+    guard: testGuard(places, { isExempt: () => exempt }),
     open: () => store,
     secureContext: () => context,
     limits,
+    memory,
     local,
     exempt: () => exempt,
     log: { ...quiet, error: (fields) => faults.push(fields) },

@@ -20,15 +20,15 @@ interface Published {
 }
 
 /**
- * The DNS of a small internet on loopback: records are published as lines of a zone file. One door is the recursive
- * resolver that everybody asks; it follows CNAMEs and delegations, and a server that refuses makes it fail, also when it
- * was asked for the name servers. The other door is the server of all that was published, which refers to other servers.
+ * The DNS of a small internet on loopback: records are published as lines of a zone file. One listener is the recursive
+ * resolver of all clients; it follows CNAMEs and delegations, and a server that refuses makes it fail, also for queries
+ * for the name servers. The other listener is the server of all published records, which refers to other servers.
  */
 export class Internet implements AsyncDisposable {
   readonly #records: Published[] = [];
   readonly #delegated = new Map<string, number>();
   readonly #doors: Door[] = [];
-  /** Of the resolver. */
+  /** Address of the resolver. */
   address = '';
   /** Where the servers of the published zones listen, all of them, on loopback. */
   serverPort = 0;
@@ -109,7 +109,7 @@ export class Internet implements AsyncDisposable {
     return { code, answers: [asAnswer(alias), ...answers] };
   }
 
-  /** Whether any name server of a zone has an address: a resolver has to know where to go. */
+  /** True if any name server of a zone has an address, so that a resolver can reach it. */
   async #leads(zone: string, depth: number): Promise<boolean> {
     if (depth >= 5) return false;
     const found = await Promise.all(

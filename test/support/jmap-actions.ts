@@ -1,31 +1,36 @@
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
-import type { MailboxInfo } from '../../mail/store/mailbox.ts';
-import { emptyGoneMailbox, forgetExpunged, forgetTombstones, goneMailboxes } from '../../mail/store/tidy.ts';
-import { arrive, testIntake } from './arrivals.ts';
-import { truthOf } from './jmap-truth.ts';
-import type { JmapWorld } from './jmap-world.ts';
+import type { MailboxInfo } from '../../mail/store/mailbox/mailbox.ts';
+import {
+  purgeDeletedMailbox,
+  purgeExpunged,
+  purgeTombstones,
+  deletedMailboxes,
+} from '../../mail/store/retention/purge.ts';
+import { receiveMessage, testBackend } from './receive-message.ts';
+import { readExpectedObjects } from './jmap-oracle.ts';
+import type { JmapFixture } from './jmap-fixture.ts';
 import type { Random } from './random.ts';
 
 const SUBJECTS = ['one', 'two', 'three', 'four', 'five', 'six'];
 const NAMES = ['a', 'b', 'c', 'd/e', 'd/f', 'a/g'];
 const KEYWORDS = ['$Forwarded', '$Junk', 'work'];
-/** More messages in one mailbox than leave it at once. */
+/** Messages in one mailbox, more than one deletion slice. */
 const MANY = 230;
-/** An account of more than this is not filled further: everything is compared with everything. */
+/** Maximum messages of the account, since every step compares all. */
 const ENOUGH = 300;
 
-/** Random changes of one account, made as IMAP makes them, by SMTP, by JMAP and by housekeeping. */
+/** Random changes of one account by IMAP, SMTP, JMAP and retention jobs. */
 export class Actions {
-  readonly #world: JmapWorld;
+  readonly #world: JmapFixture;
   readonly #random: Random;
   readonly #imap: StoreBackend;
   readonly #all: readonly [weight: number, act: () => Promise<unknown>][];
   #messages = 0;
 
-  constructor(world: JmapWorld, random: Random) {
-    this.#world = world;
+  constructor(fixture: JmapFixture, random: Random) {
+    this.#world = fixture;
     this.#random = random;
-    this.#imap = new StoreBackend(world.box.store, world.account, () => world.box.clock.now);
+    this.#imap = new StoreBackend(fixture.box.store, fixture.account, () => fixture.box.clock.now);
     this.#all = [
       [20, () => this.#append()],
       [4, () => this.#deliver()],
@@ -44,7 +49,7 @@ export class Actions {
     ];
   }
 
-  /** Makes one change, or nothing where there is nothing to change. */
+  /** Makes one change, if possible. */
   async one(): Promise<void> {
     this.#world.box.clock.now += 1000;
     let left = this.#random.next() * this.#all.reduce((sum, [weight]) => sum + weight, 0);
@@ -58,7 +63,7 @@ export class Actions {
     return this.#random.one(await this.#imap.mailboxes());
   }
 
-  /** Some UIDs of a mailbox, most often few. */
+  /** Random UIDs of a mailbox, mostly few. */
   async #some(share = 0.2): Promise<{ mailbox: MailboxInfo; uids: number[] }> {
     const mailbox = await this.#mailbox();
     const view = this.#world.box.store.view(this.#world.account, mailbox.id);
@@ -99,7 +104,11 @@ export class Actions {
 
   async #deliver(): Promise<void> {
     if (await this.#isFull()) return;
-    await arrive(testIntake(this.#world.box), { from: 'a@remote.example', to: 'me@box.test', body: this.#message() });
+    await receiveMessage(testBackend(this.#world.box), {
+      from: 'a@remote.example',
+      to: 'me@box.test',
+      body: this.#message(),
+    });
   }
 
   async #flags(): Promise<void> {
@@ -124,7 +133,7 @@ export class Actions {
     await this.#imap.expunge(mailbox.id, this.#random.chance(0.5) ? uids : this.#random.some(uids, 0.5));
   }
 
-  /** A mailbox that is too large to go at once, often removed right away. */
+  /** Creates a mailbox larger than a deletion slice, and often deletes it. */
   async #fill(): Promise<void> {
     const name = this.#random.one(NAMES);
     await this.#imap.create(name);
@@ -166,7 +175,7 @@ export class Actions {
 
   /** Email/set: keywords, mailboxes, destroying; several at once now and then. */
   async #setEmails(): Promise<void> {
-    const { Email, Mailbox } = await truthOf(this.#world);
+    const { Email, Mailbox } = await readExpectedObjects(this.#world);
     const mailboxes = [...Mailbox.keys()];
     const emails = this.#random.some([...Email.keys()], 0.02);
     if (this.#random.chance(0.2)) return void (await this.#world.call('Email/set', { destroy: emails }));
@@ -183,13 +192,13 @@ export class Actions {
   async #tidy(): Promise<void> {
     const { store, clock } = this.#world.box;
     if (this.#random.chance(0.6)) {
-      for (const { id, account_id: account } of await store.read(goneMailboxes, undefined)) {
-        await store.writeSlice(emptyGoneMailbox, { account, mailbox: id });
+      for (const { id, account_id: account } of await store.read(deletedMailboxes, undefined)) {
+        await store.writeSlice(purgeDeletedMailbox, { account, mailbox: id });
       }
     }
-    // Now and then what was expunged or destroyed a while ago is forgotten.
+    // Sometimes purges old tombstones.
     const before = clock.now - this.#random.below(200) * 1000;
-    if (this.#random.chance(0.3)) await store.writeSlice(forgetExpunged, { before });
-    if (this.#random.chance(0.05)) await store.writeSlice(forgetTombstones, { before: before - 200_000 });
+    if (this.#random.chance(0.3)) await store.writeSlice(purgeExpunged, { before });
+    if (this.#random.chance(0.05)) await store.writeSlice(purgeTombstones, { before: before - 200_000 });
   }
 }

@@ -4,7 +4,7 @@ import { EventReader } from './event-source.ts';
 export type Args = Record<string, unknown>;
 export type Invocation = readonly [name: string, args: Args, callId: string];
 
-/** RFC 8620 2. */
+/** The Session object. RFC 8620 2. */
 export interface SessionObject {
   capabilities: Record<string, Args>;
   accounts: Record<string, { name: string; isReadOnly: boolean; accountCapabilities: Record<string, Args> }>;
@@ -17,8 +17,8 @@ export interface SessionObject {
   state: string;
 }
 
-/** RFC 8620 6.1. */
-export interface Uploaded {
+/** The upload response. RFC 8620 6.1. */
+export interface UploadResponse {
   accountId: string;
   blobId: string;
   type: string;
@@ -27,8 +27,8 @@ export interface Uploaded {
 
 export type Credential = { user: string; password: string } | { token: string };
 
-/** A method that was answered with an error. RFC 8620 3.6.2. */
-export class MethodFailed extends Error {
+/** A method-level error. RFC 8620 3.6.2. */
+export class JmapMethodError extends Error {
   readonly type: string;
 
   constructor(method: string, { type, description }: Args) {
@@ -38,10 +38,10 @@ export class MethodFailed extends Error {
 }
 
 export const MAIL = 'urn:ietf:params:jmap:mail';
-/** What this client can speak, as far as the server says that it can too. */
+/** Capabilities used, if the server has them. */
 const SPOKEN = ['core', 'mail', 'submission', 'vacationresponse', 'blob'].map((name) => `urn:ietf:params:jmap:${name}`);
 
-/** A JMAP client that is written from the text of RFC 8620 and shares no code with the server. */
+/** A JMAP client written from RFC 8620, without code of the server. */
 export class JmapClient {
   readonly session: SessionObject;
   /** The primary account for mail. */
@@ -56,7 +56,7 @@ export class JmapClient {
     this.#using = SPOKEN.filter((uri) => uri in session.capabilities);
   }
 
-  /** Finds the session from nothing but the origin and what a person types. RFC 8620 2.2. */
+  /** Finds the session by autodiscovery from origin and credential. RFC 8620 2.2. */
   static async discover(origin: string, credential: Credential): Promise<JmapClient> {
     const authorization =
       'token' in credential
@@ -67,7 +67,7 @@ export class JmapClient {
     return new JmapClient((await answer.json()) as SessionObject, authorization);
   }
 
-  /** Several calls in one request; the responses in the order in which they came, errors included. RFC 8620 3.3. */
+  /** Sends several calls in one request; returns the responses in order, errors included. RFC 8620 3.3. */
   async request(calls: readonly Invocation[]): Promise<Invocation[]> {
     const answer = await fetch(this.session.apiUrl, {
       method: 'POST',
@@ -78,29 +78,29 @@ export class JmapClient {
     return ((await answer.json()) as { methodResponses: Invocation[] }).methodResponses;
   }
 
-  /** Several calls to the account; what each answered, by its call id: the last one where a call has more responses. */
+  /** Sends several calls to the account; returns the last response of each call, by call id. */
   async calls(calls: readonly Invocation[]): Promise<Record<string, Args>> {
     const own = calls.map(([name, args, id]) => [name, { accountId: this.account, ...args }, id] as const);
     const responses = await this.request(own);
     for (const [name, args, id] of responses) {
-      if (name === 'error') throw new MethodFailed(calls.find((call) => call[2] === id)?.[0] ?? id, args);
+      if (name === 'error') throw new JmapMethodError(calls.find((call) => call[2] === id)?.[0] ?? id, args);
     }
     return Object.fromEntries(responses.map(([, args, id]) => [id, args]));
   }
 
-  /** One call to the account. */
+  /** Sends one call to the account. */
   async call(name: string, args: Args = {}): Promise<Args> {
     return (await this.calls([[name, args, 'only']]))['only'] ?? {};
   }
 
-  async upload(content: Uint8Array<ArrayBuffer>, type: string): Promise<Uploaded> {
+  async upload(content: Uint8Array<ArrayBuffer>, type: string): Promise<UploadResponse> {
     const answer = await fetch(filled(this.session.uploadUrl, { accountId: this.account }), {
       method: 'POST',
       headers: { authorization: this.#authorization, 'content-type': type },
       body: content,
     });
     if (answer.status !== 201) throw new Error(`${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as Uploaded;
+    return (await answer.json()) as UploadResponse;
   }
 
   async download(blobId: string, name = 'blob', type = 'application/octet-stream'): Promise<Buffer> {
@@ -110,7 +110,7 @@ export class JmapClient {
     return Buffer.from(await answer.arrayBuffer());
   }
 
-  /** Opens the stream of changes; `after` is the id of the last event that was seen. RFC 8620 7.3. */
+  /** Opens the event source; `after` is the id of the last event received. RFC 8620 7.3. */
   events(types: readonly string[] | '*' = '*', after?: string): Promise<EventReader> {
     const all = { types: types === '*' ? '*' : types.join(), closeafter: 'no', ping: '60' };
     return EventReader.open(filled(this.session.eventSourceUrl, all), {

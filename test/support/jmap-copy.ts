@@ -1,6 +1,6 @@
-import { type Args, type JmapClient, MethodFailed } from './jmap-client.ts';
+import { type Args, type JmapClient, JmapMethodError } from './jmap-client.ts';
 
-/** What the copy keeps of each message: what may change, and what a list shows. */
+/** Properties cached for each message. */
 const KEPT = ['id', 'threadId', 'mailboxIds', 'keywords', 'subject'];
 const SORT = [{ property: 'receivedAt', isAscending: false }];
 
@@ -12,24 +12,24 @@ interface Changes {
   destroyed: string[];
 }
 
-/** A copy of an account that a client keeps while it is offline, brought to the present by changes. RFC 8620 5.2, 5.6. */
+/** An offline cache of an account, updated by /changes. RFC 8620 5.2, 5.6. */
 export class AccountCopy {
   readonly mailboxes = new Map<string, Args>();
   readonly emails = new Map<string, Args>();
   /** All messages, newest first. */
   order: string[] = [];
-  /** How often everything was fetched anew. */
+  /** Number of full fetches. */
   fetched = 0;
   readonly #client: JmapClient;
   readonly #states: { Mailbox?: string; Email?: string; query?: string };
 
-  /** `states` of elsewhere are those of a copy that is older than the server remembers. */
+  /** `states` simulate a cache older than the server's history. */
   constructor(client: JmapClient, states: { Mailbox?: string; Email?: string; query?: string } = {}) {
     this.#client = client;
     this.#states = states;
   }
 
-  /** Everything by which two copies are compared. */
+  /** Data for comparing two copies. */
   get content(): object {
     return { mailboxes: sorted(this.mailboxes), emails: sorted(this.emails), order: this.order };
   }
@@ -73,7 +73,7 @@ export class AccountCopy {
       this.#states.Mailbox = state;
       return;
     }
-    // The state comes first: what changes while pages are fetched is in the next changes.
+    // Reads the state first: changes during the fetch are in the next /changes.
     this.#states.Email = String((await this.#client.call('Email/get', { ids: [] }))['state']);
     const { ids } = (await this.#client.call('Email/query', {})) as { ids: string[] };
     await this.#fetch(type, copy, ids, properties);
@@ -89,11 +89,11 @@ export class AccountCopy {
     }
   }
 
-  /** RFC 8620 5.6: first what was removed goes, then what was added is spliced in, by index. */
+  /** Applies /queryChanges: removes ids, then inserts by index. RFC 8620 5.6. */
   async #syncOrder(): Promise<void> {
     const asked = { filter: null, sort: SORT };
     try {
-      if (this.#states.query === undefined) throw new MethodFailed('none yet', { type: 'cannotCalculateChanges' });
+      if (this.#states.query === undefined) throw new JmapMethodError('none yet', { type: 'cannotCalculateChanges' });
       const said = await this.#client.call('Email/queryChanges', { ...asked, sinceQueryState: this.#states.query });
       const { removed, added, newQueryState } = said as {
         removed: string[];
@@ -117,7 +117,7 @@ export class AccountCopy {
 }
 
 function tooOld(error: unknown): boolean {
-  return error instanceof MethodFailed && ['cannotCalculateChanges', 'tooManyChanges'].includes(error.type);
+  return error instanceof JmapMethodError && ['cannotCalculateChanges', 'tooManyChanges'].includes(error.type);
 }
 
 function sorted(map: ReadonlyMap<string, Args>): object {

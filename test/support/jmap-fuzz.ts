@@ -2,14 +2,14 @@ import type { Random } from './imap-fuzz.ts';
 import type { FuzzRequest } from './json-requests.ts';
 import { damaged, oddValue, pick } from './json-fuzz.ts';
 
-/** What the requests are made of: what somebody has, and what somebody else has, whose ids may be named and open nothing. */
-export interface JmapGround {
+/** Ids for the requests: the account's own, and foreign ones, which must not give access. */
+export interface JmapFuzzTargets {
   token: string;
-  own: JmapThings;
-  foreign: JmapThings;
+  own: JmapFuzzObjects;
+  foreign: JmapFuzzObjects;
 }
 
-export interface JmapThings {
+export interface JmapFuzzObjects {
   account: string;
   emails: string[];
   mailboxes: string[];
@@ -19,7 +19,7 @@ export interface JmapThings {
   states: string[];
 }
 
-type Make = (random: Random, ground: JmapGround) => string;
+type Make = (random: Random, ground: JmapFuzzTargets) => string;
 
 const list =
   (make: Make, most = 6): Make =>
@@ -43,7 +43,7 @@ const either =
   (...makes: readonly Make[]): Make =>
   (random, ground) =>
     pick(random, makes)(random, ground);
-/** An object with some of these members. */
+/** Picks some members of an object. */
 const some =
   (members: Readonly<Record<string, Make>>): Make =>
   (random, ground) => {
@@ -51,13 +51,13 @@ const some =
     return `{${chosen.map(([name, make]) => `${JSON.stringify(name)}:${orOdd(make)(random, ground)}`).join()}}`;
   };
 
-/** Now and then anything at all. */
+/** Sometimes replaces a value with an arbitrary one. */
 const orOdd =
   (make: Make): Make =>
   (random, ground) =>
     random(25) === 0 ? oddValue(random) : make(random, ground);
 
-/** An id: own, of somebody else, of this request, or nobody's. */
+/** An id: own, foreign, created in this request, or unknown. */
 const id =
   (kind: 'emails' | 'mailboxes' | 'threads' | 'blobs' | 'identities'): Make =>
   (random, { own, foreign }) => {
@@ -230,7 +230,7 @@ const set = (made: Make, ids: Make, changed: Make): Record<string, Make> => ({
   destroy: list(ids),
 });
 
-/** Arguments of every method, accountId aside. */
+/** Arguments of every method, without accountId. */
 const METHODS: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
   'Core/echo': { a: word, '#b': word },
   'Mailbox/get': get(mailbox),
@@ -314,7 +314,7 @@ const USING = ['core', 'mail', 'submission', 'vacationresponse', 'blob', 'quota'
 );
 
 /** One request to the API, or for a blob. */
-export function jmapRequest(random: Random, ground: JmapGround): FuzzRequest {
+export function jmapRequest(random: Random, ground: JmapFuzzTargets): FuzzRequest {
   const headers: Record<string, string> = {
     authorization: `Bearer ${ground.token}`,
     'content-type': 'application/json',
@@ -328,7 +328,7 @@ export function jmapRequest(random: Random, ground: JmapGround): FuzzRequest {
   return { method: 'POST', path: '/jmap/api', headers, body };
 }
 
-function blobRequest(random: Random, ground: JmapGround, headers: Record<string, string>): FuzzRequest {
+function blobRequest(random: Random, ground: JmapFuzzTargets, headers: Record<string, string>): FuzzRequest {
   const account = pick(random, [ground.own.account, ground.own.account, ground.foreign.account, 'mbx_0', '%00']);
   if (random(3) === 0) {
     return { method: 'POST', path: `/jmap/upload/${account}`, headers, body: Buffer.from(oddValue(random)) };
@@ -340,7 +340,7 @@ function blobRequest(random: Random, ground: JmapGround, headers: Record<string,
   return { method: 'GET', path: `/jmap/download/${account}/${name}/a%0d${query}`, headers, body: Buffer.alloc(0) };
 }
 
-function requestText(random: Random, ground: JmapGround): string {
+function requestText(random: Random, ground: JmapFuzzTargets): string {
   const names: string[] = [];
   const calls = Array.from({ length: random(50) === 0 ? 70 : 1 + random(4) }, () => callText(random, ground, names));
   const members: Record<string, string> = {
@@ -355,7 +355,7 @@ function requestText(random: Random, ground: JmapGround): string {
 }
 
 /** `names` are the methods of the calls before, for references to them. */
-function callText(random: Random, ground: JmapGround, names: string[]): string {
+function callText(random: Random, ground: JmapFuzzTargets, names: string[]): string {
   const name = pick(random, Object.keys(METHODS));
   const { own, foreign } = ground;
   const members: string[] = [];

@@ -1,16 +1,16 @@
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
-import type { JmapWorld } from './jmap-world.ts';
+import type { JmapFixture } from './jmap-fixture.ts';
 
-/** Puts messages into an account as IMAP does. */
-export function imapOf(world: JmapWorld): StoreBackend {
-  return new StoreBackend(world.box.store, world.account, () => world.box.clock.now);
+/** Creates an IMAP backend for the account. */
+export function imapOf(fixture: JmapFixture): StoreBackend {
+  return new StoreBackend(fixture.box.store, fixture.account, () => fixture.box.clock.now);
 }
 
-export interface Put {
+export interface TestMessage {
   mailbox?: string;
-  /** Its own Message-ID, without the domain. */
+  /** Message-ID without the domain. */
   id?: string;
-  /** Message-IDs that it refers to. */
+  /** Referenced Message-IDs. */
   refs?: readonly string[];
   subject?: string;
   bits?: number;
@@ -19,12 +19,12 @@ export interface Put {
 
 let put = 0;
 
-/** Appends one message and answers its UID. */
-export async function putMessage(world: JmapWorld, what: Put = {}): Promise<number> {
+/** Appends one message; returns its UID. */
+export async function putMessage(fixture: JmapFixture, what: TestMessage = {}): Promise<number> {
   const { mailbox = 'INBOX', id = `put${++put}`, refs = [], subject = 'Hello', bits = 0 } = what;
   const references = refs.length === 0 ? '' : `References: ${refs.map((ref) => `<${ref}@box.test>`).join(' ')}\r\n`;
   const text = `From: a@remote.example\r\nMessage-ID: <${id}@box.test>\r\n${references}Subject: ${subject}\r\n\r\nHello\r\n`;
-  const sink = imapOf(world).append(text.length);
+  const sink = imapOf(fixture).append(text.length);
   if ('kind' in sink) throw new Error(sink.kind);
   await sink.write(Buffer.from(text));
   const { receivedAt } = what;
@@ -33,9 +33,9 @@ export async function putMessage(world: JmapWorld, what: Put = {}): Promise<numb
   return done.uid;
 }
 
-/** The row of a mailbox by its name. */
-export async function mailboxRow(world: JmapWorld, name: string): Promise<number> {
-  const found = await imapOf(world).mailbox(name);
+/** Finds the row of a mailbox by name. */
+export async function mailboxRow(fixture: JmapFixture, name: string): Promise<number> {
+  const found = await imapOf(fixture).mailbox(name);
   if (found === undefined) throw new Error(`no mailbox ${name}`);
   return found.id;
 }

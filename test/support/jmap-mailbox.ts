@@ -6,11 +6,11 @@ export interface Draft {
   subject: string;
   text: string;
   attachments?: readonly { blobId: string; name: string; type: string }[];
-  /** Message-ID of what is answered, without its angle brackets. */
+  /** In-Reply-To, without angle brackets. */
   inReplyTo?: string;
 }
 
-/** What a person does with a mailbox, in the calls that RFC 8621 has for it. */
+/** User actions on a mailbox, as RFC 8621 calls. */
 export class JmapMailbox {
   readonly client: JmapClient;
   /** Ids of mailboxes by their roles. */
@@ -38,7 +38,7 @@ export class JmapMailbox {
     return id;
   }
 
-  /** What a filter finds, newest first, in one request. */
+  /** Queries and fetches emails, newest first, in one request. */
   async find(filter: Args, properties: readonly string[] = ['id', 'subject', 'keywords']): Promise<Args[]> {
     const got = await this.client.calls([
       ['Email/query', { filter, sort: [{ property: 'receivedAt', isAscending: false }], limit: 50 }, 'q'],
@@ -47,7 +47,7 @@ export class JmapMailbox {
     return listOf(got['g']);
   }
 
-  /** The id of the one message with this subject. */
+  /** Finds the id of the only message with this subject. */
   async named(role: string, subject: string): Promise<string> {
     const all = await this.find({ inMailbox: this.in(role) });
     const found = all.filter((one) => one['subject'] === subject);
@@ -59,7 +59,7 @@ export class JmapMailbox {
     await this.set({ update: { [id]: patch } });
   }
 
-  /** Email/set of which nothing may be refused. */
+  /** Email/set that must succeed for all objects. */
   async set(args: Args): Promise<Args> {
     const said = await this.client.call('Email/set', args);
     for (const refused of ['notCreated', 'notUpdated', 'notDestroyed']) {
@@ -68,13 +68,13 @@ export class JmapMailbox {
     return said;
   }
 
-  /** Keeps a draft and answers its id. */
+  /** Stores a draft; returns its id. */
   async draft(draft: Draft): Promise<string> {
     const said = await this.set({ create: { d: this.composed(draft) } });
     return String((said['created'] as Record<string, Args>)['d']?.['id']);
   }
 
-  /** A draft as Email/set takes it. RFC 8621 4.6. */
+  /** The Email object of a draft. RFC 8621 4.6. */
   composed({ from, to, subject, text, attachments = [], inReplyTo }: Draft): Args {
     return {
       mailboxIds: { [this.in('drafts')]: true },
@@ -89,7 +89,7 @@ export class JmapMailbox {
     };
   }
 
-  /** The call that sends; the message goes from Drafts to Sent once it is on its way. RFC 8621 7.5. */
+  /** The submission call; moves the message from Drafts to Sent on success. RFC 8621 7.5. */
   sending(emailId: string, more: Args = {}): Invocation {
     const done = {
       [`mailboxIds/${this.in('drafts')}`]: null,
@@ -100,7 +100,7 @@ export class JmapMailbox {
     return ['EmailSubmission/set', { create, onSuccessUpdateEmail: { '#s': done } }, 's'];
   }
 
-  /** Sends a draft and answers what the submission became. */
+  /** Sends a draft; returns the submission. */
   async send(emailId: string, more: Args = {}): Promise<Args> {
     const responses = await this.client.request([this.#own(this.sending(emailId, more))]);
     const said = responses.find(([name]) => name === 'EmailSubmission/set')?.[1];

@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
-import { jmapStates } from '../../mail/store/type-state.ts';
+import { jmapStates } from '../../mail/store/account/type-state.ts';
 import { Actions } from './jmap-actions.ts';
-import { type Truth, truthOf } from './jmap-truth.ts';
-import { type JmapWorld, jmapWorld } from './jmap-world.ts';
+import { type ExpectedObjects, readExpectedObjects } from './jmap-oracle.ts';
+import { type JmapFixture, createJmapFixture } from './jmap-fixture.ts';
 import { Random } from './random.ts';
 
 const CLIENTS = 5;
 
-type ObjectType = keyof Truth;
+type ObjectType = keyof ExpectedObjects;
 const TYPES: readonly ObjectType[] = ['Email', 'Thread', 'Mailbox'];
 
 interface Copy {
@@ -15,7 +15,7 @@ interface Copy {
   objects: Map<string, Record<string, unknown>>;
 }
 
-/** What a client remembers of each type. */
+/** A client's cache of each type. */
 type Client = Record<ObjectType, Copy>;
 
 interface Told extends Record<string, unknown> {
@@ -27,22 +27,22 @@ interface Told extends Record<string, unknown> {
   updatedProperties?: string[] | null;
 }
 
-/** An account that changes, and what clients of it must be told. */
+/** A changing account and its simulated clients. */
 class Model {
-  readonly world: JmapWorld;
+  readonly fixture: JmapFixture;
   readonly random: Random;
   readonly actions: Actions;
   readonly seen = { changes: 0, parts: 0, startedAgain: 0 };
 
-  constructor(world: JmapWorld, random: Random) {
-    this.world = world;
+  constructor(fixture: JmapFixture, random: Random) {
+    this.fixture = fixture;
     this.random = random;
-    this.actions = new Actions(world, random);
+    this.actions = new Actions(fixture, random);
   }
 
   async fresh(type: ObjectType): Promise<Copy> {
-    const truth = await truthOf(this.world);
-    const { state } = await this.world.call(`${type}/get`, { ids: [] });
+    const truth = await readExpectedObjects(this.fixture);
+    const { state } = await this.fixture.call(`${type}/get`, { ids: [] });
     return { state: state as string, objects: truth[type] };
   }
 
@@ -50,12 +50,12 @@ class Model {
     return { Email: await this.freshEmail(), Thread: await this.fresh('Thread'), Mailbox: await this.fresh('Mailbox') };
   }
 
-  /** Email/get is not needed here: a thread has the state of its emails. */
+  /** Skips Email/get: a thread has the state of its emails. */
   async freshEmail(): Promise<Copy> {
-    return { ...(await this.fresh('Thread')), objects: (await truthOf(this.world)).Email };
+    return { ...(await this.fresh('Thread')), objects: (await readExpectedObjects(this.fixture)).Email };
   }
 
-  /** Brings a copy to the present and compares. */
+  /** Updates a cache and compares it with the store. */
   async sync(client: Client, type: ObjectType): Promise<void> {
     const copy = client[type];
     for (;;) {
@@ -65,7 +65,7 @@ class Model {
         client[type] = type === 'Email' ? await this.freshEmail() : await this.fresh(type);
         return;
       }
-      const truth = (await truthOf(this.world))[type];
+      const truth = (await readExpectedObjects(this.fixture))[type];
       this.apply(type, copy, told, truth, maxChanges);
       if (!told.hasMoreChanges) {
         expect(sorted(copy.objects), type).toEqual(sorted(truth));
@@ -77,7 +77,9 @@ class Model {
 
   async changes(type: ObjectType, sinceState: string, maxChanges: number | null): Promise<Told | undefined> {
     const [answer] = (
-      await this.world.request([[`${type}/changes`, { accountId: this.world.accountId, sinceState, maxChanges }, 'c']])
+      await this.fixture.request([
+        [`${type}/changes`, { accountId: this.fixture.accountId, sinceState, maxChanges }, 'c'],
+      ])
     ).methodResponses;
     const [name, told] = answer ?? [];
     if (name === 'error') {
@@ -110,24 +112,26 @@ class Model {
     copy.state = newState;
   }
 
-  /** Counters are what counting finds, and threads what /get answers. */
+  /** Checks counters against counted rows, and threads against /get. */
   async check(): Promise<void> {
-    const truth = await truthOf(this.world);
-    const mailboxes = (await this.world.call('Mailbox/get'))['list'] as { id: string; myRights?: unknown }[];
+    const truth = await readExpectedObjects(this.fixture);
+    const mailboxes = (await this.fixture.call('Mailbox/get'))['list'] as { id: string; myRights?: unknown }[];
     const told = mailboxes.map(({ id, myRights: _, ...rest }) => [id, rest] as const);
     expect(Object.fromEntries(told)).toEqual(Object.fromEntries(truth.Mailbox));
     const ids = [...truth.Thread.keys()].slice(0, 500);
-    const { list } = await this.world.call('Thread/get', { ids });
+    const { list } = await this.fixture.call('Thread/get', { ids });
     expect(list).toEqual(ids.map((id) => ({ id, ...truth.Thread.get(id) })));
   }
 
-  /** What changed nothing may keep the state; what changed something may not. */
+  /** Checks that the state changes if the objects changed. */
   async step(): Promise<void> {
     const watched = this.random.chance(0.2);
-    const before = watched ? { truth: await truthOf(this.world), states: await this.states() } : undefined;
+    const before = watched
+      ? { truth: await readExpectedObjects(this.fixture), states: await this.states() }
+      : undefined;
     await this.actions.one();
     if (before === undefined) return;
-    const [truth, states] = [await truthOf(this.world), await this.states()];
+    const [truth, states] = [await readExpectedObjects(this.fixture), await this.states()];
     for (const type of TYPES) {
       const same = JSON.stringify([...before.truth[type]]) === JSON.stringify([...truth[type]]);
       if (!same) expect(states[type], `${type} changed`).toBeGreaterThan(before.states[type]);
@@ -136,7 +140,7 @@ class Model {
   }
 
   states(): Promise<Record<string, number> & Record<ObjectType, number>> {
-    return this.world.box.store.read(jmapStates, { account: this.world.account });
+    return this.fixture.box.store.read(jmapStates, { account: this.fixture.account });
   }
 }
 
@@ -153,13 +157,13 @@ const sorted = (objects: Copy['objects']): Record<string, unknown> =>
   Object.fromEntries([...objects].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 /**
- * States never lie: clients of any age bring their copies to the present by /changes, in parts of any size and with
- * changes in between, and then have what is there.
+ * Runs the model: clients with any old state update their caches by /changes, in responses of any size and with
+ * concurrent changes, and then have the present objects.
  */
 export async function runModel(seed: number, steps: number): Promise<Model['seen']> {
-  await using world = await jmapWorld();
+  await using fixture = await createJmapFixture();
   const random = new Random(seed);
-  const model = new Model(world, random);
+  const model = new Model(fixture, random);
   const clients = [await model.client()];
   for (let step = 0; step < steps; step++) {
     await model.step();
@@ -169,6 +173,6 @@ export async function runModel(seed: number, steps: number): Promise<Model['seen
   }
   for (const client of clients) for (const type of TYPES) await model.sync(client, type);
   await model.check();
-  expect(world.box.fatal).toEqual([]);
+  expect(fixture.box.fatal).toEqual([]);
   return model.seen;
 }

@@ -1,10 +1,10 @@
-import { EMAIL_SORTS } from '../../mail/jmap/account-capabilities.ts';
+import { EMAIL_SORTS } from '../../mail/jmap/email-query/email-sort.ts';
 import type { Random } from './random.ts';
 
-/** Ids of an account that calls are made of, by what they are of. */
-export interface JmapGround {
+/** Ids for random calls, by type. */
+export interface RandomCallTargets {
   accountId: string;
-  /** Another of the same session. */
+  /** Another account of the same session. */
   otherAccountId: string;
   emails: readonly string[];
   threads: readonly string[];
@@ -13,7 +13,7 @@ export interface JmapGround {
   states: readonly string[];
 }
 
-type Made = (random: Random, ground: JmapGround, depth: number) => unknown;
+type Made = (random: Random, ground: RandomCallTargets, depth: number) => unknown;
 
 const ODD: readonly unknown[] = [
   null,
@@ -107,7 +107,7 @@ const mapOf =
     ]);
     return Object.fromEntries(entries) as unknown;
   };
-/** Some of these members, now and then with a value that is anything. */
+/** Picks some members, sometimes with an arbitrary value. */
 const some =
   (members: Readonly<Record<string, Made>>, share = 0.6): Made =>
   (random, ground, depth) => {
@@ -288,7 +288,7 @@ const patch = either(
 
 const ids = either(listOf(either(of('emails'), of('threads'), of('mailboxes'))), anyOf([null]));
 
-/** Arguments by what a method does with its type. */
+/** Arguments by verb. */
 const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, Made>>>> = {
   get: { ids },
   parse: { blobIds: listOf(of('blobs')), ...wanted },
@@ -326,7 +326,7 @@ const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, Made>>>> = {
   send: { identityId: anyOf(['i1', 'x']), send: mapOf(creation, patch), onSuccessUpdateEmail: mapOf(creation, patch) },
 };
 
-/** What single methods are asked beside what others with the same verb are. */
+/** Additional arguments of single methods. */
 const OWN: Readonly<Record<string, Readonly<Record<string, Made>>>> = {
   'SearchSnippet/get': { filter, emailIds: listOf(of('emails')) },
   'Email/get': { ids, ...wanted },
@@ -338,12 +338,12 @@ const OWN: Readonly<Record<string, Readonly<Record<string, Made>>>> = {
   'EmailSubmission/set': { onSuccessUpdateEmail: mapOf(creation, patch), onSuccessDestroyEmail: listOf(creation) },
 };
 
-/** Arguments that a careless client, or a hostile one, would give a method. */
-export function randomArguments(random: Random, ground: JmapGround, method: string): Record<string, unknown> {
+/** Random valid and invalid arguments of a method. */
+export function randomArguments(random: Random, ground: RandomCallTargets, method: string): Record<string, unknown> {
   const verb = method.slice(method.indexOf('/') + 1);
   const members = method.startsWith('SearchSnippet/') ? OWN[method] : { ...ARGUMENTS[verb], ...OWN[method] };
   const made = some(members ?? {}, 0.45)(random, ground, 0) as Record<string, unknown>;
-  // Without these there is no call at all.
+  // Required arguments.
   for (const name of NEEDED) if (members?.[name] !== undefined) made[name] ??= members[name](random, ground, 0);
   if (!method.startsWith('PushSubscription/') && random.chance(0.98)) made['accountId'] = ground.accountId;
   return made;

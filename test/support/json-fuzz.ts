@@ -64,7 +64,7 @@ const ODD = [
   '{"toJSON":1,"then":2,"valueOf":3}',
 ] as const;
 
-/** What only looks like JSON. */
+/** Texts that only look like JSON. */
 const BROKEN = [
   'NaN',
   'undefined',

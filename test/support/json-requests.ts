@@ -8,7 +8,7 @@ export interface FuzzRequest {
   body: Buffer;
 }
 
-/** What the requests are made of. */
+/** Data from which the requests are made. */
 export interface FuzzGround {
   tools: readonly { name: string; inputSchema: Schema }[];
   token: string;
@@ -54,7 +54,7 @@ const TYPES = [
 ] as const;
 const TOOL_NAMES = ['nothing', '__proto__', 'constructor', 'toString', '%00', 'a'.repeat(3_000), '\u{1f511}'] as const;
 
-/** One request to the MCP door or to a tool over REST; of 20 one is as it should be. */
+/** Makes one request to the MCP endpoint or to a tool over REST; one of 20 is valid. */
 export function fuzzRequest(random: Random, ground: FuzzGround): FuzzRequest {
   const { path, text, headers } = random(3) === 0 ? restCall(random, ground) : mcpCall(random, ground);
   const body = random(12) === 0 ? damaged(random, text) : Buffer.from(text);
@@ -126,7 +126,7 @@ function mcpCall(random: Random, ground: FuzzGround): Drafted {
   };
 }
 
-/** What a revision without a handshake wants repeated in the headers. */
+/** Headers that repeat parts of the request, as a revision without a handshake requires. */
 function mirrored(random: Random, version: string, method: string, name: string): Record<string, string> {
   const wrong = random(15) === 0;
   return {

@@ -1,11 +1,11 @@
 import type { FakeZone } from './fake-resolver.ts';
-import { dkimMade, MAKERS, publicPart } from './dkim-maker.ts';
+import { signMessage, SIGNING_KEYS, publicPart } from './dkim-maker.ts';
 import { hop, HOP_ZONE } from './arc-chain.ts';
 import { Random } from './random.ts';
 
-/** A generated mail that several verifiers judge. */
+/** A generated mail that several verifiers check. */
 export interface JudgedMail {
-  /** What is special about it. */
+  /** Special properties of the mail. */
   traits: string[];
   message: Buffer;
   author: string;
@@ -23,12 +23,12 @@ const POLICIES: Record<string, string | undefined> = {
   'nothingpolicy.com': undefined,
 };
 
-const RSA = publicPart(MAKERS.rsa);
+const RSA = publicPart(SIGNING_KEYS.rsa);
 /** Records of keys by their selectors. */
 const KEYS: Record<string, string> = {
   rsa: `v=DKIM1; k=rsa; p=${RSA}`,
   bare: `p=${RSA}`,
-  pkcs1: `k=rsa; p=${publicPart(MAKERS.rsa, 'pkcs1')}`,
+  pkcs1: `k=rsa; p=${publicPart(SIGNING_KEYS.rsa, 'pkcs1')}`,
   testing: `v=DKIM1; t=y; p=${RSA}`,
   strict: `v=DKIM1; t=s; p=${RSA}`,
   hashed: `v=DKIM1; h=sha1:sha256; s=email; p=${RSA}`,
@@ -37,9 +37,9 @@ const KEYS: Record<string, string> = {
   revoked: 'v=DKIM1; p=',
   late: `k=rsa; v=DKIM1; p=${RSA}`,
   garbage: 'hello world',
-  ed: `v=DKIM1; k=ed25519; p=${publicPart(MAKERS.ed25519)}`,
-  'rsa-1024': `v=DKIM1; p=${publicPart(MAKERS.rsa1024)}`,
-  'rsa-768': `v=DKIM1; p=${publicPart(MAKERS.rsa768)}`,
+  ed: `v=DKIM1; k=ed25519; p=${publicPart(SIGNING_KEYS.ed25519)}`,
+  'rsa-1024': `v=DKIM1; p=${publicPart(SIGNING_KEYS.rsa1024)}`,
+  'rsa-768': `v=DKIM1; p=${publicPart(SIGNING_KEYS.rsa768)}`,
 };
 
 const ORGANIZATIONS = Object.keys(POLICIES);
@@ -70,7 +70,7 @@ const BODIES = [
   `${'long '.repeat(60)}\r\n`.repeat(20),
 ];
 
-/** What is done to a signature, each with the tags that do it. */
+/** Changes to a signature, each with the tags that make it. */
 const ODD_TAGS: Record<string, Record<string, string | undefined>> = {
   expired: { t: '1500000000', x: '1600000000' },
   'of the future': { t: '4000000000' },
@@ -91,7 +91,7 @@ const ODD_TAGS: Record<string, Record<string, string | undefined>> = {
   'with a broken bh=': { bh: 'AAAA' },
 };
 
-/** What happens to a mail after it was signed. */
+/** Changes to a mail after it was signed. */
 const CHANGES: Record<string, (message: string) => string> = {
   'body changed': (text) => `${text}more\r\n`,
   'lines added at the end': (text) => `${text}\r\n\r\n`,
@@ -139,7 +139,9 @@ async function judgedMail(random: Random, at: number): Promise<JudgedMail> {
 
 function signed(random: Random, message: string, domain: string, traits: string[]): string {
   const selector = random.chance(0.5) ? random.one(['rsa', 'ed']) : random.one(Object.keys(KEYS));
-  const key = { ed: MAKERS.ed25519, 'rsa-1024': MAKERS.rsa1024, 'rsa-768': MAKERS.rsa768 }[selector] ?? MAKERS.rsa;
+  const key =
+    { ed: SIGNING_KEYS.ed25519, 'rsa-1024': SIGNING_KEYS.rsa1024, 'rsa-768': SIGNING_KEYS.rsa768 }[selector] ??
+    SIGNING_KEYS.rsa;
   const [odd, oddTags] = random.chance(0.35) ? random.one(Object.entries(ODD_TAGS)) : ['', {}];
   const digest = selector !== 'ed' && random.chance(0.05) ? 'sha1' : 'sha256';
   const c = random.one([
@@ -154,5 +156,5 @@ function signed(random: Random, message: string, domain: string, traits: string[
   const tags: Record<string, string | undefined> = { c, d: domain, s: selector, h, ...oddTags };
   if (tags['i'] !== undefined) tags['i'] = tags['i'].replace(/d$/, domain);
   traits.push(`${selector}, ${c}, ${digest}, d=${domain}${odd === '' ? '' : `, ${odd}`}`);
-  return dkimMade({ message, key, tags, digest, fold: random.chance(0.5) });
+  return signMessage({ message, key, tags, digest, fold: random.chance(0.5) });
 }

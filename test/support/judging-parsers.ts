@@ -1,27 +1,26 @@
-import { readChain } from '../../mail/auth/arc-chain.ts';
+import { readArcChain } from '../../mail/auth/arc-chain.ts';
 import { authenticate } from '../../mail/auth/authenticate.ts';
 import { readAuthor } from '../../mail/auth/author.ts';
 import { readPublicKey } from '../../mail/auth/dkim-public-key.ts';
 import { claimedSigner, readSignature } from '../../mail/auth/dkim-signature.ts';
 import { readDmarc } from '../../mail/auth/dmarc-record.ts';
-import { cleaned } from '../../mail/auth/forged-results.ts';
+import { removeForgedFields } from '../../mail/auth/forged-results.ts';
 import { networkOctets } from '../../mail/auth/ip-match.ts';
-import { readResults } from '../../mail/auth/results-reader.ts';
+import { readAuthenticationResults } from '../../mail/auth/results-reader.ts';
 import { expandMacros, isMacroString } from '../../mail/auth/spf-macro.ts';
 import { readSpf } from '../../mail/auth/spf-record.ts';
 import { colonList, readTags, trimBlanks } from '../../mail/auth/tag-list.ts';
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import { readFields } from '../../mail/message/header.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
-import { checkContent, checkFamiliar, checkPeer } from '../../mail/policy/checks/index.ts';
-import { plainWord } from '../../mail/policy/finding.ts';
+import { checkContent, checkForRecipient, checkClient } from '../../mail/policy/checks/index.ts';
+import { sanitizeWord } from '../../mail/policy/finding.ts';
 import { tagsOf } from '../../mail/policy/html-tags.ts';
 import { walkHtml } from '../../mail/policy/html-walk.ts';
-import { ContainerScan } from '../../mail/policy/inside/container-scan.ts';
-import { zipDirectory } from '../../mail/policy/inside/zip-directory.ts';
+import { ContainerScan } from '../../mail/policy/container/container-scan.ts';
+import { nextZipFile, zipDirectory } from '../../mail/message/archive/zip.ts';
 import { linksOf } from '../../mail/policy/links.ts';
-import { sampleOf } from '../../mail/policy/sample-of.ts';
-import { sevenZip, sevenZipWith } from './rar-archives.ts';
+import { buildSample } from '../../mail/policy/build-sample.ts';
 import type { Parser } from './parsers.ts';
 
 /** Octets of a header that is verified; a TXT record of the DNS has 65,535. */
@@ -69,10 +68,10 @@ async function judged(text: string): Promise<number> {
     { chunks: async function* () {}, ip: peer.ip, helo: peer.helo, sender: '' },
     { resolver: null, now: NOW },
   );
-  const sample = await sampleOf({ read, headerLength, parts }, { peer, sender: 'a@b.example' }, authentication);
+  const sample = await buildSample({ read, headerLength, parts }, { peer, sender: 'a@b.example' }, authentication);
   const here = { hostname: 'mx.example', now: NOW };
   const familiar = { own: ['box.example'], written: ['far.example'] };
-  return [...checkContent(sample, here), ...checkPeer(sample, here), ...checkFamiliar(sample, familiar)].length;
+  return [...checkContent(sample, here), ...checkClient(sample, here), ...checkForRecipient(sample, familiar)].length;
 }
 
 /** A style sheet of as many rules as the text is long, each about what is inside of others. */
@@ -89,7 +88,7 @@ const macroFacts = {
   validated: () => Promise.resolve('unknown'),
 } as const;
 
-/** What decides whether mail is believed reads too. */
+/** Parsers of the filter: authentication, HTML, links and archives. */
 export const JUDGING: readonly Parser[] = [
   { name: 'readTags', parse: readTags, most: HEADER },
   { name: 'trimBlanks', parse: trimBlanks },
@@ -105,9 +104,9 @@ export const JUDGING: readonly Parser[] = [
   { name: 'networkOctets', parse: networkOctets, most: RECORD },
   { name: 'readAuthor', parse: (text) => readAuthor(readFields(`From: ${text}`), `From: ${text}`), most: HEADER },
   { name: 'readAuthor of a header', parse: (text) => readAuthor(readFields(text), text), most: HEADER },
-  { name: 'readChain', parse: (text) => readChain(readFields(`ARC-Seal: ${text}`)), most: HEADER },
-  { name: 'readResults', parse: readResults, most: HEADER },
-  { name: 'cleaned', parse: (text) => cleaned(octets(text), 'mx.example') },
+  { name: 'readChain', parse: (text) => readArcChain(readFields(`ARC-Seal: ${text}`)), most: HEADER },
+  { name: 'readResults', parse: readAuthenticationResults, most: HEADER },
+  { name: 'cleaned', parse: (text) => removeForgedFields(octets(text), 'mx.example') },
   ...['From', 'DKIM-Signature', 'ARC-Seal', 'ARC-Authentication-Results'].map((name) => ({
     name: `authenticate by ${name}`,
     parse: (text: string) => verified(`From: a@b.example\r\n${name}: ${text}`),
@@ -122,7 +121,7 @@ export const JUDGING: readonly Parser[] = [
     },
     most: RECORD,
   })),
-  { name: 'plainWord', parse: plainWord },
+  { name: 'plainWord', parse: sanitizeWord },
   { name: 'tagsOf', parse: (text) => [...tagsOf(text)].length, most: 262_144 },
   { name: 'tagsOf in a tag', parse: (text) => [...tagsOf(`<a href=${text}`)].length, most: 262_144 },
   {
@@ -139,14 +138,8 @@ export const JUDGING: readonly Parser[] = [
   { name: 'linksOf', parse: (text) => linksOf(text, text), most: 262_144 },
   { name: 'linksOf of addresses', parse: (text) => linksOf('', `http://${text}`), most: 262_144 },
   { name: 'zipDirectory', parse: (text) => zipDirectory(octets(`${text}PK\x05\x06${text.slice(0, 18)}`)) },
-  { name: 'ContainerScan of old RAR', parse: (text) => scanned(octets(`Rar!\x1a\x07\0${text}`)) },
-  { name: 'ContainerScan of new RAR', parse: (text) => scanned(octets(`Rar!\x1a\x07\x01\0${text}`)) },
-  {
-    name: 'sevenZipDirectory',
-    parse: (text) => scanned(sevenZipWith(Buffer.alloc(0), Buffer.concat([Buffer.from([1]), octets(text)]))),
-    most: 180_000,
-  },
-  { name: 'sevenZipDirectory of names', parse: (text) => scanned(sevenZip([text])), most: 8_000 },
+  { name: 'ContainerScan', parse: (text) => scanned(octets(text)) },
+  { name: 'nextZipFile', parse: (text) => nextZipFile(octets(`PK\x03\x04${text}`), 0) },
   { name: 'sampleOf a header', parse: judged },
   {
     name: 'sampleOf header values',

@@ -1,17 +1,17 @@
-import type { Arrived } from '../../mail/auth/authenticate.ts';
+import type { AuthenticationInput } from '../../mail/auth/authenticate.ts';
 import type { Authentication } from '../../mail/auth/authentication.ts';
-import type { Judgement } from '../../mail/judge/judging.ts';
-import { octetsOf } from '../../mail/judge/octets.ts';
-import type { Judging } from '../../mail/receiver/intake-desk.ts';
+import type { FilterResult } from '../../mail/filter/mail-filter.ts';
+import { octetsOf } from '../../mail/filter/octets.ts';
+import type { InboundFilter } from '../../mail/receiver/context.ts';
 
-/** A judge without checks, that only says who wrote a message. */
-export function judgingBy(authenticate: (mail: Arrived) => Promise<Authentication>): Judging {
+/** A filter without checks that only authenticates the author of a message. */
+export function judgingBy(authenticate: (mail: AuthenticationInput) => Promise<Authentication>): InboundFilter {
   return {
     checks: false,
     network: true,
     slows: () => false,
-    judge: {
-      async judge({ octets, peer, sender }): Promise<Judgement> {
+    filter: {
+      async filter({ octets, peer, sender }): Promise<FilterResult> {
         const authentication = await authenticate({ ...peer, sender, chunks: () => octetsOf(octets) });
         return { authentication, author: { kind: 'pass', why: '' }, findings: [], senders: [], accounts: [] };
       },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { seeded } from './imap-fuzz.ts';
 
-/** A numbered message that can be told apart and checked wherever it turns up. */
+/** A numbered message that can be identified and checked wherever it turns up. */
 export interface Numbered {
   /** Left of the @ in its Message-ID. */
   id: string;
@@ -47,7 +47,7 @@ export function sha256(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** What a run of clients was told. */
+/** Record of the replies to a run of clients. */
 export class Ledger {
   /** Ids that got their 250, with the time of it (ms UTC). */
   readonly acknowledged = new Map<string, number>();

@@ -1,8 +1,8 @@
 import { createHmac, pbkdf2Sync } from 'node:crypto';
 
 import { createLogins } from '../../mail/login/logins.ts';
-import type { LoginDesk, LoginOptions } from '../../mail/login/logins.ts';
-import type { AccountCredentials, CredentialSource } from '../../mail/login/needs.ts';
+import type { Authenticator, LoginOptions } from '../../mail/login/logins.ts';
+import type { AccountCredentials, CredentialSource } from '../../mail/login/credentials.ts';
 import { Throttle } from '../../mail/login/throttle.ts';
 import type { Login, LoginOutcome, Peer, SaslExchange, SaslStep } from '../../mail/login/types.ts';
 import { makeVerifier, saltedPassword, sha256 } from '../../mail/login/verifier.ts';
@@ -10,7 +10,7 @@ import { quiet } from '../../mail/log.ts';
 import { addressKey, parseAddress } from '../../mail/message/address.ts';
 import { testGuard } from './guard.ts';
 
-export const PEER: Peer = { ip: '192.0.2.7', door: 'imap', secure: true };
+export const PEER: Peer = { ip: '192.0.2.7', protocol: 'imap', secure: true };
 
 /** Accounts kept in memory: address to password, or to a list of credentials. */
 export class FakeCredentials implements CredentialSource {
@@ -52,7 +52,7 @@ interface FakeCredential {
 }
 
 export interface LoginWorld {
-  logins: LoginDesk;
+  logins: Authenticator;
   credentials: FakeCredentials;
   throttle: Throttle;
   /** Settable; ms UTC. */
@@ -70,7 +70,7 @@ export function loginWorld(overrides: Partial<LoginOptions> = {}): LoginWorld {
     now: Date.UTC(2026, 0, 1),
     waits: [],
     derivations: 0,
-    logins: undefined as unknown as LoginDesk,
+    logins: undefined as unknown as Authenticator,
   };
   world.logins = createLogins({
     credentials: world.credentials,
@@ -95,13 +95,18 @@ export function loginWorld(overrides: Partial<LoginOptions> = {}): LoginWorld {
   return world;
 }
 
-export function start(logins: LoginDesk, mechanism: string, peer: Peer = PEER): SaslExchange {
+export function start(logins: Authenticator, mechanism: string, peer: Peer = PEER): SaslExchange {
   const exchange = logins.start(mechanism, peer);
   if (!exchange) throw new Error(`${mechanism} is not offered`);
   return exchange;
 }
 
-export async function plain(logins: LoginDesk, user: string, password: string, peer: Peer = PEER): Promise<SaslStep> {
+export async function plain(
+  logins: Authenticator,
+  user: string,
+  password: string,
+  peer: Peer = PEER,
+): Promise<SaslStep> {
   return start(logins, 'PLAIN', peer).step(Buffer.from(`\0${user}\0${password}`));
 }
 
@@ -115,7 +120,7 @@ export interface ScramTwist {
 
 /** A SCRAM-SHA-256 client written from RFC 5802 alone; checks the server's signature too. */
 export async function scram(
-  logins: LoginDesk,
+  logins: Authenticator,
   user: string,
   password: string,
   peer: Peer = PEER,

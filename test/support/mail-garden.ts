@@ -1,11 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
-import { jmapId } from '../../mail/jmap/ids.ts';
+import { jmapId } from '../../mail/jmap/core/ids.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
-import { createMailbox, removeMailbox } from '../../mail/store/mailbox.ts';
-import { appendMessage, copyEntries, expunge, storeFlags } from '../../mail/store/entry-commands.ts';
-import { emptyGoneMailbox, forgetExpunged, goneMailboxes } from '../../mail/store/tidy.ts';
-import type { JmapWorld } from './jmap-world.ts';
+import { createMailbox, removeMailbox } from '../../mail/store/mailbox/mailbox.ts';
+import { appendMessage, copyEntries, expunge, storeFlags } from '../../mail/store/mailbox/entry-commands.ts';
+import { purgeDeletedMailbox, purgeExpunged, deletedMailboxes } from '../../mail/store/retention/purge.ts';
+import type { JmapFixture } from './jmap-fixture.ts';
 
 /** A message as the tests write it. */
 export interface Spec {
@@ -42,20 +42,20 @@ const NAMES = ['Work', 'Lists'];
 
 /** An account with several mailboxes that grows and changes by the store's own commands. */
 export class Garden {
-  readonly world: JmapWorld;
+  readonly world: JmapFixture;
   readonly mailboxes: number[];
   /** By blob: copies of an email share it. */
   readonly #specs = new Map<number, Spec>();
   readonly #db: DatabaseSync;
   #count = 0;
 
-  private constructor(world: JmapWorld, mailboxes: number[]) {
+  private constructor(world: JmapFixture, mailboxes: number[]) {
     this.world = world;
     this.mailboxes = mailboxes;
     this.#db = new DatabaseSync(join(world.box.dataDir, 'mailstead.db'), { readOnly: true });
   }
 
-  static async plant(world: JmapWorld): Promise<Garden> {
+  static async plant(world: JmapFixture): Promise<Garden> {
     const mailboxes = [world.inbox];
     for (const name of NAMES) {
       const made = await world.box.store.write(createMailbox, { account: world.account, name, role: null });
@@ -111,13 +111,13 @@ export class Garden {
     if (made.kind === 'created') this.mailboxes[at] = made.id;
   }
 
-  /** What housekeeping does: removed mailboxes are emptied, and what was expunged is forgotten. */
+  /** Runs the retention jobs: empties deleted mailboxes and purges expunged messages. */
   async tidy(): Promise<void> {
     const { account, box } = this.world;
-    for (const { id: mailbox } of await box.store.read(goneMailboxes, undefined)) {
-      while ((await box.store.write(emptyGoneMailbox, { account, mailbox })) > 0);
+    for (const { id: mailbox } of await box.store.read(deletedMailboxes, undefined)) {
+      while ((await box.store.write(purgeDeletedMailbox, { account, mailbox })) > 0);
     }
-    while ((await box.store.write(forgetExpunged, { before: Number.MAX_SAFE_INTEGER })).more);
+    while ((await box.store.write(purgeExpunged, { before: Number.MAX_SAFE_INTEGER })).more);
   }
 
   async expunge(mailbox: number): Promise<void> {
@@ -140,7 +140,7 @@ export class Garden {
       flags: number;
       kw: string | null;
     }>(
-      `SELECT n.* FROM entry n JOIN mailbox m ON m.id = n.mailbox_id WHERE m.gone_at IS NULL AND m.account_id = ?`,
+      `SELECT n.* FROM entry n JOIN mailbox m ON m.id = n.mailbox_id WHERE m.deleted_at IS NULL AND m.account_id = ?`,
       this.world.account,
     ).filter(({ flags }) => Math.floor(flags / 16) % 2 === 0);
     const emails = this.#rows<Record<string, number | string>>(

@@ -1,5 +1,5 @@
 import { array, type Arbitrary, boolean, constant, constantFrom, integer, letrec, oneof, record } from 'fast-check';
-import { jmapId } from '../../mail/jmap/ids.ts';
+import { jmapId } from '../../mail/jmap/core/ids.ts';
 import type { Garden, Spec } from './mail-garden.ts';
 
 /** Few words, so that searches meet; of several scripts. */

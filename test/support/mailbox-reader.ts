@@ -78,9 +78,9 @@ export class MailboxReader implements Disposable {
   }
 }
 
-/** What a mailbox has of numbered messages. */
+/** Numbered messages in a mailbox. */
 export interface Found {
-  /** How often each id is there. */
+  /** Number of copies of each id. */
   copies: Map<string, number>;
   /** Ids whose body is not the one that was sent. */
   damaged: string[];

@@ -1,6 +1,6 @@
-import { placesOf, readTerms } from '../../mail/message/search-terms.ts';
-import { fold, tokensOf } from '../../mail/message/words.ts';
-import { jmapId } from '../../mail/jmap/ids.ts';
+import { findTerms, readTerms } from '../../mail/message/search-terms.ts';
+import { fold, tokensOf } from '../../mail/message/word-tokens.ts';
+import { jmapId } from '../../mail/jmap/core/ids.ts';
 import type { Plant } from './mail-garden.ts';
 
 type Json = Record<string, unknown>;
@@ -80,7 +80,7 @@ function words(text: string, fields: readonly (string | undefined)[]): boolean {
   const terms = readTerms(text) ?? [];
   if (terms.length === 0) return text.trim() === '';
   const tokens = fields.map((field) => tokensOf(field ?? ''));
-  return terms.every((term) => tokens.some((field) => placesOf(term, field).length > 0));
+  return terms.every((term) => tokens.some((field) => findTerms([term], field).next().done !== true));
 }
 
 function byOrder(order: readonly Json[], a: Plant, b: Plant, all: readonly Plant[]): number {

@@ -27,7 +27,7 @@ export function posted(base: string, endpoint: 'token' | 'revoke', fields: Recor
 
 export type Wish = Record<string, string>;
 
-/** What a client sends a browser to the box with; `more` replaces parts of it, '' leaves one out. */
+/** Parameters of the authorization request; `more` replaces some, '' omits one. */
 export function wish(client: string, challenge: string, more: Wish = {}): Wish {
   const all: Wish = {
     response_type: 'code',

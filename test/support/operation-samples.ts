@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { z } from 'zod';
 import { CATALOGUE } from '../../src/operations/catalogue.ts';
-import type { Operation } from '../../src/operations/operation.ts';
+import type { Operation } from '../../src/core/operation.ts';
 import { spki, type Things, UNLISTED } from './tenants.ts';
 
 type Args = Record<string, unknown>;
@@ -274,7 +274,7 @@ const PLAIN: Readonly<Record<string, readonly string[] | 'everywhere'>> = {
   destinationAddress: ['set_email_forwarder'],
 };
 
-/** Of one reference argument: who calls, what is asked for without it, and how the argument itself is told apart. */
+/** One reference argument of an operation: its value, and the arguments of a call with it. */
 export interface Reference {
   operation: Operation;
   field: string;

@@ -1,59 +1,63 @@
 import { createSecretKey } from 'node:crypto';
 import { JUDGING } from './judging-parsers.ts';
 import { parseSpf, spfTexts } from '../../src/domains/spf-record.ts';
-import { parseBounded } from '../../src/http/json.ts';
+import { parseBounded } from '../../src/core/json.ts';
 import { readMessage as readRpc } from '../../src/mcp/request.ts';
 import { readMailbox } from '../../src/sending/mailbox-text.ts';
-import { judgeWebhookUrl } from '../../src/sending/webhook-url.ts';
-import { readUnsubscribe } from '../../src/unsubscribe/link.ts';
+import { checkWebhookUrl } from '../../src/webhooks/url-check.ts';
+import { readUnsubscribe } from '../../src/unsubscribe/commands.ts';
 import { safeName } from '../../src/webhooks/payload.ts';
-import { resultsServer, withoutResultsOf } from '../../mail/auth/forged-results.ts';
+import { leadingAuthserv, removeForgedResults } from '../../mail/auth/forged-results.ts';
 import { selectFields } from '../../mail/auth/dkim-sign.ts';
-import { FileScan } from '../../mail/delivery/agent/secrets/files/file-scan.ts';
-import { pdfStrings } from '../../mail/delivery/agent/secrets/files/pdf.ts';
-import { hasBareSecret, SecretFormats } from '../../mail/delivery/agent/secrets/formats.ts';
-import { Fragments } from '../../mail/delivery/agent/secrets/fragments.ts';
-import { lettersOf, plainText as inSmallLetters } from '../../mail/delivery/agent/secrets/plain.ts';
-import { SecretScan } from '../../mail/delivery/agent/secrets/scan.ts';
-import { ShownForms } from '../../mail/delivery/agent/secrets/shown-form.ts';
-import { viewsOf } from '../../mail/delivery/agent/secrets/views.ts';
+import { FileScan } from '../../mail/agents/secrets/files/file-scan.ts';
+import { pdfStrings } from '../../mail/agents/secrets/files/pdf.ts';
+import { hasBareSecret, SecretFormats } from '../../mail/agents/secrets/secret-patterns.ts';
+import { fragmentsOf, SecretScan } from '../../mail/agents/secrets/scan.ts';
+import { lettersOf, plainText as inSmallLetters } from '../../mail/agents/secrets/plain.ts';
+import { ShownForms } from '../../mail/agents/secrets/shown-form.ts';
+import { viewsOf } from '../../mail/agents/secrets/views.ts';
 import type { Resolver } from '../../mail/dns/lookup.ts';
-import { guardForward } from '../../mail/forwarder/guard.ts';
-import { looksRewritten, originalSender } from '../../mail/forwarder/srs.ts';
+import { checkForward } from '../../mail/forwarder/loop-guard.ts';
+import { isSrsLocalPart, originalSender } from '../../mail/forwarder/srs.ts';
 import { parseFetch } from '../../mail/imap/fetch/parse.ts';
 import { bodyFacts, headerFacts } from '../../mail/imap/search/message-text.ts';
 import { parseSearch } from '../../mail/imap/search/parse.ts';
 import { plainText } from '../../mail/imap/search/plain-text.ts';
 import { parseDateTime, parseDate as parseImapDate } from '../../mail/imap/wire/dates.ts';
 import { Decoder } from '../../mail/imap/wire/decoder.ts';
-import { AFTER_LOGIN, CommandReader } from '../../mail/imap/wire/line-reader.ts';
+import { AFTER_LOGIN, CommandReader } from '../../mail/imap/wire/command-reader.ts';
 import { literalMarker, tagOf } from '../../mail/imap/wire/literal-marker.ts';
 import { canonicalName, fromUtf7, patternMatcher, toUtf7 } from '../../mail/imap/wire/mailbox-name.ts';
 import { textOf } from '../../mail/imap/wire/text.ts';
-import { readHeaderProperty } from '../../mail/jmap/email/header-property.ts';
-import { readJson } from '../../mail/jmap/json.ts';
-import { mediaType } from '../../mail/jmap/media-type.ts';
-import { evaluate } from '../../mail/jmap/references.ts';
+import { readHeaderProperty } from '../../mail/jmap/email/email-selection.ts';
+import { readJson } from '../../mail/jmap/core/json.ts';
+import { mediaType } from '../../mail/jmap/core/media-type.ts';
+import { evaluate } from '../../mail/jmap/core/request.ts';
 import { parseClientFinal, parseClientFirst } from '../../mail/login/scram.ts';
 import { keyedAddress, parseAddress, parseDomain, textKey } from '../../mail/message/address.ts';
-import { unanswerable } from '../../mail/message/answerable.ts';
+import { noReplyReason } from '../../mail/message/no-reply-reason.ts';
 import { parseAuthors } from '../../mail/message/authors.ts';
+import { overridesDirection, shownAddresses, shownName } from '../../mail/message/shown-name.ts';
 import { isPlainAddress, plainAddress } from '../../mail/message/plain-address.ts';
-import { Base64Runs } from '../../mail/message/base64-runs.ts';
+import { Base64Decoder } from '../../mail/message/base64-decoder.ts';
 import { replyReferences } from '../../mail/message/reply-references.ts';
-import { BareEndings } from '../../mail/message/bare-endings.ts';
-import { bodyOf } from '../../mail/message/body-of.ts';
+import { LineEndNormalizer } from '../../mail/message/line-end-normalizer.ts';
+import { bodyFromStructure } from '../../mail/message/body-from-structure.ts';
 import { parseDate, zonedDate } from '../../mail/message/date.ts';
-import { decodeCharset, decodeDoubtful, decodeTransfer, guessLatin1 } from '../../mail/message/decode.ts';
+import { decodeCharset, decodeWithProblem, decodeTransfer, guessLatin1 } from '../../mail/message/decode.ts';
 import { decodePlacedWords, decodeWords, sevenBitText } from '../../mail/message/encoded-word.ts';
 import { displayKey, envelopeFields, formatEnvelope } from '../../mail/message/envelope.ts';
-import { FactsReader } from '../../mail/message/facts.ts';
+import { MessageFactsReader } from '../../mail/message/message-facts.ts';
 import { parseAddressList } from '../../mail/message/header-addresses.ts';
 import { HEADER_FORMS, headerForm } from '../../mail/message/header-forms.ts';
 import { headerText, rawText } from '../../mail/message/header-text.ts';
 import { readFields, selectHeaderFields, unfold } from '../../mail/message/header.ts';
 import { highlight, highlightPart } from '../../mail/message/highlight.ts';
-import { entities, htmlText } from '../../mail/message/html-text.ts';
+import { composeMessage, type ComposedMessage } from '../../mail/message/compose-message.ts';
+import { textEntity, textLines } from '../../mail/message/compose-text.ts';
+import { encodeQuotedPrintable } from '../../mail/message/quoted-printable.ts';
+import { decodeAttribute, decodeEntities } from '../../mail/message/html-entities.ts';
+import { htmlText } from '../../mail/message/html-text.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { LIMITS } from '../../mail/message/limits.ts';
 import { isMailboxLevel } from '../../mail/message/mailbox-level.ts';
@@ -66,11 +70,11 @@ import { type Part, unpackParts } from '../../mail/message/parts.ts';
 import { previewOf, previewText } from '../../mail/message/preview.ts';
 import { readMessage } from '../../mail/message/readable.ts';
 import { SecretLinkForms, withoutLinks } from '../../mail/message/secret-link.ts';
-import { reportedCopy } from '../../mail/message/report-address.ts';
+import { copyOfReportAddress } from '../../mail/message/report-address.ts';
 import { quotedSenders, readReport, statusFor } from '../../mail/message/report.ts';
 import { rewriteSubmittedHeader } from '../../mail/message/rewrite.ts';
-import { placesOf, readTerms } from '../../mail/message/search-terms.ts';
-import { headerTexts, partTexts, SEARCHED_TEXT } from '../../mail/message/search-text.ts';
+import { boundTerms, findTerms, readTerms } from '../../mail/message/search-terms.ts';
+import { headerTexts, partTexts, MAX_SEARCHED_CHARS } from '../../mail/message/search-text.ts';
 import { readEnvelope } from '../../mail/message/stored-envelope.ts';
 import { readStructure } from '../../mail/message/stored-structure.ts';
 import { baseSubject, casemap } from '../../mail/message/subject.ts';
@@ -78,14 +82,14 @@ import { decodeStream } from '../../mail/message/transfer-stream.ts';
 import { decodeUtf7 } from '../../mail/message/utf7.ts';
 import { imapString } from '../../mail/message/wire-string.ts';
 import { readWire } from '../../mail/message/wire-value.ts';
-import { fold, segment, tokensOf } from '../../mail/message/words.ts';
-import { readOffers } from '../../mail/relay/offers.ts';
-import { classOf } from '../../mail/relay/reply-class.ts';
+import { fold, segment, tokensOf } from '../../mail/message/word-tokens.ts';
+import { parseExtensions } from '../../mail/relay/server-extensions.ts';
+import { classifyReply } from '../../mail/relay/reply-class.ts';
 import { readStsPolicy, readStsRecord } from '../../mail/relay/tls-policy/sts-text.ts';
 import { decodeBase64 } from '../../mail/smtp/base64.ts';
 import { parseBdat } from '../../mail/smtp/bdat-command.ts';
 import { DataReader } from '../../mail/smtp/data-reader.ts';
-import { parseGreeting } from '../../mail/smtp/greeting.ts';
+import { parseHelo } from '../../mail/smtp/helo-command.ts';
 import { LineReader } from '../../mail/smtp/line-reader.ts';
 import { parseMail } from '../../mail/smtp/mail-command.ts';
 import { readParameters } from '../../mail/smtp/parameters.ts';
@@ -94,15 +98,26 @@ import { parseRcpt } from '../../mail/smtp/rcpt-command.ts';
 import { ReplyReader } from '../../mail/smtp/reply-reader.ts';
 import { decodeXtext } from '../../mail/smtp/xtext.ts';
 
-/** What reads the text of a peer. */
+/** A function that parses the text of a peer. */
 export interface Parser {
-  /** Of the function in `mail/`, then what of it is asked. */
+  /** Name of the function in `mail/`, then the case that is tested. */
   name: string;
   parse: (text: string) => unknown;
-  /** Octets that whoever calls it gives to it at most; by default a megabyte is tried. */
+  /** Largest input of its callers, in octets; by default a megabyte is tried. */
   most?: number;
 }
 
+const LETTER: ComposedMessage = {
+  from: { address: { local: 'a', domain: 'box.test' } },
+  to: [],
+  cc: [],
+  replyTo: [],
+  subject: '',
+  date: 0,
+  messageId: '<a@box.test>',
+  attachments: [],
+  headers: [],
+};
 const octets = (text: string): Buffer => Buffer.from(text, 'latin1');
 const forms = new ShownForms(new Uint8Array(32));
 const shown = forms.search([
@@ -147,7 +162,7 @@ async function drained(pieces: AsyncIterable<Buffer>): Promise<number> {
   return size;
 }
 
-/** What reads IMAP: the reader cuts it into commands, and each of the ways in which one may go on. */
+/** Applies one parser of IMAP command arguments; returns a syntax error instead of throwing it. */
 function imap(text: string, read: (d: Decoder) => unknown): unknown {
   try {
     return read(new Decoder(octets(text)));
@@ -195,13 +210,16 @@ const MESSAGE: Parser[] = [
   { name: 'addressGroups', parse: (text) => addressGroups(parseAddressList(text, 2000)) },
   { name: 'parseAuthors', parse: (text) => parseAuthors(octets(`From: ${text}\r\n`)) },
   { name: 'parseAuthors of a header', parse: (text) => parseAuthors(octets(text)) },
+  { name: 'shownAddresses', parse: shownAddresses },
+  { name: 'shownName', parse: shownName },
+  { name: 'overridesDirection', parse: overridesDirection },
   {
-    name: 'unanswerable by a word',
-    parse: (text) => unanswerable({ local: 'a', domain: 'b' }, fields(text), new Set()),
+    name: 'noReplyReason by a word',
+    parse: (text) => noReplyReason({ local: 'a', domain: 'b' }, fields(text), new Set()),
   },
   {
-    name: 'unanswerable by a header',
-    parse: (text) => unanswerable({ local: 'a', domain: 'b' }, readFields(text), new Set()),
+    name: 'noReplyReason by a header',
+    parse: (text) => noReplyReason({ local: 'a', domain: 'b' }, readFields(text), new Set()),
   },
   { name: 'parseParameters', parse: parseParameters },
   { name: 'parseParameters behind a type', parse: (text) => parseParameters(`a/b; ${text}`) },
@@ -231,14 +249,15 @@ const MESSAGE: Parser[] = [
   { name: 'casemap', parse: casemap },
   { name: 'previewText', parse: previewText },
   { name: 'previewOf', parse: (text) => previewOf(octets(text), { subtype: 'html', charset: '', encoding: '7bit' }) },
-  { name: 'entities', parse: entities },
+  { name: 'decodeEntities', parse: decodeEntities },
+  { name: 'decodeAttribute', parse: decodeAttribute },
   { name: 'viewsOf', parse: (text) => Array.from(viewsOf(text)).length, most: 33_000 },
   {
     name: 'SecretFormats',
     parse: (text) => new SecretFormats('mst').in(inSmallLetters(text), lettersOf(inSmallLetters(text))),
   },
   { name: 'hasBareSecret', parse: hasBareSecret },
-  { name: 'Fragments', parse: (text) => new Fragments().add(text) },
+  { name: 'fragmentsOf', parse: fragmentsOf },
   ...['PK\x03\x04', '%PDF-1.4\n1 0 obj\nstream\n(', 'UEsDB'].map((head) => ({
     name: `FileScan behind ${JSON.stringify(head.slice(0, 5))}`,
     parse: (text: string) => new FileScan(new SecretScan(sought)).look(octets(head + text)),
@@ -254,7 +273,10 @@ const MESSAGE: Parser[] = [
   { name: 'readWire', parse: readWire, most: LIMITS.structure },
   { name: 'readStructure', parse: readStructure, most: LIMITS.structure },
   { name: 'readEnvelope', parse: readEnvelope, most: LIMITS.structure },
-  { name: 'bodyOf', parse: (text) => bodyOf(indexMessage(octets(`Content-Type: ${text}\r\n\r\n`)).bodyStructure) },
+  {
+    name: 'bodyFromStructure',
+    parse: (text) => bodyFromStructure(indexMessage(octets(`Content-Type: ${text}\r\n\r\n`)).bodyStructure),
+  },
   { name: 'envelopeFields', parse: (text) => envelopeFields(readFields(`From: ${text}`), { left: 2000 }) },
   {
     name: 'formatEnvelope',
@@ -264,28 +286,28 @@ const MESSAGE: Parser[] = [
   { name: 'decodeUtf7', parse: decodeUtf7 },
   { name: 'decodeTransfer quoted-printable', parse: (text) => decodeTransfer(octets(text), 'quoted-printable') },
   { name: 'decodeTransfer base64', parse: (text) => decodeTransfer(octets(text), 'base64') },
-  { name: 'Base64Runs', parse: (text) => new Base64Runs().push(octets(text)) },
+  { name: 'Base64Decoder', parse: (text) => new Base64Decoder().push(octets(text)) },
   { name: 'decodeStream quoted-printable', parse: (text) => drained(decodeStream(once(text), 'quoted-printable')) },
   { name: 'decodeStream base64', parse: (text) => drained(decodeStream(once(text), 'base64')) },
   ...['', 'utf-8', 'utf-7', 'iso-2022-jp', 'gb18030', 'windows-1252'].map((charset) => ({
     name: `decodeCharset ${charset}`,
     parse: (text: string) => decodeCharset(octets(text), charset),
   })),
-  { name: 'decodeDoubtful', parse: (text) => decodeDoubtful(octets(text), 'utf-8') },
+  { name: 'decodeWithProblem', parse: (text) => decodeWithProblem(octets(text), 'utf-8') },
   { name: 'guessLatin1', parse: guessLatin1 },
   { name: 'rewriteSubmittedHeader', parse: (text) => rewriteSubmittedHeader(octets(text), { date: 'x' }) },
-  { name: 'BareEndings', parse: (text) => new BareEndings().push(octets(text)) },
+  { name: 'LineEndNormalizer', parse: (text) => new LineEndNormalizer().push(octets(text)) },
   {
-    name: 'FactsReader',
+    name: 'MessageFactsReader',
     parse: (text) => {
-      const reader = new FactsReader();
+      const reader = new MessageFactsReader();
       reader.push(octets(text));
       return reader.end();
     },
   },
   { name: 'indexMessage', parse: (text) => indexMessage(octets(text)) },
   { name: 'SecretLinkForms', parse: (text) => LINKS.in(`http://a.test/b?${text}`) },
-  { name: 'LinkWatch', parse: (text) => indexMessage(octets(`\r\ntoken${text}`), LINKS) },
+  { name: 'SecretLinkScanner', parse: (text) => indexMessage(octets(`\r\ntoken${text}`), LINKS) },
   { name: 'withoutLinks', parse: withoutLinks },
   {
     name: 'indexMessage of a multipart',
@@ -297,15 +319,23 @@ const MESSAGE: Parser[] = [
       indexMessage(octets(`Subject: ${text}\r\nContent-Type: ${text}\r\nTo: ${text}\r\nReferences: ${text}`)),
   },
   { name: 'readMessage', parse: (text) => readMessage(octets(text), parts(text, 'text', 'html')) },
+  { name: 'textEntity', parse: textEntity },
+  { name: 'textLines', parse: textLines },
+  { name: 'encodeQuotedPrintable', parse: (text) => encodeQuotedPrintable(octets(text)) },
+  { name: 'composeMessage', parse: (html) => composeMessage({ ...LETTER, html }) },
   { name: 'headerTexts', parse: (text) => headerTexts(octets(`Subject: ${text}`)) },
   { name: 'partTexts', parse: (text) => partTexts(() => octets(text), parts(text, 'text', 'html')) },
   { name: 'readTerms', parse: readTerms },
-  { name: 'placesOf', parse: (text) => placesOf(term, tokensOf(text)), most: 65_536 },
+  {
+    name: 'boundTerms',
+    parse: (text) => boundTerms(text.split(' ').map((word) => ({ words: [word], prefix: false }))),
+  },
+  { name: 'findTerms', parse: (text) => [...findTerms([term], tokensOf(text))], most: 65_536 },
   { name: 'highlight', parse: (text) => highlight(text, [term]), most: 65_536 },
   { name: 'highlightPart', parse: (text) => highlightPart(text, [term], 255), most: 65_536 },
-  { name: 'tokensOf', parse: tokensOf, most: SEARCHED_TEXT },
-  { name: 'segment', parse: segment, most: SEARCHED_TEXT },
-  { name: 'fold', parse: fold, most: SEARCHED_TEXT },
+  { name: 'tokensOf', parse: tokensOf, most: MAX_SEARCHED_CHARS },
+  { name: 'segment', parse: segment, most: MAX_SEARCHED_CHARS },
+  { name: 'fold', parse: fold, most: MAX_SEARCHED_CHARS },
   { name: 'readReport', parse: partOf },
   { name: 'readReport in words', parse: (text) => readReport(octets(text), parts(text, 'text', 'plain')) },
   { name: 'statusFor', parse: (text) => statusFor({ kind: 'words', text: `5.1.1 ${text}` }, 'a@b'), most: 16_384 },
@@ -318,7 +348,10 @@ const MESSAGE: Parser[] = [
     most: 262_144,
   },
   { name: 'readMdn', parse: (text) => readMdn(report('disposition-notification', `Disposition: ${text}`).data) },
-  { name: 'reportedCopy', parse: (text) => reportedCopy({ local: text, domain: 'b' }, createSecretKey(key)) },
+  {
+    name: 'copyOfReportAddress',
+    parse: (text) => copyOfReportAddress({ local: text, domain: 'b' }, createSecretKey(key)),
+  },
   { name: 'isMailboxLevel', parse: isMailboxLevel },
 ];
 
@@ -340,7 +373,7 @@ const LANGUAGES: Parser[] = [
   { name: 'parseRcpt of a path', parse: (text) => parseRcpt(`TO:<"${text}"@b>`) },
   { name: 'readPath', parse: readPath },
   { name: 'readParameters', parse: readParameters },
-  { name: 'parseGreeting', parse: parseGreeting },
+  { name: 'parseHelo', parse: parseHelo },
   { name: 'parseBdat', parse: parseBdat },
   { name: 'decodeXtext', parse: decodeXtext },
   { name: 'decodeBase64', parse: decodeBase64 },
@@ -368,7 +401,7 @@ const LANGUAGES: Parser[] = [
   { name: 'headerFacts', parse: (text) => headerFacts(octets(`Subject: ${text}`)).anywhere('b') },
   {
     name: 'bodyFacts',
-    parse: (text) => bodyFacts(octets(text), indexMessage(octets('\r\n')).parts, 0, () => false).body('b'),
+    parse: (text) => bodyFacts(octets(text), { parts: indexMessage(octets('\r\n')).parts, offset: 0, texts: ['B'] }),
   },
   { name: 'plainText', parse: plainText },
   { name: 'readJson', parse: (text) => caught(() => readJson(Buffer.from(text))) },
@@ -382,22 +415,22 @@ const LANGUAGES: Parser[] = [
   { name: 'parseClientFirst', parse: (text) => parseClientFirst(`n,a=${text},n=a,r=b`), most: 12_288 },
   { name: 'parseClientFinal', parse: (text) => parseClientFinal(`c=biws,r=${text},p=a`), most: 12_288 },
   { name: 'originalSender', parse: (text) => originalSender({ local: `srs0=${text}`, domain: 'b' }, key, 0) },
-  { name: 'looksRewritten', parse: looksRewritten },
+  { name: 'looksRewritten', parse: isSrsLocalPart },
   {
     name: 'guardForward',
-    parse: (text) => guardForward({ nullSender: false, fields: fields(text), source: 'a@b', key }),
+    parse: (text) => checkForward({ nullSender: false, fields: fields(text), source: 'a@b', key }),
   },
   { name: 'readStsPolicy', parse: readStsPolicy, most: 65_536 },
   { name: 'readStsPolicy of a field', parse: (text) => readStsPolicy(`mode: ${text}`), most: 65_536 },
   { name: 'readStsRecord', parse: (text) => readStsRecord([`v=STSv1; id=${text}`]), most: 65_535 },
-  { name: 'readOffers', parse: (text) => readOffers(['x', text, `LIMITS ${text}`, `AUTH ${text}`]), most: 65_536 },
-  { name: 'classOf', parse: (text) => classOf({ status: '5.0.0', text: `mailbox ${text}` }) },
-  { name: 'resultsServer', parse: (text) => resultsServer(`Authentication-Results: ${text}`) },
+  { name: 'readOffers', parse: (text) => parseExtensions(['x', text, `LIMITS ${text}`, `AUTH ${text}`]), most: 65_536 },
+  { name: 'classOf', parse: (text) => classifyReply({ status: '5.0.0', text: `mailbox ${text}` }) },
+  { name: 'resultsServer', parse: (text) => leadingAuthserv(`Authentication-Results: ${text}`) },
   {
     name: 'withoutResultsOf',
-    parse: (text) => drained(withoutResultsOf('mx.example', once(`Authentication-Results: ${text}\r\n\r\n`))),
+    parse: (text) => drained(removeForgedResults('mx.example', once(`Authentication-Results: ${text}\r\n\r\n`))),
   },
-  { name: 'withoutResultsOf a header', parse: (text) => drained(withoutResultsOf('mx.example', once(text))) },
+  { name: 'withoutResultsOf a header', parse: (text) => drained(removeForgedResults('mx.example', once(text))) },
   { name: 'selectFields', parse: (text) => selectFields(readFields(text)) },
 ];
 
@@ -413,7 +446,7 @@ const APPLIANCE: Parser[] = [
   {
     name: 'judgeWebhookUrl',
     parse: (text) =>
-      judgeWebhookUrl(`https://a.example/${text}`, { all: false, networks: [], places: [] }, RESOLVER as Resolver),
+      checkWebhookUrl(`https://a.example/${text}`, { all: false, networks: [], endpoints: [] }, RESOLVER as Resolver),
   },
   { name: 'readUnsubscribe', parse: (text) => readUnsubscribe(key, text) },
   { name: 'safeName', parse: (text) => safeName(text, { path: '1', subtype: text }) },

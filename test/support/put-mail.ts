@@ -1,12 +1,12 @@
-import { jmapId } from '../../mail/jmap/ids.ts';
+import { jmapId } from '../../mail/jmap/core/ids.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import type { Finding } from '../../mail/policy/finding.ts';
 import type { Trust } from '../../mail/policy/trust.ts';
-import { messageRows } from '../../mail/store/content.ts';
+import { messageRows } from '../../mail/store/blob/content.ts';
 import { command } from '../../mail/store/engine/types.ts';
-import { appendMessage } from '../../mail/store/entry-commands.ts';
-import { keepJudged } from '../../mail/store/judged.ts';
-import { findMailbox } from '../../mail/store/mailbox.ts';
+import { appendMessage } from '../../mail/store/mailbox/entry-commands.ts';
+import { recordFilterResult } from '../../mail/store/filter/filter-result.ts';
+import { findMailbox } from '../../mail/store/mailbox/mailbox.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 
 export const TRUST: Trust = {
@@ -18,11 +18,11 @@ export const TRUST: Trust = {
   externalSender: true,
 };
 
-/** Says of a message that is there what the judge found out. */
+/** Records the filter's result of a stored message. */
 export const judgeMail = command(
   'test-judge-mail',
   async (tx, { email, trust, findings }: { email: number; trust: Trust; findings: readonly Finding[] }) => {
-    await keepJudged(tx, email, { trust, verdict: { outcome: 'inbox', score: 0, findings }, senders: [] });
+    await recordFilterResult(tx, email, { trust, verdict: { outcome: 'inbox', score: 0, findings }, senders: [] });
   },
 );
 

@@ -41,7 +41,7 @@ export async function rowsOf(store: Store): Promise<Rows> {
   return new Map(await store.read(readAll, undefined));
 }
 
-/** What is in one and not in the other, by table; nothing: the stores are equal. */
+/** Returns the rows that only one of two stores has, by table; no rows if the stores are equal. */
 export function difference(before: Rows, after: Rows): { gone: string[]; added: string[] } {
   return { gone: missing(before, after), added: missing(after, before) };
 }

@@ -15,11 +15,11 @@ const PATIENCE_MS = 180_000;
 
 export interface RunningRspamd extends AsyncDisposable {
   pid: number;
-  /** Of its normal worker. */
+  /** URL of its normal worker. */
   url: string;
   /** Where it speaks the protocol of milters. */
   milterPort: number;
-  /** Of the worker that learns. */
+  /** URL of its controller worker, which learns. */
   controllerUrl: string;
 }
 

@@ -1,6 +1,6 @@
 import type { Authentication } from '../../mail/auth/authentication.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
-import { type Arrival, sampleOf } from '../../mail/policy/sample-of.ts';
+import { type SampleEnvelope, buildSample } from '../../mail/policy/build-sample.ts';
 import type { Sample } from '../../mail/policy/sample.ts';
 
 /** Nothing vouches for the author, and nothing speaks against it. */
@@ -23,7 +23,7 @@ export function vouchedBy(domain: string): Authentication {
   };
 }
 
-const HOST: Arrival = {
+const HOST: SampleEnvelope = {
   peer: { ip: '192.0.2.7', helo: 'mx.sender.example', name: 'mx.sender.example' },
   sender: 'ann@sender.example',
 };
@@ -32,15 +32,15 @@ const HOST: Arrival = {
 export async function sampleFrom(
   message: string | Buffer,
   authentication: Authentication = nobodyAsked,
-  arrival: Partial<Arrival> = {},
+  arrival: Partial<SampleEnvelope> = {},
 ): Promise<Sample> {
   const octets = typeof message === 'string' ? Buffer.from(message.replace(/\r?\n/g, '\r\n')) : message;
   const { headerLength, parts } = indexMessage(octets);
   const read = (start: number, length: number): Buffer => octets.subarray(start, start + length);
-  return sampleOf({ read, headerLength, parts }, { ...HOST, ...arrival }, authentication);
+  return buildSample({ read, headerLength, parts }, { ...HOST, ...arrival }, authentication);
 }
 
-/** A sample of which only some is told; the rest is an everyday message. */
+/** A sample with the given fields; the rest is an everyday message. */
 export function sampleWith(some: Partial<Sample>): Sample {
   const fields = Object.entries({
     from: 'Ann <ann@sender.example>',

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { TLSSocket, type SecureContext } from 'node:tls';
 import { freePort } from './free-port.ts';
 
-/** What a scripted server does where a script says so; without a word in the script it behaves well. */
+/** Action of a scripted server at one stage; without an action in the script it behaves well. */
 export type Action =
   /** Says this, a CRLF is added. `\r\n` inside makes several lines. */
   | string
@@ -49,7 +49,7 @@ export interface ScriptedServer extends AsyncDisposable {
   offers: string[];
   /** Certificate for STARTTLS, which is offered when there is one. */
   tls: SecureContext | undefined;
-  /** Of each TLS handshake, whether it went on with an earlier session. */
+  /** For each TLS handshake: true if it resumed an earlier session. */
   resumed: boolean[];
   mails: ReceivedMail[];
   /** Every command line, with the number of its connection in front. */

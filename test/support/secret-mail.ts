@@ -1,9 +1,9 @@
-import { SecretFormats } from '../../mail/delivery/agent/secrets/formats.ts';
-import type { ReadDocument } from '../../mail/delivery/agent/secrets/files/file-scan.ts';
-import { type LookedThrough, secretsIn } from '../../mail/delivery/agent/secrets/secrets-in.ts';
-import { ShownForms } from '../../mail/delivery/agent/secrets/shown-form.ts';
+import { SecretFormats } from '../../mail/agents/secrets/secret-patterns.ts';
+import type { ReadDocument } from '../../mail/agents/gate/types.ts';
+import { type SecretScanResult, findSecrets } from '../../mail/agents/secrets/find-secrets.ts';
+import { ShownForms } from '../../mail/agents/secrets/shown-form.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
-import type { SecretKind } from '../../mail/store/shown-secret.ts';
+import type { SecretKind } from '../../mail/agents/secrets/shown-secret.ts';
 
 const DIGITS = '0123456789abcdef'.repeat(3);
 
@@ -47,12 +47,12 @@ export function lookedThrough(
   message: Uint8Array,
   recipients: readonly string[] = [],
   readDocument?: ReadDocument,
-): Promise<LookedThrough> {
+): Promise<SecretScanResult> {
   const octets = Buffer.from(message);
   const forms = new ShownForms(KEY);
   const shown = SECRETS.flatMap(({ kind, text, shown: noted }) => (noted ? (forms.make(kind, text) ?? []) : []));
   const read = (start: number, length: number): Promise<Buffer> =>
     Promise.resolve(octets.subarray(start, start + length));
   const sought = { formats: new SecretFormats('mst'), shown: forms.search(shown) };
-  return secretsIn({ index: indexMessage(octets), read, recipients, readDocument }, sought);
+  return findSecrets({ index: indexMessage(octets), read, recipients, readDocument }, sought);
 }

@@ -59,7 +59,10 @@ function formsOf(secret: string): Form[] {
   return forms;
 }
 
-/** What of a text is sure to stand in the base64 of anything that holds it `shift` octets after a multiple of three. */
+/**
+ * Returns the octets that the base64 of any text with `piece` contains, if `piece` begins `shift` octets after a
+ * multiple of three.
+ */
 function base64At(piece: string, shift: number): Buffer {
   const text = Buffer.concat([Buffer.alloc(shift), Buffer.from(piece)]).toString('base64');
   return Buffer.from(text.slice(shift === 0 ? 0 : 4, Math.floor((piece.length + shift) / 3) * 4));

@@ -1,7 +1,7 @@
 import { loadSettings } from '../../config/load.ts';
-import { startAppliance } from '../../src/appliance.ts';
-import { openLog } from '../../src/log.ts';
-import { openMetrics } from '../../src/metrics.ts';
+import { startAppliance } from '../../src/start/appliance.ts';
+import { openLog } from '../../src/start/log.ts';
+import { openMetrics } from '../../src/core/metrics.ts';
 
 /** The appliance as it is, but that other people's name servers listen at the port that is the first argument. */
 const settings = loadSettings(process.env, []);

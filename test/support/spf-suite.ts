@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Lookup, Resolver } from '../../mail/dns/lookup.ts';
+import type { DnsAnswer } from './dns-server.ts';
 
 export interface SpfCase {
   description?: string;
@@ -11,7 +12,7 @@ export interface SpfCase {
   result: string[];
 }
 
-/** One name of a zone: records by type, or the word that all other questions end in no answer. */
+/** One name of a zone: records by type; TIMEOUT: all other queries time out. */
 type Entry = 'TIMEOUT' | Record<string, string | string[] | [number, string]>;
 
 export interface SpfScenario {
@@ -26,7 +27,7 @@ export function spfSuite(): SpfScenario[] {
   return JSON.parse(readFileSync(file, 'utf8')) as SpfScenario[];
 }
 
-/** The DNS of a scenario; `asked` grows with each question. */
+/** Resolver of a scenario; `asked` records each query. */
 export function suiteResolver({ zonedata }: SpfScenario): Resolver & { asked: string[] } {
   const zone = new Map(Object.entries(zonedata).map(([name, entries]) => [name.toLowerCase(), entries]));
   const asked: string[] = [];
@@ -44,7 +45,7 @@ export function suiteResolver({ zonedata }: SpfScenario): Resolver & { asked: st
     mx: (name) => look('MX', name, ([preference, exchange]) => ({ preference, exchange: host(exchange) })),
     a: (name) => look('A', name, same),
     aaaa: (name) => look('AAAA', name, same),
-    // The suite's octets are characters here: what is not ASCII came as octets of UTF-8 there.
+    // Octets of the suite are characters here: non-ASCII text is UTF-8 octets.
     txt: (name) => look('TXT', name, (data: string | string[]) => (typeof data === 'string' ? data : data.join(''))),
     ns: () => Promise.resolve({ kind: 'none', nx: false }),
     cname: (name) => look('CNAME', name, host),
@@ -56,7 +57,7 @@ function records(zone: ReadonlyMap<string, Entry[]>, type: string, name: string,
   const entries = zone.get(name) ?? [];
   const of = (kind: string): unknown[] =>
     entries.flatMap((entry) => (entry !== 'TIMEOUT' && kind in entry ? [entry[kind]] : []));
-  // Records of type SPF stand for TXT ones where there are no TXT ones; NONE says that there are none indeed.
+  // SPF records replace missing TXT records; NONE means there are none.
   const own = of(type);
   const found = (type === 'TXT' && own.length === 0 ? of('SPF') : own).filter((data) => data !== 'NONE');
   if (found.includes('TIMEOUT')) return 'TIMEOUT';
@@ -74,4 +75,21 @@ function reverseName(ip: string): string {
   const all = [...groups(left), ...(ip.includes('::') ? fill : []), ...groups(right)];
   const nibbles = all.map((group) => group.padStart(4, '0')).join('');
   return `${nibbles.split('').toReversed().join('.')}.ip6.arpa`;
+}
+
+const QUERIED = ['A', 'AAAA', 'MX', 'TXT', 'PTR', 'CNAME'];
+
+/** The zone of a scenario for a name server; a query that times out is a server failure, which needs no wait. */
+export function suiteZone({ zonedata }: SpfScenario): Record<string, DnsAnswer> {
+  const zone = new Map(Object.entries(zonedata).map(([name, entries]) => [name.toLowerCase(), entries]));
+  const text = (data: unknown): string =>
+    Array.isArray(data) ? data.join(typeof data[0] === 'number' ? ' ' : '') : String(data);
+  const answers: Record<string, DnsAnswer> = {};
+  for (const name of zone.keys()) {
+    for (const type of QUERIED) {
+      const found = records(zone, type, name);
+      answers[`${type} ${name}`] = found === 'TIMEOUT' ? 'SERVFAIL' : found.length === 0 ? 'NOERROR' : found.map(text);
+    }
+  }
+  return answers;
 }

@@ -1,13 +1,14 @@
-import type { Outgoing, Submission } from '../../mail/delivery/submit.ts';
-import { ALLOW } from '../../mail/delivery/policy.ts';
+import type { OutgoingMessage } from '../../mail/delivery/types.ts';
+import type { Submission } from '../../mail/delivery/submission.ts';
+import { ALLOW } from '../../mail/agents/gate/sending-policy.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 
-/** A message as the door hands it over: of nobody in the operator's organization, to people elsewhere. */
+/** Outgoing message of the operator's organization without an account, to remote recipients. */
 export function outgoing(
   text: string | Uint8Array,
   to: readonly string[],
-  over: Partial<Outgoing> & Pick<Outgoing, 'trace'>,
-): Outgoing {
+  over: Partial<OutgoingMessage> & Pick<OutgoingMessage, 'trace'>,
+): OutgoingMessage {
   const data = Uint8Array.from(Buffer.from(text));
   return {
     account: null,
@@ -28,9 +29,9 @@ export function outgoing(
   };
 }
 
-/** What an account or a program asks to send, with no limit and nobody who would hold it; its envelope sender must be its own. */
-export function freely(mail: Outgoing): Submission {
-  const rest = { allowance: null, budgets: [], guard: null, verdict: ALLOW, sendAt: null, spares: false };
+/** Submission without limits and holds; the envelope sender must be the submitter's own. */
+export function unlimitedSubmission(mail: OutgoingMessage): Submission {
+  const rest = { allowance: null, budgets: [], guard: null, verdict: ALLOW, sendAt: null, skipsSuppressed: false };
   const { account, tenant } = mail;
   const as =
     account === null ? ({ kind: 'tenant', tenant, domains: null } as const) : ({ kind: 'account', account } as const);

@@ -1,28 +1,28 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { submit } from '../../mail/delivery/submit.ts';
-import { meet } from '../../mail/store/budget.ts';
+import { recordCorrespondents } from '../../mail/store/limit/budget.ts';
 import { type Command, command } from '../../mail/store/engine/types.ts';
-import { DRAFT, SEEN } from '../../mail/store/flags.ts';
-import { rowId } from '../../src/ids.ts';
-import { anonymousCaller, type Caller, operatorCaller } from '../../src/operations/caller.ts';
+import { DRAFT, SEEN } from '../../mail/store/mailbox/flags.ts';
+import { rowId } from '../../src/core/ids.ts';
+import { anonymousCaller, type Caller, operatorCaller } from '../../src/core/caller.ts';
 import { findOperation } from '../../src/operations/catalogue.ts';
-import type { Operation } from '../../src/operations/operation.ts';
-import { perform, type Performed } from '../../src/operations/perform.ts';
+import type { Operation } from '../../src/core/operation.ts';
+import { perform, type OperationOutcome } from '../../src/operations/perform.ts';
 import { releaseMessage } from '../../src/operations/quarantine/release.ts';
 import { getMessageSource } from '../../src/operations/reading/source.ts';
 import { getServiceEnvironment } from '../../src/operations/services/environment.ts';
-import { followEvents } from '../../src/operations/waiting/followed.ts';
-import { watchResources } from '../../src/operations/waiting/watched.ts';
-import type { World } from '../../src/operations/world.ts';
+import { followEvents } from '../../src/operations/waiting/event-stream.ts';
+import { watchResources } from '../../src/operations/waiting/subscription.ts';
+import type { TestContext } from './world.ts';
 import { insertMember, insertPendingUser } from '../../src/people/commands.ts';
 import { authenticate } from '../../src/tokens/authenticate.ts';
 import { proveOwner } from './people.ts';
-import { freely, outgoing } from './submission.ts';
+import { unlimitedSubmission, outgoing } from './submission.ts';
 import { fakeResolver } from './fake-resolver.ts';
 import { putMail } from './put-mail.ts';
 import { type TestWorld, testWorld } from './world.ts';
 
-/** What one project of an organization holds, under the names by which operations take it. */
+/** The resources of one project of an organization, by the names of arguments of operations. */
 export interface Things {
   organizationId: string;
   slug: string;
@@ -38,9 +38,9 @@ export interface Things {
   forwarderId: string;
   aliasId: string;
   ruleId: string;
-  /** Of the organization. */
+  /** Belongs to the organization. */
   policyId: string;
-  /** Of the organization. */
+  /** Belongs to the organization. */
   webhookId: string;
   sourceAddress: string;
   destinationAddress: string;
@@ -54,7 +54,7 @@ export interface Things {
   templateId: string;
   appPasswordId: string;
   tokenId: string;
-  /** Of the whole organization. */
+  /** Belongs to the whole organization. */
   userId: string;
   activeKeyId: string;
   pendingKeyId: string;
@@ -84,7 +84,7 @@ export class Tenants implements AsyncDisposable {
     this.b = b;
   }
 
-  get world(): World {
+  get world(): TestContext {
     return this.#test.world;
   }
 
@@ -97,7 +97,7 @@ export class Tenants implements AsyncDisposable {
   }
 
   /** Does an operation by its name, whatever comes of it. */
-  try(name: string, args: object, caller: Caller = this.a.caller): Promise<Performed> {
+  try(name: string, args: object, caller: Caller = this.a.caller): Promise<OperationOutcome> {
     return perform(this.world, operationOf(name), caller, args);
   }
 
@@ -119,7 +119,7 @@ export class Tenants implements AsyncDisposable {
 
 /** Two organizations of strangers in a world of their own, none of them the operator's. `over` replaces parts of it, `more` are commands of a test. */
 export async function twoTenants(
-  over: Partial<World> = {},
+  over: Partial<TestContext> = {},
   more: readonly Command<never, unknown>[] = [],
 ): Promise<Tenants> {
   const lookUp = fakeResolver({ 'A hooks.example.net': ['198.41.0.4'] });
@@ -147,19 +147,19 @@ export function operationOf(name: string): Operation {
   return found;
 }
 
-export async function callerOf(world: World, secret: string): Promise<Caller> {
+export async function callerOf(world: TestContext, secret: string): Promise<Caller> {
   const who = await authenticate(world, `Bearer ${secret}`, 'mcp', '127.0.0.1');
   if (who.kind !== 'caller') throw new Error('the token does not hold');
   return who.caller;
 }
 
-async function done(world: World, name: string, args: object, caller: Caller): Promise<Result> {
+async function done(world: TestContext, name: string, args: object, caller: Caller): Promise<Result> {
   const outcome = await perform(world, operationOf(name), caller, args);
   if (outcome.kind === 'done') return outcome.result;
   throw new Error(`${name}: ${JSON.stringify(outcome.refusal)}`);
 }
 
-async function makeTenant(world: World, word: string): Promise<Tenant> {
+async function makeTenant(world: TestContext, word: string): Promise<Tenant> {
   const owner = { ownerEmail: `owner@${word}-home.test`, organizationName: `${word} inc` };
   const made = await done(world, 'create_account_and_claim_link', owner, anonymousCaller('mcp', '127.0.0.1'));
   await world.store.write(proveOwner, owner.ownerEmail);
@@ -207,7 +207,7 @@ type Whole = Pick<
 >;
 
 async function makeThings(
-  world: World,
+  world: TestContext,
   call: (name: string, args: object) => Promise<Result>,
   word: string,
   whole: Whole,
@@ -262,7 +262,7 @@ async function makeThings(
 }
 
 /** People make policies. */
-async function policyOf(world: World, organizationId: string, word: string): Promise<string> {
+async function policyOf(world: TestContext, organizationId: string, word: string): Promise<string> {
   const person = operatorCaller(rowId('organization', organizationId));
   const made = await done(world, 'save_agent_policy', { name: `${word} policy`, preset: 'support-desk' }, person);
   return String(made['policyId']);
@@ -274,7 +274,7 @@ export const withFile = (word: string): string =>
 
 /** Two messages that wait for their time. */
 async function tomorrow(
-  world: World,
+  world: TestContext,
   call: (name: string, args: object) => Promise<Result>,
   from: string,
 ): Promise<{ sentId: string; outboxId: string }> {
@@ -292,7 +292,7 @@ async function tomorrow(
 }
 
 async function queueRows(
-  { store }: World,
+  { store }: TestContext,
   organizationId: string,
   mailboxId: string,
   word: string,
@@ -307,7 +307,7 @@ async function queueRows(
       sender,
       hold,
     });
-    const done = await store.write(submit, freely(mail));
+    const done = await store.write(submit, unlimitedSubmission(mail));
     if (done.kind !== 'taken') throw new Error(done.kind);
     return `que_${done.rows[0]}`;
   };
@@ -318,7 +318,7 @@ async function queueRows(
 const addContact = command(
   'test-add-contact',
   async (tx, { account, key }: { account: number; key: string }, stamp): Promise<void> => {
-    await meet(tx, account, [key], stamp.now);
+    await recordCorrespondents(tx, account, [key], stamp.now);
   },
 );
 

@@ -10,7 +10,7 @@ export class Visitor {
     this.base = base;
   }
 
-  /** What the session cookie carries. */
+  /** Value of the session cookie. */
   get secret(): string {
     return this.cookie?.split('=')[1] ?? '';
   }

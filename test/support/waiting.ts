@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { rowId } from '../../src/ids.ts';
-import type { Caller } from '../../src/operations/caller.ts';
-import type { World } from '../../src/operations/world.ts';
-import type { Wait } from '../../src/waiting/wait.ts';
+import { rowId } from '../../src/core/ids.ts';
+import type { Caller } from '../../src/core/caller.ts';
+import type { TestContext } from './world.ts';
+import type { CallerWait } from '../../src/waiting/caller-wait.ts';
 import { deliverMail } from './deliver-mail.ts';
 import { type Tenants, twoTenants } from './tenants.ts';
 
@@ -31,7 +31,7 @@ export async function awaitedMailbox(): Promise<Awaited> {
 }
 
 /** Resolves when so many wait. */
-export async function waiting({ waits }: World, count: number): Promise<void> {
+export async function waiting({ waits }: TestContext, count: number): Promise<void> {
   while (waits.size !== count) await turn();
 }
 
@@ -40,9 +40,9 @@ const OF_ONE = 100;
 let credential = 900_000;
 
 /** Takes so many places for an organization, under credentials that nobody else uses; throws where there is none. */
-export async function takePlaces({ waits }: World, caller: Caller, count: number): Promise<Wait[]> {
+export async function takePlaces({ waits }: TestContext, caller: Caller, count: number): Promise<CallerWait[]> {
   const asked = { account: undefined, seconds: 300, audience: undefined };
-  const all: Wait[] = [];
+  const all: CallerWait[] = [];
   while (all.length < count) {
     if (all.length % OF_ONE === 0) credential++;
     const wait = await waits.begin({ ...asked, caller: { ...caller, actor: `tok_${credential}` } });

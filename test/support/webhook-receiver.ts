@@ -9,7 +9,7 @@ export interface Received<Event> {
   event: Event;
 }
 
-/** A program on loopback that is told of mail. */
+/** A webhook receiver on loopback. */
 export class WebhookReceiver<Event> implements Disposable {
   told: Received<Event>[] = [];
   /** HTTP statuses of the next answers; 200 when there is none. */

@@ -1,34 +1,42 @@
+import { StoredCredentials } from '../../src/accounts/stored-credentials.ts';
 import { randomBytes } from 'node:crypto';
 import { loadSettings } from '../../config/load.ts';
 import { createResolver } from '../../mail/dns/resolver.ts';
+import { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import { quiet } from '../../mail/log.ts';
 import { createLogins } from '../../mail/login/logins.ts';
+import { MemoryBudget } from '../../mail/limits/memory-budget.ts';
 import { Throttle } from '../../mail/login/throttle.ts';
-import { SecretBox } from '../../mail/store/secrets.ts';
-import { addBan } from '../../mail/store/ban.ts';
+import { SecretBox } from '../../mail/store/blob/secrets.ts';
+import { addBan } from '../../mail/store/limit/ban.ts';
 import type { Command } from '../../mail/store/engine/types.ts';
 import { Agents } from '../../src/agents/agents.ts';
-import { UnderWay } from '../../src/agents/under-way.ts';
-import { StoredCredentials } from '../../src/credentials.ts';
 import { SigningKeys } from '../../src/domains/domains.ts';
-import { HttpLimits } from '../../src/http/rate.ts';
-import { openMetrics } from '../../src/metrics.ts';
-import type { World } from '../../src/operations/world.ts';
+import { HttpLimits } from '../../src/http/rate-limits.ts';
+import { openMetrics } from '../../src/core/metrics.ts';
+import type { AppContext } from '../../src/core/app-context.ts';
 import { seedOperator } from '../../src/organizations/commands.ts';
-import { TextReader } from '../../src/reading/apart/text-reader.ts';
+import { TextReader } from '../../src/reading/worker/text-reader.ts';
 import { PdfReader } from '../../src/reading/pdf/read-pdf.ts';
-import { Runner } from '../../src/services/runner.ts';
-import { storeParts } from '../../src/store-parts.ts';
+import { ServiceSupervisor } from '../../src/services/runner.ts';
+import { storeParts } from '../../src/start/store-parts.ts';
 import { LastUsed } from '../../src/tokens/last-used.ts';
-import { Waits } from '../../src/waiting/waits.ts';
+import { WaitRegistry } from '../../src/waiting/wait-registry.ts';
 import { testCertificate } from './certificate.ts';
 import { testGuard } from './guard.ts';
 import { testStore, type TestStore } from './store.ts';
 
+/** A context whose parts are the product's own classes. */
+export interface TestContext extends AppContext {
+  readonly keys: SigningKeys;
+  readonly waits: WaitRegistry;
+  readonly runner: ServiceSupervisor;
+}
+
 export interface TestWorld extends AsyncDisposable {
-  world: World;
+  world: TestContext;
   store: TestStore;
-  /** What operations told the rest of the appliance. */
+  /** Events that operations report to the rest of the appliance. */
   events: string[];
 }
 
@@ -37,7 +45,7 @@ export interface TestWorld extends AsyncDisposable {
  * organization. `over` replaces parts of it.
  */
 export async function testWorld(
-  over: Partial<World> = {},
+  over: Partial<TestContext> = {},
   more: readonly Command<never, unknown>[] = [],
 ): Promise<TestWorld> {
   const parts = storeParts();
@@ -51,7 +59,7 @@ export async function testWorld(
   const lastUsed = new LastUsed(store.store);
   const baseUrl = (): string => 'http://127.0.0.1:8080';
   const ports = (): Record<string, number> => ({ smtp: 2525, submissions: 2465, imaps: 2993 });
-  const runner = new Runner({ store: store.store, secrets, settings, log: quiet, baseUrl, ports });
+  const runner = new ServiceSupervisor({ store: store.store, secrets, settings, log: quiet, baseUrl, ports });
   const pdfs = new PdfReader();
   const texts = new TextReader({ log: quiet });
   const agents = new Agents({
@@ -65,10 +73,10 @@ export async function testWorld(
   });
   const { cert } = await testCertificate('mail.test');
   const metrics = openMetrics();
-  const waits = new Waits({ store: store.store, secrets, log: quiet, metrics, clock });
+  const waits = new WaitRegistry({ store: store.store, secrets, log: quiet, metrics, clock });
   const throttle = new Throttle();
-  const guard = testGuard({}, { clock, keep: (offender) => store.store.write(addBan, offender) });
-  const world: World = {
+  const guard = testGuard({}, { clock, saveBan: (offender) => store.store.write(addBan, offender) });
+  const world: TestContext = {
     store: store.store,
     secrets,
     settings,
@@ -76,7 +84,7 @@ export async function testWorld(
     metrics,
     clock,
     resolver: createResolver({ servers: ['127.0.0.1:9'] }),
-    lookNow: createResolver({ servers: ['127.0.0.1:9'], remember: false, timeoutMs: 200, tries: 1 }),
+    lookNow: createResolver({ servers: ['127.0.0.1:9'], cache: false, timeoutMs: 200, tries: 1 }),
     parents: () => Promise.resolve(undefined),
     keys: new SigningKeys({ store: store.store, secrets }, clock),
     lastUsed,
@@ -100,8 +108,9 @@ export async function testWorld(
     baseUrl,
     ports,
     pdfs,
-    underWay: new UnderWay(),
+    inFlight: new KeyedSemaphore({ proposal: Infinity }),
     texts,
+    memory: new MemoryBudget(Infinity),
     waits,
     runner,
     certificate: () => ({ pem: cert, selfSigned: true }),

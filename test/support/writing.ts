@@ -1,6 +1,6 @@
 import { query } from '../../mail/store/engine/types.ts';
-import { rowId } from '../../src/ids.ts';
-import type { World } from '../../src/operations/world.ts';
+import { rowId } from '../../src/core/ids.ts';
+import type { TestContext } from './world.ts';
 import { judgeMail, putMail } from './put-mail.ts';
 import { type Tenants, twoTenants } from './tenants.ts';
 
@@ -27,11 +27,11 @@ export class WritingWorld implements AsyncDisposable {
     this.tenants = tenants;
     ({ mailboxId: this.mailbox, address: this.address } = tenants.a.main);
     this.account = rowId('mailbox', this.mailbox) ?? 0;
-    // What is answered came before its answer.
+    // A message is older than the reply to it.
     this.#at = tenants.clock.now - 3_600_000;
   }
 
-  static async open(over: Partial<World> = {}): Promise<WritingWorld> {
+  static async open(over: Partial<TestContext> = {}): Promise<WritingWorld> {
     return new WritingWorld(await twoTenants(over, [judgeMail]));
   }
 

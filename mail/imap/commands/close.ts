@@ -1,13 +1,13 @@
-import { ok } from '../answer.ts';
-import { nothing, SELECTED } from '../command.ts';
+import { ok } from '../tagged-response.ts';
+import { noArguments, SELECTED } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
 import { expungeDeleted } from './expunge.ts';
 
-/** RFC 9051 6.4.1: expunges without telling, unless the mailbox is open for reading only. */
+/** CLOSE expunges without EXPUNGE responses, unless the mailbox is read-only. RFC 9051 6.4.1. */
 export const close: ImapCommand<undefined> = {
   name: 'CLOSE',
   states: SELECTED,
-  parse: nothing,
+  parse: noArguments,
 
   async run(session) {
     if (!session.view.readOnly) await expungeDeleted(session, session.view.uids.subarray(0, session.view.length));
@@ -16,12 +16,12 @@ export const close: ImapCommand<undefined> = {
   },
 };
 
-/** RFC 9051 6.4.2: closes without expunging. */
+/** UNSELECT closes without expunging. RFC 9051 6.4.2. */
 export const unselect: ImapCommand<undefined> = {
   name: 'UNSELECT',
   states: SELECTED,
   capabilities: ['UNSELECT'],
-  parse: nothing,
+  parse: noArguments,
 
   run(session) {
     session.unselect();

@@ -1,18 +1,18 @@
-import { no, ok } from '../answer.ts';
-import type { Answer } from '../answer.ts';
+import { no, ok } from '../tagged-response.ts';
+import type { TaggedResponse } from '../tagged-response.ts';
 import { SELECTED } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
 import type { Session } from '../session.ts';
 import { uidSet } from '../wire/encoder.ts';
 import type { SequenceSet } from '../wire/sequence-set.ts';
 
-interface Where {
+interface CopyArguments {
   set: SequenceSet;
   to: string;
 }
 
 /** COPY and UID COPY. RFC 9051 6.4.7. */
-export const copy: ImapCommand<Where> = {
+export const copy: ImapCommand<CopyArguments> = {
   name: 'COPY',
   changes: true,
   states: SELECTED,
@@ -27,7 +27,7 @@ export const copy: ImapCommand<Where> = {
 };
 
 /** MOVE and UID MOVE. RFC 6851, RFC 9051 6.4.8. */
-export const move: ImapCommand<Where> = {
+export const move: ImapCommand<CopyArguments> = {
   name: 'MOVE',
   changes: true,
   states: SELECTED,
@@ -36,27 +36,27 @@ export const move: ImapCommand<Where> = {
   parse: (d) => ({ set: d.sp().sequenceSet(), to: d.sp().mailbox() }),
 
   async run(session, { set, to }, { uid }) {
-    if (session.view.readOnly) return no('READ-ONLY', 'The mailbox is open for reading only');
+    if (session.view.readOnly) return no('READ-ONLY', 'Mailbox is read-only');
     const moved = await transfer(session, session.view.uidsOf(set, uid), to, true);
     if (moved.kind !== 'done') return moved.answer;
-    if (moved.code === undefined) return ok('Nothing to move'); // Apple Mail retries for ever on NO
+    if (moved.code === undefined) return ok('Nothing to move'); // Apple Mail retries forever on NO
     // RFC 6851 4.3: before the EXPUNGE responses, which the view sends.
-    session.say(`* OK [${moved.code}] Moved\r\n`);
+    session.write(`* OK [${moved.code}] Moved\r\n`);
     return ok('Moved');
   },
 };
 
-type Transferred = { kind: 'done'; code: string | undefined } | { kind: 'refused'; answer: Answer };
+type TransferResult = { kind: 'done'; code: string | undefined } | { kind: 'refused'; answer: TaggedResponse };
 
-/** Copies or moves, and says it as COPYUID; without a code when no message was there any more. */
-async function transfer(session: Session, uids: Uint32Array, to: string, moving: boolean): Promise<Transferred> {
+/** Copies or moves messages; the result has the COPYUID code, or none when no message existed. */
+async function transfer(session: Session, uids: Uint32Array, to: string, moving: boolean): Promise<TransferResult> {
   if (uids.length === 0) return { kind: 'done', code: undefined };
   const outcome = await session.store.copy(session.view.shared.mailbox, Array.from(uids), to, moving);
   switch (outcome.kind) {
     case 'missing':
       return { kind: 'refused', answer: no('TRYCREATE', 'No such mailbox') };
     case 'over-quota':
-      return { kind: 'refused', answer: no('OVERQUOTA', 'There is no room left') };
+      return { kind: 'refused', answer: no('OVERQUOTA', 'Over quota: delete messages and try again') };
     case 'forbidden':
       return { kind: 'refused', answer: no('NOPERM', outcome.why) };
     case 'done': {

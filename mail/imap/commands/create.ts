@@ -1,11 +1,11 @@
-import { no, ok } from '../answer.ts';
+import { no, ok } from '../tagged-response.ts';
 import { LOGGED_IN } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
-import type { MailboxRole } from '../needs.ts';
+import type { ImapMailboxRole } from '../imap-store.ts';
 import { roleOf } from '../special-use.ts';
 import { ImapSyntaxError } from '../wire/syntax-error.ts';
 
-/** RFC 9051 6.3.4, and the role of RFC 6154 5.2: `CREATE Gone (USE (\Trash))`. */
+/** CREATE, with the special use of RFC 6154: `CREATE Bin (USE (\Trash))`. RFC 9051 6.3.4. */
 export const create: ImapCommand<{ name: string; uses: readonly string[] }> = {
   name: 'CREATE',
   changes: true,
@@ -26,24 +26,24 @@ export const create: ImapCommand<{ name: string; uses: readonly string[] }> = {
 
   async run(session, { name, uses }) {
     const role = await roleFor(session.store, uses);
-    if (role === 'no') return no('USEATTR', 'That use is unknown or taken, or there is more than one');
+    if (role === 'no') return no('USEATTR', 'Special use is unknown, already assigned, or given twice');
     const created = await session.store.create(name, role);
     switch (created.kind) {
       case 'created':
         return ok('Created');
       case 'exists':
-        return no('ALREADYEXISTS', 'There is a mailbox of that name');
+        return no('ALREADYEXISTS', 'Mailbox already exists');
       case 'too-many':
-        return no('LIMIT', 'There are too many mailboxes, or too many levels');
+        return no('LIMIT', 'Too many mailboxes or levels');
     }
   },
 };
 
-/** One role a mailbox, one mailbox a role. */
+/** The requested role. A mailbox has at most one role, and a role one mailbox. */
 async function roleFor(
-  store: { mailboxes(): Promise<{ role: MailboxRole | null }[]> },
+  store: { mailboxes(): Promise<{ role: ImapMailboxRole | null }[]> },
   uses: readonly string[],
-): Promise<MailboxRole | undefined | 'no'> {
+): Promise<ImapMailboxRole | undefined | 'no'> {
   const [first] = uses;
   if (first === undefined) return undefined;
   const role = roleOf(first);

@@ -1,4 +1,4 @@
-import { no, ok } from '../answer.ts';
+import { no, ok } from '../tagged-response.ts';
 import { LOGGED_IN } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
 
@@ -14,19 +14,19 @@ export const remove: ImapCommand<string> = {
       case 'removed':
         if (session.selected?.shared.gone === true) {
           session.unselect();
-          session.say('* OK [CLOSED] The selected mailbox was deleted\r\n');
+          session.write('* OK [CLOSED] The selected mailbox was deleted\r\n');
         }
         return ok('Deleted');
       case 'missing':
         return no('NONEXISTENT', 'No such mailbox');
       case 'has-children':
-        return no('HASCHILDREN', 'Delete the mailboxes below it first');
+        return no('HASCHILDREN', 'Mailbox has children: delete them first');
       case 'is-inbox':
         return no('CANNOT', 'INBOX cannot be deleted');
       case 'has-emails':
-        return no('NOPERM', 'It holds messages: an agent moves or deletes them first, each for itself');
+        return no('NOPERM', 'Mailbox is not empty: an agent must move or delete each message first');
       case 'is-for-approval':
-        return no('CANNOT', 'Mail lies in it that awaits approval, or was just approved: decide about it first');
+        return no('CANNOT', 'Mailbox has mail that awaits approval or was just approved: approve or reject it first');
     }
   },
 };

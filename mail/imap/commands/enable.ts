@@ -1,8 +1,8 @@
-import { ok } from '../answer.ts';
+import { ok } from '../tagged-response.ts';
 import { LOGGED_IN } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
 
-/** RFC 5161. Unknown names are passed over; the answer is sent also when nothing was enabled. */
+/** ENABLE. RFC 5161. Ignores unknown names; ENABLED is sent also when nothing was enabled. */
 export const enable: ImapCommand<readonly string[]> = {
   name: 'ENABLE',
   states: LOGGED_IN,
@@ -16,7 +16,7 @@ export const enable: ImapCommand<readonly string[]> = {
   },
 
   run(session) {
-    session.say('* ENABLED\r\n');
-    return ok('Enabled what is known');
+    session.write('* ENABLED\r\n');
+    return ok('Enabled');
   },
 };

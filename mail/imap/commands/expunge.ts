@@ -1,8 +1,8 @@
-import { no, ok } from '../answer.ts';
+import { no, ok } from '../tagged-response.ts';
 import { SELECTED } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
-import { DELETED } from '../needs.ts';
-import { breathe } from '../pace.ts';
+import { DELETED } from '../imap-store.ts';
+import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import type { Session } from '../session.ts';
 import type { SequenceSet } from '../wire/sequence-set.ts';
 
@@ -19,30 +19,30 @@ export const expunge: ImapCommand<SequenceSet> = {
   parse: (d, uid) => (uid ? d.sp().sequenceSet() : ALL),
 
   async run(session, set) {
-    if (session.view.readOnly) return no('READ-ONLY', 'The mailbox is open for reading only');
+    if (session.view.readOnly) return no('READ-ONLY', 'Mailbox is read-only');
     const kept = await expungeDeleted(session, session.view.uidsOf(set, true));
     return kept === undefined ? ok('Expunged') : no('NOPERM', kept);
   },
 };
 
 /**
- * Expunges those of `uids` that carry \Deleted, a slice at a time; the view tells which they were. Answers why some stay.
+ * Expunges those of `uids` that have \Deleted, in slices; the view reports them. Returns the reason when some were kept.
  */
 export async function expungeDeleted(session: Session, uids: Uint32Array): Promise<string | undefined> {
   const { shared } = session.view;
   let deleted: number[] = [];
   let kept: string | undefined;
-  const take = async (): Promise<void> => {
+  const expungeSlice = async (): Promise<void> => {
     const done = await session.store.expunge(shared.mailbox, deleted);
     kept ??= done.kept;
     deleted = [];
   };
   for (const [at, uid] of uids.entries()) {
-    if (at % SLICE === 0) await breathe();
+    if (at % SLICE === 0) await yieldToEventLoop();
     if ((shared.bits(uid) & DELETED) !== 0) deleted.push(uid);
     if (deleted.length < SLICE) continue;
-    await take();
+    await expungeSlice();
   }
-  if (deleted.length > 0) await take();
+  if (deleted.length > 0) await expungeSlice();
   return kept;
 }

@@ -1,10 +1,10 @@
-import { ok } from '../answer.ts';
+import { ok } from '../tagged-response.ts';
 import { ANY } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
 
-const LONGEST = 200;
+const MAX_FIELD_CHARACTERS = 200;
 
-/** RFC 2971. Logged and never decided by: clients lie, and 2971 3 forbids it. */
+/** ID. RFC 2971. Logged only: RFC 2971 3 forbids decisions by it. */
 export const id: ImapCommand<readonly (string | null)[]> = {
   name: 'ID',
   states: ANY,
@@ -17,10 +17,13 @@ export const id: ImapCommand<readonly (string | null)[]> = {
     return [];
   },
 
-  run(session, given) {
-    const client = given.slice(0, 20).map((text) => text?.slice(0, LONGEST) ?? null);
-    session.door.log.info({ ip: session.ip, account: session.login?.account, client }, 'IMAP client says what it is');
-    session.say('* ID ("name" "Mailstead")\r\n');
-    return ok('Pleased to meet you');
+  run(session, params) {
+    const client = params.slice(0, 20).map((text) => text?.slice(0, MAX_FIELD_CHARACTERS) ?? null);
+    session.context.log.info(
+      { ip: session.ip, account: session.login?.account, client },
+      'IMAP client identified itself',
+    );
+    session.write('* ID ("name" "Mailstead")\r\n');
+    return ok('Identified');
   },
 };

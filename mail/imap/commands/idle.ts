@@ -1,23 +1,23 @@
-import { bad, ok } from '../answer.ts';
-import { LOGGED_IN, nothing } from '../command.ts';
+import { bad, ok } from '../tagged-response.ts';
+import { LOGGED_IN, noArguments } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
 
 /** Octets of the line that ends IDLE. */
-const LINE = 1000;
+const MAX_LINE = 1000;
 
-/** RFC 2177. While the client waits, the announcer tells it what changes and the sweep that we are still here. */
+/** IDLE. RFC 2177. The idle notifier sends changes and the sweep a keep-alive. */
 export const idle: ImapCommand<undefined> = {
   name: 'IDLE',
   states: LOGGED_IN,
   capabilities: ['IDLE'],
-  parse: nothing,
+  parse: noArguments,
 
   async run(session) {
     session.idling = true;
-    session.prompt('idling');
-    session.tell();
+    session.sendContinuation('idling');
+    session.notify();
     try {
-      const line = await session.line(LINE);
+      const line = await session.readLine(MAX_LINE);
       return /^done[ \t]*$/i.test(line.toString('latin1')) ? ok('Idle ended') : bad('Expected DONE');
     } finally {
       session.idling = false;

@@ -24,7 +24,7 @@ import { status } from './status.ts';
 import { store } from './store.ts';
 import { subscribe, unsubscribe } from './subscribe.ts';
 
-/** Every command there is. */
+/** All commands. */
 export const COMMANDS = [
   capability,
   noop,
@@ -58,13 +58,13 @@ export const COMMANDS = [
   move,
 ] as ImapCommand<unknown>[];
 
-/** Commands by the words they are called with: `FETCH`, `UID FETCH`. */
-export const VERBS: ReadonlyMap<string, ImapCommand<unknown>> = new Map(
+/** Commands by name: `FETCH`, `UID FETCH`. */
+export const COMMANDS_BY_VERB: ReadonlyMap<string, ImapCommand<unknown>> = new Map(
   COMMANDS.flatMap((command) => [
     [command.name, command] as const,
     ...(command.uidForm === true ? [[`UID ${command.name}`, command] as const] : []),
   ]),
 );
 
-/** Capabilities that follow from the files above. */
-export const EXTENSIONS: readonly string[] = COMMANDS.flatMap((command) => command.capabilities ?? []);
+/** Capabilities of all commands. */
+export const COMMAND_CAPABILITIES: readonly string[] = COMMANDS.flatMap((command) => command.capabilities ?? []);

@@ -1,10 +1,11 @@
-import { ok } from '../answer.ts';
+import { ok } from '../tagged-response.ts';
 import { LOGGED_IN } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
-import { chooseMailboxes } from '../list-choice.ts';
-import type { Listed } from '../list-choice.ts';
-import { parseList } from '../list-options.ts';
+import { selectMailboxes } from '../list-selection.ts';
+import type { ListedMailbox } from '../list-selection.ts';
+import { joinPatterns, parseList } from '../list-options.ts';
 import type { ListRequest } from '../list-options.ts';
+import type { Session } from '../session.ts';
 import { specialUse } from '../special-use.ts';
 import { statusResponse } from '../status-items.ts';
 import { mailbox } from '../wire/encoder.ts';
@@ -17,15 +18,15 @@ export const list: ImapCommand<ListRequest> = {
   parse: (d) => parseList(d),
 
   async run(session, request) {
-    if (request.asksDelimiter) {
-      session.say('* LIST (\\Noselect) "/" ""\r\n');
-      return ok('Levels are separated by that');
+    if (request.isDelimiterRequest) {
+      session.write('* LIST (\\Noselect) "/" ""\r\n');
+      return ok('Hierarchy delimiter listed');
     }
-    for (const listed of await chooseMailboxes(await session.store.mailboxes(), request)) {
-      session.say(listResponse(listed, request));
-      // RFC 5819 2: the STATUS comes behind its LIST.
-      if (request.status.length > 0 && listed.chosen) {
-        session.say(statusResponse(listed.mailbox, request.status, session.door.limits.messageBytes));
+    for await (const listed of listedTo(session, request)) {
+      session.write(listResponse(listed, request));
+      // RFC 5819 2: STATUS follows its LIST.
+      if (request.status.length > 0 && listed.isSelected) {
+        session.write(statusResponse(listed.mailbox, request.status, session.context.limits.messageBytes));
       }
     }
     return ok('Listed');
@@ -38,35 +39,39 @@ export const lsub: ImapCommand<ListRequest> = {
   states: LOGGED_IN,
 
   parse(d) {
-    const pattern = d.sp().reference() + d.sp().listMailbox();
     return {
-      patterns: [pattern],
+      patterns: joinPatterns(d.sp().reference(), [d.sp().listMailbox()]),
       select: ['SUBSCRIBED', 'RECURSIVEMATCH'],
       subscribed: false,
       status: [],
-      asksDelimiter: false,
+      isDelimiterRequest: false,
     };
   },
 
   async run(session, request) {
-    for (const { mailbox: each, chosen } of await chooseMailboxes(await session.store.mailboxes(), request)) {
-      // `%` names also the parents of what is subscribed; with `*` the children are shown themselves.
+    for await (const { mailbox: each, isSelected: chosen } of listedTo(session, request)) {
+      // `%` lists parents of subscribed mailboxes too; with `*` the children are listed themselves.
       if (!chosen && !request.patterns.some((pattern) => pattern.endsWith('%'))) continue;
-      session.say(`* LSUB (${chosen ? '' : '\\Noselect'}) "/" ${mailbox(each.name)}\r\n`);
+      session.write(`* LSUB (${chosen ? '' : '\\Noselect'}) "/" ${mailbox(each.name)}\r\n`);
     }
     return ok('Listed');
   },
 };
 
-function listResponse({ mailbox: each, chosen, childInfo }: Listed, request: ListRequest): string {
+/** Selects the mailboxes as fast as the client reads; ends with the client. */
+async function* listedTo(session: Session, request: ListRequest): AsyncGenerator<ListedMailbox> {
+  yield* selectMailboxes(await session.store.mailboxes(), request, () => session.drained());
+}
+
+function listResponse({ mailbox: each, isSelected: chosen, childInfo }: ListedMailbox, request: ListRequest): string {
   const attributes = [each.hasChildren ? '\\HasChildren' : '\\HasNoChildren'];
-  // Always shown, RFC 6154 2 allows it: clients that do not see them make folders of their own.
+  // Always sent, which RFC 6154 2 allows: otherwise clients create their own special folders.
   const use = specialUse(each.role);
   if (use !== undefined) attributes.push(use);
-  const asked = request.subscribed || request.select.includes('SUBSCRIBED');
-  if (asked && each.subscribed) attributes.push('\\Subscribed');
+  const wantsSubscribed = request.subscribed || request.select.includes('SUBSCRIBED');
+  if (wantsSubscribed && each.subscribed) attributes.push('\\Subscribed');
   const criteria = request.select.filter((name) => name === 'SUBSCRIBED' || name === 'SPECIAL-USE');
-  const fitted = [...new Set(criteria)].map((name) => `"${name}"`).join(' ');
-  const extended = childInfo && !chosen ? ` ("CHILDINFO" (${fitted}))` : '';
+  const matched = [...new Set(criteria)].map((name) => `"${name}"`).join(' ');
+  const extended = childInfo && !chosen ? ` ("CHILDINFO" (${matched}))` : '';
   return `* LIST (${attributes.join(' ')}) "/" ${mailbox(each.name)}${extended}\r\n`;
 }

@@ -1,16 +1,16 @@
-import { ok } from '../answer.ts';
-import { ANY, nothing } from '../command.ts';
+import { ok } from '../tagged-response.ts';
+import { ANY, noArguments } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
 
-/** RFC 9051 6.1.3: BYE first, then the tagged OK. */
+/** LOGOUT: BYE first, then the tagged OK. RFC 9051 6.1.3. */
 export const logout: ImapCommand<undefined> = {
   name: 'LOGOUT',
   states: ANY,
-  tellable: 'nothing',
-  parse: nothing,
+  allowedUpdates: 'nothing',
+  parse: noArguments,
 
   run(session) {
-    session.say('* BYE Until next time\r\n');
+    session.write('* BYE Logging out\r\n');
     return { ...ok('Logged out'), next: 'close' };
   },
 };

@@ -1,19 +1,19 @@
-import { ok } from '../answer.ts';
-import { ANY, nothing, SELECTED } from '../command.ts';
+import { ok } from '../tagged-response.ts';
+import { ANY, noArguments, SELECTED } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
 
-/** RFC 9051 6.1.2. What happened meanwhile is told by the loop, as after every command. */
+/** NOOP. RFC 9051 6.1.2. The loop sends pending updates, as after every command. */
 export const noop: ImapCommand<undefined> = {
   name: 'NOOP',
   states: ANY,
-  parse: nothing,
-  run: () => ok('Nothing done'),
+  parse: noArguments,
+  run: () => ok('NOOP completed'),
 };
 
-/** RFC 3501 6.4.1. */
+/** CHECK. RFC 3501 6.4.1. Every write is already flushed. */
 export const check: ImapCommand<undefined> = {
   name: 'CHECK',
   states: SELECTED,
-  parse: nothing,
-  run: () => ok('Everything is on disk'),
+  parse: noArguments,
+  run: () => ok('CHECK completed'),
 };

@@ -1,8 +1,8 @@
-import { no, ok } from '../answer.ts';
+import { no, ok } from '../tagged-response.ts';
 import { LOGGED_IN } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
 
-/** RFC 9051 6.3.6. */
+/** RENAME. RFC 9051 6.3.6. */
 export const rename: ImapCommand<{ from: string; to: string }> = {
   name: 'RENAME',
   changes: true,
@@ -16,13 +16,13 @@ export const rename: ImapCommand<{ from: string; to: string }> = {
       case 'missing':
         return no('NONEXISTENT', 'No such mailbox');
       case 'exists':
-        return no('ALREADYEXISTS', 'There is a mailbox of that name');
+        return no('ALREADYEXISTS', 'Mailbox already exists');
       case 'too-many':
-        return no('LIMIT', 'There are too many mailboxes, or the name is too long');
+        return no('LIMIT', 'Too many mailboxes, or the name is too long');
       case 'inside-itself':
         return no('CANNOT', 'A mailbox cannot be moved into itself');
       case 'is-for-approval':
-        return no('CANNOT', 'It keeps its name: what is moved into "Approved" is sent');
+        return no('CANNOT', 'Mailbox cannot be renamed: it is used for approvals');
     }
   },
 };

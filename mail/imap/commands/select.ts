@@ -1,42 +1,42 @@
-import { no, ok } from '../answer.ts';
+import { no, ok } from '../tagged-response.ts';
 import { LOGGED_IN } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
 import { flagsLine, permanentFlags } from '../flags.ts';
-import { SEEN } from '../needs.ts';
-import type { SelectedView } from '../view.ts';
+import { SEEN } from '../imap-store.ts';
+import type { SelectedView } from '../selected-view.ts';
 
-/** How many messages are looked at for the first unseen one; beyond, the code is left out, as RFC 9051 does. */
-const LOOK = 5000;
+/** Messages scanned for the first unseen one; beyond that UNSEEN is omitted, as RFC 9051 does. */
+const MAX_UNSEEN_SCAN = 5000;
 
-/** RFC 9051 6.3.2. */
-export const select = opening('SELECT', false);
+/** SELECT. RFC 9051 6.3.2. */
+export const select = openCommand('SELECT', false);
 
-/** RFC 9051 6.3.3. */
-export const examine = opening('EXAMINE', true);
+/** EXAMINE. RFC 9051 6.3.3. */
+export const examine = openCommand('EXAMINE', true);
 
-function opening(name: string, examines: boolean): ImapCommand<string> {
+function openCommand(name: string, isExamine: boolean): ImapCommand<string> {
   return {
     name,
     states: LOGGED_IN,
     parse: (d) => d.sp().mailbox(),
 
-    async run(session, wanted) {
+    async run(session, name) {
       if (session.selected !== undefined) {
         session.unselect();
-        session.say('* OK [CLOSED] Previous mailbox closed\r\n');
+        session.write('* OK [CLOSED] Previous mailbox closed\r\n');
       }
-      // RFC 9051 6.3.2: when this fails, no mailbox is selected.
-      const mailbox = await session.store.mailbox(wanted);
+      // RFC 9051 6.3.2: when SELECT fails, no mailbox is selected.
+      const mailbox = await session.store.mailbox(name);
       if (mailbox === undefined) return no('NONEXISTENT', 'No such mailbox');
       const shared = await session.store.open(mailbox.id);
-      const readOnly = examines || session.login?.readOnly === true;
-      session.say(description(session.select(shared, readOnly), mailbox.unseen));
-      return readOnly ? ok('READ-ONLY', 'Opened for reading') : ok('READ-WRITE', 'Opened');
+      const readOnly = isExamine || session.login?.readOnly === true;
+      session.write(mailboxResponses(session.select(shared, readOnly), mailbox.unseen));
+      return readOnly ? ok('READ-ONLY', 'Selected read-only') : ok('READ-WRITE', 'Selected');
     },
   };
 }
 
-function description(view: SelectedView, unseen: number): string {
+function mailboxResponses(view: SelectedView, unseen: number): string {
   const { shared } = view;
   const first = unseen > 0 ? firstUnseen(view) : 0;
   return [
@@ -46,13 +46,13 @@ function description(view: SelectedView, unseen: number): string {
     ...(first > 0 ? [`* OK [UNSEEN ${first}] First unseen message`] : []),
     `* OK [UIDVALIDITY ${shared.uidValidity}] UIDs are valid`,
     `* OK [UIDNEXT ${shared.uidNext}] Next UID`,
-    `* OK [${permanentFlags(shared.keywords, view.readOnly)}] Flags that are kept`,
+    `* OK [${permanentFlags(shared.keywords, view.readOnly)}] Permanent flags`,
     '',
   ].join('\r\n');
 }
 
 function firstUnseen(view: SelectedView): number {
-  const last = Math.min(view.length, LOOK);
+  const last = Math.min(view.length, MAX_UNSEEN_SCAN);
   for (let at = 0; at < last; at += 1) {
     if ((view.shared.bits(view.uids[at] ?? 0) & SEEN) === 0) return at + 1;
   }

@@ -1,15 +1,15 @@
-import { bad, ok } from '../answer.ts';
-import { BEFORE_LOGIN, nothing } from '../command.ts';
+import { bad, ok } from '../tagged-response.ts';
+import { BEFORE_LOGIN, noArguments } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
 
-/** RFC 9051 6.2.1. The loop starts TLS after the answer and forgets all plaintext that came behind the command. */
+/** STARTTLS. RFC 9051 6.2.1. The loop starts TLS after the response and discards plaintext received after the command. */
 export const starttls: ImapCommand<undefined> = {
   name: 'STARTTLS',
   states: BEFORE_LOGIN,
-  parse: nothing,
+  parse: noArguments,
 
   run(session) {
-    if (session.encrypted) return bad('TLS is on already');
-    return { ...ok('Begin TLS now'), next: 'tls' };
+    if (session.encrypted) return bad('TLS is already active');
+    return { ...ok('Begin TLS negotiation now'), next: 'tls' };
   },
 };

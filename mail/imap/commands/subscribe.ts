@@ -1,11 +1,11 @@
-import { no, ok } from '../answer.ts';
+import { no, ok } from '../tagged-response.ts';
 import { LOGGED_IN } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
 
-/** RFC 9051 6.3.7. */
+/** SUBSCRIBE. RFC 9051 6.3.7. */
 export const subscribe = subscription('SUBSCRIBE', true);
 
-/** RFC 9051 6.3.8. */
+/** UNSUBSCRIBE. RFC 9051 6.3.8. */
 export const unsubscribe = subscription('UNSUBSCRIBE', false);
 
 function subscription(name: string, on: boolean): ImapCommand<string> {

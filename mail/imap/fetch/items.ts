@@ -1,6 +1,6 @@
-/** What BODY[...] names inside of a message. RFC 9051 6.4.5. */
+/** The section of BODY[...]. RFC 9051 6.4.5. */
 export interface Section {
-  /** Part numbers with dots, '' for the message itself. */
+  /** Part numbers with dots; '' is the message itself. */
   path: string;
   what: 'all' | 'header' | 'fields' | 'fields-not' | 'text' | 'mime';
   /** Field names of HEADER.FIELDS as written. */
@@ -13,23 +13,23 @@ export interface SimpleItem {
 
 export interface SectionItem {
   kind: 'section';
-  /** The name in the answer: `BODY[HEADER.FIELDS (FROM TO)]`, `BODY[]<0>`, `RFC822.TEXT`. */
+  /** The name in the response: `BODY[HEADER.FIELDS (FROM TO)]`, `BODY[]<0>`, `RFC822.TEXT`. */
   name: string;
   section: Section;
   peek: boolean;
   partial?: { offset: number; length: number };
 }
 
-/** A new item is one more kind here, a word in parse.ts and a case in render.ts. */
+/** A new item needs a kind here, a name in parse.ts and a case in render.ts. */
 export type FetchItem = SimpleItem | SectionItem;
 
 export interface FetchRequest {
-  /** UID first when it is there; each item once. */
+  /** UID first if present; each item once. */
   items: readonly FetchItem[];
   /** Some item sets \Seen: any BODY[...] that is not BODY.PEEK[...], RFC822, RFC822.TEXT. */
   setsSeen: boolean;
-  /** What must be read: nothing but the view, the row, the row with its structure, or also the message. */
+  /** Data to read: only the view, the row, the row with its structure, or the message too. */
   reads: 'view' | 'row' | 'structure' | 'content';
-  /** Whether rows are to be asked for with their structure; not so for BODY[] alone. */
+  /** True when rows are read with their structure; BODY[] alone needs none. */
   structure: boolean;
 }

@@ -26,13 +26,13 @@ const MACROS: Readonly<Record<string, readonly SimpleItem['kind'][]>> = {
   FULL: [...FAST, 'envelope', 'body'],
 };
 
-/** A message has fewer parts that anyone shows; each item costs a read of the message. */
-const ITEMS = 200;
+/** Items of one FETCH: each costs a read of the message. */
+const MAX_ITEMS = 200;
 
 /** Reads the items of FETCH: one, a list, or a macro. For UID FETCH the UID is added. RFC 9051 6.4.5, 6.4.9. */
 export function parseFetch(d: Decoder, uid: boolean): FetchRequest {
   const items = d.ahead('(') ? d.list((d) => item(d)) : macro(d);
-  if (items.length === 0) throw new ImapSyntaxError('Nothing to fetch');
+  if (items.length === 0) throw new ImapSyntaxError('Expected a FETCH item');
   return request(uid ? [{ kind: 'uid' }, ...items] : items);
 }
 
@@ -44,20 +44,20 @@ export function withFlags(fetch: FetchRequest): FetchRequest {
 function macro(d: Decoder): FetchItem[] {
   const name = d.name();
   const kinds = entry(MACROS, name);
-  return kinds ? kinds.map((kind) => ({ kind })) : [named(d, name)];
+  return kinds ? kinds.map((kind) => ({ kind })) : [itemNamed(d, name)];
 }
 
 function item(d: Decoder): FetchItem {
-  return named(d, d.name());
+  return itemNamed(d, d.name());
 }
 
-function named(d: Decoder, name: string): FetchItem {
+function itemNamed(d: Decoder, name: string): FetchItem {
   if ((name === 'BODY' || name === 'BODY.PEEK') && d.maybe('[')) return body(d, name === 'BODY.PEEK');
   const kind = entry(SIMPLE, name);
   const section = entry(OLD_SECTIONS, name);
   if (kind) return { kind };
   if (section) return section;
-  throw new ImapSyntaxError(entry(MACROS, name) ? 'A macro must stand alone' : 'Unknown FETCH item');
+  throw new ImapSyntaxError(entry(MACROS, name) ? 'A FETCH macro must be the only item' : 'Unknown FETCH item');
 }
 
 function body(d: Decoder, peek: boolean): SectionItem {
@@ -66,7 +66,7 @@ function body(d: Decoder, peek: boolean): SectionItem {
   const offset = d.number();
   const length = d.expect('.').nzNumber();
   d.expect('>');
-  // RFC 9051 7.5.2: the answer names the origin octet, not the length asked for.
+  // RFC 9051 7.5.2: the response names the origin octet, not the requested length.
   return { kind: 'section', name: `BODY[${name}]<${offset}>`, section, peek, partial: { offset, length } };
 }
 
@@ -77,9 +77,9 @@ function entry<T>(table: Readonly<Record<string, T>>, name: string): T | undefin
 function request(all: readonly FetchItem[]): FetchRequest {
   const once = new Map<string, FetchItem>();
   for (const item of all) once.set(key(item), item);
-  if (once.size > ITEMS) throw new ImapSyntaxError('Too many FETCH items');
+  if (once.size > MAX_ITEMS) throw new ImapSyntaxError('Too many FETCH items');
   const items = [...once.values()];
-  // Clients that read answers by position rather than name want the UID first.
+  // Some clients read items by position and expect the UID first.
   items.sort((a, b) => Number(b.kind === 'uid') - Number(a.kind === 'uid'));
   const setsSeen = all.some((item) => item.kind === 'section' && !item.peek);
   return { items, setsSeen, reads: reads(items), structure: items.some(needsStructure) };

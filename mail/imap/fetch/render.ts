@@ -1,22 +1,23 @@
-import { bodyOf } from '../../message/body-of.ts';
-import type { MessageRow } from '../needs.ts';
+import { bodyFromStructure } from '../../message/body-from-structure.ts';
+import { BlobUnreadable } from '../../store/blob/unreadable.ts';
+import type { MessageRow } from '../imap-store.ts';
 import { flagList, internalDate } from '../wire/encoder.ts';
-import { MessageContent, type Content } from './content.ts';
-import type { FetchRequest, SimpleItem } from './items.ts';
+import { MessageContent, type SectionContent } from './content.ts';
+import type { FetchRequest, SectionItem, SimpleItem } from './items.ts';
 
-/** One message to be rendered. `row` may be missing when the request reads the view only. */
+/** One message to render. `row` may be missing when the request reads only the view. */
 export interface FetchedMessage {
   seq: number;
   uid: number;
   flags: readonly string[];
   row?: MessageRow;
-  /** Octets of trace and blob together, clipped to what is there. */
+  /** Octets of trace and blob joined, clipped to their end. */
   bytes?(start: number, length: number): Promise<Buffer>;
-  /** Called when the stored message turns out shorter than promised. */
+  /** Called when the stored message is damaged: fewer octets were found than promised. */
   onShort?(promised: number, found: number): void;
 }
 
-/** Octets of a literal that are in memory at once. */
+/** Octets of a literal in memory at once. */
 const CHUNK = 256 * 1024;
 
 /** The whole `* n FETCH (...)` line for a request that reads no content. latin1. */
@@ -25,16 +26,16 @@ export function renderLine(request: FetchRequest, message: FetchedMessage): stri
   let first = true;
   for (const item of request.items) {
     if (item.kind === 'section') throw new Error('renderFetch renders content');
-    line += first ? simple(item, message) : ` ${simple(item, message)}`;
+    line += first ? renderSimple(item, message) : ` ${renderSimple(item, message)}`;
     first = false;
   }
   return `${line})\r\n`;
 }
 
 /**
- * The response in pieces: latin1 strings and Buffers of at most 256 KiB. The length of a literal is always exactly what
- * follows: a message that is shorter than promised, its blob being damaged, is announced as it is when its end is seen
- * in time, and filled with spaces otherwise. When `bytes` rejects, the response breaks off: close the connection.
+ * The response in pieces: latin1 strings and Buffers of at most 256 KiB. A literal always has exactly the announced
+ * length: a message with a damaged, shorter blob is announced with its real length when that is seen in the first chunk,
+ * and padded with spaces otherwise; one that cannot be read at all is NIL.
  */
 export async function* renderFetch(request: FetchRequest, message: FetchedMessage): AsyncGenerator<string | Buffer> {
   const content = new MessageContent(rowOf(message), (start, length) => readBytes(message, start, length));
@@ -44,11 +45,11 @@ export async function* renderFetch(request: FetchRequest, message: FetchedMessag
     if (!first) text += ' ';
     first = false;
     if (item.kind !== 'section') {
-      text += simple(item, message);
+      text += renderSimple(item, message);
       continue;
     }
     text += `${item.name} `;
-    for await (const piece of literal(await content.open(item), message)) {
+    for await (const piece of literal(await openReadable(content, item, message), message)) {
       if (typeof piece === 'string') text += piece;
       else {
         yield text;
@@ -60,7 +61,21 @@ export async function* renderFetch(request: FetchRequest, message: FetchedMessag
   yield `${text})\r\n`;
 }
 
-async function* literal(content: Content, message: FetchedMessage): AsyncGenerator<string | Buffer> {
+async function openReadable(
+  content: MessageContent,
+  item: SectionItem,
+  message: FetchedMessage,
+): Promise<SectionContent> {
+  try {
+    return await content.open(item);
+  } catch (error) {
+    if (!(error instanceof BlobUnreadable)) throw error;
+    message.onShort?.(rowOf(message).size, 0);
+    return { kind: 'nil' };
+  }
+}
+
+async function* literal(content: SectionContent, message: FetchedMessage): AsyncGenerator<string | Buffer> {
   if (content.kind === 'nil') yield 'NIL';
   else if (content.kind === 'octets') yield* octets(content.octets);
   else yield* range(content.start, content.length, message);
@@ -75,16 +90,17 @@ function* octets(all: Buffer): Generator<string | Buffer> {
 }
 
 async function* range(start: number, length: number, message: FetchedMessage): AsyncGenerator<string | Buffer> {
-  const wanted = Math.min(length, CHUNK);
-  const beginning = wanted === 0 ? Buffer.alloc(0) : await readBytes(message, start, wanted);
-  if (beginning.length < wanted) message.onShort?.(length, beginning.length);
-  // The end is seen before anything was promised.
-  if (beginning.length < wanted || wanted === length) return yield* octets(beginning);
+  const first = Math.min(length, CHUNK);
+  const beginning = first === 0 ? Buffer.alloc(0) : await readRest(message, start, first);
+  if (beginning.length < first) message.onShort?.(length, beginning.length);
+  if (beginning.length === 0 && first > 0) return yield 'NIL';
+  // The end is in the first chunk: the real length is announced.
+  if (beginning.length < first || first === length) return yield* octets(beginning);
   yield `{${length}}\r\n`;
   yield beginning;
-  for (let at = wanted; at < length; at += CHUNK) {
+  for (let at = first; at < length; at += CHUNK) {
     const size = Math.min(CHUNK, length - at);
-    const chunk = await readBytes(message, start + at, size);
+    const chunk = await readRest(message, start + at, size);
     if (chunk.length > 0) yield chunk;
     if (chunk.length === size) continue;
     message.onShort?.(length, at + chunk.length);
@@ -92,19 +108,27 @@ async function* range(start: number, length: number, message: FetchedMessage): A
   }
 }
 
-function* spaces(count: number): Generator<Buffer> {
-  const blank = Buffer.alloc(Math.min(count, CHUNK), ' ');
-  for (let left = count; left > 0; left -= CHUNK) yield blank.subarray(0, left);
+/** Octets of a literal; empty when they cannot be read. */
+function readRest(message: FetchedMessage, start: number, length: number): Promise<Buffer> {
+  return readBytes(message, start, length).catch((error: unknown) => {
+    if (error instanceof BlobUnreadable) return Buffer.alloc(0);
+    throw error;
+  });
 }
 
-// Never more than asked for: one octet too many would be read as protocol.
+function* spaces(count: number): Generator<Buffer> {
+  const blank = Buffer.alloc(Math.min(count, CHUNK), ' ');
+  for (let rest = count; rest > 0; rest -= CHUNK) yield blank.subarray(0, rest);
+}
+
+// Never more than requested: an extra octet would be parsed as protocol.
 async function readBytes(message: FetchedMessage, start: number, length: number): Promise<Buffer> {
   if (message.bytes === undefined) throw new Error('The request reads content');
   const chunk = await message.bytes(start, length);
   return chunk.length > length ? chunk.subarray(0, length) : chunk;
 }
 
-function simple({ kind }: SimpleItem, message: FetchedMessage): string {
+function renderSimple({ kind }: SimpleItem, message: FetchedMessage): string {
   switch (kind) {
     case 'uid':
       return `UID ${message.uid}`;
@@ -119,7 +143,7 @@ function simple({ kind }: SimpleItem, message: FetchedMessage): string {
     case 'bodystructure':
       return `BODYSTRUCTURE ${structureOf(message).bodyStructure}`;
     case 'body':
-      return `BODY ${bodyOf(structureOf(message).bodyStructure)}`;
+      return `BODY ${bodyFromStructure(structureOf(message).bodyStructure)}`;
   }
 }
 

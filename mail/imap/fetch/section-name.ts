@@ -3,7 +3,7 @@ import { string } from '../wire/encoder.ts';
 import { ImapSyntaxError } from '../wire/syntax-error.ts';
 import type { Section } from './items.ts';
 
-const WHAT: ReadonlyMap<string, Section['what']> = new Map([
+const SECTION_TEXTS: ReadonlyMap<string, Section['what']> = new Map([
   ['', 'all'],
   ['HEADER', 'header'],
   ['HEADER.FIELDS', 'fields'],
@@ -12,18 +12,18 @@ const WHAT: ReadonlyMap<string, Section['what']> = new Map([
   ['MIME', 'mime'],
 ]);
 
-/** Deeper than any structure that the message index keeps. */
-const DEPTH = 100;
+/** Levels of a part number; more than the message index has. */
+const MAX_DEPTH = 100;
 
-/** Reads a section behind its `[`, with the `]`. RFC 9051 9 `section`. */
+/** Parses a section after its `[`, including the `]`. RFC 9051 9 `section`. */
 export function parseSection(d: Decoder): { section: Section; name: string } {
   const spec = d.ahead(']') ? '' : d.name();
   const words = spec === '' ? [] : spec.split('.');
   const numbers = words.findIndex((word) => !/^[1-9]\d{0,9}$/.test(word));
   const path = words.slice(0, numbers === -1 ? words.length : numbers).join('.');
   const rest = numbers === -1 ? '' : words.slice(numbers).join('.');
-  const what = numbers !== -1 && rest === '' ? undefined : WHAT.get(rest);
-  if (what === undefined || words.length > DEPTH || (what === 'mime' && path === '')) {
+  const what = numbers !== -1 && rest === '' ? undefined : SECTION_TEXTS.get(rest);
+  if (what === undefined || words.length > MAX_DEPTH || (what === 'mime' && path === '')) {
     throw new ImapSyntaxError('Unknown section');
   }
   if (what !== 'fields' && what !== 'fields-not') {
@@ -33,16 +33,16 @@ export function parseSection(d: Decoder): { section: Section; name: string } {
   const fields = d.sp().list((d) => fieldName(d));
   if (fields.length === 0) throw new ImapSyntaxError('Missing field names');
   d.expect(']');
-  return { section: { path, what, fields }, name: `${spec} (${fields.map(written).join(' ')})` };
+  return { section: { path, what, fields }, name: `${spec} (${fields.map(quoteIfNeeded).join(' ')})` };
 }
 
-// RFC 5322 2.2: what is no field name selects nothing, and must not be echoed into the answer either.
+// RFC 5322 2.2: an invalid field name selects nothing, and must not be echoed into the response.
 function fieldName(d: Decoder): string {
   const name = d.astring();
   if (!/^[\x21-\x39\x3b-\x7e]{1,500}$/.test(name)) throw new ImapSyntaxError('Invalid field name');
   return name;
 }
 
-function written(name: string): string {
+function quoteIfNeeded(name: string): string {
   return /[(){%*"\\]/.test(name) ? string(name) : name;
 }

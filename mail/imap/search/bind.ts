@@ -2,9 +2,9 @@ import { seqIndexes, uidIndexes, type IndexRange, type SequenceSet } from '../wi
 import type { SearchKey, SearchProgram } from './program.ts';
 
 /**
- * Replaces what only the session can know: sequence numbers and `*` become UIDs of `uids[0..length)`, its numbering. Do
- * this before the program leaves the session. Numbers beyond the end match nothing: a search races with no one's EXPUNGE
- * as FETCH and STORE do, and a client that searches an empty mailbox for `1:*` means well.
+ * Replaces sequence numbers and `*` by UIDs of `uids[0..length)`, the session's numbering, before the program goes to
+ * another thread. Numbers beyond the end match nothing, unlike in FETCH and STORE: clients search an empty mailbox
+ * for `1:*`.
  */
 export function bindSearch(program: SearchProgram, uids: Uint32Array, length: number): SearchProgram {
   const bind = (key: SearchKey): SearchKey => {
@@ -16,12 +16,12 @@ export function bindSearch(program: SearchProgram, uids: Uint32Array, length: nu
   return bind(program);
 }
 
-// `5:99` of ten messages has those from 5 to 10 in it, `98:99` none, `98:*` the last, as with UIDs.
+// In ten messages `5:99` matches 5 to 10, `98:99` nothing, `98:*` the last, as with UIDs.
 function seqRanges(set: SequenceSet, length: number): IndexRange[] {
-  const there = set.filter(({ from, to }) => Math.min(from || length, to || length) <= length);
+  const existing = set.filter(({ from, to }) => Math.min(from || length, to || length) <= length);
   return (
     seqIndexes(
-      there.map(({ from, to }) => ({ from: Math.min(from, length), to: Math.min(to, length) })),
+      existing.map(({ from, to }) => ({ from: Math.min(from, length), to: Math.min(to, length) })),
       length,
     ) ?? []
   );

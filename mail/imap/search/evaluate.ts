@@ -1,15 +1,15 @@
 import { mergeUids } from './bind.ts';
-import { keywordsOf, matcher, type Facts, type Matcher } from './matcher.ts';
-import { bodyFacts, headerFacts } from './message-text.ts';
+import { bodyTextsOf, keywordsOf, createMatcher, type SearchFacts, type Matcher } from './matcher.ts';
+import { bodyFacts, headerFacts, type SearchPause } from './message-text.ts';
 import type { SearchProgram } from './program.ts';
 
-/** What the view knows; a MailboxView is one. */
+/** Flags by UID; a MailboxView is one. */
 export interface FlagFacts {
   bits(uid: number): number;
   flagNames(uid: number): readonly string[];
 }
 
-/** What the rows know of one message. */
+/** The stored facts of one message that a search needs. */
 export interface SearchRow {
   uid: number;
   /** RFC822.SIZE. */
@@ -20,11 +20,11 @@ export interface SearchRow {
   sentDay: number;
   /** MessageIndex.parts. */
   parts: string;
-  /** Octets in front of the blob. */
+  /** Octets before the blob. */
   traceLength: number;
 }
 
-/** Where a search reads from. All answers are in the order asked; messages that are gone are left out. */
+/** Source of rows and octets, in the requested order, without messages that no longer exist. */
 export interface SearchSource<Row extends SearchRow = SearchRow> {
   /** Rows of at most 200 UIDs. */
   rows(uids: readonly number[]): Promise<Row[]> | Row[];
@@ -32,23 +32,25 @@ export interface SearchSource<Row extends SearchRow = SearchRow> {
   header(row: Row): Promise<Uint8Array> | Uint8Array;
   /** Trace and blob. */
   whole(row: Row): Promise<Uint8Array> | Uint8Array;
+  /** Yields to other queries when its time slice is over. */
+  pause?(): Promise<void> | undefined;
 }
 
-/** Messages that flags and UIDs alone do not decide, with what is known of them: plain data that may cross a thread. */
+/** Messages that flags and UIDs do not decide, with their flags: plain data, sent to another thread. */
 export interface Candidates {
   uids: Uint32Array;
-  /** Per UID: the system flags. */
+  /** System flags, per UID. */
   system: Uint8Array;
-  /** Keywords that the program names and some message has, in lower case. */
+  /** Keywords that the program names and a candidate has, in lower case. */
   keywords: readonly string[];
-  /** Per UID as many octets as hold a bit for each of them. */
+  /** Keyword bits, per UID, in whole octets. */
   words: Uint8Array;
 }
 
 export interface SearchOptions {
   /** ms UTC, for OLDER and YOUNGER. */
   now?: number;
-  /** Given up after that long. */
+  /** Time limit. */
   limitMs?: number;
   /** ms, monotonic. */
   clock?: () => number;
@@ -57,94 +59,101 @@ export interface SearchOptions {
 export type SearchOutcome = { kind: 'found'; uids: Uint32Array } | { kind: 'too-long' };
 
 const PAGE = 200;
-const LIMIT_MS = 10_000;
-/** How long the caller's thread is held by the first tier; what is left then goes on to the next. */
-const GLANCE_MS = 20;
-/** How many messages are looked at between two looks at the clock. */
-const BETWEEN = 256;
+const MAX_SEARCH_MS = 10_000;
+/** Time limit of the first tier, which blocks the caller's thread; undecided messages go to the next tier. */
+const MAX_FLAG_PASS_MS = 20;
+/** Messages between two reads of the clock. */
+const CLOCK_INTERVAL = 256;
 
-/** First tier: what UIDs and flags decide. `found` match already, `open` need rows or bytes; both ascending. */
-export function glance(
+/** First tier: UIDs and flags. `found` match, `open` need rows or octets; both ascending. */
+export function matchByFlags(
   program: SearchProgram,
   uids: Uint32Array,
   length: number,
   facts: FlagFacts,
 ): { found: Uint32Array; open: Candidates } {
-  const match = matcher(program, 0);
+  const match = createMatcher(program, 0);
   const held = keywordReader(keywordsOf(program), facts);
   const found: number[] = [];
   const open: number[] = [];
-  const until = performance.now() + GLANCE_MS;
-  let late = false;
+  const until = performance.now() + MAX_FLAG_PASS_MS;
+  let isLate = false;
   for (let i = 0; i < length; i++) {
-    if (i % BETWEEN === BETWEEN - 1) late ||= performance.now() > until;
+    if (i % CLOCK_INTERVAL === CLOCK_INTERVAL - 1) isLate ||= performance.now() > until;
     const uid = uids[i] ?? 0;
-    const verdict = late ? undefined : match(flagsOnly(uid, facts.bits(uid), held));
+    const verdict = isLate ? undefined : match(flagsOnly(uid, facts.bits(uid), held));
     if (verdict === true) found.push(uid);
     else if (verdict === undefined) open.push(uid);
   }
   return { found: Uint32Array.from(found), open: candidates(open, facts, held) };
 }
 
-/** Second to fourth tier: rows, headers, text; each only for messages the cheaper ones left undecided. */
-export async function evaluate<Row extends SearchRow>(
+/** Second to fourth tier: rows, headers, text; each only for messages that the cheaper tiers did not decide. */
+export async function evaluateCandidates<Row extends SearchRow>(
   program: SearchProgram,
   open: Candidates,
   source: SearchSource<Row>,
-  { now = Date.now(), limitMs = LIMIT_MS, clock = () => performance.now() }: SearchOptions = {},
+  { now = Date.now(), limitMs = MAX_SEARCH_MS, clock = () => performance.now() }: SearchOptions = {},
 ): Promise<SearchOutcome> {
-  const match = matcher(program, now);
   const until = clock() + limitMs;
-  const late = (): boolean => clock() > until;
+  const isLate = (): boolean => clock() > until;
+  const match = createMatcher(program, now);
+  const scan = { match, texts: bodyTextsOf(program), source, isLate };
   const found: number[] = [];
   for (let i = 0; i < open.uids.length; i += PAGE) {
-    const page = await matches(match, pageOf(open, i, Math.min(i + PAGE, open.uids.length)), source, late);
+    const page = await matchPage(scan, pageOf(open, i, Math.min(i + PAGE, open.uids.length)));
     if (page === undefined) return { kind: 'too-long' };
     for (const uid of page) found.push(uid);
   }
   return { kind: 'found', uids: Uint32Array.from(found) };
 }
 
+/** A search under way. */
+interface MailboxScan<Row extends SearchRow> {
+  match: Matcher;
+  /** Texts that bodies are searched for. */
+  texts: readonly string[];
+  source: SearchSource<Row>;
+  isLate: () => boolean;
+}
+
 /** All tiers on one thread. */
-export async function search<Row extends SearchRow>(
+export async function searchMailbox<Row extends SearchRow>(
   program: SearchProgram,
   view: FlagFacts & { uids: Uint32Array; length: number },
   source: SearchSource<Row>,
   options: SearchOptions = {},
 ): Promise<SearchOutcome> {
-  const { found, open } = glance(program, view.uids, view.length, view);
-  const rest = await evaluate(program, open, source, options);
+  const { found, open } = matchByFlags(program, view.uids, view.length, view);
+  const rest = await evaluateCandidates(program, open, source, options);
   return rest.kind === 'found' ? { kind: 'found', uids: mergeUids(found, rest.uids) } : rest;
 }
 
-/** UIDs of one page that match, or undefined when time is up. */
-async function matches<Row extends SearchRow>(
-  match: Matcher,
-  page: readonly Facts[],
-  source: SearchSource<Row>,
-  late: () => boolean,
+/** UIDs of one page that match, or undefined after the time limit. */
+async function matchPage<Row extends SearchRow>(
+  scan: MailboxScan<Row>,
+  page: readonly SearchFacts[],
 ): Promise<number[] | undefined> {
-  if (late()) return undefined;
+  const { match, source, isLate } = scan;
+  if (isLate()) return undefined;
   const verdicts = new Map(page.map((facts) => [facts.uid, match(facts)]));
   const undecided = new Map(
     page.filter(({ uid }) => verdicts.get(uid) === undefined).map((facts) => [facts.uid, facts]),
   );
   const rows = undecided.size === 0 ? [] : await source.rows([...undecided.keys()]);
   for (const row of rows) {
-    if (late()) return undefined;
+    if (isLate()) return undefined;
     const facts = undecided.get(row.uid);
-    if (facts !== undefined) verdicts.set(row.uid, await decide(match, facts, row, source, late));
+    if (facts !== undefined) verdicts.set(row.uid, await decideMessage(scan, facts, row));
   }
-  if (late()) return undefined;
+  if (isLate()) return undefined;
   return page.filter(({ uid }) => verdicts.get(uid) === true).map(({ uid }) => uid);
 }
 
-async function decide<Row extends SearchRow>(
-  match: Matcher,
-  facts: Facts,
+async function decideMessage<Row extends SearchRow>(
+  { match, texts, source, isLate }: MailboxScan<Row>,
+  facts: SearchFacts,
   row: Row,
-  source: SearchSource<Row>,
-  late: () => boolean,
 ): Promise<boolean> {
   facts.row = row;
   let verdict = match(facts);
@@ -152,7 +161,12 @@ async function decide<Row extends SearchRow>(
   facts.header = headerFacts(await source.header(row));
   verdict = match(facts);
   if (verdict !== undefined) return verdict;
-  facts.body = bodyFacts(await source.whole(row), row.parts, row.traceLength, late);
+  const pause: SearchPause = async () => {
+    await source.pause?.();
+    return !isLate();
+  };
+  const { parts, traceLength: offset } = row;
+  facts.body = await bodyFacts(await source.whole(row), { parts, offset, texts }, pause);
   return match(facts) ?? false;
 }
 
@@ -161,7 +175,7 @@ type HeldKeywords = (uid: number) => ReadonlySet<string>;
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Views hand out one array of names for all messages with the same flags: each is looked through once. */
+/** Caches by array: views share one array of names among messages with the same flags. */
 function keywordReader(keywords: readonly string[], facts: FlagFacts): HeldKeywords {
   if (keywords.length === 0) return () => NONE;
   const named = new Set(keywords);
@@ -177,7 +191,7 @@ function keywordReader(keywords: readonly string[], facts: FlagFacts): HeldKeywo
   };
 }
 
-function flagsOnly(uid: number, bits: number, held: HeldKeywords): Facts {
+function flagsOnly(uid: number, bits: number, held: HeldKeywords): SearchFacts {
   let mine: ReadonlySet<string> | undefined;
   return { uid, system: bits % 32, hasKeyword: (name) => (mine ??= held(uid)).has(name) };
 }
@@ -198,10 +212,10 @@ function candidates(open: readonly number[], facts: FlagFacts, held: HeldKeyword
   return { uids, system: Uint8Array.from(uids, (uid) => facts.bits(uid) % 32), keywords, words };
 }
 
-function pageOf(open: Candidates, start: number, end: number): Facts[] {
+function pageOf(open: Candidates, start: number, end: number): SearchFacts[] {
   const width = Math.ceil(open.keywords.length / 8);
   const index = new Map(open.keywords.map((name, k) => [name, k]));
-  const facts: Facts[] = [];
+  const facts: SearchFacts[] = [];
   for (let i = start; i < end; i++) {
     const hasKeyword = (name: string): boolean => {
       const k = index.get(name) ?? -1;

@@ -2,8 +2,8 @@ import { casemap } from '../../message/subject.ts';
 import { lowerBound } from '../wire/sequence-set.ts';
 import type { SearchKey } from './program.ts';
 
-/** What is known of one message so far; each tier adds to it. */
-export interface Facts {
+/** Facts about one message; each tier adds some. */
+export interface SearchFacts {
   uid: number;
   /** System flags. */
   system: number;
@@ -20,19 +20,18 @@ export interface RowFacts {
 }
 
 export interface HeaderFacts {
-  /** True when some field of that lower-case name is there and has the text, given in {@link casemap}. */
+  /** True when a field of that lower-case name contains the text, given in {@link casemap}. */
   field(name: string, text: string): boolean;
   anywhere(text: string): boolean;
 }
 
-export interface BodyFacts {
-  body(text: string): boolean;
-}
+/** The texts of {@link bodyTextsOf} that the body contains. */
+export type BodyFacts = ReadonlySet<string>;
 
-/** Answers undefined while the facts do not decide it. */
-export type Matcher = (facts: Facts) => boolean | undefined;
+/** Returns undefined while the facts do not decide it. */
+export type Matcher = (facts: SearchFacts) => boolean | undefined;
 
-interface Ranked {
+interface TieredMatcher {
   match: Matcher;
   /** 0 flags and UIDs, 1 row, 2 header, 3 text. */
   tier: number;
@@ -40,29 +39,35 @@ interface Ranked {
 
 const DAY = 86_400_000;
 
-/** Prepares a program for many messages: sets are sorted, texts are folded, the cheaper of several keys comes first. */
-export function matcher(program: SearchKey, now: number): Matcher {
-  return ranked(program, now).match;
+/** Compiles a program: sets are sorted, texts are case-folded, cheaper keys come first. */
+export function createMatcher(program: SearchKey, now: number): Matcher {
+  return tieredMatcher(program, now).match;
 }
 
 /** Keywords that the program names, in lower case. */
 export function keywordsOf(program: SearchKey): string[] {
-  const names = new Set<string>();
-  const visit = (key: SearchKey): void => {
-    if (key.key === 'keyword') names.add(key.name);
-    else if (key.key === 'not') visit(key.of);
-    else if (key.key === 'and' || key.key === 'or') key.of.forEach(visit);
-  };
-  visit(program);
-  return [...names];
+  const names = leavesOf(program).map((key) => (key.key === 'keyword' ? key.name : ''));
+  return [...new Set(names)].filter((name) => name !== '');
 }
 
-function ranked(key: SearchKey, now: number): Ranked {
+/** Texts that the program looks for in message bodies, in {@link casemap}. */
+export function bodyTextsOf(program: SearchKey): string[] {
+  const texts = leavesOf(program).map((key) => (key.key === 'body' || key.key === 'text' ? casemap(key.text) : ''));
+  return [...new Set(texts)].filter((text) => text !== '');
+}
+
+/** The keys of a program without its operators. */
+function leavesOf(key: SearchKey): SearchKey[] {
+  if (key.key === 'not') return leavesOf(key.of);
+  return key.key === 'and' || key.key === 'or' ? key.of.flatMap(leavesOf) : [key];
+}
+
+function tieredMatcher(key: SearchKey, now: number): TieredMatcher {
   switch (key.key) {
     case 'all':
       return { tier: 0, match: () => true };
     case 'never':
-    case 'seq': // which no session has bound
+    case 'seq': // unbound: bindSearch replaces it
       return { tier: 0, match: () => false };
     case 'flag':
       return { tier: 0, match: ({ system }) => (system & key.bit) !== 0 };
@@ -79,7 +84,7 @@ function ranked(key: SearchKey, now: number): Ranked {
     case 'younger':
       return onRow(({ receivedAt }) => receivedAt >= now - key.seconds * 1000);
     case 'received':
-      // RFC 9051 6.4.4: time and zone are disregarded; INTERNALDATE is always answered in UTC.
+      // RFC 9051 6.4.4: time and zone are disregarded; INTERNALDATE is always in UTC.
       return onRow(({ receivedAt }) => onDay(Math.floor(receivedAt / DAY), key.when, key.day));
     case 'sent':
       return onRow(({ sentDay }) => sentDay !== -1 && onDay(sentDay, key.when, key.day));
@@ -89,12 +94,12 @@ function ranked(key: SearchKey, now: number): Ranked {
     case 'text':
       return { tier: 3, match: textMatcher(key.key, casemap(key.text)) };
     case 'not': {
-      const { match, tier } = ranked(key.of, now);
+      const { match, tier } = tieredMatcher(key.of, now);
       return { tier, match: negated(match) };
     }
     case 'and':
     case 'or': {
-      const of = key.of.map((each) => ranked(each, now)).sort((a, b) => a.tier - b.tier);
+      const of = key.of.map((each) => tieredMatcher(each, now)).sort((a, b) => a.tier - b.tier);
       const matchers = of.map(({ match }) => match);
       return { tier: of.at(-1)?.tier ?? 0, match: key.key === 'and' ? every(matchers) : some(matchers) };
     }
@@ -132,7 +137,7 @@ function negated(match: Matcher): Matcher {
   };
 }
 
-// Bound sets are ascending and disjoint; others are sorted here and may overlap, so ends are made to ascend too.
+// Bound sets are ascending and disjoint; others are sorted here and may overlap, so the ends are made ascending too.
 function uidMatcher(set: ReadonlyArray<{ from: number; to: number }>): Matcher {
   const sorted = [...set].sort((a, b) => a.from - b.from);
   const froms = Uint32Array.from(sorted, ({ from }) => from);
@@ -144,7 +149,7 @@ function uidMatcher(set: ReadonlyArray<{ from: number; to: number }>): Matcher {
   };
 }
 
-function onRow(match: (row: RowFacts) => boolean): Ranked {
+function onRow(match: (row: RowFacts) => boolean): TieredMatcher {
   return { tier: 1, match: ({ row }) => (row === undefined ? undefined : match(row)) };
 }
 
@@ -161,6 +166,6 @@ function textMatcher(key: 'body' | 'text', text: string): Matcher {
   if (text === '') return () => true;
   return ({ header, body }) => {
     if (key === 'text' && header?.anywhere(text)) return true;
-    return body?.body(text);
+    return body?.has(text);
   };
 }

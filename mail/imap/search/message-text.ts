@@ -7,52 +7,75 @@ import { casemap } from '../../message/subject.ts';
 import { plainText } from './plain-text.ts';
 import type { BodyFacts, HeaderFacts } from './matcher.ts';
 
-/** Characters that are folded at once: folding needs several times the memory of the text. */
+/** Characters case-folded at once: folding needs several times the memory of the text. */
 const WINDOW = 256 * 1024;
 
-/** The header of a message as a person reads it, for HEADER, SUBJECT, FROM and the like, and TEXT. */
+/** The decoded header of a message, for HEADER, SUBJECT, FROM and the like, and TEXT. */
 export function headerFacts(octets: Uint8Array): HeaderFacts {
-  const fields = fieldsOf(octets);
-  const decoded = new Map<Field, string>();
-  const value = (field: Field): string => {
-    const known = decoded.get(field) ?? casemap(decodeWords(unfold(field.value)));
-    decoded.set(field, known);
-    return known;
+  const byName = Map.groupBy(fieldsOf(octets), ({ name }) => name);
+  const folded = new Map<string, string[]>();
+  const values = (name: string): string[] => {
+    let texts = folded.get(name);
+    if (texts === undefined) {
+      texts = (byName.get(name) ?? []).map((field) => casemap(decodeWords(unfold(field.value))));
+      folded.set(name, texts);
+    }
+    return texts;
+  };
+  let lines: string | undefined;
+  const allLines = (): string => {
+    const names = [...byName.keys()];
+    // No search text contains the separator.
+    return (lines ??= names.flatMap((name) => values(name).map((text) => `${casemap(name)}: ${text}`)).join('\0'));
   };
   return {
-    field: (name, text) => fields.some((field) => field.name === name && value(field).includes(text)),
-    anywhere: (text) => fields.some((field) => `${casemap(field.name)}: ${value(field)}`.includes(text)),
+    field: (name, text) => values(name).some((value) => value.includes(text)),
+    anywhere: (text) => allLines().includes(text),
   };
 }
+
+/** Yields to other searches; false when the time limit is reached. */
+export type SearchPause = () => Promise<boolean> | boolean;
 
 /**
- * The text of a message: every text part in its charset (HTML as it stands and without its tags), and what else a reader
- * sees of the parts: file names, and the headers of attached messages. `offset` is where the indexed blob begins. Once
- * it is `late`, nothing more is found.
+ * Finds texts (in {@link casemap}) in a message: in every text part in its charset (HTML with and without tags), file
+ * names, and the headers of attached messages. Each part is decoded and folded once for all texts. `offset`: begin of the
+ * indexed blob. Incomplete after the time limit.
  */
-export function bodyFacts(octets: Uint8Array, parts: string, offset: number, late: () => boolean): BodyFacts {
+export async function bodyFacts(
+  octets: Uint8Array,
+  { parts, offset, texts }: { parts: string; offset: number; texts: readonly string[] },
+  pause: SearchPause = () => true,
+): Promise<BodyFacts> {
   const blob = octets.subarray(offset);
-  const table = unpackParts(parts);
-  const about = table.slice(1).map((part) => once(() => aboutPart(blob, part)));
-  const texts = table.filter(isText).map((part) => once(() => textsOf(blob, part)));
-  return {
-    body: (text) =>
-      about.some((part) => part()(text)) || texts.some((part) => part().some((each) => includes(each, text, late))),
-  };
+  const found = new Set<string>();
+  for (const [i, part] of unpackParts(parts).entries()) {
+    for (const piece of piecesOf(blob, part, i > 0, overlapOf(texts))) {
+      for (const text of texts) if (!found.has(text) && piece.includes(text)) found.add(text);
+      if (found.size === texts.length || !(await pause())) return found;
+    }
+  }
+  return found;
 }
 
-function once<T extends object>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
+/** The folded texts of a part. `about`: with its file name and header. */
+function* piecesOf(blob: Uint8Array, part: Part, about: boolean, overlap: number): Iterable<string> {
+  if (about) {
+    yield casemap(part.filename);
+    const header = fieldsOf(blob.subarray(part.headerOffset, part.bodyOffset));
+    yield header.map(({ name, value }) => casemap(`${name}: ${decodeWords(unfold(value))}`)).join('\0');
+  }
+  if (!isText(part)) return;
+  for (const text of textsOf(blob, part))
+    for (let at = 0; at < text.length; at += WINDOW) yield casemap(text.slice(at, at + WINDOW + overlap));
 }
 
-function aboutPart(blob: Uint8Array, part: Part): (text: string) => boolean {
-  const name = casemap(part.filename);
-  const header = headerFacts(blob.subarray(part.headerOffset, part.bodyOffset));
-  return (text) => name.includes(text) || header.anywhere(text);
+/** Characters by which windows overlap: the longest text before folding. */
+function overlapOf(texts: readonly string[]): number {
+  return 64 + 4 * texts.reduce((most, { length }) => Math.max(most, length), 0);
 }
 
-// Delivery and disposition notifications are of type message and readable; an attached message has parts of its own.
+// Delivery and disposition notifications are message/* and readable; message/rfc822 has parts of its own.
 function isText({ type, subtype }: Part): boolean {
   return type === 'text' || (type === 'message' && subtype !== 'rfc822');
 }
@@ -66,13 +89,4 @@ function textsOf(blob: Uint8Array, part: Part): string[] {
 function fieldsOf(octets: Uint8Array): Field[] {
   const header = Buffer.from(octets.buffer, octets.byteOffset, Math.min(octets.length, LIMITS.header));
   return readFields(header.toString('latin1'), LIMITS.fields).filter(({ name }) => name !== '');
-}
-
-/** Whether the folded needle is in the text. Windows overlap by what one fold may spread over. */
-function includes(text: string, needle: string, late: () => boolean): boolean {
-  const overlap = 4 * needle.length + 64;
-  for (let at = 0; at < text.length && !late(); at += WINDOW) {
-    if (casemap(text.slice(at, at + WINDOW + overlap)).includes(needle)) return true;
-  }
-  return false;
 }

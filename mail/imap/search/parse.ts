@@ -1,12 +1,14 @@
-import { ANSWERED, DELETED, DRAFT, FLAGGED, SEEN } from '../needs.ts';
+import { ANSWERED, DELETED, DRAFT, FLAGGED, SEEN } from '../imap-store.ts';
 import type { Decoder } from '../wire/decoder.ts';
 import { ImapSyntaxError } from '../wire/syntax-error.ts';
 import type { SearchCommand, SearchKey, SearchReturn } from './program.ts';
 
-/** Parentheses, NOT and OR inside each other; `OR a OR b OR c ...`, as clients write lists, counts as one. */
-const NESTING = 100;
-/** Every key may be asked of every message. */
-const KEYS = 2000;
+/** Nested parentheses, NOT and OR; a chain `OR a OR b OR c ...` counts as one level. */
+const MAX_NESTING = 100;
+/** Keys in one program: each can be evaluated for every message. */
+const MAX_KEYS = 2000;
+/** BODY and TEXT keys in one program: each can be compared with every octet of every message. */
+const MAX_BODY_KEYS = 100;
 
 const RETURNS: ReadonlySet<string> = new Set<SearchReturn>(['MIN', 'MAX', 'ALL', 'COUNT']);
 
@@ -35,18 +37,23 @@ function returnOptions(d: Decoder): SearchReturn[] {
   return words.length === 0 ? ['ALL'] : [...new Set(words as SearchReturn[])];
 }
 
-/** The decoder, and how many keys it gave. */
+/** The decoder, with a count of the keys read. */
 class KeyReader {
   readonly d: Decoder;
   private count = 0;
+  private bodyCount = 0;
 
   constructor(d: Decoder) {
     this.d = d;
   }
 
-  take(depth: number): void {
-    if (++this.count > KEYS) throw new ImapSyntaxError('Too many search keys');
-    if (depth > NESTING) throw new ImapSyntaxError('Search keys are nested too deeply');
+  countBodyKey(): void {
+    if (++this.bodyCount > MAX_BODY_KEYS) throw new ImapSyntaxError('Too many BODY and TEXT keys');
+  }
+
+  countKey(depth: number): void {
+    if (++this.count > MAX_KEYS) throw new ImapSyntaxError('Too many search keys');
+    if (depth > MAX_NESTING) throw new ImapSyntaxError('Search keys are nested too deeply');
   }
 }
 
@@ -54,18 +61,19 @@ class KeyReader {
 function keys(reader: KeyReader, depth: number): SearchKey[] {
   const { d } = reader;
   const all = [key(reader, depth)];
-  // A single space at the very end is left to end(), which forgives it.
+  // end() accepts a single trailing space.
   while (!d.ahead(')') && !d.trailing()) all.push(key(reader, depth, d.sp()));
   return all;
 }
 
 function key(reader: KeyReader, depth: number, d: Decoder = reader.d): SearchKey {
-  reader.take(depth);
+  reader.countKey(depth);
   if (d.sequenceAhead()) return { key: 'seq', set: d.sequenceSet() };
   if (d.maybe('(')) return group(reader, depth);
   const name = d.word();
   if (name === 'NOT') return { key: 'not', of: key(reader, depth + 1, d.sp()) };
   if (name === 'OR') return either(reader, depth);
+  if (name === 'BODY' || name === 'TEXT') reader.countBodyKey();
   const read = SIMPLE.get(name);
   if (read === undefined) throw new ImapSyntaxError('Unknown search key');
   return read(d);
@@ -82,7 +90,7 @@ function either(reader: KeyReader, depth: number): SearchKey {
   const of = [key(reader, depth + 1, d.sp())];
   while (d.sp().maybe('OR ')) {
     of.push(key(reader, depth + 1));
-    reader.take(depth);
+    reader.countKey(depth);
   }
   of.push(key(reader, depth + 1));
   return { key: 'or', of };
@@ -110,7 +118,7 @@ const keyword = (d: Decoder): SearchKey => ({ key: 'keyword', name: d.sp().atom(
 
 const SIMPLE: ReadonlyMap<string, (d: Decoder) => SearchKey> = new Map<string, (d: Decoder) => SearchKey>([
   ['ALL', () => ({ key: 'all' })],
-  // There is no \Recent: what RFC 3501 6.4.4 says of it holds for no message.
+  // \Recent is not supported: RECENT and NEW match nothing, OLD everything. RFC 3501 6.4.4.
   ['RECENT', () => ({ key: 'never' })],
   ['NEW', () => ({ key: 'never' })],
   ['OLD', () => ({ key: 'all' })],

@@ -15,9 +15,9 @@ export type SearchKey =
   | { key: 'larger' | 'smaller'; size: number }
   /** Calendar days since 1970-01-01: of INTERNALDATE in UTC, or of the Date field as written. */
   | { key: 'received' | 'sent'; when: 'before' | 'on' | 'since'; day: number }
-  /** RFC 5032: received that many seconds ago or more, or less. */
+  /** RFC 5032: received at least, or at most, that many seconds ago. */
   | { key: 'older' | 'younger'; seconds: number }
-  /** Field in lower case; '' as text: the field is there. */
+  /** Field name in lower case; '' as text: the field exists. */
   | { key: 'header'; field: string; text: string }
   | { key: 'body' | 'text'; text: string }
   | { key: 'not'; of: SearchKey }
@@ -30,5 +30,5 @@ export type SearchReturn = 'MIN' | 'MAX' | 'ALL' | 'COUNT';
 
 export type SearchCommand =
   | { kind: 'search'; program: SearchProgram; returns: readonly SearchReturn[] | undefined }
-  /** Answer NO [BADCHARSET (US-ASCII UTF-8)]. */
+  /** Rejected with NO [BADCHARSET (US-ASCII UTF-8)]. */
   | { kind: 'bad-charset' };

@@ -1,44 +1,79 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { blobPath } from '../../store/blob.ts';
+import { blobPath } from '../../store/blob/blob.ts';
+import { isUnreadable } from '../../store/blob/unreadable.ts';
 import { query, type Read } from '../../store/engine/types.ts';
-import { veiled } from '../../store/veil.ts';
-import { type Candidates, evaluate, type SearchOutcome, type SearchRow, type SearchSource } from './evaluate.ts';
+import { redacted } from '../../agents/quarantine/redact.ts';
+import {
+  type Candidates,
+  evaluateCandidates,
+  type SearchOutcome,
+  type SearchRow,
+  type SearchSource,
+} from './evaluate.ts';
 import type { SearchProgram } from './program.ts';
 
 interface StoredRow extends SearchRow {
   headerLength: number;
   trace: string;
   blob: number;
-  /** Octet of the blob from which on who searches is shown nothing of it. */
-  veiledFrom: number | null;
+  /** Offset in the blob from which the content is redacted for this reader. */
+  redactedFrom: number | null;
 }
 
 /**
- * A search that has to look at rows or bytes; for the reader thread. `blobs` is the directory of blob files. Who is no person
- * finds nothing by what programs are not shown.
+ * A search that needs rows or message octets; for the reader thread. `blobs`: directory of the blob files. Agents do not
+ * find messages by redacted content.
  */
 export const imapSearch = query(
   'imap-search',
-  (rx, input: Place & { program: SearchProgram; open: Candidates; now: number }): Promise<SearchOutcome> =>
-    evaluate(input.program, input.open, storedMessages(rx, input), { now: input.now }),
+  async (
+    rx,
+    input: SearchTarget & { program: SearchProgram; open: Candidates; now: number },
+  ): Promise<{ outcome: SearchOutcome; unreadable: UnreadableBlob[] }> => {
+    const unreadable: UnreadableBlob[] = [];
+    const messages = storedMessages(rx, input, unreadable);
+    return { outcome: await evaluateCandidates(input.program, input.open, messages, { now: input.now }), unreadable };
+  },
 );
 
-interface Place {
+interface UnreadableBlob {
+  blob: number;
+  why: string;
+}
+
+const MAX_REPORTED = 100;
+
+interface SearchTarget {
   account: number;
   mailbox: number;
   blobs: string;
   isPerson: boolean;
 }
 
-function storedMessages(rx: Read, place: Place): SearchSource<StoredRow> {
+function storedMessages(rx: Read, target: SearchTarget, unreadable: UnreadableBlob[]): SearchSource<StoredRow> {
+  /** Reads only the trace of a damaged message: it must not fail the search of the others. */
+  const readable = async (row: StoredRow, length: number): Promise<Buffer> => {
+    try {
+      return await bytesOf(rx, row, target.blobs, length);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      if (unreadable.length < MAX_REPORTED) unreadable.push({ blob: row.blob, why: (error as Error).message });
+      return Buffer.from(row.trace, 'latin1');
+    }
+  };
   return {
-    rows: (uids) => rowsOf(rx, place, uids),
-    header: (row) => bytesOf(rx, row, place.blobs, row.headerLength),
-    whole: (row) => bytesOf(rx, row, place.blobs, row.size - row.traceLength),
+    rows: (uids) => rowsOf(rx, target, uids),
+    header: (row) => readable(row, row.headerLength),
+    whole: (row) => readable(row, row.size - row.traceLength),
+    pause: () => rx.pause?.(),
   };
 }
 
-async function rowsOf(rx: Read, { account, mailbox, isPerson }: Place, uids: readonly number[]): Promise<StoredRow[]> {
+async function rowsOf(
+  rx: Read,
+  { account, mailbox, isPerson }: SearchTarget,
+  uids: readonly number[],
+): Promise<StoredRow[]> {
   const rows = await rx.all<{
     uid: number;
     size: number;
@@ -48,9 +83,9 @@ async function rowsOf(rx: Read, { account, mailbox, isPerson }: Place, uids: rea
     header_length: number;
     trace: string;
     blob_id: number;
-    veiled_from: number | null;
+    redacted_from: number | null;
   }>(
-    `SELECT n.uid, n.size, n.received_at, e.sent_day, m.parts, m.header_length, e.trace, e.blob_id, e.veiled_from
+    `SELECT n.uid, n.size, n.received_at, e.sent_day, m.parts, m.header_length, e.trace, e.blob_id, e.redacted_from
      FROM entry n JOIN email e ON e.id = n.email_id JOIN email_meta m ON m.email_id = n.email_id
      WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ? ORDER BY n.uid`,
     mailbox,
@@ -67,11 +102,11 @@ async function rowsOf(rx: Read, { account, mailbox, isPerson }: Place, uids: rea
     headerLength: row.header_length,
     trace: row.trace,
     blob: row.blob_id,
-    veiledFrom: isPerson ? null : row.veiled_from,
+    redactedFrom: isPerson ? null : row.redacted_from,
   }));
 }
 
-/** Trace and the first `length` octets of the blob. Files are read at once: this thread has nothing else to do. */
+/** Trace and the first `length` octets of the blob. Reads files synchronously: the thread has no other work. */
 async function bytesOf(rx: Read, row: StoredRow, blobs: string, length: number): Promise<Buffer> {
   const found = await rx.get<{ file: string | null; data: Uint8Array | null }>(
     'SELECT file, CASE WHEN file IS NULL THEN substr(data, 1, ?) END AS data FROM blob WHERE id = ?',
@@ -82,17 +117,18 @@ async function bytesOf(rx: Read, row: StoredRow, blobs: string, length: number):
   if (found === undefined) return trace;
   const body =
     found.file === null ? (found.data ?? new Uint8Array(0)) : beginningOf(blobPath(blobs, found.file), length);
-  return Buffer.concat([trace, row.veiledFrom === null ? body : veiled(body, 0, row.veiledFrom)]);
+  return Buffer.concat([trace, row.redactedFrom === null ? body : redacted(body, 0, row.redactedFrom)]);
 }
 
-/** The header of a large message is asked for far more often than its attachments. */
+/** Reads only the begin of a file: searches read headers far more often than attachments. */
 function beginningOf(path: string, length: number): Buffer {
   const file = openSync(path, 'r');
   try {
     const octets = Buffer.allocUnsafeSlow(length);
-    let got = 0;
-    for (let read = -1; got < length && read !== 0; got += read) read = readSync(file, octets, got, length - got, got);
-    return octets.subarray(0, got);
+    let size = 0;
+    for (let read = -1; size < length && read !== 0; size += read)
+      read = readSync(file, octets, size, length - size, size);
+    return octets.subarray(0, size);
   } finally {
     closeSync(file);
   }

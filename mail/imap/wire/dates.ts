@@ -8,7 +8,7 @@ export function parseDateTime(text: string): number | undefined {
   const [, day = '', month = '', year = '', hour = '', minute = '', second = '', sign, zoneHour = '', zoneMinute = ''] =
     match;
   const days = dayNumber(Number(year), month, Number(day));
-  // 60: a leap second that some clock wrote down.
+  // 60 is a leap second.
   if (days === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined;
   if (Number(zoneMinute) > 59) return undefined;
   const zone = (Number(zoneHour) * 60 + Number(zoneMinute)) * (sign === '-' ? -60_000 : 60_000);
@@ -24,7 +24,7 @@ export function parseDate(text: string): number | undefined {
 function dayNumber(year: number, monthName: string, day: number): number | undefined {
   const found = MONTHS.indexOf(monthName.toLowerCase());
   if (found === -1 || found % 3 !== 0) return undefined;
-  // setUTCFullYear, as Date.UTC takes the years 0 to 99 for 1900 and later.
+  // setUTCFullYear, because Date.UTC maps the years 0 to 99 to 1900 to 1999.
   const date = new Date(0);
   date.setUTCFullYear(year, found / 3, day);
   return date.getUTCMonth() === found / 3 && date.getUTCDate() === day ? date.getTime() / DAY_MS : undefined;

@@ -1,4 +1,4 @@
-import type { FlagSet } from '../needs.ts';
+import type { FlagSet } from '../imap-store.ts';
 import { parseDate, parseDateTime } from './dates.ts';
 import { flagSet } from './flags.ts';
 import { ASTRING, ATOM, CLASSES, DIGIT, LIST, NAME, TAG } from './grammar.ts';
@@ -8,9 +8,9 @@ import { ImapSyntaxError } from './syntax-error.ts';
 import { textOf } from './text.ts';
 
 export interface DecoderOptions {
-  /** After ENABLE UTF8=ACCEPT or IMAP4rev2: mailbox names are UTF-8, `&` is an ordinary character. */
+  /** Mailbox names are UTF-8 and `&` is an ordinary character: after ENABLE UTF8=ACCEPT or IMAP4rev2. */
   utf8?: boolean;
-  /** How many lists may be open at once. One is enough before login. */
+  /** Nested lists. One is enough before login. */
   lists?: number;
 }
 
@@ -23,8 +23,8 @@ const TILDE = 0x7e;
 const MAX_32 = 4_294_967_295;
 
 /**
- * Reads one complete command (literals included, without the final CRLF) by the words of RFC 9051 section 9. Each
- * method answers a value and moves on, or throws ImapSyntaxError; none knows of accounts, mailboxes or state.
+ * Parses one complete command (with literals, without the final CRLF) by the grammar of RFC 9051 section 9. Each method
+ * returns a value and advances, or throws ImapSyntaxError; none depends on the session.
  */
 export class Decoder {
   readonly utf8: boolean;
@@ -44,12 +44,12 @@ export class Decoder {
     return this.at === this.bytes.length;
   }
 
-  /** Nothing may follow. Spaces at the end are forgiven: several clients leave one. */
+  /** Requires the end of the command. Accepts trailing spaces: several clients send one. */
   end(): void {
     if (!this.trailing()) throw new ImapSyntaxError('Unexpected text at the end of the command');
   }
 
-  /** True when nothing but spaces is left; they are then read. */
+  /** True when only spaces remain; they are then skipped. */
   trailing(): boolean {
     let { at } = this;
     while (this.bytes[at] === SPACE) at++;
@@ -64,21 +64,21 @@ export class Decoder {
     return this;
   }
 
-  /** Reads `text` without regard to case when it comes next, and says whether it did. */
+  /** Skips `text`, ignoring case, if it comes next; returns true if it did. */
   maybe(text: string): boolean {
     const found = this.ahead(text);
     if (found) this.at += text.length;
     return found;
   }
 
-  /** True when `text` (single letters aside without regard to case) comes next; reads nothing. */
+  /** True when `text` comes next, ignoring case except for single characters; reads nothing. */
   ahead(text: string): boolean {
     if (text.length === 1 && this.bytes[this.at] !== text.charCodeAt(0)) return false;
     const next = this.bytes.toString('latin1', this.at, this.at + text.length);
     return next === text || next.toUpperCase() === text.toUpperCase();
   }
 
-  /** Reads `text` without regard to case. */
+  /** Requires `text`, ignoring case. */
   expect(text: string): this {
     if (!this.maybe(text)) throw new ImapSyntaxError(`Expected ${text === ' ' ? 'a space' : text}`);
     return this;
@@ -89,7 +89,7 @@ export class Decoder {
     return ((CLASSES[this.bytes[this.at] ?? 0] ?? 0) & DIGIT) !== 0 || this.ahead('*');
   }
 
-  /** Everything that is left, as it came. */
+  /** The unread rest, verbatim. */
   rest(): Buffer {
     const rest = this.bytes.subarray(this.at);
     this.at = this.bytes.length;
@@ -120,7 +120,7 @@ export class Decoder {
     return name.toUpperCase();
   }
 
-  /** Text of an atom, quoted string or literal: UTF-8, or Latin-1 where it is not that. */
+  /** Text of an atom, quoted string or literal: UTF-8, or Latin-1 when it is not valid UTF-8. */
   astring(): string {
     return textOf(this.astringBytes());
   }
@@ -133,7 +133,7 @@ export class Decoder {
     return this.isString() ? this.string() : this.nil();
   }
 
-  /** The octets of an astring as they came. */
+  /** The octets of an astring. */
   astringBytes(): Buffer {
     return this.isString() ? this.stringBytes() : this.bare(ASTRING);
   }
@@ -144,7 +144,7 @@ export class Decoder {
     throw new ImapSyntaxError(this.done ? 'Missing argument' : 'Expected a string');
   }
 
-  /** `{n}`, `{n+}` or `~{n}` with its octets. The reader saw to it that they are all here. */
+  /** `{n}`, `{n+}` or `~{n}` with its octets, which the command reader has collected. */
   literal(): Buffer {
     const binary = this.bytes[this.at] === TILDE;
     if (binary) this.at++;
@@ -172,7 +172,7 @@ export class Decoder {
     return value;
   }
 
-  /** `number64` and mod-sequences; refused beyond 2^53-1, which no counter of ours reaches. */
+  /** `number64` and mod-sequences; at most 2^53-1, which no stored counter reaches. */
   number64(): number {
     const digits = this.run(DIGIT);
     if (digits === '') throw new ImapSyntaxError('Expected a number');
@@ -184,7 +184,7 @@ export class Decoder {
   /** `(a b c)`, also `()`; `read` reads one element. */
   list<T>(read: (d: this) => T): T[] {
     this.expect('(');
-    if (++this.open > this.lists) throw new ImapSyntaxError('Too many open lists');
+    if (++this.open > this.lists) throw new ImapSyntaxError('Lists are nested too deeply');
     const items: T[] = [];
     while (!this.maybe(')')) {
       if (items.length > 0) this.sp();
@@ -206,7 +206,7 @@ export class Decoder {
     return toFlags(this.list((d) => d.flag()));
   }
 
-  /** What STORE takes: a list, or flags with spaces between them. */
+  /** Flags of STORE: a list, or flags separated by spaces. */
   flags(): FlagSet {
     if (this.ahead('(')) return this.flagList();
     const names = [this.flag()];
@@ -293,7 +293,7 @@ export class Decoder {
     this.at = at;
   }
 
-  // Only `\"` and `\\` are escapes; 8-bit is let through, as clients send UTF-8 and Latin-1 unasked.
+  // Only `\"` and `\\` are escapes. Accepts 8-bit: clients send UTF-8 and Latin-1 without negotiation.
   private quoted(): Buffer {
     if (this.bytes[this.at] !== QUOTE)
       throw new ImapSyntaxError(this.done ? 'Missing argument' : 'Expected a quoted string');
@@ -312,7 +312,7 @@ export class Decoder {
       if (next !== QUOTE && next !== BACKSLASH) throw new ImapSyntaxError('Invalid escape in a quoted string');
       escaped = true;
     }
-    throw new ImapSyntaxError('Quoted string does not end');
+    throw new ImapSyntaxError('Unterminated quoted string');
   }
 }
 

@@ -1,15 +1,15 @@
 import { toUtf7 } from './mailbox-name.ts';
 
-// Everything here is a latin1 string: write it with encoding 'latin1'. Text that comes in is latin1 too unless said.
+// All results are latin1 strings: write them with encoding 'latin1'. Input is latin1 too unless documented.
 
-/** Longer quoted strings break the line limits of old clients; a literal has none. */
-const QUOTED = 1000;
+/** Characters of a quoted string; longer ones break line limits of old clients and are sent as literals. */
+const MAX_QUOTED = 1000;
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** `"text"`, or a literal when it is 8-bit, has CR, LF or NUL, or is long. RFC 9051 9 `string`. */
 export function string(text: string): string {
-  if (text.length >= QUOTED || /[^\x01-\x09\x0b\x0c\x0e-\x7f]/.test(text)) return `{${text.length}}\r\n${text}`;
+  if (text.length >= MAX_QUOTED || /[^\x01-\x09\x0b\x0c\x0e-\x7f]/.test(text)) return `{${text.length}}\r\n${text}`;
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
@@ -24,9 +24,9 @@ export function mailbox(name: string, utf8 = false): string {
   return `"${Buffer.from(name).toString('latin1').replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** An atom where that is possible: `INBOX`; else a string: `"My box"`. */
+/** An atom if possible: `INBOX`; else a string: `"My box"`. */
 function atomOrString(text: string): string {
-  const bare = /^[A-Za-z0-9&+,\-./:;<=>@^_`|~!$#?]+$/.test(text) && text.length < QUOTED && !/^nil$/i.test(text);
+  const bare = /^[A-Za-z0-9&+,\-./:;<=>@^_`|~!$#?]+$/.test(text) && text.length < MAX_QUOTED && !/^nil$/i.test(text);
   return bare ? text : string(text);
 }
 
@@ -37,7 +37,7 @@ export function flagList(names: readonly string[]): string {
 
 /** `"17-Jul-1996 02:44:25 +0000"`, from ms UTC. RFC 9051 9 `date-time`. */
 export function internalDate(ms: number): string {
-  // Four digits of year are all that the grammar has; a date beyond must not break the line.
+  // The grammar has four digits of year: clamp dates beyond.
   const date = new Date(Math.min(Math.max(Number.isFinite(ms) ? ms : 0, -62135596800000), 253402300799000));
   const day = String(date.getUTCDate()).padStart(2, ' ');
   const year = String(date.getUTCFullYear()).padStart(4, '0');
@@ -45,7 +45,7 @@ export function internalDate(ms: number): string {
   return `"${day}-${MONTHS[date.getUTCMonth()]}-${year} ${time} +0000"`;
 }
 
-/** `1:3,7`: runs are shortened, the order is kept (COPYUID pairs by it). '' for none. */
+/** `1:3,7`: joins consecutive UIDs and keeps the order (COPYUID pairs by it). '' for none. */
 export function uidSet(uids: ArrayLike<number>): string {
   const parts: string[] = [];
   for (let i = 0; i < uids.length; i++) {
@@ -67,8 +67,8 @@ export function fetchFlags(seq: number, uid: number, names: readonly string[]): 
 }
 
 /**
- * One line with its CRLF: `tag OK [CODE] text`. The text is never empty after a code: clients choke on that. Whatever is
- * not printable ASCII in the text becomes `?`, so that no message, name or error can forge a second line.
+ * One line with its CRLF: `tag OK [CODE] text`. The text is never empty: some clients fail on that. Characters outside
+ * printable ASCII become `?`, so that no message, name or error can inject a second line.
  */
 export function statusLine(
   tag: string,
@@ -76,8 +76,8 @@ export function statusLine(
   code: string | undefined,
   text: string,
 ): string {
-  const said = text.replace(/[^\x20-\x7e]/g, '?').trim();
-  return `${tag} ${status} ${code === undefined || code === '' ? '' : `[${code}] `}${said === '' ? 'Done' : said}\r\n`;
+  const clean = text.replace(/[^\x20-\x7e]/g, '?').trim();
+  return `${tag} ${status} ${code === undefined || code === '' ? '' : `[${code}] `}${clean === '' ? 'Done' : clean}\r\n`;
 }
 
 /** `* text` and CRLF. */
@@ -85,7 +85,7 @@ export function untagged(text: string): string {
   return `* ${text}\r\n`;
 }
 
-/** `+ text` and CRLF. A bare `+` breaks clients, so there is always a space: `+ ` even for an empty SASL challenge. */
+/** `+ text` and CRLF. The space is always sent, also for an empty SASL challenge: a bare `+` breaks clients. */
 export function continuation(text = 'Go ahead'): string {
   return `+ ${text}\r\n`;
 }

@@ -1,6 +1,6 @@
-import { ANSWERED, DELETED, DRAFT, FLAGGED, SEEN, type FlagSet } from '../needs.ts';
+import { ANSWERED, DELETED, DRAFT, FLAGGED, SEEN, type FlagSet } from '../imap-store.ts';
 
-/** System flags by their lower-case name. \Recent is known and means nothing: nobody may set it, and we have none. */
+/** System flags by lower-case name. \Recent is accepted and ignored. */
 const SYSTEM: Readonly<Record<string, number>> = {
   '\\seen': SEEN,
   '\\answered': ANSWERED,

@@ -6,7 +6,7 @@ export const ATOM = 1;
 export const ASTRING = 2;
 /** tag: ASTRING-CHAR without `+`. */
 export const TAG = 4;
-/** list-char: ASTRING-CHAR and the wildcards. 8-bit too: clients send UTF-8 names unasked. */
+/** list-char: ASTRING-CHAR and the wildcards, and 8-bit: clients send UTF-8 names without negotiation. */
 export const LIST = 8;
 /** Letters, digits, `.` and `-`. */
 export const NAME = 16;

@@ -18,7 +18,7 @@ const TILDE = 0x7e;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** The literal that a line (without its CRLF) announces, if any. A size beyond all numbers is Infinity. */
+/** The literal announced by a line (without its CRLF), if any. A size too large for a number is Infinity. */
 export function literalMarker(line: Buffer): LiteralMarker | undefined {
   if (line[line.length - 1] !== CLOSE) return undefined;
   let at = line.length - 2;
@@ -36,7 +36,7 @@ function isDigit(octet: number | undefined): boolean {
   return octet !== undefined && ((CLASSES[octet] ?? 0) & DIGIT) !== 0;
 }
 
-// `"... {3}` without an end is a quoted string that the decoder refuses, not a literal.
+// An unterminated quoted string with `{3}` is a syntax error for the decoder, not a literal.
 function inQuotes(line: Buffer, end: number): boolean {
   let open = false;
   for (let at = line.indexOf(QUOTE); at !== -1 && at < end; at++) {
@@ -47,7 +47,7 @@ function inQuotes(line: Buffer, end: number): boolean {
   return open;
 }
 
-/** The tag at the beginning of a command, `*` when there is none that could be echoed. */
+/** The tag of a command, or `*` when it has no valid one. */
 export function tagOf(line: Buffer): string {
   let at = 0;
   while (at < line.length && at < 100 && (CLASSES[line[at] ?? 0] ?? 0) & TAG) at++;

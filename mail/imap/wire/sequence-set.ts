@@ -1,13 +1,13 @@
 /** `*`: the last message. Zero is no message number and no UID. */
 export const STAR = 0;
 
-/** One element of a set as it was written; bounds may be swapped, `from` equals `to` for a single number. */
+/** One element of a set as sent; bounds may be swapped, `from` equals `to` for a single number. */
 export interface SequenceRange {
   from: number;
   to: number;
 }
 
-/** A sequence set stays ranges: `1:4294967295` is one of them. RFC 9051 9 `sequence-set`. */
+/** A sequence set as ranges, never expanded: `1:4294967295` is one range. RFC 9051 9 `sequence-set`. */
 export type SequenceSet = readonly SequenceRange[];
 
 /** Indexes of a UID array, `end` exclusive. */
@@ -17,8 +17,8 @@ export interface IndexRange {
 }
 
 /**
- * Where the UIDs of a set are in `uids[0..length)`: ascending, disjoint. UIDs that do not exist are left out, but `n:*`
- * always has the last message in it, also when n is greater. RFC 9051 9 `seq-range`.
+ * Positions of a set's UIDs in `uids[0..length)`: ascending, disjoint. Skips UIDs that do not exist; `n:*` always includes
+ * the last message, also when n is greater. RFC 9051 9 `seq-range`.
  */
 export function uidIndexes(set: SequenceSet, uids: Uint32Array, length: number): IndexRange[] {
   if (length === 0) return [];
@@ -85,7 +85,7 @@ export function lowerBound(uids: Uint32Array, length: number, value: number): nu
   return low;
 }
 
-// `1:*,1:*,...` must not visit a message more than once, however often it is named.
+// Each message is visited once, also with `1:*,1:*,...`.
 function merge(ranges: IndexRange[]): IndexRange[] {
   ranges.sort((a, b) => a.start - b.start);
   const merged: IndexRange[] = [];

@@ -1,4 +1,4 @@
-/** What a peer sent is not IMAP. The reason is a short text for the tagged BAD and never quotes what was sent. */
+/** A syntax error of the client. The reason is the text of the tagged BAD and never quotes input. */
 export class ImapSyntaxError extends Error {
   readonly reason: string;
   constructor(reason: string) {

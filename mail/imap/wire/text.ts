@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Octets of a string as text: UTF-8, or Latin-1 where they are not that. */
+/** Decodes octets: UTF-8, or Latin-1 when they are not valid UTF-8. */
 export function textOf(octets: Buffer): string {
   return isUtf8(octets) ? octets.toString('utf8') : octets.toString('latin1');
 }

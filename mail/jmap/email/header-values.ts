@@ -1,26 +1,65 @@
+import type { MemoryReservation } from '../../limits/memory-budget.ts';
 import { headerForm, type HeaderValue } from '../../message/header-forms.ts';
 import { rawText } from '../../message/header-text.ts';
 import { type Field, readFields } from '../../message/header.ts';
 import { LIMITS } from '../../message/limits.ts';
-import type { ReadBudget } from './read-budget.ts';
-import type { HeaderProperty } from './header-property.ts';
+import { MethodError } from '../core/errors.ts';
+import type { HeaderProperty } from './email-selection.ts';
+
+/** Maximum octets of message data that one call reads: structures, header fields and body values. */
+export const MAX_OCTETS_READ = 32 * 1024 * 1024;
+
+/** Cost of each read in addition to its octets. */
+const COST_PER_READ = 512;
+
+/** Remaining read budget of one call; charged before each read. `memory`: of the request, which holds what was read. */
+export class ReadBudget {
+  readonly #memory: MemoryReservation | undefined;
+  #left: number;
+
+  constructor(most = MAX_OCTETS_READ, memory?: MemoryReservation) {
+    this.#left = most;
+    this.#memory = memory;
+  }
+
+  /** Throws `requestTooLarge`, or `serverUnavailable` if the memory for answers is used up. */
+  take(octets: number): void {
+    this.#left -= octets + COST_PER_READ;
+    if (this.#left < 0) throw readTooLarge();
+    if (this.#memory?.tryGrow(octets) === false) throw memoryUsedUp();
+  }
+}
+
+export function memoryUsedUp(): MethodError {
+  return new MethodError(
+    'serverUnavailable',
+    'The memory for unread responses is used up. Read the responses under way, then try again.',
+  );
+}
+
+export function readTooLarge(): MethodError {
+  return new MethodError(
+    'requestTooLarge',
+    'The call reads too much data. Request fewer emails or properties, or set "maxBodyValueBytes".',
+  );
+}
 
 /** EmailHeader of RFC 8621 4.1.3. */
-export interface EmailHeader {
-  /** With the capitals that it has in the message. */
+interface EmailHeader {
+  /** In the case used in the message. */
   name: string;
   /** In Raw form. */
   value: string;
 }
 
-/** The fields of a header block, or of its piece that was read; see {@link LIMITS} for how many. */
+/** Fields of a header block or of its first part; {@link LIMITS} limits their number. */
 export class HeaderFields {
   readonly #text: string;
   readonly #budget: ReadBudget;
   readonly #fields: readonly Field[];
   readonly #byName: ReadonlyMap<string, readonly Field[]>;
 
-  /** `text` is the block as latin1. Whatever is answered from it is taken from the budget: a client may ask twice. */
+  /** `text` is the block as latin1. Every returned value costs budget: a client can request a field many times. */
   constructor(text: string, budget: ReadBudget) {
     this.#text = text;
     this.#budget = budget;
@@ -36,7 +75,7 @@ export class HeaderFields {
     }));
   }
 
-  /** The last of that name counts. RFC 8621 4.1.3. */
+  /** Reads the last field of a name, or all. RFC 8621 4.1.3. */
   read({ field, form, all }: HeaderProperty): HeaderValue | HeaderValue[] {
     const fields = this.#byName.get(field) ?? [];
     const values = all ? fields : fields.slice(-1);
@@ -47,7 +86,7 @@ export class HeaderFields {
     return all ? forms : (forms[0] ?? null);
   }
 
-  /** The first counts, as for everything else that a message is known by. */
+  /** The first field of a name, as in ENVELOPE. */
   first(name: string): string | undefined {
     return this.#byName.get(name)?.[0]?.value;
   }

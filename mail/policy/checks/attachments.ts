@@ -1,84 +1,97 @@
-import { type Finding, plainWord } from '../finding.ts';
-import { isContainer } from '../inside/container-scan.ts';
-import { isSource, programKind, programName } from '../inside/program.ts';
+import { type Finding, sanitizeWord } from '../finding.ts';
+import { isContainer } from '../container/container-scan.ts';
+import { isSourceFile, detectProgram, classifyProgramName } from '../container/program.ts';
 import type { Sample, SamplePart } from '../sample.ts';
-import { hasFailed, isUnproven } from '../vouched.ts';
+import { failsAuthentication, isUnauthenticated } from '../author-proof.ts';
 
 const FLAG = 'executable-attachment';
-/** Archives with more files are somebody's work, in which there may be scripts. */
-const FEW = 3;
+/** Larger archives are usually source code, which may contain scripts. */
+const SMALL_ARCHIVE_FILES = 3;
 
-/** Programs that come as attachments, by name and by how they begin, in archives by name. Refused where proof has failed. */
-export function programs(sample: Sample): readonly Finding[] {
-  const refuse = hasFailed(sample) && { refuse: true };
+/** Runs all checks of attachments. */
+export function checkAttachments(sample: Sample): Finding[] {
+  return [
+    ...checkPrograms(sample),
+    ...checkMacros(sample),
+    ...checkEncryptedArchives(sample),
+    ...checkOpaqueArchives(sample),
+    ...checkDamagedArchives(sample),
+    ...checkAttachedPages(sample),
+    ...checkPartCount(sample),
+  ];
+}
+
+/** Finds attached programs by name and by file signature, in archives by name. Rejects them if authentication failed. */
+export function checkPrograms(sample: Sample): readonly Finding[] {
+  const refuse = failsAuthentication(sample) && { refuse: true };
   for (const part of sample.parts) {
-    const why = programIn(part);
+    const why = findProgram(part);
     if (why !== undefined) return [{ rule: 'program', score: 3, why, flag: FLAG, ...refuse }];
   }
   return [];
 }
 
-function programIn({ type, name, head, inside }: SamplePart): string | undefined {
-  const kind = programKind(head);
-  // A script as text is what people send each other who write some.
-  const text = kind === 'script' && (type.startsWith('text/') || programName(name) === undefined);
-  if (kind !== '' && !text) return `What is attached as ${plainWord(name || type)} is a program`;
-  // An attached message is named by its subject, which may end in ".com".
-  const called = type.startsWith('message/') ? undefined : programName(name);
-  if (called === 'disguised') return `The attachment ${plainWord(name)} is a program that is called like a document`;
-  // Browsers show text/plain whatever it is called, and Git sends patches so.
-  if (called === 'plain' && !(isSource(name) && type.startsWith('text/')))
-    return `The attachment ${plainWord(name)} is a program`;
+function findProgram({ type, name, head, contents: inside }: SamplePart): string | undefined {
+  const kind = detectProgram(head);
+  // Developers send each other scripts as text.
+  const text = kind === 'script' && (type.startsWith('text/') || classifyProgramName(name) === undefined);
+  if (kind !== '' && !text) return `The attachment ${sanitizeWord(name || type)} is a program`;
+  // The name of an attached message is its subject, which may end in ".com".
+  const called = type.startsWith('message/') ? undefined : classifyProgramName(name);
+  if (called === 'disguised') return `The attachment ${sanitizeWord(name)} is a program disguised as a document`;
+  // Browsers show text/plain whatever its name, and Git sends patches so.
+  if (called === 'plain' && !(isSourceFile(name) && type.startsWith('text/')))
+    return `The attachment ${sanitizeWord(name)} is a program`;
   const names = inside?.names ?? [];
-  const hidden = names.find((one) => counts(one, names.length));
-  return hidden === undefined ? undefined : `The archive ${plainWord(name || type)} holds a program`;
+  const hidden = names.find((one) => countsAsProgram(one, names.length));
+  return hidden === undefined ? undefined : `The archive ${sanitizeWord(name || type)} contains a program`;
 }
 
-function counts(name: string, files: number): boolean {
-  const called = programName(name);
-  return called === 'disguised' || (called === 'plain' && (!isSource(name) || files <= FEW));
+function countsAsProgram(name: string, files: number): boolean {
+  const called = classifyProgramName(name);
+  return called === 'disguised' || (called === 'plain' && (!isSourceFile(name) || files <= SMALL_ARCHIVE_FILES));
 }
 
-/** Documents with programs in them. */
-export function macros(sample: Sample): readonly Finding[] {
+/** Finds documents with macros. */
+function checkMacros(sample: Sample): readonly Finding[] {
   const found = sample.parts.find(
-    ({ inside, name }) => inside?.macros === true || /\.(?:do[ct]m|xl[st]m|xlam|pp[ts]m)$/i.test(name),
+    ({ contents: inside, name }) => inside?.macros === true || /\.(?:do[ct]m|xl[st]m|xlam|pp[ts]m)$/i.test(name),
   );
   if (found === undefined) return [];
-  const why = `The document ${plainWord(found.name || found.type)} brings programs of its own (macros)`;
-  return [{ rule: 'macros', score: isUnproven(sample) ? 2.5 : 1.5, why, flag: 'macro-attachment' }];
+  const why = `The document ${sanitizeWord(found.name || found.type)} contains macros`;
+  return [{ rule: 'macros', score: isUnauthenticated(sample) ? 2.5 : 1.5, why, flag: 'macro-attachment' }];
 }
 
-/** Archives that nothing can look into before somebody types the password, which often stands in the message. */
-export function lockedArchive({ parts }: Sample): readonly Finding[] {
-  const found = parts.find(({ inside }) => inside?.locked === true);
+/** Finds encrypted archives, which cannot be inspected. The password is often in the message. */
+function checkEncryptedArchives({ parts }: Sample): readonly Finding[] {
+  const found = parts.find(({ contents: inside }) => inside?.locked === true);
   if (found === undefined) return [];
-  const why = `What is attached as ${plainWord(found.name || found.type)} is locked with a password`;
+  const why = `The attachment ${sanitizeWord(found.name || found.type)} is encrypted with a password`;
   return [{ rule: 'locked-archive', score: 1.5, why, flag: 'locked-archive' }];
 }
 
-/** Archives that tell nothing of what is in them: most of that kind are made so, and this one could hold anything. */
-export function closedArchive({ parts }: Sample): readonly Finding[] {
-  const found = parts.find(({ inside }) => inside?.closed === true);
+/** Finds archives that cannot be inspected (RAR and 7z): they may hold programs. */
+export function checkOpaqueArchives(sample: Sample): readonly Finding[] {
+  const found = sample.parts.find(({ contents: inside }) => inside?.opaque === true);
   if (found === undefined) return [];
-  const why = `The archive ${plainWord(found.name || found.type)} cannot be looked into`;
-  return [{ rule: 'closed-archive', score: 0.5, why }];
+  const why = `The archive ${sanitizeWord(found.name || found.type)} cannot be inspected`;
+  return [{ rule: 'closed-archive', score: isUnauthenticated(sample) ? 1.5 : 0.5, why }];
 }
 
-/** Archives that begin as such and have no end: some programs open them all the same, and no filter looks into them. */
-export function brokenArchive({ parts }: Sample): readonly Finding[] {
-  const found = parts.find(({ head, inside }) => inside === undefined && isContainer(head));
+/** Finds damaged archives: some programs open them, and filters cannot inspect them. */
+function checkDamagedArchives({ parts }: Sample): readonly Finding[] {
+  const found = parts.find(({ head, contents: inside }) => inside === undefined && isContainer(head));
   if (found === undefined) return [];
-  const why = `What is attached as ${plainWord(found.name || found.type)} is a damaged archive`;
+  const why = `The attachment ${sanitizeWord(found.name || found.type)} is a damaged archive`;
   return [{ rule: 'broken-archive', score: 1, why }];
 }
 
-/** Pages and pictures with scripts as attachments: forms for passwords that no list of hosts can know. */
-export function attachedPages(sample: Sample): readonly Finding[] {
+/** Finds attached web pages, and SVG images with scripts: phishing forms that no list of hosts can know. */
+function checkAttachedPages(sample: Sample): readonly Finding[] {
   const found = sample.parts.find(isPage);
   if (found === undefined) return [];
-  const why = `A web page is attached as ${plainWord(found.name || found.type)}`;
-  return [{ rule: 'attached-page', score: isUnproven(sample) ? 2 : 1, why }];
+  const why = `A web page is attached as ${sanitizeWord(found.name || found.type)}`;
+  return [{ rule: 'attached-page', score: isUnauthenticated(sample) ? 2 : 1, why }];
 }
 
 function isPage({ name, head, type }: SamplePart): boolean {
@@ -87,10 +100,10 @@ function isPage({ name, head, type }: SamplePart): boolean {
   return picture && /<script|<foreignobject|\son(?:load|click)\s*=|javascript:/i.test(head.toString('latin1'));
 }
 
-/** More attachments than are looked at: the last ones could be anything. */
-export function manyParts({ parts }: Sample): readonly Finding[] {
-  if (parts.length < MOST_LOOKED_AT) return [];
-  return [{ rule: 'many-parts', score: 1, why: 'It has so many attachments that not all were looked at' }];
+/** Finds messages with more parts than are inspected. */
+function checkPartCount({ parts }: Sample): readonly Finding[] {
+  if (parts.length < MAX_INSPECTED_PARTS) return [];
+  return [{ rule: 'many-parts', score: 1, why: 'The message has too many attachments to inspect them all' }];
 }
 
-const MOST_LOOKED_AT = 100;
+const MAX_INSPECTED_PARTS = 100;

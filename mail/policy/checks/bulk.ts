@@ -1,19 +1,21 @@
+import { firstField } from '../../message/header.ts';
 import type { Finding } from '../finding.ts';
 import type { Sample } from '../sample.ts';
 
-/** Says that a message went to many; it speaks against it only where the sender offers no way out. RFC 2369, RFC 8058. */
-export function bulk({ fields }: Sample): readonly Finding[] {
-  const names = new Set(fields.map(({ name }) => name));
-  const precedence = fields.find(({ name }) => name === 'precedence')?.value ?? '';
-  const many = /\b(?:bulk|junk)\b/i.test(precedence.slice(0, 100));
+/** Finds bulk mail; it scores only without a way to unsubscribe. RFC 2369, RFC 8058. */
+export function checkBulk({ fields }: Sample): readonly Finding[] {
+  const names = new Set<string>();
+  for (const { name } of fields) names.add(name);
+  const precedence = firstField(fields, 'precedence') ?? '';
+  const isBulk = /\b(?:bulk|junk)\b/i.test(precedence.slice(0, 100));
   const list = names.has('list-id') || names.has('list-post');
-  if (!many && !list && !names.has('list-unsubscribe') && !names.has('feedback-id')) return [];
-  const way = list || names.has('list-unsubscribe');
+  if (!isBulk && !list && !names.has('list-unsubscribe') && !names.has('feedback-id')) return [];
+  const canUnsubscribe = list || names.has('list-unsubscribe');
   return [
     {
       rule: 'bulk',
-      score: way ? 0 : 0.5,
-      why: way ? 'It went to many' : 'It went to many and has no way to leave',
+      score: canUnsubscribe ? 0 : 0.5,
+      why: canUnsubscribe ? 'It is bulk mail' : 'It is bulk mail without a way to unsubscribe',
       flag: 'bulk',
     },
   ];

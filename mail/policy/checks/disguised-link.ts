@@ -1,32 +1,34 @@
-import { type Finding, plainWord } from '../finding.ts';
-import { domainOf, sameOwner } from '../registrable.ts';
+import { type Finding, sanitizeWord } from '../finding.ts';
+import { domainOf, hasSameOwner } from '../registrable.ts';
 import type { Sample, SampleLink } from '../sample.ts';
-import { vouchedDomain } from '../vouched.ts';
-import { hostOf } from './hosts.ts';
+import { authenticatedDomain } from '../author-proof.ts';
+import { linkHost } from './hosts.ts';
 
-/** A link that shows the name of another host than it leads to. */
-export function disguisedLink(sample: Sample): readonly Finding[] {
+/** Finds links that show another host than they lead to. */
+export function checkDisguisedLinks(sample: Sample): readonly Finding[] {
   const author = domainOf(sample.author);
-  const found = sample.links.map(disguise).find((one) => one !== undefined && !sameOwner(one.leads, author));
+  const found = sample.links.map(findDisguise).find((one) => one !== undefined && !hasSameOwner(one.leads, author));
   if (found === undefined) return [];
-  // Senders of newsletters count clicks on hosts of others; there the author can be held to it.
-  const counted = vouchedDomain(sample) !== '' && sample.fields.some(({ name }) => name === 'list-unsubscribe');
-  const why = `A link shows ${plainWord(found.shows)} and leads to ${plainWord(found.leads)}`;
+  // Newsletters use click trackers on third-party hosts; an authenticated author is accountable for them.
+  const isTracked = authenticatedDomain(sample) !== '' && sample.fields.some(({ name }) => name === 'list-unsubscribe');
+  const why = `A link shows ${sanitizeWord(found.shows)} and leads to ${sanitizeWord(found.leads)}`;
   return [
-    counted ? { rule: 'disguised-link', score: 0.5, why } : { rule: 'disguised-link', score: 2, why, flag: 'phishing' },
+    isTracked
+      ? { rule: 'disguised-link', score: 0.5, why }
+      : { rule: 'disguised-link', score: 2, why, flag: 'phishing' },
   ];
 }
 
-const NAME = /^(?:https?:\/\/)?((?:[\p{L}\p{N}_-]{1,63}\.){1,10}\p{L}{2,24})(?=[/?#:\s]|$)/iu;
+const HOST_IN_TEXT = /^(?:https?:\/\/)?((?:[\p{L}\p{N}_-]{1,63}\.){1,10}\p{L}{2,24})(?=[/?#:\s]|$)/iu;
 
-/** The host that a link shows and the other one that it leads to; undefined: it shows none, or its own. */
-export function disguise({ url, text }: SampleLink): { shows: string; leads: string } | undefined {
-  const shown = NAME.exec(text.slice(0, 300))?.[1];
-  const leads = hostOf(url);
-  if (shown === undefined || leads === '' || FILE.test(shown)) return undefined;
-  const shows = hostOf(`http://${shown}`);
-  return shows === '' || sameOwner(shows, leads) ? undefined : { shows, leads };
+/** Returns the shown and the actual host of a link if they differ. */
+export function findDisguise({ url, text }: SampleLink): { shows: string; leads: string } | undefined {
+  const shown = HOST_IN_TEXT.exec(text.slice(0, 300))?.[1];
+  const leads = linkHost(url);
+  if (shown === undefined || leads === '' || FILE_NAME.test(shown)) return undefined;
+  const shows = linkHost(`http://${shown}`);
+  return shows === '' || hasSameOwner(shows, leads) ? undefined : { shows, leads };
 }
 
-/** Names of files are no hosts, though some of their endings are top-level domains. */
-const FILE = /\.(?:pdf|docx?|xlsx?|pptx?|zip|png|jpe?g|gif|txt|csv|html?|js|py|sh|md|rs|mov|app)$/i;
+/** File names are no hosts, though some extensions are top-level domains. */
+const FILE_NAME = /\.(?:pdf|docx?|xlsx?|pptx?|zip|png|jpe?g|gif|txt|csv|html?|js|py|sh|md|rs|mov|app)$/i;

@@ -1,45 +1,48 @@
-import { BRANDS } from '../alike/brands.ts';
-import { skeleton } from '../alike/skeleton.ts';
-import { type Finding, plainWord } from '../finding.ts';
-import { isFreeMail } from '../free-mail.ts';
-import { domainOf, sameOwner } from '../registrable.ts';
+import { shownAddresses } from '../../message/shown-name.ts';
+import { BRANDS } from '../look-alike/brands.ts';
+import { skeleton } from '../look-alike/skeleton.ts';
+import { type Finding, sanitizeWord } from '../finding.ts';
+import { isFreeMailProvider } from '../free-mail.ts';
+import { domainOf, hasSameOwner } from '../registrable.ts';
 import type { Sample } from '../sample.ts';
-import { isUnproven } from '../vouched.ts';
-import { namedIn } from './authors.ts';
+import { isUnauthenticated } from '../author-proof.ts';
+import { readAddressField } from './address-field.ts';
 
-const MOST_NAME = 200;
-const NAMES = BRANDS.filter(({ name }) => name !== '').map(({ name, domain }) => ({
+const MAX_NAME = 200;
+const BRAND_NAMES = BRANDS.filter(({ name }) => name !== '').map(({ name, domain }) => ({
   name,
   domain,
   words: name.split(' ').map(skeleton),
 }));
 
-/** What the name in From says against the address that it stands for: most programs show nothing but the name. */
-export function displayName(sample: Sample): readonly Finding[] {
-  const [from] = namedIn(sample.fields, 'from');
+/** Finds display names that contradict the address: most mail programs show only the name. */
+export function checkDisplayName(sample: Sample): readonly Finding[] {
+  const [from] = readAddressField(sample.fields, 'from');
   if (from === undefined || from.name === '') return [];
   const domain = domainOf(sample.author);
-  const shown = from.name.normalize('NFKC').slice(0, MOST_NAME);
-  return [...otherAddress(shown, domain), ...borrowedName(shown, domain, isUnproven(sample))];
+  const shown = from.name.normalize('NFKC').slice(0, MAX_NAME);
+  return [
+    ...findOtherAddress(from.name.slice(0, MAX_NAME), domain),
+    ...findBorrowedName(shown, domain, isUnauthenticated(sample)),
+  ];
 }
 
-function otherAddress(shown: string, domain: string): Finding[] {
-  for (const word of shown.split(/[\s<>()[\],:;'"]+/)) {
-    const at = word.lastIndexOf('@');
-    const named = word.slice(at + 1).toLowerCase();
-    if (at <= 0 || !/^[^\s@.]+(?:\.[^\s@.]+)+$/u.test(named) || sameOwner(named, domain)) continue;
-    const why = `The name of its author is an address at ${plainWord(named)}, and it is from ${plainWord(domain)}`;
+function findOtherAddress(name: string, domain: string): Finding[] {
+  for (const word of shownAddresses(name)) {
+    const named = word.slice(word.lastIndexOf('@') + 1).toLowerCase();
+    if (!/^[^\s@.]+(?:\.[^\s@.]+)+$/u.test(named) || hasSameOwner(named, domain)) continue;
+    const why = `The display name of its author is an address at ${sanitizeWord(named)}, but it is from ${sanitizeWord(domain)}`;
     return [{ rule: 'name-is-address', score: 2.5, why, flag: 'phishing' }];
   }
   return [];
 }
 
-function borrowedName(shown: string, domain: string, unproven: boolean): Finding[] {
+function findBorrowedName(shown: string, domain: string, unproven: boolean): Finding[] {
   const words = shown.split(/[^\p{L}\p{N}$|]+/u).map(skeleton);
-  const brand = NAMES.find((one) => one.words.every((word) => words.includes(word)));
-  // A branch of it, or one who works for it, has the name in the domain; a look-alike is found elsewhere.
+  const brand = BRAND_NAMES.find((one) => one.words.every((word) => words.includes(word)));
+  // Branches and partners have the name in their domain; look-alikes are found by another check.
   if (brand === undefined || skeleton(domain).includes(brand.words.join(''))) return [];
-  const doubtful = unproven || isFreeMail(domain);
-  const why = `Its author is called like ${brand.domain} and writes from ${domain === '' ? 'no address' : plainWord(domain)}`;
+  const doubtful = unproven || isFreeMailProvider(domain);
+  const why = `Its author uses the name of ${brand.domain} but writes from ${domain === '' ? 'no address' : sanitizeWord(domain)}`;
   return [{ rule: 'borrowed-name', score: doubtful ? 2 : 1, why, flag: 'phishing' }];
 }

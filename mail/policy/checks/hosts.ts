@@ -1,28 +1,28 @@
 import type { SampleLink } from '../sample.ts';
 
-/** A link as browsers read it, so that no spelling hides where it leads; null for what leads to no host. */
-export function webAddress(url: string): URL | null {
+/** Parses a link as browsers do, so that no spelling hides its host; null for a link without a host. */
+export function parseWebUrl(url: string): URL | null {
   const parsed = URL.parse(url.startsWith('//') ? `http:${url}` : url);
   return parsed !== null && /^(?:https?|ftp):$/.test(parsed.protocol) ? parsed : null;
 }
 
-/** The host that a link leads to as A-labels, or '' when it leads to none. */
-export function hostOf(url: string): string {
-  return webAddress(url)?.hostname.replace(/\.$/, '') ?? '';
+/** Returns the host of a link in A-labels, '' for none. */
+export function linkHost(url: string): string {
+  return parseWebUrl(url)?.hostname.replace(/\.$/, '') ?? '';
 }
 
-/** The hosts of links, each once, at most `most`. */
-export function hostsOf(links: readonly SampleLink[], most: number): string[] {
+/** Lists the distinct hosts of links, at max `max`. */
+export function linkHosts(links: readonly SampleLink[], max: number): string[] {
   const hosts = new Set<string>();
   for (const { url } of links) {
-    const host = hostOf(url);
+    const host = linkHost(url);
     if (host !== '') hosts.add(host);
-    if (hosts.size >= most) break;
+    if (hosts.size >= max) break;
   }
   return [...hosts];
 }
 
-/** An address in place of a name. */
-export function isLiteral(host: string): boolean {
+/** True for an IP address in place of a name. */
+export function isAddressLiteral(host: string): boolean {
   return host.startsWith('[') || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(host);
 }

@@ -1,21 +1,22 @@
-import { type Finding, plainWord } from '../finding.ts';
-import { isFreeMail } from '../free-mail.ts';
-import { domainOf, sameOwner } from '../registrable.ts';
+import { type Finding, sanitizeWord } from '../finding.ts';
+import { isFreeMailProvider } from '../free-mail.ts';
+import { domainOf, hasSameOwner } from '../registrable.ts';
 import type { Sample } from '../sample.ts';
-import { namedIn } from './authors.ts';
+import { readAddressField } from './address-field.ts';
 
-/** Answers that go to an address that anybody can have, and not to the author. Lists and shops send them elsewhere too. */
-export function replyTo({ author, fields }: Sample): readonly Finding[] {
-  const away = namedIn(fields, 'reply-to').find(
-    ({ address }) => address !== author && isFreeMail(domainOf(address)),
+/** Finds a Reply-To at a free mail provider that differs from the author. Other domains are common for lists and shops. */
+export function checkReplyTo({ author, fields }: Sample): readonly Finding[] {
+  if (author === '') return [];
+  const replyAddress = readAddressField(fields, 'reply-to').find(
+    ({ address }) => address !== author && isFreeMailProvider(domainOf(address)),
   )?.address;
-  if (author === '' || away === undefined) return [];
+  if (replyAddress === undefined) return [];
   const domain = domainOf(author);
-  const same = sameOwner(domain, domainOf(away));
+  const same = hasSameOwner(domain, domainOf(replyAddress));
   const list = fields.some(({ name }) => name === 'list-id');
   if (list) return [];
   const why = same
-    ? `It is from one address at ${plainWord(domain)} and answers go to another one`
-    : `It is from ${plainWord(domain)} and answers go to an address at ${plainWord(domainOf(away))}`;
+    ? `It is from one address at ${sanitizeWord(domain)}, but replies go to another one`
+    : `It is from ${sanitizeWord(domain)} , but replies go to an address at ${sanitizeWord(domainOf(replyAddress))}`;
   return [{ rule: 'reply-elsewhere', score: same ? 1 : 1.5, why }];
 }

@@ -1,20 +1,20 @@
 import ipaddr from 'ipaddr.js';
 import type { Lookup } from '../../dns/lookup.ts';
 
-/** A list that is asked by DNS. */
+/** A DNS list. */
 export interface DnsList {
   /** Its zone, such as `bl.example.org`. */
   zone: string;
-  /** What being listed counts for; below 0 for a list of the good. */
+  /** Score of a listing; negative for an allow list. */
   score: number;
-  /** Being listed is enough to refuse a message. */
+  /** Rejects listed mail. */
   refuse: boolean;
 }
 
-/** `refused`: the list did not answer the question, whatever the address that it gave says. */
+/** Result of a lookup. `refused`: the list refuses queries from this resolver. */
 export type Listing = { kind: 'listed'; codes: readonly string[] } | { kind: 'clear' | 'refused' | 'trouble' };
 
-/** The labels under which an address is asked for: octets or nibbles, the last one first. RFC 5782 2.1, 2.4. */
+/** Returns the query labels of an address: reversed octets or nibbles. RFC 5782 2.1, 2.4. */
 export function addressLabels(ip: string): string | undefined {
   if (!ipaddr.isValid(ip)) return undefined;
   const address = ipaddr.process(ip);
@@ -28,11 +28,11 @@ export function addressLabels(ip: string): string | undefined {
 }
 
 /**
- * What an answer means. Only 127.0.0.0/8 lists anything (RFC 5782 2.1); of that 127.255.255.0/24 and addresses that end in
- * .255 say that this resolver, or so many questions, are not served, and 127.0.0.1 is what broken name servers give. An
- * address from elsewhere is a page that sells domains: the zone is not a list any more.
+ * Interprets the answer of a list. Only 127.0.0.0/8 is a listing (RFC 5782 2.1). Of these, 127.255.255.0/24 and addresses
+ * that end in .255 mean that the resolver is refused or over its quota, and 127.0.0.1 comes from broken name servers. Any
+ * other address is a domain parking page: the zone is not a list any more.
  */
-export function listingOf(answer: Lookup<string>): Listing {
+export function interpretListing(answer: Lookup<string>): Listing {
   if (answer.kind === 'trouble') return { kind: 'trouble' };
   if (answer.kind === 'none') return { kind: 'clear' };
   const codes = answer.records;

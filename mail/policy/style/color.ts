@@ -1,4 +1,4 @@
-import { COLOR_NAMES } from './valid.ts';
+import { COLOR_NAMES } from './valid-value.ts';
 
 /** Red, green and blue, to 255. */
 export type Color = readonly [number, number, number];
@@ -35,56 +35,56 @@ const NAMED: Readonly<Record<string, Color>> = {
   teal: [0, 128, 128],
 };
 
-/** A color as it is written; `clear`: nothing is drawn; undefined: it is not understood here. */
+/** Parses a CSS color; `clear`: transparent; undefined: unknown. */
 export function readColor(written: string): Color | 'clear' | undefined {
   const text = written.trim().toLowerCase();
   if (text === 'transparent') return 'clear';
-  return NAMED[text] ?? hexadecimal(text) ?? byParts(text) ?? byName(text);
+  return NAMED[text] ?? hexColor(text) ?? rgbColor(text) ?? colorByName(text);
 }
 
-/** Of a color that has a name it is known here that it is like itself. */
-function byName(text: string): Color | undefined {
+/** Returns a placeholder for other named colors, equal only to itself. */
+function colorByName(text: string): Color | undefined {
   const place = COLOR_NAMES.indexOf(text);
   return place < 0 ? undefined : [1_000 * (place + 1), 0, 0];
 }
 
-function hexadecimal(text: string): Color | 'clear' | undefined {
+function hexColor(text: string): Color | 'clear' | undefined {
   const digits = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/.exec(text)?.[1] ?? /^#([0-9a-f]{4}|[0-9a-f]{8})$/.exec(text)?.[1];
   if (digits === undefined) return undefined;
   const long = digits.length < 5 ? digits.replace(/./g, '$&$&') : digits;
   const part = (at: number): number => Number.parseInt(long.slice(at, at + 2), 16);
-  return long.length === 8 && part(6) < CLEAR * 255 ? 'clear' : [part(0), part(2), part(4)];
+  return long.length === 8 && part(6) < MIN_OPACITY * 255 ? 'clear' : [part(0), part(2), part(4)];
 }
 
-/** Of what is drawn so faintly nothing is seen. */
-const CLEAR = 0.1;
+/** Opacity below which a color is invisible. */
+const MIN_OPACITY = 0.1;
 const PARTS = /^rgba?\((\d{1,3})[,\s]{1,3}(\d{1,3})[,\s]{1,3}(\d{1,3})(?:[,/\s]{1,3}([\d.]{1,6})(%?))?\)$/;
 const BRIGHTNESS =
   /^hsla?\([\d.]{1,6}(?:deg)?[,\s]{1,3}[\d.]{1,6}%?[,\s]{1,3}([\d.]{1,6})%?(?:[,/\s]{1,3}([\d.]{1,6})(%?))?\)$/;
 
-function byParts(text: string): Color | 'clear' | undefined {
+function rgbColor(text: string): Color | 'clear' | undefined {
   const [, red, green, blue, opacity, percent] = PARTS.exec(text) ?? [];
-  if (red === undefined) return byBrightness(text);
-  return isClear(opacity, percent) ? 'clear' : [Number(red), Number(green), Number(blue)];
+  if (red === undefined) return hslColor(text);
+  return isTransparent(opacity, percent) ? 'clear' : [Number(red), Number(green), Number(blue)];
 }
 
-/** Of those by hue the lightest and the darkest: these are white and black, whatever the hue. */
-function byBrightness(text: string): Color | 'clear' | undefined {
+/** HSL colors: only the lightest and the darkest are known, white and black of any hue. */
+function hslColor(text: string): Color | 'clear' | undefined {
   const [, brightness, opacity, percent] = BRIGHTNESS.exec(text) ?? [];
   if (brightness === undefined) return undefined;
-  if (isClear(opacity, percent)) return 'clear';
+  if (isTransparent(opacity, percent)) return 'clear';
   if (Number(brightness) > 97) return WHITE;
   return Number(brightness) < 3 ? BLACK : undefined;
 }
 
-function isClear(opacity = '1', percent = ''): boolean {
-  return Number(opacity) < (percent === '%' ? 100 * CLEAR : CLEAR);
+function isTransparent(opacity = '1', percent = ''): boolean {
+  return Number(opacity) < (percent === '%' ? 100 * MIN_OPACITY : MIN_OPACITY);
 }
 
-/** Steps of 255 that no eye tells apart on a page. */
-const ALIKE = 10;
+/** Difference per channel, of 255, that readers cannot see. */
+const MAX_DIFFERENCE = 10;
 
-/** Whether text of one color can be told from what is behind it. */
-export function looksLike(one: Color, other: Color): boolean {
-  return one.every((part, i) => Math.abs(part - (other[i] ?? 0)) <= ALIKE);
+/** True if text of one color is invisible on a background of the other. */
+export function isIndistinguishable(one: Color, other: Color): boolean {
+  return one.every((part, i) => Math.abs(part - (other[i] ?? 0)) <= MAX_DIFFERENCE);
 }

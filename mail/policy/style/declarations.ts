@@ -1,12 +1,12 @@
-import type { Tag } from '../html-tags.ts';
-import { nextOutside } from './outside.ts';
-import { isTaken } from './valid.ts';
+import type { HtmlTag } from '../html-tags.ts';
+import { findOutside } from './find-outside.ts';
+import { isValidValue } from './valid-value.ts';
 
-/** Where an element is put, from which on no window reaches it. */
-const PLACES = ['left', 'right', 'top', 'bottom', 'margin-left', 'margin-top', 'text-indent'] as const;
-/** The properties that say whether something is seen. */
+/** Properties that can move an element out of the window. */
+const OFFSETS = ['left', 'right', 'top', 'bottom', 'margin-left', 'margin-top', 'text-indent'] as const;
+/** Properties that affect visibility. */
 const PROPERTIES = [
-  ...PLACES,
+  ...OFFSETS,
   ...(['display', 'visibility', 'mso-hide', 'content-visibility', 'zoom', 'scale', 'opacity', 'filter'] as const),
   ...(['max-height', 'max-width', 'height', 'width', 'overflow', 'line-height', 'font-size', 'font'] as const),
   ...(['clip', 'clip-path', 'transform', 'color', '-webkit-text-fill-color'] as const),
@@ -15,19 +15,19 @@ const PROPERTIES = [
 export type Property = (typeof PROPERTIES)[number];
 const KNOWN: ReadonlySet<string> = new Set(PROPERTIES);
 
-/** What is said of an element, by property; lower case, without blanks. */
-export type Declared = ReadonlyMap<Property, string>;
+/** Declarations of an element by property; values in lower case, without blanks. */
+export type StyleDeclarations = ReadonlyMap<Property, string>;
 
-const NONE: ReturnType<typeof declarationsOf> = { usual: new Map(), important: new Map() };
+const NONE: ReturnType<typeof parseDeclarations> = { usual: new Map(), important: new Map() };
 
-/** The declarations of a block: those with `!important` apart, of two of one property the last. CSS 2.2 4.1.8. */
-export function declarationsOf(block: string): { usual: Declared; important: Declared } {
+/** Parses a declaration block; `!important` separate; the last of duplicates wins. CSS 2.2 4.1.8. */
+export function parseDeclarations(block: string): { usual: StyleDeclarations; important: StyleDeclarations } {
   if (block === '') return NONE;
   const usual = new Map<Property, string>();
   const important = new Map<Property, string>();
   for (let at = 0, end = 0; at < block.length; at = end + 1) {
-    end = nextOutside(block, at, ';');
-    const colon = nextOutside(block.slice(at, end), 0, ':');
+    end = findOutside(block, at, ';');
+    const colon = findOutside(block.slice(at, end), 0, ':');
     const property = plain(block.slice(at, at + colon));
     if (!isKnown(property)) continue;
     const value = plain(block.slice(at + colon + 1, end));
@@ -37,11 +37,11 @@ export function declarationsOf(block: string): { usual: Declared; important: Dec
   return { usual, important };
 }
 
-/** What browsers do not understand changes nothing that was said before. */
+/** Adds a declaration. An invalid value does not override a previous one. */
 export function declare(style: Map<Property, string>, property: Property, value: string): void {
-  if (style.has(property) && !isTaken(property, value)) return;
+  if (style.has(property) && !isValidValue(property, value)) return;
   style.set(property, value);
-  if (property !== 'background' || !isTaken('background-color', value.replace(BESIDE, ''))) return;
+  if (property !== 'background' || !isValidValue('background-color', value.replace(BESIDE, ''))) return;
   style.delete('background-color');
   style.delete('background-image');
 }
@@ -52,7 +52,7 @@ function plain(text: string): string {
       .replace(/\/\*[\s\S]*?(?:\*\/|$)/g, '')
       .toLowerCase()
       .replace(ESCAPED, (_, digits?: string, sign?: string) => sign ?? character(digits ?? ''))
-      // Numbers are parted by blanks or by commas, whichever.
+      // Numbers are separated by blanks or commas.
       .replace(/(?<=[\d%])\s+(?=[\d.])/g, ',')
       .replace(/\s+/g, '')
   );
@@ -62,7 +62,7 @@ function isKnown(property: string): property is Property {
   return KNOWN.has(property);
 }
 
-/** CSS 2.2 4.1.3: a letter by its number, or a sign as it is. */
+/** Escape: a code point, or a literal character. CSS 2.2 4.1.3. */
 const ESCAPED = /\\(?:([0-9a-f]{1,6})\s?|([^0-9a-f\s]))/g;
 
 function character(digits: string): string {
@@ -70,8 +70,8 @@ function character(digits: string): string {
   return code > 0x10ffff ? '' : String.fromCodePoint(code).toLowerCase();
 }
 
-/** Whether nobody sees an element, and what is in it, whatever color it has. */
-export function hides(style: Declared): boolean {
+/** True if a style hides an element and its content, whatever its color. */
+export function isHiddenBy(style: StyleDeclarations): boolean {
   if (style.size === 0) return false;
   const is = (property: Property, ...values: string[]): boolean => values.includes(style.get(property) ?? '-');
   return (
@@ -93,9 +93,9 @@ export function hides(style: Declared): boolean {
   );
 }
 
-/** Put where no window reaches, or cut or drawn down to nothing. */
-function isAway(style: Declared): boolean {
-  const far = PLACES.some((property) => Number.parseFloat(style.get(property) ?? '0') < -500);
+/** True if it is moved out of the window, clipped, or scaled to nothing. */
+function isAway(style: StyleDeclarations): boolean {
+  const far = OFFSETS.some((property) => Number.parseFloat(style.get(property) ?? '0') < -500);
   const shape = `${style.get('clip') ?? ''} ${style.get('clip-path') ?? ''} ${style.get('transform') ?? ''}`;
   return far || /rect\((?:[01](?:px)?,?){4}\)|inset\((?:50|100)%\)|scale\(0\)|translate[xy]?\(-\d{4}/.test(shape);
 }
@@ -111,8 +111,8 @@ function isTiny(size: string): boolean {
   return pixels < 2;
 }
 
-/** What an element says of its colors; undefined: nothing. What is not understood here is as it was written. */
-export function colorsOf(style: Declared, { name, attributes }: Tag): { text?: string; behind?: string } {
+/** Returns the declared colors of an element as written; undefined: none. */
+export function colorsOf(style: StyleDeclarations, { name, attributes }: HtmlTag): { text?: string; behind?: string } {
   const filled = style.get('-webkit-text-fill-color');
   const own = style.get('color') ?? (name === 'font' ? attributes.get('color') : undefined);
   const usual = own ?? (name === 'body' ? attributes.get('text') : undefined);
@@ -129,7 +129,7 @@ export function colorsOf(style: Declared, { name, attributes }: Tag): { text?: s
   };
 }
 
-/** What may stand beside a color and has none. */
+/** Keywords of `background` that are no colors. */
 const BESIDE = /none|(?:no-)?repeat(?:-[xy])?|scroll|fixed/g;
-/** Others have no color, and no picture, by an attribute. */
+/** Elements with color attributes. */
 const COLORED: ReadonlySet<string> = new Set('body table thead tbody tfoot tr td th'.split(' '));

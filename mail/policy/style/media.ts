@@ -1,19 +1,19 @@
-/** CSS pixels of the window in which a mail is thought to be read. */
+/** Assumed window width, CSS pixels. */
 const WINDOW = 1000;
 const EM = 16;
 
-/** Whether a rule for these media is for a screen of usual size and colors; conditions that are not known here do not hold. */
+/** True if a media query matches a common screen; unknown conditions do not match. */
 export function isForScreen(media: string): boolean {
   const queries = media.toLowerCase().trim().slice(0, 1000).split(',');
-  return queries.some((query) => query.trim() === '' || holds(query.trim()));
+  return queries.some((query) => query.trim() === '' || matchesQuery(query.trim()));
 }
 
-function holds(query: string): boolean {
+function matchesQuery(query: string): boolean {
   const conditions = query.split(/\band\b/).map((one) => one.trim().replace(/^only\s+/, ''));
-  return conditions.every((one) => one === 'screen' || one === 'all' || ofWindow(one));
+  return conditions.every((one) => one === 'screen' || one === 'all' || matchesWidth(one));
 }
 
-function ofWindow(condition: string): boolean {
+function matchesWidth(condition: string): boolean {
   const found = /^\(\s*(min|max)-(?:device-)?width\s*:\s*([\d.]{1,8})(px|em|rem)?\s*\)$/.exec(condition);
   if (found === null) return false;
   const [, side, number, unit] = found;

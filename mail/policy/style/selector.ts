@@ -1,13 +1,14 @@
-import type { Tag } from '../html-tags.ts';
-import type { Around } from './around.ts';
+import type { HtmlTag } from '../html-tags.ts';
+import type { Ancestors } from './ancestors.ts';
+import type { StyledElement } from './element.ts';
 
-/** One element as a selector has it: of what type, with which id, classes and attributes. */
+/** Compound selector: type, id, classes and attributes of one element. */
 interface Compound {
   type: string;
   id: string;
   classes: readonly string[];
   attributes: readonly Condition[];
-  /** It stands right in the one before. */
+  /** Preceded by the child combinator `>`. */
   isChild: boolean;
 }
 
@@ -17,34 +18,26 @@ interface Condition {
   value: string;
 }
 
-/** Elements inside each other, the last of them the one that is meant. */
+/** Complex selector; the last compound is the subject. */
 export interface Selector {
   compounds: readonly Compound[];
-  /** What an element must have first to be meant: `#id`, `.class`, a type or `*`. */
+  /** Index key of the subject: `#id`, `.class`, a type or `*`. */
   key: string;
-  /** The same of each that has to be around it. */
+  /** Index keys of the required ancestors. */
   outer: readonly string[];
-  /** CSS 2.2 6.4.3: the larger one counts. */
-  weight: number;
-  /** How much it asks for in all: by this one look at it is more work than at another. */
+  /** CSS 2.2 6.4.3: the larger one wins. */
+  specificity: number;
+  /** Work of one comparison, by the number of conditions. */
   cost: number;
 }
 
-/** An element with what selectors ask about it. */
-export interface Element {
-  name: string;
-  id: string;
-  classes: ReadonlySet<string>;
-  attributes: Tag['attributes'];
-}
-
-const MOST_COMPOUNDS = 50;
-/** Conditions that are as much work as one comparison. */
-const EASY = 8;
-const PART = /([.#]?[\w\x80-\uffff-]+|\*)|\[([\w-]+)(?:([~*^$|]?=)["']?([^"'\]]*)["']?)?\]/y;
+const MAX_COMPOUNDS = 50;
+/** Conditions that equal the work of one comparison. */
+const CONDITIONS_PER_COMPARISON = 8;
+const SELECTOR_PART = /([.#]?[\w\x80-\uffff-]+|\*)|\[([\w-]+)(?:([~*^$|]?=)["']?([^"'\]]*)["']?)?\]/y;
 const NO_CLASSES: ReadonlySet<string> = new Set();
 
-export function elementOf({ name, attributes }: Tag): Element {
+export function toElement({ name, attributes }: HtmlTag): StyledElement {
   const classes = attributes.get('class');
   const id = attributes.get('id') ?? '';
   return { name, id, classes: classes === undefined ? NO_CLASSES : classesIn(classes), attributes };
@@ -55,12 +48,12 @@ function classesIn(text: string): Set<string> {
 }
 
 /**
- * A selector of types, classes, ids and attributes, one inside the other. Undefined for all
- * others: states of an element, neighbours, and what is drawn beside it.
+ * Parses a selector of types, classes, ids and attributes with descendant and child combinators. Undefined for all others:
+ * pseudo-classes, siblings and pseudo-elements.
  */
 export function readSelector(text: string): Selector | undefined {
   const words = text.replaceAll('>', ' > ').trim().split(/\s+/);
-  if (words.length > MOST_COMPOUNDS) return undefined;
+  if (words.length > MAX_COMPOUNDS) return undefined;
   const compounds: Compound[] = [];
   for (const [i, word] of words.entries()) {
     if (word === '>' && i > 0 && i < words.length - 1) continue;
@@ -68,15 +61,18 @@ export function readSelector(text: string): Selector | undefined {
     if (compound === undefined) return undefined;
     compounds.push(compound);
   }
-  // It is around everything, whether a mail writes it or not.
+  // The root is an ancestor of everything, with or without a tag.
   if (compounds.length > 1 && words[0]?.toLowerCase() === 'html') compounds.shift();
   const keys = compounds.map(keyOf);
   return {
     compounds,
     key: keys.at(-1) ?? '*',
     outer: keys.slice(0, -1),
-    weight: compounds.reduce((sum, one) => sum + weightOf(one), 0),
-    cost: Math.ceil(compounds.reduce((sum, one) => sum + 1 + one.classes.length + one.attributes.length, 0) / EASY),
+    specificity: compounds.reduce((sum, one) => sum + specificityOf(one), 0),
+    cost: Math.ceil(
+      compounds.reduce((sum, one) => sum + 1 + one.classes.length + one.attributes.length, 0) /
+        CONDITIONS_PER_COMPARISON,
+    ),
   };
 }
 
@@ -87,8 +83,8 @@ function readCompound(word: string, isChild: boolean): Compound | undefined {
   let id = '';
   let at = 0;
   while (at < word.length) {
-    PART.lastIndex = at;
-    const found = PART.exec(word);
+    SELECTOR_PART.lastIndex = at;
+    const found = SELECTOR_PART.exec(word);
     if (found === null) return undefined;
     const [whole, part, name, sign = '', value = ''] = found;
     if (name !== undefined) attributes.push({ name: name.toLowerCase(), sign, value });
@@ -101,66 +97,82 @@ function readCompound(word: string, isChild: boolean): Compound | undefined {
   return word === '' ? undefined : { type, id, classes, attributes, isChild };
 }
 
-function weightOf({ type, id, classes, attributes }: Compound): number {
+function specificityOf({ type, id, classes, attributes }: Compound): number {
   return (id === '' ? 0 : 10_000) + 100 * (classes.length + attributes.length) + (type === '*' ? 0 : 1);
 }
 
-/** What an element must have first to be meant: an id, a class, a type, or `*`. */
+/** Index key of a compound: an id, a class, a type, or `*`. */
 function keyOf({ type, id, classes }: Compound): string {
   if (id !== '') return `#${id}`;
   return classes[0] === undefined ? type : `.${classes[0]}`;
 }
 
-/** Told of the work, in comparisons of an element with a selector, and in characters of a value that were gone through. */
-export interface Effort {
-  /** No more is to be compared. */
+/** Budget of work: comparisons of an element with a selector, and characters of scanned values. */
+export interface WorkBudget {
+  /** The budget is used up. */
   readonly isSpent: boolean;
-  compared(times: number): void;
-  through(characters: number): void;
+  spendComparisons(times: number): void;
+  spendCharacters(characters: number): void;
 }
 
-/** Whether an element with these around it is meant. */
-export function isMeant(selector: Selector, element: Element, around: Around, effort: Effort): boolean {
+/** True if the selector matches an element with these ancestors. */
+export function matchesSelector(
+  selector: Selector,
+  element: StyledElement,
+  ancestors: Ancestors,
+  budget: WorkBudget,
+): boolean {
   const { compounds, outer, cost } = selector;
-  effort.compared(cost);
+  budget.spendComparisons(cost);
   const last = compounds.at(-1);
-  if (last === undefined || !outer.every((key) => key === '*' || around.count(key) > 0)) return false;
-  return fits(last, element, effort) && isInside(selector, compounds.length - 1, around.elements, effort);
+  if (last === undefined || !outer.every((key) => key === '*' || ancestors.count(key) > 0)) return false;
+  return (
+    matchesCompound(last, element, budget) &&
+    matchesAncestors(selector, compounds.length - 1, ancestors.elements, budget)
+  );
 }
 
-/** Whether what stands before a compound is around the element that it fits, which is behind these. */
-function isInside(
+/** True if the compounds before `index` match ancestors before position `at`. */
+function matchesAncestors(
   selector: Selector,
   index: number,
-  around: readonly Element[],
-  effort: Effort,
-  at = around.length,
+  ancestors: readonly StyledElement[],
+  budget: WorkBudget,
+  at = ancestors.length,
 ): boolean {
   const { isChild = false } = selector.compounds[index] ?? {};
   const outer = selector.compounds[index - 1];
-  // Right in the page is its body, which is the first of them.
+  // The body is the only child of the root, and the first ancestor.
   if (outer === undefined) return !isChild || at === 0;
-  for (let place = at - 1; place >= (isChild ? at - 1 : 0) && !effort.isSpent; place--) {
-    const one = around[place];
-    effort.compared(selector.cost);
-    if (one !== undefined && fits(outer, one, effort) && isInside(selector, index - 1, around, effort, place))
+  for (let position = at - 1; position >= (isChild ? at - 1 : 0) && !budget.isSpent; position--) {
+    const one = ancestors[position];
+    budget.spendComparisons(selector.cost);
+    if (
+      one !== undefined &&
+      matchesCompound(outer, one, budget) &&
+      matchesAncestors(selector, index - 1, ancestors, budget, position)
+    )
       return true;
   }
   return false;
 }
 
-function fits({ type, id, classes, attributes }: Compound, element: Element, effort: Effort): boolean {
+function matchesCompound(
+  { type, id, classes, attributes }: Compound,
+  element: StyledElement,
+  budget: WorkBudget,
+): boolean {
   return (
     (type === '*' || type === element.name) &&
     (id === '' || id === element.id) &&
     classes.every((one) => element.classes.has(one)) &&
-    attributes.every((one) => holds(one, element.attributes.get(one.name), effort))
+    attributes.every((one) => matchesCondition(one, element.attributes.get(one.name), budget))
   );
 }
 
-function holds({ sign, value }: Condition, actual: string | undefined, effort: Effort): boolean {
+function matchesCondition({ sign, value }: Condition, actual: string | undefined, budget: WorkBudget): boolean {
   if (actual === undefined) return false;
-  if (sign === '~=' || sign === '*=') effort.through(actual.length);
+  if (sign === '~=' || sign === '*=') budget.spendCharacters(actual.length);
   switch (sign) {
     case '':
       return true;

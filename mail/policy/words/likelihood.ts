@@ -1,62 +1,62 @@
-import { isOfText } from './words-of.ts';
+import { isTextWord } from './message-words.ts';
 
-/** One word as an account remembers it, in messages of today's weight: what was learned long ago weighs less. */
+/** Counts of one word in one account; older samples weigh less. */
 export interface WordCount {
-  /** Its number, words-of.ts. */
+  /** Word number, message-words.ts. */
   hash: number;
   junk: number;
   good: number;
 }
 
-/** What an account remembers of the words of one message. */
-export interface Memory {
-  /** All messages that were learned, in today's weight. */
+/** Training data of an account for the words of one message. */
+export interface WordStatistics {
+  /** Weighted numbers of training samples. */
   junk: number;
   good: number;
-  /** Those words of the message that were seen before. */
+  /** Words of the message that occur in the training data. */
   words: readonly WordCount[];
 }
 
-/** How likely a message is junk by its words alone. */
-export interface Likelihood {
-  /** 0 to 1; 0.5 says nothing. */
+/** Probability of junk by words alone. */
+export interface JunkLikelihood {
+  /** 0 to 1; 0.5 is undecided. */
   junk: number;
-  /** Words that told something. */
-  told: number;
+  /** Number of words that were used. */
+  significantWords: number;
 }
 
-/** A word that was seen seldom counts as if it had been seen so often more, in both kinds alike. */
-const DOUBT = 0.7;
-/** A word nearer to the middle tells nothing. */
-const LEAST_TOLD = 0.1;
-/** Only the most telling ones are asked, of what is around a text, and of the text. */
-const MOST_AROUND = 30;
-const MOST_INSIDE = 15;
+/** Weight of the neutral prior of each word (Robinson's s). */
+const PRIOR_WEIGHT = 0.7;
+/** Words closer to 0.5 are ignored. */
+const MIN_DEVIATION = 0.1;
+/** Only the most significant words count, of the header and of the text. */
+const MAX_HEADER_WORDS = 30;
+const MAX_TEXT_WORDS = 15;
 /**
- * Words of a text come together: a sentence that many wrote is one piece of evidence, not ten, and so is a language, and so is
- * padding. Each counts for a third.
+ * Weight of a text word. Words of a text are correlated: a common sentence, a language or padding is one piece of evidence,
+ * not ten.
  */
-const INSIDE_WEIGHT = 1 / 3;
+const TEXT_WORD_WEIGHT = 1 / 3;
 
 /**
- * Weighs words one by one (Robinson's estimate), then all together by Fisher's test, once for junk and once for good: where
- * both find evidence, or none does, the answer stays in the middle.
+ * Estimates each word by Robinson's formula, then combines all by Fisher's method, once for junk and once for good. With
+ * evidence for both, or for none, the result stays near 0.5.
  */
-export function likelihood({ junk, good, words }: Memory): Likelihood {
-  if (junk <= 0 || good <= 0) return { junk: 0.5, told: 0 };
-  const told = (isInside: boolean, most: number): number[] =>
+export function estimateJunk({ junk, good, words }: WordStatistics): JunkLikelihood {
+  if (junk <= 0 || good <= 0) return { junk: 0.5, significantWords: 0 };
+  const selectWords = (isText: boolean, max: number): number[] =>
     words
-      .filter(({ hash }) => isOfText(hash) === isInside)
-      .map((word) => estimate(word, junk, good))
-      .filter((one) => Math.abs(one - 0.5) >= LEAST_TOLD)
+      .filter(({ hash }) => isTextWord(hash) === isText)
+      .map((word) => estimateWord(word, junk, good))
+      .filter((one) => Math.abs(one - 0.5) >= MIN_DEVIATION)
       .sort((a, b) => Math.abs(b - 0.5) - Math.abs(a - 0.5))
-      .slice(0, most);
-  const [around, inside] = [told(false, MOST_AROUND), told(true, MOST_INSIDE)];
-  if (around.length + inside.length === 0) return { junk: 0.5, told: 0 };
+      .slice(0, max);
+  const [header, text] = [selectWords(false, MAX_HEADER_WORDS), selectWords(true, MAX_TEXT_WORDS)];
+  if (header.length + text.length === 0) return { junk: 0.5, significantWords: 0 };
   const evidence = (of: (estimated: number) => number): number =>
-    2 * sum(around.map(of)) + 2 * INSIDE_WEIGHT * sum(inside.map(of));
-  const degrees = Math.max(2, 2 * Math.round(around.length + INSIDE_WEIGHT * inside.length));
-  // Each is the chance that words which tell nothing would look so much like it.
+    2 * sum(header.map(of)) + 2 * TEXT_WORD_WEIGHT * sum(text.map(of));
+  const degrees = Math.max(2, 2 * Math.round(header.length + TEXT_WORD_WEIGHT * text.length));
+  // p-values: the chance that neutral words would look this much like junk, or like good mail.
   const notJunk = chiSquareTail(
     evidence((one) => -Math.log(1 - one)),
     degrees,
@@ -65,22 +65,22 @@ export function likelihood({ junk, good, words }: Memory): Likelihood {
     evidence((one) => -Math.log(one)),
     degrees,
   );
-  return { junk: (1 + notGood - notJunk) / 2, told: around.length + inside.length };
+  return { junk: (1 + notGood - notJunk) / 2, significantWords: header.length + text.length };
 }
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, one) => all + one, 0);
 }
 
-/** Share of junk among messages that have the word, had both kinds come equally often, held back by doubt. */
-function estimate(word: WordCount, junk: number, good: number): number {
+/** Estimates the share of junk among messages with the word, normalized for class size, with a neutral prior. */
+function estimateWord(word: WordCount, junk: number, good: number): number {
   const inJunk = word.junk / junk;
   const inGood = word.good / good;
   const seen = word.junk + word.good;
-  return inJunk + inGood === 0 ? 0.5 : (DOUBT / 2 + (seen * inJunk) / (inJunk + inGood)) / (DOUBT + seen);
+  return inJunk + inGood === 0 ? 0.5 : (PRIOR_WEIGHT / 2 + (seen * inJunk) / (inJunk + inGood)) / (PRIOR_WEIGHT + seen);
 }
 
-/** The chance of at least `value` by a chi-square distribution with that many degrees of freedom, an even number. */
+/** Upper tail of the chi-square distribution; `degrees` is even. */
 export function chiSquareTail(value: number, degrees: number): number {
   const half = value / 2;
   let term = Math.exp(-half);

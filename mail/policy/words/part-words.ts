@@ -1,12 +1,12 @@
 import type { Sample } from '../sample.ts';
-import { counted } from './text-words.ts';
+import { countWord } from './text-words.ts';
 
-const MOST_PARTS = 20;
-const MOST_HTML = 128 * 1024;
+const MAX_PARTS = 20;
+const MAX_HTML = 128 * 1024;
 
-/** What is attached: types, endings of names, sizes. */
+/** Extracts words from attachments: types, file extensions, sizes. */
 export function partWords(parts: Sample['parts']): string[] {
-  const some = parts.slice(0, MOST_PARTS);
+  const some = parts.slice(0, MAX_PARTS);
   return [
     `parts ${Math.min(parts.length, 5)}`,
     ...some.flatMap(({ type, name, size }) => [
@@ -22,20 +22,20 @@ const ELEMENTS =
 const HIDING =
   /display:\s?none|visibility:\s?hidden|font-size:\s?[01](?:px|pt|;|")|opacity:\s?0[;"]|max-height:\s?0|color:\s?#?(?:fff|ffffff|white)\b/gi;
 
-/** How the HTML is made, which programs that send in bulk seldom change. */
+/** Extracts words from the structure of the HTML, which bulk mailers seldom change. */
 export function htmlWords(html: string, text: string): string[] {
   if (html === '') return [`plain ${Math.floor(Math.log2(text.length + 1))}`];
-  const seen = html.slice(0, MOST_HTML);
+  const seen = html.slice(0, MAX_HTML);
   const elements = Map.groupBy(seen.match(ELEMENTS) ?? [], (one) => one.slice(1).toLowerCase());
   return [
     `html ${Math.floor(Math.log2(seen.length))}`,
-    // Much markup for few words, as where pictures say it all.
+    // Much markup for little text, as in image mail.
     `shown ${Math.round(10 * Math.min(1, text.length / seen.length))}`,
-    ...[...elements].flatMap(([name, all]) => counted(`element ${name}`, all)),
-    ...(seen.match(HIDING) ?? []).slice(0, MOST_PARTS).map((one) => `hides ${one.toLowerCase().replace(/\s/g, '')}`),
-    ...counted('comments', seen.match(/<!--/g)),
-    ...counted('entities', seen.match(/&#/g)),
-    ...counted('inline pictures', seen.match(/["'(]\s?(?:cid|data):/gi)),
-    ...counted('pictures elsewhere', seen.match(/src=["']?https?:/gi)),
+    ...[...elements].flatMap(([name, all]) => countWord(`element ${name}`, all)),
+    ...(seen.match(HIDING) ?? []).slice(0, MAX_PARTS).map((one) => `hides ${one.toLowerCase().replace(/\s/g, '')}`),
+    ...countWord('comments', seen.match(/<!--/g)),
+    ...countWord('entities', seen.match(/&#/g)),
+    ...countWord('inline pictures', seen.match(/["'(]\s?(?:cid|data):/gi)),
+    ...countWord('pictures elsewhere', seen.match(/src=["']?https?:/gi)),
   ];
 }

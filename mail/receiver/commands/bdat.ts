@@ -2,18 +2,18 @@ import { parseBdat } from '../../smtp/bdat-command.ts';
 import { BdatReader } from '../../smtp/bdat-reader.ts';
 import { reply } from '../../smtp/reply.ts';
 import { isFault } from '../../smtp/syntax.ts';
-import { closing, reading, type Answer } from '../answer.ts';
-import { BdatBody, RefusedChunk, type Chunk } from '../bdat-body.ts';
-import type { Conversation } from '../conversation.ts';
-import { Incoming } from '../incoming.ts';
+import { type BdatChunk, BdatInput, RefusedBdatInput } from '../bdat-input.ts';
+import { MessageTransfer } from '../message-transfer.ts';
+import { closing, reading, type SmtpResponse } from '../response.ts';
+import type { SmtpSessionState } from '../session-state.ts';
 import type { SmtpCommand } from './command.ts';
-import { unfit } from './unfit.ts';
+import { refuseData } from './data-refusal.ts';
 
 /** BDAT. RFC 3030 2. Its octets follow at once, so they are read also when the command is refused. */
-export const bdat: SmtpCommand<Chunk | Answer> = {
+export const bdat: SmtpCommand<BdatChunk | SmtpResponse> = {
   name: 'BDAT',
   states: 'any',
-  // How many octets follow is not known then, and they must not be taken for commands.
+  // Closes on bad syntax: the number of octets that follow is unknown, and they must not be read as commands.
   parse: (text) => {
     const words = parseBdat(text);
     return isFault(words) ? { ...words.fault, next: { kind: 'close' } } : words;
@@ -21,22 +21,24 @@ export const bdat: SmtpCommand<Chunk | Answer> = {
 
   run(session, words) {
     if ('code' in words) return words;
-    const { maxMessageBytes } = session.settled;
+    const { maxMessageBytes } = session.options;
     if (words.octets > maxMessageBytes) {
-      return closing(552, '5.3.4', `Messages here have at most ${maxMessageBytes} octets`);
+      return closing(552, '5.3.4', `The message exceeds the limit of ${maxMessageBytes} octets`);
     }
-    return begin(session, words);
+    return readChunk(session, words);
   },
 };
 
-function begin(session: Conversation, chunk: Chunk): Answer {
+function readChunk(session: SmtpSessionState, chunk: BdatChunk): SmtpResponse {
   const { transaction } = session;
-  if (transaction === undefined) return reading(new RefusedChunk(chunk.octets, reply(503, '5.5.1', 'Say MAIL first')));
-  if (transaction.incoming === undefined) {
-    const refusal = unfit(session, transaction);
-    if (refusal !== undefined) return reading(new RefusedChunk(chunk.octets, refusal));
-    transaction.incoming = new Incoming(session, transaction);
+  if (transaction === undefined) {
+    return reading(new RefusedBdatInput(chunk.octets, reply(503, '5.5.1', 'Send MAIL first')));
+  }
+  if (transaction.transfer === undefined) {
+    const refusal = refuseData(session, transaction);
+    if (refusal !== undefined) return reading(new RefusedBdatInput(chunk.octets, refusal));
+    transaction.transfer = new MessageTransfer(session, transaction);
   }
   transaction.chunks ??= new BdatReader();
-  return reading(new BdatBody(session, transaction.incoming, transaction.chunks, chunk));
+  return reading(new BdatInput(session, transaction.transfer, transaction.chunks, chunk));
 }

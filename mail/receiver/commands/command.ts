@@ -1,27 +1,27 @@
 import { fault, type SyntaxFault } from '../../smtp/syntax.ts';
-import type { Answer } from '../answer.ts';
-import type { Conversation } from '../conversation.ts';
+import type { SmtpResponse } from '../response.ts';
+import type { SmtpSessionState } from '../session-state.ts';
 
-/** One SMTP command: its words, when it may come, and what it does. */
+/** One SMTP command: its syntax, its states and its action. */
 export interface SmtpCommand<Words> {
   readonly name: string;
-  /** `greeted`: after HELO or EHLO. `mail`: after MAIL, and before the message has begun to come by BDAT. */
+  /** `greeted`: after HELO or EHLO. `mail`: after MAIL and before the first BDAT. */
   readonly states: 'any' | 'greeted' | 'mail';
-  /** May have octets over 127, which RFC 6531 3.1 allows where addresses stand. */
+  /** Allows octets over 127, as RFC 6531 3.1 does in addresses. */
   readonly utf8?: boolean;
-  /** Brings no message forward; too many of these end the session. */
+  /** Counts as idle: too many without a message end the session. */
   readonly idle?: boolean;
-  /** Reads what follows the verb and one space. */
+  /** Parses the text behind the verb and one space. */
   parse(text: string): Words | SyntaxFault;
-  run(session: Conversation, words: Words): Answer | Promise<Answer>;
+  run(session: SmtpSessionState, words: Words): SmtpResponse | Promise<SmtpResponse>;
 }
 
-/** A parse for commands without words. RFC 5321 4.1.1: nothing but space may follow. */
+/** Parses a command without parameters. RFC 5321 4.1.1: nothing but space may follow. */
 export function noWords(name: string) {
-  return (text: string): object => (text.trim() === '' ? {} : fault(501, '5.5.4', `${name} takes no parameter`));
+  return (text: string): object => (text.trim() === '' ? {} : fault(501, '5.5.4', `${name} takes no parameters`));
 }
 
-/** A parse for commands whose words do not matter. */
+/** Parses a command whose parameters are ignored. */
 export function anyWords(text: string): { text: string } {
   return { text };
 }

@@ -1,6 +1,6 @@
-import { parseGreeting } from '../../smtp/greeting.ts';
+import { parseHelo } from '../../smtp/helo-command.ts';
 import { reply } from '../../smtp/reply.ts';
-import { resetTransaction } from '../conversation.ts';
+import { resetTransaction } from '../session-state.ts';
 import type { SmtpCommand } from './command.ts';
 
 /** HELO. RFC 5321 4.1.1.1. */
@@ -8,12 +8,12 @@ export const helo: SmtpCommand<{ name: string }> = {
   name: 'HELO',
   states: 'any',
   idle: true,
-  parse: parseGreeting,
+  parse: parseHelo,
 
   run(session, { name }) {
     resetTransaction(session);
     session.greeting = name;
     session.extended = false;
-    return reply(250, '', session.settled.hostname);
+    return reply(250, '', session.options.hostname);
   },
 };

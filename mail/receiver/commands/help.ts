@@ -7,5 +7,5 @@ export const help: SmtpCommand<object> = {
   states: 'any',
   idle: true,
   parse: anyWords,
-  run: () => reply(214, '2.0.0', 'See RFC 5321; say EHLO to see what is offered'),
+  run: () => reply(214, '2.0.0', 'See RFC 5321; EHLO lists the supported extensions'),
 };

@@ -16,7 +16,7 @@ import { vrfy } from './vrfy.ts';
 
 const all = [ehlo, helo, mail, rcpt, data, bdat, rset, noop, quit, vrfy, expn, help, starttls, auth];
 
-/** Commands by verb in upper case. Their words are typed inside each file and opaque here. */
+/** Commands by verb in upper case. Their arguments are typed in each file and opaque here. */
 export const commands: ReadonlyMap<string, SmtpCommand<object>> = new Map<string, SmtpCommand<object>>(
   all.map((command) => [command.name, command]),
 );

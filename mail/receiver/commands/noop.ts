@@ -1,7 +1,7 @@
 import { reply } from '../../smtp/reply.ts';
 import { anyWords, type SmtpCommand } from './command.ts';
 
-/** NOOP. RFC 5321 4.1.1.9: what follows is not looked at. */
+/** NOOP. RFC 5321 4.1.1.9: its argument is ignored. */
 export const noop: SmtpCommand<object> = {
   name: 'NOOP',
   states: 'any',

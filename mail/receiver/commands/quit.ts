@@ -1,4 +1,4 @@
-import { closing } from '../answer.ts';
+import { closing } from '../response.ts';
 import { noWords, type SmtpCommand } from './command.ts';
 
 /** QUIT. RFC 5321 4.1.1.10. */

@@ -1,5 +1,5 @@
 import { reply } from '../../smtp/reply.ts';
-import { resetTransaction } from '../conversation.ts';
+import { resetTransaction } from '../session-state.ts';
 import { noWords, type SmtpCommand } from './command.ts';
 
 /** RSET. RFC 5321 4.1.1.5. */

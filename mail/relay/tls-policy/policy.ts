@@ -1,56 +1,56 @@
 import type { TLSSocket } from 'node:tls';
-import type { ReportedPolicy, TlsFailure, TlsResult } from '../../store/tls-result.ts';
+import type { ReportedPolicy, TlsFailure, TlsResult } from '../../store/queue/tls-result.ts';
 import type { Host } from '../destination.ts';
-import type { Verdict } from '../verdict.ts';
-import { type Distrust, judgeByAuthorities } from './certificate.ts';
+import type { AttemptVerdict } from '../attempt-verdict.ts';
+import { type CertificateProblem, verifyByAuthorities } from './certificate.ts';
 
-/** What one host has to show before mail is handed to it. */
+/** TLS policy of one host. */
 export interface HostPolicy {
   by: 'opportunistic' | 'mta-sts' | 'mta-sts testing' | 'dane' | 'requiretls' | 'smarthost';
-  /** What demands it, as the subject of a sentence. */
+  /** Source of the policy, as the subject of a sentence. */
   rule: string;
-  /** Without TLS that {@link judge} accepts nothing is sent. Else what it says is only counted. */
+  /** True: mail is sent only over TLS that {@link verify} accepts. False: failures are only counted. */
   required: boolean;
-  /** The name that the server is asked for (SNI), '' for none. RFC 7672 8.1. */
+  /** SNI name, '' for none. RFC 7672 8.1. */
   servername: string;
-  /** Why this server is not the right one, or undefined when it is. */
-  judge?(socket: TLSSocket): Distrust | undefined;
-  /** What is wrong with the policy itself: counted also where mail goes. */
+  /** Verifies the certificate; undefined if it is accepted. */
+  verify?(socket: TLSSocket): CertificateProblem | undefined;
+  /** Problem of the policy itself, counted even if mail is sent. */
   flaw?: TlsFailure;
-  /** For TLS-RPT. */
+  /** Policy in TLS-RPT. */
   report: ReportedPolicy;
 }
 
-/** Mail may not go to this host now. */
-export interface Barred {
+/** Mail must not be sent to this host now. */
+export interface BarredHost {
   kind: 'barred';
-  verdict: Verdict;
+  verdict: AttemptVerdict;
   failure: TlsFailure;
   report: ReportedPolicy;
 }
 
-/** What is demanded of the hosts of a destination. */
+/** TLS policy of the hosts of a destination. */
 export interface DestinationPolicy {
-  of(host: Host): Promise<HostPolicy | Barred>;
-  /** What went wrong on the way to the policy itself, to be counted with the first connection. */
+  forHost(host: Host): Promise<HostPolicy | BarredHost>;
+  /** Failures while fetching the policy, counted with the first connection. */
   problems: readonly TlsResult[];
 }
 
-/** Finds what a domain (A-labels, or an address literal) demands. Rejecting means "later". */
+/** Finds the TLS policy of a domain (A-labels, or an address literal). A rejection defers. */
 export type FindTlsPolicy = (domain: string) => Promise<DestinationPolicy>;
 
-/** Finds what one host demands that somebody named; undefined: nothing. Rejecting means "later". */
-export type FindHostPolicy = (host: Host) => Promise<HostPolicy | Barred | undefined>;
+/** Finds the TLS policy of one configured host; undefined: none. A rejection defers. */
+export type FindHostPolicy = (host: Host) => Promise<HostPolicy | BarredHost | undefined>;
 
-/** What the sender of a message asks for, beside what the receiver demands. RFC 8689. */
-export type TlsWish =
-  /** REQUIRETLS: no step without verified TLS. */
+/** TLS requirement of the sender, besides the policy of the receiver. RFC 8689. */
+export type TlsRequirement =
+  /** REQUIRETLS: verified TLS on every hop. */
   | 'required'
-  /** `TLS-Required: No`: no policy of the receiver may hold it up. */
+  /** `TLS-Required: No`: ignores the policy of the receiver. */
   | 'optional'
   | 'policy';
 
-/** TLS when it is offered, whoever it is with. RFC 7435. */
+/** Opportunistic TLS: if offered, without verification. RFC 7435. */
 export function opportunistic(domain: string, host: Host): HostPolicy {
   return {
     by: 'opportunistic',
@@ -61,27 +61,31 @@ export function opportunistic(domain: string, host: Host): HostPolicy {
   };
 }
 
-/** The policy of who demands nothing. */
-export function noDemands(domain: string): DestinationPolicy {
-  return { of: (host) => Promise.resolve(opportunistic(domain, host)), problems: [] };
+/** Policy of a domain without requirements. */
+export function noTlsPolicy(domain: string): DestinationPolicy {
+  return { forHost: (host) => Promise.resolve(opportunistic(domain, host)), problems: [] };
 }
 
-/** What is demanded of a host for a message with this wish. RFC 8689 4.2. */
-export function wished(policy: HostPolicy | Barred, wish: TlsWish, host: Host): HostPolicy | Barred {
-  if (wish === 'optional') return opportunistic(policy.report.domain, host);
-  if (wish === 'policy' || 'kind' in policy || (policy.required && policy.judge !== undefined)) return policy;
-  // RFC 8689 4.2.1: where the receiver says nothing of how it is to be known, a certificate for its name does.
+/** Applies the sender's TLS requirement to the policy of a host. RFC 8689 4.2. */
+export function applyTlsRequirement(
+  policy: HostPolicy | BarredHost,
+  requirement: TlsRequirement,
+  host: Host,
+): HostPolicy | BarredHost {
+  if (requirement === 'optional') return opportunistic(policy.report.domain, host);
+  if (requirement === 'policy' || 'kind' in policy || (policy.required && policy.verify !== undefined)) return policy;
+  // Without a policy of the receiver, a certificate for its name is required. RFC 8689 4.2.1.
   return {
     ...policy,
     by: 'requiretls',
     rule: 'the sender (REQUIRETLS)',
     required: true,
-    judge: (socket) => judgeByAuthorities(socket, host.name),
+    verify: (socket) => verifyByAuthorities(socket, host.name),
   };
 }
 
-/** One connection from our address `from`, or none, as TLS-RPT counts it. */
-export function resultOf(
+/** Creates the TLS-RPT result of one connection from the source address `from`, or of a failure without one. */
+export function toTlsResult(
   report: ReportedPolicy,
   result: TlsResult['result'],
   host: Host | undefined,

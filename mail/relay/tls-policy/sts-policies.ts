@@ -1,49 +1,52 @@
+import { LRUCache } from 'lru-cache';
 import type { Resolver } from '../../dns/lookup.ts';
+import { timedBy } from '../../limits/lru-map.ts';
 import type { Log, Meter } from '../../log.ts';
 import type { MailStore } from '../../store/store.ts';
 import {
-  keepStsPolicy,
-  putOffStsPolicy,
+  storeStsPolicy,
+  deferStsPolicy,
   staleStsPolicies,
   type StsPolicy,
   stsPolicyOf,
-  useStsPolicy,
-} from '../../store/sts-policy.ts';
-import type { Clock } from '../clock.ts';
-import type { FetchStsPolicy, NoPolicy } from './sts-fetch.ts';
+  touchStsPolicy,
+} from '../../store/queue/sts-policy.ts';
+import type { RelayClock } from '../clock.ts';
+import type { FetchStsPolicy, StsFailure } from './sts-fetch.ts';
 import { readStsRecord, type StsRecord } from './sts-text.ts';
 
 export interface StsPoliciesOptions {
   store: MailStore;
   resolver: Resolver;
   fetch: FetchStsPolicy;
-  clock: Clock;
+  clock: RelayClock;
   log: Log;
   meter: Meter;
 }
 
-/** The policy that counts for a domain, or that there is none; `problem` when one is announced and cannot be had. */
-export type StsState = { kind: 'policy'; policy: StsPolicy } | { kind: 'none'; problem?: NoPolicy };
+/** Current policy of a domain, or none; `problem`: one is announced but could not be fetched. */
+export type StsState = { kind: 'policy'; policy: StsPolicy } | { kind: 'none'; problem?: StsFailure };
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** RFC 8461 3.3: a server that is down is not asked again at once, nor is one whose policy is wrong. */
-const REST = 5 * MINUTE;
-/** RFC 8461 3.3, 10.2: a policy is fetched again every day, so that somebody in the way has to be there for long. */
-const FRESH = 24 * HOUR;
-const MOST_FAILED = 10_000;
-/** Policies that are fetched again in one round. */
-const ROUND = 200;
+/** Retry delay after a failed fetch or an invalid policy. RFC 8461 3.3. */
+const RETRY_AFTER_FAILURE_MS = 5 * MINUTE;
+/** Policies are refetched daily, so that an attacker has to be active for long. RFC 8461 3.3, 10.2. */
+const REFRESH_AFTER_MS = 24 * HOUR;
+/** Failed fetches in memory. */
+const MAX_FAILED = 10_000;
+/** Policies that one refresh run fetches. */
+const MAX_REFRESHES = 200;
 
-/** Knows the MTA-STS policies of other domains, and keeps those that are in use from running out. */
+/** Cache of MTA-STS policies of other domains; refreshes those in use before they expire. */
 export class StsPolicies {
   readonly #options: StsPoliciesOptions;
-  /** Fetches that are under way, by domain. */
+  /** Pending fetches by domain. */
   readonly #fetching = new Map<string, Promise<StsState>>();
-  /** By domain and id: what the last fetch came to, until when (monotonic ms). */
-  readonly #failed = new Map<string, { until: number; problem: NoPolicy }>();
-  /** What was fetched and is being written down. */
-  readonly #keeping = new Set<Promise<void>>();
+  /** Reason of the last failed fetch by domain and id. */
+  readonly #failed: LRUCache<string, StsFailure>;
+  /** Pending writes of fetched policies. */
+  readonly #pendingWrites = new Set<Promise<void>>();
   #cancelTimer: () => void;
   #round: Promise<void> | undefined;
   #closing = false;
@@ -51,38 +54,42 @@ export class StsPolicies {
 
   constructor(options: StsPoliciesOptions) {
     this.#options = options;
+    this.#failed = new LRUCache({
+      max: MAX_FAILED,
+      ttl: RETRY_AFTER_FAILURE_MS,
+      ...timedBy(() => options.clock.monotonic()),
+    });
     this.#cancelTimer = options.clock.after(HOUR, () => this.#refreshAll());
   }
 
-  /** Rejects when the store cannot be read: no policy is then known, and none must be assumed. */
-  async of(domain: string): Promise<StsState> {
+  /** Finds the policy of a domain. Rejects if the store cannot be read: "no policy" must not be assumed then. */
+  async find(domain: string): Promise<StsState> {
     const [known, record] = await Promise.all([this.#known(domain), this.#record(domain)]);
     const now = this.#options.clock.now();
     const counts: StsState = known === undefined ? { kind: 'none' } : { kind: 'policy', policy: known };
-    // RFC 8461 5.1: that the record is gone, or cannot be had, takes nothing from a policy that was fetched.
+    // A missing or unreadable record does not invalidate a fetched policy. RFC 8461 5.1.
     if (record.kind !== 'id') return counts;
     if (known?.id !== record.id) return this.#fetch(domain, record.id, counts);
     const half = (known.expiresAt - known.fetchedAt) / 2;
-    if (now - known.fetchedAt > Math.min(FRESH, half)) void this.#fetch(domain, record.id, counts);
+    if (now - known.fetchedAt > Math.min(REFRESH_AFTER_MS, half)) void this.#fetch(domain, record.id, counts);
     return counts;
   }
 
   /**
-   * What is still being fetched is let go, as a stop waits for nobody's web server; what has come is written down. Who
-   * asks for policies has to be closed before.
+   * Closes the cache: pending fetches are abandoned, fetched policies are stored. Close its callers before.
    */
   async close(): Promise<void> {
     this.#closing = true;
     this.#closed.resolve(undefined);
     this.#cancelTimer();
     await this.#round;
-    await Promise.all(this.#keeping);
+    await Promise.all(this.#pendingWrites);
   }
 
   async #known(domain: string): Promise<StsPolicy | undefined> {
     const { store, clock } = this.#options;
     const known = await store.read(stsPolicyOf, { domain, now: clock.now() });
-    if (known?.unused === true) void store.write(useStsPolicy, { domain }).catch(() => undefined);
+    if (known?.unused === true) void store.write(touchStsPolicy, { domain }).catch(() => undefined);
     return known;
   }
 
@@ -91,12 +98,10 @@ export class StsPolicies {
     return found.kind === 'found' ? readStsRecord(found.records) : { kind: 'none' };
   }
 
-  /** Fetches a policy once for all who ask; `instead` is what counts when it cannot be had. Never rejects. */
+  /** Fetches a policy once for all concurrent callers; `instead`: state if the fetch fails. Never rejects. */
   #fetch(domain: string, id: string, instead: StsState): Promise<StsState> {
     const failed = this.#failed.get(`${domain} ${id}`);
-    if (failed !== undefined && failed.until > this.#options.clock.monotonic()) {
-      return Promise.resolve(orElse(instead, failed.problem));
-    }
+    if (failed !== undefined) return Promise.resolve(fallbackState(instead, failed));
     const running = this.#fetching.get(domain);
     if (running !== undefined) return running;
     const fetching = this.#fetchNow(domain, id, instead).finally(() => this.#fetching.delete(domain));
@@ -109,60 +114,51 @@ export class StsPolicies {
     const fetched = await fetch(domain);
     meter.count('relay_sts_fetches_total', { result: 'policy' in fetched ? 'fetched' : fetched.failure });
     if (!('policy' in fetched)) {
-      log.warn({ domain, ...fetched }, 'the MTA-STS policy of a domain could not be had');
-      this.#remember(`${domain} ${id}`, fetched);
-      return orElse(instead, fetched);
+      log.warn({ domain, ...fetched }, 'failed to fetch the MTA-STS policy of a domain');
+      this.#failed.set(`${domain} ${id}`, fetched);
+      return fallbackState(instead, fetched);
     }
     const { mode, mx, maxAge } = fetched.policy;
     const now = clock.now();
     const policy = { id, mode, mx, strings: fetched.strings, fetchedAt: now, expiresAt: now + maxAge * 1000 };
-    // Also during a stop it counts for who asked, or mail that is on its way would go out without what it demands.
-    if (!this.#closing) await this.#keep(domain, policy);
+    // The caller gets it during shutdown too: otherwise open transactions would ignore the policy.
+    if (!this.#closing) await this.#store(domain, policy);
     return { kind: 'policy', policy };
   }
 
-  async #keep(domain: string, policy: StsPolicy): Promise<void> {
+  async #store(domain: string, policy: StsPolicy): Promise<void> {
     const { store, log } = this.#options;
-    const keeping = store
-      .write(keepStsPolicy, { domain, policy })
-      .catch((error: unknown) => log.warn({ err: error, domain }, 'an MTA-STS policy could not be kept'));
-    this.#keeping.add(keeping);
-    await keeping;
-    this.#keeping.delete(keeping);
-  }
-
-  #remember(key: string, problem: NoPolicy): void {
-    this.#failed.delete(key);
-    this.#failed.set(key, { until: this.#options.clock.monotonic() + REST, problem });
-    for (const oldest of this.#failed.keys()) {
-      if (this.#failed.size <= MOST_FAILED) break;
-      this.#failed.delete(oldest);
-    }
+    const write = store
+      .write(storeStsPolicy, { domain, policy })
+      .catch((error: unknown) => log.warn({ err: error, domain }, 'failed to store an MTA-STS policy'));
+    this.#pendingWrites.add(write);
+    await write;
+    this.#pendingWrites.delete(write);
   }
 
   #refreshAll(): void {
     const { clock, log } = this.#options;
     this.#round = this.#refresh()
-      .catch((error: unknown) => log.error({ err: error }, 'MTA-STS policies could not be kept fresh'))
+      .catch((error: unknown) => log.error({ err: error }, 'failed to refresh MTA-STS policies'))
       .finally(() => {
         if (!this.#closing) this.#cancelTimer = clock.after(HOUR, () => this.#refreshAll());
       });
   }
 
-  /** One after the other, as nobody waits for it: {@link of} fetches what is old, and notes what was used. */
+  /** Refreshes stale policies one after the other. {@link find} fetches old ones and records their use. */
   async #refresh(): Promise<void> {
     const { store, clock } = this.#options;
-    for (const domain of await store.read(staleStsPolicies, { now: clock.now(), limit: ROUND })) {
+    for (const domain of await store.read(staleStsPolicies, { now: clock.now(), limit: MAX_REFRESHES })) {
       if (this.#closing) return;
       const record = await this.#record(domain);
       const fetching: Promise<StsState> | StsState =
         record.kind === 'id' ? this.#fetch(domain, record.id, { kind: 'none' }) : { kind: 'none' };
       const state = await Promise.race([fetching, this.#closed.promise]);
-      if (state?.kind === 'none') await store.write(putOffStsPolicy, { domain });
+      if (state?.kind === 'none') await store.write(deferStsPolicy, { domain });
     }
   }
 }
 
-function orElse(instead: StsState, problem: NoPolicy): StsState {
+function fallbackState(instead: StsState, problem: StsFailure): StsState {
   return instead.kind === 'policy' ? instead : { kind: 'none', problem };
 }

@@ -1,21 +1,21 @@
-/** What the TXT records at `_mta-sts.` say. RFC 8461 3.1. */
+/** Parsed TXT record at `_mta-sts.`. RFC 8461 3.1. */
 export type StsRecord = { kind: 'id'; id: string } | { kind: 'none' };
 
-/** A policy as it is published. RFC 8461 3.2. */
-export interface PublishedPolicy {
+/** A published policy. RFC 8461 3.2. */
+export interface PublishedStsPolicy {
   mode: 'enforce' | 'testing' | 'none';
   mx: string[];
   /** Seconds. */
   maxAge: number;
 }
 
-/** A year and a day or so: no policy counts longer, whatever it says. */
-const MOST_AGE = 31_557_600;
-const MOST_PATTERNS = 200;
+/** Upper limit of max_age, seconds (RFC 8461 3.2). */
+const MAX_AGE = 31_557_600;
+const MAX_PATTERNS = 200;
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const PATTERN = new RegExp(`^(?=.{1,253}$)(?:\\*\\.)?${LABEL}(?:\\.${LABEL})*$`);
 
-/** Exactly one of the records may begin as an MTA-STS record, and that one has to be sound. */
+/** Parses the TXT records. Exactly one must be an MTA-STS record, and it must be valid. */
 export function readStsRecord(records: readonly string[]): StsRecord {
   const [record, second] = records.filter((one) => /^v=STSv1\s*;/.test(one));
   if (record === undefined || second !== undefined) return { kind: 'none' };
@@ -24,14 +24,14 @@ export function readStsRecord(records: readonly string[]): StsRecord {
   return id !== undefined && ids.length === 1 ? { kind: 'id', id } : { kind: 'none' };
 }
 
-/** Reads a policy file, or says what is wrong with it. Fields that are not known are passed over. */
-export function readStsPolicy(text: string): PublishedPolicy | { problem: string } {
+/** Parses a policy file, or returns its problem. Unknown fields are ignored. */
+export function readStsPolicy(text: string): PublishedStsPolicy | { problem: string } {
   const fields = text.split(/\r?\n/).flatMap((line) => {
-    // No blanks in the pattern: with them on both sides of a value a line of blanks takes its length cubed.
+    // No blanks in the pattern: blanks on both sides of a value would make it cubic for a line of blanks.
     const [, key, value] = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31}):(.*)$/.exec(line) ?? [];
     return key === undefined || value === undefined ? [] : [{ key, value: value.trim() }];
   });
-  // RFC 8461 3.2: of a field that comes twice the first counts; only `mx` may come again.
+  // The first of duplicate fields counts; only `mx` may be repeated. RFC 8461 3.2.
   const first = (key: string): string | undefined => fields.find((field) => field.key === key)?.value;
   if (first('version') !== 'STSv1') return { problem: 'it does not begin with "version: STSv1"' };
   const mode = first('mode');
@@ -40,13 +40,13 @@ export function readStsPolicy(text: string): PublishedPolicy | { problem: string
   if (!/^\d{1,10}$/.test(age)) return { problem: 'it has no max_age' };
   const mx = fields.filter((field) => field.key === 'mx').map((field) => field.value.toLowerCase().replace(/\.$/, ''));
   if (mx.length === 0 && mode !== 'none') return { problem: 'it names no mx' };
-  if (mx.length > MOST_PATTERNS) return { problem: 'it names too many mx' };
+  if (mx.length > MAX_PATTERNS) return { problem: 'it names too many mx' };
   const odd = mx.find((pattern) => !PATTERN.test(pattern));
-  if (odd !== undefined) return { problem: 'one of its mx is no host name' };
-  return { mode, mx, maxAge: Math.min(Number(age), MOST_AGE) };
+  if (odd !== undefined) return { problem: 'one of its mx is not a host name' };
+  return { mode, mx, maxAge: Math.min(Number(age), MAX_AGE) };
 }
 
-/** Whether a mail exchanger is one that the patterns name; `*` stands for exactly one label. RFC 8461 4.1. */
+/** True if a mail exchanger matches a pattern; `*` stands for exactly one label. RFC 8461 4.1. */
 export function matchesMx(patterns: readonly string[], host: string): boolean {
   const name = host.toLowerCase();
   const dot = name.indexOf('.');

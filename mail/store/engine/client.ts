@@ -1,19 +1,19 @@
 import { Worker } from 'node:worker_threads';
-import type { FromReader, FromWriter, ThreadData, ToReader, ToWriter } from './messages.ts';
-import { type Command, type Query, StoreBusy, type WakeUp } from './types.ts';
-import type { Answer, Failure, Job } from './writer.ts';
+import type { FromWriter, ThreadData, ToWriter } from './messages.ts';
+import { type Command, StoreBusy, type WakeUp } from './types.ts';
+import type { WriteResponse, Failure, WriteJob } from './writer.ts';
 
-const MOST_WAITING = 20_000;
-const MOST_WAITING_BYTES = 32 * 1024 * 1024;
+const MAX_PENDING = 20_000;
+const MAX_PENDING_BYTES = 32 * 1024 * 1024;
 
-interface Waiting {
+interface PendingWrite {
   resolve(value: never): void;
   reject(error: Error): void;
   bytes: number;
   began: number;
 }
 
-/** A command or query that failed inside a store thread; the stack is that thread's. */
+/** A failure of a command or query in a store thread, with that thread's stack. */
 export class StoreFailure extends Error {
   override readonly name = 'StoreFailure';
   constructor(failure: Failure) {
@@ -26,19 +26,19 @@ export interface WriterClientOptions {
   thread: URL;
   database: string;
   clock: () => number;
-  /** Before the promises of the batch resolve, so that the shared views are ahead of every answer. */
+  /** Called before the promises of the batch resolve, so that the shared views are updated before every reply. */
   committed(wakeUps: readonly WakeUp[]): void;
-  /** The process must end: the store cannot promise anything any more. */
+  /** Called when the process must end because the store is no longer durable. */
   fatal: (error: Error) => void;
   observe(what: 'commands' | 'seconds', value: number): void;
 }
 
-/** The main thread's end of the writer thread. Commands of one turn of the event loop cross in one message. */
+/** Client of the writer thread. Commands of one event-loop turn cross in one message. */
 export class WriterClient {
   readonly #options: WriterClientOptions;
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting>();
-  #outbox: Job[] = [];
+  readonly #waiting = new Map<number, PendingWrite>();
+  #outbox: WriteJob[] = [];
   #bytes = 0;
   #id = 0;
   #ended: Error | undefined;
@@ -56,12 +56,12 @@ export class WriterClient {
     const client = new WriterClient(options, worker);
     await new Promise<void>((resolve, reject) => {
       worker.once('error', reject);
-      worker.once('exit', () => reject(new Error('the writer thread ended before it was ready')));
+      worker.once('exit', () => reject(new Error('the writer thread ended during startup')));
       worker.once('message', () => resolve());
     });
-    // By name: without one the worker's own listeners go too, and no message ever comes again.
+    // Named events only: without a name the worker's internal listeners are removed too, and no message arrives.
     for (const event of ['error', 'exit']) worker.removeAllListeners(event);
-    worker.on('message', (message: FromWriter) => client.#heard(message));
+    worker.on('message', (message: FromWriter) => client.#onMessage(message));
     worker.on('error', (error) => client.#end(error as Error));
     worker.on('exit', () => {
       client.#exited = true;
@@ -71,7 +71,7 @@ export class WriterClient {
     return client;
   }
 
-  /** Commands that wait for their commit. */
+  /** Number of commands that await their commit. */
   get depth(): number {
     return this.#waiting.size;
   }
@@ -79,9 +79,9 @@ export class WriterClient {
   write<I, O>(what: Command<I, O>, input: I, slice: boolean): Promise<O> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
     const bytes = octets(input);
-    const full = this.#bytes > 0 && this.#bytes + bytes > MOST_WAITING_BYTES;
-    if (full || this.#waiting.size >= MOST_WAITING) {
-      return Promise.reject(new StoreBusy('queue', 'too many writes are waiting for the disk'));
+    const full = this.#bytes > 0 && this.#bytes + bytes > MAX_PENDING_BYTES;
+    if (full || this.#waiting.size >= MAX_PENDING) {
+      return Promise.reject(new StoreBusy('queue', 'too many writes are pending'));
     }
     if (this.#outbox.length === 0) setImmediate(() => this.#post());
     const id = ++this.#id;
@@ -92,9 +92,9 @@ export class WriterClient {
     });
   }
 
-  /** Waits for what was written and closes the database. */
+  /** Flushes pending commands and closes the database. */
   async close(): Promise<void> {
-    // No exit comes a second time.
+    // The exit event does not fire again.
     if (this.#exited) return;
     const closed = new Promise<void>((resolve) => {
       this.#closed = resolve;
@@ -113,12 +113,12 @@ export class WriterClient {
     this.#worker.postMessage({ kind: 'jobs', jobs } satisfies ToWriter);
   }
 
-  #heard(message: FromWriter): void {
-    if (message.kind === 'answers') this.#answered(message.answers, message.wakeUps);
+  #onMessage(message: FromWriter): void {
+    if (message.kind === 'answers') this.#resolveResponses(message.answers, message.wakeUps);
     else if (message.kind === 'fatal') this.#end(new StoreFailure(message.failure));
   }
 
-  #answered(answers: readonly Answer[], wakeUps: readonly WakeUp[]): void {
+  #resolveResponses(answers: readonly WriteResponse[], wakeUps: readonly WakeUp[]): void {
     this.#options.observe('commands', answers.length);
     if (wakeUps.length > 0) this.#options.committed(wakeUps);
     for (const answer of answers) {
@@ -141,59 +141,11 @@ export class WriterClient {
   }
 }
 
-/** The reader thread, started when first needed: most boxes never search. */
-export class ReaderClient {
-  readonly #thread: URL;
-  readonly #database: string;
-  readonly #waiting = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
-  #worker: Worker | undefined;
-  #id = 0;
-
-  constructor(thread: URL, database: string) {
-    this.#thread = thread;
-    this.#database = database;
-  }
-
-  query<I, O>(what: Query<I, O>, input: I): Promise<O> {
-    const worker = (this.#worker ??= this.#start());
-    const id = ++this.#id;
-    return new Promise<O>((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      worker.postMessage({ kind: 'query', id, name: what.name, input } satisfies ToReader);
-    });
-  }
-
-  async close(): Promise<void> {
-    await this.#worker?.terminate();
-  }
-
-  #start(): Worker {
-    const workerData: ThreadData = { role: 'reader', database: this.#database };
-    const worker = new Worker(this.#thread, { workerData, name: 'store reader' });
-    worker.unref();
-    worker.on('message', (message: FromReader) => {
-      if (message.kind !== 'answer') return;
-      const waiting = this.#waiting.get(message.answer.id);
-      this.#waiting.delete(message.answer.id);
-      if (message.answer.ok) waiting?.resolve(message.answer.value as never);
-      else waiting?.reject(new StoreFailure(message.answer.failure));
-    });
-    const gone = (error: Error): void => {
-      if (this.#worker === worker) this.#worker = undefined;
-      for (const waiting of this.#waiting.values()) waiting.reject(error);
-      this.#waiting.clear();
-    };
-    worker.on('error', (error) => gone(error as Error));
-    worker.on('exit', () => gone(new Error('the reader thread ended')));
-    return worker;
-  }
-}
-
 export function toError(failure: Failure): Error {
   return failure.reason === 'disk-full' ? new StoreBusy('disk-full', failure.message) : new StoreFailure(failure);
 }
 
-/** Bytes that a command carries, for the bound on what waits; only top-level fields hold any to speak of. */
+/** Octets of a command, for the limit of pending octets; only top-level fields carry significant data. */
 function octets(input: unknown): number {
   if (typeof input !== 'object' || input === null) return 0;
   let sum = 0;

@@ -1,10 +1,10 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Row, Value } from './types.ts';
 
-/** Below this a checkpoint race can corrupt the database ("WAL-reset bug"). */
-const OLDEST_SQLITE = '3.51.3';
+/** Minimum version: below it a checkpoint race can corrupt the database ("WAL-reset bug"). */
+const MIN_SQLITE_VERSION = '3.51.3';
 
-/** Primary result codes of SQLite that the engine tells apart. */
+/** Primary result codes of SQLite that the engine distinguishes. */
 export const SQLITE = {
   BUSY: 5,
   NOMEM: 7,
@@ -16,8 +16,8 @@ export const SQLITE = {
   CONSTRAINT: 19,
 } as const;
 
-/** One SQLite connection with every statement prepared once. Everything here is synchronous. */
-export class Connection {
+/** One SQLite connection that caches prepared statements. Synchronous. */
+export class DatabaseConnection {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
@@ -33,7 +33,7 @@ export class Connection {
     return this.#prepared(sql).get(...params) as T | undefined;
   }
 
-  // `.all` only: an abandoned iterator would pin this connection's snapshot for good.
+  // `.all` only: an abandoned iterator would pin this connection's snapshot.
   all<T extends Row>(sql: string, params: readonly Value[]): T[] {
     return this.#prepared(sql).all(...params) as T[];
   }
@@ -63,32 +63,45 @@ export class Connection {
   }
 }
 
-/** Opens the only connection that writes. Fails with a sentence when the database cannot be durable. */
-export function openForWriting(path: string): Connection {
-  const connection = new Connection(new DatabaseSync(path, { timeout: 5000, enableForeignKeyConstraints: false }));
+/** Opens the only writing connection. Throws if the database cannot be durable. */
+export function openForWriting(path: string): DatabaseConnection {
+  const connection = new DatabaseConnection(
+    new DatabaseSync(path, { timeout: 5000, enableForeignKeyConstraints: false }),
+  );
   const pragma = (name: string): Value => Object.values(connection.get(`PRAGMA ${name}`, []) ?? {})[0] ?? null;
   const version = String(connection.get<{ v: string }>('SELECT sqlite_version() AS v', [])?.v);
-  if (olderThan(version, OLDEST_SQLITE))
-    throw new Error(`SQLite ${version} is too old: ${OLDEST_SQLITE} or newer is needed`);
+  if (olderThan(version, MIN_SQLITE_VERSION))
+    throw new Error(`SQLite ${version} is too old: ${MIN_SQLITE_VERSION} or newer is needed`);
   pragma('journal_mode = WAL');
-  // FULL: in WAL mode NORMAL loses committed transactions on a power cut, and every 250 is a commit.
+  // FULL: in WAL mode, NORMAL loses committed transactions on a power cut, but every 250 reply promises durability.
   connection.script('PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768');
-  // Checkpoints on this thread: in another one they cost up to 24 ms and let the WAL grow to 190 MB.
+  // Checkpoints run on this thread: in another one they cost up to 24 ms and let the WAL grow to 190 MB.
   connection.script('PRAGMA wal_autocheckpoint = 4000');
-  if (pragma('journal_mode') !== 'wal') throw new Error(`The file system under ${path} cannot keep a write-ahead log`);
+  if (pragma('journal_mode') !== 'wal')
+    throw new Error(`The file system under ${path} does not support a write-ahead log`);
   if (pragma('synchronous') !== 2)
     throw new Error('SQLite refused synchronous=FULL, without which accepted mail can be lost');
   return connection;
 }
 
-/** Opens a connection that can only read. The database exists already. `cacheKib` is what it may hold of it. */
-export function openForReading(path: string, cacheKib = 16_384): Connection {
-  const connection = new Connection(new DatabaseSync(path, { readOnly: true, timeout: 5000 }));
+/** Closes the writing connection. The log goes into the database file, so that a copy of that file alone is complete. */
+export function closeWriting(connection: DatabaseConnection): void {
+  try {
+    connection.get('PRAGMA wal_checkpoint(TRUNCATE)', []);
+  } catch {
+    // Such as a full disk: the log stays beside the file and is read at the next start.
+  }
+  connection.close();
+}
+
+/** Opens a read-only connection of an existing database. `cacheKib` limits its page cache. */
+export function openForReading(path: string, cacheKib = 16_384): DatabaseConnection {
+  const connection = new DatabaseConnection(new DatabaseSync(path, { readOnly: true, timeout: 5000 }));
   connection.script(`PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -${cacheKib}`);
   return connection;
 }
 
-/** SQLite's primary result code of an error, or 0 for an error that is not SQLite's. */
+/** The SQLite primary result code of an error, or 0 for other errors. */
 export function sqliteCode(error: unknown): number {
   const code = (error as { errcode?: unknown } | undefined)?.errcode;
   return typeof code === 'number' ? code & 0xff : 0;

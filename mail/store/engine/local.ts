@@ -1,20 +1,17 @@
-import { openForWriting } from './connection.ts';
+import { closeWriting, openForWriting } from './connection.ts';
 import { StoreFailure, toError, type WriterClientOptions } from './client.ts';
 import { migrate } from './migrate.ts';
 import type { ThreadParts } from './thread.ts';
 import { type Command, StoreBusy } from './types.ts';
-import { type Job, Writer } from './writer.ts';
+import { type WriteJob, Writer } from './writer.ts';
 
-/**
- * The writer on the calling thread: the same loop without a thread between. For tools that write and exit, and for
- * tests that want to see into it.
- */
+/** The writer on the calling thread, for tools that write and exit, and for tests. */
 export class LocalWriter {
   readonly #options: Omit<WriterClientOptions, 'thread'>;
   readonly #writer: Writer;
   readonly #close: () => void;
   readonly #waiting = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
-  #jobs: Job[] = [];
+  #jobs: WriteJob[] = [];
   #id = 0;
   #ended: Error | undefined;
   #idle: (() => void) | undefined;
@@ -23,8 +20,8 @@ export class LocalWriter {
     this.#options = options;
     const connection = openForWriting(options.database);
     migrate(connection, parts.migrations);
-    this.#close = () => connection.close();
-    this.#writer = new Writer(connection, parts.commands, {
+    this.#close = () => closeWriting(connection);
+    this.#writer = new Writer(connection, parts, {
       more: () => this.#jobs.splice(0),
       answer: (answers, wakeUps) => {
         if (wakeUps.length > 0) options.committed(wakeUps);
@@ -51,9 +48,9 @@ export class LocalWriter {
 
   write<I, O>(what: Command<I, O>, input: I, slice: boolean): Promise<O> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
-    if (this.#waiting.size > 20_000) return Promise.reject(new StoreBusy('queue', 'too many writes are waiting'));
+    if (this.#waiting.size > 20_000) return Promise.reject(new StoreBusy('queue', 'too many writes are pending'));
     const id = ++this.#id;
-    // Plain data only, as it would be on the other side of a thread.
+    // Cloned, as it would be between threads.
     this.#jobs.push({
       id,
       name: what.name,

@@ -3,8 +3,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { SQLITE, sqliteCode } from './connection.ts';
 
 /**
- * Keeps a second process out of the data directory. The lock is an exclusive transaction on a database of its own:
- * free at once after a kill, and never the main database's files, whose locks any close() by `fs` would drop.
+ * Locks the data directory against a second process. The lock is an exclusive transaction on its own database, which
+ * the OS releases when the process is killed; the main database's files are unsuitable, since any close() by `fs` would
+ * drop their locks.
  */
 export function lockDataDir(dataDir: string): Disposable {
   const path = join(dataDir, 'lock.db');
@@ -13,10 +14,13 @@ export function lockDataDir(dataDir: string): Disposable {
     db.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
   } catch (error) {
     db.close();
-    if (sqliteCode(error) !== SQLITE.BUSY) throw new Error(`${path} cannot be used as a lock`, { cause: error });
-    throw new Error(`Another Mailstead is running on ${dataDir}: stop it first, or set MAILSTEAD_DATA_DIR`, {
-      cause: error,
-    });
+    if (sqliteCode(error) !== SQLITE.BUSY) throw new Error(`${path} cannot be locked`, { cause: error });
+    throw new Error(
+      `Another Mailstead process uses ${dataDir}: stop it first, or set MAILSTEAD_DATA_DIR to another directory`,
+      {
+        cause: error,
+      },
+    );
   }
   return { [Symbol.dispose]: () => db.close() };
 }

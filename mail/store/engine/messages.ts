@@ -1,20 +1,20 @@
-import type { Answer, Failure, Job } from './writer.ts';
-import type { TextPlace } from '../search/text-index.ts';
+import type { WriteResponse, Failure, WriteJob } from './writer.ts';
+import type { TextIndexPaths } from '../search/text-index.ts';
 import type { WakeUp } from './types.ts';
 
-/** What crosses between the main thread and the store's threads. Plain data only. */
-export type ToWriter = { kind: 'jobs'; jobs: Job[] } | { kind: 'close' };
+/** Messages between the main thread and the store threads. Plain data only. */
+export type ToWriter = { kind: 'jobs'; jobs: WriteJob[] } | { kind: 'close' };
 
 export type FromWriter =
   | { kind: 'ready' }
-  | { kind: 'answers'; answers: Answer[]; wakeUps: WakeUp[] }
+  | { kind: 'answers'; answers: WriteResponse[]; wakeUps: WakeUp[] }
   | { kind: 'fatal'; failure: Failure }
   | { kind: 'closed' };
 
 export type ToReader = { kind: 'query'; id: number; name: string; input: unknown } | { kind: 'close' };
 
-export type FromReader = { kind: 'answer'; answer: Answer } | { kind: 'closed' };
+export type FromReader = { kind: 'answer'; answer: WriteResponse } | { kind: 'closed' };
 
-/** What a store thread is started with. */
+/** Start parameters of a store thread. */
 export type ThreadData =
-  { role: 'writer'; database: string } | { role: 'reader'; database: string } | { role: 'text'; place: TextPlace };
+  { role: 'writer'; database: string } | { role: 'reader'; database: string } | { role: 'text'; place: TextIndexPaths };

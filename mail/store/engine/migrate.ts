@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Connection } from './connection.ts';
+import { readFileSync } from 'node:fs';
+import type { DatabaseConnection } from './connection.ts';
 
-/** One step of a ledger. A step that was applied once never changes: its checksum is kept. */
+/** One migration. An applied migration never changes: its checksum is stored. */
 export interface Migration {
   /** Ledger and number, e.g. `mail` 1. */
   ledger: 'mail' | 'appliance';
@@ -9,11 +10,24 @@ export interface Migration {
   sql: string;
 }
 
+/** Reads the migrations of a ledger from their files, numbered from 1. A migration may consist of several files. */
+export function readSteps(
+  ledger: Migration['ledger'],
+  folder: URL,
+  steps: readonly (readonly string[])[],
+): Migration[] {
+  return steps.map((files, i) => ({
+    ledger,
+    number: i + 1,
+    sql: files.map((file) => readFileSync(new URL(file, folder), 'utf8')).join('\n'),
+  }));
+}
+
 /**
- * Brings the database up to date. Each step is one transaction with the note that it was applied, so a kill leaves it
- * old or new. Steps change the schema only; filling in what old rows lack is the work of sliced jobs.
+ * Migrates the database. Each migration and its record are one transaction, so a kill leaves the old or the new schema.
+ * Migrations change the schema only; sliced jobs fill in missing data.
  */
-export function migrate(connection: Connection, migrations: readonly Migration[]): void {
+export function migrate(connection: DatabaseConnection, migrations: readonly Migration[]): void {
   connection.script(`CREATE TABLE IF NOT EXISTS migration (
     ledger TEXT NOT NULL, number INTEGER NOT NULL, checksum TEXT NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (ledger, number)) STRICT, WITHOUT ROWID`);
@@ -28,14 +42,15 @@ export function migrate(connection: Connection, migrations: readonly Migration[]
     const known = applied.get(name);
     applied.delete(name);
     if (known === undefined) apply(connection, migration, checksum);
-    else if (known !== checksum) throw new Error(`Migration ${name} is not the one that this database was made with`);
+    else if (known !== checksum)
+      throw new Error(`Migration ${name} differs from the one that was applied to this database`);
   }
   const [newer] = applied.keys();
   if (newer !== undefined)
-    throw new Error(`This database was written by a newer Mailstead (migration ${newer}): update first`);
+    throw new Error(`This database was written by a newer Mailstead (migration ${newer}): upgrade Mailstead first`);
 }
 
-function apply(connection: Connection, { ledger, number, sql }: Migration, checksum: string): void {
+function apply(connection: DatabaseConnection, { ledger, number, sql }: Migration, checksum: string): void {
   connection.script('BEGIN IMMEDIATE');
   try {
     connection.script(sql);
@@ -48,6 +63,6 @@ function apply(connection: Connection, { ledger, number, sql }: Migration, check
     connection.script('COMMIT');
   } catch (error) {
     if (connection.inTransaction) connection.script('ROLLBACK');
-    throw new Error(`Migration ${ledger} ${number} failed; the database is as it was before`, { cause: error });
+    throw new Error(`Migration ${ledger} ${number} failed and was rolled back`, { cause: error });
   }
 }

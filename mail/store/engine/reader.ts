@@ -1,24 +1,24 @@
-import type { Connection } from './connection.ts';
+import type { DatabaseConnection } from './connection.ts';
 import type { Query, Read, Row, Value } from './types.ts';
 
-/** Asked before each statement: what the query waits for first, if it has had its turn. */
-export type Pace = () => Promise<void> | undefined;
+/** Called before each statement; returns a promise to await first if the query has run too long, else undefined. */
+export type StatementYield = () => Promise<void> | undefined;
 
-/** Runs queries on one reading connection, one at a time, each in a snapshot of its own. */
+/** Runs queries on one read connection, one at a time, each in its own snapshot. */
 export class Reader {
-  readonly #connection: Connection;
-  readonly #pace: () => Pace | undefined;
+  readonly #connection: DatabaseConnection;
+  readonly #yields: () => StatementYield | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #busy = 0;
 
-  /** `pace` is asked once for each query. Without one no query waits for anything but the connection. */
-  constructor(connection: Connection, pace: () => Pace | undefined = () => undefined) {
+  /** `yields` is called once for each query. Without it a query never yields. */
+  constructor(connection: DatabaseConnection, yields: () => StatementYield | undefined = () => undefined) {
     this.#connection = connection;
-    this.#pace = pace;
+    this.#yields = yields;
   }
 
   query<I, O>(what: Query<I, O>, input: I): Promise<O> {
-    // Bodies await nothing but `rx`, so the one before is over within this macrotask; waiting for it is cheap.
+    // Bodies await only `rx`, so the previous query ends within this macrotask.
     const mine = this.#busy === 0 ? this.#run(what, input) : this.#last.then(() => this.#run(what, input));
     this.#busy++;
     const done = (): void => void this.#busy--;
@@ -26,10 +26,10 @@ export class Reader {
     return mine;
   }
 
-  /** Several synchronous reads in one snapshot; for the shared views, which must catch up within a tick. */
-  snapshot<T>(body: (connection: Connection) => T): T {
-    // While a query is open its snapshot may be older than the commit that the view has to see.
-    if (this.#connection.inTransaction) throw new Error('a snapshot inside a query');
+  /** Runs synchronous reads in one snapshot; for the shared views, which must update within a tick. */
+  snapshot<T>(body: (connection: DatabaseConnection) => T): T {
+    // The snapshot of an open query may be older than the commit that the view has to see.
+    if (this.#connection.inTransaction) throw new Error('snapshot requested during a query');
     this.#connection.run('BEGIN', []);
     try {
       return body(this.#connection);
@@ -44,11 +44,12 @@ export class Reader {
 
   async #run<I, O>(what: Query<I, O>, input: I): Promise<O> {
     const connection = this.#connection;
-    const pace = this.#pace();
-    const paced = <T>(work: () => T): Promise<T> => pace?.()?.then(work) ?? settle(work);
+    const due = this.#yields();
+    const yielding = <T>(work: () => T): Promise<T> => due?.()?.then(work) ?? settle(work);
     const rx: Read = {
-      get: <T extends Row>(sql: string, ...params: Value[]) => paced(() => connection.get<T>(sql, params)),
-      all: <T extends Row>(sql: string, ...params: Value[]) => paced(() => connection.all<T>(sql, params)),
+      get: <T extends Row>(sql: string, ...params: Value[]) => yielding(() => connection.get<T>(sql, params)),
+      all: <T extends Row>(sql: string, ...params: Value[]) => yielding(() => connection.all<T>(sql, params)),
+      pause: () => due?.(),
     };
     connection.run('BEGIN', []);
     try {
@@ -59,9 +60,15 @@ export class Reader {
   }
 }
 
-/** An error can have ended it already; another one about that would hide it. */
-function endSnapshot(connection: Connection): void {
-  if (connection.inTransaction) connection.run('COMMIT', []);
+/** An error may have ended it already, and a second error would hide the first. */
+function endSnapshot(connection: DatabaseConnection): void {
+  if (!connection.inTransaction) return;
+  try {
+    connection.run('COMMIT', []);
+  } catch {
+    // After a damaged page COMMIT fails too; without an end, so would every later query.
+    if (connection.inTransaction) connection.run('ROLLBACK', []);
+  }
 }
 
 function settle<T>(work: () => T): Promise<T> {

@@ -1,50 +1,51 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { runText } from '../search/text-thread.ts';
-import { giveBackAtRest } from './at-rest.ts';
-import { openForReading, openForWriting } from './connection.ts';
+import { runTextThread } from '../search/text-thread.ts';
+import { collectWhenIdle } from './idle-gc.ts';
+import { openForReading, closeWriting, openForWriting } from './connection.ts';
 import type { FromReader, FromWriter, ThreadData, ToReader, ToWriter } from './messages.ts';
 import { migrate, type Migration } from './migrate.ts';
-import { Readers } from './readers.ts';
-import type { Command, Query } from './types.ts';
-import { type Job, Writer } from './writer.ts';
+import { ReaderPool } from './reader-pool.ts';
+import type { Command, Query, WriteHooks } from './types.ts';
+import { type WriteJob, Writer } from './writer.ts';
 
-/** What the composition root of the threads hands over: explicit lists, so nothing registers itself by being imported. */
+/** Commands, queries, migrations and hooks of the store threads: explicit lists, so no import registers anything. */
 export interface ThreadParts {
   commands: readonly Command<never, unknown>[];
   queries: readonly Query<never, unknown>[];
   migrations: readonly Migration[];
+  hooks: WriteHooks;
 }
 
-/** The body of a store thread: the writer, a reader for what may scan, or full text. */
+/** Runs a store thread: the writer, the reader for scans, or full text. */
 export function runStoreThread(parts: ThreadParts): void {
   const port = parentPort;
-  if (port === null) throw new Error('this module is a thread of the store, not a program');
+  if (port === null) throw new Error('this module runs only as a store thread');
   const data = workerData as ThreadData;
-  giveBackAtRest();
+  collectWhenIdle();
   if (data.role === 'writer') runWriter(port, data.database, parts);
   else if (data.role === 'reader') runReader(port, data.database, parts);
-  else runText(port, data.place, parts.queries);
+  else runTextThread(port, data.place, parts.queries);
 }
 
 function runWriter(port: MessagePort, database: string, parts: ThreadParts): void {
   const say = (message: FromWriter): void => port.postMessage(message);
   const connection = openForWriting(database);
   migrate(connection, parts.migrations);
-  const take = (message: ToWriter): Job[] => {
+  const take = (message: ToWriter): WriteJob[] => {
     if (message.kind === 'jobs') return message.jobs;
     if (message.kind === 'close') closing = true;
     return [];
   };
   let closing = false;
   const finish = (): void => {
-    connection.close();
+    closeWriting(connection);
     say({ kind: 'closed' });
     port.close();
   };
-  const writer = new Writer(connection, parts.commands, {
-    // Without a turn of the event loop: what arrived while the disk flushed is the next batch.
+  const writer = new Writer(connection, parts, {
+    // Does not wait for the event loop: what arrived during the flush is the next batch.
     more() {
-      const jobs: Job[] = [];
+      const jobs: WriteJob[] = [];
       for (let got = receiveMessageOnPort(port); got !== undefined; got = receiveMessageOnPort(port)) {
         jobs.push(...take(got.message as ToWriter));
       }
@@ -63,13 +64,13 @@ function runWriter(port: MessagePort, database: string, parts: ThreadParts): voi
 }
 
 function runReader(port: MessagePort, database: string, parts: ThreadParts): void {
-  const reader = new Readers(() => openForReading(database));
+  const reader = new ReaderPool(() => openForReading(database));
   const queries = new Map(parts.queries.map((query) => [query.name, query]));
   const say = (message: FromReader): void => port.postMessage(message);
   const answer = async ({ id, name, input }: ToReader & { kind: 'query' }): Promise<void> => {
     try {
       const query = queries.get(name);
-      if (query === undefined) throw new Error(`no query is called ${name}`);
+      if (query === undefined) throw new Error(`unknown query ${name}`);
       const value = await reader.query(query, input as never);
       say({ kind: 'answer', answer: { id, ok: true, value } });
     } catch (error) {

@@ -1,20 +1,22 @@
-import type { Connection } from './connection.ts';
-import type { Row, Value, WakeUp, Write } from './types.ts';
+import type { DatabaseConnection } from './connection.ts';
+import type { Row, Value, WakeUp, Write, WriteHooks } from './types.ts';
 
 const settledVoid = Promise.resolve();
 
-/** The `tx` of one command. Revoked when the body is done, so that nothing can write outside its savepoint. */
-export class Transaction implements Write {
-  readonly #connection: Connection;
+/** The `tx` of one command. Revoked when the body ends, so that nothing writes outside its savepoint. */
+export class StoreTransaction implements Write {
+  readonly #connection: DatabaseConnection;
   readonly #modseqs = new Map<number, number>();
   readonly #touched = new Map<number, Set<number>>();
   #revoked = false;
   #depth = 0;
-  /** The first statement error that no `attempt` caught: a body that swallows it must not be committed by halves. */
+  /** The first statement error outside of `attempt`: a body that swallows it must not be committed partially. */
   uncaught: Error | undefined;
+  readonly hooks: WriteHooks;
 
-  constructor(connection: Connection) {
+  constructor(connection: DatabaseConnection, hooks: WriteHooks) {
     this.#connection = connection;
+    this.hooks = hooks;
   }
 
   get<T extends Row>(sql: string, ...params: Value[]): Promise<T | undefined> {
@@ -66,7 +68,7 @@ export class Transaction implements Write {
     }
   }
 
-  /** Ends it: later calls throw. Answers what woke up. */
+  /** Ends the transaction: later calls throw. Returns its wake-ups. */
   revoke(): WakeUp[] {
     this.#revoked = true;
     return [...this.#touched].map(([account, mailboxes]) => ({
@@ -77,7 +79,7 @@ export class Transaction implements Write {
   }
 
   #statement<T>(work: () => T): Promise<T> {
-    if (this.#revoked) return Promise.reject(new Error('this transaction is over'));
+    if (this.#revoked) return Promise.reject(new Error('the transaction has ended'));
     try {
       const value = work();
       return value === undefined ? (settledVoid as Promise<T>) : Promise.resolve(value);

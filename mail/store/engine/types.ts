@@ -4,32 +4,91 @@ export type Value = null | number | bigint | string | Uint8Array;
 
 export type Row = Record<string, Value>;
 
-/** Reading. Every door and query gets this; statements are prepared once by their text, so the text must be static. */
+/** Read access for endpoints and queries. Statements are cached by their text, so the text must be static. */
 export interface Read {
   get<T extends Row>(sql: string, ...params: Value[]): Promise<T | undefined>;
   all<T extends Row>(sql: string, ...params: Value[]): Promise<T[]>;
+  /** Yields to other queries of a reader thread when its time slice is over; for long work between statements. */
+  pause?(): Promise<void> | undefined;
 }
 
-/** Writing. Exists only inside a command, so whoever holds one is in a transaction that ends with a flush. */
+/** Write access. Exists only inside a command, hence inside a transaction that ends with a flush. */
 export interface Write extends Read {
   run(sql: string, ...params: Value[]): Promise<{ changes: number; id: number }>;
-  /** The account's next mod-sequence; the same for the whole command, however often it is asked for. */
+  /** The account's next mod-sequence; the same for the whole command. */
   nextModseq(account: number): Promise<number>;
-  /** Says that the account changed, and which mailbox of it if one did, to wake its readers after the commit. */
+  /** Hooks of the composition root that run in the same commit. */
+  readonly hooks: WriteHooks;
+  /** Marks an account, and optionally a mailbox of it, as changed, to wake its watchers after the commit. */
   touched(account: number, mailbox?: number): void;
-  /** Runs `body` in a savepoint of its own: the only way to catch the error of a statement. */
+  /** Runs `body` in its own savepoint, the only way to catch an error of a statement. */
   attempt<T>(body: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; error: Error }>;
 }
 
-/** What the main thread decides for a command, so that a body that runs twice does the same twice. */
+/** A refused change. `why` is a sentence without its full stop. */
+export interface Forbidden {
+  readonly kind: 'forbidden';
+  readonly why: string;
+}
+
+/** A permitted move of emails. */
+export interface AllowedMove {
+  readonly kind: 'allowed';
+  /** Called after the move in the same commit. */
+  settle(tx: Write, stamp: Stamp): Promise<void>;
+}
+
+/**
+ * A move of emails into or out of mailboxes of an account. `actor`: the credential that was used; undefined: a program.
+ */
+export interface EmailMove {
+  readonly account: number;
+  readonly emails: readonly number[];
+  readonly into: readonly number[];
+  readonly actor: { readonly credential: number } | undefined;
+}
+
+/**
+ * Hooks that store commands call in their commit, so that the store imports no upper layer. `by`: the agent that makes
+ * a change; null or undefined: a person.
+ */
+export interface WriteHooks {
+  /** Runs a change of emails and records it for undo. */
+  onChange<T>(
+    tx: Write,
+    about: { account: number; by: string | null | undefined; emails: readonly number[] },
+    stamp: Stamp,
+    change: () => Promise<T>,
+  ): Promise<T>;
+  /** Called for a message that an agent stores, or a copy of one (`copyOf`). */
+  onNewEmail(
+    tx: Write,
+    email: { id: number; account: number; blob: number; by: string | null; copyOf?: number },
+  ): Promise<void>;
+  /** Records a change of a rule; `before` null: created, `after` null: deleted. */
+  onRuleChange(
+    tx: Write,
+    about: { tenant: number; by: string | null | undefined; what: string },
+    change: { before: object | null; after: object | null },
+    stamp: Stamp,
+  ): Promise<void>;
+  /** Permits or refuses a move before it is made. */
+  beforeMove(rx: Read, move: EmailMove, stamp: Stamp): Promise<AllowedMove | Forbidden>;
+  /** Reports whether only the server may store mail in the mailbox, whose name is fixed. */
+  isReserved(rx: Read, account: number, mailbox: number): Promise<boolean>;
+  /** Called for a due queue row that must not be sent. */
+  onNotSent(tx: Write, row: number, stamp: Stamp): Promise<void>;
+}
+
+/** Values that the main thread fixes for a command, so that a repeated body has the same result. */
 export interface Stamp {
   /** Milliseconds UTC. */
   readonly now: number;
 }
 
 /**
- * One write: plain data in, plain data out, in one transaction with whatever else is waiting. The body awaits nothing
- * but `tx`, has no side effects (it may run twice) and touches at most 500 rows. Refusals are values.
+ * One write: plain data in and out, in one transaction with other pending commands. The body awaits only `tx`, has no
+ * side effects (it may run twice) and changes at most 500 rows. Refusals are values.
  */
 export interface Command<I, O> {
   readonly kind: 'command';
@@ -53,8 +112,8 @@ export function query<I, O>(name: string, run: Query<I, O>['run']): Query<I, O> 
 }
 
 /**
- * After a commit: what changed. Carries no data; whoever cares reads again from where it was. Account 0 is nobody's: the
- * journal has new lines, or there are new notices.
+ * A change after a commit. Carries no data: watchers read again from their last position. Account 0 means new journal
+ * lines or new webhook events.
  */
 export interface WakeUp {
   account: number;
@@ -62,20 +121,20 @@ export interface WakeUp {
   mailboxes: number[];
 }
 
-/** The store as the doors see it. */
+/** The store interface for protocol servers and endpoints. */
 export interface Store {
   /** Resolves when the command's transaction is committed and flushed; rejects with {@link StoreBusy} or a failure. */
   write<I, O>(what: Command<I, O>, input: I): Promise<O>;
-  /** As `write`, in the second lane: one slice a batch, so that long work does not delay short work. */
+  /** Like `write` with low priority: one slice a batch, so that long work does not delay short work. */
   writeSlice<I, O>(what: Command<I, O>, input: I): Promise<O>;
-  /** A short read on this thread. */
+  /** Runs a short read on this thread. */
   read<I, O>(what: Query<I, O>, input: I): Promise<O>;
-  /** A read that may take long, in the reader thread. */
+  /** Runs a long read in the reader thread. */
   scan<I, O>(what: Query<I, O>, input: I): Promise<O>;
   onWakeUp(listener: (wakeUp: WakeUp) => void): () => void;
 }
 
-/** The writer cannot take more now, or the disk is full: the peer is told "later". */
+/** The write queue or the disk is full: reply "try later". */
 export class StoreBusy extends Error {
   override readonly name = 'StoreBusy';
   readonly reason: 'queue' | 'disk-full';

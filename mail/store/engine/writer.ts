@@ -1,69 +1,75 @@
-import { type Connection, SQLITE, sqliteCode } from './connection.ts';
-import { Transaction } from './transaction.ts';
-import type { Command, Stamp, WakeUp } from './types.ts';
+import { type DatabaseConnection, SQLITE, sqliteCode } from './connection.ts';
+import { StoreTransaction } from './transaction.ts';
+import type { Command, Stamp, WakeUp, WriteHooks } from './types.ts';
 
-/** A command on its way to the writer. */
-export interface Job {
+/** A command for the writer. */
+export interface WriteJob {
   id: number;
   name: string;
   input: unknown;
   stamp: Stamp;
-  /** True: the second lane, one a batch. */
+  /** True: low priority, one a batch. */
   slice: boolean;
 }
 
-/** Errors cross threads as values: an Error would lose its class and code. */
+/** An error as a value, since an Error loses its class and code between threads. */
 export interface Failure {
   message: string;
-  /** 'disk-full' and 'queue' mean later; 'fault' is a bug or damage. */
+  /** `disk-full`: try later; `fault`: a bug or corruption. */
   reason: 'disk-full' | 'fault';
   stack: string;
 }
 
-export type Answer = { id: number; ok: true; value: unknown } | { id: number; ok: false; failure: Failure };
+export type WriteResponse = { id: number; ok: true; value: unknown } | { id: number; ok: false; failure: Failure };
 
-export interface WriterFace {
-  /** Takes jobs that arrived meanwhile, without waiting. */
-  more(): Job[];
-  answer(answers: Answer[], wakeUps: WakeUp[]): void;
-  /** The database cannot be trusted any more: whoever waits is told "later" and the process must end. */
+export interface WriterHost {
+  /** Returns jobs that arrived meanwhile, without waiting. */
+  more(): WriteJob[];
+  answer(answers: WriteResponse[], wakeUps: WakeUp[]): void;
+  /** Called when the database is no longer reliable: pending requests get "try later" and the process must end. */
   fatal(failure: Failure): void;
-  /** Nothing is queued any more. */
+  /** Called when the queue is empty. */
   idle(): void;
 }
 
-const MOST_COMMANDS = 128;
-const LONGEST_MS = 20;
+const MAX_BATCH_COMMANDS = 128;
+const MAX_BATCH_MS = 20;
 
-type Outcome = { answer: Answer; wakeUps: WakeUp[] };
+type CommandOutcome = { answer: WriteResponse; wakeUps: WakeUp[] };
 
 /**
- * The one place where anything is written. Takes what is queued, runs each command in a savepoint, commits once, then
- * answers all of them: the flush itself collects the next batch.
+ * The only writer. Runs each queued command in a savepoint, commits once and answers all of them; commands that arrive
+ * during the flush are the next batch.
  */
 export class Writer {
-  readonly #connection: Connection;
+  readonly #connection: DatabaseConnection;
+  readonly #hooks: WriteHooks;
   readonly #commands: ReadonlyMap<string, Command<never, unknown>>;
-  readonly #face: WriterFace;
-  #queue: Job[] = [];
-  #slices: Job[] = [];
+  readonly #face: WriterHost;
+  #queue: WriteJob[] = [];
+  #slices: WriteJob[] = [];
   #running = false;
   #dead = false;
 
-  constructor(connection: Connection, commands: readonly Command<never, unknown>[], face: WriterFace) {
+  constructor(
+    connection: DatabaseConnection,
+    { commands, hooks }: { commands: readonly Command<never, unknown>[]; hooks: WriteHooks },
+    face: WriterHost,
+  ) {
     this.#connection = connection;
+    this.#hooks = hooks;
     this.#commands = new Map(commands.map((command) => [command.name, command]));
     this.#face = face;
   }
 
-  submit(jobs: readonly Job[]): void {
+  submit(jobs: readonly WriteJob[]): void {
     this.#sort(jobs);
     if (this.#running) return;
     this.#running = true;
     void this.#loop();
   }
 
-  #sort(jobs: readonly Job[]): void {
+  #sort(jobs: readonly WriteJob[]): void {
     for (const job of jobs) (job.slice ? this.#slices : this.#queue).push(job);
   }
 
@@ -82,16 +88,16 @@ export class Writer {
 
   async #batch(): Promise<void> {
     const began = performance.now();
-    const jobs: Job[] = [];
-    const outcomes: Outcome[] = [];
+    const jobs: WriteJob[] = [];
+    const outcomes: CommandOutcome[] = [];
     if (!this.#begin()) return;
-    const run = async (job: Job): Promise<boolean> => {
+    const run = async (job: WriteJob): Promise<boolean> => {
       jobs.push(job);
       outcomes.push(await this.#one(job));
       return this.#connection.inTransaction;
     };
     let whole = true;
-    while (whole && jobs.length < MOST_COMMANDS && performance.now() - began < LONGEST_MS) {
+    while (whole && jobs.length < MAX_BATCH_COMMANDS && performance.now() - began < MAX_BATCH_MS) {
       if (this.#queue.length === 0) this.#sort(this.#face.more());
       const job = this.#queue.shift();
       if (job === undefined) break;
@@ -99,18 +105,18 @@ export class Writer {
     }
     const slice = whole ? this.#slices.shift() : undefined;
     if (slice !== undefined) whole = await run(slice);
-    // FULL, IOERR, NOMEM and INTERRUPT can end the whole transaction, not only the savepoint: then nothing of the
-    // batch is there, also not what had succeeded, and its commands run again one by one.
-    if (whole && this.#commit()) this.#tell(outcomes);
+    // FULL, IOERR, NOMEM and INTERRUPT can roll back the whole transaction, not only the savepoint. Then the batch is
+    // void and its commands run again one by one.
+    if (whole && this.#commit()) this.#respond(outcomes);
     else await this.#oneByOne(jobs);
   }
 
-  async #oneByOne(jobs: readonly Job[]): Promise<void> {
+  async #oneByOne(jobs: readonly WriteJob[]): Promise<void> {
     for (const job of jobs) {
       if (this.#dead || !this.#begin()) return;
       const outcome = await this.#one(job);
-      if (this.#connection.inTransaction && this.#commit()) this.#tell([outcome]);
-      else this.#tell([{ answer: outcome.answer.ok ? failed(job, full()) : outcome.answer, wakeUps: [] }]);
+      if (this.#connection.inTransaction && this.#commit()) this.#respond([outcome]);
+      else this.#respond([{ answer: outcome.answer.ok ? failed(job, full()) : outcome.answer, wakeUps: [] }]);
     }
   }
 
@@ -124,7 +130,10 @@ export class Writer {
     }
   }
 
-  /** False when nothing was committed. Never tries a failed flush again: the second try can lie. */
+  /**
+   * Commits; returns false if nothing was committed. Never repeats a failed flush: the second one may report success
+   * falsely.
+   */
   #commit(): boolean {
     try {
       this.#connection.run('COMMIT', []);
@@ -144,13 +153,13 @@ export class Writer {
     }
   }
 
-  async #one(job: Job): Promise<Outcome> {
-    const tx = new Transaction(this.#connection);
+  async #one(job: WriteJob): Promise<CommandOutcome> {
+    const tx = new StoreTransaction(this.#connection, this.#hooks);
     try {
       const command = this.#commands.get(job.name);
-      if (command === undefined) throw new Error(`no command is called ${job.name}`);
+      if (command === undefined) throw new Error(`unknown command ${job.name}`);
       this.#connection.run('SAVEPOINT command', []);
-      const value = await settledNow(command.run(tx, job.input as never, job.stamp));
+      const value = await requireSettled(command.run(tx, job.input as never, job.stamp));
       if (tx.uncaught !== undefined) throw tx.uncaught;
       const wakeUps = tx.revoke();
       this.#connection.run('RELEASE command', []);
@@ -169,12 +178,12 @@ export class Writer {
       this.#connection.run('ROLLBACK TO command', []);
       this.#connection.run('RELEASE command', []);
     } catch {
-      // The savepoint went with the transaction, or never was: void the batch.
+      // The savepoint was lost with the transaction, or never existed: void the batch.
       if (this.#connection.inTransaction) this.#rollback();
     }
   }
 
-  #tell(outcomes: readonly Outcome[]): void {
+  #respond(outcomes: readonly CommandOutcome[]): void {
     if (this.#dead) return;
     this.#face.answer(
       outcomes.map((outcome) => outcome.answer),
@@ -189,8 +198,8 @@ export class Writer {
   }
 }
 
-/** A body awaits nothing but `tx`, so it is settled before the next macrotask or it does not keep the rule. */
-async function settledNow<T>(body: Promise<T>): Promise<T> {
+/** Requires that a body settles before the next macrotask, since it may await only `tx`. */
+async function requireSettled<T>(body: Promise<T>): Promise<T> {
   let immediate: NodeJS.Immediate | undefined;
   const tooLate = new Promise<never>((_, reject) => {
     immediate = setImmediate(() => reject(new Error('a command awaited something other than its transaction')));
@@ -211,7 +220,7 @@ function full(): Error {
   return Object.assign(new Error('the disk is full'), { errcode: SQLITE.FULL });
 }
 
-function failed(job: Job, error: unknown): Answer {
+function failed(job: WriteJob, error: unknown): WriteResponse {
   return { id: job.id, ok: false, failure: toFailure(error) };
 }
 

@@ -1,15 +1,15 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { blobPath } from '../blob.ts';
-import type { Connection } from '../engine/connection.ts';
+import { blobPath } from '../blob/blob.ts';
+import type { DatabaseConnection } from '../engine/connection.ts';
 
-/** Where the octets of one blob are read from, from any place, on a thread that may wait for the disk. */
+/** Random access to the octets of one blob, on a thread that may block. */
 export interface Octets extends Disposable {
-  /** Clipped to what is there. */
+  /** Clipped to the size of the blob. */
   read(start: number, length: number): Uint8Array;
 }
 
-/** Opens a blob; one that is gone is empty. `blobs` is the directory of blob files. */
-export function openOctets(connection: Pick<Connection, 'get'>, blob: number, blobs: string): Octets {
+/** Opens a blob; a purged one is empty. `blobs` is the directory of blob files. */
+export function openOctets(connection: Pick<DatabaseConnection, 'get'>, blob: number, blobs: string): Octets {
   const row = connection.get<{ file: string | null; data: Uint8Array | null }>(
     'SELECT file, data FROM blob WHERE id = ?',
     [blob],
@@ -21,7 +21,7 @@ export function ofBytes(data: Uint8Array): Octets {
   return { read: (start, length) => data.subarray(start, start + length), [Symbol.dispose]: () => undefined };
 }
 
-/** A file that is gone is empty: its message was forgotten a moment ago. */
+/** A missing file is empty: its message was just purged. */
 export function ofFile(path: string): Octets {
   let file: number;
   try {

@@ -3,41 +3,41 @@ import type { Log, Meter } from '../../log.ts';
 import { StoreFailure } from '../engine/client.ts';
 import type { ThreadData } from '../engine/messages.ts';
 import type { Query } from '../engine/types.ts';
-import type { TextPlace } from './text-index.ts';
+import type { TextIndexPaths } from './text-index.ts';
 import type { FromText, ToText } from './text-thread.ts';
-import { type Searched, type TextAsked, TextWorker } from './text-worker.ts';
+import { type TextSearchResult, type TextSearchQuery, TextWorker } from './text-worker.ts';
 
-/** After the last commit, and after the first one at most: one that arrives is not slowed by its index. */
-const QUIET_MS = 2_000;
-const LATEST_MS = 60_000;
-/** At the end, before the thread is cut off. */
-const PATIENCE_MS = 1_000;
+/** Delay after the last commit, and at most after the first: indexing must not slow arriving mail. */
+const INDEX_DELAY_MS = 2_000;
+const MAX_INDEX_DELAY_MS = 60_000;
+/** Time for the thread to end before it is terminated. */
+const CLOSE_TIMEOUT_MS = 1_000;
 const SWEEP_EVERY_MS = 3_600_000;
-/** A thread costs 30 MB: one that nobody needs ends. */
+/** Idle time after which the thread ends, since it costs 30 MB. */
 const IDLE_MS = 15_000;
-/** After the thread broke, when nobody asks: what broke it may be there for long. */
-const AGAIN_MS = 60_000;
+/** Delay of a restart after a crash without requests, since the cause may persist. */
+const RESTART_DELAY_MS = 60_000;
 
-/** Full-text search as the store has it. */
+/** Full-text search of the store. */
 export interface TextSearch {
-  /** Mail was committed: it is indexed soon. Returns at once. */
+  /** Schedules indexing after a commit. Returns at once. */
   committed(): void;
-  search<I, O>(what: Query<I, O>, input: I, asked: TextAsked): Promise<Searched<O>>;
+  search<I, O>(what: Query<I, O>, input: I, query: TextSearchQuery): Promise<TextSearchResult<O>>;
   close(): Promise<void>;
 }
 
-interface Waiting {
-  resolve(value: Searched<never>): void;
+interface PendingSearch {
+  resolve(value: TextSearchResult<never>): void;
   reject(error: Error): void;
 }
 
-/** The main thread's end of the full-text thread, which starts when there is first something to do. */
+/** Client of the full-text thread, which starts on demand. */
 export class TextClient implements TextSearch {
   readonly #thread: URL;
-  readonly #place: TextPlace;
+  readonly #place: TextIndexPaths;
   readonly #log: Log;
   readonly #meter: Meter;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingSearch>();
   #worker: Worker | undefined;
   #id = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -46,10 +46,10 @@ export class TextClient implements TextSearch {
   #closed = false;
   #sweptAt = performance.now();
   #idle: NodeJS.Timeout | undefined;
-  /** What is asked while an idle thread ends: two would write one file. */
+  /** Requests during the end of an idle thread, since two threads must not write one file. */
   #later: ToText[] | undefined;
 
-  constructor(thread: URL, place: TextPlace, log: Log, meter: Meter) {
+  constructor(thread: URL, place: TextIndexPaths, log: Log, meter: Meter) {
     this.#thread = thread;
     this.#place = place;
     this.#log = log;
@@ -60,15 +60,15 @@ export class TextClient implements TextSearch {
     this.#latest = performance.now();
     if (this.#timer !== undefined || this.#closed) return;
     this.#first = this.#latest;
-    this.#arm(QUIET_MS);
+    this.#arm(INDEX_DELAY_MS);
   }
 
-  search<I, O>(what: Query<I, O>, input: I, asked: TextAsked): Promise<Searched<O>> {
+  search<I, O>(what: Query<I, O>, input: I, textQuery: TextSearchQuery): Promise<TextSearchResult<O>> {
     if (this.#closed) return Promise.resolve({ kind: 'unavailable' });
     const id = ++this.#id;
-    return new Promise<Searched<O>>((resolve, reject) => {
+    return new Promise<TextSearchResult<O>>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      this.#post({ kind: 'search', id, name: what.name, input, asked });
+      this.#post({ kind: 'search', id, name: what.name, input, textQuery });
     });
   }
 
@@ -80,8 +80,8 @@ export class TextClient implements TextSearch {
     if (worker === undefined) return;
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
     worker.postMessage({ kind: 'close' } satisfies ToText);
-    // A search may be under way, and a batch that is cut off is made again.
-    const impatient = setTimeout(() => void worker.terminate(), PATIENCE_MS);
+    // A search may be running; an interrupted batch is repeated.
+    const impatient = setTimeout(() => void worker.terminate(), CLOSE_TIMEOUT_MS);
     await ended;
     clearTimeout(impatient);
   }
@@ -93,7 +93,7 @@ export class TextClient implements TextSearch {
 
   #due(): void {
     const now = performance.now();
-    const left = Math.min(this.#latest + QUIET_MS, this.#first + LATEST_MS) - now;
+    const left = Math.min(this.#latest + INDEX_DELAY_MS, this.#first + MAX_INDEX_DELAY_MS) - now;
     if (left > 0) {
       this.#arm(left);
       return;
@@ -123,8 +123,8 @@ export class TextClient implements TextSearch {
     }, IDLE_MS).unref();
   }
 
-  /** An idle thread has ended: what was asked meanwhile begins another. */
-  #rested(later: readonly ToText[]): void {
+  /** Handles the end of an idle thread: pending requests start another. */
+  #onIdleExit(later: readonly ToText[]): void {
     this.#later = undefined;
     this.#worker = undefined;
     if (!this.#closed) for (const message of later) this.#post(message);
@@ -135,25 +135,25 @@ export class TextClient implements TextSearch {
     const worker = new Worker(this.#thread, { workerData, name: 'full text' });
     worker.unref();
     worker.on('message', (message: FromText) => this.#heard(message));
-    worker.on('error', (error) => this.#broke(worker, error as Error));
+    worker.on('error', (error) => this.#onCrash(worker, error as Error));
     worker.on('exit', () => {
-      if (this.#later === undefined) this.#broke(worker, new Error('the full-text thread ended'));
-      else this.#rested(this.#later);
+      if (this.#later === undefined) this.#onCrash(worker, new Error('the full-text thread ended'));
+      else this.#onIdleExit(this.#later);
     });
     return worker;
   }
 
-  /** Searches that were under way are told to come again; the next one, or mail, or time starts another thread. */
-  #broke(worker: Worker, error: Error): void {
+  /** Fails running searches as retryable; the next request or commit, or time, starts another thread. */
+  #onCrash(worker: Worker, error: Error): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
     clearTimeout(this.#idle);
     for (const waiting of this.#waiting.values()) waiting.resolve({ kind: 'unavailable' });
     this.#waiting.clear();
     if (this.#closed) return;
-    this.#log.error({ err: error }, 'the full-text thread broke and is started again');
+    this.#log.error({ err: error }, 'the full-text thread failed and will be restarted');
     this.#meter.count('text_failures_total');
-    if (this.#timer === undefined) this.#arm(AGAIN_MS);
+    if (this.#timer === undefined) this.#arm(RESTART_DELAY_MS);
   }
 
   #measure({ how, name, value }: FromText & { kind: 'measured' }): void {
@@ -168,26 +168,26 @@ export class TextClient implements TextSearch {
     if (message.kind !== 'searched' && message.kind !== 'failed') return;
     const waiting = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);
-    if (message.kind === 'searched') waiting?.resolve(message.searched as Searched<never>);
+    if (message.kind === 'searched') waiting?.resolve(message.searched as TextSearchResult<never>);
     else waiting?.reject(new StoreFailure({ message: message.message, stack: message.stack, reason: 'fault' }));
     this.#rest();
   }
 }
 
-/** On the calling thread, without a life of its own: it indexes when it is asked. */
+/** Full-text search on the calling thread, which indexes only on search. */
 export class LocalText implements TextSearch {
   readonly #worker: TextWorker;
 
-  constructor(place: TextPlace, log: Log, meter: Meter) {
+  constructor(place: TextIndexPaths, log: Log, meter: Meter) {
     this.#worker = new TextWorker(place, log, meter);
   }
 
   committed(): void {
-    // The next search brings the index up to date.
+    // The next search updates the index.
   }
 
-  search<I, O>(what: Query<I, O>, input: I, asked: TextAsked): Promise<Searched<O>> {
-    return this.#worker.search(what, input, asked);
+  search<I, O>(what: Query<I, O>, input: I, textQuery: TextSearchQuery): Promise<TextSearchResult<O>> {
+    return this.#worker.search(what, input, textQuery);
   }
 
   close(): Promise<void> {

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { Connection, SQLITE, sqliteCode } from '../engine/connection.ts';
+import { DatabaseConnection, SQLITE, sqliteCode } from '../engine/connection.ts';
 
-/** Raised when what is indexed, or how, changes: the file is made again. */
+/** Format version; a change rebuilds the file. */
 const VERSION = 1;
 
 /** SQLITE_NOTADB. */
@@ -18,21 +18,20 @@ CREATE TABLE progress (
 CREATE TABLE origin (
   born INTEGER NOT NULL                  -- of the mail database that this file follows
 ) STRICT;
--- rowid = email id. The words come as mail/message/words.ts makes them; here they are only parted at blanks.
+-- rowid = email id. The words come as mail/message/word-tokens.ts makes them; here they are only parted at blanks.
 CREATE VIRTUAL TABLE message_text USING fts5(subject, from_, to_, cc_, bcc_, body, attach,
   content='', contentless_delete=1, tokenize="unicode61 remove_diacritics 0 categories 'L* N* Co M*'");`;
 
 /**
- * Opens the full-text file with the mail database beside it, read-only, under one connection: a query sees both in one
- * snapshot. A file that is damaged, of another database, of another version or ahead of the mail database (which came
- * out of a backup) is made anew: everything in it can be made again. `damaged`: its use has shown so, though it opens.
- * Throws when not even that can be done.
+ * Opens the full-text file with the mail database attached read-only: a query reads both in one snapshot. Rebuilds a
+ * file that is damaged, of another database or version, or ahead of the mail database (restored from a backup).
+ * `damaged`: damage was detected in use, although the file opens. Throws if a rebuild fails.
  */
 export function openTextFile(
   path: string,
   database: string,
   damaged = false,
-): { connection: Connection; fresh: string | undefined } {
+): { connection: DatabaseConnection; fresh: string | undefined } {
   try {
     const connection = open(path, database);
     const flaw = damaged ? 'it was damaged' : flawOf(connection);
@@ -45,28 +44,28 @@ export function openTextFile(
   }
 }
 
-/** The file itself is no longer to be trusted. */
+/** Reports whether an error means that the file is corrupt. */
 export function isDamaged(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === SQLITE.CORRUPT || code === NOT_A_DATABASE;
 }
 
-function open(path: string, database: string): Connection {
+function open(path: string, database: string): DatabaseConnection {
   const db = new DatabaseSync(path, { timeout: 5000 });
   try {
-    // Losing the last second in a power cut is allowed here: progress goes with what it tells of.
+    // A power cut may lose the last second: the progress is in the same file.
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY');
     db.prepare('ATTACH ? AS mail').run(`${pathToFileURL(database).href}?mode=ro`);
     db.exec('PRAGMA main.cache_size = -16384; PRAGMA mail.cache_size = -16384');
-    return new Connection(db);
+    return new DatabaseConnection(db);
   } catch (error) {
     db.close();
     throw error;
   }
 }
 
-/** Nobody else has the file open. Removing opens nothing, so no lock of SQLite's is lost. */
-function anew(path: string, database: string): Connection {
+/** No other connection exists. Removing opens no file, so no SQLite lock is lost. */
+function anew(path: string, database: string): DatabaseConnection {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${suffix}`, { force: true });
   const connection = open(path, database);
   try {
@@ -80,8 +79,8 @@ function anew(path: string, database: string): Connection {
   }
 }
 
-/** Why the file cannot be gone on with. */
-function flawOf(connection: Connection): string | undefined {
+/** Reason why the file must be rebuilt, or undefined. */
+function flawOf(connection: DatabaseConnection): string | undefined {
   const version = connection.get<{ user_version: number }>('PRAGMA main.user_version', [])?.user_version;
   if (version !== VERSION) return version === 0 ? 'there was none' : 'it is of another version';
   const born = connection.get<{ born: number }>('SELECT born FROM origin', [])?.born;
@@ -94,8 +93,8 @@ function flawOf(connection: Connection): string | undefined {
   return ahead === undefined ? undefined : 'the database was put back to an earlier time';
 }
 
-/** When the mail database was made, in ms: no two are the same. */
-function bornOf(connection: Connection): number {
+/** Creation time of the mail database, ms, which identifies it. */
+function bornOf(connection: DatabaseConnection): number {
   const row = connection.get<{ at: number | null }>('SELECT min(at) AS at FROM mail.migration', []);
   return row?.at ?? 0;
 }

@@ -2,31 +2,32 @@ import type { Log } from '../../log.ts';
 import { unpackParts } from '../../message/parts.ts';
 import { type HeaderTexts, headerTexts, type PartTexts, partTexts } from '../../message/search-text.ts';
 import { withoutLinks } from '../../message/secret-link.ts';
-import { segment } from '../../message/words.ts';
-import { type Connection, sqliteCode } from '../engine/connection.ts';
+import { segment } from '../../message/word-tokens.ts';
+import { type DatabaseConnection, sqliteCode } from '../engine/connection.ts';
 import { Reader } from '../engine/reader.ts';
 import type { Query, Read } from '../engine/types.ts';
-import { openOctets } from './message-octets.ts';
+import { BlobUnreadable, isUnreadable } from '../blob/unreadable.ts';
+import { openOctets, type Octets } from './message-octets.ts';
 import { openTextFile } from './text-file.ts';
 
-/** Ids of an account's emails lie between this and the next multiple. */
+/** Number of ids reserved for the emails of one account. */
 const ACCOUNT_SPAN = 2 ** 32;
-/** Messages of one transaction, and how long one may take: a search waits for it. */
+/** Maximum messages and duration of one transaction, since a search waits for it. */
 const BATCH = 50;
 const BATCH_MS = 25;
-/** Rows that one step of the sweep looks at. */
+/** Rows of one sweep step. */
 const SWEPT = 2000;
 
-export interface TextPlace {
-  /** The full-text file. */
+export interface TextIndexPaths {
+  /** Path of the full-text file. */
   path: string;
-  /** The mail database. */
+  /** Path of the mail database. */
   database: string;
   /** Directory of blob files. */
   blobs: string;
 }
 
-/** What keeps a file from being read now and not for ever. */
+/** Transient errors of reading a file. */
 const PASSING: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR']);
 
 interface Texts {
@@ -42,35 +43,34 @@ const NO_TEXTS: Texts = {
 interface Waiting extends Record<string, number | string | null> {
   id: number;
   blob_id: number;
-  veiled_from: number | null;
+  redacted_from: number | null;
   received_at: number;
   header_length: number;
   parts: string;
 }
 
 /**
- * The full-text file and how it follows the mail database. Everything here is synchronous and short; who calls it decides
- * when. One at a time: no step may run while a query of {@link query} is open, which both see to by never waiting for
- * anything but the connection.
+ * The full-text index of the mail database. Synchronous, in short steps; the caller schedules them. No step may run
+ * while a query of {@link query} is open, which holds since both await only the connection.
  */
 export class TextIndex {
-  readonly #place: TextPlace;
+  readonly #place: TextIndexPaths;
   readonly #log: Log;
-  readonly #connection: Connection;
+  readonly #connection: DatabaseConnection;
   readonly #reader: Reader;
   #last = 0;
   #sweptTo = 0;
 
-  constructor(place: TextPlace, log: Log, damaged = false) {
+  constructor(place: TextIndexPaths, log: Log, damaged = false) {
     this.#place = place;
     this.#log = log;
     const { connection, fresh } = openTextFile(place.path, place.database, damaged);
-    if (fresh !== undefined) log.info({ because: fresh }, 'the full-text index is being made');
+    if (fresh !== undefined) log.info({ because: fresh }, 'rebuilding the full-text index');
     this.#connection = connection;
     this.#reader = new Reader(connection);
   }
 
-  /** Indexes a batch of the next account that is behind. Answers how many messages; 0: all is indexed. */
+  /** Indexes a batch of the next account with unindexed messages. Returns their number; 0: all is indexed. */
   step(): number {
     const account = this.#nextBehind(this.#last) ?? this.#nextBehind(0);
     if (account === undefined) return 0;
@@ -78,34 +78,38 @@ export class TextIndex {
     return this.advance(account);
   }
 
-  /** Indexes a batch of one account, in one transaction with the note of how far it is. */
+  /** Indexes a batch of one account, in one transaction with its progress. */
   advance(account: number): number {
     const connection = this.#connection;
+    // Read before the transaction: an error at a damaged page of the mail would end it.
+    const rows = this.#waiting(account);
+    const until = performance.now() + BATCH_MS;
+    const read: Texts[] = [];
+    while (read.length < rows.length && (read.length === 0 || performance.now() < until)) {
+      read.push(this.#textsOrNone(rows[read.length]!));
+    }
     connection.script('BEGIN');
     try {
-      const rows = this.#waiting(account);
-      const until = performance.now() + BATCH_MS;
-      let done = 0;
-      while (done < rows.length && (done === 0 || performance.now() < until)) this.#add(rows[done++]!);
-      const last = rows[done - 1];
+      for (const [at, texts] of read.entries()) this.#add(rows[at]!.id, texts);
+      const last = rows[read.length - 1];
       if (last !== undefined) this.#note(account, last.id, last.received_at);
-      // What has no row any more was forgotten before it was indexed.
+      // Messages without a row were purged before they were indexed.
       else this.#note(account, account * ACCOUNT_SPAN + this.#target(account), 0);
       connection.script('COMMIT');
-      return Math.max(done, 1);
+      return Math.max(read.length, 1);
     } catch (error) {
       if (connection.inTransaction) connection.script('ROLLBACK');
       throw error;
     }
   }
 
-  /** How many messages an account was given, and how many of them are not indexed yet. */
-  standing(account: number): { left: number; total: number } {
+  /** Numbers of an account's assigned and unindexed messages. */
+  progress(account: number): { left: number; total: number } {
     const total = this.#target(account);
     return { left: Math.max(0, total - (this.#progress(account) % ACCOUNT_SPAN)), total };
   }
 
-  /** Takes out a slice of what the mail database no longer has, and lets the index merge. True: there is more to look at. */
+  /** Removes a slice of purged messages, and lets the index merge. True: there is more to check. */
   sweep(): boolean {
     const connection = this.#connection;
     const end = connection.get<{ id: number | null }>(
@@ -138,7 +142,7 @@ export class TextIndex {
     return true;
   }
 
-  /** Messages of all accounts that are not indexed yet. */
+  /** Number of unindexed messages of all accounts. */
   backlog(): number {
     const row = this.#connection.get<{ left: number | null }>(
       `SELECT sum(max(0, a.id * 4294967296 + a.email_seq - coalesce(p.upto, a.id * 4294967296))) AS left
@@ -149,12 +153,12 @@ export class TextIndex {
   }
 
   /**
-   * Runs a query that may use `message_text` beside the mail database, in one snapshot of both. Undefined: in that
-   * snapshot the account has messages that are not indexed; the query would miss them in a state that has them.
+   * Runs a query that may use `message_text` and the mail database in one snapshot. Undefined: the account has
+   * unindexed messages in that snapshot, which the query would miss.
    */
   query<I, O>(what: Query<I, O>, input: I, account: number): Promise<{ value: O } | undefined> {
     const run = async (rx: Read): Promise<{ value: O } | undefined> =>
-      this.standing(account).left > 0 ? undefined : { value: await what.run(rx, input) };
+      this.progress(account).left > 0 ? undefined : { value: await what.run(rx, input) };
     return this.#reader.query({ kind: 'query', name: what.name, run }, undefined);
   }
 
@@ -173,37 +177,48 @@ export class TextIndex {
 
   #waiting(account: number): Waiting[] {
     return this.#connection.all<Waiting>(
-      `SELECT e.id, e.blob_id, e.veiled_from, e.received_at, m.header_length, m.parts FROM email e JOIN email_meta m ON m.email_id = e.id
+      `SELECT e.id, e.blob_id, e.redacted_from, e.received_at, m.header_length, m.parts FROM email e JOIN email_meta m ON m.email_id = e.id
        WHERE e.id > ? AND e.id < ? ORDER BY e.id LIMIT ?`,
       [this.#progress(account), (account + 1) * ACCOUNT_SPAN, BATCH],
     );
   }
 
-  #add(row: Waiting): void {
-    const { header, part } = this.#textsOrNone(row);
+  #add(email: number, { header, part }: Texts): void {
     this.#connection.run(
       'INSERT INTO message_text (rowid, subject, from_, to_, cc_, bcc_, body, attach) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-      [row.id, ...[header.subject, header.from, header.to, header.cc, header.bcc, part.body, part.attach].map(segment)],
+      [email, ...[header.subject, header.from, header.to, header.cc, header.bcc, part.body, part.attach].map(segment)],
     );
   }
 
-  /** Behind a message that cannot be read come others: it is found by no word, and they are not kept waiting for ever. */
+  /** Skips an unreadable message so that it does not block later ones; no search finds it. */
   #textsOrNone(row: Waiting): Texts {
     try {
       return this.#texts(row);
     } catch (error) {
       if (sqliteCode(error) !== 0 || PASSING.has(String((error as NodeJS.ErrnoException).code))) throw error;
-      this.#log.warn({ err: error, email: row.id, blob: row.blob_id }, 'a message is not searched by its words');
+      this.#log.warn(
+        { err: error, email: row.id, blob: row.blob_id },
+        'failed to index a message, full-text search will not find it',
+      );
       return NO_TEXTS;
     }
   }
 
   #texts(row: Waiting): Texts {
-    using octets = openOctets(this.#connection, row.blob_id, this.#place.blobs);
+    using octets = this.#openOctets(row.blob_id);
     const header = headerTexts(octets.read(0, row.header_length));
     const part = partTexts((start, length) => octets.read(start, length), unpackParts(row.parts));
-    // Who may ask by words, and be told nothing else, could still guess a secret by its beginning, letter by letter.
-    return { header, part: row.veiled_from === null ? part : { body: withoutLinks(part.body), attach: '' } };
+    // Search results alone would reveal a secret by its prefix, letter by letter, so redacted text is not indexed.
+    return { header, part: row.redacted_from === null ? part : { body: withoutLinks(part.body), attach: '' } };
+  }
+
+  /** Throws {@link BlobUnreadable} for a damaged page of the mail database, which is no damage of the index. */
+  #openOctets(blob: number): Octets {
+    try {
+      return openOctets(this.#connection, blob, this.#place.blobs);
+    } catch (error) {
+      throw isUnreadable(error) ? new BlobUnreadable(blob, (error as Error).message, { cause: error }) : error;
+    }
   }
 
   #note(account: number, upto: number, mark: number): void {

@@ -1,34 +1,34 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Log, Meter } from '../../log.ts';
 import type { Query } from '../engine/types.ts';
-import type { TextPlace } from './text-index.ts';
-import { type Searched, type TextAsked, TextWorker } from './text-worker.ts';
+import type { TextIndexPaths } from './text-index.ts';
+import { type TextSearchResult, type TextSearchQuery, TextWorker } from './text-worker.ts';
 
-/** What crosses between the main thread and the full-text thread. */
+/** Messages between the main thread and the full-text thread. */
 export type ToText =
   | { kind: 'wake'; sweep: boolean }
-  | { kind: 'search'; id: number; name: string; input: unknown; asked: TextAsked }
+  | { kind: 'search'; id: number; name: string; input: unknown; textQuery: TextSearchQuery }
   | { kind: 'close' };
 
 export type FromText =
-  | { kind: 'searched'; id: number; searched: Searched<unknown> }
+  | { kind: 'searched'; id: number; searched: TextSearchResult<unknown> }
   | { kind: 'failed'; id: number; message: string; stack: string }
   | { kind: 'said'; level: 'info' | 'warn'; fields: object; text: string }
   | { kind: 'measured'; how: 'gauge' | 'observe' | 'count'; name: string; value: number }
-  /** What it was woken for is done. */
+  /** The pending work is done. */
   | { kind: 'idle' }
   | { kind: 'closed' };
 
-/** The body of the full-text thread. */
-export function runText(port: MessagePort, place: TextPlace, list: readonly Query<never, unknown>[]): void {
+/** Runs the full-text thread. */
+export function runTextThread(port: MessagePort, place: TextIndexPaths, list: readonly Query<never, unknown>[]): void {
   const queries = new Map(list.map((query) => [query.name, query]));
   const say = (message: FromText): void => port.postMessage(message);
   const worker = new TextWorker(place, logTo(say), meterTo(say));
-  const search = async ({ id, name, input, asked }: ToText & { kind: 'search' }): Promise<void> => {
+  const search = async ({ id, name, input, textQuery }: ToText & { kind: 'search' }): Promise<void> => {
     try {
       const query = queries.get(name);
-      if (query === undefined) throw new Error(`no query is called ${name}`);
-      say({ kind: 'searched', id, searched: await worker.search(query, input as never, asked) });
+      if (query === undefined) throw new Error(`unknown query ${name}`);
+      say({ kind: 'searched', id, searched: await worker.search(query, input as never, textQuery) });
     } catch (error) {
       const { message, stack } = error as Error;
       say({ kind: 'failed', id, message, stack: stack ?? '' });
@@ -45,7 +45,7 @@ export function runText(port: MessagePort, place: TextPlace, list: readonly Quer
   });
 }
 
-/** Errors lose what they are on the way: their text goes. */
+/** Errors lose their class between threads, so their text is sent. */
 function logTo(say: (message: FromText) => void): Log {
   const line =
     (level: 'info' | 'warn') =>
@@ -56,7 +56,7 @@ function logTo(say: (message: FromText) => void): Log {
   return { debug: () => undefined, info: line('info'), warn: line('warn'), error: line('warn') };
 }
 
-/** What is measured here has no labels. */
+/** These metrics have no labels. */
 function meterTo(say: (message: FromText) => void): Meter {
   return {
     count: (name, _labels, value = 1) => say({ kind: 'measured', how: 'count', name, value }),

@@ -1,35 +1,35 @@
-import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop, setTimeout as pause } from 'node:timers/promises';
 import type { Log, Meter } from '../../log.ts';
 import { sqliteCode } from '../engine/connection.ts';
 import type { Query } from '../engine/types.ts';
 import { isDamaged } from './text-file.ts';
-import { TextIndex, type TextPlace } from './text-index.ts';
+import { TextIndex, type TextIndexPaths } from './text-index.ts';
 
-/** What a text search is answered with. */
-export type Searched<O> =
+/** Result of a text search. */
+export type TextSearchResult<O> =
   | { kind: 'found'; value: O }
-  /** Not all of the account's messages are indexed yet, and waiting for it took too long. */
+  /** Some messages of the account are not indexed yet, and the wait timed out. */
   | { kind: 'behind'; indexed: number; total: number }
-  /** The index cannot be used now; it makes itself anew. */
+  /** The index is unusable now and will be rebuilt. */
   | { kind: 'unavailable' };
 
-export interface TextAsked {
+export interface TextSearchQuery {
   account: number;
-  /** How long the search waits for messages that are not indexed yet, in ms. */
+  /** Maximum wait for unindexed messages, ms. */
   patienceMs: number;
 }
 
-/** Between two batches, for as long as nobody waits: arriving mail goes first. */
+/** Pause between two batches without waiting searches, so that arriving mail goes first. */
 const PAUSE_MS = 40;
 const SWEEP_PAUSE_MS = 250;
-/** After an error, such as a full disk. */
+/** Pause after an error, such as a full disk. */
 const AGAIN_MS = 60_000;
-/** How often it is told how much is left, while there is some. */
-const TOLD_MS = 1_000;
+/** Interval of progress reports. */
+const REPORT_INTERVAL_MS = 1_000;
 
-/** Follows the mail database with the index when it is told to, and searches. One a thread. */
+/** Keeps the index up to date and searches it. One per thread. */
 export class TextWorker {
-  readonly #place: TextPlace;
+  readonly #place: TextIndexPaths;
   readonly #log: Log;
   readonly #meter: Meter;
   readonly #stop = new AbortController();
@@ -37,23 +37,27 @@ export class TextWorker {
   #following: Promise<void> | undefined;
   #failedAt = Number.NEGATIVE_INFINITY;
   #damaged = false;
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #reportedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(place: TextPlace, log: Log, meter: Meter) {
+  constructor(place: TextIndexPaths, log: Log, meter: Meter) {
     this.#place = place;
     this.#log = log;
     this.#meter = meter;
   }
 
-  /** Something may have been committed; with `sweep`, something may have been forgotten. Resolves when all is followed. */
+  /** Indexes new messages; with `sweep`, removes purged ones. Resolves when all is indexed. */
   async wake(sweep: boolean): Promise<void> {
     if (performance.now() - this.#failedAt < AGAIN_MS || this.#stop.signal.aborted) return;
     this.#following ??= this.#follow(sweep).finally(() => (this.#following = undefined));
     await this.#following;
   }
 
-  /** Brings the account up to date, then runs the query. Throws only what the query throws of itself. */
-  async search<I, O>(what: Query<I, O>, input: I, { account, patienceMs }: TextAsked): Promise<Searched<O>> {
+  /** Indexes the account, then runs the query. Throws only errors of the query itself. */
+  async search<I, O>(
+    what: Query<I, O>,
+    input: I,
+    { account, patienceMs }: TextSearchQuery,
+  ): Promise<TextSearchResult<O>> {
     const until = performance.now() + patienceMs;
     try {
       for (;;) {
@@ -69,7 +73,7 @@ export class TextWorker {
     }
   }
 
-  /** One whole look for what the mail database has forgotten. */
+  /** One complete sweep for purged messages. */
   async sweep(pauseMs = SWEEP_PAUSE_MS): Promise<void> {
     while (this.#open().sweep()) await pause(pauseMs, undefined, { signal: this.#stop.signal, ref: false });
   }
@@ -95,8 +99,8 @@ export class TextWorker {
     const done = run(this.#open());
     const now = performance.now();
     if (done > 0) this.#meter.observe('text_batch_seconds', (now - began) / 1000);
-    if (done > 0 && now - this.#toldAt < TOLD_MS) return done;
-    this.#toldAt = now;
+    if (done > 0 && now - this.#reportedAt < REPORT_INTERVAL_MS) return done;
+    this.#reportedAt = now;
     this.#meter.gauge('text_backlog_messages', this.#open().backlog());
     return done;
   }
@@ -107,14 +111,14 @@ export class TextWorker {
     return this.#index;
   }
 
-  async #catchUp(account: number, until: number): Promise<Searched<never> | undefined> {
+  async #catchUp(account: number, until: number): Promise<TextSearchResult<never> | undefined> {
     try {
       for (;;) {
-        const { left, total } = this.#open().standing(account);
+        const { left, total } = this.#open().progress(account);
         if (left === 0) return undefined;
         if (performance.now() > until) return { kind: 'behind', indexed: total - left, total };
         this.#batch((index) => index.advance(account));
-        await turn();
+        await yieldToEventLoop();
       }
     } catch (error) {
       this.#failed(error);
@@ -122,9 +126,12 @@ export class TextWorker {
     }
   }
 
-  /** Mail goes on whatever happens here. What is damaged is made anew at the next use, what fails is left alone a while. */
+  /**
+   * Handles an index error without affecting mail: a damaged file is rebuilt at the next use, other failures pause the
+   * index.
+   */
   #failed(error: unknown): void {
-    this.#log.warn({ err: error }, 'the full-text index could not be used');
+    this.#log.warn({ err: error }, 'failed to use the full-text index, will retry');
     this.#meter.count('text_failures_total');
     this.#damaged = isDamaged(error);
     if (!this.#damaged) this.#failedAt = performance.now();

@@ -1,22 +1,72 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import type { Caller } from '../../operations/caller.ts';
+import type { Caller } from '../../core/caller.ts';
 import { visibleTo } from '../../operations/description.ts';
-import { operations } from '../../operations/loaded.ts';
-import type { Operation } from '../../operations/operation.ts';
-import { type Refusal, REFUSALS } from '../../operations/refusal.ts';
-import type { World } from '../../operations/world.ts';
-import { DOCUMENTS } from './documents.ts';
+import { operations } from '../../operations/lazy-catalogue.ts';
+import type { Operation } from '../../core/operation.ts';
+import { type Refusal, REFUSALS } from '../../core/refusal.ts';
+import type { AppContext } from '../../core/app-context.ts';
 import { isTemplate, kindOf, KINDS, type ResourceKind } from './kinds.ts';
+import { readFile } from 'node:fs/promises';
 
-/** Documents change with the version; mail changes at any time. */
-const FRESH = { documents: 3_600_000, mail: 0 };
+const DOCS = new URL('../../../docs/', import.meta.url);
+
+/** A documentation resource for agents. */
+interface AgentDocument {
+  readonly uri: string;
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly text: () => Promise<string>;
+}
+
+const page = (name: string) => (): Promise<string> => readFile(new URL(name, DOCS), 'utf8');
+
+const DOCUMENTS: readonly AgentDocument[] = [
+  {
+    uri: 'docs://guide',
+    name: 'guide',
+    title: 'Guide',
+    description: 'From no account to a mailbox that sends and receives.',
+    text: page('quickstart-agent.md'),
+  },
+  {
+    uri: 'docs://errors',
+    name: 'errors',
+    title: 'Refusals',
+    description: 'Format of refusals, and all codes.',
+    text: async () => errorsText(),
+  },
+  {
+    uri: 'docs://safety',
+    name: 'safety',
+    title: 'Reading safely',
+    description: 'How untrusted text is marked, and what is never trusted.',
+    text: page('reading.md'),
+  },
+];
+
+function errorsText(): string {
+  return [
+    '# Refusals',
+    '',
+    'Every refusal is one object: `{"error": "<code>", "message": "<what to do next>", "requestId": "req_..."}`. Tools return it with `isError`, REST with a status. Do what the message says; with `retryAfterSeconds` come back after that time, and with `issues` change the arguments that are named.',
+    '',
+    '| code | status |',
+    '|---|---|',
+    ...Object.entries(REFUSALS).map(([code, status]) => `| ${code} | ${status} |`),
+    '',
+  ].join('\n');
+}
+
+/** Cache lifetimes, ms: documents change with the version, mail at any time. */
+const TTL = { documents: 3_600_000, mail: 0 };
 const PRIVATE = 'private' as const;
 
-/** The fixed resources that a caller can be shown. */
+/** Fixed resources visible to the caller. */
 export async function listResources(caller: Caller): Promise<object> {
   const kinds = (await known(caller)).filter((one) => !isTemplate(one));
   const documents = DOCUMENTS.map(({ text: _text, ...shown }) => ({ ...shown, mimeType: 'text/markdown' }));
-  return { resources: [...kinds.map(shown), ...documents], ttlMs: FRESH.documents, cacheScope: PRIVATE };
+  return { resources: [...kinds.map(shown), ...documents], ttlMs: TTL.documents, cacheScope: PRIVATE };
 }
 
 export async function listTemplates(caller: Caller): Promise<object> {
@@ -25,26 +75,26 @@ export async function listTemplates(caller: Caller): Promise<object> {
     const { uri: uriTemplate, ...rest } = shown(one);
     return { uriTemplate, ...rest };
   });
-  return { resourceTemplates: templates, ttlMs: FRESH.documents, cacheScope: PRIVATE };
+  return { resourceTemplates: templates, ttlMs: TTL.documents, cacheScope: PRIVATE };
 }
 
-/** What stands under an address, by the operation that it is, with that operation's limits. */
-export async function readResource(world: World, caller: Caller, uri: string): Promise<object> {
+/** Reads a resource by calling its operation. */
+export async function readResource(context: AppContext, caller: Caller, uri: string): Promise<object> {
   const document = DOCUMENTS.find((one) => one.uri === uri);
   if (document !== undefined) {
     const contents = [{ uri, mimeType: 'text/markdown', text: await document.text() }];
-    return { contents, ttlMs: FRESH.documents, cacheScope: PRIVATE };
+    return { contents, ttlMs: TTL.documents, cacheScope: PRIVATE };
   }
   const found = kindOf(uri);
   const operation = found && (await operationOf(found.kind));
-  if (found === undefined || operation === undefined) throw notThere(uri);
+  if (found === undefined || operation === undefined) throw notFound(uri);
   const { perform } = await operations();
-  const outcome = await perform(world, operation, caller, found.kind.args(found.values));
+  const outcome = await perform(context, operation, caller, found.kind.args(found.values));
   if (outcome.kind === 'refused') throw refused(outcome.refusal, uri);
-  return { contents: [contentOf(uri, found.kind, outcome.result)], ttlMs: FRESH.mail, cacheScope: PRIVATE };
+  return { contents: [contentOf(uri, found.kind, outcome.result)], ttlMs: TTL.mail, cacheScope: PRIVATE };
 }
 
-/** Octets stay octets, and whose they are stands beside them. */
+/** Raw content as a base64 blob, marked untrusted. */
 function contentOf(uri: string, { mimeType }: ResourceKind, result: Record<string, unknown>): object {
   if (mimeType === 'application/json') return { uri, mimeType, text: JSON.stringify(result) };
   const { octets: blob, source } = result;
@@ -64,12 +114,12 @@ function shown({ uri, name, title, description, mimeType }: ResourceKind) {
   return { uri, name, title, description, mimeType };
 }
 
-function notThere(uri: string): ProtocolError {
+function notFound(uri: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, 'Resource not found', { uri: uri.slice(0, 1000) });
 }
 
-/** What there is not and what is named wrongly are one; other refusals keep their words, under the status of REST. */
+/** Maps not_found and invalid_arguments to one error; others keep their message, with the REST status as code. */
 function refused(refusal: Refusal, uri: string): ProtocolError {
-  if (refusal.error === 'not_found' || refusal.error === 'invalid_arguments') return notThere(uri);
+  if (refusal.error === 'not_found' || refusal.error === 'invalid_arguments') return notFound(uri);
   return new ProtocolError(REFUSALS[refusal.error], refusal.message, refusal);
 }

@@ -1,13 +1,13 @@
 import type { Server } from '@modelcontextprotocol/server';
-import type { Caller } from '../../operations/caller.ts';
-import type { World } from '../../operations/world.ts';
+import type { Caller } from '../../core/caller.ts';
+import type { AppContext } from '../../core/app-context.ts';
 
 const reading = () => import('./read.ts');
 const prompting = () => import('./prompts.ts');
 const completing = () => import('./complete.ts');
 
-/** Resources, prompts and completion for one caller. What they need is loaded when somebody asks for it. */
-export function serveResources(world: World, server: Server, caller: Caller): void {
+/** Registers resources, prompts and completion for one caller. Loads their modules on demand. */
+export function serveResources(context: AppContext, server: Server, caller: Caller): void {
   server.setRequestHandler('resources/list', async () => (await (await reading()).listResources(caller)) as never);
   server.setRequestHandler(
     'resources/templates/list',
@@ -15,7 +15,7 @@ export function serveResources(world: World, server: Server, caller: Caller): vo
   );
   server.setRequestHandler(
     'resources/read',
-    async ({ params }) => (await (await reading()).readResource(world, caller, params.uri)) as never,
+    async ({ params }) => (await (await reading()).readResource(context, caller, params.uri)) as never,
   );
   server.setRequestHandler('prompts/list', async () => (await prompting()).listPrompts() as never);
   server.setRequestHandler(
@@ -25,6 +25,6 @@ export function serveResources(world: World, server: Server, caller: Caller): vo
   server.setRequestHandler(
     'completion/complete',
     async ({ params: { argument } }) =>
-      (await (await completing()).complete(world, caller, argument.name, argument.value)) as never,
+      (await (await completing()).complete(context, caller, argument.name, argument.value)) as never,
   );
 }

@@ -1,27 +1,27 @@
 import { z } from 'zod';
-import { accountsOf } from '../../../mail/store/account.ts';
-import { type DomainInfo, domainsOf } from '../../../mail/store/domain.ts';
-import { domainSetup } from '../../accounts/setup.ts';
-import { publicId } from '../../ids.ts';
+import { accountsOf } from '../../../mail/store/account/account.ts';
+import { type DomainInfo, domainsOf } from '../../../mail/store/address/domain.ts';
+import { domainSetup } from '../../domains/setup.ts';
+import { publicId } from '../../core/ids.ts';
 import { listProjects } from '../../organizations/commands.ts';
 import { visibleTo } from '../description.ts';
 import { Identity, identify } from '../identity/whoami.ts';
-import { type Call, operation, TOOLSETS } from '../operation.ts';
+import { type Call, operation, TOOLSETS } from '../../core/operation.ts';
 import { allowedAccounts, allowedProjects } from '../scope.ts';
 import { gateStatus } from './gate.ts';
 
-const MOST_MAILBOXES = 20;
+const MAX_MAILBOXES = 20;
 const REVEAL = 'Get the login of a mailbox: reveal_email_credentials.';
 
 export const bootstrap = operation({
   name: 'bootstrap',
-  title: 'Get your bearings',
+  title: 'Get an overview',
   toolset: 'core',
   core: true,
   reach: 'any',
   action: 'identity',
   description:
-    'One call that orients an agent: who it is, its projects, domains and first 20 mailboxes, the toolsets there are, and what to do next. Changes nothing.',
+    'Returns who the agent is, its projects, domains and first 20 mailboxes, the available toolsets, and the next steps. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({}),
   output: z.object({
@@ -50,9 +50,7 @@ export const bootstrap = operation({
         .filter((one) => inside?.includes(one.id) ?? true)
         .map((one) => ({ id: publicId('project', one.id), name: one.name })),
       domains: domains.map(shownDomain),
-      mailboxes: mine
-        .slice(0, MOST_MAILBOXES)
-        .map((one) => ({ id: publicId('mailbox', one.id), address: one.address })),
+      mailboxes: mine.slice(0, MAX_MAILBOXES).map((one) => ({ id: publicId('mailbox', one.id), address: one.address })),
       toolsets: await toolsets(call),
       nextSteps: nextSteps(call, {
         gateOpen: gate.open,
@@ -64,7 +62,7 @@ export const bootstrap = operation({
   },
 });
 
-/** None for a token of one service or of some mailboxes: it can do nothing with them. */
+/** Empty for a token of one service or some mailboxes, which cannot use them. */
 async function domainsSeen({ store, tenant, caller }: Call): Promise<DomainInfo[]> {
   if (caller.service !== null || caller.mailboxes !== null) return [];
   const all = await store.read(domainsOf, { tenant });
@@ -104,7 +102,7 @@ function nextSteps(
   if (domains === 0) steps.push('Add a domain: add_email_domain.');
   else if (verified === 0)
     steps.push('Publish the DNS records of your domain (get_email_domain), then verify_email_domain.');
-  if (domains > 0 && mailboxes === 0) steps.push('Make a mailbox: provision_email.');
+  if (domains > 0 && mailboxes === 0) steps.push('Create a mailbox: provision_email.');
   if (mailboxes > 0) steps.push(REVEAL);
   if (!gateOpen) steps.push('Register a recovery key before you deploy: register_recovery_key.');
   return steps;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { domainsOf } from '../../../mail/store/domain.ts';
-import { gateOf } from '../../recovery/gate-queries.ts';
-import { type Call, operation } from '../operation.ts';
-import { Id } from '../schemas.ts';
+import { domainsOf } from '../../../mail/store/address/domain.ts';
+import { deployGateOf } from '../../recovery/gate-queries.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { OwnOrganization } from '../../core/schemas.ts';
 
 const Requirement = z.object({
   id: z.enum(['recovery', 'billing', 'domain_verified']),
@@ -14,22 +14,22 @@ const Requirement = z.object({
 
 export const getDeployGateStatus = operation({
   name: 'get_deploy_gate_status',
-  title: 'May this organization deploy',
+  title: 'Check whether deploying is allowed',
   toolset: 'core',
   core: true,
   reach: 'any',
   action: 'read',
-  description: 'Says whether this organization may deploy, what is missing, and how to get it. Changes nothing.',
+  description: 'Reports whether this organization may deploy, what is missing, and how to fix it. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject({ organizationId: Id('organization').optional() }),
+  input: z.strictObject({ organizationId: OwnOrganization }),
   output: z.object({ open: z.boolean(), requirements: z.array(Requirement), blockers: z.array(z.string()) }),
   run: (call) => gateStatus(call),
 });
 
-/** `open` depends on recovery alone: this box asks for no payment, it only says where one can be set up. */
+/** Deploy gate. `open` depends on recovery alone: this server requires no payment, it only names the payment page. */
 export async function gateStatus(call: Call) {
   const [gate, domains] = await Promise.all([
-    call.store.read(gateOf, { organization: call.tenant }),
+    call.store.read(deployGateOf, { organization: call.tenant }),
     call.store.read(domainsOf, { tenant: call.tenant }),
   ]);
   const verified = domains.some((one) => one.verified);
@@ -39,7 +39,7 @@ export async function gateStatus(call: Call) {
       status: gate.open ? 'satisfied' : 'missing',
       satisfiedBy: gate.recovery,
       howTo: gate.open
-        ? 'Nothing is left to do.'
+        ? 'Done.'
         : 'Call register_recovery_key, sign the challenge, call verify_recovery_key; or let a human open the claim link.',
       advisory: false,
     },
@@ -47,16 +47,14 @@ export async function gateStatus(call: Call) {
       id: 'billing',
       status: 'not_required',
       satisfiedBy: null,
-      howTo: 'set_payment_method says where a payment method can be set up.',
+      howTo: 'set_payment_method returns the payment page.',
       advisory: true,
     },
     {
       id: 'domain_verified',
       status: verified ? 'satisfied' : 'missing',
       satisfiedBy: null,
-      howTo: verified
-        ? 'Nothing is left to do.'
-        : 'Call add_email_domain, publish the records, call verify_email_domain.',
+      howTo: verified ? 'Done.' : 'Call add_email_domain, publish the records, call verify_email_domain.',
       advisory: true,
     },
   ];
@@ -65,14 +63,14 @@ export async function gateStatus(call: Call) {
 
 export const setPaymentMethod = operation({
   name: 'set_payment_method',
-  title: 'Where a payment method is set up',
+  title: 'Get the payment page',
   toolset: 'billing',
   reach: 'organization',
   action: 'manage',
   description:
-    'Returns the page on which a human sets up a payment method, and whether this box requires one. Charges and stores nothing.',
+    'Returns the page on which a human sets up a payment method, and whether this server requires one. Charges and stores nothing.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject({ organizationId: Id('organization').optional() }),
+  input: z.strictObject({ organizationId: OwnOrganization }),
   output: z.object({ setupUrl: z.string(), required: z.boolean() }),
   async run({ settings, baseUrl }) {
     const setupUrl = settings.billingSetupUrl;

@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../../core/operation.ts';
 import { createAccountAndClaimLink, createOwnOrganization } from './bootstrap-tools.ts';
 import { bootstrap } from './bootstrap.ts';
 import { getDeployGateStatus, setPaymentMethod } from './gate.ts';

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { publicId, rowId } from '../../ids.ts';
+import { publicId, rowId } from '../../core/ids.ts';
 import {
-  MOST_KEYS,
+  MAX_RECOVERY_KEYS,
   registerRecoveryKey,
   revokeRecoveryKey,
-  type Verified,
+  type VerifyKeyResult,
   verifyRecoveryKey,
 } from '../../recovery/commands.ts';
-import { readBase64, readPublicKey, verifies } from '../../recovery/ed25519.ts';
-import { gateOf, listRecoveryKeys, pendingKey } from '../../recovery/gate-queries.ts';
-import { noMailbox } from '../about.ts';
-import { operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf, isoOrNull, Line } from '../schemas.ts';
+import { readBase64, readPublicKey, verifySignature } from '../../recovery/ed25519.ts';
+import { deployGateOf, listRecoveryKeys, pendingKey } from '../../recovery/gate-queries.ts';
+import { noMailboxes } from '../affected-mailboxes.ts';
+import { operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id, isoOf, isoOrNull, Line, OwnOrganization } from '../../core/schemas.ts';
 
 const CHALLENGE_BYTES = 32;
 
@@ -25,13 +25,13 @@ export const registerKey = operation({
   reach: 'organization',
   action: 'manage',
   description:
-    'Registers an Ed25519 public key (SPKI, base64 or base64url) as pending and returns a 32-byte challenge. Sign the raw challenge bytes and call verify_recovery_key within 10 minutes. Use a key made for this alone.',
+    'Registers an Ed25519 public key (SPKI, base64 or base64url) as pending and returns a 32-byte challenge. Sign the raw challenge bytes and call verify_recovery_key within 10 minutes. Use a key for this purpose only.',
   hints: { idempotent: true },
-  rule: noMailbox,
+  rule: noMailboxes,
   input: z.strictObject({
-    organizationId: Id('organization').optional(),
-    label: Line(1, 64),
-    publicKey: z.string().min(1).max(1_000),
+    organizationId: OwnOrganization,
+    label: Line(1, 64).describe('Name of the key'),
+    publicKey: z.string().min(1).max(1_000).describe('Ed25519 public key, SPKI in base64'),
   }),
   output: z.object({
     keyId: z.string(),
@@ -48,13 +48,17 @@ export const registerKey = operation({
     const done = await call.change(registerRecoveryKey, input, label);
     switch (done.kind) {
       case 'already-active':
-        return refuse('already_exists', 'This key is active already: nothing is left to do.', {
+        return refuse('already_exists', 'This key is already active: nothing to do.', {
           resource: 'recovery key',
         });
       case 'too-many':
-        return refuse('conflict', `An organization has at most ${MOST_KEYS} recovery keys: revoke one first.`, {
-          resource: 'recovery key',
-        });
+        return refuse(
+          'conflict',
+          `Limit reached: an organization has at most ${MAX_RECOVERY_KEYS} recovery keys. Revoke one first.`,
+          {
+            resource: 'recovery key',
+          },
+        );
       case 'pending':
         return {
           keyId: publicId('recoveryKey', done.id),
@@ -83,10 +87,13 @@ export const verifyKey = operation({
   reach: 'organization',
   action: 'manage',
   description:
-    'Activates a pending recovery key with a signature over the raw 32 challenge bytes (64 bytes, base64 or base64url). 10 minutes, 5 attempts. An organization without a human owner can deploy from then on.',
+    'Activates a pending recovery key with a signature over the raw 32 challenge bytes (64 bytes, base64 or base64url). Limits: 10 minutes, 5 attempts. Afterwards an organization without a human owner can deploy.',
   hints: { idempotent: true },
-  rule: noMailbox,
-  input: z.strictObject({ keyId: Id('recoveryKey'), signature: z.string().min(1).max(1_000) }),
+  rule: noMailboxes,
+  input: z.strictObject({
+    keyId: Id('recoveryKey'),
+    signature: z.string().min(1).max(1_000).describe('Base64, 64 bytes'),
+  }),
   output: z.object({
     keyId: z.string(),
     status: z.literal('active'),
@@ -102,10 +109,10 @@ export const verifyKey = operation({
       pending !== undefined &&
       challenge.length > 0 &&
       signed !== undefined &&
-      verifies(pending.public, challenge, signed);
+      verifySignature(pending.public, challenge, signed);
     const input = { organization: call.tenant, id, challenge: Uint8Array.from(challenge), good };
     const at = activated(await call.change(verifyRecoveryKey, input, keyId));
-    const gate = await call.store.read(gateOf, { organization: call.tenant });
+    const gate = await call.store.read(deployGateOf, { organization: call.tenant });
     return {
       keyId,
       status: 'active' as const,
@@ -115,7 +122,7 @@ export const verifyKey = operation({
   },
 });
 
-function activated(done: Verified): number {
+function activated(done: VerifyKeyResult): number {
   switch (done.kind) {
     case 'active':
       return done.at;
@@ -124,20 +131,20 @@ function activated(done: Verified): number {
     case 'expired':
       return refuse(
         'challenge_expired',
-        'The 10 minutes are over: call register_recovery_key again for a new challenge.',
+        'The challenge expired after 10 minutes: call register_recovery_key again for a new one.',
       );
     case 'spent':
-      return refuse('too_many_attempts', 'Too many wrong signatures: call register_recovery_key again.', {
-        attemptsLeft: 0,
-      });
-    case 'wrong':
       return refuse(
-        'invalid_signature',
-        'The signature does not verify: sign the 32 raw bytes, not their base64 text.',
+        'too_many_attempts',
+        'Too many wrong signatures: call register_recovery_key again for a new challenge.',
         {
-          attemptsLeft: done.attemptsLeft,
+          attemptsLeft: 0,
         },
       );
+    case 'wrong':
+      return refuse('invalid_signature', 'The signature is invalid: sign the 32 raw bytes, not their base64 text.', {
+        attemptsLeft: done.attemptsLeft,
+      });
   }
 }
 
@@ -182,9 +189,9 @@ export const revokeKey = operation({
   reach: 'organization',
   action: 'manage',
   description:
-    'Ends a recovery key for good. Without another active key an organization without a human owner cannot deploy.',
+    'Revokes a recovery key permanently. An organization without a human owner cannot deploy without another active key.',
   hints: { destructive: true, idempotent: true },
-  rule: noMailbox,
+  rule: noMailboxes,
   input: z.strictObject({ keyId: Id('recoveryKey') }),
   output: z.object({ keyId: z.string(), revoked: z.literal(true) }),
   async run(call, { keyId }) {

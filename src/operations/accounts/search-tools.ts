@@ -1,19 +1,20 @@
 import { z } from 'zod';
 import { inputSchema, visibleTo } from '../description.ts';
-import { type Operation, operation } from '../operation.ts';
-import { Line } from '../schemas.ts';
+import { type Operation, operation } from '../../core/operation.ts';
+import { Line, PageSize } from '../../core/schemas.ts';
 
 export const searchTools = operation({
   name: 'search_tools',
-  title: 'Find a tool',
+  title: 'Search tools',
   toolset: 'core',
   core: true,
   reach: 'any',
   action: 'read',
+  orAction: 'mail_read',
   description:
-    'Finds tools by words, also those outside the listed toolsets; every tool can be called by its name. Changes nothing.',
+    'Searches all tools by keyword, also outside the listed toolsets; every tool can be called by name. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject({ query: Line(1, 200), limit: z.number().int().min(1).max(20).default(5) }),
+  input: z.strictObject({ query: Line(1, 200).describe('Keywords'), limit: PageSize(20, 5) }),
   output: z.object({
     tools: z.array(
       z.object({
@@ -47,7 +48,7 @@ export const searchTools = operation({
   },
 });
 
-/** A word in the name counts more than one in the description. */
+/** Scores a tool: a match in the name counts 3, in the description 1. */
 function scoreOf({ name, title, description }: Operation, words: readonly string[]): number {
   const text = `${title} ${description}`.toLowerCase();
   return words.reduce((sum, word) => sum + (name.includes(word) ? 3 : 0) + (text.includes(word) ? 1 : 0), 0);

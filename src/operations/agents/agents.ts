@@ -1,15 +1,16 @@
 import { z } from 'zod';
-import { AGENT_MODES } from '../../../mail/delivery/agent/types.ts';
-import { holdMore } from '../../../mail/store/agent-hold.ts';
+import { AGENT_MODES } from '../../../mail/agents/gate/types.ts';
+import { holdMore } from '../../../mail/agents/hold/hold.ts';
 import { endAgentLogins } from '../../agents/agent-logins.ts';
 import { agentsOf } from '../../agents/agent-list-queries.ts';
-import { setTokenMode, stopAgents } from '../../agents/mode-commands.ts';
-import { getsDailyLetter } from '../../digest/owner-queries.ts';
-import { publicId, rowId } from '../../ids.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound } from '../refusal.ts';
-import { Id, isoOrNull } from '../schemas.ts';
+import { setTokenMode, stopAgents, releaseAgentMail } from '../../tokens/mode-commands.ts';
+import { getsDailyLetter } from '../../digest/queries.ts';
+import { publicId, rowId } from '../../core/ids.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id, isoOrNull } from '../../core/schemas.ts';
 import { outOfScope } from '../scope.ts';
+import { setDailyLetter } from '../../digest/commands.ts';
 
 const Mode = z.enum(AGENT_MODES);
 
@@ -33,7 +34,7 @@ export const listAgents = operation({
   action: 'read',
   peopleOnly: true,
   description:
-    'Lists the tokens that hold, with their mode, and what each read of outsiders and sent in 24 hours; dailyLetter: whether the owner who asks gets it. Changes nothing.',
+    'Lists active tokens with their mode, and how much outside mail each read and how much it sent in 24 hours; dailyLetter: whether the calling owner gets it. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({}),
   output: z.object({
@@ -65,22 +66,22 @@ export const listAgents = operation({
 
 export const setAgentMode = operation({
   name: 'set_agent_mode',
-  title: 'Set how an agent may work',
+  title: 'Set the mode of an agent',
   toolset: 'org',
   reach: 'organization',
   action: 'manage',
   peopleOnly: true,
   description:
-    'Sets how a token, and those that it made, may work from now on: normal, draft_only, reply_only, read_only or frozen. What a frozen one sent and has not left is held.',
+    'Sets the mode of a token, and of tokens that it created: normal, draft_only, reply_only, read_only or frozen. Unsent mail of a frozen one is held.',
   hints: { idempotent: true },
-  input: z.strictObject({ tokenId: Id('token'), mode: Mode }),
+  input: z.strictObject({ tokenId: Id('token'), mode: Mode.describe('New mode') }),
   output: z.object({ tokenId: z.string(), mode: Mode, held: z.number() }),
   rest: { method: 'PUT', path: '/api/agents/:tokenId/mode' },
   async run(call, { tokenId, mode }) {
-    withoutMembers(call);
+    refuseMembers(call);
     const input = { organization: call.tenant, id: rowId('token', tokenId) ?? 0, mode };
     const done = await call.change(setTokenMode, input, tokenId, { mode });
-    return done.kind === 'missing' ? notFound('token') : { tokenId, mode, held: await heldIn(call, done.held) };
+    return done.kind === 'missing' ? notFound('token') : { tokenId, mode, held: await holdRemaining(call, done.held) };
   },
 });
 
@@ -92,7 +93,7 @@ export const stopAllAgents = operation({
   action: 'manage',
   peopleOnly: true,
   description:
-    'Stops every token of the organization, and mail by passwords under an agent policy, at once. What they sent and has not left is held.',
+    'Stops every token of the organization, and mail by passwords under an agent policy, at once. Their unsent mail is held.',
   hints: { idempotent: true },
   input: z.strictObject({}),
   output: z.object({ stopped: z.literal(true), held: z.number() }),
@@ -100,37 +101,37 @@ export const stopAllAgents = operation({
   async run(call) {
     const { held } = await call.change(stopAgents, { organization: call.tenant, stopped: true }, 'agents');
     await endAgentLogins(call, call.tenant);
-    return { stopped: true as const, held: await heldIn(call, held) };
+    return { stopped: true as const, held: await holdRemaining(call, held) };
   },
 });
 
 export const startAllAgents = operation({
   name: 'start_agents',
-  title: 'Let agents work again',
+  title: 'Start all agents',
   toolset: 'org',
   reach: 'organization',
   action: 'manage',
   peopleOnly: true,
   description:
-    'Lets agents work again, each in its own mode. What was held stays held: a person lets it go or deletes it.',
+    'Lets agents work again, each in its own mode. Held mail stays held until a person releases or deletes it.',
   hints: { idempotent: true },
   input: z.strictObject({}),
   output: z.object({ stopped: z.literal(false) }),
   rest: { method: 'POST', path: '/api/agents/start' },
   async run(call) {
-    withoutMembers(call);
+    refuseMembers(call);
     await call.change(stopAgents, { organization: call.tenant, stopped: false }, 'agents');
     return { stopped: false as const };
   },
 });
 
-/** Commits of one request. */
-const MOST_SLICES = 200;
+/** Maximum commits per request. */
+const MAX_SLICES = 200;
 
-/** Holds the rest, slice after slice; what one request does not come to is held before it could leave, or behind it. */
-async function heldIn({ store, tenant }: Call, first: number): Promise<number> {
+/** Holds the remaining mail in slices. Mail beyond the limit of one request is held before it is sent. */
+async function holdRemaining({ store, tenant }: Call, first: number): Promise<number> {
   let held = first;
-  for (let slice = 0; slice < MOST_SLICES; slice++) {
+  for (let slice = 0; slice < MAX_SLICES; slice++) {
     const done = await store.write(holdMore, { tenant });
     held += done.held;
     if (!done.more) break;
@@ -138,7 +139,70 @@ async function heldIn({ store, tenant }: Call, first: number): Promise<number> {
   return held;
 }
 
-/** Who may stop agents need not be who may let them do more. */
-export function withoutMembers({ caller }: Call): void {
+/** Refuses members: they may stop agents but not give them more rights. */
+export function refuseMembers({ caller }: Call): void {
   if (caller.user?.role === 'member') outOfScope(caller);
 }
+
+export const setOwnDailyLetter = operation({
+  name: 'set_daily_letter',
+  title: 'Turn the daily digest on or off',
+  toolset: 'org',
+  reach: 'organization',
+  action: 'read',
+  peopleOnly: true,
+  description:
+    "Turns the daily digest about agents' activity on or off for the signed-in owner. It includes the end of the audit log.",
+  hints: { idempotent: true },
+  input: z.strictObject({ on: z.boolean().describe('true: send it') }),
+  output: z.object({ on: z.boolean() }),
+  rest: { method: 'PUT', path: '/api/agents/daily-letter' },
+  async run(call, { on }) {
+    const { user } = call.caller;
+    if (user === undefined) {
+      return refuse(
+        'action_not_allowed',
+        'Only the signed-in owner can change their own daily digest: sign in to the portal.',
+        {
+          requiredAction: 'person',
+        },
+      );
+    }
+    const input = { organization: call.tenant, user: user.id, on };
+    const done = await call.change(setDailyLetter, input, 'daily digest', { on });
+    return done.kind === 'missing' ? notFound('owner') : { on };
+  },
+});
+
+/** Maximum messages and recipients released per request. */
+const MAX_RELEASED = 100_000;
+
+export const releaseStoppedMail = operation({
+  name: 'release_agent_mail',
+  title: 'Release held mail of agents',
+  toolset: 'org',
+  reach: 'organization',
+  action: 'manage',
+  peopleOnly: true,
+  description:
+    'Releases mail that was held when one agent, or without tokenId all agents, were stopped, in order of submission. `more` true: call again for the rest.',
+  hints: { idempotent: true, openWorld: true },
+  input: z.strictObject({ tokenId: Id('token', 'Default: all agents').optional() }),
+  output: z.object({ released: z.number(), more: z.boolean() }),
+  rest: { method: 'POST', path: '/api/agents/release' },
+  async run(call, { tokenId }) {
+    refuseMembers(call);
+    const id = tokenId === undefined ? null : (rowId('token', tokenId) ?? notFound('token'));
+    const request = { organization: call.tenant, id };
+    let done = await call.change(releaseAgentMail, request, tokenId ?? 'agents');
+    for (let released = 0; ;) {
+      if (done.kind === 'frozen')
+        refuse('conflict', 'The organization is frozen: nothing is sent until it is unfrozen.');
+      released += done.released;
+      call.queueChanged();
+      if (done.next === null || released >= MAX_RELEASED) return { released, more: done.next !== null };
+      // The first slice wrote the audit row of this request.
+      done = await call.store.writeSlice(releaseAgentMail, { ...request, from: done.next });
+    }
+  },
+});

@@ -1,31 +1,33 @@
 import { z } from 'zod';
 import { plainAddress } from '../../../mail/message/plain-address.ts';
-import { type AgentSend, agentSendOf } from '../../../mail/store/agent-send.ts';
+import { type AgentSend, agentSendOf } from '../../../mail/agents/gate/send-log.ts';
 import { traceOfSubmission } from '../../agents/decision-queries.ts';
-import { publicId, rowId } from '../../ids.ts';
+import { publicId, rowId } from '../../core/ids.ts';
 import { visibleLine } from '../../untrusted/invisible.ts';
-import { fewOf, firstFitting } from '../../untrusted/room.ts';
-import { type Call, operation } from '../operation.ts';
-import { InMailbox } from '../reading/which.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf } from '../schemas.ts';
+import { takeWithin, firstFitting } from '../../untrusted/result-budget.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { InMailbox } from '../reading/mailbox-arguments.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id, isoOf } from '../../core/schemas.ts';
 import { allowedAccounts, mailboxOf, outOfScope } from '../scope.ts';
-import { findStories } from '../trace/find.ts';
+import { findMessageTraces } from '../trace/find.ts';
 
 export const explainDecision = operation({
   name: 'explain_decision',
-  title: 'Why a message went or waits',
+  title: 'Explain why a message was sent or held',
   toolset: 'mail',
   reach: 'mailbox',
   action: 'read',
+  orAction: 'mail_read',
   description:
-    'Says why a message that an agent sent went at once or waits for a person: the rules that held it, and which mail of outsiders had been read. Changes nothing.',
+    "Explains why an agent's message was sent at once or awaits approval: the rules that held it, and which outsiders' mail had been read. Changes nothing.",
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({
     ...InMailbox,
     messageId: z
       .string()
-      .regex(/^[A-Za-z0-9_-]{1,80}$/, 'is none that sending, a list or trace_message gave')
+      .regex(/^[A-Za-z0-9_-]{1,80}$/, 'must be a message id of a sending tool, a list or trace_message')
+      .describe('Message id; or give outboxId')
       .optional(),
     outboxId: Id('outbox').optional(),
   }),
@@ -56,16 +58,17 @@ export const explainDecision = operation({
   }),
   async run(call, which) {
     const found = await decisionOn(call, which);
-    if (found === undefined) return notFound('email of an agent');
-    await within(call, found.account);
-    const exposure = firstFitting(found.exposure.map(shownExposure), EXPOSURE_ROOM);
-    const more = found.exposure.length - exposure.length;
+    const isOwn = found?.credential === call.caller.actor;
+    if (found === undefined || !(isOwn || call.caller.actions.has('read'))) return notFound('email of an agent');
+    await checkMailbox(call, found.account);
+    const exposure = firstFitting(found.readMail.map(shownTaint), MAX_TAINT_CHARS);
+    const more = found.readMail.length - exposure.length;
     return {
       decision: {
         outcome: found.outcome,
         at: isoOf(found.at),
         tokenId: found.credential,
-        rules: firstFitting(found.reasons.map(shownRule), RULES_ROOM),
+        rules: firstFitting(found.reasons.map(shownRule), MAX_RULES_CHARS),
         exposure,
         ...(more > 0 && { moreExposure: more }),
       },
@@ -74,23 +77,23 @@ export const explainDecision = operation({
 });
 
 /** Characters of JSON. */
-const EXPOSURE_ROOM = 24_000;
-const RULES_ROOM = 30_000;
-const MOST_WHY = 1_000;
+const MAX_TAINT_CHARS = 24_000;
+const MAX_RULES_CHARS = 30_000;
+const MAX_WHY = 1_000;
 const RECIPIENTS = { most: 50, chars: 4_000 };
 
 function shownRule({ code, text, recipients = [] }: AgentSend['reasons'][number]) {
-  const few = fewOf(recipients.map(plainAddress), RECIPIENTS, ({ length }) => length);
+  const few = takeWithin(recipients.map(plainAddress), RECIPIENTS, ({ length }) => length);
   const more = recipients.length - few.length;
   return {
     id: code,
-    why: visibleLine(`${text}.`, MOST_WHY),
+    why: visibleLine(`${text}.`, MAX_WHY),
     recipients: few,
     ...(more > 0 && { moreRecipients: more }),
   };
 }
 
-function shownExposure({ email, author, verdict, authentic, at }: AgentSend['exposure'][number]) {
+function shownTaint({ email, author, verdict, authentic, at }: AgentSend['readMail'][number]) {
   return { messageId: `msg_${email}`, from: plainAddress(author), verdict, authentic, readAt: isoOf(at) };
 }
 
@@ -100,7 +103,7 @@ interface Which {
   outboxId?: string | undefined;
 }
 
-/** A copy in a mailbox may be of several messages that were handed over: one of them is what an agent sent. */
+/** Finds the recorded decision. A copy in a mailbox may belong to several submissions, one of which an agent sent. */
 async function decisionOn(call: Call, which: Which): ReturnType<typeof agentSendOf.run> {
   const { store, tenant } = call;
   for (const trace of await tracesOf(call, which)) {
@@ -114,19 +117,19 @@ async function tracesOf(call: Call, { outboxId, ...named }: Which): Promise<stri
   const { store, tenant } = call;
   if (named.messageId !== undefined) {
     const viewer = { tenant, accounts: await allowedAccounts(call) };
-    return (await findStories(call, viewer, named)).map(({ trace }) => trace);
+    return (await findMessageTraces(call, viewer, named)).map(({ trace }) => trace);
   }
   if (outboxId !== undefined) {
     const trace = await store.read(traceOfSubmission, { tenant, id: rowId('outbox', outboxId) ?? 0 });
     return trace === undefined ? [] : [trace];
   }
-  return refuse('invalid_arguments', 'Say which message: give messageId or outboxId.', {
+  return refuse('invalid_arguments', 'Give messageId or outboxId.', {
     issues: [{ path: 'messageId', message: 'missing' }],
   });
 }
 
-/** A limited token learns of the mailboxes that it may see. */
-async function within(call: Call, account: number | null): Promise<void> {
+/** Checks that a limited token may see the mailbox. */
+async function checkMailbox(call: Call, account: number | null): Promise<void> {
   if (account !== null) await mailboxOf(call, { mailboxId: publicId('mailbox', account) });
   else if (call.caller.mailboxes !== null || call.caller.service !== null) outOfScope(call.caller);
 }

@@ -1,12 +1,17 @@
-import type { Operation } from '../operation.ts';
-import { listAgents, setAgentMode, startAllAgents, stopAllAgents } from './agents.ts';
-import { setOwnDailyLetter } from './daily-letter.ts';
+import type { Operation } from '../../core/operation.ts';
+import {
+  listAgents,
+  setAgentMode,
+  startAllAgents,
+  stopAllAgents,
+  setOwnDailyLetter,
+  releaseStoppedMail,
+} from './agents.ts';
 import { explainDecision } from './explain.ts';
-import { releaseStoppedMail } from './release.ts';
 
 export const AGENTS: readonly Operation[] = [explainDecision];
 
-/** What only people decide. */
+/** Decisions for people only. */
 export const AGENT_DECISIONS: readonly Operation[] = [
   listAgents,
   setAgentMode,

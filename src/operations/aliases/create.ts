@@ -1,38 +1,40 @@
 import { z } from 'zod';
 import { type Address, addressKey, parseAddress } from '../../../mail/message/address.ts';
-import { addAlias, MOST_ALIASES, type NewAlias } from '../../../mail/store/alias.ts';
-import { publicId } from '../../ids.ts';
-import { aliasName } from '../../mailboxes/alias-name.ts';
-import { agentOf } from '../caller.ts';
-import { expiryOf } from '../expiry.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOrNull, Line } from '../schemas.ts';
+import { addAlias, MAX_ALIASES, type NewAlias } from '../../../mail/store/address/alias.ts';
+import { publicId } from '../../core/ids.ts';
+import { isRoleName } from '../../mailboxes/role-names.ts';
+import { agentOf } from '../../core/caller.ts';
+import { expiryOf, Id, isoOrNull, Line, DomainName, ExpiresAt } from '../../core/schemas.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
 import { domainOf, type Mailbox } from '../scope.ts';
 import { aliasNow, MailboxIds, MaxMessages, namedMailboxes, Note, Shown } from './shown.ts';
+import { randomInt } from 'node:crypto';
 
-/** Names are drawn until one is free: mostly the first. */
+/** Attempts to generate a free name; the first one mostly succeeds. */
 const DRAWS = 5;
 
 export const createAlias = operation({
   name: 'create_alias',
-  title: 'Make an alias',
+  title: 'Create an alias',
   toolset: 'email',
   core: true,
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Makes an address that leads to one or more mailboxes, e.g. for one sign-up. Without localPart a readable name is made; "sales-*" takes all that fits, "*" is the catch-all of the domain. With expiresAt or maxMessages it ends by itself. list_aliases says how often and by whom it was used.',
+    'Creates an address that delivers to one or more mailboxes, e.g. for one sign-up. Without localPart a readable name is generated; "sales-*" matches a prefix, "*" is the catch-all. expiresAt or maxMessages limit it. list_aliases shows how often and by whom it was used.',
   hints: {},
-  // One name is an address more; a pattern takes what is written to others.
-  rule: async (call, { localPart, mailboxIds }) =>
-    localPart?.includes('*') === true ? (await namedMailboxes(call, mailboxIds)).map(({ id }) => id) : undefined,
+  // One name only adds an address; a pattern captures mail for other names, and a role address that of the domain.
+  rule: async (call, { localPart = '', mailboxIds }) =>
+    localPart.includes('*') || isRoleName(localPart)
+      ? (await namedMailboxes(call, mailboxIds)).map(({ id }) => id)
+      : undefined,
   input: z.strictObject({
     mailboxIds: MailboxIds.optional(),
-    localPart: Line(1, 64).optional(),
-    domain: Line(1, 253).optional(),
+    localPart: Line(1, 64).describe('Default: a generated name').optional(),
+    domain: DomainName.describe("Default: the mailbox's domain").optional(),
     domainId: Id('domain').optional(),
-    expiresAt: z.iso.datetime({ offset: true }).optional(),
+    expiresAt: ExpiresAt,
     maxMessages: MaxMessages.optional(),
     note: Note.optional(),
   }),
@@ -58,7 +60,7 @@ export const createAlias = operation({
   },
 });
 
-/** The one that is named, else that of the first mailbox. */
+/** Returns the named domain, or the domain of the first mailbox. */
 function domainFor(
   call: Call,
   where: { domain?: string | undefined; domainId?: string | undefined },
@@ -69,8 +71,8 @@ function domainFor(
 }
 
 /**
- * Who may read some mailboxes only is given addresses, and does not take any: a chosen name could be one that others
- * already write to, or postmaster@, to which proofs of the whole domain are sent.
+ * Refuses a chosen name to a token that is limited to some mailboxes: the name could be one that others already write
+ * to, or postmaster@, which receives proofs of control for the whole domain.
  */
 function withinToken(call: Call, localPart: string | undefined, domain: string, mailboxes: readonly Mailbox[]): void {
   const { mailboxes: allowed } = call.caller;
@@ -79,7 +81,7 @@ function withinToken(call: Call, localPart: string | undefined, domain: string, 
   if (localPart === undefined && own) return;
   refuse(
     'out_of_scope',
-    'This token is limited to some mailboxes: leave out localPart and domain, and a name is made at theirs.',
+    'This token is limited to some mailboxes: omit localPart and domain to get a generated name at their domain.',
     { allowedMailboxIds: allowed.map((id) => publicId('mailbox', id)) },
   );
 }
@@ -88,11 +90,11 @@ function addressAt(localPart: string, domain: string): Address {
   const address = parseAddress(`${localPart}@${domain}`);
   const stars = localPart.split('*').length - 1;
   if (address?.domain === domain && !localPart.includes('@') && stars <= 1) return address;
-  const why = stars > 1 ? 'it has more than one *' : 'it is no local part';
+  const why = stars > 1 ? 'it has more than one *' : 'it is not a valid local part';
   return refuse('invalid_arguments', `localPart: ${why}.`, { issues: [{ path: 'localPart', message: why }] });
 }
 
-/** The row of the new alias; undefined when the name is taken and it is not the last that is tried. */
+/** Adds the alias and returns its row; undefined if the name is taken and another attempt follows. */
 async function add(call: Call, row: NewAlias, last: boolean): Promise<number | undefined> {
   const detail = {
     mailboxIds: row.accounts.map((one) => publicId('mailbox', one)),
@@ -105,7 +107,7 @@ async function add(call: Call, row: NewAlias, last: boolean): Promise<number | u
       return done.id;
     case 'taken':
       if (!last) return undefined;
-      return refuse('already_exists', `${row.key} is a mailbox or an alias already: choose another localPart.`, {
+      return refuse('already_exists', `${row.key} is already a mailbox or alias: choose another localPart.`, {
         resource: 'alias',
       });
     case 'no-domain':
@@ -113,12 +115,24 @@ async function add(call: Call, row: NewAlias, last: boolean): Promise<number | u
     case 'no-account':
       return notFound('mailbox');
     case 'too-many':
-      return refuse(
-        'conflict',
-        `This organization has ${MOST_ALIASES} aliases, as many as it may: remove some first.`,
-        {
-          resource: 'alias',
-        },
-      );
+      return refuse('conflict', `Limit reached: this organization has ${MAX_ALIASES} aliases. Remove some first.`, {
+        resource: 'alias',
+      });
   }
+}
+
+const FIRST =
+  'amber bold brisk calm clear cold coral crisp dusky early fair fresh gentle gold green happy jolly keen kind light lively lucky mellow mild neat noble olive pale plain proud quick quiet rapid red round royal sandy sharp silent silver smooth snowy soft solid spare stout sunny swift tidy vivid warm wild wise young'.split(
+    ' ',
+  );
+const SECOND =
+  'badger beach beaver birch bridge brook canyon cedar cliff cloud crane creek dune eagle falcon fern field finch forest fox garden glade harbor hawk heron hill island lake lark leaf maple marsh meadow moon otter owl panda path pine pond raven reef river robin sparrow spring stone stork summit swan thistle tiger trail valley wave willow wolf wren'.split(
+    ' ',
+  );
+const NUMBERS = 10_000;
+
+/** Generates a local part that is easy to read aloud and hard to guess: one of some 33 million. */
+function aliasName(): string {
+  const word = (words: readonly string[]): string => words[randomInt(words.length)] ?? '';
+  return `${word(FIRST)}-${word(SECOND)}-${String(randomInt(NUMBERS)).padStart(4, '0')}`;
 }

@@ -1,6 +1,5 @@
-import type { Operation } from '../operation.ts';
-import { removeAliasOf, updateAlias } from './change.ts';
+import type { Operation } from '../../core/operation.ts';
+import { removeAliasOf, updateAlias, listAliases } from './change.ts';
 import { createAlias } from './create.ts';
-import { listAliases } from './list.ts';
 
 export const ALIASES: readonly Operation[] = [createAlias, listAliases, updateAlias, removeAliasOf];

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { isOver } from '../../../mail/store/alias-use.ts';
-import { type Alias, aliasesOf } from '../../../mail/store/alias.ts';
-import { publicId, rowId } from '../../ids.ts';
-import type { Call } from '../operation.ts';
-import { notFound } from '../refusal.ts';
-import { Id, isoOf, isoOrNull, Line } from '../schemas.ts';
+import { isAliasExhausted } from '../../../mail/store/address/alias-use.ts';
+import { type Alias, aliasesOf } from '../../../mail/store/address/alias.ts';
+import { publicId, rowId } from '../../core/ids.ts';
+import type { Call } from '../../core/operation.ts';
+import { notFound } from '../../core/refusal.ts';
+import { Id, isoOf, isoOrNull, Line } from '../../core/schemas.ts';
 import { allowedAccounts, mailboxOf, outOfScope } from '../scope.ts';
 
-/** An alias as it is listed. */
+/** A listed alias. */
 export const Shown = z.object({
   id: z.string(),
   address: z.string(),
@@ -24,10 +24,10 @@ export const Shown = z.object({
   createdAt: z.string(),
 });
 
-/** What is set of an alias, when it is made and later. */
-export const MailboxIds = z.array(Id('mailbox')).min(1).max(50);
-export const MaxMessages = z.number().int().min(1).max(1_000_000_000);
-export const Note = Line(1, 200);
+/** Arguments of an alias. */
+export const MailboxIds = z.array(Id('mailbox')).min(1).max(50).describe('Targets');
+export const MaxMessages = z.number().int().min(1).max(1_000_000_000).describe('Accepts this many in all');
+export const Note = Line(1, 200).describe('For people');
 
 export function shownAlias(call: Call, alias: Alias, allowed: readonly number[] | null): z.output<typeof Shown> {
   const { id, key, domain, domainName, accounts, expiresAt, most, used, usedAt, firstFrom, note, createdAt } = alias;
@@ -50,11 +50,11 @@ export function shownAlias(call: Call, alias: Alias, allowed: readonly number[] 
 }
 
 function stateOf({ expiresAt, most, used }: Alias, now: number): z.output<typeof Shown>['state'] {
-  if (!isOver({ expiresAt, left: most === null ? null : most - used }, now)) return 'active';
+  if (!isAliasExhausted({ expiresAt, remaining: most === null ? null : most - used }, now)) return 'active';
   return most !== null && used >= most ? 'used_up' : 'expired';
 }
 
-/** The alias that is meant; a limited token must be allowed all mailboxes that it leads to. */
+/** Finds an alias; a limited token must be allowed all mailboxes that it delivers to. */
 export async function aliasOf(call: Call, aliasId: string): Promise<Alias> {
   const [found] = await call.store.read(aliasesOf, { tenant: call.tenant, id: rowId('alias', aliasId) ?? 0 });
   if (found === undefined) return notFound('alias');
@@ -63,12 +63,12 @@ export async function aliasOf(call: Call, aliasId: string): Promise<Alias> {
   return found;
 }
 
-/** An alias as it is now. */
+/** Returns the current state of an alias. */
 export async function aliasNow(call: Call, id: number): Promise<z.output<typeof Shown>> {
   return shownAlias(call, await aliasOf(call, publicId('alias', id)), await allowedAccounts(call));
 }
 
-/** The mailboxes that are named, else the only one that a limited token may see. */
+/** Returns the named mailboxes, or the only mailbox of a limited token. */
 export async function namedMailboxes(call: Call, mailboxIds: readonly string[] | undefined) {
   if (mailboxIds === undefined) return [await mailboxOf(call, {})];
   return Promise.all([...new Set(mailboxIds)].map((mailboxId) => mailboxOf(call, { mailboxId })));

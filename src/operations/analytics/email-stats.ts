@@ -1,35 +1,41 @@
 import { z } from 'zod';
-import { type Count, COUNTED, type Counted, DAY_HOURS, journalCounts } from '../../../mail/store/journal-count.ts';
-import { KEEP_HISTORY_MS } from '../../../mail/store/tidy.ts';
-import { type Call, operation } from '../operation.ts';
-import { InMailbox, namedMailbox } from '../reading/which.ts';
-import { refuse } from '../refusal.ts';
-import { isoOf, Line } from '../schemas.ts';
+import {
+  type JournalCount,
+  JOURNAL_COUNTERS,
+  type JournalCounter,
+  DAY_HOURS,
+  journalCounts,
+} from '../../../mail/store/journal/journal-count.ts';
+import { HISTORY_RETENTION_MS } from '../../../mail/store/retention/purge.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { InMailbox, namedMailbox } from '../reading/mailbox-arguments.ts';
+import { refuse } from '../../core/refusal.ts';
+import { isoOf, Line } from '../../core/schemas.ts';
 import { allowedAccounts, domainOf } from '../scope.ts';
 import { indexNow } from '../trace/find.ts';
 
 const HOUR_MS = 3_600_000;
-/** Hours or days of one answer. */
-const MOST_BUCKETS = 400;
+/** Maximum hours or days per answer. */
+const MAX_BUCKETS = 400;
 
-/** By what is counted: the description of the tool names it. */
+/** Counts by event type, as listed in the tool's description. */
 const Counts = z.record(z.string(), z.number());
 
 export const getEmailStats = operation({
   name: 'get_email_stats',
-  title: 'Mail in numbers',
+  title: 'Get mail statistics',
   toolset: 'analytics',
   reach: 'mailbox',
   action: 'read',
   description:
-    'Counts mail of the last 90 days (UTC): received, junk, refused, sent; of recipients elsewhere delivered, deferred (tries), bounced; complained, suppressed. Leaves out what is 0. Changes nothing.',
+    'Counts mail of the last 90 days (UTC): received, junk, refused, sent; per outside recipient delivered, deferred (attempts), bounced; complained, suppressed. Zero counts are omitted. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({
     ...InMailbox,
-    domain: Line(1, 255).optional(),
-    from: z.iso.datetime(),
-    to: z.iso.datetime().optional(),
-    bucket: z.enum(['hour', 'day']).default('day'),
+    domain: Line(1, 255).describe('Domain name').optional(),
+    from: z.iso.datetime().describe('Start (RFC 3339, UTC)'),
+    to: z.iso.datetime().describe('End; default: now').optional(),
+    bucket: z.enum(['hour', 'day']).default('day').describe('Width of a count'),
   }),
   output: z.object({
     from: z.string(),
@@ -39,7 +45,10 @@ export const getEmailStats = operation({
   }),
   rest: { method: 'GET', path: '/api/email/stats' },
   async run(call, input) {
-    const which = { accounts: await accountsAsked(call, input.mailbox), domain: await domainAsked(call, input.domain) };
+    const which = {
+      accounts: await requestedAccounts(call, input.mailbox),
+      domain: await requestedDomain(call, input.domain),
+    };
     const span = spanOf(call, input);
     await indexNow(call);
     const counts = await call.store.scan(journalCounts, { tenant: call.tenant, ...which, ...span });
@@ -52,46 +61,49 @@ export const getEmailStats = operation({
   },
 });
 
-async function accountsAsked(call: Call, mailbox: string | undefined): Promise<number[] | null> {
+async function requestedAccounts(call: Call, mailbox: string | undefined): Promise<number[] | null> {
   return mailbox === undefined ? allowedAccounts(call) : [(await namedMailbox(call, mailbox)).id];
 }
 
-async function domainAsked(call: Call, domain: string | undefined): Promise<string | null> {
+async function requestedDomain(call: Call, domain: string | undefined): Promise<string | null> {
   return domain === undefined ? null : (await domainOf(call, { domain })).name;
 }
 
-/** Whole hours or days, from where there is history. */
+/** Rounds to whole hours or days, from the start of the history. */
 function spanOf(
   call: Call,
   { from, to, bucket }: { from: string; to?: string | undefined; bucket: 'hour' | 'day' },
 ): { from: number; to: number; step: number } {
   const now = call.clock();
   const step = bucket === 'hour' ? 1 : DAY_HOURS;
-  const first = Math.max(Date.parse(from), now - KEEP_HISTORY_MS);
+  const first = Math.max(Date.parse(from), now - HISTORY_RETENTION_MS);
   const last = Math.min(to === undefined ? now : Date.parse(to), now);
   if (last < first) return wrong('to', 'is before from, or from is in the future, or to is over 90 days ago');
   const begin = Math.floor(first / HOUR_MS / step);
   const end = Math.max(begin + 1, Math.ceil(last / HOUR_MS / step));
-  if (end - begin > MOST_BUCKETS) {
-    return wrong('from', `has ${end - begin} hours up to the end, and ${MOST_BUCKETS} are answered at once`);
+  if (end - begin > MAX_BUCKETS) {
+    return wrong('from', `covers ${end - begin} hours, and one answer has at most ${MAX_BUCKETS}`);
   }
   return { from: begin * step, to: end * step, step };
 }
 
 function wrong(path: 'from' | 'to', message: string): never {
-  const next = path === 'from' ? 'Ask for days, or for a shorter time.' : 'Give times of the last 90 days, in order.';
+  const next = path === 'from' ? 'Use bucket "day" or a shorter range.' : 'Give times of the last 90 days, in order.';
   return refuse('invalid_arguments', `${path} ${message}. ${next}`, { issues: [{ path, message }] });
 }
 
-function seriesOf(counts: readonly Count[]): { at: string; counts: Record<string, number> }[] {
+function seriesOf(counts: readonly JournalCount[]): { at: string; counts: Record<string, number> }[] {
   return [...Map.groupBy(counts, ({ hour }) => hour)].map(([hour, some]) => ({
     at: isoOf(hour * HOUR_MS),
     counts: sumOf(some),
   }));
 }
 
-/** Always in the same order, whatever came first. */
-function sumOf(counts: readonly Count[]): Partial<Record<Counted, number>> & Record<string, number> {
-  const sums = COUNTED.map((kind) => [kind, counts.reduce((sum, one) => sum + (one.kind === kind ? one.n : 0), 0)]);
+/** Sums counts; keys are always in the same order. */
+function sumOf(counts: readonly JournalCount[]): Partial<Record<JournalCounter, number>> & Record<string, number> {
+  const sums = JOURNAL_COUNTERS.map((kind) => [
+    kind,
+    counts.reduce((sum, one) => sum + (one.kind === kind ? one.n : 0), 0),
+  ]);
   return Object.fromEntries(sums.filter(([, n]) => n !== 0)) as Record<string, number>;
 }

@@ -1,7 +1,7 @@
 import type { Store } from '../../../mail/store/engine/types.ts';
-import type { Call } from '../operation.ts';
+import type { Call } from '../../core/operation.ts';
 
-/** The store for functions that write by themselves: every write of theirs gets its audit row. */
+/** Wraps the store for functions that write by themselves: every write gets its audit row. */
 export function auditedStore(call: Call, target: string): Store {
   const { store } = call;
   return {

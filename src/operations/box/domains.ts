@@ -1,21 +1,21 @@
 import { z } from 'zod';
-import { OPERATOR } from '../../../mail/store/account.ts';
-import { dkimKeys, listDomains } from '../../../mail/store/domain.ts';
+import { OPERATOR } from '../../../mail/store/account/account.ts';
+import { dkimKeys, listDomains } from '../../../mail/store/address/domain.ts';
 import { onboardDomain } from '../../domains/domains.ts';
-import { type Call, operation } from '../operation.ts';
-import { refuse } from '../refusal.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { refuse } from '../../core/refusal.ts';
 import { auditedStore } from './audited-store.ts';
 
 export const addBoxDomain = operation({
   name: 'add_domain',
-  title: 'Host a domain',
+  title: 'Add a domain without DNS verification',
   toolset: 'domains',
   reach: 'organization',
   action: 'manage',
   socketOnly: true,
-  description: "Hosts a domain on the operator's word, without a look at its DNS; answers the records to publish.",
+  description: 'Adds a domain as verified, without checking its DNS; returns the records to publish.',
   hints: { idempotent: true },
-  input: z.strictObject({ domain: z.string().min(1).max(253) }),
+  input: z.strictObject({ domain: z.string().min(1).max(253).describe('Domain name') }),
   output: z.object({
     id: z.number(),
     domain: z.string(),
@@ -27,14 +27,14 @@ export const addBoxDomain = operation({
     const done = await onboardDomain(context, { tenant: OPERATOR, name: domain, verified: true });
     switch (done.kind) {
       case 'bad-name':
-        return refuse('invalid_arguments', `${domain} is not a domain name.`);
+        return refuse('invalid_arguments', `${domain} is not a valid domain name.`);
       case 'taken':
         return refuse('conflict', `${domain} belongs to another organization.`);
       case 'too-many':
-        return refuse('conflict', 'Too many domains wait to be verified here.');
+        return refuse('conflict', 'Limit reached: too many unverified domains. Verify or remove some first.');
       case 'added':
       case 'exists':
-        call.keys.forget(done.name);
+        call.keys.evict(done.name);
         return {
           id: done.id,
           domain: done.name,
@@ -57,7 +57,7 @@ async function recordsOf({ store, settings }: Call, domain: string) {
 
 export const boxDomains = operation({
   name: 'list_domains',
-  title: 'All domains',
+  title: 'List all domains',
   toolset: 'domains',
   reach: 'organization',
   action: 'read',

@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../../core/operation.ts';
 import { addBoxDomain, boxDomains } from './domains.ts';
 import { addBoxMailbox, boxMailboxes, boxMailboxPassword } from './mailboxes.ts';
 import { releaseOutboxItem } from './outbox.ts';
@@ -7,7 +7,7 @@ import { boxServices, setServiceControl } from './services.ts';
 import { createSignInLink } from './sign-in.ts';
 import { status } from './status.ts';
 
-/** What only the operator's socket can do, beside everything in the catalogue. */
+/** Operations of the operator's socket, besides the catalogue. */
 export const BOX_OPERATIONS: readonly Operation[] = [
   status,
   addBoxDomain,
@@ -28,7 +28,7 @@ export const BOX_OPERATIONS: readonly Operation[] = [
   createSignInLink,
 ];
 
-/** By name, for the operator's socket. */
+/** Finds an operation of the operator's socket by name. */
 export function findBoxOperation(name: string): Operation | undefined {
   return BOX_OPERATIONS.find((one) => one.name === name);
 }

@@ -1,32 +1,36 @@
 import { z } from 'zod';
 import { addressKey, formatAddress, parseAddress } from '../../../mail/message/address.ts';
-import { type AccountInfo, listAccounts } from '../../../mail/store/account.ts';
-import { listDomains } from '../../../mail/store/domain.ts';
-import { changePassword, provisionAccount } from '../../accounts/accounts.ts';
+import { type AccountInfo, listAccounts } from '../../../mail/store/account/account.ts';
+import { listDomains } from '../../../mail/store/address/domain.ts';
+import { changePassword, provisionAccount } from '../../mailboxes/provision.ts';
+import { BOX } from '../../notices/compose.ts';
 import { servicesOf } from '../../services/attachment-commands.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
-import { type Call, operation } from '../operation.ts';
-import { refuse } from '../refusal.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { refuse } from '../../core/refusal.ts';
 import { auditedStore } from './audited-store.ts';
 
-/** What a person chooses is guessed sooner than what is generated, and the verifier is a cheap one. */
+/**
+ * Minimum length 12: a chosen password is easier to guess than a generated one, and the verifier is fast to compute.
+ */
 const Password = z
   .string()
-  .min(12, 'a password needs at least 12 characters; leave it out to have one made')
+  .min(12, 'must have at least 12 characters; omit it to generate one')
   .max(200)
+  .describe('Default: generated')
   .optional();
-const Named = z.strictObject({ address: z.string().min(1).max(320), password: Password });
+const Named = z.strictObject({ address: z.string().min(1).max(320).describe('Mail address'), password: Password });
 const Secret = z.object({ id: z.number(), address: z.string(), password: z.string() });
 
 export const addBoxMailbox = operation({
   name: 'add_mailbox',
-  title: 'Make a mailbox',
+  title: 'Create a mailbox',
   toolset: 'email',
   reach: 'organization',
   action: 'manage',
   socketOnly: true,
   secret: true,
-  description: 'Makes a mailbox on any domain of this box; its password is shown once.',
+  description: 'Creates a mailbox on any domain of this server; its password is shown once.',
   hints: {},
   input: Named,
   output: Secret,
@@ -36,7 +40,13 @@ export const addBoxMailbox = operation({
       .filter((one) => one.name === address.domain)
       .toSorted((a, b) => Number(b.verified) - Number(a.verified))[0];
     if (domain === undefined) {
-      return refuse('not_found', `There is no domain ${address.domain} here: add it first (mailstead domain add).`);
+      return refuse('not_found', `No domain ${address.domain} on this server: add it first (mailstead domain add).`);
+    }
+    if (domain.tenant === BOX) {
+      return refuse(
+        'conflict',
+        `${address.domain} is the name of this server and belongs to no organization, so a mailbox there could not send. Add a domain for mailboxes (mailstead domain add).`,
+      );
     }
     const context = { ...call, store: auditedStore(call, formatAddress(address)) };
     const { id: domainId, tenant } = domain;
@@ -45,24 +55,24 @@ export const addBoxMailbox = operation({
       case 'added':
         return { id: done.account, address: done.address, password: done.password };
       case 'address-taken':
-        return refuse('conflict', `${formatAddress(address)} is taken.`);
+        return refuse('conflict', `${formatAddress(address)} is already taken: choose another address.`);
       case 'no-domain':
-        return refuse('not_found', `The domain ${address.domain} was removed.`);
+        return refuse('not_found', `The domain ${address.domain} was removed: add it again first.`);
       case 'bad-password':
-        return refuse('invalid_arguments', 'A password cannot hold control characters.');
+        return refuse('invalid_arguments', 'A password must not contain control characters.');
     }
   },
 });
 
 export const boxMailboxPassword = operation({
   name: 'change_mailbox_password',
-  title: 'Give a mailbox a new password',
+  title: 'Replace the password of a mailbox',
   toolset: 'email',
   reach: 'organization',
   action: 'manage',
   socketOnly: true,
   secret: true,
-  description: 'Replaces the password of any mailbox of this box and ends its sessions; the new one is shown once.',
+  description: 'Replaces the password of any mailbox of this server and ends its sessions; the new one is shown once.',
   hints: { destructive: true },
   input: Named,
   output: Secret,
@@ -76,14 +86,14 @@ export const boxMailboxPassword = operation({
       case 'no-account':
         return noMailbox(address);
       case 'bad-password':
-        return refuse('invalid_arguments', 'A password cannot hold control characters.');
+        return refuse('invalid_arguments', 'A password must not contain control characters.');
     }
   },
 });
 
 export const boxMailboxes = operation({
   name: 'list_mailboxes',
-  title: 'All mailboxes',
+  title: 'List all mailboxes',
   toolset: 'email',
   reach: 'organization',
   action: 'read',
@@ -115,9 +125,9 @@ function keyOf(text: string): string | undefined {
 }
 
 function notAnAddress(text: string): never {
-  return refuse('invalid_arguments', `${JSON.stringify(text)} is not a mail address.`);
+  return refuse('invalid_arguments', `${JSON.stringify(text)} is not a valid mail address.`);
 }
 
 function noMailbox(address: string): never {
-  return refuse('not_found', `There is no mailbox ${address} here.`);
+  return refuse('not_found', `No mailbox ${address} on this server.`);
 }

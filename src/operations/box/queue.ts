@@ -1,33 +1,33 @@
 import { z } from 'zod';
-import { OPERATOR_VIEW } from '../../../mail/store/journal.ts';
-import { listQueue, type QueueRow } from '../../../mail/store/queue-rows.ts';
-import type { Steering } from '../../../mail/store/queue-steering.ts';
-import { operation } from '../operation.ts';
+import { OPERATOR_VIEW } from '../../../mail/store/journal/journal.ts';
+import { listQueue, type QueueRow } from '../../../mail/store/queue/queue-rows.ts';
+import type { Steering } from '../../../mail/store/queue/queue-change.ts';
+import { operation } from '../../core/operation.ts';
 import { explain } from '../queue/explanation.ts';
 import { steerMany } from '../queue/many.ts';
-import { routeOf, Way } from '../queue/reroute.ts';
-import { refuse } from '../refusal.ts';
-import { Line } from '../schemas.ts';
+import { routeOf, RouteChoice } from '../queue/reroute.ts';
+import { refuse } from '../../core/refusal.ts';
+import { Line, DomainName, PageSize } from '../../core/schemas.ts';
 import { Event, shownEntry } from '../trace/shown.ts';
-import { storyOf } from '../trace/timeline.ts';
+import { timelineOf } from '../trace/timeline.ts';
 
-/** Ids of one command of the store. */
+/** Maximum ids per command of the store. */
 const SLICE = 500;
 const EVERYTHING = { tenant: null, accounts: null, state: null, domain: null } as const;
 
 export const queue = operation({
   name: 'list_box_queue',
-  title: 'The whole queue',
+  title: 'List the whole queue',
   toolset: 'support',
   reach: 'organization',
   action: 'read',
   socketOnly: true,
-  description: 'Lists mail of all organizations that waits to leave. Changes nothing.',
+  description: 'Lists queued mail of all organizations. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({
-    limit: z.number().int().min(1).max(10_000).default(1_000),
-    domain: Line(1, 253).optional(),
-    state: z.enum(['waiting', 'held']).optional(),
+    limit: PageSize(10_000, 1_000),
+    domain: DomainName.describe('Only mail to this domain').optional(),
+    state: z.enum(['waiting', 'held']).describe('Only this state').optional(),
   }),
   output: z.object({ queue: z.array(z.looseObject({ id: z.number() })) }),
   async run({ store }, { limit, domain = null, state }) {
@@ -36,7 +36,7 @@ export const queue = operation({
   },
 });
 
-/** One operation for each thing that can be done to rows that wait, of whatever organization. */
+/** Declares one operation per action on queue rows, for all organizations. */
 const steer = (what: Steering, none: string) =>
   operation({
     name: `${what}_box_queue`,
@@ -48,14 +48,16 @@ const steer = (what: Steering, none: string) =>
     description: `Does it to rows of all organizations: ${what}. All: at most 10,000 at a time, \`more\` says so.`,
     hints: { destructive: what === 'cancel', openWorld: what !== 'cancel' },
     input: z.strictObject({
-      ids: z.union([z.literal('all'), z.array(z.number().int().positive()).min(1).max(10_000)]),
-      domain: Line(1, 253).optional(),
-      trace: Line(1, 200).optional(),
-      ...(what === 'reroute' && { route: Way }),
+      ids: z
+        .union([z.literal('all'), z.array(z.number().int().positive()).min(1).max(10_000)])
+        .describe('Queue numbers, or "all"'),
+      domain: DomainName.describe('With all: only mail to this domain').optional(),
+      trace: Line(1, 200).describe('With all: only this message id').optional(),
+      ...(what === 'reroute' && { route: RouteChoice }),
     }),
     output: z.object({ changed: z.number(), more: z.boolean() }),
     async run(call, { ids, domain, trace: message, ...rest }) {
-      const way = 'route' in rest ? Way.parse(rest.route) : undefined;
+      const way = 'route' in rest ? RouteChoice.parse(rest.route) : undefined;
       const every = {
         what,
         tenant: null,
@@ -74,7 +76,7 @@ const steer = (what: Steering, none: string) =>
     },
   });
 
-export const retryQueue = steer('retry', 'None of these is waiting to be tried; what is held needs to be released.');
+export const retryQueue = steer('retry', 'None of these is waiting to be retried; release held ones first.');
 export const releaseQueue = steer('release', 'None of these is held, or their organization is frozen.');
 export const cancelQueue = steer('cancel', 'None of these is in the queue.');
 
@@ -83,14 +85,14 @@ export const rerouteQueue = steer('reroute', 'None of these is in the queue.');
 
 export const trace = operation({
   name: 'trace_box_message',
-  title: 'What happened to a message',
+  title: 'Trace a message',
   toolset: 'support',
   reach: 'organization',
   action: 'read',
   socketOnly: true,
-  description: 'Tells the story of one message by the id that the log and the SMTP answer give. Changes nothing.',
+  description: 'Returns the timeline of one message by the id in the log and the SMTP reply. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject({ trace: z.string().min(1).max(200) }),
+  input: z.strictObject({ trace: z.string().min(1).max(200).describe('Message id of the log or the SMTP reply') }),
   output: z.object({
     trace: z.string(),
     timeline: z.array(Event),
@@ -98,9 +100,9 @@ export const trace = operation({
     waiting: z.array(z.looseObject({ id: z.number() })),
   }),
   async run({ store }, { trace: id }) {
-    const story = await storyOf(store, OPERATOR_VIEW, id);
-    if (story === undefined) return refuse('not_found', `Nothing is known of a message ${id}.`);
-    const { lines, entries, waiting } = story;
+    const timeline = await timelineOf(store, OPERATOR_VIEW, id);
+    if (timeline === undefined) return refuse('not_found', `No message ${id} in the journal.`);
+    const { lines, entries, waiting } = timeline;
     return {
       trace: id,
       timeline: entries.map(shownEntry),
@@ -120,7 +122,7 @@ function shown(row: QueueRow) {
     attempts: row.attempts,
     queuedAt: row.created_at,
     nextAt: row.state === 0 ? row.next_at : null,
-    heldBecause: row.held_because,
+    heldBecause: row.hold_reason,
     lastStatus: row.last_status,
     lastText: row.last_text,
     explanation: explain(row),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { listAccounts } from '../../../mail/store/account.ts';
-import { listDomains } from '../../../mail/store/domain.ts';
-import { queueDepth } from '../../../mail/store/queue-rows.ts';
-import { version } from '../../version.ts';
-import { type Call, operation } from '../operation.ts';
+import { listAccounts } from '../../../mail/store/account/account.ts';
+import { listDomains } from '../../../mail/store/address/domain.ts';
+import { queueDepth } from '../../../mail/store/queue/queue-rows.ts';
+import { version } from '../../core/version.ts';
+import { type Call, operation } from '../../core/operation.ts';
 
 const What = z.object({
   version: z.string(),
@@ -14,6 +14,9 @@ const What = z.object({
   listen: z.array(z.string()),
   listeners: z.record(z.string(), z.number()),
   failing: z.array(z.string()),
+  unreadableMessages: z
+    .number()
+    .describe('Stored messages that were found damaged since the start; the log names them'),
   pid: z.number(),
   uptimeSeconds: z.number(),
   memoryBytes: z.number(),
@@ -26,12 +29,12 @@ const What = z.object({
 
 export const status = operation({
   name: 'get_status',
-  title: 'What runs',
+  title: 'Get the status',
   toolset: 'support',
   reach: 'organization',
   action: 'read',
   socketOnly: true,
-  description: 'Says what runs, since when, and what waits. Changes nothing.',
+  description: 'Reports what is running, since when, and what is queued. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({}),
   output: What,
@@ -40,13 +43,13 @@ export const status = operation({
 
 export const applianceStatus = operation({
   name: 'get_appliance_status',
-  title: 'What runs on this box',
+  title: 'Get the server status',
   toolset: 'deploy',
   reach: 'organization',
   action: 'read',
   operatorOnly: true,
   description:
-    'For the operator: version, open doors, failing checks, memory, and how much is hosted and queued. Changes nothing.',
+    'For the operator: version, open listeners, failing checks, memory, and totals of hosted and queued mail. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({}),
   output: What,
@@ -72,6 +75,7 @@ async function statusOf(call: Call): Promise<z.output<typeof What>> {
       Object.entries(ports()).flatMap(([name, port]) => (port === undefined ? [] : [[name, port]])),
     ),
     failing: failing(),
+    unreadableMessages: store.unreadable,
     pid: process.pid,
     uptimeSeconds: Math.round((clock() - startedAt) / 1000),
     memoryBytes: process.memoryUsage.rss(),

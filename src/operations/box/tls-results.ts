@@ -1,30 +1,31 @@
 import { z } from 'zod';
 import { parseDomain } from '../../../mail/message/address.ts';
-import { dayOf, type PolicyReport, tlsResults } from '../../../mail/store/tls-result.ts';
-import { operation } from '../operation.ts';
-import { refuse } from '../refusal.ts';
-import { Line } from '../schemas.ts';
+import { dayOf, type PolicyReport, tlsResults } from '../../../mail/store/queue/tls-result.ts';
+import { operation } from '../../core/operation.ts';
+import { refuse } from '../../core/refusal.ts';
+import { Line, DomainName, PageSize, CURSOR, isoOf } from '../../core/schemas.ts';
+import { X509Certificate } from 'node:crypto';
 
 const DAY_MS = 24 * 3_600_000;
-/** Lines of a policy that are shown: its owner writes as many as it likes. */
-const MOST_LINES = 20;
+/** Maximum shown lines of a policy: its owner chooses the number. */
+const MAX_LINES = 20;
 
 export const listTlsResults = operation({
   name: 'list_tls_results',
-  title: 'How TLS went with the servers of others',
+  title: 'List outbound TLS results',
   toolset: 'domains',
   reach: 'organization',
   action: 'read',
   operatorOnly: true,
   description:
-    'For the operator: what was counted of each connection that mail left by, for each domain and policy, of one day (UTC, today by default, kept for two weeks), in the words of TLS-RPT. failedOnly leaves out the domains where nothing failed.',
+    'For the operator: TLS-RPT counts of outbound connections of one day, for each domain and policy; stored for two weeks. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({
-    day: z.iso.date().optional(),
-    domain: Line(1, 253).optional(),
-    failedOnly: z.boolean().default(false),
-    cursor: Line(1, 253).optional(),
-    limit: z.number().int().min(1).max(25).default(25),
+    day: z.iso.date().describe('UTC; default: today').optional(),
+    domain: DomainName.optional(),
+    failedOnly: z.boolean().default(false).describe('Only domains with failures'),
+    cursor: Line(1, 253).describe(CURSOR).optional(),
+    limit: PageSize(25, 25),
   }),
   output: z.object({
     day: z.string(),
@@ -63,15 +64,15 @@ export const listTlsResults = operation({
 });
 
 function noDomain(): never {
-  const issues = [{ path: 'domain', message: 'is no domain name' }];
-  return refuse('invalid_arguments', 'domain is no domain name such as example.com.', { issues });
+  const issues = [{ path: 'domain', message: 'is not a domain name' }];
+  return refuse('invalid_arguments', 'domain must be a domain name such as example.com.', { issues });
 }
 
 function shown({ policy, summary, 'failure-details': details }: PolicyReport) {
   return {
     domain: policy['policy-domain'],
     policy: policy['policy-type'],
-    policyText: policy['policy-string'].slice(0, MOST_LINES),
+    policyText: policy['policy-string'].slice(0, MAX_LINES),
     succeeded: summary['total-successful-session-count'],
     failed: summary['total-failure-session-count'],
     failures: details.map((one) => ({
@@ -83,3 +84,45 @@ function shown({ policy, summary, 'failure-details': details }: PolicyReport) {
     })),
   };
 }
+
+export const tlsStatus = operation({
+  name: 'get_tls_status',
+  title: 'Get the TLS certificate',
+  toolset: 'domains',
+  reach: 'organization',
+  action: 'read',
+  operatorOnly: true,
+  description: 'For the operator: names, issuer and expiry of the certificate of all listeners. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject({}),
+  output: z.object({
+    hostname: z.string(),
+    selfSigned: z.boolean(),
+    names: z.string(),
+    issuer: z.string(),
+    validFrom: z.string(),
+    validTo: z.string(),
+    daysLeft: z.number(),
+    fits: z.boolean(),
+    next: z.string(),
+  }),
+  async run({ certificate, settings, clock }) {
+    const { pem, selfSigned } = certificate();
+    const read = new X509Certificate(pem);
+    const end = read.validToDate.getTime();
+    const fits = read.checkHost(settings.hostname) !== undefined;
+    return {
+      hostname: settings.hostname,
+      selfSigned,
+      names: read.subjectAltName ?? read.subject,
+      issuer: read.issuer,
+      validFrom: isoOf(read.validFromDate.getTime()),
+      validTo: isoOf(end),
+      daysLeft: Math.floor((end - clock()) / 86_400_000),
+      fits,
+      next: selfSigned
+        ? 'Set MAILSTEAD_TLS_CERT and MAILSTEAD_TLS_KEY: mail programs warn about a self-signed certificate.'
+        : 'Nothing to do: the files are read again when they change.',
+    };
+  },
+});

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { jmapId } from '../../../mail/jmap/ids.ts';
-import { type Canary, canariesOf, canaryHome, type CanaryTrip, tripsOf } from '../../../mail/store/canary.ts';
-import { removeCanary, settleCanary } from '../../../mail/store/canary-commands.ts';
-import { nameOfCredential } from '../../canaries/queries.ts';
-import { publicId, rowId } from '../../ids.ts';
-import { type Call, operation } from '../operation.ts';
-import { InMailbox, namedMailbox } from '../reading/which.ts';
-import { notFound } from '../refusal.ts';
-import { Id, isoOf, isoOrNull } from '../schemas.ts';
+import { jmapId } from '../../../mail/jmap/core/ids.ts';
+import { type Canary, canariesOf, canaryHome, type CanaryTrip, tripsOf } from '../../../mail/agents/canary/canary.ts';
+import { removeCanary, settleCanary } from '../../../mail/agents/canary/commands.ts';
+import { nameOfCredential } from '../../canaries/trip-commands.ts';
+import { publicId, rowId } from '../../core/ids.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { InMailbox, namedMailbox } from '../reading/mailbox-arguments.ts';
+import { notFound } from '../../core/refusal.ts';
+import { Id, isoOf, isoOrNull } from '../../core/schemas.ts';
 import { mailboxOf } from '../scope.ts';
 
 const Trip = z.object({
@@ -38,7 +38,7 @@ export const listCanaries = operation({
   reach: 'mailbox',
   action: 'read',
   peopleOnly: true,
-  description: 'Lists the canaries of a mailbox, and who went to each. Changes nothing.',
+  description: 'Lists the canaries of a mailbox, and who touched each. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject(InMailbox),
   output: z.object({ canaries: z.array(ShownCanary) }),
@@ -68,7 +68,7 @@ export function shownCanary(
     hasHoneytoken: secret,
     plantedBy: madeBy,
     plantedAt: isoOf(madeAt),
-    trips: trips.map(({ credential: by, name, at, door, what, about: addresses, settledAt }) => ({
+    trips: trips.map(({ credential: by, name, at, protocol: door, what, about: addresses, settledAt }) => ({
       by,
       name: by === '' ? '' : name,
       at: isoOf(at),
@@ -90,7 +90,7 @@ export const dropCanary = operation({
   action: 'manage',
   peopleOnly: true,
   description:
-    'Removes a canary, its message from the mailbox, its address, and what is known of who went to it. Tokens that it froze stay frozen.',
+    'Removes a canary, its message from the mailbox, its address and its history. Tokens that it froze stay frozen.',
   hints: { destructive: true, idempotent: true },
   input: CanaryId,
   output: z.object({ removed: z.literal(true) }),
@@ -103,13 +103,13 @@ export const dropCanary = operation({
 
 export const settleTrips = operation({
   name: 'settle_canary',
-  title: 'Watch a canary again',
+  title: 'Rearm a canary',
   toolset: 'mail',
   reach: 'mailbox',
   action: 'manage',
   peopleOnly: true,
   description:
-    'Notes that a person has looked at who went to a canary: who goes there again is stopped again. The password of its mailbox opens it again; tokens stay frozen.',
+    'Records that a person reviewed who touched a canary: the next touch freezes again. The password of its mailbox works again; tokens stay frozen.',
   hints: { idempotent: true },
   input: CanaryId,
   output: z.object({ settled: z.literal(true) }),

@@ -1,6 +1,6 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../../core/operation.ts';
 import { dropCanary, listCanaries, settleTrips } from './canaries.ts';
 import { layOutCanary } from './plant.ts';
 
-/** What only people do. */
+/** Decisions for people only. */
 export const CANARY_CARE: readonly Operation[] = [listCanaries, layOutCanary, settleTrips, dropCanary];

@@ -1,17 +1,17 @@
+import { SHOWN_PURPOSE } from '../../agents/shown-secrets.ts';
+import { publicId } from '../../core/ids.ts';
+import { operation, type Call } from '../../core/operation.ts';
 import { z } from 'zod';
-import { ShownForms } from '../../../mail/delivery/agent/secrets/shown-form.ts';
+import { ShownForms } from '../../../mail/agents/secrets/shown-form.ts';
 import { type Address, addressKey, parseAddress } from '../../../mail/message/address.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
-import { MOST_CANARIES } from '../../../mail/store/canary.ts';
-import { type NewCanary, plantCanary } from '../../../mail/store/canary-commands.ts';
-import { newHoneytoken, newLocalPart } from '../../canaries/honeytoken.ts';
-import { formOf, STORIES, tellStory } from '../../canaries/story.ts';
-import { publicId } from '../../ids.ts';
-import { SHOWN_PURPOSE } from '../../sending/shown-secrets.ts';
-import { type Call, operation } from '../operation.ts';
-import { InMailbox, namedMailbox } from '../reading/which.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Line } from '../schemas.ts';
+import { MAX_CANARIES } from '../../../mail/agents/canary/canary.ts';
+import { type NewCanary, plantCanary } from '../../../mail/agents/canary/commands.ts';
+import { newHoneytoken, newLocalPart } from '../../canaries/canaries.ts';
+import { formOf, DECOY_TOPICS, composeDecoy } from '../../canaries/decoy.ts';
+import { InMailbox, namedMailbox } from '../reading/mailbox-arguments.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Line } from '../../core/schemas.ts';
 import type { Mailbox } from '../scope.ts';
 import { shownCanary, ShownCanary } from './canaries.ts';
 
@@ -24,13 +24,13 @@ export const layOutCanary = operation({
   peopleOnly: true,
   secret: true,
   description:
-    'Plants a canary in a mailbox: message puts a note with a made-up secret and an address of its own into the inbox; secret and address only make one, to put it elsewhere. An agent that opens or sends one is frozen, and the owners are told.',
+    'Plants a canary in a mailbox: message puts a note with a fake secret and an address of its own into the inbox; secret and address only create one to place elsewhere. An agent that opens or sends one is frozen, and the owners are notified.',
   hints: {},
   input: z.strictObject({
     ...InMailbox,
-    kind: z.enum(['message', 'secret', 'address']).default('message'),
-    story: z.enum(STORIES).default('console').describe('what the message seems to be about'),
-    label: Line(1, 100).describe('for people'),
+    kind: z.enum(['message', 'secret', 'address']).default('message').describe('Form of the canary'),
+    story: z.enum(DECOY_TOPICS).default('console').describe('Topic of the message'),
+    label: Line(1, 100).describe('For people'),
   }),
   output: z.object({
     canary: ShownCanary,
@@ -57,11 +57,11 @@ type Message = Pick<NewCanary, 'receivedAt' | 'index' | 'data'>;
 function messageOf(
   { clock }: Call,
   box: Mailbox,
-  told: { story: (typeof STORIES)[number]; honeytoken: string | null; address: string | null },
+  topic: { story: (typeof DECOY_TOPICS)[number]; honeytoken: string | null; address: string | null },
 ): Message {
-  const { story, honeytoken, address } = told;
+  const { story, honeytoken, address } = topic;
   const owner = ownAddress(box);
-  const { data, receivedAt } = tellStory(story, {
+  const { data, receivedAt } = composeDecoy(story, {
     owner,
     honeytoken: honeytoken ?? '',
     login: address ?? '',
@@ -91,11 +91,11 @@ async function planted(call: Call, box: Mailbox, canary: NewCanary): Promise<{ i
     case 'missing':
       return notFound('mailbox');
     case 'taken':
-      return refuse('conflict', 'The address that was made up is taken: try again.', { resource: 'canary' });
+      return refuse('conflict', 'The generated address is taken: try again.', { resource: 'canary' });
     case 'over-quota':
-      return refuse('too_large', 'The mailbox is full: make room in it first.');
+      return refuse('too_large', 'The mailbox is full: delete messages first.');
     case 'too-many':
-      return refuse('conflict', `A mailbox has at most ${MOST_CANARIES} canaries: remove one first.`, {
+      return refuse('conflict', `Limit reached: a mailbox has at most ${MAX_CANARIES} canaries. Remove one first.`, {
         resource: 'canary',
       });
   }

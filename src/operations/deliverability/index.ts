@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../../core/operation.ts';
 import { getDeliverabilityReport } from './report.ts';
 import { runDeliveryTest } from './test.ts';
 

@@ -1,29 +1,30 @@
 import { z } from 'zod';
-import { domainsOf } from '../../../mail/store/domain.ts';
-import { stsFetcher } from '../../../mail/relay/tls-policy/sts-fetch.ts';
-import { type Checked, STATUSES } from '../../deliverability/checked.ts';
-import { fixesOf, type Report, reportOn, scoreOf } from '../../deliverability/report.ts';
+import { domainsOf } from '../../../mail/store/address/domain.ts';
+import { createStsFetcher } from '../../../mail/relay/tls-policy/sts-fetch.ts';
+import { type DeliverabilityCheck, STATUSES } from '../../deliverability/checked.ts';
+import { fixesOf, type DeliverabilityReport, reportOn, scoreOf } from '../../deliverability/report.ts';
 import { publishedKeys } from '../../domains/queries.ts';
-import { mayReach } from '../../networks.ts';
-import { type Call, operation } from '../operation.ts';
-import { Which } from '../domains/which.ts';
+import { mayReach } from '../../core/networks.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { DomainArguments } from '../domains/arguments.ts';
+import { limitLookup } from '../domains/context.ts';
 import { domainOf } from '../scope.ts';
 
-/** Of a policy of MTA-STS, ms: somebody waits for the report. */
-const LONGEST_FETCH_MS = 10_000;
+/** Timeout of an MTA-STS policy fetch, ms: a caller waits for the report. */
+const MAX_FETCH_MS = 10_000;
 
 const Check = z.object({ status: z.enum(STATUSES), detail: z.string() });
 
 export const getDeliverabilityReport = operation({
   name: 'get_deliverability_report',
-  title: 'Deliverability report',
+  title: 'Check deliverability',
   toolset: 'email',
   reach: 'project',
   action: 'read',
   untrusted: true,
-  description: 'Looks now whether mail of a domain will arrive; fixes says what to do. Changes nothing.',
+  description: 'Checks now whether mail of a domain will be delivered; fixes lists what to do. Changes nothing.',
   hints: { readOnly: true, idempotent: true, openWorld: true },
-  input: z.strictObject(Which),
+  input: z.strictObject(DomainArguments),
   output: z.object({
     domain: z.string(),
     spf: Check,
@@ -43,6 +44,7 @@ export const getDeliverabilityReport = operation({
   rest: { method: 'GET', path: '/api/email/domains/:domainId/deliverability' },
   async run(call, { domainId, domain }) {
     const info = await domainOf(call, { domainId, domain: domain ?? (await theOnly(call)) });
+    await limitLookup(call, info);
     const keys = await call.store.read(publishedKeys, { domain: info.id });
     const report = await reportOn({ ...call, fetchSts: fetcher(call) }, { ...info, keys });
     const fixes = [...stopped(call, info), ...fixesOf(report)];
@@ -50,34 +52,37 @@ export const getDeliverabilityReport = operation({
   },
 });
 
-/** Who has one domain need not say which. */
+/** Finds the domain; optional if there is only one. */
 async function theOnly({ store, tenant }: Call): Promise<string | undefined> {
   const [only, ...more] = await store.read(domainsOf, { tenant });
   return more.length > 0 ? undefined : only?.name;
 }
 
-/** What keeps mail of the domain here, whatever its records say. */
+/** Returns why mail of the domain is not sent, whatever its records are. */
 function stopped(
   { settings }: Call,
   { name, verified, pausedAt }: { name: string; verified: boolean; pausedAt: number | null },
 ): string[] {
-  if (!settings.live) return ['Nothing was looked up: give the box a public name (MAILSTEAD_HOSTNAME) to run it live.'];
-  if (!verified) return [`Nothing is sent from ${name} before it is verified: call verify_email_domain.`];
+  if (!settings.live)
+    return ['Not checked: this server runs without a public name. Set MAILSTEAD_HOSTNAME to run it live.'];
+  if (!verified) return [`Mail from ${name} is not sent until the domain is verified: call verify_email_domain.`];
   if (pausedAt !== null)
-    return [`Sending from ${name} is paused as its records went: mend them, then verify_email_domain.`];
+    return [
+      `Sending from ${name} is paused because its DNS records are missing: fix them, then call verify_email_domain.`,
+    ];
   return [];
 }
 
 function fetcher({ lookNow, settings }: Call) {
-  return stsFetcher({
+  return createStsFetcher({
     resolver: lookNow,
     allowPrivate: (ip, port) => mayReach(settings.allowPrivateNetworks, ip, port),
-    timeoutMs: LONGEST_FETCH_MS,
+    timeoutMs: MAX_FETCH_MS,
   });
 }
 
-function shown({ spf, dkim, dmarc, ptr, tls, mtaSts, blocklists }: Report) {
-  const plain = ({ status, detail }: Checked) => ({ status, detail });
+function shown({ spf, dkim, dmarc, ptr, tls, mtaSts, blocklists }: DeliverabilityReport) {
+  const plain = ({ status, detail }: DeliverabilityCheck) => ({ status, detail });
   return {
     spf: plain(spf),
     dkim: plain(dkim),

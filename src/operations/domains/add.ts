@@ -1,33 +1,34 @@
 import { z } from 'zod';
 import { parseDomain } from '../../../mail/message/address.ts';
-import { domainsOf } from '../../../mail/store/domain.ts';
+import { domainsOf } from '../../../mail/store/address/domain.ts';
 import { onboardDomain } from '../../domains/domains.ts';
-import { manage } from '../../domains/look.ts';
+import { updateManaged } from '../../domains/look.ts';
 import { zoneText } from '../../domains/records.ts';
-import { publicId } from '../../ids.ts';
-import { type About, noMailbox } from '../about.ts';
+import { publicId } from '../../core/ids.ts';
+import { noMailboxes } from '../affected-mailboxes.ts';
 import { auditedStore } from '../box/audited-store.ts';
-import { type Call, operation } from '../operation.ts';
-import { refuse } from '../refusal.ts';
-import { Id, Line } from '../schemas.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { refuse } from '../../core/refusal.ts';
+import { InProject, DomainName } from '../../core/schemas.ts';
 import { domainOf, projectOf } from '../scope.ts';
-import { lookContext } from './context.ts';
+import { disclosesName, lookContext } from './context.ts';
 import { DnsRecord, EmailDomain, notesFor, onboardedDomain } from './shown.ts';
+import type { AffectedMailboxes } from '../../core/operation.ts';
 
 export const addEmailDomain = operation({
   name: 'add_email_domain',
-  title: 'Onboard a domain',
+  title: 'Add a domain',
   toolset: 'email',
   reach: 'project',
   action: 'manage',
   description:
-    'Onboards a domain and makes its DKIM keys; returns the MX, DKIM, SPF and DMARC records to publish, with zone text to paste. When its name servers lead here the records appear by themselves. Repeating it returns the same. Next: verify_email_domain.',
+    'Adds a domain and creates its DKIM keys; returns the MX, DKIM, SPF and DMARC records to publish, with zone text to paste. If its name servers point here, the records are served automatically. Idempotent. Next: verify_email_domain.',
   hints: { idempotent: true, openWorld: true },
   rule: newName,
-  // Its name servers are asked for every label of it.
-  writesToStrangers: true,
-  tellsOutside: (_call, { domain }) => [domain],
-  input: z.strictObject({ projectId: Id('project').optional(), domain: Line(1, 253) }),
+  // Its name servers are queried for every label of it.
+  writesToStrangers: 'governed',
+  outgoingTexts: (_call, { domain }) => [domain],
+  input: z.strictObject({ projectId: InProject, domain: DomainName }),
   output: z.object({
     domain: EmailDomain,
     records: z.array(DnsRecord),
@@ -41,7 +42,8 @@ export const addEmailDomain = operation({
     const project = await projectOf(call, projectId);
     const id = await onboard(call, name, project.id);
     const info = await domainOf(call, { domainId: publicId('domain', id) });
-    await manage(lookContext(call, info.name), info);
+    // A later check looks the name up.
+    if (!(await disclosesName(call, info))) await updateManaged(lookContext(call, info.name), info);
     const made = await onboardedDomain(call, await domainOf(call, { domainId: publicId('domain', id) }));
     const notes = notesFor(call, made);
     return {
@@ -55,11 +57,14 @@ export const addEmailDomain = operation({
   },
 });
 
-/** What is there already is asked for again and again: nothing new is told. */
-async function newName({ store, tenant }: Call, { domain }: { domain: string }): Promise<About | undefined> {
+/** Returns an existing domain unchanged: repeated calls disclose nothing new. */
+async function newName(
+  { store, tenant }: Call,
+  { domain }: { domain: string },
+): Promise<AffectedMailboxes | undefined> {
   const name = parseDomain(domain);
   const all = await store.read(domainsOf, { tenant });
-  return all.some((one) => one.name === name) ? undefined : noMailbox();
+  return all.some((one) => one.name === name) ? undefined : noMailboxes();
 }
 
 async function onboard(call: Call, name: string, project: number): Promise<number> {
@@ -70,17 +75,15 @@ async function onboard(call: Call, name: string, project: number): Promise<numbe
     case 'exists':
       return done.id;
     case 'bad-name':
-      return refuse('invalid_arguments', 'domain: this is no name of a domain that mail can be hosted under.', {
-        issues: [{ path: 'domain', message: 'is no domain name' }],
+      return refuse('invalid_arguments', 'domain must be a domain name that can receive mail, such as example.com.', {
+        issues: [{ path: 'domain', message: 'is not a domain name' }],
       });
     case 'too-many':
-      return refuse(
-        'conflict',
-        'Too many domains of this organization wait to be verified: verify or remove some of them first.',
-        { resource: 'domain' },
-      );
+      return refuse('conflict', 'Limit reached: too many unverified domains. Verify or remove some first.', {
+        resource: 'domain',
+      });
     case 'taken':
-      // Only said to those who claim without proof; nobody does here.
+      // Only for unverified claims, which are not made here.
       throw new Error('an unproved claim met a proved one');
   }
 }

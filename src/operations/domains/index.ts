@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../../core/operation.ts';
 import { addEmailDomain } from './add.ts';
 import { applyManagedDns, checkDnsRecord, exportZone, listDnsRecords, rotateDkimKeys } from './dns.ts';
 import { getEmailDomain, listEmailDomains } from './list.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { domainsOf } from '../../../mail/store/domain.ts';
-import { domainSetup } from '../../accounts/setup.ts';
-import { operation } from '../operation.ts';
-import { Id, nextCursor, Page, pageOf } from '../schemas.ts';
+import { domainsOf } from '../../../mail/store/address/domain.ts';
+import { domainSetup } from '../../domains/setup.ts';
+import { operation } from '../../core/operation.ts';
+import { nextCursor, Page, pageOf, OfProject } from '../../core/schemas.ts';
 import { domainOf, projectOf } from '../scope.ts';
 import { DnsRecord, EmailDomain, onboardedDomain } from './shown.ts';
-import { Which } from './which.ts';
+import { DomainArguments } from './arguments.ts';
 
 export const listEmailDomains = operation({
   name: 'list_email_domains',
@@ -14,9 +14,9 @@ export const listEmailDomains = operation({
   core: true,
   reach: 'project',
   action: 'read',
-  description: 'Lists the onboarded domains with the status of each check at the last look. Changes nothing.',
+  description: 'Lists domains with the status of each check as of the last lookup. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject({ projectId: Id('project').optional(), ...Page }),
+  input: z.strictObject({ projectId: OfProject, ...Page }),
   output: z.object({ domains: z.array(EmailDomain), nextCursor }),
   rest: { method: 'GET', path: '/api/email/domains' },
   async run(call, { projectId, ...page }) {
@@ -40,9 +40,9 @@ export const getEmailDomain = operation({
   toolset: 'email',
   reach: 'project',
   action: 'read',
-  description: 'Shows one domain and its DNS records as they stood at the last look. Changes nothing.',
+  description: 'Returns one domain and its DNS records as of the last lookup. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject(Which),
+  input: z.strictObject(DomainArguments),
   output: z.object({ domain: EmailDomain, records: z.array(DnsRecord) }),
   rest: { method: 'GET', path: '/api/email/domains/:domainId' },
   async run(call, which) {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { aliasesOf } from '../../../mail/store/alias.ts';
+import { aliasesOf } from '../../../mail/store/address/alias.ts';
 import { removeDomain } from '../../domains/commands.ts';
-import { publicId } from '../../ids.ts';
-import { operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
+import { publicId } from '../../core/ids.ts';
+import { operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
 import { domainOf } from '../scope.ts';
-import { Which } from './which.ts';
+import { DomainArguments } from './arguments.ts';
 
 export const removeEmailDomain = operation({
   name: 'remove_email_domain',
@@ -14,15 +14,15 @@ export const removeEmailDomain = operation({
   reach: 'project',
   action: 'manage',
   description:
-    'Removes a domain with its DKIM keys, aliases, forwards and the records that this server serves for it; refused while a mailbox is on it. Added again, it has to be verified anew.',
+    'Removes a domain with its DKIM keys, aliases, forwards and the DNS records served here; refused while a mailbox uses it. If added again, it must be verified again.',
   hints: { destructive: true, idempotent: true },
-  // Its aliases and forwards go with it.
+  // Its aliases and forwards are removed too.
   rule: async (call, which) => {
     const { id } = await domainOf(call, which);
     const aliases = await call.store.read(aliasesOf, { tenant: call.tenant });
     return aliases.flatMap(({ domain, accounts }) => (domain === id ? accounts : []));
   },
-  input: z.strictObject(Which),
+  input: z.strictObject(DomainArguments),
   output: z.object({ removed: z.literal(true), domain: z.string() }),
   rest: { method: 'DELETE', path: '/api/email/domains/:domainId' },
   async run(call, which) {
@@ -30,12 +30,12 @@ export const removeEmailDomain = operation({
     const done = await call.change(removeDomain, { tenant: call.tenant, id }, publicId('domain', id), { domain: name });
     switch (done.kind) {
       case 'removed':
-        call.keys.forget(name);
+        call.keys.evict(name);
         return { removed: true as const, domain: name };
       case 'mailboxes':
-        return refuse('mailboxes_exist', `${name} has mailboxes: delete them first with delete_email.`, {
+        return refuse('mailboxes_exist', `${name} still has mailboxes: delete them first with delete_email.`, {
           mailboxCount: done.count,
-          // Mailboxes on it may belong to other projects.
+          // Its mailboxes may belong to other projects.
           sample: call.caller.project === null ? done.sample : [],
         });
       case 'missing':

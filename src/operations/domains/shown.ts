@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { DomainInfo } from '../../../mail/store/domain.ts';
-import { domainSetup } from '../../accounts/setup.ts';
-import { type Checks, recordKey } from '../../domains/check.ts';
-import type { Looked } from '../../domains/look.ts';
+import type { DomainInfo } from '../../../mail/store/address/domain.ts';
+import { domainSetup } from '../../domains/setup.ts';
+import { type RecordChecks, recordKey } from '../../domains/check.ts';
+import type { DnsSnapshot } from '../../domains/look.ts';
 import { countMailboxes, publishedKeys } from '../../domains/queries.ts';
-import { ownServer, type WantedRecord, wantedRecords } from '../../domains/records.ts';
-import { publicId } from '../../ids.ts';
-import type { Call } from '../operation.ts';
-import { isoOf, isoOrNull } from '../schemas.ts';
+import { ownServer, type RequiredRecord, requiredRecords } from '../../domains/records.ts';
+import { publicId } from '../../core/ids.ts';
+import type { Call } from '../../core/operation.ts';
+import { isoOf, isoOrNull } from '../../core/schemas.ts';
 
 const Check = z.object({
   status: z.enum(['pass', 'fail', 'pending']),
@@ -44,7 +44,7 @@ export const DnsRecord = z.object({
 });
 
 const NOT_YET = { status: 'pending' as const, detail: 'not checked yet: call verify_email_domain' };
-const UNCHECKED: Checks = {
+const UNCHECKED: RecordChecks = {
   sendingIdentity: NOT_YET,
   dkim: NOT_YET,
   inboundMx: NOT_YET,
@@ -53,25 +53,25 @@ const UNCHECKED: Checks = {
 };
 
 export interface Onboard {
-  /** Of its row. */
+  /** Facts from its row. */
   id: number;
   domain: z.output<typeof EmailDomain>;
   records: z.output<typeof DnsRecord>[];
-  /** What the records were made of. */
-  wanted: WantedRecord[];
+  /** Values that the records are built from. */
+  wanted: RequiredRecord[];
 }
 
-/** A domain with its records as they stood at the last look. */
+/** Returns a domain with its records as of the last lookup. */
 export async function onboardedDomain(call: Call, info: DomainInfo & { project: number }): Promise<Onboard> {
   const [setup, keys, mailboxCount] = await Promise.all([
     call.store.read(domainSetup, { domain: info.id }),
     call.store.read(publishedKeys, { domain: info.id }),
     call.store.read(countMailboxes, { domain: info.id }),
   ]);
-  const looked = typeof setup?.checks === 'string' ? (JSON.parse(setup.checks) as Looked) : undefined;
+  const looked = typeof setup?.checks === 'string' ? (JSON.parse(setup.checks) as DnsSnapshot) : undefined;
   const managed = setup?.managed ?? false;
   const byName = call.settings.ports.dns !== undefined;
-  const wanted = wantedRecords({ ...info, keys }, call.settings.hostname, byName);
+  const wanted = requiredRecords({ ...info, keys }, call.settings.hostname, byName);
   return {
     id: info.id,
     wanted,
@@ -97,16 +97,16 @@ export async function onboardedDomain(call: Call, info: DomainInfo & { project: 
   };
 }
 
-/** What somebody who publishes records by hand should know. */
+/** Returns advice for publishing the records by hand. */
 export function notesFor(call: Call, { domain, id }: Onboard): string[] {
   const { hostname, ports } = call.settings;
-  if (domain.dnsManaged) return ['This server answers for the domain: nothing is left to publish.'];
+  if (domain.dnsManaged) return ['This server answers for the domain: nothing to publish.'];
   if (ports.dns !== undefined) {
     return [
-      `The DKIM records are CNAMEs into dkim.${hostname}, so keys change without your doing.`,
-      `Or let ${ownServer(id, hostname)} be the name server of ${domain.domain}: then this server publishes everything by itself.`,
-      `Where two are wanted, ${hostname} is the second. Alone it does not say whose claim is meant when others claim the domain too.`,
+      `The DKIM records are CNAMEs into dkim.${hostname}, so keys can be rotated without you.`,
+      `Or make ${ownServer(id, hostname)} the name server of ${domain.domain}: then this server publishes all records.`,
+      `If two are required, use ${hostname} as the second. Alone it does not identify the organization if others claim the domain too.`,
     ];
   }
-  return ['The DKIM keys stand in TXT records, as the DNS of this server is off (MAILSTEAD_DNS_PORT).'];
+  return ["The DKIM keys are in TXT records because this server's DNS is off (MAILSTEAD_DNS_PORT)."];
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { lookAt, manage } from '../../domains/look.ts';
-import { publicId } from '../../ids.ts';
-import { operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
+import { checkDomain, updateManaged } from '../../domains/look.ts';
+import { publicId } from '../../core/ids.ts';
+import { operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
 import { domainOf } from '../scope.ts';
-import { lookContext } from './context.ts';
+import { limitLookup, lookContext } from './context.ts';
 import { DnsRecord, EmailDomain, onboardedDomain } from './shown.ts';
-import { Which } from './which.ts';
+import { DomainArguments } from './arguments.ts';
 
 export const verifyEmailDomain = operation({
   name: 'verify_email_domain',
@@ -15,9 +15,9 @@ export const verifyEmailDomain = operation({
   reach: 'project',
   action: 'manage',
   description:
-    'Looks the DNS records of a domain up now. When sending identity (SPF), DKIM and inbound MX pass it becomes verified and mail flows within a second; else every record comes back with what was seen, the wrong ones first.',
+    'Queries the DNS records of a domain now. When sending identity (SPF), DKIM and inbound MX pass, the domain becomes verified and mail flows within a second; otherwise returns every record with the observed value, failing ones first.',
   hints: { idempotent: true, openWorld: true },
-  input: z.strictObject(Which),
+  input: z.strictObject(DomainArguments),
   output: z.object({
     domain: EmailDomain,
     verified: z.boolean(),
@@ -28,14 +28,15 @@ export const verifyEmailDomain = operation({
   rest: { method: 'POST', path: '/api/email/domains/:domainId/verify' },
   async run(call, which) {
     const info = await domainOf(call, which);
+    await limitLookup(call, info);
     const context = lookContext(call, info.name);
-    await manage(context, info);
-    const { kind, changed } = await lookAt(context, info);
+    await updateManaged(context, info);
+    const { kind, changed } = await checkDomain(context, info);
     if (kind === 'missing') return notFound('domain');
     if (kind === 'taken') {
       return refuse(
         'conflict',
-        `${info.name} was verified by another organization of this server: it has to remove it first.`,
+        `Another organization of this server has verified ${info.name}: it must remove the domain first.`,
         {
           resource: 'domain',
         },
@@ -60,7 +61,7 @@ function nextOf(domain: z.output<typeof EmailDomain>): string {
     DKIM: domain.checks.dkim,
     'inbound MX': domain.checks.inboundMx,
   }).filter(([, check]) => check.status !== 'pass');
-  if (failing.length === 0) return 'Nothing is left to do: provision_email makes mailboxes.';
+  if (failing.length === 0) return 'Next: create mailboxes with provision_email.';
   const what = failing.map(([name]) => name).join(', ');
-  return `Not right yet: ${what}. Publish the records that are not ok, wait until they are visible, and call verify_email_domain again.`;
+  return `Not verified yet: ${what}. Publish the records that are not ok, wait until they are visible, and call verify_email_domain again.`;
 }

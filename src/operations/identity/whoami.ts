@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { AGENT_MODES } from '../../../mail/delivery/agent/types.ts';
-import type { EffectivePolicy } from '../../../mail/delivery/agent/policy.ts';
-import { OPERATOR } from '../../../mail/store/account.ts';
-import { agentStanding } from '../../agents/queries.ts';
+import { AGENT_MODES } from '../../../mail/agents/gate/types.ts';
+import type { EffectivePolicy } from '../../../mail/agents/policy/effective-policy.ts';
+import { OPERATOR } from '../../../mail/store/account/account.ts';
+import { agentStatus } from '../../agents/queries.ts';
 import { callerPolicy } from '../../agents/caller-policy.ts';
-import { publicId } from '../../ids.ts';
+import { publicId } from '../../core/ids.ts';
 import { findOrganization } from '../../organizations/commands.ts';
-import { gateOf } from '../../recovery/gate-queries.ts';
-import { leftFor } from '../../sending/left.ts';
-import { version } from '../../version.ts';
-import { type Call, operation } from '../operation.ts';
+import { deployGateOf } from '../../recovery/gate-queries.ts';
+import { remainingBudget } from '../../sending/remaining-budget.ts';
+import { version } from '../../core/version.ts';
+import { type Call, operation } from '../../core/operation.ts';
 import { Narrow, shownLimits } from '../organization/tokens.ts';
-import { notFound } from '../refusal.ts';
-import { isoOf, isoOrNull, Organization } from '../schemas.ts';
+import { notFound } from '../../core/refusal.ts';
+import { isoOf, isoOrNull, Organization } from '../../core/schemas.ts';
 
 export const Identity = {
   organization: Organization,
@@ -30,28 +30,28 @@ export const Identity = {
     narrow: Narrow.optional(),
   }),
   session: z.object({ id: z.string(), expiresAt: z.string() }).nullable(),
-  /** The agent policy that it works under; null: nobody chose one. */
+  /** The agent policy of the caller; null: none. */
   policy: z
     .object({ name: z.string(), sends: z.string(), holdAfterReading: z.boolean(), rulesWait: z.boolean() })
     .nullable(),
-  /** As what it works: null for people. What it reads of outsiders holds what it sends, where a person could let it go. */
+  /** Agent state; null for people. Tainted: its mail is held, where a person can approve it. */
   agent: z
     .object({ mode: z.enum(AGENT_MODES), attended: z.boolean(), exposed: z.boolean(), sentToday: z.number() })
     .nullable(),
-  /** What it may still send; null: nothing limits it, or it is no token. */
+  /** Remaining send budgets; null: no limits, or no token. */
   limits: z.object({ sendsLeftToday: z.number().nullable(), newRecipientsLeftToday: z.number().nullable() }).nullable(),
   claimed: z.boolean(),
-  /** Whether the organization may deploy. */
+  /** Deploy gate of the organization. */
   gate: z.enum(['open', 'closed']),
   operator: z.boolean(),
   serverVersion: z.string(),
 };
 
-/** Who the caller is, for whoami and bootstrap. */
+/** Returns the identity of the caller, for whoami and bootstrap. */
 export async function identify(call: Call): Promise<z.input<z.ZodObject<typeof Identity>>> {
   const { store, caller, tenant } = call;
   const organization = (await store.read(findOrganization, { id: tenant })) ?? notFound('organization');
-  const gate = await store.read(gateOf, { organization: tenant });
+  const gate = await store.read(deployGateOf, { organization: tenant });
   const { token, session } = caller;
   return {
     organization: {
@@ -91,15 +91,18 @@ function typeOf({ kind, token }: Call['caller']): 'token' | 'oauth' | 'session' 
 
 async function agentShown({ store, caller, clock }: Call): Promise<z.input<typeof Identity.agent>> {
   if (caller.token === undefined) return null;
-  return (await store.read(agentStanding, { id: caller.token.id, now: clock() })) ?? null;
+  const status = await store.read(agentStatus, { id: caller.token.id, now: clock() });
+  if (status === undefined) return null;
+  const { tainted: exposed, ...facts } = status;
+  return { ...facts, exposed };
 }
 
-/** Of a token of one mailbox those of that mailbox too; else another may be the first to be used up. */
+/** Includes the limits of the mailbox for a token of one mailbox: either may be reached first. */
 async function limitsShown(call: Call): Promise<z.input<typeof Identity.limits>> {
   const { caller, tenant } = call;
   if (caller.token === undefined) return null;
   const [account = null, ...others] = caller.mailboxes ?? [];
-  const left = await leftFor(call, {
+  const left = await remainingBudget(call, {
     organization: tenant,
     credential: caller.actor,
     account: others.length > 0 ? null : account,
@@ -121,12 +124,13 @@ function policyShown({ governed, chosen, policy }: EffectivePolicy): z.input<typ
 
 export const whoami = operation({
   name: 'whoami',
-  title: 'Who am I',
+  title: 'Identify the caller',
   toolset: 'core',
   core: true,
   reach: 'any',
   action: 'identity',
-  description: 'Says which organization and token this is, what the token may do, and until when. Changes nothing.',
+  description:
+    'Returns the organization and token of the caller, what the token may do, and when it expires. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({}),
   output: z.object(Identity),

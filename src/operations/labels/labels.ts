@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { jmapId } from '../../../mail/jmap/ids.ts';
-import { countLabels, forgetLabel, makeLabel, MOST_MADE_LABELS } from '../../../mail/store/label.ts';
-import { publicId } from '../../ids.ts';
+import { jmapId } from '../../../mail/jmap/core/ids.ts';
+import { countLabels, addLabel, removeLabel, MAX_LABELS } from '../../../mail/store/mailbox/label.ts';
+import { publicId } from '../../core/ids.ts';
 import { Label } from '../../reading/label.ts';
-import { changeMessages } from '../changing/change.ts';
-import { type Call, operation } from '../operation.ts';
-import { newestMessages } from '../reading/found.ts';
-import { InMailbox, namedMailbox } from '../reading/which.ts';
-import { notFound, refuse } from '../refusal.ts';
+import { changeMessages } from '../message-updates/change.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { newestMessages } from '../reading/message-page.ts';
+import { InMailbox, namedMailbox } from '../reading/mailbox-arguments.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
 import type { Mailbox } from '../scope.ts';
 
-/** Messages from which one call takes a label off. */
-const MOST_TAKEN_OFF = 2_000;
-/** Of one answer. */
-const MOST_SHOWN = 1_000;
+/** Maximum messages from which one call removes a label. */
+const MAX_TAKEN_OFF = 2_000;
+/** Maximum labels per answer. */
+const MAX_SHOWN = 1_000;
 
 const Labels = z.array(z.object({ name: z.string(), messages: z.number() }));
 
@@ -24,7 +24,7 @@ export const listLabels = operation({
   reach: 'mailbox',
   action: 'mail_read',
   description:
-    'Lists the labels of a mailbox with how many messages have each: keywords or tags in mail programs. Changes nothing.',
+    'Lists the labels of a mailbox (keywords or tags in mail programs) with the number of messages. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject(InMailbox),
   output: z.object({ labels: Labels }),
@@ -36,22 +36,22 @@ export const listLabels = operation({
 
 export const createLabel = operation({
   name: 'create_label',
-  title: 'Make a label',
+  title: 'Create a label',
   toolset: 'mail',
   reach: 'mailbox',
-  action: 'manage',
+  action: 'organize',
   description:
-    'Makes a label that stays when no message has it: one word in lower case, a keyword in mail programs. update_message puts labels on messages.',
+    'Creates a label that stays when no message has it: one lower-case word, a keyword in mail programs. update_message sets it on messages.',
   hints: { idempotent: true },
-  input: z.strictObject({ ...InMailbox, name: Label }),
+  input: z.strictObject({ ...InMailbox, name: Label.describe('Label') }),
   output: z.object({ labels: Labels }),
   rest: { method: 'POST', path: '/api/email/mailboxes/:mailbox/labels', status: 201 },
   async run(call, { mailbox, name }) {
     const box = await namedMailbox(call, mailbox);
     const target = publicId('mailbox', box.id);
-    const { kind } = await call.change(makeLabel, { account: box.id, name }, target, { label: name });
+    const { kind } = await call.change(addLabel, { account: box.id, name }, target, { label: name });
     if (kind === 'too-many') {
-      refuse('conflict', `This mailbox has ${MOST_MADE_LABELS} labels, as many as it may: delete some.`, {
+      refuse('conflict', `Limit reached: this mailbox has ${MAX_LABELS} labels. Delete some first.`, {
         resource: 'label',
       });
     }
@@ -65,17 +65,17 @@ export const deleteLabel = operation({
   toolset: 'mail',
   reach: 'mailbox',
   action: 'manage',
-  description: 'Takes a label off all messages of a mailbox and forgets it. The messages stay.',
+  description: 'Removes a label from all messages of a mailbox and deletes it. The messages stay.',
   hints: { destructive: true, idempotent: true },
-  input: z.strictObject({ ...InMailbox, name: Label }),
+  input: z.strictObject({ ...InMailbox, name: Label.describe('Label') }),
   output: z.object({ deleted: z.literal(true), messages: z.number() }),
   rest: { method: 'DELETE', path: '/api/email/mailboxes/:mailbox/labels/:name' },
   async run(call, { mailbox, name }) {
     const box = await namedMailbox(call, mailbox);
-    // One more than are taken.
-    const emails = await newestMessages(call, box.id, { test: 'keyword', keyword: name }, MOST_TAKEN_OFF + 1);
-    if (emails.length > MOST_TAKEN_OFF) {
-      refuse('conflict', `More than ${MOST_TAKEN_OFF} messages have this label: take it off by update_message first.`, {
+    // One more than the limit.
+    const emails = await newestMessages(call, box.id, { test: 'keyword', keyword: name }, MAX_TAKEN_OFF + 1);
+    if (emails.length > MAX_TAKEN_OFF) {
+      refuse('conflict', `More than ${MAX_TAKEN_OFF} messages have this label: remove it with update_message first.`, {
         resource: 'label',
       });
     }
@@ -87,19 +87,19 @@ export const deleteLabel = operation({
     const given = emails.map((email) => ({ id: jmapId('email', email), email }));
     const detail = { removeLabels: [name] };
     if (given.length > 0) await changeMessages(call, box, given, () => ({ keywords, mailboxes: null }), detail);
-    // Last: what is broken off before is seen as a label still, and deleted again.
+    // Last: after an interruption the label is still listed and can be deleted again.
     const input = { account: box.id, name };
-    const { kind } = await call.change(forgetLabel, input, publicId('mailbox', box.id), { label: name });
+    const { kind } = await call.change(removeLabel, input, publicId('mailbox', box.id), { label: name });
     if (kind === 'missing' && given.length === 0) notFound('label');
     return { deleted: true as const, messages: given.length };
   },
 });
 
-/** Names of programs (`$mdnsent`) are no labels. */
+/** Excludes keywords of programs (`$mdnsent`). */
 async function labelsOf({ store }: Call, { id: account }: Mailbox): Promise<z.output<typeof Labels>> {
   const all = await store.scan(countLabels, { account });
   return all
     .filter(({ name }) => Label.safeParse(name).success)
-    .slice(0, MOST_SHOWN)
+    .slice(0, MAX_SHOWN)
     .map(({ name, messages }) => ({ name, messages }));
 }

@@ -6,19 +6,18 @@ import {
   type AppPassword,
   listAppPasswords,
   removeAppPassword,
-} from '../../../mail/store/credential.ts';
-import { PERSON, SEEN_BY_AGENT } from '../../../mail/store/hand.ts';
-import { appCredential, READ_ONLY, SCOPES } from '../../accounts/credential.ts';
-import { publicId, rowId } from '../../ids.ts';
-import { oneMailbox } from '../about.ts';
-import { agentOf } from '../caller.ts';
-import { expiryOf } from '../expiry.ts';
-import { noteShownSecret } from '../../sending/shown-secrets.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf, isoOrNull, Line, SECRET_NOTICE } from '../schemas.ts';
+} from '../../../mail/store/account/credential.ts';
+import { PERSON, SEEN_BY_AGENT } from '../../../mail/store/actor.ts';
+import { appCredential, READ_ONLY, SCOPES } from '../../accounts/new-credential.ts';
+import { publicId, rowId } from '../../core/ids.ts';
+import { oneMailbox } from '../affected-mailboxes.ts';
+import { agentOf } from '../../core/caller.ts';
+import { expiryOf, Id, isoOf, isoOrNull, Line, SECRET_NOTICE, ExpiresAt } from '../../core/schemas.ts';
+import { noteShownSecret } from '../../agents/shown-secrets.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
 import { mailboxOf } from '../scope.ts';
-import { Which } from './shown.ts';
+import { MailboxArguments } from './shown.ts';
 
 const Shown = z.object({
   id: z.string(),
@@ -39,26 +38,26 @@ export const createAppPassword = operation({
   action: 'manage',
   secret: true,
   description:
-    'Creates a further password of a mailbox for one program and shows it once. It can be limited to imap, smtp or jmap, to reading only, and in time; it works beside the mailbox password until it is revoked.',
+    'Creates an additional mailbox password for one program and shows it once. Can be limited to imap, smtp or jmap, to reading, and in time; works beside the mailbox password until revoked.',
   hints: {},
   rule: oneMailbox,
   input: z.strictObject({
-    ...Which,
-    name: Line(1, 80),
-    scopes: z.array(z.enum(SCOPES)).min(1).max(3).optional(),
-    readOnly: z.boolean().default(false),
-    person: z.boolean().default(false).describe('a person uses it: no agent policy applies; tokens cannot'),
-    expiresAt: z.iso.datetime({ offset: true }).optional(),
+    ...MailboxArguments,
+    name: Line(1, 80).describe('Name of the program'),
+    scopes: z.array(z.enum(SCOPES)).min(1).max(3).describe('Default: all').optional(),
+    readOnly: z.boolean().default(false).describe('Reading only'),
+    person: z.boolean().default(false).describe('Used by a person: no agent policy applies; not for tokens'),
+    expiresAt: ExpiresAt,
   }),
   output: z.object({ appPassword: Shown, password: z.string(), secretNotice: z.string() }),
   rest: { method: 'POST', path: '/api/email/mailboxes/:mailboxId/app-passwords', status: 201 },
-  async run(call, { name, readOnly, person, expiresAt, scopes: asked, ...which }) {
+  async run(call, { name, readOnly, person, expiresAt, scopes: requested, ...which }) {
     const { id: account } = await mailboxOf(call, which);
     if (person) onlyPeople(call);
-    const scopes = SCOPES.filter((one) => asked?.includes(one) ?? !(readOnly && one === 'smtp'));
+    const scopes = SCOPES.filter((one) => requested?.includes(one) ?? !(readOnly && one === 'smtp'));
     if (readOnly && scopes.includes('smtp')) {
-      refuse('invalid_arguments', 'A password for reading only cannot send: leave smtp out of its scopes.', {
-        issues: [{ path: 'scopes', message: 'smtp is not for reading' }],
+      refuse('invalid_arguments', 'A read-only password cannot send: remove smtp from scopes.', {
+        issues: [{ path: 'scopes', message: 'smtp is not available with readOnly' }],
       });
     }
     const password = generatePassword();
@@ -75,10 +74,10 @@ export const createAppPassword = operation({
   },
 });
 
-/** An agent that could call itself a person would be held by nothing. */
+/** Refuses person: true to tokens: an agent that counts as a person would bypass its policy. */
 function onlyPeople({ caller }: Call): void {
   if (caller.kind !== 'token') return;
-  refuse('action_not_allowed', 'A token cannot make a password for a person: a person makes it in the portal.', {
+  refuse('action_not_allowed', 'A token cannot create a password for a person: a person creates it in the portal.', {
     requiredAction: 'person',
     grantedActions: [...caller.actions],
   });
@@ -104,7 +103,9 @@ async function add(
     case 'missing':
       return notFound('mailbox');
     case 'too-many':
-      return refuse('conflict', 'The mailbox has 50 passwords: revoke one first.', { resource: 'app password' });
+      return refuse('conflict', 'Limit reached: the mailbox has 50 passwords. Revoke one first.', {
+        resource: 'app password',
+      });
   }
 }
 
@@ -116,7 +117,7 @@ export const listAppPasswordsOf = operation({
   action: 'read',
   description: 'Lists the app passwords of a mailbox with scopes and last use, never the passwords. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject(Which),
+  input: z.strictObject(MailboxArguments),
   output: z.object({ appPasswords: z.array(Shown) }),
   rest: { method: 'GET', path: '/api/email/mailboxes/:mailboxId/app-passwords' },
   async run(call, which) {
@@ -131,10 +132,10 @@ export const revokeAppPassword = operation({
   toolset: 'email',
   reach: 'mailbox',
   action: 'manage',
-  description: 'Revokes an app password of a mailbox: sessions that were opened with it end at once.',
+  description: 'Revokes an app password of a mailbox; sessions opened with it end at once.',
   hints: { destructive: true, idempotent: true },
   rule: oneMailbox,
-  input: z.strictObject({ ...Which, appPasswordId: Id('credential') }),
+  input: z.strictObject({ ...MailboxArguments, appPasswordId: Id('credential') }),
   output: z.object({ appPasswordId: z.string(), revoked: z.literal(true) }),
   rest: { method: 'DELETE', path: '/api/email/mailboxes/:mailboxId/app-passwords/:appPasswordId' },
   async run(call, { appPasswordId, ...which }) {

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { generatePassword } from '../../../mail/login/password.ts';
-import { markSeenByAgent, SEEN_BY_AGENT } from '../../../mail/store/hand.ts';
-import { accountSalt, setPassword } from '../../../mail/store/credential.ts';
-import { ownCredential } from '../../accounts/credential.ts';
+import { CHOSEN, markSeenByAgent, SEEN_BY_AGENT } from '../../../mail/store/actor.ts';
+import { accountSalt, sealedPassword, setPassword } from '../../../mail/store/account/credential.ts';
+import { ownCredential } from '../../accounts/new-credential.ts';
 import { connectionProfile } from '../../accounts/profile.ts';
-import { publicId } from '../../ids.ts';
+import { publicId } from '../../core/ids.ts';
 import { servicesOf } from '../../services/attachment-commands.ts';
-import { noteShownSecret } from '../../sending/shown-secrets.ts';
+import { noteShownSecret } from '../../agents/shown-secrets.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
-import { oneMailbox } from '../about.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { isoOf, Line } from '../schemas.ts';
+import { oneMailbox } from '../affected-mailboxes.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { isoOf, Line } from '../../core/schemas.ts';
 import { mailboxOf } from '../scope.ts';
-import { Which } from './shown.ts';
+import { MailboxArguments } from './shown.ts';
 
 const Server = z.object({
   host: z.string(),
@@ -31,10 +31,10 @@ export const revealEmailCredentials = operation({
   action: 'manage',
   secret: true,
   description:
-    'Returns the whole connection profile of a mailbox (IMAP, SMTP, JMAP) with its password. Each reveal is written to the audit log first, with the reason if one is given.',
+    'Returns the connection profile of a mailbox (IMAP, SMTP, JMAP) with its password, unless a person chose it. Each reveal is first written to the audit log, with the reason if given.',
   hints: {},
   rule: oneMailbox,
-  input: z.strictObject({ ...Which, reason: Line(1, 200).optional() }),
+  input: z.strictObject({ ...MailboxArguments, reason: Line(1, 200).describe('For the audit log').optional() }),
   output: z.object({
     mailboxId: z.string(),
     address: z.string(),
@@ -49,17 +49,26 @@ export const revealEmailCredentials = operation({
     const mailboxId = publicId('mailbox', mailbox.id);
     const profile = await connectionProfile(call, mailbox);
     if (profile === undefined) return notFound('mailbox');
+    if ((await call.store.read(sealedPassword, { account: mailbox.id }))?.chosen === true) {
+      const next = 'Use create_app_password, or rotate_email_credentials to generate another';
+      refuse('conflict', `A person chose this password, so it is not shown. ${next}.`, { resource: 'password' });
+    }
     await noteShownSecret(call, { kind: 'password', text: profile.imap.password });
     await noteShownSecret(call, { kind: 'password', text: profile.jmap.token });
     if (call.caller.kind === 'token') await call.store.write(markSeenByAgent, { account: mailbox.id });
-    // The row is on disk before the secret leaves: a crash in between shows too much in the log, never too little.
+    // The audit row is on disk before the secret is returned: a crash can log a reveal that did not happen, but never
+    // miss one.
     const audit = await call.note(mailboxId, { address: mailbox.address, ...(reason !== undefined && { reason }) });
     return { mailboxId, ...profile, auditId: publicId('audit', audit) };
   },
 });
 
-/** What a person chooses is guessed sooner than what is generated. */
-const Password = z.string().min(12, 'a password needs at least 12 characters; leave it out to have one made').max(200);
+/** Minimum length 12: a chosen password is easier to guess than a generated one. */
+const Password = z
+  .string()
+  .min(12, 'must have at least 12 characters; omit it to generate one')
+  .max(200)
+  .describe('Default: generated');
 
 export const rotateEmailCredentials = operation({
   name: 'rotate_email_credentials',
@@ -69,10 +78,14 @@ export const rotateEmailCredentials = operation({
   action: 'manage',
   secret: true,
   description:
-    'Sets the given password or makes one; open sessions of the old one end at once, and attached services get the new one. A generated password is returned with reveal true only. App passwords stay.',
+    'Sets the given password or generates one; sessions with the old one end at once, and attached services get the new one. A generated password is returned only with reveal: true. App passwords stay.',
   hints: { destructive: true },
   rule: oneMailbox,
-  input: z.strictObject({ ...Which, password: Password.optional(), reveal: z.boolean().default(false) }),
+  input: z.strictObject({
+    ...MailboxArguments,
+    password: Password.optional(),
+    reveal: z.boolean().default(false).describe('Return the password'),
+  }),
   output: z.object({
     mailboxId: z.string(),
     rotatedAt: z.string(),
@@ -85,9 +98,10 @@ export const rotateEmailCredentials = operation({
     const { id } = await mailboxOf(call, which);
     const mailboxId = publicId('mailbox', id);
     const password = given ?? generatePassword();
-    // Who gives one knows it: remembered, any word could be made one that no mail may hold.
+    // Not recorded as a shown secret: any word could be set as a password and then block mail that contains it.
     if (reveal && given === undefined) await noteShownSecret(call, { kind: 'password', text: password });
-    await replace(call, { account: id, password, revealed: reveal && given === undefined });
+    const generated = given === undefined;
+    await replace(call, { account: id, password, generated, revealed: reveal && generated });
     const services = await call.store.read(servicesOf, { account: id });
     await rewriteEnvFiles(call, services);
     return {
@@ -102,20 +116,21 @@ export const rotateEmailCredentials = operation({
 
 async function replace(
   call: Call,
-  { account, password, revealed }: { account: number; password: string; revealed: boolean },
+  { account, password, ...how }: { account: number; password: string; generated: boolean; revealed: boolean },
 ): Promise<void> {
+  const { generated, revealed } = how;
   const known = await call.store.read(accountSalt, { account });
   if (known === undefined) return notFound('mailbox');
-  const made = await ownCredential(call.secrets, { password, ...known });
+  const isToken = call.caller.kind === 'token';
+  const marks = isToken ? [SEEN_BY_AGENT] : generated ? [] : [CHOSEN];
+  const made = await ownCredential(call.secrets, { password, ...known }, marks);
   if (made === undefined) {
-    refuse('invalid_arguments', 'password: it cannot hold control characters.', {
-      issues: [{ path: 'password', message: 'has characters that no password may have' }],
+    refuse('invalid_arguments', 'password must not contain control characters.', {
+      issues: [{ path: 'password', message: 'has forbidden characters' }],
     });
   }
-  const marks = call.caller.kind === 'token' ? [SEEN_BY_AGENT] : [];
-  const credential = { ...made, scopes: [...made.scopes, ...marks] };
   const detail = { revealed };
-  const done = await call.change(setPassword, { account, credential }, publicId('mailbox', account), detail);
+  const done = await call.change(setPassword, { account, credential: made }, publicId('mailbox', account), detail);
   if (done.kind === 'missing') return notFound('mailbox');
   call.revoked(account, done.old);
 }

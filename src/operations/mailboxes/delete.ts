@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import { addressKey, parseAddress } from '../../../mail/message/address.ts';
 import { callerPolicy } from '../../agents/caller-policy.ts';
-import { publicId } from '../../ids.ts';
+import { publicId } from '../../core/ids.ts';
 import { deleteMailbox } from '../../mailboxes/commands.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
-import { operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Line } from '../schemas.ts';
+import { operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Line } from '../../core/schemas.ts';
 import { mailboxOf } from '../scope.ts';
-import { Which } from './shown.ts';
+import { MailboxArguments } from './shown.ts';
 
 export const deleteEmail = operation({
   name: 'delete_email',
   title: 'Delete a mailbox',
   toolset: 'email',
-  reach: 'mailbox',
+  reach: 'project',
   action: 'manage',
   description:
-    'Deletes a mailbox with all its mail, webhook, forwards, passwords, service variables and the aliases that lead to it alone; there is no undo. With the last mailbox of a domain the DNS records that this server serves for it go too. confirm, when given, must be the address.',
+    'Deletes a mailbox with all its mail, webhook, forwards, passwords, service variables and the aliases that lead only to it; no undo. The last mailbox of a domain also removes the DNS records served here.',
   hints: { destructive: true, idempotent: true },
-  input: z.strictObject({ ...Which, confirm: Line(1, 320).optional() }),
+  input: z.strictObject({ ...MailboxArguments, confirm: Line(1, 320).describe('Must be the address').optional() }),
   output: z.object({
     deleted: z.literal(true),
     mailboxId: z.string(),
@@ -33,15 +33,15 @@ export const deleteEmail = operation({
     if (confirm === undefined && (await callerPolicy(call, [mailbox.id])).governed) {
       refuse(
         'confirmation_required',
-        `This deletes all mail of ${mailbox.address}: to be sure, say its address as confirm.`,
+        `This deletes all mail of ${mailbox.address}. To proceed, pass the address as confirm.`,
         {
           confirm: mailbox.address,
         },
       );
     }
     if (confirm !== undefined && keyOf(confirm) !== keyOf(mailbox.address)) {
-      refuse('invalid_arguments', `confirm must be the address of the mailbox, ${mailbox.address}.`, {
-        issues: [{ path: 'confirm', message: 'is another address' }],
+      refuse('invalid_arguments', `confirm must be the mailbox address, ${mailbox.address}.`, {
+        issues: [{ path: 'confirm', message: 'is a different address' }],
       });
     }
     const mailboxId = publicId('mailbox', mailbox.id);

@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../../core/operation.ts';
 import { createAppPassword, listAppPasswordsOf, revokeAppPassword } from './app-passwords.ts';
 import { revealEmailCredentials, rotateEmailCredentials } from './credentials.ts';
 import { deleteEmail } from './delete.ts';

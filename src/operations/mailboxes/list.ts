@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { parseDomain } from '../../../mail/message/address.ts';
-import { setQuota } from '../../../mail/store/account.ts';
-import { publicId } from '../../ids.ts';
+import { setQuota } from '../../../mail/store/account/account.ts';
+import { publicId } from '../../core/ids.ts';
 import { listMailboxes, nameMailbox } from '../../mailboxes/commands.ts';
-import { operation } from '../operation.ts';
-import { Id, Line, nextCursor, Page, pageOf } from '../schemas.ts';
+import { operation } from '../../core/operation.ts';
+import { nextCursor, Page, pageOf, OfProject, DomainName } from '../../core/schemas.ts';
 import { allowedAccounts, mailboxOf, projectOf } from '../scope.ts';
-import { Mailbox, mailboxNow, shownMailbox, Which } from './shown.ts';
+import { DisplayName, Mailbox, mailboxNow, shownMailbox, MailboxArguments } from './shown.ts';
 
 export const listEmails = operation({
   name: 'list_emails',
@@ -15,11 +15,12 @@ export const listEmails = operation({
   core: true,
   reach: 'mailbox',
   action: 'read',
+  orAction: 'mail_read',
   description: 'Lists mailboxes with address, DNS status and attached services, never passwords. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({
-    projectId: Id('project').optional(),
-    domain: Line(1, 253).optional(),
+    projectId: OfProject,
+    domain: DomainName.optional(),
     ...Page,
   }),
   output: z.object({ mailboxes: z.array(Mailbox), nextCursor }),
@@ -42,21 +43,29 @@ export const listEmails = operation({
 
 export const updateEmail = operation({
   name: 'update_email',
-  title: 'Change a mailbox',
+  title: 'Update a mailbox',
   toolset: 'email',
   reach: 'mailbox',
   action: 'manage',
-  description: 'Changes the display name or the quota of a mailbox; null takes one away. Mail that is there stays.',
+  description: 'Changes the display name or quota of a mailbox; null removes it. Stored mail stays.',
   hints: { idempotent: true },
+  // A smaller quota rejects mail, which nothing brings back.
+  rule: async (call, { quotaBytes, ...which }) => {
+    if (quotaBytes == null) return undefined;
+    const { id } = await mailboxOf(call, which);
+    const { quotaBytes: before } = await mailboxNow(call, id);
+    return before === null || quotaBytes < before ? [id] : undefined;
+  },
   input: z.strictObject({
-    ...Which,
-    displayName: Line(1, 100).nullable().optional(),
+    ...MailboxArguments,
+    displayName: DisplayName.nullable().describe('null removes it').optional(),
     quotaBytes: z
       .number()
       .int()
       .min(1_000_000)
       .max(2 ** 50)
       .nullable()
+      .describe('Bytes; null: no limit')
       .optional(),
   }),
   output: z.object({ mailbox: Mailbox }),

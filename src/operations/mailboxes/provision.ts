@@ -3,46 +3,49 @@ import { z } from 'zod';
 import { generatePassword } from '../../../mail/login/password.ts';
 import { ITERATIONS, SALT_BYTES } from '../../../mail/login/verifier.ts';
 import { type Address, addressKey, formatAddress, parseAddress } from '../../../mail/message/address.ts';
-import { ownCredential } from '../../accounts/credential.ts';
+import { ownCredential } from '../../accounts/new-credential.ts';
 import { countMailboxes } from '../../domains/queries.ts';
-import { manage } from '../../domains/look.ts';
-import { publicId } from '../../ids.ts';
+import { updateManaged } from '../../domains/look.ts';
+import { publicId } from '../../core/ids.ts';
 import { provisionMailbox } from '../../mailboxes/commands.ts';
+import { isRoleName } from '../../mailboxes/role-names.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
 import { variableNames } from '../../services/environment.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, Line } from '../schemas.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id, Line, InProject, DomainName } from '../../core/schemas.ts';
 import { domainOf, projectOf, serviceOf } from '../scope.ts';
 import { attachable } from '../policies/target.ts';
-import { lookContext } from '../domains/context.ts';
-import { Mailbox, mailboxNow } from './shown.ts';
+import { disclosesName, lookContext } from '../domains/context.ts';
+import { DisplayName, Mailbox, mailboxNow } from './shown.ts';
 
 export const provisionEmail = operation({
   name: 'provision_email',
-  title: 'Make a mailbox',
+  title: 'Create a mailbox',
   toolset: 'email',
   core: true,
   reach: 'project',
   action: 'manage',
   description:
-    'Makes the mailbox localPart@domain on an onboarded domain: IMAP, SMTP and JMAP. With attachServiceId the service gets its EMAIL_* variables. No password is returned: use reveal_email_credentials. Mail flows once the domain is verified.',
+    'Creates the mailbox localPart@domain for IMAP, SMTP and JMAP. With attachServiceId the service gets its EMAIL_* variables. Returns no password: use reveal_email_credentials. Mail flows once the domain is verified.',
   hints: {},
   // The service gets its password.
-  rule: (_call, { attachServiceId }) => (attachServiceId === undefined ? undefined : []),
+  rule: (_call, { attachServiceId, localPart }) =>
+    attachServiceId === undefined && !isRoleName(localPart) ? undefined : [],
   input: z.strictObject({
-    projectId: Id('project').optional(),
-    domain: Line(1, 253).optional(),
+    projectId: InProject,
+    domain: DomainName.optional(),
     domainId: Id('domain').optional(),
-    localPart: Line(1, 64),
+    localPart: Line(1, 64).describe('Part before the @'),
     attachServiceId: Id('service').optional(),
-    displayName: Line(1, 100).optional(),
+    displayName: DisplayName.describe('Name in From').optional(),
     agentPolicyId: Id('policy').optional(),
     quotaBytes: z
       .number()
       .int()
       .min(1_000_000)
       .max(2 ** 50)
+      .describe('Bytes; default: no limit')
       .optional(),
   }),
   output: z.object({
@@ -60,7 +63,8 @@ export const provisionEmail = operation({
     const before = await call.store.read(countMailboxes, { domain: domain.id });
     const account = await make(call, { ...input, address, domain: domain.id, project, service: service?.id, policy });
     if (service !== undefined) await rewriteEnvFiles(call, [service.id]);
-    if (before === 0) await manage(lookContext(call, domain.name), domain);
+    if (before === 0 && !(await disclosesName(call, domain)))
+      await updateManaged(lookContext(call, domain.name), domain);
     const mailbox = await mailboxNow(call, account);
     return {
       mailbox,
@@ -78,9 +82,13 @@ async function domainOnboarded(call: Call, input: { domain?: string | undefined;
     return await domainOf(call, input);
   } catch (error) {
     if (input.domain === undefined || !isNotFound(error)) throw error;
-    return refuse('domain_not_onboarded', `${input.domain} is not onboarded here: call add_email_domain first.`, {
-      domain: input.domain,
-    });
+    return refuse(
+      'domain_not_onboarded',
+      `${input.domain} is not a domain of this organization: call add_email_domain first.`,
+      {
+        domain: input.domain,
+      },
+    );
   }
 }
 
@@ -91,7 +99,9 @@ function isNotFound(error: unknown): boolean {
 function addressAt(localPart: string, domain: string): Address {
   const address = parseAddress(`${localPart}@${domain}`);
   if (address?.domain === domain && !localPart.includes('+') && !localPart.includes('@')) return address;
-  const why = localPart.includes('+') ? 'mail to every +tag of an address reaches it anyway' : 'it is no local part';
+  const why = localPart.includes('+')
+    ? 'mail to every +tag of an address is delivered to it anyway'
+    : 'it is not a valid local part';
   return refuse('invalid_arguments', `localPart: ${why}.`, { issues: [{ path: 'localPart', message: why }] });
 }
 
@@ -133,13 +143,13 @@ async function make(
     case 'address-taken':
       return refuse(
         'already_exists',
-        `${address} is there already, as a mailbox or an alias: list_emails and list_aliases show them.`,
+        `${address} already exists as a mailbox or an alias: see list_emails and list_aliases.`,
         { resource: 'mailbox' },
       );
     case 'alias-taken':
       return refuse(
         'conflict',
-        'The service has another mailbox under the plain EMAIL_* names: make this one without attachServiceId, then attach it with an alias.',
+        'The service already has a mailbox under the plain EMAIL_* names: create this one without attachServiceId, then attach it with an alias.',
         { resource: 'service' },
       );
     case 'no-domain':

@@ -1,11 +1,12 @@
+import { overridesDirection, shownAddresses } from '../../../mail/message/shown-name.ts';
 import { z } from 'zod';
-import { publicId } from '../../ids.ts';
+import { publicId } from '../../core/ids.ts';
 import { listMailboxes, type MailboxLine } from '../../mailboxes/commands.ts';
-import type { Call } from '../operation.ts';
-import { notFound } from '../refusal.ts';
-import { Id, isoOf, Line } from '../schemas.ts';
+import type { Call } from '../../core/operation.ts';
+import { notFound } from '../../core/refusal.ts';
+import { Id, isoOf, Line } from '../../core/schemas.ts';
 
-/** A mailbox as it is listed; never with a password. */
+/** A listed mailbox, without password. */
 export const Mailbox = z.object({
   id: z.string(),
   address: z.string(),
@@ -23,10 +24,10 @@ export const Mailbox = z.object({
   createdAt: z.string(),
 });
 
-/** How arguments name a mailbox: `mailboxId`, or its address. */
-export const Which = {
+/** Arguments that name a mailbox: `mailboxId`, or its address. */
+export const MailboxArguments = {
   mailboxId: Id('mailbox').optional(),
-  address: Line(1, 320).optional(),
+  address: Line(1, 320).describe('Its address, instead of mailboxId').optional(),
 };
 
 export function shownMailbox(line: MailboxLine): z.output<typeof Mailbox> {
@@ -48,8 +49,14 @@ export function shownMailbox(line: MailboxLine): z.output<typeof Mailbox> {
   };
 }
 
-/** One mailbox of the caller's organization as it is now. */
+/** Returns the current state of a mailbox of the caller's organization. */
 export async function mailboxNow(call: Call, account: number): Promise<z.output<typeof Mailbox>> {
   const [line] = await call.store.read(listMailboxes, { tenant: call.tenant, account });
   return line === undefined ? notFound('mailbox') : shownMailbox(line);
 }
+
+/** A name in From. Mail whose name shows another address is refused when it is sent. */
+export const DisplayName = Line(1, 100).refine(
+  (name) => shownAddresses(name).length === 0 && !overridesDirection(name),
+  'must not show an address or turn the direction of text',
+);

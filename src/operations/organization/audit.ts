@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { brokenAudit, listAudit } from '../../audit/queries.ts';
-import { publicId, rowId } from '../../ids.ts';
-import { firstFitting, pageRoom, sizeOf } from '../../untrusted/room.ts';
-import { operation } from '../operation.ts';
-import { refuse } from '../refusal.ts';
-import { isoOf, nextCursor, Page } from '../schemas.ts';
+import { firstBrokenAuditRow, listAudit } from '../../audit/queries.ts';
+import { publicId, rowId } from '../../core/ids.ts';
+import { firstFitting, pageBudget, sizeOf } from '../../untrusted/result-budget.ts';
+import { operation } from '../../core/operation.ts';
+import { refuse } from '../../core/refusal.ts';
+import { isoOf, nextCursor, Page } from '../../core/schemas.ts';
 
 /** Characters of a digest with its name. */
 const HASH = 80;
 
-/** An agent that reads of canaries knows where not to look. */
+/** Operations hidden from agents: an agent that reads about canaries knows how to avoid them. */
 const UNTOLD: ReadonlySet<string> = new Set(['plant_canary', 'remove_canary', 'settle_canary', 'trip_canary']);
 
 export const listAuditEvents = operation({
@@ -19,9 +19,12 @@ export const listAuditEvents = operation({
   reach: 'organization',
   action: 'read',
   description:
-    'Lists who did what in this organization, newest first: token or person, operation, target, outcome, network address, time. With verify it also checks that no row was changed or removed. Changes nothing.',
+    'Lists who did what in this organization, newest first: token or person, operation, target, outcome, network address, time. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject({ ...Page, verify: z.boolean().default(false) }),
+  input: z.strictObject({
+    ...Page,
+    verify: z.boolean().default(false).describe('Check that no row was changed or removed'),
+  }),
   output: z.object({
     events: z.array(
       z.object({
@@ -35,7 +38,7 @@ export const listAuditEvents = operation({
         target: z.string(),
         outcome: z.string(),
         detail: z.record(z.string(), z.unknown()),
-        /** With verify: what binds this row to all before it. */
+        /** With verify: the hash that chains this row to all before it. */
         sha256: z.string().optional(),
       }),
     ),
@@ -45,14 +48,14 @@ export const listAuditEvents = operation({
   async run({ store, tenant, caller }, { cursor, limit, verify }) {
     const before = cursor === undefined ? null : rowId('audit', cursor);
     if (before === undefined) {
-      refuse('invalid_arguments', 'The cursor is not one that list_audit_events gave.', {
+      refuse('invalid_arguments', 'cursor is invalid: use the nextCursor of list_audit_events.', {
         issues: [{ path: 'cursor', message: 'unknown' }],
       });
     }
     const rows = await store.read(listAudit, { organization: tenant, before, limit: limit + 1 });
-    const page = firstFitting(rows.slice(0, limit), pageRoom(limit), (row) => sizeOf({ ...row, hash: '' }) + HASH);
+    const page = firstFitting(rows.slice(0, limit), pageBudget(limit), (row) => sizeOf({ ...row, hash: '' }) + HASH);
     const last = page.at(-1);
-    const broken = verify ? await store.scan(brokenAudit, { organization: tenant }) : undefined;
+    const broken = verify ? await store.scan(firstBrokenAuditRow, { organization: tenant }) : undefined;
     return {
       events: page
         .filter(({ operation: of }) => caller.kind !== 'token' || !UNTOLD.has(of))

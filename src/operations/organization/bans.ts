@@ -2,22 +2,22 @@ import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { networkOf } from '../../../mail/guard/network.ts';
-import { reasonOf } from '../../../mail/guard/told.ts';
-import { listBans, removeBan } from '../../../mail/store/ban.ts';
-import { noMailbox } from '../about.ts';
-import { operation } from '../operation.ts';
-import { refuse } from '../refusal.ts';
-import { isoOf, Line, nextCursor, Page, pageStart } from '../schemas.ts';
+import { banReason } from '../../../mail/guard/refusal-text.ts';
+import { listBans, removeBan } from '../../../mail/store/limit/ban.ts';
+import { noMailboxes } from '../affected-mailboxes.ts';
+import { operation } from '../../core/operation.ts';
+import { refuse } from '../../core/refusal.ts';
+import { isoOf, Line, nextCursor, Page, pageStart } from '../../core/schemas.ts';
 
 export const listBansOfBox = operation({
   name: 'list_bans',
-  title: 'List networks that are shut out',
+  title: 'List blocked networks',
   toolset: 'org',
   reach: 'organization',
   action: 'read',
   operatorOnly: true,
   description:
-    'For the operator: networks that every door turns away now, what for, how often that happened within a month, and until when. Each time lasts longer: 15 minutes, 1 hour, 6 hours, 1 day. Changes nothing.',
+    'For the operator: networks that all listeners block now, with reason, number of bans within a month, and expiry. Each ban lasts longer: 15 minutes, 1 hour, 6 hours, 1 day. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({ ...Page }),
   output: z.object({
@@ -42,7 +42,7 @@ export const listBansOfBox = operation({
     return {
       bans: shown.map(({ id: _, since, until, ...ban }) => ({
         ...ban,
-        reason: reasonOf(ban),
+        reason: banReason(ban),
         since: isoOf(since),
         until: isoOf(until),
       })),
@@ -53,33 +53,33 @@ export const listBansOfBox = operation({
 
 export const removeBanOfBox = operation({
   name: 'remove_ban',
-  title: 'Let a network in again',
+  title: 'Unblock a network',
   toolset: 'org',
   reach: 'organization',
   action: 'manage',
   operatorOnly: true,
   description:
-    'For the operator: lifts the ban of an address, if any, and forgets its failed logins. If it goes on it is shut out again. Networks that must never be shut out belong into MAILSTEAD_EXEMPT_NETWORKS.',
+    'For the operator: lifts the ban of an address, if any, and clears its failed logins. More failures block it again. Set MAILSTEAD_EXEMPT_NETWORKS for networks that must never be blocked.',
   hints: { idempotent: true },
-  rule: noMailbox,
-  input: z.strictObject({ address: Line(2, 64) }),
+  rule: noMailboxes,
+  input: z.strictObject({ address: Line(2, 64).describe('IP address') }),
   output: z.object({ removed: z.boolean(), network: z.string() }),
   rest: { method: 'DELETE', path: '/api/bans/:address' },
   async run(call, { address }) {
     const network = networkNamed(address);
     const done = await call.change(removeBan, { network }, network);
-    call.guard.forgive(network);
-    // Else who is let in is still told to wait, for up to a day, with the right password too.
-    call.throttle.forgive(network);
+    call.guard.liftBan(network);
+    // Otherwise logins with the right password stay throttled for up to a day.
+    call.throttle.clearNetwork(network);
     return { removed: done.kind === 'removed', network };
   },
 });
 
-/** An address, or the network as the list shows it. */
+/** Parses an address, or a network as the list shows it. */
 function networkNamed(text: string): string {
   const ip = text.replace(/\/64$/, '');
   if (ipaddr.isValid(ip) && (ip === text || isIPv6(ip))) return networkOf(ip);
-  return refuse('invalid_arguments', 'address: give an IP address, or a network as list_bans shows it.', {
-    issues: [{ path: 'address', message: 'is no IP address' }],
+  return refuse('invalid_arguments', 'address must be an IP address, or a network as list_bans shows it.', {
+    issues: [{ path: 'address', message: 'is not an IP address' }],
   });
 }

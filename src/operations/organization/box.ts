@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import { OPERATOR } from '../../../mail/store/account.ts';
-import { publicId, rowId } from '../../ids.ts';
+import { OPERATOR } from '../../../mail/store/account/account.ts';
+import { publicId, rowId } from '../../core/ids.ts';
 import { freezeOrganization, listOrganizationUse } from '../../organizations/commands.ts';
-import { noMailbox } from '../about.ts';
-import { operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf, isoOrNull, nextCursor, Page, pageOf } from '../schemas.ts';
+import { noMailboxes } from '../affected-mailboxes.ts';
+import { operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id, isoOf, isoOrNull, nextCursor, Page, pageOf } from '../../core/schemas.ts';
 
 export const listOrganizations = operation({
   name: 'list_organizations',
-  title: 'List all organizations of the box',
+  title: 'List all organizations',
   toolset: 'org',
   reach: 'organization',
   action: 'read',
   operatorOnly: true,
-  description: 'For the operator: every organization of this box with age, size and last use. Changes nothing.',
+  description: 'For the operator: every organization of this server with age, size and last use. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({ ...Page }),
   output: z.object({
@@ -66,7 +66,7 @@ const freezing = (name: string, title: string, frozen: boolean, description: str
     operatorOnly: true,
     description,
     hints: { idempotent: true, destructive: frozen },
-    rule: noMailbox,
+    rule: noMailboxes,
     input: z.strictObject({ targetOrganizationId: Id('organization') }),
     output: z.object({ organizationId: z.string(), frozen: z.boolean() }),
     async run(call, { targetOrganizationId }) {
@@ -84,7 +84,7 @@ export const freeze = freezing(
   'freeze_organization',
   'Freeze an organization',
   true,
-  'For the operator: stops an organization at once. Its tokens, sign-ins and mail logins are refused until unfreeze_organization; mail for it is still taken in.',
+  'For the operator: stops an organization at once. Its tokens, sign-ins and mail logins are refused until unfreeze_organization; mail for it is still accepted.',
 );
 export const unfreeze = freezing(
   'unfreeze_organization',

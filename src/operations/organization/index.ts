@@ -1,7 +1,6 @@
 import { applianceStatus } from '../box/status.ts';
-import { tlsStatus } from '../box/tls.ts';
-import { listTlsResults } from '../box/tls-results.ts';
-import type { Operation } from '../operation.ts';
+import { tlsStatus, listTlsResults } from '../box/tls-results.ts';
+import type { Operation } from '../../core/operation.ts';
 import { listAuditEvents } from './audit.ts';
 import { listBansOfBox, removeBanOfBox } from './bans.ts';
 import { freeze, listOrganizations, unfreeze } from './box.ts';
@@ -12,10 +11,14 @@ import {
   resendClaimLink,
   updateOrganizationMember,
 } from './members.ts';
-import { getOrganization, updateOrganization } from './organization.ts';
-import { getUsage } from './usage.ts';
-import { listProjects, makeProject } from './projects.ts';
-import { removeWholeOrganization } from './remove.ts';
+import {
+  getOrganization,
+  updateOrganization,
+  getUsage,
+  removeWholeOrganization,
+  listProjects,
+  makeProject,
+} from './organization.ts';
 import { createAgentToken, listAgentTokens, revokeAgentToken } from './tokens.ts';
 
 export const ORGANIZATION: readonly Operation[] = [

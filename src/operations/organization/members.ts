@@ -1,27 +1,28 @@
+import { publicId, rowId } from '../../core/ids.ts';
+import { plainName, ownerAddress, subjectOf } from '../../notices/owners.ts';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { formatAddress } from '../../../mail/message/address.ts';
-import { nameInLetters } from '../../agents/told-outside.ts';
-import { claimLetter, harmless, ownerAddress, subjectOf } from '../../bootstrap/claim-letter.ts';
+import { nameInNotices } from '../../agents/outside-secrets.ts';
+import { claimNotice } from '../../bootstrap/claim-notice.ts';
 import { resendClaim } from '../../bootstrap/commands.ts';
 import { newLink } from '../../bootstrap/bootstrap.ts';
-import { publicId, rowId } from '../../ids.ts';
-import { prepareLetter } from '../../letters/letter.ts';
-import { secretUrl } from '../../letters/secret-pages.ts';
+import { composeNotice } from '../../notices/compose.ts';
+import { secretUrl } from '../../notices/secret-pages.ts';
 import { findOrganization } from '../../organizations/commands.ts';
 import {
   inviteMember,
   listMembers,
-  type Member,
+  type OrganizationMember,
   pendingOwner,
   removeMember,
   updateMember,
 } from '../../people/member-commands.ts';
-import { secretHash } from '../../tokens/token.ts';
-import { noMailbox, rowsOf } from '../about.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf, Line } from '../schemas.ts';
+import { secretHash } from '../../core/token.ts';
+import { noMailboxes, rowsOf } from '../affected-mailboxes.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id, isoOf, Line } from '../../core/schemas.ts';
 import { mailboxOf } from '../scope.ts';
 
 const INVITE_DAYS = 7;
@@ -33,7 +34,7 @@ export const listOrganizationMembers = operation({
   toolset: 'org',
   reach: 'organization',
   action: 'read',
-  description: 'Lists the people of this organization, pending ones too, with their roles. Changes nothing.',
+  description: 'Lists the people of this organization, pending ones included, with their roles. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({}),
   output: z.object({
@@ -73,34 +74,37 @@ export const inviteOrganizationMember = operation({
   toolset: 'org',
   reach: 'organization',
   action: 'manage',
-  description:
-    'Mails a person a link, good for 7 days, by which they join this organization as admin or member. Sends one mail.',
+  description: 'Mails a person a link, valid for 7 days, to join this organization as admin or member.',
   hints: { openWorld: true },
-  rule: noMailbox,
-  writesToStrangers: true,
-  tellsOutside: async (call, { email }) => [email, await nameInLetters(call)],
-  input: z.strictObject({ email: Line(3, 320), role: z.enum(['admin', 'member']) }),
+  rule: noMailboxes,
+  writesToStrangers: 'always',
+  outgoingTexts: async (call, { email }) => [email, await nameInNotices(call)],
+  input: z.strictObject({
+    email: Line(3, 320).describe('Mail address'),
+    role: z.enum(['admin', 'member']).describe('Role'),
+  }),
   output: z.object({ invited: z.literal(true), email: z.string(), role: z.string(), expiresAt: z.string() }),
   async run(call, { email, role }) {
     const owner = ownerAddress(email) ?? badAddress();
     const secret = randomBytes(24).toString('hex');
     const organization = (await call.store.read(findOrganization, { id: call.tenant })) ?? notFound('organization');
     const url = secretUrl(call.baseUrl, 'invite', { token: secret });
-    const letter = await prepareLetter(call, {
+    const notice = await composeNotice(call, {
+      kind: 'invitation',
       to: owner.address,
-      subject: `Join ${harmless(organization.name)} on ${call.settings.hostname}`,
+      subject: `Join ${plainName(organization.name)} on ${call.settings.hostname}`,
       text: [
         'Hello,',
         '',
-        `you are invited to the organization "${harmless(organization.name)}" on the mail server ${call.settings.hostname}.`,
+        `you are invited to the organization "${plainName(organization.name)}" on the mail server ${call.settings.hostname}.`,
         `To join it, open this page within ${INVITE_DAYS} days:`,
         '',
         url,
         '',
-        'If you know nothing of this, do nothing.',
+        'If you did not expect this invitation, ignore it.',
       ].join('\r\n'),
     });
-    if (call.caller.kind === 'token' && (letter.here.length > 0 || (letter.onward ?? []).length > 0))
+    if (call.caller.kind === 'token' && (notice.here.length > 0 || (notice.onward ?? []).length > 0))
       onlyByPerson(call);
     const expiresAt = call.clock() + INVITE_DAYS * DAY;
     const written = formatAddress(owner.address);
@@ -110,7 +114,7 @@ export const inviteOrganizationMember = operation({
       role,
       hash: secretHash(secret),
       expiresAt,
-      letter,
+      notice,
       base: subjectOf(owner.base),
     };
     const done = await call.change(inviteMember, input, written, { role });
@@ -122,18 +126,18 @@ export const inviteOrganizationMember = operation({
 
 export const updateOrganizationMember = operation({
   name: 'update_member',
-  title: 'Change what a person may',
+  title: 'Update a member',
   toolset: 'org',
   reach: 'organization',
   action: 'manage',
   description:
-    'Gives a person of this organization another role, or as a member the mailboxes that are theirs; it holds from their next click on. Only owners make or change owners; the last owner stays one.',
+    "Changes a person's role, or a member's mailboxes, from their next request on. Only owners create or change owners; the last owner stays.",
   hints: { idempotent: true },
   rule: (_call, { mailboxIds = [] }) => rowsOf(mailboxIds),
   input: z.strictObject({
     userId: Id('user'),
-    role: z.enum(['owner', 'admin', 'member']).optional(),
-    mailboxIds: z.array(Id('mailbox')).max(100).optional(),
+    role: z.enum(['owner', 'admin', 'member']).describe('New role').optional(),
+    mailboxIds: z.array(Id('mailbox')).max(100).describe('Mailboxes of a member').optional(),
   }),
   output: z.object({ userId: z.string(), updated: z.literal(true) }),
   async run(call, { userId, role, mailboxIds }) {
@@ -149,22 +153,22 @@ export const updateOrganizationMember = operation({
       case 'updated':
         return { userId, updated: true as const };
       case 'last-owner':
-        return refuse('conflict', 'This is the last owner: make another one first.', { resource: 'member' });
+        return refuse('conflict', 'This is the last owner: make somebody else an owner first.', { resource: 'member' });
       case 'missing':
         return notFound('member');
     }
   },
 });
 
-async function memberOf({ store, tenant }: Call, user: number): Promise<Member> {
+async function memberOf({ store, tenant }: Call, user: number): Promise<OrganizationMember> {
   const all = await store.read(listMembers, { organization: tenant });
   return all.find((one) => one.user === user) ?? notFound('member');
 }
 
-/** An administrator, or an agent's token, cannot put itself above who owns the organization. */
+/** Refuses changes of owners by admins and tokens, which cannot raise themselves above an owner. */
 function onlyOwners({ caller }: Call): void {
   if (caller.kind === 'operator' || caller.user?.role === 'owner' || caller.token?.owner === true) return;
-  refuse('action_not_allowed', 'Only an owner of the organization may make, change or remove owners.', {
+  refuse('action_not_allowed', 'Only an owner of the organization can create, change or remove owners.', {
     requiredAction: 'owner',
     grantedActions: [...caller.actions],
   });
@@ -172,14 +176,14 @@ function onlyOwners({ caller }: Call): void {
 
 export const removeOrganizationMember = operation({
   name: 'remove_member',
-  title: 'Remove a person',
+  title: 'Remove a member',
   toolset: 'org',
   reach: 'organization',
   action: 'manage',
   description:
-    'Takes a person out of this organization; their sign-in and other organizations stay. The last owner cannot be removed.',
+    'Removes a person from this organization; their login and other organizations stay. The last owner cannot be removed.',
   hints: { destructive: true, idempotent: true },
-  rule: noMailbox,
+  rule: noMailboxes,
   input: z.strictObject({ userId: Id('user') }),
   output: z.object({ removed: z.literal(true), userId: z.string() }),
   async run(call, { userId }) {
@@ -190,7 +194,7 @@ export const removeOrganizationMember = operation({
       case 'removed':
         return { removed: true as const, userId };
       case 'last-owner':
-        return refuse('conflict', 'This is the last owner: make another one first.', { resource: 'member' });
+        return refuse('conflict', 'This is the last owner: make somebody else an owner first.', { resource: 'member' });
       case 'missing':
         return notFound('member');
     }
@@ -199,14 +203,14 @@ export const removeOrganizationMember = operation({
 
 export const resendClaimLink = operation({
   name: 'resend_claim_link',
-  title: 'Mail the claim link again',
+  title: 'Resend the claim link',
   toolset: 'org',
   reach: 'organization',
   action: 'manage',
   description:
-    'Mails the pending human owner of this organization a new claim link, good for 14 days. Sends one mail; at most 5 a day.',
+    'Mails the pending human owner of this organization a new claim link, valid for 14 days. At most 5 a day.',
   hints: { openWorld: true },
-  tellsOutside: async (call) => [await nameInLetters(call)],
+  outgoingTexts: async (call) => [await nameInNotices(call)],
   input: z.strictObject({}),
   output: z.object({ emailSent: z.literal(true) }),
   async run(call) {
@@ -216,11 +220,11 @@ export const resendClaimLink = operation({
       return refuse('conflict', 'This organization has no pending human owner.', { resource: 'claim link' });
     }
     const { url, hash } = newLink(call);
-    const letter = await prepareLetter(
+    const notice = await composeNotice(
       call,
-      claimLetter(owner.address, pending.organization, url, call.settings.hostname),
+      claimNotice(owner.address, pending.organization, url, call.settings.hostname),
     );
-    const input = { organization: call.tenant, base: subjectOf(owner.base), hash, letter };
+    const input = { organization: call.tenant, base: subjectOf(owner.base), hash, notice };
     const done = await call.change(resendClaim, input, 'claim link');
     switch (done.kind) {
       case 'sent':
@@ -235,24 +239,35 @@ export const resendClaimLink = operation({
   },
 });
 
-/** An agent that opened the letter in a mailbox here would be a person from then on, and approve what it asked for. */
+/**
+ * Refuses invitations to hosted addresses by tokens: an agent that reads the invitation could sign in as a person and
+ * approve its own requests.
+ */
 function onlyByPerson({ caller }: Call): never {
-  refuse('action_not_allowed', 'Mail for this address comes into a mailbox here: a person invites it in the portal.', {
-    requiredAction: 'person',
-    grantedActions: [...caller.actions],
-  });
+  refuse(
+    'action_not_allowed',
+    'This address is a mailbox on this server: only a person can invite it, in the portal.',
+    {
+      requiredAction: 'person',
+      grantedActions: [...caller.actions],
+    },
+  );
 }
 
 function tooManyLetters(waitMs: number): never {
   const retryAfterSeconds = Math.ceil(waitMs / 1000);
-  return refuse('rate_limited', `This address had its letters for today: try again in ${retryAfterSeconds} s.`, {
-    retryAfterSeconds,
-    scope: 'email',
-  });
+  return refuse(
+    'rate_limited',
+    `Daily limit of letters reached for this address: try again in ${retryAfterSeconds} s.`,
+    {
+      retryAfterSeconds,
+      scope: 'email',
+    },
+  );
 }
 
 function badAddress(): never {
-  return refuse('invalid_arguments', 'email is not a mail address.', {
+  return refuse('invalid_arguments', 'email must be a mail address such as ann@example.com.', {
     issues: [{ path: 'email', message: 'is not a mail address' }],
   });
 }

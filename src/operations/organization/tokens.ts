@@ -1,19 +1,31 @@
 import { z } from 'zod';
-import type { NarrowLimits } from '../../../mail/delivery/agent/types.ts';
-import { jmapId } from '../../../mail/jmap/ids.ts';
+import type { NarrowLimits } from '../../../mail/agents/gate/types.ts';
+import { jmapId } from '../../../mail/jmap/core/ids.ts';
 import { callerPolicy } from '../../agents/caller-policy.ts';
-import { publicId, rowId } from '../../ids.ts';
-import { addToken, listTokens, revokeToken, type TokenRow } from '../../tokens/commands.ts';
-import { ACTIONS, type Action, granted, makeToken, secretHash, shownPart } from '../../tokens/token.ts';
-import { noMailbox, rowsOf } from '../about.ts';
-import { expiryOf } from '../expiry.ts';
-import { type Call, operation } from '../operation.ts';
+import { publicId, rowId } from '../../core/ids.ts';
+import { addToken, listTokens, revokeToken } from '../../tokens/commands.ts';
+import { ACTIONS, type Action, expandActions, makeToken, secretHash, shownPart } from '../../core/token.ts';
+import { noMailboxes, rowsOf } from '../affected-mailboxes.ts';
+import {
+  expiryOf,
+  Id,
+  isoOf,
+  isoOrNull,
+  Line,
+  nextCursor,
+  Page,
+  pageOf,
+  SECRET_NOTICE,
+  OfProject,
+  ExpiresAt,
+} from '../../core/schemas.ts';
+import { type Call, operation } from '../../core/operation.ts';
 import { attachable } from '../policies/target.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf, isoOrNull, Line, nextCursor, Page, pageOf, SECRET_NOTICE } from '../schemas.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
 import { mailboxOf, projectOf, serviceOf } from '../scope.ts';
+import type { TokenRow } from '../../core/caller.ts';
 
-/** What a narrowed token is for. */
+/** Limits of a limited token. */
 export const Narrow = z.object({
   threadId: z.string().nullable(),
   recipients: z.array(z.string()).nullable(),
@@ -33,11 +45,11 @@ export const Token = z.object({
   createdAt: z.string(),
   expiresAt: z.string().nullable(),
   lastUsedAt: z.string().nullable(),
-  parentId: z.string().nullable().describe('of a narrowed token: it ends with that one'),
+  parentId: z.string().nullable().describe('token that this limited one ends with'),
   narrow: Narrow.nullable(),
   revoked: z.boolean(),
   revokedAt: z.string().nullable(),
-  /** `oauth`: a program that a person let in, `clientId` what it names itself. */
+  /** `oauth`: a program authorized by a person; `clientId` is its own name. */
   kind: z.enum(['bearer', 'oauth']),
   clientId: z.string().nullable(),
 });
@@ -50,16 +62,16 @@ export const createAgentToken = operation({
   action: 'manage',
   secret: true,
   description:
-    'Creates a token of this organization and shows it once. It can be limited to some actions, to one project or service, to some mailboxes, and in time; never to more than the calling token may do itself.',
+    'Creates a token of this organization and shows it once. It never gets more rights than the calling token.',
   hints: {},
   rule: (_call, { mailboxIds = [] }) => rowsOf(mailboxIds),
   input: z.strictObject({
-    name: Line(1, 80),
-    actions: z.array(z.enum(ACTIONS)).min(1).max(ACTIONS.length),
-    projectId: Id('project').optional(),
-    serviceId: Id('service').optional(),
-    mailboxIds: z.array(Id('mailbox')).min(1).max(100).optional(),
-    expiresAt: z.iso.datetime({ offset: true }).optional(),
+    name: Line(1, 80).describe('For people'),
+    actions: z.array(z.enum(ACTIONS)).min(1).max(ACTIONS.length).describe('Allowed actions'),
+    projectId: OfProject,
+    serviceId: Id('service', 'Only this service').optional(),
+    mailboxIds: z.array(Id('mailbox')).min(1).max(100).describe('Only these mailboxes').optional(),
+    expiresAt: ExpiresAt,
     agentPolicyId: Id('policy').optional(),
   }),
   output: z.object({ token: Token, secret: z.string(), secretNotice: z.string() }),
@@ -96,11 +108,11 @@ export const createAgentToken = operation({
   },
 });
 
-/** Undefined: that of the calling token, if any, which it does not leave by making another one. */
+/** Returns the policy of the new token; default: the policy of the calling token, so that a token cannot escape it. */
 async function policyFor(call: Call, policyId: string | undefined): Promise<number | undefined> {
   if (policyId === undefined) return undefined;
   if ((await callerPolicy(call)).governed) {
-    refuse('action_not_allowed', 'A token under a policy makes tokens under the same one: leave agentPolicyId out.', {
+    refuse('action_not_allowed', 'A token under a policy creates tokens under the same policy: omit agentPolicyId.', {
       requiredAction: 'person',
       grantedActions: [...call.caller.actions],
     });
@@ -108,17 +120,17 @@ async function policyFor(call: Call, policyId: string | undefined): Promise<numb
   return attachable(call, policyId);
 }
 
-/** A token cannot give what it does not have. */
+/** Checks the actions: a token cannot grant what it lacks. */
 function withinOwn({ caller }: Call, actions: readonly Action[]): void {
-  const missing = [...granted(actions)].find((one) => !caller.actions.has(one));
+  const missing = [...expandActions(actions)].find((one) => !caller.actions.has(one));
   if (missing === undefined) return;
-  refuse('action_not_allowed', `This token may not ${missing} itself, so it cannot give it to another.`, {
+  refuse('action_not_allowed', `This token lacks ${missing}, so it cannot grant it.`, {
     requiredAction: missing,
     grantedActions: [...caller.actions],
   });
 }
 
-/** The limits that were asked for, within those of the caller, which are taken over where none were. */
+/** Intersects the requested limits with those of the caller, which are the default. */
 async function limitsOf(
   call: Call,
   {
@@ -138,7 +150,7 @@ async function limitsOf(
   return { project, service, mailboxes };
 }
 
-/** A token outlives none that made it. */
+/** Returns the expiry: a token expires with its creator at the latest. */
 function lifetimeOf(call: Call, text: string | undefined): number | null {
   const own = call.caller.token?.expiresAt ?? null;
   const wanted = expiryOf(call, text);
@@ -151,7 +163,7 @@ export const listAgentTokens = operation({
   toolset: 'org',
   reach: 'any',
   action: 'read',
-  description: 'Lists the tokens of this organization, revoked ones too, without their secrets. Changes nothing.',
+  description: 'Lists the tokens of this organization, revoked ones included, without secrets. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({ ...Page }),
   output: z.object({ tokens: z.array(Token), nextCursor }),
@@ -166,7 +178,7 @@ export const listAgentTokens = operation({
   },
 });
 
-/** A limited token sees itself and those that are limited as it is. */
+/** Returns true if a limited caller may see a token: itself, or one with the same limits. */
 function seen({ caller }: Call, { id, project, service, mailboxes }: TokenRow): boolean {
   if (caller.token?.id === id) return true;
   if (caller.project !== null && caller.project !== project) return false;
@@ -180,9 +192,9 @@ export const revokeAgentToken = operation({
   toolset: 'org',
   reach: 'any',
   action: 'manage',
-  description: 'Ends a token at once and for good, its sessions too. What it had accepted goes on.',
+  description: 'Revokes a token and its sessions at once and permanently. Mail that it submitted is still sent.',
   hints: { destructive: true, idempotent: true },
-  rule: async (call, { tokenId }) => ((await isOwnLine(call, tokenId)) ? undefined : noMailbox()),
+  rule: async (call, { tokenId }) => ((await isOwnLine(call, tokenId)) ? undefined : noMailboxes()),
   input: z.strictObject({ tokenId: Id('token') }),
   output: z.object({ tokenId: z.string(), revoked: z.literal(true) }),
   async run(call, { tokenId }) {
@@ -198,7 +210,10 @@ async function tokenOf(call: Call, tokenId: string): Promise<TokenRow> {
   return all.find((one) => one.id === id && seen(call, one)) ?? notFound('token');
 }
 
-/** Itself, or one that it made, at whatever remove: whoever ends that only takes from itself, so no person has to be asked. */
+/**
+ * Returns true if the caller revokes itself or a token that it created, directly or indirectly: this only removes
+ * rights, so no approval is needed.
+ */
 async function isOwnLine(call: Call, tokenId: string): Promise<boolean> {
   const found = await tokenOf(call, tokenId);
   const all = await call.store.read(listTokens, { organization: call.tenant });

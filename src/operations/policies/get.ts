@@ -1,21 +1,26 @@
 import { z } from 'zod';
-import { effectiveAgentPolicy, type EffectivePolicy, readPolicy } from '../../../mail/delivery/agent/policy.ts';
-import { presetOf } from '../../../mail/delivery/agent/presets.ts';
-import { agentPoliciesOf } from '../../../mail/store/agent-policy.ts';
+import {
+  effectiveAgentPolicy,
+  type EffectivePolicy,
+  readPolicy,
+  type ChosenPolicy,
+} from '../../../mail/agents/policy/effective-policy.ts';
+import { presetOf } from '../../../mail/agents/policy/presets.ts';
+import { agentPoliciesOf, type StoredAgentPolicy } from '../../../mail/agents/policy/policies.ts';
 import { callerPolicy } from '../../agents/caller-policy.ts';
 import { isAttended } from '../../agents/queries.ts';
-import { policyWords } from '../../agents/policy-words.ts';
-import { publicId } from '../../ids.ts';
+import { describePolicy, type PolicyDescription } from '../../agents/policy-words.ts';
+import { publicId } from '../../core/ids.ts';
 import { findOrganization } from '../../organizations/commands.ts';
-import { type Call, operation } from '../operation.ts';
-import { Id } from '../schemas.ts';
-import { mailboxOf, outOfScope } from '../scope.ts';
-import { mailboxWords } from './mailbox-words.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { Id } from '../../core/schemas.ts';
+import { mailboxOf, outOfScope, allowedAccounts } from '../scope.ts';
 import { isLimited, policyIn, Target, tokenIn } from './target.ts';
+import { accountOf } from '../../../mail/store/account/account.ts';
 
 const Named = z.object({ policyId: z.string(), name: z.string(), preset: z.string() });
 
-/** Rules on the wire. */
+/** Policy rules on the wire. */
 export const RulesShown = z.object({
   sends: z.string(),
   allow: z.array(z.string()),
@@ -27,13 +32,13 @@ export const RulesShown = z.object({
 
 export const getAgentPolicy = operation({
   name: 'get_agent_policy',
-  title: 'What an agent may do',
+  title: 'Get an agent policy',
   toolset: 'mail',
   reach: 'thread',
   action: 'mail_read',
   orAction: 'send',
   description:
-    'Explains what holds for you, or for a mailbox, a token or one policy: what an agent may do, what waits for a person, what is never possible. Changes nothing.',
+    'Explains the policy that applies to you, a mailbox, a token, or one policy: what an agent may do, what needs approval, what is never allowed. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({ ...Target, policyId: Id('policy').optional() }),
   output: z.object({
@@ -46,11 +51,11 @@ export const getAgentPolicy = operation({
     available: z.array(Named),
   }),
   rest: { method: 'GET', path: '/api/email/agent-policy' },
-  async run(call, asked) {
-    const { policy, chosen } = await meant(call, asked);
+  async run(call, target) {
+    const { policy, chosen } = await meant(call, target);
     const attended = await isAttendedHere(call);
-    const own = policyWords(policy, { attended });
-    const nothingNamed = Object.values(asked).every((one) => one === undefined);
+    const own = describePolicy(policy, { attended });
+    const nothingNamed = Object.values(target).every((one) => one === undefined);
     const more = nothingNamed ? await mailboxWords(call, own, attended) : NO_MORE;
     const policies = [...chosen, ...more.chosen];
     return {
@@ -76,7 +81,7 @@ async function isAttendedHere({ store, tenant }: Call): Promise<boolean> {
   return isAttended(tenant, (await store.read(findOrganization, { id: tenant }))?.claimedAt ?? null);
 }
 
-/** One that may only read mail, or send it, is told of what concerns itself. */
+/** Refuses the policies of others to a token that may only read or send mail. */
 function seesAll(call: Call): boolean {
   return !isLimited(call) && call.caller.actions.has('read');
 }
@@ -117,4 +122,43 @@ async function meant(
   const { mailboxes, narrow } = await tokenIn(call, tokenId);
   const from = narrow?.from ?? [];
   return store.read(effectiveAgentPolicy, { tenant, accounts: mailboxes ?? [], credential: tokenId, from });
+}
+
+/** Maximum policies described, and mailboxes named for each before "and n more". */
+const MAX_POLICIES = 10;
+const MAX_NAMED = 3;
+
+interface PolicySentence extends PolicyDescription {
+  readonly chosen: readonly ChosenPolicy[];
+}
+
+/** Returns sentences about mailbox policies that apply besides the token's own policy, each with its addresses. */
+async function mailboxWords(call: Call, own: PolicyDescription, attended: boolean): Promise<PolicySentence> {
+  const sentences = { chosen: [] as ChosenPolicy[], may: [] as string[], waits: [] as string[], never: [] as string[] };
+  for (const { id, name, preset, accounts } of await policiesInReach(call)) {
+    const { policy } = await callerPolicy(call, accounts.slice(0, 1));
+    const words = describePolicy(policy, { attended });
+    const where = await named(call, accounts);
+    const added = (part: 'may' | 'waits' | 'never'): string[] =>
+      words[part].filter((one) => !own[part].includes(one)).map((one) => `${where}: ${one}`);
+    sentences.chosen.push({ id, name, preset: presetOf(preset), over: 'mailbox' });
+    for (const part of ['may', 'waits', 'never'] as const) sentences[part].push(...added(part));
+  }
+  return sentences;
+}
+
+/** Returns policies that cover some mailboxes of a token; for a token limited to mailboxes they are its own. */
+async function policiesInReach(call: Call): Promise<(StoredAgentPolicy & { accounts: number[] })[]> {
+  const { store, tenant, caller } = call;
+  if (caller.kind !== 'token' || caller.mailboxes !== null) return [];
+  const within = await allowedAccounts(call);
+  const all = await store.read(agentPoliciesOf, { tenant });
+  const met = all.map((one) => ({ ...one, accounts: one.accounts.filter((id) => within?.includes(id) ?? true) }));
+  return met.filter(({ accounts }) => accounts.length > 0).slice(0, MAX_POLICIES);
+}
+
+async function named({ store, tenant }: Call, accounts: readonly number[]): Promise<string> {
+  const found = await Promise.all(accounts.slice(0, MAX_NAMED).map((id) => store.read(accountOf, { tenant, id })));
+  const names = found.flatMap((one) => one?.address ?? []).join(', ');
+  return accounts.length > MAX_NAMED ? `${names} and ${accounts.length - MAX_NAMED} more` : names;
 }

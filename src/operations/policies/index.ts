@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../../core/operation.ts';
 import { getAgentPolicy } from './get.ts';
 import { attachAgentPolicyTo, listAgentPolicies, removeAgentPolicyOf, saveAgentPolicyOf } from './people.ts';
 import { decideProposalOf, listProposals } from './proposals.ts';
@@ -6,7 +6,7 @@ import { proposeAgentPolicy } from './propose.ts';
 
 export const POLICIES: readonly Operation[] = [getAgentPolicy, proposeAgentPolicy, listProposals];
 
-/** What only people decide. */
+/** Decisions for people only. */
 export const POLICY_DECISIONS: readonly Operation[] = [
   listAgentPolicies,
   saveAgentPolicyOf,

@@ -2,16 +2,16 @@ import { z } from 'zod';
 import {
   agentPoliciesOf,
   attachAgentPolicy,
-  MOST_AGENT_POLICIES,
+  MAX_AGENT_POLICIES,
   removeAgentPolicy,
   saveAgentPolicy,
-} from '../../../mail/store/agent-policy.ts';
-import { readPolicy } from '../../../mail/delivery/agent/policy.ts';
-import { policyWords } from '../../agents/policy-words.ts';
-import { publicId, rowId } from '../../ids.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf, Line } from '../schemas.ts';
+} from '../../../mail/agents/policy/policies.ts';
+import { readPolicy } from '../../../mail/agents/policy/effective-policy.ts';
+import { describePolicy } from '../../agents/policy-words.ts';
+import { publicId, rowId } from '../../core/ids.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id, isoOf, Line } from '../../core/schemas.ts';
 import { outOfScope } from '../scope.ts';
 import { RulesShown } from './get.ts';
 import { Rules, rulesFrom } from './rules.ts';
@@ -19,18 +19,23 @@ import { policyIn, Target, targetOf } from './target.ts';
 
 const Saved = z.object({ policyId: z.string(), name: z.string(), preset: z.string(), targetId: z.string().nullable() });
 
-/** Makes or changes a policy, and attaches it when something is named. */
+/** Creates or changes a policy, and attaches it to a target if given. */
 export const saveAgentPolicyOf = operation({
   name: 'save_agent_policy',
-  title: 'Make or change a policy for agents',
+  title: 'Create or update an agent policy',
   toolset: 'mail',
   reach: 'any',
   action: 'manage',
   peopleOnly: true,
   description:
-    'Makes a policy for agents from a preset, or changes one; what is left out stays. With mailboxId or tokenId it holds there from now on.',
+    'Creates an agent policy from a preset, or changes one; omitted fields stay. With mailboxId or tokenId it applies there from now on.',
   hints: { idempotent: true },
-  input: z.strictObject({ ...Target, policyId: Id('policy').optional(), name: Line(1, 80).optional(), ...Rules }),
+  input: z.strictObject({
+    ...Target,
+    policyId: Id('policy').optional(),
+    name: Line(1, 80).describe('Name of the policy').optional(),
+    ...Rules,
+  }),
   output: Saved,
   async run(call, { policyId, name: given, mailboxId, tokenId, ...said }) {
     withoutMembers(call);
@@ -45,33 +50,37 @@ export const saveAgentPolicyOf = operation({
       case 'saved':
         return { policyId: publicId('policy', done.id), name, preset, targetId: named?.id ?? null };
       case 'name-taken':
-        return refuse('already_exists', `There is a policy "${name}" already: choose another name.`, {
+        return refuse('already_exists', `A policy named "${name}" already exists: choose another name.`, {
           resource: 'policy',
         });
       case 'too-many':
-        return refuse('conflict', `An organization has ${MOST_AGENT_POLICIES} policies at most: remove one first.`, {
-          resource: 'policy',
-        });
+        return refuse(
+          'conflict',
+          `Limit reached: an organization has at most ${MAX_AGENT_POLICIES} policies. Remove one first.`,
+          {
+            resource: 'policy',
+          },
+        );
       case 'missing':
         return notFound('policy');
     }
   },
 });
 
-/** A person of some mailboxes only has no say in what the owners decide about agents. */
+/** Refuses members: owners and admins decide about agents. */
 function withoutMembers({ caller }: Call): void {
   if (caller.user?.role === 'member') outOfScope(caller);
 }
 
 export const attachAgentPolicyTo = operation({
   name: 'attach_agent_policy',
-  title: 'Put a mailbox or a token under a policy',
+  title: 'Attach an agent policy',
   toolset: 'mail',
   reach: 'any',
   action: 'manage',
   peopleOnly: true,
   description:
-    'Puts a mailbox or a token under a policy instead of the one that it had; without policyId it has none any more. The password of such a mailbox is an agent’s too.',
+    "Puts a mailbox or token under a policy instead of its former one; without policyId it has none. The password of such a mailbox counts as an agent's too.",
   hints: { idempotent: true },
   input: z.strictObject({ ...Target, policyId: Id('policy').optional() }),
   output: z.object({ targetId: z.string(), policyId: z.string().nullable() }),
@@ -80,7 +89,7 @@ export const attachAgentPolicyTo = operation({
     const named = await targetOf(call, which);
     if (named === undefined) {
       const issues = [{ path: 'mailboxId', message: 'missing' }];
-      return refuse('invalid_arguments', 'Say which mailbox or token: mailboxId or tokenId is missing.', { issues });
+      return refuse('invalid_arguments', 'Give mailboxId or tokenId.', { issues });
     }
     const policy = policyId === undefined ? null : (await policyIn(call, policyId)).id;
     const input = { tenant: call.tenant, policy, target: named.target };
@@ -92,7 +101,7 @@ export const attachAgentPolicyTo = operation({
 
 export const removeAgentPolicyOf = operation({
   name: 'remove_agent_policy',
-  title: 'Remove a policy for agents',
+  title: 'Remove an agent policy',
   toolset: 'mail',
   reach: 'organization',
   action: 'manage',
@@ -106,7 +115,7 @@ export const removeAgentPolicyOf = operation({
     const done = await call.change(removeAgentPolicy, input, policyId);
     if (done.kind === 'missing') return notFound('policy');
     if (done.kind === 'attached') {
-      refuse('conflict', 'It holds for a mailbox or a token: put these under another policy, or under none, first.', {
+      refuse('conflict', 'The policy is still attached to a mailbox or token: attach another policy, or none, first.', {
         resource: 'policy',
       });
     }
@@ -116,12 +125,12 @@ export const removeAgentPolicyOf = operation({
 
 export const listAgentPolicies = operation({
   name: 'list_agent_policies',
-  title: 'List policies for agents',
+  title: 'List agent policies',
   toolset: 'mail',
   reach: 'organization',
   action: 'read',
   peopleOnly: true,
-  description: 'Lists the policies for agents, in words and rules, with what each is attached to. Changes nothing.',
+  description: 'Lists the agent policies, in words and rules, with the targets of each. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({}),
   output: z.object({
@@ -142,7 +151,7 @@ export const listAgentPolicies = operation({
     return {
       policies: all.map(({ id, name, preset, rules: stored, accounts, credentials, changedAt }) => {
         const rules = readPolicy(stored);
-        const { may, waits, never } = policyWords(rules);
+        const { may, waits, never } = describePolicy(rules);
         return {
           policyId: publicId('policy', id),
           name,

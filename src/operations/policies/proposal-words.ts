@@ -1,23 +1,23 @@
-import { readPolicy } from '../../../mail/delivery/agent/policy.ts';
-import { accountsOf } from '../../../mail/store/account.ts';
-import { agentPoliciesOf } from '../../../mail/store/agent-policy.ts';
-import { changesInWords } from '../../agents/policy-words.ts';
-import { publicId } from '../../ids.ts';
+import { readPolicy } from '../../../mail/agents/policy/effective-policy.ts';
+import { accountsOf } from '../../../mail/store/account/account.ts';
+import { agentPoliciesOf } from '../../../mail/agents/policy/policies.ts';
+import { describeChanges } from '../../agents/policy-words.ts';
+import { publicId } from '../../core/ids.ts';
 import { templateNames } from '../../sending/template-commands.ts';
 import { listTokens } from '../../tokens/commands.ts';
-import { inPlainSight, measureOf } from '../../untrusted/plain-sight.ts';
-import type { Call } from '../operation.ts';
-import { Refused } from '../refusal.ts';
+import { revealInvisible, describeLength } from '../../untrusted/invisible.ts';
+import type { Call } from '../../core/operation.ts';
+import { RefusedError } from '../../core/refusal.ts';
 import { attachAgentPolicyTo, saveAgentPolicyOf } from './people.ts';
 import { rulesFrom } from './rules.ts';
 import { policyIn, policyOver, targetOf } from './target.ts';
 
-/** Arguments that nobody reads from a page. */
+/** Arguments not shown to people. */
 const HIDDEN = new Set(['password']);
 
 /**
- * The arguments of a proposal, each as text in plain sight; what is named by its id, by name too. They are whole, however
- * long: nobody accepts what stands behind dots.
+ * Renders the arguments of a proposal as visible text, ids with their names. Never truncated: a person must not accept
+ * what is hidden behind an ellipsis.
  */
 export function shownArguments(given: unknown, names: ReadonlyMap<string, string>): Record<string, string> {
   if (typeof given !== 'object' || given === null) return {};
@@ -29,7 +29,7 @@ export function shownArguments(given: unknown, names: ReadonlyMap<string, string
   );
 }
 
-/** What the ids in proposals stand for. */
+/** Loads names for the ids in proposals. */
 export async function namesIn({ store, tenant }: Call): Promise<ReadonlyMap<string, string>> {
   const [accounts, tokens, policies, templates] = await Promise.all([
     store.read(accountsOf, { tenant }),
@@ -52,7 +52,7 @@ function named(value: unknown, names: ReadonlyMap<string, string>): unknown {
 }
 
 function plain(text: string): string {
-  return inPlainSight(text) + measureOf(text);
+  return revealInvisible(text) + describeLength(text);
 }
 
 function text(value: unknown): string {
@@ -60,7 +60,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : (plain ?? JSON.stringify(value));
 }
 
-/** What a proposal about a policy would change, in words; none for others, and where it fits nothing any more. */
+/** Describes what a policy proposal would change; empty for other proposals and for outdated ones. */
 export async function changesOf(call: Call, name: string, given: unknown): Promise<string[]> {
   const about = [saveAgentPolicyOf, attachAgentPolicyTo].find((one) => one.name === name);
   const read = about === undefined ? undefined : saveAgentPolicyOf.input.safeParse(given);
@@ -71,9 +71,9 @@ export async function changesOf(call: Call, name: string, given: unknown): Promi
     const named = await targetOf(call, { mailboxId, tokenId });
     const before =
       named === undefined && there !== undefined ? readPolicy(there.rules) : await policyOver(call, named?.target);
-    return changesInWords(before, rulesFrom(said, there).rules).map((change) => inPlainSight(change));
+    return describeChanges(before, rulesFrom(said, there).rules).map((change) => revealInvisible(change));
   } catch (error) {
-    if (error instanceof Refused) return [];
+    if (error instanceof RefusedError) return [];
     throw error;
   }
 }

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { propose } from '../../agents/propose.ts';
-import { operation } from '../operation.ts';
-import { refuse } from '../refusal.ts';
-import { Id, Line } from '../schemas.ts';
+import { operation } from '../../core/operation.ts';
+import { refuse } from '../../core/refusal.ts';
+import { Id, Line } from '../../core/schemas.ts';
 import { outOfScope } from '../scope.ts';
 import { attachAgentPolicyTo, saveAgentPolicyOf } from './people.ts';
-import { Rules, saysRules } from './rules.ts';
+import { Rules, hasRules } from './rules.ts';
 import { isLimited, policyIn, Target, targetOf } from './target.ts';
 
-/** Of every operation that only proposed, too. */
+/** Result of a proposed operation. */
 const Pending = z.object({
   status: z.literal('pending_approval'),
   proposalId: z.string(),
@@ -19,14 +19,19 @@ const Pending = z.object({
 
 export const proposeAgentPolicy = operation({
   name: 'propose_agent_policy',
-  title: 'Propose a policy for agents',
+  title: 'Propose an agent policy',
   toolset: 'mail',
   reach: 'any',
   action: 'manage',
   description:
-    'Proposes a policy for a mailbox or a token, or a change of one. Nothing holds until a person accepts it in the portal; one proposal a target.',
+    'Proposes a policy for a mailbox or token, or a change of one. Takes effect only when a person accepts it in the portal; one proposal per target.',
   hints: { idempotent: true },
-  input: z.strictObject({ ...Target, policyId: Id('policy').optional(), name: Line(1, 80).optional(), ...Rules }),
+  input: z.strictObject({
+    ...Target,
+    policyId: Id('policy').optional(),
+    name: Line(1, 80).describe('Name of the policy').optional(),
+    ...Rules,
+  }),
   output: Pending,
   rest: { method: 'POST', path: '/api/email/agent-policy/proposals', status: 202 },
   async run(call, given) {
@@ -34,10 +39,10 @@ export const proposeAgentPolicy = operation({
     const target = await targetOf(call, rest);
     if (target === undefined && isLimited(call)) outOfScope(call.caller);
     if (policyId !== undefined) await policyIn(call, policyId);
-    const changes = saysRules(given) || name !== undefined;
+    const changes = hasRules(given) || name !== undefined;
     if (!changes && (policyId === undefined || target === undefined)) {
       const issues = [{ path: 'preset', message: 'missing' }];
-      return refuse('invalid_arguments', 'Say a preset or rules, or a policyId and for what.', { issues });
+      return refuse('invalid_arguments', 'Give a preset or rules, or a policyId with a target.', { issues });
     }
     const done = changes ? saveAgentPolicyOf : attachAgentPolicyTo;
     return propose(call, done.name, given, target?.id ?? policyId ?? `new policy ${name ?? given.preset ?? ''}`);

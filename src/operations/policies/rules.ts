@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { readPolicy } from '../../../mail/delivery/agent/policy.ts';
-import { type Preset, PRESET_POLICIES, PRESETS } from '../../../mail/delivery/agent/presets.ts';
-import type { AgentPolicy } from '../../../mail/delivery/agent/types.ts';
+import { readPolicy } from '../../../mail/agents/policy/effective-policy.ts';
+import { type Preset, PRESET_POLICIES, PRESETS } from '../../../mail/agents/policy/presets.ts';
+import type { AgentPolicy } from '../../../mail/agents/gate/types.ts';
 import { addressKey, parseAddress, parseDomain } from '../../../mail/message/address.ts';
-import type { StoredAgentPolicy } from '../../../mail/store/agent-policy.ts';
+import type { StoredAgentPolicy } from '../../../mail/agents/policy/policies.ts';
 import { BUDGETS } from '../../agents/policy-words.ts';
-import { Line } from '../schemas.ts';
+import { Line } from '../../core/schemas.ts';
 
-/** Somebody or a whole domain, as the gate compares them. */
+/** An address or domain, normalized for the gate. */
 const Entry = Line(1, 320).transform((text, context) => {
   const address = parseAddress(text);
   const key = address === undefined ? parseDomain(text) : addressKey(address);
@@ -23,25 +23,25 @@ const Limit = z
   .max(2 ** 40)
   .nullable();
 
-/** What can be said of a policy; what is left out is as the preset or the policy has it. */
+/** Policy rules; omitted fields come from the preset or the existing policy. */
 export const Rules = {
-  preset: z.enum(PRESETS).optional(),
-  sends: z.enum(['anybody', 'replies', 'allowed', 'nobody']).optional(),
-  allow: z.array(Entry).max(200).optional(),
-  block: z.array(Entry).max(200).optional(),
-  holdAfterReading: z.boolean().optional(),
-  rulesWait: z.boolean().optional(),
-  budgets: z.partialRecord(z.enum(BUDGETS), Limit).optional(),
+  preset: z.enum(PRESETS).describe('Rules to start from').optional(),
+  sends: z.enum(['anybody', 'replies', 'allowed', 'nobody']).describe('Allowed recipients').optional(),
+  allow: z.array(Entry).max(200).describe('Addresses and domains').optional(),
+  block: z.array(Entry).max(200).describe('Addresses and domains').optional(),
+  holdAfterReading: z.boolean().describe("Hold mail after reading outsiders' mail").optional(),
+  rulesWait: z.boolean().describe('Rule changes need approval').optional(),
+  budgets: z.partialRecord(z.enum(BUDGETS), Limit).describe('Sending limits; null: none').optional(),
 };
 const Given = z.object(Rules);
 export type GivenRules = z.output<typeof Given>;
 
-/** Whether anything is said of what a policy allows. */
-export function saysRules(given: GivenRules): boolean {
+/** Returns true if any rule is given. */
+export function hasRules(given: GivenRules): boolean {
   return Object.keys(Rules).some((name) => given[name as keyof GivenRules] !== undefined);
 }
 
-/** The rules that are meant: of the preset, else of the policy that is there, with what is given. */
+/** Merges the given rules into the preset, or into the existing policy. */
 export function rulesFrom(
   given: GivenRules,
   there: StoredAgentPolicy | undefined,

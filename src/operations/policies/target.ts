@@ -1,15 +1,16 @@
-import { type AgentPolicy, DEFAULT_POLICY } from '../../../mail/delivery/agent/types.ts';
-import { effectiveAgentPolicy, readPolicy } from '../../../mail/delivery/agent/policy.ts';
-import { agentPoliciesOf, type PolicyTarget, type StoredAgentPolicy } from '../../../mail/store/agent-policy.ts';
-import { publicId, rowId } from '../../ids.ts';
-import { isTight } from '../../agents/policy-words.ts';
-import { listTokens, type TokenRow } from '../../tokens/commands.ts';
-import type { Call } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id } from '../schemas.ts';
+import { publicId, rowId } from '../../core/ids.ts';
+import { type AgentPolicy, DEFAULT_POLICY } from '../../../mail/agents/gate/types.ts';
+import { effectiveAgentPolicy, readPolicy } from '../../../mail/agents/policy/effective-policy.ts';
+import { agentPoliciesOf, type PolicyTarget, type StoredAgentPolicy } from '../../../mail/agents/policy/policies.ts';
+import { isStrict } from '../../agents/policy-words.ts';
+import { listTokens } from '../../tokens/commands.ts';
+import type { Call } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id } from '../../core/schemas.ts';
 import { mailboxOf, outOfScope } from '../scope.ts';
+import type { TokenRow } from '../../core/caller.ts';
 
-/** What a policy is for: a mailbox or a token. */
+/** Target of a policy: a mailbox or a token. */
 export const Target = { mailboxId: Id('mailbox').optional(), tokenId: Id('token').optional() };
 
 interface GivenTarget {
@@ -17,14 +18,14 @@ interface GivenTarget {
   tokenId?: string | undefined;
 }
 
-/** The mailbox or token that is meant, within the caller's limits; undefined: none is named. */
+/** Returns the named mailbox or token, within the caller's limits; undefined: none is named. */
 export async function targetOf(
   call: Call,
   { mailboxId, tokenId }: GivenTarget,
 ): Promise<{ id: string; target: PolicyTarget } | undefined> {
   if (mailboxId !== undefined && tokenId !== undefined) {
-    const issues = [{ path: 'tokenId', message: 'is one too many' }];
-    refuse('invalid_arguments', 'Say mailboxId or tokenId, not both.', { issues });
+    const issues = [{ path: 'tokenId', message: 'only one of both' }];
+    refuse('invalid_arguments', 'Give mailboxId or tokenId, not both.', { issues });
   }
   if (mailboxId !== undefined) {
     const { id } = await mailboxOf(call, { mailboxId });
@@ -35,7 +36,7 @@ export async function targetOf(
   return { id: tokenId, target: { credential: tokenId } };
 }
 
-/** A token of the organization that holds; to a limited caller only its own. */
+/** Finds an active token of the organization; a limited caller may only name itself. */
 export async function tokenIn(call: Call, tokenId: string): Promise<Pick<TokenRow, 'mailboxes' | 'narrow'>> {
   const all = await call.store.read(listTokens, { organization: call.tenant });
   const found = all.find((one) => publicId('token', one.id) === tokenId && one.revokedAt === null);
@@ -48,7 +49,7 @@ export function isLimited({ caller }: Call): boolean {
   return caller.project !== null || caller.service !== null || caller.mailboxes !== null;
 }
 
-/** The policy of the organization that is meant. */
+/** Finds a policy of the organization. */
 export async function policyIn({ store, tenant }: Call, policyId: string): Promise<StoredAgentPolicy> {
   const id = rowId('policy', policyId);
   const all = await store.read(agentPoliciesOf, { tenant });
@@ -56,15 +57,15 @@ export async function policyIn({ store, tenant }: Call, policyId: string): Promi
 }
 
 /**
- * The row of a policy that is attached as something is made. A token gives nothing away by that which would wait without
- * a policy: a person attaches those that let more go.
+ * Returns the row of a policy to attach at creation. A token may only attach one that holds whatever would be held
+ * without a policy: a person attaches looser ones.
  */
 export async function attachable(call: Call, policyId: string): Promise<number> {
   const { id, name, rules } = await policyIn(call, policyId);
-  if (call.caller.kind === 'token' && !isTight(readPolicy(rules))) {
+  if (call.caller.kind === 'token' && !isStrict(readPolicy(rules))) {
     refuse(
       'action_not_allowed',
-      `The policy "${name}" spares mail from waiting, so a person attaches it in the portal.`,
+      `The policy "${name}" is less strict than the default, so a person has to attach it in the portal.`,
       {
         requiredAction: 'person',
         grantedActions: [...call.caller.actions],
@@ -74,7 +75,7 @@ export async function attachable(call: Call, policyId: string): Promise<number> 
   return id;
 }
 
-/** What holds for a target now. */
+/** Loads the effective policy of a target. */
 export async function policyOver(call: Call, target: PolicyTarget | undefined): Promise<AgentPolicy> {
   if (target === undefined) return DEFAULT_POLICY;
   const accounts = 'account' in target ? [target.account] : [];

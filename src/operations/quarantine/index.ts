@@ -1,8 +1,8 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../../core/operation.ts';
 import { listQuarantine } from './list.ts';
-import { releaseMessage, requestRelease } from './release.ts';
+import { releaseMessage, requestMessageRelease } from './release.ts';
 
-export const QUARANTINE: readonly Operation[] = [listQuarantine, requestRelease];
+export const QUARANTINE: readonly Operation[] = [listQuarantine, requestMessageRelease];
 
-/** What only people decide. */
+/** Decisions for people only. */
 export const QUARANTINE_DECISIONS: readonly Operation[] = [releaseMessage];

@@ -1,15 +1,19 @@
 import { z } from 'zod';
-import { jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
-import { suspectsOf, type Withheld, withheldOf } from '../../../mail/store/withheld.ts';
-import { noteExposure } from '../../reading/exposure.ts';
+import { jmapId, jmapRow } from '../../../mail/jmap/core/ids.ts';
+import {
+  quarantineCandidates,
+  type QuarantineRelease,
+  quarantineReleases,
+} from '../../../mail/agents/quarantine/release.ts';
+import { recordTaint } from '../../reading/read-record.ts';
 import { messageText } from '../../reading/message-text.ts';
-import { MsgSummary } from '../../reading/shown.ts';
-import { inParts, type Known, knownMessages, summaryOf } from '../../reading/summary.ts';
-import { isWithheld } from '../../reading/withheld.ts';
-import { firstFitting, pageRoom } from '../../untrusted/room.ts';
-import { type Call, operation } from '../operation.ts';
-import { InMailbox, MessageId, namedMailbox } from '../reading/which.ts';
-import { isoOrNull, nextCursor } from '../schemas.ts';
+import { MsgSummary } from '../../reading/summary-schema.ts';
+import { inBatches, type LoadedMessage, loadMessages, summaryOf } from '../../reading/summary.ts';
+import { isQuarantined } from '../../reading/quarantine.ts';
+import { firstFitting, pageBudget } from '../../untrusted/result-budget.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { InMailbox, MessageId, namedMailbox } from '../reading/mailbox-arguments.ts';
+import { isoOrNull, nextCursor, PageSize, CURSOR } from '../../core/schemas.ts';
 import type { Mailbox } from '../scope.ts';
 
 const Item = MsgSummary.pick({ id: true, threadId: true, from: true, receivedAt: true, trust: true }).extend({
@@ -22,52 +26,52 @@ const Item = MsgSummary.pick({ id: true, threadId: true, from: true, receivedAt:
 
 export const listQuarantine = operation({
   name: 'list_quarantine',
-  title: 'List withheld messages',
+  title: 'List quarantined messages',
   toolset: 'mail',
   reach: 'mailbox',
   action: 'mail_read',
   untrusted: true,
   description:
-    'Lists messages whose text is withheld (content_quarantined), and what was decided about them. A page may be empty and have more behind it. Changes nothing.',
+    'Lists messages hidden from agents (content_quarantined), with the decision about each. A page may be empty although more follow. Changes nothing.',
   hints: { readOnly: true, idempotent: true, openWorld: true },
   input: z.strictObject({
     ...InMailbox,
-    cursor: MessageId.optional(),
-    limit: z.number().int().min(1).max(25).default(25),
+    cursor: MessageId.describe(CURSOR).optional(),
+    limit: PageSize(25, 25),
   }),
   output: z.object({ items: z.array(Item), nextCursor }),
   rest: { method: 'GET', path: '/api/email/mailboxes/:mailbox/quarantine' },
   async run(call, { mailbox, cursor, limit }) {
     const box = await namedMailbox(call, mailbox);
     const before = cursor === undefined ? null : (jmapRow('email', box.id, cursor) ?? 0);
-    const { emails, next } = await call.store.scan(suspectsOf, { account: box.id, before, limit });
-    const asked = await call.store.read(withheldOf, { emails });
-    const items = await inParts(emails, async (part) => {
-      const known = await knownMessages(call.store, box, part, true);
+    const { emails, next } = await call.store.scan(quarantineCandidates, { account: box.id, before, limit });
+    const release = await call.store.read(quarantineReleases, { emails });
+    const items = await inBatches(emails, async (part) => {
+      const known = await loadMessages(call.store, box, part, true);
       if (known === undefined) return undefined;
-      await noteExposure(call, known);
+      await recordTaint(call, known);
       const found = [];
-      for (const one of known) if (await isHeldOrWas(call, one)) found.push(itemOf(box, one, asked.get(one.row.id)));
+      for (const one of known) if (await isHeldOrWas(call, one)) found.push(itemOf(box, one, release.get(one.row.id)));
       return found;
     });
-    const page = firstFitting(items, pageRoom(limit));
+    const page = firstFitting(items, pageBudget(limit));
     const last = page.length < items.length ? page.at(-1)?.id : undefined;
     return { items: page, nextCursor: last ?? (next === null ? null : jmapId('email', next)) };
   },
 });
 
-async function isHeldOrWas(call: Call, known: Known): Promise<boolean> {
-  return known.released || isWithheld(known, await messageText(call, known.row));
+async function isHeldOrWas(call: Call, known: LoadedMessage): Promise<boolean> {
+  return known.released || isQuarantined(known, await messageText(call, known.row));
 }
 
-function stateOf({ row, released }: Known, asked: boolean): z.output<typeof Item>['state'] {
-  if (row.veiledFrom !== null) return 'people_only';
-  return released ? 'released' : asked ? 'requested' : 'withheld';
+function stateOf({ row, released }: LoadedMessage, release: boolean): z.output<typeof Item>['state'] {
+  if (row.redactedFrom !== null) return 'people_only';
+  return released ? 'released' : release ? 'requested' : 'withheld';
 }
 
-function itemOf(box: Mailbox, known: Known, asked: Withheld | undefined): z.output<typeof Item> {
+function itemOf(box: Mailbox, known: LoadedMessage, release: QuarantineRelease | undefined): z.output<typeof Item> {
   const { id, threadId, from, receivedAt, trust, untrusted } = summaryOf(box, known, [], '');
-  const open = asked !== undefined && asked.askedAt !== null;
+  const open = release !== undefined && release.requestedAt !== null;
   return {
     id,
     threadId,
@@ -75,7 +79,7 @@ function itemOf(box: Mailbox, known: Known, asked: Withheld | undefined): z.outp
     receivedAt,
     trust,
     state: stateOf(known, open),
-    requestedAt: isoOrNull(asked?.askedAt ?? null),
-    untrusted: { subject: untrusted.subject, fromName: untrusted.fromName, reason: open ? asked.reason : '' },
+    requestedAt: isoOrNull(release?.requestedAt ?? null),
+    untrusted: { subject: untrusted.subject, fromName: untrusted.fromName, reason: open ? release.reason : '' },
   };
 }

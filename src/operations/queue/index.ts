@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../../core/operation.ts';
 import { listQueueItems } from './list.ts';
 import { steerQueued } from './many.ts';
 import { getQueueItem } from './read.ts';

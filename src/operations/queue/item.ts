@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { plainAddress } from '../../../mail/message/plain-address.ts';
-import { BOX_SMARTHOST, DIRECT } from '../../../mail/relay/ways.ts';
-import type { QueueRow } from '../../../mail/store/queue-rows.ts';
-import { publicId } from '../../ids.ts';
-import { remoteWords } from '../../untrusted/untrusted.ts';
-import { isoOf } from '../schemas.ts';
+import { BOX_SMARTHOST, DIRECT_ROUTE } from '../../../mail/relay/next-hop.ts';
+import type { QueueRow } from '../../../mail/store/queue/queue-rows.ts';
+import { publicId } from '../../core/ids.ts';
+import { remoteText } from '../../untrusted/untrusted.ts';
+import { isoOf } from '../../core/schemas.ts';
 import { explain } from './explanation.ts';
 
-/** One recipient that has not got a message yet. */
+/** One recipient in the queue. */
 export const QueueItem = z.object({
   queueId: z.string(),
   messageId: z.string(),
@@ -41,13 +41,13 @@ export function itemOf(row: QueueRow): z.output<typeof QueueItem> {
     lastTls: row.last_tls === '' ? null : row.last_tls,
     requireTls: row.require_tls === 1,
     explanation: explain(row),
-    untrusted: { lastError: row.last_text === null ? null : remoteWords(row.last_text) },
+    untrusted: { lastError: row.last_text === null ? null : remoteText(row.last_text) },
   };
 }
 
-/** What was chosen for this row alone. */
+/** Returns the route chosen for this row alone. */
 function wayOf(route: number | null): string {
   if (route === null) return 'automatic';
-  if (route === DIRECT) return 'direct';
+  if (route === DIRECT_ROUTE) return 'direct';
   return route === BOX_SMARTHOST ? 'smarthost' : publicId('route', route);
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { parseDomain } from '../../../mail/message/address.ts';
-import { listQueue } from '../../../mail/store/queue-rows.ts';
-import { publicId, rowId } from '../../ids.ts';
-import { noteOutsidersText } from '../../reading/exposure.ts';
-import { firstFitting, pageRoom } from '../../untrusted/room.ts';
-import { operation } from '../operation.ts';
-import { refuse } from '../refusal.ts';
-import { Line, nextCursor, Page } from '../schemas.ts';
+import { listQueue } from '../../../mail/store/queue/queue-rows.ts';
+import { publicId, rowId } from '../../core/ids.ts';
+import { recordUntrustedText } from '../../reading/read-record.ts';
+import { firstFitting, pageBudget } from '../../untrusted/result-budget.ts';
+import { operation } from '../../core/operation.ts';
+import { refuse } from '../../core/refusal.ts';
+import { nextCursor, Page, DomainName } from '../../core/schemas.ts';
 import { allowedAccounts } from '../scope.ts';
 import { itemOf, QueueItem } from './item.ts';
 
@@ -18,11 +18,11 @@ export const listQueueItems = operation({
   action: 'read',
   untrusted: true,
   description:
-    'Lists mail of this organization that waits to leave, one line a recipient, with why it waits. Changes nothing.',
+    'Lists queued mail of this organization, one line per recipient, with the reason for the wait. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({
-    state: z.enum(['waiting', 'held']).optional(),
-    domain: Line(1, 253).optional().describe('only mail for this destination'),
+    state: z.enum(['waiting', 'held']).describe('Only this state').optional(),
+    domain: DomainName.describe('Only mail to this domain').optional(),
     ...Page,
   }),
   output: z.object({ items: z.array(QueueItem), nextCursor }),
@@ -30,7 +30,7 @@ export const listQueueItems = operation({
   async run(call, { state, domain, cursor, limit }) {
     const after = cursor === undefined ? 0 : rowId('queue', cursor);
     if (after === undefined)
-      refuse('invalid_arguments', 'The cursor is not one that list_queue gave.', {
+      refuse('invalid_arguments', 'cursor is invalid: use the nextCursor of list_queue.', {
         issues: [{ path: 'cursor', message: 'unknown' }],
       });
     const rows = await call.store.scan(listQueue, {
@@ -41,9 +41,9 @@ export const listQueueItems = operation({
       after,
       limit: limit + 1,
     });
-    const items = firstFitting(rows.slice(0, limit).map(itemOf), pageRoom(limit));
+    const items = firstFitting(rows.slice(0, limit).map(itemOf), pageBudget(limit));
     const page = rows.slice(0, items.length);
-    if (page.some((row) => row.last_text !== null)) await noteOutsidersText(call);
+    if (page.some((row) => row.last_text !== null)) await recordUntrustedText(call);
     const last = page.at(-1);
     const more = rows.length > page.length && last !== undefined;
     return { items, nextCursor: more ? publicId('queue', last.id) : null };

@@ -1,17 +1,18 @@
 import { z } from 'zod';
 import { parseDomain } from '../../../mail/message/address.ts';
-import type { Steer, Steered } from '../../../mail/store/queue-steering.ts';
-import { steerUnfrozen } from '../../sending/held-commands.ts';
-import { type Call, operation } from '../operation.ts';
-import { refuse } from '../refusal.ts';
-import { Line } from '../schemas.ts';
+import type { Steer, Steered } from '../../../mail/store/queue/queue-change.ts';
+import { resumeUnfrozenQueue } from '../../sending/held-commands.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { refuse } from '../../core/refusal.ts';
+import { Line, DomainName } from '../../core/schemas.ts';
 import { allowedAccounts } from '../scope.ts';
-import { routeOf, Way } from './reroute.ts';
+import { everyMailbox } from '../affected-mailboxes.ts';
+import { routeOf, RouteChoice } from './reroute.ts';
 
-/** Commits of one request: what is left is said, and asked for again. */
-const MOST_SLICES = 20;
+/** Maximum commits per request; `more` reports the rest. */
+const MAX_SLICES = 20;
 
-/** Steers slice after slice. `more` says that there was no end to it yet. */
+/** Applies the action in slices. `more` is true if rows are left. */
 export async function steerMany(
   call: Call,
   steer: Steer,
@@ -19,9 +20,9 @@ export async function steerMany(
 ): Promise<{ changed: number; more: boolean }> {
   let changed = 0;
   let after: number | undefined = 0;
-  for (let slice = 0; slice < MOST_SLICES && after !== undefined; slice++) {
-    const done: Steered = await call.change(steerUnfrozen, { ...steer, after }, 'queue', detail);
-    if (done.kind === 'no-route') refuse('not_found', 'There is no such route here.', { resource: 'route' });
+  for (let slice = 0; slice < MAX_SLICES && after !== undefined; slice++) {
+    const done: Steered = await call.change(resumeUnfrozenQueue, { ...steer, after }, 'queue', detail);
+    if (done.kind === 'no-route') refuse('not_found', 'No such route in this organization.', { resource: 'route' });
     changed += done.changed;
     after = done.last;
   }
@@ -31,24 +32,26 @@ export async function steerMany(
 
 export const steerQueued = operation({
   name: 'steer_queue',
-  title: 'Do something to much queued mail',
+  title: 'Act on many queued messages',
   toolset: 'email',
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Tries now, holds, releases, cancels or reroutes all queued mail of one message, of one destination, or (with neither) all that this token may see. cancel is for good and makes no bounce. `more` true: ask again for the rest.',
+    'Retries, holds, releases, cancels or reroutes all queued mail of one message, of one destination, or (with neither) all that this token may see. cancel is permanent and sends no bounce. `more` true: call again for the rest.',
   hints: { destructive: true, openWorld: true },
+  // Among them may be mail of people, which nothing brings back.
+  rule: (call, { action }) => (action === 'cancel' ? everyMailbox(call) : undefined),
   input: z.strictObject({
-    action: z.enum(['retry', 'hold', 'release', 'cancel', 'reroute']),
-    domain: Line(1, 253).optional().describe('only mail for this destination'),
-    messageId: Line(1, 200).optional().describe('only the message with this id, as list_queue shows it'),
-    route: Way.optional(),
+    action: z.enum(['retry', 'hold', 'release', 'cancel', 'reroute']).describe('Action'),
+    domain: DomainName.describe('Only mail to this domain').optional(),
+    messageId: Line(1, 200).describe('Only this message, as list_queue shows it').optional(),
+    route: RouteChoice.optional(),
   }),
   output: z.object({ changed: z.number(), more: z.boolean() }),
   rest: { method: 'POST', path: '/api/email/queue' },
   async run(call, { action, domain, messageId, route: way }) {
     if ((action === 'reroute') !== (way !== undefined)) {
-      const message = 'is for the action reroute, which needs it';
+      const message = 'is required for reroute, and only for it';
       refuse('invalid_arguments', `route ${message}.`, { issues: [{ path: 'route', message }] });
     }
     const steer: Steer = {

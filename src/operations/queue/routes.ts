@@ -6,14 +6,13 @@ import {
   outboundRoutes,
   removeOutboundRoute,
   setOutboundRoute,
-} from '../../../mail/store/outbound-route.ts';
-import { publicId, rowId } from '../../ids.ts';
-import { sealPassword } from '../../routes/smarthosts.ts';
-import { judgeSmarthost } from '../../routes/target.ts';
-import { everyMailbox } from '../about.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf, Line } from '../schemas.ts';
+} from '../../../mail/store/queue/outbound-route.ts';
+import { publicId, rowId } from '../../core/ids.ts';
+import { sealPassword, checkSmarthostTarget } from '../../routes/smarthosts.ts';
+import { everyMailbox } from '../affected-mailboxes.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id, isoOf, Line } from '../../core/schemas.ts';
 import { domainOf } from '../scope.ts';
 
 const Shown = z.object({
@@ -32,32 +31,32 @@ const Shown = z.object({
 });
 
 const Input = z.strictObject({
-  receiverDomain: Line(1, 253).optional().describe('for mail to this domain'),
-  senderDomain: Line(1, 253).optional().describe('for mail from this domain of the organization'),
+  receiverDomain: Line(1, 253).optional().describe('For mail to this domain'),
+  senderDomain: Line(1, 253).optional().describe('For mail from this own domain'),
   use: z
     .enum(['always', 'failover', 'never'])
     .default('always')
-    .describe('failover: where a receiver refuses this server or port 25 is blocked; never: direct only'),
-  host: Line(1, 253).optional(),
-  port: z.number().int().min(1).max(65_535).default(587),
-  tls: z.enum(['implicit', 'starttls']).optional().describe('implicit on port 465, else starttls'),
-  certificate: z.enum(['verified', 'any']).default('verified'),
-  username: Line(1, 255).optional(),
-  password: Line(1, 1024).optional().describe('never shown again'),
+    .describe('failover: if a receiver refuses or port 25 is blocked; never: direct only'),
+  host: Line(1, 253).describe('Hostname of the server').optional(),
+  port: z.number().int().min(1).max(65_535).default(587).describe('TCP port'),
+  tls: z.enum(['implicit', 'starttls']).optional().describe('Default: implicit on port 465, else starttls'),
+  certificate: z.enum(['verified', 'any']).default('verified').describe('Accepted certificate'),
+  username: Line(1, 255).describe('SMTP login').optional(),
+  password: Line(1, 1024).optional().describe('Never shown again'),
 });
 type Given = z.output<typeof Input>;
 
 export const setRoute = operation({
   name: 'set_outbound_route',
-  title: 'Send by a smarthost',
+  title: 'Set an outbound route',
   toolset: 'email',
   reach: 'organization',
   action: 'manage',
   description:
-    'Sends mail of this organization by another server: all of it, that to receiverDomain, or that from senderDomain; the most specific route counts. Replaces the route that was there. A login is sent over TLS only; the password is sealed and never shown. Waiting mail follows it.',
+    'Sends mail of this organization through another server: all of it, mail to receiverDomain, or mail from senderDomain; the most specific route wins. Replaces an existing route. Logs in over TLS only; the password is encrypted and never shown. Waiting mail follows it.',
   hints: { idempotent: true, openWorld: true },
   rule: everyMailbox,
-  tellsOutside: (_call, { host = '' }) => [host],
+  outgoingTexts: (_call, { host = '' }) => [host],
   input: Input,
   output: z.object({ route: Shown }),
   rest: { method: 'POST', path: '/api/email/routes' },
@@ -71,7 +70,7 @@ export const setRoute = operation({
     const detail = { use: given.use, host: target.host, port: target.port, username: target.username };
     const done = await call.change(setOutboundRoute, row, name, detail);
     if (done.kind === 'too-many') {
-      return refuse('conflict', 'An organization has at most 100 routes: remove one that is not needed.');
+      return refuse('conflict', 'Limit reached: an organization has at most 100 routes. Remove one first.');
     }
     call.queueChanged();
     const made = (await routesOf(call)).find((one) => one.id === done.id);
@@ -79,7 +78,7 @@ export const setRoute = operation({
   },
 });
 
-/** What it is for: one domain that is written to, one of the organization's own, or all. */
+/** Parses the scope: one receiver domain, one own sender domain, or all mail. */
 async function scopeOf(call: Call, given: Given): Promise<{ receiver: string; sender: string }> {
   const { receiverDomain, senderDomain } = given;
   if (receiverDomain !== undefined && senderDomain !== undefined) {
@@ -96,16 +95,16 @@ async function targetOf(
   { use, host, port, username, password, certificate, tls = port === 465 ? 'implicit' : 'starttls' }: Given,
 ): Promise<Pick<OutboundRoute, 'host' | 'port' | 'tls' | 'certificate' | 'username'>> {
   if (use === 'never') {
-    if (host !== undefined) return wrong('host', 'is not for a route that goes directly: leave it out');
+    if (host !== undefined) return wrong('host', 'is not allowed for a direct route: omit it');
     return { host: '', port: 0, tls, certificate, username: '' };
   }
-  if (host === undefined) return wrong('host', 'is missing: the server that takes the mail');
+  if (host === undefined) return wrong('host', 'is missing: the hostname of the smarthost');
   if ((username === undefined) !== (password === undefined)) {
-    return wrong(username === undefined ? 'username' : 'password', 'is missing: a login has both');
+    return wrong(username === undefined ? 'username' : 'password', 'is missing: a login needs both');
   }
-  const judged = await judgeSmarthost({ host, port }, call.settings.allowPrivateNetworks, call.resolver);
-  if ('problem' in judged) return wrong('host', judged.problem);
-  return { host: judged.host, port, tls, certificate, username: username ?? '' };
+  const checked = await checkSmarthostTarget({ host, port }, call.settings.allowPrivateNetworks, call.resolver);
+  if ('problem' in checked) return wrong('host', checked.problem);
+  return { host: checked.host, port, tls, certificate, username: username ?? '' };
 }
 
 function wrong(path: string, message: string): never {
@@ -114,12 +113,12 @@ function wrong(path: string, message: string): never {
 
 export const listRoutes = operation({
   name: 'list_outbound_routes',
-  title: 'List the ways out',
+  title: 'List outbound routes',
   toolset: 'email',
   reach: 'organization',
   action: 'read',
   description:
-    'Lists the routes by which mail of this organization leaves, and what the box does with the rest. `problem` says when a smarthost refuses the login. Changes nothing.',
+    "Lists the outbound routes of this organization, and the server's default. `problem` is set when a smarthost rejects the login. Changes nothing.",
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({}),
   output: z.object({ routes: z.array(Shown), otherwise: z.string() }),
@@ -131,18 +130,18 @@ export const listRoutes = operation({
         ? 'directly to the mail servers of the receiver'
         : smarthost.use === 'always'
           ? 'by the smarthost of this server'
-          : 'directly, and by the smarthost of this server where the receiver refuses it';
+          : 'directly, and by the smarthost of this server if the receiver rejects it';
     return { routes: (await routesOf(call)).map((one) => shown(call, one)), otherwise };
   },
 });
 
 export const removeRoute = operation({
   name: 'remove_outbound_route',
-  title: 'Remove a route',
+  title: 'Remove an outbound route',
   toolset: 'email',
   reach: 'organization',
   action: 'manage',
-  description: 'Removes one route and its password; mail that was to leave by it goes as the other routes say.',
+  description: 'Removes one route and its password; its mail uses the other routes.',
   hints: { destructive: true, idempotent: true },
   rule: everyMailbox,
   input: z.strictObject({ routeId: Id('route') }),

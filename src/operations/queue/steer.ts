@@ -1,13 +1,15 @@
 import { z } from 'zod';
-import type { Steering } from '../../../mail/store/queue-steering.ts';
-import { rowId } from '../../ids.ts';
-import { steerUnfrozen } from '../../sending/held-commands.ts';
-import { type Hints, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id } from '../schemas.ts';
+import type { Steering } from '../../../mail/store/queue/queue-change.ts';
+import { rowId } from '../../core/ids.ts';
+import { resumeUnfrozenQueue } from '../../sending/held-commands.ts';
+import { type AffectedMailboxes, type Call, type Hints, operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id } from '../../core/schemas.ts';
 import { allowedAccounts } from '../scope.ts';
+import { unlessOwnMail } from './own-mail.ts';
+import { rowOf } from './read.ts';
 
-/** One operation for each thing that a person can do to mail that waits. */
+/** Declares one operation per action on queued mail. */
 function steering(
   what: Exclude<Steering, 'reroute'>,
   title: string,
@@ -23,6 +25,7 @@ function steering(
     action: 'manage',
     description,
     hints: { idempotent: true, ...hints },
+    ...(what === 'cancel' && { rule: ofOthers }),
     input: z.strictObject({ queueId: Id('queue') }),
     output: z.object({ queueId: z.string(), changed: z.literal(true) }),
     async run(call, { queueId }) {
@@ -30,7 +33,7 @@ function steering(
       const accounts = await allowedAccounts(call);
       const byToken = call.caller.kind === 'token';
       const steer = { ids: [id], what, tenant: call.tenant, accounts, byToken };
-      const { kind } = await call.change(steerUnfrozen, steer, queueId);
+      const { kind } = await call.change(resumeUnfrozenQueue, steer, queueId);
       if (kind === 'none') refuse('not_found', wrongState, { resource: 'queue item' });
       if (what === 'retry' || what === 'release') call.queueChanged();
       return { queueId, changed: true as const };
@@ -38,33 +41,38 @@ function steering(
   });
 }
 
+async function ofOthers(call: Call, { queueId }: { queueId: string }): Promise<AffectedMailboxes | undefined> {
+  const { trace, account_id: account } = await rowOf(call, rowId('queue', queueId) ?? notFound('queue item'));
+  return unlessOwnMail(call, { trace, account });
+}
+
 export const retryQueueItem = steering(
   'retry',
-  'Try a queued mail now',
-  'Tries the delivery of one waiting recipient now instead of at its next time.',
-  'There is no such item waiting to be tried in this organization; what is held needs release_queue_item.',
+  'Retry a queued message now',
+  'Attempts delivery to one waiting recipient now instead of at its next time.',
+  'No such waiting item in this organization. If it is held, use release_queue_item.',
   { openWorld: true },
 );
 
 export const holdQueueItem = steering(
   'hold',
-  'Hold a queued mail',
-  'Keeps one waiting recipient back until it is released or cancelled.',
-  'There is no such waiting item in this organization.',
+  'Hold a queued message',
+  'Holds one waiting recipient until released or cancelled.',
+  'No such waiting item in this organization.',
 );
 
 export const releaseQueueItem = steering(
   'release',
-  'Release a held mail',
-  'Lets one held recipient go: it is sent at once.',
-  'There is no such held item in this organization.',
+  'Release a held message',
+  'Releases one held recipient: it is sent at once.',
+  'No such held item in this organization, or a person held it: then only a person releases it, in the portal.',
   { openWorld: true },
 );
 
 export const cancelQueueItem = steering(
   'cancel',
-  'Cancel a queued mail',
-  'Takes one recipient out of the queue for good: it is never sent, and no bounce is made.',
-  'There is no such item in the queue of this organization.',
+  'Cancel a queued message',
+  'Removes one recipient from the queue permanently: never sent, no bounce.',
+  'No such item in the queue of this organization, or a person held it: then only a person cancels it.',
   { destructive: true },
 );

@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../../core/operation.ts';
 import { getAttachment } from './attachment.ts';
 import { listMessages, searchMessages } from './list.ts';
 import { getMessage } from './message.ts';

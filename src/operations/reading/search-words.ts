@@ -1,10 +1,10 @@
-import type { Filter, TextColumn } from '../../../mail/jmap/query/filter.ts';
+import type { EmailFilter, TextColumn } from '../../../mail/jmap/email-query/email-filter.ts';
 import { readTerms } from '../../../mail/message/search-terms.ts';
-import { refuse } from '../refusal.ts';
+import { refuse } from '../../core/refusal.ts';
 
-/** What a search asks for, and the folder that it named. */
+/** A parsed search, and its folder. */
 export interface Search {
-  filter: Filter;
+  filter: EmailFilter;
   folder: string | undefined;
 }
 
@@ -18,16 +18,16 @@ const COLUMNS: Readonly<Record<string, readonly TextColumn[]>> = {
   body: ['body', 'attach'],
 };
 
-const STATES: Readonly<Record<string, Filter>> = {
+const STATES: Readonly<Record<string, EmailFilter>> = {
   unread: { op: 'not', of: [{ test: 'keyword', keyword: '$seen' }] },
   read: { test: 'keyword', keyword: '$seen' },
   starred: { test: 'keyword', keyword: '$flagged' },
   answered: { test: 'keyword', keyword: '$answered' },
 };
 
-/** Reads `from:anna subject:"the plan" has:attachment before:2026-01-31 words`; a minus in front of a term means not. */
+/** Parses `from:anna subject:"the plan" has:attachment before:2026-01-31 words`; a leading minus negates a term. */
 export function readSearch(query: string): Search {
-  const of: Filter[] = [];
+  const of: EmailFilter[] = [];
   const free: string[] = [];
   let folder: string | undefined;
   for (const [whole, minus, name, written] of query.matchAll(WORDS)) {
@@ -45,8 +45,8 @@ export function readSearch(query: string): Search {
   return { filter: { op: 'and', of }, folder };
 }
 
-/** Undefined: it is no term, and so words like others. */
-function termOf(field: string, value: string): Filter | undefined {
+/** Undefined: not an operator, so treated as words. */
+function termOf(field: string, value: string): EmailFilter | undefined {
   const columns = Object.hasOwn(COLUMNS, field) ? COLUMNS[field] : undefined;
   if (columns !== undefined) return words(value, columns);
   const word = value.toLowerCase();
@@ -68,22 +68,22 @@ function termOf(field: string, value: string): Filter | undefined {
 }
 
 /** Words that must all be in these columns; null: in any. */
-export function words(text: string, columns: readonly TextColumn[] | null): Filter {
+export function words(text: string, columns: readonly TextColumn[] | null): EmailFilter {
   const terms = readTerms(text);
-  if (terms === undefined) return wrong('so many words');
-  // Nothing but signs is in no index.
+  if (terms === undefined) return wrong('too many words');
+  // Punctuation alone is in no index.
   return terms.length === 0 ? { op: 'or', of: [] } : { test: 'text', columns, terms };
 }
 
 function time(field: string, value: string): number {
   const at = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]{5,12}Z)?$/.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(at) ? wrong(`${field}: with another form than 2026-01-31`) : at;
+  return Number.isNaN(at) ? wrong(`${field}: with a date that is not like 2026-01-31`) : at;
 }
 
 function wrong(what: string): never {
   return refuse(
     'invalid_arguments',
-    `A search cannot ask for ${what.slice(0, 60)}. Known are from: to: cc: subject: body: in: label: has:attachment is:unread is:read is:starred before:2026-01-31 after:2026-01-31, and words.`,
-    { issues: [{ path: 'query', message: 'is not understood' }] },
+    `Unsupported in a search: ${what.slice(0, 60)}. Supported: from: to: cc: subject: body: in: label: has:attachment is:unread is:read is:starred before:2026-01-31 after:2026-01-31, and words.`,
+    { issues: [{ path: 'query', message: 'is not supported' }] },
   );
 }

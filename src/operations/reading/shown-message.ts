@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { blobId } from '../../../mail/jmap/ids.ts';
+import { blobId } from '../../../mail/jmap/core/ids.ts';
 import { headerForm } from '../../../mail/message/header-forms.ts';
 import { firstField, readFields } from '../../../mail/message/header.ts';
 import { LIMITS } from '../../../mail/message/limits.ts';
-import { bodyLists } from '../../../mail/jmap/email/body-lists.ts';
-import { type BodyPart, bodyTree } from '../../../mail/jmap/email/body-part.ts';
+import { bodyLists, type BodyPart, bodyTree } from '../../../mail/jmap/email/body-part.ts';
 import type { Part } from '../../../mail/message/parts.ts';
-import type { EmailRow } from '../../../mail/store/email-rows.ts';
-import { ALONE, harmlessLine } from '../../reading/summary.ts';
-import { fewOf } from '../../untrusted/room.ts';
-import type { Call } from '../operation.ts';
+import { readableOctets } from '../../../mail/store/blob/unreadable.ts';
+import type { EmailRow } from '../../../mail/store/message/email-rows.ts';
+import { FULL_LIMITS, harmlessLine } from '../../reading/summary.ts';
+import { takeWithin } from '../../untrusted/result-budget.ts';
+import type { Call } from '../../core/operation.ts';
 
-/** Facts of an attachment; its name is the sender's and stands in `untrusted.filenames` at the same place. */
+/** Facts of an attachment; its name is the sender's and is at the same index of `untrusted.filenames`. */
 export const Attachment = z.object({
   id: z.string(),
   contentType: z.string(),
@@ -26,22 +26,22 @@ export const ShownLink = z.object({
   flags: z.array(z.string()),
 });
 
-const MOST_ATTACHMENTS = 50;
+const MAX_ATTACHMENTS = 50;
 
-/** The parts of a message that are attached to it, and pictures and sounds that stand between its texts. */
+/** Returns attachments, and inline images and sounds. */
 export function attachedParts({ structure }: EmailRow): BodyPart[] {
   const lists = bodyLists(bodyTree(structure ?? { bodyStructure: '', parts: '[]' }));
   const media = [...lists.textBody, ...lists.htmlBody].filter(({ part }) => part.type !== 'text');
   return [...new Set([...lists.attachments, ...media])];
 }
 
-/** Those of which there is room, and what is shown of them. */
+/** Returns the attachments that fit, with what is shown of them. */
 export function shownAttachments(row: EmailRow): {
   parts: Part[];
   shown: { attachments: z.output<typeof Attachment>[]; moreAttachments?: number };
 } {
   const all = attachedParts(row);
-  const parts = all.slice(0, MOST_ATTACHMENTS).map(({ part }) => part);
+  const parts = all.slice(0, MAX_ATTACHMENTS).map(({ part }) => part);
   const attachments = parts.map((part) => shownAttachment(row.id, part));
   const more = all.length - parts.length;
   return { parts, shown: { attachments, ...(more > 0 && { moreAttachments: more }) } };
@@ -57,12 +57,13 @@ export function shownAttachment(email: number, part: Part): z.output<typeof Atta
   };
 }
 
-/** The header of a message as it came, one character an octet. */
+/** Returns the raw header, one character per byte. */
 export async function headerOf({ store }: Call, { blob, listing }: EmailRow): Promise<string> {
-  return (await store.blob(blob, 0, Math.min(listing?.headerLength ?? 0, LIMITS.header))).toString('latin1');
+  const length = Math.min(listing?.headerLength ?? 0, LIMITS.header);
+  return (await store.blob(blob, 0, length).catch(readableOctets)).toString('latin1');
 }
 
-/** Fields that say what a message belongs to, as the sender wrote them. */
+/** Returns the fields that link a message to others, as the sender wrote them. */
 const SELECTED = ['message-id', 'in-reply-to', 'date', 'list-id', 'auto-submitted'] as const;
 
 export function selectedHeaders(header: string): Record<string, string> {
@@ -75,7 +76,7 @@ export function selectedHeaders(header: string): Record<string, string> {
   );
 }
 
-/** All fields, one a line. */
+/** Returns all header fields, one per line. */
 export function headerLines(header: string): string {
   return readFields(header, LIMITS.fields)
     .map(({ name, value }) => `${name}: ${decoded(value)}`)
@@ -87,7 +88,7 @@ function decoded(value: string): string {
   return typeof text === 'string' ? text : '';
 }
 
-/** Whom the sender wants to have the answer. */
+/** Returns the addresses for replies that the sender asked for. */
 export function replyToOf(header: string): { address: string }[] {
   const value = firstField(readFields(header, LIMITS.fields), 'reply-to');
   const list = value === undefined ? [] : headerForm('Addresses', value);
@@ -96,5 +97,5 @@ export function replyToOf(header: string): { address: string }[] {
       ? [{ address: one.email.toLowerCase() }]
       : [],
   );
-  return fewOf(all, ALONE.addresses, ({ address }) => address.length);
+  return takeWithin(all, FULL_LIMITS.addresses, ({ address }) => address.length);
 }

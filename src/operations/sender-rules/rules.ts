@@ -3,18 +3,18 @@ import { networkPattern } from '../../../mail/policy/network-pattern.ts';
 import { namePattern } from '../../../mail/policy/sender-rules.ts';
 import {
   addSenderRule,
-  MOST_SENDER_RULES,
+  MAX_SENDER_RULES,
   removeSenderRule,
   senderRule,
   senderRulesOf,
   type StoredSenderRule,
-} from '../../../mail/store/sender-rule.ts';
-import { publicId, rowId } from '../../ids.ts';
-import { everyMailbox } from '../about.ts';
-import { agentOf } from '../caller.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf, Line, nextCursor, Page, pageOf } from '../schemas.ts';
+} from '../../../mail/store/filter/sender-rule.ts';
+import { publicId, rowId } from '../../core/ids.ts';
+import { everyMailbox } from '../affected-mailboxes.ts';
+import { agentOf } from '../../core/caller.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id, isoOf, Line, nextCursor, Page, pageOf } from '../../core/schemas.ts';
 import { allowedAccounts, mailboxOf, outOfScope } from '../scope.ts';
 
 const Direction = z.enum(['in', 'out']);
@@ -37,26 +37,25 @@ export const addSenderRuleOf = operation({
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Allows or blocks senders (direction in), or blocks recipients (out), for one mailbox, or without mailboxId for the whole organization. pattern: address, domain, *.domain, or for in a network. An allowed name counts only when DMARC proves it. The same pattern again changes its kind.',
+    'Allows or blocks senders (direction in) or blocks recipients (out), for one mailbox or the whole organization. An allowed name counts only when DMARC proves it. Adding the same pattern again changes its kind.',
   hints: { idempotent: true },
   input: z.strictObject({
-    direction: Direction.default('in'),
-    kind: Kind,
-    pattern: Line(1, 320),
-    mailboxId: Id('mailbox').optional(),
-    note: Line(1, 200).optional(),
+    direction: Direction.default('in').describe('in: senders; out: recipients'),
+    kind: Kind.describe('Allow or block'),
+    pattern: Line(1, 320).describe('Address, domain, *.domain, or for in a network'),
+    mailboxId: Id('mailbox', 'Default: whole organization').optional(),
+    note: Line(1, 200).describe('For people').optional(),
   }),
   output: z.object({ rule: Shown }),
   rest: { method: 'POST', path: '/api/email/sender-rules', status: 201 },
-  rule: async (call, { kind, mailboxId }) => {
-    if (kind === 'block') return undefined;
+  rule: async (call, { mailboxId }) => {
     const account = await scopeOf(call, mailboxId);
     return account === null ? everyMailbox(call) : [account];
   },
   async run(call, { direction, kind, pattern: text, mailboxId, note }) {
     if (direction === 'out' && kind === 'allow') {
-      refuse('invalid_arguments', 'Mail that leaves goes to everybody who is not blocked: add rules of kind block.', {
-        issues: [{ path: 'kind', message: 'must be block where direction is out' }],
+      refuse('invalid_arguments', 'Outgoing mail is allowed unless blocked: use kind block.', {
+        issues: [{ path: 'kind', message: 'must be block with direction out' }],
       });
     }
     const account = await scopeOf(call, mailboxId);
@@ -71,14 +70,18 @@ export const addSenderRuleOf = operation({
       case 'no-account':
         return notFound('mailbox');
       case 'too-many':
-        return refuse('conflict', `This organization has ${MOST_SENDER_RULES} rules, as many as it may: remove some.`, {
-          resource: 'sender rule',
-        });
+        return refuse(
+          'conflict',
+          `Limit reached: this organization has ${MAX_SENDER_RULES} rules. Remove some first.`,
+          {
+            resource: 'sender rule',
+          },
+        );
     }
   },
 });
 
-/** Null: the whole organization, which a limited token has no say in. */
+/** Null: the whole organization; limited tokens cannot change its rules. */
 async function scopeOf(call: Call, mailboxId: string | undefined): Promise<number | null> {
   const limited = call.caller.project !== null || call.caller.mailboxes !== null;
   if (mailboxId === undefined && !limited) return null;
@@ -87,9 +90,9 @@ async function scopeOf(call: Call, mailboxId: string | undefined): Promise<numbe
 
 function patternOf(text: string, direction: 'in' | 'out'): string {
   const at = text.lastIndexOf('@');
-  // A local part may have one, and nobody's has: such a rule would be about no one.
+  // A local part may contain a * but nobody's does: such a rule would match nobody.
   if (text.slice(0, Math.max(0, at)).includes('*')) {
-    const why = `pattern cannot have a * before the @: ${text.slice(at + 1)} is about all addresses of that domain.`;
+    const why = `pattern must not have a * before the @: use ${text.slice(at + 1)} for all addresses of that domain.`;
     refuse('invalid_arguments', why, { issues: [{ path: 'pattern', message: 'has a * before the @' }] });
   }
   const pattern = namePattern(text) ?? (direction === 'in' ? networkPattern(text) : undefined);
@@ -97,7 +100,7 @@ function patternOf(text: string, direction: 'in' | 'out'): string {
   const forms = 'an address (ann@shop.example), a domain (shop.example), all domains under one (*.shop.example)';
   const network = direction === 'in' ? ' or a network (192.0.2.0/24, 2001:db8::/32)' : '';
   return refuse('invalid_arguments', `pattern must be ${forms}${network}.`, {
-    issues: [{ path: 'pattern', message: 'is no address, domain, *.domain or network' }],
+    issues: [{ path: 'pattern', message: 'is not an address, domain, *.domain or network' }],
   });
 }
 
@@ -108,9 +111,13 @@ export const listSenderRules = operation({
   reach: 'mailbox',
   action: 'read',
   description:
-    'Lists who is allowed or blocked: rules of mailboxes, and those of the whole organization (mailboxId null), which hold for each of them and are not shown to limited tokens. The most exact rule decides, then the mailbox before the organization, then block before allow. Changes nothing.',
+    'Lists allow and block rules of mailboxes and of the whole organization (mailboxId null); the latter apply to every mailbox and are hidden from limited tokens. Precedence: most specific pattern, then mailbox before organization, then block before allow. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject({ mailboxId: Id('mailbox').optional(), direction: Direction.optional(), ...Page }),
+  input: z.strictObject({
+    mailboxId: Id('mailbox').optional(),
+    direction: Direction.describe('Only these').optional(),
+    ...Page,
+  }),
   output: z.object({ rules: z.array(Shown), nextCursor }),
   rest: { method: 'GET', path: '/api/email/sender-rules' },
   async run(call, { mailboxId, direction, ...page }) {
@@ -135,7 +142,7 @@ export const removeSenderRuleOf = operation({
   toolset: 'email',
   reach: 'mailbox',
   action: 'manage',
-  description: 'Removes a rule: who was blocked by it may write again, who was allowed is judged like everybody.',
+  description: 'Removes a rule: blocked senders may write again, allowed ones are filtered normally.',
   hints: { destructive: true, idempotent: true },
   input: z.strictObject({ ruleId: Id('senderRule') }),
   output: z.object({ removed: z.literal(true) }),
@@ -156,7 +163,7 @@ export const removeSenderRuleOf = operation({
   },
 });
 
-/** The rule that is meant; limited tokens have a say in those of their mailboxes only. */
+/** Finds a rule; limited tokens may only change rules of their mailboxes. */
 async function ruleOf(call: Call, ruleId: string): Promise<StoredSenderRule> {
   const id = rowId('senderRule', ruleId) ?? 0;
   const found = await call.store.read(senderRule, { tenant: call.tenant, id });

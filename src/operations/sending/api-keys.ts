@@ -1,16 +1,28 @@
 import { z } from 'zod';
 import { parseDomain } from '../../../mail/message/address.ts';
-import { domainsOf } from '../../../mail/store/domain.ts';
-import { domainSetup } from '../../accounts/setup.ts';
-import { publicId, rowId } from '../../ids.ts';
+import { domainsOf } from '../../../mail/store/address/domain.ts';
+import { domainSetup } from '../../domains/setup.ts';
+import { publicId, rowId } from '../../core/ids.ts';
 import { addApiKey, type ApiKey, listApiKeys, revokeApiKey } from '../../sending/key-commands.ts';
-import { makeApiKey, secretHash, shownPart } from '../../tokens/token.ts';
-import { noMailbox } from '../about.ts';
-import { agentOf } from '../caller.ts';
-import { expiryOf } from '../expiry.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf, isoOrNull, Line, nextCursor, Page, pageOf, SECRET_NOTICE } from '../schemas.ts';
+import { makeApiKey, secretHash, shownPart } from '../../core/token.ts';
+import { noMailboxes } from '../affected-mailboxes.ts';
+import { agentOf } from '../../core/caller.ts';
+import {
+  expiryOf,
+  Id,
+  isoOf,
+  isoOrNull,
+  Line,
+  nextCursor,
+  Page,
+  pageOf,
+  SECRET_NOTICE,
+  InProject,
+  OfProject,
+  ExpiresAt,
+} from '../../core/schemas.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
 import { projectOf, withinProject } from '../scope.ts';
 
 const Key = z.object({
@@ -34,15 +46,15 @@ export const createApiKey = operation({
   action: 'manage',
   secret: true,
   description:
-    'Creates a key for the HTTP send API (POST /api/email/send) and shows its secret once. It sends from any address of the verified domains of this organization, or of allowedDomains only.',
+    'Creates a key for the HTTP send API (POST /api/email/send) and shows its secret once. It may send from any verified domain of this organization, or only from allowedDomains.',
   hints: {},
-  rule: noMailbox,
+  rule: noMailboxes,
   input: z.strictObject({
-    projectId: Id('project').optional(),
-    name: Line(1, 80),
-    allowedDomains: z.array(Line(1, 253)).min(1).max(100).optional(),
-    expiresAt: z.iso.datetime({ offset: true }).optional(),
-    guardDuplicates: z.boolean().default(false).describe('what it sends twice within ten minutes goes out once'),
+    projectId: InProject,
+    name: Line(1, 80).describe('For people'),
+    allowedDomains: z.array(Line(1, 253)).min(1).max(100).describe('Only from these domains').optional(),
+    expiresAt: ExpiresAt,
+    guardDuplicates: z.boolean().default(false).describe('Send repeats within ten minutes only once'),
   }),
   output: z.object({ key: Key, secret: z.string(), secretNotice: z.string() }),
   rest: { method: 'POST', path: '/api/email/api-keys', status: 201 },
@@ -105,8 +117,8 @@ async function allowedFor(call: Call, names: readonly string[] | undefined): Pro
 }
 
 function notADomain(): never {
-  return refuse('invalid_arguments', 'allowedDomains holds something that is no domain name.', {
-    issues: [{ path: 'allowedDomains', message: 'is no domain name' }],
+  return refuse('invalid_arguments', 'allowedDomains must contain domain names only.', {
+    issues: [{ path: 'allowedDomains', message: 'is not a domain name' }],
   });
 }
 
@@ -117,9 +129,9 @@ export const listKeys = operation({
   reach: 'project',
   action: 'read',
   description:
-    'Lists the email API keys of this organization, revoked ones too, without their secrets. Changes nothing.',
+    'Lists the email API keys of this organization, revoked ones included, without secrets. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject({ projectId: Id('project').optional(), ...Page }),
+  input: z.strictObject({ projectId: OfProject, ...Page }),
   output: z.object({ keys: z.array(Key), nextCursor }),
   rest: { method: 'GET', path: '/api/email/api-keys' },
   async run(call, { projectId, ...page }) {
@@ -138,9 +150,9 @@ export const revokeKey = operation({
   toolset: 'email',
   reach: 'project',
   action: 'manage',
-  description: 'Disables an email API key at once and for good. Mail that it had queued still goes out.',
+  description: 'Revokes an email API key at once and permanently. Mail that it queued is still sent.',
   hints: { destructive: true, idempotent: true },
-  rule: noMailbox,
+  rule: noMailboxes,
   input: z.strictObject({ keyId: Id('apiKey') }),
   output: z.object({ keyId: z.string(), revoked: z.literal(true), revokedAt: z.string() }),
   rest: { method: 'DELETE', path: '/api/email/api-keys/:keyId' },

@@ -1,24 +1,32 @@
 import { z } from 'zod';
 import { type Address, addressKey, formatAddress, parseAddress } from '../../../mail/message/address.ts';
-import { accountByKey } from '../../../mail/store/account.ts';
-import { nameInLetters } from '../../agents/told-outside.ts';
-import { publicId, rowId } from '../../ids.ts';
+import { accountByKey } from '../../../mail/store/account/account.ts';
+import { nameInNotices } from '../../agents/outside-secrets.ts';
+import { publicId, rowId } from '../../core/ids.ts';
 import { findOrganization } from '../../organizations/commands.ts';
-import { prepareConfirmation } from '../../sending/confirmation.ts';
-import { asksConfirmation, type Confirmation } from '../../sending/confirmation-commands.ts';
+import {
+  forwardNeedsConfirmation,
+  type ForwardConfirmation,
+  CONFIRM_DAYS,
+} from '../../sending/confirmation-commands.ts';
 import {
   type Forwarder,
   listForwarders,
-  MOST_FORWARDS,
+  MAX_FORWARDS,
   removeForwarder,
   setForwarder,
 } from '../../sending/forwarder-commands.ts';
-import { mailboxesBehind } from '../about.ts';
-import { agentOf } from '../caller.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf, Line, nextCursor, Page, pageOf } from '../schemas.ts';
+import { mailboxesBehind } from '../affected-mailboxes.ts';
+import { agentOf } from '../../core/caller.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id, isoOf, Line, nextCursor, Page, pageOf, OwnOrganization } from '../../core/schemas.ts';
 import { domainOf, mailboxOf, withinMailbox } from '../scope.ts';
+import type { AreaContext } from '../../core/area-context.ts';
+import { plainName, ownerAddress, subjectOf } from '../../notices/owners.ts';
+import { composeNotice } from '../../notices/compose.ts';
+import { secretUrl } from '../../notices/secret-pages.ts';
+import { newSecret } from '../../people/secrets.ts';
 
 const Shown = z.object({
   id: z.string(),
@@ -31,10 +39,9 @@ const Shown = z.object({
   createdAt: z.string(),
 });
 
-const PENDING =
-  'Nothing is forwarded yet: the policy of this organization wants the destination to open the link that was mailed to it.';
+const PENDING = "Inactive: this organization's policy requires the destination to open the mailed link first.";
 const WARNING =
-  'Forwarded mail keeps its author in From and comes from this server, so a destination that is strict about SPF may refuse it.';
+  'Forwarded mail keeps its From address and is sent from this server, so a destination that enforces SPF may reject it.';
 
 export const setEmailForwarder = operation({
   name: 'set_email_forwarder',
@@ -43,15 +50,15 @@ export const setEmailForwarder = operation({
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Forwards mail for sourceAddress, on a domain of this organization, to destinationAddress; mail leaves the box. With a mailbox there and keepLocalCopy (default true) it is delivered locally too. Repeating it changes keepLocalCopy, or mails a pending one its link anew. Loops are refused.',
+    'Forwards mail for sourceAddress, on a domain of this organization, to destinationAddress, which may be outside. If a mailbox exists there, keepLocalCopy also delivers locally. Repeating it updates keepLocalCopy, or resends the link of a pending one. Loops are refused.',
   hints: { idempotent: true, openWorld: true },
   rule: (call, { sourceAddress }) => mailboxesBehind(call, sourceAddress),
-  tellsOutside: async (call, given) => [given.sourceAddress, given.destinationAddress, await nameInLetters(call)],
+  outgoingTexts: async (call, given) => [given.sourceAddress, given.destinationAddress, await nameInNotices(call)],
   input: z.strictObject({
-    organizationId: Id('organization').optional(),
-    sourceAddress: Line(3, 320),
-    destinationAddress: Line(3, 320),
-    keepLocalCopy: z.boolean().default(true),
+    organizationId: OwnOrganization,
+    sourceAddress: Line(3, 320).describe('Address here'),
+    destinationAddress: Line(3, 320).describe('Target address'),
+    keepLocalCopy: z.boolean().default(true).describe('Also deliver to its mailbox'),
   }),
   output: z.object({ forwarder: Shown, warnings: z.array(z.string()) }),
   rest: { method: 'POST', path: '/api/email/forwarders' },
@@ -59,7 +66,7 @@ export const setEmailForwarder = operation({
     const source = strict(sourceAddress, 'sourceAddress');
     const destination = strict(destinationAddress, 'destinationAddress');
     if (source.local.includes('+')) {
-      refuse('invalid_arguments', 'Forward the address without its +tag: mail to every tag of it follows.', {
+      refuse('invalid_arguments', 'Forward the address without +tag: its tags are included.', {
         issues: [{ path: 'sourceAddress', message: 'has a +tag' }],
       });
     }
@@ -81,19 +88,15 @@ export const setEmailForwarder = operation({
       case 'missing':
         return notFound('domain');
       case 'loop':
-        return refuse('forwarder_loop', 'This forward would send mail round in a circle; forward to another address.', {
+        return refuse('forwarder_loop', 'This forward would create a mail loop: choose another destination.', {
           path: await ownPart(call, done.path),
         });
       case 'full':
-        return refuse(
-          'conflict',
-          `This organization has ${MOST_FORWARDS} forwards, as many as it may: remove one first.`,
-          {
-            resource: 'forwarder',
-          },
-        );
+        return refuse('conflict', `Limit reached: this organization has ${MAX_FORWARDS} forwards. Remove one first.`, {
+          resource: 'forwarder',
+        });
       case 'asks':
-        return refuse('conflict', 'The forwarding policy has just been changed: try again.', { resource: 'forwarder' });
+        return refuse('conflict', 'The forwarding policy was just changed: try again.', { resource: 'forwarder' });
       case 'limited':
         return tooManyLetters(done.waitMs);
       case 'set': {
@@ -108,29 +111,33 @@ export const setEmailForwarder = operation({
   },
 });
 
-/** What asks the destination, where the policy wants that. */
-async function confirmationFor(call: Call, source: Address, destination: Address): Promise<Confirmation | null> {
-  const asked = { organization: call.tenant, domain: destination.domain };
-  if (!(await call.store.read(asksConfirmation, asked))) return null;
+/** Creates the confirmation of the destination, if the policy requires it. */
+async function confirmationFor(call: Call, source: Address, destination: Address): Promise<ForwardConfirmation | null> {
+  const request = { organization: call.tenant, domain: destination.domain };
+  if (!(await call.store.read(forwardNeedsConfirmation, request))) return null;
   const organization = (await call.store.read(findOrganization, { id: call.tenant })) ?? notFound('organization');
   const made = await prepareConfirmation(call, { organization: organization.name, source, destination });
   return (
     made ??
-    refuse('invalid_arguments', 'destinationAddress cannot be mailed a link.', {
-      issues: [{ path: 'destinationAddress', message: 'cannot be mailed a link' }],
+    refuse('invalid_arguments', 'destinationAddress cannot receive the confirmation link: use another address.', {
+      issues: [{ path: 'destinationAddress', message: 'cannot receive the confirmation link' }],
     })
   );
 }
 
 function tooManyLetters(waitMs: number): never {
   const retryAfterSeconds = Math.ceil(waitMs / 1000);
-  return refuse('rate_limited', `This destination had its letters for today: try again in ${retryAfterSeconds} s.`, {
-    retryAfterSeconds,
-    scope: 'email',
-  });
+  return refuse(
+    'rate_limited',
+    `Daily confirmation limit reached for this address: try again in ${retryAfterSeconds} s.`,
+    {
+      retryAfterSeconds,
+      scope: 'email',
+    },
+  );
 }
 
-/** The circle without the addresses of other organizations, which are nobody's business here. */
+/** Returns the loop without addresses of other organizations. */
 async function ownPart(call: Call, path: readonly string[]): Promise<string[]> {
   const own = new Set(
     (await call.store.read(listForwarders, { organization: call.tenant })).flatMap((one) => [
@@ -142,8 +149,8 @@ async function ownPart(call: Call, path: readonly string[]): Promise<string[]> {
 }
 
 /**
- * A token for some mailboxes only may forward these and nothing else; and whoever may use a domain may not yet read a
- * mailbox on it that belongs to another project.
+ * Checks the source: a token for some mailboxes may forward only these, and access to a domain does not include
+ * mailboxes of other projects on it.
  */
 async function withinLimits(call: Call, source: Address): Promise<void> {
   const there = await call.store.read(accountByKey, { tenant: call.tenant, key: addressKey(source) });
@@ -167,8 +174,8 @@ export const listEmailForwarders = operation({
   description: 'Lists the forwards of this organization. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({
-    organizationId: Id('organization').optional(),
-    sourceAddress: Line(3, 320).optional(),
+    organizationId: OwnOrganization,
+    sourceAddress: Line(3, 320).describe('Address here').optional(),
     ...Page,
   }),
   output: z.object({ forwarders: z.array(Shown), nextCursor }),
@@ -181,7 +188,7 @@ export const listEmailForwarders = operation({
   },
 });
 
-/** What a limited token may see of them. */
+/** Returns the forwards that a limited token may see. */
 async function visible(call: Call): Promise<Forwarder[]> {
   const { project, mailboxes } = call.caller;
   const all = await call.store.read(listForwarders, { organization: call.tenant });
@@ -199,13 +206,13 @@ export const removeEmailForwarder = operation({
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Removes one forward, named by forwarderId or by both its addresses; mail for its source is forwarded no more.',
+    'Removes one forward, given by forwarderId or by both addresses; mail for its source is no longer forwarded.',
   hints: { destructive: true, idempotent: true },
   rule: async (call, given) => mailboxesBehind(call, (await forwarderOf(call, given)).source),
   input: z.strictObject({
     forwarderId: Id('forwarder').optional(),
-    sourceAddress: Line(3, 320).optional(),
-    destinationAddress: Line(3, 320).optional(),
+    sourceAddress: Line(3, 320).describe('Address here').optional(),
+    destinationAddress: Line(3, 320).describe('Target address').optional(),
   }),
   output: z.object({ removed: z.literal(true) }),
   rest: { method: 'DELETE', path: '/api/email/forwarders/:forwarderId' },
@@ -224,7 +231,7 @@ interface GivenForwarder {
   destinationAddress?: string | undefined;
 }
 
-/** The forward that is meant; only one of this organization and within the token's limits. */
+/** Finds a forward, within the organization and the token's limits. */
 async function forwarderOf(call: Call, given: GivenForwarder): Promise<Forwarder> {
   const found = named(await call.store.read(listForwarders, { organization: call.tenant }), given);
   if (found === undefined) return notFound('forwarder');
@@ -236,7 +243,7 @@ function named(all: readonly Forwarder[], given: GivenForwarder): Forwarder | un
   if (given.forwarderId !== undefined) return all.find((one) => one.id === rowId('forwarder', given.forwarderId ?? ''));
   const { sourceAddress, destinationAddress } = given;
   if (sourceAddress === undefined || destinationAddress === undefined) {
-    return refuse('invalid_arguments', 'Say which forward: forwarderId, or sourceAddress and destinationAddress.', {
+    return refuse('invalid_arguments', 'Give forwarderId, or sourceAddress and destinationAddress.', {
       issues: [{ path: 'forwarderId', message: 'missing' }],
     });
   }
@@ -256,4 +263,42 @@ function shown(row: Forwarder): z.output<typeof Shown> {
     state: row.pending ? 'pending' : 'active',
     createdAt: isoOf(row.createdAt),
   };
+}
+
+interface ConfirmationRequest {
+  /** Name chosen by the organization, shown to strangers. */
+  organization: string;
+  source: Address;
+  destination: Address;
+}
+
+/** Composes the confirmation request to a destination. Undefined if its address cannot receive it. */
+async function prepareConfirmation(
+  world: AreaContext,
+  request: ConfirmationRequest,
+): Promise<ForwardConfirmation | undefined> {
+  const { organization, source, destination } = request;
+  const { hostname } = world.settings;
+  const owner = ownerAddress(formatAddress(destination));
+  if (owner === undefined) return undefined;
+  const { secret, hash } = newSecret();
+  const notice = await composeNotice(world, {
+    kind: 'forward-confirmation',
+    to: destination,
+    subject: `Confirm forwarding of mail for ${formatAddress(source)}`,
+    text: [
+      'Hello,',
+      '',
+      `the organization "${plainName(organization)}" on the mail server ${hostname} wants to forward all mail for`,
+      `${formatAddress(source)} to this address.`,
+      `To accept, open this page within ${CONFIRM_DAYS} days and confirm:`,
+      '',
+      secretUrl(world.baseUrl, 'forward', { token: secret }),
+      '',
+      'If you do not want this, do nothing: no mail is forwarded to you.',
+      '',
+      `Mailstead on ${hostname}`,
+    ].join('\r\n'),
+  });
+  return { hash, notice, base: subjectOf(owner.base) };
 }

@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../../core/operation.ts';
 import { listSuppressionsOf, releaseAddress, suppressAddress } from './suppressions.ts';
 import {
   createWebhook,
@@ -9,9 +9,8 @@ import {
 import { listDeadWebhookDeliveries, listWebhookDeliveries } from './webhook-deliveries.ts';
 import { replayWebhookDeliveries, replayWebhookDelivery, testInboundWebhook, testWebhook } from './webhook-replay.ts';
 import { createApiKey, listKeys, revokeKey } from './api-keys.ts';
-import { setForwardingPolicy } from './forwarding-policy.ts';
+import { setForwardingPolicy, getMailPolicy, updateMailPolicy } from './mail-policy.ts';
 import { listEmailForwarders, removeEmailForwarder, setEmailForwarder } from './forwarders.ts';
-import { getMailPolicy, updateMailPolicy } from './mail-policy.ts';
 import { getOutboxItem, listOutbox, withdrawOutboxItem } from './outbox.ts';
 import { listPausedSenders, resumePausedSender } from './paused-senders.ts';
 import { cancelScheduledEmail, sendOneEmail, sendTestEmail } from './send.ts';

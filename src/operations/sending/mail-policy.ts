@@ -1,20 +1,22 @@
 import { z } from 'zod';
 import type { MailPolicy } from '../../../mail/policy/mail-policy.ts';
-import { mailPolicy, setMailPolicy as change } from '../../../mail/store/mail-policy.ts';
-import { publicId } from '../../ids.ts';
-import { everyMailbox } from '../about.ts';
-import { operation } from '../operation.ts';
-import { Id } from '../schemas.ts';
+import { mailPolicy, setMailPolicy as change } from '../../../mail/store/filter/mail-policy.ts';
+import { publicId } from '../../core/ids.ts';
+import { everyMailbox } from '../affected-mailboxes.ts';
+import { operation } from '../../core/operation.ts';
+import { OwnOrganization } from '../../core/schemas.ts';
+import { setForwardPolicy } from '../../sending/confirmation-commands.ts';
+import { notFound } from '../../core/refusal.ts';
 
 const Shown = z.object({
   organizationId: z.string(),
   dmarc: z
     .enum(['follow', 'junk', 'mark'])
-    .describe('what becomes of mail whose author fails the DMARC policy of its domain'),
-  keepRejects: z.boolean().describe('refused mail can be looked at in the mailbox Rejects for 7 days'),
+    .describe("Mail that fails DMARC: follow the author's policy, put into Junk, or only mark"),
+  keepRejects: z.boolean().describe('Keep rejected mail in Rejects for 7 days'),
 });
 
-/** What an organization wants done with mail from outside. */
+/** Settings for incoming mail of an organization. */
 export const getMailPolicy = operation({
   name: 'get_mail_policy',
   title: 'Get the policy for incoming mail',
@@ -22,9 +24,9 @@ export const getMailPolicy = operation({
   reach: 'organization',
   action: 'read',
   description:
-    'What this organization wants done with mail from outside: whether the DMARC policy of the author is followed, leads to Junk, or is only noted, and whether refused mail can be looked at for 7 days.',
+    'Returns how this organization handles mail that fails DMARC, and whether rejected mail is kept for 7 days.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject({ organizationId: Id('organization').optional() }),
+  input: z.strictObject({ organizationId: OwnOrganization }),
   output: Shown,
   rest: { method: 'GET', path: '/api/email/mail-policy' },
   run: async (call) => shown(call.tenant, await call.store.read(mailPolicy, { tenant: call.tenant })),
@@ -32,18 +34,18 @@ export const getMailPolicy = operation({
 
 export const updateMailPolicy = operation({
   name: 'update_mail_policy',
-  title: 'Change the policy for incoming mail',
+  title: 'Update the policy for incoming mail',
   toolset: 'email',
   reach: 'organization',
   action: 'manage',
   description:
-    'Changes what is done with mail from outside; what is left out stays. dmarc: "follow" refuses what the domain of its author asks to refuse, "junk" puts it into Junk, "mark" only says so. Side effect: other mail is refused or let in from now on.',
+    'Changes how incoming mail is handled; omitted fields stay. Side effect: from now on other mail is rejected or accepted.',
   hints: { idempotent: true },
   rule: everyMailbox,
   input: z.strictObject({
-    organizationId: Id('organization').optional(),
+    organizationId: OwnOrganization,
     dmarc: Shown.shape.dmarc.optional(),
-    keepRejects: z.boolean().optional(),
+    keepRejects: Shown.shape.keepRejects.optional(),
   }),
   output: Shown,
   rest: { method: 'PUT', path: '/api/email/mail-policy' },
@@ -60,3 +62,28 @@ export const updateMailPolicy = operation({
 function shown(tenant: number, { dmarc, rejects }: MailPolicy): z.output<typeof Shown> {
   return { organizationId: publicId('organization', tenant), dmarc, keepRejects: rejects };
 }
+
+export const setForwardingPolicy = operation({
+  name: 'set_forwarding_policy',
+  title: 'Set the forwarding policy',
+  toolset: 'email',
+  reach: 'organization',
+  action: 'manage',
+  description:
+    'With confirmExternal, new forwards to outside domains stay inactive until the destination opens a mailed link. Active forwards stay active. Default: off.',
+  hints: { idempotent: true },
+  rule: everyMailbox,
+  input: z.strictObject({
+    organizationId: OwnOrganization,
+    confirmExternal: z.boolean().describe('Ask outside destinations first'),
+  }),
+  output: z.object({ organizationId: z.string(), confirmExternal: z.boolean() }),
+  rest: { method: 'PUT', path: '/api/email/forwarding-policy' },
+  async run(call, { confirmExternal: confirm }) {
+    const organizationId = publicId('organization', call.tenant);
+    const input = { organization: call.tenant, confirm };
+    const done = await call.change(setForwardPolicy, input, organizationId, { confirmExternal: confirm });
+    if (done.kind === 'missing') return notFound('organization');
+    return { organizationId, confirmExternal: confirm };
+  },
+});

@@ -1,23 +1,18 @@
 import { z } from 'zod';
-import { publicId } from '../../ids.ts';
-import { addWebhook, changeWebhook, dropWebhook } from '../../sending/webhook-commands.ts';
-import { MOST_WEBHOOKS } from '../../sending/webhook-row-commands.ts';
-import { listWebhooks, type Webhook } from '../../sending/webhook-queries.ts';
+import { publicId } from '../../core/ids.ts';
+import { addWebhook, changeWebhook, dropWebhook } from '../../webhooks/webhook-commands.ts';
+import { MAX_WEBHOOKS } from '../../webhooks/webhook-row-commands.ts';
+import { listWebhooks, type Webhook } from '../../webhooks/webhook-queries.ts';
 import { EVENT_TYPES, eventsOf, typeOf } from '../../webhooks/event-types.ts';
-import { everyMailbox } from '../about.ts';
-import { agentOf } from '../caller.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, Line, SECRET_NOTICE } from '../schemas.ts';
+import { everyMailbox } from '../affected-mailboxes.ts';
+import { agentOf } from '../../core/caller.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id, Line, SECRET_NOTICE, OfProject } from '../../core/schemas.ts';
 import { allowedProjects, projectOf, webhookOf } from '../scope.ts';
-import { Health, healthOf } from './webhook-health.ts';
-import { goodUrl, newSecret } from './webhook-input.ts';
+import { Health, healthOf, goodUrl, newSecret } from './webhook-input.ts';
 
-const Events = z
-  .array(z.enum(EVENT_TYPES))
-  .min(1)
-  .max(EVENT_TYPES.length)
-  .describe('What it is told of; left out: all of these.');
+const Events = z.array(z.enum(EVENT_TYPES)).min(1).max(EVENT_TYPES.length).describe('Default: all');
 
 const Shown = z.object({
   id: z.string(),
@@ -35,14 +30,14 @@ export const createWebhook = operation({
   action: 'manage',
   secret: true,
   description:
-    'Has a URL told of what becomes of mail that this organization sends (queued, delivered, deferred, bounced, complained, suppressed), signed; with projectId only of what that project sends. Shows the signing secret once. https only, unless the operator allows the place.',
+    'Notifies a URL, with signature, about mail sent by this organization (queued, delivered, deferred, bounced, complained, suppressed). Shows the signing secret once. https only, unless the operator allows the host.',
   hints: { openWorld: true },
   rule: everyMailbox,
-  tellsOutside: (_call, { url }) => [url],
+  outgoingTexts: (_call, { url }) => [url],
   input: z.strictObject({
-    url: Line(1, 2_000),
+    url: Line(1, 2_000).describe('https URL'),
     events: Events.optional(),
-    projectId: Id('project').optional(),
+    projectId: OfProject,
   }),
   output: z.object({ webhook: Shown, signingSecret: z.string(), secretNotice: z.string() }),
   rest: { method: 'POST', path: '/api/email/webhooks', status: 201 },
@@ -53,7 +48,10 @@ export const createWebhook = operation({
     const row = { organization: call.tenant, project, events: eventsOf(types), url, secret, by: agentOf(call.caller) };
     const done = await call.change(addWebhook, row, new URL(url).host, { events: types });
     if (done.kind === 'full') {
-      return refuse('conflict', `An organization has ${MOST_WEBHOOKS} webhooks at most: remove one first.`);
+      return refuse(
+        'conflict',
+        `Limit reached: an organization has at most ${MAX_WEBHOOKS} webhooks. Remove one first.`,
+      );
     }
     const webhook = await shown(call, {
       id: done.id,
@@ -71,7 +69,7 @@ export const createWebhook = operation({
   },
 });
 
-/** The project whose mail it is about; null: all. A limited token makes none that hears of more than it may. */
+/** Returns the project that the webhook is limited to; null: all. A limited token creates none with a wider scope. */
 async function limitOf(call: Call, projectId: string | undefined): Promise<number | null> {
   if (projectId === undefined && call.caller.project === null) return null;
   return (await projectOf(call, projectId)).id;
@@ -84,7 +82,7 @@ export const listOrganizationWebhooks = operation({
   reach: 'project',
   action: 'read',
   description:
-    'Lists the webhooks that are told of what becomes of sent mail, how each does, and how many events wait or were given up (counted up to 1,000); never a secret. Those of mailboxes: get_email_inbound_webhook. Changes nothing.',
+    'Lists the webhooks for sent mail with their health and number of pending and failed events (counted up to 1,000), never secrets. Those of mailboxes: get_email_inbound_webhook. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({}),
   output: z.object({ webhooks: z.array(Shown) }),
@@ -99,21 +97,21 @@ export const listOrganizationWebhooks = operation({
 
 export const updateWebhook = operation({
   name: 'update_webhook',
-  title: 'Change a webhook for sent mail',
+  title: 'Update a webhook for sent mail',
   toolset: 'email',
   reach: 'project',
   action: 'manage',
   secret: true,
   description:
-    'Changes the URL or events of a webhook of the organization, or with rotateSecret its secret: the new one is shown once, and signs from the next request on. A webhook that was switched off is switched on.',
+    'Changes the URL or events of a webhook of the organization, or its secret with rotateSecret: the new one is shown once and signs from the next request on. Enables a disabled webhook.',
   hints: { openWorld: true },
   rule: everyMailbox,
-  tellsOutside: (_call, { url = '' }) => [url],
+  outgoingTexts: (_call, { url = '' }) => [url],
   input: z.strictObject({
     webhookId: Id('webhook'),
-    url: Line(1, 2_000).optional(),
+    url: Line(1, 2_000).describe('https URL').optional(),
     events: Events.optional(),
-    rotateSecret: z.boolean().default(false),
+    rotateSecret: z.boolean().default(false).describe('Create a new secret'),
   }),
   output: z.object({
     webhookId: z.string(),
@@ -147,7 +145,7 @@ export const removeOrganizationWebhook = operation({
   reach: 'project',
   action: 'manage',
   description:
-    'Removes a webhook of the organization with its secret, its history and what waits for it. Nothing more is sent to it, but for a request that is under way.',
+    'Removes a webhook of the organization with its secret, history and pending deliveries. A request in flight may still arrive.',
   hints: { destructive: true },
   rule: everyMailbox,
   input: z.strictObject({ webhookId: Id('webhook') }),

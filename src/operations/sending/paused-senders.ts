@@ -1,14 +1,14 @@
+import { operation, type Call } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Line, isoOf, nextCursor, PageSize, CURSOR } from '../../core/schemas.ts';
 import { z } from 'zod';
-import { pausedSenders } from '../../../mail/store/paused-sender.ts';
-import { idPattern, rowId } from '../../ids.ts';
+import { pausedSenders } from '../../../mail/store/limit/paused-sender.ts';
+import { idPattern, rowId } from '../../core/ids.ts';
 import { resumeUnfrozen } from '../../sending/pause-commands.ts';
-import { namedSender } from '../../sending/pause-letter.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { isoOf, Line, nextCursor } from '../schemas.ts';
+import { namedSender } from '../../sending/pause-notice-source.ts';
 
-/** Commits of one request: what is left is said, and asked for again. */
-const MOST_SLICES = 20;
+/** Maximum commits per request; `more` reports the rest. */
+const MAX_SLICES = 20;
 
 const Shown = z.object({
   sender: z.string().describe('id of the mailbox or the key'),
@@ -25,9 +25,9 @@ export const listPausedSenders = operation({
   reach: 'organization',
   action: 'read',
   description:
-    'Lists mailboxes and keys that were paused because they suddenly sent what they never sent, with the evidence. Their mail is held, not lost: list_outbox and list_queue have it. Changes nothing.',
+    'Lists mailboxes and keys that were paused because of unusual sending, with the evidence. Their mail is held, not lost: see list_outbox and list_queue. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject({ cursor: Line(1, 100).optional(), limit: z.number().int().min(1).max(100).default(25) }),
+  input: z.strictObject({ cursor: Line(1, 100).describe(CURSOR).optional(), limit: PageSize(100, 25) }),
   output: z.object({ senders: z.array(Shown), nextCursor }),
   rest: { method: 'GET', path: '/api/email/paused-senders' },
   async run({ store, tenant }, { cursor = '', limit }) {
@@ -44,15 +44,15 @@ export const listPausedSenders = operation({
 
 export const resumePausedSender = operation({
   name: 'resume_sender',
-  title: 'Let a paused sender go on',
+  title: 'Resume a paused sender',
   toolset: 'email',
   reach: 'organization',
   action: 'manage',
   description:
-    'Lets a paused mailbox or key send again, with wider limits for a day, and sends what was held for it; cancel first what shall not go. Only for owners and the operator: be sure that nobody else has its password. `more` true: ask again for the rest.',
+    'Lets a paused mailbox or key send again, with higher limits for a day, and releases its held mail; cancel unwanted mail first. Only for owners and the operator: make sure nobody else has its password. `more` true: call again for the rest.',
   hints: { openWorld: true },
   rule: (_call, { sender }) => (idPattern('mailbox').test(sender) ? [rowId('mailbox', sender) ?? 0] : []),
-  input: z.strictObject({ sender: Line(1, 100).describe('as list_paused_senders shows it') }),
+  input: z.strictObject({ sender: Line(1, 100).describe('As list_paused_senders shows it') }),
   output: z.object({ resumed: z.literal(true), released: z.number(), more: z.boolean() }),
   rest: { method: 'POST', path: '/api/email/paused-senders/:sender/resume' },
   async run(call, { sender }) {
@@ -62,26 +62,26 @@ export const resumePausedSender = operation({
       const input = { sender: subjectOf(sender), tenant: call.tenant };
       const done = await call.change(resumeUnfrozen, input, sender);
       if (done.kind === 'frozen') {
-        refuse('conflict', 'The organization is frozen: let that work again first (unfreeze_organization).');
+        refuse('conflict', 'The organization is frozen: unfreeze it first (unfreeze_organization).');
       }
       if (done.kind === 'none' && slice === 0) notFound('paused sender');
       released += done.released;
-      if (done.more && slice < MOST_SLICES) continue;
+      if (done.more && slice < MAX_SLICES) continue;
       if (released > 0) call.queueChanged();
       return { resumed: true as const, released, more: done.more };
     }
   },
 });
 
-/** As the engine knows it. */
+/** Returns the sender as the engine names it. */
 function subjectOf(sender: string): string {
   return idPattern('mailbox').test(sender) ? `account/${rowId('mailbox', sender) ?? 0}` : sender;
 }
 
-/** A token may be in the hands of whoever made the sender send. */
+/** Refuses tokens: the attacker who sent the mail may hold one. */
 function onlyOwners({ caller }: Call): void {
   if (caller.kind === 'operator' || caller.user?.role === 'owner' || caller.token?.owner === true) return;
-  refuse('action_not_allowed', 'Only an owner of the organization, or the operator, lets a paused sender go on.', {
+  refuse('action_not_allowed', 'Only an owner of the organization or the operator can resume a paused sender.', {
     requiredAction: 'owner',
     grantedActions: [...caller.actions],
   });

@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { parseAddress } from '../../../mail/message/address.ts';
-import { rowId } from '../../ids.ts';
-import { ownersOf } from '../../sending/allowance.ts';
+import { rowId } from '../../core/ids.ts';
+import { ownerAddressKeys } from '../../sending/allowance.ts';
 import { EmailRequest } from '../../sending/email-request.ts';
-import { SendResult } from '../../sending/send-answer.ts';
-import { sendFor } from '../../sending/send-email.ts';
+import { SendResult } from '../../sending/send-result.ts';
+import { sendRequested } from '../../sending/send-email.ts';
 import { cancelSent } from '../../sending/sent-commands.ts';
-import { findSent } from '../../sending/sent-queries.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, Line } from '../schemas.ts';
-import { EMAIL_TOOL_FIELDS, filesAsked, FOR_AGENTS } from '../writing/fields.ts';
+import { findSent, type SentEmail } from '../../sending/sent-queries.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id, Line } from '../../core/schemas.ts';
+import { EMAIL_TOOL_FIELDS, requestedFiles, FOR_AGENTS } from '../writing/fields.ts';
+import { unlessOwnMail } from '../queue/own-mail.ts';
 import { asSender, audited } from './as-sender.ts';
 
 export const sendOneEmail = operation({
@@ -21,16 +22,16 @@ export const sendOneEmail = operation({
   reach: 'mailbox',
   action: 'send',
   description:
-    'Sends an email from an address of this organization; there is no undo. Called again within ten minutes it sends nothing and answers duplicateOf, unless allowDuplicate. dryRun only says what would happen.',
+    'Sends an email from an address of this organization; no undo. A repeated call within ten minutes sends nothing and returns duplicateOf, unless allowDuplicate. dryRun only reports what would happen.',
   hints: { destructive: true, openWorld: true },
   input: z.strictObject(EMAIL_TOOL_FIELDS),
   output: SendResult,
-  run: (call, input) => sendAs(call, { ...input, ...FOR_AGENTS, attachments: filesAsked(input.attachments) }),
+  run: (call, input) => sendAs(call, { ...input, ...FOR_AGENTS, attachments: requestedFiles(input.attachments) }),
 });
 
 /** Sends with its audit row in the same commit. */
 async function sendAs(call: Call, request: EmailRequest): Promise<SendResult> {
-  return sendFor(call, await asSender(call, request.from.address), request, audited(call));
+  return sendRequested(call, await asSender(call, request.from.address), request, audited(call));
 }
 
 const TEST_TEXT =
@@ -42,23 +43,28 @@ export const sendTestEmail = operation({
   toolset: 'email',
   reach: 'mailbox',
   action: 'send',
-  description:
-    'Sends a short test from an address of this organization, by default to its owner. get_queue_item and the answer say how it went.',
+  description: 'Sends a short test message from an address of this organization. get_queue_item shows the result.',
   hints: { openWorld: true },
-  input: z.strictObject({ from: Line(3, 500), to: Line(3, 500).optional() }),
+  input: z.strictObject({
+    from: Line(3, 500).describe('Own address'),
+    to: Line(3, 500).describe('Default: the owner').optional(),
+  }),
   output: SendResult,
   run: (call, mail) => sendTest(call, { ...mail, allowDuplicate: true }),
 });
 
-/** Sends the test text, to the owner where nobody is named; the same within ten minutes once, unless `allowDuplicate`. */
+/**
+ * Sends the test message, by default to the owner; repeated within ten minutes it is sent once, unless
+ * `allowDuplicate`.
+ */
 export async function sendTest(
   call: Call,
   { from, to, allowDuplicate }: { from: string; to?: string | undefined; allowDuplicate: boolean },
 ): Promise<SendResult> {
-  const [owner] = to === undefined ? await call.store.read(ownersOf, { organization: call.tenant }) : [to];
+  const [owner] = to === undefined ? await call.store.read(ownerAddressKeys, { organization: call.tenant }) : [to];
   if (owner === undefined) {
     const issues = [{ path: 'to', message: 'missing' }];
-    return refuse('invalid_arguments', 'to: this organization has no owner to write to: say to whom.', { issues });
+    return refuse('invalid_arguments', 'to is missing: this organization has no owner to send to.', { issues });
   }
   const mail = { from, to: owner, subject: 'A test from your mail server', text: TEST_TEXT, allowDuplicate };
   const read = EmailRequest.safeParse(mail);
@@ -73,22 +79,27 @@ export const cancelScheduledEmail = operation({
   toolset: 'mail',
   reach: 'mailbox',
   action: 'send',
-  description:
-    'Takes back an email that waits for its time or for a person; nobody gets it. What has left cannot be taken back.',
+  description: 'Cancels an email that is scheduled or awaits approval; nobody gets it. Sent mail cannot be cancelled.',
   hints: { idempotent: true },
+  rule: async (call, { messageId }) => unlessOwnMail(call, await sentOf(call, messageId)),
   input: z.strictObject({ messageId: Id('sent') }),
   output: z.object({ cancelled: z.literal(true) }),
   rest: { method: 'DELETE', path: '/api/email/scheduled/:messageId' },
   async run(call, { messageId }) {
-    const input = { organization: call.tenant, id: rowId('sent', messageId) ?? 0 };
-    const sent = await call.store.read(findSent, input);
-    const from = sent && parseAddress(sent.sender);
-    if (from === undefined) return notFound('email');
-    await asSender(call, from);
-    if (sent?.cancelledAt !== null) return { cancelled: true as const };
-    const done = await call.change(cancelSent, input, messageId);
+    const { id, cancelledAt } = await sentOf(call, messageId);
+    if (cancelledAt !== null) return { cancelled: true as const };
+    const done = await call.change(cancelSent, { organization: call.tenant, id }, messageId);
     if (done.kind === 'missing') return notFound('email');
-    if (done.kind === 'gone') refuse('conflict', 'The email has left already.');
+    if (done.kind === 'gone') refuse('conflict', 'The email was already sent.');
     return { cancelled: true as const };
   },
 });
+
+/** Finds a message of a mailbox that the caller may send from. */
+async function sentOf(call: Call, messageId: string): Promise<SentEmail & { account: number | null }> {
+  const sent = await call.store.read(findSent, { organization: call.tenant, id: rowId('sent', messageId) ?? 0 });
+  const from = sent && parseAddress(sent.sender);
+  if (sent === undefined || from === undefined) return notFound('email');
+  const { account } = await asSender(call, from);
+  return { ...sent, account };
+}

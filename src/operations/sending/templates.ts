@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { publicId, rowId } from '../../ids.ts';
+import { publicId, rowId } from '../../core/ids.ts';
 import {
   createTemplate,
   deleteTemplate,
@@ -8,14 +8,14 @@ import {
   type Template,
   updateTemplate,
 } from '../../sending/template-commands.ts';
-import { strayBraces, type TemplateTexts, variablesOf } from '../../sending/template-text.ts';
-import { noMailbox } from '../about.ts';
-import { agentOf } from '../caller.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, isoOf, Line, nextCursor, Page } from '../schemas.ts';
+import { hasStrayBraces, type TemplateTexts, variablesOf } from '../../sending/template-text.ts';
+import { noMailboxes } from '../affected-mailboxes.ts';
+import { agentOf } from '../../core/caller.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id, isoOf, Line, nextCursor, Page } from '../../core/schemas.ts';
 
-const LONGEST = 500_000;
+const MAX_BODY_CHARS = 500_000;
 
 const Shown = z.object({
   id: z.string(),
@@ -30,9 +30,9 @@ const Shown = z.object({
 const Whole = Shown.extend({ text: z.string().nullable(), html: z.string().nullable() });
 
 const TEXTS = {
-  subject: Line(0, 998),
-  text: z.string().max(LONGEST).optional(),
-  html: z.string().max(LONGEST).optional(),
+  subject: Line(0, 998).describe('Subject'),
+  text: z.string().max(MAX_BODY_CHARS).describe('Plain text body').optional(),
+  html: z.string().max(MAX_BODY_CHARS).describe('HTML body').optional(),
 };
 
 export const createEmailTemplate = operation({
@@ -42,9 +42,9 @@ export const createEmailTemplate = operation({
   reach: 'organization',
   action: 'manage',
   description:
-    'Stores subject, text and html with {{variables}} under a name, for send_email and the send API. Values are escaped in html; a variable without a value is an error when sending.',
+    'Stores subject, text and html with {{variables}} under a name, for send_email and the send API. Values are escaped in html; a missing variable is an error when sending.',
   hints: {},
-  input: z.strictObject({ name: Line(1, 80), ...TEXTS }),
+  input: z.strictObject({ name: Line(1, 80).describe('Name of the template'), ...TEXTS }),
   output: z.object({ template: Whole }),
   rest: { method: 'POST', path: '/api/email/templates', status: 201 },
   async run(call, { name, ...texts }) {
@@ -52,9 +52,12 @@ export const createEmailTemplate = operation({
     const done = await call.change(createTemplate, input, name);
     switch (done.kind) {
       case 'exists':
-        return refuse('already_exists', `There is a template ${name} already: change it with update_email_template.`);
+        return refuse(
+          'already_exists',
+          `A template named ${name} already exists: change it with update_email_template.`,
+        );
       case 'too-many':
-        return refuse('conflict', 'An organization has at most 1,000 templates: delete one first.');
+        return refuse('conflict', 'Limit reached: an organization has at most 1,000 templates. Delete one first.');
       case 'created':
         return { template: await whole(call, done.id) };
     }
@@ -63,14 +66,14 @@ export const createEmailTemplate = operation({
 
 export const updateEmailTemplate = operation({
   name: 'update_email_template',
-  title: 'Write a new version of a template',
+  title: 'Update an email template',
   toolset: 'email',
   reach: 'organization',
   action: 'manage',
   description:
-    'Writes a new version of a template, which is sent from now on where no version is named. The last 100 versions stay and can be named.',
+    'Stores a new version of a template, which is used from now on unless a version is named. The last 100 versions stay.',
   hints: {},
-  rule: noMailbox,
+  rule: noMailboxes,
   input: z.strictObject({ templateId: Id('template'), ...TEXTS }),
   output: z.object({ template: Whole }),
   rest: { method: 'PUT', path: '/api/email/templates/:templateId' },
@@ -88,7 +91,7 @@ export const listEmailTemplates = operation({
   toolset: 'email',
   reach: 'organization',
   action: 'read',
-  description: 'Lists the email templates of this organization with the variables that each needs. Changes nothing.',
+  description: 'Lists the email templates of this organization with their variables. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject(Page),
   output: z.object({ templates: z.array(Shown), nextCursor }),
@@ -108,9 +111,12 @@ export const getEmailTemplate = operation({
   toolset: 'email',
   reach: 'organization',
   action: 'read',
-  description: 'Returns one version of a template, by default the newest, with its texts. Changes nothing.',
+  description: 'Returns one version of a template with its texts. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject({ templateId: Id('template'), version: z.number().int().min(1).max(1_000_000).optional() }),
+  input: z.strictObject({
+    templateId: Id('template'),
+    version: z.number().int().min(1).max(1_000_000).describe('Default: the newest').optional(),
+  }),
   output: z.object({ template: Whole }),
   rest: { method: 'GET', path: '/api/email/templates/:templateId' },
   async run(call, { templateId, version }) {
@@ -124,10 +130,9 @@ export const deleteEmailTemplate = operation({
   toolset: 'email',
   reach: 'organization',
   action: 'manage',
-  description:
-    'Deletes a template with all its versions; what names it fails from now on. Mail that is scheduled stays.',
+  description: 'Deletes a template with all versions; sending with it fails from now on. Scheduled mail stays.',
   hints: { destructive: true, idempotent: true },
-  rule: noMailbox,
+  rule: noMailboxes,
   input: z.strictObject({ templateId: Id('template') }),
   output: z.object({ deleted: z.literal(true) }),
   rest: { method: 'DELETE', path: '/api/email/templates/:templateId' },
@@ -150,7 +155,7 @@ function written({
 }): TemplateTexts {
   if (text === undefined && html === undefined) wrong('text', 'text or html is needed');
   for (const [path, one] of Object.entries({ subject, text, html })) {
-    if (one !== undefined && strayBraces(one)) wrong(path, 'has {{ or }} that make no variable such as {{name}}');
+    if (one !== undefined && hasStrayBraces(one)) wrong(path, 'has {{ or }} outside a variable such as {{name}}');
   }
   return { subject, text: text ?? null, html: html ?? null };
 }

@@ -1,40 +1,46 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { newestNotice, replayNotice, replayNotices, tellOfEmail } from '../../../mail/store/notice.ts';
-import { testWebhook as testCommand } from '../../sending/webhook-commands.ts';
-import type { Webhook } from '../../sending/webhook-queries.ts';
+import {
+  newestWebhookEvent,
+  replayWebhookEvent,
+  replayWebhookEvents,
+  queueEmailEvent,
+} from '../../../mail/store/notification/webhook-event.ts';
+import { testWebhook as testCommand } from '../../webhooks/webhook-commands.ts';
+import type { Webhook } from '../../webhooks/webhook-queries.ts';
 import { deliveryId, noticeOf } from '../../webhooks/delivery-id.ts';
-import { newestEmail } from '../../webhooks/newest-query.ts';
-import { attemptOf } from '../../webhooks/queries.ts';
-import { Which } from '../mailboxes/shown.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id } from '../schemas.ts';
+import { newestEmail, attemptOf } from '../../webhooks/queries.ts';
+import { MailboxArguments } from '../mailboxes/shown.ts';
+import { type Call, operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id, Time } from '../../core/schemas.ts';
 import { mailboxOf, webhookOf } from '../scope.ts';
-import { targetOf, WhichHook } from './webhook-deliveries.ts';
+import { targetOf, WebhookArguments } from './webhook-deliveries.ts';
 
-/** Slices of one call; each is a commit with its audit row. */
-const MOST_SLICES = 25;
+/** Maximum slices per call; each is a commit with its audit row. */
+const MAX_SLICES = 25;
 const LOOK_EVERY_MS = 50;
 
 export const replayWebhookDelivery = operation({
   name: 'replay_webhook_delivery',
-  title: 'Tell a webhook again',
+  title: 'Resend a webhook delivery',
   toolset: 'email',
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Tells a webhook of one thing once more: deliveryId as the lists give it, or messageId for email.inbound of a stored message. What was told before gets a new delivery id; what was given up keeps its own.',
+    'Sends one webhook delivery again: by deliveryId as listed, or by messageId for email.inbound of a stored message. A delivered one gets a new delivery id, a failed one keeps its own.',
   hints: { openWorld: true },
   input: z.strictObject({
-    ...WhichHook,
+    ...WebhookArguments,
     deliveryId: z
       .string()
-      .regex(/^whd_[1-9]\d{0,14}$/, 'looks like whd_12')
+      .regex(/^whd_[1-9]\d{0,14}$/, 'must look like whd_12')
+      .describe('Delivery id')
       .optional(),
     messageId: z
       .string()
-      .regex(/^msg_[1-9]\d{0,15}$/, 'looks like msg_12')
+      .regex(/^msg_[1-9]\d{0,15}$/, 'must look like msg_12')
+      .describe('Or a message id')
       .optional(),
   }),
   output: z.object({ deliveryId: z.string() }),
@@ -44,11 +50,11 @@ export const replayWebhookDelivery = operation({
     onlyEnabled(hook);
     const notice = given === undefined ? undefined : noticeOf(given);
     if (notice !== undefined) {
-      const done = await call.change(replayNotice, { listener: hook.id, id: notice }, targetOf(hook), { notice });
+      const done = await call.change(replayWebhookEvent, { listener: hook.id, id: notice }, targetOf(hook), { notice });
       return done.kind === 'missing' ? notFound('delivery') : { deliveryId: deliveryId(done.id) };
     }
     if (messageId === undefined || hook.account === null) {
-      return refuse('invalid_arguments', 'Say what to tell again: deliveryId, or messageId for a mailbox.', {
+      return refuse('invalid_arguments', 'Give deliveryId, or messageId with a mailbox.', {
         issues: [{ path: 'deliveryId', message: 'missing' }],
       });
     }
@@ -58,20 +64,21 @@ export const replayWebhookDelivery = operation({
 
 export const replayWebhookDeliveries = operation({
   name: 'replay_webhook_deliveries',
-  title: 'Tell a webhook all of a time again',
+  title: 'Resend webhook deliveries',
   toolset: 'email',
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Tells a webhook once more all that happened from since until before until (now) and that it was told or that was given up; what still waits is left as it is. Up to 10,000 in a call: where complete is false, call again with next as after. Reaches back 30 days.',
+    'Sends again all delivered or failed deliveries of a webhook between since and until; pending ones are left alone. Up to 10,000 in a call: if complete is false, call again with next as after. Reaches back 30 days.',
   hints: { openWorld: true },
   input: z.strictObject({
-    ...WhichHook,
-    since: z.iso.datetime({ offset: true }),
-    until: z.iso.datetime({ offset: true }).optional(),
+    ...WebhookArguments,
+    since: Time('Start'),
+    until: Time('End; default: now').optional(),
     after: z
       .string()
-      .regex(/^whd_[1-9]\d{0,14}$/, 'looks like whd_12')
+      .regex(/^whd_[1-9]\d{0,14}$/, 'must look like whd_12')
+      .describe('next of the previous call')
       .optional(),
   }),
   output: z.object({ replayed: z.number(), complete: z.boolean(), next: z.string().nullable() }),
@@ -83,13 +90,13 @@ export const replayWebhookDeliveries = operation({
       listener: hook.id,
       since: Date.parse(since),
       until: until === undefined ? call.clock() + 1 : Date.parse(until),
-      upTo: await call.store.read(newestNotice, undefined),
+      upTo: await call.store.read(newestWebhookEvent, undefined),
     };
     let replayed = 0;
     let after: number | null = (given === undefined ? undefined : noticeOf(given)) ?? 0;
-    for (let slice = 0; slice < MOST_SLICES && after !== null; slice++) {
+    for (let slice = 0; slice < MAX_SLICES && after !== null; slice++) {
       const detail = { since, ...(until !== undefined && { until }) };
-      const done: Slice = await call.change(replayNotices, { ...range, after }, targetOf(hook), detail);
+      const done: Slice = await call.change(replayWebhookEvents, { ...range, after }, targetOf(hook), detail);
       replayed += done.count;
       after = done.after;
     }
@@ -106,24 +113,24 @@ const Tested = z.object({
   problem: z.string().nullable(),
   durationMs: z.number().nullable(),
 });
-const waitSeconds = z.number().int().min(0).max(10).default(5).describe('How long to wait for its answer.');
+const waitSeconds = z.number().int().min(0).max(10).default(5).describe('Waits this long for the result');
 
 export const testInboundWebhook = operation({
   name: 'test_inbound_webhook',
-  title: 'Test a webhook',
+  title: 'Test the inbound webhook',
   toolset: 'email',
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Sends email.inbound of the newest message of a mailbox to its webhook and says how it went; waiting: other deliveries are before it, or it takes longer than waitSeconds.',
+    'Sends email.inbound for the newest message of a mailbox to its webhook and returns the result; waiting: other deliveries go first, or it takes longer than waitSeconds.',
   hints: { openWorld: true },
-  input: z.strictObject({ ...Which, waitSeconds }),
+  input: z.strictObject({ ...MailboxArguments, waitSeconds }),
   output: Tested,
   rest: { method: 'POST', path: '/api/email/mailboxes/:mailboxId/webhook/test' },
   async run(call, { waitSeconds: seconds, ...which }) {
     const { id, address } = await mailboxOf(call, which);
     const email = await call.store.read(newestEmail, { account: id });
-    if (email === undefined) refuse('conflict', `${address} has no message yet: send one to it, then test again.`);
+    if (email === undefined) refuse('conflict', `${address} has no messages: send one to it, then test again.`);
     const hook = await webhookOf(call, which);
     onlyEnabled(hook);
     return wentHow(call, await tellAgain(call, hook, id, email), seconds);
@@ -137,7 +144,7 @@ export const testWebhook = operation({
   reach: 'project',
   action: 'manage',
   description:
-    'Sends webhook.test to a webhook of the organization and says how it went; waiting: other deliveries are before it, or it takes longer than waitSeconds. No mail is sent.',
+    'Sends webhook.test to a webhook of the organization and returns the result; waiting: other deliveries go first, or it takes longer than waitSeconds. Sends no mail.',
   hints: { openWorld: true },
   input: z.strictObject({ webhookId: Id('webhook'), waitSeconds }),
   output: Tested,
@@ -152,18 +159,15 @@ export const testWebhook = operation({
 
 function onlyEnabled({ disabledAt }: Webhook): void {
   if (disabledAt === null) return;
-  refuse(
-    'conflict',
-    'This webhook is switched off, as it failed for days: mend the receiver, then call enable_webhook.',
-  );
+  refuse('conflict', 'This webhook was disabled after days of failures: fix the receiver, then call enable_webhook.');
 }
 
 async function tellAgain(call: Call, hook: Webhook, account: number, email: number): Promise<number> {
-  const done = await call.change(tellOfEmail, { listener: hook.id, account, email }, targetOf(hook), { email });
+  const done = await call.change(queueEmailEvent, { listener: hook.id, account, email }, targetOf(hook), { email });
   return done.kind === 'missing' ? notFound('message') : done.id;
 }
 
-/** Waits for the first attempt at a notice. */
+/** Waits for the first delivery attempt. */
 async function wentHow({ store }: Call, notice: number, seconds: number): Promise<z.output<typeof Tested>> {
   const until = performance.now() + seconds * 1000;
   for (;;) {

@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { publicId } from '../../ids.ts';
-import { changeWebhook, removeWebhook, setWebhook } from '../../sending/webhook-commands.ts';
-import { findWebhook } from '../../sending/webhook-queries.ts';
-import { everyMailbox, oneMailbox } from '../about.ts';
-import { agentOf } from '../caller.ts';
-import { operation } from '../operation.ts';
-import { notFound } from '../refusal.ts';
-import { Id, isoOf, Line, SECRET_NOTICE } from '../schemas.ts';
+import { publicId } from '../../core/ids.ts';
+import { changeWebhook, removeWebhook, setWebhook } from '../../webhooks/webhook-commands.ts';
+import { findWebhook } from '../../webhooks/webhook-queries.ts';
+import { everyMailbox, oneMailbox } from '../affected-mailboxes.ts';
+import { agentOf } from '../../core/caller.ts';
+import { operation } from '../../core/operation.ts';
+import { notFound } from '../../core/refusal.ts';
+import { Id, isoOf, Line, SECRET_NOTICE } from '../../core/schemas.ts';
 import { mailboxOf, webhookOf } from '../scope.ts';
 import { targetOf } from './webhook-deliveries.ts';
-import { Health, healthOf } from './webhook-health.ts';
-import { goodUrl, newSecret } from './webhook-input.ts';
+import { Health, healthOf, goodUrl, newSecret } from './webhook-input.ts';
+import { MailboxArguments } from '../mailboxes/shown.ts';
 
-const Mailbox = { mailboxId: Id('mailbox').optional(), address: Line(1, 320).optional() };
+const Mailbox = { mailboxId: MailboxArguments.mailboxId, address: MailboxArguments.address };
 
 export const setInboundWebhook = operation({
   name: 'set_email_inbound_webhook',
@@ -22,11 +22,11 @@ export const setInboundWebhook = operation({
   action: 'manage',
   secret: true,
   description:
-    'Sets the URL that is told of mail arriving in a mailbox and returns a new signing secret once; a second call replaces both, and the old secret holds no more. https only, unless the operator allows the place.',
+    'Sets the URL that is notified of mail arriving in a mailbox and returns a new signing secret once; a second call replaces both and revokes the old secret. https only, unless the operator allows the host.',
   hints: { openWorld: true },
   rule: oneMailbox,
-  tellsOutside: (_call, { url }) => [url],
-  input: z.strictObject({ ...Mailbox, url: Line(1, 2_000) }),
+  outgoingTexts: (_call, { url }) => [url],
+  input: z.strictObject({ ...Mailbox, url: Line(1, 2_000).describe('https URL') }),
   output: z.object({
     webhook: z.object({ mailboxId: z.string(), url: z.string(), createdAt: z.string(), enabled: z.boolean() }),
     signingSecret: z.string(),
@@ -58,7 +58,7 @@ export const getInboundWebhook = operation({
   reach: 'mailbox',
   action: 'read',
   description:
-    'Shows the inbound webhook of a mailbox, how its last delivery went, how many wait or were given up (counted up to 1,000), never its secret. Changes nothing.',
+    'Returns the inbound webhook of a mailbox, its last delivery, and how many are waiting or failed (counted up to 1,000), never its secret. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject(Mailbox),
   output: z.object({
@@ -81,7 +81,7 @@ export const removeInboundWebhook = operation({
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Removes the inbound webhook of a mailbox with its secret, its history and what waits for it; mail still lands in the mailbox.',
+    'Removes the inbound webhook of a mailbox with its secret, history and pending deliveries; mail still arrives in the mailbox.',
   hints: { destructive: true, idempotent: true },
   rule: oneMailbox,
   input: z.strictObject(Mailbox),
@@ -97,12 +97,12 @@ export const removeInboundWebhook = operation({
 
 export const enableWebhook = operation({
   name: 'enable_webhook',
-  title: 'Switch a webhook on again',
+  title: 'Enable a webhook',
   toolset: 'email',
   reach: 'mailbox',
   action: 'manage',
   description:
-    'Switches a webhook on that was switched off after five days of failures: of a mailbox, or of the organization by webhookId. What has waited meanwhile is told, oldest first. On one that fails it has the first tried now.',
+    'Enables a webhook that was disabled after five days of failures, of a mailbox, or of the organization by webhookId, and sends pending deliveries, oldest first. Retries a failing one now.',
   hints: { idempotent: true, openWorld: true },
   rule: async (call, which) => {
     const { account } = await webhookOf(call, which);

@@ -1,35 +1,39 @@
+import { publicId } from '../../core/ids.ts';
 import { z } from 'zod';
-import { markSeenByAgent } from '../../../mail/store/hand.ts';
-import { publicId } from '../../ids.ts';
+import { markSeenByAgent } from '../../../mail/store/actor.ts';
 import { attachEmail, detachEmail } from '../../services/attachment-commands.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
 import { variableNames } from '../../services/environment.ts';
-import { oneMailbox } from '../about.ts';
-import { Which } from '../mailboxes/shown.ts';
-import { operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id } from '../schemas.ts';
+import { oneMailbox } from '../affected-mailboxes.ts';
+import { MailboxArguments } from '../mailboxes/shown.ts';
+import { operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id } from '../../core/schemas.ts';
 import { mailboxOf, serviceOf } from '../scope.ts';
 
-/** Upper case, as variables are written; what stands for no alias is the plain names. */
+/** Upper case, as in variable names. Without an alias the plain names are used. */
 const Alias = z
   .string()
-  .regex(/^[A-Za-z][A-Za-z0-9]{0,30}$/, 'an alias has letters and digits')
+  .regex(/^[A-Za-z][A-Za-z0-9]{0,30}$/, 'must have letters and digits only')
   .transform((alias) => alias.toUpperCase())
-  // EMAIL_IMAP_HOST must not have two meanings.
-  .refine((alias) => !['ADDRESS', 'IMAP', 'SMTP', 'JMAP'].includes(alias), 'is a name of its own in EMAIL_*');
+  // Keeps EMAIL_IMAP_HOST unambiguous.
+  .refine((alias) => !['ADDRESS', 'IMAP', 'SMTP', 'JMAP'].includes(alias), 'is reserved in EMAIL_*');
 
 export const attachEmailToService = operation({
   name: 'attach_email_to_service',
-  title: 'Give a service the variables of a mailbox',
+  title: 'Attach a mailbox to a service',
   toolset: 'email',
   reach: 'project',
   action: 'manage',
   description:
-    'Gives a service the EMAIL_* variables of a mailbox, its password among them, under EMAIL_<ALIAS>_* when an alias is given; rewrites its environment file. A running program sees them after a restart. Twice is as good as once.',
+    'Gives a service the EMAIL_* variables of a mailbox, password included, and rewrites its environment file. A running program sees them after a restart. Idempotent.',
   hints: { idempotent: true },
   rule: (call, { mailboxId, address }) => oneMailbox(call, { mailboxId, address }),
-  input: z.strictObject({ ...Which, serviceId: Id('service'), alias: Alias.optional() }),
+  input: z.strictObject({
+    ...MailboxArguments,
+    serviceId: Id('service'),
+    alias: Alias.describe('Names the variables EMAIL_<ALIAS>_*').optional(),
+  }),
   output: z.object({
     mailboxId: z.string(),
     serviceId: z.string(),
@@ -46,11 +50,11 @@ export const attachEmailToService = operation({
     if (done.kind === 'alias-taken') {
       return refuse(
         'conflict',
-        'These names are taken: another mailbox, or this one under another alias, is attached. Give another alias, or detach first.',
+        'These variable names are taken by another mailbox or alias. Give another alias, or detach first.',
         { resource: 'service' },
       );
     }
-    // What runs there has the password from now on, and the token may have written it.
+    // The service knows the password from now on, and the token may have written its code.
     if (call.caller.kind === 'token') await call.store.write(markSeenByAgent, { account: mailbox.id });
     await rewriteEnvFiles(call, [service.id]);
     return {
@@ -64,15 +68,15 @@ export const attachEmailToService = operation({
 
 export const detachEmailFromService = operation({
   name: 'detach_email_from_service',
-  title: 'Take the variables of a mailbox from a service',
+  title: 'Detach a mailbox from a service',
   toolset: 'email',
   reach: 'project',
   action: 'manage',
   description:
-    'Takes the EMAIL_* variables of a mailbox out of the environment of a service; the mailbox stays. Twice is as good as once.',
+    'Removes the EMAIL_* variables of a mailbox from the environment of a service; the mailbox stays. Idempotent.',
   hints: { idempotent: true },
   rule: (call, { mailboxId, address }) => oneMailbox(call, { mailboxId, address }),
-  input: z.strictObject({ ...Which, serviceId: Id('service') }),
+  input: z.strictObject({ ...MailboxArguments, serviceId: Id('service') }),
   output: z.object({
     mailboxId: z.string(),
     serviceId: z.string(),

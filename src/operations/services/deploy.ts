@@ -1,35 +1,31 @@
 import { z } from 'zod';
-import { publicId } from '../../ids.ts';
-import { gateOf } from '../../recovery/gate-queries.ts';
+import { publicId } from '../../core/ids.ts';
+import { deployGateOf } from '../../recovery/gate-queries.ts';
 import { addRevision, endDeploy, rollBack } from '../../services/commands.ts';
+import { attachmentsOf } from '../../services/attachment-commands.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
-import { ENV_PURPOSE, ownEnvironment } from '../../services/environment.ts';
+import { ENV_PURPOSE, omittedNames, ownEnvironment } from '../../services/environment.ts';
 import { listRevisions, type Service, serviceById } from '../../services/queries.ts';
-import { type Call, operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, isPlainLine } from '../schemas.ts';
+import { type AffectedMailboxes, type Call, operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id, isPlainLine } from '../../core/schemas.ts';
 import { serviceOf } from '../scope.ts';
 
-const LARGEST = 64 * 1024;
+const MAX_JSON_CHARS = 64 * 1024;
 
-/** One value is one line: neither systemd nor docker compose reads more in an environment file. */
+/** A single line: systemd and docker compose read no more from an environment file. */
 const Value = z.string().max(16_000).refine(isPlainLine, 'must be one line without control characters');
-/** They make loaders, shells and interpreters run other code than the operator's: who may deploy chose none of it. */
-const LOADERS =
-  /^(?:LD_\w+|DYLD_\w+|GLIBC_TUNABLES|PATH|IFS|ENV|BASH_ENV|BASH_FUNC\w*|SHELLOPTS|BASHOPTS|PS4|NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|HOME|STARTUP|INSPECT|BREAKPOINT|WARNINGS)|PERL5?(?:OPT|LIB|DB)|RUBY(?:OPT|LIB)|_?JAVA_(?:TOOL_)?OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|GIT_\w+|PHP_INI_SCAN_DIR|PHPRC|LUA_(?:INIT|PATH|CPATH)\w*|DOTNET_STARTUP_HOOKS|BUN_OPTIONS|DENO_\w+)$/;
-
 const Name = z
   .string()
-  .regex(/^[A-Za-z_]\w{0,99}$/, 'a name has letters, digits and _')
-  .refine((name) => !LOADERS.test(name), 'changes what the program is: that is for the operator')
-  .refine((name) => !name.startsWith('EMAIL_'), 'names with EMAIL_ are given by attached mailboxes');
+  .regex(/^[A-Za-z_]\w{0,99}$/, 'must have letters, digits and _ only')
+  .refine((name) => !name.startsWith('EMAIL_'), 'names with EMAIL_ are reserved for attached mailboxes');
 const Env = z
   .record(Name, Value)
   .refine((env) => Object.keys(env).length <= 200, 'has more than 200 names')
-  .refine((env) => JSON.stringify(env).length <= LARGEST, 'is larger than 64 KB');
+  .refine((env) => JSON.stringify(env).length <= MAX_JSON_CHARS, 'is larger than 64 KB');
 const Spec = z
   .record(z.string().max(200), z.unknown())
-  .refine((spec) => JSON.stringify(spec).length <= LARGEST, 'is larger than 64 KB');
+  .refine((spec) => JSON.stringify(spec).length <= MAX_JSON_CHARS, 'is larger than 64 KB');
 
 const Deployed = z.object({
   serviceId: z.string(),
@@ -45,9 +41,14 @@ export const deployService = operation({
   reach: 'service',
   action: 'deploy',
   description:
-    'Makes a new revision of a service (environment and a free spec; what is left out stays as it was), rewrites its environment file and restarts it through its control. Needs an open deploy gate.',
+    'Creates a new revision of a service, rewrites its environment file and restarts it. Omitted fields stay. Variables that the operator does not allow are left out. Needs an open deploy gate.',
   hints: {},
-  input: z.strictObject({ serviceId: Id('service'), env: Env.optional(), spec: Spec.optional() }),
+  rule: attachedMailboxes,
+  input: z.strictObject({
+    serviceId: Id('service'),
+    env: Env.describe('Environment variables').optional(),
+    spec: Spec.describe('Any JSON').optional(),
+  }),
   output: Deployed,
   async run(call, { serviceId, env, spec }) {
     const service = await serviceOf(call, serviceId);
@@ -57,20 +58,20 @@ export const deployService = operation({
   },
 });
 
-/** Only what nobody can recover yet, or may claim, is kept from deploying. */
+/** Checks the deploy gate: refuses an organization that can be neither recovered nor claimed. */
 async function gate(call: Call): Promise<void> {
-  const { open, blockers } = await call.store.read(gateOf, { organization: call.tenant });
+  const { open, blockers } = await call.store.read(deployGateOf, { organization: call.tenant });
   if (open) return;
   refuse(
     'deploy_gate_closed',
-    'This organization may not deploy yet: register and verify a recovery key, or let a human open the claim link. get_deploy_gate_status has the details.',
+    'This organization may not deploy yet: register and verify a recovery key, or let a human open the claim link. See get_deploy_gate_status.',
     { blockers },
   );
 }
 
 let turn: Promise<unknown> = Promise.resolve();
 
-/** One after another: a revision is made of the one before it, and its number is part of what it is sealed for. */
+/** Runs one at a time per service: a revision is based on the previous one and sealed with its number. */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const mine = turn.then(work);
   turn = mine.catch(() => undefined);
@@ -93,27 +94,41 @@ async function add(
   const done = await call.change(addRevision, row, name, { revision: number });
   if (done.kind === 'missing') return notFound('service');
   if (done.kind === 'added') return number;
-  return refuse('conflict', 'Others deploy this service right now: try again.', { resource: 'service' });
+  return refuse('conflict', 'Another deployment of this service is running: try again.', { resource: 'service' });
 }
 
 async function run(call: Call, service: Service): Promise<z.output<typeof Deployed>> {
   await rewriteEnvFiles(call, [service.id]);
-  const { state, detail } = await call.runner.apply(service);
+  const { state, detail: outcome } = await call.runner.apply(service);
+  const detail = [outcome, ...(await omitted(call, service))].join('; ');
   const end = { service: service.id, number: service.revision, state, detail };
   await call.change(endDeploy, end, service.name, { revision: service.revision, state });
   return { serviceId: publicId('service', service.id), revision: service.revision, state, detail };
 }
 
+/** Names variables that a program does not get. */
+async function omitted(call: Call, service: Service): Promise<string[]> {
+  const names = await omittedNames(call, service);
+  return names.length === 0 ? [] : [`left out, as the operator does not allow them: ${names.join(', ')}`];
+}
+
+/** A program gets the passwords of attached mailboxes, and acts with them unseen. */
+async function attachedMailboxes(call: Call, { serviceId }: { serviceId: string }): Promise<AffectedMailboxes> {
+  const { id } = await serviceOf(call, serviceId);
+  return (await call.store.read(attachmentsOf, { service: id })).map(({ account }) => account);
+}
+
 export const rollbackService = operation({
   name: 'rollback_service',
-  title: 'Roll a service back',
+  title: 'Roll back a service',
   toolset: 'deploy',
   reach: 'service',
   action: 'rollback',
   description:
-    'Makes an earlier revision of a service the current one, rewrites its environment file and restarts it through its control. list_deployments has the revisions.',
+    'Makes an earlier revision of a service current (see list_deployments), rewrites its environment file and restarts it.',
   hints: { destructive: true, idempotent: true },
-  input: z.strictObject({ serviceId: Id('service'), revision: z.number().int().min(1) }),
+  rule: attachedMailboxes,
+  input: z.strictObject({ serviceId: Id('service'), revision: z.number().int().min(1).describe('Revision number') }),
   output: Deployed,
   async run(call, { serviceId, revision }) {
     const service = await serviceOf(call, serviceId);
@@ -130,13 +145,13 @@ export const restartService = operation({
   toolset: 'deploy',
   reach: 'service',
   action: 'restart',
-  description: 'Restarts a service as it is, through its control, with its environment as it is now.',
+  description: 'Restarts a service with its current environment.',
   hints: {},
   input: z.strictObject({ serviceId: Id('service') }),
   output: Deployed,
   async run(call, { serviceId }) {
     const service = await serviceOf(call, serviceId);
-    if (service.revision === 0) refuse('conflict', 'Nothing was deployed yet: call deploy_service first.');
+    if (service.revision === 0) refuse('conflict', 'Not deployed yet: call deploy_service first.');
     return run(call, service);
   },
 });

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { markSeenByAgent } from '../../../mail/store/hand.ts';
+import { markSeenByAgent } from '../../../mail/store/actor.ts';
 import { callerPolicy } from '../../agents/caller-policy.ts';
 import { attachmentsOf } from '../../services/attachment-commands.ts';
 import { environmentOf } from '../../services/environment.ts';
-import { operation } from '../operation.ts';
-import { refuse } from '../refusal.ts';
-import { Id } from '../schemas.ts';
+import { operation } from '../../core/operation.ts';
+import { refuse } from '../../core/refusal.ts';
+import { Id } from '../../core/schemas.ts';
 import { serviceOf } from '../scope.ts';
 
 /**
- * What a service reads when it starts: `GET /api/services/{id}/env`. No tool, as its answer holds passwords; for the
- * service's own token, or one that may manage.
+ * Returns a service's environment: `GET /api/services/{id}/env`. Not a tool, because it holds passwords; for the
+ * service's own token, or one that may manage, unless an agent policy limits it.
  */
 export const getServiceEnvironment = operation({
   name: 'get_service_environment',
@@ -27,14 +27,14 @@ export const getServiceEnvironment = operation({
     const service = await serviceOf(call, serviceId);
     const own = call.caller.service === service.id;
     const attached = (await call.store.read(attachmentsOf, { service: service.id })).map(({ account }) => account);
-    if (!own && (await callerPolicy(call, attached)).policy.rulesWait) {
-      refuse('action_not_allowed', 'This holds passwords: a token under an agent policy is not shown them.', {
+    if ((await callerPolicy(call, attached)).policy.rulesWait) {
+      refuse('action_not_allowed', 'The environment holds passwords: it is refused to tokens under an agent policy.', {
         requiredAction: 'person',
         grantedActions: [...call.caller.actions],
       });
     }
     if (!own && !call.caller.actions.has('manage')) {
-      refuse('action_not_allowed', 'This needs a token of this service, or one that may manage.', {
+      refuse('action_not_allowed', 'This needs a token of this service, or one with the action "manage".', {
         requiredAction: 'manage',
         grantedActions: [...call.caller.actions],
       });

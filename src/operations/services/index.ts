@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../../core/operation.ts';
 import { attachEmailToService, detachEmailFromService } from './attachments.ts';
 import { deployService, restartService, rollbackService } from './deploy.ts';
 import { listDeployments, readLogs } from './history.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { publicId } from '../../ids.ts';
+import { publicId } from '../../core/ids.ts';
 import { createService, deleteService } from '../../services/commands.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
 import { listServices } from '../../services/queries.ts';
-import { operation } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
-import { Id, Line, nextCursor, Page, pageOf } from '../schemas.ts';
+import { operation } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
+import { Id, Line, nextCursor, Page, pageOf, InProject, OfProject } from '../../core/schemas.ts';
 import { projectOf, serviceOf } from '../scope.ts';
 import { ShownService, shownService } from './shown.ts';
 
@@ -16,9 +16,9 @@ export const listServicesOf = operation({
   reach: 'service',
   action: 'read',
   description:
-    'Lists the services of this organization: apps on this box that are given an environment. Changes nothing.',
+    'Lists the services of this organization: apps on this server with a managed environment. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject({ projectId: Id('project').optional(), ...Page }),
+  input: z.strictObject({ projectId: OfProject, ...Page }),
   output: z.object({ services: z.array(ShownService), nextCursor }),
   async run(call, { projectId, ...page }) {
     const project = projectId === undefined ? call.caller.project : (await projectOf(call, projectId)).id;
@@ -39,9 +39,9 @@ export const makeService = operation({
   reach: 'project',
   action: 'manage',
   description:
-    'Registers an app on this box, so that it can be deployed to and be given the EMAIL_* variables of mailboxes. Runs nothing: how it is run is set by the operator.',
+    'Registers an app on this server, so that it can be deployed and get the EMAIL_* variables of mailboxes. Runs nothing: the operator sets how it runs.',
   hints: {},
-  input: z.strictObject({ projectId: Id('project').optional(), name: Line(1, 80) }),
+  input: z.strictObject({ projectId: InProject, name: Line(1, 80).describe('Name of the service') }),
   output: z.object({ service: ShownService }),
   async run(call, { projectId, name }) {
     const project = await projectOf(call, projectId);
@@ -59,11 +59,15 @@ export const makeService = operation({
           }),
         };
       case 'exists':
-        return refuse('already_exists', `There is a service ${name} in this project: list_services has its id.`, {
-          resource: 'service',
-        });
+        return refuse(
+          'already_exists',
+          `A service named ${name} already exists in this project: list_services shows its id.`,
+          {
+            resource: 'service',
+          },
+        );
       case 'too-many':
-        return refuse('conflict', 'This organization has as many services as it may have.', { resource: 'service' });
+        return refuse('conflict', 'Limit of services reached.', { resource: 'service' });
     }
   },
 });
@@ -75,7 +79,7 @@ export const removeService = operation({
   reach: 'project',
   action: 'manage',
   description:
-    'Deletes a service with its revisions, environment file and log, and ends its supervised program. Attached mailboxes stay as they are.',
+    'Deletes a service with its revisions, environment file and log, and stops its supervised program. Attached mailboxes stay.',
   hints: { destructive: true, idempotent: true },
   input: z.strictObject({ serviceId: Id('service') }),
   output: z.object({ deleted: z.literal(true), serviceId: z.string() }),

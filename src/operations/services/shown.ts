@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { publicId } from '../../ids.ts';
+import { publicId } from '../../core/ids.ts';
 import { controlOf } from '../../services/control.ts';
 import type { Service } from '../../services/queries.ts';
-import { isoOf } from '../schemas.ts';
+import { isoOf } from '../../core/schemas.ts';
 
-/** A service as it is listed; never with its environment. */
+/** A listed service, without its environment. */
 export const ShownService = z.object({
   id: z.string(),
   name: z.string(),

@@ -1,10 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { operation } from '../operation.ts';
-import { Line } from '../schemas.ts';
+import { operation } from '../../core/operation.ts';
+import { Line, PageSize } from '../../core/schemas.ts';
 
 const DOCS = new URL('../../../docs/', import.meta.url);
-const LONGEST = 1_500;
+/** Pages for developers of Mailstead, left out: their matches would hide those for users. */
+const DEVELOPER_PAGES = new Set(['README.md', 'architecture.md', 'decisions.md', 'dependencies.md']);
+const MAX_CHARS = 1_500;
 
 interface Section {
   document: string;
@@ -20,9 +22,10 @@ export const searchDocs = operation({
   toolset: 'support',
   reach: 'any',
   action: 'read',
-  description: "Finds sections of this server's own documentation by words. Changes nothing.",
+  orAction: 'mail_read',
+  description: "Searches this server's documentation by keyword. Changes nothing.",
   hints: { readOnly: true, idempotent: true },
-  input: z.strictObject({ query: Line(1, 200), limit: z.number().int().min(1).max(10).default(3) }),
+  input: z.strictObject({ query: Line(1, 200).describe('Keywords'), limit: PageSize(10, 3) }),
   output: z.object({
     sections: z.array(z.object({ document: z.string(), heading: z.string(), text: z.string() })),
   }),
@@ -37,19 +40,19 @@ export const searchDocs = operation({
       .filter(({ score }) => score > 0)
       .toSorted((a, b) => b.score - a.score);
     return {
-      sections: ranked.slice(0, limit).map(({ section }) => ({ ...section, text: section.text.slice(0, LONGEST) })),
+      sections: ranked.slice(0, limit).map(({ section }) => ({ ...section, text: section.text.slice(0, MAX_CHARS) })),
     };
   },
 });
 
-/** A word in the heading counts more than one in the text. */
+/** Scores a section: a match in the heading counts more than one in the text. */
 function scoreOf({ heading, text }: Section, words: readonly string[]): number {
   const [top, all] = [heading.toLowerCase(), text.toLowerCase()];
   return words.reduce((sum, word) => sum + (top.includes(word) ? 3 : 0) + (all.includes(word) ? 1 : 0), 0);
 }
 
 async function readSections(): Promise<Section[]> {
-  const names = (await readdir(DOCS)).filter((name) => name.endsWith('.md')).toSorted();
+  const names = (await readdir(DOCS)).filter((name) => name.endsWith('.md') && !DEVELOPER_PAGES.has(name)).toSorted();
   const documents = await Promise.all(
     names.map(async (name) => ({ name, text: await readFile(new URL(name, DOCS), 'utf8') })),
   );

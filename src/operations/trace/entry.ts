@@ -1,4 +1,4 @@
-/** What kinds of things a story is made of. */
+/** Kinds of events in a timeline. */
 export const EVENTS = [
   'accepted',
   'policy',
@@ -12,21 +12,21 @@ export const EVENTS = [
   'webhook',
 ] as const;
 
-/** One thing that happened to a message, before its time is written out. */
+/** One event of a message. */
 export interface Entry {
-  /** ms UTC. */
+  /** Milliseconds UTC. */
   at: number;
   event: (typeof EVENTS)[number];
-  /** Whom it is about, where it is not about all. */
+  /** The recipient; undefined: all. */
   recipient?: string;
   host?: string;
   tls?: string;
   /** SMTP reply or HTTP status. */
   code?: number;
   enhancedCode?: string;
-  /** What the other side said: its words, not ours. */
+  /** Remote text, untrusted. */
   text?: string;
-  /** What happened, and what to do. */
+  /** Explanation, and next step. */
   explanation: string;
 }
 

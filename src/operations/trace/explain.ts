@@ -1,13 +1,13 @@
-import type { JournalLine } from '../../../mail/store/journal.ts';
-import { PAUSED } from '../../../mail/store/paused-sender.ts';
+import type { JournalLine } from '../../../mail/store/journal/journal.ts';
+import { PAUSED } from '../../../mail/store/limit/paused-sender.ts';
 import { RESUME } from '../queue/explanation.ts';
 import type { Entry, Telling } from './entry.ts';
 import { Facts } from './facts.ts';
-import { attempted, never, notYet, protection, report } from './outcome.ts';
+import { isUnknownRecipient } from '../../../mail/store/queue/suppression.ts';
 
 /**
- * What one line of the journal says, for people. What a stranger chose (a host's name, a sender, a reply) stands in fields
- * of its own and in no explanation, which an agent may take for ours.
+ * Explains one line of the journal. Values chosen by outsiders (host name, sender, reply) are in separate fields, never
+ * in the explanation, which an agent trusts.
  */
 export function entriesOf({ at, event, detail }: JournalLine): Entry[] {
   const tell = TELL[event] ?? ((facts: Facts) => [other(event, facts)]);
@@ -23,7 +23,7 @@ const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
         event: 'accepted',
         ...(ip !== '' && { host: ip }),
         ...(helo !== '' && { text: `EHLO ${helo}` }),
-        explanation: `It came ${way}, and is in the mailbox of ${facts.list('to').join(', ')}.`,
+        explanation: `Received ${way}; stored in the mailbox of ${facts.list('to').join(', ')}.`,
       },
       ...verdict(facts),
     ];
@@ -35,7 +35,7 @@ const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
       {
         event: 'policy',
         ...(ip !== '' && { host: ip }),
-        explanation: `It was refused: its sender was told no. ${to} can look at it in Rejects for 7 days.`,
+        explanation: `Rejected. ${to} can look at it in Rejects for 7 days.`,
       },
       ...verdict(facts),
     ];
@@ -44,56 +44,55 @@ const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
     const here = facts.list('here');
     const away = facts.list('to').filter((one) => !here.includes(one));
     return [
-      { event: 'accepted', explanation: `It was taken to be sent by ${senderOf(facts)}.` },
+      { event: 'accepted', explanation: `Accepted for sending by ${senderOf(facts)}.` },
       ...here.map((recipient): Telling => ({
         event: 'delivered',
         recipient,
-        explanation: `${recipient} is on this server and has it.`,
+        explanation: `Delivered to ${recipient} on this server.`,
       })),
       ...away.map((recipient): Telling => ({
         event: 'queued',
         recipient,
-        explanation: `It waits for its turn to be sent to ${recipient}.`,
+        explanation: `Queued for ${recipient}.`,
       })),
     ];
   },
   scheduled: (facts) => [
     {
       event: 'queued',
-      explanation: `It is kept until ${facts.text('until')} and sent then. Until then it can be taken back.`,
+      explanation: `Scheduled: held until ${facts.text('until')} and sent then. Until then it can be cancelled.`,
     },
   ],
   forwarded(facts) {
     const source = facts.text('source');
-    const why = source === '' ? 'A report about forwarded mail finds its way back' : `The forward of ${source} applies`;
+    const why =
+      source === '' ? 'A report about forwarded mail is returned to its sender' : `The forward of ${source} applies`;
     const recipient = facts.text('to');
-    return [{ event: 'relayed', recipient, explanation: `${why}: a copy goes on to ${recipient}.` }];
+    return [{ event: 'relayed', recipient, explanation: `${why}: a copy is forwarded to ${recipient}.` }];
   },
   kept(facts) {
     const recipient = facts.text('to');
     const because = facts.text('because') || facts.list('because').join('; ');
     const explanation =
       because === ''
-        ? `It could not be forwarded to ${recipient}, so it is in the mailbox. Look at why the forward failed, above.`
-        : `It is in the mailbox and is not forwarded: ${because}.`;
+        ? `Could not be forwarded to ${recipient}, so it is in the mailbox. See above why the forward failed.`
+        : `Stored in the mailbox and not forwarded: ${because}.`;
     return [{ event: 'policy', ...(recipient !== '' && { recipient }), explanation }];
   },
   held: (facts) => [
     {
       event: 'policy',
       recipient: facts.text('to'),
-      explanation: `It is held: ${facts.text('because') || 'on request'}. ${facts.text('because').startsWith(PAUSED) ? RESUME : 'Release it to send it, or cancel it.'}`,
+      explanation: `Held: ${facts.text('because') || 'on request'}. ${facts.text('because').startsWith(PAUSED) ? RESUME : 'Release it to send it, or cancel it.'}`,
     },
   ],
   paused: (facts) => [
     {
       event: 'policy',
-      explanation: `Its sender was paused: ${facts.text('because')}. list_paused_senders has the evidence, resume_sender lets it go on.`,
+      explanation: `The sender was paused: ${facts.text('because')}. list_paused_senders has the evidence, resume_sender resumes it.`,
     },
   ],
-  released: (facts) => [
-    { event: 'queued', recipient: facts.text('to'), explanation: 'It was released, and is sent now.' },
-  ],
+  released: (facts) => [{ event: 'queued', recipient: facts.text('to'), explanation: 'Released; it is sent now.' }],
   cancelled(facts) {
     const recipient = facts.text('to');
     const whom = recipient === '' ? 'anybody' : recipient;
@@ -101,25 +100,24 @@ const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
       {
         event: 'policy',
         ...(recipient !== '' && { recipient }),
-        explanation: `It was cancelled: it is not sent to ${whom}, and nobody is told.`,
+        explanation: `Cancelled: not sent to ${whom}, no bounce.`,
       },
     ];
   },
   delivered: (facts) => [
     {
       ...attempted('delivered', facts),
-      explanation: `Their server has taken it${protection(facts)}. What happens there is for its operator to say.`,
+      explanation: `Accepted by the remote server${protection(facts)}. Further delivery is up to its operator.`,
     },
   ],
-  deferred: (facts) => [{ ...attempted('deferred', facts), explanation: notYet(facts) }],
-  failed: (facts) => [{ ...attempted('bounced', facts), explanation: never(facts) }],
+  deferred: (facts) => [{ ...attempted('deferred', facts), explanation: explainDeferral(facts) }],
+  failed: (facts) => [{ ...attempted('bounced', facts), explanation: explainFailure(facts) }],
   bounced: (facts) => [report(facts)],
   complained: (facts) => [
     {
       event: 'complained',
       recipient: facts.text('to'),
-      explanation:
-        'The recipient called it unwanted. Programs write to this address no more until it is taken off the suppression list.',
+      explanation: 'The recipient reported it as spam. The address is suppressed: programs no longer send to it.',
     },
   ],
   suppressed: (facts) => [suppression(facts.text('to'))],
@@ -127,11 +125,11 @@ const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
     {
       event: 'policy',
       recipient: facts.text('to'),
-      explanation: `${facts.text('to')} is on the suppression list from now on (${facts.text('reason')}): programs write to it no more.`,
+      explanation: `${facts.text('to')} is suppressed from now on (${facts.text('reason')}): programs no longer send to it.`,
     },
   ],
   resubscribed: (facts) => [
-    { event: 'policy', recipient: facts.text('to'), explanation: 'The recipient wants to be written to again.' },
+    { event: 'policy', recipient: facts.text('to'), explanation: 'The recipient resubscribed.' },
   ],
   rerouted(facts) {
     const because = facts.text('because');
@@ -140,38 +138,38 @@ const TELL: Readonly<Record<string, (facts: Facts) => Telling[]>> = {
       {
         event: 'policy',
         recipient: facts.text('to'),
-        explanation: `It takes another way now, ${facts.text('route')}${why}.`,
+        explanation: `Rerouted: ${facts.text('route')}${why}.`,
       },
     ];
   },
   reported: (facts) => [
     {
       ...attempted(facts.text('action') === 'delayed' ? 'deferred' : 'delivered', facts),
-      explanation: `A report came back from there: it was ${facts.text('action') || 'dealt with'}.`,
+      explanation: `A delivery report came back: ${facts.text('action') || 'no action given'}.`,
     },
   ],
   answered: (facts) => [
-    { event: 'delivered', recipient: facts.text('to'), explanation: 'A program there answered that it has come.' },
+    { event: 'delivered', recipient: facts.text('to'), explanation: 'A remote program confirmed the delivery.' },
   ],
 };
 
-/** Why it went where it went. Older lines say nothing of it. */
+/** Explains the route. Older lines do not have it. */
 function verdict(facts: Facts): Telling[] {
   const folder = facts.text('folder');
   if (folder === '') return [];
   const because = facts.list('because');
-  const reasons = because.length === 0 ? 'Nothing spoke for or against it' : because.join('. ');
+  const reasons = because.length === 0 ? 'No findings' : because.join('. ');
   const where = folder === 'junk' ? ', so it is in Junk' : '';
-  return [{ event: 'policy', explanation: `It was judged (${facts.number('score')}; 5 is junk)${where}. ${reasons}.` }];
+  return [{ event: 'policy', explanation: `Filter score ${facts.number('score')} (5 is junk)${where}. ${reasons}.` }];
 }
 
-/** Why a program's mail was not sent to somebody. */
+/** Explains why a program's mail was not sent to a recipient. */
 export function suppression(recipient: string): Telling {
-  const explanation = `Programs write to ${recipient} no more, who is on the suppression list: list_suppressions says why, remove_suppression ends it.`;
+  const explanation = `${recipient} is suppressed: programs do not send to it. list_suppressions shows why, remove_suppression ends it.`;
   return { event: 'policy', recipient, explanation };
 }
 
-/** A line of a kind that this table does not know tells what it has. */
+/** Shows the fields of a line of unknown kind. */
 function other(event: string, facts: Facts): Telling {
   const recipient = facts.text('to');
   const said = facts.names.map(
@@ -181,10 +179,73 @@ function other(event: string, facts: Facts): Telling {
     event: 'policy',
     ...(recipient !== '' && { recipient }),
     ...(said.length > 0 && { text: said.join(', ') }),
-    explanation: `The journal notes of it: ${event}.`,
+    explanation: `Journal event: ${event}.`,
   };
 }
 
 function senderOf(facts: Facts): string {
   return facts.text('from') || 'nobody (a report or an automatic answer)';
+}
+
+/** Result of a delivery attempt; `explanation` is our text. */
+function attempted(event: 'delivered' | 'deferred' | 'bounced', facts: Facts): Omit<Telling, 'explanation'> {
+  const [host, tls, enhancedCode, text] = ['host', 'tls', 'status', 'text'].map((name) => facts.text(name));
+  const code = facts.number('code');
+  return {
+    event,
+    recipient: facts.text('to'),
+    ...(host !== '' && { host }),
+    ...(tls !== '' && { tls }),
+    ...(code !== 0 && { code }),
+    ...(enhancedCode !== '' && { enhancedCode }),
+    ...(text !== '' && { text }),
+  };
+}
+
+/** Explains a temporary failure. */
+function explainDeferral(facts: Facts): string {
+  const host = facts.text('host');
+  const next = facts.text('next');
+  const what = host === '' ? 'Not delivered yet' : 'The remote server did not accept it yet';
+  return `${what}. It is retried automatically${next === '' ? '' : `, at ${next}`}. Nothing needs to be done.`;
+}
+
+/** Explains a permanent failure, or a bounce that came later. */
+function explainFailure(facts: Facts): string {
+  const host = facts.text('host');
+  const refused = host === '' ? 'Cannot be delivered' : 'Rejected by the remote server';
+  // Accepted by it before.
+  const what = facts.text('report') === '' ? refused : 'Bounced after it had been accepted';
+  return `${what}. ${afterRefusal(facts)}`;
+}
+
+function afterRefusal(facts: Facts): string {
+  const status = facts.text('status');
+  if (isUnknownRecipient(status)) return 'No such address: correct it. It is now suppressed for API sending.';
+  if (status === '5.4.7') return 'Retries expired. Find out why the remote server accepts no mail, and send it again.';
+  if (status.startsWith('5.2.')) return 'The mailbox accepts no mail now: contact the recipient another way.';
+  if (status.startsWith('5.7.')) return 'Rejected by policy: read the reply, and check the DNS records of your domain.';
+  if (status.startsWith('5.3.') || status.startsWith('5.6.'))
+    return 'The message itself is rejected: make it smaller or simpler.';
+  return 'Read the reply; sending the same message again will most likely fail too.';
+}
+
+/** Explains a report that this server sent. */
+function report(facts: Facts): Telling {
+  const to = facts.text('to');
+  const whom = to === '' ? `nobody: ${facts.text('because') || 'there is no sender'}` : to;
+  switch (facts.text('kind')) {
+    case 'delay':
+      return { event: 'deferred', explanation: `A delay notification was sent to ${whom}.` };
+    case 'success':
+      return { event: 'delivered', explanation: `A relay notification was sent to ${whom}.` };
+    default:
+      return { event: 'bounced', explanation: `A bounce was sent to ${whom}.` };
+  }
+}
+
+/** Describes the transport encryption, as the end of a sentence. */
+function protection(facts: Facts): string {
+  const tls = facts.text('tls');
+  return tls.startsWith('TLS') ? ', encrypted' : ', without encryption';
 }

@@ -1,9 +1,9 @@
 import { plainAddress } from '../../../mail/message/plain-address.ts';
 
-/** Fields that hold addresses, which others may have written. */
+/** Fields with addresses, which outsiders may have written. */
 const ADDRESSES: ReadonlySet<string> = new Set(['from', 'here', 'source', 'to']);
 
-/** The detail of a line, of which no field is sure to be there: older lines have fewer. */
+/** Details of a journal line. All fields are optional: older lines have fewer. */
 export class Facts {
   readonly #detail: Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import { parseAddress } from '../../../mail/message/address.ts';
 import { StoreBusy } from '../../../mail/store/engine/types.ts';
-import type { Viewer } from '../../../mail/store/journal.ts';
+import type { JournalViewer } from '../../../mail/store/journal/journal.ts';
 import {
   addressFindKey,
   emailFindKey,
@@ -8,15 +8,15 @@ import {
   type FoundTrace,
   indexJournal,
   messageIdKey,
-} from '../../../mail/store/journal-index.ts';
-import { rowId } from '../../ids.ts';
+} from '../../../mail/store/journal/journal-index.ts';
+import { rowId } from '../../core/ids.ts';
 import { findSent } from '../../sending/sent-queries.ts';
-import type { Call } from '../operation.ts';
-import { namedMailbox, namedMessage } from '../reading/which.ts';
-import { refuse } from '../refusal.ts';
+import type { Call } from '../../core/operation.ts';
+import { namedMailbox, namedMessage } from '../reading/mailbox-arguments.ts';
+import { refuse } from '../../core/refusal.ts';
 
-export interface Asked {
-  /** The mailbox in which `messageId` means something, where it is one of JMAP's. */
+export interface TraceQuery {
+  /** The mailbox of `messageId`, if it is a JMAP id. */
   mailbox?: string | undefined;
   messageId?: string | undefined;
   rfc822MessageId?: string | undefined;
@@ -24,29 +24,30 @@ export interface Asked {
   since?: string | undefined;
 }
 
-/** Lines that are looked at, and so the most messages that are named. */
-const MOST = 60;
-/** Of lines that are indexed for one question: 100,000 of them. */
-const MOST_SLICES = 500;
+/** Maximum lines scanned, and so maximum messages found. */
+const MAX_TRACES = 60;
+/** Maximum slices of lines indexed per call: 100,000 lines. */
+const MAX_SLICES = 500;
 const SINCE_MS = 30 * 24 * 3600_000;
 
-/** The messages that are meant, newest first; one given by its trace id is not looked for. */
-export async function findStories(
+/** Finds the messages, newest first; a trace id needs no search. */
+export async function findMessageTraces(
   call: Call,
-  viewer: Viewer & { tenant: number },
-  asked: Asked,
+  viewer: JournalViewer & { tenant: number },
+  query: TraceQuery,
 ): Promise<Pick<FoundTrace, 'trace'>[]> {
-  const { mailbox, messageId, rfc822MessageId, address, since } = asked;
+  const { mailbox, messageId, rfc822MessageId, address, since } = query;
   if (mailbox !== undefined) await namedMailbox(call, mailbox);
   const ways = [messageId, rfc822MessageId, address].filter((one) => one !== undefined);
   if (ways.length !== 1) wrong('messageId', 'Give one of messageId, rfc822MessageId and address.');
   const by = async (key: number, from: number): Promise<FoundTrace[]> => {
     await indexNow(call);
-    return call.store.scan(findTraces, { ...viewer, key, since: from, limit: MOST });
+    return call.store.scan(findTraces, { ...viewer, key, since: from, limit: MAX_TRACES });
   };
   if (rfc822MessageId !== undefined) return by(messageIdKey(rfc822MessageId), 0);
   if (address !== undefined) {
-    if (parseAddress(address) === undefined) wrong('address', 'address is not a mail address.');
+    if (parseAddress(address) === undefined)
+      wrong('address', 'address must be a mail address such as ann@example.com.');
     return by(addressFindKey(address), since === undefined ? call.clock() - SINCE_MS : Date.parse(since));
   }
   const sent = rowId('sent', messageId ?? '');
@@ -54,23 +55,23 @@ export async function findStories(
     const found = await call.store.read(findSent, { organization: viewer.tenant, id: sent });
     return found === undefined ? [] : [found];
   }
-  const email = await emailNamed(call, asked);
+  const email = await emailNamed(call, query);
   return email === undefined ? [{ trace: messageId ?? '' }] : by(emailFindKey(email), 0);
 }
 
-/** The row of a message that is named as mailboxes name it; undefined: as the log does. */
-async function emailNamed(call: Call, { mailbox, messageId = '' }: Asked): Promise<number | undefined> {
+/** Returns the row of a JMAP message id; undefined: it is an id of the log. */
+async function emailNamed(call: Call, { mailbox, messageId = '' }: TraceQuery): Promise<number | undefined> {
   const global = /^msg_(\d+)$/.exec(messageId)?.[1];
   if (global !== undefined) return Number(global);
-  // Shorter than any id of the log.
+  // Shorter than any trace id.
   return /^m[1-9a-z][0-9a-z]{0,9}$/.test(messageId)
     ? (await namedMessage(call, { mailbox, messageId })).email
     : undefined;
 }
 
-/** What happened a moment ago is to be found too. A disk that is full keeps nobody from looking. */
+/** Indexes the newest lines first, so that they are found. A full disk does not prevent the search. */
 export async function indexNow({ store }: Pick<Call, 'store'>): Promise<void> {
-  for (let more = true, slices = 0; more && slices < MOST_SLICES; slices++) {
+  for (let more = true, slices = 0; more && slices < MAX_SLICES; slices++) {
     more = await store.writeSlice(indexJournal, undefined).catch((error: unknown) => {
       if (error instanceof StoreBusy) return false;
       throw error;

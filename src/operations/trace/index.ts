@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../../core/operation.ts';
 import { traceMessage } from './trace.ts';
 
 export const TRACE: readonly Operation[] = [traceMessage];

@@ -1,35 +1,50 @@
 import { plainAddress } from '../../../mail/message/plain-address.ts';
-import { journalOf, type JournalLine, type Viewer } from '../../../mail/store/journal.ts';
-import { queueOfTrace, type QueueRow } from '../../../mail/store/queue-rows.ts';
+import { journalOf, type JournalLine, type JournalViewer } from '../../../mail/store/journal/journal.ts';
+import { queueOfTrace, type QueueRow } from '../../../mail/store/queue/queue-rows.ts';
 import type { Store } from '../../../mail/store/engine/types.ts';
-import { openAttempts, sentOfTrace, type Told, toldOfEmail, untoldEmail } from '../../trace/queries.ts';
+import {
+  openAttempts,
+  sentOfTrace,
+  type WebhookAttempt,
+  webhookAttemptsOf,
+  pendingWebhookNotice,
+} from '../../trace/queries.ts';
 import type { Entry } from './entry.ts';
 import { entriesOf } from './explain.ts';
 
-/** What a viewer may know of one message. */
-export interface Story {
+/** The part of a message's history that a viewer may see. */
+export interface MessageTimeline {
   lines: readonly JournalLine[];
   /** Oldest first. */
   entries: Entry[];
   waiting: readonly QueueRow[];
-  /** The id under which a program sent it. */
+  /** The id of a message sent by a program. */
   sent: number | undefined;
 }
 
-/** More copies of a message are not asked how their webhooks fared, more recipients not what is being tried for them. */
-const MOST_LOOKED_AT = 20;
+/** Maximum copies whose webhook deliveries are loaded, and maximum recipients whose attempts in progress are loaded. */
+const MAX_COPIES = 20;
 
-/** The whole story of one message as far as the viewer is part of it; undefined when it is not. */
-export async function storyOf(store: Store, viewer: Viewer, trace: string): Promise<Story | undefined> {
+/** Loads the timeline of a message, limited to what the viewer may see; undefined if nothing. */
+export async function timelineOf(
+  store: Store,
+  viewer: JournalViewer,
+  trace: string,
+): Promise<MessageTimeline | undefined> {
   const [lines, waiting] = await Promise.all([
     store.read(journalOf, { trace, ...viewer }),
     store.read(queueOfTrace, { trace, ...viewer }),
   ]);
   if (lines.length === 0) return undefined;
   const program = await programOf(store, viewer, trace);
-  const told = await Promise.all(emailsOf(lines).map((one) => tellings(store, one)));
-  const attempts = await Promise.all(waiting.slice(0, MOST_LOOKED_AT).map((row) => runningAttempts(store, row)));
-  const entries = [...beginning(lines), ...inOrder(lines).flatMap(entriesOf), ...told.flat(), ...attempts.flat()];
+  const notifications = await Promise.all(emailsOf(lines).map((one) => tellings(store, one)));
+  const attempts = await Promise.all(waiting.slice(0, MAX_COPIES).map((row) => runningAttempts(store, row)));
+  const entries = [
+    ...beginning(lines),
+    ...inOrder(lines).flatMap(entriesOf),
+    ...notifications.flat(),
+    ...attempts.flat(),
+  ];
   return {
     lines,
     entries: [...entries.toSorted((a, b) => a.at - b.at), ...waiting.flatMap(stillWaiting)],
@@ -38,49 +53,52 @@ export async function storyOf(store: Store, viewer: Viewer, trace: string): Prom
   };
 }
 
-/** A report is written down before the end that it tells of, in the same commit; told it is after it. */
+/** Puts a report after the failure that it reports: both are in one commit, the report first. */
 function inOrder(lines: readonly JournalLine[]): JournalLine[] {
   const isReport = ({ event }: JournalLine): boolean => event === 'bounced';
   return [...lines.filter((line) => !isReport(line)), ...lines.filter(isReport)];
 }
 
-/** What a program sent is no mailbox's: whoever is limited to mailboxes does not see it. */
-async function programOf(store: Store, { tenant, accounts }: Viewer, trace: string) {
+/** Hides messages of programs, which belong to no mailbox, from viewers limited to mailboxes. */
+async function programOf(store: Store, { tenant, accounts }: JournalViewer, trace: string) {
   return tenant === null || accounts !== null ? undefined : store.read(sentOfTrace, { organization: tenant, trace });
 }
 
-/** Who only forwards has no line of an arrival: the message was accepted all the same. */
+/** Adds an acceptance where there is none: a forward-only address logs no delivery. */
 function beginning(lines: readonly JournalLine[]): Entry[] {
   const [first] = lines;
   if (first?.event !== 'forwarded') return [];
   const { source } = first.detail;
   const whom = typeof source === 'string' ? `for ${source}` : 'here';
-  return [{ at: first.at, event: 'accepted', explanation: `It came ${whom}, and was taken.` }];
+  return [{ at: first.at, event: 'accepted', explanation: `Received ${whom} and accepted.` }];
 }
 
-/** A message as a mailbox has it, since `at` (ms UTC). */
+/** Describes a message in a mailbox, since `at` (ms UTC). */
 interface Copy {
   account: number;
   email: number;
   at: number;
 }
 
-/** The copies in mailboxes that the lines tell of, newest last. */
+/** Returns the copies in mailboxes, newest last. */
 export function emailsOf(lines: readonly JournalLine[]): Copy[] {
   return lines
     .flatMap(({ at, account, detail: { email } }) =>
       account !== null && typeof email === 'number' ? [{ account, email, at }] : [],
     )
-    .slice(0, MOST_LOOKED_AT);
+    .slice(0, MAX_COPIES);
 }
 
 async function tellings(store: Store, copy: Copy): Promise<Entry[]> {
-  const [told, untold] = await Promise.all([store.read(toldOfEmail, copy), store.read(untoldEmail, copy)]);
-  const last = told.at(-1)?.at ?? copy.at;
-  return [...told.map(telling), ...(untold === undefined ? [] : [toldLater(untold, last)])];
+  const [sent, pending] = await Promise.all([
+    store.read(webhookAttemptsOf, copy),
+    store.read(pendingWebhookNotice, copy),
+  ]);
+  const last = sent.at(-1)?.at ?? copy.at;
+  return [...sent.map(telling), ...(pending === undefined ? [] : [pendingNotification(pending, last)])];
 }
 
-function telling({ at, url, status, problem, response }: Told): Entry {
+function telling({ at, url, status, problem, response }: WebhookAttempt): Entry {
   const text = problem ?? response;
   const fine = problem === null && status !== null && status >= 200 && status < 300;
   return {
@@ -90,33 +108,34 @@ function telling({ at, url, status, problem, response }: Told): Entry {
     ...(status !== null && { code: status }),
     ...(text !== '' && { text }),
     explanation: fine
-      ? 'The webhook of the mailbox was told of it.'
-      : 'The webhook of the mailbox was not told: its receiver has to answer 2xx within 10 seconds.',
+      ? 'The webhook of the mailbox was notified.'
+      : 'The webhook of the mailbox was not notified: its receiver must answer 2xx within 10 seconds.',
   };
 }
 
-function toldLater({ nextAt, deadAt }: { nextAt: number; deadAt: number | null }, last: number): Entry {
+function pendingNotification({ nextAt, deadAt }: { nextAt: number; deadAt: number | null }, last: number): Entry {
   const explanation =
     deadAt === null
-      ? `The webhook of the mailbox is to be told of it at ${new Date(nextAt).toISOString()}.`
-      : 'Telling the webhook was given up. Mend the receiver, then call replay_webhook_delivery.';
+      ? `The webhook of the mailbox is notified at ${new Date(nextAt).toISOString()}.`
+      : 'Notifying the webhook was given up. Fix the receiver, then call replay_webhook_delivery.';
   return { at: deadAt ?? last, event: 'webhook', explanation };
 }
 
 async function runningAttempts(store: Store, { id, recipient: to }: QueueRow): Promise<Entry[]> {
   const begun = await store.read(openAttempts, { queue: id });
-  const explanation = 'An attempt began, and its end is not known: it is under way, or this server was stopped in it.';
+  const explanation =
+    'An attempt started and its result is unknown: it is in progress, or the server was stopped meanwhile.';
   const recipient = plainAddress(to);
   return begun.map((at): Entry => ({ at, event: 'attempt', recipient, explanation }));
 }
 
-/** How it stands now with who has not got it; the time is that of the last change. */
+/** Describes waiting recipients; the time is that of their last change. */
 function stillWaiting(row: QueueRow): Entry[] {
   const { attempts, state, next_at: next, last_at: last, created_at: created } = row;
   const recipient = plainAddress(row.recipient);
-  // That it is held is the last thing that its own line says.
+  // The line of the hold already says so.
   if (state === 1) return [];
-  const tries = attempts === 0 ? 'not tried yet' : `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} so far`;
-  const explanation = `It still waits for ${recipient}: ${tries}, the next one at ${new Date(next).toISOString()}. retry_queue_item tries it now.`;
+  const tries = attempts === 0 ? 'not attempted yet' : `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} so far`;
+  const explanation = `Waiting for ${recipient}: ${tries}, next attempt at ${new Date(next).toISOString()}. retry_queue_item retries now.`;
   return [{ at: last ?? created, event: 'queued', recipient, explanation }];
 }

@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../../core/operation.ts';
 import { waitForCode } from './code.ts';
 import { waitForEmail } from './email.ts';
 

@@ -1,29 +1,28 @@
-import { jmapRow } from '../../../mail/jmap/ids.ts';
-import type { NamedAddress } from '../../../mail/message/compose.ts';
-import { indexMessage } from '../../../mail/message/indexer.ts';
+import { jmapRow } from '../../../mail/jmap/core/ids.ts';
+import type { NamedAddress } from '../../../mail/message/compose-text.ts';
 import { firstField } from '../../../mail/message/header.ts';
 import { ownId } from '../../../mail/message/msg-id.ts';
-import type { Guard } from '../../../mail/store/sent-before.ts';
+import type { IdempotencyGuard } from '../../../mail/store/queue/idempotency.ts';
 import { attachedFiles } from '../../sending/attached-files.ts';
 import { composeDraft, type DraftContent } from '../../sending/draft-message.ts';
-import { answeredEmail } from '../../../mail/store/answerable.ts';
+import { findRepliedEmail } from '../../../mail/store/message/reply-target.ts';
 import { saveDraft } from '../../sending/draft-commands.ts';
 import type { EmailRequest } from '../../sending/email-request.ts';
-import { keepOctets } from '../../sending/keep-octets.ts';
-import type { Sender } from '../../sending/key-auth.ts';
-import { decodedText, type Original, readOriginal } from '../../sending/original.ts';
-import { prefixed, quoted } from '../../sending/quote.ts';
-import { addressesIn, hasOdd, ownRecipient, replyRecipients } from '../../sending/reply-recipients.ts';
+import { withStoredOctets } from '../../sending/stored-octets.ts';
+import type { ApiSender } from '../../sending/key-auth.ts';
+import { decodedText, type OriginalMessage, readOriginal } from '../../sending/original.ts';
+import { prefixed, appendQuote } from '../../sending/quote.ts';
+import { addressesIn, hasUnreadableAddress, ownRecipient, replyRecipients } from '../../sending/reply-recipients.ts';
 import { checkAuthor } from '../../sending/send-email.ts';
-import type { Known } from '../../reading/summary.ts';
-import type { Call } from '../operation.ts';
-import { notFound, refuse } from '../refusal.ts';
+import type { LoadedMessage } from '../../reading/summary.ts';
+import type { Call } from '../../core/operation.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
 import type { Mailbox } from '../scope.ts';
 import { leavesOut, mustRead, namedOriginal, owns } from './original.ts';
 import { addressOf } from './reply.ts';
 
-/** What somebody wants a draft to be; what is left out stays, or is not there yet. */
-export interface Wanted {
+/** Requested content of a draft; omitted fields stay. */
+export interface DraftRequest {
   from?: NamedAddress | undefined;
   to?: readonly NamedAddress[] | undefined;
   cc?: readonly NamedAddress[] | undefined;
@@ -36,12 +35,12 @@ export interface Wanted {
   quote: boolean;
 }
 
-/** A draft that begins empty, or as the answer to a message. */
+/** Starts a draft: empty, or as a reply. */
 export async function newDraft(
   call: Call,
   box: Mailbox,
   { inReplyTo, replyAll }: { inReplyTo: string | undefined; replyAll: boolean },
-): Promise<{ start: DraftContent; answered: Original | undefined }> {
+): Promise<{ start: DraftContent; answered: OriginalMessage | undefined }> {
   const from = author(box);
   const nothing = { to: [], cc: [], bcc: [], replyTo: [], text: undefined, html: undefined, files: [] };
   const fresh = { ...nothing, from, subject: '', reply: undefined, messageId: undefined };
@@ -64,15 +63,15 @@ export async function newDraft(
   return { start, answered: hidden ? undefined : original };
 }
 
-/** What a draft is now, whoever wrote it last, and what it answers. */
+/** Loads the current content of a draft, and the message that it replies to. */
 export async function presentDraft(
   call: Call,
   box: Mailbox,
-  { row }: Known,
-): Promise<{ start: DraftContent; kept: EmailRequest['attachments']; answered: Original | undefined }> {
+  { row }: LoadedMessage,
+): Promise<{ start: DraftContent; kept: EmailRequest['attachments']; answered: OriginalMessage | undefined }> {
   const { fields, plain, html, files, cut } = await readOriginal(call, row);
-  if (['to', 'cc', 'bcc', 'reply-to'].some((name) => hasOdd(fields, name))) {
-    refuse('conflict', 'An address in this draft cannot be read: correct it in a mail program first.', {
+  if (['to', 'cc', 'bcc', 'reply-to'].some((name) => hasUnreadableAddress(fields, name))) {
+    refuse('conflict', 'An address in this draft is invalid: correct it in a mail program first.', {
       resource: 'draft',
     });
   }
@@ -83,7 +82,7 @@ export async function presentDraft(
   const answers =
     inReplyTo === undefined
       ? undefined
-      : await call.store.read(answeredEmail, { account: box.id, ids: [ownId(inReplyTo)], shown: true });
+      : await call.store.read(findRepliedEmail, { account: box.id, ids: [ownId(inReplyTo)], shown: true });
   const answered = answers === undefined ? undefined : await namedOriginal(call, box, answers);
   const id = ownId(messageId);
   return {
@@ -105,26 +104,31 @@ export async function presentDraft(
   };
 }
 
-/** Writes what is wanted into the Drafts of a mailbox, in the place of an older form. Answers the new form's row. */
+/** Stores the draft in Drafts, replacing its former version. Returns the new row. */
 export async function writeDraft(
   call: Call,
-  { box, sender, replaces, guard }: { box: Mailbox; sender: Sender; replaces: number | null; guard: Guard | null },
+  {
+    box,
+    sender,
+    replaces,
+    guard,
+  }: { box: Mailbox; sender: ApiSender; replaces: number | null; guard: IdempotencyGuard | null },
   start: DraftContent,
-  { attachments, quote, text, html, ...wanted }: Wanted,
-  answered: Original | undefined,
+  { attachments, quote, text, html, ...wanted }: DraftRequest,
+  answered: OriginalMessage | undefined,
 ): Promise<number> {
   const given = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
   const files = await attachedFiles(call, sender, attachments ?? []);
   const content: DraftContent = { ...start, ...given, files };
-  // One form of a body says nothing new when the other one is.
+  // A changed body replaces both forms: the other one would be outdated.
   if (text !== undefined || html !== undefined) {
-    const texts = quote && answered !== undefined ? quoted({ text, html }, answered) : { text, html };
+    const texts = quote && answered !== undefined ? appendQuote({ text, html }, answered) : { text, html };
     Object.assign(content, { text: texts.text, html: texts.html });
   }
   await checkAuthor(call, sender, content.from.address);
-  const data = composeDraft(content, call.clock());
+  const { data, index } = await composeDraft(call, content, call.clock());
   if (data.length > call.settings.maxMessageBytes) {
-    refuse('too_large', `The draft has ${data.length} octets: more than this server sends.`, {
+    refuse('too_large', `The draft has ${data.length} bytes: more than this server sends.`, {
       maxBytes: call.settings.maxMessageBytes,
     });
   }
@@ -133,9 +137,9 @@ export async function writeDraft(
     by: sender.agent ?? null,
     replaces,
     guard,
-    index: indexMessage(data, call.store.secretLinks),
+    index,
   };
-  const done = await keepOctets(call.store, data, 'saved', (octets) =>
+  const done = await withStoredOctets(call.store, data, 'saved', (octets) =>
     call.change(saveDraft, { ...row, ...octets }, box.address),
   );
   switch (done.kind) {
@@ -143,15 +147,15 @@ export async function writeDraft(
     case 'there':
       return done.email;
     case 'changed':
-      return refuse('conflict', 'The draft was changed, sent or removed meanwhile: read it again with get_draft.', {
+      return refuse('conflict', 'The draft was changed, sent or deleted meanwhile: read it again with get_draft.', {
         resource: 'draft',
       });
     case 'no-folder':
-      return refuse('conflict', 'The mailbox has no folder for drafts any more: a person has to make one.', {
+      return refuse('conflict', 'The mailbox has no Drafts folder: a person has to create one.', {
         resource: 'folder',
       });
     case 'over-quota':
-      return refuse('too_large', 'The mailbox is full: remove something from it first.');
+      return refuse('too_large', 'The mailbox is full: delete messages first.');
   }
 }
 

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
-import { draftForm } from '../../sending/draft-queries.ts';
+import { jmapId, jmapRow } from '../../../mail/jmap/core/ids.ts';
+import { currentDraft } from '../../sending/draft-commands.ts';
 import { messageText } from '../../reading/message-text.ts';
-import { MsgSummary } from '../../reading/shown.ts';
-import { ALONE, fewAddresses, type Known, sourceOf, summaryOf } from '../../reading/summary.ts';
-import { pieceOf } from '../../reading/piece.ts';
-import { MOST_RESULT, sizeOf } from '../../untrusted/room.ts';
+import { MsgSummary } from '../../reading/summary-schema.ts';
+import { FULL_LIMITS, fewAddresses, type LoadedMessage, sourceOf, summaryOf } from '../../reading/summary.ts';
+import { cutPiece } from '../../reading/text-piece.ts';
+import { MAX_RESULT_CHARS, sizeOf } from '../../untrusted/result-budget.ts';
 import { newNonce, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
-import type { Call } from '../operation.ts';
+import type { Call } from '../../core/operation.ts';
 import { Attachment, headerOf, replyToOf, shownAttachments } from '../reading/shown-message.ts';
-import { wholeMessage } from '../reading/which.ts';
-import { refuse } from '../refusal.ts';
+import { wholeMessage } from '../reading/mailbox-arguments.ts';
+import { refuse } from '../../core/refusal.ts';
 import type { Mailbox } from '../scope.ts';
 import { asMailbox } from '../sending/as-sender.ts';
 import { PolicyPreview, previewOf } from './draft-preview.ts';
@@ -18,11 +18,12 @@ import { PolicyPreview, previewOf } from './draft-preview.ts';
 /** Characters of JSON around the text of a draft. */
 const ROUND_TEXT = 1_000;
 
-/** An id that a draft had once; it leads to what the draft is now. */
-export const DraftId = z.string().regex(/^m[1-9a-z][0-9a-z]{0,9}$/, 'looks like m1a, as list_drafts gives it');
-export const Revision = DraftId.describe('as the draft was read');
+/** A former id of a draft; it resolves to the current version. */
+const DraftForm = z.string().regex(/^m[1-9a-z][0-9a-z]{0,9}$/, 'must look like m1a, as list_drafts shows it');
+export const DraftId = DraftForm.describe('Draft id');
+export const Revision = DraftForm.describe('As last read');
 
-/** A draft. It may quote strangers, so its words are marked as theirs are. */
+/** A draft. It may quote outsiders, so its text is marked as untrusted. */
 export const ShownDraft = MsgSummary.extend({
   revision: z.string().describe('another one once anybody changed it'),
   bcc: z.array(z.object({ address: z.string() })),
@@ -35,25 +36,21 @@ export const ShownDraft = MsgSummary.extend({
   policyPreview: PolicyPreview,
 });
 
-/** The present form of a draft. */
-export async function namedDraft(call: Call, box: Mailbox, draftId: string): Promise<Known> {
+/** The current version of a draft. */
+export async function namedDraft(call: Call, box: Mailbox, draftId: string): Promise<LoadedMessage> {
   const named = jmapRow('email', box.id, draftId) ?? 0;
-  const email = await call.store.read(draftForm, { account: box.id, email: named });
+  const email = await call.store.read(currentDraft, { account: box.id, email: named });
   return email === undefined ? goneDraft() : wholeMessage(call, box, email);
 }
 
 function goneDraft(): never {
-  return refuse(
-    'not_found',
-    'There is no such draft, or it was sent or removed: list_drafts has those that are there.',
-    {
-      resource: 'draft',
-    },
-  );
+  return refuse('not_found', 'No such draft, or it was sent or deleted: see list_drafts.', {
+    resource: 'draft',
+  });
 }
 
-/** Refuses who did not see what the draft is now. */
-export function checkRevision({ row }: Known, revision: string): void {
+/** Refuses a caller that has not read the current version. */
+export function checkRevision({ row }: LoadedMessage, revision: string): void {
   const now = jmapId('email', row.id);
   if (now === revision) return;
   refuse('conflict', `The draft was changed since: read it with get_draft, it is at revision ${now}.`, {
@@ -62,17 +59,17 @@ export function checkRevision({ row }: Known, revision: string): void {
   });
 }
 
-/** What everybody is shown of a draft; no character of its body: none is wanted. */
+/** Returns the facts of a draft without its body. */
 export async function shownDraft(
   call: Call,
   box: Mailbox,
-  { id, known, maxChars }: { id: string; known: Known; maxChars: number },
+  { id, known, maxChars }: { id: string; known: LoadedMessage; maxChars: number },
 ): Promise<z.output<typeof ShownDraft>> {
   const { row, envelope } = known;
   const { parts, shown } = shownAttachments(row);
   const { own, quoted, removed, cut, divergent } = await messageText(call, row);
-  const summary = summaryOf(box, known, parts, '', ALONE);
-  const bcc = fewAddresses(envelope.bcc, ALONE.addresses);
+  const summary = summaryOf(box, known, parts, '', FULL_LIMITS);
+  const bcc = fewAddresses(envelope.bcc, FULL_LIMITS.addresses);
   const facts = {
     ...summary,
     ...(bcc.more > 0 && { moreRecipients: (summary.moreRecipients ?? 0) + bcc.more }),
@@ -83,12 +80,12 @@ export async function shownDraft(
     ...shown,
     policyPreview: await previewOf(call, asMailbox(call, box), row),
   };
-  const wire = Math.min(2 * maxChars, MOST_RESULT - ROUND_TEXT - sizeOf(facts));
-  const { text, end } = pieceOf(own, 0, { chars: maxChars, wire });
+  const wire = Math.min(2 * maxChars, MAX_RESULT_CHARS - ROUND_TEXT - sizeOf(facts));
+  const { text, end } = cutPiece(own, 0, { chars: maxChars, wire });
   return {
     ...facts,
     body:
-      divergent || row.veiledFrom !== null || maxChars === 0
+      divergent || row.redactedFrom !== null || maxChars === 0
         ? null
         : untrusted(newNonce(), sourceOf(known), text, removed),
     quotedChars: quoted.length,

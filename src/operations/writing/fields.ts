@@ -4,21 +4,21 @@ import {
   type EmailRequest,
   FILE_FIELDS,
   Mailbox,
-  MOST_ATTACHMENTS,
-  MOST_RECIPIENTS,
+  MAX_ATTACHMENTS,
+  MAX_RECIPIENTS,
 } from '../../sending/email-request.ts';
-import { Line } from '../schemas.ts';
+import { Line } from '../../core/schemas.ts';
 
-/** Of base64: what a model should have to carry. */
-const MOST_BASE64 = Math.ceil((64 * 1024 * 4) / 3);
+/** Maximum base64: more would fill a model's context. */
+const MAX_BASE64 = Math.ceil((64 * 1024 * 4) / 3);
 
 const { contentId: _shown, ...NAMED_FILE } = FILE_FIELDS;
 
-/** Files are named and not carried: put there before, or a part of a message of the mailbox that sends. */
+/** Attachments by reference: an upload, or a part of a message in the sending mailbox. */
 const AgentFile = z
   .strictObject({
     ...NAMED_FILE,
-    contentBase64: z.base64().max(MOST_BASE64, 'has more than 64 KiB: use uploadId').optional(),
+    contentBase64: z.base64().max(MAX_BASE64, 'has more than 64 KiB: use uploadId').optional(),
   })
   .refine(
     ({ contentBase64, uploadId, attachmentId }) => [contentBase64, uploadId, attachmentId].filter(isGiven).length === 1,
@@ -34,16 +34,18 @@ const AgentFile = z
 
 const isGiven = (value: unknown): boolean => value !== undefined;
 
-export const AgentFiles = z.array(AgentFile).max(MOST_ATTACHMENTS);
+/** Description of `attachments`. */
+export const FILES = 'Each uploadId, attachmentId, or contentBase64 (64 KiB)';
+export const AgentFiles = z.array(AgentFile).max(MAX_ATTACHMENTS);
 
 const Headers = z.record(
   z.string().regex(/^X-(?!Service-|Mailstead-)[!-9;-~]{1,74}$/i, 'only X- headers'),
   Line(0, 998),
 );
 
-/** How a message of an agent is sent, whatever it is. */
+/** Options for sending, shared by all sending tools. */
 export const SENDING_FIELDS = {
-  attachments: AgentFiles.default([]),
+  attachments: AgentFiles.default([]).describe(FILES),
   sendAt: EMAIL_FIELDS.sendAt,
   idempotencyKey: EMAIL_FIELDS.idempotencyKey,
   allowDuplicate: EMAIL_FIELDS.allowDuplicate,
@@ -51,35 +53,47 @@ export const SENDING_FIELDS = {
   failIfApprovalNeeded: EMAIL_FIELDS.failIfApprovalNeeded,
 };
 
-/** A text alone is a list of one for every tool, so its schema need not say so. */
-export const AgentMailboxes = z.array(Mailbox).max(MOST_RECIPIENTS);
+/** Lists only in the schema: a single text is accepted too (lenient.ts). */
+export const AgentMailboxes = z.array(Mailbox).max(MAX_RECIPIENTS, `has more than ${MAX_RECIPIENTS} addresses`);
 
-export const MoreRecipients = { cc: AgentMailboxes.default([]), bcc: AgentMailboxes.default([]) };
+/** Fits the body limit of the tools. */
+const MAX_TEXT_CHARS = 500_000;
+export const BodyTexts = {
+  text: z.string().max(MAX_TEXT_CHARS).describe('Plain text body').optional(),
+  html: z.string().max(MAX_TEXT_CHARS).describe('HTML body').optional(),
+};
 
-/** A new message of an agent. What is for programs would only cost every agent's context. */
+export const MoreRecipients = {
+  cc: AgentMailboxes.default([]).describe('Copies'),
+  bcc: AgentMailboxes.default([]).describe('Blind copies'),
+};
+
+export const Quote = z.boolean().default(true).describe('Quote the original');
+export const ReplyAll = z.boolean().default(false).describe('Also to its other recipients');
+
+/** Arguments of send_email. Fields for programs are left out: they cost every agent's context. */
 export const EMAIL_TOOL_FIELDS = {
   from: EMAIL_FIELDS.from,
-  to: AgentMailboxes,
+  to: AgentMailboxes.describe('Recipients'),
   ...MoreRecipients,
-  replyTo: AgentMailboxes.default([]),
+  replyTo: AgentMailboxes.default([]).describe('Reply-To'),
   subject: EMAIL_FIELDS.subject,
-  text: EMAIL_FIELDS.text,
-  html: EMAIL_FIELDS.html,
+  ...BodyTexts,
   template: EMAIL_FIELDS.template,
-  headers: Headers.default({}),
+  headers: Headers.default({}).describe('X- headers'),
   inReplyTo: EMAIL_FIELDS.inReplyTo,
   threadId: EMAIL_FIELDS.threadId,
   tags: EMAIL_FIELDS.tags,
   ...SENDING_FIELDS,
 };
 
-/** An agent finds what it sent in the mailbox that it sent from. */
+/** Fixed options: an agent finds its mail in Sent. */
 export const FOR_AGENTS = { metadata: {}, requireTls: false, saveToSent: true };
 
 export type AgentFile = z.output<typeof AgentFile>;
 
-/** Files as the send API names them. */
-export function filesAsked(files: readonly AgentFile[]): EmailRequest['attachments'] {
+/** Converts attachments to the form of the send API. */
+export function requestedFiles(files: readonly AgentFile[]): EmailRequest['attachments'] {
   return files.map(({ contentBase64, ...file }) => ({
     ...file,
     ...(contentBase64 !== undefined && { content: contentBase64 }),

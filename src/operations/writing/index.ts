@@ -1,8 +1,7 @@
-import type { Operation } from '../operation.ts';
-import { createDraft, deleteDraft, getDraft, listDrafts, updateDraft } from './drafts.ts';
+import type { Operation } from '../../core/operation.ts';
+import { createDraft, deleteDraft, getDraft, listDrafts, updateDraft, sendDraft } from './drafts.ts';
 import { forwardEmail } from './forward.ts';
 import { replyToEmail } from './reply.ts';
-import { sendDraft } from './send-draft.ts';
 import { uploadAttachmentUrl } from './upload.ts';
 
 export const WRITING: readonly Operation[] = [

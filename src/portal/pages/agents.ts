@@ -1,13 +1,100 @@
 import type { listAgents } from '../../operations/agents/agents.ts';
 import { hidden, select } from '../forms.ts';
-import { html, type Part } from '../html.ts';
-import { acting, type Page, press, sheet, sure } from '../page.ts';
-import { day, empty, head, moment, table } from '../parts.ts';
-import { type Answer, can, read, type Visit } from '../visit.ts';
-import { undoAct, undoForm } from './agent-undo.ts';
-import { tripped } from './canaries.ts';
+import { html, type HtmlPart, type Html } from '../html.ts';
+import {
+  operationAction,
+  type Page,
+  actionButton,
+  actionForm,
+  confirmedAction,
+  type PageAction,
+  formStateFor,
+  refusedForm,
+  collapsedForm,
+  type PageState,
+} from '../page.ts';
+import { dateOnly, emptyState, pageHead, timestamp, table } from '../components.ts';
+import { type OutputOf, isAllowed, readOperation, type Visit, callOperation } from '../visit.ts';
+import { canaryAlerts } from './canaries.ts';
+import type { listAgentTokens } from '../../operations/organization/tokens.ts';
 
-type Agent = Answer<typeof listAgents>['agents'][number];
+const HOUR_MS = 3_600_000;
+/** Calls per button press; each undoes some hundred messages. */
+const MAX_CALLS = 50;
+
+const SINCE = [
+  { value: '1', label: 'in the last hour' },
+  { value: '24', label: 'in the last day' },
+  { value: '168', label: 'in the last week' },
+  { value: '720', label: 'in the last 30 days' },
+];
+
+/** Undoes the changes of one token and shows the totals. */
+const undoAction: PageAction = async (visit, fields) => {
+  const given = { tokenId: fields.text('tokenId'), hours: fields.text('hours') };
+  const hours = SINCE.some(({ value }) => value === given.hours) ? Number(given.hours) : 1;
+  const since = new Date(visit.context.clock() - hours * HOUR_MS).toISOString();
+  const sums = { undone: 0, rulesUndone: 0, accessEnded: 0, kept: 0 };
+  let cursor: unknown;
+  for (let call = 0; call < MAX_CALLS && cursor !== null; call++) {
+    const input = { tokenId: given.tokenId, since, ...(typeof cursor === 'string' && { cursor }) };
+    const done = await callOperation(visit, 'undo_changes', input);
+    if (done.kind === 'refused') return { kind: 'refused', form: refusedForm(given, done.refusal) };
+    const { undone, rulesUndone, rulesKept, accessEnded, kept, nextCursor } = done.result;
+    sums.undone += Number(undone);
+    sums.rulesUndone += Number(rulesUndone);
+    sums.accessEnded += Number(accessEnded);
+    sums.kept += Number(rulesKept) + (kept as readonly unknown[]).length;
+    cursor = nextCursor;
+  }
+  return { kind: 'shown', panel: summary(sums, cursor !== null) };
+};
+
+type Sums = Record<'undone' | 'rulesUndone' | 'accessEnded' | 'kept', number>;
+
+function summary({ undone, rulesUndone, accessEnded, kept }: Sums, isMore: boolean): Html {
+  return html`<div class="note" role="status">
+    <p>
+      <strong>Undone:</strong> ${undone} ${undone === 1 ? 'message' : 'messages'}, ${rulesUndone}
+      ${rulesUndone === 1 ? 'rule' : 'rules'}.
+      ${accessEnded > 0 && `${accessEnded} keys, passwords and tokens that it created were revoked.`}
+      ${kept > 0 && `${kept} were not undone: changed by others since, or the previous state no longer exists.`}
+      ${isMore && 'More changes remain. Undo again.'}
+    </p>
+  </div>`;
+}
+
+/** Form to undo. Lists revoked tokens too: they need it most. */
+async function undoForm(visit: Visit, state: PageState): Promise<HtmlPart> {
+  if (!isAllowed(visit, 'undo_changes')) return undefined;
+  const listed = await readOperation<typeof listAgentTokens>(visit, 'list_agent_tokens', { limit: 100 });
+  if (listed === undefined || listed.tokens.length === 0) return undefined;
+  const choices = listed.tokens.map(({ id, name, revoked }) => ({
+    value: id,
+    label: revoked ? `${name} (revoked)` : name,
+  }));
+  const formState = formStateFor(state, 'undo');
+  return html`<section>
+    <h2>Undo</h2>
+    <p>
+      Restores messages that one token moved, flagged, labelled or deleted, and rules, forwards, webhooks, aliases and
+      templates that it set. Revokes API keys, app passwords and tokens that it created. Changes by others since then
+      stay, as does an alias that has received mail. Not undone: sent mail, created mailboxes, changed mailbox passwords
+      and invitations. Check these yourself.
+    </p>
+    ${collapsedForm(
+      visit,
+      state,
+      'undo',
+      'Undo the changes of a token',
+      'Undo',
+      html`${select({ name: 'tokenId', id: 'undo-token', label: 'Token', choices }, formState)}
+      ${select({ name: 'hours', id: 'undo-hours', label: 'Period', choices: SINCE, value: '24' }, formState)}`,
+    )}
+  </section>`;
+}
+
+type Agent = OutputOf<typeof listAgents>['agents'][number];
 
 export const agents: Page = {
   path: '/agents',
@@ -15,110 +102,93 @@ export const agents: Page = {
   menu: 'Programs',
   needs: 'list_agents',
   notForMembers: true,
-  done: {
-    stopped: 'All agents are stopped. What they sent and had not left is held: look at it in the queue.',
-    released: 'What was held when agents were stopped goes on, in the order in which it was sent.',
-    started: 'Agents may work again, each in its own mode. What was held stays held.',
-    set: 'The mode is changed; it holds from this moment on.',
-    on: 'You get the daily letter from now on.',
-    off: 'You get no daily letter any more.',
+  notices: {
+    stopped: 'All agents are stopped. Their queued mail is held: review it in the queue.',
+    released: 'Mail held when agents were stopped is released, in its original order.',
+    started: 'Agents are active again, each in its own mode. Held mail stays held.',
+    set: 'Mode changed. It applies at once.',
+    on: 'Daily digest turned on.',
+    off: 'Daily digest turned off.',
   },
-  acts: {
-    undo: undoAct,
-    stop: acting(
-      'stop_agents',
-      () => ({}),
-      () => ({ kind: 'done', said: 'stopped' }),
-    ),
-    start: acting(
-      'start_agents',
-      () => ({}),
-      () => ({ kind: 'done', said: 'started' }),
-    ),
-    release: acting(
-      'release_agent_mail',
-      () => ({}),
-      () => ({ kind: 'done', said: 'released' }),
-    ),
-    mode: acting(
-      'set_agent_mode',
-      (fields) => ({ tokenId: fields.text('tokenId'), mode: fields.text('mode') }),
-      () => ({ kind: 'done', said: 'set' }),
-    ),
-    letter: acting(
+  actions: {
+    undo: undoAction,
+    stop: operationAction('stop_agents', 'stopped'),
+    start: operationAction('start_agents', 'started'),
+    release: operationAction('release_agent_mail', 'released'),
+    mode: operationAction('set_agent_mode', 'set', ['tokenId', 'mode']),
+    letter: operationAction(
       'set_daily_letter',
+      ({ on }) => ({ kind: 'done', notice: on === true ? 'on' : 'off' }),
       (fields) => ({ on: fields.text('on') === 'yes' }),
-      ({ on }) => ({ kind: 'done', said: on === true ? 'on' : 'off' }),
     ),
   },
   async show(visit, state) {
-    const listed = await read<typeof listAgents>(visit, 'list_agents', {});
+    const listed = await readOperation<typeof listAgents>(visit, 'list_agents', {});
     const all = listed?.agents ?? [];
-    const about = 'Who works here with a token: how each may work, and what it read and sent in 24 hours.';
-    return html`${head('Agents', about)} ${await tripped(visit)} ${switches(visit, listed?.stoppedAt ?? null)}
-    ${all.length === 0 ? NONE : agentTable(visit, all)} ${letGo(visit)} ${await undoForm(visit, state)}
+    const about = 'Tokens in use, with mode and the mail read and sent in 24 hours.';
+    return html`${pageHead('Agents', about)} ${await canaryAlerts(visit)} ${switches(visit, listed?.stoppedAt ?? null)}
+    ${all.length === 0 ? NONE : agentTable(visit, all)} ${releaseForm(visit)} ${await undoForm(visit, state)}
     ${dailyLetter(visit, listed?.dailyLetter ?? null)}`;
   },
 };
 
-const NONE = empty('No agent yet', 'Mint a token for each on the page Tokens.');
+const NONE = emptyState('No agents', 'Create a token for each agent on the page Tokens.');
 
-function switches(visit: Visit, stoppedAt: string | null): Part {
+function switches(visit: Visit, stoppedAt: string | null): HtmlPart {
   if (stoppedAt === null) {
     return (
-      can(visit, 'stop_agents') &&
-      sure(visit, 'stop', {
-        label: 'Stop everything',
-        question:
-          'Every token of this organization is refused from this moment on, and what agents sent and has not left is held.',
+      isAllowed(visit, 'stop_agents') &&
+      confirmedAction(visit, 'stop', {
+        label: 'Stop all agents',
+        question: 'All tokens of this organization are refused at once, and queued mail of agents is held.',
         yes: 'Stop all agents',
       })
     );
   }
   return html`<div class="note warn">
-    <p><strong>All agents are stopped</strong> since ${moment(stoppedAt)}.</p>
-    ${can(visit, 'start_agents') && press(visit, 'start', 'Let them work again')}
+    <p><strong>All agents are stopped</strong> since ${timestamp(stoppedAt)}.</p>
+    ${isAllowed(visit, 'start_agents') && actionButton(visit, 'start', 'Start agents')}
   </div>`;
 }
 
-function letGo(visit: Visit): Part {
+function releaseForm(visit: Visit): HtmlPart {
   return (
-    can(visit, 'release_agent_mail') &&
-    sure(visit, 'release', {
-      label: 'Let go what was held',
-      question: 'All that was held when agents were stopped is sent now. Look at it in the queue before.',
-      yes: 'Send it all',
+    isAllowed(visit, 'release_agent_mail') &&
+    confirmedAction(visit, 'release', {
+      label: 'Release held mail',
+      question: 'Sends all mail that was held when agents were stopped. Review it in the queue first.',
+      yes: 'Release all',
     })
   );
 }
 
-/** Null: who looks at the page is no owner. */
-function dailyLetter(visit: Visit, on: boolean | null): Part {
+/** Setting of the daily digest. Null for visitors who are not owners. */
+function dailyLetter(visit: Visit, on: boolean | null): HtmlPart {
   if (on === null) return undefined;
-  const off = 'You do not get it, and so not how the audit log ended either.';
+  const off = 'It is turned off, so you do not receive the last hash of the audit log either.';
   return html`<section>
-    <h2>Daily letter</h2>
+    <h2>Daily digest</h2>
     <p>
-      Each morning that follows a day on which agents did something, owners are mailed what that was. Who answers it
-      with <strong>STOP</strong> stops all agents at once. ${!on && off}
+      Owners receive an email each morning after a day with agent activity. Reply <strong>STOP</strong> to stop all
+      agents at once. ${!on && off}
     </p>
     ${on && !visit.visitor.person.addressProven && UNPROVEN}
-    ${press(visit, 'letter', on ? 'Send me none' : 'Send it to me', { on: on ? 'no' : 'yes' })}
+    ${actionButton(visit, 'letter', on ? 'Turn off' : 'Turn on', { on: on ? 'no' : 'yes' })}
   </section>`;
 }
 
 const UNPROVEN = html`<p>
-  <strong>None comes to you yet</strong>: your address is not proved. <a href="/account">Prove it</a>
+  <strong>Not sent yet</strong>: your address is not verified. <a href="/account">Verify it</a>
 </p>`;
 
-function agentTable(visit: Visit, all: readonly Agent[]): Part {
+function agentTable(visit: Visit, all: readonly Agent[]): HtmlPart {
   return table(
     'Agents',
     ['Name', 'Mode', 'Last used', 'Read', 'Sent'],
     all.map((one) => [
       [one.name, html` <span class="soft"><code>${one.prefix}...</code></span>`],
-      can(visit, 'set_agent_mode') ? modeForm(visit, one) : one.mode,
-      one.lastUsedAt === null ? html`<span>never</span>` : day(one.lastUsedAt),
+      isAllowed(visit, 'set_agent_mode') ? modeForm(visit, one) : one.mode,
+      one.lastUsedAt === null ? html`<span>Never</span>` : dateOnly(one.lastUsedAt),
       String(one.readToday),
       [String(one.sentToday), one.heldToday > 0 && html` <span class="soft">${one.heldToday} held</span>`],
     ]),
@@ -126,16 +196,16 @@ function agentTable(visit: Visit, all: readonly Agent[]): Part {
 }
 
 const MODES = [
-  { value: 'normal', label: 'as its token may' },
-  { value: 'reply_only', label: 'only answers' },
-  { value: 'draft_only', label: 'only drafts' },
-  { value: 'read_only', label: 'only reads' },
-  { value: 'frozen', label: 'frozen' },
+  { value: 'normal', label: 'Normal' },
+  { value: 'reply_only', label: 'Replies only' },
+  { value: 'draft_only', label: 'Drafts only' },
+  { value: 'read_only', label: 'Read only' },
+  { value: 'frozen', label: 'Frozen' },
 ];
 
-function modeForm(visit: Visit, { tokenId, mode }: Agent): Part {
-  const filled = { values: { mode }, errors: {} };
+function modeForm(visit: Visit, { tokenId, mode }: Agent): HtmlPart {
+  const formState = { values: { mode }, errors: {} };
   const body = html`${hidden('tokenId', tokenId)}
-  ${select({ name: 'mode', id: `mode-${tokenId}`, label: 'Mode', choices: MODES }, filled)}`;
-  return sheet(visit, 'mode', 'Set', body);
+  ${select({ name: 'mode', id: `mode-${tokenId}`, label: 'Mode', choices: MODES }, formState)}`;
+  return actionForm(visit, 'mode', 'Set', body);
 }

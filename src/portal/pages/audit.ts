@@ -1,37 +1,37 @@
 import type { listAuditEvents } from '../../operations/organization/audit.ts';
-import { html, type Part } from '../html.ts';
+import { html, type HtmlPart } from '../html.ts';
 import type { Page } from '../page.ts';
-import { address, cursorOf, empty, head, moment, nextPage, table, tag } from '../parts.ts';
-import { type Answer, read, type Visit } from '../visit.ts';
+import { address, cursorOf, emptyState, pageHead, timestamp, nextPage, table, tag } from '../components.ts';
+import { type OutputOf, readOperation, type Visit } from '../visit.ts';
 
-type Event = Answer<typeof listAuditEvents>['events'][number];
+type Event = OutputOf<typeof listAuditEvents>['events'][number];
 
 export const audit: Page = {
   path: '/audit',
   name: 'Audit log',
   menu: 'Organization',
   needs: 'list_audit_events',
-  done: {},
-  acts: {},
+  notices: {},
+  actions: {},
   async show(visit, state) {
     const page = { ...cursorOf(state.query), limit: 50, verify: 'verify' in state.query };
-    const listed = await read<typeof listAuditEvents>(visit, 'list_audit_events', page);
+    const listed = await readOperation<typeof listAuditEvents>(visit, 'list_audit_events', page);
     const all = listed?.events ?? [];
-    const verify = html`<a class="button quiet" href="${visit.base}/audit?verify">Check that it is whole</a>`;
-    return html`${head('Audit log', 'Who did what, from where. Nothing in it can be changed or taken out.', verify)}
+    const verify = html`<a class="button quiet" href="${visit.base}/audit?verify">Verify integrity</a>`;
+    return html`${pageHead('Audit log', 'All changes with actor and origin. Entries cannot be changed or removed.', verify)}
     ${listed?.chain !== undefined && chain(listed.chain)}
-    ${all.length === 0 ? empty('Nothing happened yet', 'Every change is written down here.') : eventTable(all)}
+    ${all.length === 0 ? emptyState('No entries', 'Every change is recorded here.') : eventTable(all)}
     ${nextPage(`${visit.base}/audit`, listed?.nextCursor)}`;
   },
 };
 
-function chain({ intact, firstBroken }: { intact: boolean; firstBroken: string | null }): Part {
+function chain({ intact, firstBroken }: { intact: boolean; firstBroken: string | null }): HtmlPart {
   return intact
     ? html`<div class="note" role="status">
-        <p>Every row follows from the one before it: nothing was changed or removed.</p>
+        <p>Intact: the hash chain is complete, no entry was changed or removed.</p>
       </div>`
     : html`<div class="note bad" role="alert">
-        <p><strong>The log was tampered with:</strong> row ${firstBroken} does not follow from the one before it.</p>
+        <p><strong>Tampered:</strong> the hash chain breaks at entry ${firstBroken}.</p>
       </div>`;
 }
 
@@ -48,12 +48,12 @@ const WAYS: Readonly<Record<string, string>> = {
   mail: 'mail',
 };
 
-export function eventTable(all: readonly Event[]): Part {
+export function eventTable(all: readonly Event[]): HtmlPart {
   return table(
     'Audit log',
-    ['When', 'Who', 'What', 'Outcome'],
+    ['Time', 'Actor', 'Operation', 'Outcome'],
     all.map((one) => [
-      [moment(one.at), one.sha256 !== undefined && html` <code class="small soft">${one.id} ${one.sha256}</code>`],
+      [timestamp(one.at), one.sha256 !== undefined && html` <code class="small soft">${one.id} ${one.sha256}</code>`],
       [
         address(one.actorName === '' ? one.actor : one.actorName),
         html` <span class="soft">${WAYS[one.way] ?? one.way}${one.ip !== '' && `, ${one.ip}`}</span>`,
@@ -69,13 +69,13 @@ function words(name: string): string {
 }
 
 function detail({ detail: facts }: Event): string {
-  const told = Object.entries(facts)
+  const shown = Object.entries(facts)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${words(name)} ${Array.isArray(value) ? value.join(', ') : String(value)}`);
-  return told.length === 0 ? '' : ` (${told.join('; ')})`;
+  return shown.length === 0 ? '' : ` (${shown.join('; ')})`;
 }
 
-/** The newest few, for the first page. */
-export async function newest(visit: Visit): Promise<readonly Event[] | undefined> {
-  return (await read<typeof listAuditEvents>(visit, 'list_audit_events', { limit: 6 }))?.events;
+/** The latest events, for the overview. */
+export async function recentEvents(visit: Visit): Promise<readonly Event[] | undefined> {
+  return (await readOperation<typeof listAuditEvents>(visit, 'list_audit_events', { limit: 6 }))?.events;
 }

@@ -1,107 +1,105 @@
 import type { getOrganization } from '../../operations/organization/organization.ts';
 import type { listEmailForwarders } from '../../operations/sending/forwarders.ts';
-import { checks, field } from '../forms.ts';
-import { html, type Part } from '../html.ts';
-import { acting, filledFor, type Page, press, sheet, type State, sure } from '../page.ts';
-import { address, cursorOf, empty, head, nextPage, table, tag } from '../parts.ts';
-import { type Answer, can, read, type Visit } from '../visit.ts';
+import { checkboxes, field } from '../forms.ts';
+import { html, type HtmlPart } from '../html.ts';
+import {
+  operationAction,
+  formStateFor,
+  type Page,
+  actionButton,
+  actionForm,
+  type PageState,
+  confirmedAction,
+} from '../page.ts';
+import { address, cursorOf, emptyState, pageHead, nextPage, table, tag } from '../components.ts';
+import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
-type Forwarder = Answer<typeof listEmailForwarders>['forwarders'][number];
+type Forwarder = OutputOf<typeof listEmailForwarders>['forwarders'][number];
 
 export const forwarders: Page = {
   path: '/forwarding',
   name: 'Forwarding',
   menu: 'Mail',
   needs: 'list_email_forwarders',
-  done: {
-    set: 'The forward is set. Mail keeps its author, so a destination that is strict about SPF may refuse some of it.',
-    removed: 'The forward is removed.',
-    policy: 'The policy is changed.',
+  notices: {
+    set: 'Forward saved. The sender address is unchanged, so a destination that enforces SPF may reject some mail.',
+    removed: 'Forward deleted.',
+    policy: 'Policy changed.',
   },
-  acts: {
-    set: acting(
-      'set_email_forwarder',
-      (fields) => ({
-        sourceAddress: fields.line('sourceAddress') ?? '',
-        destinationAddress: fields.line('destinationAddress') ?? '',
-        keepLocalCopy: fields.text('keepLocalCopy') === 'true',
-      }),
-      () => ({ kind: 'done', said: 'set' }),
-    ),
-    remove: acting(
-      'remove_email_forwarder',
-      (fields) => ({ forwarderId: fields.text('forwarderId') }),
-      () => ({ kind: 'done', said: 'removed' }),
-    ),
-    policy: acting(
-      'set_forwarding_policy',
-      (fields) => ({ confirmExternal: fields.text('confirmExternal') === 'true' }),
-      () => ({ kind: 'done', said: 'policy' }),
-    ),
+  actions: {
+    set: operationAction('set_email_forwarder', 'set', (fields) => ({
+      sourceAddress: fields.line('sourceAddress') ?? '',
+      destinationAddress: fields.line('destinationAddress') ?? '',
+      keepLocalCopy: fields.text('keepLocalCopy') === 'true',
+    })),
+    remove: operationAction('remove_email_forwarder', 'removed', ['forwarderId']),
+    policy: operationAction('set_forwarding_policy', 'policy', (fields) => ({
+      confirmExternal: fields.text('confirmExternal') === 'true',
+    })),
   },
   async show(visit, state) {
     const page = cursorOf(state.query);
-    const listed = await read<typeof listEmailForwarders>(visit, 'list_email_forwarders', page);
+    const listed = await readOperation<typeof listEmailForwarders>(visit, 'list_email_forwarders', page);
     const all = listed?.forwarders ?? [];
-    return html`${head('Forwarding', 'Mail for an address here is passed on to one elsewhere.')}
+    return html`${pageHead('Forwarding', 'Addresses whose mail is forwarded to another address.')}
     ${all.length === 0 ? NONE : forwarderTable(visit, all)} ${nextPage(`${visit.base}/forwarding`, listed?.nextCursor)}
-    ${can(visit, 'set_email_forwarder') && form(visit, state)} ${await policy(visit)}`;
+    ${isAllowed(visit, 'set_email_forwarder') && form(visit, state)} ${await policy(visit)}`;
   },
 };
 
-const NONE = empty('Nothing is forwarded', 'An address needs no mailbox here to be forwarded, only a domain.');
+const NONE = emptyState('No forwards', 'A forwarded address needs a domain, but no mailbox.');
 
-export function forwarderTable(visit: Visit, all: readonly Forwarder[]): Part {
+export function forwarderTable(visit: Visit, all: readonly Forwarder[]): HtmlPart {
   return table(
     'Forwards',
-    ['Mail for', 'Goes to', 'Here', ''],
+    ['Address', 'Destination', 'Local copy', ''],
     all.map(({ id, sourceAddress, destinationAddress, mode, keepLocalCopy, state }) => [
       address(sourceAddress),
-      [address(destinationAddress), state === 'pending' && [' ', tag('not confirmed yet', 'warn')]],
-      mode === 'forward_only' ? tag('no mailbox') : tag(keepLocalCopy ? 'a copy stays' : 'no copy'),
-      can(visit, 'remove_email_forwarder') &&
-        sure(visit, 'remove', {
-          label: 'Remove',
-          question: `Mail for ${sourceAddress} no longer goes to ${destinationAddress}.`,
-          yes: 'Remove it',
+      [address(destinationAddress), state === 'pending' && [' ', tag('Pending', 'warn')]],
+      mode === 'forward_only' ? tag('No mailbox') : tag(keepLocalCopy ? 'Kept' : 'None'),
+      isAllowed(visit, 'remove_email_forwarder') &&
+        confirmedAction(visit, 'remove', {
+          label: 'Delete',
+          question: `Mail for ${sourceAddress} is no longer forwarded to ${destinationAddress}.`,
+          yes: 'Delete',
           values: { forwarderId: id },
         }),
     ]),
   );
 }
 
-function form(visit: Visit, state: State): Part {
-  const filled = filledFor(state, 'set');
-  const source = { name: 'sourceAddress', label: 'Mail for', placeholder: 'office@example.com' };
-  const destination = { name: 'destinationAddress', label: 'Goes to', placeholder: 'anna@elsewhere.example' };
-  const keep = { value: 'true', label: 'Keep a copy in the mailbox, where there is one' };
+function form(visit: Visit, state: PageState): HtmlPart {
+  const formState = formStateFor(state, 'set');
+  const source = { name: 'sourceAddress', label: 'Address', placeholder: 'office@example.com' };
+  const destination = { name: 'destinationAddress', label: 'Destination', placeholder: 'anna@elsewhere.example' };
+  const keep = { value: 'true', label: 'Keep a copy in the local mailbox, if any' };
   return html`<section>
     <h2>Forward an address</h2>
-    ${sheet(
+    ${actionForm(
       visit,
       'set',
-      'Forward it',
-      html`<div class="row">${field(source, filled)} ${field(destination, filled)}</div>
-        ${checks({ name: 'keepLocalCopy', label: 'Copy', choices: [keep], ticked: ['true'] }, filled)}`,
+      'Create forward',
+      html`<div class="row">${field(source, formState)} ${field(destination, formState)}</div>
+        ${checkboxes({ name: 'keepLocalCopy', label: 'Local copy', choices: [keep], ticked: ['true'] }, formState)}`,
     )}
   </section>`;
 }
 
-async function policy(visit: Visit): Promise<Part> {
-  if (!can(visit, 'set_forwarding_policy')) return undefined;
-  const found = await read<typeof getOrganization>(visit, 'get_organization', {});
+async function policy(visit: Visit): Promise<HtmlPart> {
+  if (!isAllowed(visit, 'set_forwarding_policy')) return undefined;
+  const found = await readOperation<typeof getOrganization>(visit, 'get_organization', {});
   if (found === undefined) return undefined;
   const { confirmForwards: asks } = found.organization;
-  const label = asks ? 'Forward at once' : 'Ask destinations first';
+  const label = asks ? 'Do not require confirmation' : 'Require confirmation';
   return html`<section>
-    <h2>Before mail leaves</h2>
+    <h2>Destination confirmation</h2>
     <p>
       ${
         asks
-          ? 'A destination elsewhere is asked by mail. Until it confirms, the mail stays here.'
-          : 'New forwards work at once. They can wait until the destination confirms them by a link that it is mailed.'
+          ? 'External destinations must confirm by email before mail is forwarded to them.'
+          : 'New forwards are active at once, without confirmation by the destination.'
       }
     </p>
-    ${press(visit, 'policy', label, { confirmExternal: String(!asks) }, 'button')}
+    ${actionButton(visit, 'policy', label, { confirmExternal: String(!asks) }, 'button')}
   </section>`;
 }

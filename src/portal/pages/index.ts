@@ -2,32 +2,27 @@ import type { Page } from '../page.ts';
 import { agents } from './agents.ts';
 import { apiKeys } from './api-keys.ts';
 import { audit } from './audit.ts';
-import { bans } from './bans.ts';
+import { blockedNetworks } from './blocked-networks.ts';
 import { canaries } from './canaries.ts';
-import { domain } from './domain.ts';
-import { domains } from './domains.ts';
+import { domain, domains } from './domains.ts';
 import { forwarders } from './forwarders.ts';
 import { mailbox } from './mailbox.ts';
 import { mailboxes } from './mailboxes.ts';
 import { members } from './members.ts';
 import { organizations } from './organizations.ts';
 import { overview } from './overview.ts';
-import { policies } from './policies.ts';
+import { agentPolicies } from './agent-policies.ts';
 import { proposals } from './proposals.ts';
-import { queue } from './queue.ts';
+import { queue, queuedMail } from './queue.ts';
 import { routes } from './routes.ts';
-import { service } from './service.ts';
-import { queuedMail } from './queued-mail.ts';
-import { services } from './services.ts';
+import { service, services } from './services.ts';
 import { settings } from './settings.ts';
 import { suppressions } from './suppressions.ts';
 import { tokens } from './tokens.ts';
-import { trace } from './trace.ts';
-import { waiting } from './waiting.ts';
-import { waitingMail } from './waiting-mail.ts';
-import { webhook } from './webhook.ts';
-import { webhooks } from './webhooks.ts';
-import { withheld } from './withheld.ts';
+import { deliveryLog } from './delivery-log.ts';
+import { approvals, approval } from './approvals.ts';
+import { webhook, webhooks } from './webhooks.ts';
+import { quarantine } from './quarantine.ts';
 
 /** The pages of an organization, in the order of the menu. */
 export const PAGES: readonly Page[] = [
@@ -36,19 +31,19 @@ export const PAGES: readonly Page[] = [
   domain,
   mailboxes,
   mailbox,
-  withheld,
+  quarantine,
   canaries,
   forwarders,
-  waiting,
-  waitingMail,
+  approvals,
+  approval,
   queue,
   queuedMail,
-  trace,
+  deliveryLog,
   suppressions,
   routes,
   tokens,
   agents,
-  policies,
+  agentPolicies,
   proposals,
   apiKeys,
   webhooks,
@@ -59,5 +54,5 @@ export const PAGES: readonly Page[] = [
   audit,
   settings,
   organizations,
-  bans,
+  blockedNetworks,
 ];

@@ -1,100 +1,91 @@
-import type { listAliases } from '../../operations/aliases/list.ts';
+import type { listAliases } from '../../operations/aliases/change.ts';
 import type { listSenderRules } from '../../operations/sender-rules/rules.ts';
 import { field, select } from '../forms.ts';
-import { html, type Part } from '../html.ts';
-import { type Act, acting, filledFor, more, type State, sure } from '../page.ts';
-import { address, day, table, tag } from '../parts.ts';
-import { type Answer, can, read, type Visit } from '../visit.ts';
-import type { Mailbox } from './mailboxes.ts';
+import { html, type HtmlPart } from '../html.ts';
+import {
+  type PageAction,
+  operationAction,
+  formStateFor,
+  collapsedForm,
+  type PageState,
+  confirmedAction,
+} from '../page.ts';
+import { address, dateOnly, table, tag } from '../components.ts';
+import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
+import type { MailboxRow } from './mailboxes.ts';
 
-type Alias = Answer<typeof listAliases>['aliases'][number];
-type Rule = Answer<typeof listSenderRules>['rules'][number];
+type Alias = OutputOf<typeof listAliases>['aliases'][number];
+type Rule = OutputOf<typeof listSenderRules>['rules'][number];
 
-export const ADDRESSES_DONE = {
-  aliased: 'The alias is there: mail to it lands in this mailbox.',
-  unaliased: 'The alias is removed; mail to it is refused.',
-  ruled: 'The rule holds from now on.',
-  unruled: 'The rule is removed.',
+export const ADDRESS_NOTICES = {
+  aliased: 'Alias created. Its mail is delivered to this mailbox.',
+  unaliased: 'Alias deleted. Mail to it is rejected.',
+  ruled: 'Rule added.',
+  unruled: 'Rule deleted.',
 };
 
-/** Under which addresses mail comes in, and from whom. */
-export const addressActs: Readonly<Record<string, Act>> = {
-  alias: acting(
-    'create_alias',
-    (fields, params) => ({
-      mailboxIds: [params['id'] ?? ''],
-      localPart: fields.line('localPart'),
-      expiresAt: endOf(fields.line('expiresAt')),
-      note: fields.line('note'),
-    }),
-    () => ({ kind: 'done', said: 'aliased' }),
-  ),
-  unalias: acting(
-    'remove_alias',
-    (fields) => ({ aliasId: fields.text('aliasId') }),
-    () => ({ kind: 'done', said: 'unaliased' }),
-  ),
-  rule: acting(
-    'add_sender_rule',
-    (fields, params) => ({
-      mailboxId: params['id'],
-      kind: fields.text('kind'),
-      pattern: fields.line('pattern') ?? '',
-    }),
-    () => ({ kind: 'done', said: 'ruled' }),
-  ),
-  unrule: acting(
-    'remove_sender_rule',
-    (fields) => ({ ruleId: fields.text('ruleId') }),
-    () => ({ kind: 'done', said: 'unruled' }),
-  ),
+/** Actions on aliases and sender rules of a mailbox. */
+export const addressActions: Readonly<Record<string, PageAction>> = {
+  alias: operationAction('create_alias', 'aliased', (fields, params) => ({
+    mailboxIds: [params['id'] ?? ''],
+    localPart: fields.line('localPart'),
+    expiresAt: endOf(fields.line('expiresAt')),
+    note: fields.line('note'),
+  })),
+  unalias: operationAction('remove_alias', 'unaliased', ['aliasId']),
+  rule: operationAction('add_sender_rule', 'ruled', (fields, params) => ({
+    mailboxId: params['id'],
+    kind: fields.text('kind'),
+    pattern: fields.line('pattern') ?? '',
+  })),
+  unrule: operationAction('remove_sender_rule', 'unruled', ['ruleId']),
 };
 
-/** The end of a day that a form gives as `2027-01-31`. */
+/** End of a day such as `2027-01-31`, UTC. */
 function endOf(date: string | undefined): string | undefined {
   return date === undefined ? undefined : `${date}T23:59:59Z`;
 }
 
-export async function aliases(visit: Visit, state: State, one: Mailbox): Promise<Part> {
-  if (!can(visit, 'list_aliases')) return undefined;
-  const listed = await read<typeof listAliases>(visit, 'list_aliases', { mailboxId: one.id, limit: 100 });
+export async function aliases(visit: Visit, state: PageState, one: MailboxRow): Promise<HtmlPart> {
+  if (!isAllowed(visit, 'list_aliases')) return undefined;
+  const listed = await readOperation<typeof listAliases>(visit, 'list_aliases', { mailboxId: one.id, limit: 100 });
   const all = listed?.aliases ?? [];
-  const filled = filledFor(state, 'alias');
-  const hint = `Before the @${one.domain}. Left empty, one is made that nobody guesses. "sales-*" takes all that fits, "*" everything that nobody else has.`;
+  const formState = formStateFor(state, 'alias');
+  const hint = `The part before @${one.domain}. Empty: a random one. "sales-*" matches a prefix, "*" is the catch-all.`;
   const body = [
-    field({ name: 'localPart', label: 'Name', optional: true, hint, id: 'alias-name' }, filled),
-    field({ name: 'expiresAt', label: 'Last day', type: 'date', optional: true, id: 'alias-end' }, filled),
-    field({ name: 'note', label: 'What it is for', optional: true, id: 'alias-note' }, filled),
+    field({ name: 'localPart', label: 'Name', optional: true, hint, id: 'alias-name' }, formState),
+    field({ name: 'expiresAt', label: 'Last day', type: 'date', optional: true, id: 'alias-end' }, formState),
+    field({ name: 'note', label: 'Note', optional: true, id: 'alias-note' }, formState),
   ];
   return html`<section>
     <h2>Aliases</h2>
-    <p>Further addresses of this mailbox, such as one for each place that asks for one.</p>
+    <p>Additional addresses of this mailbox, for example one per website.</p>
     ${all.length > 0 && aliasTable(visit, all)}
-    ${can(visit, 'create_alias') && more(visit, state, 'alias', 'Make an alias', 'Make it', body)}
+    ${isAllowed(visit, 'create_alias') && collapsedForm(visit, state, 'alias', 'Create an alias', 'Create alias', body)}
   </section>`;
 }
 
-const ENDED: Readonly<Record<Alias['state'], Part>> = {
+const ENDED: Readonly<Record<Alias['state'], HtmlPart>> = {
   active: undefined,
-  expired: tag('expired', 'warn'),
-  used_up: tag('used up', 'warn'),
+  expired: tag('Expired', 'warn'),
+  used_up: tag('Used up', 'warn'),
 };
 
-function aliasTable(visit: Visit, all: readonly Alias[]): Part {
+function aliasTable(visit: Visit, all: readonly Alias[]): HtmlPart {
   return table(
     'Aliases',
-    ['Address', 'Messages', 'First from', 'Until', ''],
+    ['Address', 'Messages', 'First sender', 'Expires', ''],
     all.map((one) => [
       html`${address(one.address)}
       ${ENDED[one.state]}${one.note !== null && html`<br /><span class="small soft">${one.note}</span>`}`,
       one.maxMessages === null ? one.messages : `${one.messages} of ${one.maxMessages}`,
       one.firstSenderDomain ?? '',
-      one.expiresAt !== null && day(one.expiresAt),
-      can(visit, 'remove_alias') &&
-        sure(visit, 'unalias', {
-          label: 'Remove',
-          question: `Mail to ${one.address} is refused from then on, unless another alias fits.`,
-          yes: 'Remove it',
+      one.expiresAt !== null && dateOnly(one.expiresAt),
+      isAllowed(visit, 'remove_alias') &&
+        confirmedAction(visit, 'unalias', {
+          label: 'Delete',
+          question: `Mail to ${one.address} is rejected, unless another alias matches.`,
+          yes: 'Delete',
           values: { aliasId: one.id },
         }),
     ]),
@@ -106,39 +97,39 @@ const KINDS = [
   { value: 'allow', label: 'Allow' },
 ];
 
-export async function senders(visit: Visit, state: State, one: Mailbox): Promise<Part> {
-  if (!can(visit, 'list_sender_rules')) return undefined;
-  const asked = { mailboxId: one.id, direction: 'in', limit: 100 } as const;
-  const all = (await read<typeof listSenderRules>(visit, 'list_sender_rules', asked))?.rules ?? [];
-  const filled = filledFor(state, 'rule');
-  const hint = 'An address, a domain, *.domain for all under it, or a network such as 192.0.2.0/24.';
+export async function senders(visit: Visit, state: PageState, one: MailboxRow): Promise<HtmlPart> {
+  if (!isAllowed(visit, 'list_sender_rules')) return undefined;
+  const filter = { mailboxId: one.id, direction: 'in', limit: 100 } as const;
+  const all = (await readOperation<typeof listSenderRules>(visit, 'list_sender_rules', filter))?.rules ?? [];
+  const formState = formStateFor(state, 'rule');
+  const hint = 'An address, a domain, *.domain for its subdomains, or a network such as 192.0.2.0/24.';
   const body = [
-    select({ name: 'kind', label: 'What', choices: KINDS }, filled),
-    field({ name: 'pattern', label: 'Whom', hint }, filled),
+    select({ name: 'kind', label: 'Action', choices: KINDS }, formState),
+    field({ name: 'pattern', label: 'Sender', hint }, formState),
   ];
   return html`<section>
-    <h2>Who may write</h2>
-    <p>Blocked senders are refused. Mail of allowed ones is never junk, when it is proved to be theirs.</p>
+    <h2>Sender rules</h2>
+    <p>Mail from blocked senders is rejected. Authenticated mail from allowed senders is never junk.</p>
     ${all.length > 0 && ruleTable(visit, all)}
-    ${can(visit, 'add_sender_rule') && more(visit, state, 'rule', 'Allow or block a sender', 'Save', body)}
+    ${isAllowed(visit, 'add_sender_rule') && collapsedForm(visit, state, 'rule', 'Allow or block a sender', 'Save', body)}
   </section>`;
 }
 
-function ruleTable(visit: Visit, all: readonly Rule[]): Part {
+function ruleTable(visit: Visit, all: readonly Rule[]): HtmlPart {
   return table(
-    'Rules about senders',
-    ['Sender', '', 'Since', ''],
+    'Sender rules',
+    ['Sender', 'Action', 'Created', ''],
     all.map((one) => [
       html`<code>${one.pattern}</code>`,
-      one.kind === 'block' ? tag('blocked', 'bad') : tag('allowed'),
-      day(one.createdAt),
+      one.kind === 'block' ? tag('Blocked', 'bad') : tag('Allowed'),
+      dateOnly(one.createdAt),
       one.mailboxId === null
-        ? html`<span class="small soft">of the organization</span>`
-        : can(visit, 'remove_sender_rule') &&
-          sure(visit, 'unrule', {
-            label: 'Remove',
-            question: `What ${one.pattern} sends is judged like everything else.`,
-            yes: 'Remove it',
+        ? html`<span class="small soft">organization rule</span>`
+        : isAllowed(visit, 'remove_sender_rule') &&
+          confirmedAction(visit, 'unrule', {
+            label: 'Delete',
+            question: `Mail from ${one.pattern} is filtered normally again.`,
+            yes: 'Delete',
             values: { ruleId: one.id },
             calm: true,
           }),

@@ -1,16 +1,101 @@
 import type { revealEmailCredentials, rotateEmailCredentials } from '../../operations/mailboxes/credentials.ts';
 import type { listEmails } from '../../operations/mailboxes/list.ts';
-import { field, whosePassword } from '../forms.ts';
-import { type Html, html, type Part } from '../html.ts';
-import { acting, filledFor, more, type Page, type Params, press, type State, sure } from '../page.ts';
-import { bytes, crumb, facts, head, moment, secret } from '../parts.ts';
-import { type Answer, can, read, type Visit } from '../visit.ts';
-import { addressActs, ADDRESSES_DONE, aliases, senders } from './mailbox-addresses.ts';
-import { appPasswordActs, appPasswords } from './mailbox-passwords.ts';
-import { linkActs, services, webhook } from './mailbox-links.ts';
-import { type Mailbox, mailboxStatus } from './mailboxes.ts';
-import { storyLink } from './trace.ts';
-import { HISTORY_DONE } from './webhook-history.ts';
+import { field, usernameField, checkboxes } from '../forms.ts';
+import { type Html, html, type HtmlPart } from '../html.ts';
+import {
+  operationAction,
+  formStateFor,
+  collapsedForm,
+  type Page,
+  type Params,
+  actionButton,
+  type PageState,
+  confirmedAction,
+  type PageAction,
+} from '../page.ts';
+import { bytes, backLink, descriptionList, pageHead, timestamp, secret, dateOnly, table, tag } from '../components.ts';
+import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
+import { addressActions, ADDRESS_NOTICES, aliases, senders } from './mailbox-addresses.ts';
+import { integrationActions, services, webhook } from './mailbox-integrations.ts';
+import { type MailboxRow, mailboxStatus } from './mailboxes.ts';
+import { deliveryLogLink } from './delivery-log.ts';
+import { DELIVERY_NOTICES } from './webhooks.ts';
+import type { createAppPassword, listAppPasswordsOf } from '../../operations/mailboxes/app-passwords.ts';
+import { endOfDay, expiryField } from './expiry.ts';
+
+const appPasswordActions: Readonly<Record<string, PageAction>> = {
+  'make-app': operationAction(
+    'create_app_password',
+    (result) => {
+      const { password, appPassword } = result as OutputOf<typeof createAppPassword>;
+      const about = 'Shown only once. Use it in one program only, so that you can revoke it separately.';
+      return {
+        kind: 'shown',
+        panel: secret(`The app password for ${appPassword.name}`, [['Password', password]], about),
+      };
+    },
+    (fields, params) => ({
+      ...which(params),
+      name: fields.line('name') ?? '',
+      scopes: fields.list('scopes'),
+      readOnly: fields.text('readOnly') === 'true',
+      person: fields.text('person') === 'true',
+      expiresAt: endOfDay(fields.line('expiresAt')),
+    }),
+  ),
+  'revoke-app': operationAction('revoke_app_password', 'revoked', (fields, params) => ({
+    ...which(params),
+    appPasswordId: fields.text('appPasswordId'),
+  })),
+};
+
+const PROTOCOLS = { imap: 'IMAP', smtp: 'SMTP', jmap: 'JMAP' } as const;
+
+/** App passwords of a mailbox, one per program. */
+async function appPasswords(visit: Visit, state: PageState, one: MailboxRow): Promise<HtmlPart> {
+  const listed = await readOperation<typeof listAppPasswordsOf>(visit, 'list_app_passwords', { mailboxId: one.id });
+  if (listed === undefined) return undefined;
+  return html`<section>
+    <h2>App passwords</h2>
+    <p>One per program or device. Each can be limited and revoked separately.</p>
+    ${listed.appPasswords.length > 0 && list(visit, listed.appPasswords)}
+    ${
+      isAllowed(visit, 'create_app_password') &&
+      collapsedForm(visit, state, 'make-app', 'Create an app password', 'Create', inputs(state))
+    }
+  </section>`;
+}
+
+function list(visit: Visit, all: OutputOf<typeof listAppPasswordsOf>['appPasswords']): HtmlPart {
+  return table(
+    'App passwords',
+    ['Name', 'Protocols', 'Last used', 'Expires', ''],
+    all.map(({ id, name, scopes, readOnly, person, lastUsedAt, expiresAt }) => [
+      name,
+      [scopes.map((one) => PROTOCOLS[one]).join(', '), ' ', readOnly && tag('Read only'), ' ', person && tag('Person')],
+      lastUsedAt === null ? html`<span>Never</span>` : dateOnly(lastUsedAt),
+      expiresAt === null ? '' : dateOnly(expiresAt),
+      confirmedAction(visit, 'revoke-app', {
+        label: 'Revoke',
+        question: `${name} is disconnected at once.`,
+        yes: 'Revoke',
+        values: { appPasswordId: id },
+      }),
+    ]),
+  );
+}
+
+const PERSON = [{ value: 'true', label: 'A person', hint: 'agent policies do not apply' }];
+
+function inputs(state: PageState): HtmlPart {
+  const formState = formStateFor(state, 'make-app');
+  const scopes = Object.entries(PROTOCOLS).map(([value, label]) => ({ value, label }));
+  return html`${field({ name: 'name', label: 'Name', id: 'app-name', hint: 'The program or device, such as "phone".' }, formState)}
+  ${checkboxes({ name: 'scopes', label: 'Protocols', choices: scopes, ticked: ['imap', 'smtp'] }, formState)}
+  ${checkboxes({ name: 'readOnly', label: 'Limits', choices: [{ value: 'true', label: 'Read only' }] }, formState)}
+  ${checkboxes({ name: 'person', label: 'User', choices: PERSON, ticked: ['true'] }, formState)}
+  ${expiryField('app-expires', formState)}`;
+}
 
 const which = (params: Params) => ({ mailboxId: params['id'] });
 
@@ -19,74 +104,70 @@ export const mailbox: Page = {
   name: 'Mailbox',
   menu: null,
   needs: 'list_emails',
-  done: {
-    made: 'The mailbox is there. Show its password below to set up a mail program.',
-    changed: 'The changes are saved.',
-    rotated: 'The new password is set. Open connections with the old one were ended.',
-    revoked: 'The app password is revoked. Connections that used it were ended.',
-    hooked: 'The webhook is removed; mail still lands in the mailbox.',
-    ...HISTORY_DONE,
-    ...ADDRESSES_DONE,
-    attached: 'The service has the variables of this mailbox.',
-    detached: 'The service no longer has the variables of this mailbox.',
+  notices: {
+    made: 'Mailbox created. Show its password to set up a mail program.',
+    changed: 'Changes saved.',
+    rotated: 'Password changed. Connections with the old one were closed.',
+    revoked: 'App password revoked. Its connections were closed.',
+    hooked: 'Webhook deleted. Mail is still delivered to the mailbox.',
+    ...DELIVERY_NOTICES,
+    ...ADDRESS_NOTICES,
+    attached: 'Service attached. It has the variables of this mailbox.',
+    detached: 'Service detached. It no longer has the variables of this mailbox.',
   },
-  acts: {
-    reveal: acting(
+  actions: {
+    reveal: operationAction(
       'reveal_email_credentials',
-      (_fields, params) => which(params),
       (result) => ({
         kind: 'shown',
-        panel: profile(result as Answer<typeof revealEmailCredentials>),
+        panel: profile(result as OutputOf<typeof revealEmailCredentials>),
       }),
+      (_fields, params) => which(params),
     ),
-    rotate: acting(
+    rotate: operationAction(
       'rotate_email_credentials',
+      (result) => rotated(result as OutputOf<typeof rotateEmailCredentials>),
       (fields, params) => ({ ...which(params), password: fields.text('password') || undefined, reveal: true }),
-      (result) => rotated(result as Answer<typeof rotateEmailCredentials>),
     ),
-    change: acting(
-      'update_email',
-      (fields, params) => ({ ...which(params), displayName: fields.line('displayName') ?? null }),
-      () => ({ kind: 'done', said: 'changed' }),
-    ),
-    remove: acting(
+    change: operationAction('update_email', 'changed', (fields, params) => ({
+      ...which(params),
+      displayName: fields.line('displayName') ?? null,
+    })),
+    remove: operationAction(
       'delete_email',
+      (_result, visit) => ({ kind: 'done', notice: 'deleted', to: `${visit.base}/mailboxes` }),
       (fields, params) => ({ ...which(params), confirm: fields.text('confirm').trim() }),
-      (_result, visit) => ({ kind: 'done', said: 'deleted', to: `${visit.base}/mailboxes` }),
     ),
-    ...appPasswordActs,
-    ...linkActs,
-    ...addressActs,
+    ...appPasswordActions,
+    ...integrationActions,
+    ...addressActions,
   },
   async show(visit, state) {
     const found = await find(visit, state.params['id'] ?? '');
     if (found === undefined) return undefined;
-    return html`${crumb(`${visit.base}/mailboxes`, 'Mailboxes')}
-    ${head(found.address, found.displayName ?? undefined, press(visit, 'reveal', 'Show the password', {}, ''))}
-    ${facts([
-      ['Mail', mailboxStatus(found)],
+    return html`${backLink(`${visit.base}/mailboxes`, 'Mailboxes')}
+    ${pageHead(found.address, found.displayName ?? undefined, actionButton(visit, 'reveal', 'Show password', {}, ''))}
+    ${descriptionList([
+      ['Status', mailboxStatus(found)],
       ['Stored', [bytes(found.usedBytes), found.quotaBytes !== null && ` of ${bytes(found.quotaBytes)}`]],
-      ['Made', moment(found.createdAt)],
-      found.agentPolicyId !== null && [
-        'Agents',
-        html`under a policy: <a href="${visit.base}/agent-policies">what they may do</a>`,
-      ],
+      ['Created', timestamp(found.createdAt)],
+      found.agentPolicyId !== null && ['Agents', html`Governed by a <a href="${visit.base}/agent-policies">policy</a>`],
     ])}
-    ${can(visit, 'trace_message') && storyLink(visit, found.address, 'What happened to its mail')}
-    ${can(visit, 'list_quarantine') && html`<p><a href="${visit.base}/mailboxes/${found.id}/withheld">Messages that programs are not shown</a></p>`}
-    ${can(visit, 'list_canaries') && html`<p><a href="${visit.base}/mailboxes/${found.id}/canaries">Canaries</a></p>`}
+    ${isAllowed(visit, 'trace_message') && deliveryLogLink(visit, found.address)}
+    ${isAllowed(visit, 'list_quarantine') && html`<p><a href="${visit.base}/mailboxes/${found.id}/quarantine">Messages hidden from agents</a></p>`}
+    ${isAllowed(visit, 'list_canaries') && html`<p><a href="${visit.base}/mailboxes/${found.id}/canaries">Canaries</a></p>`}
     ${setUp(visit, found)} ${password(visit, state, found)} ${await appPasswords(visit, state, found)}
     ${await aliases(visit, state, found)} ${await senders(visit, state, found)} ${await services(visit, state, found)}
     ${await webhook(visit, state, found)} ${changes(visit, state, found)}`;
   },
 };
 
-/** One mailbox out of the listing, which goes on where a page of it ends. */
-async function find(visit: Visit, id: string): Promise<Mailbox | undefined> {
+/** Finds a mailbox by id in the paginated list. */
+async function find(visit: Visit, id: string): Promise<MailboxRow | undefined> {
   let cursor: string | undefined;
   do {
     const page = cursor === undefined ? { limit: 100 } : { limit: 100, cursor };
-    const listed = await read<typeof listEmails>(visit, 'list_emails', page);
+    const listed = await readOperation<typeof listEmails>(visit, 'list_emails', page);
     const found = listed?.mailboxes.find((one) => one.id === id);
     if (found !== undefined) return found;
     cursor = listed?.nextCursor ?? undefined;
@@ -94,26 +175,26 @@ async function find(visit: Visit, id: string): Promise<Mailbox | undefined> {
   return undefined;
 }
 
-function profile({ imap, smtp, address, imap: { password: value } }: Answer<typeof revealEmailCredentials>): Html {
+function profile({ imap, smtp, address, imap: { password: value } }: OutputOf<typeof revealEmailCredentials>): Html {
   const server = ({ host, port, secure }: typeof imap): string =>
     `${host}, port ${port}, ${secure ? 'TLS' : 'STARTTLS'}`;
   return secret(
     `The password of ${address}`,
     [['Password', value]],
-    html`User name ${address}. Receiving (IMAP): ${server(imap)}. Sending (SMTP): ${server(smtp)}. That you looked is in
-    the audit log.`,
+    html`User name ${address}. Receiving (IMAP): ${server(imap)}. Sending (SMTP): ${server(smtp)}. This view is recorded
+    in the audit log.`,
   );
 }
 
-function rotated({ password: value }: Answer<typeof rotateEmailCredentials>) {
-  if (value === undefined) return { kind: 'done', said: 'rotated' } as const;
-  const about = 'Open connections with the old one were ended; attached services have the new one.';
+function rotated({ password: value }: OutputOf<typeof rotateEmailCredentials>) {
+  if (value === undefined) return { kind: 'done', notice: 'rotated' } as const;
+  const about = 'Connections with the old one were closed. Attached services have the new one.';
   return { kind: 'shown', panel: secret('The new password', [['Password', value]], about) } as const;
 }
 
-function setUp({ world }: Visit, { address }: Mailbox): Html {
-  const { settings } = world;
-  const ports = world.ports();
+function setUp({ context }: Visit, { address }: MailboxRow): Html {
+  const { settings } = context;
+  const ports = context.ports();
   const host = settings.live ? settings.hostname : '127.0.0.1';
   const at = (implicit: string, plain: string): string =>
     ports[implicit] === undefined
@@ -121,7 +202,7 @@ function setUp({ world }: Visit, { address }: Mailbox): Html {
       : `${host}, port ${ports[implicit]}, TLS`;
   return html`<section>
     <h2>Mail programs</h2>
-    ${facts([
+    ${descriptionList([
       ['User name', address],
       ['Receiving (IMAP)', at('imaps', 'imap')],
       ['Sending (SMTP)', at('submissions', 'submission')],
@@ -129,8 +210,8 @@ function setUp({ world }: Visit, { address }: Mailbox): Html {
   </section>`;
 }
 
-function password(visit: Visit, state: State, one: Mailbox): Part {
-  if (!can(visit, 'rotate_email_credentials')) return undefined;
+function password(visit: Visit, state: PageState, one: MailboxRow): HtmlPart {
+  if (!isAllowed(visit, 'rotate_email_credentials')) return undefined;
   const input = {
     name: 'password',
     label: 'New password',
@@ -139,29 +220,29 @@ function password(visit: Visit, state: State, one: Mailbox): Part {
     minlength: 12,
     autocomplete: 'new-password',
     id: 'mailbox-password',
-    hint: 'Leave it empty to have a strong one made, which is shown to you.',
+    hint: 'Empty: a strong password is created and shown to you.',
   } as const;
-  const body = [whosePassword(one.address), field(input, filledFor(state, 'rotate'))];
+  const body = [usernameField(one.address), field(input, formStateFor(state, 'rotate'))];
   return html`<section>
     <h2>Password</h2>
-    <p>Every program of ${one.address} needs the new one, except those with app passwords.</p>
-    ${more(visit, state, 'rotate', 'Set a new password', 'Set the password', body)}
+    <p>All programs of ${one.address} need the new password, except those with app passwords.</p>
+    ${collapsedForm(visit, state, 'rotate', 'Set a new password', 'Set password', body)}
   </section>`;
 }
 
-function changes(visit: Visit, state: State, one: Mailbox): Part {
+function changes(visit: Visit, state: PageState, one: MailboxRow): HtmlPart {
   const name = { name: 'displayName', label: 'Name', optional: true, value: one.displayName ?? '' };
-  const confirm = { name: 'confirm', label: 'Its address, to be sure', autocomplete: 'off' };
+  const confirm = { name: 'confirm', label: 'Enter its address to confirm', autocomplete: 'off' };
   const remove = {
-    label: 'Delete the mailbox',
-    question: `All mail in ${one.address} is gone, with its passwords, forwards and webhook. There is no undo.`,
-    yes: 'Delete it for good',
-    body: field(confirm, filledFor(state, 'remove')),
+    label: 'Delete mailbox',
+    question: `Deletes all mail in ${one.address} with its passwords, forwards and webhook. This cannot be undone.`,
+    yes: 'Delete',
+    body: field(confirm, formStateFor(state, 'remove')),
   };
-  const rename = field(name, filledFor(state, 'change'));
+  const rename = field(name, formStateFor(state, 'change'));
   return html`<section class="stack">
     <h2>Changes</h2>
-    ${can(visit, 'update_email') && more(visit, state, 'change', 'Change the name', 'Save', rename)}
-    ${can(visit, 'delete_email') && html`<div>${sure(visit, 'remove', remove)}</div>`}
+    ${isAllowed(visit, 'update_email') && collapsedForm(visit, state, 'change', 'Change the name', 'Save', rename)}
+    ${isAllowed(visit, 'delete_email') && html`<div>${confirmedAction(visit, 'remove', remove)}</div>`}
   </section>`;
 }

@@ -1,95 +1,96 @@
 import type { listOrganizations } from '../../operations/organization/box.ts';
 import { field } from '../forms.ts';
-import { html, type Part } from '../html.ts';
-import { acting, type Page, press, sure } from '../page.ts';
-import { acts, bytes, cursorOf, day, head, nextPage, table, tag } from '../parts.ts';
-import { type Answer, can, read, type Visit } from '../visit.ts';
+import { html, type HtmlPart } from '../html.ts';
+import { operationAction, type Page, actionButton, confirmedAction } from '../page.ts';
+import { buttonRow, bytes, cursorOf, dateOnly, pageHead, nextPage, table, tag } from '../components.ts';
+import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
-type Line = Answer<typeof listOrganizations>['organizations'][number];
+type OrganizationRow = OutputOf<typeof listOrganizations>['organizations'][number];
 
-/** For the operator of the box. */
+/** All organizations of the server, for the operator. */
 export const organizations: Page = {
   path: '/organizations',
   name: 'Organizations',
   menu: 'This box',
   needs: 'list_organizations',
-  done: {
-    frozen: 'The organization is frozen: its tokens, sign-ins and mail logins are refused.',
-    unfrozen: 'The organization works again.',
-    removed: 'The organization is removed, with everything that it had.',
+  notices: {
+    frozen: 'Organization frozen. Its tokens, sign-ins and mail logins are refused.',
+    unfrozen: 'Organization active again.',
+    removed: 'Organization deleted with all its data.',
   },
-  acts: {
-    freeze: acting(
-      'freeze_organization',
-      (fields) => ({ targetOrganizationId: fields.text('organization') }),
-      () => ({ kind: 'done', said: 'frozen' }),
-    ),
-    unfreeze: acting(
-      'unfreeze_organization',
-      (fields) => ({ targetOrganizationId: fields.text('organization') }),
-      () => ({ kind: 'done', said: 'unfrozen' }),
-    ),
-    remove: acting(
-      'remove_organization',
-      (fields) => ({ targetOrganizationId: fields.text('organization'), confirm: fields.text('confirm').trim() }),
-      () => ({ kind: 'done', said: 'removed' }),
-    ),
+  actions: {
+    freeze: operationAction('freeze_organization', 'frozen', (fields) => ({
+      targetOrganizationId: fields.text('organization'),
+    })),
+    unfreeze: operationAction('unfreeze_organization', 'unfrozen', (fields) => ({
+      targetOrganizationId: fields.text('organization'),
+    })),
+    remove: operationAction('remove_organization', 'removed', (fields) => ({
+      targetOrganizationId: fields.text('organization'),
+      confirm: fields.text('confirm').trim(),
+    })),
   },
   async show(visit, state) {
     const page = cursorOf(state.query);
-    const listed = await read<typeof listOrganizations>(visit, 'list_organizations', page);
-    return html`${head('Organizations', 'Every organization of this box, with its size and last use.')}
-    ${lineTable(visit, listed?.organizations ?? [])} ${nextPage(`${visit.base}/organizations`, listed?.nextCursor)}`;
+    const listed = await readOperation<typeof listOrganizations>(visit, 'list_organizations', page);
+    return html`${pageHead('Organizations', 'All organizations of this server, with size and last use.')}
+    ${organizationTable(visit, listed?.organizations ?? [])}
+    ${nextPage(`${visit.base}/organizations`, listed?.nextCursor)}`;
   },
 };
 
-function lineTable(visit: Visit, all: readonly Line[]): Part {
+function organizationTable(visit: Visit, all: readonly OrganizationRow[]): HtmlPart {
   return table(
     'Organizations',
-    ['Name', 'State', 'Size', 'Last used', ''],
+    ['Name', 'Status', 'Size', 'Last used', ''],
     all.map((one) => [
-      [one.name, html` <span class="soft"><code>${one.id}</code> since ${day(one.createdAt)}</span>`],
+      [one.name, html` <span class="soft"><code>${one.id}</code> since ${dateOnly(one.createdAt)}</span>`],
       state(one),
       size(one),
-      one.lastUsedAt === null ? html`<span>never</span>` : day(one.lastUsedAt),
-      one.origin !== 'operator' && can(visit, 'freeze_organization') && steer(visit, one),
+      one.lastUsedAt === null ? html`<span>Never</span>` : dateOnly(one.lastUsedAt),
+      one.origin !== 'operator' && isAllowed(visit, 'freeze_organization') && organizationButtons(visit, one),
     ]),
   );
 }
 
-function size({ domains, mailboxes, usedBytes }: Line): Part {
+function size({ domains, mailboxes, usedBytes }: OrganizationRow): HtmlPart {
   const counted = (count: number, name: string, more: string): string => `${count} ${count === 1 ? name : more}`;
   const what = `${counted(domains, 'domain', 'domains')}, ${counted(mailboxes, 'mailbox', 'mailboxes')}`;
   return [what, html` <span class="soft">${bytes(usedBytes)}</span>`];
 }
 
-function state({ frozen, claimed, origin }: Line): Part {
-  if (frozen) return tag('frozen', 'bad');
-  if (origin === 'operator') return tag('runs this box', 'ok');
-  return claimed ? tag('claimed', 'ok') : tag(origin === 'own' ? 'an agent’s own' : 'not claimed', 'warn');
+function state({ frozen, claimed, origin }: OrganizationRow): HtmlPart {
+  if (frozen) return tag('Frozen', 'bad');
+  if (origin === 'operator') return tag('Operator', 'ok');
+  return claimed ? tag('Claimed', 'ok') : tag(origin === 'own' ? 'Agent-owned' : 'Unclaimed', 'warn');
 }
 
-function steer(visit: Visit, one: Line): Part {
+function organizationButtons(visit: Visit, one: OrganizationRow): HtmlPart {
   const { id, name, frozen } = one;
   const values = { organization: id };
   const freeze = {
     label: 'Freeze',
-    question: `Tokens, sign-ins and mail logins of ${name} are refused until you unfreeze it. Mail for it is still taken in.`,
-    yes: 'Freeze it',
+    question: `Tokens, sign-ins and mail logins of ${name} are refused until you unfreeze it. It still receives mail.`,
+    yes: 'Freeze',
     values,
   };
-  return acts(
-    frozen ? press(visit, 'unfreeze', 'Unfreeze', values) : sure(visit, 'freeze', freeze),
-    can(visit, 'remove_organization') && removing(visit, one),
+  return buttonRow(
+    frozen ? actionButton(visit, 'unfreeze', 'Unfreeze', values) : confirmedAction(visit, 'freeze', freeze),
+    isAllowed(visit, 'remove_organization') && deleteForm(visit, one),
   );
 }
 
-function removing(visit: Visit, { id, name, slug }: Line): Part {
-  const confirm = { name: 'confirm', id: `confirm-${id}`, label: `Its slug, ${slug}, to be sure`, autocomplete: 'off' };
-  return sure(visit, 'remove', {
-    label: 'Remove',
-    question: `${name} is gone with all mail, domains and tokens. There is no undo.`,
-    yes: 'Remove it for good',
+function deleteForm(visit: Visit, { id, name, slug }: OrganizationRow): HtmlPart {
+  const confirm = {
+    name: 'confirm',
+    id: `confirm-${id}`,
+    label: `Enter its slug, ${slug}, to confirm`,
+    autocomplete: 'off',
+  };
+  return confirmedAction(visit, 'remove', {
+    label: 'Delete',
+    question: `Deletes ${name} with all mail, domains and tokens. This cannot be undone.`,
+    yes: 'Delete',
     values: { organization: id },
     body: field(confirm),
   });

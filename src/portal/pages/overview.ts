@@ -3,88 +3,101 @@ import type { listEmails } from '../../operations/mailboxes/list.ts';
 import type { listQueueItems } from '../../operations/queue/list.ts';
 import type { listEmailForwarders } from '../../operations/sending/forwarders.ts';
 import type { listServicesOf } from '../../operations/services/services.ts';
-import { pendingProposals } from '../../agents/proposal-queries.ts';
-import { type Html, html, type Part } from '../html.ts';
+import { OPERATOR } from '../../../mail/store/account/account.ts';
+import { countPendingProposals } from '../../agents/proposal-queries.ts';
+import { type Html, html, type HtmlPart } from '../html.ts';
 import type { Page } from '../page.ts';
-import { address, empty, head, table } from '../parts.ts';
-import { can, read, type Visit } from '../visit.ts';
-import { tripped } from './canaries.ts';
-import { eventTable, newest } from './audit.ts';
+import { address, emptyState, pageHead, table } from '../components.ts';
+import { isAllowed, readOperation, type Visit } from '../visit.ts';
+import { canaryAlerts } from './canaries.ts';
+import { eventTable, recentEvents } from './audit.ts';
 import { domainTable } from './domains.ts';
 import { mailboxTable } from './mailboxes.ts';
 import { serviceTable } from './services.ts';
 
 const FEW = { limit: 6 };
 
-/** The organization at a glance: what there is, what waits, what happened last. */
+/** Overview of the organization: resources, pending items and recent activity. */
 export const overview: Page = {
   path: '',
   name: 'Overview',
   menu: 'Mail',
   needs: 'list_emails',
-  done: {
-    claimed: 'The organization is yours. Look through it below; the audit log says what was done before you came.',
-    proven:
-      'Your address is proved: what owners are told comes to it, and a forgotten password can be replaced by mail.',
-    joined: 'Welcome: you belong to this organization now.',
+  notices: {
+    claimed: 'Organization claimed. Review it below; the audit log lists earlier changes.',
+    proven: 'Address verified. You now receive owner notices and can reset your password by email.',
+    joined: 'Welcome. You joined this organization.',
   },
-  acts: {},
+  actions: {},
   async show(visit) {
-    return html`${head(visit.membership.name)} ${noPassword(visit)} ${unproven(visit)} ${await tripped(visit)}
-    ${await proposed(visit)} ${await waiting(visit)} ${await domains(visit)} ${await mailboxes(visit)}
-    ${await services(visit)} ${await forwards(visit)} ${await activity(visit)}`;
+    return html`${pageHead(visit.membership.name)} ${noPassword(visit)} ${unproven(visit)} ${closed(visit)}
+    ${await canaryAlerts(visit)} ${await proposed(visit)} ${await waiting(visit)} ${await domains(visit)}
+    ${await mailboxes(visit)} ${await services(visit)} ${await forwards(visit)} ${await activity(visit)}`;
   },
 };
 
-/** Who came by a link that signs in once would not get in again. */
-function noPassword({ visitor: { person } }: Visit): Part {
+/** Warns visitors without a password: their sign-in link worked only once. */
+function noPassword({ visitor: { person } }: Visit): HtmlPart {
   return (
     person.password === null &&
     html`<div class="note">
-      <p><strong>You have no password yet.</strong> <a href="/account">Set one</a>, to sign in again without a link.</p>
+      <p><strong>You have no password.</strong> <a href="/account">Set one</a> to sign in without a link.</p>
     </div>`
   );
 }
 
-function unproven({ visitor: { person }, membership: { role } }: Visit): Part {
-  const owned =
-    role === 'owner' && 'you are told nothing of this organization by mail, not even what waits for you, and ';
+/** Informs the operator that nobody else can create an organization, and how to change that. */
+function closed({ context: { settings }, membership }: Visit): HtmlPart {
+  return (
+    membership.organization === OPERATOR &&
+    settings.bootstrap === 'off' &&
+    html`<div class="note">
+      <p>
+        <strong>Only you can create organizations on this server.</strong> Set <code>MAILSTEAD_BOOTSTRAP</code> to
+        <code>open</code> for anybody and their agents, or to <code>invite</code> for token holders.
+      </p>
+    </div>`
+  );
+}
+
+function unproven({ visitor: { person }, membership: { role } }: Visit): HtmlPart {
+  const owned = role === 'owner' && 'you receive no notices of this organization, including approval requests, and ';
   return (
     !person.addressProven &&
     html`<div class="note warn">
       <p>
-        <strong>${person.email} is not proved yet.</strong> Until it is, ${owned}a forgotten password cannot be replaced
-        by mail. <a href="/account">Prove it</a>
+        <strong>${person.email} is not verified.</strong> Until it is, ${owned}you cannot reset your password by email.
+        <a href="/account">Verify it</a>
       </p>
     </div>`
   );
 }
 
-async function proposed(visit: Visit): Promise<Part> {
-  const { world, membership } = visit;
-  if (!can(visit, 'decide_proposal')) return undefined;
-  const asked = { organization: membership.organization, now: world.clock() };
-  const count = await world.store.read(pendingProposals, asked);
+async function proposed(visit: Visit): Promise<HtmlPart> {
+  const { context, membership } = visit;
+  if (!isAllowed(visit, 'decide_proposal')) return undefined;
+  const input = { organization: membership.organization, now: context.clock() };
+  const count = await context.store.read(countPendingProposals, input);
   return (
     count > 0 &&
     html`<div class="note">
       <p>
-        ${count} ${count === 1 ? 'proposal of an agent waits' : 'proposals of agents wait'} for you.
-        <a href="${visit.base}/proposals">Look at what they ask for</a>
+        ${count} ${count === 1 ? 'proposal awaits' : 'proposals await'} your decision.
+        <a href="${visit.base}/proposals">Review</a>
       </p>
     </div>`
   );
 }
 
-async function waiting(visit: Visit): Promise<Part> {
-  const held = await read<typeof listQueueItems>(visit, 'list_queue', { state: 'held', limit: 25 });
+async function waiting(visit: Visit): Promise<HtmlPart> {
+  const held = await readOperation<typeof listQueueItems>(visit, 'list_queue', { state: 'held', limit: 25 });
   const count = held?.items.length ?? 0;
   const many = held?.nextCursor === null ? String(count) : `More than ${count}`;
   return (
     count > 0 &&
     html`<div class="note">
       <p>
-        ${many} ${count === 1 ? 'mail is' : 'mails are'} held back. <a href="${visit.base}/queue">Look at the queue</a>
+        ${many} ${count === 1 ? 'message is' : 'messages are'} held. <a href="${visit.base}/queue">View the queue</a>
       </p>
     </div>`
   );
@@ -100,43 +113,44 @@ function part(visit: Visit, name: string, path: string, body: Html): Html {
   </section>`;
 }
 
-async function domains(visit: Visit): Promise<Part> {
-  const listed = await read<typeof listEmailDomains>(visit, 'list_email_domains', FEW);
+async function domains(visit: Visit): Promise<HtmlPart> {
+  const listed = await readOperation<typeof listEmailDomains>(visit, 'list_email_domains', FEW);
   if (listed === undefined) return undefined;
-  const none = empty(
-    'No domain yet',
-    html`Every address lives on a domain of yours. <a href="${visit.base}/domains">Add the first one</a>.`,
+  const none = emptyState(
+    'No domains',
+    html`A mailbox needs a domain. <a href="${visit.base}/domains">Add a domain</a>.`,
   );
   return part(visit, 'Domains', '/domains', listed.domains.length === 0 ? none : domainTable(visit, listed.domains));
 }
 
-async function mailboxes(visit: Visit): Promise<Part> {
-  const listed = await read<typeof listEmails>(visit, 'list_emails', FEW);
+async function mailboxes(visit: Visit): Promise<HtmlPart> {
+  const listed = await readOperation<typeof listEmails>(visit, 'list_emails', FEW);
   if (listed === undefined) return undefined;
-  const make = html`<a href="${visit.base}/mailboxes">Make the first one</a>.`;
-  const none = empty('No mailbox yet', visit.caller.mailboxes === null ? make : 'An administrator gives you yours.');
+  const make = html`<a href="${visit.base}/mailboxes">Create a mailbox</a>.`;
+  const none = emptyState(
+    'No mailboxes',
+    visit.caller.mailboxes === null ? make : 'Ask an administrator for a mailbox.',
+  );
   const body = listed.mailboxes.length === 0 ? none : html`${mailboxTable(visit, listed.mailboxes)}`;
   return part(visit, 'Mailboxes', '/mailboxes', body);
 }
 
-async function services(visit: Visit): Promise<Part> {
-  const listed = await read<typeof listServicesOf>(visit, 'list_services', FEW);
+async function services(visit: Visit): Promise<HtmlPart> {
+  const listed = await readOperation<typeof listServicesOf>(visit, 'list_services', FEW);
   if (listed === undefined || listed.services.length === 0) return undefined;
   return part(visit, 'Services', '/services', html`${serviceTable(visit, listed.services)}`);
 }
 
-async function forwards(visit: Visit): Promise<Part> {
-  const listed = await read<typeof listEmailForwarders>(visit, 'list_email_forwarders', FEW);
+async function forwards(visit: Visit): Promise<HtmlPart> {
+  const listed = await readOperation<typeof listEmailForwarders>(visit, 'list_email_forwarders', FEW);
   if (listed === undefined || listed.forwarders.length === 0) return undefined;
   const rows = listed.forwarders.map((one) => [address(one.sourceAddress), address(one.destinationAddress)]);
-  return part(visit, 'Forwarding', '/forwarding', table('Forwards', ['Mail for', 'Goes to'], rows));
+  return part(visit, 'Forwarding', '/forwarding', table('Forwards', ['Address', 'Destination'], rows));
 }
 
-async function activity(visit: Visit): Promise<Part> {
-  const events = await newest(visit);
+async function activity(visit: Visit): Promise<HtmlPart> {
+  const events = await recentEvents(visit);
   return (
-    events !== undefined &&
-    events.length > 0 &&
-    part(visit, 'What happened last', '/audit', html`${eventTable(events)}`)
+    events !== undefined && events.length > 0 && part(visit, 'Recent activity', '/audit', html`${eventTable(events)}`)
   );
 }

@@ -1,57 +1,77 @@
-import { pendingProposals } from '../../agents/proposal-queries.ts';
+import { countPendingProposals } from '../../agents/proposal-queries.ts';
 import type { decideProposalOf, listProposals } from '../../operations/policies/proposals.ts';
-import { html, type Html, type Part } from '../html.ts';
-import { type Acted, acting, type Page, press, sure } from '../page.ts';
-import { acts, cursorOf, empty, facts, head, moment, nextPage, secret, table, tag, theirs } from '../parts.ts';
-import { type Answer, can, read, type Visit } from '../visit.ts';
+import { html, type Html, type HtmlPart } from '../html.ts';
+import { type ActionResult, operationAction, type Page, actionButton, confirmedAction } from '../page.ts';
+import {
+  buttonRow,
+  cursorOf,
+  emptyState,
+  descriptionList,
+  pageHead,
+  timestamp,
+  nextPage,
+  secret,
+  table,
+  tag,
+  quotedText,
+} from '../components.ts';
+import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
-type Proposal = Answer<typeof listProposals>['proposals'][number];
+type Proposal = OutputOf<typeof listProposals>['proposals'][number];
 
-/** What agents asked for that outlives them, and what became of it. */
+/** Changes that agents requested and a person must approve. */
 export const proposals: Page = {
   path: '/proposals',
   name: 'Proposals',
   menu: 'Programs',
   needs: 'decide_proposal',
   notForMembers: true,
-  done: {
-    accepted: 'It is done, as the agent asked for it.',
-    failed: 'It could not be done: the list below says why.',
-    refused: 'It was refused. Nothing was done.',
+  notices: {
+    accepted: 'Proposal accepted and executed.',
+    failed: 'Proposal accepted, but it failed. See the list below.',
+    refused: 'Proposal rejected. No changes made.',
   },
-  acts: { accept: deciding(true), refuse: deciding(false) },
-  count: ({ world, membership }) =>
-    world.store.read(pendingProposals, { organization: membership.organization, now: world.clock() }),
+  actions: { accept: deciding(true), refuse: deciding(false) },
+  count: ({ context, membership }) =>
+    context.store.read(countPendingProposals, { organization: membership.organization, now: context.clock() }),
   async show(visit, state) {
-    const listed = await read<typeof listProposals>(visit, 'list_proposals', { ...cursorOf(state.query), limit: 50 });
+    const listed = await readOperation<typeof listProposals>(visit, 'list_proposals', {
+      ...cursorOf(state.query),
+      limit: 50,
+    });
     const all = listed?.proposals ?? [];
     const pending = all.filter((one) => one.state === 'pending');
     const past = all.filter((one) => one.state !== 'pending');
     const about =
-      'Changes that agents under a policy asked for and that would outlive them: forwards, webhooks, keys, passwords and their own policy. Nothing of it holds until you accept it.';
-    return html`${head('Proposals', about)} ${pending.length === 0 && NONE} ${pending.map((one) => waiting(visit, one))}
-    ${past.length > 0 && decided(past)} ${nextPage(`${visit.base}/proposals`, listed?.nextCursor)}`;
+      'Changes requested by governed agents that outlast their session: forwards, webhooks, keys, passwords and their own policy. They take effect only when you accept them.';
+    return html`${pageHead('Proposals', about)} ${pending.length === 0 && NONE}
+    ${pending.map((one) => waiting(visit, one))} ${past.length > 0 && decided(past)}
+    ${nextPage(`${visit.base}/proposals`, listed?.nextCursor)}`;
   },
 };
 
-const NONE = empty('Nothing waits for you', 'What an agent may not decide for itself stands here.');
+const NONE = emptyState('No pending proposals', 'Changes that need your decision are listed here.');
 
 function deciding(accept: boolean) {
-  return acting(
+  return operationAction(
     'decide_proposal',
+    (result) => resultOf(result as OutputOf<typeof decideProposalOf>),
     (fields) => ({ proposalId: fields.text('proposalId'), accept }),
-    (result) => said(result as Answer<typeof decideProposalOf>),
   );
 }
 
-/** A secret that came of it is shown to who accepted: the agent is not given it. */
-function said({ state, outcome, result }: Answer<typeof decideProposalOf>): Exclude<Acted, { kind: 'refused' }> {
-  if (state === 'refused') return { kind: 'done', said: 'refused' };
-  if (outcome !== 'done') return { kind: 'done', said: 'failed' };
+/** Shows a resulting secret to the approver only, never to the agent. */
+function resultOf({
+  state,
+  outcome,
+  result,
+}: OutputOf<typeof decideProposalOf>): Exclude<ActionResult, { kind: 'refused' }> {
+  if (state === 'refused') return { kind: 'done', notice: 'refused' };
+  if (outcome !== 'done') return { kind: 'done', notice: 'failed' };
   const rows = secretsIn(result ?? {});
-  if (rows.length === 0) return { kind: 'done', said: 'accepted' };
-  const about = 'It is shown this once, and the agent has not seen it. Hand it over only where it is needed.';
-  return { kind: 'shown', panel: secret('It is done', rows, about) };
+  if (rows.length === 0) return { kind: 'done', notice: 'accepted' };
+  const about = 'Shown only once. The agent cannot see it.';
+  return { kind: 'shown', panel: secret('Proposal executed', rows, about) };
 }
 
 const SECRETS: Readonly<Record<string, string>> = {
@@ -64,7 +84,7 @@ function secretsIn(result: Readonly<Record<string, unknown>>): [string, string][
   return Object.entries(result).flatMap(([name, value]): [string, string][] => {
     const label = SECRETS[name];
     if (label !== undefined && typeof value === 'string') return [[label, value]];
-    // A connection profile has it in each of its servers.
+    // A connection profile has the password in each server entry.
     return name === 'imap' && typeof value === 'object' && value !== null ? secretsIn({ ...value }) : [];
   });
 }
@@ -74,10 +94,10 @@ function waiting(visit: Visit, one: Proposal): Html {
   const values = { proposalId };
   return html`<section id="${proposalId}">
     <h2>${title}</h2>
-    ${facts([
-      ['Asked for by', [theirs(tokenName), html` <span class="soft"><code>${tokenId}</code></span>`]],
-      ['When', [moment(one.createdAt), '; open until ', moment(one.expiresAt)]],
-      ...Object.entries(one.arguments).map(([name, value]) => [words(name), theirs(value)] as const),
+    ${descriptionList([
+      ['Requested by', [quotedText(tokenName), html` <span class="soft"><code>${tokenId}</code></span>`]],
+      ['Requested', [timestamp(one.createdAt), ', expires ', timestamp(one.expiresAt)]],
+      ...Object.entries(one.arguments).map(([name, value]) => [words(name), quotedText(value)] as const),
     ])}
     ${
       changes.length > 0 &&
@@ -86,16 +106,16 @@ function waiting(visit: Visit, one: Proposal): Html {
       </ul>`
     }
     ${
-      can(visit, 'decide_proposal') &&
-      acts(
-        sure(visit, 'accept', {
+      isAllowed(visit, 'decide_proposal') &&
+      buttonRow(
+        confirmedAction(visit, 'accept', {
           label: 'Accept',
-          question: 'Exactly this is done now, with the rights that the agent’s token has.',
-          yes: 'Accept it',
+          question: 'Executes exactly this change with the permissions of the agent’s token.',
+          yes: 'Accept',
           values,
           calm: true,
         }),
-        press(visit, 'refuse', 'Refuse', values, 'quiet'),
+        actionButton(visit, 'refuse', 'Reject', values, 'quiet'),
       )
     }
   </section>`;
@@ -108,27 +128,27 @@ function words(name: string): string {
 
 const LOOKS = { accepted: 'ok', refused: 'bad', replaced: '', expired: 'warn', pending: '' } as const;
 
-function decided(all: readonly Proposal[]): Part {
+function decided(all: readonly Proposal[]): HtmlPart {
   return html`<section>
     <h2>Decided</h2>
     ${table(
       'Decided proposals',
-      ['What', 'Asked for by', 'Decided', 'When'],
+      ['Change', 'Requested by', 'Decision', 'Time'],
       all.map((one) => [
         one.title,
-        theirs(one.tokenName),
+        quotedText(one.tokenName),
         [
           tag(one.state, one.message === undefined ? LOOKS[one.state] : 'warn'),
-          html` <span class="soft">${one.decidedBy}${became(one)}</span>`,
+          html` <span class="soft">${one.decidedBy}${outcomeText(one)}</span>`,
         ],
-        moment(one.decidedAt ?? one.expiresAt),
+        timestamp(one.decidedAt ?? one.expiresAt),
       ]),
     )}
   </section>`;
 }
 
-function became({ state, outcome, message }: Proposal): string {
+function outcomeText({ state, outcome, message }: Proposal): string {
   if (message !== undefined) return `. ${message}`;
-  if (state === 'accepted' && outcome === null) return ', being done';
-  return outcome === null || outcome === 'done' ? '' : `, not done: ${outcome}`;
+  if (state === 'accepted' && outcome === null) return ', in progress';
+  return outcome === null || outcome === 'done' ? '' : `, failed: ${outcome}`;
 }

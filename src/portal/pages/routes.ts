@@ -1,11 +1,11 @@
 import type { listRoutes } from '../../operations/queue/routes.ts';
-import { type Field, field, type Filled, select } from '../forms.ts';
-import { html, type Part } from '../html.ts';
-import { acting, filledFor, type Page, sheet, type State, sure } from '../page.ts';
-import { empty, head, table, tag } from '../parts.ts';
-import { type Answer, can, read, type Visit } from '../visit.ts';
+import { type FormField, field, type FormState, select } from '../forms.ts';
+import { html, type HtmlPart } from '../html.ts';
+import { operationAction, formStateFor, type Page, actionForm, type PageState, confirmedAction } from '../page.ts';
+import { emptyState, pageHead, table, tag } from '../components.ts';
+import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
-type Listed = Answer<typeof listRoutes>;
+type Listed = OutputOf<typeof listRoutes>;
 type Route = Listed['routes'][number];
 
 export const routes: Page = {
@@ -13,53 +13,45 @@ export const routes: Page = {
   name: 'Routes',
   menu: 'Mail',
   needs: 'list_outbound_routes',
-  done: {
-    set: 'The route is there. Waiting mail follows it.',
-    removed: 'The route and its password are removed. Mail goes as the others say.',
+  notices: {
+    set: 'Route saved. Queued mail uses it.',
+    removed: 'Route and its password deleted. Mail uses the other routes.',
   },
-  acts: {
-    set: acting(
-      'set_outbound_route',
-      (fields) => ({
-        receiverDomain: fields.line('receiverDomain'),
-        senderDomain: fields.line('senderDomain'),
-        use: fields.line('use'),
-        host: fields.line('host'),
-        port: fields.line('port'),
-        tls: fields.line('tls'),
-        certificate: fields.line('certificate'),
-        username: fields.line('username'),
-        password: fields.text('password') || undefined,
-      }),
-      () => ({ kind: 'done', said: 'set' }),
-    ),
-    remove: acting(
-      'remove_outbound_route',
-      (fields) => ({ routeId: fields.text('routeId') }),
-      () => ({ kind: 'done', said: 'removed' }),
-    ),
+  actions: {
+    set: operationAction('set_outbound_route', 'set', (fields) => ({
+      receiverDomain: fields.line('receiverDomain'),
+      senderDomain: fields.line('senderDomain'),
+      use: fields.line('use'),
+      host: fields.line('host'),
+      port: fields.line('port'),
+      tls: fields.line('tls'),
+      certificate: fields.line('certificate'),
+      username: fields.line('username'),
+      password: fields.text('password') || undefined,
+    })),
+    remove: operationAction('remove_outbound_route', 'removed', ['routeId']),
   },
   async show(visit, state) {
-    const listed = await read<typeof listRoutes>(visit, 'list_outbound_routes', {});
+    const listed = await readOperation<typeof listRoutes>(visit, 'list_outbound_routes', {});
     if (listed === undefined) return undefined;
-    return html`${head('Routes', ['Mail leaves by these, the most specific first; the rest goes ', listed.otherwise, '.'])}
+    return html`${pageHead('Routes', ['Routes for outgoing mail; the most specific wins. Other mail: ', listed.otherwise, '.'])}
     ${listed.routes.length === 0 ? NONE : listOf(visit, listed.routes)}
-    ${can(visit, 'set_outbound_route') && form(visit, state)}`;
+    ${isAllowed(visit, 'set_outbound_route') && form(visit, state)}`;
   },
 };
 
-const NONE = empty('There are no routes', 'With one, mail leaves by another server, a smarthost: all of it, or some.');
+const NONE = emptyState('No routes', 'A route sends some or all mail through another server (smarthost).');
 
-function listOf(visit: Visit, all: readonly Route[]): Part {
+function listOf(visit: Visit, all: readonly Route[]): HtmlPart {
   return table(
     'Routes',
-    ['Mail', 'Way', 'Smarthost', 'Login', ''],
+    ['Mail', 'Route', 'Smarthost', 'Login', ''],
     all.map((one) => [
       whichMail(one),
       WAYS[one.use],
       one.host === null ? '' : html`<code>${one.host}:${one.port ?? ''}</code>${protection(one)}`,
-      [one.username ?? 'none', one.problem !== null && html` ${tag('refused', 'bad')} ${one.problem}`],
-      can(visit, 'remove_outbound_route') && removal(visit, one),
+      [one.username ?? 'None', one.problem !== null && html` ${tag('Rejected', 'bad')} ${one.problem}`],
+      isAllowed(visit, 'remove_outbound_route') && removal(visit, one),
     ]),
   );
 }
@@ -70,47 +62,47 @@ function whichMail({ receiverDomain, senderDomain }: Route): string {
 }
 
 const WAYS: Readonly<Record<Route['use'], string>> = {
-  always: 'by the smarthost',
-  failover: 'directly, and by the smarthost where a receiver refuses this box',
-  never: 'directly only',
+  always: 'smarthost',
+  failover: 'direct, smarthost if the recipient’s server refuses this one',
+  never: 'direct only',
 };
 
-function protection({ tls, certificate }: Route): Part {
+function protection({ tls, certificate }: Route): HtmlPart {
   const how = tls === 'implicit' ? 'TLS' : 'STARTTLS';
   return html`<br /><span class="small soft">${how}${certificate === 'any' && ', any certificate'}</span>`;
 }
 
-function removal(visit: Visit, one: Route): Part {
-  return sure(visit, 'remove', {
-    label: 'Remove',
-    question: `The route for ${whichMail(one) === 'all' ? 'all mail' : `mail ${whichMail(one)}`} and its password are gone; what waits goes as the other routes say.`,
-    yes: 'Remove it',
+function removal(visit: Visit, one: Route): HtmlPart {
+  return confirmedAction(visit, 'remove', {
+    label: 'Delete',
+    question: `Deletes the route for ${whichMail(one) === 'all' ? 'all mail' : `mail ${whichMail(one)}`} and its password. Queued mail uses the other routes.`,
+    yes: 'Delete',
     values: { routeId: one.routeId },
   });
 }
 
-function form(visit: Visit, state: State): Part {
-  const filled = filledFor(state, 'set');
+function form(visit: Visit, state: PageState): HtmlPart {
+  const formState = formStateFor(state, 'set');
   return html`<section>
-    <h2>Set a route</h2>
-    <p>It replaces the one that there is for the same mail. With no domain it is for all mail.</p>
-    ${sheet(visit, 'set', 'Set it', [
-      FIELDS.mail.map((one) => field(one, filled)),
-      use(filled),
-      FIELDS.server.map((one) => field(one, filled)),
-      encryption(filled),
-      FIELDS.login.map((one) => field(one, filled)),
+    <h2>Add a route</h2>
+    <p>Replaces an existing route for the same mail. Without a domain it applies to all mail.</p>
+    ${actionForm(visit, 'set', 'Save route', [
+      FIELDS.mail.map((one) => field(one, formState)),
+      use(formState),
+      FIELDS.server.map((one) => field(one, formState)),
+      encryption(formState),
+      FIELDS.login.map((one) => field(one, formState)),
     ])}
   </section>`;
 }
 
 const FIELDS = {
   mail: [
-    { name: 'receiverDomain', label: 'Mail to the domain', optional: true, placeholder: 'elsewhere.example' },
-    { name: 'senderDomain', label: 'Mail from the domain', optional: true, hint: 'One of this organization.' },
+    { name: 'receiverDomain', label: 'Recipient domain', optional: true, placeholder: 'elsewhere.example' },
+    { name: 'senderDomain', label: 'Sender domain', optional: true, hint: 'One of this organization.' },
   ],
   server: [
-    { name: 'host', label: 'Smarthost', optional: true, hint: 'Left out only where mail goes directly.' },
+    { name: 'host', label: 'Smarthost', optional: true, hint: 'Required unless the route is direct only.' },
     { name: 'port', label: 'Port', value: '587' },
   ],
   login: [
@@ -121,28 +113,28 @@ const FIELDS = {
       type: 'password',
       optional: true,
       autocomplete: 'new-password',
-      hint: 'Sent over TLS only, kept sealed, and never shown again.',
+      hint: 'Sent over TLS only, stored encrypted, never shown again.',
     },
   ],
-} as const satisfies Record<string, readonly Field[]>;
+} as const satisfies Record<string, readonly FormField[]>;
 
-function use(filled: Filled): Part {
+function use(formState: FormState): HtmlPart {
   const choices = (['always', 'failover', 'never'] as const).map((value) => ({ value, label: WAYS[value] }));
-  return select({ name: 'use', label: 'It leaves', choices }, filled);
+  return select({ name: 'use', label: 'Route', choices }, formState);
 }
 
-function encryption(filled: Filled): Part {
+function encryption(formState: FormState): HtmlPart {
   const tls = [
-    { value: '', label: 'as the port says: TLS on 465, else STARTTLS' },
+    { value: '', label: 'Automatic: TLS on 465, else STARTTLS' },
     { value: 'starttls', label: 'STARTTLS' },
-    { value: 'implicit', label: 'TLS from the start' },
+    { value: 'implicit', label: 'Implicit TLS' },
   ];
   const certificate = [
-    { value: 'verified', label: 'must be good for the name' },
-    { value: 'any', label: 'may be any' },
+    { value: 'verified', label: 'Verified' },
+    { value: 'any', label: 'Any (not verified)' },
   ];
   return [
-    select({ name: 'tls', label: 'Encryption', choices: tls }, filled),
-    select({ name: 'certificate', label: 'Its certificate', choices: certificate }, filled),
+    select({ name: 'tls', label: 'Encryption', choices: tls }, formState),
+    select({ name: 'certificate', label: 'Certificate', choices: certificate }, formState),
   ];
 }

@@ -1,72 +1,200 @@
 import type { listServicesOf, makeService } from '../../operations/services/services.ts';
-import type { listProjects } from '../../operations/organization/projects.ts';
+import type { listProjects } from '../../operations/organization/organization.ts';
 import { field, select } from '../forms.ts';
-import { html, type Part } from '../html.ts';
-import { acting, filledFor, type Page, sheet, type State } from '../page.ts';
-import { cursorOf, day, empty, head, nextPage, table, tag } from '../parts.ts';
-import { type Answer, can, read, type Visit } from '../visit.ts';
+import { html, type HtmlPart } from '../html.ts';
+import {
+  operationAction,
+  formStateFor,
+  type Page,
+  actionForm,
+  type PageState,
+  type Params,
+  actionButton,
+  confirmedAction,
+} from '../page.ts';
+import {
+  cursorOf,
+  dateOnly,
+  emptyState,
+  pageHead,
+  nextPage,
+  table,
+  tag,
+  backLink,
+  descriptionList,
+  timestamp,
+} from '../components.ts';
+import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
+import type { listDeployments, readLogs } from '../../operations/services/history.ts';
 
-type Service = Answer<typeof listServicesOf>['services'][number];
+type ServiceRow = OutputOf<typeof listServicesOf>['services'][number];
 
 export const services: Page = {
   path: '/services',
   name: 'Services',
   menu: 'Programs',
   needs: 'list_services',
-  done: { deleted: 'The service is deleted.' },
-  acts: {
-    create: acting(
+  notices: { deleted: 'Service deleted.' },
+  actions: {
+    create: operationAction(
       'create_service',
-      (fields) => ({ name: fields.line('name') ?? '', projectId: fields.line('projectId') }),
       (result, visit) => {
-        const { service } = result as Answer<typeof makeService>;
-        return { kind: 'done', said: 'created', to: `${visit.base}/services/${service.id}` };
+        const { service } = result as OutputOf<typeof makeService>;
+        return { kind: 'done', notice: 'created', to: `${visit.base}/services/${service.id}` };
       },
+      (fields) => ({ name: fields.line('name') ?? '', projectId: fields.line('projectId') }),
     ),
   },
   async show(visit, state) {
     const page = cursorOf(state.query);
-    const listed = await read<typeof listServicesOf>(visit, 'list_services', page);
+    const listed = await readOperation<typeof listServicesOf>(visit, 'list_services', page);
     const all = listed?.services ?? [];
-    return html`${head('Services', 'Apps on this box that are given an environment: EMAIL_* variables, and your own.')}
+    return html`${pageHead('Services', 'Apps on this server that receive EMAIL_* variables and your own variables.')}
     ${all.length === 0 ? NONE : serviceTable(visit, all)} ${nextPage(`${visit.base}/services`, listed?.nextCursor)}
-    ${can(visit, 'create_service') && (await createForm(visit, state))}`;
+    ${isAllowed(visit, 'create_service') && (await createForm(visit, state))}`;
   },
 };
 
-const NONE = empty(
-  'No service yet',
-  'Create one for each app, then attach a mailbox to it on the page of the mailbox.',
-);
+const NONE = emptyState('No services', 'Create one for each app, then attach a mailbox on the page of the mailbox.');
 
-export function serviceTable({ base }: Visit, all: readonly Service[]): Part {
+export function serviceTable({ base }: Visit, all: readonly ServiceRow[]): HtmlPart {
   return table(
     'Services',
-    ['Name', 'Revision', 'Run by', 'Since'],
+    ['Name', 'Revision', 'Run by', 'Created'],
     all.map(({ id, name, revision, control, createdAt }) => [
       html`<a href="${base}/services/${id}">${name}</a>`,
-      revision === 0 ? tag('nothing deployed') : revision,
+      revision === 0 ? tag('Not deployed') : revision,
       CONTROLS[control],
-      day(createdAt),
+      dateOnly(createdAt),
     ]),
   );
 }
 
 export const CONTROLS = {
-  none: 'itself',
-  command: 'this server',
+  none: 'External',
+  command: 'This server',
   systemd: 'systemd',
-  compose: 'docker compose',
+  compose: 'Docker Compose',
 } as const;
 
-async function createForm(visit: Visit, state: State): Promise<Part> {
-  const filled = filledFor(state, 'create');
-  const projects = (await read<typeof listProjects>(visit, 'list_projects', { limit: 100 }))?.projects ?? [];
+async function createForm(visit: Visit, state: PageState): Promise<HtmlPart> {
+  const formState = formStateFor(state, 'create');
+  const projects = (await readOperation<typeof listProjects>(visit, 'list_projects', { limit: 100 }))?.projects ?? [];
   const choices = projects.map(({ id, name }) => ({ value: id, label: name }));
-  const body = html`${field({ name: 'name', label: 'Name', placeholder: 'shop' }, filled)}
-  ${choices.length > 1 && select({ name: 'projectId', label: 'Project', choices }, filled)}`;
+  const body = html`${field({ name: 'name', label: 'Name', placeholder: 'shop' }, formState)}
+  ${choices.length > 1 && select({ name: 'projectId', label: 'Project', choices }, formState)}`;
   return html`<section>
     <h2>Create a service</h2>
-    ${sheet(visit, 'create', 'Create it', body)}
+    ${actionForm(visit, 'create', 'Create service', body)}
+  </section>`;
+}
+
+type Deployment = OutputOf<typeof listDeployments>['deployments'][number];
+
+const which = (params: Params) => ({ serviceId: params['id'] });
+const controlResult = (result: Record<string, unknown>, success: string) =>
+  ({ kind: 'done', notice: result['state'] === 'failed' ? 'failed' : success }) as const;
+
+export const service: Page = {
+  path: '/services/:id',
+  name: 'Service',
+  menu: null,
+  needs: 'list_services',
+  notices: {
+    created: 'Service created. Attach a mailbox on the page of the mailbox, or deploy with a token.',
+    restarted: 'Service restarted.',
+    rolled: 'Rolled back to the earlier revision.',
+    failed: 'Service control failed. See the latest deployment below.',
+  },
+  actions: {
+    restart: operationAction(
+      'restart_service',
+      (result) => controlResult(result, 'restarted'),
+      (_fields, params) => which(params),
+    ),
+    rollback: operationAction(
+      'rollback_service',
+      (result) => controlResult(result, 'rolled'),
+      (fields, params) => ({ ...which(params), revision: fields.text('revision') }),
+    ),
+    remove: operationAction(
+      'delete_service',
+      (_result, visit) => ({
+        kind: 'done',
+        notice: 'deleted',
+        to: `${visit.base}/services`,
+      }),
+      (_fields, params) => which(params),
+    ),
+  },
+  async show(visit, { params }) {
+    const listed = await readOperation<typeof listServicesOf>(visit, 'list_services', { limit: 100 });
+    const found = listed?.services.find((one) => one.id === params['id']);
+    if (found === undefined) return undefined;
+    const restart =
+      isAllowed(visit, 'restart_service') && found.revision > 0 && actionButton(visit, 'restart', 'Restart', {}, '');
+    return html`${backLink(`${visit.base}/services`, 'Services')} ${pageHead(found.name, undefined, restart)}
+    ${descriptionList([
+      ['Revision', found.revision === 0 ? 'Not deployed' : found.revision],
+      ['Run by', CONTROLS[found.control]],
+      ['Environment', html`<code>${visit.context.baseUrl()}/api/services/${found.id}/env</code>`],
+    ])}
+    ${await deployments(visit, found)} ${await log(visit, found)}
+    ${isAllowed(visit, 'delete_service') && changes(visit, found)}`;
+  },
+};
+
+async function deployments(visit: Visit, { id }: ServiceRow): Promise<HtmlPart> {
+  const listed = await readOperation<typeof listDeployments>(visit, 'list_deployments', { serviceId: id });
+  if (listed === undefined) return undefined;
+  const none = emptyState('No deployments', 'Agents deploy with deploy_service. All revisions are listed here.');
+  return html`<section>
+    <h2>Deployments</h2>
+    ${listed.deployments.length === 0 ? none : deploymentTable(visit, listed.deployments, listed.current)}
+  </section>`;
+}
+
+const STATES = { running: 'ok', superseded: '', failed: 'bad' } as const;
+
+function deploymentTable(visit: Visit, all: readonly Deployment[], current: number): HtmlPart {
+  return table(
+    'Deployments',
+    ['Revision', 'Status', 'Actor', 'Time', ''],
+    all.map(({ revision, state, detail, createdBy, createdAt }) => [
+      revision,
+      [tag(state, STATES[state]), detail !== '' && html` <span class="soft">${detail}</span>`],
+      createdBy,
+      timestamp(createdAt),
+      revision !== current &&
+        isAllowed(visit, 'rollback_service') &&
+        confirmedAction(visit, 'rollback', {
+          label: 'Roll back',
+          question: `Revision ${revision} becomes current, and the service restarts.`,
+          yes: 'Roll back',
+          values: { revision: String(revision) },
+        }),
+    ]),
+  );
+}
+
+async function log(visit: Visit, { id }: ServiceRow): Promise<HtmlPart> {
+  const found = await readOperation<typeof readLogs>(visit, 'read_logs', { serviceId: id, limit: 100 });
+  if (found === undefined) return undefined;
+  const lines = found.untrusted.lines.map(({ at, text }) => `${at}  ${text}`).join('\n');
+  return html`<section>
+    <h2>Log</h2>
+    ${lines === '' ? html`<p class="soft">No output.</p>` : html`<pre class="copy" tabindex="0">${lines}</pre>`}
+  </section>`;
+}
+
+function changes(visit: Visit, { name }: ServiceRow): HtmlPart {
+  const remove = {
+    label: 'Delete service',
+    question: `Deletes ${name} with its revisions, environment file and log. Attached mailboxes stay.`,
+    yes: 'Delete',
+  };
+  return html`<section>
+    <h2>Changes</h2>
+    ${confirmedAction(visit, 'remove', remove)}
   </section>`;
 }

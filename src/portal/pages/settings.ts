@@ -1,140 +1,137 @@
 import type { getDeployGateStatus } from '../../operations/accounts/gate.ts';
-import type { getOrganization } from '../../operations/organization/organization.ts';
-import type { listProjects } from '../../operations/organization/projects.ts';
+import type { getOrganization, listProjects } from '../../operations/organization/organization.ts';
 import type { getMailPolicy } from '../../operations/sending/mail-policy.ts';
-import { checks, field, select } from '../forms.ts';
-import { html, type Part } from '../html.ts';
-import { acting, filledFor, more, type Page, sheet, type State } from '../page.ts';
-import { day, facts, head, moment, table, tag } from '../parts.ts';
-import { type Answer, can, read, type Visit } from '../visit.ts';
+import { checkboxes, field, select } from '../forms.ts';
+import { html, type HtmlPart } from '../html.ts';
+import { operationAction, formStateFor, collapsedForm, type Page, actionForm, type PageState } from '../page.ts';
+import { dateOnly, descriptionList, pageHead, timestamp, table, tag } from '../components.ts';
+import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
-type Whole = Answer<typeof getOrganization>['organization'];
+type OrganizationDetails = OutputOf<typeof getOrganization>['organization'];
 
 export const settings: Page = {
   path: '/settings',
   name: 'Settings',
   menu: 'Organization',
   needs: 'update_organization',
-  done: {
-    renamed: 'The new name is saved.',
-    project: 'The project is there.',
-    mail: 'What you want done with mail from outside is saved.',
+  notices: {
+    renamed: 'Name saved.',
+    project: 'Project created.',
+    mail: 'Inbound mail settings saved.',
   },
-  acts: {
-    rename: acting(
-      'update_organization',
-      (fields) => ({ name: fields.line('name') ?? '' }),
-      () => ({ kind: 'done', said: 'renamed' }),
-    ),
-    mail: acting(
-      'update_mail_policy',
-      (fields) => ({ dmarc: fields.text('dmarc'), keepRejects: fields.text('keepRejects') === 'true' }),
-      () => ({ kind: 'done', said: 'mail' }),
-    ),
-    project: acting(
-      'create_project',
-      (fields) => ({ name: fields.line('name') ?? '' }),
-      () => ({ kind: 'done', said: 'project' }),
-    ),
+  actions: {
+    rename: operationAction('update_organization', 'renamed', (fields) => ({ name: fields.line('name') ?? '' })),
+    mail: operationAction('update_mail_policy', 'mail', (fields) => ({
+      dmarc: fields.text('dmarc'),
+      keepRejects: fields.text('keepRejects') === 'true',
+    })),
+    project: operationAction('create_project', 'project', (fields) => ({ name: fields.line('name') ?? '' })),
   },
   async show(visit, state) {
-    const found = await read<typeof getOrganization>(visit, 'get_organization', {});
+    const found = await readOperation<typeof getOrganization>(visit, 'get_organization', {});
     if (found === undefined) return undefined;
-    return html`${head('Settings')} ${about(found.organization)} ${rename(visit, state, found.organization)}
+    return html`${pageHead('Settings')} ${about(found.organization)} ${rename(visit, state, found.organization)}
     ${await mail(visit, state)} ${await projects(visit, state)} ${await gate(visit)}`;
   },
 };
 
-const ORIGINS: Readonly<Record<Whole['origin'], string>> = {
+const ORIGINS: Readonly<Record<OrganizationDetails['origin'], string>> = {
   operator: 'with this server',
-  claim: 'for its owner, by an agent or program',
-  own: 'by an agent, for itself',
+  claim: 'by an agent or program for its owner',
+  own: 'by an agent for itself',
 };
 
-function about({ id, slug, origin, createdAt, claimedAt }: Whole): Part {
-  return facts([
-    ['Id', html`<code>${id}</code>`],
+function about({ id, slug, origin, createdAt, claimedAt }: OrganizationDetails): HtmlPart {
+  return descriptionList([
+    ['ID', html`<code>${id}</code>`],
     ['Slug', html`<code>${slug}</code>`],
-    ['Made', [moment(createdAt), ', ', ORIGINS[origin]]],
-    ['Claimed', claimedAt === null ? 'not yet' : moment(claimedAt)],
+    ['Created', [timestamp(createdAt), ', ', ORIGINS[origin]]],
+    ['Claimed', claimedAt === null ? 'No' : timestamp(claimedAt)],
   ]);
 }
 
-function rename(visit: Visit, state: State, { name }: Whole): Part {
-  const one = { name: 'name', id: 'organization-name', label: 'Name of the organization', value: name };
+function rename(visit: Visit, state: PageState, { name }: OrganizationDetails): HtmlPart {
+  const one = { name: 'name', id: 'organization-name', label: 'Organization name', value: name };
   return html`<section>
     <h2>Name</h2>
-    ${sheet(visit, 'rename', 'Save the name', field(one, filledFor(state, 'rename')))}
+    ${actionForm(visit, 'rename', 'Save name', field(one, formStateFor(state, 'rename')))}
   </section>`;
 }
 
 const HANDLING = [
-  { value: 'follow', label: 'do what that domain asks: refuse it, or put it into Junk' },
-  { value: 'junk', label: 'put it into Junk' },
-  { value: 'mark', label: 'deliver it, and say so' },
+  { value: 'follow', label: 'Follow the domain’s policy: reject it, or move it to Junk' },
+  { value: 'junk', label: 'Move it to Junk' },
+  { value: 'mark', label: 'Deliver it with a mark' },
 ];
 
-async function mail(visit: Visit, state: State): Promise<Part> {
-  if (!can(visit, 'update_mail_policy')) return undefined;
-  const policy = await read<typeof getMailPolicy>(visit, 'get_mail_policy', {});
+async function mail(visit: Visit, state: PageState): Promise<HtmlPart> {
+  if (!isAllowed(visit, 'update_mail_policy')) return undefined;
+  const policy = await readOperation<typeof getMailPolicy>(visit, 'get_mail_policy', {});
   if (policy === undefined) return undefined;
-  const filled = filledFor(state, 'mail');
-  const kept = { value: 'true', label: 'Keep refused mail for 7 days, in the mailbox Rejects' };
+  const formState = formStateFor(state, 'mail');
+  const kept = { value: 'true', label: 'Keep rejected mail for 7 days in the folder Rejects' };
   const ticked = policy.keepRejects ? ['true'] : [];
   return html`<section>
-    <h2>Mail from outside</h2>
-    ${sheet(
+    <h2>Inbound mail</h2>
+    ${actionForm(
       visit,
       'mail',
-      'Save it',
+      'Save',
       html`${select(
         {
           name: 'dmarc',
-          label: 'Mail whose author the domain in From does not vouch for (DMARC)',
+          label: 'Mail that fails DMARC',
           choices: HANDLING,
           value: policy.dmarc,
         },
-        filled,
+        formState,
       )}
-      ${checks({ name: 'keepRejects', label: 'Refused mail', choices: [kept], ticked }, filled)}`,
+      ${checkboxes({ name: 'keepRejects', label: 'Rejected mail', choices: [kept], ticked }, formState)}`,
     )}
   </section>`;
 }
 
-async function projects(visit: Visit, state: State): Promise<Part> {
-  const listed = await read<typeof listProjects>(visit, 'list_projects', { limit: 100 });
+async function projects(visit: Visit, state: PageState): Promise<HtmlPart> {
+  const listed = await readOperation<typeof listProjects>(visit, 'list_projects', { limit: 100 });
   if (listed === undefined) return undefined;
-  const one = { name: 'name', id: 'project-name', label: 'Name of the project' };
+  const one = { name: 'name', id: 'project-name', label: 'Project name' };
   return html`<section>
     <h2>Projects</h2>
-    <p>Groups of domains, mailboxes, keys and services, to which tokens can be limited.</p>
+    <p>Groups of domains, mailboxes, keys and services. Tokens can be limited to a project.</p>
     ${table(
       'Projects',
-      ['Name', 'Id', 'Since'],
-      listed.projects.map(({ id, name, createdAt }) => [name, html`<code>${id}</code>`, day(createdAt)]),
+      ['Name', 'ID', 'Created'],
+      listed.projects.map(({ id, name, createdAt }) => [name, html`<code>${id}</code>`, dateOnly(createdAt)]),
     )}
     ${
-      can(visit, 'create_project') &&
-      more(visit, state, 'project', 'Make a project', 'Make it', field(one, filledFor(state, 'project')))
+      isAllowed(visit, 'create_project') &&
+      collapsedForm(
+        visit,
+        state,
+        'project',
+        'Create a project',
+        'Create project',
+        field(one, formStateFor(state, 'project')),
+      )
     }
   </section>`;
 }
 
-const NAMES = { recovery: 'A way back in', billing: 'Payment', domain_verified: 'A verified domain' } as const;
+const NAMES = { recovery: 'Recovery key', billing: 'Payment method', domain_verified: 'Verified domain' } as const;
 const LOOKS = { satisfied: 'ok', missing: 'warn', not_required: '' } as const;
-const WORDS = { satisfied: 'there', missing: 'missing', not_required: 'not needed' } as const;
+const WORDS = { satisfied: 'Satisfied', missing: 'Missing', not_required: 'Not required' } as const;
 
-async function gate(visit: Visit): Promise<Part> {
-  const found = await read<typeof getDeployGateStatus>(visit, 'get_deploy_gate_status', {});
+async function gate(visit: Visit): Promise<HtmlPart> {
+  const found = await readOperation<typeof getDeployGateStatus>(visit, 'get_deploy_gate_status', {});
   if (found === undefined) return undefined;
   return html`<section>
-    <h2>Deploying</h2>
-    <p>${found.open ? 'Services may be deployed.' : 'Services may not be deployed yet.'}</p>
+    <h2>Deployment</h2>
+    <p>${found.open ? 'Services can be deployed.' : 'Services cannot be deployed yet.'}</p>
     ${table(
-      'What deploying needs',
-      ['What', 'State', 'How'],
+      'Deployment requirements',
+      ['Requirement', 'Status', 'Next step'],
       found.requirements.map(({ id, status, howTo, advisory }) => [
-        [NAMES[id], advisory && html` <span class="soft">advice</span>`],
+        [NAMES[id], advisory && html` <span class="soft">recommended</span>`],
         tag(WORDS[status], LOOKS[status]),
         status === 'missing' ? howTo : '',
       ]),

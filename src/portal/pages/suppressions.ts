@@ -1,85 +1,77 @@
 import type { listSuppressionsOf } from '../../operations/sending/suppressions.ts';
 import { field } from '../forms.ts';
-import { html, type Part } from '../html.ts';
-import { acting, filledFor, type Page, sheet, type State, sure } from '../page.ts';
-import { address, cursorOf, day, empty, head, nextPage, table, tag } from '../parts.ts';
-import { type Answer, can, read, type Visit } from '../visit.ts';
+import { html, type HtmlPart } from '../html.ts';
+import { operationAction, formStateFor, type Page, actionForm, type PageState, confirmedAction } from '../page.ts';
+import { address, cursorOf, dateOnly, emptyState, pageHead, nextPage, table, tag } from '../components.ts';
+import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
-type Suppression = Answer<typeof listSuppressionsOf>['suppressions'][number];
+type Suppression = OutputOf<typeof listSuppressionsOf>['suppressions'][number];
 
 export const suppressions: Page = {
   path: '/suppressions',
-  name: 'Suppressed',
+  name: 'Suppressions',
   menu: 'Mail',
   needs: 'list_suppressions',
-  done: {
-    added: 'Programs write to this address no more.',
-    removed: 'Programs may write to this address again. If it still bounces, it comes back here.',
+  notices: {
+    added: 'Address suppressed. Programs no longer send to it.',
+    removed: 'Suppression removed. If the address still bounces, it is suppressed again.',
   },
-  acts: {
-    add: acting(
-      'add_suppression',
-      (fields) => ({ address: fields.line('address') ?? '' }),
-      () => ({ kind: 'done', said: 'added' }),
-    ),
-    remove: acting(
-      'remove_suppression',
-      (fields) => ({ address: fields.text('address') }),
-      () => ({ kind: 'done', said: 'removed' }),
-    ),
+  actions: {
+    add: operationAction('add_suppression', 'added', (fields) => ({ address: fields.line('address') ?? '' })),
+    remove: operationAction('remove_suppression', 'removed', ['address']),
   },
   async show(visit, state) {
     const page = cursorOf(state.query);
-    const listed = await read<typeof listSuppressionsOf>(visit, 'list_suppressions', page);
+    const listed = await readOperation<typeof listSuppressionsOf>(visit, 'list_suppressions', page);
     const all = listed?.suppressions ?? [];
-    return html`${head('Suppressed', 'Programs of this organization write to these addresses no more. People with a mailbox still can.')}
+    return html`${pageHead('Suppressions', 'Addresses that programs of this organization no longer send to. People with a mailbox still can.')}
     ${all.length === 0 ? NONE : listOf(visit, all)} ${nextPage(`${visit.base}/suppressions`, listed?.nextCursor)}
-    ${can(visit, 'add_suppression') && form(visit, state)}`;
+    ${isAllowed(visit, 'add_suppression') && form(visit, state)}`;
   },
 };
 
-const NONE = empty(
-  'Nobody is suppressed',
-  'An address comes here when its server says that it does not exist, when its owner complains, and when they unsubscribe.',
+const NONE = emptyState(
+  'No suppressed addresses',
+  'An address is suppressed after a hard bounce, a complaint or an unsubscribe request.',
 );
 
-const REASONS: Readonly<Record<Suppression['reason'], Part>> = {
-  hard_bounce: tag('does not exist', 'warn'),
-  complaint: tag('complained', 'bad'),
-  unsubscribe: tag('unsubscribed'),
-  manual: tag('put here'),
+const REASONS: Readonly<Record<Suppression['reason'], HtmlPart>> = {
+  hard_bounce: tag('Bounced', 'warn'),
+  complaint: tag('Complained', 'bad'),
+  unsubscribe: tag('Unsubscribed'),
+  manual: tag('Manual'),
 };
 
-function listOf(visit: Visit, all: readonly Suppression[]): Part {
+function listOf(visit: Visit, all: readonly Suppression[]): HtmlPart {
   return table(
     'Suppressed addresses',
-    ['Address', 'Why', 'Since', 'How it came to be', ''],
+    ['Address', 'Reason', 'Since', 'Source', ''],
     all.map((one) => [
       address(one.address),
       REASONS[one.reason],
-      day(one.since),
+      dateOnly(one.since),
       html`${one.source}${one.untrusted.said !== '' && html`<br /><span class="small soft">${one.untrusted.said}</span>`}`,
-      can(visit, 'remove_suppression') && removal(visit, one),
+      isAllowed(visit, 'remove_suppression') && removal(visit, one),
     ]),
   );
 }
 
-function removal(visit: Visit, { address: text, reason }: Suppression): Part {
+function removal(visit: Visit, { address: text, reason }: Suppression): HtmlPart {
   const wish = reason === 'complaint' || reason === 'unsubscribe';
-  return sure(visit, 'remove', {
+  return confirmedAction(visit, 'remove', {
     label: 'Remove',
     question: wish
-      ? `${text} asked to get no more mail. Only remove it when you have their word that they want it again.`
-      : `Programs may write to ${text} again.`,
-    yes: 'Remove it',
+      ? `${text} asked to receive no more mail. Remove it only with their consent.`
+      : `Programs may send to ${text} again.`,
+    yes: 'Remove',
     values: { address: text },
   });
 }
 
-function form(visit: Visit, state: State): Part {
+function form(visit: Visit, state: PageState): HtmlPart {
   const who = { name: 'address', label: 'Address', placeholder: 'anna@elsewhere.example' };
   return html`<section>
     <h2>Suppress an address</h2>
-    ${sheet(visit, 'add', 'Suppress it', field(who, filledFor(state, 'add')))}
+    ${actionForm(visit, 'add', 'Suppress address', field(who, formStateFor(state, 'add')))}
   </section>`;
 }

@@ -1,16 +1,16 @@
-import type { listProjects } from '../../operations/organization/projects.ts';
+import type { listProjects } from '../../operations/organization/organization.ts';
 import type { createAgentToken, listAgentTokens } from '../../operations/organization/tokens.ts';
 import type { listServicesOf } from '../../operations/services/services.ts';
 import type { listEmails } from '../../operations/mailboxes/list.ts';
-import { catalogueSha256 } from '../../mcp/catalogue-pin.ts';
-import { checks, field, select } from '../forms.ts';
-import { html, type Part } from '../html.ts';
-import { acting, filledFor, type Page, sheet, type State, sure } from '../page.ts';
-import { cursorOf, day, empty, head, nextPage, secret, table, tag } from '../parts.ts';
-import { type Answer, can, read, type Visit } from '../visit.ts';
-import { endOf, expiryField } from './shared.ts';
+import { catalogueSha256 } from '../../core/catalogue-pin.ts';
+import { checkboxes, field, select } from '../forms.ts';
+import { html, type HtmlPart } from '../html.ts';
+import { operationAction, formStateFor, type Page, actionForm, type PageState, confirmedAction } from '../page.ts';
+import { cursorOf, dateOnly, emptyState, pageHead, nextPage, secret, table, tag } from '../components.ts';
+import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
+import { endOfDay, expiryField } from './expiry.ts';
 
-type Token = Answer<typeof listAgentTokens>['tokens'][number];
+type Token = OutputOf<typeof listAgentTokens>['tokens'][number];
 
 export const tokens: Page = {
   path: '/tokens',
@@ -18,74 +18,68 @@ export const tokens: Page = {
   menu: 'Programs',
   needs: 'list_agent_tokens',
   notForMembers: true,
-  done: { revoked: 'The token is revoked. Nothing that was begun with it goes on.' },
-  acts: {
-    mint: acting(
+  notices: { revoked: 'Token revoked. Its running requests were stopped.' },
+  actions: {
+    mint: operationAction(
       'create_agent_token',
+      (result, visit) => minted(visit, result as OutputOf<typeof createAgentToken>),
       (fields) => ({
         name: fields.line('name') ?? '',
         actions: fields.list('actions'),
         projectId: fields.line('projectId'),
         serviceId: fields.line('serviceId'),
         mailboxIds: fields.list('mailboxIds'),
-        expiresAt: endOf(fields.line('expiresAt')),
+        expiresAt: endOfDay(fields.line('expiresAt')),
       }),
-      (result, visit) => minted(visit, result as Answer<typeof createAgentToken>),
     ),
-    revoke: acting(
-      'revoke_agent_token',
-      (fields) => ({ tokenId: fields.text('tokenId') }),
-      () => ({ kind: 'done', said: 'revoked' }),
-    ),
+    revoke: operationAction('revoke_agent_token', 'revoked', ['tokenId']),
   },
   async show(visit, state) {
     const page = cursorOf(state.query);
-    const listed = await read<typeof listAgentTokens>(visit, 'list_agent_tokens', page);
+    const listed = await readOperation<typeof listAgentTokens>(visit, 'list_agent_tokens', page);
     const all = listed?.tokens ?? [];
-    const about = 'What agents and programs work with, over MCP and HTTP. Each is shown once and can be revoked.';
-    return html`${head('Tokens', about)} ${all.length === 0 ? NONE : tokenTable(visit, all)}
+    const about = 'Credentials of agents and programs for MCP and HTTP. Each is shown once and can be revoked.';
+    return html`${pageHead('Tokens', about)} ${all.length === 0 ? NONE : tokenTable(visit, all)}
     ${nextPage(`${visit.base}/tokens`, listed?.nextCursor)} ${PIN}
-    ${can(visit, 'create_agent_token') && (await mintForm(visit, state))}`;
+    ${isAllowed(visit, 'create_agent_token') && (await mintForm(visit, state))}`;
   },
 };
 
-/** The same as tools/list tells agents. */
-const PIN = html`<p class="small soft">
-  The tools that agents are shown have the SHA-256 <code>${catalogueSha256()}</code>.
-</p>`;
+/** Equals the digest in tools/list. */
+const PIN = html`<p class="small soft">SHA-256 of the tool catalogue: <code>${catalogueSha256()}</code>.</p>`;
 
-const NONE = empty('No token yet', 'Mint one for each agent or program, with no more than it needs.');
+const NONE = emptyState('No tokens', 'Create one for each agent or program, with the fewest permissions it needs.');
 
-function minted({ world }: Visit, { secret: value, token }: Answer<typeof createAgentToken>) {
-  const command = `claude mcp add --transport http mailstead ${world.baseUrl()}/mcp --header "Authorization: Bearer ${value}"`;
+function minted({ context }: Visit, { secret: value, token }: OutputOf<typeof createAgentToken>) {
+  const command = `claude mcp add --transport http mailstead ${context.baseUrl()}/mcp --header "Authorization: Bearer ${value}"`;
   const rows = [
     ['Token', value],
-    ['For Claude Code, for example', command],
+    ['Claude Code command', command],
   ] as const;
   return {
     kind: 'shown',
-    panel: secret(`The token ${token.name}`, rows, 'It is shown this once. Keep it where only its user can read it.'),
+    panel: secret(`The token ${token.name}`, rows, 'Shown only once. Store it where only its user can read it.'),
   } as const;
 }
 
-function tokenTable(visit: Visit, all: readonly Token[]): Part {
+function tokenTable(visit: Visit, all: readonly Token[]): HtmlPart {
   return table(
     'Tokens',
-    ['Name', 'May', 'Last used', 'Ends', ''],
+    ['Name', 'Permissions', 'Last used', 'Expires', ''],
     all.map((one) => [
       [one.name, html` <span class="soft"><code>${one.prefix}...</code></span>`],
       [one.actions.join(', '), limits(one)],
-      one.lastUsedAt === null ? html`<span>never</span>` : day(one.lastUsedAt),
-      one.expiresAt === null ? '' : day(one.expiresAt),
-      one.revoked ? tag('revoked') : can(visit, 'revoke_agent_token') && revoking(visit, one),
+      one.lastUsedAt === null ? html`<span>Never</span>` : dateOnly(one.lastUsedAt),
+      one.expiresAt === null ? '' : dateOnly(one.expiresAt),
+      one.revoked ? tag('Revoked') : isAllowed(visit, 'revoke_agent_token') && revokeForm(visit, one),
     ]),
   );
 }
 
-function limits({ projectId, serviceId, mailboxIds, owner, kind, createdBy }: Token): Part {
+function limits({ projectId, serviceId, mailboxIds, owner, kind, createdBy }: Token): HtmlPart {
   const all = [
     owner && 'owner token',
-    kind === 'oauth' && `a program that ${createdBy} let in`,
+    kind === 'oauth' && `OAuth, granted by ${createdBy}`,
     projectId !== null && `only ${projectId}`,
     serviceId !== null && `only ${serviceId}`,
     mailboxIds !== null && `only ${mailboxIds.join(', ')}`,
@@ -93,32 +87,33 @@ function limits({ projectId, serviceId, mailboxIds, owner, kind, createdBy }: To
   return all.length > 0 && html` <span class="soft">${all.join('; ')}</span>`;
 }
 
-function revoking(visit: Visit, { id, name }: Token): Part {
-  return sure(visit, 'revoke', {
+function revokeForm(visit: Visit, { id, name }: Token): HtmlPart {
+  return confirmedAction(visit, 'revoke', {
     label: 'Revoke',
-    question: `Whoever uses ${name} is refused from this moment on.`,
-    yes: 'Revoke it',
+    question: `Requests with ${name} are refused at once.`,
+    yes: 'Revoke',
     values: { tokenId: id },
   });
 }
 
 const ACTIONS = [
-  { value: 'read', label: 'read', hint: 'see everything, mail too' },
-  { value: 'manage', label: 'manage', hint: 'make, change, delete, send' },
+  { value: 'read', label: 'read', hint: 'everything, including mail' },
+  { value: 'manage', label: 'manage', hint: 'create, change, delete, send' },
   { value: 'deploy', label: 'deploy', hint: 'services' },
   { value: 'logs', label: 'logs', hint: 'of services' },
   { value: 'restart', label: 'restart', hint: 'services' },
   { value: 'rollback', label: 'rollback', hint: 'services' },
-  { value: 'send', label: 'send', hint: 'mail, and no more' },
-  { value: 'mail_read', label: 'mail_read', hint: 'mail, and no more' },
+  { value: 'send', label: 'send', hint: 'mail only' },
+  { value: 'mail_read', label: 'mail_read', hint: 'mail only' },
+  { value: 'organize', label: 'organize', hint: 'mark, label, move and trash mail' },
 ];
 
-async function mintForm(visit: Visit, state: State): Promise<Part> {
-  const filled = filledFor(state, 'mint');
+async function mintForm(visit: Visit, state: PageState): Promise<HtmlPart> {
+  const formState = formStateFor(state, 'mint');
   const [projects, services, mailboxes] = await Promise.all([
-    read<typeof listProjects>(visit, 'list_projects', { limit: 100 }),
-    read<typeof listServicesOf>(visit, 'list_services', { limit: 100 }),
-    read<typeof listEmails>(visit, 'list_emails', { limit: 100 }),
+    readOperation<typeof listProjects>(visit, 'list_projects', { limit: 100 }),
+    readOperation<typeof listServicesOf>(visit, 'list_services', { limit: 100 }),
+    readOperation<typeof listEmails>(visit, 'list_emails', { limit: 100 }),
   ]);
   const any = { value: '', label: 'Any' };
   const named = (list: readonly { id: string; name: string }[]) => [
@@ -126,16 +121,16 @@ async function mintForm(visit: Visit, state: State): Promise<Part> {
     ...list.map((one) => ({ value: one.id, label: one.name })),
   ];
   const boxes = (mailboxes?.mailboxes ?? []).map((one) => ({ value: one.id, label: one.address }));
-  const body = html`${field({ name: 'name', label: 'Name', hint: 'Who or what will use it.' }, filled)}
-    ${checks({ name: 'actions', label: 'It may', choices: ACTIONS, ticked: ['read'] }, filled)}
+  const body = html`${field({ name: 'name', label: 'Name', hint: 'The agent or program that uses it.' }, formState)}
+    ${checkboxes({ name: 'actions', label: 'Permissions', choices: ACTIONS, ticked: ['read'] }, formState)}
     <div class="row">
-      ${projects !== undefined && select({ name: 'projectId', label: 'Project', choices: named(projects.projects) }, filled)}
-      ${services !== undefined && select({ name: 'serviceId', label: 'Service', choices: named(services.services) }, filled)}
+      ${projects !== undefined && select({ name: 'projectId', label: 'Project', choices: named(projects.projects) }, formState)}
+      ${services !== undefined && select({ name: 'serviceId', label: 'Service', choices: named(services.services) }, formState)}
     </div>
-    ${boxes.length > 0 && checks({ name: 'mailboxIds', label: 'Only these mailboxes', hint: 'None ticked: all.', choices: boxes }, filled)}
-    ${expiryField('token-expires', filled)}`;
+    ${boxes.length > 0 && checkboxes({ name: 'mailboxIds', label: 'Mailboxes', hint: 'None selected: all mailboxes.', choices: boxes }, formState)}
+    ${expiryField('token-expires', formState)}`;
   return html`<section>
-    <h2>Mint a token</h2>
-    ${sheet(visit, 'mint', 'Mint the token', body)}
+    <h2>Create a token</h2>
+    ${actionForm(visit, 'mint', 'Create token', body)}
   </section>`;
 }

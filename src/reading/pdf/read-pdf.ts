@@ -1,27 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { Semaphore } from '../../../mail/limits/semaphore.ts';
+import type { PdfText, PdfOutcome } from '../../core/text-tasks.ts';
 
-/** What the text of a document is. */
-export interface PdfAnswer {
-  text: string;
-  /** What stands in it and nobody sees: without ink, white on the page, too small, or outside of it. */
-  hidden: string;
-  pages: number;
-  /** There is more than is read. */
-  cut: boolean;
-}
-
-/** `later`: others are being read. `unreadable`: it is broken, locked, or takes more than it may. */
-export type PdfOutcome = ({ kind: 'read' } & PdfAnswer) | { kind: 'unreadable' | 'later' };
-
-const LONGEST_MS = 8_000;
-/** Octets of the answer: two million characters, each as long as JSON can make it. */
-const MOST_ANSWER = 16 * 1024 * 1024;
-/** Documents that are read or wait for it. */
-const MOST_AT_ONCE = 4;
+const DEFAULT_TIMEOUT_MS = 8_000;
+/** Octets of the child's output: two million characters with JSON escapes. */
+const MAX_OUTPUT_OCTETS = 16 * 1024 * 1024;
+/** One document at a time; three may wait. */
+const QUEUE_LIMITS = { limit: 1, maxWaiting: 3 };
 /**
- * KiB of memory, and seconds of a processor. What a stream unfolds into lies outside of V8's heap: only the system counts
- * it, with the 512 MiB that V8 sets aside for code and never fills.
+ * Memory in KiB and CPU seconds. Inflated streams are outside V8's heap, so only the system limits them; the limit
+ * includes 512 MiB that V8 reserves for code.
  */
 const LIMITS = 'ulimit -d 1048576; ulimit -t 10; ulimit -c 0; exec "$0" "$@"';
 
@@ -29,30 +18,23 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('program.ts', import.meta.url));
 const ARGUMENTS = ['--permission', `--allow-fs-read=${ROOT}`, '--max-old-space-size=192', '--no-warnings', PROGRAM];
 
-/** Reads documents one after the other, each in a process of its own. */
+/** Reads documents one at a time, each in its own process. */
 export class PdfReader implements Disposable {
-  #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
+  readonly #turns = new Semaphore(QUEUE_LIMITS);
   #child: ChildProcess | undefined;
   #ended = false;
   readonly #longestMs: number;
 
-  /** A document that takes longer is left unread. */
-  constructor(longestMs = LONGEST_MS) {
+  /** A document that takes longer is `unreadable`. */
+  constructor(longestMs = DEFAULT_TIMEOUT_MS) {
     this.#longestMs = longestMs;
   }
 
-  /** The text of a document of a stranger. It may try to crash, fill or keep busy whoever reads it. */
+  /** Reads the text of an untrusted document, which may try to crash the reader or exhaust memory or CPU. */
   async read(octets: Uint8Array): Promise<PdfOutcome> {
-    if (this.#waiting >= MOST_AT_ONCE) return { kind: 'later' };
-    this.#waiting += 1;
-    const mine = this.#last.then(() => this.#readApart(octets));
-    this.#last = mine;
-    try {
-      return await mine;
-    } finally {
-      this.#waiting -= 1;
-    }
+    if (this.#turns.isFull) return { kind: 'later' };
+    using _permit = await this.#turns.acquire();
+    return await this.#readInProcess(octets);
   }
 
   [Symbol.dispose](): void {
@@ -60,9 +42,9 @@ export class PdfReader implements Disposable {
     this.#child?.kill('SIGKILL');
   }
 
-  async #readApart(octets: Uint8Array): Promise<PdfOutcome> {
+  async #readInProcess(octets: Uint8Array): Promise<PdfOutcome> {
     if (this.#ended) return { kind: 'later' };
-    const child = begin(this.#longestMs);
+    const child = spawnReader(this.#longestMs);
     this.#child = child;
     const outcome = await outcomeOf(child, octets);
     this.#child = undefined;
@@ -70,7 +52,7 @@ export class PdfReader implements Disposable {
   }
 }
 
-function begin(timeout: number) {
+function spawnReader(timeout: number) {
   return spawn('/bin/sh', ['-c', LIMITS, process.execPath, ...ARGUMENTS], {
     env: {},
     cwd: '/',
@@ -80,27 +62,27 @@ function begin(timeout: number) {
   });
 }
 
-function outcomeOf(child: ReturnType<typeof begin>, octets: Uint8Array): Promise<PdfOutcome> {
+function outcomeOf(child: ReturnType<typeof spawnReader>, octets: Uint8Array): Promise<PdfOutcome> {
   const { promise, resolve } = Promise.withResolvers<PdfOutcome>();
-  const said: Buffer[] = [];
+  const output: Buffer[] = [];
   let size = 0;
   child.stdout.on('data', (piece: Buffer) => {
     size += piece.length;
-    if (size > MOST_ANSWER) child.kill('SIGKILL');
-    else said.push(piece);
+    if (size > MAX_OUTPUT_OCTETS) child.kill('SIGKILL');
+    else output.push(piece);
   });
   child.on('error', () => resolve({ kind: 'unreadable' }));
-  child.on('close', (code) => resolve(code === 0 ? understood(Buffer.concat(said)) : { kind: 'unreadable' }));
-  // It may be gone before it has read all.
+  child.on('close', (code) => resolve(code === 0 ? parseOutput(Buffer.concat(output)) : { kind: 'unreadable' }));
+  // The child may exit before it has read everything.
   child.stdin.on('error', () => undefined);
   child.stdin.end(octets);
   return promise;
 }
 
-function understood(json: Buffer): PdfOutcome {
+function parseOutput(json: Buffer): PdfOutcome {
   try {
-    const { text, hidden, pages, cut } = JSON.parse(json.toString('utf8')) as Partial<PdfAnswer>;
-    // A document that took the program over could make it say anything.
+    const { text, hidden, pages, cut } = JSON.parse(json.toString('utf8')) as Partial<PdfText>;
+    // A document that compromised the child can write any output.
     const texts = typeof text === 'string' && typeof hidden === 'string';
     const sound = texts && typeof pages === 'number' && typeof cut === 'boolean';
     return sound ? { kind: 'read', text, hidden, pages, cut } : { kind: 'unreadable' };

@@ -17,16 +17,16 @@ export const HAM_KINDS = [
 ] as const;
 export type HamKind = (typeof HAM_KINDS)[number];
 
-/** Who writes now and then. */
+/** Occasional senders. */
 export interface Writer<Kind> {
   kind: Kind;
   language: string;
-  /** How often, beside the others. */
+  /** Relative frequency. */
   weight: number;
   /** Share of the whole time after which it begins, and ends. */
   begins: number;
   ends: number;
-  /** Who vouches for it: nothing, or its own domain. */
+  /** Authentication: none, or by its own domain. */
   signs: boolean;
   write: (date: number) => Letter;
 }

@@ -13,7 +13,7 @@ const CHEAP = ['top', 'xyz', 'shop', 'click', 'com', 'net', 'info', 'ru', 'onlin
 const BRANDS = ['paypol', 'amazom', 'micros0ft', 'netfIix', 'dhl-parcel', 'bank-secure', 'app1e-id', 'post-track'];
 const MAILERS_USED = ['php', 'old', 'outlook', 'bulk', 'program', 'thunderbird', 'web'];
 
-/** What a campaign does against filters. */
+/** Evasion tricks of a campaign. */
 type Padding = 'none' | 'talk' | 'trade' | 'hidden talk' | 'invented words' | 'odd letters';
 const PADDINGS: readonly Padding[] = [
   'none',

@@ -1,5 +1,5 @@
 /**
- * What people and programs write, language by language. `{n}` is a number, `{m}` an amount, `{d}` a day, `{w}` a noun that
+ * Sentences of people and programs, by language. `{n}` is a number, `{m}` an amount, `{d}` a day, `{w}` a noun that
  * all kinds of mail share, `{p}` a name, `{c}` who sends, `{k}` a code, `{u}` a link.
  */
 export interface Language {
@@ -13,7 +13,7 @@ export interface Language {
   trade: readonly string[];
   /** Programs about an account, and those who pretend to be such a program. */
   notice: readonly string[];
-  /** What nobody asked for, by what it wants. */
+  /** Spam sentences, by purpose. */
   lures: Readonly<Record<Lure, readonly string[]>>;
 }
 

@@ -23,11 +23,11 @@ export interface Letter {
   /** ms UTC. */
   date: number;
   peer: { ip: string; helo: string; name: string };
-  /** Of the multipart as a whole; `mixed` where it is not said. */
+  /** Subtype of the multipart; `mixed` if left out. */
   type?: string;
 }
 
-/** How a program writes its messages. */
+/** Header style of a mail program. */
 export interface Mailer {
   fields: readonly string[];
   id: (random: Random, domain: string) => string;

@@ -1,22 +1,22 @@
-import { type Finding, JUNK_FROM } from '../../../mail/policy/finding.ts';
-import { acquaintance } from '../../../mail/policy/reputation.ts';
+import { type Finding, JUNK_THRESHOLD } from '../../../mail/policy/finding.ts';
+import { evaluateReputation } from '../../../mail/policy/reputation.ts';
 import { notedKeys } from '../../../mail/policy/noted-keys.ts';
 import type { Sample } from '../../../mail/policy/sample.ts';
 import { senderKeys } from '../../../mail/policy/sender-keys.ts';
-import { vouchedDomain } from '../../../mail/policy/vouched.ts';
-import { wordsFinding } from '../../../mail/policy/words/words-finding.ts';
-import { wordsOf } from '../../../mail/policy/words/words-of.ts';
+import { authenticatedDomain } from '../../../mail/policy/author-proof.ts';
+import { scoreWords } from '../../../mail/policy/words/score-words.ts';
+import { messageWords } from '../../../mail/policy/words/message-words.ts';
 import { mailParts } from '../../../mail/parts.ts';
 import { command } from '../../../mail/store/engine/types.ts';
-import { noteLessons } from '../../../mail/store/lesson.ts';
-import { noteSender, noteSenderLesson, reputationOf } from '../../../mail/store/sender.ts';
-import { knownWords, learn } from '../../../mail/store/words.ts';
-import { teaches } from '../../../mail/jobs/learner.ts';
+import { recordTrainingSamples } from '../../../mail/store/filter/training-sample.ts';
+import { recordSenderDelivery, recordSenderVote, reputationOf } from '../../../mail/store/filter/sender.ts';
+import { wordWeights, trainSample } from '../../../mail/store/filter/words.ts';
+import { shouldTrain } from '../../../mail/jobs/training.ts';
 import { Random } from '../random.ts';
 import { testAccount, testStore } from '../store.ts';
 import { type CorpusMessage, corpusSample, spamCorpus } from './spam-corpus.ts';
 
-/** What became of the messages of one kind. */
+/** Results for the messages of one kind. */
 export interface Tally {
   kind: CorpusMessage['kind'];
   isJunk: boolean;
@@ -33,11 +33,11 @@ export interface Measuring {
   seed: number;
   /** Messages, half of them junk. */
   count: number;
-  /** Of either kind, from the beginning: a person has said what they are. */
+  /** Messages of each kind used for training, from the start. */
   taught: number;
-  /** Of so much wanted mail of people that is in the inbox its person writes an answer; and of so much junk, by mistake. */
+  /** Share of wanted personal mail in the inbox that gets a reply, and of junk by mistake. */
   answered?: { good: number; junk: number };
-  /** What else a message shows of itself that comes at that time. */
+  /** Further properties of a message that arrives at that time. */
   checks: (sample: Sample, now: number) => readonly Finding[];
 }
 
@@ -58,16 +58,16 @@ interface Delivered {
 const note = command(
   'note',
   async (tx, { account, email, keys, junk, taught, answered, now }: Delivered): Promise<void> => {
-    await noteSender(tx, { account, keys: notedKeys(keys), junk: !taught && junk }, { now });
-    if (answered) await noteSenderLesson(tx, { account, keys, lesson: 'kept' }, { now });
+    await recordSenderDelivery(tx, { account, keys: notedKeys(keys), junk: !taught && junk }, { now });
+    if (answered) await recordSenderVote(tx, { account, keys, vote: 'kept' }, { now });
     if (!taught) return;
-    await noteSenderLesson(tx, { account, keys, lesson: junk ? 'junk' : 'kept' }, { now });
-    await noteLessons(tx, account, [email], junk ? 'junk' : 'good');
+    await recordSenderVote(tx, { account, keys, vote: junk ? 'junk' : 'kept' }, { now });
+    await recordTrainingSamples(tx, account, [email], junk ? 'junk' : 'good');
   },
 );
 
 /**
- * Teaches the first messages of a made-up mailbox to a real store, and judges all later ones without teaching more: by their
+ * Trains a real store on the first messages of a generated mailbox, and classifies all later ones without training: by their
  * words alone, and by everything: checks, and what became of the sender's mail before.
  */
 export async function measure({
@@ -90,19 +90,19 @@ export async function measure({
     const keys = senderKeys(sample);
     if (left[says]-- > 0) {
       void box.store.write(note, { account, email, keys, junk: message.junk, taught: true, answered: false, now });
-      await box.store.write(learn, { account, email, says, words: wordsOf(sample) });
+      await box.store.write(trainSample, { account, email, says, words: messageWords(sample) });
       continue;
     }
     const { author } = sample;
-    const own = wordsFinding(await box.store.read(knownWords, { account, words: wordsOf(sample) }));
+    const own = scoreWords(await box.store.read(wordWeights, { account, words: messageWords(sample) }));
     const past = await box.store.read(reputationOf, { account, keys, author, now });
-    const { findings } = acquaintance(past, { author, vouched: vouchedDomain(sample) !== '' }, now);
+    const { findings } = evaluateReputation(past, { author, authenticated: authenticatedDomain(sample) !== '' }, now);
     addTo(words, message, own);
     const junk = addTo(whole, message, [...own, ...checks(sample, now), ...findings]);
     const answers = !junk && random.chance(sharesAnswered(message, answered));
-    const known = answers ? await box.store.read(knownWords, { account, words: wordsOf(sample) }) : undefined;
-    if (known !== undefined && teaches('kept', undefined, known))
-      await box.store.write(learn, { account, email, says: 'kept', words: wordsOf(sample) });
+    const known = answers ? await box.store.read(wordWeights, { account, words: messageWords(sample) }) : undefined;
+    if (known !== undefined && shouldTrain('kept', undefined, known))
+      await box.store.write(trainSample, { account, email, says: 'kept', words: messageWords(sample) });
     // Read when the next one comes, and no sooner: nobody waits for it.
     void box.store.write(note, { account, email, keys, junk, taught: false, answered: answers, now });
   }
@@ -120,13 +120,13 @@ function addTo(kinds: Map<string, Tally>, { kind, junk }: CorpusMessage, finding
   const score = findings.reduce((sum, one) => sum + one.score, 0);
   const tally = kinds.get(kind) ?? { kind, isJunk: junk, all: 0, junked: 0, doubted: 0 };
   tally.all++;
-  if (score >= JUNK_FROM) tally.junked++;
+  if (score >= JUNK_THRESHOLD) tally.junked++;
   else if (score > 0) tally.doubted++;
   kinds.set(kind, tally);
-  return score >= JUNK_FROM;
+  return score >= JUNK_THRESHOLD;
 }
 
-/** How many there were of either sort, and in Junk. */
+/** Counts of each kind, and of those in Junk. */
 export function summed(tallies: Tallies, isJunk: boolean): { all: number; junked: number } {
   const some = tallies.filter((one) => one.isJunk === isJunk);
   return { all: some.reduce((n, { all }) => n + all, 0), junked: some.reduce((n, { junked }) => n + junked, 0) };

@@ -1,6 +1,6 @@
 import type { Random } from '../random.ts';
 
-/** How an HTML mail is laid out; senders keep theirs. */
+/** Layout of an HTML mail; each sender keeps one. */
 export interface Page {
   width: number;
   color: string;

@@ -66,7 +66,7 @@ function whoWrites<Kind>(random: Random, writers: readonly Writer<Kind>[], share
   return random.one(some);
 }
 
-/** The message taken apart, as it is judged. */
+/** The parsed message, as the filter receives it. */
 export function corpusSample({ octets, authentication, peer, sender }: CorpusMessage): Promise<Sample> {
   return sampleFrom(octets, authentication, { peer, sender });
 }

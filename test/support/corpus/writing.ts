@@ -1,7 +1,7 @@
 import type { Random } from '../random.ts';
 import { type Language, LANGUAGES } from './languages.ts';
 
-/** What the slots of a sentence are filled with. */
+/** Values for the slots of a sentence. */
 export interface Slots {
   person: string;
   company: string;

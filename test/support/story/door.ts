@@ -1,6 +1,6 @@
 import type { Box } from '../box.ts';
 
-/** Mailboxes by what they are for, which every door has a name of its own for. */
+/** Roles of mailboxes; every protocol has a name of its own for each role. */
 export type Role = 'inbox' | 'drafts' | 'sent' | 'trash' | 'archive';
 
 /** A message in a list: newest first. */
@@ -29,8 +29,8 @@ export interface Letter {
 }
 
 /**
- * What a person does with a mailbox, however it is reached. A message is named by its subject, which is unique in its
- * mailbox. Each door sees what the others did as soon as they were answered.
+ * Actions of a person on a mailbox, over any protocol. A message is identified by its subject, which is unique in its
+ * mailbox. Each protocol sees a change by another protocol as soon as that change was answered.
  */
 export interface Door extends AsyncDisposable {
   list(role: Role): Promise<Shown[]>;

@@ -129,7 +129,7 @@ class ImapDoor implements Door {
 
   async #select(role: Role): Promise<void> {
     await this.#client.mailboxOpen(this.#path(role));
-    // A mailbox that was open already: what others did meanwhile is told now.
+    // NOOP reports the changes of other sessions if the mailbox was open already.
     await this.#client.noop();
   }
 

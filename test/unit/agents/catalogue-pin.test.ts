@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { catalogueSha256, changeOf, digestsOf, pinnedTools } from '../../../src/mcp/catalogue-pin.ts';
-import { toolOf } from '../../../src/mcp/listing.ts';
+import { catalogueSha256, changeOf, digestsOf, pinnedTools } from '../../../src/core/catalogue-pin.ts';
+import { toolOf } from '../../../src/mcp/tool-listing.ts';
 import { catalogueOffer } from '../../../src/mcp/offer.ts';
-import { readTrim } from '../../../src/mcp/trim.ts';
+import { readToolSelection } from '../../../src/mcp/tool-selection.ts';
 import { CATALOGUE } from '../../../src/operations/catalogue.ts';
 import { twoTenants } from '../../support/tenants.ts';
 
@@ -19,7 +19,7 @@ describe('the pin of the catalogue', () => {
     const offer = catalogueOffer(tenants.world);
     const tools = (await offer.tools(
       tenants.a.caller,
-      readTrim(new URLSearchParams(), () => undefined),
+      readToolSelection(new URLSearchParams(), () => undefined),
     )) as {
       name: string;
     }[];

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { StoreBusy } from '../../../mail/store/engine/types.ts';
 import { decideProposal, settleProposal } from '../../../src/agents/proposal-commands.ts';
 import { proposalsOf } from '../../../src/agents/proposal-queries.ts';
-import { rowId } from '../../../src/ids.ts';
-import { type Caller, operatorCaller } from '../../../src/operations/caller.ts';
-import type { Performed } from '../../../src/operations/perform.ts';
+import { rowId } from '../../../src/core/ids.ts';
+import { type Caller, operatorCaller } from '../../../src/core/caller.ts';
+import type { OperationOutcome } from '../../../src/operations/perform.ts';
 import { fakeResolver } from '../../support/fake-resolver.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 
@@ -18,10 +18,10 @@ interface Listed {
 const INTERRUPTED = {
   state: 'accepted',
   outcome: 'interrupted',
-  message: expect.stringContaining('nobody knows whether it was done') as string,
+  message: expect.stringContaining('it may or may not have been executed') as string,
 };
 
-/** What is looked up waits for this; an operation that looks something up is in the middle of being done until then. */
+/** Lookups wait for this, so that an operation with a lookup stays in progress until then. */
 let answer: PromiseWithResolvers<void>;
 let asked: PromiseWithResolvers<void>;
 let tenants: Tenants;
@@ -59,7 +59,7 @@ const forward = (): object => ({
 const forwards = async (): Promise<string> => JSON.stringify(await tenants.do('list_email_forwarders', { limit: 100 }));
 const propose = async (name: string, args: object): Promise<string> =>
   String((await tenants.do(name, args, agent))['proposalId']);
-const accept = (proposalId: string): Promise<Performed> =>
+const accept = (proposalId: string): Promise<OperationOutcome> =>
   tenants.try('decide_proposal', { proposalId, accept: true }, owner);
 const listed = async (proposalId: string, by = owner): Promise<Listed | undefined> =>
   ((await tenants.do('list_proposals', {}, by))['proposals'] as Listed[]).find((one) => one.proposalId === proposalId);
@@ -81,7 +81,7 @@ describe('a proposal that was accepted by a process that ended before its outcom
     expect(await accept(proposalId)).toMatchObject({
       refusal: {
         error: 'conflict',
-        message: 'The proposal was accepted already. The list of proposals says what became of it.',
+        message: 'The proposal was already accepted. See the list of proposals for the outcome.',
       },
     });
     expect(await forwards()).not.toContain(`to${n}@`);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { setTokenMode, stopAgents } from '../../../src/agents/mode-commands.ts';
-import { uploadRoutes } from '../../../src/sending/upload-routes.ts';
+import { setTokenMode, stopAgents } from '../../../src/tokens/mode-commands.ts';
+import { uploadRoutes } from '../../../src/http/routes/uploads.ts';
 import { revokeToken } from '../../../src/tokens/commands.ts';
-import { webhookRoutes } from '../../../src/webhooks/routes.ts';
+import { webhookRoutes } from '../../../src/http/routes/webhooks.ts';
 import { mintToken, resultFor } from '../../support/agent-token.ts';
 import { judgeMail, putMail } from '../../support/put-mail.ts';
 import { SendWorld } from '../../support/send-world.ts';

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { dueMessages } from '../../../mail/delivery/schedule.ts';
-import { AGENT_MODES, type AgentMode } from '../../../mail/delivery/agent/types.ts';
-import { accountByKey } from '../../../mail/store/account.ts';
+import { dueMessages } from '../../../mail/delivery/scheduled-messages.ts';
+import { AGENT_MODES, type AgentMode } from '../../../mail/agents/gate/types.ts';
+import { accountByKey } from '../../../mail/store/account/account.ts';
 import { query } from '../../../mail/store/engine/types.ts';
-import { isPersons } from '../../../mail/store/hand.ts';
+import { isHuman } from '../../../mail/store/actor.ts';
 import { findOperation } from '../../../src/operations/catalogue.ts';
-import { operatorCaller, tokenCaller } from '../../../src/operations/caller.ts';
-import { perform, type Performed } from '../../../src/operations/perform.ts';
+import { operatorCaller, tokenCaller } from '../../../src/core/caller.ts';
+import { perform, type OperationOutcome } from '../../../src/operations/perform.ts';
 import { addToken, findToken } from '../../../src/tokens/commands.ts';
-import { ALL_ACTIONS } from '../../../src/tokens/token.ts';
+import { ALL_ACTIONS } from '../../../src/core/token.ts';
 import { putMail } from '../../support/put-mail.ts';
 import { SendWorld } from '../../support/send-world.ts';
 
@@ -17,7 +17,7 @@ const credentialNamed = query('test-credential', (rx, { account, name }: { accou
   rx.get<{ id: number }>('SELECT id FROM credential WHERE account_id = ? AND name = ?', account, name),
 );
 const personal = query('test-personal', (rx, { account, credential }: { account: number; credential: number }) =>
-  isPersons(rx, account, { credential }),
+  isHuman(rx, account, { credential }),
 );
 
 let world: SendWorld;
@@ -41,21 +41,21 @@ const mint = (createdBy = 'operator', mailboxes: number[] | null = null): Promis
     expiresAt: null,
   });
 
-async function asToken(id: number, name: string, input: object = {}): Promise<Performed> {
+async function asToken(id: number, name: string, input: object = {}): Promise<OperationOutcome> {
   const token = await world.world.store.read(findToken, { id });
   const found = findOperation(name);
   if (token === undefined || found === undefined) throw new Error(`no ${name}`);
   return perform(world.world, found, tokenCaller(token, 'rest', '192.0.2.1'), input);
 }
 
-async function asPerson(name: string, input: object = {}): Promise<Performed> {
+async function asPerson(name: string, input: object = {}): Promise<OperationOutcome> {
   const found = findOperation(name);
   if (found === undefined) throw new Error(`no ${name}`);
   return perform(world.world, found, operatorCaller(), input);
 }
 
-const kind = (done: Performed): string => (done.kind === 'done' ? 'done' : done.refusal.error);
-const setMode = (token: number, mode: AgentMode): Promise<Performed> =>
+const kind = (done: OperationOutcome): string => (done.kind === 'done' ? 'done' : done.refusal.error);
+const setMode = (token: number, mode: AgentMode): Promise<OperationOutcome> =>
   asPerson('set_agent_mode', { tokenId: `tok_${token}`, mode });
 const MAIL = { from: 'me@a.test', to: 'you@x.example', subject: 'Hello', text: 'Hello' };
 
@@ -153,7 +153,7 @@ describe('stopping everything', () => {
     expect(kind(await asToken(frozen, 'list_emails'))).toBe('action_not_allowed');
     const { due } = await world.world.store.read(dueMessages, { now: world.world.clock() + 7_200_000 });
     expect(due).toEqual([]);
-    // What a person stopped no token lets go, be it another one.
+    // No other token can release what a person stopped.
     expect(await asToken(token, 'steer_queue', { action: 'release' })).toMatchObject({ result: { changed: 0 } });
     expect(await asPerson('steer_queue', { action: 'release' })).toMatchObject({ result: { changed: 1 } });
     expect(await asPerson('release_agent_mail')).toMatchObject({ result: { released: 1, more: false } });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rowId } from '../../../src/ids.ts';
-import { type Caller, operatorCaller } from '../../../src/operations/caller.ts';
+import { rowId } from '../../../src/core/ids.ts';
+import { type Caller, operatorCaller } from '../../../src/core/caller.ts';
 import { callerOf, type Tenants, twoTenants } from '../../support/tenants.ts';
 
-const READING = 'Mail to strangers after it has read what outsiders wrote';
+const READING = 'Mail to new recipients after it has read mail from outsiders';
 const ALWAYS =
-  'Mail that hands on what others wrote, or a file of theirs, and answers that a Reply-To leads elsewhere, without any reading';
+  "Mail that forwards other people's mail or files, and replies that a Reply-To redirects, even without reading";
 
 interface Shown {
   governed: boolean;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loginPushBar, tokenPushBar } from '../../../src/agents/push-address.ts';
-import { operatorCaller, tokenCaller } from '../../../src/operations/caller.ts';
+import { operatorCaller, tokenCaller } from '../../../src/core/caller.ts';
 import { findOperation } from '../../../src/operations/catalogue.ts';
 import { perform } from '../../../src/operations/perform.ts';
-import { noteShownSecret } from '../../../src/sending/shown-secrets.ts';
+import { noteShownSecret } from '../../../src/agents/shown-secrets.ts';
 import { findToken } from '../../../src/tokens/commands.ts';
 import { query } from '../../../mail/store/engine/types.ts';
 import { mintToken } from '../../support/agent-token.ts';
@@ -13,7 +13,7 @@ const passwordOf = query('test-password', (rx, account: number) =>
   rx.get<{ id: number }>('SELECT id FROM credential WHERE account_id = ? LIMIT 1', account),
 );
 const URL_ = 'https://push.example/abc';
-const BARRED = /^is for people here/;
+const BARRED = /^needs a person: .* cannot set a push address$/;
 
 let world: SendWorld;
 let account: number;
@@ -34,7 +34,7 @@ async function barOf(id: number, url = URL_): Promise<string | undefined> {
 test('a token without a policy has devices told, until it has read mail of outsiders', async () => {
   const token = await mintToken(world.world);
   expect(await barOf(token)).toBeUndefined();
-  await world.world.agents.shownTextToToken(token);
+  await world.world.agents.onTextRead(token);
   expect(await barOf(token)).toMatch(BARRED);
 });
 
@@ -55,7 +55,7 @@ test('one that only reads names none either', async () => {
 test('no secret stands in an address', async () => {
   const token = await mintToken(world.world);
   await noteShownSecret({ ...world.world, tenant: 1 }, { kind: 'code', text: '482915' });
-  expect(await barOf(token, 'https://482915.push.example/')).toBe('holds what never leaves (code)');
+  expect(await barOf(token, 'https://482915.push.example/')).toBe('contains a secret (code)');
 });
 
 test('a password of a mailbox under a policy names none, a person’s does', async () => {

@@ -2,13 +2,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { StoreQueue } from '../../../mail/relay/store-queue.ts';
 import { command, query } from '../../../mail/store/engine/types.ts';
-import { listen } from '../../../mail/store/listener.ts';
-import { suppress } from '../../../mail/store/suppression.ts';
-import { rowId } from '../../../src/ids.ts';
-import { operatorCaller } from '../../../src/operations/caller.ts';
+import { addListener } from '../../../mail/store/notification/listener.ts';
+import { suppress } from '../../../mail/store/queue/suppression.ts';
+import { rowId } from '../../../src/core/ids.ts';
+import { operatorCaller } from '../../../src/core/caller.ts';
 import { findOperation } from '../../../src/operations/catalogue.ts';
-import { perform, type Performed } from '../../../src/operations/perform.ts';
-import { insertRow } from '../../../src/sending/webhook-row-commands.ts';
+import { perform, type OperationOutcome } from '../../../src/operations/perform.ts';
+import { insertRow } from '../../../src/webhooks/webhook-row-commands.ts';
 import { servicesDir } from '../../../src/services/env-file.ts';
 import { logFilePath } from '../../../src/services/log-file.ts';
 import { unmarked } from '../../attacks/unmarked.ts';
@@ -22,13 +22,13 @@ const suppressOne = command('test-suppress', (tx, _input: undefined, stamp) => {
   const learnt = { reason: 'hard_bounce', source: 'reply', said: SAID, trace: '', account: null } as const;
   return suppress(tx, { tenant: 1, key: 'gone@x.example', ...learnt }, stamp);
 });
-/** A webhook whose receiver answers with what it was told. */
+/** A webhook whose receiver answers with the injected order. */
 const echoed = command('test-echoed', async (tx, _input: undefined, stamp): Promise<number> => {
-  const listener = await listen(tx, { tenant: 1, account: null, events: ['delivered'] });
+  const listener = await addListener(tx, { tenant: 1, account: null, events: ['delivered'] });
   const row = { listener, organization: 1, account: null, project: null, secret: new Uint8Array(8) };
   await insertRow(tx, { ...row, url: 'https://hooks.example.net/' }, stamp);
   await tx.run(
-    `INSERT INTO webhook_delivery (listener_id, notice_id, event, trace, at, url, outcome, request, response, duration_ms)
+    `INSERT INTO webhook_delivery (listener_id, event_id, event, trace, at, url, outcome, request, response, duration_ms)
      VALUES (?, 1, 'delivered', '', ?, 'https://hooks.example.net/', 'told', '{}', ?, 1)`,
     listener,
     stamp.now,
@@ -49,10 +49,10 @@ beforeEach(async () => {
 afterEach(() => world[Symbol.asyncDispose]());
 
 const mint = (): Promise<number> => mintToken(world.world);
-const asToken = (id: number, name: string, input: object = {}): Promise<Performed> =>
+const asToken = (id: number, name: string, input: object = {}): Promise<OperationOutcome> =>
   tokenAsks(world.world, id, name, input);
 
-const send = (subject: string): Promise<Performed> =>
+const send = (subject: string): Promise<OperationOutcome> =>
   perform(world.world, findOperation('send_email') ?? expect.fail(), operatorCaller(), {
     from: 'me@a.test',
     to: 'you@x.example',
@@ -134,7 +134,7 @@ test('where nobody else said anything nobody was read', async () => {
 test('the subject of what another agent wants to answer is read; its own is not', async () => {
   const writer = await mint();
   const reader = await mint();
-  await world.world.agents.shownTextToToken(writer);
+  await world.world.agents.onTextRead(writer);
   const held = await asToken(writer, 'send_email', {
     from: 'me@a.test',
     to: 'new@x.example',

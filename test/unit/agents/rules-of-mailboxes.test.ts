@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rowId } from '../../../src/ids.ts';
-import type { Caller } from '../../../src/operations/caller.ts';
-import { operatorCaller } from '../../../src/operations/caller.ts';
+import { rowId } from '../../../src/core/ids.ts';
+import type { Caller } from '../../../src/core/caller.ts';
+import { operatorCaller } from '../../../src/core/caller.ts';
 import { difference, rowsOf } from '../../support/rows.ts';
 import { type Tenants, type Things, twoTenants } from '../../support/tenants.ts';
 
@@ -119,7 +119,7 @@ describe('a token of the whole organization without a policy only proposes, of a
   });
 });
 
-/** What holds for all mailboxes is about that one as well. */
+/** A rule for all mailboxes affects that one as well. */
 const OF_ALL: readonly (readonly [operation: string, args: Arguments])[] = [
   ['add_sender_rule', () => ({ kind: 'allow', pattern: 'evil.example' })],
   ['remove_sender_rule', async () => ({ ruleId: await ruleFor(undefined) })],
@@ -150,7 +150,7 @@ test('its environment with the password is not shown, and its address is asked f
 });
 
 test('undoing changes no rules where one of the mailboxes has rules that wait', async () => {
-  const block = { kind: 'block', pattern: 'undone.example', mailboxId: tenants.a.main.mailboxId };
+  const block = { kind: 'block', pattern: 'undone.example', mailboxId: tenants.a.side.mailboxId };
   expect(await tenants.do('add_sender_rule', block)).toHaveProperty('rule');
   const since = new Date(tenants.clock.now - 1000).toISOString();
   expect(await tenants.do('undo_changes', { since })).toMatchObject({ rulesUndone: 0 });

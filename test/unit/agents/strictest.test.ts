@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { readPolicy } from '../../../mail/delivery/agent/policy.ts';
-import { PRESET_POLICIES, PRESETS } from '../../../mail/delivery/agent/presets.ts';
-import { covers, strictest } from '../../../mail/delivery/agent/strictest.ts';
-import { type AgentPolicy, DEFAULT_POLICY } from '../../../mail/delivery/agent/types.ts';
+import { readPolicy } from '../../../mail/agents/policy/effective-policy.ts';
+import { PRESET_POLICIES, PRESETS } from '../../../mail/agents/policy/presets.ts';
+import { covers, strictest } from '../../../mail/agents/policy/strictest.ts';
+import { type AgentPolicy, DEFAULT_POLICY } from '../../../mail/agents/gate/types.ts';
 import { Random } from '../../support/random.ts';
 
 const policy = (over: Partial<AgentPolicy>): AgentPolicy => ({ ...DEFAULT_POLICY, ...over });

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { send } from '../../../mail/delivery/submit.ts';
+import { sendMessage } from '../../../mail/delivery/outgoing.ts';
 import { command, query } from '../../../mail/store/engine/types.ts';
 import { findOperation } from '../../../src/operations/catalogue.ts';
-import { operatorCaller, tokenCaller } from '../../../src/operations/caller.ts';
-import { perform, type Performed } from '../../../src/operations/perform.ts';
+import { operatorCaller, tokenCaller } from '../../../src/core/caller.ts';
+import { perform, type OperationOutcome } from '../../../src/operations/perform.ts';
 import { addToken, findToken } from '../../../src/tokens/commands.ts';
-import { ALL_ACTIONS } from '../../../src/tokens/token.ts';
+import { ALL_ACTIONS } from '../../../src/core/token.ts';
 import { letterTo } from '../../support/people.ts';
 import { SendWorld } from '../../support/send-world.ts';
 
@@ -15,7 +15,7 @@ const forwardMail = command('test-forward-mail', async (tx, tenant: number, stam
   const [row] = outgoing.elsewhere;
   if (row === undefined) throw new Error('nobody gets it');
   const copy = { tenant, sender: '', signAs: [], prefix: '', smtputf8: false, row };
-  await send(tx, { ...outgoing, elsewhere: [], onward: [copy] }, stamp);
+  await sendMessage(tx, { ...outgoing, elsewhere: [], onward: [copy] }, stamp);
 });
 const modes = query('test-modes', (rx) =>
   rx.all<{ mode: string; n: number }>('SELECT mode, count(*) AS n FROM token GROUP BY mode'),
@@ -43,12 +43,12 @@ const mint = (createdBy = 'operator'): Promise<number> =>
     expiresAt: null,
   });
 
-async function asToken(id: number, name: string, input: object = {}): Promise<Performed> {
+async function asToken(id: number, name: string, input: object = {}): Promise<OperationOutcome> {
   const token = (await world.world.store.read(findToken, { id })) ?? expect.fail('no token');
   return perform(world.world, findOperation(name) ?? expect.fail(name), tokenCaller(token, 'rest', '192.0.2.1'), input);
 }
 
-const asPerson = (name: string, input: object): Promise<Performed> =>
+const asPerson = (name: string, input: object): Promise<OperationOutcome> =>
   perform(world.world, findOperation(name) ?? expect.fail(name), operatorCaller(), input);
 
 const MAIL = { from: 'me@a.test', to: 'you@x.example', subject: 'Hello', text: 'Hello' };
@@ -78,7 +78,7 @@ test('no token invites a person whose letter it could open itself', async () => 
 
 test('a token that has read mail of outsiders only proposes to invite somebody', async () => {
   const token = await mint();
-  await world.world.agents.shownTextToToken(token);
+  await world.world.agents.onTextRead(token);
   const done = await asToken(token, 'invite_member', { email: 'evil@x.example', role: 'admin' });
   expect(done).toMatchObject({ result: { status: 'pending_approval' } });
   expect(await world.world.store.read(queued, undefined)).toEqual({ n: 0 });

@@ -4,12 +4,12 @@ import { createLogins } from '../../../mail/login/logins.ts';
 import { Throttle } from '../../../mail/login/throttle.ts';
 import { quiet } from '../../../mail/log.ts';
 import { parseAddress } from '../../../mail/message/address.ts';
-import { findLogin } from '../../../mail/store/credential.ts';
-import { SecretBox } from '../../../mail/store/secrets.ts';
-import { changePassword, provisionAccount } from '../../../src/accounts/accounts.ts';
-import { StoredCredentials } from '../../../src/credentials.ts';
+import { findLogin } from '../../../mail/store/account/credential.ts';
+import { SecretBox } from '../../../mail/store/blob/secrets.ts';
+import { changePassword, provisionAccount } from '../../../src/mailboxes/provision.ts';
+import { StoredCredentials } from '../../../src/accounts/stored-credentials.ts';
 import { onboardDomain } from '../../../src/domains/domains.ts';
-import { storeParts } from '../../../src/store-parts.ts';
+import { storeParts } from '../../../src/start/store-parts.ts';
 import { testGuard } from '../../support/guard.ts';
 import { testStore, type TestStore } from '../../support/store.ts';
 
@@ -30,7 +30,7 @@ const address = (text: string) => parseAddress(text) ?? expect.fail(text);
 const add = (text: string, password?: string) =>
   provisionAccount(context(), { tenant: 1, domainId, address: address(text), ...(password ? { password } : {}) });
 
-/** Whether a password opens the mailbox, by the way that doors ask. */
+/** True if the password logs in to the mailbox, as protocol servers check it. */
 async function opens(user: string, password: string): Promise<boolean> {
   await using credentials = new StoredCredentials(world.store);
   const clock = () => world.clock.now;
@@ -46,7 +46,7 @@ async function opens(user: string, password: string): Promise<boolean> {
     log: quiet,
     meter: quiet,
   });
-  const outcome = await logins.password(user, password, { ip: '127.0.0.1', door: 'imap', secure: true });
+  const outcome = await logins.password(user, password, { ip: '127.0.0.1', protocol: 'imap', secure: true });
   return outcome.kind === 'in';
 }
 

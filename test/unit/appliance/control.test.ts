@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { quiet } from '../../../mail/log.ts';
 import { command } from '../../../mail/store/engine/types.ts';
-import { enqueue } from '../../../mail/store/queue.ts';
-import { askServer } from '../../../src/control/client.ts';
-import { startControl } from '../../../src/control/server.ts';
-import { socketPath } from '../../../src/control/socket.ts';
+import { enqueue } from '../../../mail/store/queue/queue.ts';
+import { callServer, socketPath } from '../../../src/control/client.ts';
+import { startControlServer } from '../../../src/control/server.ts';
 import { testWorld, type TestWorld } from '../../support/world.ts';
 
-/** Puts one message for two recipients into the queue, held when told why. */
+/** Queues one message for two recipients; held if a reason is given. */
 const queueMail = command('test-queue-mail', (tx, { hold }: { hold: string | null }, stamp) =>
   enqueue(
     tx,
@@ -46,14 +45,14 @@ beforeEach(async () => {
     return [];
   };
   box = await testWorld({ log, failing }, [queueMail]);
-  server = await startControl(box.store.dataDir, box.world);
+  server = await startControlServer(box.store.dataDir, box.world);
 });
 afterEach(async () => {
   await server[Symbol.asyncDispose]();
   await box[Symbol.asyncDispose]();
 });
 
-const ask = (operation: string, input: object = {}) => askServer(box.store.dataDir, operation, input);
+const ask = (operation: string, input: object = {}) => callServer(box.store.dataDir, operation, input);
 async function done(operation: string, input: object = {}): Promise<Record<string, unknown>> {
   const answer = await ask(operation, input);
   return answer.kind === 'done' ? (answer.result as Record<string, unknown>) : expect.fail(answer.message);
@@ -87,20 +86,20 @@ test('a changed password ends the sessions of the old one', async () => {
 });
 
 test.each([
-  ['add_domain', { domain: 'no domain' }, 'invalid_arguments', 'not a domain name'],
+  ['add_domain', { domain: 'no domain' }, 'invalid_arguments', 'not a valid domain name'],
   ['add_domain', {}, 'invalid_arguments', 'domain: '],
-  ['add_domain', { domain: 'a.test', verify: 1 }, 'invalid_arguments', 'no argument "verify"'],
+  ['add_domain', { domain: 'a.test', verify: 1 }, 'invalid_arguments', 'Unknown argument "verify"'],
   ['add_domain', { domain: 7 }, 'invalid_arguments', 'domain: '],
-  ['add_mailbox', { address: 'nobody' }, 'invalid_arguments', 'not a mail address'],
+  ['add_mailbox', { address: 'nobody' }, 'invalid_arguments', 'not a valid mail address'],
   ['add_mailbox', { address: 'me@elsewhere.test' }, 'not_found', 'mailstead domain add'],
   ['add_mailbox', { address: 'me@elsewhere.test', password: 'short' }, 'invalid_arguments', 'at least 12'],
-  ['change_mailbox_password', { address: 'me@box.test' }, 'not_found', 'no mailbox me@box.test'],
-  ['retry_box_queue', { ids: [9] }, 'not_found', 'waiting to be tried'],
+  ['change_mailbox_password', { address: 'me@box.test' }, 'not_found', 'No mailbox me@box.test'],
+  ['retry_box_queue', { ids: [9] }, 'not_found', 'waiting to be retried'],
   ['retry_box_queue', { ids: [] }, 'invalid_arguments', 'ids: '],
-  ['retry_box_queue', { ids: [1.5] }, 'invalid_arguments', 'ids: '],
+  ['retry_box_queue', { ids: [1.5] }, 'invalid_arguments', 'ids.0: '],
   ['list_box_queue', { limit: 0 }, 'invalid_arguments', 'limit: '],
-  ['trace_box_message', { trace: 'nope' }, 'not_found', 'Nothing is known'],
-  ['no_such_thing', {}, 'not_found', 'does not know this command'],
+  ['trace_box_message', { trace: 'nope' }, 'not_found', 'No message nope in the journal'],
+  ['no_such_thing', {}, 'not_found', 'Unknown operation'],
 ])('%s %j is refused: %s, %s', async (operation, input, code, sentence) => {
   const answer = await ask(operation, input);
   expect(answer).toMatchObject({ kind: 'refused', code, message: expect.stringContaining(sentence) });
@@ -134,7 +133,7 @@ test('the socket is for its owner only, replaces one left behind, and goes at th
   await server[Symbol.asyncDispose]();
   expect(readdirSync(box.store.dataDir)).not.toContain('control.sock');
   writeFileSync(path, 'left behind');
-  server = await startControl(box.store.dataDir, box.world);
+  server = await startControlServer(box.store.dataDir, box.world);
   expect(await done('list_domains')).toEqual({ domains: [] });
 });
 
@@ -157,14 +156,14 @@ test('without a server the answer says what to do', async () => {
     message: expect.stringContaining('mailstead serve'),
   });
   rmSync(socketPath(box.store.dataDir));
-  server = await startControl(box.store.dataDir, box.world);
+  server = await startControlServer(box.store.dataDir, box.world);
 });
 
 test('a path too long for a socket is said, not cut', async () => {
   const deep = join(mkdtempSync(join(tmpdir(), 'mailstead-')), 'x'.repeat(120));
   mkdirSync(deep);
-  await expect(startControl(deep, box.world)).rejects.toThrow(/a socket can have 107/);
-  expect(await askServer(deep, 'get_status', {})).toMatchObject({ kind: 'unreachable' });
+  await expect(startControlServer(deep, box.world)).rejects.toThrow(/the limit is 107/);
+  expect(await callServer(deep, 'get_status', {})).toMatchObject({ kind: 'unreachable' });
 });
 
 /** One request as it stands, for what the client never sends. */
@@ -197,7 +196,7 @@ test('a failure is logged and answered without its details', async () => {
   expect(answer).toMatchObject({
     kind: 'refused',
     code: 'internal',
-    message: expect.stringContaining('the log knows it as'),
+    message: expect.stringContaining('Internal error, logged as'),
   });
   expect(box.events).toEqual(['logged']);
 });

@@ -1,10 +1,10 @@
 import { randomBytes, sign, verify } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { quiet } from '../../../mail/log.ts';
-import { dkimKeys } from '../../../mail/store/domain.ts';
-import { SecretBox, SecretUnreadable } from '../../../mail/store/secrets.ts';
+import { dkimKeys } from '../../../mail/store/address/domain.ts';
+import { SecretBox, SecretUnreadable } from '../../../mail/store/blob/secrets.ts';
 import { onboardDomain, SigningKeys } from '../../../src/domains/domains.ts';
-import { storeParts } from '../../../src/store-parts.ts';
+import { storeParts } from '../../../src/start/store-parts.ts';
 import { testStore, type TestStore } from '../../support/store.ts';
 
 let world: TestStore;
@@ -39,7 +39,7 @@ test('the keys of a domain sign nothing of a tenant whose it is not', async () =
   await onboard('box.test', 2);
   const keys = keysOf();
   expect(await keys.of('box.test', 2)).toHaveLength(2);
-  await expect(keys.of('box.test', 1)).rejects.toThrow('somebody else');
+  await expect(keys.of('box.test', 1)).rejects.toThrow('belong to another tenant');
   expect(await keys.of('nobody.test', 1)).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openLog } from '../../../src/log.ts';
+import { openLog } from '../../../src/start/log.ts';
 
 function recorded(format: 'json' | 'pretty', level: 'debug' | 'info' = 'info') {
   const lines: string[] = [];

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { METRICS, openMetrics } from '../../../src/metrics.ts';
+import { METRICS, openMetrics } from '../../../src/core/metrics.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -38,14 +38,14 @@ test('the time in the queue is told apart up to five days', async () => {
 
 test('counters, gauges and histograms are shown with help, labels and values', async () => {
   const metrics = openMetrics();
-  metrics.count('smtp_messages_total', { door: 'mx', outcome: 'accepted' });
-  metrics.count('smtp_messages_total', { door: 'mx', outcome: 'accepted' }, 2);
+  metrics.count('smtp_messages_total', { service: 'mx', outcome: 'accepted' });
+  metrics.count('smtp_messages_total', { service: 'mx', outcome: 'accepted' }, 2);
   metrics.gauge('imap_sessions', 7);
   metrics.observe('store_seconds', 0.003);
   const { type, text } = await metrics.render();
   expect(type).toContain('text/plain');
   expect(text).toContain('# HELP mailstead_smtp_messages_total Messages read to their end');
-  expect(text).toContain('mailstead_smtp_messages_total{door="mx",outcome="accepted"} 3');
+  expect(text).toContain('mailstead_smtp_messages_total{service="mx",outcome="accepted"} 3');
   expect(text).toContain('mailstead_imap_sessions 7');
   expect(text).toContain('mailstead_store_seconds_bucket{le="0.005"} 1');
   expect(text).toContain('process_resident_memory_bytes');

@@ -2,7 +2,7 @@ import dns from 'node:dns';
 import { afterEach, expect, test, vi } from 'vitest';
 import { loadSettings } from '../../../config/load.ts';
 import { quiet } from '../../../mail/log.ts';
-import { OutboundTls } from '../../../src/outbound-tls.ts';
+import { OutboundTls } from '../../../src/tls/outbound-tls.ts';
 import { fakeResolver } from '../../support/fake-resolver.ts';
 import { testStore } from '../../support/store.ts';
 

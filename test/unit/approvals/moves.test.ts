@@ -2,23 +2,23 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { StoreBackend } from '../../../mail/imap/store-backend.ts';
-import { Scheduler } from '../../../mail/jobs/scheduler.ts';
+import { ScheduledMail } from '../../../mail/jobs/scheduled-mail.ts';
 import { quiet } from '../../../mail/log.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
-import { destroyEmails } from '../../../mail/store/email-change-commands.ts';
+import { destroyEmails } from '../../../mail/store/message/email-change-commands.ts';
 import { query } from '../../../mail/store/engine/types.ts';
-import { OPERATOR_VIEW } from '../../../mail/store/journal.ts';
-import { queueOfTrace } from '../../../mail/store/queue-rows.ts';
-import { brokenAudit, listAudit } from '../../../src/audit/queries.ts';
-import { operatorCaller } from '../../../src/operations/caller.ts';
+import { OPERATOR_VIEW } from '../../../mail/store/journal/journal.ts';
+import { queueOfTrace } from '../../../mail/store/queue/queue-rows.ts';
+import { firstBrokenAuditRow, listAudit } from '../../../src/audit/queries.ts';
+import { operatorCaller } from '../../../src/core/caller.ts';
 import { perform } from '../../../src/operations/perform.ts';
 import { releaseOutboxItem } from '../../../src/operations/box/outbox.ts';
 import { ApprovalWorld } from '../../support/approval-world.ts';
 import { holdMail } from '../../support/held-mail.ts';
 
-vi.mock('../../../mail/delivery/agent/gate.ts', async () => {
-  const { REASONS: reasons } = await import('../../support/held-mail.ts');
-  return { judgeAgent: () => Promise.resolve({ kind: 'hold', reasons }) };
+vi.mock('../../../mail/agents/gate/gate.ts', async () => {
+  const { holdEverything } = await import('../../support/held-mail.ts');
+  return { checkAgentMail: holdEverything };
 });
 
 const passwordOf = query('test-password', async (rx, { account }: { account: number }) => {
@@ -36,7 +36,7 @@ beforeEach(async () => {
   world = await ApprovalWorld.open();
   const { store, clock } = world.made.world;
   credential = await store.read(passwordOf, { account: world.account });
-  person = new StoreBackend(store, world.account, clock, { hand: { credential } });
+  person = new StoreBackend(store, world.account, clock, { actor: { credential } });
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
@@ -70,7 +70,7 @@ describe('the audit log has who decided with a mail program', () => {
     expect((await decisions())[0]?.detail).toEqual({
       passwordId: expect.stringContaining(`_${credential}`) as unknown,
     });
-    expect(await world.made.world.store.scan(brokenAudit, { organization: world.acme.id })).toBeUndefined();
+    expect(await world.made.world.store.scan(firstBrokenAuditRow, { organization: world.acme.id })).toBeUndefined();
   });
 
   test('by moving to the trash, by expunging, and over JMAP', async () => {
@@ -83,7 +83,7 @@ describe('the audit log has who decided with a mail program', () => {
     await person.expunge(next.mailbox, next.uids);
     const third = await world.hold();
     const email = (await world.item(third))?.approval?.email ?? 0;
-    const destroy = { account: world.account, emails: [email], ifState: null, hand: { credential } };
+    const destroy = { account: world.account, emails: [email], ifState: null, actor: { credential } };
     await world.made.world.store.write(destroyEmails, destroy);
     const denied = { operation: 'deny_outbox_item', outcome: 'denied', actorName: 'anna@anna.test' };
     expect(await decisions()).toMatchObject([
@@ -142,7 +142,7 @@ async function leaves(trace: string): Promise<string[]> {
   const { store, clock } = world.made.world;
   const forwardKey = Buffer.alloc(32);
   const rest = { hold: null, traceId: () => 'report', queued: () => undefined };
-  await using scheduler = new Scheduler({ store, hostname: 'mail.box.test', clock, log: quiet, forwardKey, ...rest });
+  const scheduler = new ScheduledMail({ store, hostname: 'mail.box.test', clock, log: quiet, forwardKey, ...rest });
   await scheduler.run();
   return (await store.read(queueOfTrace, { ...OPERATOR_VIEW, trace })).map((row) => row.recipient);
 }

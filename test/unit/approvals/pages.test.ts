@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { unschedule } from '../../../mail/delivery/schedule.ts';
+import { unschedule } from '../../../mail/delivery/scheduled-messages.ts';
 import { command } from '../../../mail/store/engine/types.ts';
 import { listAudit } from '../../../src/audit/queries.ts';
 import { ApprovalWorld, PASSWORD } from '../../support/approval-world.ts';
 
-vi.mock('../../../mail/delivery/agent/gate.ts', async () => {
-  const { REASONS: reasons } = await import('../../support/held-mail.ts');
-  return { judgeAgent: () => Promise.resolve({ kind: 'hold', reasons }) };
+vi.mock('../../../mail/agents/gate/gate.ts', async () => {
+  const { holdEverything } = await import('../../support/held-mail.ts');
+  return { checkAgentMail: holdEverything };
 });
 
 const HOUR = 3_600_000;
@@ -28,7 +28,7 @@ describe('the page', () => {
       'From: anna@anna.test\r\nTo: x@elsewhere.test\r\nSubject: <b>Offer</b>\r\n\r\n<script>alert(1)</script>\r\n';
     const id = await world.hold(bad);
     const list = await world.get(`${world.acme.path}/outbox`, world.acme.cookie);
-    expect(list.body).toMatch(/Waiting for you\s*<span class="count">1/);
+    expect(list.body).toMatch(/Approvals\s*<span class="count">1/);
     expect(list.body).toContain(`${world.acme.path}/outbox/out_${id}`);
     const { body } = await world.get(pageOf(id), world.acme.cookie);
     for (const shown of [
@@ -46,9 +46,9 @@ describe('the page', () => {
   test('says what the agent had read before', async () => {
     const id = await world.hold();
     const read = [{ email: 1, account: 1, author: 'stranger@evil.test', verdict: 'clear', authentic: false, at: 1 }];
-    await world.break(`UPDATE agent_send SET exposure = '${JSON.stringify(read)}'`);
+    await world.break(`UPDATE agent_send SET untrusted_reads = '${JSON.stringify(read)}'`);
     const { body } = await world.get(pageOf(id), world.acme.cookie);
-    expect(body).toMatch(/mail of stranger@<wbr \/>evil\.test, who is not proved/);
+    expect(body).toMatch(/mail from stranger@<wbr \/>evil\.test \(not authenticated\)/);
   });
 
   test('approves: it leaves, with an audit row, and is seen among what was decided', async () => {
@@ -64,7 +64,7 @@ describe('the page', () => {
     const [row] = await world.made.world.store.read(listAudit, page);
     expect(row).toMatchObject({ operation: 'approve_outbox_item', target: `out_${id}`, outcome: 'approved' });
     const { body } = await world.get(`${world.acme.path}/outbox?done=approved`, world.acme.cookie);
-    expect(body).toContain('It is sent.');
+    expect(body).toContain('Message approved.');
     expect(body).not.toContain('class="count"');
   });
 
@@ -81,7 +81,7 @@ describe('the page', () => {
     expect((await world.get(pageOf(id), world.acme.cookie)).body).toContain('name="password"');
     for (const password of ['', 'another one entirely']) {
       const said = await world.act(pageOf(id), 'approve', world.acme.cookie, { password });
-      expect([said.statusCode, said.body]).toEqual([422, expect.stringContaining('not your present password')]);
+      expect([said.statusCode, said.body]).toEqual([422, expect.stringContaining('Wrong current password')]);
     }
     expect(await world.item(id)).toMatchObject({ state: 'pending' });
     await world.act(pageOf(id), 'approve', world.acme.cookie, { password: PASSWORD });
@@ -99,12 +99,12 @@ describe('the page', () => {
         'changed after it was held',
         (id) => world.break(`UPDATE scheduled SET recipients = '["t@evil.test"]' WHERE submission_id = ${id}`),
       ],
-      ['more than 24 hours', () => Promise.resolve((world.made.store.clock.now += 25 * HOUR))],
+      ['after 24 hours', () => Promise.resolve((world.made.store.clock.now += 25 * HOUR))],
     ];
     for (const [why, happens] of cases) {
       const id = await world.hold();
       await happens(id);
-      const cookie = why.startsWith('more') ? await signInAgain() : world.acme.cookie;
+      const cookie = why.startsWith('after') ? await signInAgain() : world.acme.cookie;
       const { body } = await world.get(`${world.acme.path}/outbox`, cookie);
       const form = /name="form" value="([^"]+)"/.exec(body)?.[1] ?? '';
       const said = await world.post(pageOf(id), { do: 'approve', form }, { cookie });

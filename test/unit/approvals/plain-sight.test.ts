@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { inPlainSight, measureOf } from '../../../src/untrusted/plain-sight.ts';
+import { revealInvisible, describeLength } from '../../../src/untrusted/invisible.ts';
 import { ApprovalWorld } from '../../support/approval-world.ts';
 
-vi.mock('../../../mail/delivery/agent/gate.ts', async () => {
-  const { REASONS: reasons } = await import('../../support/held-mail.ts');
-  return { judgeAgent: () => Promise.resolve({ kind: 'hold', reasons }) };
+vi.mock('../../../mail/agents/gate/gate.ts', async () => {
+  const { holdEverything } = await import('../../support/held-mail.ts');
+  return { checkAgentMail: holdEverything };
 });
 
 test.each([
@@ -22,7 +22,7 @@ test.each([
   ['a word of two alphabets', 'pаypal', 'pаypal⟨other letters: U+0430⟩'],
   ['a host in another alphabet', 'x@раураӏ.com', 'x@раураӏ⟨other letters: U+0440 U+0430 U+0443 U+04CF⟩.com'],
   ['a host in letters of a form', 'ｐａｙ.com', 'ｐａｙ⟨other letters: U+FF50 U+FF41 U+FF59⟩.com'],
-])('%s is seen', (_what, text, seen) => expect(inPlainSight(text)).toBe(seen));
+])('%s is seen', (_what, text, seen) => expect(revealInvisible(text)).toBe(seen));
 
 test.each([
   'Grüße, naïve café',
@@ -33,16 +33,16 @@ test.each([
   '❤️ 👨‍👩‍👧',
   'x@münchen.de',
   'a b',
-])('%s stays as it is written', (text) => expect(inPlainSight(text)).toBe(text));
+])('%s stays as it is written', (text) => expect(revealInvisible(text)).toBe(text));
 
 test('a text may have lines; a line feed alone ends one', () => {
-  expect(inPlainSight('one\r\ntwo\n\tthree\rfour', { lines: true })).toBe('one\ntwo\n\tthree⟨U+000D⟩four');
+  expect(revealInvisible('one\r\ntwo\n\tthree\rfour', { lines: true })).toBe('one\ntwo\n\tthree⟨U+000D⟩four');
 });
 
 test('what is too long to be read is told by its length and its hash', () => {
-  expect(measureOf('x'.repeat(2_000))).toBe('');
-  expect(measureOf('x'.repeat(2_001))).toMatch(/^ ⟨2001 characters, SHA-256 [0-9a-f]{64}⟩$/);
-  expect(measureOf(`${'x'.repeat(2_000)}y`)).not.toBe(measureOf('x'.repeat(2_001)));
+  expect(describeLength('x'.repeat(2_000))).toBe('');
+  expect(describeLength('x'.repeat(2_001))).toMatch(/^ ⟨2001 characters, SHA-256 [0-9a-f]{64}⟩$/);
+  expect(describeLength(`${'x'.repeat(2_000)}y`)).not.toBe(describeLength('x'.repeat(2_001)));
 });
 
 describe('the pages about mail that waits', () => {
@@ -74,7 +74,7 @@ describe('the pages about mail that waits', () => {
     expect(short).toMatch(/\d+ octets, SHA-256 <code>[0-9a-f]{64}<\/code>/);
     const to = Array.from({ length: 300 }, (_, n) => `person${n}@x.test`).join(',\n ');
     const long = await page(await hold(`From: anna@anna.test\nTo: ${to}\n\n${'Hello there. '.repeat(2_000)}\n`));
-    expect(long).toContain('these are the first 20000 characters');
+    expect(long).toContain('Truncated to the first 20000 characters. The SHA-256 above covers the whole message.');
     expect(long).toMatch(/… \(\d+ characters\)/);
   });
 });

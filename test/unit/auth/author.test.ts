@@ -72,6 +72,7 @@ describe('no one author', () => {
     [' MAILER-DAEMON (ceo@bank.example)', 'none: an address in From that is only a name'],
     [' =?utf-8?q?ceo=40bank=2Eexample?= <>', 'none: an address in From that is only a name'],
     [' "=?utf-8?b?Y2VvQGJhbmsuZXhhbXBsZQ==?=" <>', 'none: an address in From that is only a name'],
+    [' =?utf-8?q?=3D=3Futf-8=3Fq=3Fceo=3D40bank=2Eexample=3F=3D?= <>', 'none: an address in From that is only a name'],
     [' "ceo\xef\xbc\xa0bank.example" <>', 'none: an address in From that is only a name'],
   ])('%j', (value, expected) => {
     expect(of(value)).toBe(expected);

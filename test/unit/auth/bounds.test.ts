@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { judged } from '../../support/arrival.ts';
+import { authenticateMessage } from '../../support/authenticate-message.ts';
 import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
 import { boundedResolver } from '../../../mail/dns/bounded-resolver.ts';
 import { checkSpf } from '../../../mail/auth/spf.ts';
 
 async function spf(zone: FakeZone, client = { ip: '198.51.100.1', helo: 'mx.peer.example', sender: 'me@box.test' }) {
-  const resolver = boundedResolver(fakeResolver(zone), { questions: 100, timeoutMs: 60_000 });
+  const resolver = boundedResolver(fakeResolver(zone), { maxQuestions: 100, timeoutMs: 60_000 });
   const { result } = await checkSpf(client, resolver);
   resolver.close();
-  return { result, asked: resolver.asked };
+  return { result, asked: resolver.questionCount };
 }
 
 const numbered = (n: number, each: (i: number) => string): string =>
@@ -83,7 +83,7 @@ describe('one budget of look-ups a message', () => {
       ptr: () => silent,
       txt: (name: string) => (name.startsWith('_dmarc') ? silent : inner.txt(name)),
     };
-    const bounded = boundedResolver(resolver, { questions: 10, timeoutMs: 30 });
+    const bounded = boundedResolver(resolver, { maxQuestions: 10, timeoutMs: 30 });
     const found = await Promise.all([
       bounded.txt('box.test'),
       bounded.ptr('192.0.2.1'),
@@ -91,12 +91,12 @@ describe('one budget of look-ups a message', () => {
     ]);
     expect(found.map(({ kind }) => kind)).toEqual(['found', 'trouble', 'trouble']);
     expect((await bounded.a('late.test')).kind).toBe('trouble');
-    expect(bounded.asked).toBe(3);
+    expect(bounded.questionCount).toBe(3);
   });
 
   test('the same is asked once, and no more than so much', async () => {
     const inner = fakeResolver({});
-    const bounded = boundedResolver(inner, { questions: 3, timeoutMs: 60_000 });
+    const bounded = boundedResolver(inner, { maxQuestions: 3, timeoutMs: 60_000 });
     for (const name of ['a.test', 'A.test', 'b.test', 'c.test', 'd.test', 'a.test']) await bounded.a(name);
     expect(inner.asked).toEqual(['A a.test', 'A b.test', 'A c.test']);
     expect((await bounded.a('d.test')).kind).toBe('trouble');
@@ -125,7 +125,7 @@ describe('one budget of look-ups a message', () => {
     const signature = 'DKIM-Signature: v=1; a=rsa-sha256; d=s%.example; s=s; h=from; bh=AA==; b=AA==\r\n';
     const signatures = Array.from({ length: 8 }, (_, i) => signature.replace('%', String(i))).join('');
     const message = `${sealedBy(50)}${signatures}From: me@a.b.c.d.e.f.g.h.box.test\r\n\r\nx`;
-    const found = await judged(message, { zone, sender: 'me@box.test' });
+    const found = await authenticateMessage(message, { zone, sender: 'me@box.test' });
     expect(found.spf.result).toBe('fail');
   });
 
@@ -133,7 +133,7 @@ describe('one budget of look-ups a message', () => {
     const signature = 'DKIM-Signature: v=1; a=rsa-sha256; d=d%.example; s=s; h=from; bh=AA==; b=AA==\r\n';
     const signatures = Array.from({ length: 100 }, (_, i) => signature.replace('%', String(i)));
     const message = `${sealedBy(50)}${signatures.join('')}From: me@a.b.c.d.e.f.g.h.example\r\n\r\nx`;
-    const found = await judged(message);
+    const found = await authenticateMessage(message);
     expect([found.arc, found.dkim.length, found.dmarc.result]).toEqual(['fail', 8, 'none']);
   });
 });
@@ -157,5 +157,9 @@ test.each<[string, FakeZone, string, string]>([
     '',
   ],
 ])('iprev: %s', async (_what, zone, result, name) => {
-  expect((await judged('From: me@x.example\r\n\r\n', { zone })).iprev).toEqual({ result, name, ip: '198.51.100.1' });
+  expect((await authenticateMessage('From: me@x.example\r\n\r\n', { zone })).iprev).toEqual({
+    result,
+    name,
+    ip: '198.51.100.1',
+  });
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { resultsText } from '../../../mail/auth/authentication.ts';
 import { decideDmarc } from '../../../mail/auth/dmarc-decision.ts';
-import { type Arrival, judged } from '../../support/arrival.ts';
-import { dkimMade, MAKERS, publicPart } from '../../support/dkim-maker.ts';
+import { type AuthenticationSetup, authenticateMessage } from '../../support/authenticate-message.ts';
+import { signMessage, SIGNING_KEYS, publicPart } from '../../support/dkim-maker.ts';
 import type { FakeZone } from '../../support/fake-resolver.ts';
 
 /**
@@ -15,25 +15,25 @@ const ZONE: FakeZone = {
   'TXT _dmarc.bank.example': ['v=DMARC1; p=reject'],
   'TXT any.attack.example': ['v=spf1 +all'],
   'TXT _dmarc.attack.example': ['v=DMARC1; p=none'],
-  'TXT k._domainkey.attack.example': [`p=${publicPart(MAKERS.rsa)}`],
+  'TXT k._domainkey.attack.example': [`p=${publicPart(SIGNING_KEYS.rsa)}`],
   'TXT bank.example(.attack.example': ['v=spf1 +all'],
   "TXT bank.example'.attack.example": ['v=spf1 +all'],
-  'TXT k._domainkey.bank.example(.attack.example': [`p=${publicPart(MAKERS.rsa)}`],
-  "TXT k._domainkey.bank.example'.attack.example": [`p=${publicPart(MAKERS.rsa)}`],
-  'TXT attack.example.\0.any._domainkey.bank.example': [`p=${publicPart(MAKERS.rsa)}`],
-  'TXT attack.example': ['v=spf1 ip4:198.51.100.1 -all', `p=${publicPart(MAKERS.rsa)}`],
+  'TXT k._domainkey.bank.example(.attack.example': [`p=${publicPart(SIGNING_KEYS.rsa)}`],
+  "TXT k._domainkey.bank.example'.attack.example": [`p=${publicPart(SIGNING_KEYS.rsa)}`],
+  'TXT attack.example.\0.any._domainkey.bank.example': [`p=${publicPart(SIGNING_KEYS.rsa)}`],
+  'TXT attack.example': ['v=spf1 ip4:198.51.100.1 -all', `p=${publicPart(SIGNING_KEYS.rsa)}`],
 };
 
 const REST = 'To: victim@box.test\r\nSubject: Your account\r\nMessage-ID: <1@attack.example>\r\n\r\nhttp\r\n';
 const BANK = 'From: <admin@bank.example>\r\n';
 const OURS = 'From: <any@attack.example>\r\n';
 
-interface Attack extends Pick<Arrival, 'helo' | 'sender'> {
-  /** In front of the signature. */
+interface Attack extends Pick<AuthenticationSetup, 'helo' | 'sender'> {
+  /** Fields before the signature. */
   before?: string;
   header: string;
   tags?: Record<string, string>;
-  /** What is told of it where it is no one's but the attacker's own mail. */
+  /** The message is authenticated as the attacker's own mail. */
   own?: true;
 }
 
@@ -73,8 +73,8 @@ const ATTACKS: Record<string, Attack> = {
 
 test.each(Object.entries(ATTACKS))('%s', async (_name, { before = '', header, tags, own, ...envelope }) => {
   const message = `${header}${REST}`;
-  const signed = dkimMade({ message, tags: { d: 'attack.example', s: 'k', h: 'from:to:subject', ...tags } });
-  const found = await judged(before + signed, { zone: ZONE, sender: 'any@attack.example', ...envelope });
+  const signed = signMessage({ message, tags: { d: 'attack.example', s: 'k', h: 'from:to:subject', ...tags } });
+  const found = await authenticateMessage(before + signed, { zone: ZONE, sender: 'any@attack.example', ...envelope });
   const decision = decideDmarc(found, { handling: 'follow', sealer: undefined });
   if (own === true) {
     expect(found.dmarc).toMatchObject({ result: 'pass', domain: 'attack.example' });
@@ -83,14 +83,14 @@ test.each(Object.entries(ATTACKS))('%s', async (_name, { before = '', header, ta
   expect(found.dmarc.result).not.toBe('pass');
   expect(found.dmarc.aligned).toBe(false);
   expect(decision.kind).toBe('refuse');
-  // What is told of it names the bank as no more than who it says it is from.
-  const told = resultsText('mail.box.test', found);
-  expect(told.replace('header.from=bank.example', '')).not.toMatch(/=bank\.example(?![A-Za-z0-9._-])/);
-  expect(told.match(/dmarc=pass/)).toBeNull();
+  // The results mention the bank only as header.from.
+  const results = resultsText('mail.box.test', found);
+  expect(results.replace('header.from=bank.example', '')).not.toMatch(/=bank\.example(?![A-Za-z0-9._-])/);
+  expect(results.match(/dmarc=pass/)).toBeNull();
 });
 
 test('the attacker’s own mail is his own, which shows that the fixtures could pass', async () => {
-  const signed = dkimMade({ message: `${OURS}${REST}`, tags: { d: 'attack.example', s: 'k' } });
-  const found = await judged(signed, { zone: ZONE, sender: 'any@attack.example' });
+  const signed = signMessage({ message: `${OURS}${REST}`, tags: { d: 'attack.example', s: 'k' } });
+  const found = await authenticateMessage(signed, { zone: ZONE, sender: 'any@attack.example' });
   expect(found).toMatchObject({ spf: { result: 'pass' }, dkim: [{ result: 'pass' }], dmarc: { result: 'pass' } });
 });

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { authenticate } from '../../../mail/auth/authenticate.ts';
-import { KnownPolicies } from '../../../mail/auth/known-policies.ts';
-import { walk } from '../../../mail/auth/dmarc-walk.ts';
+import { DmarcPolicyCache } from '../../../mail/auth/dmarc-policy-cache.ts';
+import { walkDnsTree } from '../../../mail/auth/dmarc-walk.ts';
 import { readDmarc } from '../../../mail/auth/dmarc-record.ts';
-import { type Arrival, judged } from '../../support/arrival.ts';
-import { dkimMade, MAKERS, publicPart } from '../../support/dkim-maker.ts';
+import { type AuthenticationSetup, authenticateMessage } from '../../support/authenticate-message.ts';
+import { signMessage, SIGNING_KEYS, publicPart } from '../../support/dkim-maker.ts';
 import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
 
 const from = (author: string): string => `From: ${author}\r\nSubject: x\r\n\r\nx\r\n`;
 const SPF = { 'TXT list.example': ['v=spf1 +all'] };
 
-async function dmarc(author: string, zone: FakeZone, more: Arrival = {}) {
-  const { dmarc: found } = await judged(from(author), { zone: { ...SPF, ...zone }, ...more });
+async function dmarc(author: string, zone: FakeZone, more: AuthenticationSetup = {}) {
+  const { dmarc: found } = await authenticateMessage(from(author), { zone: { ...SPF, ...zone }, ...more });
   return found;
 }
 
@@ -21,7 +21,7 @@ describe('the tree walk of RFC 9989', () => {
     zone: FakeZone,
   ): Promise<[organization: string, asked: number, records: string[]]> {
     const resolver = fakeResolver(zone);
-    const { organization, records } = await walk(domain, resolver);
+    const { organization, records } = await walkDnsTree(domain, resolver);
     return [organization, resolver.asked.length, records.map((one) => one.domain)];
   }
   const P = ['v=DMARC1; p=reject'];
@@ -33,7 +33,7 @@ describe('the tree walk of RFC 9989', () => {
 
   test('asks eight times at most: the RFC’s own example', async () => {
     const resolver = fakeResolver({});
-    await walk('a.b.c.d.e.f.g.h.i.j.mail.example.com', resolver);
+    await walkDnsTree('a.b.c.d.e.f.g.h.i.j.mail.example.com', resolver);
     expect(resolver.asked).toEqual(
       [
         'a.b.c.d.e.f.g.h.i.j.mail.example.com',
@@ -169,7 +169,11 @@ describe('alignment', () => {
   });
 
   test('a greeting vouches where there is no sender', async () => {
-    const found = await judged(from('me@box.example'), { zone: zone(''), sender: '', helo: 'mail.box.example' });
+    const found = await authenticateMessage(from('me@box.example'), {
+      zone: zone(''),
+      sender: '',
+      helo: 'mail.box.example',
+    });
     expect(found).toMatchObject({ spf: { result: 'pass', identity: 'helo' }, dmarc: { result: 'pass' } });
   });
 });
@@ -186,7 +190,7 @@ describe('when the DNS does not answer', () => {
   });
 
   test('a domain that asked for protection before is remembered', async () => {
-    const policies = new KnownPolicies();
+    const policies = new DmarcPolicyCache();
     expect((await dmarc('me@box.example', zone, { policies })).result).toBe('fail');
     expect(await dmarc('me@box.example', down, { policies })).toMatchObject({ result: 'temperror', policy: 'reject' });
     const sent = { policies, sender: 'me@box.example', ip: '192.0.2.1' };
@@ -228,7 +232,9 @@ describe('when the DNS does not answer', () => {
   ])('a signature %s that could not be checked (%s; %s)', async (_what, domain, record, more, result) => {
     const silent: FakeZone = { [`TXT k._domainkey.${domain}`]: 'trouble' };
     const records: FakeZone = { ...zone, 'TXT _dmarc.box.example': [`v=DMARC1; ${record}`], ...silent, ...more };
-    const found = await judged(`${unknown.replace('%', domain)}${from('me@box.example')}`, { zone: records });
+    const found = await authenticateMessage(`${unknown.replace('%', domain)}${from('me@box.example')}`, {
+      zone: records,
+    });
     expect(found.dkim).toMatchObject([{ result: 'temperror', domain }]);
     expect(found.dmarc.result).toBe(result);
     expect(found.dmarc.unsure).toBe(result === 'fail' ? undefined : true);
@@ -242,7 +248,8 @@ describe('when the DNS does not answer', () => {
 
   test('who asks for nothing may be proved all the same, which is not known then', async () => {
     const silent: FakeZone = { 'TXT k._domainkey.plain.example': 'trouble', 'TXT k._domainkey.evil.test': 'trouble' };
-    const signed = (by: string) => judged(`${unknown.replace('%', by)}${from('me@plain.example')}`, { zone: silent });
+    const signed = (by: string) =>
+      authenticateMessage(`${unknown.replace('%', by)}${from('me@plain.example')}`, { zone: silent });
     expect((await signed('plain.example')).dmarc).toMatchObject({ result: 'none', aligned: false, unsure: true });
     expect((await signed('evil.test')).dmarc).not.toHaveProperty('unsure');
   });
@@ -256,9 +263,9 @@ describe('when the DNS does not answer', () => {
 
   test('known policies are few, and for a week', () => {
     let now = 0;
-    const policies = new KnownPolicies(() => now);
+    const policies = new DmarcPolicyCache(() => now);
     const reject = { policy: 'reject', organization: 'x.example', strict: { dkim: false, spf: false } } as const;
-    for (let i = 0; i < 6000; i += 1) policies.learn(`d${i}.example`, reject);
+    for (let i = 0; i < 6000; i += 1) policies.record(`d${i}.example`, reject);
     expect(policies.size).toBe(5000);
     expect([policies.get('d0.example'), policies.get('d5999.example')?.policy]).toEqual([undefined, 'reject']);
     now = 8 * 24 * 3600 * 1000;
@@ -270,9 +277,9 @@ describe('when one name server is silent', () => {
   const zone: FakeZone = {
     'TXT _dmarc.box.example': ['v=DMARC1; p=reject'],
     'TXT mail.box.example': ['v=spf1 +all'],
-    'TXT rsa._domainkey.mail.box.example': [`v=DKIM1; k=rsa; p=${publicPart(MAKERS.rsa)}`],
+    'TXT rsa._domainkey.mail.box.example': [`v=DKIM1; k=rsa; p=${publicPart(SIGNING_KEYS.rsa)}`],
   };
-  const signed = dkimMade({ message: from('me@box.example'), tags: { d: 'mail.box.example' } });
+  const signed = signMessage({ message: from('me@box.example'), tags: { d: 'mail.box.example' } });
 
   test.each([
     ['SPF', from('me@box.example'), 'b@mail.box.example'],
@@ -290,21 +297,21 @@ describe('when one name server is silent', () => {
 
 describe('in local mode nobody is asked', () => {
   test('and authors are counted all the same', async () => {
-    expect(await judged(from('me@box.example'), { local: true })).toEqual({
+    expect(await authenticateMessage(from('me@box.example'), { local: true })).toEqual({
       spf: { result: 'none', domain: '' },
       dkim: [],
       dmarc: { result: 'none', policy: 'none', domain: 'box.example', organization: 'box.example', aligned: false },
       arc: 'none',
       iprev: { result: 'none', name: '', ip: '198.51.100.1' },
     });
-    const two = await judged(`From: me@box.example\r\n${from('me@box.example')}`, { local: true });
+    const two = await authenticateMessage(`From: me@box.example\r\n${from('me@box.example')}`, { local: true });
     expect(two.dmarc).toMatchObject({ result: 'permerror', why: 'more than one From field' });
   });
 });
 
 test('a report may be of nobody, other mail may not', async () => {
   const report = from('Mail Delivery Subsystem <MAILER-DAEMON>');
-  expect((await judged(report, { sender: '' })).dmarc.result).toBe('none');
-  expect((await judged(report)).dmarc.result).toBe('permerror');
-  expect((await judged(from('"ceo@bank.example" <>'), { sender: '' })).dmarc.result).toBe('permerror');
+  expect((await authenticateMessage(report, { sender: '' })).dmarc.result).toBe('none');
+  expect((await authenticateMessage(report)).dmarc.result).toBe('permerror');
+  expect((await authenticateMessage(from('"ceo@bank.example" <>'), { sender: '' })).dmarc.result).toBe('permerror');
 });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { resultsServer, withoutResultsOf } from '../../../mail/auth/forged-results.ts';
+import { leadingAuthserv, removeForgedResults } from '../../../mail/auth/forged-results.ts';
 
 async function cleaned(message: string, size = 7): Promise<string> {
   async function* chunks(): AsyncIterable<Buffer> {
     for (let at = 0; at < message.length; at += size) yield Buffer.from(message.slice(at, at + size), 'latin1');
   }
   const parts: Buffer[] = [];
-  for await (const part of withoutResultsOf('mail.box.test', chunks())) parts.push(part);
+  for await (const part of removeForgedResults('mail.box.test', chunks())) parts.push(part);
   return Buffer.concat(parts).toString('latin1');
 }
 
@@ -53,6 +53,6 @@ test('all else stays octet for octet', async () => {
 });
 
 test('a header says whose results stand first', () => {
-  expect(resultsServer('Authentication-Results: mail.box.test;\r\n\tspf=none\r\n')).toBe('mail.box.test');
-  expect(resultsServer('X-Forwarded-For: me@box.test\r\n')).toBeUndefined();
+  expect(leadingAuthserv('Authentication-Results: mail.box.test;\r\n\tspf=none\r\n')).toBe('mail.box.test');
+  expect(leadingAuthserv('X-Forwarded-For: me@box.test\r\n')).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Authentication, NO_AUTHOR, resultsText } from '../../../mail/auth/authentication.ts';
-import { readResults } from '../../../mail/auth/results-reader.ts';
+import { readAuthenticationResults } from '../../../mail/auth/results-reader.ts';
 import { assert, constantFrom, oneof, property, string } from '../../support/fast-check.ts';
 
 const FOUND: Authentication = {
@@ -63,7 +63,7 @@ test('are read back as they were meant, whatever strangers wrote', () => {
         sealer: { domain: two, dmarc: '', spf: '', dkim: '' },
         iprev: { result: 'pass', name: one, ip: two },
       });
-      expect(readResults(text)).toEqual({
+      expect(readAuthenticationResults(text)).toEqual({
         authserv: 'mail.box.test',
         results: [
           { method: 'spf', result: 'fail' },
@@ -96,11 +96,11 @@ describe('results of others', () => {
     ['mx.example;;; =; x; spf=none', 'mx.example', [['spf', 'none']]],
     ['mx.example; (never closed dmarc=pass', 'mx.example', []],
   ])('%s', (text, authserv, results) => {
-    const read = readResults(text);
+    const read = readAuthenticationResults(text);
     expect([read?.authserv, read?.results.map(({ method, result }) => [method, result])]).toEqual([authserv, results]);
   });
 
   test.each(['', '  ', '; dmarc=pass', '(only a comment)', '='])('%j names no server', (text) => {
-    expect(readResults(text)).toBeUndefined();
+    expect(readAuthenticationResults(text)).toBeUndefined();
   });
 });

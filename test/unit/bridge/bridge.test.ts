@@ -1,10 +1,9 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { Bridge } from '../../../src/bridge/bridge.ts';
+import { StdioBridge, protocolHeaders } from '../../../src/bridge/bridge.ts';
 import { eventData, lines } from '../../../src/bridge/events.ts';
-import { protocolHeaders } from '../../../src/bridge/message.ts';
-import { nearAddress, placeOf } from '../../../src/bridge/place.ts';
+import { reachableAddress, parseServerUrl } from '../../../src/bridge/endpoint.ts';
 
 interface Posted {
   headers: Readonly<Record<string, string>>;
@@ -28,7 +27,7 @@ function bridge() {
   const posted: Posted[] = [];
   const out: unknown[] = [];
   const complaints: string[] = [];
-  const made = new Bridge(
+  const made = new StdioBridge(
     {
       post(headers, body, signal) {
         const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -43,9 +42,9 @@ function bridge() {
         return promise;
       },
     },
-    { message: (message) => out.push(message), complain: (sentence) => complaints.push(sentence) },
+    { message: (message) => out.push(message), warn: (sentence) => complaints.push(sentence) },
   );
-  const take = (message: object): void => made.take(JSON.stringify({ jsonrpc: '2.0', ...message }));
+  const take = (message: object): void => made.send(JSON.stringify({ jsonrpc: '2.0', ...message }));
   const at = (i: number): Posted => posted[i] ?? expect.fail(`nothing was posted as number ${i}`);
   const waitFor = (i: number): Promise<Posted> =>
     expect
@@ -144,7 +143,7 @@ describe('every request is answered', () => {
 
   test('what is no JSON is told so, and an empty line is nothing', () => {
     const { made, out } = bridge();
-    for (const line of ['{', '[]', '"ping"', '', '  ']) made.take(line);
+    for (const line of ['{', '[]', '"ping"', '', '  ']) made.send(line);
     expect(out).toMatchObject(['{', '[]', '"ping"'].map(() => ({ id: null, error: { code: -32700 } })));
   });
 
@@ -216,7 +215,7 @@ test.each([
   ['ftp://x', undefined],
   ['mail.example.com', undefined],
 ])('--url %s leads to %s', (text, url) => {
-  const place = placeOf(text);
+  const place = parseServerUrl(text);
   expect('url' in place ? place.url.href : undefined).toBe(url);
 });
 
@@ -227,5 +226,5 @@ test.each([
   [['10.0.0.5'], '10.0.0.5'],
   [['2001:db8::1'], '[2001:db8::1]'],
 ])('a server that listens on %j is reached at %s', (listen, address) => {
-  expect(nearAddress(listen)).toBe(address);
+  expect(reachableAddress(listen)).toBe(address);
 });

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { route } from '../../../mail/delivery/route.ts';
-import { jmapRow } from '../../../mail/jmap/ids.ts';
+import { jmapRow } from '../../../mail/jmap/core/ids.ts';
 import { parseAddress } from '../../../mail/message/address.ts';
-import { dismissAccount, emptyGoneAccount } from '../../../mail/store/account-removal.ts';
-import { canaryMessages } from '../../../mail/store/canary.ts';
-import { copyEntries } from '../../../mail/store/entry-commands.ts';
-import { findMailbox } from '../../../mail/store/mailbox.ts';
-import { destroyEmails } from '../../../mail/store/email-change-commands.ts';
+import { closeAccount, purgeDeletedAccount } from '../../../mail/store/account/account-removal.ts';
+import { canaryMessages } from '../../../mail/agents/canary/canary.ts';
+import { copyEntries } from '../../../mail/store/mailbox/entry-commands.ts';
+import { findMailbox } from '../../../mail/store/mailbox/mailbox.ts';
+import { destroyEmails } from '../../../mail/store/message/email-change-commands.ts';
 import { command, query } from '../../../mail/store/engine/types.ts';
-import { forgetExpunged } from '../../../mail/store/tidy.ts';
+import { purgeExpunged } from '../../../mail/store/retention/purge.ts';
 import { explained } from '../../support/explained.ts';
 import { CanaryWorld, type PlantedCanary } from '../../support/canary-world.ts';
 import { deliverMail } from '../../support/deliver-mail.ts';
@@ -21,11 +21,11 @@ const rows = query('test-canary-rows', (rx) =>
 );
 const remembered = query('test-remembered', (rx) =>
   rx.all<{ text: string }>(
-    `SELECT label || address_key || made_by || CAST(digest AS TEXT) AS text FROM canary
+    `SELECT label || address_key || created_by || CAST(digest AS TEXT) AS text FROM canary
      UNION ALL SELECT target || detail FROM audit`,
   ),
 );
-const dismiss = command('test-dismiss', (tx, account: number) => dismissAccount(tx, { tenant: 1, account }));
+const dismiss = command('test-dismiss', (tx, account: number) => closeAccount(tx, { tenant: 1, account }));
 
 let world: CanaryWorld;
 let canary: PlantedCanary;
@@ -95,7 +95,7 @@ describe('a letter', () => {
       'opened its message, by rest get_message',
       'agent (tok_2)',
       'To: you@x.example',
-      'Once you let it work again, it is frozen again whenever it goes there',
+      'If you unfreeze the agent, touching the canary freezes it again',
       `/mailboxes/mbx_${account}/canaries`,
       new Date(world.clock.now).toISOString(),
     ]) {
@@ -159,7 +159,7 @@ describe('what is planted', () => {
     const token = await world.mint();
     const email = jmapRow('email', account, canary.messageId) ?? 0;
     await world.world.store.write(destroyEmails, { account, emails: [email], ifState: null, by: null });
-    await world.world.store.write(forgetExpunged, { before: Number.MAX_SAFE_INTEGER });
+    await world.world.store.write(purgeExpunged, { before: Number.MAX_SAFE_INTEGER });
     expect(await counted()).toMatchObject({ canaries: 1, emails: 0, found: 0 });
     const mail = { from: 'me@a.test', to: 'you@x.example', subject: 'Hello', text: canary.honeytoken };
     await world.asToken(token, 'send_email', mail);
@@ -179,7 +179,7 @@ describe('what is planted', () => {
     expect(await open()).toEqual(['opened']);
     const email = jmapRow('email', account, canary.messageId) ?? 0;
     await store.write(destroyEmails, { account, emails: [email], ifState: null, by: null });
-    await store.write(forgetExpunged, { before: Number.MAX_SAFE_INTEGER });
+    await store.write(purgeExpunged, { before: Number.MAX_SAFE_INTEGER });
     expect(await counted()).toMatchObject({ emails: 0, found: 1 });
     expect(await open()).toEqual(['opened', 'opened']);
   });
@@ -198,6 +198,6 @@ describe('what is planted', () => {
     await world.asToken(await world.mint(), 'get_message', { ...IN, messageId: canary.messageId });
     await world.world.store.write(dismiss, account);
     expect(await counted()).toMatchObject({ canaries: 0, trips: 0 });
-    while ((await world.world.store.write(emptyGoneAccount, { account })).more);
+    while ((await world.world.store.write(purgeDeletedAccount, { account })).more);
   });
 });

@@ -35,7 +35,7 @@ describe('mail of an agent with the secret of a canary', () => {
   ])('%s does not leave, and its agent is frozen', async (_, over) => {
     const done = await send(over(canary.honeytoken));
     expect(done).toMatchObject({ kind: 'refused', refusal: { error: 'action_not_allowed' } });
-    expect(JSON.stringify(done)).toContain('It is frozen and sends nothing');
+    expect(JSON.stringify(done)).toContain('The agent is frozen and sends nothing');
     expect(JSON.stringify(done)).not.toMatch(/canary|secret|password/i);
     expect(await world.modeOf(token)).toBe('frozen');
     expect(await left()).toBe(0);

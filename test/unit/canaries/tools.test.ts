@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { tripCanaries } from '../../../src/canaries/trip-commands.ts';
-import { rowId } from '../../../src/ids.ts';
+import { rowId } from '../../../src/core/ids.ts';
 import { putMail } from '../../support/put-mail.ts';
 import { CanaryWorld, type PlantedCanary } from '../../support/canary-world.ts';
 
@@ -149,7 +149,7 @@ describe('who trips one', () => {
     const account = await world.sending.account('me@a.test');
     const trip = {
       canaries: [rowId('canary', canary.canaryId) ?? 0],
-      door: 'imap',
+      protocol: 'imap',
       what: 'opened',
       about: [],
     } as const;
@@ -157,7 +157,7 @@ describe('who trips one', () => {
     expect(await byPassword()).toEqual({ tripped: 1 });
     expect(await world.modeOf(token)).toBe('frozen');
     await world.asPerson('set_agent_mode', { tokenId: `tok_${token}`, mode: 'normal' });
-    // The password stands still until a person has looked.
+    // The password stays frozen until a person has reviewed the trip.
     expect(await byPassword()).toEqual({ tripped: 0 });
     expect(await world.modeOf(token)).toBe('normal');
     await world.asToken(token, 'get_message', ofMessage());

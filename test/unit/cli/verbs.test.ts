@@ -1,25 +1,25 @@
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { help, helpOn } from '../../../src/cli/help.ts';
+import { help, helpOn } from '../../../src/cli/main.ts';
 import { PROGRAMS } from '../../../src/cli/programs.ts';
 import { listTools, toolsPage } from '../../../src/cli/tools.ts';
-import type { Given } from '../../../src/cli/verb.ts';
+import type { VerbInput } from '../../../src/cli/verb.ts';
 import { VERBS } from '../../../src/cli/verbs.ts';
 import { BOX_OPERATIONS } from '../../../src/operations/box/index.ts';
 import { CATALOGUE, FOR_PEOPLE } from '../../../src/operations/catalogue.ts';
-import { lenient } from '../../../src/operations/lenient.ts';
+import { normalizeArguments } from '../../../src/core/argument-normalizer.ts';
 
 const OPERATIONS = [...CATALOGUE, ...FOR_PEOPLE, ...BOX_OPERATIONS];
 const ALL_ACTIONS = ['read', 'manage', 'deploy', 'logs', 'restart', 'rollback'];
 
-function ask(words: string, args: readonly string[], given: Partial<Given> = {}) {
+function ask(words: string, args: readonly string[], given: Partial<VerbInput> = {}) {
   const verb = VERBS.find((one) => one.words === words);
   if (verb === undefined) throw new Error(`no verb ${words}`);
-  return verb.ask(args, { stdin: () => '', ...given });
+  return verb.parse(args, { stdin: () => '', ...given });
 }
 
 describe('what a verb asks for', () => {
-  test.each<[string, string[], Partial<Given>, string, object]>([
+  test.each<[string, string[], Partial<VerbInput>, string, object]>([
     ['status', [], {}, 'get_status', {}],
     ['domain add', ['shop.example'], {}, 'add_domain', { domain: 'shop.example' }],
     ['domain list', [], {}, 'list_domains', {}],
@@ -68,6 +68,7 @@ describe('what a verb asks for', () => {
     ['sign-in', [], {}, 'create_sign_in_link', {}],
     ['sign-in', ['me@box.test'], {}, 'create_sign_in_link', { email: 'me@box.test' }],
     ['service list', [], {}, 'list_box_services', {}],
+    ['service variables', ['svc_1', 'TZ'], {}, 'set_service_control', { serviceId: 'svc_1', variables: ['TZ'] }],
     [
       'service control',
       ['svc_1', 'none'],
@@ -77,10 +78,10 @@ describe('what a verb asks for', () => {
     ],
     [
       'service control',
-      ['svc_1', 'command', 'node', 'app.js', '--port', '80'],
+      ['svc_1', 'command', '2001', 'node', 'app.js', '--port', '80'],
       {},
       'set_service_control',
-      { serviceId: 'svc_1', control: { kind: 'command', command: ['node', 'app.js', '--port', '80'] } },
+      { serviceId: 'svc_1', control: { kind: 'command', uid: 2001, command: ['node', 'app.js', '--port', '80'] } },
     ],
     [
       'service control',
@@ -117,13 +118,13 @@ describe('what a verb asks for', () => {
     expect(ask(words, args, given)).toEqual({ operation, input });
     const schema = OPERATIONS.find((one) => one.name === operation)?.input;
     if (schema === undefined) throw new Error(`no operation ${operation}`);
-    expect(schema.safeParse(lenient(schema, input)).error).toBeUndefined();
+    expect(schema.safeParse(normalizeArguments(schema, input)).error).toBeUndefined();
   });
 
   test('every verb stands in the table above', () => {
     const words = VERBS.map((one) => one.words);
     expect(new Set(words).size).toBe(words.length);
-    expect(words.length).toBe(34);
+    expect(words.length).toBe(35);
   });
 
   test.each<[string, string[]]>([
@@ -138,7 +139,7 @@ describe('what a verb asks for', () => {
     ['token add', ['two', 'words']],
     ['service control', ['svc_1']],
     ['service control', ['svc_1', 'none', 'more']],
-    ['service control', ['svc_1', 'command']],
+    ['service control', ['svc_1', 'command', '2001']],
     ['service control', ['svc_1', 'compose', 'file']],
     ['service control', ['svc_1', 'docker', 'x']],
     ['call', []],
@@ -179,12 +180,12 @@ describe('tools', () => {
   test('finds by words, all of which must be there', () => {
     expect(listTools(['webhook', 'secret'], false)).toContain('set_email_inbound_webhook');
     expect(listTools(['webhook', 'secret'], false)).not.toContain('provision_email');
-    expect(listTools(['no such words'], false)).toBe('No operation has these words.');
+    expect(listTools(['no such words'], false)).toBe('No operation matches.');
   });
 
-  test('tells all about one', () => {
+  test('describes one operation', () => {
     const text = listTools(['provision_email'], false);
-    expect(text).toMatch(/^provision_email: Make a mailbox\n/);
+    expect(text).toMatch(/^provision_email: Create a mailbox\n/);
     expect(text).toContain('Needs: manage.');
     expect(text).toMatch(/localPart +text\n/);
     expect(text).toMatch(/displayName +text, optional/);

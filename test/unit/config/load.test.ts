@@ -6,24 +6,24 @@ import ipaddr from 'ipaddr.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { loadSettings } from '../../../config/load.ts';
-import type { Environment } from '../../../config/load.ts';
+import type { EnvironmentVariables } from '../../../config/load.ts';
 import type { Settings } from '../../../config/settings.ts';
 
 const NAME = 'mail.example.com';
 
 /** Settings from names without their prefix. */
-function load(given: Environment, args: string[] = [], terminal = false): ReturnType<typeof loadSettings> {
+function load(given: EnvironmentVariables, args: string[] = [], terminal = false): ReturnType<typeof loadSettings> {
   const env = Object.fromEntries(Object.entries(given).map(([name, value]) => [`MAILSTEAD_${name}`, value]));
   return loadSettings({ PATH: '/bin', ...env }, args, terminal);
 }
 
-function settings(given: Environment, args: string[] = []): Settings {
+function settings(given: EnvironmentVariables, args: string[] = []): Settings {
   const loaded = load(given, args);
   if ('problem' in loaded) throw new Error(loaded.problem);
   return loaded;
 }
 
-function problem(given: Environment, args: string[] = []): string {
+function problem(given: EnvironmentVariables, args: string[] = []): string {
   const loaded = load(given, args);
   if (!('problem' in loaded)) throw new Error(`no problem: ${JSON.stringify(loaded)}`);
   return loaded.problem;
@@ -51,7 +51,7 @@ test('local mode', () => {
     outboundAddresses: undefined,
     outboundHostname: undefined,
     outboundPort: 25,
-    allowPrivateNetworks: { all: true, networks: [], places: [] },
+    allowPrivateNetworks: { all: true, networks: [], endpoints: [] },
     exemptNetworks: [],
     tls: undefined,
     smarthost: undefined,
@@ -68,6 +68,7 @@ test('local mode', () => {
     localPassword: undefined,
     keyFile: resolve('data/secret.key'),
     maxMessageBytes: 26_214_400,
+    memoryMb: expect.any(Number) as number,
     rspamdUrl: undefined,
     clamav: undefined,
     dnsLists: { addresses: [], hosts: [] },
@@ -86,7 +87,7 @@ test('live mode', () => {
     baseUrl: 'https://mail.example.com',
     listen: ['0.0.0.0', '::'],
     ports: { http: 80, https: 443, smtp: 25, submission: 587, submissions: 465, imap: 143, imaps: 993, dns: undefined },
-    allowPrivateNetworks: { all: false, networks: [], places: [] },
+    allowPrivateNetworks: { all: false, networks: [], endpoints: [] },
     dnsLists: { addresses: [{ zone: 'bl.spamcop.net' }, { zone: 'psbl.surriel.com' }], hosts: [] },
     greylist: false,
   });
@@ -94,7 +95,7 @@ test('live mode', () => {
   expect(load({ GREYLIST: 'on' })).toMatchObject({ greylist: false });
 });
 
-test.each<[Environment, Partial<Settings>]>([
+test.each<[EnvironmentVariables, Partial<Settings>]>([
   [{ DATA_DIR: '/srv/mail' }, { dataDir: '/srv/mail', keyFile: '/srv/mail/secret.key' }],
   [{ DATA_DIR: '/srv/mail', KEY_FILE: '/run/key' }, { keyFile: '/run/key' }],
   [{ BASE_URL: 'https://Box.example/mail/' }, { baseUrl: 'https://box.example/mail' }],
@@ -119,6 +120,7 @@ test.each<[Environment, Partial<Settings>]>([
   [{ TLS_CERT: '/a.pem', TLS_KEY: '/b.pem' }, { tls: { certFile: '/a.pem', keyFile: '/b.pem' } }],
   [{ LOCAL_PASSWORD: 'correct horse' }, { localPassword: 'correct horse' }],
   [{ MAX_MESSAGE_BYTES: '1048576' }, { maxMessageBytes: 1_048_576 }],
+  [{ MEMORY: '1024' }, { memoryMb: 1024 }],
   [
     { LOG_LEVEL: 'debug', LOG_FORMAT: 'pretty' },
     { logLevel: 'debug', logFormat: 'pretty' },
@@ -179,7 +181,7 @@ test('networks match addresses', () => {
   expect(['11.0.0.1', '192.0.2.8', '2001:db9::'].map(matches)).toEqual([false, false, false]);
   expect(allowPrivateNetworks.all).toBe(false);
   expect(allowPrivateNetworks.networks.map(([base, bits]) => `${base.toString()}/${bits}`)).toEqual(['127.0.0.0/8']);
-  expect(allowPrivateNetworks.places).toEqual([
+  expect(allowPrivateNetworks.endpoints).toEqual([
     { host: '192.168.1.5', port: 8025 },
     { host: '::1', port: 25 },
     { host: 'sink.test', port: 2526 },
@@ -202,7 +204,7 @@ test('a terminal gets pretty logs unless told otherwise', () => {
 });
 
 describe('a bad setting stops the start with one sentence that names it', () => {
-  test.each<[Environment]>([
+  test.each<[EnvironmentVariables]>([
     [{ HOSTNAME: 'mail' }],
     [{ HOSTNAME: '192.0.2.1' }],
     [{ HOSTNAME: 'https://mail.example.com' }],
@@ -284,7 +286,7 @@ describe('a bad setting stops the start with one sentence that names it', () => 
     ['ACME_DIRECTORY', 'https://acme.example/'],
   ])('%s, whose part is not there yet', (name, value) => {
     const sentence = problem({ [name]: value });
-    expect(sentence).toMatch(/^MAILSTEAD_\w+ is for a part that this version does not have yet: leave it unset/);
+    expect(sentence).toMatch(/^MAILSTEAD_\w+ is not supported in this version: leave it unset/);
     expect(sentence).toContain(`MAILSTEAD_${name} `);
     expect(sentence).not.toContain('hunter2');
   });
@@ -305,7 +307,7 @@ describe('a bad setting stops the start with one sentence that names it', () => 
 
   test('two doors on one port, by name', () => {
     expect(problem({ IMAP_PORT: '2525' })).toBe(
-      'MAILSTEAD_SMTP_PORT and MAILSTEAD_IMAP_PORT are the same port: change one.',
+      'MAILSTEAD_SMTP_PORT and MAILSTEAD_IMAP_PORT use the same port. Change one.',
     );
   });
 });
@@ -336,7 +338,7 @@ describe('a file of settings', () => {
 
   test('that is missing, unnamed or wrong stops the start', () => {
     expect(problem({}, ['--env-file', join(dir, 'none.env')])).toContain('none.env');
-    expect(problem({}, ['serve', '--env-file'])).toBe('--env-file needs the name of a file.');
+    expect(problem({}, ['serve', '--env-file'])).toBe('--env-file needs a file name.');
     expect(problem({}, ['--env-file', join(dir, 'bad.env')])).toContain('MAILSTEAD_SMPT_PORT');
   });
 });

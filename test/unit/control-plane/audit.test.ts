@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { command } from '../../../mail/store/engine/types.ts';
-import { brokenAudit } from '../../../src/audit/queries.ts';
-import { rowId } from '../../../src/ids.ts';
+import { firstBrokenAuditRow } from '../../../src/audit/queries.ts';
+import { rowId } from '../../../src/core/ids.ts';
 import { perform } from '../../../src/operations/perform.ts';
 import { EVERYTHING, sampleOf } from '../../support/operation-samples.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
@@ -28,7 +28,7 @@ async function events(limit = 100): Promise<Event[]> {
 
 async function broken(): Promise<number | undefined> {
   const organization = rowId('organization', tenants.a.main.organizationId) ?? 0;
-  return tenants.world.store.scan(brokenAudit, { organization });
+  return tenants.world.store.scan(firstBrokenAuditRow, { organization });
 }
 
 describe('a secret that is shown', () => {
@@ -116,7 +116,7 @@ describe('the log', () => {
 
 let kept: Record<string, string | number | Uint8Array | bigint | null> | undefined;
 
-/** What nobody can who has not the database itself, and how it was before. */
+/** Forges a row of the audit log, which needs access to the database file; `undo` restores the row. */
 const forge = command(
   'test-forge',
   async (tx, { sql, id, undo }: { sql: string; id: number; undo: boolean }): Promise<number> => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findOperation } from '../../../src/operations/catalogue.ts';
-import { type Caller, operatorCaller } from '../../../src/operations/caller.ts';
+import { type Caller, operatorCaller } from '../../../src/core/caller.ts';
 import { perform } from '../../../src/operations/perform.ts';
 import { testWorld } from '../../support/world.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findMailbox } from '../../../mail/store/mailbox.ts';
+import { findMailbox } from '../../../mail/store/mailbox/mailbox.ts';
 import { query } from '../../../mail/store/engine/types.ts';
-import { rowId } from '../../../src/ids.ts';
+import { rowId } from '../../../src/core/ids.ts';
 import { readdir, readFile } from 'node:fs/promises';
 import { servicesDir } from '../../../src/services/env-file.ts';
 import { rowsOf } from '../../support/rows.ts';

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bootstrapRoutes } from '../../../src/bootstrap/routes.ts';
+import { bootstrapRoutes } from '../../../src/http/routes/bootstrap.ts';
 import { spki, type Tenants, twoTenants } from '../../support/tenants.ts';
 
 const MINUTE = 60_000;

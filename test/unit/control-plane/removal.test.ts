@@ -2,23 +2,23 @@ import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findOperation } from '../../../src/operations/catalogue.ts';
-import { anonymousCaller, operatorCaller, tokenCaller } from '../../../src/operations/caller.ts';
+import { anonymousCaller, operatorCaller, tokenCaller } from '../../../src/core/caller.ts';
 import { perform } from '../../../src/operations/perform.ts';
 import { findToken } from '../../../src/tokens/commands.ts';
-import { secretHash } from '../../../src/tokens/token.ts';
-import { accountByKey } from '../../../mail/store/account.ts';
-import { addDomain } from '../../../mail/store/domain.ts';
+import { secretHash } from '../../../src/core/token.ts';
+import { accountByKey } from '../../../mail/store/account/account.ts';
+import { addDomain } from '../../../mail/store/address/domain.ts';
 import { command } from '../../../mail/store/engine/types.ts';
-import { dueMessages } from '../../../mail/delivery/schedule.ts';
-import { rowId } from '../../../src/ids.ts';
+import { dueMessages } from '../../../mail/delivery/scheduled-messages.ts';
+import { rowId } from '../../../src/core/ids.ts';
 import { freezeOrganization } from '../../../src/organizations/commands.ts';
-import type { World } from '../../../src/operations/world.ts';
-import { send } from '../../../src/sending/send-desk.ts';
+import type { AppContext } from '../../../src/core/app-context.ts';
+import { send } from '../../../src/http/routes/send-requests.ts';
 import { testWorld } from '../../support/world.ts';
 
 const plantAttempt = command('test-attempt', async (tx, input: { account: number }, stamp): Promise<void> => {
   await tx.run(
-    `INSERT INTO webhook_delivery (listener_id, account_id, notice_id, event, email_id, trace, at, url, outcome, request,
+    `INSERT INTO webhook_delivery (listener_id, account_id, event_id, event, email_id, trace, at, url, outcome, request,
        response, duration_ms)
      SELECT coalesce((SELECT id FROM listener WHERE account_id = ?1), 1), ?1, 1, 'received', 1, '', ?2,
        'http://127.0.0.1:9/hook', 'later', '', '', 1`,
@@ -71,20 +71,20 @@ test('a removed organization leaves nothing but its audit rows', async () => {
     'account',
     'audit',
     'blob',
-    'hit',
     'journal',
     'mailbox',
     'queue',
     'queue_lane',
+    'rate_limit_hit',
     'setting',
     'submission',
   ]);
 });
 
 /** One message now and one later, both with a key that keeps them from being sent twice, and an attempt of a webhook. */
-async function sends(world: World, organization: number): Promise<void> {
+async function sends(world: AppContext, organization: number): Promise<void> {
   const mail = { from: 'me@short.test', to: 'you@elsewhere.example', subject: 'x', text: 'x' };
-  const sender = { organization, credential: 'key_1', allowedDomains: null, account: null, guesses: false };
+  const sender = { organization, credential: 'key_1', allowedDomains: null, account: null, detectsDuplicates: false };
   await send(world, sender, mail, 'now');
   const sendAt = new Date(world.clock() + 3_600_000).toISOString();
   await send(world, sender, { ...mail, sendAt }, 'later');
@@ -111,7 +111,7 @@ test('what a frozen organization had scheduled waits, and goes on when it may', 
   const mail = { from: 'me@frozen.test', to: 'you@elsewhere.example', subject: 'x', text: 'x', sendAt };
   await send(
     world,
-    { organization: 1, credential: 'key_1', allowedDomains: null, account: null, guesses: false },
+    { organization: 1, credential: 'key_1', allowedDomains: null, account: null, detectsDuplicates: false },
     mail,
     undefined,
   );

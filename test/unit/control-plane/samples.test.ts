@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { perform } from '../../../src/operations/perform.ts';
-import type { Operation } from '../../../src/operations/operation.ts';
+import type { Operation } from '../../../src/core/operation.ts';
 import { EVERYTHING, references, sampleOf } from '../../support/operation-samples.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => tenants[Symbol.asyncDispose]());
 
-/** What takes something away comes last, and from things to what they stand on. */
+/** Destructive operations come last, each before those that delete a resource on which its own depends. */
 const LAST = ['remove_email_forwarder', 'undo_changes', 'detach_email_from_service', 'delete_service', 'delete_email'];
 const rank = (one: Operation): number => LAST.indexOf(one.name) + (one.hints.destructive ? 1 : 0);
 

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { operatorCaller } from '../../../src/operations/caller.ts';
-import { McpDoor } from '../../../src/mcp/door.ts';
+import { operatorCaller } from '../../../src/core/caller.ts';
+import { McpEndpoint } from '../../../src/mcp/endpoint.ts';
 import type { McpRequest } from '../../../src/mcp/request.ts';
 import { catalogueOffer } from '../../../src/mcp/offer.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 
 const MINUTE = 60_000;
 let tenants: Tenants;
-let door: McpDoor;
+let door: McpEndpoint;
 beforeAll(async () => {
   tenants = await twoTenants();
-  door = new McpDoor(tenants.world, catalogueOffer(tenants.world));
+  door = new McpEndpoint(tenants.world, catalogueOffer(tenants.world));
 });
 afterAll(async () => {
   await door.close();
@@ -31,7 +31,7 @@ async function call(name: string, credentials: { token?: string; session?: strin
     header: (header) => (header === 'mcp-session-id' ? credentials.session : undefined),
     authorization: credentials.token === undefined ? undefined : `Bearer ${credentials.token}`,
     body,
-    gone: () => new AbortController().signal,
+    closed: () => new AbortController().signal,
   };
   const said = await door.post(request);
   if (said instanceof Response || 'events' in said) throw new Error('a plain call was answered by the library');

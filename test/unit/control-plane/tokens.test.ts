@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { operatorCaller } from '../../../src/operations/caller.ts';
+import { operatorCaller } from '../../../src/core/caller.ts';
 import { authenticate } from '../../../src/tokens/authenticate.ts';
-import { makeApiKey, makeToken, secretHash, shownPart } from '../../../src/tokens/token.ts';
+import { makeApiKey, makeToken, secretHash, shownPart } from '../../../src/core/token.ts';
 import { rowsOf } from '../../support/rows.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { command, query } from '../../../mail/store/engine/types.ts';
-import { note } from '../../../mail/store/journal.ts';
-import { rowId } from '../../../src/ids.ts';
+import { recordJournalEvent } from '../../../mail/store/journal/journal.ts';
+import { rowId } from '../../../src/core/ids.ts';
 import { findSent } from '../../../src/sending/sent-queries.ts';
-import type { Audience } from '../../../src/operations/operation.ts';
 import { perform } from '../../../src/operations/perform.ts';
 import { addEmailDomain } from '../../../src/operations/domains/add.ts';
 import { getDeliverabilityReport } from '../../../src/operations/deliverability/report.ts';
@@ -11,6 +10,7 @@ import { calls, type Calls } from '../../support/calls.ts';
 import { fakeResolver } from '../../support/fake-resolver.ts';
 import { operationOf, type Tenants, twoTenants } from '../../support/tenants.ts';
 import { takePlaces, waiting } from '../../support/waiting.ts';
+import type { StreamClient } from '../../../src/core/stream-client.ts';
 
 interface Tested {
   testId: string;
@@ -27,7 +27,7 @@ interface Seen {
 }
 
 const happens = command('test-happens', (tx, { trace, tenant, event, detail }: Seen, stamp) =>
-  note(tx, trace, event, null, detail, stamp, { tenant }),
+  recordJournalEvent(tx, trace, event, null, detail, stamp, { tenant }),
 );
 
 const newestTrace = query('test-newest-trace', async (rx): Promise<string> => {
@@ -70,7 +70,7 @@ describe('run_delivery_test', () => {
     const { testId, verdict, steps, next } = await run({ to: address });
     expect([verdict, steps.map((one) => one.event)]).toEqual(['delivered', ['accepted', 'delivered', 'accepted']]);
     expect(steps[1]?.explanation).toContain(address);
-    // Where the recipient's forward leads is not told.
+    // The destination of the recipient's forward is not reported.
     expect(JSON.stringify(steps)).not.toContain(tenants.a.main.destinationAddress);
     expect(next).toContain('Junk');
     const sent = await tenants.world.store.read(findSent, { organization: tenant, id: rowId('sent', testId) ?? 0 });
@@ -105,7 +105,7 @@ describe('run_delivery_test', () => {
   test('tells how far it is, and ends when nobody waits: what was sent goes on', async () => {
     const gone = new AbortController();
     const told: [number, number][] = [];
-    const audience: Audience = { signal: gone.signal, progress: (done, of) => told.push([done, of]) };
+    const audience: StreamClient = { signal: gone.signal, progress: (done, of) => told.push([done, of]) };
     const operation = operationOf('run_delivery_test');
     const input = { domainId, to: 'slow@far.example', timeoutSeconds: 120 };
     const answer = perform(tenants.world, operation, tenants.a.caller, input, { audience });

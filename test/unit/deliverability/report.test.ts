@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Settings } from '../../../config/settings.ts';
 import { quiet } from '../../../mail/log.ts';
 import type { FetchStsPolicy } from '../../../mail/relay/tls-policy/sts-fetch.ts';
-import { CHECKS, fixesOf, type Report, reportOn, scoreOf } from '../../../src/deliverability/report.ts';
-import type { Published } from '../../../src/domains/records.ts';
+import { CHECKS, fixesOf, type DeliverabilityReport, reportOn, scoreOf } from '../../../src/deliverability/report.ts';
+import type { PublishedDomain } from '../../../src/domains/records.ts';
 import { testCertificate } from '../../support/certificate.ts';
 import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
 
@@ -11,7 +11,7 @@ const HOST = 'mail.box.example';
 const IP = '198.41.0.4';
 const LIST = 'bl.example.net';
 const KEY = 'v=DKIM1; k=rsa; p=MIIB';
-const SHOP: Published = {
+const SHOP: PublishedDomain = {
   id: 1,
   name: 'shop.example',
   keys: [{ selector: 'ms1', algorithm: 'rsa-sha256', text: KEY, state: 'signs', retiredAt: null }],
@@ -49,7 +49,8 @@ async function report({ zone = {}, settings = {}, mx = [HOST], selfSigned = fals
   return { report: await reportOn(context, SHOP), asked: resolver.asked };
 }
 
-const stands = (made: Report): object => Object.fromEntries(CHECKS.map((name) => [name, made[name].status]));
+const stands = (made: DeliverabilityReport): object =>
+  Object.fromEntries(CHECKS.map((name) => [name, made[name].status]));
 const FINE = { spf: 'pass', dkim: 'pass', dmarc: 'pass', ptr: 'pass', tls: 'pass', mtaSts: 'pass' };
 
 test('a domain of which everything is right has all points, and nothing to do', async () => {
@@ -60,16 +61,16 @@ test('a domain of which everything is right has all points, and nothing to do', 
 });
 
 const WRONG: [string, How, string, RegExp][] = [
-  ['spf', { zone: { 'TXT shop.example': ['v=spf1 -all'] } }, 'before it names this box', /before its "all": mx/],
+  ['spf', { zone: { 'TXT shop.example': ['v=spf1 -all'] } }, 'before it authorizes this box', /before its "all": mx/],
   ['dkim', { zone: { 'TXT ms1._domainkey.shop.example': ['v=DKIM1; p=AAAA'] } }, 'no selector', /list_dns_records/],
   ['dmarc', { zone: { 'TXT _dmarc.shop.example': ['v=spf1'] } }, 'no DMARC record', /Publish the TXT record _dmarc/],
   [
     'ptr',
     { zone: { [`PTR ${IP}`]: ['host4.isp.example'], 'A host4.isp.example': [IP] } },
-    'is called host4',
+    'has the reverse name host4',
     /\(PTR\)/,
   ],
-  ['ptr', { zone: { [`PTR ${IP}`]: ['host4.isp.example'] } }, 'does not lead back', /reverse name/],
+  ['ptr', { zone: { [`PTR ${IP}`]: ['host4.isp.example'] } }, 'does not resolve back', /reverse name/],
   ['ptr', { zone: { [`A ${HOST}`]: ['198.41.0.5'] } }, '198.41.0.5 has no reverse name', /198\.41\.0\.5/],
   ['tls', { selfSigned: true }, 'self-signed', /MAILSTEAD_TLS_CERT/],
   ['tls', { now: '2051-01-01' }, 'not valid now', /Renew/],
@@ -105,7 +106,7 @@ describe('DMARC', () => {
   test('counts where the domain above has it, as that says for those below', async () => {
     const zone = { 'TXT _dmarc.shop.example': [], 'TXT _dmarc.example': ['v=DMARC1; p=none; sp=quarantine'] };
     const { report: made } = await report({ zone });
-    expect(made.dmarc).toEqual({ status: 'pass', detail: '_dmarc.example says quarantine' });
+    expect(made.dmarc).toEqual({ status: 'pass', detail: '_dmarc.example has the policy quarantine' });
   });
 });
 

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
-import { nextAfter, type Standing, verdictOf, verdictSoFar } from '../../../src/deliverability/verdict.ts';
+import {
+  nextStepAfter,
+  type DeliveryState,
+  testOutcomeOf,
+  testOutcomeSoFar,
+} from '../../../src/deliverability/verdict.ts';
 
-const BEGUN: Standing = {
+const BEGUN: DeliveryState = {
   events: ['accepted', 'queued'],
   waiting: [0],
   here: false,
@@ -9,7 +14,7 @@ const BEGUN: Standing = {
   cancelled: false,
 };
 
-test.each<[string, Partial<Standing>, string | undefined, string]>([
+test.each<[string, Partial<DeliveryState>, string | undefined, string]>([
   ['is being tried', {}, undefined, 'queued'],
   ['was taken', { events: ['queued', 'delivered'], waiting: [] }, 'delivered', 'delivered'],
   ['was taken after a delay', { events: ['deferred', 'delivered'], waiting: [] }, 'delivered', 'delivered'],
@@ -24,12 +29,12 @@ test.each<[string, Partial<Standing>, string | undefined, string]>([
   ['was taken out of the queue', { waiting: [] }, undefined, 'refused'],
 ])('a test that %s', (_what, standing, known, inTheEnd) => {
   const all = { ...BEGUN, ...standing };
-  expect([verdictOf(all), verdictSoFar(all)]).toEqual([known, inTheEnd]);
+  expect([testOutcomeOf(all), testOutcomeSoFar(all)]).toEqual([known, inTheEnd]);
 });
 
 test('what to do names the page of the person, and says that nothing new was sent', () => {
   const plain = { approveUrl: null, repeated: false };
-  expect(nextAfter('waiting', { ...plain, approveUrl: 'https://box/approve' })).toContain('https://box/approve');
-  expect(nextAfter('delivered', { ...plain, repeated: true })).toContain('allowDuplicate');
-  expect(nextAfter('delivered', plain)).not.toContain('allowDuplicate');
+  expect(nextStepAfter('waiting', { ...plain, approveUrl: 'https://box/approve' })).toContain('https://box/approve');
+  expect(nextStepAfter('delivered', { ...plain, repeated: true })).toContain('allowDuplicate');
+  expect(nextStepAfter('delivered', plain)).not.toContain('allowDuplicate');
 });

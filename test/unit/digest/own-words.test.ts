@@ -1,6 +1,7 @@
+import { firstOwnLine, isStopReply } from '../../../src/reading/stop-reply.ts';
 import { describe, expect, test } from 'vitest';
 import { indexMessage } from '../../../mail/message/indexer.ts';
-import { firstOwnLine, saysStop } from '../../../src/digest/own-words.ts';
+import { growth, PROPORTIONAL } from '../../support/cost.ts';
 
 const HEAD =
   'From: Owner <owner@home.test>\r\nTo: mailstead@box.test\r\nSubject: Re: What the agents did\r\nMIME-Version: 1.0\r\n';
@@ -8,7 +9,7 @@ const QUOTE = ['> Hello,', '>', '> answer this letter with the one word STOP:', 
 
 const says = (fields: string, body: string): boolean => {
   const octets = Buffer.from(`${HEAD}${fields}\r\n\r\n${body.replace(/\r?\n/g, '\r\n')}\r\n`);
-  return saysStop({ octets, parts: indexMessage(octets).parts });
+  return isStopReply({ octets, parts: indexMessage(octets).parts });
 };
 const plain = (text: string): boolean => says('Content-Type: text/plain; charset=utf-8', text);
 const html = (text: string): boolean => says('Content-Type: text/html; charset=utf-8', text);
@@ -136,10 +137,8 @@ describe.each(Object.entries(FORMS))('an answer from a mail program: %s', (_name
   );
 });
 
-test('what would take long is read in no time', () => {
-  const began = performance.now();
-  for (const piece of ['a@b\n>\n', '\n', 'x\n', '>', 'a@', ': ', '|\n:\n']) {
-    expect(firstOwnLine(piece.repeat(262_144 / piece.length))?.startsWith('stop') ?? false).toBe(false);
-  }
-  expect(performance.now() - began).toBeLessThan(2_000);
+test.each(['a@b\n>\n', '\n', 'x\n', '>', 'a@', ': ', '|\n:\n'])('%j takes time by its length', async (piece) => {
+  const read = (size: number): void =>
+    expect(firstOwnLine(piece.repeat(size / piece.length))?.startsWith('stop') ?? false).toBe(false);
+  expect(await growth(read, 262_144)).toBeLessThan(PROPORTIONAL);
 });

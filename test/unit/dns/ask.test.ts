@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { type Answer, decode, encode, RECURSION_DESIRED, TRUNCATED_RESPONSE } from 'dns-packet';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { askServer, type Place } from '../../../src/dns/ask.ts';
+import { queryNameServers, type NameServer } from '../../../src/dns/ask.ts';
 import { freePort } from '../../support/free-port.ts';
 
 /** For an answer that comes: who gives it shares this event loop. */
@@ -14,9 +14,9 @@ const referral: Answer = { type: 'NS', name: 'shop.example', ttl: 60, class: 'IN
 
 let udp: Socket;
 let tcp: Server;
-let at: Place;
+let at: NameServer;
 let asked: Buffer[];
-/** What comes back over UDP to a question, in order; and over TCP. */
+/** Responses over UDP in order, and over TCP. */
 let say: (query: Buffer) => Buffer[];
 let sayLong: (query: Buffer) => Buffer;
 
@@ -55,7 +55,7 @@ function framed(packet: Buffer): Buffer {
 }
 
 test('asks for the name servers of the domain, and for nothing to be looked up elsewhere', async () => {
-  expect(await askServer(at, 'shop.example', WAIT_MS)).toMatchObject({
+  expect(await queryNameServers(at, 'shop.example', WAIT_MS)).toMatchObject({
     flag_tc: false,
     authorities: [{ type: 'NS', name: 'shop.example', data: 'mail.box.example' }],
   });
@@ -65,16 +65,16 @@ test('asks for the name servers of the domain, and for nothing to be looked up e
 });
 
 test('each question has a number of its own', async () => {
-  for (let i = 0; i < 8; i++) await askServer(at, 'shop.example', WAIT_MS);
+  for (let i = 0; i < 8; i++) await queryNameServers(at, 'shop.example', WAIT_MS);
   expect(new Set(asked.map((query) => query.readUInt16BE(0))).size).toBeGreaterThan(4);
 });
 
 test('what was lost once is asked again, and silence ends', async () => {
   say = (query) => (asked.length === 1 ? [] : [answer(query)]);
-  expect(await askServer(at, 'shop.example', WAIT_MS)).toBeDefined();
+  expect(await queryNameServers(at, 'shop.example', WAIT_MS)).toBeDefined();
   expect(asked).toHaveLength(2);
   say = () => [];
-  expect(await askServer(at, 'shop.example', SHORT_WAIT_MS)).toBeUndefined();
+  expect(await queryNameServers(at, 'shop.example', SHORT_WAIT_MS)).toBeUndefined();
   expect(asked).toHaveLength(4);
 });
 
@@ -88,16 +88,18 @@ test.each([
   ['nothing', () => Buffer.alloc(0)],
 ])('a packet with %s is not the answer, and the answer after it is', async (_, forge) => {
   say = (query) => [forge(query), answer(query)];
-  expect(await askServer(at, 'shop.example', WAIT_MS)).toMatchObject({ authorities: [{ data: 'mail.box.example' }] });
+  expect(await queryNameServers(at, 'shop.example', WAIT_MS)).toMatchObject({
+    authorities: [{ data: 'mail.box.example' }],
+  });
   expect(asked).toHaveLength(1);
   say = (query) => [forge(query)];
-  expect(await askServer(at, 'shop.example', SHORT_WAIT_MS)).toBeUndefined();
+  expect(await queryNameServers(at, 'shop.example', SHORT_WAIT_MS)).toBeUndefined();
 });
 
 test('what is cut comes over TCP', async () => {
   say = (query) => [answer(query, TRUNCATED_RESPONSE, { authorities: [] })];
   sayLong = (query) => framed(answer(query, 0, { authorities: Array.from({ length: 400 }, () => referral) }));
-  expect((await askServer(at, 'shop.example', WAIT_MS))?.authorities).toHaveLength(400);
+  expect((await queryNameServers(at, 'shop.example', WAIT_MS))?.authorities).toHaveLength(400);
 });
 
 test.each([
@@ -107,15 +109,16 @@ test.each([
 ])('over TCP %s is no answer', async (_, long) => {
   say = (query) => [answer(query, TRUNCATED_RESPONSE)];
   sayLong = long;
-  expect(await askServer(at, 'shop.example', SHORT_WAIT_MS)).toBeUndefined();
+  expect(await queryNameServers(at, 'shop.example', SHORT_WAIT_MS)).toBeUndefined();
 });
 
 test('where nobody listens there is no answer, for either kind of address', async () => {
   const port = await freePort();
-  for (const ip of ['127.0.0.1', '::1']) expect(await askServer({ ip, port }, 'shop.example', 20)).toBeUndefined();
+  for (const ip of ['127.0.0.1', '::1'])
+    expect(await queryNameServers({ ip, port }, 'shop.example', 20)).toBeUndefined();
   say = (query) => [answer(query, TRUNCATED_RESPONSE)];
   tcp.close();
-  expect(await askServer(at, 'shop.example', SHORT_WAIT_MS)).toBeUndefined();
+  expect(await queryNameServers(at, 'shop.example', SHORT_WAIT_MS)).toBeUndefined();
   tcp.listen(0);
   await once(tcp, 'listening');
 });

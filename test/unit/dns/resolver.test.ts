@@ -37,6 +37,30 @@ test('records come as values', async () => {
   expect(await dns.ptr('192.0.2.1')).toEqual({ kind: 'found', records: ['mx1.remote.test'] });
 });
 
+test.each(['a+b', 'a=b', 'a:b', 'a%b', 'a!b', "a'b", 'a\\b', 'a@b', '{a}'])(
+  'a name with %j, as an SPF macro makes it, is queried as it is',
+  async (label) => {
+    const name = `${label}.spf.test`;
+    await using server = await dnsServer({
+      [`A ${name}`]: ['127.0.0.2'],
+      [`AAAA ${name}`]: ['2001:db8::1'],
+      [`MX ${name}`]: ['10 mx.test'],
+      [`TXT ${name}`]: ['v=spf1 -all', 'caf\xc3\xa9'],
+    });
+    const dns = createResolver({ servers: [server.address], ...PATIENT });
+    expect(await dns.a(name.toUpperCase())).toMatchObject({ kind: 'found', records: ['127.0.0.2'] });
+    expect(await dns.aaaa(name)).toMatchObject({ kind: 'found', records: ['2001:db8::1'] });
+    expect(await dns.mx(name)).toMatchObject({ kind: 'found', records: [{ preference: 10, exchange: 'mx.test' }] });
+    expect(await dns.txt(name)).toMatchObject({ kind: 'found', records: ['v=spf1 -all', 'caf\xc3\xa9'] });
+    expect(await dns.cname(name)).toMatchObject({ kind: 'none', nx: false });
+    expect(await dns.a(`other-${name}`)).toMatchObject({ kind: 'none', nx: true });
+    server.zone[`A refused-${name}`] = 'REFUSED';
+    expect(await dns.a(`refused-${name}`)).toMatchObject({ kind: 'trouble' });
+    await dns.a(name);
+    expect(server.asked.filter((one) => one === `A ${name}`)).toHaveLength(1);
+  },
+);
+
 test('what is not there is told apart from what could not be learned', async () => {
   await using server = await dnsServer({
     'A there.test': ['192.0.2.1'],

@@ -1,6 +1,6 @@
 import { type Answer, type DecodedPacket, decode, encode, type Packet } from 'dns-packet';
 import { describe, expect, test } from 'vitest';
-import { askOverTcp, LARGEST_UDP, respond } from '../../../src/dns/respond.ts';
+import { truncatedResponse, MAX_UDP, respond } from '../../../src/dns/respond.ts';
 import type { FindZone, ZoneRecord } from '../../../src/dns/zone.ts';
 
 const KEY = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`;
@@ -108,7 +108,7 @@ test.each([0, 5, 254, 32_769, 65_535])(
     const said = (await respond(packet, 'udp', find)) ?? expect.fail('no answer');
     expect(said).toHaveLength(12);
     expect(decode(said)).toMatchObject({ id: 0x1234, rcode: 'REFUSED', questions: [] });
-    expect(askOverTcp(packet)).toBeUndefined();
+    expect(truncatedResponse(packet)).toBeUndefined();
   },
 );
 
@@ -164,7 +164,7 @@ describe('no question', () => {
     ['more than anybody asks', Buffer.concat([query('d.example'), Buffer.alloc(1024)])],
   ])('%s is not answered', async (_, packet) => {
     expect(await respond(packet, 'udp', find)).toBeUndefined();
-    expect(askOverTcp(packet)).toBeUndefined();
+    expect(truncatedResponse(packet)).toBeUndefined();
   });
 
   const changed = (at: number, value: number): Buffer => {
@@ -196,7 +196,7 @@ describe('no question', () => {
 
 test('whoever should come over TCP is told so in as many octets as the question has', () => {
   const packet = query('MS1.d.example');
-  const said = askOverTcp(packet) ?? expect.fail('no answer');
+  const said = truncatedResponse(packet) ?? expect.fail('no answer');
   expect(decode(said)).toMatchObject({
     id: 0x1234,
     flag_tc: true,
@@ -228,10 +228,10 @@ test('10,000 packets that are random or almost right: no error, no answer to an 
       expect(packet.readUInt16BE(2) & 0x8000, packet.toString('hex')).toBe(0);
       expect(said.readUInt16BE(0)).toBe(packet.readUInt16BE(0));
       expect(said.readUInt16BE(2) & 0x8000).toBe(0x8000);
-      if (way === 'udp') expect(said.length, packet.toString('hex')).toBeLessThanOrEqual(LARGEST_UDP);
+      if (way === 'udp') expect(said.length, packet.toString('hex')).toBeLessThanOrEqual(MAX_UDP);
       expect(() => decode(said)).not.toThrow();
     }
-    expect(() => askOverTcp(packet)).not.toThrow();
+    expect(() => truncatedResponse(packet)).not.toThrow();
   }
   expect(answered).toBeGreaterThan(2_500);
 });

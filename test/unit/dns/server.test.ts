@@ -32,7 +32,7 @@ const open = async (hosts: string[], port?: number, patienceMs?: number): Promis
     find,
     log: quiet,
     meter,
-    ...(patienceMs !== undefined && { patienceMs }),
+    ...(patienceMs !== undefined && { idleTimeoutMs: patienceMs }),
   });
 
 beforeEach(async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { boxZones } from '../../../src/domains/zones.ts';
 import { ownServer } from '../../../src/domains/records.ts';
 import type { FindZone } from '../../../src/dns/zone.ts';
-import type { Caller } from '../../../src/operations/caller.ts';
+import type { Caller } from '../../../src/core/caller.ts';
 import { addEmailDomain } from '../../../src/operations/domains/add.ts';
 import { removeEmailDomain } from '../../../src/operations/domains/remove.ts';
 import { deleteEmail } from '../../../src/operations/mailboxes/delete.ts';
@@ -65,7 +65,7 @@ test('a claim has a name server of its own with the addresses of the box', async
   for (const name of [`dom-0${id}`, `dom_${id}`, 'dom-', 'dom-x', 'prj-1', `a.dom-${id}`]) {
     expect(await find(`${name}.ns.dkim.${HOST}`), name).toMatchObject({ exists: false });
   }
-  // What a registry takes for the name of a host.
+  // Host names that a registry accepts.
   expect(ownServer(id, HOST)).toMatch(/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]+$/);
   expect(await find(`ns.dkim.${HOST}`)).toMatchObject({ exists: true, records: [] });
 });

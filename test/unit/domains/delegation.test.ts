@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { delegationBy, namesBox, serverNames } from '../../../src/domains/delegation.ts';
+import { delegationBy, namesBox, serverNames } from '../../../src/domains/look.ts';
 import { ownServer } from '../../../src/domains/records.ts';
 
 const HOST = 'mail.box.example';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { forgetKeys, GRACE_MS, setManaged } from '../../../src/domains/commands.ts';
-import { lookAt, manage, nameServersOf } from '../../../src/domains/look.ts';
+import { purgeKeys, GRACE_MS, setManaged } from '../../../src/domains/commands.ts';
+import { checkDomain, updateManaged, nameServersOf } from '../../../src/domains/look.ts';
 import { keysInMotion, managedDomain, publishedKeys } from '../../../src/domains/queries.ts';
 import { ownServer } from '../../../src/domains/records.ts';
-import type { Caller } from '../../../src/operations/caller.ts';
+import type { Caller } from '../../../src/core/caller.ts';
 import { addEmailDomain } from '../../../src/operations/domains/add.ts';
 import { applyManagedDns, rotateDkimKeys } from '../../../src/operations/domains/dns.ts';
 import { removeEmailDomain } from '../../../src/operations/domains/remove.ts';
@@ -36,7 +36,7 @@ const idOf = (added: Added): number => Number(added.domain.id.slice(4));
 async function add(caller: Caller, name: string): Promise<Added> {
   return box.done<Added>(caller, addEmailDomain, { domain: name });
 }
-/** Puts what was told to be published into the zone; TXT and MX only. */
+/** Publishes the requested records in the zone; TXT and MX only. */
 function publish({ records }: Added): void {
   for (const { type, name, value, priority } of records) {
     zone[`${type} ${name}`] = [priority === undefined ? value : `${priority} ${value}`];
@@ -281,7 +281,7 @@ describe('what the zone above says', () => {
     zone['NS led.example'] = [HOST];
     expect((await add(squatter, 'led.example')).domain.dnsManaged).toBe(true);
     const mine = await add(owner, 'led.example');
-    // The resolver was told by the box, which serves the earlier claim.
+    // The resolver got its answer from the box, which serves the earlier claim.
     above['led.example'] = [ownServer(idOf(mine), HOST), HOST];
     expect(await apply(owner, 'led.example')).toMatchObject({ managed: true });
     expect(await kept()).toEqual([{ managed: 0 }, { managed: 3 }]);
@@ -303,9 +303,9 @@ describe('what the zone above says', () => {
   test('is asked for in the notes, with the name that means this claim first', async () => {
     const added = await box.done<Added & { notes: string[] }>(owner, addEmailDomain, { domain: 'led.example' });
     const own = ownServer(idOf(added), HOST);
-    const texts = added.notes.filter((note) => note.includes(own) || note.includes(`${HOST} is the second`));
+    const texts = added.notes.filter((note) => note.includes(own) || note.includes(`use ${HOST} as the second`));
     expect(texts).toHaveLength(2);
-    expect(texts[0]).toContain(`let ${own} be the name server of led.example`);
+    expect(texts[0]).toContain(`make ${own} the name server of led.example`);
     const told = await apply(owner, 'led.example');
     expect(told).toMatchObject({ managed: false, wantedNameServers: [own, HOST] });
     expect(told['next']).toContain(`Set the name server of led.example to ${own}`);
@@ -317,16 +317,16 @@ describe('what the zone above says', () => {
     const set = `Set the name server of led.example to ${own} at its registrar`;
     expect(await next(owner)).toMatch(new RegExp(`^${set}`));
     zone['NS led.example'] = 'trouble';
-    expect(await next(owner)).toMatch(/^The DNS did not say where led\.example leads/);
+    expect(await next(owner)).toMatch(/^DNS lookup failed for the name servers of led\.example/);
     const other = await box.organization('Other');
     const theirs = await add(other, 'led.example');
     above['led.example'] = [HOST];
     expect(await next(owner)).toBe(
-      `${HOST} alone does not say whose claim is meant. ${set}, with ${HOST} as the second one where it wants two; then call this again.`,
+      `${HOST} alone does not identify the organization. ${set}, with ${HOST} as the second if two are required; then call this again.`,
     );
     above['led.example'] = [own];
     await box.run('UPDATE domain SET state = 1 WHERE id = ?', idOf(theirs));
-    expect(await next(owner)).toMatch(/^led\.example was verified by another organization/);
+    expect(await next(owner)).toMatch(/^Another organization of this server has verified led\.example/);
     await box.run('UPDATE domain SET state = 0 WHERE id = ?', idOf(theirs));
     expect(await next(owner)).toMatch(/^This server answers for the domain/);
   });
@@ -368,11 +368,11 @@ describe('keys that change', () => {
 
     const { store } = box.world;
     box.test.store.clock.now += GRACE_MS - 1;
-    await store.write(forgetKeys, { domain: idOf(added) });
+    await store.write(purgeKeys, { domain: idOf(added) });
     expect(Object.keys(await states())).toHaveLength(4);
     box.test.store.clock.now += 1;
     expect(await store.read(keysInMotion, { retiredBefore: box.world.clock() - GRACE_MS })).toHaveLength(1);
-    await store.write(forgetKeys, { domain: idOf(added) });
+    await store.write(purgeKeys, { domain: idOf(added) });
     expect(await states()).toEqual({ ms3: 'signs', ms4: 'signs' });
     expect(await box.done(owner, rotateDkimKeys, { domain: 'd.example' })).toMatchObject({ selectors: ['ms1', 'ms2'] });
   });
@@ -382,7 +382,7 @@ describe('keys that change', () => {
     publish(rotated);
     await box.done(owner, verifyEmailDomain, { domain: 'd.example' });
     for (const selector of ['ms3', 'ms4']) zone[`TXT ${selector}._domainkey.d.example`] = [];
-    const looked = await lookAt(context(), { id: idOf(added), name: 'd.example' });
+    const looked = await checkDomain(context(), { id: idOf(added), name: 'd.example' });
     expect(looked.verdict).toBe('fail');
   });
 
@@ -394,8 +394,8 @@ describe('keys that change', () => {
 
   test('a domain that is removed during a look stays removed', async () => {
     const domain = { id: idOf(added), name: 'd.example' };
-    const looking = lookAt(context(), domain);
-    const managing = manage(context(), domain);
+    const looking = checkDomain(context(), domain);
+    const managing = updateManaged(context(), domain);
     await box.done(owner, removeEmailDomain, { domain: 'd.example' });
     await Promise.all([looking, managing]);
     for (const table of ['domain', 'dkim_key', 'domain_setup']) {

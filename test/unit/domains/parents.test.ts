@@ -1,13 +1,13 @@
 import { type Answer, AUTHORITATIVE_ANSWER, decode, type DecodedPacket, encode } from 'dns-packet';
 import { beforeEach, expect, test } from 'vitest';
-import { type AskParents, parentsOf } from '../../../src/domains/parents.ts';
+import { type QueryParents, parentsOf } from '../../../src/domains/parents.ts';
 import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
 
 let zone: FakeZone;
 let asked: string[];
 /** By address; a server that is not here is silent. */
 let servers: Record<string, string[] | 'refused'>;
-let parents: AskParents;
+let parents: QueryParents;
 
 beforeEach(() => {
   zone = {
@@ -23,7 +23,7 @@ beforeEach(() => {
     const said = servers[ip];
     return Promise.resolve(said === undefined ? undefined : packet(domain, said));
   };
-  parents = parentsOf({ resolver: fakeResolver(zone), mayAsk, ask });
+  parents = parentsOf({ resolver: fakeResolver(zone), mayQuery: mayAsk, query: ask });
 });
 
 function packet(domain: string, said: string[] | 'refused'): DecodedPacket {

@@ -1,10 +1,10 @@
+import type { Caller } from '../../../src/core/caller.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { addressKey, parseAddress } from '../../../mail/message/address.ts';
-import { ownsAddress } from '../../../mail/store/account.ts';
-import { routeFacts } from '../../../mail/store/route-facts.ts';
+import { ownsAddress } from '../../../mail/store/account/account.ts';
+import { routeFacts } from '../../../mail/store/address/route-facts.ts';
 import { PAUSE_AFTER_MS } from '../../../src/domains/commands.ts';
-import { Recheck } from '../../../src/domains/recheck.ts';
-import type { Caller } from '../../../src/operations/caller.ts';
+import { DomainRecheck } from '../../../src/domains/recheck.ts';
 import { addEmailDomain } from '../../../src/operations/domains/add.ts';
 import { getEmailDomain, listEmailDomains } from '../../../src/operations/domains/list.ts';
 import { verifyEmailDomain } from '../../../src/operations/domains/verify.ts';
@@ -21,7 +21,7 @@ let zone: FakeZone;
 let above: Record<string, string[]>;
 let warned: object[];
 let owner: Caller;
-let recheck: Recheck;
+let recheck: DomainRecheck;
 let account: number;
 
 beforeEach(async () => {
@@ -37,10 +37,9 @@ beforeEach(async () => {
     localPart: 'info',
   });
   account = Number(mailbox.id.slice(4));
-  recheck = new Recheck(box.world);
+  recheck = new DomainRecheck(box.world);
 });
 afterEach(async () => {
-  await recheck[Symbol.asyncDispose]();
   await box[Symbol.asyncDispose]();
 });
 
@@ -158,12 +157,11 @@ test('a domain that was never proved is not looked at', async () => {
 
 /** The same box with its name server on, and a domain that it serves. */
 async function withServed(names: readonly string[]): Promise<void> {
-  await recheck[Symbol.asyncDispose]();
   warned = [];
   const log = { ...box.world.log, warn: (fields: object) => void warned.push(fields) };
   const ports = { ...box.world.settings.ports, dns: { port: 53 } as never };
   Object.assign(box.world.settings, { ports });
-  recheck = new Recheck({ ...box.world, log });
+  recheck = new DomainRecheck({ ...box.world, log });
   for (const name of names) {
     zone[`NS ${name}`] = 'trouble';
     above[name] = [HOST];

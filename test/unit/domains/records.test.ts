@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { characterStrings } from '../../../src/dns/zone.ts';
 import type { PublishedKey } from '../../../src/domains/queries.ts';
-import { keyZone, ownServer, type WantedRecord, wantedRecords, zoneText } from '../../../src/domains/records.ts';
+import { keyZone, ownServer, type RequiredRecord, requiredRecords, zoneText } from '../../../src/domains/records.ts';
 import * as fc from '../../support/fast-check.ts';
 
 const HOST = 'mail.box.example';
@@ -25,7 +25,7 @@ function strings(line: string): string[] {
 }
 
 test('with the keys in TXT records there is one for each, and the one that every verifier knows is required', () => {
-  const dkim = wantedRecords(domain, HOST, false).filter((one) => one.purpose === 'dkim');
+  const dkim = requiredRecords(domain, HOST, false).filter((one) => one.purpose === 'dkim');
   expect(dkim.map(({ type, name, required }) => [type, name, required])).toEqual([
     ['TXT', 'ms1._domainkey.d.example', true],
     ['TXT', 'ms2._domainkey.d.example', false],
@@ -34,7 +34,7 @@ test('with the keys in TXT records there is one for each, and the one that every
 });
 
 test('with the box’s own DNS every selector leads there, the ones without a key as well', () => {
-  const dkim = wantedRecords(domain, HOST, true).filter((one) => one.purpose === 'dkim');
+  const dkim = requiredRecords(domain, HOST, true).filter((one) => one.purpose === 'dkim');
   expect(dkim.map(({ type, value, required }) => [type, value, required])).toEqual([
     ['CNAME', `ms1.dom_12.dkim.${HOST}`, true],
     ['CNAME', `ms2.dom_12.dkim.${HOST}`, false],
@@ -45,7 +45,7 @@ test('with the box’s own DNS every selector leads there, the ones without a ke
 });
 
 test('the zone text has each record on a line, with whole names and strings of at most 255 octets', () => {
-  const lines = zoneText(wantedRecords(domain, HOST, false), ['a note']).split('\n');
+  const lines = zoneText(requiredRecords(domain, HOST, false), ['a note']).split('\n');
   expect(lines[0]).toBe('; a note');
   expect(lines).toContain(`d.example. 3600 IN MX 10 ${HOST}.`);
   expect(lines).toContain('d.example. 3600 IN TXT "v=spf1 mx ~all"');
@@ -60,7 +60,7 @@ test('quotes and backslashes of a text come back as they were', () => {
   const value = fc.string({ unit: fc.constantFrom('"', '\\', 'a', ';', ' ', '$', '('), maxLength: 800 });
   fc.assert(
     fc.property(value, (text) => {
-      const record: WantedRecord = {
+      const record: RequiredRecord = {
         purpose: 'spf',
         type: 'TXT',
         name: 'd.example',

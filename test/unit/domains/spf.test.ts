@@ -1,20 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { parseSpf, spfTexts } from '../../../src/domains/spf-record.ts';
-import { authorises } from '../../../src/domains/spf.ts';
+import { checkSpf } from '../../../src/domains/spf.ts';
 import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
+import { growth, PROPORTIONAL } from '../../support/cost.ts';
 
 const BOX = 'mail.box.example';
 const ADDRESS = '192.0.2.10';
 const many = (count: number, of: (i: number) => string): string[] => Array.from({ length: count }, (_, i) => of(i));
 
-/** Judges the record of d.example with the rest of a zone around it, for a box with these addresses. */
+/** Evaluates the record of d.example in a zone, for a box with these addresses. */
 function judge(record: string | string[], zone: FakeZone = {}, addresses: readonly string[] = [ADDRESS]) {
   const dns = fakeResolver({
     'TXT d.example': record === 'trouble' ? record : [record].flat(),
     [`A ${BOX}`]: [ADDRESS],
     ...zone,
   });
-  return authorises(dns, 'd.example', { hostname: BOX, addresses }).then((result) => ({ ...result, asked: dns.asked }));
+  return checkSpf(dns, 'd.example', { hostname: BOX, addresses }).then((result) => ({ ...result, asked: dns.asked }));
 }
 
 describe('what names the box', () => {
@@ -66,7 +67,7 @@ describe('what does not', () => {
     expect(await judge([])).toMatchObject({ status: 'fail', detail: 'd.example has no SPF record' });
     expect(await judge(['v=spf10 +all', 'spf1 +all', 'v=spf1+all'])).toMatchObject({ status: 'fail' });
     const two = await judge(['v=spf1 +all', 'V=SPF1 +all']);
-    expect(two).toMatchObject({ status: 'fail', detail: 'd.example has several SPF records: it must be one' });
+    expect(two).toMatchObject({ status: 'fail', detail: 'd.example has several SPF records, only one is allowed' });
     expect(spfTexts(['v=spf1', 'v=spf1 +all', 'v=spf1\t+all'])).toEqual(['v=spf1', 'v=spf1 +all']);
   });
 
@@ -116,20 +117,20 @@ describe('receivers give up on the whole record (RFC 7208 4.6) because of', () =
   ])('%s', async (term) => {
     const result = await judge(`v=spf1 ip4:192.0.2.10 ${term} +all`);
     expect(result).toMatchObject({ status: 'fail' });
-    expect(result.detail).toContain('wrong');
+    expect(result.detail).toContain('invalid term');
     expect(result.asked).toEqual(['TXT d.example']);
   });
 
   test.each<[string, FakeZone, string]>([
     ['an included domain without a record', { 'TXT p.example': ['hello'] }, 'has no SPF record'],
     ['an included domain with two', { 'TXT p.example': ['v=spf1 -all', 'v=spf1 +all'] }, 'several'],
-    ['an included record that is wrong', { 'TXT p.example': ['v=spf1 ip4:1'] }, 'wrong'],
-    ['an include that includes itself', { 'TXT p.example': ['v=spf1 include:p.example'] }, 'look-ups'],
-    ['a circle', { 'TXT p.example': ['v=spf1 include:d.example'] }, 'look-ups'],
+    ['an included record that is wrong', { 'TXT p.example': ['v=spf1 ip4:1'] }, 'invalid term'],
+    ['an include that includes itself', { 'TXT p.example': ['v=spf1 include:p.example'] }, 'DNS lookups'],
+    ['a circle', { 'TXT p.example': ['v=spf1 include:d.example'] }, 'DNS lookups'],
     [
       'a redirect that never ends',
       { 'TXT p.example': ['v=spf1 redirect=q.example'], 'TXT q.example': ['v=spf1 redirect=p.example'] },
-      'look-ups',
+      'DNS lookups',
     ],
   ])('%s', async (_, zone, why) => {
     const result = await judge('v=spf1 include:p.example +all', zone);
@@ -148,7 +149,7 @@ describe('limits', () => {
       `v=spf1 ${many(count, (i) => `a:h${i}.example`).join(' ')} ip4:192.0.2.10`;
     expect(await judge(record(10), hosts(11))).toMatchObject({ status: 'pass' });
     const over = await judge(record(11), hosts(11));
-    expect(over).toMatchObject({ status: 'fail', detail: 'the record needs more than 10 look-ups' });
+    expect(over).toMatchObject({ status: 'fail', detail: 'the record needs more than 10 DNS lookups' });
     expect(over.asked.filter((one) => one.startsWith('A '))).toHaveLength(10);
   });
 
@@ -156,7 +157,7 @@ describe('limits', () => {
     const wide = `v=spf1 ${many(8, (i) => `include:n${i}.example`).join(' ')} ~all`;
     const zone = Object.fromEntries(many(8, (i) => `TXT n${i}.example`).map((key) => [key, [wide]]));
     const result = await judge(wide, zone);
-    expect(result).toMatchObject({ status: 'fail', detail: 'the record needs more than 10 look-ups' });
+    expect(result).toMatchObject({ status: 'fail', detail: 'the record needs more than 10 DNS lookups' });
     expect(result.asked.length).toBeLessThanOrEqual(11);
   });
 
@@ -168,7 +169,7 @@ describe('limits', () => {
   test('two names may lead nowhere, a third may not', async () => {
     expect(await judge('v=spf1 a:n0.example mx:n1.example ip4:192.0.2.10')).toMatchObject({ status: 'pass' });
     const three = await judge('v=spf1 a:n0.example mx:n1.example a:n2.example ip4:192.0.2.10');
-    expect(three).toMatchObject({ status: 'fail', detail: 'the record has more than 2 names that lead nowhere' });
+    expect(three).toMatchObject({ status: 'fail', detail: 'the record has more than 2 names without records' });
   });
 
   test('a domain with eleven MX records is an error for everybody', async () => {
@@ -176,14 +177,14 @@ describe('limits', () => {
     expect(await judge('v=spf1 mx -all', { ...zone, ...hosts(10) })).toMatchObject({ status: 'fail' });
   });
 
-  test('a record of 60,000 octets is read in no time', async () => {
-    const from = process.cpuUsage();
-    await judge(`v=spf1 ${'a'.repeat(60_000)}`);
-    await judge(`v=spf1 ${'/1'.repeat(30_000)}`);
-    await judge(`v=spf1${' '.repeat(60_000)}x`);
-    await judge(`v=spf1 ${'ip4:192.0.2.1/3 '.repeat(4_000)}`);
-    const { user, system } = process.cpuUsage(from);
-    expect((user + system) / 1000).toBeLessThan(1_000);
+  test('a record of 60,000 octets takes time by its length', async () => {
+    const read = async (size: number): Promise<void> => {
+      await judge(`v=spf1 ${'a'.repeat(size)}`);
+      await judge(`v=spf1 ${'/1'.repeat(size / 2)}`);
+      await judge(`v=spf1${' '.repeat(size)}x`);
+      await judge(`v=spf1 ${'ip4:192.0.2.1/3 '.repeat(size / 16)}`);
+    };
+    expect(await growth(read, 60_000)).toBeLessThan(PROPORTIONAL);
   });
 });
 

@@ -2,42 +2,42 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { setTokenMode } from '../../../src/agents/mode-commands.ts';
+import { setTokenMode } from '../../../src/tokens/mode-commands.ts';
 import { decideApproval } from '../../../src/approvals/commands.ts';
-import { eventRoutes } from '../../../src/events/routes.ts';
-import { EVENTS, type EventName } from '../../../src/events/shapes.ts';
+import { eventRoutes } from '../../../src/http/routes/events.ts';
+import { EVENTS, type EventName } from '../../../src/events/event-schemas.ts';
 import { EventWriter } from '../../../src/http/event-writer.ts';
-import { rowId } from '../../../src/ids.ts';
-import { unschedule } from '../../../mail/delivery/schedule.ts';
+import { rowId } from '../../../src/core/ids.ts';
+import { unschedule } from '../../../mail/delivery/scheduled-messages.ts';
 import { submit } from '../../../mail/delivery/submit.ts';
 import { command } from '../../../mail/store/engine/types.ts';
-import { note } from '../../../mail/store/journal.ts';
-import { forgetHistory } from '../../../mail/store/tidy.ts';
+import { recordJournalEvent } from '../../../mail/store/journal/journal.ts';
+import { purgeHistory } from '../../../mail/store/retention/purge.ts';
 import { deliverMail } from '../../support/deliver-mail.ts';
 import { EventReader } from '../../support/event-source.ts';
 import { holdMail } from '../../support/held-mail.ts';
-import { freely, outgoing } from '../../support/submission.ts';
+import { unlimitedSubmission, outgoing } from '../../support/submission.ts';
 import { callerOf, type Tenants, type Things, twoTenants } from '../../support/tenants.ts';
 import { takePlaces } from '../../support/waiting.ts';
 
-vi.mock('../../../mail/delivery/agent/gate.ts', async () => {
-  const { REASONS: reasons } = await import('../../support/held-mail.ts');
-  return { judgeAgent: () => Promise.resolve({ kind: 'hold', reasons }) };
+vi.mock('../../../mail/agents/gate/gate.ts', async () => {
+  const { holdEverything } = await import('../../support/held-mail.ts');
+  return { checkAgentMail: holdEverything };
 });
 
 const cancel = command('test-cancel', (tx, trace: string, stamp) => unschedule(tx, trace, stamp));
 
-/** What a stranger's server said, in its words; it may say anything in place of a code. */
+/** A reply of a remote server, with arbitrary text in place of a code. */
 const answered = command('test-answered', async (tx, trace: string, stamp) => {
   const said = { to: 'x@far.example', host: 'evil.example', text: 'evil words' };
   for (const [event, code] of [
     ['deferred', { status: '4.2.2', code: 452 }],
     ['failed', { status: 'evil words', code: 0 }],
   ] as const) {
-    await note(tx, trace, event, accountOf(main), { ...said, ...code }, stamp, { tenant: tenant() });
+    await recordJournalEvent(tx, trace, event, accountOf(main), { ...said, ...code }, stamp, { tenant: tenant() });
   }
   const answer = { from: main.address, to: ['"evil orders"@far.example', 'x@far.example'] };
-  await note(tx, trace, 'submitted', accountOf(main), answer, stamp, { tenant: tenant() });
+  await recordJournalEvent(tx, trace, 'submitted', accountOf(main), answer, stamp, { tenant: tenant() });
 });
 
 interface Told {
@@ -177,9 +177,9 @@ describe('a stream of events', () => {
     ]);
     const to = ['x@far.example'];
     const mail = outgoing(`From: ${main.address}\r\n\r\nx\r\n`, to, { ...mine(), trace: 'later' });
-    await tenants.world.store.write(submit, { ...freely(mail), sendAt: tenants.clock.now + 60_000 });
+    await tenants.world.store.write(submit, { ...unlimitedSubmission(mail), sendAt: tenants.clock.now + 60_000 });
     await tenants.world.store.write(cancel, 'later');
-    await tenants.world.store.write(submit, freely({ ...mail, trace: 'at-once' }));
+    await tenants.world.store.write(submit, unlimitedSubmission({ ...mail, trace: 'at-once' }));
     await tenants.world.store.write(answered, 'at-once');
     const outboxId = expect.stringMatching(/^out_\d+$/);
     const told = await next(reader, 6);
@@ -222,7 +222,7 @@ describe('a stream of events', () => {
     const mine = told.filter(({ data }) => data['mailboxId'] === main.mailboxId);
     expect(mine).toHaveLength(2);
     expect(mine.map(({ data }) => data['messageId'])).not.toContain(second.messages[0]?.id);
-    // In the middle of what was told apart.
+    // In the middle of individually reported messages.
     const rest = await begun('', { id: told[0]?.id ?? '' });
     expect(await next(rest, 2)).toEqual(told.slice(1));
     const behind = await wait({ since: mine[0]?.id, limit: 20 });
@@ -271,7 +271,7 @@ describe('a stream of events', () => {
     expect(await refusalOf('', (await tokenOf({ actions: ['send'] })).secret)).toMatchObject({ status: 403 });
     expect(await refusalOf('?since=now')).toMatchObject({ status: 400, error: 'invalid_arguments' });
     expect(await refusalOf('?other=1')).toMatchObject({ status: 400, error: 'invalid_arguments' });
-    const ahead = tenants.world.waits.cursors.write({ account: 0, done: 0, told: [], line: 1e9 });
+    const ahead = tenants.world.waits.cursors.write({ account: 0, done: 0, reported: [], line: 1e9 });
     expect(await refusalOf('', tenants.a.secret, ahead)).toMatchObject({ status: 400, error: 'invalid_arguments' });
   });
 
@@ -297,7 +297,8 @@ describe('a stream of events', () => {
     const { waits } = tenants.world;
     const { token, ...caller } = tenants.a.caller;
     if (token === undefined) throw new Error('it has no token');
-    const until = (expiresAt: number | null): number => waits.longest({ ...caller, token: { ...token, expiresAt } });
+    const until = (expiresAt: number | null): number =>
+      waits.maxStreamSeconds({ ...caller, token: { ...token, expiresAt } });
     const { now } = tenants.clock;
     expect([until(null), until(now + 2e8), until(now + 5_000), until(now - 1)]).toEqual([86_400, 86_400, 5, 0]);
   });
@@ -335,7 +336,7 @@ describe('a stream of events', () => {
   });
 
   test('whose client does not read is not waited for when it gives up its place', async () => {
-    const patient = vi.spyOn(EventWriter.prototype, 'room').mockImplementation(function full(this: EventWriter) {
+    const patient = vi.spyOn(EventWriter.prototype, 'drained').mockImplementation(function full(this: EventWriter) {
       return new Promise((resolve) => this.onClose(resolve));
     });
     const hurried = vi.spyOn(EventWriter.prototype, 'endWithin').mockImplementation(function cut(this: EventWriter) {
@@ -357,7 +358,7 @@ describe('a stream of events', () => {
 
   test('gives up its place also while it still tells what happened long ago', async () => {
     const { world, a, b } = tenants;
-    const endless = vi.spyOn(world.waits.story, 'behind').mockImplementation(async (_view, after) => {
+    const endless = vi.spyOn(world.waits.journal, 'readAfter').mockImplementation(async (_view, after) => {
       await turn();
       return { lines: [], seen: after, more: true };
     });
@@ -378,7 +379,7 @@ describe('a stream of events', () => {
     const [first] = await next(reader, 1);
     await comes(main);
     await comes(main);
-    while (await tenants.world.store.write(forgetHistory, { before: tenants.clock.now + 1 }));
+    while (await tenants.world.store.write(purgeHistory, { before: tenants.clock.now + 1 }));
     const rest = await begun('', { id: first?.id ?? '' });
     expect((await next(rest, 2)).map(({ event }) => event)).toEqual(['gap', 'mail']);
   });

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
-import { forwardTrace, guardForward } from '../../../mail/forwarder/guard.ts';
+import { forwardTrace, checkForward } from '../../../mail/forwarder/loop-guard.ts';
 import { readFields } from '../../../mail/message/header.ts';
+import { growth, PROPORTIONAL } from '../../support/cost.ts';
 
 const key = Buffer.alloc(32, 7);
 const source = 'me@box.example';
 
 function guard(header: string, nullSender = false) {
-  return guardForward({ nullSender, fields: readFields(header), source, key });
+  return checkForward({ nullSender, fields: readFields(header), source, key });
 }
 
 test('a letter from a person goes on', () => {
@@ -45,9 +46,8 @@ test('a marker that somebody made up, or of another address, keeps nothing here'
   expect(guard('Delivered-To: other@box.example\r\nDelivered-To: not an address\r\n').kind).toBe('forward');
 });
 
-test('comments without an end cost no time', () => {
-  const began = process.cpuUsage();
-  expect(guard(`Auto-Submitted: ${'('.repeat(200_000)}\r\n`)).toMatchObject({ kind: 'automatic' });
-  const { user, system } = process.cpuUsage(began);
-  expect((user + system) / 1000).toBeLessThan(200);
+test('comments without an end take time by their length', async () => {
+  const read = (size: number): void =>
+    expect(guard(`Auto-Submitted: ${'('.repeat(size)}\r\n`)).toMatchObject({ kind: 'automatic' });
+  expect(await growth(read, 200_000)).toBeLessThan(PROPORTIONAL);
 });

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Guard } from '../../../mail/guard/guard.ts';
-import { LIMITS } from '../../../mail/guard/limits.ts';
+import { GUARD_LIMITS } from '../../../mail/guard/limits.ts';
 import { Offences } from '../../../mail/guard/offences.ts';
-import { told } from '../../../mail/guard/told.ts';
+import { refusalText } from '../../../mail/guard/refusal-text.ts';
 import type { Offence } from '../../../mail/guard/types.ts';
-import { firstBan, type Offender } from '../../../mail/store/ban.ts';
+import { firstBan, type Offender } from '../../../mail/store/limit/ban.ts';
 import { quiet } from '../../../mail/log.ts';
 
 const MINUTE = 60_000;
@@ -22,8 +22,8 @@ beforeEach(() => {
   lasts = 15 * MINUTE;
   guard = new Guard({
     clock: () => now,
-    free: (ip) => ip === '198.51.100.1',
-    keep: (offender) => {
+    isExempt: (ip) => ip === '198.51.100.1',
+    saveBan: (offender) => {
       kept.push(offender);
       return Promise.resolve({ ...firstBan(offender, now), until: now + lasts });
     },
@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 const offend = (count: number, offence: Offence = 'logins', ip = FOE): void => {
-  for (let i = 0; i < count; i++) guard.offended(ip, offence);
+  for (let i = 0; i < count; i++) guard.addOffence(ip, offence);
 };
 const enter = (ip = FOE) => {
   const entry = guard.enter('imap', ip);
@@ -81,12 +81,12 @@ describe('a ban', () => {
   test('that cannot be kept holds for a quarter of an hour', async () => {
     const broken = new Guard({
       clock: () => now,
-      free: () => false,
-      keep: () => Promise.reject(new Error('the disk is full')),
+      isExempt: () => false,
+      saveBan: () => Promise.reject(new Error('the disk is full')),
       log: quiet,
       meter: quiet,
     });
-    for (let i = 0; i < 100; i++) broken.offended(FOE, 'logins');
+    for (let i = 0; i < 100; i++) broken.addOffence(FOE, 'logins');
     await Promise.resolve();
     expect(broken.enter('smtp', FOE).kind).toBe('banned');
     now += 15 * MINUTE;
@@ -111,7 +111,7 @@ describe('a ban', () => {
 
   test('that is lifted is over, with what it was for', () => {
     offend(100);
-    guard.forgive(FOE);
+    guard.liftBan(FOE);
     expect(enter()).toBe('in');
     offend(99);
     expect(enter()).toBe('in');
@@ -119,24 +119,24 @@ describe('a ban', () => {
 
   test('lifted before it was kept stays lifted', async () => {
     offend(100);
-    guard.forgive(FOE);
+    guard.liftBan(FOE);
     await Promise.resolve();
     expect(enter()).toBe('in');
   });
 
   test('of before a restart is taken up', () => {
-    guard.remember([firstBan({ network: FOE, offence: 'scans', count: 31 }, now)]);
+    guard.restoreBans([firstBan({ network: FOE, offence: 'scans', count: 31 }, now)]);
     const entry = guard.enter('smtp', FOE);
-    expect(entry.kind === 'banned' && told(entry)).toBe(
-      `${FOE} is shut out until 2026-01-01T00:15:00.000Z: 31 requests that only somebody makes who looks for holes in a day; the operator can lift it`,
+    expect(entry.kind === 'banned' && refusalText(entry)).toBe(
+      `${FOE} is banned until 2026-01-01T00:15:00.000Z: 31 vulnerability scans in a day. The operator can lift the ban`,
     );
   });
 });
 
 describe('who guesses addresses', () => {
   test('and brings good mail may be wrong ten times more for each message', () => {
-    for (let i = 0; i < 3; i++) guard.arrived(FOE, 1000, true);
-    guard.arrived(FOE, 1000, false);
+    for (let i = 0; i < 3; i++) guard.countMessage(FOE, 1000, true);
+    guard.countMessage(FOE, 1000, false);
     offend(64, 'recipients');
     expect(enter()).toBe('in');
     offend(1, 'recipients');
@@ -167,19 +167,19 @@ describe('the pace', () => {
   });
 
   test('of mail: 500 messages, or a gigabyte, a minute', () => {
-    for (let i = 0; i < 499; i++) guard.arrived(FOE, 10, true);
-    expect(guard.pause(FOE)).toBe(0);
-    guard.arrived(FOE, 10, false);
-    expect(guard.pause(FOE)).toBe(60);
-    for (let i = 0; i < 40; i++) guard.arrived('192.0.2.8', 25_000_000, true);
-    expect([guard.pause('192.0.2.8'), guard.pause('192.0.2.9')]).toEqual([60, 0]);
+    for (let i = 0; i < 499; i++) guard.countMessage(FOE, 10, true);
+    expect(guard.retryAfter(FOE)).toBe(0);
+    guard.countMessage(FOE, 10, false);
+    expect(guard.retryAfter(FOE)).toBe(60);
+    for (let i = 0; i < 40; i++) guard.countMessage('192.0.2.8', 25_000_000, true);
+    expect([guard.retryAfter('192.0.2.8'), guard.retryAfter('192.0.2.9')]).toEqual([60, 0]);
     now += MINUTE;
-    expect([guard.pause(FOE), guard.pause('192.0.2.8')]).toEqual([0, 0]);
+    expect([guard.retryAfter(FOE), guard.retryAfter('192.0.2.8')]).toEqual([0, 0]);
   });
 });
 
 test('a million networks stay within the bound', () => {
-  const offences = new Offences(LIMITS.offences, 80_000);
+  const offences = new Offences(GUARD_LIMITS.offences, 80_000);
   for (let i = 0; i < 1_000_000; i++) offences.add(`n${i}`, 'scans', now);
   expect(offences.size).toBeLessThanOrEqual(80_000);
 });

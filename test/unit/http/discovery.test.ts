@@ -1,11 +1,12 @@
+import { gunzipSync } from 'node:zlib';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { httpDoors } from '../../../src/http/doors.ts';
-import { HttpLimits } from '../../../src/http/rate.ts';
+import { httpEndpoints } from '../../../src/start/protocol-servers.ts';
+import { HttpLimits } from '../../../src/http/rate-limits.ts';
 import { BOX_OPERATIONS } from '../../../src/operations/box/index.ts';
 import { CATALOGUE } from '../../../src/operations/catalogue.ts';
-import { REFUSALS } from '../../../src/operations/refusal.ts';
+import { REFUSALS } from '../../../src/core/refusal.ts';
 import { testWorld, type TestWorld } from '../../support/world.ts';
 import { testGuard } from '../../support/guard.ts';
 
@@ -44,7 +45,7 @@ beforeAll(async () => {
   // So many routes are a flood.
   box = await testWorld({ limits: new HttpLimits(() => true, testGuard()) });
   app = Fastify();
-  for (const door of httpDoors(box.world)) await app.register(async (inner) => door(inner as FastifyInstance));
+  for (const door of httpEndpoints(box.world)) await app.register(async (inner) => door(inner as FastifyInstance));
   document = (await app.inject('/openapi.json')).json();
 });
 afterAll(async () => {
@@ -82,6 +83,33 @@ describe('every document', () => {
     expect(body).not.toMatch(/mst_(?:ek_)?[0-9a-f]{48}/);
     expect(body).not.toContain(box.store.dataDir);
   });
+});
+
+test.each(['/openapi.json', '/llms.txt'])('%s is packed once, for who takes gzip', async (url) => {
+  const plain = await app.inject(url);
+  const packed = await app.inject({ url, headers: { 'accept-encoding': 'br, gzip' } });
+  expect([packed.headers['content-encoding'], packed.headers['vary']]).toEqual(['gzip', 'accept-encoding']);
+  expect(gunzipSync(packed.rawPayload).toString()).toBe(plain.body);
+  expect(packed.rawPayload.length).toBeLessThan(plain.rawPayload.length / 3);
+  for (const none of ['gzip;q=0', 'identity', 'xgzip'])
+    expect(
+      (await app.inject({ url, headers: { 'accept-encoding': none } })).headers['content-encoding'],
+    ).toBeUndefined();
+});
+
+test('an address gets a hundred documents a minute, others are not held up', async () => {
+  const url = '/openapi.json';
+  const limited = Fastify();
+  const limits = new HttpLimits(() => false, testGuard());
+  for (const one of httpEndpoints({ ...box.world, limits }))
+    await limited.register(async (inner) => one(inner as FastifyInstance));
+  const from = async (remoteAddress: string) => (await limited.inject({ url, remoteAddress })).statusCode;
+  const all = await Promise.all(Array.from({ length: 110 }, () => from('192.0.2.77')));
+  expect(all.filter((status) => status === 200).length).toBeLessThanOrEqual(101);
+  const late = await limited.inject({ url, remoteAddress: '192.0.2.77' });
+  expect([late.statusCode, late.headers['retry-after']]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+  expect(await from('198.51.100.7')).toBe(200);
+  await limited.close();
 });
 
 describe('/openapi.json', () => {
@@ -209,9 +237,9 @@ test('a box that takes no strangers says so', async () => {
   const { world } = closed;
   const door = Fastify();
   const shut = { ...world, settings: { ...world.settings, bootstrap: 'off' as const } };
-  for (const one of httpDoors(shut)) await door.register(async (inner) => one(inner as FastifyInstance));
+  for (const one of httpEndpoints(shut)) await door.register(async (inner) => one(inner as FastifyInstance));
   for (const path of ['/llms.txt', '/auth.md']) {
-    expect((await door.inject(path)).body).toContain('takes no new organizations from strangers');
+    expect((await door.inject(path)).body).toContain('does not accept new organizations from anonymous callers');
   }
   const server = (await door.inject('/.well-known/oauth-authorization-server')).json<{ agent_auth: Json }>();
   expect(server.agent_auth).not.toHaveProperty('register_uri');

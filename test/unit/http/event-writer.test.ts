@@ -52,13 +52,13 @@ describe('an answer of server-sent events', () => {
 
   test('has room at once where the client keeps up, and again when a slow one has read', async () => {
     socket.resume();
-    await writer.room(10);
+    await writer.drained(10);
     expect(writer.isOpen).toBe(true);
     socket.pause();
     let waited: Promise<string>;
     do {
       writer.event(BLOCK);
-      waited = writer.room(20_000).then(() => 'room');
+      waited = writer.drained(20_000).then(() => 'room');
     } while ((await Promise.race([waited, after(200)])) === 'room');
     socket.resume();
     expect(await waited).toBe('room');
@@ -69,7 +69,7 @@ describe('an answer of server-sent events', () => {
     socket.pause();
     while (writer.isOpen) {
       writer.event(BLOCK);
-      await writer.room(50);
+      await writer.drained(50);
     }
     await once(socket.resume(), 'close');
   });
@@ -77,7 +77,7 @@ describe('an answer of server-sent events', () => {
   test('is cut off at its end where the client does not read the rest, and left where it does', async () => {
     socket.pause();
     do writer.event(BLOCK);
-    while ((await Promise.race([writer.room(20_000).then(() => 'room'), after(200)])) === 'room');
+    while ((await Promise.race([writer.drained(20_000).then(() => 'room'), after(200)])) === 'room');
     const over = new Promise<void>((resolve) => writer.onClose(resolve));
     writer.end();
     expect(await Promise.race([over, after(200)])).toBe('time');

@@ -2,7 +2,7 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/
 import { describe, expect, test } from 'vitest';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { unpackParts } from '../../../mail/message/parts.ts';
-import type { Notice } from '../../../mail/store/notice.ts';
+import type { WebhookEvent } from '../../../mail/store/notification/webhook-event.ts';
 import { openApi } from '../../../src/http/openapi.ts';
 import { outboundBody } from '../../../src/webhooks/event-body.ts';
 import { EVENT_TYPES } from '../../../src/webhooks/event-types.ts';
@@ -40,7 +40,7 @@ function arrived(message: string, length = message.length): unknown {
   const body = inboundBody(
     'me@box.test',
     7,
-    { blob: 1, veiledFrom: null, length, receivedAt: 0, parts, trust: null },
+    { blob: 1, redactedFrom: null, length, receivedAt: 0, parts, trust: null },
     bytes,
     links,
   );
@@ -48,7 +48,17 @@ function arrived(message: string, length = message.length): unknown {
 }
 
 function happened(event: string, detail: Json, sent: boolean): unknown {
-  const notice: Notice = { id: 1, event, account: 1, email: null, trace: 't', detail, at: 0, attempts: 0, size: 0 };
+  const notice: WebhookEvent = {
+    id: 1,
+    event,
+    account: 1,
+    email: null,
+    trace: 't',
+    detail,
+    at: 0,
+    attempts: 0,
+    size: 0,
+  };
   const about = { id: 3, subject: 'Your order', tags: { kind: 'order' } };
   const facts = { sent: sent ? about : null, messageId: '<1@box.test>', from: 'me@box.test', project: null };
   return JSON.parse(outboundBody(notice, facts).toString());

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HttpLimits } from '../../../src/http/rate.ts';
+import { HttpLimits } from '../../../src/http/rate-limits.ts';
 import { testGuard } from '../../support/guard.ts';
 
 test('where a token or key is used that holds nobody is shut out for what a neighbour does', () => {
@@ -11,7 +11,7 @@ test('where a token or key is used that holds nobody is shut out for what a neig
   const limits = new HttpLimits(() => false, guard);
   limits.take('192.0.2.1', 'key_1', now);
   limits.take('192.0.2.2', undefined, now);
-  for (let i = 0; i < 30; i++) for (const ip of ['192.0.2.1', '192.0.2.2']) guard.offended(ip, 'scans');
+  for (let i = 0; i < 30; i++) for (const ip of ['192.0.2.1', '192.0.2.2']) guard.addOffence(ip, 'scans');
   expect(guard.banned('192.0.2.1')).toBeUndefined();
   expect(guard.banned('192.0.2.2')).toBeDefined();
 });

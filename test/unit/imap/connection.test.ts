@@ -29,14 +29,14 @@ test.each([
   const client = await world.connect();
   client.send(`a STARTTLS\r\n${injected}`);
   expect(await client.line()).toMatch(/^a OK /);
-  // What is left of a large injection arrives as a broken handshake; a small one is forgotten.
+  // The rest of a large injection breaks the TLS handshake; a small one is discarded.
   const secured = await client.secure().then(
     () => true,
     () => false,
   );
   if (!secured) return;
-  expect(await client.command('NOOP', 'c')).toEqual(['c OK Nothing done']);
-  expect(await client.command('LIST "" "*"', 'd')).toEqual(['d BAD Log in first']);
+  expect(await client.command('NOOP', 'c')).toEqual(['c OK NOOP completed']);
+  expect(await client.command('LIST "" "*"', 'd')).toEqual(['d BAD Not allowed before login']);
 });
 
 test('implicit TLS says the greeting after the handshake', async () => {
@@ -46,22 +46,39 @@ test('implicit TLS says the greeting after the handshake', async () => {
   expect(answer).toMatch(/^t OK \[CAPABILITY /);
 });
 
+test('those who are logged in do not count by address', async () => {
+  await using world = await imapWorld({ places: { perNetwork: 2 } });
+  const sessions: ImapClient[] = [];
+  for (let n = 0; n < 6; n += 1) sessions.push(await world.client());
+  const strangers = [await world.connect(), await world.connect()];
+  const third = new ImapClient(connectTcp(world.port, '127.0.0.1'));
+  expect(await third.line()).toBe('* BYE [LIMIT] Too many connections, try again later');
+  for (const one of [...sessions, ...strangers]) expect(await one.command('NOOP')).toEqual(['t OK NOOP completed']);
+  for (const one of [...sessions, ...strangers]) one.socket.destroy();
+  await connections(world, 0);
+  const again = [await world.connect(), await world.connect()];
+  expect(await again[1]?.command('NOOP')).toEqual(['t OK NOOP completed']);
+});
+
 test('too many connections from one address are told so, and those who are there go on', async () => {
-  await using world = await imapWorld({ places: { each: 2 } });
+  await using world = await imapWorld({ places: { perNetwork: 2 } });
   const [first, second] = [await world.connect(), await world.connect()];
   const third = new ImapClient(connectTcp(world.port, '127.0.0.1'));
   expect(await third.line()).toBe('* BYE [LIMIT] Too many connections, try again later');
   expect(await third.line()).toBeUndefined();
-  expect(await first.command('NOOP')).toEqual(['t OK Nothing done']);
+  expect(await first.command('NOOP')).toEqual(['t OK NOOP completed']);
   await second.command('LOGOUT');
   first.socket.destroy();
   await connections(world, 0);
   const again = await world.connect();
-  expect(await again.command('NOOP')).toEqual(['t OK Nothing done']);
+  expect(await again.command('NOOP')).toEqual(['t OK NOOP completed']);
 });
 
 test('exempt addresses are bounded by twice the total only', async () => {
-  await using world = await imapWorld({ exempt: true, places: { each: 1, total: { smtp: 1, imap: 1, http: 1 } } });
+  await using world = await imapWorld({
+    exempt: true,
+    places: { perNetwork: 1, total: { smtp: 1, imap: 1, http: 1 } },
+  });
   await world.connect();
   await world.connect();
   const third = new ImapClient(connectTcp(world.port, '127.0.0.1'));
@@ -77,8 +94,8 @@ test('one more session of an account takes the place of the one that was idle lo
   await first.command('NOOP');
   const third = await world.client();
   expect(await second.line()).toMatch(/^\* BYE \[LIMIT\] /);
-  expect(await first.command('NOOP')).toEqual(['t OK Nothing done']);
-  expect(await third.command('NOOP')).toEqual(['t OK Nothing done']);
+  expect(await first.command('NOOP')).toEqual(['t OK NOOP completed']);
+  expect(await third.command('NOOP')).toEqual(['t OK NOOP completed']);
 });
 
 test('a session that was told to go and does not close is no longer the one that makes room', async () => {
@@ -91,14 +108,14 @@ test('a session that was told to go and does not close is no longer the one that
   expect(await deaf.line()).toMatch(/^\* BYE \[LIMIT\] /);
   const third = await world.client();
   expect(await second.line()).toMatch(/^\* BYE \[LIMIT\] /);
-  expect(await third.command('NOOP')).toEqual(['t OK Nothing done']);
+  expect(await third.command('NOOP')).toEqual(['t OK NOOP completed']);
   deaf.socket.destroy();
 });
 
 test('an account that commands too fast is slowed down and not refused', async () => {
   await using world = await imapWorld({ limits: { commandsEachMinute: 60 } });
   const client = await world.client();
-  for (let count = 0; count < 62; count += 1) expect(await client.command('NOOP')).toEqual(['t OK Nothing done']);
+  for (let count = 0; count < 62; count += 1) expect(await client.command('NOOP')).toEqual(['t OK NOOP completed']);
   expect(world.clock.slept).toEqual([1000, 1000]);
 });
 
@@ -107,7 +124,7 @@ test('who does not log in within a minute goes', async () => {
   const client = await world.connect();
   await client.command('NOOP');
   pass(world, 59);
-  expect(await client.command('NOOP')).toEqual(['t OK Nothing done']);
+  expect(await client.command('NOOP')).toEqual(['t OK NOOP completed']);
   pass(world, 2);
   expect(await client.line()).toMatch(/^\* BYE /);
   expect(await client.line()).toBeUndefined();

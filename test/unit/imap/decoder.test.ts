@@ -4,6 +4,7 @@ import { parseSearch } from '../../../mail/imap/search/parse.ts';
 import { Decoder } from '../../../mail/imap/wire/decoder.ts';
 import { ImapSyntaxError } from '../../../mail/imap/wire/syntax-error.ts';
 import * as fc from '../../support/fast-check.ts';
+import { growth, PROPORTIONAL } from '../../support/cost.ts';
 
 const decoder = (text: string, options = {}): Decoder => new Decoder(Buffer.from(text, 'latin1'), options);
 
@@ -220,10 +221,9 @@ describe('the decoder', () => {
     '*',
     ' ',
     '"a" ',
-  ])('time grows with the length: %s', (piece) => {
-    const spent = (length: number): number => {
+  ])('time grows with the length: %s', async (piece) => {
+    const readAll = (length: number): void => {
       const bytes = Buffer.from(piece.repeat(length / piece.length), 'latin1');
-      const start = performance.now();
       for (const read of [
         ...Object.values(GOOD).map(([read]) => read),
         (d: Decoder) => parseFetch(d, false),
@@ -238,10 +238,7 @@ describe('the decoder', () => {
           return true;
         });
       }
-      return performance.now() - start;
     };
-    spent(10_000);
-    const short = Math.max(spent(10_000), 3);
-    expect(spent(200_000)).toBeLessThan(short * 200);
+    expect(await growth(readAll, 200_000)).toBeLessThan(PROPORTIONAL);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseFetch } from '../../../mail/imap/fetch/parse.ts';
 import { renderFetch, type FetchedMessage } from '../../../mail/imap/fetch/render.ts';
-import { search } from '../../../mail/imap/search/evaluate.ts';
+import { searchMailbox } from '../../../mail/imap/search/evaluate.ts';
 import { parseSearch } from '../../../mail/imap/search/parse.ts';
 import { Decoder } from '../../../mail/imap/wire/decoder.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
@@ -25,7 +25,7 @@ function message({ bytes }: Sample): FetchedMessage {
       size: whole.length,
       receivedAt: 0,
       structure: { envelope, bodyStructure, parts, headerLength },
-      content: { trace: TRACE.toString('latin1'), blob: 1, length: bytes.length, veiledFrom: null },
+      content: { trace: TRACE.toString('latin1'), blob: 1, length: bytes.length, redactedFrom: null },
     },
     bytes: (start, length) => Promise.resolve(whole.subarray(start, start + length)),
   };
@@ -66,7 +66,7 @@ describe('real-world messages', () => {
     const source = { rows: () => [row], header: () => sample.bytes, whole: () => sample.bytes };
     const run = async (text: string): Promise<unknown> => {
       const command = parseSearch(new Decoder(Buffer.from(text)));
-      return command.kind === 'search' && search(command.program, view, source);
+      return command.kind === 'search' && searchMailbox(command.program, view, source);
     };
     expect(await run('OR TEXT zqxjzqxj NOT TEXT zqxjzqxj')).toEqual({ kind: 'found', uids: Uint32Array.of(1) });
   });

@@ -99,7 +99,7 @@ function message(mail: Buffer = MAIL, stored: Buffer = mail): FetchedMessage {
       size: TRACE.length + mail.length,
       receivedAt: Date.UTC(2026, 0, 2, 3, 4, 5),
       structure: { envelope, bodyStructure, parts, headerLength },
-      content: { trace: TRACE, blob: 1, length: mail.length, veiledFrom: null },
+      content: { trace: TRACE, blob: 1, length: mail.length, redactedFrom: null },
     },
     bytes: (start, length) => Promise.resolve(octets.subarray(start, start + length)),
   };

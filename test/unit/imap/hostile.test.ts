@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import { MemoryBudget } from '../../../mail/limits/memory-budget.ts';
 import { PATIENT } from '../../support/imap-fuzz.ts';
-import { imapWorld } from '../../support/imap-world.ts';
+import { imapWorld, type ImapWorld } from '../../support/imap-world.ts';
+import { growth, PROPORTIONAL } from '../../support/cost.ts';
 
-/** What is sent after the tag, and how the tagged answer begins. CVE-2024-34055, CVE-2025-61600. */
-const AFTER_LOGIN: [string, string, string][] = [
+/** Input after the tag, and the begin of the tagged response. CVE-2024-34055, CVE-2025-61600. */
+const AFTER_LOGIN: readonly [string, string, string][] = [
   ['10,000 literals', `SEARCH ${'SUBJECT {1+}\r\na '.repeat(10_000)}ALL`, 't BAD'],
   ['OR nested 10,000 deep', `SEARCH ${'OR '.repeat(10_000)}ALL`, 't BAD'],
   ['NOT nested 10,000 deep', `SEARCH ${'NOT '.repeat(10_000)}ALL`, 't BAD'],
@@ -25,27 +27,139 @@ test.each(AFTER_LOGIN)('%s', async (_, command, answer) => {
   await using world = await imapWorld({ limits: PATIENT });
   world.store.deliver('INBOX', 'Subject: a\n\nb\n');
   const client = await world.client('INBOX');
-  const began = process.cpuUsage();
   const lines = await client.command(command);
-  const { user, system } = process.cpuUsage(began);
   expect(lines.at(-1)?.slice(0, answer.length)).toBe(answer);
-  expect((user + system) / 1e6).toBeLessThan(1);
   const [after] = (await client.command('NOOP', 'after')).slice(-1);
-  expect(after).toBe('after OK Nothing done');
+  expect(after).toBe('after OK NOOP completed');
   expect(world.faults).toEqual([]);
+});
+
+/** Commands of so many octets. */
+const GROWING: readonly [string, (size: number) => string][] = [
+  ['literals', (size) => `SEARCH ${'SUBJECT {1+}\r\na '.repeat(size / 16)}ALL`],
+  ['nested OR', (size) => `SEARCH ${'OR '.repeat(size / 3)}ALL`],
+  ['nested NOT', (size) => `SEARCH ${'NOT '.repeat(size / 4)}ALL`],
+  ['open lists', (size) => `SEARCH ${'('.repeat(size)}`],
+  ['a set', (size) => `UID FETCH ${'1:*,'.repeat(size / 4)}1 (UID)`],
+  ['patterns', (size) => `LIST "" (${'"*a*b*c" '.repeat(size / 9).trim()})`],
+  ['a long name', (size) => `CREATE ${'a'.repeat(size)}`],
+  ['a deep name', (size) => `CREATE ${'a/'.repeat(size / 2)}a`],
+];
+
+test.each(GROWING)('%s cost time by their length', async (_, command) => {
+  await using world = await imapWorld({ limits: PATIENT });
+  world.store.deliver('INBOX', 'Subject: a\n\nb\n');
+  const client = await world.client('INBOX');
+  expect(await growth((size) => client.command(command(size)), 40_000)).toBeLessThan(PROPORTIONAL);
 });
 
 test('patterns are prepared once, not for each of many mailboxes, and have a bound', async () => {
   await using world = await imapWorld({ limits: PATIENT });
   const client = await world.client();
   const many = { ...(await world.store.mailboxes())[0]!, name: `${'a'.repeat(50)}/b`, hasChildren: false };
-  world.store.mailboxes = () => Promise.resolve(Array.from({ length: 2000 }, (_, id) => ({ ...many, id })));
-  const began = process.cpuUsage();
+  const list = async (mailboxes: number): Promise<void> => {
+    world.store.mailboxes = () => Promise.resolve(Array.from({ length: mailboxes }, (_, id) => ({ ...many, id })));
+    const patterns = Array(40).fill('%a'.repeat(45)).join(' ');
+    expect((await client.command(`LIST "" (${patterns})`)).at(-1)).toBe('t OK Listed');
+  };
+  expect(await growth(list, 400)).toBeLessThan(PROPORTIONAL);
   const long = '%a'.repeat(15_000);
   expect((await client.command(`LIST "" (${long} ${long})`)).at(-1)).toMatch(/^t BAD /);
-  expect((await client.command(`LIST "" (${Array(40).fill('%a'.repeat(45)).join(' ')})`)).at(-1)).toBe('t OK Listed');
-  const { user, system } = process.cpuUsage(began);
-  expect((user + system) / 1e6).toBeLessThan(2);
+});
+
+/** Gives the account many mailboxes of one name; counts how often a LIST looks at one. */
+async function fillMailboxes({ store }: ImapWorld, name: string, count: number): Promise<{ seen: number }> {
+  const counter = { seen: 0 };
+  const [first] = await store.mailboxes();
+  const all = Array.from({ length: count }, (_, id) => ({
+    ...first!,
+    name,
+    id,
+    get subscribed() {
+      counter.seen += 1;
+      return true;
+    },
+  }));
+  store.mailboxes = () => Promise.resolve(all);
+  return counter;
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+test('a STATUS item that is named often is returned once', async () => {
+  await using world = await imapWorld({ limits: PATIENT });
+  const client = await world.client();
+  const [status] = await client
+    .command(`LIST "" * RETURN (STATUS (${'UIDVALIDITY '.repeat(5_400).trim()}))`)
+    .then((lines) => lines.filter((line) => line.startsWith('* STATUS')));
+  expect(status).toMatch(/^\* STATUS INBOX \(UIDVALIDITY \d+\)$/);
+  expect(await client.command(`STATUS INBOX (${'UIDNEXT '.repeat(5_400).trim()})`)).toMatchObject([
+    expect.stringMatching(/^\* STATUS INBOX \(UIDNEXT \d+\)$/),
+    expect.stringMatching(/^t OK/),
+  ]);
+});
+
+test.each(['LIST (SUBSCRIBED RECURSIVEMATCH)', 'LSUB'])('%s waits for a client that does not read', async (verb) => {
+  await using world = await imapWorld({ limits: PATIENT });
+  const client = await world.client();
+  const count = 40_000;
+  const listed = await fillMailboxes(world, 'a'.repeat(900), count);
+  client.socket.pause();
+  client.send(`t ${verb} "" *\r\n`);
+  // Two looks at each mailbox; the kernel's buffers take the lines of 7,000 at most.
+  for (let before = -1; before !== listed.seen; await pause(100)) before = listed.seen;
+  expect(listed.seen).toBeGreaterThan(count);
+  expect(listed.seen).toBeLessThan(1.5 * count);
+  client.socket.resume();
+  await client.until((line) => line.startsWith('t OK'));
+});
+
+test('without memory for answers a session sends one piece after the other', async () => {
+  const memory = new MemoryBudget(64 * 1024);
+  await using world = await imapWorld({ limits: PATIENT, memory });
+  world.store.deliver('INBOX', `Subject: a\n\n${`${'b'.repeat(76)}\n`.repeat(40_000)}`);
+  using others = memory.open(['others']);
+  expect(others.tryGrow(60 * 1024)).toBe(true);
+  const client = await world.client('INBOX');
+  const [first, ...more] = await client.command('FETCH 1 BODY.PEEK[]');
+  expect(first).toMatch(/^\* 1 FETCH \(BODY\[\] \{31/);
+  expect(more.at(-1)).toBe('t OK Fetched');
+  expect(memory.held).toBe(60 * 1024);
+});
+
+test('unread answers are counted for the account and its address until the session ends', async () => {
+  const memory = new MemoryBudget(100 * 1024 * 1024);
+  await using world = await imapWorld({ limits: PATIENT, memory });
+  const client = await world.client();
+  await fillMailboxes(world, 'a'.repeat(900), 40_000);
+  client.socket.pause();
+  client.send(`t LIST "" *\r\n`);
+  while (memory.held === 0) await pause(5);
+  expect(memory.heldBy('account 1')).toBe(memory.held);
+  expect(memory.held).toBeLessThan(1024 * 1024);
+  client.socket.destroy();
+  while (memory.held > 0) await pause(5);
+});
+
+test('a LIST ends when its client is gone', async () => {
+  await using world = await imapWorld({ limits: PATIENT });
+  const client = await world.client();
+  const count = 100_000;
+  const compared = await fillMailboxes(world, `${'a'.repeat(900)}/b`, count);
+  client.send(`t LIST (SUBSCRIBED) "" ${'%a'.repeat(400)}\r\n`);
+  while (compared.seen === 0) await pause(1);
+  client.socket.destroy();
+  for (let before = -1; before !== compared.seen; await pause(100)) before = compared.seen;
+  expect(compared.seen).toBeLessThan(count / 2);
+});
+
+test('a reference counts for each of its patterns', async () => {
+  await using world = await imapWorld({ limits: PATIENT });
+  const client = await world.client();
+  const patterns = Array.from({ length: 100 }, (_, n) => `%a${n}`).join(' ');
+  expect((await client.command(`LIST "" (${patterns})`)).at(-1)).toBe('t OK Listed');
+  expect((await client.command(`LIST ${'%a'.repeat(400)} (${patterns})`)).at(-1)).toMatch(/^t BAD /);
+  expect((await client.command(`LSUB ${'%a'.repeat(2000)} ${'%a'.repeat(2000)}`)).at(-1)).toMatch(/^t BAD /);
 });
 
 test('other sessions are served while a LIST takes long', async () => {
@@ -65,17 +179,15 @@ test('the items of one message do not hold the event loop', async () => {
   world.store.deliver('INBOX', `${'a:\n'.repeat(16_000)}\nx\n`);
   const client = await world.client('INBOX');
   const items = Array.from({ length: 190 }, (_, i) => `BODY.PEEK[HEADER.FIELDS (X${i})]`).join(' ');
-  const began = performance.now();
-  let [last, longest, over] = [began, 0, false];
+  let [turns, over] = [0, false];
   const look = (): void => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
+    turns++;
     if (!over) setImmediate(look);
   };
   look();
   expect((await client.command(`FETCH 1 (${items})`)).at(-1)).toBe('t OK Fetched');
   over = true;
-  expect(longest).toBeLessThan((performance.now() - began) / 2);
+  expect(turns).toBeGreaterThan(5);
 });
 
 test.each([

@@ -1,45 +1,46 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type JmapWorld, jmapWorld } from '../../support/jmap-world.ts';
+import type { ReadEvent } from '../../../mail/agents/hooks.ts';
+import { type JmapFixture, createJmapFixture } from '../../support/jmap-fixture.ts';
 import { putMail } from '../../support/put-mail.ts';
 
-let world: JmapWorld;
+let fixture: JmapFixture;
 let shown: string[];
 beforeEach(async () => {
-  world = await jmapWorld();
+  fixture = await createJmapFixture();
   shown = [];
-  Object.assign(world.session, {
-    isAgents: () => Promise.resolve(true),
-    shown: (account: number, emails: readonly number[]) => {
+  Object.assign(fixture.session, {
+    isAgent: () => Promise.resolve(true),
+    onRead: ({ account, emails }: ReadEvent) => {
       shown.push(...emails.map((email) => `m${(email - account * 2 ** 32).toString(36)}`));
       return Promise.resolve();
     },
   });
 });
-afterEach(() => world.box[Symbol.asyncDispose]());
+afterEach(() => fixture.box[Symbol.asyncDispose]());
 
 const put = (): Promise<string> =>
   putMail(
-    world.box.store,
-    { account: world.account, receivedAt: 1 },
+    fixture.box.store,
+    { account: fixture.account, receivedAt: 1 },
     'From: evil@y.test\nSubject: Hi\n\nGive me all\n',
   );
 
-test('an agent switches no automatic answer on, and off what is on', async () => {
-  const enable = await world.call('VacationResponse/set', {
+test('an agent can disable a vacation response and cannot enable one', async () => {
+  const enable = await fixture.call('VacationResponse/set', {
     update: { singleton: { isEnabled: true, textBody: 'x' } },
   });
   expect(enable['notUpdated']).toMatchObject({ singleton: { type: 'forbidden' } });
-  const disable = await world.call('VacationResponse/set', { update: { singleton: { isEnabled: false } } });
+  const disable = await fixture.call('VacationResponse/set', { update: { singleton: { isEnabled: false } } });
   expect(disable['notUpdated']).toBeNull();
 });
 
-describe('identities, under which people write', () => {
-  const ask = (isAgents: boolean, set: Record<string, unknown>): Promise<Record<string, unknown>> => {
-    Object.assign(world.session, { isAgents: () => Promise.resolve(isAgents) });
-    return world.call('Identity/set', set);
+describe('identities of an account with an agent', () => {
+  const ask = (isAgent: boolean, set: Record<string, unknown>): Promise<Record<string, unknown>> => {
+    Object.assign(fixture.session, { isAgent: () => Promise.resolve(isAgent) });
+    return fixture.call('Identity/set', set);
   };
   const ownId = async (): Promise<string> => {
-    const { list } = (await world.call('Identity/get')) as { list: [{ id: string }] };
+    const { list } = (await fixture.call('Identity/get')) as { list: [{ id: string }] };
     return list[0].id;
   };
 
@@ -57,7 +58,7 @@ describe('identities, under which people write', () => {
     expect(await ask(false, { update: { [id]: values } })).toMatchObject({ updated: { [id]: null } });
   });
 
-  test('are an agent’s to name, and what a person set on them stays', async () => {
+  test('an agent can rename them and cannot change what a person set', async () => {
     const { created } = (await ask(false, {
       create: { k: { email: 'me@box.test', bcc: [{ email: 'archive@box.test' }] }, bare: { email: 'me@box.test' } },
     })) as { created: Record<'k' | 'bare', { id: string }> };
@@ -79,38 +80,38 @@ test.each<[string, (id: string) => [string, Record<string, unknown>]]>([
   ['Blob/upload of a part of it', (id) => ['Blob/upload', { create: { b: { data: [{ blobId: id }] } } }]],
 ])('%s says what is shown before it is', async (_what, request) => {
   const id = await put();
-  await world.call(...request(id));
+  await fixture.call(...request(id));
   expect(shown).toEqual([id]);
 });
 
-test('a snippet opens a message where it shows more of the text than a list does', async () => {
+test('a snippet counts as a read if it shows more text than the list preview', async () => {
   const opened: string[] = [];
-  Object.assign(world.session, {
-    opened: (_account: number, emails: readonly number[], as: string) => {
-      opened.push(...emails.map(() => as));
+  Object.assign(fixture.session, {
+    onRead: ({ emails, depth }: ReadEvent) => {
+      if (depth !== 'listed') opened.push(...emails.map(() => depth));
       return Promise.resolve();
     },
   });
   const lines = `Dear &lt; all, <this> stands first. ${'Words of no interest. '.repeat(12)}\n\nthe word is sesame\n`;
   const text = `From: a@y.test\nSubject: sesame\n\n${lines}`;
-  const id = await putMail(world.box.store, { account: world.account, receivedAt: 1 }, text);
+  const id = await putMail(fixture.box.store, { account: fixture.account, receivedAt: 1 }, text);
   const preview = async (filter: object): Promise<unknown> => {
-    const { list } = await world.call('SearchSnippet/get', { filter, emailIds: [id] });
+    const { list } = await fixture.call('SearchSnippet/get', { filter, emailIds: [id] });
     return (list as { preview: unknown }[])[0]?.preview;
   };
   expect(await preview({ body: 'dear' })).toContain('&amp;lt; all, &lt;this&gt;');
   expect(await preview({ subject: 'sesame' })).toBeNull();
   expect(opened).toEqual([]);
   expect(await preview({ body: 'sesame' })).toContain('the word is');
-  expect(opened).toEqual(['text']);
+  expect(opened).toEqual(['read']);
 });
 
-test('a draft that holds a part of a message has read it', async () => {
+test('a draft with an attached message part counts as a read of that message', async () => {
   const id = await put();
-  await world.call('Email/set', {
+  await fixture.call('Email/set', {
     create: {
       d: {
-        mailboxIds: { [`f${world.inbox.toString(36)}`]: true },
+        mailboxIds: { [`f${fixture.inbox.toString(36)}`]: true },
         subject: 'Copy',
         bodyStructure: { type: 'message/rfc822', blobId: id },
       },
@@ -119,9 +120,9 @@ test('a draft that holds a part of a message has read it', async () => {
   expect(shown).toContain(id);
 });
 
-test('what this box says of a message itself shows nothing of it', async () => {
+test('server-set properties do not count as a read', async () => {
   const id = await put();
-  await world.call('Email/get', { ids: [id], properties: ['id', 'keywords', 'size', 'receivedAt', 'mailboxIds'] });
-  await world.call('Email/query', { filter: { text: 'give' } });
+  await fixture.call('Email/get', { ids: [id], properties: ['id', 'keywords', 'size', 'receivedAt', 'mailboxIds'] });
+  await fixture.call('Email/query', { filter: { text: 'give' } });
   expect(shown).toEqual([]);
 });

@@ -1,19 +1,22 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readJson } from '../../../mail/jmap/json.ts';
-import { type JmapWorld, jmapWorld } from '../../support/jmap-world.ts';
+import { readJson } from '../../../mail/jmap/core/json.ts';
+import { jsonPieces } from '../../../mail/jmap/core/json-pieces.ts';
+import { MemoryBudget } from '../../../mail/limits/memory-budget.ts';
+import { assert, jsonValue, property } from '../../support/fast-check.ts';
+import { type JmapFixture, createJmapFixture } from '../../support/jmap-fixture.ts';
 
-let world: JmapWorld;
-beforeAll(async () => void (world = await jmapWorld()));
-afterAll(() => world[Symbol.asyncDispose]());
+let fixture: JmapFixture;
+beforeAll(async () => void (fixture = await createJmapFixture()));
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const echoed = (resultOf: number, path: string): object => ({ resultOf: String(resultOf), name: 'Core/echo', path });
 
-test('answers that double with each call end in an error, not in memory', async () => {
+test('responses that double with each call end in an error and not in memory exhaustion', async () => {
   const doubling = Array.from({ length: 63 }, (_, i): [string, Record<string, unknown>, string] => {
     const all = echoed(i, '');
     return ['Core/echo', { '#a': all, '#b': all }, String(i + 1)];
   });
-  const { methodResponses } = await world.request([['Core/echo', { text: 'x'.repeat(1000) }, '0'], ...doubling]);
+  const { methodResponses } = await fixture.request([['Core/echo', { text: 'x'.repeat(1000) }, '0'], ...doubling]);
   expect(JSON.stringify(methodResponses).length).toBeLessThan(50_000_000);
   expect(methodResponses.at(-1)?.[0]).toBe('error');
   expect(methodResponses.find(([name]) => name === 'error')?.[1]['type']).toBe('requestTooLarge');
@@ -23,7 +26,7 @@ test('lists that multiply by "*" end in an error', async () => {
   const thousand = (i: number, path: string): object => ({
     conditions: Array.from({ length: 1000 }, () => ({ '#l': echoed(i, path) })),
   });
-  const { methodResponses } = await world.request([
+  const { methodResponses } = await fixture.request([
     ['Core/echo', { l: Array(1000).fill(1) }, '0'],
     ['Core/echo', { filter: thousand(0, '/l') }, '1'],
     ['Core/echo', { '#l': echoed(1, '/filter/conditions/*/l') }, '2'],
@@ -31,9 +34,9 @@ test('lists that multiply by "*" end in an error', async () => {
   expect(methodResponses[2]?.[1]).toMatchObject({ type: 'requestTooLarge' });
 });
 
-test('behind so many octets of answers the other calls are left for another request', async () => {
+test('calls after the maximum response size are refused', async () => {
   const long = 'x'.repeat(9_000_000);
-  const { methodResponses } = await world.request([
+  const { methodResponses } = await fixture.request([
     ['Core/echo', { long }, '0'],
     ...Array.from({ length: 9 }, (_, i): [string, Record<string, unknown>, string] => [
       'Core/echo',
@@ -45,8 +48,42 @@ test('behind so many octets of answers the other calls are left for another requ
   expect(methodResponses[9]?.[1]).toMatchObject({ type: 'requestTooLarge' });
 });
 
-test('a string of nine megabytes is read, and names after it', () => {
+test('a string of nine megabytes is parsed, and duplicate names after it are found', () => {
   const long = `${'x'.repeat(9_000_000)}\\"`;
   expect(readJson(Buffer.from(JSON.stringify({ a: long, b: '\\' })))).toEqual({ a: long, b: '\\' });
-  expect(() => readJson(Buffer.from(`{"a":"\\\\\\"","b":1,"\\u0062":2}`))).toThrow('stands twice');
+  expect(() => readJson(Buffer.from(`{"a":"\\\\\\"","b":1,"\\u0062":2}`))).toThrow('twice');
+});
+
+test('responses share one memory with those of others; later calls that read are refused, changes are not', async () => {
+  const budget = new MemoryBudget(1_000_000);
+  using other = budget.open(['other']);
+  const memory = budget.open(['mine']);
+  expect(other.tryGrow(500_000)).toBe(true);
+  const long = 'x'.repeat(200_000);
+  const calls = [0, 1, 2, 3].map((n): [string, Record<string, unknown>, string] => ['Core/echo', { long }, `${n}`]);
+  const set: [string, Record<string, unknown>, string] = [
+    'Mailbox/set',
+    { accountId: fixture.accountId, create: { a: { name: 'new' } } },
+    's',
+  ];
+  const { methodResponses } = await fixture.request([...calls, set], undefined, memory);
+  expect(methodResponses.map(([name]) => name)).toEqual(['Core/echo', 'error', 'error', 'error', 'Mailbox/set']);
+  expect(methodResponses[1]?.[1]).toMatchObject({ type: 'serverUnavailable' });
+  expect(budget.held).toBeLessThanOrEqual(1_000_000);
+  memory[Symbol.dispose]();
+  expect(budget.held).toBe(500_000);
+});
+
+test('a response in pieces is the same JSON, each piece bounded whatever its escapes', () => {
+  assert(
+    property(jsonValue(), (value) => {
+      expect([...jsonPieces(value)].join('')).toBe(JSON.stringify(value));
+    }),
+    { numRuns: 300, seed: 1 },
+  );
+  const text = `${'\u{1f600}'.repeat(100_000)}${'\0'.repeat(1_000_000)}"\ud800`;
+  const value = { list: Array.from({ length: 3 }, () => ({ text, none: undefined })), nil: [undefined, null] };
+  const pieces = [...jsonPieces(value)];
+  expect(pieces.join('')).toBe(JSON.stringify(value));
+  expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(500_000);
 });

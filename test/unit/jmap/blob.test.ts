@@ -1,27 +1,27 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { setQuota } from '../../../mail/store/account.ts';
-import type { MadeEmail } from '../../../mail/jmap/compose/save-email.ts';
-import { jmapId } from '../../../mail/jmap/ids.ts';
+import { setQuota } from '../../../mail/store/account/account.ts';
+import type { CreatedEmail } from '../../../mail/jmap/email-set/email-storage.ts';
+import { jmapId } from '../../../mail/jmap/core/ids.ts';
 import { create, octetsOf } from '../../support/jmap-emails.ts';
-import { type JmapWorld, jmapWorld, worldOn } from '../../support/jmap-world.ts';
+import { type JmapFixture, createJmapFixture, jmapFixtureOn } from '../../support/jmap-fixture.ts';
 import { testAccount } from '../../support/store.ts';
 
-let mine: JmapWorld;
-let theirs: JmapWorld;
-let email: MadeEmail;
+let mine: JmapFixture;
+let theirs: JmapFixture;
+let email: CreatedEmail;
 
 beforeAll(async () => {
-  mine = await jmapWorld();
-  theirs = worldOn(mine.box, { ...(await testAccount(mine.box.store, 'other')), address: 'other@box.test' });
+  mine = await createJmapFixture();
+  theirs = jmapFixtureOn(mine.box, { ...(await testAccount(mine.box.store, 'other')), address: 'other@box.test' });
   email = await create(mine, { textBody: [{ partId: 't' }], bodyValues: { t: { value: 'Grüße\n' } } });
 });
 afterAll(() => mine[Symbol.asyncDispose]());
 
 type Shown = Record<string, unknown> & { id: string };
 
-async function upload(data: object[], more: object = {}, world = mine): Promise<Shown> {
-  const answer = await world.call('Blob/upload', { create: { k: { data, ...more } } });
+async function upload(data: object[], more: object = {}, fixture = mine): Promise<Shown> {
+  const answer = await fixture.call('Blob/upload', { create: { k: { data, ...more } } });
   expect(answer['notCreated']).toBeNull();
   return (answer['created'] as { k: Shown }).k;
 }
@@ -39,7 +39,7 @@ async function get(id: string, more: object = {}): Promise<Shown> {
   return one;
 }
 
-test('text and base64 become a blob, and come back as they were', async () => {
+test('text and base64 become a blob and are returned unchanged', async () => {
   const made = await upload([{ 'data:asText': 'Grüße \u0000' }, { 'data:asBase64': 'IQ==' }], { type: 'text/plain' });
   expect(made).toEqual({ id: expect.stringMatching(/^u/) as string, type: 'text/plain', size: 10 });
   expect(await octetsOf(mine, made.id)).toEqual(Buffer.from('Grüße \u0000!'));
@@ -49,7 +49,7 @@ test('text and base64 become a blob, and come back as they were', async () => {
   expect((await upload([{ 'data:asText': '' }]))['type']).toBe('application/octet-stream');
 });
 
-test('blobs of the same request are put together, piece by piece', async () => {
+test('blobs of the same request are concatenated', async () => {
   const pieces = [
     { 'data:asText': 'a ' },
     { blobId: '#one', offset: 4, length: 5 },
@@ -82,7 +82,7 @@ test.each([
   expect(await refusedUpload(data)).toMatchObject({ type: 'invalidProperties', properties: ['data'] });
 });
 
-test('a range has to lie within its blob', async () => {
+test('a range outside its blob is refused', async () => {
   const { id } = await upload([{ 'data:asText': 'abc' }]);
   for (const range of [{ offset: 4 }, { offset: 1, length: 3 }, { length: 4 }, { offset: Number.MAX_SAFE_INTEGER }]) {
     expect(await refusedUpload([{ blobId: id, ...range }])).toMatchObject({ type: 'invalidProperties' });
@@ -95,7 +95,7 @@ test('a range has to lie within its blob', async () => {
   });
 });
 
-test('what is larger than one upload, or than all of them may be, is refused before it is written', async () => {
+test('a blob over the upload limits is refused before it is written', async () => {
   const half = { 'data:asBase64': Buffer.alloc(26_000_000, 1).toString('base64') };
   const { id } = await upload([half]);
   const begun = vi.spyOn(mine.box.store.files, 'create');
@@ -111,7 +111,7 @@ async function setRoom(bytes: number | null): Promise<void> {
   await mine.box.store.write(setQuota, { account: mine.account, bytes });
 }
 
-test('digests and data are of the range that was asked for, the size is of all', async () => {
+test('digests and data cover the requested range, the size covers the whole blob', async () => {
   const text = 'The quick brown fox jumped over the lazy dog.';
   const { id } = await upload([{ 'data:asText': text }]);
   const properties = ['data:asText', 'digest:sha', 'digest:sha-256', 'digest:sha-512', 'size'];
@@ -135,7 +135,7 @@ test('digests and data are of the range that was asked for, the size is of all',
   expect(await get(id, { properties: ['size'] })).toEqual({ id, size: 45 });
 });
 
-test('octets that are no text are told as a problem, and given in base64', async () => {
+test('octets that are not UTF-8 are reported as an encoding problem and returned in base64', async () => {
   const { id } = await upload([{ 'data:asBase64': '//4=' }]);
   const problem = { id, isEncodingProblem: true };
   expect(await get(id)).toEqual({ ...problem, 'data:asBase64': '//4=', size: 2 });
@@ -153,14 +153,14 @@ test('parts of messages are blobs without their transfer encoding', async () => 
   expect((await mine.refusal('Blob/get', { ids: null }))['type']).toBe('invalidArguments');
 });
 
-test('one call reads no more than fits into one answer', async () => {
+test('one call reads no more than its budget', async () => {
   const { id } = await upload([{ 'data:asBase64': Buffer.alloc(40_000_000, 65).toString('base64') }]);
   expect((await mine.refusal('Blob/get', { ids: [id] }))['type']).toBe('requestTooLarge');
   expect((await get(id, { length: 3 }))['data:asText']).toBe('AAA');
   expect((await get(id, { properties: ['digest:sha'] }))['digest:sha']).toHaveLength(28);
 });
 
-test('a message and its parts are looked up; an upload is in nothing', async () => {
+test('Blob/lookup finds the email of a message and of its parts; an upload has none', async () => {
   const { id } = await upload([{ 'data:asText': 'abc' }]);
   const part = `${email.id}-1`;
   const answer = await mine.call('Blob/lookup', {
@@ -181,14 +181,14 @@ test('a message and its parts are looked up; an upload is in nothing', async () 
   expect((await mine.refusal('Blob/lookup', { typeNames: ['Note'], ids: [] }))['type']).toBe('unknownDataType');
 });
 
-test('blobs of another account do not exist', async () => {
+test('blobs of another account are not found', async () => {
   const { id } = await upload([{ 'data:asText': 'abc' }]);
   expect(await theirs.call('Blob/get', { ids: [id] })).toMatchObject({ list: [], notFound: [id] });
   const lookup = { typeNames: ['Email'], ids: [id, email.blobId] };
   expect(await theirs.call('Blob/lookup', lookup)).toMatchObject({ list: [], notFound: [id, email.blobId] });
 });
 
-test('who may use two accounts copies between them, as far as there is room', async () => {
+test('a session with two accounts copies blobs between them, within the quota', async () => {
   const { id } = await upload([{ 'data:asText': 'abc' }], { type: 'text/plain' });
   const from = { fromAccountId: mine.accountId };
   expect((await theirs.refusal('Blob/copy', { ...from, blobIds: [id] }))['type']).toBe('fromAccountNotFound');
@@ -206,7 +206,7 @@ test('who may use two accounts copies between them, as far as there is room', as
   expect(full).toMatchObject({ copied: null, notCopied: { [id]: { type: 'overQuota' } } });
 });
 
-test('a read-only login makes no blobs', async () => {
+test('a read-only login cannot create blobs', async () => {
   const accounts = new Map([...mine.session.accounts].map(([id, one]) => [id, { ...one, readOnly: true }]));
   const before = mine.session.accounts;
   Object.assign(mine.session, { accounts });

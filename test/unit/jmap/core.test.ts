@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { RequestError } from '../../../mail/jmap/errors.ts';
-import { blobId, blobRef, jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
-import { readJson } from '../../../mail/jmap/json.ts';
-import { JMAP_LIMITS } from '../../../mail/jmap/limits.ts';
-import { applyPatch } from '../../../mail/jmap/patch.ts';
-import { evaluate, type Invocation, resolveReferences } from '../../../mail/jmap/references.ts';
-import { readRequest } from '../../../mail/jmap/request.ts';
-import { formatCut, formatState, readState } from '../../../mail/jmap/state.ts';
-import { jmapWorld } from '../../support/jmap-world.ts';
+import { RequestError } from '../../../mail/jmap/core/errors.ts';
+import { blobId, blobRef, jmapId, jmapRow } from '../../../mail/jmap/core/ids.ts';
+import { readJson } from '../../../mail/jmap/core/json.ts';
+import { JMAP_LIMITS } from '../../../mail/jmap/core/capabilities.ts';
+import { applyPatch } from '../../../mail/jmap/standard/set-properties.ts';
+import { evaluate, type Invocation, readRequest, resolveReferences } from '../../../mail/jmap/core/request.ts';
+import { formatCut, formatState, readState } from '../../../mail/jmap/standard/standard-changes.ts';
+import { createJmapFixture } from '../../support/jmap-fixture.ts';
 
 const octets = (text: string): Uint8Array => new TextEncoder().encode(text);
 const known = new Set(['urn:ietf:params:jmap:core']);
@@ -25,7 +24,7 @@ describe('I-JSON', () => {
     expect(() => readJson(octets(text))).toThrow(RequestError);
   });
 
-  test('octets that are no UTF-8 are refused', () => {
+  test('invalid UTF-8 is refused', () => {
     expect(() => readJson(Uint8Array.of(0x22, 0xff, 0x22))).toThrow(RequestError);
   });
 
@@ -55,21 +54,21 @@ describe('a request', () => {
     expect(() => readRequest(value, known, JMAP_LIMITS)).toThrow(expect.objectContaining({ type: 'notRequest' }));
   });
 
-  test('an unknown capability is named', () => {
+  test('an unknown capability is refused by name', () => {
     const value = { ...good, using: ['urn:x'] };
     expect(() => readRequest(value, known, JMAP_LIMITS)).toThrow(
       expect.objectContaining({ type: 'unknownCapability' }),
     );
   });
 
-  test('more calls than advertised are too many', () => {
+  test('more calls than advertised are refused', () => {
     const methodCalls = Array.from({ length: 65 }, () => good.methodCalls[0]);
     const limited = expect.objectContaining({ type: 'limit', limit: 'maxCallsInRequest' });
     expect(() => readRequest({ ...good, methodCalls }, known, JMAP_LIMITS)).toThrow(limited);
   });
 });
 
-describe('references to results', () => {
+describe('result references', () => {
   const before: Invocation[] = [
     ['Email/query', { ids: ['m1', 'm2'], nested: [{ ids: ['a'] }, { ids: ['b', 'c'] }], none: [] }, 'q'],
     ['error', { type: 'x' }, 'e'],
@@ -96,7 +95,7 @@ describe('references to results', () => {
     expect(evaluate({ 'a/b': { '~': 1 } }, '/a~1b/~0')).toBe(1);
   });
 
-  test('one is put in for its argument, and inside a filter', () => {
+  test('a reference is resolved in an argument and inside a filter', () => {
     const args = { '#ids': { resultOf: 'q', name: 'Email/query', path: '/ids' } };
     expect(resolveReferences(args, before)).toEqual({ ids: ['m1', 'm2'] });
     const filter = { operator: 'AND', conditions: [{ '#x': { resultOf: 'q', name: 'Email/query', path: '/ids/0' } }] };
@@ -116,7 +115,7 @@ describe('references to results', () => {
 });
 
 describe('ids', () => {
-  test('there and back, in their account only', () => {
+  test('ids round-trip, in their account only', () => {
     const row = 7 * 2 ** 32 + 1234;
     expect(jmapId('email', row)).toBe('mya');
     expect(jmapRow('email', 7, 'mya')).toBe(row);
@@ -127,7 +126,7 @@ describe('ids', () => {
     }
   });
 
-  test('blobs: messages, parts, uploads, and what is inside of those', () => {
+  test('blob ids of messages, parts, uploads and nested parts round-trip', () => {
     const email = 7 * 2 ** 32 + 1;
     for (const ref of [
       { kind: 'message', email },
@@ -175,9 +174,9 @@ describe('patches', () => {
   );
 });
 
-test('a request is answered call by call', async () => {
-  await using world = await jmapWorld();
-  const { methodResponses, createdIds } = await world.request(
+test('the calls of a request get responses in order', async () => {
+  await using fixture = await createJmapFixture();
+  const { methodResponses, createdIds } = await fixture.request(
     [
       ['Core/echo', { hello: true }, 'a'],
       ['Nothing/get', {}, 'b'],

@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { MadeEmail } from '../../../mail/jmap/compose/save-email.ts';
-import { accountId, jmapId } from '../../../mail/jmap/ids.ts';
-import { setQuota } from '../../../mail/store/account.ts';
+import type { CreatedEmail } from '../../../mail/jmap/email-set/email-storage.ts';
+import { accountId, jmapId } from '../../../mail/jmap/core/ids.ts';
+import { setQuota } from '../../../mail/store/account/account.ts';
 import { query } from '../../../mail/store/engine/types.ts';
-import { create, octetsOf, readBack, seenByImap } from '../../support/jmap-emails.ts';
-import { type JmapWorld, jmapWorld, worldOn } from '../../support/jmap-world.ts';
+import { create, octetsOf, parseTestMessage, seenByImap } from '../../support/jmap-emails.ts';
+import { type JmapFixture, createJmapFixture, jmapFixtureOn } from '../../support/jmap-fixture.ts';
 import { testAccount } from '../../support/store.ts';
 
-let mine: JmapWorld;
-let theirs: JmapWorld;
+let mine: JmapFixture;
+let theirs: JmapFixture;
 let inbox: string;
-let original: MadeEmail;
+let original: CreatedEmail;
 
 beforeAll(async () => {
-  mine = await jmapWorld();
+  mine = await createJmapFixture();
   const other = await testAccount(mine.box.store, 'other');
-  theirs = worldOn(mine.box, { ...other, address: 'other@box.test' });
-  // One login that may use both.
+  theirs = jmapFixtureOn(mine.box, { ...other, address: 'other@box.test' });
+  // One login with access to both accounts.
   const both = new Map([...mine.session.accounts, ...theirs.session.accounts]);
-  for (const world of [mine, theirs]) Object.assign(world.session, { accounts: both });
+  for (const fixture of [mine, theirs]) Object.assign(fixture.session, { accounts: both });
   inbox = jmapId('mailbox', theirs.inbox);
 });
 afterAll(() => mine[Symbol.asyncDispose]());
@@ -43,30 +43,30 @@ async function received(id: string): Promise<number | undefined> {
   return (await mine.box.store.read(ask, {}))?.received_at;
 }
 
-test('a copy has the octets, keywords and time of the original, and the original stays', async () => {
+test('a copy has the octets, keywords and time of the original, and the original remains', async () => {
   const answer = await theirs.call('Email/copy', copyArgs({}));
   expect(answer).toMatchObject({ fromAccountId: mine.accountId, accountId: theirs.accountId, notCreated: null });
   expect(answer['newState']).not.toBe(answer['oldState']);
-  const { k } = answer['created'] as { k: MadeEmail };
+  const { k } = answer['created'] as { k: CreatedEmail };
   expect(Object.keys(k).sort()).toEqual(['blobId', 'id', 'size', 'threadId']);
   const octets = await octetsOf(theirs, k.blobId);
   expect(octets).toEqual(await octetsOf(mine, original.blobId));
   expect(k.size).toBe(octets.length);
-  expect(readBack(octets).text('1')).toBe('Grüße\r\n');
+  expect(parseTestMessage(octets).text('1')).toBe('Grüße\r\n');
   expect((await seenByImap(theirs)).get(k.id)).toEqual(new Map([[inbox, ['\\Seen', 'mineonly']]]));
   expect(await received(k.id)).toBe(Date.UTC(2025, 0, 2, 3, 4, 5));
   expect((await seenByImap(mine)).has(original.id)).toBe(true);
 });
 
-test('what is given counts instead', async () => {
+test('given properties replace those of the original', async () => {
   const given = { keywords: { $flagged: true }, receivedAt: '2024-01-01T00:00:00Z' };
   const { created } = await theirs.call('Email/copy', copyArgs(given));
-  const { k } = created as { k: MadeEmail };
+  const { k } = created as { k: CreatedEmail };
   expect((await seenByImap(theirs)).get(k.id)).toEqual(new Map([[inbox, ['\\Flagged']]]));
   expect(await received(k.id)).toBe(Date.UTC(2024, 0, 1));
 });
 
-test('a reply that follows finds the thread of the copy', async () => {
+test('a later reply joins the thread of the copy', async () => {
   const messageId = ['thread@box.test'];
   const first = await create(mine, { subject: 'T', messageId });
   const { created } = await theirs.call('Email/copy', copyArgs({ id: first.id }));
@@ -75,10 +75,10 @@ test('a reply that follows finds the thread of the copy', async () => {
     inReplyTo: messageId,
     mailboxIds: { [inbox]: true },
   });
-  expect(reply.threadId).toBe((created as { k: MadeEmail }).k.threadId);
+  expect(reply.threadId).toBe((created as { k: CreatedEmail }).k.threadId);
 });
 
-test('originals go when asked to, in a response of their own', async () => {
+test('onSuccessDestroyOriginal destroys the originals, in a separate response', async () => {
   const args = { accountId: theirs.accountId, ...copyArgs({}, { onSuccessDestroyOriginal: true }) };
   const { methodResponses } = await mine.request([['Email/copy', args, 'c']]);
   expect(methodResponses).toMatchObject([
@@ -110,7 +110,7 @@ test.each<[string, () => Record<string, unknown>, object]>([
   expect(await theirs.refusal('Email/copy', args())).toMatchObject(error);
 });
 
-test('an account that this login has not', async () => {
+test('an account of another login is not found', async () => {
   const { account, inbox: third } = await testAccount(mine.box.store, 'third');
   const args = { ...copyArgs({ mailboxIds: { [jmapId('mailbox', third)]: true } }), accountId: accountId(account) };
   expect(await mine.refusal('Email/copy', args)).toMatchObject({ type: 'accountNotFound' });
@@ -128,7 +128,7 @@ test.each<[string, object, object]>([
   expect(answer).toMatchObject({ created: null, notCreated: { k: { ...error, description: expect.any(String) } } });
 });
 
-test('a mailbox of the account that is copied from is none of the other', async () => {
+test('a mailbox of the source account is unknown in the target account', async () => {
   const answer = await theirs.call('Email/copy', copyArgs({ mailboxIds: { [jmapId('mailbox', mine.inbox)]: true } }));
   expect(answer['notCreated']).toMatchObject({ k: { properties: ['mailboxIds'] } });
 });

@@ -1,46 +1,46 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { SetError } from '../../../mail/jmap/errors.ts';
-import { jmapId, jmapRow } from '../../../mail/jmap/ids.ts';
-import { setQuota } from '../../../mail/store/account.ts';
-import { changeEmails, destroyEmails } from '../../../mail/store/email-change-commands.ts';
-import { storeFlags } from '../../../mail/store/entry-commands.ts';
+import type { SetError } from '../../../mail/jmap/core/errors.ts';
+import { jmapId, jmapRow } from '../../../mail/jmap/core/ids.ts';
+import { setQuota } from '../../../mail/store/account/account.ts';
+import { changeEmails, destroyEmails } from '../../../mail/store/message/email-change-commands.ts';
+import { storeFlags } from '../../../mail/store/mailbox/entry-commands.ts';
 import { StoreBusy } from '../../../mail/store/engine/types.ts';
-import { createMailbox } from '../../../mail/store/mailbox.ts';
+import { createMailbox } from '../../../mail/store/mailbox/mailbox.ts';
 import { testAccount } from '../../support/store.ts';
 import { create, seenByImap } from '../../support/jmap-emails.ts';
-import { type JmapWorld, jmapWorld, worldOn } from '../../support/jmap-world.ts';
+import { type JmapFixture, createJmapFixture, jmapFixtureOn } from '../../support/jmap-fixture.ts';
 
-let world: JmapWorld;
+let fixture: JmapFixture;
 let inbox: string;
 let work: string;
 let play: string;
 let id: string;
 
 const mailbox = async (name: string): Promise<string> => {
-  const made = await world.box.store.write(createMailbox, { account: world.account, name, role: null });
+  const made = await fixture.box.store.write(createMailbox, { account: fixture.account, name, role: null });
   if (made.kind !== 'created') throw new Error(made.kind);
   return jmapId('mailbox', made.id);
 };
 
 beforeAll(async () => {
-  world = await jmapWorld();
-  inbox = jmapId('mailbox', world.inbox);
+  fixture = await createJmapFixture();
+  inbox = jmapId('mailbox', fixture.inbox);
   work = await mailbox('Work');
   play = await mailbox('Play');
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 beforeEach(async () => {
-  ({ id } = await create(world, { subject: 'x', keywords: { $seen: true, later: true } }));
+  ({ id } = await create(fixture, { subject: 'x', keywords: { $seen: true, later: true } }));
 });
 
 const update = async (patch: object): Promise<SetError | null> => {
-  const answer = await world.call('Email/set', { update: { [id]: patch } });
+  const answer = await fixture.call('Email/set', { update: { [id]: patch } });
   const error = (answer['notUpdated'] as Record<string, SetError> | null)?.[id];
   if (error === undefined) expect(answer['updated']).toEqual({ [id]: null });
   return error ?? null;
 };
 const seen = async (): Promise<Record<string, string[]>> =>
-  Object.fromEntries((await seenByImap(world)).get(id) ?? new Map<string, string[]>());
+  Object.fromEntries((await seenByImap(fixture)).get(id) ?? new Map<string, string[]>());
 
 describe('keywords', () => {
   test.each<[string, object, string[]]>([
@@ -63,14 +63,14 @@ describe('keywords', () => {
     expect(await seen()).toEqual({ [inbox]: flags });
   });
 
-  test('are those of the email in all of its mailboxes; \\Deleted stays with the entry', async () => {
+  test('apply to the email in all of its mailboxes; \\Deleted stays on the single entry', async () => {
     await update({ [`mailboxIds/${work}`]: true });
-    const row = jmapRow('mailbox', world.account, inbox) ?? 0;
-    const view = world.box.store.view(world.account, row);
+    const row = jmapRow('mailbox', fixture.account, inbox) ?? 0;
+    const view = fixture.box.store.view(fixture.account, row);
     const uid = view.uids[view.length - 1] ?? 0;
     view.close();
-    await world.box.store.write(storeFlags, {
-      account: world.account,
+    await fixture.box.store.write(storeFlags, {
+      account: fixture.account,
       mailbox: row,
       uids: [uid],
       how: 'add',
@@ -79,14 +79,14 @@ describe('keywords', () => {
     });
     expect(await update({ keywords: { $flagged: true } })).toBeNull();
     expect(await seen()).toEqual({ [inbox]: ['\\Deleted', '\\Flagged'], [work]: ['\\Flagged'] });
-    // Shown again where IMAP had marked it.
+    // Visible again in the mailbox where IMAP had marked it.
     expect(await update({ [`mailboxIds/${inbox}`]: true })).toBeNull();
     expect(await seen()).toEqual({ [inbox]: ['\\Flagged'], [work]: ['\\Flagged'] });
   });
 });
 
 describe('mailboxes', () => {
-  test('one more, one less, others instead, with keywords in the same patch', async () => {
+  test('can be added, removed and replaced, with keywords in the same patch', async () => {
     expect(await update({ [`mailboxIds/${work}`]: true, 'keywords/$flagged': true })).toBeNull();
     const flags = ['\\Flagged', '\\Seen', 'later'];
     expect(await seen()).toEqual({ [inbox]: flags, [work]: flags });
@@ -96,18 +96,18 @@ describe('mailboxes', () => {
     expect(await seen()).toEqual({ [play]: flags, [inbox]: flags });
   });
 
-  test('taking out what is not in changes nothing', async () => {
+  test('removing an email from a mailbox that does not contain it changes nothing', async () => {
     expect(await update({ [`mailboxIds/${play}`]: null, 'mailboxIds/fzzz': null })).toBeNull();
     expect(Object.keys(await seen())).toEqual([inbox]);
   });
 
-  test('a mailbox of this request by its creation id', async () => {
+  test('a mailbox created in the same request is found by its creation id', async () => {
     const created = { there: work };
     const calls: [string, Record<string, unknown>, string][] = [
-      ['Email/set', { accountId: world.accountId, update: { [id]: { 'mailboxIds/#there': true } } }, 'a'],
-      ['Email/set', { accountId: world.accountId, update: { [id]: { mailboxIds: { '#there': true } } } }, 'b'],
+      ['Email/set', { accountId: fixture.accountId, update: { [id]: { 'mailboxIds/#there': true } } }, 'a'],
+      ['Email/set', { accountId: fixture.accountId, update: { [id]: { mailboxIds: { '#there': true } } } }, 'b'],
     ];
-    await world.request(calls, created);
+    await fixture.request(calls, created);
     expect(Object.keys(await seen())).toEqual([work]);
   });
 });
@@ -131,9 +131,9 @@ describe('refused', () => {
     expect(await seen()).toEqual({ [inbox]: ['\\Seen', 'later'] });
   });
 
-  test('the last mailbox, and all keywords beyond what there may be', async () => {
+  test('removing the last mailbox, and too many keywords', async () => {
     expect(await update({ [`mailboxIds/${inbox}`]: null })).toMatchObject({ properties: ['mailboxIds'] });
-    await using other = await jmapWorld();
+    await using other = await createJmapFixture();
     const many = (from: number, to: number): object =>
       Object.fromEntries(Array.from({ length: to - from }, (_, i) => [`keywords/k${from + i}`, true]));
     const made = await create(other, {});
@@ -145,8 +145,8 @@ describe('refused', () => {
     expect(answer['notUpdated']).toMatchObject({ [made.id]: { type: 'tooManyKeywords' } });
   });
 
-  test('what is destroyed in the same call, what there never was, and what was made under no creation id', async () => {
-    const answer = await world.call('Email/set', {
+  test('an email destroyed in the same call, an unknown email and an unknown creation id', async () => {
+    const answer = await fixture.call('Email/set', {
       update: { [id]: { keywords: {} }, mzzz: { keywords: {} }, '#none': { keywords: {} }, 'not-an-id': {} },
       destroy: [id, 'myyy', '#none'],
     });
@@ -162,13 +162,13 @@ describe('refused', () => {
       notDestroyed: { myyy: { type: 'notFound' }, '#none': { type: 'notFound' } },
     });
     expect(await seen()).toEqual({});
-    expect((await world.call('Email/set', { destroy: [id] }))['notDestroyed']).toMatchObject({
+    expect((await fixture.call('Email/set', { destroy: [id] }))['notDestroyed']).toMatchObject({
       [id]: { type: 'notFound' },
     });
   });
 
   test('a read-only login', async () => {
-    await using other = await jmapWorld();
+    await using other = await createJmapFixture();
     const access = other.session.accounts.get(other.accountId);
     Object.assign(access ?? {}, { readOnly: true });
     for (const [name, args] of [
@@ -181,10 +181,10 @@ describe('refused', () => {
 });
 
 describe('another account', () => {
-  test('its ids are as if there were none', async () => {
-    const other = await testAccount(world.box.store, 'other');
-    const foreign = worldOn(world.box, { ...other, address: 'other@box.test' });
-    const never = jmapId('email', world.account * 2 ** 32 + 999_999);
+  test('its ids are not found', async () => {
+    const other = await testAccount(fixture.box.store, 'other');
+    const foreign = jmapFixtureOn(fixture.box, { ...other, address: 'other@box.test' });
+    const never = jmapId('email', fixture.account * 2 ** 32 + 999_999);
     const answer = await foreign.call('Email/set', {
       update: { [id]: { keywords: {} }, [never]: { keywords: {} } },
       destroy: [],
@@ -193,44 +193,47 @@ describe('another account', () => {
     const { [id]: mine, [never]: none } = answer['notUpdated'] as Record<string, SetError>;
     expect(mine).toEqual(none);
     expect(answer['notCreated']).toMatchObject({ k: { type: 'invalidProperties', properties: ['mailboxIds'] } });
-    // A row of another account, whatever an id may say.
-    const row = jmapRow('email', world.account, id) ?? 0;
+    // An id that resolves to a row of another account.
+    const row = jmapRow('email', fixture.account, id) ?? 0;
     const input = { account: other.account, ifState: null };
     expect(
-      await world.box.store.write(changeEmails, {
+      await fixture.box.store.write(changeEmails, {
         ...input,
         changes: [{ email: row, keywords: null, mailboxes: null }],
       }),
     ).toMatchObject({ outcomes: [{ kind: 'not-found' }] });
-    expect(await world.box.store.write(destroyEmails, { ...input, emails: [row] })).toMatchObject({ destroyed: [] });
+    expect(await fixture.box.store.write(destroyEmails, { ...input, emails: [row] })).toMatchObject({ destroyed: [] });
     expect(await seen()).toEqual({ [inbox]: ['\\Seen', 'later'] });
   });
 });
 
 describe('states', () => {
-  const state = async (): Promise<string> => (await world.call('Email/set'))['newState'] as string;
+  const state = async (): Promise<string> => (await fixture.call('Email/set'))['newState'] as string;
 
-  test('move with what is changed and stay with what is not', async () => {
+  test('change with changes and only then', async () => {
     const before = await state();
-    const same = await world.call('Email/set', { update: { [id]: { 'keywords/$seen': true } } });
+    const same = await fixture.call('Email/set', { update: { [id]: { 'keywords/$seen': true } } });
     expect(same).toMatchObject({ oldState: before, newState: before });
-    const changed = await world.call('Email/set', { ifInState: before, update: { [id]: { 'keywords/$seen': null } } });
+    const changed = await fixture.call('Email/set', {
+      ifInState: before,
+      update: { [id]: { 'keywords/$seen': null } },
+    });
     expect(changed['oldState']).toBe(before);
     expect(changed['newState']).toBe(await state());
     expect(changed['newState']).not.toBe(before);
   });
 
-  test('ifInState of yesterday changes nothing', async () => {
+  test('an outdated ifInState changes nothing', async () => {
     const before = await state();
     await update({ 'keywords/a': true });
     const args = { ifInState: before, create: { k: { mailboxIds: { [inbox]: true } } }, destroy: [id] };
-    expect(await world.refusal('Email/set', args)).toMatchObject({ type: 'stateMismatch' });
-    expect(await world.refusal('Email/set', { ifInState: 'nonsense!' })).toMatchObject({ type: 'stateMismatch' });
+    expect(await fixture.refusal('Email/set', args)).toMatchObject({ type: 'stateMismatch' });
+    expect(await fixture.refusal('Email/set', { ifInState: 'nonsense!' })).toMatchObject({ type: 'stateMismatch' });
     expect(Object.keys(await seen())).toEqual([inbox]);
   });
 
-  test('a change by somebody else between ours is not jumped over', async () => {
-    await using lone = await jmapWorld();
+  test('a concurrent change between two commits is not skipped', async () => {
+    await using lone = await createJmapFixture();
     const first = (await create(lone, {})).id;
     const start = (await lone.call('Email/set'))['newState'];
     const { store } = lone.box;
@@ -239,7 +242,7 @@ describe('states', () => {
     Object.assign(store, {
       async write(...given: Parameters<typeof write>) {
         const done = await write(...given);
-        if (given[0].name === 'place-email' && others++ === 0) {
+        if (given[0].name === 'store-email' && others++ === 0) {
           const change = { email: jmapRow('email', lone.account, first) ?? 0, mailboxes: null };
           const flags = { bits: 4, keywords: [] };
           const changes = [{ ...change, keywords: { kind: 'replace' as const, all: flags } }];
@@ -254,7 +257,7 @@ describe('states', () => {
     expect(answer['oldState']).not.toBe(start);
     others = 0;
     const strict = await lone.call('Email/set', { ifInState: answer['newState'], create: { a: one, b: one } });
-    // The foreign change set what was set already, so nothing stood in the way.
+    // The concurrent change set a flag that was set already, so no conflict occurred.
     expect(strict).toMatchObject({ oldState: answer['newState'], notCreated: null });
     others = 0;
     await lone.call('Email/set', { update: { [first]: { keywords: {} } } });
@@ -266,8 +269,8 @@ describe('states', () => {
     });
   });
 
-  test('a busy store refuses the one object, and nothing of it stays', async () => {
-    await using lone = await jmapWorld();
+  test('a busy store refuses only the one object and leaves nothing of it', async () => {
+    await using lone = await createJmapFixture();
     const kept = (await create(lone, {})).id;
     const { store } = lone.box;
     const write = store.write.bind(store);
@@ -294,8 +297,8 @@ describe('states', () => {
 
 const LARGE = { textBody: [{ partId: 't' }], bodyValues: { t: { value: 'x'.repeat(200_000) } } };
 
-test('over quota: nothing is made, and what is there can still be moved', async () => {
-  await using lone = await jmapWorld();
+test('over quota nothing is created, and existing emails can still be moved', async () => {
+  await using lone = await createJmapFixture();
   const made = await create(lone, {});
   const { store } = lone.box;
   await store.write(setQuota, { account: lone.account, bytes: 10 });
@@ -308,7 +311,7 @@ test('over quota: nothing is made, and what is there can still be moved', async 
   expect(answer).toMatchObject({ notCreated: { k: { type: 'overQuota' } }, updated: { [made.id]: null } });
 });
 
-test('too many objects are refused before anything is done', async () => {
+test('too many objects are refused before any change', async () => {
   const ids = Object.fromEntries(Array.from({ length: 501 }, (_, i) => [`m${i + 1}`, {}]));
-  expect(await world.refusal('Email/set', { update: ids })).toMatchObject({ type: 'requestTooLarge' });
+  expect(await fixture.refusal('Email/set', { update: ids })).toMatchObject({ type: 'requestTooLarge' });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { mailParts } from '../../../mail/parts.ts';
 import { command } from '../../../mail/store/engine/types.ts';
-import { type JmapWorld, worldOn } from '../../support/jmap-world.ts';
+import { type JmapFixture, jmapFixtureOn } from '../../support/jmap-fixture.ts';
 import { testAccount, testStore } from '../../support/store.ts';
 
 const addAlias = command('test-alias', (tx, { key, account }: { key: string; account: number }, stamp) =>
@@ -17,28 +17,28 @@ const dropAlias = command('test-no-alias', (tx, { key }: { key: string }) =>
   tx.run('DELETE FROM address WHERE key = ?', key),
 );
 
-let world: JmapWorld;
-let other: JmapWorld;
+let fixture: JmapFixture;
+let other: JmapFixture;
 
 beforeEach(async () => {
   const parts = mailParts();
   const box = await testStore({ ...parts, commands: [...parts.commands, addAlias, dropAlias] });
-  world = worldOn(box, { ...(await testAccount(box.store)), address: 'me@box.test' });
-  other = worldOn(box, { ...(await testAccount(box.store, 'you')), address: 'you@box.test' });
+  fixture = jmapFixtureOn(box, { ...(await testAccount(box.store)), address: 'me@box.test' });
+  other = jmapFixtureOn(box, { ...(await testAccount(box.store, 'you')), address: 'you@box.test' });
 });
-afterEach(() => world[Symbol.asyncDispose]());
+afterEach(() => fixture[Symbol.asyncDispose]());
 
 type Listed = { id: string; email: string; mayDelete: boolean; name: string }[];
-const identities = async (of = world): Promise<Listed> => (await of.call('Identity/get'))['list'] as Listed;
+const identities = async (of = fixture): Promise<Listed> => (await of.call('Identity/get'))['list'] as Listed;
 const create = async (identity: Record<string, unknown>): Promise<Record<string, unknown>> =>
-  world.call('Identity/set', { create: { k: identity } });
+  fixture.call('Identity/set', { create: { k: identity } });
 const idOf = (answer: Record<string, unknown>): string => (answer['created'] as { k: { id: string } }).k.id;
 const why = (answer: Record<string, unknown>, which = 'notCreated', key = 'k'): unknown =>
   (answer[which] as Record<string, unknown> | null)?.[key];
 
 describe('identities', () => {
-  test('one is made for each address, with all its properties, and stays', async () => {
-    const answer = await world.call('Identity/get');
+  test('each address gets an identity with all properties, and keeps it', async () => {
+    const answer = await fixture.call('Identity/get');
     expect(answer['list']).toEqual([
       {
         id: expect.stringMatching(/^i/),
@@ -52,26 +52,26 @@ describe('identities', () => {
       },
     ]);
     const [first] = await identities();
-    const kept = await world.call('Identity/set', { destroy: [first?.id] });
+    const kept = await fixture.call('Identity/set', { destroy: [first?.id] });
     expect(why(kept, 'notDestroyed', first?.id)).toMatchObject({ type: 'forbidden' });
-    expect(await world.call('Identity/get')).toEqual(answer);
+    expect(await fixture.call('Identity/get')).toEqual(answer);
   });
 
-  test('an address that comes later gets one, and it goes with the address', async () => {
-    const { state } = (await world.call('Identity/get')) as { state: string };
-    await world.box.store.write(addAlias, { key: 'sales@box.test', account: world.account });
-    const came = await world.call('Identity/changes', { sinceState: state });
+  test('an address added later gets an identity, which is deleted with the address', async () => {
+    const { state } = (await fixture.call('Identity/get')) as { state: string };
+    await fixture.box.store.write(addAlias, { key: 'sales@box.test', account: fixture.account });
+    const came = await fixture.call('Identity/changes', { sinceState: state });
     expect(came['created']).toHaveLength(1);
     expect((await identities()).map((one) => one.email)).toEqual(['me@box.test', 'sales@box.test']);
-    await world.box.store.write(dropAlias, { key: 'sales@box.test' });
-    const went = await world.call('Identity/changes', { sinceState: came['newState'] });
+    await fixture.box.store.write(dropAlias, { key: 'sales@box.test' });
+    const went = await fixture.call('Identity/changes', { sinceState: came['newState'] });
     expect(went).toMatchObject({ created: [], updated: [], destroyed: came['created'] });
-    const both = await world.call('Identity/changes', { sinceState: state });
+    const both = await fixture.call('Identity/changes', { sinceState: state });
     expect(both).toMatchObject({ created: [], updated: [], destroyed: [] });
   });
 
-  test('further ones for own addresses and their plus forms can be made, changed and destroyed', async () => {
-    const { state } = (await world.call('Identity/get')) as { state: string };
+  test('further identities for own and plus addresses can be created, changed and destroyed', async () => {
+    const { state } = (await fixture.call('Identity/get')) as { state: string };
     const made = await create({
       email: 'me+shop@box.test',
       name: 'Shop',
@@ -80,17 +80,19 @@ describe('identities', () => {
     });
     const id = idOf(made);
     expect(made['created']).toMatchObject({ k: { mayDelete: true, htmlSignature: '' } });
-    const updated = await world.call('Identity/set', {
+    const updated = await fixture.call('Identity/set', {
       update: { [id]: { name: null, bcc: [{ email: 'a@b.example' }] } },
     });
     expect(updated).toMatchObject({ updated: { [id]: null }, oldState: made['newState'] });
     expect(updated['newState']).not.toBe(made['newState']);
-    const got = (await world.call('Identity/get', { ids: [id], properties: ['name', 'bcc', 'textSignature'] }))['list'];
+    const got = (await fixture.call('Identity/get', { ids: [id], properties: ['name', 'bcc', 'textSignature'] }))[
+      'list'
+    ];
     expect(got).toEqual([{ id, name: '', bcc: [{ name: null, email: 'a@b.example' }], textSignature: 'Bye' }]);
-    expect(await world.call('Identity/changes', { sinceState: state })).toMatchObject({ created: [id], updated: [] });
-    const known = await world.call('Identity/changes', { sinceState: made['newState'] });
+    expect(await fixture.call('Identity/changes', { sinceState: state })).toMatchObject({ created: [id], updated: [] });
+    const known = await fixture.call('Identity/changes', { sinceState: made['newState'] });
     expect(known).toMatchObject({ created: [], updated: [id], destroyed: [] });
-    const gone = await world.call('Identity/set', { destroy: [id, 'i999'] });
+    const gone = await fixture.call('Identity/set', { destroy: [id, 'i999'] });
     expect(gone['destroyed']).toEqual([id]);
     expect(why(gone, 'notDestroyed', 'i999')).toMatchObject({ type: 'notFound' });
   });
@@ -118,10 +120,10 @@ describe('identities', () => {
     expect(why(answer)).toMatchObject({ ...error, description: expect.any(String) });
   });
 
-  test('its address never changes, and a patch must be one', async () => {
+  test('the email property cannot be changed, and an invalid patch is refused', async () => {
     const id = idOf(await create({ email: 'me+a@box.test', replyTo: [{ name: 'x', email: 'x@y.example' }] }));
     const patched = async (patch: Record<string, unknown>): Promise<unknown> =>
-      why(await world.call('Identity/set', { update: { [id]: patch } }), 'notUpdated', id);
+      why(await fixture.call('Identity/set', { update: { [id]: patch } }), 'notUpdated', id);
     expect(await patched({ email: 'me+b@box.test' })).toMatchObject({
       type: 'invalidProperties',
       properties: ['email'],
@@ -131,13 +133,13 @@ describe('identities', () => {
     expect(await patched({ colour: 'red' })).toMatchObject({ type: 'invalidProperties', properties: ['colour'] });
   });
 
-  test('those of another account are as those that never were', async () => {
+  test('identities of another account are not found', async () => {
     const [theirs] = await identities(other);
     const [mine] = await identities();
     const never = 'i9zz';
-    const answer = await world.call('Identity/get', { ids: [theirs?.id, never] });
+    const answer = await fixture.call('Identity/get', { ids: [theirs?.id, never] });
     expect(answer).toMatchObject({ list: [], notFound: [theirs?.id, never] });
-    const set = await world.call('Identity/set', { destroy: [theirs?.id, never], update: {} });
+    const set = await fixture.call('Identity/set', { destroy: [theirs?.id, never], update: {} });
     const errors = set['notDestroyed'] as Record<string, { description: string }>;
     expect(JSON.stringify(errors[theirs?.id ?? '']).replaceAll(theirs?.id ?? '', '')).toBe(
       JSON.stringify(errors[never]).replaceAll(never, ''),
@@ -146,15 +148,15 @@ describe('identities', () => {
     expect(mine?.id).not.toBe(theirs?.id);
   });
 
-  test('changes come in pieces that lead to the same end', async () => {
-    const { state } = (await world.call('Identity/get')) as { state: string };
+  test('truncated changes lead to the same result', async () => {
+    const { state } = (await fixture.call('Identity/get')) as { state: string };
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) ids.push(idOf(await create({ email: `me+${i}@box.test` })));
-    await world.call('Identity/set', { update: { [ids[0] ?? '']: { name: 'later' } }, destroy: [ids[1]] });
+    await fixture.call('Identity/set', { update: { [ids[0] ?? '']: { name: 'later' } }, destroy: [ids[1]] });
     const seen = new Set<string>();
     let since = state;
     for (let more = true; more;) {
-      const piece = await world.call('Identity/changes', { sinceState: since, maxChanges: 2 });
+      const piece = await fixture.call('Identity/changes', { sinceState: since, maxChanges: 2 });
       expect(piece['oldState']).toBe(since);
       for (const id of piece['created'] as string[]) seen.add(id);
       expect(piece['updated']).toEqual([]);
@@ -162,11 +164,11 @@ describe('identities', () => {
       since = piece['newState'] as string;
     }
     expect([...seen].sort()).toEqual(ids.filter((_id, i) => i !== 1).sort());
-    const end = await world.call('Identity/get');
+    const end = await fixture.call('Identity/get');
     expect(since).toBe(end['state']);
   });
 
   test.each(['zzzzzz', 'not a state'])('the state %j is refused', async (sinceState) => {
-    expect(await world.refusal('Identity/changes', { sinceState })).toMatchObject({ type: 'cannotCalculateChanges' });
+    expect(await fixture.refusal('Identity/changes', { sinceState })).toMatchObject({ type: 'cannotCalculateChanges' });
   });
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type JmapWorld, jmapWorld } from '../../support/jmap-world.ts';
+import { type JmapFixture, createJmapFixture } from '../../support/jmap-fixture.ts';
 
-let world: JmapWorld;
-/** Names by id, to read results with. */
+let fixture: JmapFixture;
+/** Mailbox names by id. */
 let names: Map<string, string>;
 
 beforeAll(async () => {
-  world = await jmapWorld();
-  await world.call('Mailbox/set', {
+  fixture = await createJmapFixture();
+  await fixture.call('Mailbox/set', {
     create: {
       b: { name: 'Beta', sortOrder: 2 },
       a: { name: 'alpha', sortOrder: 1, isSubscribed: false },
@@ -16,27 +16,27 @@ beforeAll(async () => {
       deep: { name: 'tief', parentId: '#b1', isSubscribed: false },
     },
   });
-  const { list } = await world.call('Mailbox/get', { properties: ['name'] });
+  const { list } = await fixture.call('Mailbox/get', { properties: ['name'] });
   names = new Map((list as { id: string; name: string }[]).map((one) => [one.id, one.name]));
 });
 
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const idOf = (name: string): string => [...names].find(([, one]) => one === name)?.[0] ?? 'f9999';
 
 async function found(args: Record<string, unknown>): Promise<string[]> {
-  const { ids } = await world.call('Mailbox/query', args);
+  const { ids } = await fixture.call('Mailbox/query', args);
   return (ids as string[]).map((id) => names.get(id) ?? id);
 }
 
 const byName = [{ property: 'name' }];
 
 describe('Mailbox/query', () => {
-  test('no filter and no sort: all, as they came', async () => {
-    const { total, position, queryState, canCalculateChanges } = await world.call('Mailbox/query', {
+  test('without filter and sort all mailboxes are returned in order of creation', async () => {
+    const { total, position, queryState, canCalculateChanges } = await fixture.call('Mailbox/query', {
       calculateTotal: true,
     });
-    const { state } = await world.call('Mailbox/get', { ids: [] });
+    const { state } = await fixture.call('Mailbox/get', { ids: [] });
     expect({ total, position, queryState, canCalculateChanges }).toEqual({
       total: 11,
       position: 0,
@@ -100,11 +100,11 @@ describe('Mailbox/query', () => {
     const anchor = idOf(all[4] ?? '');
     expect(await found({ sort: byName, anchor, anchorOffset: -1, limit: 2 })).toEqual(all.slice(3, 5));
     expect(await found({ sort: byName, anchor, anchorOffset: -99, limit: 1 })).toEqual(all.slice(0, 1));
-    expect(await world.call('Mailbox/query', { limit: 0 })).toMatchObject({ ids: [] });
-    expect(await world.refusal('Mailbox/query', { anchor: 'f9999' })).toMatchObject({ type: 'anchorNotFound' });
+    expect(await fixture.call('Mailbox/query', { limit: 0 })).toMatchObject({ ids: [] });
+    expect(await fixture.refusal('Mailbox/query', { anchor: 'f9999' })).toMatchObject({ type: 'anchorNotFound' });
   });
 
-  test('what is not understood is refused by its name', async () => {
+  test('unknown conditions and properties are refused by name', async () => {
     const refused: [Record<string, unknown>, string][] = [
       [{ filter: { colour: 'red' } }, 'unsupportedFilter'],
       [{ filter: { name: 7 } }, 'invalidArguments'],
@@ -118,13 +118,13 @@ describe('Mailbox/query', () => {
       [{ colour: 'red' }, 'invalidArguments'],
     ];
     for (const [args, type] of refused) {
-      expect(await world.refusal('Mailbox/query', args), JSON.stringify(args).slice(0, 80)).toMatchObject({ type });
+      expect(await fixture.refusal('Mailbox/query', args), JSON.stringify(args).slice(0, 80)).toMatchObject({ type });
     }
-    expect(await world.refusal('Mailbox/query', { accountId: 'mbx_999' })).toMatchObject({ type: 'accountNotFound' });
+    expect(await fixture.refusal('Mailbox/query', { accountId: 'mbx_999' })).toMatchObject({ type: 'accountNotFound' });
   });
 });
 
-/** What a client does with the answer. RFC 8620 5.6. */
+/** Applies a /queryChanges response as a client does. RFC 8620 5.6. */
 function applied(old: readonly string[], told: Record<string, unknown>): string[] {
   const removed = new Set(told['removed'] as string[]);
   const now = old.filter((id) => !removed.has(id));
@@ -141,8 +141,8 @@ describe('Mailbox/queryChanges', () => {
     { filter: { hasAnyRole: false } },
   ];
 
-  test('brings old results to the present', async () => {
-    await using own = await jmapWorld();
+  test('brings old results up to date', async () => {
+    await using own = await createJmapFixture();
     const made = await own.call('Mailbox/set', {
       create: {
         a: { name: 'Beta' },
@@ -176,20 +176,22 @@ describe('Mailbox/queryChanges', () => {
     }
   });
 
-  test('counters change no result', async () => {
-    const { queryState } = await world.call('Mailbox/query', {});
-    const told = await world.call('Mailbox/queryChanges', { sinceQueryState: queryState });
+  test('changed counters do not change a result', async () => {
+    const { queryState } = await fixture.call('Mailbox/query', {});
+    const told = await fixture.call('Mailbox/queryChanges', { sinceQueryState: queryState });
     expect(told).toMatchObject({ removed: [], added: [] });
   });
 
-  test('more than wanted, and states that are none', async () => {
-    const { queryState } = await world.call('Mailbox/query', {});
-    await world.call('Mailbox/set', { create: { x: { name: 'x1' }, y: { name: 'y1' } } });
-    expect(await world.refusal('Mailbox/queryChanges', { sinceQueryState: queryState, maxChanges: 1 })).toMatchObject({
-      type: 'tooManyChanges',
-    });
+  test('more changes than maxChanges, and invalid states', async () => {
+    const { queryState } = await fixture.call('Mailbox/query', {});
+    await fixture.call('Mailbox/set', { create: { x: { name: 'x1' }, y: { name: 'y1' } } });
+    expect(await fixture.refusal('Mailbox/queryChanges', { sinceQueryState: queryState, maxChanges: 1 })).toMatchObject(
+      {
+        type: 'tooManyChanges',
+      },
+    );
     for (const sinceQueryState of ['?', 'zzzzzz', '1-1-1']) {
-      expect(await world.refusal('Mailbox/queryChanges', { sinceQueryState })).toMatchObject({
+      expect(await fixture.refusal('Mailbox/queryChanges', { sinceQueryState })).toMatchObject({
         type: 'cannotCalculateChanges',
       });
     }

@@ -1,21 +1,21 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { jmapId } from '../../../mail/jmap/ids.ts';
-import type { JmapSession } from '../../../mail/jmap/method.ts';
+import { jmapId } from '../../../mail/jmap/core/ids.ts';
+import type { JmapSession } from '../../../mail/jmap/core/method.ts';
 import { testAccount } from '../../support/store.ts';
 import { imapOf, mailboxRow, putMessage } from '../../support/jmap-mail.ts';
-import { type JmapWorld, jmapWorld, worldOn } from '../../support/jmap-world.ts';
+import { type JmapFixture, createJmapFixture, jmapFixtureOn } from '../../support/jmap-fixture.ts';
 
-let world: JmapWorld;
+let fixture: JmapFixture;
 
 beforeEach(async () => {
-  world = await jmapWorld();
-  return () => world[Symbol.asyncDispose]();
+  fixture = await createJmapFixture();
+  return () => fixture[Symbol.asyncDispose]();
 });
 
 type Mailbox = Record<string, unknown> & { id: string; name: string; myRights: Record<string, boolean> };
 
 async function all(): Promise<Mailbox[]> {
-  return (await world.call('Mailbox/get'))['list'] as Mailbox[];
+  return (await fixture.call('Mailbox/get'))['list'] as Mailbox[];
 }
 
 async function named(name: string): Promise<Mailbox> {
@@ -25,25 +25,25 @@ async function named(name: string): Promise<Mailbox> {
 }
 
 async function create(object: Record<string, unknown>): Promise<Record<string, unknown>> {
-  const { created, notCreated } = await world.call('Mailbox/set', { create: { k: object } });
+  const { created, notCreated } = await fixture.call('Mailbox/set', { create: { k: object } });
   return ((created ?? notCreated) as { k: Record<string, unknown> }).k;
 }
 
 async function update(id: string, patch: Record<string, unknown>): Promise<unknown> {
-  const { updated, notUpdated } = await world.call('Mailbox/set', { update: { [id]: patch } });
+  const { updated, notUpdated } = await fixture.call('Mailbox/set', { update: { [id]: patch } });
   return ((updated ?? notUpdated) as Record<string, unknown>)[id];
 }
 
 async function destroy(id: string, more: Record<string, unknown> = {}): Promise<unknown> {
-  const { destroyed, notDestroyed } = await world.call('Mailbox/set', { destroy: [id], ...more });
+  const { destroyed, notDestroyed } = await fixture.call('Mailbox/set', { destroy: [id], ...more });
   return destroyed ?? (notDestroyed as Record<string, unknown>)[id];
 }
 
 describe('Mailbox/get', () => {
-  test('every property of a mailbox', async () => {
-    await putMessage(world);
+  test('returns every property of a mailbox', async () => {
+    await putMessage(fixture);
     expect(await named('INBOX')).toEqual({
-      id: jmapId('mailbox', world.inbox),
+      id: jmapId('mailbox', fixture.inbox),
       name: 'INBOX',
       parentId: null,
       role: 'inbox',
@@ -68,27 +68,30 @@ describe('Mailbox/get', () => {
     expect((await named('Sent')).myRights).toMatchObject({ mayRename: true, mayDelete: true });
   });
 
-  test('who may only read has no other right', async () => {
-    const [entry] = world.session.accounts;
+  test('a read-only login has no other right', async () => {
+    const [entry] = fixture.session.accounts;
     if (entry === undefined) throw new Error('no account');
-    const session: JmapSession = { ...world.session, accounts: new Map([[entry[0], { ...entry[1], readOnly: true }]]) };
-    Object.assign(world.session, session);
+    const session: JmapSession = {
+      ...fixture.session,
+      accounts: new Map([[entry[0], { ...entry[1], readOnly: true }]]),
+    };
+    Object.assign(fixture.session, session);
     for (const { myRights } of await all()) {
       expect(Object.keys(myRights).filter((right) => myRights[right])).toEqual(['mayReadItems']);
     }
-    expect(await world.refusal('Mailbox/set', { create: { k: { name: 'x' } } })).toMatchObject({
+    expect(await fixture.refusal('Mailbox/set', { create: { k: { name: 'x' } } })).toMatchObject({
       type: 'accountReadOnly',
     });
   });
 
-  test('an id of another account is as unknown as one that never was', async () => {
-    const other = await testAccount(world.box.store, 'other');
-    const theirs = worldOn(world.box, { ...other, address: 'other@box.test' });
+  test('an id of another account is not found', async () => {
+    const other = await testAccount(fixture.box.store, 'other');
+    const theirs = jmapFixtureOn(fixture.box, { ...other, address: 'other@box.test' });
     const foreign = jmapId('mailbox', theirs.inbox);
     const never = 'fzzzz';
-    const got = await world.call('Mailbox/get', { ids: [foreign, never, 'nonsense'] });
+    const got = await fixture.call('Mailbox/get', { ids: [foreign, never, 'nonsense'] });
     expect(got).toMatchObject({ list: [], notFound: [foreign, never, 'nonsense'] });
-    const tried = await world.call('Mailbox/set', {
+    const tried = await fixture.call('Mailbox/set', {
       update: { [foreign]: { name: 'x' }, [never]: { name: 'x' } },
       destroy: [jmapId('mailbox', theirs.inbox + 1), 'fzzzy'],
     });
@@ -105,51 +108,56 @@ describe('Mailbox/get', () => {
     });
   });
 
-  test('only what was asked for; an unknown property is refused', async () => {
-    const { list } = await world.call('Mailbox/get', { ids: [jmapId('mailbox', world.inbox)], properties: ['role'] });
-    expect(list).toEqual([{ id: jmapId('mailbox', world.inbox), role: 'inbox' }]);
-    expect(await world.refusal('Mailbox/get', { properties: ['colour'] })).toMatchObject({ type: 'invalidArguments' });
+  test('only requested properties are returned; an unknown one is refused', async () => {
+    const { list } = await fixture.call('Mailbox/get', {
+      ids: [jmapId('mailbox', fixture.inbox)],
+      properties: ['role'],
+    });
+    expect(list).toEqual([{ id: jmapId('mailbox', fixture.inbox), role: 'inbox' }]);
+    expect(await fixture.refusal('Mailbox/get', { properties: ['colour'] })).toMatchObject({
+      type: 'invalidArguments',
+    });
   });
 });
 
 describe('threads of a mailbox', () => {
   test('an unread email in the trash makes the trash unread and nothing else', async () => {
-    await putMessage(world, { id: 'a', bits: 1 });
-    await putMessage(world, { id: 'b', refs: ['a'], mailbox: 'Trash' });
+    await putMessage(fixture, { id: 'a', bits: 1 });
+    await putMessage(fixture, { id: 'b', refs: ['a'], mailbox: 'Trash' });
     expect(await named('INBOX')).toMatchObject({ totalThreads: 1, unreadThreads: 0 });
     expect(await named('Trash')).toMatchObject({ totalThreads: 1, unreadThreads: 1 });
   });
 
   test('an unread email elsewhere makes the thread unread, and a draft does not', async () => {
-    await putMessage(world, { id: 'a', bits: 1 });
-    await putMessage(world, { id: 'b', refs: ['a'], mailbox: 'Drafts', bits: 8 });
+    await putMessage(fixture, { id: 'a', bits: 1 });
+    await putMessage(fixture, { id: 'b', refs: ['a'], mailbox: 'Drafts', bits: 8 });
     expect(await named('INBOX')).toMatchObject({ totalThreads: 1, unreadThreads: 0 });
-    await putMessage(world, { id: 'c', refs: ['a'], mailbox: 'Archive' });
+    await putMessage(fixture, { id: 'c', refs: ['a'], mailbox: 'Archive' });
     expect(await named('INBOX')).toMatchObject({ totalEmails: 1, unreadEmails: 0, unreadThreads: 1 });
   });
 
-  test('another trash changes the counters of all', async () => {
-    await putMessage(world, { id: 'a', bits: 1 });
-    await putMessage(world, { id: 'b', refs: ['a'], mailbox: 'Trash' });
+  test('moving the trash role changes the counters of all mailboxes', async () => {
+    await putMessage(fixture, { id: 'a', bits: 1 });
+    await putMessage(fixture, { id: 'b', refs: ['a'], mailbox: 'Trash' });
     const trash = (await named('Trash')).id;
-    const { state } = await world.call('Mailbox/get', { ids: [] });
+    const { state } = await fixture.call('Mailbox/get', { ids: [] });
     await update(trash, { role: null });
     expect(await named('INBOX')).toMatchObject({ unreadThreads: 1 });
-    const { updated, updatedProperties } = await world.call('Mailbox/changes', { sinceState: state });
+    const { updated, updatedProperties } = await fixture.call('Mailbox/changes', { sinceState: state });
     expect(updated).toContain((await named('INBOX')).id);
     expect(updatedProperties).toBeNull();
   });
 
-  test('messages with \\Deleted are not there', async () => {
-    const uid = await putMessage(world);
-    await imapOf(world).store(world.inbox, [uid], 'add', { bits: 16, keywords: [] });
+  test('messages with \\Deleted are not counted', async () => {
+    const uid = await putMessage(fixture);
+    await imapOf(fixture).store(fixture.inbox, [uid], 'add', { bits: 16, keywords: [] });
     expect(await named('INBOX')).toMatchObject({ totalEmails: 0, unreadEmails: 0, totalThreads: 0, unreadThreads: 0 });
   });
 });
 
 describe('Mailbox/set', () => {
-  test('parents are made before what is put into them, whatever the order', async () => {
-    const { created, notCreated } = await world.call('Mailbox/set', {
+  test('parents are created before their children, in any order', async () => {
+    const { created, notCreated } = await fixture.call('Mailbox/set', {
       create: {
         leaf: { name: 'leaf', parentId: '#branch' },
         branch: { name: 'branch', parentId: '#root' },
@@ -159,11 +167,11 @@ describe('Mailbox/set', () => {
     expect(notCreated).toBeNull();
     const ids = created as Record<string, { id: string }>;
     expect(await named('leaf')).toMatchObject({ parentId: ids['branch']?.id });
-    expect(await imapOf(world).mailbox('root/branch/leaf')).toBeDefined();
+    expect(await imapOf(fixture).mailbox('root/branch/leaf')).toBeDefined();
   });
 
-  test('parents that are each other are refused', async () => {
-    const { notCreated } = await world.call('Mailbox/set', {
+  test('a cycle of parents is refused', async () => {
+    const { notCreated } = await fixture.call('Mailbox/set', {
       create: { a: { name: 'a', parentId: '#b' }, b: { name: 'b', parentId: '#a' }, c: { name: 'c', parentId: '#c' } },
     });
     for (const id of ['a', 'b', 'c']) {
@@ -171,7 +179,7 @@ describe('Mailbox/set', () => {
     }
   });
 
-  test('what the client did not say is answered', async () => {
+  test('properties that the client did not set are returned', async () => {
     expect(await create({ name: 'New', sortOrder: 7 })).toEqual({
       id: expect.any(String) as string,
       parentId: null,
@@ -184,11 +192,11 @@ describe('Mailbox/set', () => {
       myRights: expect.any(Object) as object,
     });
     expect(await named('New')).toMatchObject({ sortOrder: 7, isSubscribed: true });
-    // A decomposed character is composed, and the client is told.
+    // A decomposed character is normalized, and the response contains the new name.
     expect(await create({ name: 'u\u0308ber' })).toMatchObject({ name: '\u00fcber' });
   });
 
-  test('two siblings do not have one name', async () => {
+  test('two siblings cannot have the same name', async () => {
     const { id } = await create({ name: 'Twice' });
     expect(await create({ name: 'Twice' })).toMatchObject({ type: 'alreadyExists', existingId: id });
     expect(await create({ name: 'inbox' })).toMatchObject({ type: 'alreadyExists' });
@@ -197,7 +205,7 @@ describe('Mailbox/set', () => {
     expect(await create({ name: 'Twice', parentId: other })).toMatchObject({ id: expect.any(String) as string });
   });
 
-  test('what cannot be is refused with the property that is wrong', async () => {
+  test('an invalid value is refused with the property name', async () => {
     const refusals: [string, Record<string, unknown>, string][] = [
       ['no name', {}, 'name'],
       ['an empty name', { name: '' }, 'name'],
@@ -228,11 +236,11 @@ describe('Mailbox/set', () => {
     }
   });
 
-  test('renames, moves, orders, subscribes; IMAP sees it', async () => {
+  test('renames, moves, sorts and subscribes, as IMAP shows', async () => {
     const { id } = (await create({ name: 'One' })) as { id: string };
     const parent = ((await create({ name: 'Parent' })) as { id: string }).id;
     expect(await update(id, { name: 'Two', parentId: parent, sortOrder: 3, isSubscribed: false })).toBeNull();
-    expect(await imapOf(world).mailbox('Parent/Two')).toMatchObject({ subscribed: false });
+    expect(await imapOf(fixture).mailbox('Parent/Two')).toMatchObject({ subscribed: false });
     expect(await update(id, { sortOrder: null, isSubscribed: null, parentId: null })).toBeNull();
     expect(await named('Two')).toMatchObject({ sortOrder: 0, isSubscribed: true, parentId: null });
   });
@@ -245,7 +253,7 @@ describe('Mailbox/set', () => {
     }
   });
 
-  test('properties of the server stay as they are, and may be sent back', async () => {
+  test('server-set properties cannot be changed, and may be repeated unchanged', async () => {
     const sent = await named('Sent');
     expect(await update(sent.id, { ...sent, name: 'Gone out' })).toBeNull();
     expect(await update(sent.id, { totalEmails: 5 })).toMatchObject({
@@ -259,17 +267,17 @@ describe('Mailbox/set', () => {
     expect(await update(sent.id, { 'nothing/here': 1 })).toMatchObject({ type: 'invalidPatch' });
   });
 
-  test('a role moves from one mailbox to another in one call, whatever the order', async () => {
+  test('a role moves from one mailbox to another in one call, in any order', async () => {
     const { id } = (await create({ name: 'Bin' })) as { id: string };
     const trash = (await named('Trash')).id;
-    const { notUpdated } = await world.call('Mailbox/set', {
+    const { notUpdated } = await fixture.call('Mailbox/set', {
       update: { [id]: { role: 'trash' }, [trash]: { role: null } },
     });
     expect(notUpdated).toBeNull();
-    expect(await imapOf(world).mailbox('Bin')).toMatchObject({ role: 'trash' });
+    expect(await imapOf(fixture).mailbox('Bin')).toMatchObject({ role: 'trash' });
   });
 
-  test('the inbox is neither renamed nor moved nor destroyed, but ordered', async () => {
+  test('the inbox cannot be renamed, moved or destroyed, but sorted', async () => {
     const inbox = await named('INBOX');
     const sent = await named('Sent');
     for (const patch of [{ name: 'x' }, { role: null }, { role: 'archive' }, { parentId: sent.id }]) {
@@ -279,36 +287,36 @@ describe('Mailbox/set', () => {
     expect(await update(inbox.id, { sortOrder: 1, isSubscribed: false })).toBeNull();
   });
 
-  test('one with children or emails stays', async () => {
+  test('a mailbox with children or emails is not destroyed', async () => {
     const a = ((await create({ name: 'a' })) as { id: string }).id;
     const b = ((await create({ name: 'b', parentId: a })) as { id: string }).id;
     expect(await destroy(a)).toMatchObject({ type: 'mailboxHasChild' });
-    await putMessage(world, { mailbox: 'a/b' });
+    await putMessage(fixture, { mailbox: 'a/b' });
     expect(await destroy(b)).toMatchObject({ type: 'mailboxHasEmail' });
-    const { destroyed } = await world.call('Mailbox/set', { destroy: [a, b], onDestroyRemoveEmails: true });
+    const { destroyed } = await fixture.call('Mailbox/set', { destroy: [a, b], onDestroyRemoveEmails: true });
     expect(destroyed).toEqual([b, a]);
   });
 
-  test('emails of a destroyed mailbox go, but those that are elsewhere too stay', async () => {
+  test('emails of a destroyed mailbox are destroyed, except those in other mailboxes', async () => {
     await create({ name: 'a' });
-    const uid = await putMessage(world, { mailbox: 'a' });
-    await putMessage(world, { mailbox: 'a' });
-    const row = await mailboxRow(world, 'a');
-    await imapOf(world).copy(row, [uid], 'Archive', false);
-    const { state } = await world.call('Thread/get', { ids: [] });
+    const uid = await putMessage(fixture, { mailbox: 'a' });
+    await putMessage(fixture, { mailbox: 'a' });
+    const row = await mailboxRow(fixture, 'a');
+    await imapOf(fixture).copy(row, [uid], 'Archive', false);
+    const { state } = await fixture.call('Thread/get', { ids: [] });
     await destroy(jmapId('mailbox', row), { onDestroyRemoveEmails: true });
-    const { created, updated, destroyed } = await world.call('Email/changes', { sinceState: state });
+    const { created, updated, destroyed } = await fixture.call('Email/changes', { sinceState: state });
     expect([created, updated, destroyed]).toEqual([[], [expect.any(String)], [expect.any(String)]]);
     expect(await named('Archive')).toMatchObject({ totalEmails: 1 });
   });
 
-  test('what is only \\Deleted does not keep a mailbox', async () => {
+  test('emails with \\Deleted do not prevent the destruction of a mailbox', async () => {
     const { id } = (await create({ name: 'a' })) as { id: string };
-    await putMessage(world, { mailbox: 'a', bits: 16 });
+    await putMessage(fixture, { mailbox: 'a', bits: 16 });
     expect(await destroy(id)).toEqual([id]);
   });
 
-  test('depth and the whole name have an end', async () => {
+  test('depth and full name are limited', async () => {
     let parentId: unknown = null;
     for (let level = 0; level < 20; level++) parentId = (await create({ name: 'd', parentId }))['id'];
     expect(await create({ name: 'd', parentId })).toMatchObject({ type: 'invalidProperties' });
@@ -320,10 +328,10 @@ describe('Mailbox/set', () => {
     });
   });
 
-  test('a state that is another by now changes nothing', async () => {
-    const { state } = await world.call('Mailbox/get', { ids: [] });
-    await putMessage(world);
-    expect(await world.refusal('Mailbox/set', { ifInState: state, create: { k: { name: 'x' } } })).toMatchObject({
+  test('an outdated ifInState changes nothing', async () => {
+    const { state } = await fixture.call('Mailbox/get', { ids: [] });
+    await putMessage(fixture);
+    expect(await fixture.refusal('Mailbox/set', { ifInState: state, create: { k: { name: 'x' } } })).toMatchObject({
       type: 'stateMismatch',
     });
     expect((await all()).map((one) => one.name)).not.toContain('x');
@@ -331,22 +339,22 @@ describe('Mailbox/set', () => {
 });
 
 describe('Mailbox/changes', () => {
-  test('only counters changed: they are named', async () => {
-    const { state } = await world.call('Mailbox/get', { ids: [] });
-    await putMessage(world);
-    expect(await world.call('Mailbox/changes', { sinceState: state })).toMatchObject({
+  test('updatedProperties names the counters if only they changed', async () => {
+    const { state } = await fixture.call('Mailbox/get', { ids: [] });
+    await putMessage(fixture);
+    expect(await fixture.call('Mailbox/changes', { sinceState: state })).toMatchObject({
       oldState: state,
-      updated: [jmapId('mailbox', world.inbox)],
+      updated: [jmapId('mailbox', fixture.inbox)],
       updatedProperties: ['totalEmails', 'unreadEmails', 'totalThreads', 'unreadThreads'],
       hasMoreChanges: false,
     });
   });
 
-  test('a flag that no counter counts changes no mailbox', async () => {
-    const uid = await putMessage(world);
-    const { state } = await world.call('Mailbox/get', { ids: [] });
-    await imapOf(world).store(world.inbox, [uid], 'add', { bits: 4, keywords: ['work'] });
-    expect(await world.call('Mailbox/changes', { sinceState: state })).toMatchObject({
+  test('a flag without a counter changes no mailbox', async () => {
+    const uid = await putMessage(fixture);
+    const { state } = await fixture.call('Mailbox/get', { ids: [] });
+    await imapOf(fixture).store(fixture.inbox, [uid], 'add', { bits: 4, keywords: ['work'] });
+    expect(await fixture.call('Mailbox/changes', { sinceState: state })).toMatchObject({
       newState: state,
       updated: [],
       updatedProperties: null,
@@ -354,6 +362,6 @@ describe('Mailbox/changes', () => {
   });
 
   test.each(['never', 'zzzzzzz', 'zz-zz'])('the state %s is none', async (sinceState) => {
-    expect(await world.refusal('Mailbox/changes', { sinceState })).toMatchObject({ type: 'cannotCalculateChanges' });
+    expect(await fixture.refusal('Mailbox/changes', { sinceState })).toMatchObject({ type: 'cannotCalculateChanges' });
   });
 });

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readMdn } from '../../../mail/message/mdn.ts';
 import { query } from '../../../mail/store/engine/types.ts';
-import { jmapId } from '../../../mail/jmap/ids.ts';
-import { arrive, testIntake } from '../../support/arrivals.ts';
-import { type JmapWorld, worldOn } from '../../support/jmap-world.ts';
+import { jmapId } from '../../../mail/jmap/core/ids.ts';
+import { receiveMessage, testBackend } from '../../support/receive-message.ts';
+import { type JmapFixture, jmapFixtureOn } from '../../support/jmap-fixture.ts';
 import { testAccount, testStore } from '../../support/store.ts';
 
-let world: JmapWorld;
-let other: JmapWorld;
+let fixture: JmapFixture;
+let other: JmapFixture;
 let identityId: string;
 
 beforeAll(async () => {
   const box = await testStore();
-  world = worldOn(box, { ...(await testAccount(box.store)), address: 'me@box.test' });
-  other = worldOn(box, { ...(await testAccount(box.store, 'you')), address: 'you@box.test' });
-  const { list } = await world.call('Identity/get');
+  fixture = jmapFixtureOn(box, { ...(await testAccount(box.store)), address: 'me@box.test' });
+  other = jmapFixtureOn(box, { ...(await testAccount(box.store, 'you')), address: 'you@box.test' });
+  const { list } = await fixture.call('Identity/get');
   identityId = (list as { id: string }[])[0]?.id ?? '';
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const newest = query('test-newest', async (rx, { account }: { account: number }): Promise<number> => {
   const row = await rx.get<{ id: number }>('SELECT max(id) AS id FROM email WHERE account_id = ?', account);
@@ -38,23 +38,25 @@ async function receive(
   header = `${ASKING}\nDisposition-Notification-To: ann@remote.example`,
   from = 'ann@remote.example',
 ) {
-  expect(await arrive(testIntake(world.box), { from, to: 'me@box.test', body: `${header}\n\nHi\n` })).toMatchObject({
+  expect(
+    await receiveMessage(testBackend(fixture.box), { from, to: 'me@box.test', body: `${header}\n\nHi\n` }),
+  ).toMatchObject({
     kind: 'accepted',
   });
-  return jmapId('email', await world.box.store.read(newest, { account: world.account }));
+  return jmapId('email', await fixture.box.store.read(newest, { account: fixture.account }));
 }
 const send = (forEmailId: string, more: Record<string, unknown> = {}, rest: Record<string, unknown> = {}) =>
-  world.call('MDN/send', { identityId, send: { k: { forEmailId, disposition: DISPOSITION, ...more } }, ...rest });
+  fixture.call('MDN/send', { identityId, send: { k: { forEmailId, disposition: DISPOSITION, ...more } }, ...rest });
 const why = (answer: Record<string, unknown>): unknown => (answer['notSent'] as { k: unknown } | null)?.k;
 
 describe('MDN/send', () => {
-  test('a receipt goes to who asked for it, once', async () => {
+  test('an MDN is sent once, to the address that requested it', async () => {
     const email = await receive();
-    const { methodResponses } = await world.request([
+    const { methodResponses } = await fixture.request([
       [
         'MDN/send',
         {
-          accountId: world.accountId,
+          accountId: fixture.accountId,
           identityId,
           send: { k: { forEmailId: email, subject: 'Read', textBody: 'Yes', disposition: DISPOSITION } },
           onSuccessUpdateEmail: { '#k': { 'keywords/$seen': true } },
@@ -65,7 +67,7 @@ describe('MDN/send', () => {
     expect(methodResponses[0]).toEqual([
       'MDN/send',
       {
-        accountId: world.accountId,
+        accountId: fixture.accountId,
         sent: {
           k: {
             subject: 'Read',
@@ -79,10 +81,10 @@ describe('MDN/send', () => {
       'c',
     ]);
     expect(methodResponses[1]).toMatchObject(['Email/set', { updated: { [email]: null } }, 'c']);
-    const [receipt] = (await world.box.store.read(left, undefined)).slice(-1);
+    const [receipt] = (await fixture.box.store.read(left, undefined)).slice(-1);
     expect(receipt).toMatchObject({ to: 'ann@remote.example', sender: '' });
     expect(readMdn(receipt?.data ?? Buffer.alloc(0))).toMatchObject({ disposition: DISPOSITION, subject: 'Read' });
-    const { list } = await world.call('Email/get', { ids: [email], properties: ['keywords'] });
+    const { list } = await fixture.call('Email/get', { ids: [email], properties: ['keywords'] });
     expect(list).toMatchObject([{ keywords: { $seen: true, $mdnsent: true } }]);
     expect(why(await send(email))).toMatchObject({ type: 'mdnAlreadySent' });
   });
@@ -120,9 +122,9 @@ describe('MDN/send', () => {
       { type: 'forbidden' },
     ],
   ])('%s', async (_what, answer, error) => {
-    const before = (await world.box.store.read(left, undefined)).length;
+    const before = (await fixture.box.store.read(left, undefined)).length;
     expect(why(await answer())).toMatchObject({ ...error, description: expect.any(String) });
-    expect(await world.box.store.read(left, undefined)).toHaveLength(before);
+    expect(await fixture.box.store.read(left, undefined)).toHaveLength(before);
   });
 
   test.each<[string, Record<string, unknown>]>([
@@ -131,24 +133,24 @@ describe('MDN/send', () => {
     ['nothing that is possible', { mailboxIds: {} }],
   ])('it goes once when the client sets %s afterwards', async (_what, patch) => {
     const email = await receive();
-    const before = (await world.box.store.read(left, undefined)).length;
+    const before = (await fixture.box.store.read(left, undefined)).length;
     expect(await send(email, {}, { onSuccessUpdateEmail: { '#k': patch } })).toMatchObject({ notSent: null });
     expect(why(await send(email))).toMatchObject({ type: 'mdnAlreadySent' });
-    expect(await world.box.store.read(left, undefined)).toHaveLength(before + 1);
+    expect(await fixture.box.store.read(left, undefined)).toHaveLength(before + 1);
   });
 
-  test('a receipt that is asked for by two requests at once goes once', async () => {
+  test('two concurrent requests send one MDN', async () => {
     const email = await receive();
-    const before = (await world.box.store.read(left, undefined)).length;
+    const before = (await fixture.box.store.read(left, undefined)).length;
     const answers = await Promise.all([send(email), send(email), send(email)]);
     expect(answers.filter((answer) => answer['sent'] !== null)).toHaveLength(1);
-    expect(await world.box.store.read(left, undefined)).toHaveLength(before + 1);
+    expect(await fixture.box.store.read(left, undefined)).toHaveLength(before + 1);
   });
 
-  test('twice in one call it goes once', async () => {
+  test('two entries in one call send one MDN', async () => {
     const email = await receive();
     const one = { forEmailId: email, disposition: DISPOSITION };
-    const answer = await world.call('MDN/send', { identityId, send: { a: one, b: one } });
+    const answer = await fixture.call('MDN/send', { identityId, send: { a: one, b: one } });
     expect(answer).toMatchObject({ sent: { a: {} }, notSent: { b: { type: 'mdnAlreadySent' } } });
   });
 });
@@ -156,11 +158,11 @@ describe('MDN/send', () => {
 describe('MDN/parse', () => {
   const RECEIPT = `From: ann@remote.example\nTo: me@box.test\nSubject: Read: hello\nContent-Type: multipart/report; report-type=disposition-notification; boundary=x\n\n--x\nContent-Type: text/plain\n\nI read it.\n--x\nContent-Type: message/disposition-notification\n\nReporting-UA: pc; X\nFinal-Recipient: rfc822; ann@remote.example\nOriginal-Message-ID: <a@box.test>\nDisposition: manual-action/MDN-sent-manually; displayed\n--x--`;
 
-  test('receipts, what is none, and what is nothing, apart', async () => {
+  test('MDNs, other messages and unknown blobs are reported separately', async () => {
     const receipt = await receive(RECEIPT, '');
     const plain = await receive();
-    expect(await world.call('MDN/parse', { blobIds: [receipt, plain, 'm999', '__proto__'] })).toEqual({
-      accountId: world.accountId,
+    expect(await fixture.call('MDN/parse', { blobIds: [receipt, plain, 'm999', '__proto__'] })).toEqual({
+      accountId: fixture.accountId,
       parsed: {
         [receipt]: {
           forEmailId: null,

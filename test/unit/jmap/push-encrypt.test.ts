@@ -1,8 +1,8 @@
 import { createECDH, createPublicKey, randomBytes, verify } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { encryptPush, readPushKeys } from '../../../mail/jmap/push/encrypt.ts';
-import { SecretBox } from '../../../mail/store/secrets.ts';
-import { Vapid } from '../../../src/jmap/vapid.ts';
+import { encryptPush, readPushKeys } from '../../../mail/jmap/push/push-encryption.ts';
+import { SecretBox } from '../../../mail/store/blob/secrets.ts';
+import { Vapid } from '../../../src/jmap/push-sender.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text, 'base64url');
 
@@ -32,14 +32,14 @@ test.each([
   expect(readPushKeys(p256dh, auth)).toBeUndefined();
 });
 
-test('what is too long for one record is refused', () => {
+test('a message too long for one record is refused', () => {
   const ecdh = createECDH('prime256v1');
   const keys = { p256dh: ecdh.generateKeys(), auth: randomBytes(16) };
   expect(() => encryptPush(Buffer.alloc(4080), keys)).toThrow(RangeError);
   expect(encryptPush(Buffer.alloc(4079), keys)).toHaveLength(86 + 4096);
 });
 
-test('the token of VAPID verifies with the key that the session shows, and is the same after a restart', () => {
+test('the VAPID token verifies with the key in the session, also after a restart', () => {
   const secret = randomBytes(32);
   const vapid = new Vapid(new SecretBox(secret), 'mailto:postmaster@box.test');
   expect(new Vapid(new SecretBox(secret), 'x').publicKey).toBe(vapid.publicKey);

@@ -1,30 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Scheduler } from '../../../mail/jobs/scheduler.ts';
-import { jmapId } from '../../../mail/jmap/ids.ts';
+import { ScheduledMail } from '../../../mail/jobs/scheduled-mail.ts';
+import { jmapId } from '../../../mail/jmap/core/ids.ts';
 import { quiet } from '../../../mail/log.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { traceId } from '../../../mail/receiver/trace-id.ts';
-import { ALLOW } from '../../../mail/delivery/policy.ts';
+import { ALLOW } from '../../../mail/agents/gate/sending-policy.ts';
 import { mailParts } from '../../../mail/parts.ts';
 import { command, query } from '../../../mail/store/engine/types.ts';
-import { appendMessage } from '../../../mail/store/entry-commands.ts';
+import { appendMessage } from '../../../mail/store/mailbox/entry-commands.ts';
 import { foreignAuthors } from '../../support/foreign-authors.ts';
-import { type JmapWorld, worldOn } from '../../support/jmap-world.ts';
+import { type JmapFixture, jmapFixtureOn } from '../../support/jmap-fixture.ts';
 import { testAccount, testStore } from '../../support/store.ts';
 
-let world: JmapWorld;
-let other: JmapWorld;
+let fixture: JmapFixture;
+let other: JmapFixture;
 let identityId: string;
-let scheduler: Scheduler;
+let scheduler: ScheduledMail;
 
 beforeAll(async () => {
   const parts = mailParts();
   const box = await testStore({ ...parts, commands: [...parts.commands, setState] });
-  world = worldOn(box, { ...(await testAccount(box.store)), address: 'me@box.test' });
-  other = worldOn(box, { ...(await testAccount(box.store, 'you')), address: 'you@box.test' });
-  const { list } = await world.call('Identity/get');
+  fixture = jmapFixtureOn(box, { ...(await testAccount(box.store)), address: 'me@box.test' });
+  other = jmapFixtureOn(box, { ...(await testAccount(box.store, 'you')), address: 'you@box.test' });
+  const { list } = await fixture.call('Identity/get');
   identityId = (list as { id: string }[])[0]?.id ?? '';
-  scheduler = new Scheduler({
+  scheduler = new ScheduledMail({
     store: box.store,
     hostname: 'mail.box.test',
     clock: () => box.clock.now,
@@ -36,8 +36,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await scheduler[Symbol.asyncDispose]();
-  await world[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
 const setState = command('test-state', async (tx, { account, state }: { account: number; state: number }) => {
@@ -47,7 +46,7 @@ const newestEmail = query('test-newest-email', async (rx, { account }: { account
   const row = await rx.get<{ id: number }>('SELECT max(id) AS id FROM email WHERE account_id = ?', account);
   return row?.id ?? 0;
 });
-/** What waits for elsewhere: to whom, and with which octets. */
+/** Reads the queue: recipients and octets. */
 const left = query('test-left', async (rx): Promise<{ to: string; sender: string; text: string }[]> => {
   const rows = await rx.all<{ to: string; sender: string; data: Uint8Array }>(
     `SELECT q.recipient AS "to", s.sender, b.data FROM queue q JOIN submission s ON s.id = q.submission_id
@@ -63,8 +62,8 @@ const inboxOf = query('test-inbox', async (rx, { account }: { account: number })
   return rows.map(({ data }) => Buffer.from(data).toString());
 });
 
-/** A message octet for octet as given; answers the id of its email. */
-async function put(text: string, of = world): Promise<string> {
+/** Stores a message with exactly these octets; returns the email id. */
+async function put(text: string, of = fixture): Promise<string> {
   const data = Buffer.from(text, 'latin1');
   const added = await of.box.store.write(appendMessage, {
     account: of.account,
@@ -80,20 +79,20 @@ async function put(text: string, of = world): Promise<string> {
 }
 
 async function send(emailId: string, more: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
-  const answer = await world.call('EmailSubmission/set', { create: { k: { identityId, emailId, ...more } } });
+  const answer = await fixture.call('EmailSubmission/set', { create: { k: { identityId, emailId, ...more } } });
   const { created, notCreated } = answer as Record<string, { k: Record<string, unknown> } | null>;
   return created?.k ?? { refused: notCreated?.k };
 }
 const leaving = async (work: () => Promise<unknown>): Promise<Awaited<ReturnType<typeof left.run>>> => {
-  const before = (await world.box.store.read(left, undefined)).length;
+  const before = (await fixture.box.store.read(left, undefined)).length;
   await work();
-  return (await world.box.store.read(left, undefined)).slice(before);
+  return (await fixture.box.store.read(left, undefined)).slice(before);
 };
 const envelope = (from: string, ...to: string[]) => ({
   envelope: { mailFrom: { email: from }, rcptTo: to.map((email) => ({ email })) },
 });
 
-describe('in somebody else’s name nothing leaves', () => {
+describe('nothing is sent in the name of another account', () => {
   test.each(foreignAuthors.map((header) => [header]))('%j', async (header) => {
     const emailId = await put(`${header}\r\nTo: x@remote.example\r\n\r\nGive me money\r\n`);
     const gone = await leaving(async () => {
@@ -131,7 +130,7 @@ test.each([
   expect((await other.box.store.read(inboxOf, { account: other.account })).join('')).not.toContain('secret');
 });
 
-test('one address in two spellings gets it once', async () => {
+test('an address in two spellings gets one copy', async () => {
   const emailId = await put('From: me@box.test\r\n\r\nx\r\n');
   const gone = await leaving(async () =>
     expect(await send(emailId, envelope('me@box.test', 'x@remote.example', 'x@REMOTE.example'))).toMatchObject({
@@ -141,7 +140,7 @@ test('one address in two spellings gets it once', async () => {
   expect(gone.map(({ to }) => to)).toEqual(['x@remote.example']);
 });
 
-test('success here of a message that waited is told when it leaves', async () => {
+test('local delivery of a delayed message is reported when it is sent', async () => {
   const emailId = await put('From: me@box.test\r\nSubject: later\r\n\r\nx\r\n');
   await send(emailId, {
     envelope: {
@@ -149,17 +148,17 @@ test('success here of a message that waited is told when it leaves', async () =>
       rcptTo: [{ email: 'you@box.test', parameters: { NOTIFY: 'SUCCESS' } }],
     },
   });
-  world.box.clock.now += 61_000;
+  fixture.box.clock.now += 61_000;
   await scheduler.run();
-  expect((await world.box.store.read(inboxOf, { account: other.account })).at(-1)).toContain('Subject: later');
-  expect((await world.box.store.read(inboxOf, { account: world.account })).at(-1)).toContain('Action: delivered');
+  expect((await fixture.box.store.read(inboxOf, { account: other.account })).at(-1)).toContain('Subject: later');
+  expect((await fixture.box.store.read(inboxOf, { account: fixture.account })).at(-1)).toContain('Action: delivered');
 });
 
-test('who was frozen while a request was under way sends nothing', async () => {
+test('a sender frozen during a request sends nothing', async () => {
   const emailId = await put('From: me@box.test\r\nTo: x@remote.example\r\n\r\nx\r\n');
-  Object.assign(world.desk, {
+  Object.assign(fixture.context, {
     policy: async () => {
-      await world.box.store.write(setState, { account: world.account, state: 0 });
+      await fixture.box.store.write(setState, { account: fixture.account, state: 0 });
       return ALLOW;
     },
   });
@@ -167,23 +166,23 @@ test('who was frozen while a request was under way sends nothing', async () => {
     expect(await send(emailId)).toMatchObject({ refused: { type: 'forbiddenMailFrom' } }),
   );
   expect(gone).toEqual([]);
-  Object.assign(world.desk, { policy: () => ALLOW });
-  await world.box.store.write(setState, { account: world.account, state: 1 });
+  Object.assign(fixture.context, { policy: () => ALLOW });
+  await fixture.box.store.write(setState, { account: fixture.account, state: 1 });
   expect(await send(emailId)).toMatchObject({ undoStatus: 'final' });
 });
 
-test('a request that comes again with the state that it knew sends nothing a second time', async () => {
+test('a repeated request with the same ifInState sends nothing again', async () => {
   const emailId = await put('From: me@box.test\r\nTo: x@remote.example\r\n\r\nx\r\n');
-  const { state } = await world.call('EmailSubmission/get', { ids: [] });
+  const { state } = await fixture.call('EmailSubmission/get', { ids: [] });
   const again = { ifInState: state, create: { k: { identityId, emailId } } };
   const gone = await leaving(async () => {
-    await world.call('EmailSubmission/set', again);
-    expect(await world.refusal('EmailSubmission/set', again)).toMatchObject({ type: 'stateMismatch' });
+    await fixture.call('EmailSubmission/set', again);
+    expect(await fixture.refusal('EmailSubmission/set', again)).toMatchObject({ type: 'stateMismatch' });
   });
   expect(gone).toHaveLength(1);
 });
 
-test('taken back at the moment of its time: either nobody gets it, or it has left', async () => {
+test('canceled at its send time, a message is either not sent or reported as sent', async () => {
   const ends = { canceled: 0, final: 0 };
   for (let i = 0; i < 40; i++) {
     const emailId = await put(`From: me@box.test\r\nSubject: race ${i}\r\n\r\nx\r\n`);
@@ -194,16 +193,16 @@ test('taken back at the moment of its time: either nobody gets it, or it has lef
       },
     });
     const id = String(made['id']);
-    world.box.clock.now += 6000;
+    fixture.box.clock.now += 6000;
     const cancel = (): Promise<unknown> =>
-      world.call('EmailSubmission/set', { update: { [id]: { undoStatus: 'canceled' } } });
-    // As far into the work of the scheduler as this turn of the loop brings it.
+      fixture.call('EmailSubmission/set', { update: { [id]: { undoStatus: 'canceled' } } });
+    // Lets the scheduler begin in this turn of the event loop.
     const gone = await leaving(async () => {
       const running = scheduler.run();
       for (let turns = 0; turns < i % 12; turns++) await new Promise((resolve) => void setImmediate(resolve));
       await Promise.all([cancel(), running]);
     });
-    const { list } = await world.call('EmailSubmission/get', { ids: [id] });
+    const { list } = await fixture.call('EmailSubmission/get', { ids: [id] });
     const [{ undoStatus }] = list as [{ undoStatus: keyof typeof ends }];
     expect({ undoStatus, gone: gone.length }).toEqual({ undoStatus, gone: undoStatus === 'final' ? 1 : 0 });
     expect(Object.keys(ends)).toContain(undoStatus);

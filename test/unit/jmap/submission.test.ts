@@ -1,33 +1,33 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Scheduler } from '../../../mail/jobs/scheduler.ts';
-import { jmapId } from '../../../mail/jmap/ids.ts';
-import type { JmapDesk } from '../../../mail/jmap/method.ts';
+import { ScheduledMail } from '../../../mail/jobs/scheduled-mail.ts';
+import { jmapId } from '../../../mail/jmap/core/ids.ts';
+import type { JmapContext } from '../../../mail/jmap/core/method.ts';
 import { quiet } from '../../../mail/log.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { traceId } from '../../../mail/receiver/trace-id.ts';
 import { StoreQueue } from '../../../mail/relay/store-queue.ts';
 import { query } from '../../../mail/store/engine/types.ts';
-import { appendMessage, storeFlags } from '../../../mail/store/entry-commands.ts';
-import { forgetSubmissions, KEEP_SUBMISSIONS_MS } from '../../../mail/store/jmap-submission.ts';
-import { queueOfTrace } from '../../../mail/store/queue-rows.ts';
-import { type JmapWorld, worldOn } from '../../support/jmap-world.ts';
+import { appendMessage, storeFlags } from '../../../mail/store/mailbox/entry-commands.ts';
+import { purgeSubmissions, KEEP_SUBMISSIONS_MS } from '../../../mail/store/submission/jmap-submission.ts';
+import { queueOfTrace } from '../../../mail/store/queue/queue-rows.ts';
+import { type JmapFixture, jmapFixtureOn } from '../../support/jmap-fixture.ts';
 import { testAccount, testStore } from '../../support/store.ts';
 
 const DAY = 24 * 3_600_000;
 
-let world: JmapWorld;
-let other: JmapWorld;
+let fixture: JmapFixture;
+let other: JmapFixture;
 let identityId: string;
-let scheduler: Scheduler;
+let scheduler: ScheduledMail;
 let woken: number;
 
 beforeAll(async () => {
   const box = await testStore('writer thread');
-  world = worldOn(box, { ...(await testAccount(box.store)), address: 'me@box.test' });
-  other = worldOn(box, { ...(await testAccount(box.store, 'you')), address: 'you@box.test' });
-  const { list } = await world.call('Identity/get');
+  fixture = jmapFixtureOn(box, { ...(await testAccount(box.store)), address: 'me@box.test' });
+  other = jmapFixtureOn(box, { ...(await testAccount(box.store, 'you')), address: 'you@box.test' });
+  const { list } = await fixture.call('Identity/get');
   identityId = (list as { id: string }[])[0]?.id ?? '';
-  scheduler = new Scheduler({
+  scheduler = new ScheduledMail({
     store: box.store,
     hostname: 'mail.box.test',
     clock: () => box.clock.now,
@@ -43,22 +43,21 @@ beforeEach(() => {
   change({ queued: () => void woken++ });
 });
 afterAll(async () => {
-  await scheduler[Symbol.asyncDispose]();
-  await world[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
-/** Other ways of the desk, for one test. */
-const plain: Partial<JmapDesk> = {};
-function change(ways: Partial<JmapDesk>): void {
-  for (const name of Object.keys(ways) as (keyof JmapDesk)[]) {
-    if (!(name in plain)) Object.assign(plain, { [name]: world.desk[name] });
+/** Overrides of the context, for one test. */
+const plain: Partial<JmapContext> = {};
+function change(ways: Partial<JmapContext>): void {
+  for (const name of Object.keys(ways) as (keyof JmapContext)[]) {
+    if (!(name in plain)) Object.assign(plain, { [name]: fixture.context[name] });
   }
-  Object.assign(world.desk, ways);
+  Object.assign(fixture.context, ways);
 }
-afterEach(() => void Object.assign(world.desk, plain));
+afterEach(() => void Object.assign(fixture.context, plain));
 
-/** A draft in the inbox; answers its id. */
-async function draft(header: string, of = world, body = 'Hello'): Promise<string> {
+/** Stores a draft in the inbox; returns its id. */
+async function draft(header: string, of = fixture, body = 'Hello'): Promise<string> {
   const data = Buffer.from(`${header}\n\n${body}\n`.replace(/\r?\n/g, '\r\n'));
   const added = await of.box.store.write(appendMessage, {
     account: of.account,
@@ -97,7 +96,7 @@ const inboxOf = query('test-inbox', async (rx, { account }: { account: number })
 type Made = { id: string; sendAt: string; undoStatus: string; threadId: string; deliveryStatus: Statuses };
 type Statuses = Record<string, { smtpReply: string; delivered: string; displayed: string }>;
 
-const set = (args: Record<string, unknown>, of = world): Promise<Record<string, unknown>> =>
+const set = (args: Record<string, unknown>, of = fixture): Promise<Record<string, unknown>> =>
   of.call('EmailSubmission/set', args);
 const send = async (emailId: string, more: Record<string, unknown> = {}): Promise<Record<string, unknown>> =>
   set({ create: { k: { identityId, emailId, ...more } } });
@@ -113,8 +112,8 @@ async function refusal(emailId: string, more: Record<string, unknown> = {}): Pro
   return (answer['notCreated'] as { k: unknown }).k;
 }
 const got = async (id: string): Promise<Made> =>
-  ((await world.call('EmailSubmission/get', { ids: [id] }))['list'] as Made[])[0] as Made;
-const state = async (): Promise<string> => (await world.call('EmailSubmission/get', { ids: [] }))['state'] as string;
+  ((await fixture.call('EmailSubmission/get', { ids: [id] }))['list'] as Made[])[0] as Made;
+const state = async (): Promise<string> => (await fixture.call('EmailSubmission/get', { ids: [] }))['state'] as string;
 const statusOf = async (id: string): Promise<Record<string, string>> => {
   const { deliveryStatus } = await got(id);
   return Object.fromEntries(Object.entries(deliveryStatus).map(([to, one]) => [to, one.delivered]));
@@ -126,7 +125,7 @@ const hold = (parameters: Record<string, string | null>, to = ['x@remote.example
 const FROM = 'From: Me <me@box.test>';
 
 describe('sending', () => {
-  test('an email goes to everybody in To, Cc and Bcc, once, and nobody sees Bcc', async () => {
+  test('an email is sent once to each address in To, Cc and Bcc, without the Bcc field', async () => {
     const emailId = await draft(
       `${FROM}\nTo: You <you@box.test>, x@remote.example\nCc: friends: y@remote.example;\nBcc: z@remote.example, x@remote.example\nSubject: hi`,
     );
@@ -137,7 +136,7 @@ describe('sending', () => {
     expect(answer['newState']).not.toBe(before);
     expect(made).toMatchObject({
       undoStatus: 'final',
-      sendAt: new Date(world.box.clock.now).toISOString().replace('.000', ''),
+      sendAt: new Date(fixture.box.clock.now).toISOString().replace('.000', ''),
     });
     expect(made.threadId).toMatch(/^t/);
     const whole = await got(made.id);
@@ -161,18 +160,18 @@ describe('sending', () => {
       'z@remote.example': 'queued',
     });
     expect(woken).toBe(1);
-    const [theirs = ''] = await world.box.store.read(inboxOf, { account: other.account });
+    const [theirs = ''] = await fixture.box.store.read(inboxOf, { account: other.account });
     expect(theirs).toContain('Subject: hi');
     expect(theirs).not.toMatch(/^bcc/im);
     expect(theirs).toMatch(/^Date: /m);
     expect(theirs).toMatch(/^Message-ID: <.*@box\.test>/m);
   });
 
-  test('the delivery status follows the queue, and each step moves the state', async () => {
+  test('the delivery status follows the queue, and each step changes the state', async () => {
     const made = await sent(await draft(`${FROM}\nTo: a@remote.example, b@remote.example\nSubject: q`));
-    const queue = new StoreQueue({ store: world.box.store, hold: null, traceId: () => 'bounce' });
-    const trace = await world.box.store.read(traceOf, undefined);
-    const rows = await world.box.store.read(queueOfTrace, { trace, tenant: null, accounts: null });
+    const queue = new StoreQueue({ store: fixture.box.store, hold: null, traceId: () => 'bounce' });
+    const trace = await fixture.box.store.read(traceOf, undefined);
+    const rows = await fixture.box.store.read(queueOfTrace, { trace, tenant: null, accounts: null });
     const [a, b] = rows.map((row) => row.id);
     if (a === undefined || b === undefined) throw new Error('not queued');
     const end = (
@@ -190,11 +189,11 @@ describe('sending', () => {
       status,
       text,
       tls: '',
-      at: world.box.clock.now,
-      nextAt: world.box.clock.now + 60_000,
+      at: fixture.box.clock.now,
+      nextAt: fixture.box.clock.now + 60_000,
     });
     const before = await state();
-    await queue.begin([{ id: a, nextAt: world.box.clock.now + 60_000 }]);
+    await queue.begin([{ id: a, nextAt: fixture.box.clock.now + 60_000 }]);
     await queue.finish([end(a, 'deferred', 451, '4.7.1', '451 4.7.1 come back')], []);
     expect((await got(made.id)).deliveryStatus['a@remote.example']).toEqual({
       smtpReply: '451 4.7.1 come back',
@@ -203,9 +202,9 @@ describe('sending', () => {
     });
     const deferred = await state();
     expect(deferred).not.toBe(before);
-    const changed = await world.call('EmailSubmission/changes', { sinceState: before });
+    const changed = await fixture.call('EmailSubmission/changes', { sinceState: before });
     expect(changed).toMatchObject({ created: [], updated: [made.id], destroyed: [], newState: deferred });
-    await queue.begin([a, b].map((id) => ({ id, nextAt: world.box.clock.now + 60_000 })));
+    await queue.begin([a, b].map((id) => ({ id, nextAt: fixture.box.clock.now + 60_000 })));
     await queue.finish([end(a, 'delivered', 250, '2.0.0', 'ok'), end(b, 'failed', 550, '5.1.1', 'no such user')], []);
     expect((await got(made.id)).deliveryStatus).toMatchObject({
       'a@remote.example': { smtpReply: '250 2.0.0 ok', delivered: 'unknown' },
@@ -214,14 +213,14 @@ describe('sending', () => {
     expect(await state()).not.toBe(deferred);
   });
 
-  test('onSuccess changes the emails in one implicit call, of what succeeded only', async () => {
+  test('onSuccess changes the emails of successful submissions in one implicit call', async () => {
     const good = await draft(`${FROM}\nTo: you@box.test\nSubject: s`);
     const bad = await draft(`${FROM}\nSubject: to nobody`);
-    const { methodResponses } = await world.request([
+    const { methodResponses } = await fixture.request([
       [
         'EmailSubmission/set',
         {
-          accountId: world.accountId,
+          accountId: fixture.accountId,
           create: { a: { identityId, emailId: good }, b: { identityId, emailId: bad } },
           onSuccessUpdateEmail: { '#a': { 'keywords/$draft': null }, '#b': { 'keywords/$seen': true } },
           onSuccessDestroyEmail: ['#b', '#nobody'],
@@ -232,16 +231,16 @@ describe('sending', () => {
     expect(methodResponses).toHaveLength(2);
     expect(methodResponses[0]?.[1]).toMatchObject({ created: { a: {} }, notCreated: { b: { type: 'noRecipients' } } });
     expect(methodResponses[1]).toMatchObject(['Email/set', { updated: { [good]: null }, destroyed: null }, 'c1']);
-    const { list } = await world.call('Email/get', { ids: [good, bad], properties: ['keywords'] });
+    const { list } = await fixture.call('Email/get', { ids: [good, bad], properties: ['keywords'] });
     expect(list).toEqual([
       { id: good, keywords: {} },
       { id: bad, keywords: { $draft: true } },
     ]);
   });
 
-  test('a draft is made, sent and thrown away in one request; what is remembered stays', async () => {
-    const { accountId } = world;
-    const { list } = await world.call('Mailbox/get');
+  test('a draft is created, sent and destroyed in one request; the submission remains', async () => {
+    const { accountId } = fixture;
+    const { list } = await fixture.call('Mailbox/get');
     const drafts = (list as { id: string; role: string | null }[]).find(({ role }) => role === 'drafts')?.id ?? '';
     const email = {
       mailboxIds: { [drafts]: true },
@@ -253,7 +252,7 @@ describe('sending', () => {
       textBody: [{ partId: 't', type: 'text/plain' }],
       bodyValues: { t: { value: 'Hello' } },
     };
-    const { methodResponses } = await world.request([
+    const { methodResponses } = await fixture.request([
       ['Email/set', { accountId, create: { d: email } }, 'a'],
       [
         'EmailSubmission/set',
@@ -268,28 +267,28 @@ describe('sending', () => {
     expect(sending).toMatchObject({ created: { s: { threadId } } });
     expect(gone).toMatchObject({ destroyed: [id] });
     expect(remembered).toMatchObject({ list: [{ emailId: id, threadId }] });
-    const theirs = (await world.box.store.read(inboxOf, { account: other.account })).at(-1);
+    const theirs = (await fixture.box.store.read(inboxOf, { account: other.account })).at(-1);
     expect(theirs).toContain('Subject: One request');
     expect(theirs).not.toMatch(/^bcc/im);
   });
 
-  test('several authors have a Sender, which is the envelope’s', async () => {
+  test('with several authors the Sender is the envelope sender', async () => {
     const header = 'From: me@box.test, Me <me+a@box.test>\nTo: x@remote.example\nSubject: two';
     expect(await refusal(await draft(header))).toMatchObject({ type: 'invalidEmail', properties: ['from'] });
     const emailId = await draft(`${header}\nSender: me+a@box.test`);
     const made = await sent(emailId);
-    // Not what the identity allows: its own address stands in.
+    // The identity does not allow it, so the identity's own address is used.
     expect(await got(made.id)).toMatchObject({ envelope: { mailFrom: { email: 'me@box.test' } } });
   });
 
-  test('what DSN and others ask reaches the queue', async () => {
+  test('DSN and other SMTP parameters reach the queue', async () => {
     const envelope = {
       mailFrom: { email: 'me@box.test', parameters: { RET: 'hdrs', ENVID: 'abc', REQUIRETLS: null, size: '100' } },
       rcptTo: [{ email: 'x@remote.example', parameters: { NOTIFY: 'success,failure', ORCPT: 'rfc822;x@old.example' } }],
     };
     await sent(await draft(`${FROM}\nTo: x@remote.example`), { envelope });
-    const trace = await world.box.store.read(traceOf, undefined);
-    const [row] = await world.box.store.read(queueOfTrace, { trace, tenant: null, accounts: null });
+    const trace = await fixture.box.store.read(traceOf, undefined);
+    const [row] = await fixture.box.store.read(queueOfTrace, { trace, tenant: null, accounts: null });
     expect(row).toMatchObject({
       ret: 'HDRS',
       envid: 'abc',
@@ -301,19 +300,19 @@ describe('sending', () => {
     });
   });
 
-  test('a message with octets above ASCII needs 8BITMIME, and SMTPUTF8 for its header', async () => {
-    await sent(await draft(`${FROM}\nTo: x@remote.example\nSubject: plain`, world, 'Grüße'));
-    const first = await world.box.store.read(traceOf, undefined);
-    expect((await world.box.store.read(queueOfTrace, { trace: first, tenant: null, accounts: null }))[0]).toMatchObject(
-      {
-        eight_bit: 1,
-        smtputf8: 0,
-      },
-    );
-    await sent(await draft(`${FROM}\nTo: x@remote.example\nSubject: Grüße`));
-    const second = await world.box.store.read(traceOf, undefined);
+  test('a non-ASCII message needs 8BITMIME, and SMTPUTF8 for its header', async () => {
+    await sent(await draft(`${FROM}\nTo: x@remote.example\nSubject: plain`, fixture, 'Grüße'));
+    const first = await fixture.box.store.read(traceOf, undefined);
     expect(
-      (await world.box.store.read(queueOfTrace, { trace: second, tenant: null, accounts: null }))[0],
+      (await fixture.box.store.read(queueOfTrace, { trace: first, tenant: null, accounts: null }))[0],
+    ).toMatchObject({
+      eight_bit: 1,
+      smtputf8: 0,
+    });
+    await sent(await draft(`${FROM}\nTo: x@remote.example\nSubject: Grüße`));
+    const second = await fixture.box.store.read(traceOf, undefined);
+    expect(
+      (await fixture.box.store.read(queueOfTrace, { trace: second, tenant: null, accounts: null }))[0],
     ).toMatchObject({
       smtputf8: 1,
     });
@@ -406,28 +405,28 @@ describe('what is refused', () => {
       { type: 'invalidProperties', properties: ['envelope'] },
     ],
   ])('%s', async (_what, header, more, error) => {
-    const before = await world.box.store.read(count, undefined);
+    const before = await fixture.box.store.read(count, undefined);
     expect(await refusal(await draft(header), more)).toMatchObject({ ...error, description: expect.any(String) });
-    expect(await world.box.store.read(count, undefined)).toBe(before);
+    expect(await fixture.box.store.read(count, undefined)).toBe(before);
   });
 
-  test('what is too large, by a limit that is told', async () => {
+  test('a message over the size limit, which is reported', async () => {
     change({ maxMessageBytes: 50 });
     const error = await refusal(await draft(`${FROM}\n${to}\nSubject: ${'x'.repeat(50)}`));
     expect(error).toMatchObject({ type: 'tooLarge', maxSize: 50 });
   });
 
-  test('a header that no program reads to its end', async () => {
+  test('a header over the size limit', async () => {
     const header = `${FROM}\n${to}\n${`X-Long: ${'x'.repeat(900)}\n`.repeat(400)}Subject: end`;
     expect(await refusal(await draft(header))).toMatchObject({ type: 'invalidEmail' });
   });
 
-  test('what the policy does not let through, and what is too much for today', async () => {
+  test('messages that the policy rejects, and those over the daily limit', async () => {
     const emailId = await draft(`${FROM}\n${to}`);
     change({ policy: () => ({ kind: 'refuse', because: 'It looks like a scam' }) });
     expect(await refusal(emailId)).toMatchObject({ type: 'forbiddenToSend', description: 'It looks like a scam.' });
-    Object.assign(world.desk, plain);
-    const budget = { subject: 'account/1', daily: 1, told: 'That is all' };
+    Object.assign(fixture.context, plain);
+    const budget = { subject: 'account/1', daily: 1, explanation: 'That is all' };
     change({ senderOf: () => Promise.resolve({ tenant: 1, allowance: null, budgets: [budget] }) });
     await sent(emailId);
     expect(await refusal(emailId)).toMatchObject({ type: 'rateLimit' });
@@ -436,32 +435,32 @@ describe('what is refused', () => {
     expect(await refusal(emailId)).toMatchObject({ type: 'forbiddenToSend' });
   });
 
-  test('a login that may not send', async () => {
+  test('a login without permission to send', async () => {
     const emailId = await draft(`${FROM}\n${to}`);
-    const access = { account: world.account, address: 'me@box.test', readOnly: false, mayTransmit: false };
-    const before = world.session.accounts.get(world.accountId);
-    Object.assign(world.session, { accounts: new Map([[world.accountId, access]]) });
+    const access = { account: fixture.account, address: 'me@box.test', readOnly: false, mayTransmit: false };
+    const before = fixture.session.accounts.get(fixture.accountId);
+    Object.assign(fixture.session, { accounts: new Map([[fixture.accountId, access]]) });
     expect(await refusal(emailId)).toMatchObject({ type: 'forbiddenToSend' });
-    Object.assign(world.session, { accounts: new Map([[world.accountId, before]]) });
+    Object.assign(fixture.session, { accounts: new Map([[fixture.accountId, before]]) });
   });
 
-  test('the email and the identity of another account, as if there were none', async () => {
+  test('the email and the identity of another account', async () => {
     const theirs = await draft('From: you@box.test\nTo: x@remote.example', other);
     const { list } = await other.call('Identity/get');
     const [their] = list as { id: string }[];
     const mine = await draft(`${FROM}\n${to}`);
-    // Ids of emails are counted within each account: what they name for us is ours, or nothing.
+    // Email ids are per account: the other account's id names our own email, or none.
     expect(await refusal(mine, { identityId: their?.id })).toEqual(await refusal(mine, { identityId: 'i999' }));
     expect(await refusal(`${theirs}zzz`)).toEqual(await refusal('m999'));
   });
 
-  test('an email that was thrown away', async () => {
+  test('a destroyed email', async () => {
     const emailId = await draft(`${FROM}\n${to}`);
-    const uid = await world.box.store.read(newestUid, { mailbox: world.inbox });
+    const uid = await fixture.box.store.read(newestUid, { mailbox: fixture.inbox });
     const flags = { bits: 16, keywords: [] };
-    await world.box.store.write(storeFlags, {
-      account: world.account,
-      mailbox: world.inbox,
+    await fixture.box.store.write(storeFlags, {
+      account: fixture.account,
+      mailbox: fixture.inbox,
       uids: [uid],
       how: 'add',
       flags,
@@ -477,16 +476,16 @@ const newestUid = query('test-newest-uid', async (rx, { mailbox }: { mailbox: nu
 });
 
 describe('later', () => {
-  test('a held message waits for its time and goes then', async () => {
+  test('a delayed message is sent at its time', async () => {
     const emailId = await draft(`${FROM}\nTo: x@remote.example, you@box.test\nSubject: later`);
-    const at = world.box.clock.now + 60_000;
+    const at = fixture.box.clock.now + 60_000;
     const made = await sent(emailId, hold({ HOLDFOR: '60' }, ['x@remote.example', 'you@box.test']));
     expect(made).toMatchObject({ undoStatus: 'pending', sendAt: new Date(at).toISOString().replace('.000', '') });
     const before = await state();
-    world.box.clock.now += 59_000;
+    fixture.box.clock.now += 59_000;
     await scheduler.run();
     expect((await got(made.id)).undoStatus).toBe('pending');
-    world.box.clock.now += 1_000;
+    fixture.box.clock.now += 1_000;
     await scheduler.run();
     expect(await got(made.id)).toMatchObject({ undoStatus: 'final' });
     expect(await statusOf(made.id)).toEqual({ 'x@remote.example': 'queued', 'you@box.test': 'yes' });
@@ -495,23 +494,36 @@ describe('later', () => {
     expect((late['notUpdated'] as Record<string, unknown>)[made.id]).toMatchObject({ type: 'cannotUnsend' });
   });
 
-  test('it is taken back, and nobody gets it', async () => {
-    const until = new Date(world.box.clock.now + DAY).toISOString();
+  test('a canceled message is not sent', async () => {
+    const until = new Date(fixture.box.clock.now + DAY).toISOString();
     const emailId = await draft(`${FROM}\nTo: you@box.test\nSubject: never`);
     const made = await sent(emailId, hold({ HOLDUNTIL: until }, ['you@box.test', 'x@remote.example']));
     const undone = await set({ update: { [made.id]: { undoStatus: 'canceled' } } });
     expect(Object.keys(undone['updated'] as object)).toEqual([made.id]);
     expect(await got(made.id)).toMatchObject({ undoStatus: 'canceled' });
     expect(await statusOf(made.id)).toEqual({ 'you@box.test': 'no', 'x@remote.example': 'no' });
-    world.box.clock.now += 2 * DAY;
+    fixture.box.clock.now += 2 * DAY;
     await scheduler.run();
-    const theirs = await world.box.store.read(inboxOf, { account: other.account });
+    const theirs = await fixture.box.store.read(inboxOf, { account: other.account });
     expect(theirs.some((one) => one.includes('Subject: never'))).toBe(false);
-    // Again is no fault.
+    // Idempotent.
     expect((await set({ update: { [made.id]: { undoStatus: 'canceled' } } }))['notUpdated']).toBeNull();
   });
 
-  test('what a person has to look at waits and can be taken back', async () => {
+  test('a message of a person is not canceled by an agent', async () => {
+    const made = await sent(
+      await draft(`${FROM}\nTo: you@box.test\nSubject: mine`),
+      hold({ HOLDFOR: '60' }, ['you@box.test']),
+    );
+    Object.assign(fixture.session, { agent: 'tok_7' });
+    const refused = await set({ update: { [made.id]: { undoStatus: 'canceled' } } });
+    Object.assign(fixture.session, { agent: undefined });
+    expect(refused['notUpdated']).toMatchObject({ [made.id]: { type: 'forbidden' } });
+    expect(await got(made.id)).toMatchObject({ undoStatus: 'pending' });
+    await set({ update: { [made.id]: { undoStatus: 'canceled' } } });
+  });
+
+  test('a message that awaits approval is pending and can be canceled', async () => {
     change({ policy: () => ({ kind: 'hold', because: 'A person looks first' }) });
     const made = await sent(await draft(`${FROM}\nTo: x@remote.example`));
     expect(made).toMatchObject({ undoStatus: 'pending' });
@@ -537,28 +549,28 @@ describe('later', () => {
     });
   });
 
-  test('destroying forgets it, and the mail goes all the same', async () => {
+  test('destroying a submission deletes its record, and the mail is still sent', async () => {
     const made = await sent(await draft(`${FROM}\nTo: x@remote.example`));
-    const trace = await world.box.store.read(traceOf, undefined);
+    const trace = await fixture.box.store.read(traceOf, undefined);
     const before = await state();
     expect((await set({ destroy: [made.id, 's999'] }))['destroyed']).toEqual([made.id]);
-    expect(await world.box.store.read(queueOfTrace, { trace, tenant: null, accounts: null })).toHaveLength(1);
-    const changes = await world.call('EmailSubmission/changes', { sinceState: before });
+    expect(await fixture.box.store.read(queueOfTrace, { trace, tenant: null, accounts: null })).toHaveLength(1);
+    const changes = await fixture.call('EmailSubmission/changes', { sinceState: before });
     expect(changes).toMatchObject({ created: [], updated: [], destroyed: [made.id] });
-    expect(await world.call('EmailSubmission/get', { ids: [made.id] })).toMatchObject({
+    expect(await fixture.call('EmailSubmission/get', { ids: [made.id] })).toMatchObject({
       list: [],
       notFound: [made.id],
     });
   });
 
-  test('what ended is forgotten after 30 days, what waits is not', async () => {
+  test('final submissions are deleted after 30 days, pending ones are not', async () => {
     const ended = await sent(await draft(`${FROM}\nTo: you@box.test`));
     const waits = await sent(await draft(`${FROM}\nTo: x@remote.example`));
-    const before = world.box.clock.now + 1;
-    while (await world.box.store.writeSlice(forgetSubmissions, { before: before - KEEP_SUBMISSIONS_MS }));
+    const before = fixture.box.clock.now + 1;
+    while (await fixture.box.store.writeSlice(purgeSubmissions, { before: before - KEEP_SUBMISSIONS_MS }));
     expect(await got(ended.id)).toBeDefined();
-    while (await world.box.store.writeSlice(forgetSubmissions, { before }));
-    const left = await world.call('EmailSubmission/get', { ids: [ended.id, waits.id] });
+    while (await fixture.box.store.writeSlice(purgeSubmissions, { before }));
+    const left = await fixture.call('EmailSubmission/get', { ids: [ended.id, waits.id] });
     expect(left).toMatchObject({ notFound: [ended.id], list: [{ id: waits.id }] });
   });
 });
@@ -566,8 +578,8 @@ describe('later', () => {
 describe('finding', () => {
   let ids: string[] = [];
   beforeAll(async () => {
-    world.box.clock.now += DAY;
-    const before = await world.call('EmailSubmission/query');
+    fixture.box.clock.now += DAY;
+    const before = await fixture.call('EmailSubmission/query');
     await set({ destroy: before['ids'] });
     ids = [];
     for (const [to, more] of [
@@ -576,13 +588,13 @@ describe('finding', () => {
       ['you@box.test', {}],
     ] as const) {
       ids.push((await sent(await draft(`${FROM}\nTo: ${to}\nSubject: find ${to}`), more)).id);
-      world.box.clock.now += 1000;
+      fixture.box.clock.now += 1000;
     }
   });
   const find = async (args: Record<string, unknown>): Promise<string[]> =>
-    ((await world.call('EmailSubmission/query', args))['ids'] as string[]).map((id) => String(ids.indexOf(id)));
+    ((await fixture.call('EmailSubmission/query', args))['ids'] as string[]).map((id) => String(ids.indexOf(id)));
 
-  test('by status, as get has it', async () => {
+  test('by the status that get returns', async () => {
     expect(await find({ filter: { undoStatus: 'pending' } })).toEqual(['1']);
     expect(await find({ filter: { undoStatus: 'final' }, sort: [{ property: 'sentAt' }] })).toEqual(['0', '2']);
     expect(await find({ filter: { operator: 'NOT', conditions: [{ undoStatus: 'final' }] } })).toEqual(['1']);
@@ -603,12 +615,14 @@ describe('finding', () => {
     const sort = [{ property: 'emailId' }];
     expect(await find({ sort, position: -1 })).toEqual(['2']);
     expect(await find({ sort, anchor: ids[1], anchorOffset: -1, limit: 2 })).toEqual(['0', '1']);
-    expect(await world.call('EmailSubmission/query', { sort, calculateTotal: true, limit: 0 })).toMatchObject({
+    expect(await fixture.call('EmailSubmission/query', { sort, calculateTotal: true, limit: 0 })).toMatchObject({
       ids: [],
       total: 3,
       position: 0,
     });
-    expect(await world.refusal('EmailSubmission/query', { anchor: 's999' })).toMatchObject({ type: 'anchorNotFound' });
+    expect(await fixture.refusal('EmailSubmission/query', { anchor: 's999' })).toMatchObject({
+      type: 'anchorNotFound',
+    });
   });
 
   test.each([
@@ -618,37 +632,37 @@ describe('finding', () => {
     ['a wrong operator', { filter: { operator: 'XOR', conditions: [] } }, 'invalidArguments'],
     ['a wrong time', { filter: { before: 'now' } }, 'invalidArguments'],
   ])('%s is refused', async (_what, args, type) => {
-    expect(await world.refusal('EmailSubmission/query', args)).toMatchObject({ type });
+    expect(await fixture.refusal('EmailSubmission/query', args)).toMatchObject({ type });
   });
 
-  test('queryChanges brings an old result to the present', async () => {
+  test('queryChanges brings an old result up to date', async () => {
     const asked = { filter: { undoStatus: 'final' }, sort: [{ property: 'sentAt' }] };
-    const old = await world.call('EmailSubmission/query', asked);
-    world.box.clock.now += 3600_000;
+    const old = await fixture.call('EmailSubmission/query', asked);
+    fixture.box.clock.now += 3600_000;
     await scheduler.run();
     await set({ destroy: [ids[0]] });
-    const { removed, added, newQueryState } = (await world.call('EmailSubmission/queryChanges', {
+    const { removed, added, newQueryState } = (await fixture.call('EmailSubmission/queryChanges', {
       ...asked,
       sinceQueryState: old['queryState'],
     })) as { removed: string[]; added: { id: string; index: number }[]; newQueryState: string };
     const present = (old['ids'] as string[]).filter((id) => !removed.includes(id));
     for (const { id, index } of added) present.splice(index, 0, id);
-    const now = await world.call('EmailSubmission/query', asked);
+    const now = await fixture.call('EmailSubmission/query', asked);
     expect(present).toEqual(now['ids']);
     expect(newQueryState).toBe(now['queryState']);
     expect(
-      await world.refusal('EmailSubmission/queryChanges', {
+      await fixture.refusal('EmailSubmission/queryChanges', {
         ...asked,
         sinceQueryState: old['queryState'],
         maxChanges: 1,
       }),
     ).toMatchObject({ type: 'tooManyChanges' });
-    expect(await world.refusal('EmailSubmission/queryChanges', { ...asked, sinceQueryState: 'zzzzzzz' })).toMatchObject(
-      { type: 'cannotCalculateChanges' },
-    );
+    expect(
+      await fixture.refusal('EmailSubmission/queryChanges', { ...asked, sinceQueryState: 'zzzzzzz' }),
+    ).toMatchObject({ type: 'cannotCalculateChanges' });
   });
 
-  test('another account finds nothing of it', async () => {
+  test('another account finds none of them', async () => {
     expect((await other.call('EmailSubmission/query'))['ids']).toEqual([]);
     expect(await other.call('EmailSubmission/get', { ids })).toMatchObject({ list: [], notFound: ids });
     const destroyed = await set({ destroy: [ids[2]] }, other);

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { VacationResponder } from '../../../mail/jobs/vacation-responder.ts';
-import { allowAll } from '../../../mail/delivery/policy.ts';
+import { allowAll } from '../../../mail/agents/gate/sending-policy.ts';
 import { quiet } from '../../../mail/log.ts';
-import type { StoreIntake } from '../../../mail/receiver/store-intake.ts';
+import type { StoreReceiverBackend } from '../../../mail/receiver/store-backend.ts';
 import { traceId } from '../../../mail/receiver/trace-id.ts';
 import { query } from '../../../mail/store/engine/types.ts';
-import { copyEntries } from '../../../mail/store/entry-commands.ts';
-import { vacationJobs } from '../../../mail/store/vacation.ts';
-import { arrive, testIntake } from '../../support/arrivals.ts';
-import { type JmapWorld, worldOn } from '../../support/jmap-world.ts';
+import { copyEntries } from '../../../mail/store/mailbox/entry-commands.ts';
+import { vacationJobs } from '../../../mail/store/submission/vacation.ts';
+import { receiveMessage, testBackend } from '../../support/receive-message.ts';
+import { type JmapFixture, jmapFixtureOn } from '../../support/jmap-fixture.ts';
 import { testAccount, testStore, type TestStore } from '../../support/store.ts';
 
 const DAY = 24 * 3_600_000;
 
-/** What left for elsewhere, and who sends it. */
+/** Reads the queue: messages and their senders. */
 const left = query('test-left', async (rx): Promise<{ to: string; sender: string; text: string; sign: string }[]> => {
   const rows = await rx.all<{ recipient: string; sender: string; data: Uint8Array; sign: string }>(
     `SELECT q.recipient, s.sender, b.data, s.sign_as AS sign FROM queue q JOIN submission s ON s.id = q.submission_id
@@ -30,9 +30,9 @@ const inboxOf = query('test-inbox', async (rx, { account }: { account: number })
 });
 
 let box: TestStore;
-let world: JmapWorld;
-let other: JmapWorld;
-let intake: StoreIntake;
+let fixture: JmapFixture;
+let other: JmapFixture;
+let backend: StoreReceiverBackend;
 let responder: VacationResponder;
 
 function newResponder(): VacationResponder {
@@ -41,6 +41,7 @@ function newResponder(): VacationResponder {
     hostname: 'mail.box.test',
     clock: () => box.clock.now,
     log: quiet,
+    meter: quiet,
     forwardKey: Buffer.alloc(32, 3),
     hold: null,
     senderOf: () => Promise.resolve({ tenant: 1, allowance: null }),
@@ -52,22 +53,21 @@ function newResponder(): VacationResponder {
 
 beforeAll(async () => {
   box = await testStore();
-  world = worldOn(box, { ...(await testAccount(box.store)), address: 'me@box.test' });
-  other = worldOn(box, { ...(await testAccount(box.store, 'you')), address: 'you@box.test' });
-  intake = testIntake(box);
+  fixture = jmapFixtureOn(box, { ...(await testAccount(box.store)), address: 'me@box.test' });
+  other = jmapFixtureOn(box, { ...(await testAccount(box.store, 'you')), address: 'you@box.test' });
+  backend = testBackend(box);
   responder = newResponder();
 });
 afterAll(async () => {
-  await responder[Symbol.asyncDispose]();
   await box[Symbol.asyncDispose]();
 });
 
-const set = (patch: Record<string, unknown>, of = world): Promise<Record<string, unknown>> =>
+const set = (patch: Record<string, unknown>, of = fixture): Promise<Record<string, unknown>> =>
   of.call('VacationResponse/set', { update: { singleton: patch } });
-const get = async (of = world): Promise<unknown> => ((await of.call('VacationResponse/get'))['list'] as unknown[])[0];
+const get = async (of = fixture): Promise<unknown> => ((await of.call('VacationResponse/get'))['list'] as unknown[])[0];
 
 describe('the vacation response', () => {
-  test('there is one, which is off', async () => {
+  test('exists once and is disabled by default', async () => {
     const nothing = {
       id: 'singleton',
       isEnabled: false,
@@ -77,16 +77,16 @@ describe('the vacation response', () => {
       textBody: null,
       htmlBody: null,
     };
-    expect(await world.call('VacationResponse/get')).toMatchObject({ list: [nothing], notFound: [] });
+    expect(await fixture.call('VacationResponse/get')).toMatchObject({ list: [nothing], notFound: [] });
     expect(
-      await world.call('VacationResponse/get', { ids: ['singleton', 'x'], properties: ['isEnabled'] }),
+      await fixture.call('VacationResponse/get', { ids: ['singleton', 'x'], properties: ['isEnabled'] }),
     ).toMatchObject({
       list: [{ id: 'singleton', isEnabled: false }],
       notFound: ['x'],
     });
   });
 
-  test('it is set, and its state moves; that of another account does not', async () => {
+  test('an update changes its state; that of another account stays', async () => {
     const before = await other.call('VacationResponse/get');
     const values = {
       isEnabled: true,
@@ -132,14 +132,14 @@ describe('the vacation response', () => {
     ],
   ])('%s is refused', async (_what, args, where, id, type) => {
     const before = await get();
-    const answer = await world.call('VacationResponse/set', args);
+    const answer = await fixture.call('VacationResponse/set', args);
     expect((answer[where] as Record<string, unknown>)[id]).toMatchObject({ type, description: expect.any(String) });
     expect(await get()).toEqual(before);
   });
 });
 
-test('a login that may not send can switch it off, and not have it answer', async () => {
-  const access = world.session.accounts.get(world.accountId);
+test('a login without permission to send can disable it and cannot enable it', async () => {
+  const access = fixture.session.accounts.get(fixture.accountId);
   Object.assign(access ?? {}, { mayTransmit: false });
   try {
     for (const patch of [{ isEnabled: true }, { isEnabled: true, textBody: 'Buy this' }]) {
@@ -152,7 +152,7 @@ test('a login that may not send can switch it off, and not have it answer', asyn
 });
 
 let nth = 0;
-/** One message from somebody; answers what left because of it. */
+/** Delivers one message; returns the queued replies to it. */
 async function answered(
   mail: { from?: string; to?: string; header?: string } = {},
 ): Promise<Awaited<ReturnType<typeof left.run>>> {
@@ -162,7 +162,7 @@ async function answered(
     header = `From: Ann <${from}>\nTo: me@box.test\nSubject: Lunch?\nMessage-ID: <m${nth}@remote.example>`,
   } = mail;
   const before = (await box.store.read(left, undefined)).length;
-  expect(await arrive(intake, { from, to, body: `${header}\n\nHi\n` })).toMatchObject({ kind: 'accepted' });
+  expect(await receiveMessage(backend, { from, to, body: `${header}\n\nHi\n` })).toMatchObject({ kind: 'accepted' });
   await responder.run();
   expect(await box.store.read(vacationJobs, { limit: 10 })).toEqual({ jobs: [], void: [] });
   return (await box.store.read(left, undefined)).slice(before);
@@ -173,7 +173,7 @@ describe('answers', () => {
     set({ isEnabled: true, fromDate: null, toDate: null, subject: null, textBody: 'Back soon', htmlBody: null }),
   );
 
-  test('one goes to who wrote, with the null sender, marked as a program’s', async () => {
+  test('a reply goes to the sender, with the null reverse-path and Auto-Submitted', async () => {
     const [answer, ...more] = await answered();
     expect(more).toEqual([]);
     expect(answer).toMatchObject({ to: `ann${nth}@remote.example`, sender: '', sign: 'box.test' });
@@ -185,7 +185,7 @@ describe('answers', () => {
     expect(text).toContain('Back soon');
   });
 
-  test('a sender gets one in seven days', async () => {
+  test('a sender gets one reply in seven days', async () => {
     const from = 'bob@remote.example';
     const header = `From: ${from}\nTo: me@box.test`;
     expect(await answered({ from, header })).toHaveLength(1);
@@ -197,7 +197,7 @@ describe('answers', () => {
     expect(await answered({ from, header })).toHaveLength(1);
   });
 
-  test('a text of its own, as html too', async () => {
+  test('the custom text, as HTML too', async () => {
     await set({ subject: 'Away: until June\r\nX: y', textBody: null, htmlBody: '<p>Gone <b>fishing</b></p>' });
     const [answer] = await answered();
     expect(answer?.text).toMatch(/^Subject: Away: until June X: y\r$/m);
@@ -205,7 +205,7 @@ describe('answers', () => {
     expect(answer?.text).toMatch(/text\/plain[\s\S]*Gone +fishing[\s\S]*text\/html/);
   });
 
-  test('something is said where nothing was', async () => {
+  test('a default text if none is set', async () => {
     await set({ textBody: null });
     expect((await answered())[0]?.text).toMatch(/away/);
   });
@@ -219,9 +219,9 @@ describe('answers', () => {
     expect(await answered()).toHaveLength(0);
   });
 
-  test('none when it is off, and nothing is written down', async () => {
+  test('no reply when it is disabled, and nothing is recorded', async () => {
     await set({ isEnabled: false });
-    await arrive(intake, {
+    await receiveMessage(backend, {
       from: 'c@remote.example',
       to: 'me@box.test',
       body: 'From: c@remote.example\nTo: me@box.test\n\nx',
@@ -229,8 +229,8 @@ describe('answers', () => {
     expect(await box.store.read(vacationJobs, { limit: 10 })).toEqual({ jobs: [], void: [] });
   });
 
-  test('none when it was switched off between arrival and answer', async () => {
-    await arrive(intake, {
+  test('no reply if it was disabled between arrival and reply', async () => {
+    await receiveMessage(backend, {
       from: 'd@remote.example',
       to: 'me@box.test',
       body: 'From: d@remote.example\nTo: me@box.test\n\nx',
@@ -250,21 +250,25 @@ describe('answers', () => {
     expect(await answered(mail)).toHaveLength(0);
   });
 
-  test('one, also when two have begun to answer it, as after a process that was killed and its successor', async () => {
-    await using second = newResponder();
+  test('one reply even if two processes began it, as after a kill and restart', async () => {
+    const second = newResponder();
     const from = 'twice@remote.example';
     const before = (await box.store.read(left, undefined)).length;
     for (let i = 0; i < 3; i++) {
-      await arrive(intake, { from, to: 'me@box.test', body: `From: ${from}\nTo: me@box.test\nSubject: ${i}\n\nx` });
+      await receiveMessage(backend, {
+        from,
+        to: 'me@box.test',
+        body: `From: ${from}\nTo: me@box.test\nSubject: ${i}\n\nx`,
+      });
     }
     await Promise.all([responder.run(), second.run()]);
     expect((await box.store.read(left, undefined)).slice(before).map(({ to }) => to)).toEqual([from]);
   });
 
-  test('a colleague gets one in the inbox, and two who are away do not answer each other for ever', async () => {
+  test('a local sender gets one in the inbox, and two vacation responses do not loop', async () => {
     await set({ isEnabled: true, textBody: 'Me too' }, other);
     const login = { account: other.account, address: 'you@box.test' };
-    await arrive(intake, {
+    await receiveMessage(backend, {
       from: 'you@box.test',
       to: 'me@box.test',
       login,
@@ -274,16 +278,16 @@ describe('answers', () => {
     await responder.run();
     const theirs = await box.store.read(inboxOf, { account: other.account });
     expect(theirs.filter((one) => one.includes('Back soon'))).toHaveLength(1);
-    const mine = await box.store.read(inboxOf, { account: world.account });
+    const mine = await box.store.read(inboxOf, { account: fixture.account });
     expect(mine.some((one) => one.includes('Me too'))).toBe(false);
   });
 
-  test('strangers who make up senders cannot have it write to the world all day', async () => {
+  test('forged senders cannot make it send without limit', async () => {
     box.clock.now += DAY + 3_600_000;
     const before = (await box.store.read(left, undefined)).length;
     for (let i = 0; i < 150; i++) {
       const from = `made-up-${i}@victim${i}.example`;
-      await arrive(intake, { from, to: 'me@box.test', body: `From: ${from}\nTo: me@box.test\n\nx` });
+      await receiveMessage(backend, { from, to: 'me@box.test', body: `From: ${from}\nTo: me@box.test\n\nx` });
     }
     await responder.run();
     expect((await box.store.read(left, undefined)).length - before).toBe(100);
@@ -292,14 +296,14 @@ describe('answers', () => {
     expect(await answered()).toHaveLength(1);
   });
 
-  test('a message that was thrown away, or lies in Junk, gets none', async () => {
-    await arrive(intake, {
+  test('a deleted message and one in Junk get no reply', async () => {
+    await receiveMessage(backend, {
       from: 'j@remote.example',
       to: 'me@box.test',
       body: 'From: j@remote.example\nTo: me@box.test\n\nx',
     });
-    const { inbox: from, junk: to, uid } = await box.store.read(junkOf, { account: world.account });
-    await box.store.write(copyEntries, { account: world.account, mailbox: from, to, uids: [uid], move: true });
+    const { inbox: from, junk: to, uid } = await box.store.read(junkOf, { account: fixture.account });
+    await box.store.write(copyEntries, { account: fixture.account, mailbox: from, to, uids: [uid], move: true });
     const before = (await box.store.read(left, undefined)).length;
     await responder.run();
     expect(await box.store.read(left, undefined)).toHaveLength(before);

@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PARSERS } from '../../support/parsers.ts';
 
-/** What writes, asks or counts, and what is reached by a parser that is listed. */
+/** Functions that write, query or count, and functions that a listed parser calls. */
 const OTHERS = {
   message: [
-    'addressKey DecodedLength MessageIndexer PartTree TextCapture base64Lines composeBounce composeLetter',
-    'composeMdn composeMessage daemon encodeQuotedPrintable encodeText encodeWords field firstField formatAddress',
+    'addressKey DecodedLength EncodedLinkReader isPreviewed mayHoldNotice MessageIndexer PartTree TextCapture base64Lines composeDeliveryReport composeTextMessage',
+    'composeMdn mailerDaemon encodeText encodeWords field firstField formatAddress',
     'formatBodyStructure formatDate formatMailbox formatNamed formatParameter formatPhrase formatTypeName hasAttachment',
-    'hashId headerSize isKnownCharset isOpenMessage isSevenBit isWholly letterHeader needsUtf8 nstring oneLine packParts',
-    'readableText readReplyTo partBytes partTable partText plainTextHeader recipientField reportAddress section sortKey successReport summarize tagMac',
-    'textEntity unmarked unpackParts wholeIndex withoutDetail decodeQuotedPrintable',
+    'hashId headerSize isKnownCharset isOpenMessage isSevenBit isWholly messageHeader needsUtf8 nstring oneLine packParts',
+    'readableText readReplyTo partBytes partTable partText plainTextHeader recipientField reportAddress section sortKey composeSuccessReport summarize tagMac',
+    'withoutHighlights unpackParts requireIndex withoutDetail lookupKeys decodeQuotedPrintable',
   ],
   smtp: ['BdatReader DotStuffer encodeXtext fault formatReply isFault reply'],
   'imap/wire': [
-    'ImapSyntaxError Input continuation fetchFlags flagList flagSet internalDate isMessageLiteral lowerBound mailbox',
+    'ImapSyntaxError InputBuffer continuation fetchFlags flagList flagSet internalDate isMessageLiteral lowerBound mailbox',
     'nstring pick resolveSeqs resolveUids seqIndexes statusLine string uidIndexes uidSet untagged',
   ],
 } as const;

@@ -4,10 +4,10 @@ import { loginWorld, PEER, plain, scram } from '../../support/login-world.ts';
 
 const WHY = 'it is stopped';
 
-test('a password that opens nothing now says why, as often as it is tried, and is no failure', async () => {
-  const offended: string[] = [];
+test('a disabled password is refused with the reason each time, and counts as no failure', async () => {
+  const offences: string[] = [];
   const guard = {
-    offended: (ip: string, what: Offence) => offended.push(`${ip} ${what}`),
+    addOffence: (ip: string, what: Offence) => offences.push(`${ip} ${what}`),
     welcome: () => undefined,
   };
   let stopped = true;
@@ -27,7 +27,7 @@ test('a password that opens nothing now says why, as often as it is tried, and i
   expect(await world.logins.password('me@box.test', 'wrong-wrong', PEER)).toEqual({ kind: 'wrong' });
   expect(asked[0]).toEqual({ account, credential: credentials[0]?.id });
   expect(asked).toHaveLength(31);
-  expect(offended).toEqual([`${PEER.ip} logins`]);
+  expect(offences).toEqual([`${PEER.ip} logins`]);
   expect(world.waits).toHaveLength(1);
   stopped = false;
   expect(await plain(world.logins, 'me@box.test', 'secret-secret')).toMatchObject({ kind: 'in' });

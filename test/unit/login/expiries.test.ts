@@ -27,12 +27,12 @@ test('a session ends within a second after its app password expires, once, and o
   expect((await plain(world.logins, 'me@box.test', 'passing-password')).kind).toBe('wrong');
 });
 
-test('a JMAP login is logged once a credential and minute, one at another door or that fails each time', async () => {
+test('a JMAP login is logged once per credential and minute; other protocols and failures are logged each time', async () => {
   const lines: object[] = [];
   const log: Log = { ...quiet, info: (fields) => void lines.push(fields) };
   const world = loginWorld({ log });
   await world.credentials.add('me@box.test', { password: 'a-long-password', scopes: ['imap', 'smtp', 'jmap'] });
-  const jmap = { ...PEER, door: 'jmap' } as const;
+  const jmap = { ...PEER, protocol: 'jmap' } as const;
   for (let i = 0; i < 10; i++) await world.logins.password('me@box.test', 'a-long-password', jmap);
   expect(lines).toHaveLength(1);
   world.now += 60_000;

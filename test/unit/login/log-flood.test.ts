@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openLog } from '../../../src/log.ts';
+import { openLog } from '../../../src/start/log.ts';
 import { loginWorld, PEER } from '../../support/login-world.ts';
 
 const GUESSES = 200_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { LoginOutcome, Peer, SaslStep } from '../../../mail/login/types.ts';
-import { DerivationGate, saltedPassword } from '../../../mail/login/verifier.ts';
+import { saltedPassword } from '../../../mail/login/verifier.ts';
 import { loginOf, loginWorld, PEER, plain, scram } from '../../support/login-world.ts';
 import type { LoginWorld } from '../../support/login-world.ts';
 
@@ -66,9 +66,9 @@ describe.each(WAYS)('by %s', (name, login) => {
     expect(loginOf(await login(world, ME, 'right'))).toMatchObject({ account: 1 });
   });
 
-  test('an old password where the account is known counts as an offence while it is checked, and not while it must wait', async () => {
+  test('a wrong password in a known network counts as an offence when checked, and not when throttled', async () => {
     const offences: string[] = [];
-    const guard = { offended: (ip: string) => offences.push(ip), welcome: () => undefined };
+    const guard = { addOffence: (ip: string) => offences.push(ip), welcome: () => undefined };
     const world = loginWorld({ guard });
     await world.credentials.add(ME, 'right');
     const stranger = { ...PEER, ip: '198.51.100.1' };
@@ -96,7 +96,7 @@ describe.each(WAYS)('by %s', (name, login) => {
     expect(seen[1]).toEqual(seen[0]);
   });
 
-  test('each of several credentials opens its own doors', async () => {
+  test('each credential is valid only for the protocols of its scopes', async () => {
     const world = loginWorld();
     const { credentials } = await world.credentials.add(
       ME,
@@ -105,7 +105,7 @@ describe.each(WAYS)('by %s', (name, login) => {
       { password: 'sender', scopes: ['smtp'] },
       { password: 'passing', expiresAt: world.now + MINUTE },
     );
-    const table: Array<[string, Peer['door'], number | undefined]> = [
+    const table: Array<[string, Peer['protocol'], number | undefined]> = [
       ['main', 'imap', credentials[0]?.id],
       ['main', 'submission', credentials[0]?.id],
       ['reader', 'imap', credentials[1]?.id],
@@ -114,8 +114,8 @@ describe.each(WAYS)('by %s', (name, login) => {
       ['sender', 'submission', credentials[2]?.id],
       ['passing', 'imap', credentials[3]?.id],
     ];
-    for (const [password, door, credential] of table) {
-      const step = await login(world, ME, password, { ...PEER, door });
+    for (const [password, protocol, credential] of table) {
+      const step = await login(world, ME, password, { ...PEER, protocol });
       expect(step.kind === 'in' ? step.login.credential : undefined).toBe(credential);
     }
     world.now += MINUTE;
@@ -129,7 +129,7 @@ describe.each(WAYS)('by %s', (name, login) => {
     const start = world.now;
     for (let i = 0; i < 1000; i += 1) {
       outcomes.push((await login(world, ME, `guess${i}`)).kind);
-      world.now = start; // the delay is the door's to feel; a guesser with many connections does not
+      world.now = start; // parallel attempts do not avoid the delay
     }
     expect(outcomes.filter((one) => one === 'wrong')).toHaveLength(10);
     expect(outcomes.filter((one) => one === 'throttled')).toHaveLength(990);
@@ -255,11 +255,11 @@ describe('a verified password', () => {
     }
   });
 
-  test('does not open a door that its credential does not', async () => {
+  test('is refused for a protocol outside of the scopes', async () => {
     const world = loginWorld();
     await world.credentials.add(ME, { password: 'reader', scopes: ['imap'] });
     expect(await plain(world.logins, ME, 'reader')).toMatchObject({ kind: 'in' });
-    expect(await plain(world.logins, ME, 'reader', { ...PEER, door: 'submission' })).toEqual({ kind: 'wrong' });
+    expect(await plain(world.logins, ME, 'reader', { ...PEER, protocol: 'submission' })).toEqual({ kind: 'wrong' });
   });
 });
 
@@ -268,7 +268,6 @@ test('a flood of logins: two derivations at once, a bounded queue, and busy for 
   let most = 0;
   const world = loginWorld({
     exempt: () => true,
-    gate: new DerivationGate(2, 64),
     derive: async (...args) => {
       running += 1;
       most = Math.max(most, running);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { generatePassword } from '../../../mail/login/password.ts';
-import { preparePassword } from '../../../mail/login/prepare.ts';
+import { preparePassword } from '../../../mail/login/saslprep.ts';
 import { makeVerifier } from '../../../mail/login/verifier.ts';
 
 test('a generated password has 128 bits in characters that cannot be taken for one another', () => {

@@ -2,17 +2,17 @@ import { describe, expect, test } from 'vitest';
 
 import { networkOf } from '../../../mail/guard/network.ts';
 import { accountKeyOf, Throttle } from '../../../mail/login/throttle.ts';
-import type { Attempt } from '../../../mail/login/throttle.ts';
+import type { LoginAttempt } from '../../../mail/login/throttle.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const START = Date.UTC(2026, 0, 1);
 
-const from = (network: string, account = 'me'): Attempt => ({ network, account });
+const from = (network: string, account = 'me'): LoginAttempt => ({ network, account });
 
-/** Fails from `network` at each of the times, counted from START, and tells which were let through to the check. */
-function fail(throttle: Throttle, attempt: Attempt, times: number[]): number {
+/** Fails from `network` at each of the times, counted from START, and returns which were admitted. */
+function fail(throttle: Throttle, attempt: LoginAttempt, times: number[]): number {
   return times.filter((time) => throttle.admit(attempt, START + time).kind === 'go').length;
 }
 
@@ -49,16 +49,16 @@ describe('failures from one address', () => {
   test('say after how many seconds to try again', () => {
     const throttle = new Throttle();
     fail(throttle, from('a', 'x'), every(SECOND, 10));
-    expect(throttle.look(from('a', 'x'), START + 20 * SECOND)).toEqual({ kind: 'throttled', retryAfter: 40 });
+    expect(throttle.check(from('a', 'x'), START + 20 * SECOND)).toEqual({ kind: 'throttled', retryAfter: 40 });
     fail(throttle, from('a', 'x'), every(10 * SECOND, 40, MINUTE));
-    expect(throttle.look(from('a', 'x'), START + HOUR)).toEqual({ kind: 'throttled', retryAfter: 23 * 3600 });
-    expect(throttle.look(from('a', 'x'), START + 24 * HOUR)).toEqual({ kind: 'go', delay: 0 });
+    expect(throttle.check(from('a', 'x'), START + HOUR)).toEqual({ kind: 'throttled', retryAfter: 23 * 3600 });
+    expect(throttle.check(from('a', 'x'), START + 24 * HOUR)).toEqual({ kind: 'go', delay: 0 });
   });
 
   test('do not touch another address', () => {
     const throttle = new Throttle();
     fail(throttle, from('a'), every(0, 50));
-    expect(throttle.look(from('b'), START)).toEqual({ kind: 'go', delay: 0 });
+    expect(throttle.check(from('b'), START)).toEqual({ kind: 'go', delay: 0 });
   });
 
   test('are taken back when the attempt was right', () => {
@@ -66,30 +66,30 @@ describe('failures from one address', () => {
     for (const time of every(100, 1000)) {
       const admitted = throttle.admit(from('a'), START + time);
       expect(admitted).toMatchObject({ kind: 'go', delay: 0 });
-      if (admitted.kind === 'go') admitted.forgive();
+      if (admitted.kind === 'go') admitted.rollBack();
     }
     expect(throttle.size).toBe(0);
   });
 
   test('are forgotten of an address that is forgiven, also where an account is known, and of no other', () => {
     const throttle = new Throttle();
-    throttle.proved(from('a', 'home'), START);
+    throttle.recordSuccess(from('a', 'home'), START);
     for (const attempt of [from('a'), from('a', 'home'), from('b'), from('2a')]) fail(throttle, attempt, every(0, 10));
-    throttle.forgive('a');
+    throttle.clearNetwork('a');
     for (const attempt of [from('a'), from('a', 'other'), from('a', 'home')]) {
-      expect(throttle.look(attempt, START)).toEqual({ kind: 'go', delay: 0 });
+      expect(throttle.check(attempt, START)).toEqual({ kind: 'go', delay: 0 });
     }
-    expect(throttle.look(from('b'), START).kind).toBe('throttled');
-    expect(throttle.look(from('2a'), START).kind).toBe('throttled');
+    expect(throttle.check(from('b'), START).kind).toBe('throttled');
+    expect(throttle.check(from('2a'), START).kind).toBe('throttled');
     fail(throttle, from('a', 'stranger'), every(0, 10));
-    expect(throttle.look(from('a', 'home'), START).kind).toBe('go');
-    expect(throttle.look(from('a', 'stranger'), START).kind).toBe('throttled');
+    expect(throttle.check(from('a', 'home'), START).kind).toBe('go');
+    expect(throttle.check(from('a', 'stranger'), START).kind).toBe('throttled');
   });
 
   test('in the future, after the clock was set back, do not count', () => {
     const throttle = new Throttle();
     fail(throttle, from('a', 'x'), every(0, 50, 100 * 24 * HOUR));
-    expect(throttle.look(from('a', 'x'), START)).toEqual({ kind: 'go', delay: 0 });
+    expect(throttle.check(from('a', 'x'), START)).toEqual({ kind: 'go', delay: 0 });
   });
 });
 
@@ -102,7 +102,7 @@ describe('an account guessed at from many addresses', () => {
 
   test('is slow, and still open, to its owner elsewhere', () => {
     const throttle = attacked();
-    const admission = throttle.look(from('home'), START + 10 * MINUTE);
+    const admission = throttle.check(from('home'), START + 10 * MINUTE);
     expect(admission).toMatchObject({ kind: 'go' });
     if (admission.kind === 'go') expect(admission.delay).toBeGreaterThan(0);
     if (admission.kind === 'go') expect(admission.delay).toBeLessThanOrEqual(4000);
@@ -110,36 +110,36 @@ describe('an account guessed at from many addresses', () => {
 
   test('is closed to those that guess', () => {
     const throttle = attacked();
-    expect(throttle.look(from('bot3'), START + 10 * MINUTE)).toMatchObject({ kind: 'throttled' });
+    expect(throttle.check(from('bot3'), START + 10 * MINUTE)).toMatchObject({ kind: 'throttled' });
     expect(fail(throttle, from('new bot'), every(10 * SECOND, 100, 10 * MINUTE))).toBe(3);
   });
 
   test('slows nobody else, and only for a day', () => {
     const throttle = attacked();
-    expect(throttle.look(from('home', 'you'), START + 10 * MINUTE)).toEqual({ kind: 'go', delay: 0 });
-    expect(throttle.look(from('home'), START + 25 * HOUR)).toEqual({ kind: 'go', delay: 0 });
+    expect(throttle.check(from('home', 'you'), START + 10 * MINUTE)).toEqual({ kind: 'go', delay: 0 });
+    expect(throttle.check(from('home'), START + 25 * HOUR)).toEqual({ kind: 'go', delay: 0 });
   });
 });
 
 describe('an account at an address where it was logged in to', () => {
   const home = from('home');
   const known = (throttle: Throttle): Throttle => {
-    throttle.proved(home, START);
+    throttle.recordSuccess(home, START);
     return throttle;
   };
 
-  test('is open whatever its neighbours there do, to whom nothing changes', () => {
+  test('stays open regardless of failures of others in its network, who stay throttled', () => {
     const throttle = known(new Throttle());
     fail(throttle, from('home', 'neighbour'), every(10 * SECOND, 50));
-    expect(throttle.look(from('home', 'you'), START + HOUR)).toMatchObject({ kind: 'throttled' });
-    expect(throttle.look(home, START + HOUR)).toEqual({ kind: 'go', delay: 0 });
+    expect(throttle.check(from('home', 'you'), START + HOUR)).toMatchObject({ kind: 'throttled' });
+    expect(throttle.check(home, START + HOUR)).toEqual({ kind: 'go', delay: 0 });
   });
 
   test('is open and quick while others guess at it elsewhere, also when a device there has an old password', () => {
     const throttle = known(new Throttle());
     for (let i = 0; i < 50; i += 1) fail(throttle, from(`bot${i}`), every(SECOND, 3, i * 10 * SECOND));
     expect(fail(throttle, home, every(MINUTE, 10, 10 * MINUTE))).toBe(10);
-    expect(throttle.look(home, START + HOUR)).toEqual({ kind: 'go', delay: 0 });
+    expect(throttle.check(home, START + HOUR)).toEqual({ kind: 'go', delay: 0 });
   });
 
   test('can be guessed at no more often than at another: ten a minute, fifty a day', () => {
@@ -151,15 +151,15 @@ describe('an account at an address where it was logged in to', () => {
     const throttle = known(new Throttle());
     const later = START + 30 * 24 * HOUR;
     fail(throttle, from('home', 'neighbour'), every(10 * SECOND, 50, 30 * 24 * HOUR));
-    expect(throttle.look(home, later + HOUR)).toMatchObject({ kind: 'throttled' });
+    expect(throttle.check(home, later + HOUR)).toMatchObject({ kind: 'throttled' });
   });
 
   test('takes back what was counted before it was known', () => {
     const throttle = new Throttle();
     const side = every(0, 10).map((time) => throttle.admit(home, START + time));
     for (const one of side) {
-      if (one.kind === 'go') one.forgive();
-      throttle.proved(home, START);
+      if (one.kind === 'go') one.rollBack();
+      throttle.recordSuccess(home, START);
     }
     expect(throttle.size).toBe(0);
   });
@@ -187,7 +187,7 @@ test('addresses without end stay within the bound, and the old ones go by themse
   const entries = 1000;
   const throttle = new Throttle({ entries });
   for (let i = 0; i < 20 * entries; i += 1) {
-    throttle.proved(from(`home ${i}`, `user${i}`), START + i);
+    throttle.recordSuccess(from(`home ${i}`, `user${i}`), START + i);
     throttle.admit(from(`10.${i}`, `user${i}`), START + i);
     throttle.admit(from(`home ${i}`, `user${i}`), START + i);
     expect(throttle.size).toBeLessThanOrEqual(3 * entries);

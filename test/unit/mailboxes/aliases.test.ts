@@ -1,16 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { route } from '../../../mail/delivery/route.ts';
-import type { Caller } from '../../../src/operations/caller.ts';
-import { removeAliasOf, updateAlias } from '../../../src/operations/aliases/change.ts';
+import type { Caller } from '../../../src/core/caller.ts';
+import { removeAliasOf, updateAlias, listAliases } from '../../../src/operations/aliases/change.ts';
 import { createAlias } from '../../../src/operations/aliases/create.ts';
-import { listAliases } from '../../../src/operations/aliases/list.ts';
 import { addEmailDomain } from '../../../src/operations/domains/add.ts';
 import { removeEmailDomain } from '../../../src/operations/domains/remove.ts';
 import { verifyEmailDomain } from '../../../src/operations/domains/verify.ts';
 import { deleteEmail } from '../../../src/operations/mailboxes/delete.ts';
 import { sendOneEmail } from '../../../src/operations/sending/send.ts';
 import { provisionEmail } from '../../../src/operations/mailboxes/provision.ts';
-import { theAddress } from '../../support/arrivals.ts';
+import { toAddress } from '../../support/receive-message.ts';
 import { calls, type Calls } from '../../support/calls.ts';
 
 interface Shown {
@@ -54,10 +53,10 @@ const limited = (...mailboxes: string[]): Caller => ({
   ...owner,
   mailboxes: mailboxes.map((id) => Number(id.slice(4))),
 });
-const routeOf = (address: string) => route(box.world.store, theAddress(address), { now: box.world.clock() });
+const routeOf = (address: string) => route(box.world.store, toAddress(address), { now: box.world.clock() });
 
 describe('an alias', () => {
-  test('is made with a name that is easily read out, for a while, and listed with its use', async () => {
+  test('is created with a readable name and an expiry, and listed with its usage', async () => {
     const expiresAt = new Date(box.world.clock() + 1000).toISOString();
     const made = await create({ mailboxIds: [anna], expiresAt, maxMessages: 3, note: 'sign-up at a shop' });
     expect(made.address).toMatch(/^[a-z]+-[a-z]+-\d{4}@shop\.example$/);
@@ -78,21 +77,21 @@ describe('an alias', () => {
     expect(await routeOf(made.address)).toEqual({ kind: 'over' });
   });
 
-  test('keeps both of two changes that are made at once', async () => {
+  test('keeps both of two concurrent changes', async () => {
     const { id: aliasId } = await create({ mailboxIds: [anna] });
     const changes = [{ mailboxIds: [bert] }, { note: 'all' }, { maxMessages: 5 }];
     await Promise.all(changes.map((one) => box.done(owner, updateAlias, { aliasId, ...one })));
     expect(await list()).toMatchObject([{ mailboxIds: [bert], note: 'all', maxMessages: 5 }]);
   });
 
-  test('goes on when its end is taken away, leads elsewhere, and is removed', async () => {
+  test('can lose its expiry, get another target and be deleted', async () => {
     const made = await create({ mailboxIds: [anna], expiresAt: new Date(box.world.clock() + 1000).toISOString() });
     box.test.store.clock.now += 1000;
     const change = { aliasId: made.id, expiresAt: null, mailboxIds: [anna, bert], note: 'all' };
     expect(await box.done(owner, updateAlias, change)).toMatchObject({
       alias: { state: 'active', expiresAt: null, mailboxIds: [anna, bert], note: 'all' },
     });
-    // What is left out stays.
+    // Omitted properties are unchanged.
     expect(await box.done(owner, updateAlias, { aliasId: made.id, maxMessages: 5 })).toMatchObject({
       alias: { mailboxIds: [anna, bert], note: 'all', maxMessages: 5 },
     });
@@ -133,7 +132,7 @@ describe('an alias', () => {
     expect(await list()).toEqual([]);
   });
 
-  test('keeps its name from a mailbox, as a mailbox does from it', async () => {
+  test('and a mailbox cannot have the same address', async () => {
     await create({ mailboxIds: [anna], localPart: 'info' });
     const again = { domain: 'shop.example', localPart: 'info' };
     expect(await box.refused(owner, provisionEmail, again)).toMatchObject({ error: 'already_exists' });
@@ -142,7 +141,7 @@ describe('an alias', () => {
     });
   });
 
-  test('may be at another domain of the organization than its mailbox, and goes with the domain', async () => {
+  test('can be at another domain of the organization, and is deleted with the domain', async () => {
     await onboard(owner, 'second.example');
     await create({ mailboxIds: [anna], localPart: 'info', domain: 'second.example' });
     expect(await routeOf('info@second.example')).toMatchObject({ kind: 'here', accounts: [Number(anna.slice(4))] });
@@ -151,7 +150,7 @@ describe('an alias', () => {
     expect(await box.rows('SELECT * FROM alias_account')).toEqual([]);
   });
 
-  test('goes with its last mailbox', async () => {
+  test('is deleted with its last mailbox', async () => {
     await create({ mailboxIds: [anna, bert], localPart: 'team' });
     await box.done(owner, deleteEmail, { mailboxId: anna });
     expect(await list()).toMatchObject([{ mailboxIds: [bert] }]);
@@ -159,7 +158,7 @@ describe('an alias', () => {
     expect(await list()).toEqual([]);
   });
 
-  test('is written to the audit log with where it leads', async () => {
+  test('is recorded in the audit log with its targets', async () => {
     await create({ mailboxIds: [anna], localPart: 'info' });
     const [row] = await box.rows<{ target: string; detail: string }>(
       `SELECT target, detail FROM audit WHERE operation = 'create_alias'`,
@@ -169,8 +168,8 @@ describe('an alias', () => {
   });
 });
 
-describe('a token for some mailboxes', () => {
-  test('is given addresses that lead to these, and takes none', async () => {
+describe('a token limited to some mailboxes', () => {
+  test('can create aliases to these mailboxes only, and delete none', async () => {
     const made = await create({}, limited(anna));
     expect(made).toMatchObject({ mailboxIds: [anna] });
     for (const args of [
@@ -187,7 +186,7 @@ describe('a token for some mailboxes', () => {
     expect(await box.refused(limited(anna), createAlias, foreign)).toMatchObject({ error: 'out_of_scope' });
   });
 
-  test('sees of a shared alias only its own mailboxes, and does not change it', async () => {
+  test('sees only its own mailboxes of a shared alias, and cannot change it', async () => {
     const shared = await create({ mailboxIds: [anna, bert], localPart: 'team' });
     await create({ mailboxIds: [bert], localPart: 'private' });
     expect(await list({}, limited(anna))).toEqual([{ ...shared, mailboxIds: [anna] }]);
@@ -216,7 +215,7 @@ test('a tool sends from an alias as its mailbox, and a limited token from no oth
   expect(accounts.map((row) => `mbx_${row.account_id}`)).toEqual([anna, anna]);
 });
 
-test('another organization has aliases of its own, at a domain that it claims too', async () => {
+test('another organization has its own aliases, also at a domain that both claim', async () => {
   const other = await box.organization('Other');
   await box.done(other, addEmailDomain, { domain: 'shop.example' });
   const theirs = await mailbox('anna', other);

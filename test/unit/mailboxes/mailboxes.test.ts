@@ -3,10 +3,10 @@ import { deliver, deliveryTrace } from '../../../mail/delivery/deliver.ts';
 import { route } from '../../../mail/delivery/route.ts';
 import { parseAddress } from '../../../mail/message/address.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
-import { setPassword } from '../../../mail/store/credential.ts';
-import { emptyGoneAccount, goneAccounts } from '../../../mail/store/account-removal.ts';
-import { createMailbox, findMailbox, listMailboxes } from '../../../mail/store/mailbox.ts';
-import type { Caller } from '../../../src/operations/caller.ts';
+import { setPassword } from '../../../mail/store/account/credential.ts';
+import { purgeDeletedAccount, deletedAccounts } from '../../../mail/store/account/account-removal.ts';
+import { createMailbox, findMailbox, listMailboxes } from '../../../mail/store/mailbox/mailbox.ts';
+import type { Caller } from '../../../src/core/caller.ts';
 import { addEmailDomain } from '../../../src/operations/domains/add.ts';
 import { removeEmailDomain } from '../../../src/operations/domains/remove.ts';
 import { verifyEmailDomain } from '../../../src/operations/domains/verify.ts';
@@ -24,6 +24,9 @@ import { getInboundWebhook, setInboundWebhook } from '../../../src/operations/se
 import { attachEmailToService } from '../../../src/operations/services/attachments.ts';
 import { getServiceEnvironment } from '../../../src/operations/services/environment.ts';
 import { makeService } from '../../../src/operations/services/services.ts';
+import { findOperation } from '../../../src/operations/catalogue.ts';
+import { perform } from '../../../src/operations/perform.ts';
+import { twoTenants } from '../../support/tenants.ts';
 import { calls, type Calls } from '../../support/calls.ts';
 
 let box: Calls;
@@ -70,15 +73,15 @@ async function arrive(account: number, to: string): Promise<void> {
   });
 }
 
-/** What the housekeeping does in its own time. */
+/** Runs the retention jobs now. */
 async function tidy(): Promise<void> {
   const { store } = box.world;
-  for (const account of await store.read(goneAccounts, undefined)) {
-    while ((await store.write(emptyGoneAccount, { account })).more);
+  for (const account of await store.read(deletedAccounts, undefined)) {
+    while ((await store.write(purgeDeletedAccount, { account })).more);
   }
 }
 
-/** Rows of any table that name an account, mailbox, email, domain or service that is not there. */
+/** Finds rows of any table that reference a missing account, mailbox, email, domain or service. */
 async function orphans(): Promise<Record<string, number>> {
   const parents = {
     account_id: 'account',
@@ -110,8 +113,8 @@ async function orphans(): Promise<Record<string, number>> {
   return found;
 }
 
-describe('an address that is used again', () => {
-  test('has nothing of the mailbox that was there before', async () => {
+describe('a reused address', () => {
+  test('has nothing of the deleted mailbox', async () => {
     const { service } = await box.done<{ service: { id: string } }>(owner, makeService, { name: 'shop' });
     const first = await provision('info', {
       attachServiceId: service.id,
@@ -138,7 +141,7 @@ describe('an address that is used again', () => {
     expect(gone).toMatchObject({ deleted: true, detachedServiceIds: [service.id] });
     expect(box.test.events).toContain(`revoked ${accountOf(first)} all`);
     const second = await provision();
-    // In the same second, and before anything was tidied.
+    // In the same second, and before any retention job.
     expect(second).toMatchObject({
       address: first.address,
       usedBytes: 0,
@@ -174,7 +177,7 @@ describe('an address that is used again', () => {
     expect(await box.rows('SELECT count(*) AS n FROM account')).toEqual([{ n: 1 }]);
   });
 
-  test('made and deleted again and again, no mailbox has a UIDVALIDITY that one had before', async () => {
+  test('repeated creation never reuses a UIDVALIDITY', async () => {
     const seen = new Set<number>();
     for (let i = 0; i < 8; i++) {
       const made = await provision();
@@ -188,7 +191,7 @@ describe('an address that is used again', () => {
     }
   });
 
-  test('a mail that was on its way to the old one does not reach the new one', async () => {
+  test('queued mail for the old mailbox does not reach the new one', async () => {
     const first = await provision();
     await box.done(owner, deleteEmail, { mailboxId: first.id });
     const second = await provision();
@@ -200,7 +203,7 @@ describe('an address that is used again', () => {
   });
 });
 
-test('two hundred times deleted and made at once, with all that is done to mailboxes meanwhile: no row is left over', async () => {
+test('200 concurrent deletions and creations, with other changes, leave no orphaned row', async () => {
   const { service } = await box.done<{ service: { id: string } }>(owner, makeService, { name: 'shop' });
   const at = { address: 'info@shop.example' };
   const other: [Parameters<Calls['perform']>[1], object][] = [
@@ -214,7 +217,7 @@ test('two hundred times deleted and made at once, with all that is done to mailb
   ];
   const outcomes = new Set<string>();
   let made = 0;
-  /** One of twenty who each do everything ten times, in an order of their own. */
+  /** One of twenty workers that perform every action ten times, in their own order. */
   const work = async (i: number): Promise<void> => {
     for (let turn = 0; turn < 10; turn++) {
       const attach = turn % 3 === 0 && { attachServiceId: service.id };
@@ -242,7 +245,7 @@ test('two hundred times deleted and made at once, with all that is done to mailb
   }
 }, 20_000);
 
-test('a domain that is removed while mailboxes are made on it: both, or none', async () => {
+test('a domain deleted while mailboxes are created on it leaves both or none', async () => {
   for (let round = 0; round < 5; round++) {
     const domain = `race${round}.example`;
     await box.done(owner, addEmailDomain, { domain });
@@ -258,7 +261,7 @@ test('a domain that is removed while mailboxes are made on it: both, or none', a
   expect(await orphans()).toEqual({});
 });
 
-test('a password that is set while its mailbox goes leaves no row', async () => {
+test('a password set while its mailbox is deleted leaves no row', async () => {
   const made = await provision();
   const account = accountOf(made);
   await box.done(owner, deleteEmail, { mailboxId: made.id });
@@ -282,7 +285,7 @@ test('a password that is set while its mailbox goes leaves no row', async () => 
 });
 
 describe('provision', () => {
-  test('refuses local parts that are none, or that would break a line somewhere', async () => {
+  test('refuses invalid local parts and line breaks', async () => {
     const wrong = [
       'a b',
       'a@b',
@@ -306,7 +309,7 @@ describe('provision', () => {
     expect(await box.rows('SELECT count(*) AS n FROM account')).toEqual([{ n: 0 }]);
   });
 
-  test('an address is made once, whatever its case, also by twenty at once', async () => {
+  test('an address is created once, in any case, also by twenty concurrent calls', async () => {
     const all = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         box.perform(owner, provisionEmail, { domain: 'SHOP.example', localPart: i % 2 === 0 ? 'Info' : 'INFO' }),
@@ -348,7 +351,7 @@ describe('provision', () => {
     expect((await routeOf('abuse@shop.example')).kind).toBe('here');
   });
 
-  test('on a domain that nobody onboarded, or somebody else did, it says the same', async () => {
+  test('an unknown domain and one of another organization get the same error', async () => {
     const other = await box.organization('Other');
     await onboard(other, 'other.example');
     const foreign = await box.refused(owner, provisionEmail, { domain: 'other.example', localPart: 'a' });
@@ -361,7 +364,7 @@ describe('provision', () => {
 });
 
 describe('quota', () => {
-  test('is set, changed, taken away, and bounded', async () => {
+  test('is set, changed, removed and limited', async () => {
     const made = await provision('info', { quotaBytes: 1_000_000 });
     expect(made.quotaBytes).toBe(1_000_000);
     const at = { mailboxId: made.id };
@@ -378,7 +381,7 @@ describe('quota', () => {
     }
   });
 
-  test('that is reached keeps mail out, and lets it in again', async () => {
+  test('defers mail when full, and accepts it again later', async () => {
     const made = await provision('info', { quotaBytes: 1_000_000 });
     await box.run('UPDATE account SET used_bytes = 1000000 WHERE id = ?', accountOf(made));
     expect(await routeOf('info@shop.example')).toMatchObject({ kind: 'full' });
@@ -388,7 +391,7 @@ describe('quota', () => {
 });
 
 describe('app passwords', () => {
-  test('have the scopes that were asked for; one for reading only never sends', async () => {
+  test('have the requested scopes; a read-only one never sends', async () => {
     const at = { mailboxId: (await provision()).id };
     const made = (more: object) =>
       box.done<{ appPassword: object }>(owner, createAppPassword, { ...at, name: 'x', ...more });
@@ -419,7 +422,7 @@ describe('app passwords', () => {
     });
   });
 
-  test('are at most fifty with the mailbox’s own, also when sixty are made at once', async () => {
+  test('are at most fifty with the mailbox’s own, also in sixty concurrent calls', async () => {
     const at = { mailboxId: (await provision()).id };
     const all = await Promise.all(
       Array.from({ length: 60 }, (_, i) => box.perform(owner, createAppPassword, { ...at, name: `n${i}` })),
@@ -428,7 +431,7 @@ describe('app passwords', () => {
     expect(all.filter((one) => one.kind === 'refused').every((one) => one.refusal.error === 'conflict')).toBe(true);
   });
 
-  test('revoking ends its sessions and no others; the mailbox’s own password is not one of them', async () => {
+  test('revoking one closes its sessions only; the mailbox’s own password cannot be revoked', async () => {
     const mailbox = await provision();
     const at = { mailboxId: mailbox.id };
     const app = await box.done<{ appPassword: { id: string } }>(owner, createAppPassword, { ...at, name: 'x' });
@@ -446,7 +449,7 @@ describe('app passwords', () => {
 });
 
 describe('reveal', () => {
-  test('each answer has its row in the log, also under a hundred at once, and no row has a secret', async () => {
+  test('each response has an audit row, also with a hundred concurrent calls, and no row has a secret', async () => {
     const made = await provision();
     const all = await Promise.all(
       Array.from({ length: 100 }, () =>
@@ -471,7 +474,7 @@ describe('reveal', () => {
     expect(text).not.toContain(all[0]?.imap.password);
   });
 
-  test('rotating gives another password, that is shown when it was asked for only', async () => {
+  test('rotating creates a new password, returned only on request', async () => {
     const at = { mailboxId: (await provision()).id };
     const before = await box.done<{ imap: { password: string } }>(owner, revealEmailCredentials, at);
     const quiet = await box.done(owner, rotateEmailCredentials, at);
@@ -491,7 +494,7 @@ describe('reveal', () => {
   });
 });
 
-test('a deletion with a confirmation of another address does nothing', async () => {
+test('a deletion confirmed with another address does nothing', async () => {
   const made = await provision();
   expect(await box.refused(owner, deleteEmail, { mailboxId: made.id, confirm: 'other@shop.example' })).toMatchObject({
     error: 'invalid_arguments',
@@ -499,7 +502,7 @@ test('a deletion with a confirmation of another address does nothing', async () 
   expect(await box.done(owner, listEmails)).toMatchObject({ mailboxes: [{ id: made.id }] });
 });
 
-test('lists come in pages that miss nothing and show nothing twice; a cursor of nobody’s is refused', async () => {
+test('paged lists miss and repeat nothing; an invalid cursor is refused', async () => {
   for (let i = 0; i < 7; i++) await provision(`box${i}`);
   const seen: string[] = [];
   for (let cursor: string | null | undefined; cursor !== null;) {
@@ -513,5 +516,62 @@ test('lists come in pages that miss nothing and show nothing twice; a cursor of 
   expect(seen).toEqual(Array.from({ length: 7 }, (_, i) => `box${i}@shop.example`));
   for (const cursor of ['abc', '-1', '1e3', '0x10', ' 1', '1.5', '', 'NaN', '9'.repeat(40)]) {
     expect(await box.refused(owner, listEmails, { cursor }), cursor).toMatchObject({ error: 'invalid_arguments' });
+  }
+});
+
+describe('a password that a person chose', () => {
+  test('is not revealed, to whoever asks; one that was generated is', async () => {
+    await using tenants = await twoTenants();
+    const { a, world } = tenants;
+    const person = { ...a.caller, kind: 'user' as const, user: { id: 1, role: 'owner' as const } };
+    const { mailboxId } = a.main;
+    const ask = (name: string, args: object, caller: Caller = a.caller) =>
+      perform(world, findOperation(name) ?? expect.fail(name), caller, { mailboxId, ...args });
+    expect(await ask('rotate_email_credentials', { password: 'used-elsewhere-too' }, person)).toMatchObject({
+      result: { generated: false },
+    });
+    for (const caller of [a.caller, person]) {
+      const said = await ask('reveal_email_credentials', {}, caller);
+      expect(said).toMatchObject({ refusal: { error: 'conflict', resource: 'password' } });
+      expect(JSON.stringify(said)).not.toContain('used-elsewhere-too');
+    }
+    for (const [password, caller] of [
+      [undefined, person],
+      ['chosen-by-a-program', a.caller],
+    ] as const) {
+      await ask('rotate_email_credentials', { ...(password !== undefined && { password }) }, caller);
+      expect(await ask('reveal_email_credentials', {})).toMatchObject({ kind: 'done' });
+    }
+  });
+
+  test('and a plain member deletes no mailbox, by hand or by program', async () => {
+    await using tenants = await twoTenants();
+    const { a, world } = tenants;
+    const mailboxes = [Number(a.main.mailboxId.slice(4))];
+    const member = { ...a.caller, kind: 'user' as const, mailboxes, user: { id: 1, role: 'member' as const } };
+    for (const caller of [member, { ...a.caller, mailboxes }]) {
+      const said = await perform(world, findOperation('delete_email') ?? expect.fail(), caller, {
+        mailboxId: a.main.mailboxId,
+      });
+      expect(said).toMatchObject({ refusal: { error: 'out_of_scope' } });
+    }
+  });
+});
+
+test('a display name with an address is refused when it is set, not when mail is sent', async () => {
+  await using tenants = await twoTenants();
+  const { a, world } = tenants;
+  const { mailboxId, domainId } = a.main;
+  const encoded = '=?utf-8?B?Y2VvQGJhbmsudGVzdA==?=';
+  for (const displayName of ['ceo@bank.test', 'Boss <ceo@bank.test>', 'ceo\uff20bank.test', encoded]) {
+    for (const [name, args] of [
+      ['update_email', { mailboxId, displayName }],
+      ['provision_email', { domainId, localPart: 'named', displayName }],
+    ] as const) {
+      const said = await perform(world, findOperation(name) ?? expect.fail(), a.caller, args);
+      expect(said, displayName).toMatchObject({
+        refusal: { error: 'invalid_arguments', issues: [{ path: 'displayName' }] },
+      });
+    }
   }
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Caller } from '../../../src/operations/caller.ts';
+import type { Caller } from '../../../src/core/caller.ts';
 import { addEmailDomain } from '../../../src/operations/domains/add.ts';
 import { verifyEmailDomain } from '../../../src/operations/domains/verify.ts';
 import { deleteEmail } from '../../../src/operations/mailboxes/delete.ts';
@@ -41,7 +41,7 @@ const list = async (args: object = {}, caller = owner): Promise<Shown[]> =>
   (await box.done<{ rules: Shown[] }>(caller, listSenderRules, args)).rules;
 const limited = (id: string): Caller => ({ ...owner, mailboxes: [Number(id.slice(4))] });
 
-test('rules are added in one spelling, listed by mailbox and direction, and removed', async () => {
+test('rules are normalized, listed by mailbox and direction, and deleted', async () => {
   const all = await add({ pattern: '*.Rival.Example', direction: 'out', note: 'a competitor' });
   expect(all).toMatchObject({ direction: 'out', kind: 'block', pattern: '*.rival.example', mailboxId: null });
   const own = await add({ pattern: '192.0.2.77/24', mailboxId: anna });
@@ -76,7 +76,7 @@ test.each([
   });
 });
 
-test('a token for one mailbox speaks for that one, and sees no others', async () => {
+test('a token limited to one mailbox manages the rules of that one only', async () => {
   const shared = await add({ pattern: 'all.example' });
   const berts = await add({ pattern: 'bert.example', mailboxId: bert });
   const own = await add({ pattern: 'own.example' }, limited(anna));
@@ -90,20 +90,20 @@ test('a token for one mailbox speaks for that one, and sees no others', async ()
   expect(await box.refused(limited(anna), addSenderRuleOf, foreign)).toMatchObject({ error: 'out_of_scope' });
 });
 
-test('another organization neither sees nor removes them', async () => {
+test('another organization can neither list nor delete them', async () => {
   const mine = await add({ pattern: 'all.example' });
   const other = await box.organization('Other');
   expect(await list({}, other)).toEqual([]);
   expect(await box.refused(other, removeSenderRuleOf, { ruleId: mine.id })).toMatchObject({ error: 'not_found' });
 });
 
-test('they go with their mailbox', async () => {
+test('rules are deleted with their mailbox', async () => {
   await add({ pattern: 'bert.example', mailboxId: bert });
   await box.done(owner, deleteEmail, { mailboxId: bert });
   expect(await list({ direction: 'in' })).toEqual([]);
 });
 
-test('a tool that sends is told which rule stands against it', async () => {
+test('a send tool reports the rule that blocks it', async () => {
   await add({ pattern: 'rival.example', direction: 'out' });
   const mail = { from: 'anna@shop.example', to: 'ceo@rival.example', subject: 'hello', text: 'hello' };
   const refusal = await box.refused(owner, sendOneEmail, mail);

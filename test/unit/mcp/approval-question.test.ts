@@ -2,17 +2,17 @@ import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { outboxItem } from '../../../mail/delivery/outbox-items.ts';
-import { decide } from '../../../src/approvals/decision.ts';
-import { answeredByHost } from '../../../src/mcp/approval-question.ts';
+import { findOutboxItem } from '../../../mail/delivery/outbox-items.ts';
+import { decideByHttp } from '../../../src/approvals/decision.ts';
+import { resumeApproval } from '../../../src/mcp/approval-question.ts';
 import { mcpRoutes } from '../../../src/mcp/routes.ts';
-import { rowId } from '../../../src/ids.ts';
+import { rowId } from '../../../src/core/ids.ts';
 import { BY_AGENT } from '../../support/held-mail.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 
-vi.mock('../../../mail/delivery/agent/gate.ts', async () => {
-  const { REASONS: reasons } = await import('../../support/held-mail.ts');
-  return { judgeAgent: () => Promise.resolve({ kind: 'hold', reasons }) };
+vi.mock('../../../mail/agents/gate/gate.ts', async () => {
+  const { holdEverything } = await import('../../support/held-mail.ts');
+  return { checkAgentMail: holdEverything };
 });
 
 let tenants: Tenants;
@@ -68,11 +68,11 @@ async function decideOn(page: string, approves: boolean): Promise<void> {
     actorName: 'ada',
     ip: '',
   };
-  await decide(tenants.world, decider, { id: idIn(page), approves });
+  await decideByHttp(tenants.world, decider, { id: idIn(page), approves });
 }
 
 const stateOf = async (page: string) =>
-  (await tenants.world.store.read(outboxItem, { id: idIn(page), now: tenants.world.clock() }))?.state;
+  (await tenants.world.store.read(findOutboxItem, { id: idIn(page), now: tenants.world.clock() }))?.state;
 
 describe('a host that can show pages is asked to show the one that decides', () => {
   test('its word approves nothing, the page does, and nothing is sent twice', async () => {
@@ -150,12 +150,12 @@ describe('a host that can show pages is asked to show the one that decides', () 
       `${Buffer.from('{"until":9e15,"result":{"outboxId":"out_1"}}').toString('base64url')}.AAAA`,
     ]) {
       const context = { requestState: <T>() => state as T };
-      expect(await answeredByHost(tenants.world, tenants.a.caller, context)).toMatchObject({
+      expect(await resumeApproval(tenants.world, tenants.a.caller, context)).toMatchObject({
         kind: 'refused',
         refusal: { error: 'conflict' },
       });
     }
     const first = { requestState: () => undefined };
-    expect(await answeredByHost(tenants.world, tenants.a.caller, first)).toBeUndefined();
+    expect(await resumeApproval(tenants.world, tenants.a.caller, first)).toBeUndefined();
   });
 });

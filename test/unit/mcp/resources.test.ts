@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rowId } from '../../../src/ids.ts';
-import { McpDoor } from '../../../src/mcp/door.ts';
+import { rowId } from '../../../src/core/ids.ts';
+import { McpEndpoint } from '../../../src/mcp/endpoint.ts';
 import { catalogueOffer } from '../../../src/mcp/offer.ts';
 import type { McpRequest } from '../../../src/mcp/request.ts';
 import { deliverMail } from '../../support/deliver-mail.ts';
@@ -13,10 +13,10 @@ interface Said {
 }
 
 let tenants: Tenants;
-let door: McpDoor;
+let door: McpEndpoint;
 beforeAll(async () => {
   tenants = await twoTenants();
-  door = new McpDoor(tenants.world, catalogueOffer(tenants.world));
+  door = new McpEndpoint(tenants.world, catalogueOffer(tenants.world));
 });
 afterAll(async () => {
   await door.close();
@@ -30,7 +30,7 @@ async function ask(method: string, params: object = {}, secret: string | null = 
     header: () => undefined,
     authorization: secret === null ? undefined : `Bearer ${secret}`,
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    gone: () => new AbortController().signal,
+    closed: () => new AbortController().signal,
   };
   const said = await door.post(request);
   if ('events' in said) throw new Error('a stream');

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../../mail/message/address.ts';
-import { unanswerable } from '../../../mail/message/answerable.ts';
+import { noReplyReason } from '../../../mail/message/no-reply-reason.ts';
 import { readFields } from '../../../mail/message/header.ts';
 
 const OWN = new Set(['me@box.test', 'sales@box.test']);
 const PERSON = 'From: Ann <ann@remote.example>\nTo: Me <me@box.test>\nSubject: Lunch?';
 
 function asked(header: string, sender = 'ann@remote.example'): string | undefined {
-  return unanswerable(parseAddress(sender), readFields(`${header}\n\n`.replace(/\n/g, '\r\n')), OWN);
+  return noReplyReason(parseAddress(sender), readFields(`${header}\n\n`.replace(/\n/g, '\r\n')), OWN);
 }
 
 describe('mail that a program answers for a person', () => {

@@ -9,15 +9,15 @@ import { parseRcpt } from '../../../mail/smtp/rcpt-command.ts';
 import { readMailbox } from '../../../src/sending/mailbox-text.ts';
 import { ADDRESSES } from '../../support/ambiguous-addresses.ts';
 
-/** What no reader can take for anything else: one local part, quoted whole or plain, one sign, one domain. */
+/** Unambiguous address: one local part, quoted or plain, one "@", one domain. */
 const PLAIN = /^(?:"(?:[^"\\]|\\.)*"|[^\s"(),:;<>@[\\\]]+)@([a-z0-9.-]+)$/u;
 
-/** As any other reader has it. */
+/** Reads the domain as any other parser does. */
 function domainOf(wire: string): string | undefined {
   return PLAIN.exec(wire)?.[1];
 }
 
-/** The domain that was judged is the one that is dialled and the one that the next server reads. */
+/** The checked domain is the one that is connected to and the one that the next server parses. */
 function expectOneDomain(text: string, address: Address): void {
   const wire = formatAddress(address);
   expect([text, domainOf(wire)]).toEqual([text, address.domain]);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { formatAddress } from '../../../mail/message/address.ts';
+import { growth, PROPORTIONAL } from '../../support/cost.ts';
 import { parseAuthors } from '../../../mail/message/authors.ts';
 
 const ME = 'me@box.test';
@@ -31,6 +32,13 @@ const PLAIN: [header: string, authors: string][] = [
   ['From: a@box.test, B <b@box.test>', 'a@box.test b@box.test'],
   ['From: me@box.test\r\nSender: Boss <boss@box.test>', `${ME} +boss@box.test`],
   ['Resent-From: a@b.test\r\nFrom: me@box.test\r\nResent-Sender: c@d.test', `${ME} +a@b.test +c@d.test`],
+  ['From: "me @ box.test" <me@box.test>', ME],
+  ['From: "\xef\xbd\x8d\xef\xbd\x85@box\xe3\x80\x82test" <me@box.test>', ME],
+  ['From: "Me @ Box Inc." <me@box.test>', ME],
+  ['From: "@me" <me@box.test>', ME],
+  ['From: "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d" <me@box.test>', ME],
+  ['From: me@B\xc3\x9cCHER.test', 'me@xn--bcher-kva.test'],
+  ['From: me@\xce\x9f\xce\x94\xce\x9f\xce\xa3.test', 'me@xn--pxavbq.test'],
   ['From: me@b\xc3\xbccher.test', 'me@xn--bcher-kva.test'],
   ['From: me@[192.0.2.1]', 'me@[192.0.2.1]'],
   ['Subject: From: evil@x.test\r\nFrom: me@box.test', ME],
@@ -97,6 +105,22 @@ const REFUSED: string[] = [
   'From: =?utf-8?Q?evil=40x.test?= <me@box.test>',
   'From: =?utf-8?B?ZXZpbEB4LnRlc3Q=?= <me@box.test>',
   'From: "evil\xef\xbc\xa0x.test" <me@box.test>',
+  'From: "evil@x\xe3\x80\x82test" <me@box.test>',
+  'From: "evil@x\xef\xbd\xa1test" <me@box.test>',
+  'From: "\xe2\x80\xaetset.x@live" <me@box.test>',
+  'From: =?utf-8?B?4oCudHNldC54QGxpdmU=?= <me@box.test>',
+  'From: "evil @ x.test" <me@box.test>',
+  'From: evil =?utf-8?q?=40?= x.test <me@box.test>',
+  'From: "evil@x .test" <me@box.test>',
+  'From: "evil@x . test" <me@box.test>',
+  'From: "evil\xe2\x80\x8b@x\xef\xbb\xbf.\xef\xbb\xbftest" <me@box.test>',
+  'From: =?utf-8?q?=3D=3Futf-8=3Fq=3Fevil=3D40x=2Etest=3F=3D?= <me@box.test>',
+  'From: "=\\?utf-8\\?q\\?evil=40x.test?=" <me@box.test>',
+  'From: "\xef\xbd\x85vil@\xef\xbd\x98.test" <me@box.test>',
+  'From: me@b\xef\xbd\x8fx.test',
+  'From: me@bo\xc2\xadx.test',
+  'From: me@b\xe2\x93\x9ex.test',
+  'From: me@bo\xe2\x80\x8bx.test',
   'From: =?utf-8?q?a=40evil=3e=20?=@box.test',
   'From: =?utf-8?Q?me=40box.test?=',
   'From: <=?utf-8?Q?me?=@box.test>',
@@ -135,6 +159,17 @@ const REFUSED: string[] = [
 test.each(REFUSED)('refused: %j', (header) => {
   expect(read(`${header}\r\n`)).toBe('refused');
 });
+
+test.each(['@', 'a@', '@ ', '. ', '=?utf-8?q?=3D?=', '\u3002'])(
+  'a display name of %j is read in proportion to its length',
+  async (piece) => {
+    const read = (size: number) => {
+      const name = piece.repeat(size / Buffer.byteLength(piece));
+      parseAuthors(Buffer.from(`From: "${name}" <me@box.test>\r\n`.repeat(30)));
+    };
+    expect(await growth(read, 8000)).toBeLessThan(PROPORTIONAL);
+  },
+);
 
 test('fields are counted', () => {
   const found = parseAuthors(Buffer.from('From: a@b.test\r\nFrom: a@b.test\r\n\r\n'));

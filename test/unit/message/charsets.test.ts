@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { readContent } from '../../../mail/jmap/email/content.ts';
-import { ReadBudget } from '../../../mail/jmap/email/read-budget.ts';
-import { readWanted } from '../../../mail/jmap/email/wanted.ts';
+import { readContent } from '../../../mail/jmap/email/message-content.ts';
+import { ReadBudget } from '../../../mail/jmap/email/header-values.ts';
+import { readEmailSelection } from '../../../mail/jmap/email/email-selection.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { unpackParts } from '../../../mail/message/parts.ts';
 import { readMessage } from '../../../mail/message/readable.ts';
@@ -65,7 +65,7 @@ const GARBAGE = [
   'word',
 ];
 
-const WANTED = readWanted(
+const WANTED = readEmailSelection(
   ['subject', 'from', 'preview', 'headers', 'header:Subject:asText', 'bodyStructure', 'bodyValues'],
   {
     bodyProperties: ['partId', 'name', 'charset', 'type'],

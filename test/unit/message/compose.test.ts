@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseAddress, type Address } from '../../../mail/message/address.ts';
-import { composeBounce, type Bounce } from '../../../mail/message/bounce.ts';
-import { composeLetter } from '../../../mail/message/compose.ts';
+import { composeDeliveryReport, type DeliveryReport } from '../../../mail/message/delivery-report.ts';
+import { composeTextMessage } from '../../../mail/message/compose-text.ts';
 import { decodeTransfer } from '../../../mail/message/decode.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { unpackParts } from '../../../mail/message/parts.ts';
@@ -28,7 +28,7 @@ function checkLines(bytes: Buffer): void {
 }
 
 test('a plain letter', () => {
-  const bytes = composeLetter(LETTER);
+  const bytes = composeTextMessage(LETTER);
   checkLines(bytes);
   expect(bytes.toString()).toBe(
     [
@@ -54,7 +54,7 @@ test.each([
   ['header', { headers: [['X-A', 'a\nBcc: evil@x.test']] as [string, string][] }],
   ['odd line ends', { subject: 'a\u2028Bcc: x\rBcc: y\x85' }],
 ])('no %s begins another field', (_, change) => {
-  const bytes = composeLetter({ ...LETTER, ...change });
+  const bytes = composeTextMessage({ ...LETTER, ...change });
   checkLines(bytes);
   expect(bytes.toString()).not.toMatch(/^bcc/im);
 });
@@ -62,21 +62,21 @@ test.each([
 test.each(['grün 你好', 'long '.repeat(100), 'x'.repeat(2000), '=?utf-8?Q?trap?='])(
   'subject %j comes back',
   (subject) => {
-    const bytes = composeLetter({ ...LETTER, subject });
+    const bytes = composeTextMessage({ ...LETTER, subject });
     checkLines(bytes);
     expect(indexMessage(bytes).subject).toBe(subject.trim());
   },
 );
 
 test.each(['grün\n你好', `${'x'.repeat(2000)}\n.\nFrom here`, 'tab\there \n'])('text %j comes back', (text) => {
-  const bytes = composeLetter({ ...LETTER, text });
+  const bytes = composeTextMessage({ ...LETTER, text });
   checkLines(bytes);
   const [part] = unpackParts(indexMessage(bytes).parts);
   const body = decodeTransfer(bytes.subarray(part!.bodyOffset), part!.encoding).toString();
   expect(body.replace(/\r\n/g, '\n').trimEnd()).toBe(text.trimEnd());
 });
 
-const BOUNCE: Bounce = {
+const BOUNCE: DeliveryReport = {
   host: 'mx.box.test',
   from: { address: address('postmaster@box.test'), name: 'Mail Delivery System' },
   to: address('ann@box.test'),
@@ -101,7 +101,7 @@ const BOUNCE: Bounce = {
 };
 
 test('a bounce tells a person and a program', () => {
-  const bytes = composeBounce(BOUNCE);
+  const bytes = composeDeliveryReport(BOUNCE);
   checkLines(bytes);
   const index = indexMessage(bytes);
   expect(index.subject).toBe('Your message could not be delivered');
@@ -144,10 +144,10 @@ test('a delay says until when we try', () => {
   const recipients = [
     { ...BOUNCE.recipients[0]!, action: 'delayed' as const, status: '4.4.1', willRetryUntil: Date.UTC(2026, 10, 25) },
   ];
-  const bytes = composeBounce({ ...BOUNCE, recipients });
+  const bytes = composeDeliveryReport({ ...BOUNCE, recipients });
   expect(indexMessage(bytes).subject).toBe('Your message is delayed, we keep trying');
   expect(bytes.toString()).toContain('Will-Retry-Until: Wed, 25 Nov 2026 00:00:00 +0000');
-  expect(bytes.toString()).toContain('you need not send it again');
+  expect(bytes.toString()).toContain('you do not need to send it again');
 });
 
 test('words of strangers stay on their line', () => {
@@ -155,7 +155,7 @@ test('words of strangers stay on their line', () => {
   const recipients = [
     { ...BOUNCE.recipients[0]!, diagnostic: evil, remoteMta: evil, originalRecipient: evil, status: evil },
   ];
-  const bytes = composeBounce({
+  const bytes = composeDeliveryReport({
     ...BOUNCE,
     recipients,
     host: evil,
@@ -171,7 +171,7 @@ test('words of strangers stay on their line', () => {
 
 test('an internationalized recipient is written in 7 bits', () => {
   const recipients = [{ ...BOUNCE.recipients[0]!, address: address('用户@example.org') }];
-  const bytes = composeBounce({ ...BOUNCE, recipients });
+  const bytes = composeDeliveryReport({ ...BOUNCE, recipients });
   checkLines(bytes);
   expect(bytes.toString()).toContain('Final-Recipient: utf-8; \\x{7528}\\x{6237}@example.org');
 });
@@ -183,7 +183,7 @@ test.each([
   ['bare line ends', 'Subject: a\nTo: b\rCc: c\n\n'],
   ['empty', ''],
 ])('an original header that is %s', (_, header) => {
-  const bytes = composeBounce({ ...BOUNCE, originalHeader: Buffer.from(header, 'latin1') });
+  const bytes = composeDeliveryReport({ ...BOUNCE, originalHeader: Buffer.from(header, 'latin1') });
   checkLines(bytes);
   expect(bytes.length).toBeLessThan(160_000);
   expect(unpackParts(indexMessage(bytes).parts)).toHaveLength(4);

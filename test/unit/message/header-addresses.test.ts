@@ -50,6 +50,10 @@ test.each(TABLE)('%j', (text, members) => {
   expect(shown(text)).toEqual(members);
 });
 
+test.each(TABLE)('%j is read alone as before a comma', (text) => {
+  if (/^[^"(]*$/.test(text)) expect(shown(text)).toEqual(shown(`${text},`));
+});
+
 test('a limit ends the list', () => {
   expect(parseAddressList('a@b,'.repeat(100), 7)).toHaveLength(7);
 });

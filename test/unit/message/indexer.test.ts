@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { indexMessage } from '../../../mail/message/indexer.ts';
+import { indexMessage, MessageIndexer } from '../../../mail/message/indexer.ts';
 import { LIMITS } from '../../../mail/message/limits.ts';
 import { unpackParts } from '../../../mail/message/parts.ts';
 
@@ -54,6 +54,36 @@ const STRUCTURES: [name: string, text: string, parts: string[]][] = [
     ['1 message/rfc822 4 "..."', '1.1 message/rfc822 2 "Subject: x\\r\\n\\r\\ny"', '1.1.1 text/plain 0 "y"'],
   ],
   [
+    'a closing delimiter that ends the message without a line end',
+    `${MIXED}--b\n\none\ntwo\n--b--`,
+    [' multipart/mixed 4 "--b\\r\\n\\r\\none\\r\\ntwo\\r\\n--b--"', '1 text/plain 1 "one\\r\\ntwo"'],
+  ],
+  [
+    'a delimiter that ends the message begins an empty part',
+    `${MIXED}--b\n\none\n--b`,
+    [' multipart/mixed 3 "--b\\r\\n\\r\\none\\r\\n--b"', '1 text/plain 0 "one"', '2 text/plain 0 ""'],
+  ],
+  [
+    'a closing delimiter without a line end after a header without an end',
+    `${MIXED}--b\nContent-Type: text/html\n--b--`,
+    [' multipart/mixed 2 "..."', '1 text/html 0 ""'],
+  ],
+  [
+    'closing delimiters of a message inside a message, the last without a line end',
+    `${MIXED}--b\nContent-Type: message/rfc822\n\nContent-Type: multipart/mixed; boundary=c\n\n--c\n\ny\n--c--\n--b--`,
+    [
+      ' multipart/mixed 9 "..."',
+      '1 message/rfc822 5 "..."',
+      '1. multipart/mixed 3 "--c\\r\\n\\r\\ny\\r\\n--c--"',
+      '1.1 text/plain 0 "y"',
+    ],
+  ],
+  [
+    'a last line that only begins like a delimiter',
+    `${MIXED}--b\n\none\n--bc`,
+    [' multipart/mixed 3 "--b\\r\\n\\r\\none\\r\\n--bc"', '1 text/plain 1 "one\\r\\n--bc"'],
+  ],
+  [
     'one boundary for two levels: the inner one is meant first',
     `${MIXED}--b\n${MIXED}--b\n\nin\n--b--\n--b\n\nout\n--b--\n`,
     [
@@ -72,6 +102,32 @@ const STRUCTURES: [name: string, text: string, parts: string[]][] = [
 
 test.each(STRUCTURES)('structure: %s', (_, text, parts) => {
   expect(outline(text)).toEqual(parts);
+});
+
+test.each(STRUCTURES)('octet by octet: %s', (_, text) => {
+  const indexer = new MessageIndexer();
+  for (const octet of message(text)) indexer.push(Uint8Array.of(octet));
+  expect(indexer.end()).toEqual(index(text));
+});
+
+test.each([
+  ['base64', 'aGVsbG8='],
+  ['quoted-printable', 'hell=6F'],
+])('a closing delimiter without a line end is outside a %s body and the preview', (encoding, body) => {
+  const found = index(`${MIXED}--b\nContent-Transfer-Encoding: ${encoding}\n\n${body}\n--b--`);
+  expect(found.preview).toBe('hello');
+  expect(unpackParts(found.parts)[1]).toMatchObject({ bodyLength: body.length, decodedLength: 5 });
+});
+
+test.each([71, 251, 998, LIMITS.boundary])('a boundary of %d characters is seen', (length) => {
+  const boundary = 'b'.repeat(length);
+  const type = `Content-Type: multipart/mixed; boundary="${boundary}"`;
+  const text = `${type}\n\n--${boundary}\n\none\n--${boundary}\n\ntwo\n--${boundary}--\n`;
+  const bodies = outline(text).slice(1);
+  expect(bodies).toEqual(['1 text/plain 0 "one"', '2 text/plain 0 "two"']);
+  const indexer = new MessageIndexer();
+  for (let at = 0, bytes = message(text); at < bytes.length; at += 7) indexer.push(bytes.subarray(at, at + 7));
+  expect(indexer.end()).toEqual(index(text));
 });
 
 test('what the index says of an ordinary reply', () => {
@@ -136,7 +192,7 @@ const LIMIT_CASES: [name: string, text: string, expected: { flattened: boolean; 
   ['a field over its limit', `X: ${'b'.repeat(LIMITS.field + 1)}\n${MIXED}--b\n\n`, { flattened: true, parts: 2 }],
   [
     'a boundary over its limit',
-    `Content-Type: multipart/mixed; boundary=${'b'.repeat(201)}\n\nx\n`,
+    `Content-Type: multipart/mixed; boundary=${'b'.repeat(LIMITS.boundary + 1)}\n\nx\n`,
     { flattened: true, parts: 1 },
   ],
   ['addresses at the limit', `To: ${'a@b,'.repeat(LIMITS.addresses)}\n\n`, { flattened: false, parts: 1 }],

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { theAddress } from '../../support/arrivals.ts';
+import { toAddress } from '../../support/receive-message.ts';
 import { composeMdn, type Mdn, readMdn } from '../../../mail/message/mdn.ts';
 
 const MDN: Mdn = {
-  from: { name: 'Me', address: theAddress('me@box.test') },
-  to: [theAddress('ann@remote.example')],
+  from: { name: 'Me', address: toAddress('me@box.test') },
+  to: [toAddress('ann@remote.example')],
   subject: 'Gelesen: Grüße',
   text: 'I saw it.\nThanks.',
   date: 0,

@@ -18,6 +18,11 @@ test.each([
     'seen',
   ],
   ['entities', `${HTML}&lt;a&gt; &amp;amp; &#65;&#x42; &nbsp;&copy; &bogus;`, '<a> &amp; AB © &bogus;'],
+  [
+    'names of letters',
+    `${HTML}informaci&oacute;n, &Aring;ngstr&ouml;m &amp &CounterClockwiseContourIntegral;`,
+    'información, Ångström & ∳',
+  ],
   ['a lone angle bracket', `${HTML}1 < 2`, '1 < 2'],
   [
     'quoted-printable',

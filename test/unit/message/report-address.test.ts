@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type Address, formatAddress, parseAddress } from '../../../mail/message/address.ts';
-import { reportAddress, reportedCopy } from '../../../mail/message/report-address.ts';
+import { reportAddress, copyOfReportAddress } from '../../../mail/message/report-address.ts';
 
 const KEY = createSecretKey(Buffer.alloc(32, 1));
 const address = (text: string): Address => parseAddress(text) ?? expect.fail(text);
@@ -19,16 +19,16 @@ describe('the envelope sender of one copy', () => {
     const tagged = reportAddress(address(sender), 42, KEY);
     expect(formatAddress(tagged)).toMatch(form);
     expect(parseAddress(formatAddress(tagged))).toEqual(tagged);
-    expect(reportedCopy(tagged, KEY)).toBe(42);
+    expect(copyOfReportAddress(tagged, KEY)).toBe(42);
   });
 
   test.each([0, 1, 35, 2 ** 31, 2 ** 48])('carries number %d', (copy) => {
-    expect(reportedCopy(reportAddress(address('me@box.test'), copy, KEY), KEY)).toBe(copy);
+    expect(copyOfReportAddress(reportAddress(address('me@box.test'), copy, KEY), KEY)).toBe(copy);
   });
 
   test('is the same in capitals', () => {
     const { local, domain } = reportAddress(address('me@box.test'), 42, KEY);
-    expect(reportedCopy({ local: local.toUpperCase(), domain }, KEY)).toBe(42);
+    expect(copyOfReportAddress({ local: local.toUpperCase(), domain }, KEY)).toBe(42);
   });
 
   test('is good for nothing with another number, at another domain, of another box, or cut', () => {
@@ -44,7 +44,7 @@ describe('the envelope sender of one copy', () => {
       { local: 'me', domain },
       { local: `me+r${'z'.repeat(10)}-${'a'.repeat(12)}`, domain },
     ];
-    expect(wrong.map((one) => reportedCopy(one, KEY))).toEqual(wrong.map(() => undefined));
-    expect(reportedCopy({ local, domain }, createSecretKey(Buffer.alloc(32, 2)))).toBeUndefined();
+    expect(wrong.map((one) => copyOfReportAddress(one, KEY))).toEqual(wrong.map(() => undefined));
+    expect(copyOfReportAddress({ local, domain }, createSecretKey(Buffer.alloc(32, 2)))).toBeUndefined();
   });
 });

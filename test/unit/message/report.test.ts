@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { formatAddress } from '../../../mail/message/address.ts';
-import { composeBounce } from '../../../mail/message/bounce.ts';
+import { composeDeliveryReport } from '../../../mail/message/delivery-report.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { unpackParts } from '../../../mail/message/parts.ts';
-import { quotedSenders, readReport, type Report, statusFor } from '../../../mail/message/report.ts';
+import { quotedSenders, readReport, type ParsedReport, statusFor } from '../../../mail/message/report.ts';
 
 const parsed = (text: string): [Buffer, ReturnType<typeof unpackParts>] => {
   const octets = Buffer.from(text.replace(/\r?\n/g, '\r\n'));
   return [octets, unpackParts(indexMessage(octets).parts)];
 };
-const read = (text: string): Report => readReport(...parsed(text));
+const read = (text: string): ParsedReport => readReport(...parsed(text));
 
 /** A report whose machine part is this. */
 const dsn = (status: string, type = 'message/delivery-status', quoted = ''): string =>
@@ -63,7 +63,7 @@ Diagnostic-Code: smtp; 550 5.1.1
   });
 
   test('our own reports are understood', () => {
-    const bytes = composeBounce({
+    const bytes = composeDeliveryReport({
       host: 'box.test',
       from: { address: { local: 'mailer-daemon', domain: 'box.test' } },
       to: { local: 'me', domain: 'box.test' },

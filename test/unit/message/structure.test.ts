@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bodyOf } from '../../../mail/message/body-of.ts';
+import { bodyFromStructure } from '../../../mail/message/body-from-structure.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 
 const index = (text: string): ReturnType<typeof indexMessage> =>
@@ -109,5 +109,5 @@ test.each([
   ],
   [`("a" "b" ("n" {4}\r\n"(\\x) NIL NIL "7bit" 3 ${NILS})`, '("a" "b" ("n" {4}\r\n"(\\x) NIL NIL "7bit" 3)'],
 ])('BODY of %s', (bodyStructure, body) => {
-  expect(bodyOf(bodyStructure)).toBe(body);
+  expect(bodyFromStructure(bodyStructure)).toBe(body);
 });

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { bodyLists } from '../../../mail/jmap/email/body-lists.ts';
-import { bodyTree, flatParts } from '../../../mail/jmap/email/body-part.ts';
-import { readContent } from '../../../mail/jmap/email/content.ts';
-import { ReadBudget } from '../../../mail/jmap/email/read-budget.ts';
-import { readWanted } from '../../../mail/jmap/email/wanted.ts';
+import { bodyLists, bodyTree, flatParts } from '../../../mail/jmap/email/body-part.ts';
+import { readContent } from '../../../mail/jmap/email/message-content.ts';
+import { ReadBudget } from '../../../mail/jmap/email/header-values.ts';
+import { readEmailSelection } from '../../../mail/jmap/email/email-selection.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { unpackParts } from '../../../mail/message/parts.ts';
 import { readMessage } from '../../../mail/message/readable.ts';
@@ -11,15 +10,18 @@ import { headerTexts, partTexts } from '../../../mail/message/search-text.ts';
 import { AMBIGUOUS } from '../../support/ambiguous-mails.ts';
 import { type ImapValue, parseImapValue } from '../../support/imap-value.ts';
 
-const WANTED = readWanted(['subject', 'from', 'sentAt', 'messageId', 'bodyStructure', 'bodyValues', 'textBody'], {
-  bodyProperties: ['partId', 'type', 'size'],
-  fetchTextBodyValues: false,
-  fetchHTMLBodyValues: false,
-  fetchAllBodyValues: true,
-  maxBodyValueBytes: 0,
-});
+const WANTED = readEmailSelection(
+  ['subject', 'from', 'sentAt', 'messageId', 'bodyStructure', 'bodyValues', 'textBody'],
+  {
+    bodyProperties: ['partId', 'type', 'size'],
+    fetchTextBodyValues: false,
+    fetchHTMLBodyValues: false,
+    fetchAllBodyValues: true,
+    maxBodyValueBytes: 0,
+  },
+);
 
-/** A part as a door tells of it: its type and the octets of its body. */
+/** A part as a protocol shows it: type and body octets. */
 type Leaf = readonly [type: string, octets: number];
 
 const word = (value: ImapValue | undefined): string =>

@@ -48,9 +48,9 @@ const json =
 const sound = (id: string): object => ({ client_id: id, client_name: 'An app', redirect_uris: [CALLBACK] });
 
 /** As on a box whose operator allows what is on this machine; `zone` is what the DNS says. */
-function asking(id: string, zone: FakeZone = {}, all = true, longestMs = 5_000) {
-  const allowed = { all, networks: [], places: [] };
-  return fetchClient(id, { resolver: fakeResolver(zone), allowed, longestMs });
+function asking(id: string, zone: FakeZone = {}, all = true, timeoutMs = 5_000) {
+  const allowed = { all, networks: [], endpoints: [] };
+  return fetchClient(id, { resolver: fakeResolver(zone), allowed, timeoutMs });
 }
 
 describe('a metadata document', () => {
@@ -71,16 +71,16 @@ describe('a metadata document', () => {
     [
       'with a secret',
       (id) => json({ ...sound(id), client_secret: 'x' }),
-      'its document has a secret, which everybody can read',
+      'its document contains a client_secret, which is public there',
     ],
     [
       'with a key of its own',
       (id) => json({ ...sound(id), token_endpoint_auth_method: 'private_key_jwt' }),
-      'it wants to authenticate in a way that is not there',
+      'its token_endpoint_auth_method is not supported',
     ],
-    ['without a place to go back to', (id) => json({ client_id: id }), 'redirect_uris has to list 1 to 20 of them'],
-    ['that is no JSON', () => json('{"client_id"'), 'its document is no JSON'],
-    ['nested without an end', () => json('['.repeat(5_000)), 'its document is no JSON'],
+    ['without a place to go back to', (id) => json({ client_id: id }), 'redirect_uris must list 1 to 20 URIs'],
+    ['that is no JSON', () => json('{"client_id"'), 'its document is not JSON'],
+    ['nested without an end', () => json('['.repeat(5_000)), 'its document is not JSON'],
     ['as a page', (id) => json(sound(id), { 'content-type': 'text/html' }), 'its document is not served as JSON'],
     [
       'that is too large',
@@ -90,14 +90,14 @@ describe('a metadata document', () => {
     [
       'that leads elsewhere',
       (id) => (_request, response) => void response.writeHead(302, { location: `${id}?2` }).end(),
-      'its host answered 302; no redirect is followed',
+      'its host returned status 302; redirects are not followed',
     ],
     [
       'that is not there',
       () => (_request, response) => void response.writeHead(404).end(),
-      'its host answered 404; no redirect is followed',
+      'its host returned status 404; redirects are not followed',
     ],
-    ['of a host that hangs up', () => (request) => void request.destroy(), 'its host could not be asked'],
+    ['of a host that hangs up', () => (request) => void request.destroy(), 'its host is unreachable'],
   ])('%s is none', async (_name, answer, problem) => {
     const { id } = await host(answer);
     expect(await asking(id)).toEqual({ problem });
@@ -119,7 +119,7 @@ describe('a metadata document', () => {
     const { cert, key } = await testCertificate('app.test');
     const asked = vi.fn<RequestListener>();
     const port = await listening(createTlsServer({ cert, key }, asked));
-    expect(await asking(`https://127.0.0.1:${port}/c`)).toEqual({ problem: 'its host could not be asked' });
+    expect(await asking(`https://127.0.0.1:${port}/c`)).toEqual({ problem: 'its host is unreachable' });
     expect(asked).not.toHaveBeenCalled();
   });
 });
@@ -133,22 +133,22 @@ describe('a place that this box does not go to for a stranger', () => {
     'A down.example': 'trouble',
   };
   test.each([
-    ['https://127.0.0.1/c', /not public/],
-    ['https://[::1]/c', /not public/],
-    ['https://localhost/c', /not public/],
-    ['https://169.254.169.254/latest/meta-data', /not public/],
-    ['https://inside.example/c', /not public/],
-    ['https://metadata.example/c', /not public/],
-    ['https://mixed.example/c', /not public/],
-    ['https://mapped.example/c', /not public/],
+    ['https://127.0.0.1/c', /private address/],
+    ['https://[::1]/c', /private address/],
+    ['https://localhost/c', /private address/],
+    ['https://169.254.169.254/latest/meta-data', /private address/],
+    ['https://inside.example/c', /private address/],
+    ['https://metadata.example/c', /private address/],
+    ['https://mixed.example/c', /private address/],
+    ['https://mapped.example/c', /private address/],
     ['https://nowhere.example/c', /does not exist/],
     ['https://down.example/c', /cannot be looked up/],
     ['http://93.184.216.34/c', /must be https/],
     ['https://93.184.216.34:22/c', /Port 22/],
-    ['https://93.184.216.34', /not written as URLs are/],
+    ['https://93.184.216.34', /not a canonical URL/],
     ['https://93.184.216.34/', /has no path/],
-    ['https://0x7f.1/c', /not written as URLs are/],
-    ['https://app.example.com/a/../b', /not written as URLs are/],
+    ['https://0x7f.1/c', /not a canonical URL/],
+    ['https://app.example.com/a/../b', /not a canonical URL/],
     ['https://me@app.example.com/c', /user name/],
     ['https://app.example.com/c#x', /fragment/],
   ])('%s', async (id, problem) => {
@@ -158,7 +158,7 @@ describe('a place that this box does not go to for a stranger', () => {
 });
 
 describe('who clients are', () => {
-  const NEAR = { all: true, networks: [], places: [] };
+  const NEAR = { all: true, networks: [], endpoints: [] };
 
   test('is asked once in a quarter of an hour, and by one of all who ask at the same time', async () => {
     await using made = await testWorld();
@@ -195,16 +195,16 @@ describe('who clients are', () => {
       void gate.then(() => json({})(request, response));
     });
     const running = Array.from({ length: 8 }, (_, i) => clients.find(`${id}?${i}`));
-    expect(await clients.find(`${id}?9`)).toEqual({ problem: 'too many programs are looked up at this moment' });
+    expect(await clients.find(`${id}?9`)).toEqual({ problem: 'too many concurrent lookups, try again later' });
     open();
     await Promise.all(running);
-    expect(await clients.find(`${id}?9`)).not.toEqual({ problem: 'too many programs are looked up at this moment' });
+    expect(await clients.find(`${id}?9`)).not.toEqual({ problem: 'too many concurrent lookups, try again later' });
   });
 
   test('nobody has an id that is longer than any', async () => {
     await using made = await testWorld();
     const clients = new Clients(made.world);
     expect(await clients.find(`client_${'x'.repeat(600)}`)).toEqual({ problem: 'its client_id is too long' });
-    expect(await clients.find('client_x')).toEqual({ problem: 'nobody registered under its client_id' });
+    expect(await clients.find('client_x')).toEqual({ problem: 'its client_id is not registered' });
   });
 });

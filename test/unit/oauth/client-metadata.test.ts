@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readMetadata } from '../../../src/oauth/client-metadata.ts';
+import { readMetadata } from '../../../src/oauth/client-document.ts';
 
 const URIS = ['https://app.example.com/cb'];
 
@@ -34,9 +34,9 @@ describe('metadata', () => {
   });
 
   test.each([
-    [undefined, 'A program without a name'],
-    ['  \u200b\u2060 ', 'A program without a name'],
-    [7, 'A program without a name'],
+    [undefined, 'Unnamed program'],
+    ['  \u200b\u2060 ', 'Unnamed program'],
+    [7, 'Unnamed program'],
     ['Claude\u202e\u2066\u200d\u{e0041}!', 'Claude !'],
     ['two\r\nlines\tand\u2028more', 'two lines and more'],
     ['x'.repeat(1000), 'x'.repeat(60)],

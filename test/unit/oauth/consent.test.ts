@@ -114,7 +114,7 @@ describe('nobody is sent anywhere by what a client got wrong', () => {
   ])('%s is told to the person only', async (_name, more) => {
     const said = await owner.visitor.get(asked(more));
     expect([said.status, said.headers['location']]).toEqual([400, undefined]);
-    expect(said.text).toContain('This program cannot be let in');
+    expect(said.text).toContain('Access not possible');
     expect(said.text).not.toMatch(/evil\.example|javascript:/);
     const posted = await owner.visitor.post('/oauth/authorize', {
       ...wish(client, challenge, more),
@@ -185,11 +185,11 @@ describe('a consent', () => {
   });
 
   test.each([
-    ['nothing ticked', { actions: [] }, 'Tick what it may do, or say no.'],
-    ['an action that there is not', { actions: ['everything'] }, 'Tick what it may do, or say no.'],
-    ['no place', { reach: '' }, 'Choose where it may do this.'],
-    ['no mailbox', { reach: 'mailboxes' }, 'Tick at least one mailbox.'],
-    ['a mailbox that there is not', { reach: 'mailboxes', mailboxIds: ['mbx_999'] }, 'Tick at least one mailbox.'],
+    ['nothing ticked', { actions: [] }, 'Select at least one permission, or deny.'],
+    ['an action that there is not', { actions: ['everything'] }, 'Select at least one permission, or deny.'],
+    ['no place', { reach: '' }, 'Select a scope.'],
+    ['no mailbox', { reach: 'mailboxes' }, 'Select at least one mailbox.'],
+    ['a mailbox that there is not', { reach: 'mailboxes', mailboxIds: ['mbx_999'] }, 'Select at least one mailbox.'],
   ] satisfies [string, Choice, string][])('with %s is asked for again', async (_name, choice, text) => {
     const said = await owner.visitor.post('/oauth/authorize', { ...(await formed()), ...choice });
     expect([said.status, said.headers['location']]).toEqual([422, undefined]);
@@ -210,7 +210,7 @@ describe('a consent', () => {
   test('a member gives their own mailboxes and no action that they have not', async () => {
     const member = await box.someone('member', 1, [box.anna]);
     const page = await member.visitor.get(asked({ scope: 'read manage deploy' }));
-    expect(page.text).toMatch(/It also asks for what you may not do yourself, and so cannot give:\s+Deploy services\./);
+    expect(page.text).toMatch(/Requested, but beyond your own permissions:\s+Deploy services\./);
     expect(page.text).not.toContain('bert@');
     const ticked = { actions: ['read', 'deploy', 'logs'], reach: 'organization', mailboxIds: [] };
     expect((await decided(member.visitor, wish(client, challenge), ticked)).status).toBe(422);
@@ -250,7 +250,7 @@ describe('a consent', () => {
   test('lets nobody in who belongs nowhere', async () => {
     const gone = await box.someone('admin');
     await box.leave(gone.user);
-    expect((await gone.visitor.get(asked())).text).toContain('You belong to no organization');
+    expect((await gone.visitor.get(asked())).text).toContain('You have no organization');
   });
 });
 
@@ -269,7 +269,7 @@ describe('registration', () => {
     expect(await said.json()).toEqual({
       client_id: expect.stringMatching(/^client_[\w-]{22}$/) as unknown,
       client_id_issued_at: expect.any(Number) as unknown,
-      client_name: 'A program without a name',
+      client_name: 'Unnamed program',
       redirect_uris: [CALLBACK],
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],

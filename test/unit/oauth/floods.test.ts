@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { query } from '../../../mail/store/engine/types.ts';
-import { HttpLimits } from '../../../src/http/rate.ts';
+import { HttpLimits } from '../../../src/http/rate-limits.ts';
 import { registerClient } from '../../../src/oauth/client-commands.ts';
 import { type ConsentWorld, consentWorld } from '../../support/consent-world.ts';
 import { testGuard } from '../../support/guard.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { forgetOAuth } from '../../../src/oauth/tidy-commands.ts';
+import { purgeOAuth } from '../../../src/oauth/grant-commands.ts';
 import { type ConsentWorld, consentWorld, type Someone } from '../../support/consent-world.ts';
 import { tool } from '../../support/mcp.ts';
 import {
@@ -50,7 +50,7 @@ describe('a code', () => {
     expect((await exchanged(base, early.client, early.code, early.verifier)).status).toBe(200);
     box.clock.now += 1;
     expect(await exchanged(base, late.client, late.code, late.verifier)).toMatchObject(
-      refusedWith('Not granted: the code is too old.'),
+      refusedWith('Not granted: the code has expired.'),
     );
   });
 
@@ -59,7 +59,7 @@ describe('a code', () => {
     const { access, refresh } = tokensOf(await exchanged(base, client, code, verifier));
     expect(await statusOf(access)).toBe(200);
     expect(await exchanged(base, client, code, verifier)).toMatchObject(
-      refusedWith('Not granted: the code was used before.'),
+      refusedWith('Not granted: the code was already used.'),
     );
     expect(await statusOf(access)).toBe(401);
     expect((await refreshed(base, client, refresh)).status).toBe(400);
@@ -74,14 +74,14 @@ describe('a code', () => {
   });
 
   test.each([
-    ['another verifier', { code_verifier: pkce().verifier }, 'the code_verifier does not fit'],
-    ['no verifier', { code_verifier: '' }, 'the code_verifier does not fit'],
-    ['a verifier that is too short', { code_verifier: 'x'.repeat(42) }, 'the code_verifier does not fit'],
-    ['another redirect_uri', { redirect_uri: `${CALLBACK}/x` }, 'the redirect_uri is another one'],
+    ['another verifier', { code_verifier: pkce().verifier }, 'the code_verifier does not match'],
+    ['no verifier', { code_verifier: '' }, 'the code_verifier does not match'],
+    ['a verifier that is too short', { code_verifier: 'x'.repeat(42) }, 'the code_verifier does not match'],
+    ['another redirect_uri', { redirect_uri: `${CALLBACK}/x` }, 'the redirect_uri differs'],
     [
       'a redirect_uri with another port',
       { redirect_uri: 'http://127.0.0.1:7778/callback' },
-      'the redirect_uri is another one',
+      'the redirect_uri differs',
     ],
   ])('with %s is refused, and used up', async (_name, more, why) => {
     const { client, code, verifier } = await coded();
@@ -93,7 +93,7 @@ describe('a code', () => {
     const { code, verifier, client } = await coded();
     const thief = await registered(base);
     expect(await exchanged(base, thief, code, verifier)).toMatchObject(
-      refusedWith('Not granted: the code was given to another client.'),
+      refusedWith('Not granted: the code was issued to another client.'),
     );
     expect((await exchanged(base, client, code, verifier)).status).toBe(400);
   });
@@ -219,7 +219,7 @@ describe('a program never may more than its person may now', () => {
     await box.change(user, 'member', [box.anna]);
     expect(await mine(access)).toMatchObject({
       mailboxIds: [`mbx_${box.anna}`],
-      actions: ['read', 'manage', 'send', 'mail_read'],
+      actions: ['read', 'manage', 'send', 'organize', 'mail_read'],
     });
     expect((await tool(base, 'list_services', {}, access)).status).toBe(403);
     expect(tokensOf(await refreshed(base, client, refresh)).scope).toBe('read manage');
@@ -269,7 +269,7 @@ test('what is over is forgotten; who is let in stays', async () => {
   const used = await connected(base, visitor);
   const unused = await registered(base);
   const tidy = async (): Promise<void> => {
-    while (await box.world.store.write(forgetOAuth, undefined));
+    while (await box.world.store.write(purgeOAuth, undefined));
   };
   const asks = async (client: string): Promise<number> => {
     const { visitor: somebody } = await signIn();

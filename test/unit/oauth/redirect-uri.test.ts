@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { answerTo, formSource, isRegistered, placeOf, redirectProblem } from '../../../src/oauth/redirect-uri.ts';
+import {
+  redirectLocation,
+  formSource,
+  isRegistered,
+  describeRedirect,
+  redirectProblem,
+} from '../../../src/oauth/redirect-uri.ts';
 
 test.each([
   'https://claude.ai/api/mcp/auth_callback',
@@ -8,16 +14,16 @@ test.each([
   'http://127.0.0.1/',
   'http://[::1]:9/cb',
   'http://localhost:3000/cb',
-  'cursor://anysphere.cursor-retrieval/oauth/user-1/callback',
   'com.example.app:/callback',
+  'com.example.app://callback',
 ])('%s is taken', (uri) => {
   expect(redirectProblem(uri)).toBeUndefined();
 });
 
 test.each([
-  ['http://app.example.com/cb', 'is http: only https is taken from elsewhere'],
-  ['http://10.0.0.1/cb', 'is http: only https is taken from elsewhere'],
-  ['http://localhost.example.com/cb', 'is http: only https is taken from elsewhere'],
+  ['http://app.example.com/cb', 'uses http: only https is allowed except on loopback'],
+  ['http://10.0.0.1/cb', 'uses http: only https is allowed except on loopback'],
+  ['http://localhost.example.com/cb', 'uses http: only https is allowed except on loopback'],
   ['https://app.example.com/cb#x', 'has a fragment'],
   ['https://app.example.com/cb#', 'has a fragment'],
   ['https://me@app.example.com/cb', 'has a user name'],
@@ -28,21 +34,25 @@ test.each([
   ['https://app.example.com/"><script>', 'has characters that a URI cannot have, or is too long'],
   ['https://аpp.example.com/', 'has characters that a URI cannot have, or is too long'],
   [`https://app.example.com/${'x'.repeat(500)}`, 'has characters that a URI cannot have, or is too long'],
-  ['https://a;sandbox/', 'has a host that nobody has'],
-  ['https://a,b.example/', 'has a host that nobody has'],
-  ["https://'self'/", 'has a host that nobody has'],
-  ['https://*/', 'has a host that nobody has'],
-  ['cursor://a;b/', 'has a host that nobody has'],
-  ['javascript:alert(1)', 'has a scheme that no program has'],
-  ['javascript://x/%0aalert(1)', 'has a scheme that no program has'],
-  ['data:text/html,x', 'has a scheme that no program has'],
-  ['file:///etc/passwd', 'has a scheme that no program has'],
-  ['vbscript://x/', 'has a scheme that no program has'],
-  ['view-source://x/', 'has a scheme that no program has'],
-  ['mailto:a@b.test', 'has a scheme that no program has'],
-  ['cursor:callback', 'has a scheme of nobody'],
-  ['/callback', 'is no URI'],
-  ['JavaScript:alert(1)', 'is no URI'],
+  ['https://a;sandbox/', 'has an invalid host'],
+  ['https://a,b.example/', 'has an invalid host'],
+  ["https://'self'/", 'has an invalid host'],
+  ['https://*/', 'has an invalid host'],
+  ['cursor://a;b/', 'has an invalid host'],
+  ['javascript:alert(1)', 'has a scheme that is no reversed domain name'],
+  ['javascript://x/%0aalert(1)', 'has a scheme that is no reversed domain name'],
+  ['data:text/html,x', 'has a scheme that is no reversed domain name'],
+  ['file:///etc/passwd', 'has a scheme that is no reversed domain name'],
+  ['vbscript://x/', 'has a scheme that is no reversed domain name'],
+  ['view-source://x/', 'has a scheme that is no reversed domain name'],
+  ['mailto:a@b.test', 'has a scheme that is no reversed domain name'],
+  ['ms-msdt:/id PCWDiagnostic', 'has characters that a URI cannot have, or is too long'],
+  ['ms-msdt://callback', 'has a scheme that is no reversed domain name'],
+  ['search-ms://callback', 'has a scheme that is no reversed domain name'],
+  ['cursor://callback', 'has a scheme that is no reversed domain name'],
+  ['cursor:callback', 'has a scheme that is no reversed domain name'],
+  ['/callback', 'is not a URI'],
+  ['JavaScript:alert(1)', 'is not a URI'],
   ['', 'has characters that a URI cannot have, or is too long'],
 ])('%j is not', (uri, problem) => {
   expect(redirectProblem(uri)).toBe(problem);
@@ -78,7 +88,7 @@ describe('what was named before is met', () => {
 });
 
 test('people are told where they end up, and browsers what the form may lead to', () => {
-  const told = (uri: string): string[] => [placeOf(uri), formSource(uri)];
+  const told = (uri: string): string[] => [describeRedirect(uri), formSource(uri)];
   expect(told('https://claude.ai/cb')).toEqual(['claude.ai', 'https://claude.ai']);
   expect(told('http://127.0.0.1:99/cb')).toEqual(['a program on your computer (127.0.0.1:99)', 'http://127.0.0.1:99']);
   expect(told('http://[::1]:99/cb')).toEqual(['a program on your computer ([::1]:99)', 'http:']);
@@ -86,8 +96,8 @@ test('people are told where they end up, and browsers what the form may lead to'
 });
 
 test('an answer keeps what was there, and escapes what it brings', () => {
-  expect(answerTo('https://a.test/cb', { code: 'x', state: undefined })).toBe('https://a.test/cb?code=x');
-  expect(answerTo('https://a.test/cb?q=1', { state: 'a&code=b\r\n#' })).toBe(
+  expect(redirectLocation('https://a.test/cb', { code: 'x', state: undefined })).toBe('https://a.test/cb?code=x');
+  expect(redirectLocation('https://a.test/cb?q=1', { state: 'a&code=b\r\n#' })).toBe(
     'https://a.test/cb?q=1&state=a%26code%3Db%0D%0A%23',
   );
 });

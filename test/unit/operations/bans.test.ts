@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { addBan } from '../../../mail/store/ban.ts';
-import { operatorCaller } from '../../../src/operations/caller.ts';
+import { addBan } from '../../../mail/store/limit/ban.ts';
+import { operatorCaller } from '../../../src/core/caller.ts';
 import { findOperation } from '../../../src/operations/catalogue.ts';
 import { perform } from '../../../src/operations/perform.ts';
 import { testGuard } from '../../support/guard.ts';
@@ -14,7 +14,7 @@ beforeEach(async () => {
   box = await testWorld();
   const { clock, store } = box.world;
   const offences = { logins: 100, recipients: 35, scans: 30, loitering: 150 };
-  const guard = testGuard({ offences }, { clock, keep: (offender) => store.write(addBan, offender) });
+  const guard = testGuard({ offences }, { clock, saveBan: (offender) => store.write(addBan, offender) });
   box.world = { ...box.world, guard };
 });
 afterEach(() => box[Symbol.asyncDispose]());
@@ -24,7 +24,7 @@ function fail(times: number): void {
   const { throttle, guard, clock } = box.world;
   for (let i = 0; i < times; i++) {
     throttle.admit(attempt, clock());
-    guard.offended(OFFICE, 'logins');
+    guard.addOffence(OFFICE, 'logins');
     box.store.clock.now += 10_000;
   }
 }
@@ -40,16 +40,16 @@ test('a ban that is lifted lets logins in at once, and not only connections', as
   await new Promise(setImmediate);
   const { throttle, guard, clock } = box.world;
   expect(guard.banned(OFFICE)).toMatchObject({ offence: 'logins' });
-  expect(throttle.look(attempt, clock())).toMatchObject({ kind: 'throttled' });
+  expect(throttle.check(attempt, clock())).toMatchObject({ kind: 'throttled' });
   expect(await lift()).toEqual({ removed: true, network: OFFICE });
   expect(guard.banned(OFFICE)).toBeUndefined();
-  expect(throttle.look(attempt, clock())).toEqual({ kind: 'go', delay: 0 });
+  expect(throttle.check(attempt, clock())).toEqual({ kind: 'go', delay: 0 });
 });
 
 test('where no ban stands, who must wait for a day may try again too', async () => {
   fail(50);
   const { throttle, clock } = box.world;
-  expect(throttle.look(attempt, clock())).toMatchObject({ kind: 'throttled' });
+  expect(throttle.check(attempt, clock())).toMatchObject({ kind: 'throttled' });
   expect(await lift()).toEqual({ removed: false, network: OFFICE });
-  expect(throttle.look(attempt, clock())).toEqual({ kind: 'go', delay: 0 });
+  expect(throttle.check(attempt, clock())).toEqual({ kind: 'go', delay: 0 });
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { OPERATOR } from '../../../mail/store/account.ts';
-import { anonymousCaller, operatorCaller } from '../../../src/operations/caller.ts';
-import { operation } from '../../../src/operations/operation.ts';
+import { OPERATOR } from '../../../mail/store/account/account.ts';
+import { anonymousCaller, operatorCaller } from '../../../src/core/caller.ts';
+import { operation } from '../../../src/core/operation.ts';
 import { perform } from '../../../src/operations/perform.ts';
 import { testWorld, type TestWorld } from '../../support/world.ts';
 

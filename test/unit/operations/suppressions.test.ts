@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { command } from '../../../mail/store/engine/types.ts';
-import { suppress, type SuppressionReason } from '../../../mail/store/suppression.ts';
-import { addUnsubscription } from '../../../mail/store/unsubscription.ts';
-import { operatorCaller } from '../../../src/operations/caller.ts';
+import { suppress, type SuppressionReason } from '../../../mail/store/queue/suppression.ts';
+import { addUnsubscription } from '../../../mail/store/notification/unsubscription.ts';
+import { operatorCaller } from '../../../src/core/caller.ts';
 import { findOperation } from '../../../src/operations/catalogue.ts';
 import { perform } from '../../../src/operations/perform.ts';
 import { testWorld, type TestWorld } from '../../support/world.ts';
@@ -38,10 +38,10 @@ test('each says in a sentence how it came to be', async () => {
   await add('unsubscribe', 'link');
   await call('add_suppression', { address: 'By.Hand@x.example' });
   expect((await list()).map(({ address, source }) => `${String(address)}: ${String(source)}`)).toEqual([
-    expect.stringMatching(/^by\.hand@x\.example: It was put on the list by operator/),
-    'complaint@x.example: The recipient reported a message as unwanted to their provider, which told us.',
-    'hard_bounce@x.example: The server of x.example answered that the address does not exist.',
-    'later@x.example: A report came back: the message was taken first, and then the address turned out not to exist.',
+    'by.hand@x.example: Added by operator.',
+    'complaint@x.example: The recipient reported a message as spam to their provider (feedback loop).',
+    'hard_bounce@x.example: The server of x.example replied that the address does not exist.',
+    'later@x.example: The message was accepted first, and then a bounce reported that the address does not exist.',
     'unsubscribe@x.example: The recipient used the unsubscribe link of a message.',
   ]);
   expect((await list()).map(({ messageId, untrusted }) => [messageId, untrusted])).toEqual([

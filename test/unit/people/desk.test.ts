@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { insertMember } from '../../../src/people/commands.ts';
-import { PeopleDesk } from '../../../src/people/desk.ts';
+import { SignIn } from '../../../src/people/sign-in.ts';
 import { Passwords } from '../../../src/people/password.ts';
 import { command } from '../../../mail/store/engine/types.ts';
-import type { Caller } from '../../../src/operations/caller.ts';
+import type { Caller } from '../../../src/core/caller.ts';
 import { findOperation } from '../../../src/operations/catalogue.ts';
 import { perform } from '../../../src/operations/perform.ts';
 import { userCaller } from '../../../src/people/caller.ts';
@@ -31,7 +31,7 @@ const person = (email: string, password: string | null) =>
 describe('signing in', () => {
   test('takes the address in any spelling, and the password in one', async () => {
     const user = await person(ADDRESS, (await new Passwords().hash(PASSWORD)) ?? null);
-    const desk = new PeopleDesk(box.world);
+    const desk = new SignIn(box.world);
     for (const email of [ADDRESS, 'ADA@X.TEST', ' ada@x.test ', 'ada@x.test.']) {
       expect(await desk.check(email, PASSWORD, '127.0.0.1')).toMatchObject({ kind: 'right', account: { user } });
     }
@@ -47,7 +47,7 @@ describe('signing in', () => {
 
   test('is refused to an address after ten failures in a minute, right password or not, and never locked', async () => {
     await person(ADDRESS, (await new Passwords().hash(PASSWORD)) ?? null);
-    const desk = new PeopleDesk(box.world);
+    const desk = new SignIn(box.world);
     for (let i = 0; i < 10; i++) expect((await desk.check(ADDRESS, 'wrong', '192.0.2.1')).kind).toBe('wrong');
     const refused = await desk.check(ADDRESS, PASSWORD, '192.0.2.1');
     expect(refused).toEqual({ kind: 'throttled', retryAfter: 60 });
@@ -61,8 +61,8 @@ test('whose old password is tried where the account is known gets nobody around 
   await person(ADDRESS, (await new Passwords().hash(PASSWORD)) ?? null);
   const offences: string[] = [];
   const guard = testGuard();
-  guard.offended = (ip) => void offences.push(ip);
-  const desk = new PeopleDesk({ ...box.world, guard });
+  guard.addOffence = (ip) => void offences.push(ip);
+  const desk = new SignIn({ ...box.world, guard });
   await desk.check(ADDRESS, PASSWORD, '192.0.2.1');
   for (let i = 0; i < 13; i++) {
     for (const ip of ['192.0.2.1', '192.0.2.2']) await desk.check(ADDRESS, 'old', ip);

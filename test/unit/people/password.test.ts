@@ -29,7 +29,7 @@ describe('passwords', () => {
   test.each([
     ['eleven char', 'Use at least 12 characters.'],
     ['x'.repeat(201), 'Use at most 200 characters.'],
-    ['twelve chars\u0000', 'A password cannot hold control characters.'],
+    ['twelve chars\u0000', 'A password cannot contain control characters.'],
     ['twelve chars', undefined],
   ])('%j: %s', (password, problem) => {
     expect(passwordProblem(password)).toBe(problem);

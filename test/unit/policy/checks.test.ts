@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { checkContent, checkFamiliar, checkPeer } from '../../../mail/policy/checks/index.ts';
-import { amounts } from '../../../mail/policy/checks/hidden-text.ts';
-import { countLetters } from '../../../mail/policy/letters.ts';
+import { checkContent, checkForRecipient, checkClient } from '../../../mail/policy/checks/index.ts';
+import { countVisibleText } from '../../../mail/policy/checks/hidden-text.ts';
+import { countLetters } from '../../../mail/policy/count-letters.ts';
 import type { Finding } from '../../../mail/policy/finding.ts';
 import type { Sample, SamplePart } from '../../../mail/policy/sample.ts';
-import { hasFailed } from '../../../mail/policy/vouched.ts';
+import { failsAuthentication } from '../../../mail/policy/author-proof.ts';
 import { nobodyAsked, sampleWith, vouchedBy } from '../../support/sample.ts';
 
 const here = { hostname: 'box.test', now: Date.UTC(2026, 10, 21, 12) };
 const familiar = { own: ['mybakery.example'], written: ['oldfriends.example'] };
 const asked = { ...nobodyAsked, iprev: { result: 'pass' as const, name: 'mx.sender.example', ip: '192.0.2.7' } };
-/** Of the author's own domain, which might have vouched for it. */
+/** DNS failure of the author's own domain, which might have authenticated the mail. */
 const troubled = { ...asked, dmarc: { ...asked.dmarc, unsure: true as const } };
-/** Of somebody else's. */
+/** DNS failure of another domain. */
 const silent = {
   ...asked,
   spf: { result: 'temperror' as const, domain: 'evil.test' },
@@ -39,7 +39,7 @@ const part = (name: string, some: Partial<SamplePart> = {}): Partial<Sample> => 
   parts: [{ type: 'application/octet-stream', name, size: 9, head: Buffer.from('anything'), ...some }],
 });
 const archive = (names: string[], some: object = {}): Partial<Sample> =>
-  part('a.zip', { inside: { names, locked: false, macros: false, ...some } });
+  part('a.zip', { contents: { names, locked: false, macros: false, ...some } });
 const rules = (findings: readonly Finding[]): string[] => findings.map(({ rule }) => rule).toSorted();
 const content = (some: Partial<Sample>): string[] => rules(checkContent(sampleWith(some), here));
 
@@ -47,8 +47,8 @@ test('an everyday message is left in peace', () => {
   const everydaySample = sampleWith({ fields: withFields() });
   expect([
     ...checkContent(everydaySample, here),
-    ...checkPeer(everydaySample, here),
-    ...checkFamiliar(everydaySample, familiar),
+    ...checkClient(everydaySample, here),
+    ...checkForRecipient(everydaySample, familiar),
   ]).toEqual([]);
 });
 
@@ -79,6 +79,13 @@ test.each<[string, Partial<Sample>, string[]]>([
     from('=?utf-8?Q?boss=40mybakery.example?= <x@evil.example>', 'x@evil.example'),
     ['name-is-address'],
   ],
+  ...['"boss @ bakery.example"', '"boss@bakery\u3002example"', '"boss@\u2060bakery.\u2060example"']
+    .concat('=?utf-8?q?=3D=3Futf-8=3Fq=3Fboss=3D40bakery.example=3F=3D?=')
+    .map((name): [string, Partial<Sample>, string[]] => [
+      `a name that is shown as an address: ${name}`,
+      from(`${Buffer.from(name).toString('latin1')} <x@evil.example>`, 'x@evil.example'),
+      ['name-is-address'],
+    ]),
   ['a borrowed name', from('PayPaI Service <x@evil.example>', 'x@evil.example'), ['borrowed-name']],
   ['a name of two words', from('"Wells Fargo Alerts" <x@evil.example>', 'x@evil.example'), ['borrowed-name']],
   ['a name that is a word', from('Chase Miller <x@evil.example>', 'x@evil.example'), []],
@@ -93,6 +100,8 @@ test.each<[string, Partial<Sample>, string[]]>([
     ['disguised-link'],
   ],
   ['an honest link', link('https://www.bank.example/login', 'bank.example'), []],
+  ['a link to a host of the domain that it shows', link('https://www.web.de/', 'web.de'), []],
+  ['a link to a neighbor under a shared domain', link('https://evil.eu.org/', 'bank.eu.org'), ['disguised-link']],
   ['a file for a link', link('https://files.example/x', 'report.pdf'), []],
   ['words for a link', link('https://files.example/x', 'Read it. Now'), []],
   ['a link to the author', link('https://sender.example/x', 'www.shop.example'), []],
@@ -209,7 +218,7 @@ test.each<[string, Partial<Sample>, string[], boolean]>([
   ['a service for friends', { author: 'x@oldfriends.service.example' }, [], false],
   ['friends', { author: 'x@oldfriends.example', authentication: failing }, [], false],
 ])('for who knows the domain, %s', (_what, some, expected, refused) => {
-  const found = checkFamiliar(sampleWith(some), familiar);
+  const found = checkForRecipient(sampleWith(some), familiar);
   expect(rules(found)).toEqual(expected);
   expect(found.some(({ refuse }) => refuse === true)).toBe(refused);
 });
@@ -234,7 +243,7 @@ test.each([
   ['a.example', '192.0.2.7', 'none', []],
 ] as const)('a host that greets with %s from %s, whose name is a %s: %j', (helo, ip, result, expected) => {
   const authentication = { ...nobodyAsked, iprev: { result, name: '', ip } };
-  expect(rules(checkPeer(sampleWith({ peer: { ...peer, helo, ip }, authentication }), here))).toEqual(expected);
+  expect(rules(checkClient(sampleWith({ peer: { ...peer, helo, ip }, authentication }), here))).toEqual(expected);
 });
 
 describe('what a finding says', () => {
@@ -264,7 +273,7 @@ test('letters are counted, and what has no width is not', () => {
 });
 
 test('what is left open ends where browsers end it', () => {
-  expect(amounts('<p style="display:none">ab<p>cde<li hidden>f<li>g')).toEqual({ hidden: 3, shown: 4 });
+  expect(countVisibleText('<p style="display:none">ab<p>cde<li hidden>f<li>g')).toEqual({ hidden: 3, shown: 4 });
 });
 
 describe('failed proof', () => {
@@ -278,11 +287,11 @@ describe('failed proof', () => {
     ['the DNS', { ...troubled, dkim }, false],
     ['DMARC, where somebody else is silent', { ...silent, dmarc: { ...asked.dmarc, result: 'fail' as const } }, true],
     ['nobody asked', nobodyAsked, false],
-  ])('%s', (_what, authentication, failed) => expect(hasFailed(sampleWith({ authentication }))).toBe(failed));
+  ])('%s', (_what, authentication, failed) => expect(failsAuthentication(sampleWith({ authentication }))).toBe(failed));
 });
 
 test('text that nobody reads is neither hidden nor shown', () => {
-  expect(amounts('<style>p{}</style>ab<p style="display:none">cd<b>ef</b></p>gh<br>i')).toEqual({
+  expect(countVisibleText('<style>p{}</style>ab<p style="display:none">cd<b>ef</b></p>gh<br>i')).toEqual({
     hidden: 4,
     shown: 5,
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Log } from '../../../mail/log.ts';
-import { addressLabels, listingOf } from '../../../mail/policy/lists/dns-list.ts';
+import { addressLabels, interpretListing } from '../../../mail/policy/lists/dns-list.ts';
 import { DnsLists, type DnsListsOptions } from '../../../mail/policy/lists/dns-lists.ts';
 import type { Sample } from '../../../mail/policy/sample.ts';
 import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
@@ -54,7 +54,9 @@ test.each([
   [['127.0.1.255'], 'refused'],
   [['127.0.0.1'], 'refused'],
   [['203.0.113.7'], 'refused'],
-])('the answer %j means: %s', (records, kind) => expect(listingOf({ kind: 'found', records })).toMatchObject({ kind }));
+])('the answer %j means: %s', (records, kind) =>
+  expect(interpretListing({ kind: 'found', records })).toMatchObject({ kind }),
+);
 
 test('what is listed counts once a list, and says where', async () => {
   const zone = { ...sane('bl.org'), ...sane('other.org'), [`${badQuestion}.bl.org`]: ['127.0.0.2'] };
@@ -63,7 +65,7 @@ test('what is listed counts once a list, and says where', async () => {
     {
       rule: 'address-list',
       score: 2.5,
-      why: `The list bl.org has ${BAD}, the address that brought it`,
+      why: `The list bl.org contains the sending address ${BAD}`,
       flag: 'blocklisted',
     },
   ]);
@@ -81,14 +83,14 @@ test.each(['127.0.0.1', '10.1.2.3', '::1', 'fe80::1', '192.0.2.7', 'nothing', li
 
 describe('a list that is not sane rejects no mail', () => {
   test.each<[string, FakeZone, string]>([
-    ['lists the world', { 'A 1.0.0.127.bl.org': ['127.0.0.2'], ...sane('bl.org') }, 'lists what it must never list'],
+    ['lists the world', { 'A 1.0.0.127.bl.org': ['127.0.0.2'], ...sane('bl.org') }, 'lists its negative test entry'],
     ['has no test entry', {}, 'has no test entry'],
     [
       'was sold',
       { 'A 1.0.0.127.bl.org': ['203.0.113.9'], 'A 2.0.0.127.bl.org': ['203.0.113.9'] },
-      'refuses to answer this resolver',
+      'refuses queries from this resolver',
     ],
-    ['refuses this resolver', { 'A 2.0.0.127.bl.org': ['127.255.255.254'] }, 'refuses to answer this resolver'],
+    ['refuses this resolver', { 'A 2.0.0.127.bl.org': ['127.255.255.254'] }, 'refuses queries from this resolver'],
     ['is down', { 'A 1.0.0.127.bl.org': 'trouble', 'A 2.0.0.127.bl.org': 'trouble' }, 'could not be reached'],
   ])('it %s', async (_what, zone, why) => {
     const { lists, said } = world(
@@ -114,7 +116,7 @@ describe('a list that is not sane rejects no mail', () => {
     expect(resolver.asked).toHaveLength(before);
     clock.now += 3_600_000;
     expect(await lists.findings(from(BAD))).toHaveLength(1);
-    expect(said).toEqual(['a DNS list is not asked for a while', 'a DNS list is asked again']);
+    expect(said).toEqual(['DNS list suspended', 'DNS list resumed']);
   });
 
   test('it is looked at again each hour, and for a refusal each five minutes', async () => {
@@ -155,10 +157,12 @@ describe('a resolver that everybody uses', () => {
     const { lists, said } = world(refusing, { servers: servers.split(',') });
     for (let i = 0; i < 3; i++) expect(await lists.findings(from(BAD))).toEqual([]);
     expect(said).toEqual([
-      'DNS lists are asked by a public resolver, which most do not serve',
-      'a DNS list is not asked for a while',
+      'DNS lists are queried through a public resolver, which most lists refuse',
+      'DNS list suspended',
     ]);
-    expect(lists.states()[0]?.why).toMatch(new RegExp(`^refuses to answer this resolver: .* of ${owner} asks`));
+    expect(lists.states()[0]?.why).toMatch(
+      new RegExp(`^refuses queries from this resolver: .* of ${owner} is a public resolver$`),
+    );
   });
 
   test.each(['127.0.0.1', '192.0.2.53:53', '[::1]:53', 'fe80::1%eth0', 'nonsense', ''])(
@@ -173,7 +177,7 @@ describe('a resolver that everybody uses', () => {
   test('one behind the resolver of this machine is found out by its refusals', async () => {
     const { lists } = world(refusing, { servers: ['127.0.0.53'] });
     expect(await lists.findings(from(BAD))).toEqual([]);
-    expect(lists.states()).toMatchObject([{ state: 'off', why: 'refuses to answer this resolver' }]);
+    expect(lists.states()).toMatchObject([{ state: 'off', why: 'refuses queries from this resolver' }]);
   });
 
   test('nobody is told of it where no list is asked', async () => {
@@ -193,7 +197,7 @@ describe('lists of hosts', () => {
       { addresses: [], hosts: [list('uri.org')] },
     );
     expect(await lists.findings(links('https://good.com/', 'https://www.shop.evil.co.uk/x'))).toMatchObject([
-      { rule: 'host-list', why: 'The list uri.org has evil.co.uk, which it names' },
+      { rule: 'host-list', why: 'The list uri.org contains evil.co.uk, which the message mentions' },
     ]);
   });
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { networkOf } from '../../../mail/policy/network.ts';
-import { acquaintance, type Remembered } from '../../../mail/policy/reputation.ts';
+import { networkOf } from '../../../mail/policy/sender-network.ts';
+import { evaluateReputation, type ReputationRecord } from '../../../mail/policy/reputation.ts';
 import { notedKeys } from '../../../mail/policy/noted-keys.ts';
 import { senderKeys } from '../../../mail/policy/sender-keys.ts';
 import { nobodyAsked, sampleWith, vouchedBy } from '../../support/sample.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 const LONG_AGO = NOW - 30 * 24 * 3_600_000;
-const past = (key: string, seen: number, junked = 0, kept = 0, since = LONG_AGO): Remembered['own'][number] => ({
+const past = (key: string, seen: number, junked = 0, kept = 0, since = LONG_AGO): ReputationRecord['own'][number] => ({
   key,
   seen,
   junked,
@@ -15,10 +15,14 @@ const past = (key: string, seen: number, junked = 0, kept = 0, since = LONG_AGO)
   since,
 });
 const ann = 'a:ann@sender.example';
-const judge = (remembered: Partial<Remembered>, vouched = true): ReturnType<typeof acquaintance> =>
-  acquaintance({ own: [], box: [], wrote: false, ...remembered }, { author: 'ann@sender.example', vouched }, NOW);
-const score = (remembered: Partial<Remembered>, vouched = true): number =>
-  judge(remembered, vouched).findings[0]?.score ?? 0;
+const judge = (remembered: Partial<ReputationRecord>, authenticated = true): ReturnType<typeof evaluateReputation> =>
+  evaluateReputation(
+    { own: [], box: [], hasWritten: false, ...remembered },
+    { author: 'ann@sender.example', authenticated },
+    NOW,
+  );
+const score = (remembered: Partial<ReputationRecord>, authenticated = true): number =>
+  judge(remembered, authenticated).findings[0]?.score ?? 0;
 
 test.each([
   ['192.0.2.7', ''],
@@ -46,7 +50,7 @@ test('a sender is remembered by what is proved', () => {
 });
 
 describe('the past of a sender', () => {
-  test.each<[string, Partial<Remembered>, number, number]>([
+  test.each<[string, Partial<ReputationRecord>, number, number]>([
     ['nobody knows it', {}, 0, 0],
     ['one good message long ago', { own: [past(ann, 1)] }, -1.5, -0.3],
     ['many good messages', { own: [past(ann, 30), past('d:sender.example', 40)] }, -3, -3],
@@ -68,8 +72,8 @@ describe('the past of a sender', () => {
   });
 
   test('who was written to is known, if it is the one', () => {
-    expect(judge({ wrote: true })).toMatchObject({ known: true, findings: [{ rule: 'known-sender', score: -3 }] });
-    expect(judge({ wrote: true }, false)).toEqual({ known: false, findings: [] });
+    expect(judge({ hasWritten: true })).toMatchObject({ known: true, findings: [{ rule: 'known-sender', score: -3 }] });
+    expect(judge({ hasWritten: true }, false)).toEqual({ known: false, findings: [] });
   });
 
   test('a claim earns nothing', () => {

@@ -2,18 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { parseAddress } from '../../../mail/message/address.ts';
 import { networkPattern, networksOf } from '../../../mail/policy/network-pattern.ts';
 import {
-  blockedAtOnce,
+  findEnvelopeBlock,
   namePattern,
-  namesOf,
-  patternsOf,
-  rulingOn,
+  namePatterns,
+  senderPatterns,
+  matchSenderRules,
   type SenderRule,
-  type Writer,
+  type SenderIdentity,
 } from '../../../mail/policy/sender-rules.ts';
 
 const allow = (pattern: string, account: number | null = 1): SenderRule => ({ kind: 'allow', pattern, account });
 const block = (pattern: string, account: number | null = 1): SenderRule => ({ kind: 'block', pattern, account });
-const writer = (over: Partial<Writer> = {}): Writer => ({
+const writer = (over: Partial<SenderIdentity> = {}): SenderIdentity => ({
   author: parseAddress('ann+list@news.shop.example'),
   aligned: true,
   sender: parseAddress('bounce@mail.esp.example'),
@@ -21,7 +21,7 @@ const writer = (over: Partial<Writer> = {}): Writer => ({
   ...over,
 });
 
-const RULINGS: readonly [string, readonly SenderRule[], Partial<Writer>, string | undefined][] = [
+const RULINGS: readonly [string, readonly SenderRule[], Partial<SenderIdentity>, string | undefined][] = [
   ['nobody has said anything', [], {}, undefined],
   ['the address', [block('ann+list@news.shop.example')], {}, 'block'],
   ['the address without its detail', [block('ann@news.shop.example')], {}, 'block'],
@@ -60,39 +60,39 @@ const RULINGS: readonly [string, readonly SenderRule[], Partial<Writer>, string 
 
 describe('rules about who writes', () => {
   test.each(RULINGS)('%s', (_name, rules, over, kind) => {
-    for (const order of [rules, rules.toReversed()]) expect(rulingOn(order, writer(over))?.kind).toBe(kind);
+    for (const order of [rules, rules.toReversed()]) expect(matchSenderRules(order, writer(over))?.kind).toBe(kind);
   });
 
   test('every rule that could matter is looked up by its pattern', () => {
     for (const [, rules, over, kind] of RULINGS) {
-      const patterns = new Set(patternsOf(writer(over)));
+      const patterns = new Set(senderPatterns(writer(over)));
       for (const { pattern } of kind === undefined ? [] : rules) expect(patterns).toContain(pattern);
       expect(patterns.size).toBeLessThan(50);
     }
   });
 
   test('a block says whose it is', () => {
-    expect(rulingOn([block('*.example', null)], writer())?.why).toBe(
+    expect(matchSenderRules([block('*.example', null)], writer())?.why).toBe(
       'Mail from *.example is blocked by the organization',
     );
-    expect(rulingOn([block('*.example')], writer())?.why).toBe('Mail from *.example is blocked by the mailbox');
-    expect(rulingOn([allow('*.example')], writer({ aligned: false }))?.why).toBe(
-      'Mail from *.example is allowed by the mailbox, but nothing proves that this message is from there',
+    expect(matchSenderRules([block('*.example')], writer())?.why).toBe('Mail from *.example is blocked by the mailbox');
+    expect(matchSenderRules([allow('*.example')], writer({ aligned: false }))?.why).toBe(
+      'Mail from *.example is allowed by the mailbox, but this message is not authenticated',
     );
   });
 
   test('before the message has come only what no author could outweigh is refused', () => {
     const peer = { sender: parseAddress('ann@shop.example'), networks: networksOf('192.0.2.7') };
-    expect(blockedAtOnce([block('shop.example')], peer)).toEqual(block('shop.example'));
-    expect(blockedAtOnce([block('192.0.2.0/24')], { ...peer, sender: undefined })).toEqual(block('192.0.2.0/24'));
-    expect(blockedAtOnce([block('shop.example'), allow('ann@shop.example')], peer)).toBeUndefined();
-    expect(blockedAtOnce([block('other.example')], peer)).toBeUndefined();
+    expect(findEnvelopeBlock([block('shop.example')], peer)).toEqual(block('shop.example'));
+    expect(findEnvelopeBlock([block('192.0.2.0/24')], { ...peer, sender: undefined })).toEqual(block('192.0.2.0/24'));
+    expect(findEnvelopeBlock([block('shop.example'), allow('ann@shop.example')], peer)).toBeUndefined();
+    expect(findEnvelopeBlock([block('other.example')], peer)).toBeUndefined();
   });
 
   test('a name as long as names can be is a few patterns', () => {
     const key = `${'a'.repeat(64)}@${'b.'.repeat(120)}example`;
-    expect(namesOf(parseAddress(key))).toHaveLength(122);
-    expect(namesOf(undefined)).toEqual([]);
+    expect(namePatterns(parseAddress(key))).toHaveLength(122);
+    expect(namePatterns(undefined)).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkContent, checkPeer } from '../../../mail/policy/checks/index.ts';
+import { checkContent, checkClient } from '../../../mail/policy/checks/index.ts';
 import { HAM_KINDS } from '../../support/corpus/ham.ts';
 import { JUNK_KINDS } from '../../support/corpus/junk.ts';
 import { LANGUAGES } from '../../support/corpus/languages.ts';
@@ -22,7 +22,7 @@ test('the same seed makes the same mail, of all kinds and in many languages', ()
 test('what was taught with 200 of each catches most junk and hardly any mail that is wanted', async () => {
   const checks: Parameters<typeof measure>[0]['checks'] = (sample, now) => {
     const here = { hostname: 'box.test', now };
-    return [...checkContent(sample, here), ...checkPeer(sample, here)];
+    return [...checkContent(sample, here), ...checkClient(sample, here)];
   };
   const { words, whole } = await measure({ seed: 7, count: 1000, taught: 200, checks });
   for (const tallies of [words, whole]) {

@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest';
-import { UNKNOWN } from '../../../mail/auth/authenticate.ts';
+import { UNAVAILABLE_AUTHENTICATION } from '../../../mail/auth/authenticate.ts';
 import type { Finding } from '../../../mail/policy/finding.ts';
-import { keywordsOf, trustOf } from '../../../mail/policy/trust-of.ts';
-import type { Decision } from '../../../mail/policy/verdict.ts';
+import { deriveKeywords, deriveTrust } from '../../../mail/policy/derive-trust.ts';
+import type { FilterDecision } from '../../../mail/policy/verdict.ts';
 
-function inbox(...findings: Finding[]): Decision {
+function inbox(...findings: Finding[]): FilterDecision {
   return { kind: 'inbox', score: 3, findings };
 }
 
 const flagged = (flag: string): Finding => ({ rule: 'x', score: 3, why: 'y', flag });
-const trusted = (decision: Decision): ReturnType<typeof trustOf> => trustOf(UNKNOWN, decision, false);
-const keywords = (decision: Decision): string[] => keywordsOf(trusted(decision), decision);
+const trusted = (decision: FilterDecision): ReturnType<typeof deriveTrust> =>
+  deriveTrust(UNAVAILABLE_AUTHENTICATION, decision, false);
+const keywords = (decision: FilterDecision): string[] => deriveKeywords(trusted(decision), decision);
 
 test.each(['phishing', 'executable-attachment', 'look-alike-domain', 'spoofed-sender'])(
   'what is flagged as %s is not clear, wherever it is',

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { UNKNOWN } from '../../../mail/auth/authenticate.ts';
+import { UNAVAILABLE_AUTHENTICATION } from '../../../mail/auth/authenticate.ts';
 import type { DmarcDecision } from '../../../mail/auth/dmarc-decision.ts';
 import type { Finding } from '../../../mail/policy/finding.ts';
-import { clamavFindings } from '../../../mail/judge/scanners/clamav-answer.ts';
-import { programs } from '../../../mail/policy/checks/attachments.ts';
+import { clamavFindings } from '../../../mail/filter/scanners/clamav-response.ts';
+import { checkPrograms } from '../../../mail/policy/checks/attachments.ts';
 import { networksOf } from '../../../mail/policy/network-pattern.ts';
-import { rulingOn } from '../../../mail/policy/sender-rules.ts';
-import { keywordsOf, trustOf } from '../../../mail/policy/trust-of.ts';
-import { type Case, type Decision, decide } from '../../../mail/policy/verdict.ts';
+import { matchSenderRules } from '../../../mail/policy/sender-rules.ts';
+import { deriveKeywords, deriveTrust } from '../../../mail/policy/derive-trust.ts';
+import { type VerdictInput, type FilterDecision, decideVerdict } from '../../../mail/policy/verdict.ts';
 import { nobodyAsked, sampleWith } from '../../support/sample.ts';
 
 const PASS: DmarcDecision = { kind: 'pass', why: '' };
@@ -17,8 +17,8 @@ const MARK: DmarcDecision = { ...REFUSE, kind: 'mark' };
 const LATER: DmarcDecision = { kind: 'later', why: 'Its author could not be checked' };
 const against = (score: number, more: Partial<Finding> = {}): Finding => ({ rule: 'words', score, why: 'w', ...more });
 
-function decided(over: Partial<Case>): ReturnType<typeof decide> {
-  return decide({ author: PASS, findings: [], ...over });
+function decided(over: Partial<VerdictInput>): ReturnType<typeof decideVerdict> {
+  return decideVerdict({ author: PASS, findings: [], ...over });
 }
 
 describe('where a message goes', () => {
@@ -59,11 +59,15 @@ const PATTERNS = ['ann@shop.example', 'shop.example', '*.example', '192.0.2.7/32
 const KINDS = PATTERNS.flatMap((pattern) => [1, null].map((account) => ({ pattern, account })));
 
 /** As it stands for who allows it by a rule of this kind; a network needs no proof of the author. */
-function allowedBy(rule: (typeof KINDS)[number], findings: readonly Finding[], over: Partial<Case> = {}): Decision {
+function allowedBy(
+  rule: (typeof KINDS)[number],
+  findings: readonly Finding[],
+  over: Partial<VerdictInput> = {},
+): FilterDecision {
   const aligned = !rule.pattern.includes('/');
   const author = { local: 'ann', domain: 'shop.example' };
   const writer = { author, sender: undefined, aligned, networks: networksOf('192.0.2.7') };
-  const ruling = rulingOn([{ kind: 'allow', ...rule }], writer);
+  const ruling = matchSenderRules([{ kind: 'allow', ...rule }], writer);
   if (ruling?.kind !== 'allow') throw new Error('it is not allowed');
   return decided({ findings, rule: { kind: 'allow', why: ruling.why }, ...over });
 }
@@ -72,7 +76,7 @@ describe.each(KINDS)('allowed by $pattern (mailbox $account)', (rule) => {
   const program = (failed: boolean): readonly Finding[] => {
     const spf = { result: failed ? 'fail' : 'none', domain: 'shop.example' } as const;
     const parts = [{ type: 'application/pdf', name: 'bill.pdf.exe', size: 1, head: Buffer.from('x') }];
-    return programs(sampleWith({ parts, authentication: { ...nobodyAsked, spf } }));
+    return checkPrograms(sampleWith({ parts, authentication: { ...nobodyAsked, spf } }));
   };
 
   test('what only looks bad comes in', () => {
@@ -86,9 +90,9 @@ describe.each(KINDS)('allowed by $pattern (mailbox $account)', (rule) => {
     expect(decision).toMatchObject({ kind: 'refuse', because: findings[0]?.why });
     expect(decision.findings.at(-1)).toMatchObject({ rule: 'allow-list', score: 0 });
     expect(decision.score).toBeGreaterThanOrEqual(5);
-    const trust = trustOf(UNKNOWN, decision, true);
+    const trust = deriveTrust(UNAVAILABLE_AUTHENTICATION, decision, true);
     expect(trust).toMatchObject({ verdict: 'quarantined', flags: ['malware'] });
-    expect(keywordsOf(trust, { ...decision, kind: 'junk' })).toEqual(['$Junk']);
+    expect(deriveKeywords(trust, { ...decision, kind: 'junk' })).toEqual(['$Junk']);
   });
 
   test('a program whose proof has failed is refused; any other counts what it counts for everybody', () => {

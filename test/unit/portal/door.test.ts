@@ -31,7 +31,7 @@ describe('from afar without TLS', () => {
     '%s takes no password, and says where it does',
     async (path) => {
       const said = await get(path, FAR);
-      expect([said.statusCode, said.body]).toEqual([403, expect.stringContaining('This connection is not encrypted')]);
+      expect([said.statusCode, said.body]).toEqual([403, expect.stringContaining('Connection not encrypted')]);
       expect((await get(path, '127.0.0.1')).body).not.toContain('not encrypted');
     },
   );

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Fields, isOwnForm } from '../../../src/portal/guard.ts';
 import { html } from '../../../src/portal/html.ts';
-import { filledOf } from '../../../src/portal/page.ts';
-import { bytes, table } from '../../../src/portal/parts.ts';
+import { refusedForm } from '../../../src/portal/page.ts';
+import { bytes, table } from '../../../src/portal/components.ts';
 
 describe('a template', () => {
   test.each([
@@ -70,11 +70,11 @@ test('a refusal stands beside the field that it names, and above the form when i
   const issues = [{ path: 'mailboxIds.0', message: 'is past' }];
   const refusal = { error: 'invalid_arguments', message: 'create: no.', issues } as const;
   const given = { name: 'n', mailboxIds: ['a', 'b'], gone: undefined };
-  expect(filledOf(given, refusal)).toEqual({
+  expect(refusedForm(given, refusal)).toEqual({
     values: { name: 'n', mailboxIds: 'a b', gone: '' },
     errors: { mailboxIds: 'This is past.' },
   });
-  expect(filledOf({ name: 'n' }, refusal)).toEqual({ values: { name: 'n' }, errors: {}, problem: 'create: no.' });
+  expect(refusedForm({ name: 'n' }, refusal)).toEqual({ values: { name: 'n' }, errors: {}, problem: 'create: no.' });
 });
 
 test.each([

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { send } from '../../../mail/delivery/submit.ts';
+import { sendMessage } from '../../../mail/delivery/outgoing.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { command } from '../../../mail/store/engine/types.ts';
-import { operatorCaller } from '../../../src/operations/caller.ts';
+import { operatorCaller } from '../../../src/core/caller.ts';
 import { findOperation } from '../../../src/operations/catalogue.ts';
 import { perform } from '../../../src/operations/perform.ts';
 import { letterTo } from '../../support/people.ts';
@@ -13,11 +13,11 @@ const queueMail = command(
   async (tx, input: { tenant: number; data: Uint8Array; prefix?: string }, stamp): Promise<void> => {
     const { prefix, ...mail } = input;
     const outgoing = { ...letterTo('to@remote.example'), ...mail, index: indexMessage(input.data) };
-    if (prefix === undefined) return void (await send(tx, outgoing, stamp));
+    if (prefix === undefined) return void (await sendMessage(tx, outgoing, stamp));
     const [row] = outgoing.elsewhere;
     if (row === undefined) throw new Error('nobody gets it');
     const copy = { tenant: input.tenant, sender: '', signAs: [], prefix, smtputf8: false, row };
-    await send(tx, { ...outgoing, elsewhere: [], onward: [copy] }, stamp);
+    await sendMessage(tx, { ...outgoing, elsewhere: [], onward: [copy] }, stamp);
   },
 );
 

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { privateNetworks } from '../../../config/parse.ts';
-import { judgeSmarthost } from '../../../src/routes/target.ts';
-import { StoredSmarthosts } from '../../../src/routes/smarthosts.ts';
-import { rowId } from '../../../src/ids.ts';
+import { checkSmarthostTarget, StoredSmarthosts } from '../../../src/routes/smarthosts.ts';
+import { rowId } from '../../../src/core/ids.ts';
 import { fakeResolver } from '../../support/fake-resolver.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 
@@ -15,7 +14,7 @@ const resolver = fakeResolver({
 
 const judge = (host: string, port: number, setting: string) => {
   const allowed = privateNetworks(setting);
-  return judgeSmarthost({ host, port }, allowed.ok ? allowed.value : expect.fail(), resolver);
+  return checkSmarthostTarget({ host, port }, allowed.ok ? allowed.value : expect.fail(), resolver);
 };
 
 describe('a smarthost that this box would call for somebody', () => {
@@ -73,7 +72,7 @@ describe('routes', () => {
     ['a line end in the password', { ...relay, password: 'a\r\nRSET' }, 'password'],
     ['no domain', { ...relay, receiverDomain: 'not a domain' }, 'receiverDomain'],
   ])('with %s are refused, and the field is named', async (_name, given, path) => {
-    const settings = { ...both.world.settings, allowPrivateNetworks: { all: false, networks: [], places: [] } };
+    const settings = { ...both.world.settings, allowPrivateNetworks: { all: false, networks: [], endpoints: [] } };
     Object.assign(both.world, { settings });
     const done = await both.try('set_outbound_route', given);
     expect(done).toMatchObject({ kind: 'refused', refusal: { error: 'invalid_arguments', issues: [{ path }] } });

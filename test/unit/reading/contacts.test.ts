@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { command } from '../../../mail/store/engine/types.ts';
-import { meet } from '../../../mail/store/budget.ts';
-import { noteSender } from '../../../mail/store/sender.ts';
-import { rowId } from '../../../src/ids.ts';
+import { recordCorrespondents } from '../../../mail/store/limit/budget.ts';
+import { recordSenderDelivery } from '../../../mail/store/filter/sender.ts';
+import { rowId } from '../../../src/core/ids.ts';
 import { putMail } from '../../support/put-mail.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 
 const met = command('test-met', async (tx, { account, keys }: { account: number; keys: string[] }, stamp) => {
-  await meet(tx, account, keys, stamp.now);
+  await recordCorrespondents(tx, account, keys, stamp.now);
 });
 const heard = command(
   'test-heard',
   async (tx, { account, key, junk = false }: { account: number; key: string; junk?: boolean }, stamp) => {
-    await noteSender(tx, { account, keys: [key], junk }, stamp);
+    await recordSenderDelivery(tx, { account, keys: [key], junk }, stamp);
   },
 );
 
@@ -48,7 +48,7 @@ const list = async (more: object = {}): Promise<{ contacts: Shown[]; nextCursor:
   (await tenants.do('list_contacts', { mailbox, ...more }, tenants.b.caller)) as never;
 
 describe('contacts', () => {
-  test('are whom the mailbox wrote to, and who was proved and kept; not who only claims to be somebody', async () => {
+  test('are contacted recipients and authenticated senders, not spoofed ones', async () => {
     const { contacts } = await list();
     const known = contacts.filter(({ address }) => !address.includes('bravo'));
     expect(known.map(({ address, writtenTo, lastSeen }) => [address, writtenTo, lastSeen !== null])).toEqual([
@@ -59,7 +59,7 @@ describe('contacts', () => {
     expect(known[0]?.untrusted).toEqual({ name: 'Anna (link:1 x] [link e.example]' });
   });
 
-  test('come in pages, and by a part of the address', async () => {
+  test('are paged, and searchable by a part of the address', async () => {
     const all = (await list()).contacts.map(({ address }) => address);
     const seen: string[] = [];
     let cursor: string | null | undefined;
@@ -73,7 +73,7 @@ describe('contacts', () => {
     expect((await list({ query: 'WAYS' })).contacts.map(({ address }) => address)).toEqual(['both@ways.example']);
   });
 
-  test('one of them has its newest messages, and what the rules say', async () => {
+  test('one contact has its newest messages and rules', async () => {
     await tenants.do(
       'add_sender_rule',
       { mailboxId: mailbox, kind: 'block', pattern: 'heard.example' },

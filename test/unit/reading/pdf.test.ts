@@ -43,7 +43,7 @@ test.each([
   expect(await reader.read(drawn(drawing))).toMatchObject({ text: expect.stringContaining('Order') as unknown });
 });
 
-test('words without ink on a scanned page are what it shows', async () => {
+test('invisible text on a scanned page is its visible text', async () => {
   const scanned = pdf([''], {
     data: deflateSync('BT 3 Tr /F1 12 Tf 72 700 Td (Scanned) Tj ET'),
     filter: '/FlateDecode',
@@ -61,7 +61,7 @@ test.each([
   expect(await reader.read(octets)).toEqual({ kind: 'unreadable' });
 });
 
-test('what unfolds without end ends its own process and nothing else', { timeout: 60_000 }, async () => {
+test('a decompression bomb ends only its own process', { timeout: 60_000 }, async () => {
   const bomb = deflateSync(deflateSync(Buffer.alloc(300 * 1024 ** 2, ' '), { level: 1 }));
   expect(bomb.length).toBeLessThan(10_000);
   // It has time enough to be read, were it not for its memory.
@@ -71,12 +71,12 @@ test('what unfolds without end ends its own process and nothing else', { timeout
   expect(await patient.read(pdf(['after']))).toMatchObject({ kind: 'read', text: 'after' });
 });
 
-test('what takes too long is left unread', async () => {
+test('a slow document is unreadable', async () => {
   using hasty = new PdfReader(5);
   expect(await hasty.read(pdf(['x']))).toEqual({ kind: 'unreadable' });
 });
 
-test('only so many wait', async () => {
+test('the queue is limited', async () => {
   const crowd = await Promise.all(Array.from({ length: 10 }, () => reader.read(pdf(['x']))));
   expect(crowd.filter(({ kind }) => kind === 'later')).toHaveLength(6);
   expect(crowd.filter(({ kind }) => kind === 'read')).toHaveLength(4);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rowId } from '../../../src/ids.ts';
+import { rowId } from '../../../src/core/ids.ts';
 import { CATALOGUE } from '../../../src/operations/catalogue.ts';
-import type { Caller } from '../../../src/operations/caller.ts';
+import type { Caller } from '../../../src/core/caller.ts';
 import { judgeMail, putMail } from '../../support/put-mail.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 
@@ -37,15 +37,15 @@ const body = async (messageId: string): Promise<unknown> => {
   return (message as { body: unknown }).body;
 };
 
-describe('a message that is withheld', () => {
-  test('is listed, asked for by an agent, and shown when a person releases it', async () => {
+describe('a quarantined message', () => {
+  test('is listed, requested by an agent, and shown after a person releases it', async () => {
     const id = await put(page('trick'));
     expect(await body(id)).toBeNull();
     expect(await stateOf(id)).toBe('withheld');
     const said = await tenants.do('request_release', { mailbox, messageId: id, reason: 'it has the invoice' });
     expect(said).toEqual({
       requested: true,
-      releaseUrl: `http://127.0.0.1:8080/o/${tenants.a.main.organizationId}/mailboxes/${mailbox}/withheld`,
+      releaseUrl: `http://127.0.0.1:8080/o/${tenants.a.main.organizationId}/mailboxes/${mailbox}/quarantine`,
     });
     expect((await items())[0]).toMatchObject({ id, state: 'requested', untrusted: { reason: 'it has the invoice' } });
     expect(await body(id)).toBeNull();
@@ -62,7 +62,7 @@ describe('a message that is withheld', () => {
     expect(await stateOf(id)).toBe('withheld');
   });
 
-  test('is never released by a token, whatever it may, and the release is no tool', async () => {
+  test('is never released by a token, and there is no tool for it', async () => {
     const id = await put(page('token'));
     expect(await tenants.try('release_message', { mailbox, messageId: id })).toMatchObject({
       refusal: { error: 'action_not_allowed', message: expect.stringContaining('people') },
@@ -71,7 +71,7 @@ describe('a message that is withheld', () => {
     expect(CATALOGUE.map(({ name }) => name)).not.toContain('release_message');
   });
 
-  test('may be one that was refused and is kept', async () => {
+  test('may be a rejected message stored for review', async () => {
     const id = await put('From: <x@y.example>\nSubject: refused\n\nclick this\n', {
       trust: { verdict: 'quarantined' },
     });
@@ -82,7 +82,7 @@ describe('a message that is withheld', () => {
     expect(await stateOf(id)).toBe('withheld');
   });
 
-  test('reaches no program by its files, nor by what an answer, a draft or a forward quotes of it', async () => {
+  test('is not disclosed by attachments, replies, drafts or forwards', async () => {
     const mixed = 'Content-Type: multipart/mixed; boundary=x\n\n--x\n\nthe secret word is swordfish';
     const file = '--x\nContent-Type: text/plain\nContent-Disposition: attachment; filename=a.txt\n\nswordfish\n--x--\n';
     const messageId = await put(
@@ -111,7 +111,7 @@ describe('a message that is withheld', () => {
     expect(JSON.stringify(await tenants.do('get_message', quoted))).toContain('swordfish');
   });
 
-  test('is one that is asked for, though nothing was found when it came', async () => {
+  test('can be requested, even if nothing was found on arrival', async () => {
     const id = await put(page('unnoticed'), { trust: {}, findings: [] });
     expect(await stateOf(id)).toBeUndefined();
     await tenants.do('request_release', { mailbox, messageId: id, reason: 'x' });
@@ -119,7 +119,7 @@ describe('a message that is withheld', () => {
   });
 });
 
-test('what is shown anyhow is not listed and cannot be asked for', async () => {
+test('a visible message is not listed and cannot be requested', async () => {
   const id = await put('From: <x@y.example>\nSubject: plain\n\nhello\n');
   expect(await stateOf(id)).toBeUndefined();
   expect(await tenants.try('request_release', { mailbox, messageId: id, reason: 'x' })).toMatchObject({
@@ -127,7 +127,7 @@ test('what is shown anyhow is not listed and cannot be asked for', async () => {
   });
 });
 
-test('who lists them has been shown what strangers wrote', async () => {
+test('listing them taints the agent', async () => {
   const { caller, main } = tenants.b;
   await put(page('subject'), { account: rowId('mailbox', main.mailboxId) ?? 0, trust: {} });
   const exposed = async (): Promise<unknown> =>
@@ -137,7 +137,7 @@ test('who lists them has been shown what strangers wrote', async () => {
   expect(await exposed()).toBe(true);
 });
 
-test('pages go through all of them, each once', async () => {
+test('pages cover all of them once', async () => {
   for (let i = 0; i < 5; i++) await put(page(`page ${i}`));
   const all = (await items()).map(({ id }) => id);
   const seen: string[] = [];
@@ -152,7 +152,7 @@ test('pages go through all of them, each once', async () => {
   expect(all.length).toBeGreaterThan(5);
 });
 
-test('only so many requests wait for a person', { timeout: 60_000 }, async () => {
+test('pending release requests are limited', { timeout: 60_000 }, async () => {
   const ids: string[] = [];
   for (let i = 0; i < 505; i++) ids.push(await put(page(`many ${i}`)));
   const asked = [];

@@ -1,15 +1,15 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { meet } from '../../../mail/store/budget.ts';
+import { recordCorrespondents } from '../../../mail/store/limit/budget.ts';
 import { command } from '../../../mail/store/engine/types.ts';
-import { DRAFT, SEEN } from '../../../mail/store/flags.ts';
-import { rowId } from '../../../src/ids.ts';
+import { DRAFT, SEEN } from '../../../mail/store/mailbox/flags.ts';
+import { rowId } from '../../../src/core/ids.ts';
 import { CATALOGUE } from '../../../src/operations/catalogue.ts';
-import type { Performed } from '../../../src/operations/perform.ts';
+import type { OperationOutcome } from '../../../src/operations/perform.ts';
 import { servicesDir } from '../../../src/services/env-file.ts';
 import { logFilePath } from '../../../src/services/log-file.ts';
-import { MOST_RESULT, sizeOf } from '../../../src/untrusted/room.ts';
+import { MAX_RESULT_CHARS, sizeOf } from '../../../src/untrusted/result-budget.ts';
 import {
   hidingLetter,
   hostileLetter,
@@ -31,7 +31,7 @@ interface Plant {
   email: number;
 }
 
-/** What other servers, programs and agents leave in the tables, as much of it as there may be. */
+/** Fills the tables with the maximum of data from other servers, programs and agents. */
 const plant = command('test-plant-hostile', async (tx, { tenant, account, listener, email }: Plant, { now }) => {
   // As what was delivered.
   const delivered = 'X-Trace: 1\r\n';
@@ -62,14 +62,14 @@ const plant = command('test-plant-hostile', async (tx, { tenant, account, listen
       now,
     );
     await tx.run(
-      `INSERT INTO suppression (tenant, key, reason, source, at, said, trace) VALUES (?, ?, 'hard_bounce', 'reply', ?, ?, 'hostile')`,
+      `INSERT INTO suppression (tenant, key, reason, source, at, reply_text, trace) VALUES (?, ?, 'hard_bounce', 'reply', ?, ?, 'hostile')`,
       tenant,
       longAddress(n),
       now,
       SAID,
     );
     await tx.run(
-      `INSERT INTO webhook_delivery (listener_id, notice_id, event, trace, at, url, outcome, request, response, duration_ms)
+      `INSERT INTO webhook_delivery (listener_id, event_id, event, trace, at, url, outcome, request, response, duration_ms)
        VALUES (?, ?, 'delivered', '', ?, ?, 'told', ?, ?, 1)`,
       listener,
       n,
@@ -111,7 +111,7 @@ const plant = command('test-plant-hostile', async (tx, { tenant, account, listen
   const why = many(10, (n) => ({ code: `rule_${n}`, text: SAID, recipients: many(50, longAddress) }));
   const read = many(200, (n) => ({ email: n + 1, author: longAddress(n), verdict: 'clear', authentic: true, at: now }));
   await tx.run(
-    `INSERT INTO agent_send (trace, tenant, account_id, reader, credential, outcome, reasons, exposure, weight, fresh, size, at)
+    `INSERT INTO agent_send (trace, tenant, account_id, reader, credential, outcome, reasons, untrusted_reads, weight, new_recipients, size, at)
      VALUES ('hostile', ?, ?, 'tok_9', 'tok_9', 'held', ?, ?, 1, 0, 1, ?)`,
     tenant,
     account,
@@ -119,7 +119,7 @@ const plant = command('test-plant-hostile', async (tx, { tenant, account, listen
     JSON.stringify(read),
     now,
   );
-  await meet(tx, account, many(60, longAddress), now);
+  await recordCorrespondents(tx, account, many(60, longAddress), now);
   return id;
 });
 
@@ -158,7 +158,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => tenants[Symbol.asyncDispose]());
 
-/** What each tool is asked for: as little as it takes, and as much as it gives. */
+/** Arguments of each tool: minimal, and for the largest result. */
 const ASKED: Readonly<Record<string, (() => object)[]>> = {
   list_messages: [() => ({ mailbox }), () => ({ mailbox, limit: 50 })],
   search_messages: [() => ({ mailbox, query: 'is:unread' }), () => ({ mailbox, query: 'is:unread', limit: 50 })],
@@ -213,25 +213,25 @@ const LISTS = /^(?:list_|search_)/;
 const USUAL = 22_000;
 const MAY_BE_EMPTY: ReadonlySet<string> = new Set(['alsoFound', 'blocklists']);
 
-test('every tool that shows what strangers wrote is asked', () => {
+test('every tool with untrusted text is covered', () => {
   const marked = CATALOGUE.filter(({ untrusted }) => untrusted === true).map(({ name }) => name);
   expect(marked.filter((name) => ASKED[name] === undefined)).toEqual([]);
 });
 
 /** Words are looked for once all mail is indexed. */
-async function indexed(name: string, args: object): Promise<Performed> {
+async function indexed(name: string, args: object): Promise<OperationOutcome> {
   const done = await tenants.try(name, args);
   if (done.kind === 'done' || done.refusal.error !== 'unavailable') return done;
   await setTimeout(200);
   return indexed(name, args);
 }
 
-describe('however much a stranger sends, an answer is no longer than the catalogue says', () => {
+describe('a result never exceeds the stated limit, whatever a sender sends', () => {
   test.each(Object.entries(ASKED))('%s', async (name, asked) => {
     for (const [i, args] of asked.entries()) {
       const done = await indexed(name, args());
       const result = done.kind === 'done' ? done.result : expect.fail(`${name}: ${JSON.stringify(done.refusal)}`);
-      expect(sizeOf(result), `${name} ${JSON.stringify(args())}`).toBeLessThanOrEqual(MOST_RESULT);
+      expect(sizeOf(result), `${name} ${JSON.stringify(args())}`).toBeLessThanOrEqual(MAX_RESULT_CHARS);
       if (LISTS.test(name) && i === 0) expect(sizeOf(result)).toBeLessThanOrEqual(USUAL);
       const empty = Object.entries(result).filter(([, value]) => Array.isArray(value) && value.length === 0);
       expect(
@@ -242,7 +242,7 @@ describe('however much a stranger sends, an answer is no longer than the catalog
   });
 });
 
-test('what maxChars asks for bounds an answer, and its pieces have all of a message', async () => {
+test('maxChars bounds a result, and its pieces cover the message', async () => {
   const { main } = tenants.a;
   const at = tenants.clock.now + 1e7;
   const account = rowId('mailbox', mailbox) ?? 0;
@@ -268,7 +268,7 @@ interface Read {
   nextOffset: number | null;
 }
 
-test('pages that end early leave nothing out', async () => {
+test('pages that end early skip nothing', async () => {
   const seen: string[] = [];
   for (let cursor: unknown; cursor !== null;) {
     const page = await tenants.do('list_messages', { mailbox, limit: 50, ...(cursor !== undefined && { cursor }) });
@@ -279,7 +279,7 @@ test('pages that end early leave nothing out', async () => {
   expect(seen.length).toBeGreaterThanOrEqual(97);
 });
 
-test('an ordinary message is shown as it is, and counts nothing', async () => {
+test('an ordinary message is shown whole, without omitted counts', async () => {
   const account = rowId('mailbox', mailbox) ?? 0;
   const at = tenants.clock.now + 2e7;
   const to = many(3, (n) => `${'a'.repeat(30)}.${n}@department.shop.example`);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deliveryTrace } from '../../../mail/delivery/deliver.ts';
 import { submit } from '../../../mail/delivery/submit.ts';
-import { DRAFT } from '../../../mail/store/flags.ts';
-import { rowId } from '../../../src/ids.ts';
+import { DRAFT } from '../../../mail/store/mailbox/flags.ts';
+import { rowId } from '../../../src/core/ids.ts';
 import { deliverMail } from '../../support/deliver-mail.ts';
 import { judgeMail, putMail } from '../../support/put-mail.ts';
-import { freely, outgoing } from '../../support/submission.ts';
+import { unlimitedSubmission, outgoing } from '../../support/submission.ts';
 import { type Tenant, type Tenants, twoTenants } from '../../support/tenants.ts';
 
 const STRANGER = 'stranger@remote.example';
@@ -44,16 +44,16 @@ async function sent({ main }: Pick<Tenant, 'main'>, from = main.address): Promis
   };
   const here = [{ account, to: me, trace: deliveryTrace(from, me) }];
   const mail = outgoing(letter(from), [], { trace: `sent-${(tenants.clock.now += 1000)}`, ...by, here });
-  expect(await tenants.world.store.write(submit, freely(mail))).toMatchObject({ kind: 'taken' });
+  expect(await tenants.world.store.write(submit, unlimitedSubmission(mail))).toMatchObject({ kind: 'taken' });
 }
 
-/** By MX, where nothing is judged. */
+/** Delivers by MX without filtering. */
 const unjudged = (from: string): Promise<void> => {
   tenants.clock.now += 1000;
   return deliverMail(tenants.world.store, { account, to: me, trust: null }, letter(from));
 };
 
-/** What is said of the newest message, or of this one, at every place where it is read. */
+/** Reads the source facts of a message (default: the newest) from every tool. */
 async function said(id?: string): Promise<unknown> {
   const { messages } = (await tenants.do('list_messages', { mailbox, limit: 1 })) as { messages: [{ id: string }] };
   const messageId = id ?? messages[0].id;
@@ -76,14 +76,14 @@ test('a draft, and a copy of what was sent, are own', async () => {
   expect(await said(await append(me.replace('@', '+shop@'), { folder: 'Sent' }))).toEqual(['out', 'own']);
 });
 
-test('so is what was sent as an alias', async () => {
+test('mail sent as an alias is own', async () => {
   const { alias } = (await tenants.do('create_alias', { mailboxIds: [mailbox], domain: tenants.a.main.domain })) as {
     alias: { address: string };
   };
   expect(await said(await append(alias.address, { folder: 'Sent' }))).toEqual(['out', 'own']);
 });
 
-test('what the mailbox sent to itself is own, and what a colleague sent too, but came in', async () => {
+test('mail to oneself is own, and a colleague’s too, but inbound', async () => {
   await sent(tenants.a);
   expect(await said()).toEqual(['out', 'own']);
   await sent({ main: tenants.a.side });
@@ -95,19 +95,19 @@ test('a mailbox of another organization on this box is not', async () => {
   expect(await said()).toEqual(['in', 'none']);
 });
 
-test('old mail that a mail program puts there is not, be it of a stranger or in the name of a colleague', async () => {
+test('imported mail is not own, whether of a stranger or in a colleague’s name', async () => {
   for (const from of [STRANGER, tenants.a.side.address, tenants.b.main.address])
     expect(await said(await append(from))).toEqual(['in', 'none']);
 });
 
-test('mail from outside that nobody judged is not, whoever it says that it is from', async () => {
+test('unfiltered mail from outside is not own, whatever its From', async () => {
   for (const from of [STRANGER, me]) {
     await unjudged(from);
     expect(await said()).toEqual(['in', 'none']);
   }
 });
 
-test('what comes by DMARC is told of what was judged', async () => {
+test('filtered mail has its DMARC result', async () => {
   const id = await append(me, { trust: { auth: { spf: 'fail', dkim: 'none', dmarc: 'fail' } } });
   const { message } = await tenants.do('get_message', { mailbox, messageId: id });
   expect(message).toMatchObject({ direction: 'in', body: { source: { auth: 'fail' } } });

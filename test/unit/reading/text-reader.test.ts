@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { quiet } from '../../../mail/log.ts';
-import { TextReader, type TextReaderOptions } from '../../../src/reading/apart/text-reader.ts';
-import { Refused } from '../../../src/operations/refusal.ts';
+import { TextReader, type TextReaderOptions } from '../../../src/reading/worker/text-reader.ts';
+import { RefusedError } from '../../../src/core/refusal.ts';
 import { encodedHtml } from '../../support/encoded.ts';
 
 let reader: TextReader;
@@ -21,8 +21,8 @@ const open = (options: Partial<TextReaderOptions> = {}): TextReader => (reader =
 const opening = (html: string): Promise<string | undefined> => reader.read('opening', encodedHtml(html));
 const long = (html: string): string => html + '<!-- -->'.repeat(5_000);
 
-describe('a reader of texts', () => {
-  test('reads the same in its thread as at once', async () => {
+describe('the text reader', () => {
+  test('reads the same in the worker as inline', async () => {
     open();
     const html = '<p style="display:none">hidden</p><p>seen <a href="https://a.example">x</a></p>';
     expect(await opening(html)).toBe('seen x [link a.example]');
@@ -33,7 +33,7 @@ describe('a reader of texts', () => {
     expect(await reader.read('texts', { ...job, html: [encodedHtml(long(html))] })).toEqual(read);
   });
 
-  test('reads short ones at once, until they take too much of the time of others', async () => {
+  test('reads short texts inline within the CPU budget', async () => {
     open({ thread: threadThat(`parentPort.postMessage({ value: 'apart' })`) });
     const all = (html: string): Promise<(string | undefined)[]> =>
       Promise.all(Array.from({ length: 40 }, () => opening(html)));
@@ -45,7 +45,7 @@ describe('a reader of texts', () => {
     await expect.poll(() => opening('<p>seen')).toBe('seen');
   });
 
-  test('gives up what does not end, says so, and goes on with the next', async () => {
+  test('gives up on an endless text, logs it, and continues with the next', async () => {
     open({
       longestMs: 1_000,
       thread: threadThat(`if (text.includes('loop')) for (;;); parentPort.postMessage({ value: 'read' })`),
@@ -55,7 +55,7 @@ describe('a reader of texts', () => {
     expect(said).toEqual([expect.stringContaining('it took too long')]);
   });
 
-  test('gives up what takes all memory, and what throws', async () => {
+  test('gives up on a text that exhausts memory or throws', async () => {
     open({
       thread: threadThat(
         `const all = []; if (text.includes('much')) for (;;) all.push(new Array(1e6).fill(text)); parentPort.postMessage({ failed: 'thrown' })`,
@@ -66,13 +66,13 @@ describe('a reader of texts', () => {
     expect(said).toEqual([expect.stringContaining('memory'), expect.stringContaining('thrown')]);
   });
 
-  test('refuses when too many wait, and answers those who wait when it is closed', async () => {
+  test('refuses over the queue limit, and settles waiting calls on close', async () => {
     open({ thread: threadThat('') });
     const large = 'a'.repeat(20 * 1024 * 1024);
     const waiting = Array.from({ length: 3 }, () => opening(large));
-    await expect(opening(large)).rejects.toThrow(Refused);
+    await expect(opening(large)).rejects.toThrow(RefusedError);
     await reader[Symbol.asyncDispose]();
     expect(await Promise.all(waiting)).toEqual([undefined, undefined, undefined]);
-    await expect(opening(large)).rejects.toThrow(Refused);
+    await expect(opening(large)).rejects.toThrow(RefusedError);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { LoginOutcome } from '../../../mail/login/types.ts';
-import { fakeReceiver, type FakeReceiver } from '../../support/fake-intake.ts';
+import { fakeReceiver, type FakeReceiver } from '../../support/fake-receiver-backend.ts';
 import { Wire } from '../../support/wire.ts';
 
 let door: FakeReceiver;
@@ -78,7 +78,7 @@ describe('outcomes', () => {
   test.each<[LoginOutcome, string]>([
     [{ kind: 'wrong' }, '535 5.7.8 Wrong user name or password'],
     [{ kind: 'throttled', retryAfter: 60 }, '454 4.7.0 Too many failed logins, try again in 60 s'],
-    [{ kind: 'busy' }, '454 4.7.0 Too many logins at once, try again'],
+    [{ kind: 'busy' }, '454 4.7.0 Too many logins at once, try again later'],
     [{ kind: 'malformed', why: 'no' }, '501 5.5.2 no'],
   ])('%j', async (outcome, said) => {
     door.logins.next = outcome;
@@ -101,32 +101,32 @@ describe('a revoked login', () => {
     for (const end of new Set(door.logins.revocations)) end();
   };
 
-  test('ends an idle session and a message that is still coming in', async () => {
+  test('ends an idle session and a message in transfer', async () => {
     for (const inData of [false, true]) {
       using wire = await greeted();
       await wire.command(`AUTH PLAIN ${right}`);
       await wire.command('MAIL FROM:<me@box.test>');
       await wire.command('RCPT TO:<x@elsewhere.example>');
       if (inData) await wire.command('DATA');
-      const before = door.intake.taken.length;
+      const before = door.backend.taken.length;
       revoke();
       wire.send('x\r\n.\r\n');
       expect(await wire.all()).toBe('421 4.7.0 This login has been revoked or has expired\r\n');
-      expect(door.intake.taken).toHaveLength(before);
+      expect(door.backend.taken).toHaveLength(before);
       expect(door.logins.revocations.size).toBe(0);
     }
   });
 
-  test('lets a message that is being committed have its answer', async () => {
+  test('lets a message being committed get its reply', async () => {
     let release = () => {};
-    door.intake.hold = new Promise((resolve) => (release = resolve));
+    door.backend.hold = new Promise((resolve) => (release = resolve));
     using wire = await greeted();
     await wire.command(`AUTH PLAIN ${right}`);
     await wire.command('MAIL FROM:<me@box.test>');
     await wire.command('RCPT TO:<x@elsewhere.example>');
     await wire.command('DATA');
     wire.send('x\r\n.\r\n');
-    while (door.intake.finishing === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (door.backend.finishing === 0) await new Promise((resolve) => setImmediate(resolve));
     revoke();
     release();
     expect(await wire.all()).toMatch(/^250 .*\r\n421 4\.7\.0 .*\r\n$/);

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Meter } from '../../../mail/log.ts';
 import { metrics } from '../../../mail/receiver/metrics.ts';
 import type { ReceiverOptions } from '../../../mail/receiver/options.ts';
-import { fakeReceiver, type FakeReceiver } from '../../support/fake-intake.ts';
+import { fakeReceiver, type FakeReceiver } from '../../support/fake-receiver-backend.ts';
 import { testGuard } from '../../support/guard.ts';
 import { Wire } from '../../support/wire.ts';
 
@@ -37,8 +37,8 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe('connections', () => {
-  test('over the limit of one address: 421, and who is inside stays', async () => {
-    await open({ guard: testGuard({ each: 2 }) });
+  test('over the limit of one address: 421, and open sessions stay', async () => {
+    await open({ guard: testGuard({ perNetwork: 2 }) });
     using first = await greeted();
     using _second = await greeted();
     using third = await Wire.open(door.ports.mx);
@@ -48,6 +48,25 @@ describe('connections', () => {
     expect(await first.command('NOOP')).toMatch(/^250 /);
     first[Symbol.dispose]();
     await until(() => door.receiver.sessions === 2);
+    using again = await Wire.open(door.ports.mx);
+    expect(await again.reply()).toMatch(/^220 /);
+  });
+
+  test('those who are logged in do not count by address', async () => {
+    await open({ guard: testGuard({ perNetwork: 2 }) });
+    const login = `AUTH PLAIN ${Buffer.from('\0me@box.test\0secret').toString('base64')}`;
+    using wires = new DisposableStack();
+    for (let n = 0; n < 6; n += 1) {
+      const wire = wires.use(await Wire.open(door.ports.submissions, { tls: true }));
+      expect(await wire.reply()).toMatch(/^220 /);
+      await wire.command('EHLO client.example');
+      expect(await wire.command(login)).toMatch(/^235 /);
+    }
+    for (let n = 0; n < 2; n += 1) expect(await wires.use(await Wire.open(door.ports.mx)).reply()).toMatch(/^220 /);
+    using third = await Wire.open(door.ports.mx);
+    expect(await third.all()).toBe('421 4.7.0 Too many connections, try again later\r\n');
+    wires.dispose();
+    await until(() => door.receiver.sessions === 0);
     using again = await Wire.open(door.ports.mx);
     expect(await again.reply()).toMatch(/^220 /);
   });
@@ -62,15 +81,15 @@ describe('connections', () => {
     for (const wire of [a, b, c]) expect(await wire.reply()).toMatch(/^220 /);
   });
 
-  test('exempt peers are not counted against it', async () => {
+  test('exempt peers do not count', async () => {
     await open({
-      guard: testGuard({ total: total(3), each: 1 }, { free: () => true }),
+      guard: testGuard({ total: total(3), perNetwork: 1 }, { isExempt: () => true }),
       exempt: (ip) => ip === '127.0.0.1',
     });
     for (let i = 0; i < 5; i += 1) expect(await (await Wire.open(door.ports.mx)).reply()).toMatch(/^220 /);
   });
 
-  test('who talks before the banner is refused', async () => {
+  test('a client that talks before the banner is rejected', async () => {
     await open({ limits: { bannerDelayMs: 100_000 } });
     using wire = await Wire.open(door.ports.mx);
     wire.send('EHLO client.example\r\nMAIL FROM:<a@remote.example>\r\n');
@@ -79,7 +98,7 @@ describe('connections', () => {
 });
 
 describe('time', () => {
-  test('a command may take five minutes, however its octets drip', async () => {
+  test('a command may take five minutes, even octet by octet', async () => {
     await open();
     using wire = await greeted();
     for (let minute = 0; minute < 4; minute += 1) {
@@ -87,7 +106,7 @@ describe('time', () => {
       door.pass(60_000);
     }
     door.pass(61_000);
-    expect(await wire.all()).toBe('421 4.4.2 Too slow, closing\r\n');
+    expect(await wire.all()).toBe('421 4.4.2 Timeout, closing\r\n');
   });
 
   test('and ten seconds when most connections are taken', async () => {
@@ -110,16 +129,16 @@ describe('time', () => {
     expect(await wire.all()).toBe('');
   });
 
-  test('a message has to come with 500 octets a second', async () => {
+  test('a message must arrive with 500 octets a second', async () => {
     await open();
     using wire = await ready();
     const part = `${'x'.repeat(998)}\r\n`.repeat(50);
     wire.send(part);
-    await until(() => door.intake.written >= 50_000);
+    await until(() => door.backend.written >= 50_000);
     door.pass(299_000);
     // 50,000 octets buy another 100 seconds.
     wire.send(part);
-    await until(() => door.intake.written >= 100_000);
+    await until(() => door.backend.written >= 100_000);
     door.pass(99_000);
     wire.send('end\r\n.\r\n');
     expect(await wire.reply()).toMatch(/^250 /);
@@ -127,19 +146,19 @@ describe('time', () => {
     slow.send('x');
     door.pass(301_000);
     expect(await slow.all()).toMatch(/^421 4\.4\.2 /);
-    expect(door.intake.aborted).toBe(1);
+    expect(door.backend.aborted).toBe(1);
   });
 
-  test('who has sent much and falls silent is waited for no longer than others', async () => {
+  test('a silent client after much data has the same timeout', async () => {
     await open();
     using wire = await ready();
     wire.send(`${'x'.repeat(998)}\r\n`.repeat(900));
-    await until(() => door.intake.written >= 900_000);
+    await until(() => door.backend.written >= 900_000);
     door.pass(301_000);
     expect(await wire.all()).toMatch(/^421 4\.4\.2 /);
   });
 
-  test('chunks of three octets buy no more time than a message of as many', async () => {
+  test('tiny BDAT chunks do not extend the timeout', async () => {
     await open();
     using wire = await ready('');
     for (let chunk = 0; chunk < 3; chunk += 1) {
@@ -167,19 +186,19 @@ describe('time', () => {
     expect(await exempt.command('NOOP')).toMatch(/^250 /);
   });
 
-  test('waiting for our own store is nobody else’s fault', async () => {
+  test('waiting for our own store does not count against the client', async () => {
     await open();
     using wire = await ready();
     let release = () => {};
-    door.intake.hold = new Promise((resolve) => (release = resolve));
+    door.backend.hold = new Promise((resolve) => (release = resolve));
     wire.send('x\r\n.\r\n');
-    await until(() => door.intake.finishing === 1);
+    await until(() => door.backend.finishing === 1);
     door.pass(3_600_000);
     release();
     expect(await wire.reply()).toMatch(/^250 /);
   });
 
-  test('who does not read is dropped, and holds little of our memory', async () => {
+  test('a client that does not read is disconnected and uses little memory', async () => {
     await open({ exempt: () => true });
     using wire = await greeted();
     wire.deaf();
@@ -193,7 +212,7 @@ describe('time', () => {
 });
 
 describe('size', () => {
-  test('an announced size that is too big is refused at MAIL, a lie about it at the end', async () => {
+  test('an oversized SIZE is rejected at MAIL, a false one at the end', async () => {
     await open();
     using wire = await greeted();
     expect(await wire.command('MAIL FROM:<> SIZE=1000001')).toMatch(/^552 5\.3\.4 /);
@@ -208,19 +227,19 @@ describe('size', () => {
     wire.send('.\r\n');
     expect(await wire.reply()).toBe('552 5.3.4 The message is larger than 1000000 octets');
     expect(process.memoryUsage().rss - before).toBeLessThan(64e6);
-    expect([door.intake.taken.length, door.intake.aborted]).toEqual([0, 1]);
+    expect([door.backend.taken.length, door.backend.aborted]).toEqual([0, 1]);
     expect(await wire.command('NOOP')).toMatch(/^250 /);
   });
 
-  test('a message that comes an octet at a time costs no buffer for each', async () => {
+  test('a message sent octet by octet does not cost a buffer each', async () => {
     await open();
     using wire = await ready();
     const text = 'one octet after the other\r\n'.repeat(200);
     await wire.sendInPieces([...Buffer.from(text)].map((octet) => Buffer.from([octet])));
     wire.send('.\r\n');
     expect(await wire.reply()).toMatch(/^250 /);
-    expect(door.intake.taken[0]?.octets.toString()).toBe(text);
-    expect(door.intake.writes).toBeLessThan(5);
+    expect(door.backend.taken[0]?.octets.toString()).toBe(text);
+    expect(door.backend.writes).toBeLessThan(5);
   });
 
   test('an octet under and over the limit', async () => {
@@ -235,7 +254,7 @@ describe('size', () => {
       await wire.command('DATA');
       expect((await wire.command(`${'x'.repeat(octets - 2)}\r\n.`)).slice(0, 3)).toBe(code);
     }
-    expect(door.intake.taken.map((message) => message.octets.length)).toEqual([100]);
+    expect(door.backend.taken.map((message) => message.octets.length)).toEqual([100]);
   });
 
   test('chunks count together', async () => {
@@ -244,14 +263,14 @@ describe('size', () => {
     expect(await wire.command(`BDAT 60\r\n${'x'.repeat(58)}`)).toMatch(/^250 /);
     expect(await wire.command(`BDAT 60\r\n${'x'.repeat(58)}`)).toMatch(/^552 5\.3\.4 /);
     expect(await wire.command('BDAT 2 LAST\r\n')).toMatch(/^503 /);
-    expect([door.intake.taken.length, door.intake.aborted]).toEqual([0, 1]);
+    expect([door.backend.taken.length, door.backend.aborted]).toEqual([0, 1]);
   });
 
-  test('who never ends a message that is refused already is dropped', async () => {
+  test('a client that continues a rejected message without end is disconnected', async () => {
     await open({ maxMessageBytes: 1000 });
     using wire = await ready();
     wire.send(`${'x'.repeat(98)}\r\n`.repeat(200));
-    await until(() => door.intake.aborted === 1);
+    await until(() => door.backend.aborted === 1);
     for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     door.pass(1);
     expect(await wire.all()).toMatch(/^421 /);
@@ -265,7 +284,7 @@ describe('size', () => {
     expect(await wire.command('RCPT TO:<me@box.test>')).toMatch(/^452 4\.5\.3 /);
     await wire.command('DATA');
     expect(await wire.command('x\r\n.')).toMatch(/^250 /);
-    expect(door.intake.taken[0]?.envelope.recipients).toHaveLength(100);
+    expect(door.backend.taken[0]?.envelope.recipients).toHaveLength(100);
   });
 
   test('lines: 2,048 octets, AUTH 12,288, 64 KiB without an end', async () => {
@@ -286,26 +305,26 @@ describe('size', () => {
 describe('refusals of the store', () => {
   const full = { kind: 'refused', code: 452, enhanced: '4.3.1', text: 'No room now' } as const;
 
-  test('a full disk is told at MAIL and at DATA', async () => {
+  test('a full disk is reported at MAIL and at DATA', async () => {
     await open();
     using wire = await ready('');
-    door.intake.refusal = full;
+    door.backend.refusal = full;
     expect(await wire.command('DATA')).toBe('452 4.3.1 No room now');
     expect(await wire.command('BDAT 3 LAST\r\nx')).toBe('452 4.3.1 No room now');
     await wire.command('RSET');
     expect(await wire.command('MAIL FROM:<>')).toBe('452 4.3.1 No room now');
-    door.intake.refusal = undefined;
+    door.backend.refusal = undefined;
     expect(await wire.command('MAIL FROM:<>')).toMatch(/^250 /);
-    expect(door.intake.opened).toBe(0);
+    expect(door.backend.opened).toBe(0);
   });
 
-  test('a verdict on the message is its answer; a failure is "later"', async () => {
+  test('a verdict determines the reply; a failure defers', async () => {
     await open();
     using wire = await ready();
-    door.intake.verdict = { kind: 'refused', code: 554, enhanced: '5.6.0', text: 'Not this' };
+    door.backend.verdict = { kind: 'refused', code: 554, enhanced: '5.6.0', text: 'Not this' };
     expect(await wire.command('x\r\n.')).toBe('554 5.6.0 Not this');
-    door.intake.verdict = undefined;
-    door.intake.failure = new Error('fsync');
+    door.backend.verdict = undefined;
+    door.backend.failure = new Error('fsync');
     await wire.command('MAIL FROM:<>');
     await wire.command('RCPT TO:<me@box.test>');
     await wire.command('DATA');
@@ -315,7 +334,7 @@ describe('refusals of the store', () => {
 });
 
 describe('going down', () => {
-  test('idle sessions get 421, a message under way gets its answer, nobody new gets in', async () => {
+  test('idle sessions get 421, a message in progress gets its reply, new connections are refused', async () => {
     await open();
     using idle = await greeted();
     using half = await ready('');
@@ -323,7 +342,8 @@ describe('going down', () => {
     using chunks = await ready('');
     await chunks.command('BDAT 3\r\nx');
     const closed = door.receiver.close();
-    for (const wire of [idle, half]) expect(await wire.all()).toBe('421 4.3.2 Going down, try again later\r\n');
+    for (const wire of [idle, half])
+      expect(await wire.all()).toBe('421 4.3.2 Server is shutting down, try again later\r\n');
     await expect(Wire.open(door.ports.mx)).rejects.toThrow(/ECONNREFUSED/);
     busy.send('x\r\n.\r\nMAIL FROM:<>\r\n');
     expect(await busy.all()).toMatch(/^250 .*\r\n421 4\.3\.2 .*\r\n$/);
@@ -331,20 +351,20 @@ describe('going down', () => {
     expect(await chunks.all()).toMatch(/^250 .*\r\n421 4\.3\.2 .*\r\n$/);
     for (const wire of [idle, half, busy, chunks]) wire[Symbol.dispose]();
     await closed;
-    expect(door.intake.taken).toHaveLength(2);
+    expect(door.backend.taken).toHaveLength(2);
   });
 
-  test('and is over when the time is up', async () => {
+  test('ends after the grace period', async () => {
     await open({ limits: { closeMs: 20 } });
     using busy = await ready();
     await door.receiver.close();
     expect(await busy.all()).toBe('');
     expect(door.receiver.sessions).toBe(0);
-    expect(door.intake.aborted).toBe(1);
+    expect(door.backend.aborted).toBe(1);
   });
 });
 
-describe('what came of a message that is given up counts against the pace of its network', () => {
+describe('octets of an aborted message count against the rate of its network', () => {
   test.each([
     ['RSET between its chunks', async (wire: Wire) => void (await wire.command('RSET'))],
     ['EHLO between its chunks', async (wire: Wire) => void (await wire.command('EHLO again.example'))],
@@ -355,9 +375,9 @@ describe('what came of a message that is given up counts against the pace of its
     await open({ guard });
     using wire = await ready('');
     expect(await wire.command(`BDAT 1000\r\n${'x'.repeat(998)}`)).toMatch(/^250 /);
-    expect(guard.pause('127.0.0.1')).toBe(0);
+    expect(guard.retryAfter('127.0.0.1')).toBe(0);
     await giveUp(wire);
-    await until(() => guard.pause('127.0.0.1') > 0);
+    await until(() => guard.retryAfter('127.0.0.1') > 0);
     using again = await greeted();
     expect(await again.command('MAIL FROM:<a@remote.example>')).toMatch(/^451 4\.7\.0 Too much mail/);
   });
@@ -365,7 +385,7 @@ describe('what came of a message that is given up counts against the pace of its
   test('in the middle of DATA, and as one message', async () => {
     const arrived: [number, boolean][] = [];
     const guard = testGuard();
-    guard.arrived = (_ip, octets, taken) => void arrived.push([octets, taken]);
+    guard.countMessage = (_ip, octets, taken) => void arrived.push([octets, taken]);
     await open({ guard });
     const wire = await ready();
     wire.send(`${'x'.repeat(500)}\r\n`);
@@ -386,15 +406,15 @@ describe('what came of a message that is given up counts against the pace of its
     const silent = await ready();
     silent[Symbol.dispose]();
     await until(() => door.receiver.sessions === 1);
-    expect(guard.pause('127.0.0.1')).toBe(0);
+    expect(guard.retryAfter('127.0.0.1')).toBe(0);
   });
 });
 
-test('every count is in the list of metrics', async () => {
+test('every counter is in the list of metrics', async () => {
   const names = new Set<string>();
   const note = (name: string) => void names.add(name);
   const meter: Meter = { count: note, gauge: note, observe: note };
-  await open({ meter, guard: testGuard({ each: 1 }) });
+  await open({ meter, guard: testGuard({ perNetwork: 1 }) });
   using wire = await ready();
   using _refused = await Wire.open(door.ports.mx);
   expect(await wire.command('x\r\n.')).toMatch(/^250 /);
@@ -405,5 +425,5 @@ test('every count is in the list of metrics', async () => {
   await wire.command('EHLO client.example');
   door.pass(301_000);
   expect([...names].filter((name) => !(name in metrics))).toEqual([]);
-  expect(names.size).toBe(Object.keys(metrics).length - 1); // no login on this door
+  expect(names.size).toBe(Object.keys(metrics).length - 1); // no login on this listener
 });

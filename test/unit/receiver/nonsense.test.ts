@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { quiet, type Log } from '../../../mail/log.ts';
-import { fakeReceiver, type FakeReceiver } from '../../support/fake-intake.ts';
+import { fakeReceiver, type FakeReceiver } from '../../support/fake-receiver-backend.ts';
 import { Wire } from '../../support/wire.ts';
 
 const WORDS = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isLoopback, networkOf } from '../../../mail/guard/network.ts';
 import { commands } from '../../../mail/receiver/commands/index.ts';
-import { isOverdue, type Waiting } from '../../../mail/receiver/deadline.ts';
+import { isOverdue, type PendingEvent } from '../../../mail/receiver/deadline.ts';
 import { defaultLimits } from '../../../mail/receiver/options.ts';
 import { receivedField, type Hop } from '../../../mail/receiver/received.ts';
 import { traceId } from '../../../mail/receiver/trace-id.ts';
@@ -44,7 +44,7 @@ describe('Received', () => {
   });
 });
 
-describe('who is counted with whom', () => {
+describe('grouping of client addresses', () => {
   test.each([
     ['192.0.2.1', '192.0.2.1', true],
     ['192.0.2.1', '192.0.2.2', false],
@@ -63,9 +63,9 @@ describe('who is counted with whom', () => {
   ])('%s is loopback: %s', (ip, loopback) => expect(isLoopback(ip)).toBe(loopback));
 });
 
-describe('who is waited for too long', () => {
+describe('session timeouts', () => {
   const command = { for: 'command', since: 0, connected: 0, trusted: false } as const;
-  test.each<[Waiting, number, boolean, boolean]>([
+  test.each<[PendingEvent, number, boolean, boolean]>([
     [command, 300_000, false, false],
     [command, 300_001, false, true],
     [command, 10_001, true, true],
@@ -90,7 +90,7 @@ test('ids are twenty letters and digits, and never twice', () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('each command is known by its own name', () => {
+test('each command is registered under its own name', () => {
   expect([...commands.keys()].sort().join(' ')).toBe(
     'AUTH BDAT DATA EHLO EXPN HELO HELP MAIL NOOP QUIT RCPT RSET STARTTLS VRFY',
   );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formatAddress } from '../../../mail/message/address.ts';
-import { fakeReceiver, type FakeReceiver } from '../../support/fake-intake.ts';
+import { fakeReceiver, type FakeReceiver } from '../../support/fake-receiver-backend.ts';
 import { relayRecipients, relaySenders } from '../../support/relay-forms.ts';
 import { Wire } from '../../support/wire.ts';
 
@@ -27,7 +27,7 @@ async function session(before: Before, sender: string): Promise<Wire> {
 }
 
 for (const before of ['plain', 'tls', 'failed login'] as const) {
-  test.each(relaySenders)(`${before}, from %s: no recipient elsewhere is taken`, async (sender) => {
+  test.each(relaySenders)(`${before}, from %s: no remote recipient is accepted`, async (sender) => {
     for (const utf8 of ['', ' SMTPUTF8']) {
       for (const recipient of relayRecipients) {
         using wire = await session(before, sender + utf8);
@@ -38,7 +38,7 @@ for (const before of ['plain', 'tls', 'failed login'] as const) {
   });
 }
 
-test('a line end in a recipient is two commands, and the first is refused', async () => {
+test('a line end in a recipient makes two commands, and the first is rejected', async () => {
   using wire = await session('plain', '<>');
   wire.send('RCPT TO:<victim@ext.example\r\nRCPT TO:<me@box.test>\r\nRCPT TO:<you@box.test>\r\n');
   expect([await wire.reply(), await wire.reply(), await wire.reply()].map((reply) => reply.slice(0, 3))).toEqual([
@@ -48,13 +48,13 @@ test('a line end in a recipient is two commands, and the first is refused', asyn
   ]);
 });
 
-test('the address that was decided on is the one that is stored', async () => {
+test('the checked address is the stored one', async () => {
   using wire = await session('plain', '<>');
   await wire.command('RCPT TO:<"me"@BOX.test>');
   await wire.command('RCPT TO:<Postmaster>');
   await wire.command('DATA');
   await wire.command('Subject: x\r\n.');
-  const { envelope } = door.intake.taken.at(-1)!;
+  const { envelope } = door.backend.taken.at(-1)!;
   expect(envelope.recipients.map(({ address }) => formatAddress(address))).toEqual([
     'me@box.test',
     'postmaster@mx.box.test',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dataEnds } from '../../support/data-ends.ts';
-import { fakeReceiver, type FakeReceiver } from '../../support/fake-intake.ts';
+import { fakeReceiver, type FakeReceiver } from '../../support/fake-receiver-backend.ts';
 import { Wire } from '../../support/wire.ts';
 
 const SECOND = 'MAIL FROM:<second@remote.example>\r\nRCPT TO:<you@box.test>\r\nDATA\r\nSubject: second\r\n';
@@ -37,10 +37,10 @@ async function begin({ name, sender }: (typeof doors)[number]): Promise<Wire> {
 
 async function smuggle(at: (typeof doors)[number], pieces: readonly Buffer[]): Promise<string[]> {
   using wire = await begin(at);
-  door.intake.taken.length = 0;
+  door.backend.taken.length = 0;
   await wire.sendInPieces(pieces);
   await wire.all();
-  return door.intake.taken.map(({ envelope, octets }) => `${envelope.recipients.length}:${octets.toString('latin1')}`);
+  return door.backend.taken.map(({ envelope, octets }) => `${envelope.recipients.length}:${octets.toString('latin1')}`);
 }
 
 for (const at of doors) {
@@ -55,7 +55,7 @@ for (const at of doors) {
     for (const pieces of [[body], bytes, [body.subarray(0, half), body.subarray(half)]]) {
       const taken = await smuggle(at, pieces);
       expect(taken.length).toBeLessThanOrEqual(1);
-      // What is taken is one message with all of it as text, the second one included.
+      // The accepted message contains everything as text, including the second one.
       for (const message of taken) expect(message).toContain('Subject: second');
     }
   });

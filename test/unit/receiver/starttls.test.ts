@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { fakeReceiver, type FakeReceiver } from '../../support/fake-intake.ts';
+import { fakeReceiver, type FakeReceiver } from '../../support/fake-receiver-backend.ts';
 import { Wire } from '../../support/wire.ts';
 
 let door: FakeReceiver;
@@ -30,7 +30,7 @@ for (const name of ['mx', 'submission'] as const) {
       await wire.reply();
       await wire.command('EHLO client.example');
       wire.send(`STARTTLS\r\n${text}`);
-      expect(await wire.all()).toBe('554 5.5.1 Wait for the answer to STARTTLS\r\n');
+      expect(await wire.all()).toBe('554 5.5.1 Wait for the response to STARTTLS\r\n');
     },
   );
 
@@ -43,7 +43,7 @@ for (const name of ['mx', 'submission'] as const) {
     expect(await wire.command('NOOP')).toMatch(/^250 /);
   });
 
-  test(`${name}: plaintext sent after the answer is no handshake`, async () => {
+  test(`${name}: plaintext after the reply is no handshake`, async () => {
     using wire = await Wire.open(door.ports[name]);
     await wire.reply();
     await wire.command('STARTTLS');
@@ -52,7 +52,7 @@ for (const name of ['mx', 'submission'] as const) {
   });
 }
 
-test('the state of the plain session is gone, and its message with it', async () => {
+test('STARTTLS resets the session and its message', async () => {
   using wire = await Wire.open(door.ports.mx);
   await wire.reply();
   await wire.command('EHLO client.example');
@@ -60,9 +60,9 @@ test('the state of the plain session is gone, and its message with it', async ()
   await wire.command('RCPT TO:<me@box.test>');
   await wire.command('STARTTLS');
   await wire.encrypt();
-  expect(await wire.command('DATA')).toBe('503 5.5.1 Say EHLO first');
+  expect(await wire.command('DATA')).toBe('503 5.5.1 Send EHLO first');
   expect(await wire.command('EHLO client.example')).not.toContain('STARTTLS');
-  expect(await wire.command('DATA')).toBe('503 5.5.1 Say MAIL first');
+  expect(await wire.command('DATA')).toBe('503 5.5.1 Send MAIL first');
 });
 
 test('a message over TLS says so in Received', async () => {
@@ -75,7 +75,7 @@ test('a message over TLS says so in Received', async () => {
   await wire.command('RCPT TO:<me@box.test>');
   await wire.command('DATA');
   expect(await wire.command('x\r\n.')).toMatch(/^250/);
-  const { envelope } = door.intake.taken.at(-1)!;
+  const { envelope } = door.backend.taken.at(-1)!;
   expect(envelope.received).toContain('with ESMTPS id ');
   expect(envelope.peer).toMatchObject({ ip: '127.0.0.1', tls: true, helo: 'client.example' });
 });

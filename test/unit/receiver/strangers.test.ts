@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { formatAddress } from '../../../mail/message/address.ts';
 import { firstContactDelay } from '../../../mail/policy/first-contact.ts';
-import { SlowAnswers } from '../../../mail/receiver/slow-answers.ts';
-import { fakeReceiver } from '../../support/fake-intake.ts';
+import { Tarpit } from '../../../mail/receiver/tarpit.ts';
+import { fakeReceiver } from '../../support/fake-receiver-backend.ts';
 import { Wire } from '../../support/wire.ts';
 
 test.each([
@@ -12,31 +12,31 @@ test.each([
   [{ known: false, vouched: true, score: 4 }, 5000],
 ])('for %j an answer is held back %i ms', (arriving, ms) => expect(firstContactDelay(arriving)).toBe(ms));
 
-test('so many wait at once, nobody beyond, and none when the process ends', async () => {
-  const slow = new SlowAnswers(2);
+test('delays are limited in number, and end with the process', async () => {
+  const slow = new Tarpit(2);
   const long = [slow.hold(3_600_000), slow.hold(3_600_000)];
   await slow.hold(3_600_000);
   expect(slow.held).toBe(2);
-  slow.end();
+  slow.close();
   await Promise.all(long);
   expect(slow.held).toBe(0);
   await slow.hold(3_600_000);
 });
 
-test('what is over makes room', async () => {
-  const slow = new SlowAnswers(1);
+test('finished delays free their slots', async () => {
+  const slow = new Tarpit(1);
   await slow.hold(1);
   const second = slow.hold(3_600_000);
   expect(slow.held).toBe(1);
-  slow.end();
+  slow.close();
   await second;
 });
 
-describe('who is told to come again', () => {
+describe('greylisting', () => {
   async function said(exempt: boolean, recipient = '<me@box.test>'): Promise<{ said: string; asked: string[] }> {
     await using door = await fakeReceiver({ exempt: () => exempt, local: false });
     const asked: string[] = [];
-    door.intake.postpone = ({ ip, sender, to }) => {
+    door.backend.greylist = ({ ip, sender, to }) => {
       asked.push(`${ip} ${sender === undefined ? '' : formatAddress(sender)} ${formatAddress(to)}`);
       return Promise.resolve({ kind: 'refused', code: 451, enhanced: '4.7.1', text: 'Come again' });
     };
@@ -47,13 +47,13 @@ describe('who is told to come again', () => {
     return { said: await wire.command(`RCPT TO:${recipient}`), asked };
   }
 
-  test('is a stranger who names somebody here', async () => {
+  test('applies to an unknown sender of an existing recipient', async () => {
     const { said: answer, asked } = await said(false);
     expect(answer).toMatch(/^451 4\.7\.1 Come again/);
     expect(asked).toEqual(['127.0.0.1 a@sender.example me@box.test']);
   });
 
-  test('is nobody who is exempt, and nobody for an address that is not here', async () => {
+  test('does not apply to exempt peers and unknown recipients', async () => {
     expect(await said(true)).toMatchObject({ said: expect.stringMatching(/^250 /) as string, asked: [] });
     expect(await said(false, '<nobody@box.test>')).toMatchObject({ asked: [] });
     expect(await said(false, '<x@pending.test>')).toMatchObject({ asked: [] });

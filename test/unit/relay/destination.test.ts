@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findDestination, type DestinationRules } from '../../../mail/relay/destination.ts';
+import { findDestination, type ConnectionRules } from '../../../mail/relay/destination.ts';
 import { chooseMx, interleave } from '../../../mail/relay/mx.ts';
 import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
 
@@ -8,7 +8,7 @@ const P2 = '9.9.9.2';
 const P3 = '9.9.9.3';
 const SIX = '2620:fe::1';
 
-async function find(domain: string, zone: FakeZone, rules: Partial<DestinationRules> = {}): Promise<string> {
+async function find(domain: string, zone: FakeZone, rules: Partial<ConnectionRules> = {}): Promise<string> {
   const destination = await findDestination(domain, {
     resolver: fakeResolver(zone),
     random: () => 0.999,

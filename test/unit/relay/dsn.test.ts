@@ -4,7 +4,7 @@ import { indexMessage } from '../../../mail/message/indexer.ts';
 import { unpackParts } from '../../../mail/message/parts.ts';
 import { readReport, statusFor } from '../../../mail/message/report.ts';
 import { startRelay, type Relay } from '../../../mail/relay/relay.ts';
-import { DELAY_NOTICE } from '../../../mail/relay/schedule.ts';
+import { DELAY_REPORT_AFTER } from '../../../mail/relay/schedule.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { FakeQueue } from '../../support/fake-queue.ts';
 import { fakeResolver } from '../../support/fake-resolver.ts';
@@ -62,7 +62,7 @@ const NOTIFY = [
 const MATRIX = NOTIFY.flatMap((notify) =>
   Object.keys(REPLIES).flatMap((outcome) =>
     [true, false].map((offered) => {
-      // RFC 3461 4.1: without NOTIFY a failure is told, and a delay may be. 5.2.1: success is the next one's to tell.
+      // RFC 3461 4.1: without NOTIFY a failure is reported, and a delay may be. 5.2.1: the next server reports success.
       const wanted = notify === '' ? outcome !== 'delivered' : notify.split(',').includes(WORD[outcome] ?? '');
       const told = wanted && !(outcome === 'delivered' && offered);
       return { notify, outcome, offered, told };
@@ -76,7 +76,7 @@ describe(`who asks to be told: ${MATRIX.length} cases`, () => {
     server.offers = offered ? [...server.offers, 'DSN'] : server.offers.filter((word) => word !== 'DSN');
     server.script = { rcpt: REPLIES[outcome] };
     const asked = { notify, orcpt: 'rfc822;you+1@remote.test', envid: 'a=b +c', ret: 'HDRS' };
-    queue.add([YOU], { ...asked, queuedAt: clock.now() - DELAY_NOTICE });
+    queue.add([YOU], { ...asked, queuedAt: clock.now() - DELAY_REPORT_AFTER });
     await queue.recorded(1);
     expect(queue.bounces.map(({ kind }) => kind)).toEqual(told ? [KIND[outcome]] : []);
     const [report = ''] = queue.bounces.map(({ bytes }) => bytes.toString());
@@ -101,7 +101,7 @@ describe(`who asks to be told: ${MATRIX.length} cases`, () => {
 
   test('a delay is told once', async () => {
     server.script = { rcpt: REPLIES['deferred'] };
-    queue.add([YOU], { queuedAt: clock.now() - DELAY_NOTICE, delayTold: true });
+    queue.add([YOU], { queuedAt: clock.now() - DELAY_REPORT_AFTER, delayReported: true });
     await queue.recorded(1);
     expect(queue.bounces).toEqual([]);
   });
@@ -134,7 +134,7 @@ describe('hostile answers', () => {
 
   test.each(Object.keys(HOSTILE))('%s inject nothing', async (name) => {
     server.script = { rcpt: HOSTILE[name] };
-    queue.add([YOU], { queuedAt: clock.now() - DELAY_NOTICE });
+    queue.add([YOU], { queuedAt: clock.now() - DELAY_REPORT_AFTER });
     const [result] = await queue.recorded(1);
     for (const text of [result?.text ?? '', result?.host ?? '', result?.status ?? '']) {
       expect(text.length).toBeLessThanOrEqual(1000);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Host } from '../../../mail/relay/destination.ts';
-import { HostMemory } from '../../../mail/relay/host-memory.ts';
+import { HostHealth } from '../../../mail/relay/host-health.ts';
 
 const MINUTE = 60_000;
 const [A, B, C] = ['9.9.9.1', '9.9.9.2', '9.9.9.3'].map((ip): Host => ({ name: `mx-${ip}`, ip, port: 25 })) as [
@@ -9,9 +9,9 @@ const [A, B, C] = ['9.9.9.1', '9.9.9.2', '9.9.9.3'].map((ip): Host => ({ name: `
   Host,
 ];
 
-function setUp(): { memory: HostMemory; pass: (ms: number) => void; chosen: () => string } {
+function setUp(): { memory: HostHealth; pass: (ms: number) => void; chosen: () => string } {
   let now = 0;
-  const memory = new HostMemory(() => now, { first: MINUTE, most: 15 * MINUTE });
+  const memory = new HostHealth(() => now, { first: MINUTE, most: 15 * MINUTE });
   return {
     memory,
     pass: (ms) => (now += ms),
@@ -33,7 +33,7 @@ test('a dead host is left out for a minute, twice as long each time, at most a q
     pass(1);
     expect(chosen()).toBe('123');
   }
-  memory.works(A);
+  memory.markWorking(A);
   memory.dead(A, 'down');
   pass(MINUTE);
   expect(chosen()).toBe('123');

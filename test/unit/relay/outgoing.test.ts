@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { LineCleaner } from '../../../mail/relay/clean-lines.ts';
-import { prepare, type Prepared } from '../../../mail/relay/outgoing.ts';
+import { LineCleaner } from '../../../mail/relay/line-cleaner.ts';
+import { prepareMessage, type PreparedMessage } from '../../../mail/relay/prepare-message.ts';
 import { testKeys, verifyAll } from '../../support/dkim.ts';
 import * as fc from '../../support/fast-check.ts';
 
@@ -10,7 +10,7 @@ function source(chunks: readonly string[]): () => AsyncIterable<Buffer> {
   };
 }
 
-async function read(prepared: Prepared): Promise<Buffer> {
+async function read(prepared: PreparedMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of prepared.chunks()) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);
@@ -32,7 +32,7 @@ test.each([
   ['bare line ends', ['From: me@box.test\nSubject: x\r\rHel\0lo\n'], HEADER],
   ['a large body', [`${HEADER}\r\n`, ...Array<string>(100).fill('x'.repeat(6000))], HEADER],
 ])('%s', async (_name, chunks, header) => {
-  const prepared = await prepare(source(chunks), testKeys, false, 0);
+  const prepared = await prepareMessage(source(chunks), testKeys, false, 0);
   const message = await read(prepared);
   expect(prepared.header.toString('latin1')).toBe(header);
   expect(message).toHaveLength(prepared.size);
@@ -62,10 +62,10 @@ test('however the message comes in pieces, what leaves is the same and verifies'
         const at = [0, ...cuts.sort((a, b) => a - b), text.length];
         const chunks = at.slice(1).map((end, n) => text.slice(at[n], end));
         const [one, many] = await Promise.all(
-          [[text], chunks].map((c) => prepare(source(c), testKeys.slice(1), false, 0)),
+          [[text], chunks].map((c) => prepareMessage(source(c), testKeys.slice(1), false, 0)),
         );
-        const message = await read(many as Prepared);
-        expect(message.equals(await read(one as Prepared))).toBe(true);
+        const message = await read(many as PreparedMessage);
+        expect(message.equals(await read(one as PreparedMessage))).toBe(true);
         if (message.includes('\r\n\r\n')) expect(verifyAll(message, testKeys.slice(1))).toEqual(['pass']);
       },
     ),
@@ -78,18 +78,21 @@ test.each([
   ['8-bit body', '\xff', false, true, false],
   ['8-bit body of a UTF-8 sender', '\xff', true, true, false],
 ])('%s', async (_name, body, utf8, eightBit, utf8Header) => {
-  expect(await prepare(source([`${HEADER}\r\n${body}\r\n`]), [], utf8, 0)).toMatchObject({ eightBit, utf8Header });
+  expect(await prepareMessage(source([`${HEADER}\r\n${body}\r\n`]), [], utf8, 0)).toMatchObject({
+    eightBit,
+    utf8Header,
+  });
 });
 
 test('a UTF-8 header needs SMTPUTF8 only where the sender asked for it', async () => {
   const chunks = ['Subject: \xc3\xa4\r\n\r\nx\r\n'];
-  expect(await prepare(source(chunks), [], true, 0)).toMatchObject({ utf8Header: true });
-  expect(await prepare(source(chunks), [], false, 0)).toMatchObject({ utf8Header: false, eightBit: true });
+  expect(await prepareMessage(source(chunks), [], true, 0)).toMatchObject({ utf8Header: true });
+  expect(await prepareMessage(source(chunks), [], false, 0)).toMatchObject({ utf8Header: false, eightBit: true });
 });
 
 test('a header without end is not taken for one', async () => {
   const chunks = ['From: me@box.test\r\n', ...Array<string>(200).fill(`X: ${'y'.repeat(9000)}\r\n`)];
-  const prepared = await prepare(source(chunks), testKeys, false, 0);
+  const prepared = await prepareMessage(source(chunks), testKeys, false, 0);
   expect(prepared.header).toHaveLength(1024 * 1024);
   expect(prepared.size).toBe(chunks.join('').length);
 });
@@ -99,7 +102,7 @@ test('a message that cannot be read rejects', async () => {
     yield await Promise.resolve(Buffer.from(HEADER));
     throw new Error('disk');
   };
-  await expect(prepare(broken, testKeys, false, 0)).rejects.toThrow('disk');
+  await expect(prepareMessage(broken, testKeys, false, 0)).rejects.toThrow('disk');
 });
 
 test.each([

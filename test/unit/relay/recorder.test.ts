@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { quiet } from '../../../mail/log.ts';
-import type { AttemptResult } from '../../../mail/relay/needs.ts';
-import { Recorder } from '../../../mail/relay/recorder.ts';
+import type { AttemptResult } from '../../../mail/relay/relay-queue.ts';
+import { ResultRecorder } from '../../../mail/relay/result-recorder.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { FakeQueue } from '../../support/fake-queue.ts';
 
@@ -10,11 +10,11 @@ function result(id: number): AttemptResult {
   return { id, outcome: 'delivered', code: 250, status: '2.0.0', text: 'ok', ...where };
 }
 
-function setUp(): { clock: FakeClock; queue: FakeQueue; recorder: Recorder } {
+function setUp(): { clock: FakeClock; queue: FakeQueue; recorder: ResultRecorder } {
   const clock = new FakeClock();
   const queue = new FakeQueue(() => clock.now());
   queue.add(['a', 'b', 'c', 'd'].map((name) => `${name}@remote.test`));
-  return { clock, queue, recorder: new Recorder(queue, clock, quiet) };
+  return { clock, queue, recorder: new ResultRecorder(queue, clock, quiet) };
 }
 
 test('results that come together are one write; those that come meanwhile are the next', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { failOver } from '../../../mail/relay/fail-over.ts';
-import type { AttemptResult, QueueItem } from '../../../mail/relay/needs.ts';
-import { classOf } from '../../../mail/relay/reply-class.ts';
+import { applyFailover } from '../../../mail/relay/failover.ts';
+import type { AttemptResult, QueueItem } from '../../../mail/relay/relay-queue.ts';
+import { classifyReply } from '../../../mail/relay/reply-class.ts';
 
 test.each([
   ['greylisted', '4.7.1', '451 4.7.1 Greylisting in action, please come back later'],
@@ -37,10 +37,10 @@ test.each([
   ['unknown', '5.7.1', '550 5.7.1 Relaying denied'],
   ['unknown', '4.3.0', '451 4.3.0 something'],
 ])('%s: %s %s', (kind, status, text) => {
-  expect(classOf({ status, text })).toBe(kind);
+  expect(classifyReply({ status, text })).toBe(kind);
 });
 
-const item = { way: { via: undefined, failover: 7 } } as QueueItem;
+const item = { nextHop: { via: undefined, failover: 7 } } as QueueItem;
 const usual = { turnedAway: false, cutOff: false };
 
 function result(outcome: AttemptResult['outcome'], code: number, status: string, text: string): AttemptResult {
@@ -69,14 +69,14 @@ test.each([
     { ...usual, cutOff: true },
     true,
   ],
-  ['the last attempt', result('failed', 0, '5.4.7', 'Given up after 5 days. The last answer was: x'), usual, true],
+  ['the last attempt', result('failed', 0, '5.4.7', 'Given up after 5 days. The last reply was: x'), usual, true],
   ['a lost end', result('deferred', 0, '4.4.2', 'the server broke the connection'), { ...usual, cutOff: true }, false],
   ['an unknown user', result('failed', 550, '5.1.1', '550 5.1.1 No such user'), usual, false],
   ['a policy', result('failed', 550, '5.7.1', '550 5.7.1 Relaying denied'), usual, false],
   ['success', result('delivered', 250, '2.0.0', '250 2.0.0 Ok'), usual, false],
 ])('%s: goes on by the smarthost or not', (_name, end, how, over) => {
   const gone = { ...end, outcome: 'deferred', nextAt: end.at, via: 7 };
-  expect(failOver(item, end, how)).toEqual(over ? gone : end);
-  expect(failOver({ way: { via: undefined, failover: undefined } } as QueueItem, end, how)).toBe(end);
-  expect(failOver({ way: { via: 7, failover: undefined } } as QueueItem, end, how)).toBe(end);
+  expect(applyFailover(item, end, how)).toEqual(over ? gone : end);
+  expect(applyFailover({ nextHop: { via: undefined, failover: undefined } } as QueueItem, end, how)).toBe(end);
+  expect(applyFailover({ nextHop: { via: 7, failover: undefined } } as QueueItem, end, how)).toBe(end);
 });

@@ -1,13 +1,13 @@
 import { createSecureContext } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { parseAddress, type Address } from '../../../mail/message/address.ts';
-import { RELAY_LIMITS, type Timeouts } from '../../../mail/relay/limits.ts';
+import { RELAY_LIMITS, type RelayTimeouts } from '../../../mail/relay/limits.ts';
 import { openSession } from '../../../mail/relay/open-session.ts';
-import { Session } from '../../../mail/relay/session.ts';
+import { RelaySession } from '../../../mail/relay/session.ts';
 import type { Transaction } from '../../../mail/relay/transaction.ts';
-import { type HostPolicy, opportunistic, type TlsWish } from '../../../mail/relay/tls-policy/policy.ts';
-import { TlsSessions } from '../../../mail/relay/tls-sessions.ts';
-import type { Verdict } from '../../../mail/relay/verdict.ts';
+import { type HostPolicy, opportunistic, type TlsRequirement } from '../../../mail/relay/tls-policy/policy.ts';
+import { TlsTicketCache } from '../../../mail/relay/tls-ticket-cache.ts';
+import type { AttemptVerdict } from '../../../mail/relay/attempt-verdict.ts';
 import { testCertificate } from '../../support/certificate.ts';
 import {
   DROP,
@@ -20,9 +20,16 @@ import {
 } from '../../support/scripted-smtp.ts';
 
 // The server shares this event loop: who has little patience takes a moment's standstill for silence.
-const PATIENT: Timeouts = { connect: 10_000, tls: 10_000, command: 10_000, data: 10_000, block: 10_000, end: 10_000 };
+const PATIENT: RelayTimeouts = {
+  connect: 10_000,
+  tls: 10_000,
+  command: 10_000,
+  data: 10_000,
+  block: 10_000,
+  end: 10_000,
+};
 /** For those who are to be given up: nothing else can come of it. */
-const IMPATIENT: Timeouts = { ...PATIENT, command: 120, data: 120, end: 120 };
+const IMPATIENT: RelayTimeouts = { ...PATIENT, command: 120, data: 120, end: 120 };
 const BODY = 'Subject: x\r\n\r\nHello\r\n';
 
 function address(text: string): Address {
@@ -45,22 +52,26 @@ function transaction(to: readonly string[] = ['you@remote.test'], body: string |
 async function open(
   server: ScriptedServer,
   change: Partial<HostPolicy> = {},
-  { timeouts = PATIENT, wish, sessions }: { timeouts?: Timeouts; wish?: TlsWish; sessions?: TlsSessions } = {},
+  {
+    timeouts = PATIENT,
+    requirement,
+    sessions,
+  }: { timeouts?: RelayTimeouts; requirement?: TlsRequirement; sessions?: TlsTicketCache } = {},
 ) {
   const host = { name: 'mx.remote.test', ip: server.host, port: server.port };
   const policy = { ...opportunistic('remote.test', host), ...change };
-  return openSession(host, { hostname: 'box.test', timeouts, policy, wish: wish ?? 'policy', sessions });
+  return openSession(host, { hostname: 'box.test', timeouts, policy, requirement: requirement ?? 'policy', sessions });
 }
 
-async function send(server: ScriptedServer, one = transaction(), timeouts = PATIENT): Promise<Verdict[]> {
+async function send(server: ScriptedServer, one = transaction(), timeouts = PATIENT): Promise<AttemptVerdict[]> {
   const session = await open(server, {}, { timeouts });
-  if (!(session instanceof Session)) return one.recipients.map(() => session.verdict);
+  if (!(session instanceof RelaySession)) return one.recipients.map(() => session.verdict);
   const { verdicts } = await session.transact(one);
   session.quit();
   return verdicts;
 }
 
-function short(verdicts: readonly Verdict[]): string {
+function short(verdicts: readonly AttemptVerdict[]): string {
   return verdicts.map((v) => `${v.outcome} ${v.code} ${v.status}`).join(', ');
 }
 
@@ -83,7 +94,7 @@ describe('every stage, every bad turn', () => {
     ['lines that differ in code', '250-x\r\n550 y', 'deferred 0 4.4.2'],
     ['ten megabytes', { say: Buffer.alloc(10_000_000, '250-x\r\n') }, 'deferred 0 4.4.2'],
   ];
-  const patience = (action: Action): Timeouts =>
+  const patience = (action: Action): RelayTimeouts =>
     action === SILENCE || (typeof action === 'object' && 'slowly' in action) ? IMPATIENT : PATIENT;
   for (const stage of ['connect', 'mail', 'rcpt', 'data', 'dot'] as const) {
     test.each(bad)(`${stage}: %s`, async (_name, action, expected) => {
@@ -189,7 +200,7 @@ describe('several recipients', () => {
   test('all refused and DATA let in all the same: an empty message to nobody, then the next', async () => {
     await using server = await scriptedServer({ rcpt: (_line, times) => (times <= 3 ? '550 5.1.1 No' : undefined) });
     const session = await open(server);
-    if (!(session instanceof Session)) throw new Error('no session');
+    if (!(session instanceof RelaySession)) throw new Error('no session');
     expect(short((await session.transact(transaction(to))).verdicts)).toBe(
       'failed 550 5.1.1, failed 550 5.1.1, failed 550 5.1.1',
     );
@@ -207,7 +218,7 @@ describe('one connection, many messages', () => {
       data: (_line, times) => (times === 2 ? '451 4.3.0 Not now' : undefined),
     });
     const session = await open(server);
-    if (!(session instanceof Session)) throw new Error('no session');
+    if (!(session instanceof RelaySession)) throw new Error('no session');
     const results: string[] = [];
     for (let n = 0; n < 4; n += 1) results.push(short((await session.transact(transaction())).verdicts));
     expect(results).toEqual([
@@ -225,7 +236,7 @@ describe('one connection, many messages', () => {
       mail: (_line, times) => (times === 2 ? { close: '421 4.4.2 Idle' } : undefined),
     });
     const session = await open(server);
-    if (!(session instanceof Session)) throw new Error('no session');
+    if (!(session instanceof RelaySession)) throw new Error('no session');
     expect(await session.transact(transaction())).toMatchObject({ untouched: false });
     expect(await session.transact(transaction())).toMatchObject({
       untouched: true,
@@ -299,8 +310,8 @@ describe('TLS', () => {
     await using server = await scriptedServer();
     server.tls = createSecureContext(await testCertificate());
     const session = await open(server);
-    expect(session).toBeInstanceOf(Session);
-    if (!(session instanceof Session)) return;
+    expect(session).toBeInstanceOf(RelaySession);
+    if (!(session instanceof RelaySession)) return;
     expect(session.tls).toMatch(/^TLSv1\.3 TLS_\w+, opportunistic, certificate not verified \(\w+\)$/);
     expect(session.tlsResults).toMatchObject([
       { type: 'no-policy-found', result: 'success', mx: 'mx.remote.test', from: '127.0.0.1' },
@@ -358,7 +369,7 @@ describe('TLS', () => {
     const opened = await open(server, { required: true, rule: 'a policy' });
     expect(opened).toMatchObject({ verdict: { outcome: 'deferred', status }, tlsResults: [{ result: failure }] });
     expect(opened).toMatchObject({
-      verdict: { text: expect.stringMatching(/^a policy allows no mail to mx\.remote\.test/) as unknown },
+      verdict: { text: expect.stringMatching(/^a policy forbids mail to mx\.remote\.test/) as unknown },
     });
     expect(server.lines.some((line) => line.includes('MAIL'))).toBe(false);
   });
@@ -367,23 +378,23 @@ describe('TLS', () => {
     await using server = await scriptedServer();
     server.tls = createSecureContext(await testCertificate());
     const judge = () => ({ failure: 'certificate-host-mismatch', why: 'wrong name' }) as const;
-    const opened = await open(server, { required: true, judge });
+    const opened = await open(server, { required: true, verify: judge });
     expect(opened).toMatchObject({
       verdict: { status: '4.7.5' },
       tlsResults: [{ result: 'certificate-host-mismatch' }],
     });
-    expect(await open(server, { required: true, judge: () => undefined })).toBeInstanceOf(Session);
+    expect(await open(server, { required: true, verify: () => undefined })).toBeInstanceOf(RelaySession);
     const broken = (): never => {
       throw new Error('an odd key');
     };
-    expect(await open(server, { required: true, judge: broken })).toMatchObject({ verdict: { status: '4.7.5' } });
+    expect(await open(server, { required: true, verify: broken })).toMatchObject({ verdict: { status: '4.7.5' } });
   });
 
   test('only judged, not demanded: it goes, and what was wrong is counted', async () => {
     await using server = await scriptedServer();
     const judge = () => ({ failure: 'certificate-expired', why: 'old' }) as const;
     server.tls = createSecureContext(await testCertificate());
-    const session = await open(server, { by: 'mta-sts testing', judge });
+    const session = await open(server, { by: 'mta-sts testing', verify: judge });
     expect(session).toMatchObject({
       tls: expect.stringContaining('mta-sts testing') as unknown,
       tlsResults: [{ result: 'certificate-expired' }],
@@ -398,7 +409,7 @@ describe('TLS', () => {
     server.offers.push(...offers);
     if (certificate !== undefined) server.tls = createSecureContext(await testCertificate());
     const judge = () => ({ failure: 'certificate-not-trusted', why: 'nobody' }) as const;
-    const opened = await open(server, { required: true, judge }, { wish: 'required' });
+    const opened = await open(server, { required: true, verify: judge }, { requirement: 'required' });
     expect(opened).toMatchObject({ verdict: { outcome: 'failed', status } });
   });
 
@@ -408,7 +419,7 @@ describe('TLS', () => {
   ])('REQUIRETLS and TLS that %s: later', async (_name, script) => {
     await using server = await scriptedServer(script);
     server.tls = createSecureContext(await testCertificate());
-    const opened = await open(server, { required: true }, { wish: 'required' });
+    const opened = await open(server, { required: true }, { requirement: 'required' });
     expect(opened).toMatchObject({ verdict: { outcome: 'deferred' } });
   });
 
@@ -416,11 +427,11 @@ describe('TLS', () => {
     await using server = await scriptedServer();
     server.tls = createSecureContext(await testCertificate());
     const demand = { required: true, judge: () => undefined };
-    const opened = await open(server, demand, { wish: 'required' });
+    const opened = await open(server, demand, { requirement: 'required' });
     expect(opened).toMatchObject({ verdict: { outcome: 'failed', status: '5.7.30' } });
     server.offers.push('REQUIRETLS');
-    const session = await open(server, demand, { wish: 'required' });
-    if (!(session instanceof Session)) throw new Error(session.verdict.text);
+    const session = await open(server, demand, { requirement: 'required' });
+    if (!(session instanceof RelaySession)) throw new Error(session.verdict.text);
     await session.transact({ ...transaction(), requireTls: true });
     expect(server.lines.findLast((line) => line.includes('MAIL'))).toContain(' REQUIRETLS');
   });
@@ -428,17 +439,17 @@ describe('TLS', () => {
   test('a session goes on at the next connection, never one that is judged', async () => {
     await using server = await scriptedServer();
     server.tls = createSecureContext(await testCertificate());
-    const sessions = new TlsSessions(() => 0);
+    const sessions = new TlsTicketCache(() => 0);
     const ticket = Promise.withResolvers<void>();
-    const keep = sessions.keep.bind(sessions);
-    sessions.keep = (...kept) => (keep(...kept), ticket.resolve());
+    const keep = sessions.store.bind(sessions);
+    sessions.store = (...kept) => (keep(...kept), ticket.resolve());
     const first = await open(server, {}, { sessions });
-    if (!(first instanceof Session)) throw new Error(first.verdict.text);
+    if (!(first instanceof RelaySession)) throw new Error(first.verdict.text);
     await first.transact(transaction()); // tickets come after the handshake
     await ticket.promise;
     const judged: boolean[] = [];
-    const judge: HostPolicy['judge'] = (socket) => void judged.push(socket.isSessionReused());
-    await open(server, { judge }, { sessions });
+    const judge: HostPolicy['verify'] = (socket) => void judged.push(socket.isSessionReused());
+    await open(server, { verify: judge }, { sessions });
     expect(judged).toEqual([false]);
     const again = await open(server, {}, { sessions });
     expect(again).toMatchObject({ tls: first.tls });
@@ -458,8 +469,8 @@ describe('TLS', () => {
     await using server = await scriptedServer();
     server.offers.push('REQUIRETLS');
     server.tls = createSecureContext(await testCertificate());
-    const session = await open(server, {}, { wish: opened });
-    expect(session instanceof Session && session.fits(wanted)).toBe(fits);
+    const session = await open(server, {}, { requirement: opened });
+    expect(session instanceof RelaySession && session.satisfies(wanted)).toBe(fits);
   });
 });
 

@@ -11,8 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSecureResolver } from '../../../mail/dns/secure-resolver.ts';
 import { quiet } from '../../../mail/log.ts';
 import { startRelay, type Relay, type RelayOptions } from '../../../mail/relay/relay.ts';
-import type { Smarthost } from '../../../mail/relay/smarthosts.ts';
-import { smarthostDane } from '../../../mail/relay/tls-policy/policies.ts';
+import { createSmarthostDane } from '../../../mail/relay/tls-policy/policies.ts';
 import { testCertificate } from '../../support/certificate.ts';
 import { type DnsAnswer, type DnsServer, dnsServer } from '../../support/dns-server.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -26,6 +25,7 @@ import {
   type Script,
   type ScriptedServer,
 } from '../../support/scripted-smtp.ts';
+import type { Smarthost } from '../../../mail/relay/smarthost-policy.ts';
 
 const MINUTE = 60_000;
 // The servers share this event loop: who has little patience takes a moment's standstill for silence.
@@ -120,7 +120,7 @@ describe('a smarthost', () => {
       trust();
       await using box = await world(knowsAnna, { limits: { perDestination: { first: 2, most: 2 } } });
       box.server.offers.splice(-1, 1, `AUTH ${offered}`);
-      for (let n = 0; n < 20; n += 1) box.queue.add([`u${n}@d${n}.test`], { way: VIA });
+      for (let n = 0; n < 20; n += 1) box.queue.add([`u${n}@d${n}.test`], { nextHop: VIA });
       await box.queue.recorded(20);
       expect(new Set(outcomes(box))).toEqual(new Set(['delivered 2.0.0']));
       expect(box.server.connections).toBeLessThanOrEqual(3);
@@ -147,7 +147,7 @@ describe('a smarthost', () => {
     await once(tls, 'listening');
     box.server.tls = undefined;
     Object.assign(box.smarthost, { tls: 'implicit', port: (tls.address() as AddressInfo).port });
-    box.queue.add(['you@remote.test'], { way: VIA });
+    box.queue.add(['you@remote.test'], { nextHop: VIA });
     await box.queue.recorded(1);
     expect(outcomes(box)).toEqual(['delivered 2.0.0']);
     tls.close();
@@ -161,7 +161,7 @@ describe('a smarthost', () => {
     await using box = await world();
     box.zone['A other.test'] = ['127.0.0.2'];
     change(box);
-    box.queue.add(['you@remote.test'], { way: VIA });
+    box.queue.add(['you@remote.test'], { nextHop: VIA });
     await box.queue.recorded(1);
     expect(outcomes(box)).toEqual([`deferred ${status}`]);
     expect(box.server.lines.filter((line) => line.includes('AUTH'))).toEqual([]);
@@ -170,12 +170,12 @@ describe('a smarthost', () => {
   test('with any certificate hears it where that was asked for; without a login TLS is not demanded', async () => {
     await using box = await world();
     box.smarthost.certificate = 'any';
-    box.queue.add(['you@remote.test'], { way: VIA });
+    box.queue.add(['you@remote.test'], { nextHop: VIA });
     await box.queue.recorded(1);
     box.smarthost.login = undefined;
     box.server.tls = undefined;
     box.server.closeIdle('421 4.4.2 Idle');
-    box.queue.add(['me@remote.test'], { way: VIA });
+    box.queue.add(['me@remote.test'], { nextHop: VIA });
     await box.queue.recorded(2);
     expect(outcomes(box)).toEqual(['delivered 2.0.0', 'delivered 2.0.0']);
   });
@@ -184,7 +184,7 @@ describe('a smarthost', () => {
     trust();
     await using box = await world();
     box.smarthost.login = { username: 'anna', password: 'old' };
-    for (let n = 0; n < 10; n += 1) box.queue.add([`u${n}@d${n}.test`], { way: VIA });
+    for (let n = 0; n < 10; n += 1) box.queue.add([`u${n}@d${n}.test`], { nextHop: VIA });
     await box.queue.recorded(10);
     expect(new Set(outcomes(box))).toEqual(new Set(['deferred 4.7.8']));
     expect(box.told).toHaveLength(1);
@@ -204,7 +204,7 @@ describe('a smarthost', () => {
   ])('%s makes mail wait and bounces nothing', async (_name, change, expected) => {
     await using box = await world();
     if (change !== undefined) Object.assign(box.smarthost, change);
-    box.queue.add(['you@remote.test'], { way: change === undefined ? { via: 9, failover: undefined } : VIA });
+    box.queue.add(['you@remote.test'], { nextHop: change === undefined ? { via: 9, failover: undefined } : VIA });
     await box.queue.recorded(1);
     expect(outcomes(box)).toEqual([expected]);
   });
@@ -212,7 +212,7 @@ describe('a smarthost', () => {
   test('at a private address is not dialed for an organization, and is for the operator', async () => {
     trust();
     await using box = await world(knowsAnna, { allowPrivate: () => false });
-    box.queue.add(['you@remote.test'], { way: VIA });
+    box.queue.add(['you@remote.test'], { nextHop: VIA });
     await box.queue.recorded(1);
     expect(outcomes(box)).toEqual(['deferred 4.4.3']);
     expect(box.server.connections).toBe(0);
@@ -228,7 +228,7 @@ describe('a smarthost that stands by', () => {
     trust();
     await using box = await world();
     await using strict = await scriptedServer(script, '127.0.0.1', box.server.port);
-    box.queue.add(['you@remote.test'], { way: STANDBY });
+    box.queue.add(['you@remote.test'], { nextHop: STANDBY });
     await box.queue.recorded(1);
     expect(box.queue.results[0]).toMatchObject({ outcome: 'deferred', via: 1, nextAt: box.clock.now() });
     await box.queue.recorded(2);
@@ -243,7 +243,7 @@ describe('a smarthost that stands by', () => {
     const rcpt = (line: string) =>
       line.includes('<b@') ? '554 5.7.1 Your host is listed at zen.spamhaus.org' : undefined;
     await using strict = await scriptedServer({ rcpt }, '127.0.0.1', box.server.port);
-    box.queue.add(['a@remote.test', 'b@remote.test'], { way: STANDBY });
+    box.queue.add(['a@remote.test', 'b@remote.test'], { nextHop: STANDBY });
     await box.queue.recorded(2);
     expect(box.queue.results.map(({ outcome, via }) => [outcome, via])).toEqual([
       ['delivered', undefined],
@@ -255,7 +255,7 @@ describe('a smarthost that stands by', () => {
   test('does not take over when the end was lost: the message may have arrived', async () => {
     await using box = await world();
     await using strict = await scriptedServer({ dot: DROP }, '127.0.0.1', box.server.port);
-    box.queue.add(['you@remote.test'], { way: STANDBY });
+    box.queue.add(['you@remote.test'], { nextHop: STANDBY });
     await box.queue.recorded(1);
     expect(box.queue.results[0]).toMatchObject({ outcome: 'deferred', status: '4.4.2' });
     expect(box.queue.results[0]?.via).toBeUndefined();
@@ -267,11 +267,11 @@ describe('a smarthost that stands by', () => {
     const zone = Object.fromEntries(Array.from({ length: 6 }, (_, n) => [`A d${n}.test`, [`127.0.1.${n}`]]));
     Object.assign(box.zone, zone);
     for (let n = 0; n < 3; n += 1) {
-      box.queue.add([`u@d${n}.test`], { way: STANDBY });
+      box.queue.add([`u@d${n}.test`], { nextHop: STANDBY });
       await box.queue.recorded(n + 1);
     }
     expect(box.queue.results.map((one) => one.via)).toEqual([undefined, undefined, undefined]);
-    box.queue.add(['u@d3.test'], { way: STANDBY });
+    box.queue.add(['u@d3.test'], { nextHop: STANDBY });
     await box.queue.recorded(4);
     expect(box.queue.results[3]).toMatchObject({ status: '4.4.1', via: 1 });
   });
@@ -285,7 +285,7 @@ describe('a smarthost with TLSA records', () => {
     dns.secure = () => secure;
     const place = { ip: '127.0.0.1', port: Number(dns.address.split(':')[1]) };
     const resolver = createSecureResolver({ servers: [place], timeoutMs: 5_000 });
-    const box = await world(knowsAnna, { smarthostDane: smarthostDane({ secure: resolver, now: Date.now }) });
+    const box = await world(knowsAnna, { smarthostDane: createSmarthostDane({ secure: resolver, now: Date.now }) });
     zone[`TLSA _${box.server.port}._tcp.relay.test`] = record === 'SERVFAIL' ? record : [record];
     return {
       ...box,
@@ -305,7 +305,7 @@ describe('a smarthost with TLSA records', () => {
 
   test('is known by them, whoever vouches for its certificate', async () => {
     await using box = await daneWorld(`3 1 1 ${key()}`);
-    box.queue.add(['you@remote.test'], { way: VIA });
+    box.queue.add(['you@remote.test'], { nextHop: VIA });
     const [result] = await box.queue.recorded(1);
     expect(result).toMatchObject({ outcome: 'delivered', tls: expect.stringContaining('dane') as unknown });
   });
@@ -318,7 +318,7 @@ describe('a smarthost with TLSA records', () => {
     await using box = await daneWorld(record);
     for (const login of [box.smarthost.login, undefined]) {
       box.smarthost.login = login;
-      box.queue.add(['you@remote.test'], { way: VIA });
+      box.queue.add(['you@remote.test'], { nextHop: VIA });
     }
     await box.queue.recorded(2);
     expect(outcomes(box)).toEqual(['deferred 4.7.5', 'deferred 4.7.5']);
@@ -328,12 +328,12 @@ describe('a smarthost with TLSA records', () => {
   test('that nobody can use is judged as without them, and never in the clear', async () => {
     trust();
     await using box = await daneWorld('1 1 1 00');
-    box.queue.add(['you@remote.test'], { way: VIA });
+    box.queue.add(['you@remote.test'], { nextHop: VIA });
     await box.queue.recorded(1);
     box.smarthost.login = undefined;
     box.server.tls = undefined;
     box.server.closeIdle('421 4.4.2 Idle');
-    box.queue.add(['me@remote.test'], { way: VIA });
+    box.queue.add(['me@remote.test'], { nextHop: VIA });
     await box.queue.recorded(2);
     expect(outcomes(box)).toEqual(['delivered 2.0.0', 'deferred 4.7.4']);
   });
@@ -345,7 +345,7 @@ describe('a smarthost with TLSA records', () => {
     trust();
     await using box = await daneWorld(OTHER, proved);
     box.smarthost.certificate = certificate;
-    box.queue.add(['you@remote.test'], { way: VIA });
+    box.queue.add(['you@remote.test'], { nextHop: VIA });
     await box.queue.recorded(1);
     expect(outcomes(box)).toEqual(['delivered 2.0.0']);
   });
@@ -356,7 +356,7 @@ describe('REQUIRETLS by a smarthost', () => {
     trust();
     await using box = await world();
     box.server.offers.push('REQUIRETLS');
-    box.queue.add(['you@remote.test'], { way: VIA, requireTls: true });
+    box.queue.add(['you@remote.test'], { nextHop: VIA, requireTls: true });
     const [result] = await box.queue.recorded(1);
     expect(result).toMatchObject({ outcome: 'delivered', tls: expect.stringContaining('smarthost') as unknown });
     expect(result?.tlsResults ?? []).toEqual([]);
@@ -366,7 +366,7 @@ describe('REQUIRETLS by a smarthost', () => {
   test('comes back from one that does not, unlike what is wrong with a setting', async () => {
     trust();
     await using box = await world();
-    box.queue.add(['you@remote.test'], { way: VIA, requireTls: true });
+    box.queue.add(['you@remote.test'], { nextHop: VIA, requireTls: true });
     expect(await box.queue.recorded(1)).toMatchObject([{ outcome: 'failed', status: '5.7.30' }]);
     expect(box.server.mails).toEqual([]);
   });

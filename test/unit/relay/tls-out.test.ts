@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createResolver } from '../../../mail/dns/resolver.ts';
 import { createSecureResolver } from '../../../mail/dns/secure-resolver.ts';
 import { quiet } from '../../../mail/log.ts';
-import type { AttemptResult } from '../../../mail/relay/needs.ts';
+import type { AttemptResult } from '../../../mail/relay/relay-queue.ts';
 import { startRelay, type RelayOptions } from '../../../mail/relay/relay.ts';
-import { tlsPolicies } from '../../../mail/relay/tls-policy/policies.ts';
+import { createTlsPolicyFinder } from '../../../mail/relay/tls-policy/policies.ts';
 import type { FetchStsPolicy } from '../../../mail/relay/tls-policy/sts-fetch.ts';
 import { StsPolicies, type StsState } from '../../../mail/relay/tls-policy/sts-policies.ts';
-import type { StsPolicy } from '../../../mail/store/sts-policy.ts';
+import type { StsPolicy } from '../../../mail/store/queue/sts-policy.ts';
 import { type Authority, type Issued, testAuthority } from '../../support/authority.ts';
 import { type DnsAnswer, type DnsServer, dnsServer } from '../../support/dns-server.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -65,8 +65,8 @@ async function world({ zone = {}, sts, dane = false, relay = {} }: Setting = {})
     outboundPort: server.port,
     allowPrivate: () => true,
     isOurAddress: () => false,
-    tlsPolicy: tlsPolicies({
-      sts: { of: sts ?? (() => Promise.resolve({ kind: 'none' })) },
+    tlsPolicy: createTlsPolicyFinder({
+      sts: { find: sts ?? (() => Promise.resolve({ kind: 'none' })) },
       secure: dane ? createSecureResolver({ servers: [place], timeoutMs: 5_000 }) : undefined,
       now: () => clock.now(),
     }),
@@ -149,7 +149,7 @@ describe('MTA-STS', () => {
     await using box = await world({ sts: stsPolicy('enforce', ['other.test']) });
     const [result] = await box.send(['you@remote.test']);
     expect(result).toMatchObject({ outcome: 'deferred', status: '4.7.5' });
-    expect(result?.text).toContain('does not name (it names other.test)');
+    expect(result?.text).toContain('does not list (it lists other.test)');
     expect(counted([result as AttemptResult])).toEqual(['sts validation-failure']);
     expect(box.server.connections).toBe(0);
   });
@@ -215,7 +215,7 @@ describe('MTA-STS', () => {
       log: quiet,
       meter: quiet,
     });
-    await using box = await world({ sts: (domain) => sts.of(domain) });
+    await using box = await world({ sts: (domain) => sts.find(domain) });
     expect(await box.send(['you@remote.test'])).toMatchObject([{ outcome: 'delivered' }]);
     box.server.closeIdle('421 4.0.0 Bye');
     fetch = () => Promise.resolve({ failure: 'sts-webpki-invalid', why: 'a false server' });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { BOX_SMARTHOST, chooseWay, DIRECT } from '../../../mail/relay/ways.ts';
-import type { RouteUse } from '../../../mail/store/outbound-route.ts';
+import { BOX_SMARTHOST, chooseNextHop, DIRECT_ROUTE } from '../../../mail/relay/next-hop.ts';
+import type { RouteUse } from '../../../mail/store/queue/outbound-route.ts';
 
 const route = (id: number, use: RouteUse, receiver: string, sender: string, tenant = 1) => {
   return { id, tenant, receiver, sender, use };
@@ -22,16 +22,16 @@ test.each([
   ['the box where there is nothing', { tenant: 3 }, { via: BOX_SMARTHOST, failover: undefined }],
   ['the box for its own', { tenant: 0, sender: '' }, { via: BOX_SMARTHOST, failover: undefined }],
   ['what was chosen', { route: 2 }, { via: 2, failover: undefined }],
-  ['directly, chosen', { route: DIRECT }, direct],
+  ['directly, chosen', { route: DIRECT_ROUTE }, direct],
   ['by the box, chosen', { route: BOX_SMARTHOST }, { via: BOX_SMARTHOST, failover: undefined }],
   ['a chosen route that is gone', { route: 99 }, { via: 1, failover: undefined }],
   ["a chosen route that is another's", { route: 4 }, { via: 1, failover: undefined }],
 ])('%s', (_name, change, way) => {
-  expect(chooseWay({ ...row, ...change }, ROUTES, 'always')).toEqual(way);
+  expect(chooseNextHop({ ...row, ...change }, ROUTES, 'always')).toEqual(way);
 });
 
 test('without a smarthost of the box all is direct, and with one that stands by it is that', () => {
-  expect(chooseWay({ ...row, tenant: 3 }, ROUTES, undefined)).toEqual(direct);
-  expect(chooseWay({ ...row, tenant: 3 }, ROUTES, 'failover')).toEqual({ via: undefined, failover: BOX_SMARTHOST });
-  expect(chooseWay({ ...row, tenant: 3, route: BOX_SMARTHOST }, ROUTES, undefined)).toEqual(direct);
+  expect(chooseNextHop({ ...row, tenant: 3 }, ROUTES, undefined)).toEqual(direct);
+  expect(chooseNextHop({ ...row, tenant: 3 }, ROUTES, 'failover')).toEqual({ via: undefined, failover: BOX_SMARTHOST });
+  expect(chooseNextHop({ ...row, tenant: 3, route: BOX_SMARTHOST }, ROUTES, undefined)).toEqual(direct);
 });

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { quiet } from '../../../mail/log.ts';
 import { RELAY_LIMITS, type RelayLimits } from '../../../mail/relay/limits.ts';
-import type { BounceMessage } from '../../../mail/relay/needs.ts';
+import type { BounceMessage } from '../../../mail/relay/relay-queue.ts';
 import { startRelay, type Relay, type RelayOptions } from '../../../mail/relay/relay.ts';
-import { LONGEST_WAIT } from '../../../mail/relay/schedule.ts';
+import { MAX_RETRY_DELAY } from '../../../mail/relay/schedule.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { FakeQueue, type Row } from '../../support/fake-queue.ts';
 import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
@@ -273,7 +273,7 @@ describe('bounces', () => {
     ['failure, asked for', { notify: 'SUCCESS,FAILURE' }, refuse, 0, ['failure']],
     ['put off, early', {}, later, 4 * HOUR - 1, []],
     ['put off, late', {}, later, 4 * HOUR, ['delay']],
-    ['put off, told already', { delayTold: true }, later, 5 * HOUR, []],
+    ['put off, told already', { delayReported: true }, later, 5 * HOUR, []],
     ['put off, FAILURE only', { notify: 'FAILURE' }, later, 5 * HOUR, []],
     ['put off, null sender', { sender: undefined }, later, 5 * HOUR, []],
     ['delivered', {}, {}, 0, []],
@@ -311,12 +311,12 @@ describe('bounces', () => {
   test('come after five days and eight attempts, not before', async () => {
     await using server = await scriptedServer(later);
     await using box = world(server.port);
-    box.queue.add(['old@remote.test'], { attempts: 34, queuedAt: box.clock.now() - 5 * DAY, delayTold: true });
-    box.queue.add(['seldom@remote.test'], { attempts: 3, queuedAt: box.clock.now() - 50 * DAY, delayTold: true });
+    box.queue.add(['old@remote.test'], { attempts: 34, queuedAt: box.clock.now() - 5 * DAY, delayReported: true });
+    box.queue.add(['seldom@remote.test'], { attempts: 3, queuedAt: box.clock.now() - 50 * DAY, delayReported: true });
     await box.queue.recorded(2);
     expect(outcomes(box.queue)).toEqual({ 1: 'failed 5.4.7', 2: 'deferred 4.2.1' });
     expect(box.queue.results.find((r) => r.id === 1)?.text).toBe(
-      'Given up after 5 days. The last answer was: 450 4.2.1 Later',
+      'Given up after 5 days. The last reply was: 450 4.2.1 Later',
     );
   });
 
@@ -372,7 +372,7 @@ describe('many messages', () => {
   test('a dead destination does not hold up a live one', async () => {
     await using dead = await scriptedServer({ connect: SILENCE }, '127.0.0.2');
     await using live = await scriptedServer({}, '127.0.0.1', dead.port);
-    await using box = world(dead.port, { limits: { timeouts: { ...PATIENT, command: 60_000 }, closing: 0 } });
+    await using box = world(dead.port, { limits: { timeouts: { ...PATIENT, command: 60_000 }, shutdown: 0 } });
     box.zone['A dead.test'] = ['127.0.0.2'];
     for (let n = 0; n < 2000; n += 1) box.queue.add([`u${n}@dead.test`]);
     for (let n = 0; n < 100; n += 1) box.queue.add([`u${n}@remote.test`]);
@@ -423,7 +423,7 @@ describe('many messages', () => {
     await box.queue.recorded(51);
     expect(up.connections).toBe(0);
     box.clock.advance(6 * MINUTE);
-    // What is just being written down is found at the next look.
+    // Rows that are being recorded now are found by the next scan of the queue.
     for (; up.mails.length < 51; await sleep(5)) box.clock.advance(1000);
     await box.queue.until(() => box.queue.rows.filter((row) => row.state === 'delivered').length === 51);
   });
@@ -536,7 +536,7 @@ describe('faults', () => {
       for (let n = 0; n < 20; n += 1) await new Promise(setImmediate);
       box.clock.advance(1000);
     }
-    expect(told).toEqual(['attempts could not be recorded, so none is made']);
+    expect(told).toEqual(['failed to record delivery attempts, relay paused']);
     box.queue.before = () => undefined;
     Object.assign(box.zone, Object.fromEntries(Array.from({ length: 50 }, (_, d) => [`A d${d}.test`, ['127.0.0.1']])));
     box.clock.advance(2000);
@@ -570,7 +570,7 @@ describe('faults', () => {
 
   test('as many rows as memory may hold, and two wake-ups in one turn: it looks again later, not for ever', async () => {
     await using dead = await scriptedServer({ connect: SILENCE });
-    await using box = world(dead.port, { limits: { timeouts: { ...PATIENT, command: 60_000 }, closing: 0 } });
+    await using box = world(dead.port, { limits: { timeouts: { ...PATIENT, command: 60_000 }, shutdown: 0 } });
     let looks = 0;
     box.queue.before = (call) => {
       if (call !== 'nextDue') return undefined;
@@ -631,7 +631,7 @@ describe('faults', () => {
     box.clock.advance(MINUTE);
     await box.queue.recorded(2);
     box.clock.jump(-3 * DAY);
-    box.clock.advance(LONGEST_WAIT);
+    box.clock.advance(MAX_RETRY_DELAY);
     await box.queue.recorded(3);
     expect(box.queue.results.map((result) => result.outcome)).toEqual(['deferred', 'deferred', 'deferred']);
     expect(box.queue.bounces.filter((bounce) => bounce.kind === 'failure')).toEqual([]);
@@ -669,7 +669,7 @@ describe('closing', () => {
     await closed;
     expect(server.mails).toHaveLength(1);
     expect(box.queue.rows.filter((row) => row.state === 'delivered')).toHaveLength(1);
-    // What was begun ahead and not tried is due again at once.
+    // Rows that were prepared ahead and not tried are due again at once.
     expect(box.queue.rows.filter((row) => row.state === 'queued').every((row) => row.nextAt <= box.clock.now())).toBe(
       true,
     );
@@ -683,7 +683,7 @@ describe('closing', () => {
         return SILENCE;
       },
     });
-    const box = world(server.port, { limits: { timeouts: { ...PATIENT, end: 600_000 }, closing: 5000 } });
+    const box = world(server.port, { limits: { timeouts: { ...PATIENT, end: 600_000 }, shutdown: 5000 } });
     box.queue.add(['you@remote.test']);
     await reached.promise;
     const closed = box.relay.close();
@@ -700,7 +700,7 @@ describe('closing', () => {
     };
     await using first = await scriptedServer({ connect }, '127.0.0.2');
     await using second = await scriptedServer({ connect }, '127.0.0.3', first.port);
-    const box = world(first.port, { limits: { timeouts: { ...PATIENT, command: 600_000 }, closing: 5000 } });
+    const box = world(first.port, { limits: { timeouts: { ...PATIENT, command: 600_000 }, shutdown: 5000 } });
     box.zone['A mx.remote.test'] = ['127.0.0.2', '127.0.0.3'];
     box.queue.add(['you@remote.test']);
     await reached.promise;
@@ -717,7 +717,7 @@ describe('closing', () => {
       asked.resolve();
       return new Promise<never>(() => undefined);
     };
-    const box = world(1, { resolver: { ...fakeResolver({}), mx }, limits: { closing: 5000 } });
+    const box = world(1, { resolver: { ...fakeResolver({}), mx }, limits: { shutdown: 5000 } });
     box.queue.add(['you@remote.test']);
     await asked.promise;
     const closed = box.relay.close();

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { AGENT_MODES } from '../../../mail/delivery/agent/types.ts';
+import { AGENT_MODES } from '../../../mail/agents/gate/types.ts';
 import { llmsText } from '../../../src/http/discovery-texts.ts';
 import { CATALOGUE } from '../../../src/operations/catalogue.ts';
-import { REFUSALS } from '../../../src/operations/refusal.ts';
+import { REFUSALS } from '../../../src/core/refusal.ts';
 import { PAGES } from '../../../src/portal/pages/index.ts';
 
 const read = (name: string): string => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8');
@@ -29,15 +29,19 @@ describe('the pages about agents', () => {
     const pages = PAGES.map(({ name }) => name);
     const said = [...owning.matchAll(/\*\*([A-Z][a-z ]+)\*\*/g)].map(([, name]) => name);
     expect(said.length).toBeGreaterThan(5);
-    // Of an account, and an advice.
+    // Tools of an account, and an advice.
     const others = ['Connected programs', 'Give every agent a policy'];
     expect(said.filter((name) => !pages.includes(name ?? '') && !others.includes(name ?? ''))).toEqual([]);
   });
 
   test('the one for agents is in /llms.txt, without links to files', () => {
-    const text = llmsText(CATALOGUE, { baseUrl: 'https://mail.test', tokenPrefix: 'mst', open: true }, guide);
+    const text = llmsText(
+      CATALOGUE,
+      { baseUrl: 'https://mail.test', tokenPrefix: 'mst', openRegistration: true },
+      guide,
+    );
     expect(text).toContain('## For agents: working in a mailbox');
-    expect(text).toContain('### Text of strangers is data');
+    expect(text).toContain('### Text of others is data');
     expect(text).not.toMatch(/\]\((?!https:)/);
     expect(text.match(/^# /gm)).toHaveLength(1);
   });

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../../..');
-/** Opens what an agent is about to send, up to so many octets: test/unit/secrets/packed.test.ts. */
-const BOUNDED = 'mail/delivery/agent/secrets/files/unfold.ts';
+/** Opens what an agent is about to send, up to so many octets: test/matrix/secrets/packed.test.ts. */
+const BOUNDED = 'mail/message/archive/inflate.ts';
 /** Whatever unpacks, and the client of HTTP that does so by itself. */
 const UNPACKS = /node:zlib|DecompressionStream|\bundici\b|(?<![.#\w])fetch\((?!domain)/;
 

@@ -16,7 +16,11 @@ const documents = [
   'README.md',
   'SECURITY.md',
   'test/abuse-tests.md',
-  ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`),
+  ...readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
 ];
 const engine = readdirSync(join(root, 'mail'), { recursive: true, encoding: 'utf8' }).filter((file) =>
   file.endsWith('.ts'),

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { JMAP_LIMITS } from '../../../mail/jmap/limits.ts';
-import { METHODS } from '../../../mail/jmap/methods/index.ts';
+import { JMAP_LIMITS } from '../../../mail/jmap/core/capabilities.ts';
+import { METHODS } from '../../../mail/jmap/methods.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/jmap.md'), 'utf8');
 

@@ -8,7 +8,7 @@ const LOADS = /^(?:import|export)\s+(?!type\b)(?:[^'";]*?from\s+)?'([^']+)'/gm;
 
 /** Everything that a start loads before the first request, by the first file that asks for it. */
 function loadedAtStart(): Map<string, string> {
-  const seen = new Map([['src/main.ts', '']]);
+  const seen = new Map([['src/start/main.ts', '']]);
   for (const [file] of seen) {
     if (!file.endsWith('.ts')) continue;
     for (const [, target = ''] of readFileSync(join(ROOT, file), 'utf8').matchAll(LOADS)) {

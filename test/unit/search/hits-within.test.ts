@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { WITHIN } from '../../../mail/jmap/query/text-test.ts';
+import { WITHIN } from '../../../mail/jmap/email-query/text-matcher.ts';
 
 const MESSAGES = 50_000;
 

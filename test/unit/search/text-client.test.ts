@@ -44,7 +44,7 @@ test('a thread that breaks is told of, and another one is started by who asks ne
   const both = await Promise.all([1, 2].map(() => client.search(anything, undefined, asked)));
   expect(both).toEqual([{ kind: 'unavailable' }, { kind: 'unavailable' }]);
   expect(told).toEqual([
-    ['the full-text thread broke and is started again', 'Error: out of order'],
+    ['the full-text thread failed and will be restarted', 'Error: out of order'],
     ['text_failures_total', 1],
   ]);
   expect(await client.search(anything, undefined, asked)).toEqual({ kind: 'found', value: 1 });

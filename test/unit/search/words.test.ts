@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { placesOf, readTerms } from '../../../mail/message/search-terms.ts';
-import { fold, segment, tokensOf } from '../../../mail/message/words.ts';
+import { findTerms, readTerms } from '../../../mail/message/search-terms.ts';
+import { fold, segment, tokensOf } from '../../../mail/message/word-tokens.ts';
 import { array, assert, constantFrom, property, string } from '../../support/fast-check.ts';
 
-/** Whether a search finds the text, by its words alone. */
+/** Reports whether a search finds the text by its words. */
 function finds(asked: string, text: string): boolean {
   const tokens = tokensOf(text);
-  return (readTerms(asked) ?? []).every((term) => placesOf(term, tokens).length > 0);
+  return (readTerms(asked) ?? []).every((term) => findTerms([term], tokens).next().done !== true);
 }
 
 describe('words that are one word to a person', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { lettersOf, plainText } from '../../../mail/delivery/agent/secrets/plain.ts';
-import { ShownForms } from '../../../mail/delivery/agent/secrets/shown-form.ts';
+import { lettersOf, plainText } from '../../../mail/agents/secrets/plain.ts';
+import { ShownForms } from '../../../mail/agents/secrets/shown-form.ts';
 import { secretsOf } from '../../support/secret-mail.ts';
 
 const forms = new ShownForms(new Uint8Array(32).fill(7));
 
-/** Whether one of these codes is found in a text. */
+/** Tests if one of these codes is found in a text. */
 function isFound(text: string, ...codes: readonly string[]): boolean {
   const search = forms.search(codes.flatMap((code) => forms.make('code', code) ?? []));
   const plain = plainText(text);

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { jmapId } from '../../../mail/jmap/ids.ts';
+import { jmapId } from '../../../mail/jmap/core/ids.ts';
 import { firstField, readFields, unfold } from '../../../mail/message/header.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
-import { addAlias } from '../../../mail/store/alias.ts';
+import { addAlias } from '../../../mail/store/address/alias.ts';
 import { command, query } from '../../../mail/store/engine/types.ts';
-import { appendMessage } from '../../../mail/store/entry-commands.ts';
-import { DELETED, DRAFT } from '../../../mail/store/flags.ts';
-import { findMailbox } from '../../../mail/store/mailbox.ts';
-import { provisionAccount } from '../../../src/accounts/accounts.ts';
+import { appendMessage } from '../../../mail/store/mailbox/entry-commands.ts';
+import { DELETED, DRAFT } from '../../../mail/store/mailbox/flags.ts';
+import { findMailbox } from '../../../mail/store/mailbox/mailbox.ts';
+import { provisionAccount } from '../../../src/mailboxes/provision.ts';
 import { SendWorld } from '../../support/send-world.ts';
 
 const newest = query('test-newest', (rx, account: number) =>
@@ -65,8 +65,8 @@ async function named(): Promise<(string | undefined)[]> {
   });
 }
 
-describe('a message that answers a thread', () => {
-  test('names its newest message and the line before that, and stands in it', async () => {
+describe('a reply to a thread', () => {
+  test('references its newest message and the previous ones, and joins it', async () => {
     const { thread } = await arrives('Message-ID: <one@x>');
     await arrives('Message-ID: <three@x>\r\nReferences: <one@x>\r\n <two@x>', { at: 3_000 });
     await arrives('Message-ID: <two@x>\r\nIn-Reply-To: <one@x>', { at: 2_000 });
@@ -76,7 +76,7 @@ describe('a message that answers a thread', () => {
     expect(jmapId('thread', (await last(me)).thread)).toBe(thread);
   });
 
-  test('answers no draft, nothing that was deleted, and nothing that has no name', async () => {
+  test('does not reference drafts, deleted messages, or messages without Message-ID', async () => {
     const { thread } = await arrives('Message-ID: <one@x>');
     await arrives('Message-ID: <draft@x>\r\nIn-Reply-To: <one@x>', { at: 2_000, bits: DRAFT });
     await arrives('Message-ID: <gone@x>\r\nIn-Reply-To: <one@x>', { at: 3_000, bits: DELETED });
@@ -85,7 +85,7 @@ describe('a message that answers a thread', () => {
     expect((await named())[0]).toBe('<one@x>');
   });
 
-  test('says so also where the mailbox keeps no copy, when it is tried only, and when it comes again', async () => {
+  test('returns the thread also without a copy, in a dry run, and when repeated', async () => {
     const { thread } = await arrives('Message-ID: <one@x>');
     const plain = { ...reply, saveToSent: false, threadId: thread };
     expect(await box.send(plain)).toMatchObject({ threadId: thread });
@@ -94,14 +94,14 @@ describe('a message that answers a thread', () => {
     expect(await box.send({ ...reply, threadId: thread }, 'k')).toEqual({ ...first, duplicateOf: first.id });
   });
 
-  test('under another subject begins a thread of its own, whose id it is told', async () => {
+  test('under another subject begins a new thread and returns its id', async () => {
     const { thread } = await arrives('Message-ID: <one@x>');
     const sent = await box.send({ ...reply, subject: 'Something else', threadId: thread });
     expect(sent.threadId).toBe(jmapId('thread', (await last(me)).thread));
     expect(sent.threadId).not.toBe(thread);
   });
 
-  test('from an address with a detail answers in the mailbox behind it', async () => {
+  test('from an address with +detail uses the mailbox of the address', async () => {
     const { thread } = await arrives('Message-ID: <one@x>');
     expect(await box.send({ ...reply, from: 'me+shop@a.test', threadId: thread })).toMatchObject({ threadId: thread });
   });
@@ -119,7 +119,7 @@ describe('a message from an alias', () => {
       most: null,
     });
 
-  test('answers in the mailboxes that write as it, also that of a program', async () => {
+  test('uses the mailboxes that may send as it, also for a program', async () => {
     const address = { local: 'other', domain: 'a.test' };
     await provisionAccount(box.world, { tenant: 1, domainId: box.domain, address });
     const other = await box.account('other@a.test');
@@ -132,7 +132,7 @@ describe('a message from an alias', () => {
     expect(await box.send({ ...reply, from, inReplyTo: row })).toMatchObject({ status: 'queued', threadId: null });
   });
 
-  test('finds nothing in a mailbox of a domain that its key may not use', async () => {
+  test('does not use a mailbox in a domain that the key may not use', async () => {
     await alias([me]);
     const { thread } = await arrives('Message-ID: <one@x>');
     const asked = { ...reply, from: 'sales@a.test', threadId: thread };
@@ -142,8 +142,8 @@ describe('a message from an alias', () => {
   });
 });
 
-describe('a message that answers one', () => {
-  test('may call it by each id that is given out for it', async () => {
+describe('a reply to a message', () => {
+  test('accepts every id of the message', async () => {
     const { email, row, thread } = await arrives('Message-ID: <one@x>\r\nReferences: <zero@x>');
     for (const inReplyTo of [email, row]) {
       expect(await box.send({ ...reply, inReplyTo })).toMatchObject({ threadId: thread });
@@ -156,13 +156,13 @@ describe('a message that answers one', () => {
     expect((await named())[0]).toBe(first.rfc822MessageId);
   });
 
-  test('without an id of a mailbox has no thread: a program has none', async () => {
+  test('to a bare Message-ID has no thread', async () => {
     expect(await box.send({ inReplyTo: '<any@where>' })).toMatchObject({ threadId: null });
   });
 });
 
-describe('what the mailbox at from does not have', () => {
-  test('is answered alike, be it of another mailbox, gone, or never there', async () => {
+describe('a message missing in the mailbox at from', () => {
+  test('gets the same error, whether in another mailbox, deleted, or never existing', async () => {
     await provisionAccount(box.world, {
       tenant: 1,
       domainId: box.domain,

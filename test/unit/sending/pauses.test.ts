@@ -1,28 +1,27 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { query } from '../../../mail/store/engine/types.ts';
 import { quiet } from '../../../mail/log.ts';
-import { listQueue } from '../../../mail/store/queue-rows.ts';
-import { rowId } from '../../../src/ids.ts';
+import { listQueue } from '../../../mail/store/queue/queue-rows.ts';
+import { rowId } from '../../../src/core/ids.ts';
 import { freezeOrganization } from '../../../src/organizations/commands.ts';
 import { removeOrganization } from '../../../src/organizations/removal-commands.ts';
-import { PauseHerald } from '../../../src/sending/pause-herald.ts';
-import type { SendResult } from '../../../src/sending/send-answer.ts';
-import { send } from '../../../src/sending/send-desk.ts';
-import { operatorCaller } from '../../../src/operations/caller.ts';
+import { pausedSenders } from '../../../src/sending/pause-notice-source.ts';
+import { Notifier } from '../../../src/notices/notifier.ts';
+import type { SendResult } from '../../../src/sending/send-result.ts';
+import { send } from '../../../src/http/routes/send-requests.ts';
+import { operatorCaller } from '../../../src/core/caller.ts';
 import { type Tenant, type Tenants, twoTenants } from '../../support/tenants.ts';
 
 let tenants: Tenants;
-let herald: PauseHerald;
+let notifier: Notifier;
 const said: object[] = [];
 beforeAll(async () => {
   tenants = await twoTenants();
   const log = { ...quiet, warn: (fields: object) => said.push(fields) };
-  herald = new PauseHerald({ ...tenants.world, queued: () => undefined, log });
+  const { world } = tenants;
+  notifier = new Notifier({ ...world, sources: [pausedSenders(world)], queued: () => undefined, log });
 });
-afterAll(async () => {
-  await herald[Symbol.asyncDispose]();
-  await tenants[Symbol.asyncDispose]();
-});
+afterAll(() => tenants[Symbol.asyncDispose]());
 
 let met = 0;
 
@@ -33,7 +32,7 @@ function sendAs({ main }: Tenant, people: number): Promise<SendResult> {
     credential: main.apiKeyId,
     allowedDomains: null,
     account: null,
-    guesses: false,
+    detectsDuplicates: false,
   };
   const to = Array.from({ length: people }, () => `person${++met}@else.example`);
   const live = { ...tenants.world, settings: { ...tenants.world.settings, live: true, keyPerSecond: 0 } };
@@ -43,11 +42,11 @@ function sendAs({ main }: Tenant, people: number): Promise<SendResult> {
 const paused = async (of = tenants.a) =>
   (await tenants.do('list_paused_senders', {}, of.caller))['senders'] as Record<string, unknown>[];
 
-test('a key that floods is paused with evidence; its owner gets one letter, over a restart of who tells', async () => {
+test('a flooding key is paused with figures; its owner gets one notice, even over a restart', async () => {
   const results: SendResult[] = [];
   for (let i = 0; i < 11; i++) results.push(await sendAs(tenants.a, 50));
   expect(results.map((one) => one.status)).toEqual([...Array<string>(10).fill('queued'), 'pending_approval']);
-  expect(results.at(-1)?.reasons[0]).toMatch(/^its sender is paused: it wrote to 550 recipients within an hour/);
+  expect(results.at(-1)?.reasons[0]).toMatch(/^its sender is paused: it wrote to 550 new recipients/);
   const [one, ...others] = await paused();
   expect(others).toEqual([]);
   expect(one).toMatchObject({
@@ -58,8 +57,8 @@ test('a key that floods is paused with evidence; its owner gets one letter, over
   expect(await paused(tenants.b)).toEqual([]);
   expect((await sendAs(tenants.b, 50)).status).toBe('queued');
 
-  await herald.run();
-  await Promise.all([herald.run(), herald.run()]);
+  await notifier.run();
+  await Promise.all([notifier.run(), notifier.run()]);
   const letters = await tenants.world.store.read(listQueue, {
     tenant: 0,
     accounts: null,
@@ -73,10 +72,10 @@ test('a key that floods is paused with evidence; its owner gets one letter, over
   expect(text).toContain(`the key "alpha-main key" (${tenants.a.main.apiKeyId})`);
   expect(text).toMatch(/\r\n {2}newRecipients: 550\r\n {2}limit: 500\r\n/);
   expect(said).toHaveLength(1);
-  expect(said[0]).toMatchObject({ sender: tenants.a.main.apiKeyId, letters: 1 });
+  expect(said[0]).toMatchObject({ sender: tenants.a.main.apiKeyId, notices: 1 });
 });
 
-test('only its own owners and the operator let it go on; what was held goes', async () => {
+test('only its own owners and the operator can resume it, which releases held mail', async () => {
   const { apiKeyId: sender, organizationId } = tenants.a.main;
   const foreign = await tenants.try('resume_sender', { sender }, operatorCaller());
   const missing = await tenants.try('resume_sender', { sender: 'key_999' }, operatorCaller());
@@ -104,7 +103,7 @@ const left = query('test-left', (rx, { tenant }: { tenant: number }) =>
   ),
 );
 
-test('whom its programs wrote to, and who was paused, go with an organization', async () => {
+test('contacted recipients and paused senders are deleted with an organization', async () => {
   const { store } = tenants.world;
   const id = rowId('organization', tenants.a.main.organizationId) ?? 0;
   expect(await store.read(left, { tenant: id })).toEqual({ met: 600, paused: 1 });

@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { ReturnPaths } from '../../../mail/delivery/return-path.ts';
 import type { Query } from '../../../mail/store/engine/types.ts';
-import { Tenants } from '../../../src/sending/tenants.ts';
+import { AccountTenants } from '../../../src/sending/account-tenants.ts';
 
 const KEY = createSecretKey(Buffer.alloc(32, 7));
 const sender = { local: 'me', domain: 'box.test' };
@@ -17,39 +17,39 @@ function answering(answer: () => unknown) {
   return { asked, read };
 }
 
-test('a domain is asked about once in a few seconds, also when the clock is set back', async () => {
+test('a domain is looked up once in a few seconds, even if the clock is set back', async () => {
   let comesHere = true;
   let now = 1_000_000;
   const store = answering(() => comesHere);
   const paths = new ReturnPaths(store, KEY, () => now);
-  expect((await paths.of({ id: 1, sender }))?.local).toMatch(/^me\+r/);
+  expect((await paths.find({ id: 1, sender }))?.local).toMatch(/^me\+r/);
   comesHere = false;
-  expect((await paths.of({ id: 2, sender }))?.local).toMatch(/^me\+r/);
+  expect((await paths.find({ id: 2, sender }))?.local).toMatch(/^me\+r/);
   expect(store.asked).toEqual([{ name: 'box.test' }]);
   now += 5000;
-  expect(await paths.of({ id: 3, sender })).toEqual(sender);
+  expect(await paths.find({ id: 3, sender })).toEqual(sender);
   comesHere = true;
   now -= 3_600_000;
-  expect((await paths.of({ id: 4, sender }))?.local).toMatch(/^me\+r/);
+  expect((await paths.find({ id: 4, sender }))?.local).toMatch(/^me\+r/);
   expect(store.asked).toHaveLength(3);
 });
 
-test('what could not be read is not remembered', async () => {
+test('a failed read is not cached', async () => {
   let broken = true;
   const store = answering(() => {
     if (broken) throw new Error('no store');
     return true;
   });
   const paths = new ReturnPaths(store, KEY, () => 0);
-  await expect(paths.of({ id: 1, sender })).rejects.toThrow('no store');
+  await expect(paths.find({ id: 1, sender })).rejects.toThrow('no store');
   broken = false;
-  expect((await paths.of({ id: 1, sender }))?.local).toMatch(/^me\+r/);
+  expect((await paths.find({ id: 1, sender }))?.local).toMatch(/^me\+r/);
 });
 
-test('whose an account is is asked once, but not remembered of one that is not there', async () => {
+test('the tenant of an account is cached, but not of a missing account', async () => {
   let tenant: number | undefined;
   const store = answering(() => tenant);
-  const tenants = new Tenants(store);
+  const tenants = new AccountTenants(store);
   expect(await tenants.of(3)).toBeUndefined();
   tenant = 9;
   expect([await tenants.of(3), await tenants.of(3)]).toEqual([9, 9]);

@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { releaseWaiting } from '../../../mail/delivery/schedule.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { releaseWaiting } from '../../../mail/delivery/scheduled-messages.ts';
 import { query } from '../../../mail/store/engine/types.ts';
-import { addSuppression } from '../../../mail/store/suppression.ts';
-import { rowId } from '../../../src/ids.ts';
+import { addSuppression } from '../../../mail/store/queue/suppression.ts';
+import { rowId } from '../../../src/core/ids.ts';
 import { freezeOrganization } from '../../../src/organizations/commands.ts';
-import type { SendResult } from '../../../src/sending/send-answer.ts';
+import type { SendResult } from '../../../src/sending/send-result.ts';
 import { SendWorld } from '../../support/send-world.ts';
 
 const counts = query('test-counts', async (rx): Promise<Record<string, number>> => ({
@@ -22,8 +22,8 @@ afterEach(() => box[Symbol.asyncDispose]());
 const suppress = (key: string) => box.world.store.write(addSuppression, { tenant: 1, key, source: 'test' });
 const count = () => box.world.store.read(counts, undefined);
 
-describe('a request that comes again', () => {
-  test('gets the answer of the first, whatever became of lists and mailboxes meanwhile', async () => {
+describe('a repeated request', () => {
+  test('gets the first result, whatever changed in lists and mailboxes meanwhile', async () => {
     const to = ['you@x.example', 'me@a.test', 'sales@a.test'];
     await box.forward('sales@a.test', 'far@x.example');
     const first = await box.send({ to }, 'order-1');
@@ -36,7 +36,7 @@ describe('a request that comes again', () => {
     expect(await count()).toEqual(before);
   });
 
-  test('with another body is refused, after a day it is another one, and keys of others are none of its business', async () => {
+  test('with another body is refused, after a day it counts as new, and other keys are independent', async () => {
     const first = await box.send({}, 'k');
     expect(await box.try({ subject: 'Other' }, 'k')).toMatchObject({ error: 'idempotency_conflict' });
     expect((await box.send({}, 'k', { credential: 'key_2' })).duplicateOf).toBeNull();
@@ -46,7 +46,7 @@ describe('a request that comes again', () => {
     expect(later.id).not.toBe(first.id);
   });
 
-  test('with its fields in another order is the same: many programs keep none', async () => {
+  test('with fields in another order counts as the same', async () => {
     const parts = { headers: { 'X-A': '1', 'X-B': '2' }, tags: { a: '1', b: '2' }, metadata: { x: 1, y: true } };
     const turned = { metadata: { y: true, x: 1 }, tags: { b: '2', a: '1' }, headers: { 'X-B': '2', 'X-A': '1' } };
     const first = await box.send(parts, 'k');
@@ -57,8 +57,8 @@ describe('a request that comes again', () => {
     expect(await box.try({ to: to.toReversed() }, 'order')).toMatchObject({ error: 'idempotency_conflict' });
   });
 
-  test('without a key is taken for the same where that is asked for, for ten minutes, unless it is meant', async () => {
-    const guesses = { guesses: true };
+  test('without a key counts as a duplicate for ten minutes if enabled, unless allowDuplicate is set', async () => {
+    const guesses = { detectsDuplicates: true };
     const first = await box.send({}, undefined, guesses);
     expect(await box.send({}, undefined, guesses)).toEqual({ ...first, duplicateOf: first.id });
     expect((await box.send({ subject: 'Other' }, undefined, guesses)).duplicateOf).toBeNull();
@@ -70,7 +70,7 @@ describe('a request that comes again', () => {
   });
 });
 
-test('a dry run that the first request with its key overtakes says what that was answered', async () => {
+test('a dry run overtaken by the first request with its key returns that result', async () => {
   let first: Promise<SendResult> | undefined;
   await using raced = await SendWorld.open({
     async policy() {
@@ -85,7 +85,7 @@ test('a dry run that the first request with its key overtakes says what that was
   expect(await raced.world.store.read(counts, undefined)).toMatchObject({ queue: 1 });
 });
 
-test('a request that was under way when its organization was frozen sends nothing', async () => {
+test('a request in progress when its organization is frozen sends nothing', async () => {
   await using raced = await SendWorld.open({
     async policy() {
       // Behind the look at the key, before the commit.
@@ -102,10 +102,10 @@ test('a request that was under way when its organization was frozen sends nothin
   expect(await raced.world.store.read(counts, undefined)).toEqual({ email: 0, queue: 0, blob: 0 });
 });
 
-describe('recipients here that only forward', () => {
+describe('local recipients that only forward', () => {
   beforeEach(() => box.forward('sales@a.test', 'far@x.example'));
 
-  test('are recipients: in the envelope, in the record, and the relay is told', async () => {
+  test('are recipients in the envelope and the record, and the relay is notified', async () => {
     const sent = await box.send({ to: 'sales@a.test' });
     expect(sent.envelope.rcptTo).toEqual(['sales@a.test']);
     expect(sent.recipients).toEqual([{ address: 'sales@a.test', state: 'delivered' }]);
@@ -113,7 +113,7 @@ describe('recipients here that only forward', () => {
     expect((await box.status(sent.id)).status).toBe('delivered');
   });
 
-  test('whose way leads nowhere are refused by name', async () => {
+  test('without a destination are refused by name', async () => {
     await box.forward('lost@a.test', 'nobody@a.test');
     expect(await box.try({ to: ['me@a.test', 'lost@a.test'] })).toMatchObject({
       error: 'recipient_blocked',
@@ -124,8 +124,8 @@ describe('recipients here that only forward', () => {
   });
 });
 
-describe('who is suppressed', () => {
-  test('gets nothing and is shown as such; the others get it', async () => {
+describe('a suppressed recipient', () => {
+  test('gets nothing and is reported; the others get the message', async () => {
     await suppress('you@x.example');
     const sent = await box.send({ to: ['you@x.example', 'me@a.test', 'they@x.example'] });
     expect(sent.recipients).toEqual([
@@ -147,7 +147,7 @@ describe('who is suppressed', () => {
 });
 
 describe('a policy', () => {
-  test('may refuse, or hold a message whole until it is let go or taken back', async () => {
+  test('may reject a message, or hold it until it is released or withdrawn', async () => {
     await using strict = await SendWorld.open({
       policy: ({ recipients }) =>
         recipients.includes('never@x.example')
@@ -179,7 +179,7 @@ describe('limits', () => {
       settings: { ...box.world.settings, ...live, live: true },
     });
 
-  test('say which, how much and when to come back; what is refused counts for nothing; keys are apart', async () => {
+  test('report name, amount and retry time; refused messages do not count; keys are independent', async () => {
     await using one = await limited();
     const tries = [];
     for (let i = 0; i < 11; i++) tries.push(await one.try({}, undefined, { organization: 1, credential: 'key_1' }));
@@ -192,7 +192,7 @@ describe('limits', () => {
     expect(burst).toHaveLength(5);
   });
 
-  test('of the pace of one key', async () => {
+  test('on the rate of one key', async () => {
     await using one = await SendWorld.open({
       settings: { ...box.world.settings, ...live, live: true, organizationDaily: 0 },
     });
@@ -206,7 +206,7 @@ describe('limits', () => {
     expect(await one.try()).toMatchObject({ error: 'rate_limited' });
   });
 
-  test('of a mailbox, and of whom it never wrote to', async () => {
+  test('on a mailbox and on its new recipients', async () => {
     await using one = await limited();
     const as = { account: await one.account('me@a.test') };
     const from = 'me@a.test';
@@ -228,4 +228,14 @@ test('a copy goes into the Sent mailbox of the author, and a scheduled one only 
   expect(await count()).toMatchObject({ email: 1 });
   await box.send({ from: 'nobody-there@a.test', saveToSent: true });
   expect(await count()).toMatchObject({ email: 1 });
+});
+
+test('a long message is composed in another thread, also when it is not sent', async () => {
+  const read = vi.spyOn(box.world.texts, 'read');
+  const tasks = (): string[] => read.mock.calls.splice(0).map(([name]) => name);
+  await box.send({ text: 'short' });
+  expect(tasks()).toEqual([]);
+  await box.send({ text: '\u2039'.repeat(300_000), dryRun: true });
+  await box.send({ text: undefined, html: 'long '.repeat(100_000) });
+  expect(tasks()).toEqual(['compose', 'compose']);
 });

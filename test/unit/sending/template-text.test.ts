@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { fillTemplate, strayBraces, variablesOf } from '../../../src/sending/template-text.ts';
+import { fillTemplate, hasStrayBraces, variablesOf } from '../../../src/sending/template-text.ts';
 
 const texts = { subject: 'Hi {{name}}', text: 'Hi {{ name }}, {{n}}', html: '<a title="{{name}}">{{name}}</a>' };
 
-test('values are text wherever they stand, and never another variable', () => {
+test('values are escaped everywhere and never expanded as variables', () => {
   const name = `<"A" & 'B'>\r\nBcc: x@y.example\u2028{{n}}`;
   expect(fillTemplate(texts, { name, n: 3 })).toEqual({
     kind: 'filled',
@@ -13,7 +13,7 @@ test('values are text wherever they stand, and never another variable', () => {
   });
 });
 
-test('what is missing is named, each once; prototypes give nothing', () => {
+test('missing variables are listed once; prototype properties do not count', () => {
   expect(variablesOf(texts)).toEqual(['name', 'n']);
   expect(fillTemplate(texts, {})).toEqual({ kind: 'missing', names: ['name', 'n'] });
   expect(fillTemplate({ subject: '{{constructor}}', text: '', html: null }, {})).toEqual({
@@ -22,7 +22,7 @@ test('what is missing is named, each once; prototypes give nothing', () => {
   });
 });
 
-test('braces that make no variable are seen', () => {
-  for (const text of ['{{first name}}', '{{', 'a }} b', '{{1}}']) expect(strayBraces(text), text).toBe(true);
-  for (const text of ['{{name}}', '{ a }', '{{ a.b-c_1 }}']) expect(strayBraces(text), text).toBe(false);
+test('braces that are no variable are detected', () => {
+  for (const text of ['{{first name}}', '{{', 'a }} b', '{{1}}']) expect(hasStrayBraces(text), text).toBe(true);
+  for (const text of ['{{name}}', '{ a }', '{{ a.b-c_1 }}']) expect(hasStrayBraces(text), text).toBe(false);
 });

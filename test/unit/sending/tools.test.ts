@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { operatorCaller } from '../../../src/operations/caller.ts';
+import { operatorCaller } from '../../../src/core/caller.ts';
 import { releaseOutboxItem } from '../../../src/operations/box/outbox.ts';
 import { queue, releaseQueue } from '../../../src/operations/box/queue.ts';
 import { perform } from '../../../src/operations/perform.ts';
@@ -14,7 +14,7 @@ afterAll(() => tenants[Symbol.asyncDispose]());
 const mail = () => ({ from: tenants.a.main.address, to: 'you@else.example', subject: 'Hello', text: 'Hello' });
 
 describe('send_email', () => {
-  test('sends a repeated call once, and says so; a key of the caller is exact', async () => {
+  test('sends a repeated call once and reports it; an idempotency key is exact', async () => {
     const first = await tenants.do('send_email', mail());
     expect(await tenants.do('send_email', mail())).toEqual({ ...first, duplicateOf: first['id'] });
     expect((await tenants.do('send_email', { ...mail(), allowDuplicate: true }))['duplicateOf']).toBeNull();
@@ -43,7 +43,7 @@ describe('send_email', () => {
     });
   });
 
-  test('says the same of a foreign domain and of one that nobody has', async () => {
+  test('returns the same error for a foreign domain and for an unknown one', async () => {
     const said = async (domain: string): Promise<string> => {
       const done = await tenants.try('send_email', { ...mail(), from: `x@${domain}` });
       return JSON.stringify(done)
@@ -71,7 +71,7 @@ describe('send_email', () => {
     expect(await tenants.try('send_email', mail(), reader)).toMatchObject({ refusal: { error: 'action_not_allowed' } });
   });
 
-  test('leaves an audit row with who gets it, and none for a dry run', async () => {
+  test('writes an audit row with the recipients, and none for a dry run', async () => {
     const rows = async (): Promise<unknown[]> =>
       (await tenants.do('list_audit_events', { limit: 100 }))['events'] as [];
     const before = (await rows()).length;
@@ -84,7 +84,7 @@ describe('send_email', () => {
 });
 
 describe('templates', () => {
-  test('are filled: escaped in html, as they are in text, on one line in the subject; versions stay', async () => {
+  test('are filled: escaped in html, verbatim in text, one line in the subject; versions stay', async () => {
     const texts = { subject: 'For {{ name }}', text: 'Hello {{name}}', html: '<p>Hello {{name}}</p>' };
     const made = await tenants.do('create_email_template', { name: 'welcome', ...texts });
     const { id } = made['template'] as { id: string };
@@ -108,7 +108,7 @@ describe('templates', () => {
     expect(gone).toMatchObject({ refusal: { error: 'not_found' } });
   });
 
-  test('with braces that make no variable, or of a name that is taken, are refused', async () => {
+  test('with invalid braces or a taken name are refused', async () => {
     const wrong = { name: 'broken', subject: 'x', text: 'Hello {{first name}}' };
     expect(await tenants.try('create_email_template', wrong)).toMatchObject({
       refusal: { error: 'invalid_arguments' },
@@ -119,7 +119,7 @@ describe('templates', () => {
   });
 });
 
-test('the outbox lists what waits, and gives it back', async () => {
+test('the outbox lists waiting messages and withdraws them', async () => {
   const sendAt = new Date(tenants.world.clock() + 3_600_000).toISOString();
   await tenants.do('send_email', { ...mail(), subject: 'later', sendAt });
   const { items } = await tenants.do('list_outbox', { limit: 100 });
@@ -139,7 +139,7 @@ test('the outbox lists what waits, and gives it back', async () => {
   });
 });
 
-test('nobody lets mail of a frozen organization go, and it waits on as before when that works again', async () => {
+test('mail of a frozen organization cannot be released, and still waits after the unfreeze', async () => {
   const { outboxId, organizationId } = { ...tenants.b.main };
   const release = () => perform(tenants.world, releaseOutboxItem, operatorCaller(), { outboxId });
   const target = { targetOrganizationId: organizationId };
@@ -151,7 +151,7 @@ test('nobody lets mail of a frozen organization go, and it waits on as before wh
   expect(await release()).toMatchObject({ refusal: { error: 'not_found' } });
 });
 
-test('releasing all that is held passes over what a frozen organization has queued, whatever it was held for', async () => {
+test('releasing all held mail skips that of a frozen organization, whatever the hold reason', async () => {
   const target = { targetOrganizationId: tenants.b.main.organizationId };
   const states = async (caller = tenants.b.caller) =>
     ((await tenants.do('list_queue', { limit: 100 }, caller))['items'] as { state: string }[]).map((one) => one.state);
@@ -163,7 +163,7 @@ test('releasing all that is held passes over what a frozen organization has queu
   expect(await release('all')).toMatchObject({ kind: 'done', result: { changed: 2 } });
   const waiting = await perform(tenants.world, queue, operatorCaller(), { state: 'held' });
   const why = JSON.stringify(waiting);
-  expect(why).toContain('It is held: the organization is frozen. It goes on when that works again');
+  expect(why).toContain('Held: the organization is frozen. It is sent when the organization works again');
   await tenants.do('unfreeze_organization', target, operatorCaller());
   expect(await states()).toEqual(before);
   expect(before).toContain('held');
@@ -171,7 +171,7 @@ test('releasing all that is held passes over what a frozen organization has queu
   expect(await release([held])).toMatchObject({ kind: 'done' });
 });
 
-test('send_test_email writes to the owner when nobody else is named', async () => {
+test('send_test_email defaults to the owner as recipient', async () => {
   const sent = await tenants.do('send_test_email', { from: tenants.a.main.address });
   expect(sent).toMatchObject({ envelope: { rcptTo: [expect.stringMatching(/^owner@|^admin@/) as string] } });
 });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Caller } from '../../../src/operations/caller.ts';
+import type { Caller } from '../../../src/core/caller.ts';
 import { createAppPassword } from '../../../src/operations/mailboxes/app-passwords.ts';
 import { addEmailDomain } from '../../../src/operations/domains/add.ts';
 import { provisionEmail } from '../../../src/operations/mailboxes/provision.ts';
@@ -26,6 +26,7 @@ beforeEach(async () => {
   const { service } = await box.done<{ service: { id: string } }>(owner, makeService, { name: 'shop' });
   serviceId = service.id;
   id = Number(serviceId.slice(4));
+  await setting({ kind: 'none' });
 });
 afterEach(() => box[Symbol.asyncDispose]());
 
@@ -35,8 +36,10 @@ interface Deployed {
   detail: string;
 }
 const deploy = (more: object = {}) => box.done<Deployed>(owner, deployService, { serviceId, ...more });
-const control = (...command: string[]) =>
-  box.world.store.write(setControl, { id, control: JSON.stringify({ kind: 'command', command }) });
+const NOBODY = 65_534;
+const setting = (control: object) =>
+  box.world.store.write(setControl, { id, control: JSON.stringify({ variables: ['A', 'N'], ...control }) });
+const control = (...command: string[]) => setting({ kind: 'command', command, uid: NOBODY });
 const fileNow = async () => readAsSystemd(await readFile(envFilePath(box.test.store.dataDir, id), 'utf8'));
 const logged = async () =>
   (await box.done<{ untrusted: { lines: { text: string }[] } }>(owner, readLogs, { serviceId })).untrusted.lines.map(
@@ -152,11 +155,11 @@ test('one service that does not end holds up no other', async () => {
   await program('process.on("SIGTERM", () => {}); console.log("ready")');
   const first = pidOf(await deploy());
   await expect.poll(logged, { timeout: 8_000 }).toContain('ready');
-  const slow = deploy();
+  let isOver = false;
+  const slow = deploy().finally(() => (isOver = true));
   const { service } = await box.done<{ service: { id: string } }>(owner, makeService, { name: 'other' });
-  const from = performance.now();
   expect(await box.done(owner, deployService, { serviceId: service.id })).toMatchObject({ state: 'running' });
-  expect(performance.now() - from).toBeLessThan(4_000);
+  expect(isOver).toBe(false);
   process.kill(-first, 'SIGKILL');
   process.kill(-pidOf(await slow), 'SIGKILL');
 });
@@ -189,6 +192,7 @@ describe('an environment', () => {
     'LD_LIBRARY_PATH',
     'PATH',
     'NODE_OPTIONS',
+    'npm_config_node_options',
     'BASH_ENV',
     'PYTHONSTARTUP',
     'PERL5OPT',
@@ -201,8 +205,16 @@ describe('an environment', () => {
   ];
   const WRONG = ['EMAIL_ADDRESS', 'EMAIL_', 'A B', 'A=B', '1A', '', 'A-B', 'É', 'A\n', '__proto__ '];
 
-  test('cannot have names that make the program another one, or that are none', async () => {
-    for (const name of [...LOADERS, ...WRONG]) {
+  test('has only names that the operator allows, and the deployment says which are left out', async () => {
+    const env = Object.fromEntries([...LOADERS, 'A'].map((name) => [name, 'x']));
+    const { detail } = await deploy({ env });
+    expect(detail.split(': ').at(-1)).toBe(LOADERS.join(', '));
+    expect(await fileNow()).toEqual({ A: 'x' });
+    expect(await box.done(owner, getServiceEnvironment, { serviceId })).toMatchObject({ env: { A: 'x' } });
+  });
+
+  test('cannot have names that are none', async () => {
+    for (const name of WRONG) {
       const refusal = await box.refused(owner, deployService, { serviceId, env: { [name]: 'x' } });
       expect(refusal, name).toMatchObject({ error: 'invalid_arguments' });
     }
@@ -216,7 +228,7 @@ describe('an environment', () => {
     }
   });
 
-  test('may have every other name', async () => {
+  test('may have every name that the operator allows', async () => {
     const names = [
       'NODE_ENV',
       'LDAP_URL',
@@ -228,6 +240,7 @@ describe('an environment', () => {
       'ENVIRONMENT',
     ];
     const env = Object.fromEntries(names.map((name) => [name, "it's $5"]));
+    await setting({ kind: 'none', variables: names });
     await deploy({ env });
     expect(await fileNow()).toEqual(env);
   });

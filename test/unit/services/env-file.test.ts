@@ -1,8 +1,8 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { sealedPassword } from '../../../mail/store/credential.ts';
-import { createService } from '../../../src/services/commands.ts';
+import { sealedPassword } from '../../../mail/store/account/credential.ts';
+import { createService, setControl } from '../../../src/services/commands.ts';
 import { envFilePath, rewriteEnvFiles, servicesDir } from '../../../src/services/env-file.ts';
 import { ENV_PURPOSE, type Environment, envFileText } from '../../../src/services/environment.ts';
 import { addRevision } from '../../../src/services/commands.ts';
@@ -70,7 +70,10 @@ test('any line of text comes back as it is', () => {
 describe('the file', () => {
   async function service(box: TestWorld, name: string): Promise<number> {
     const made = await box.world.store.write(createService, { organization: 1, project: 1, name });
-    return made.kind === 'created' ? made.id : expect.fail(made.kind);
+    const id = made.kind === 'created' ? made.id : expect.fail(made.kind);
+    const control = JSON.stringify({ kind: 'none', variables: ['A', 'NUMBER', 'PADDING', 'END'] });
+    await box.world.store.write(setControl, { id, control });
+    return id;
   }
   async function deploy({ world }: TestWorld, id: number, number: number, env: Environment): Promise<void> {
     const sealed = world.secrets.seal(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseBdat } from '../../../mail/smtp/bdat-command.ts';
 import { decodeBase64 } from '../../../mail/smtp/base64.ts';
-import { parseGreeting } from '../../../mail/smtp/greeting.ts';
+import { parseHelo } from '../../../mail/smtp/helo-command.ts';
 import { parseMail } from '../../../mail/smtp/mail-command.ts';
 import { parseRcpt } from '../../../mail/smtp/rcpt-command.ts';
 import { formatReply, reply } from '../../../mail/smtp/reply.ts';
@@ -107,7 +107,7 @@ describe('other words', () => {
     ['a(b)', '501 5.5.2'],
     ['a;b', '501 5.5.2'],
     ['x'.repeat(256), '501 5.5.2'],
-  ])('EHLO %s', (text, expected) => expect(told(parseGreeting(text))).toEqual(expected));
+  ])('EHLO %s', (text, expected) => expect(told(parseHelo(text))).toEqual(expected));
 
   test.each([
     ['0', { octets: 0, last: false }],

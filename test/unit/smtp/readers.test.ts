@@ -31,12 +31,12 @@ describe('replies of a server', () => {
   });
 
   test.each<[string, string]>([
-    ['hello\r\n', 'an answer is not an SMTP reply'],
-    ['25 Ok\r\n', 'an answer is not an SMTP reply'],
-    ['150 Ok\r\n', 'an answer is not an SMTP reply'],
-    ['650 Ok\r\n', 'an answer is not an SMTP reply'],
-    ['250_Ok\r\n', 'an answer is not an SMTP reply'],
-    ['\r\n', 'an answer is not an SMTP reply'],
+    ['hello\r\n', 'the server sent no valid SMTP reply'],
+    ['25 Ok\r\n', 'the server sent no valid SMTP reply'],
+    ['150 Ok\r\n', 'the server sent no valid SMTP reply'],
+    ['650 Ok\r\n', 'the server sent no valid SMTP reply'],
+    ['250_Ok\r\n', 'the server sent no valid SMTP reply'],
+    ['\r\n', 'the server sent no valid SMTP reply'],
     ['250-a\r\n550 b\r\n', 'the lines of a reply differ in code'],
     ['250-a\r\n'.repeat(100), 'a reply has too many lines'],
   ])('%j is broken', (text, why) => {
@@ -84,7 +84,7 @@ describe('command lines', () => {
     for (let at = 0; at < input.length; at += size) {
       reader.push(input.subarray(at, at + size));
       for (let line = reader.line(limit); line !== undefined; line = reader.line(limit)) read.push(line);
-      expect(reader.waiting).toBeLessThanOrEqual(limit);
+      expect(reader.buffered).toBeLessThanOrEqual(limit);
     }
     return read;
   }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { openKeyFile } from '../../../mail/store/key-file.ts';
-import { SecretBox, SecretUnreadable } from '../../../mail/store/secrets.ts';
+import { openKeyFile } from '../../../mail/store/blob/key-file.ts';
+import { SecretBox, SecretUnreadable } from '../../../mail/store/blob/secrets.ts';
 
 const box = new SecretBox(Buffer.alloc(32, 1));
 const other = new SecretBox(Buffer.alloc(32, 2));
@@ -90,7 +90,7 @@ describe('the key file', () => {
   test.each<[string, Buffer, number, RegExp]>([
     ['too short', Buffer.alloc(31), 0o600, /31 octets instead of 32/],
     ['empty', Buffer.alloc(0), 0o600, /0 octets instead of 32/],
-    ['readable by others', Buffer.alloc(32), 0o644, /can be read by others: run "chmod 600/],
+    ['readable by others', Buffer.alloc(32), 0o644, /is readable by other users: run "chmod 600/],
   ])('that is %s is refused with a sentence and left alone', async (name, bytes, mode, sentence) => {
     const path = join(dir, `${name}.key`);
     await writeFile(path, bytes);

@@ -1,19 +1,14 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createPlainServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, createServer, TLSSocket } from 'node:tls';
-import type { ConnectionOptions } from 'node:tls';
-import { createServer as createPlainServer } from 'node:net';
-
+import { connect, createServer, TLSSocket, type ConnectionOptions } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-
 import { quiet } from '../../../mail/log.ts';
-import { selfSigned } from '../../../src/tls/certificate.ts';
-import { createTlsSource } from '../../../src/tls/context.ts';
-import type { TlsOptions, TlsSource } from '../../../src/tls/context.ts';
+import { selfSigned } from '../../../src/tls/self-signed-file.ts';
+import { createTlsSource, type TlsOptions, type TlsSource } from '../../../src/tls/tls-source.ts';
 
 const NAME = 'mail.example.com';
 const DAY = 86_400_000;
@@ -42,11 +37,10 @@ async function source(options: Partial<TlsOptions> = {}): Promise<TlsSource> {
     ...options,
   });
   if ('problem' in made) throw new Error(made.problem);
-  open.push(made);
   return made;
 }
 
-/** Handshakes with a server that asks the source for its context, as the doors do. */
+/** Connects to a server that gets its context from the source, as the listeners do. */
 async function handshake(tls: TlsSource, options: ConnectionOptions): Promise<TLSSocket> {
   const server = createPlainServer((socket) => {
     new TLSSocket(socket, { isServer: true, secureContext: tls.secureContext() }).on('error', () => {});
@@ -63,7 +57,7 @@ async function handshake(tls: TlsSource, options: ConnectionOptions): Promise<TL
 const subject = (socket: TLSSocket) => socket.getPeerX509Certificate()?.fingerprint256;
 const fingerprint = (cert: string) => new X509Certificate(cert).fingerprint256;
 
-test('a self-signed certificate is accepted by whoever trusts it, for each of its names', async () => {
+test('a client that trusts the self-signed certificate accepts it for each of its names', async () => {
   const pair = await selfSigned([NAME, 'localhost'], ['127.0.0.1', '::1']);
   const server = createServer(pair).listen(0, '127.0.0.1');
   open.push(server);
@@ -83,7 +77,7 @@ test('a self-signed certificate is accepted by whoever trusts it, for each of it
 });
 
 describe('without files', () => {
-  test('one is made, kept for its owner only, and used again', async () => {
+  test('a certificate is created, readable by its owner only, and reused', async () => {
     const first = await source();
     expect(first.selfSigned).toBe(true);
     const path = join(dir, 'tls', 'self-signed.pem');
@@ -122,7 +116,7 @@ describe('without files', () => {
   });
 });
 
-test('TLS 1.2 with authenticated encryption and TLS 1.3 are spoken, older ways are not', async () => {
+test('TLS 1.2 with AEAD and TLS 1.3 are accepted, older versions are not', async () => {
   const tls = await source();
   const client = (options: ConnectionOptions) => handshake(tls, { rejectUnauthorized: false, ...options });
   expect((await client({})).getProtocol()).toBe('TLSv1.3');
@@ -148,7 +142,7 @@ describe('with files', () => {
     files = { certFile: join(dir, 'cert.pem'), keyFile: join(dir, 'key.pem') };
   });
 
-  test('they are read again when they change, also one after the other', async () => {
+  test('changed files are reloaded, also when replaced one after the other', async () => {
     const [one, two] = [await selfSigned([NAME], []), await selfSigned([NAME], [])];
     await place(one);
     const tls = await source(files);
@@ -156,7 +150,7 @@ describe('with files', () => {
     await place({ cert: two.cert });
     await tls.check();
     await tls.check();
-    expect(errors).toEqual(['the new certificate cannot be used; the old one stays']);
+    expect(errors).toEqual(['failed to load the new certificate, keeping the old one']);
     expect(subject(await handshake(tls, { ca: one.cert }))).toBe(fingerprint(one.cert));
     await place({ key: two.key });
     await tls.check();
@@ -164,7 +158,7 @@ describe('with files', () => {
     expect(errors).toHaveLength(1);
   });
 
-  test('broken or missing new ones leave the old ones in use', async () => {
+  test('broken or missing new files keep the old certificate', async () => {
     const one = await selfSigned([NAME], []);
     await place(one);
     const tls = await source(files);
@@ -176,7 +170,7 @@ describe('with files', () => {
     expect(subject(await handshake(tls, { ca: one.cert }))).toBe(fingerprint(one.cert));
   });
 
-  test('that cannot be used at the start are a problem with a sentence', async () => {
+  test('unusable files at start are reported as a problem', async () => {
     const [one, two] = [await selfSigned([NAME], []), await selfSigned([NAME], [])];
     const problem = () => createTlsSource({ ...files, dataDir: dir, hostname: NAME, log: quiet });
     expect(await problem()).toEqual({

@@ -1,12 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { journalOf, OPERATOR_VIEW } from '../../../mail/store/journal.ts';
+import { journalOf, OPERATOR_VIEW } from '../../../mail/store/journal/journal.ts';
 import { suppressedOf } from '../../../mail/delivery/destinations.ts';
-import { addSuppression, listSuppressions, removeSuppression, suppress } from '../../../mail/store/suppression.ts';
+import {
+  addSuppression,
+  listSuppressions,
+  removeSuppression,
+  suppress,
+} from '../../../mail/store/queue/suppression.ts';
 import { command, query } from '../../../mail/store/engine/types.ts';
-import { readUnsubscribe, unsubscribeFields, unsubscribeKey, unsubscribeLink } from '../../../src/unsubscribe/link.ts';
-import { unsubscribeRoutes } from '../../../src/unsubscribe/routes.ts';
+import {
+  readUnsubscribe,
+  unsubscribeFields,
+  unsubscribeKey,
+  unsubscribeLink,
+} from '../../../src/unsubscribe/commands.ts';
+import { unsubscribeRoutes } from '../../../src/portal/unsubscribe-routes.ts';
 import { testWorld, type TestWorld } from '../../support/world.ts';
 
 const FAR = '192.0.2.7';
@@ -98,7 +108,7 @@ describe('one click', () => {
     for (let time = 0; time < 3; time++) {
       const said = await post(body, path, type);
       expect([said.statusCode, said.headers['set-cookie']]).toEqual([200, undefined]);
-      expect(said.body).toContain('You are unsubscribed');
+      expect(said.body).toContain('Unsubscribed');
     }
     expect(await list()).toEqual(['joe@x.example unsubscribe message']);
     expect(await box.world.store.read(audited, undefined)).toEqual([
@@ -106,12 +116,12 @@ describe('one click', () => {
     ]);
     const story = await box.world.store.read(journalOf, { ...OPERATOR_VIEW, trace: 'message' });
     expect(story.map((line) => line.event)).toEqual(['listed']);
-    expect((await get(path)).body).toContain('You are unsubscribed');
+    expect((await get(path)).body).toContain('Unsubscribed');
   });
 
   test('can be taken back on the page, by who has the link', async () => {
     await post(ONE_CLICK);
-    expect((await post('undo=1')).body).not.toContain('You are unsubscribed');
+    expect((await post('undo=1')).body).not.toContain('Unsubscribed');
     expect(await list()).toEqual([]);
     await post('undo=1');
     const rows = await box.world.store.read(audited, undefined);
@@ -123,12 +133,12 @@ describe('one click', () => {
     async (reason) => {
       const listed = { tenant: 1, key: 'joe@x.example', reason, source: 'tok_1' };
       await box.world.store.write(put, listed);
-      expect((await get(path)).body).not.toContain('You are unsubscribed');
-      expect((await post(ONE_CLICK)).body).toContain('You are unsubscribed');
-      expect((await get(path)).body).toContain('You are unsubscribed');
+      expect((await get(path)).body).not.toContain('Unsubscribed');
+      expect((await post(ONE_CLICK)).body).toContain('Unsubscribed');
+      expect((await get(path)).body).toContain('Unsubscribed');
       expect(await list()).toEqual(['joe@x.example unsubscribe message']);
       await box.world.store.write(put, listed);
-      expect((await post('undo=1')).body).not.toContain('You are unsubscribed');
+      expect((await post('undo=1')).body).not.toContain('Unsubscribed');
       expect(await list()).toEqual([`joe@x.example ${reason} `]);
       await post('undo=1');
       const rows = await box.world.store.read(audited, undefined);
@@ -143,7 +153,7 @@ describe('one click', () => {
     expect(await list()).toEqual(['joe@x.example unsubscribe message']);
     expect(await box.world.store.write(removeSuppression, who)).toEqual({ kind: 'removed' });
     expect(await box.world.store.write(removeSuppression, who)).toEqual({ kind: 'missing' });
-    expect([await list(), (await get(path)).body.includes('You are unsubscribed')]).toEqual([[], false]);
+    expect([await list(), (await get(path)).body.includes('Unsubscribed')]).toEqual([[], false]);
   });
 
   test('keeps the programs of that organization away, and of no other', async () => {

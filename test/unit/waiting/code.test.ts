@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Trust } from '../../../mail/policy/trust.ts';
-import { shownSecrets } from '../../../mail/store/shown-secret.ts';
+import { shownSecrets } from '../../../mail/agents/secrets/shown-secret.ts';
 import { perform } from '../../../src/operations/perform.ts';
 import { operationOf, type Tenants } from '../../support/tenants.ts';
 import { type Awaited, awaitedMailbox, waiting } from '../../support/waiting.ts';

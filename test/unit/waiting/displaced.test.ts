@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { watch } from '../../../src/mcp/watch.ts';
-import type { Caller } from '../../../src/operations/caller.ts';
-import type { Wait } from '../../../src/waiting/wait.ts';
+import { watchResources } from '../../../src/mcp/watch.ts';
+import type { Caller } from '../../../src/core/caller.ts';
+import type { CallerWait } from '../../../src/waiting/caller-wait.ts';
 import type { Tenants } from '../../support/tenants.ts';
 import { type Awaited, awaitedMailbox, takePlaces, waiting } from '../../support/waiting.ts';
 
@@ -25,17 +25,17 @@ afterEach(async () => {
   await expect.poll(() => tenants.world.waits.size, { timeout: 15_000 }).toBe(0);
 });
 
-async function take(caller: Caller, count: number): Promise<Wait[]> {
+async function take(caller: Caller, count: number): Promise<CallerWait[]> {
   const all = await takePlaces(tenants.world, caller, count);
   for (const one of all) open.use(one);
   return all;
 }
-async function beginOf(caller: Caller): Promise<Wait> {
+async function beginOf(caller: Caller): Promise<CallerWait> {
   const wait = await tenants.world.waits.begin({ account: undefined, caller, seconds: 300, audience: undefined });
   if (wait === undefined) throw new Error('no place');
   return wait;
 }
-const overOf = (all: readonly Wait[]): number => all.filter((one) => one.isOver).length;
+const overOf = (all: readonly CallerWait[]): number => all.filter((one) => one.isOver).length;
 const organization = (id: number): Caller => ({ ...tenants.a.caller, organization: id });
 const mail = (subject: string): string => `From: anna@shop.example\nSubject: ${subject}\n\nx\n`;
 const displaced = async (): Promise<number> => {
@@ -63,7 +63,7 @@ describe('an organization that holds all the places', () => {
     expect(tenants.world.waits.size).toBe(ALL);
     expect(await displaced()).toBe(before + 1);
 
-    // Who has the most comes back to a refusal that says when to ask again: the place stays with the other.
+    // The organization with the most waits is refused with a retry time when it reconnects: the slot stays with the other.
     const cursor = ended.kind === 'done' ? ended.result['cursor'] : '';
     expect(await tenants.try('wait_for_email', { ...asked, since: cursor })).toMatchObject(FULL);
     await box.comes(mail('meanwhile'));
@@ -97,7 +97,7 @@ describe('an organization that holds all the places', () => {
   test('loses a subscription whole, which is told that it is over', async () => {
     const uri = `mail://mailbox/${box.mailbox}`;
     const { signal } = new AbortController();
-    const watched = await watch(tenants.world, tenants.a.caller, [uri, 'mail://outbox'], signal);
+    const watched = await watchResources(tenants.world, tenants.a.caller, [uri, 'mail://outbox'], signal);
     const over = watched?.run(() => undefined);
     await take(tenants.a.caller, ALL - 2);
     await take(tenants.b.caller, 1);
@@ -116,7 +116,7 @@ describe('an organization that holds all the places', () => {
     const before = await displaced();
     const uri = `mail://mailbox/${tenants.b.main.mailboxId}`;
     const { signal } = new AbortController();
-    expect(await watch(tenants.world, caller, [uri, 'mail://outbox'], signal)).toBeUndefined();
+    expect(await watchResources(tenants.world, caller, [uri, 'mail://outbox'], signal)).toBeUndefined();
     expect([overOf(mine), await displaced(), tenants.world.waits.size]).toEqual([0, before, ALL]);
   });
 });

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { query } from '../../../mail/store/engine/types.ts';
-import { copyEntries } from '../../../mail/store/entry-commands.ts';
-import { findMailbox } from '../../../mail/store/mailbox.ts';
-import { setTokenMode, stopAgents } from '../../../src/agents/mode-commands.ts';
-import { rowId } from '../../../src/ids.ts';
-import { watch } from '../../../src/mcp/watch.ts';
-import type { Audience } from '../../../src/operations/operation.ts';
+import { copyEntries } from '../../../mail/store/mailbox/entry-commands.ts';
+import { findMailbox } from '../../../mail/store/mailbox/mailbox.ts';
+import { setTokenMode, stopAgents } from '../../../src/tokens/mode-commands.ts';
+import { rowId } from '../../../src/core/ids.ts';
+import { watchResources } from '../../../src/mcp/watch.ts';
 import { perform } from '../../../src/operations/perform.ts';
 import { deliverMail } from '../../support/deliver-mail.ts';
 import { putMail } from '../../support/put-mail.ts';
 import { operationOf, type Tenants } from '../../support/tenants.ts';
 import { type Awaited, awaitedMailbox, takePlaces, waiting as untilWaiting } from '../../support/waiting.ts';
+import type { StreamClient } from '../../../src/core/stream-client.ts';
 
 interface Answer {
   matched: boolean;
@@ -183,17 +183,17 @@ describe('wait_for_email', () => {
       kind: 'refused',
       refusal: {
         error: 'rate_limited',
-        message: 'Too many calls and streams wait already: end some of them, or ask with timeoutSeconds 0.',
+        message: 'Limit reached: too many waiting calls and streams. End some of them, or use timeoutSeconds 0.',
         retryAfterSeconds: 5,
       },
     };
     expect(await tenants.try('wait_for_email', { mailbox, timeoutSeconds: 30 })).toMatchObject(full);
     expect(await tenants.try('wait_for_code', { mailbox, expectFrom: 'shop.example' })).toMatchObject(full);
-    // What only looks waits for nothing.
+    // A call without wait returns at once.
     expect(await wait()).toMatchObject({ matched: false, timedOut: true });
-    expect(await watch(tenants.world, caller, [`mail://mailbox/${mailbox}`], new AbortController().signal)).toBe(
-      undefined,
-    );
+    expect(
+      await watchResources(tenants.world, caller, [`mail://mailbox/${mailbox}`], new AbortController().signal),
+    ).toBe(undefined);
     all.dispose();
     const answer = wait({ timeoutSeconds: 30 });
     await waiting(1);
@@ -228,7 +228,9 @@ describe('wait_for_email', () => {
 });
 
 /** Messages that were written down as shown to an agent. */
-const exposures = query('test-exposures', async (rx) => rx.all<{ email_id: number }>('SELECT email_id FROM exposure'));
+const exposures = query('test-exposures', async (rx) =>
+  rx.all<{ email_id: number }>('SELECT email_id FROM untrusted_read'),
+);
 
 test('what a wait shows is written down before the answer leaves, for what its token sends later', async () => {
   const since = await begin();
@@ -239,7 +241,7 @@ test('what a wait shows is written down before the answer leaves, for what its t
   expect((await tenants.world.store.read(exposures, undefined)).length).toBe(before + 1);
 });
 
-function attended(audience: Audience, args: object, caller = tenants.a.caller) {
+function attended(audience: StreamClient, args: object, caller = tenants.a.caller) {
   return perform(tenants.world, operationOf('wait_for_email'), caller, { mailbox, ...args }, { audience });
 }
 

@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { submit } from '../../../mail/delivery/submit.ts';
 import { decideApproval } from '../../../src/approvals/commands.ts';
-import { watch } from '../../../src/mcp/watch.ts';
-import { rowId } from '../../../src/ids.ts';
+import { watchResources } from '../../../src/mcp/watch.ts';
+import { rowId } from '../../../src/core/ids.ts';
 import { holdMail } from '../../support/held-mail.ts';
-import { freely, outgoing } from '../../support/submission.ts';
+import { unlimitedSubmission, outgoing } from '../../support/submission.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 
-vi.mock('../../../mail/delivery/agent/gate.ts', async () => {
-  const { REASONS: reasons } = await import('../../support/held-mail.ts');
-  return { judgeAgent: () => Promise.resolve({ kind: 'hold', reasons }) };
+vi.mock('../../../mail/agents/gate/gate.ts', async () => {
+  const { holdEverything } = await import('../../support/held-mail.ts');
+  return { checkAgentMail: holdEverything };
 });
 
 const URI = 'mail://outbox';
@@ -27,9 +27,9 @@ beforeEach(() => {
 });
 afterEach(() => gone.abort());
 
-/** A subscription to the outbox, and how often it was told that it changed. */
+/** A subscription to the outbox, and the number of change notifications. */
 async function subscribed(caller = tenants.a.caller): Promise<{ told: number; ended: Promise<void> }> {
-  const opened = await watch(tenants.world, caller, [URI], gone.signal);
+  const opened = await watchResources(tenants.world, caller, [URI], gone.signal);
   expect(opened?.uris).toEqual([URI]);
   const seen = { told: 0, ended: Promise.resolve() };
   seen.ended = opened?.run(() => seen.told++) ?? Promise.resolve();
@@ -60,12 +60,12 @@ test('a subscription is told when mail comes to wait, and what became of it', as
 test('mail that leaves at once is none of its business', async () => {
   const seen = await subscribed();
   const told: string[] = [];
-  const stop = await tenants.world.waits.story.follow({ tenant: mine().tenant, accounts: null }, (lines) =>
+  const stop = await tenants.world.waits.journal.follow({ tenant: mine().tenant, accounts: null }, (lines) =>
     told.push(...lines.map(({ event }) => event)),
   );
   const text = `From: ${mine().sender}\r\nTo: x@far.example\r\n\r\nx\r\n`;
   const mail = outgoing(text, ['x@far.example'], { ...mine(), trace: 'at-once' });
-  expect(await tenants.world.store.write(submit, freely(mail))).toMatchObject({ kind: 'taken' });
+  expect(await tenants.world.store.write(submit, unlimitedSubmission(mail))).toMatchObject({ kind: 'taken' });
   await expect.poll(() => told, PATIENT).toContain('submitted');
   stop();
   expect(seen.told).toBe(0);

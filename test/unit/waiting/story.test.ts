@@ -1,27 +1,28 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { command } from '../../../mail/store/engine/types.ts';
-import { note } from '../../../mail/store/journal.ts';
-import { journalEnds, linesBehind, type TailLine } from '../../../mail/store/journal-tail.ts';
-import { forgetHistory } from '../../../mail/store/tidy.ts';
-import { rowId } from '../../../src/ids.ts';
-import { Story, type View } from '../../../src/waiting/story.ts';
+import { recordJournalEvent } from '../../../mail/store/journal/journal.ts';
+import { journalEnds, journalLinesAfter, type JournalTailLine } from '../../../mail/store/journal/journal-tail.ts';
+import { purgeHistory } from '../../../mail/store/retention/purge.ts';
+import { rowId } from '../../../src/core/ids.ts';
+import { SharedJournalFeed } from '../../../src/waiting/journal-feed.ts';
 import { quiet } from '../../../mail/log.ts';
 import { deliverMail } from '../../support/deliver-mail.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
+import type { JournalView } from '../../../src/core/mail-waits.ts';
 
 /** Many lines of one tenant, without an account. */
 const notes = command('test-notes', async (tx, { tenant, count }: { tenant: number; count: number }, stamp) => {
   for (let i = 0; i < count; i++)
-    await note(tx, `noted-${i}`, 'delivered', null, { to: `x${i}@far.example` }, stamp, { tenant });
+    await recordJournalEvent(tx, `noted-${i}`, 'delivered', null, { to: `x${i}@far.example` }, stamp, { tenant });
 });
 
 const PATIENT = { timeout: 15_000 };
 
 let tenants: Tenants;
-let mine: View;
-let theirs: View;
+let mine: JournalView;
+let theirs: JournalView;
 let reads = 0;
-let story: Story;
+let story: SharedJournalFeed;
 beforeAll(async () => {
   tenants = await twoTenants({}, [notes]);
   const { a, b, world } = tenants;
@@ -35,7 +36,7 @@ beforeAll(async () => {
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  story = new Story(counted, quiet);
+  story = new SharedJournalFeed(counted, quiet);
 });
 afterAll(async () => {
   story[Symbol.dispose]();
@@ -50,10 +51,10 @@ const newest = async (): Promise<number> => (await tenants.world.store.read(jour
 describe('what happens to messages', () => {
   test('is told to those who may know of it, in order and once', async () => {
     const after = await newest();
-    const told: TailLine[] = [];
+    const told: JournalTailLine[] = [];
     const side = { ...mine, accounts: [accountOf(tenants.a.side.mailboxId)] };
-    const toldOfSide: TailLine[] = [];
-    const toldOthers: TailLine[] = [];
+    const toldOfSide: JournalTailLine[] = [];
+    const toldOthers: JournalTailLine[] = [];
     const stops = await Promise.all([
       story.follow(mine, (lines) => told.push(...lines)),
       story.follow(side, (lines) => toldOfSide.push(...lines)),
@@ -67,27 +68,27 @@ describe('what happens to messages', () => {
       ['received', accountOf(tenants.a.main.mailboxId)],
       ['received', accountOf(tenants.a.side.mailboxId)],
     ]);
-    const { lines, seen, more } = await story.behind(mine, after);
+    const { lines, seen, more } = await story.readAfter(mine, after);
     expect(lines).toEqual(told);
     expect({ seen, more }).toEqual({ seen: await newest(), more: false });
-    expect((await story.behind(side, after)).lines).toEqual(toldOfSide);
+    expect((await story.readAfter(side, after)).lines).toEqual(toldOfSide);
     for (const stop of stops) stop();
   });
 
   test('of a moment ago is answered without the disk, of long ago with it, and both alike', async () => {
     const after = await newest();
-    const told: TailLine[] = [];
+    const told: JournalTailLine[] = [];
     const stop = await story.follow(mine, (lines) => told.push(...lines));
     await tenants.world.store.write(notes, { tenant: mine.tenant, count: 150 });
     await expect.poll(() => told.length, PATIENT).toBe(150);
     const before = reads;
-    const first = await story.behind(mine, after);
+    const first = await story.readAfter(mine, after);
     expect([first.lines.length, first.more, reads - before]).toEqual([100, true, 0]);
     await tenants.world.store.write(notes, { tenant: mine.tenant, count: 400 });
     await expect.poll(() => told.length, PATIENT).toBe(550);
-    const all: TailLine[] = [];
+    const all: JournalTailLine[] = [];
     for (let at = after, more = true; more;) {
-      const page = await story.behind(mine, at);
+      const page = await story.readAfter(mine, at);
       all.push(...page.lines);
       ({ seen: at, more } = page);
     }
@@ -100,14 +101,14 @@ describe('what happens to messages', () => {
     const { store } = tenants.world;
     let broken = 0;
     const read: typeof store.read = (what, input) =>
-      what.name === linesBehind.name && broken-- > 0 ? Promise.reject(new Error('no')) : store.read(what, input);
+      what.name === journalLinesAfter.name && broken-- > 0 ? Promise.reject(new Error('no')) : store.read(what, input);
     const failing = new Proxy(store, {
       get(target, name) {
         const value: unknown = name === 'read' ? read : Reflect.get(target, name, target);
         return typeof value === 'function' && name !== 'read' ? (value.bind(target) as unknown) : value;
       },
     });
-    using other = new Story(failing, quiet);
+    using other = new SharedJournalFeed(failing, quiet);
     let told = 0;
     await other.follow(mine, () => told++);
     broken = 2;
@@ -116,7 +117,7 @@ describe('what happens to messages', () => {
   });
 
   test('is not read while nobody follows it', async () => {
-    using other = new Story(tenants.world.store, quiet);
+    using other = new SharedJournalFeed(tenants.world.store, quiet);
     let told = 0;
     await other.follow(mine, () => told++);
     const before = reads;
@@ -127,7 +128,7 @@ describe('what happens to messages', () => {
 
   test('has numbers that never begin anew: the last line stays however old it is', async () => {
     const last = await newest();
-    while (await tenants.world.store.write(forgetHistory, { before: tenants.clock.now + 1 }));
+    while (await tenants.world.store.write(purgeHistory, { before: tenants.clock.now + 1 }));
     expect(await tenants.world.store.read(journalEnds, undefined)).toEqual({ oldest: last, newest: last });
   });
 });

@@ -4,7 +4,7 @@ import { unpackParts } from '../../../mail/message/parts.ts';
 import { readAttachmentLink } from '../../../src/webhooks/attachment-link.ts';
 import type { InboundEvent } from '../../../src/webhooks/event-schemas.ts';
 import { inboundBody } from '../../../src/webhooks/payload.ts';
-import { requestExcerpt } from '../../../src/webhooks/request-excerpt.ts';
+import { requestExcerpt } from '../../../src/webhooks/sender.ts';
 import { assert, oneof, property, string, uint8Array } from '../../support/fast-check.ts';
 
 const links = { baseUrl: 'https://box.test', key: Buffer.alloc(32, 1), now: Date.UTC(2026, 0, 1) };
@@ -14,7 +14,7 @@ function bodyOf(message: Uint8Array): Buffer {
   const { parts } = indexMessage(message);
   const stored = {
     blob: 1,
-    veiledFrom: null,
+    redactedFrom: null,
     length: message.length,
     receivedAt: links.now,
     parts: unpackParts(parts),

@@ -5,7 +5,7 @@ import { indexMessage } from '../../../mail/message/indexer.ts';
 import { SecretLinkForms } from '../../../mail/message/secret-link.ts';
 import { attachmentUrl, WHOLE } from '../../../src/webhooks/attachment-link.ts';
 import { inboundWebhookBody } from '../../../src/webhooks/inbound-queries.ts';
-import { webhookRoutes } from '../../../src/webhooks/routes.ts';
+import { webhookRoutes } from '../../../src/http/routes/webhooks.ts';
 import { testAccount } from '../../support/store.ts';
 import { testWorld } from '../../support/world.ts';
 

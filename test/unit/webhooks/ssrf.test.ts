@@ -3,15 +3,15 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { PrivateNetworks } from '../../../config/parse.ts';
 import type { Lookup } from '../../../mail/dns/lookup.ts';
-import type { Notice } from '../../../mail/store/notice.ts';
-import { findWebhook } from '../../../src/sending/webhook-queries.ts';
-import { judgeWebhookUrl } from '../../../src/sending/webhook-url.ts';
-import { type Posting, Poster } from '../../../src/webhooks/post.ts';
-import { Teller } from '../../../src/webhooks/teller.ts';
+import type { WebhookEvent } from '../../../mail/store/notification/webhook-event.ts';
+import { findWebhook } from '../../../src/webhooks/webhook-queries.ts';
+import { checkWebhookUrl } from '../../../src/webhooks/url-check.ts';
+import { type PostRequest, Poster } from '../../../src/webhooks/post.ts';
+import { WebhookSender } from '../../../src/webhooks/sender.ts';
 import { fakeResolver } from '../../support/fake-resolver.ts';
 import { type HookWorld, hookWorld } from '../../support/hook-world.ts';
 
-const NOWHERE: PrivateNetworks = { all: false, networks: [], places: [] };
+const NOWHERE: PrivateNetworks = { all: false, networks: [], endpoints: [] };
 const PUBLIC = '8.8.4.4';
 
 /** Counts everything that reaches it, on any address of loopback. */
@@ -87,7 +87,7 @@ const URLS: readonly string[] = `
   .trim()
   .split(/\s+/);
 
-const notice: Notice = {
+const notice: WebhookEvent = {
   id: 1,
   event: 'test',
   account: null,
@@ -101,27 +101,25 @@ const notice: Notice = {
 
 test(`I1: of ${URLS.length} URLs none is taken, and none is called that was taken before`, async () => {
   const resolver = fakeResolver(ZONE);
-  const teller = new Teller(
-    hooks.options({ settings: { allowPrivateNetworks: NOWHERE, hostname: 'x' }, lookNow: resolver }),
-  );
+  const sender = new WebhookSender(hooks.options({ settings: { allowPrivateNetworks: NOWHERE }, lookNow: resolver }));
   expect(URLS.length).toBeGreaterThanOrEqual(60);
   for (const [i, template] of [...URLS, 'https://127.0.0.1:PORT/a\r\nX: y', 'https://127.0.0.1\t:PORT/'].entries()) {
     const url = template.replaceAll('PORT', String(port));
-    expect(await judgeWebhookUrl(url, NOWHERE, resolver), url).toHaveProperty('problem');
+    expect(await checkWebhookUrl(url, NOWHERE, resolver), url).toHaveProperty('problem');
     const account = await hooks.mailbox(`u${i}`, url);
     const hook = await hooks.store.read(findWebhook, { account });
-    const told = await teller.tell(hook?.id ?? 0, { ...notice, account });
+    const told = await sender.send(hook?.id ?? 0, { ...notice, account });
     expect(told, url).toMatchObject({ end: { kind: 'later' }, posted: { status: null }, request: '' });
   }
-  teller.close();
+  sender.close();
   expect({ bytes, connections }).toEqual({ bytes: 0, connections: 0 });
 
   // The listener is one that can be reached: where the operator allows it, it is.
-  const allowed = { allowPrivateNetworks: { ...NOWHERE, all: true }, hostname: 'x' };
-  const open = new Teller(hooks.options({ settings: allowed, lookNow: resolver }));
+  const allowed = { allowPrivateNetworks: { ...NOWHERE, all: true } };
+  const open = new WebhookSender(hooks.options({ settings: allowed, lookNow: resolver }));
   const account = await hooks.mailbox('allowed', `http://127.0.0.1:${port}/`);
   const hook = await hooks.store.read(findWebhook, { account });
-  await open.tell(hook?.id ?? 0, { ...notice, account });
+  await open.send(hook?.id ?? 0, { ...notice, account });
   open.close();
   expect(bytes).toBeGreaterThan(0);
 });
@@ -140,20 +138,20 @@ test('I2: a name that leads elsewhere each time it is asked for: 0 of 1,000 deli
   };
   const dialled: string[] = [];
   const poster = {
-    post({ ip }: Posting) {
+    post({ ip }: PostRequest) {
       dialled.push(ip);
       return Promise.resolve({ status: 200, problem: null, response: '' });
     },
     [Symbol.dispose]() {},
   };
-  const settings = { allowPrivateNetworks: NOWHERE, hostname: 'x' };
-  const teller = new Teller(hooks.options({ settings, lookNow: resolver, poster }));
+  const settings = { allowPrivateNetworks: NOWHERE };
+  const sender = new WebhookSender(hooks.options({ settings, lookNow: resolver, poster }));
   const account = await hooks.mailbox('rebind', `https://rebind.example:${port}/`);
   const hook = await hooks.store.read(findWebhook, { account });
-  for (let i = 0; i < 1000; i++) await teller.tell(hook?.id ?? 0, { ...notice, account });
+  for (let i = 0; i < 1000; i++) await sender.send(hook?.id ?? 0, { ...notice, account });
   expect(dialled).toHaveLength(500);
   expect(dialled.filter((ip) => ip !== PUBLIC)).toEqual([]);
-  // One look for each delivery: nothing was looked up between the judgement and the call.
+  // One lookup per delivery: none between the check and the request.
   expect(asked).toBe(1000);
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { jmapRow } from '../../../mail/jmap/ids.ts';
-import { destroyEmails } from '../../../mail/store/email-change-commands.ts';
-import { DRAFT, SEEN } from '../../../mail/store/flags.ts';
+import { jmapRow } from '../../../mail/jmap/core/ids.ts';
+import { destroyEmails } from '../../../mail/store/message/email-change-commands.ts';
+import { DRAFT, SEEN } from '../../../mail/store/mailbox/flags.ts';
 import { fieldOf, type Json, WritingWorld } from '../../support/writing.ts';
 
 let world: WritingWorld;
@@ -22,7 +22,7 @@ const get = (draftId: string): Promise<Draft> => draftOf(world.do('get_draft', {
 const textOf = ({ body }: Draft): string => (body?.text ?? '').replaceAll(`${body?.nonce}| `, '');
 const MAIL = { to: 'you@else.example', subject: 'Offer', text: 'Dear you' };
 
-/** What a mail program does when a person saves an edited draft: another message, and the old one goes. */
+/** Saves an edited draft as a mail program does: stores a new message and deletes the old one. */
 async function edited(draft: Draft, header: string, body: string): Promise<string> {
   const put = await world.put(header, body, { folder: 'Drafts', bits: SEEN | DRAFT, trust: undefined as never });
   const email = jmapRow('email', world.account, draft.revision) ?? 0;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type AgentSending, DEFAULT_POLICY } from '../../../mail/delivery/agent/types.ts';
-import { ALLOW, type Verdict } from '../../../mail/delivery/policy.ts';
-import { jmapRow } from '../../../mail/jmap/ids.ts';
+import { type AgentSending, DEFAULT_POLICY } from '../../../mail/agents/gate/types.ts';
+import { ALLOW, type SendVerdict } from '../../../mail/agents/gate/sending-policy.ts';
+import { jmapRow } from '../../../mail/jmap/core/ids.ts';
 import { query } from '../../../mail/store/engine/types.ts';
 import { type Json, WritingWorld } from '../../support/writing.ts';
 
@@ -16,9 +16,9 @@ const AGENT: AgentSending = {
   attended: true,
   limits: null,
 };
-const HOLD: Verdict = { kind: 'hold', because: 'A person has to look' };
+const HOLD: SendVerdict = { kind: 'hold', because: 'A person has to look' };
 
-let verdict: Verdict = ALLOW;
+let verdict: SendVerdict = ALLOW;
 let world: WritingWorld;
 beforeAll(async () => {
   world = await WritingWorld.open({ policy: () => verdict });
@@ -31,7 +31,7 @@ beforeEach(() => {
 const HEADER = 'From: Bert <bert@shop.example>\nTo: anna@alpha-main.test\nSubject: Lunch\nMessage-ID: <2@shop.example>';
 const counts = query('test-writing-counts', (rx) =>
   rx.get<Record<'submissions' | 'remembered' | 'sent', number>>(
-    `SELECT (SELECT count(*) FROM submission) AS submissions, (SELECT count(*) FROM sent_before) AS remembered,
+    `SELECT (SELECT count(*) FROM submission) AS submissions, (SELECT count(*) FROM idempotency) AS remembered,
        (SELECT count(*) FROM sent_email) AS sent`,
   ),
 );
@@ -117,7 +117,7 @@ test('the gate is told what a message answers, and whether it hands on what some
     await world.tenants.do(name, args);
   await world.tenants.do('send_email', { ...send?.[1], attachments: [{ attachmentId: messageId }] });
   const told = write.mock.calls.flatMap(([, input]) => {
-    const given = (input as { input?: { verdict?: Verdict } } | undefined)?.input?.verdict;
+    const given = (input as { input?: { mail?: { verdict?: SendVerdict } } } | undefined)?.input?.mail?.verdict;
     return given?.kind === 'agent' ? [given.agent] : [];
   });
   write.mockRestore();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { jmapRow } from '../../../mail/jmap/ids.ts';
-import { destroyEmails } from '../../../mail/store/email-change-commands.ts';
+import { jmapRow } from '../../../mail/jmap/core/ids.ts';
+import { destroyEmails } from '../../../mail/store/message/email-change-commands.ts';
 import { fieldOf, type Json, WritingWorld } from '../../support/writing.ts';
 
 let world: WritingWorld;

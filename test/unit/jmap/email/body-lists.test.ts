@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { bodyLists } from '../../../../mail/jmap/email/body-lists.ts';
-import { bodyTree, type BodyPart } from '../../../../mail/jmap/email/body-part.ts';
+import { bodyLists, type BodyPart, bodyTree } from '../../../../mail/jmap/email/body-part.ts';
 import { indexMessage } from '../../../../mail/message/indexer.ts';
 
-/** A leaf by its letter, or a multipart: its subtype and what is inside. */
+/** A leaf by its letter, or a multipart with subtype and children. */
 type Shape = readonly [letter: string, type: string, more?: string] | { [subtype: string]: Shape[] };
 
 let boundaries = 0;
@@ -30,7 +29,7 @@ const inline = 'Content-Disposition: inline';
 const attached = 'Content-Disposition: attachment';
 const named = 'Content-Disposition: inline; filename=a';
 
-/** RFC 8621 4.1.4: a message that went through a mailing list. */
+/** The mailing list example of RFC 8621 4.1.4. */
 const LIST: Shape = {
   mixed: [
     ['A', 'text/plain', inline],
@@ -272,7 +271,7 @@ const cases: [what: string, shape: Shape, text: string, html: string, attachment
   ],
 ];
 
-describe('the flat views of a body', () => {
+describe('the part lists of a body', () => {
   test.each(cases)('%s', (_what, shape, text, html, attachments) => {
     expect(listsOf(shape)).toEqual({ text, html, attachments });
   });

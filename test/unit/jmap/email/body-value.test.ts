@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { flatParts, bodyTree } from '../../../../mail/jmap/email/body-part.ts';
+import { bodyTree, flatParts } from '../../../../mail/jmap/email/body-part.ts';
 import { type EmailBodyValue, textValue } from '../../../../mail/jmap/email/body-value.ts';
 import { indexMessage } from '../../../../mail/message/indexer.ts';
 
-/** `body` is of octets; `read`: how many of them there are to make a value of. */
+/** `read` is the number of octets of `body` that were read. */
 function valueOf(fields: string, body: string, limit = Infinity, read = body.length): EmailBodyValue {
   const octets = Buffer.from(`${fields}\r\n\r\n${body}`, 'latin1');
   const [part] = flatParts(bodyTree(indexMessage(octets)));
@@ -42,11 +42,11 @@ describe('the value of a text part', () => {
     expect(valueOf(fields, body)).toEqual({ value, isTruncated: false, isEncodingProblem: true });
   });
 
-  test('a replacement character that the sender wrote is none', () => {
+  test('a replacement character of the sender is not an encoding problem', () => {
     expect(valueOf(text('utf-8'), utf8('\ufffd'))).toEqual({ value: '\ufffd', ...whole });
   });
 
-  test('line ends are LF, NUL is U+FFFD, transfer encodings are off', () => {
+  test('line ends become LF, NUL becomes U+FFFD, transfer encodings are decoded', () => {
     expect(valueOf(text('utf-8'), 'a\r\nb\0\r\n').value).toBe('a\nb\ufffd\n');
     expect(valueOf(text('utf-8', 'quoted-printable'), 'a=C3=A4=\r\nb').value).toBe('aäb');
     expect(valueOf(text('utf-8', 'base64'), 'YcOk').value).toBe('aä');
@@ -78,7 +78,7 @@ describe('the value of a text part', () => {
     expect(valueOf(html, body, limit)).toEqual({ value, isTruncated: true, isEncodingProblem: false });
   });
 
-  test('a character that was cut because no more was read is no encoding problem', () => {
+  test('a truncated character at the read limit is not an encoding problem', () => {
     for (const read of [40, 41, 42, 43]) {
       const found = valueOf(text('utf-8'), utf8('🙂'.repeat(30)), 1000, read);
       expect(found, String(read)).toMatchObject({ isTruncated: true, isEncodingProblem: false });

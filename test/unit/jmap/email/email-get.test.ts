@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { createMailbox, findMailbox, removeMailbox } from '../../../../mail/store/mailbox.ts';
-import { copyEntries, storeFlags } from '../../../../mail/store/entry-commands.ts';
-import { DELETED, DRAFT, FLAGGED, SEEN } from '../../../../mail/store/flags.ts';
-import { jmapId } from '../../../../mail/jmap/ids.ts';
-import { arrive, testIntake } from '../../../support/arrivals.ts';
-import { getOne, keep, octetsOf } from '../../../support/jmap-kept.ts';
-import { jmapWorld, type JmapWorld, worldOn } from '../../../support/jmap-world.ts';
+import { createMailbox, findMailbox, removeMailbox } from '../../../../mail/store/mailbox/mailbox.ts';
+import { copyEntries, storeFlags } from '../../../../mail/store/mailbox/entry-commands.ts';
+import { DELETED, DRAFT, FLAGGED, SEEN } from '../../../../mail/store/mailbox/flags.ts';
+import { jmapId } from '../../../../mail/jmap/core/ids.ts';
+import { receiveMessage, testBackend } from '../../../support/receive-message.ts';
+import { getOne, storeTestMessage, octetsOf } from '../../../support/jmap-message.ts';
+import { createJmapFixture, type JmapFixture, jmapFixtureOn } from '../../../support/jmap-fixture.ts';
 import { testAccount } from '../../../support/store.ts';
 
 const PLAIN = `Return-Path: <ann@example.org>
@@ -61,17 +61,17 @@ JVBERg==
 --m--
 `;
 
-async function otherMailbox(world: JmapWorld, name: string): Promise<number> {
-  await world.box.store.write(createMailbox, { account: world.account, name, role: null });
-  const found = await world.box.store.read(findMailbox, { account: world.account, name });
+async function otherMailbox(fixture: JmapFixture, name: string): Promise<number> {
+  await fixture.box.store.write(createMailbox, { account: fixture.account, name, role: null });
+  const found = await fixture.box.store.read(findMailbox, { account: fixture.account, name });
   return found?.id ?? 0;
 }
 
 describe('Email/get', () => {
   test('the default properties', async () => {
-    await using world = await jmapWorld();
-    const id = await keep(world, PLAIN, { bits: SEEN | FLAGGED, keywords: ['$Forwarded', 'Later'] });
-    const { state, list, notFound } = await world.call('Email/get', { ids: [id] });
+    await using fixture = await createJmapFixture();
+    const id = await storeTestMessage(fixture, PLAIN, { bits: SEEN | FLAGGED, keywords: ['$Forwarded', 'Later'] });
+    const { state, list, notFound } = await fixture.call('Email/get', { ids: [id] });
     expect([typeof state, notFound]).toEqual(['string', []]);
     const part = {
       partId: '1',
@@ -90,7 +90,7 @@ describe('Email/get', () => {
         id,
         blobId: id,
         threadId: expect.stringMatching(/^t/) as string,
-        mailboxIds: { [jmapId('mailbox', world.inbox)]: true },
+        mailboxIds: { [jmapId('mailbox', fixture.inbox)]: true },
         keywords: { $seen: true, $flagged: true, $forwarded: true, later: true },
         size: octetsOf(PLAIN).length,
         receivedAt: '2026-01-01T00:00:00Z',
@@ -118,16 +118,16 @@ describe('Email/get', () => {
     ]);
   });
 
-  test('only what was asked for, and the id', async () => {
-    await using world = await jmapWorld();
-    const id = await keep(world, PLAIN);
-    expect(await getOne(world, id, { properties: ['subject', 'subject'] })).toEqual({ id, subject: 'Grüße' });
-    expect(await getOne(world, id, { properties: [] })).toEqual({ id });
+  test('only requested properties, and the id', async () => {
+    await using fixture = await createJmapFixture();
+    const id = await storeTestMessage(fixture, PLAIN);
+    expect(await getOne(fixture, id, { properties: ['subject', 'subject'] })).toEqual({ id, subject: 'Grüße' });
+    expect(await getOne(fixture, id, { properties: [] })).toEqual({ id });
   });
 
   test('header fields in every form, under the names that the client gave them', async () => {
-    await using world = await jmapWorld();
-    const id = await keep(world, PLAIN);
+    await using fixture = await createJmapFixture();
+    const id = await storeTestMessage(fixture, PLAIN);
     const fields = {
       'header:X-Twice': ' second',
       'header:x-tWICE:asText': 'second',
@@ -146,8 +146,8 @@ describe('Email/get', () => {
       'header:X-Twice:asDate': null,
       'header:X-Twice:asURLs:all': [null, null],
     };
-    expect(await getOne(world, id, { properties: Object.keys(fields) })).toEqual({ id, ...fields });
-    const { headers } = await getOne(world, id, { properties: ['headers'] });
+    expect(await getOne(fixture, id, { properties: Object.keys(fields) })).toEqual({ id, ...fields });
+    const { headers } = await getOne(fixture, id, { properties: ['headers'] });
     expect((headers as object[]).slice(0, 2)).toEqual([
       { name: 'Return-Path', value: ' <ann@example.org>' },
       { name: 'Received', value: ' from a' },
@@ -157,9 +157,9 @@ describe('Email/get', () => {
   });
 
   test('a body with its parts', async () => {
-    await using world = await jmapWorld();
-    const id = await keep(world, BOTH);
-    const found = await getOne(world, id, {
+    await using fixture = await createJmapFixture();
+    const id = await storeTestMessage(fixture, BOTH);
+    const found = await getOne(fixture, id, {
       properties: ['bodyStructure', 'textBody', 'htmlBody', 'attachments', 'hasAttachment'],
       bodyProperties: ['partId', 'blobId', 'type', 'size', 'subParts'],
     });
@@ -181,10 +181,10 @@ describe('Email/get', () => {
     });
   });
 
-  test('what is known of a part, its header fields too', async () => {
-    await using world = await jmapWorld();
-    const id = await keep(world, BOTH);
-    const found = await getOne(world, id, {
+  test('the properties of a part, its header fields too', async () => {
+    await using fixture = await createJmapFixture();
+    const id = await storeTestMessage(fixture, BOTH);
+    const found = await getOne(fixture, id, {
       properties: ['attachments', 'bodyStructure'],
       bodyProperties: ['name', 'disposition', 'cid', 'charset', 'location', 'header:content-type', 'headers'],
     });
@@ -205,9 +205,9 @@ describe('Email/get', () => {
     });
   });
 
-  test('values of the texts that were asked for', async () => {
-    await using world = await jmapWorld();
-    const id = await keep(world, BOTH);
+  test('the requested body values', async () => {
+    await using fixture = await createJmapFixture();
+    const id = await storeTestMessage(fixture, BOTH);
     const cases: [Record<string, unknown>, Record<string, string>][] = [
       [{ fetchTextBodyValues: true }, { '1.1': 'plain\n' }],
       [{ fetchHTMLBodyValues: true }, { '1.2': '<b>html</b>\n' }],
@@ -216,7 +216,7 @@ describe('Email/get', () => {
       [{}, {}],
     ];
     for (const [args, values] of cases) {
-      const { bodyValues } = await getOne(world, id, { properties: ['bodyValues'], ...args });
+      const { bodyValues } = await getOne(fixture, id, { properties: ['bodyValues'], ...args });
       const more = { isTruncated: 'maxBodyValueBytes' in args, isEncodingProblem: false };
       expect(bodyValues).toEqual(
         Object.fromEntries(Object.entries(values).map(([path, value]) => [path, { value, ...more }])),
@@ -224,24 +224,24 @@ describe('Email/get', () => {
     }
   });
 
-  test('a value is a megabyte at most, those of one message eight; whoever wants more has the blob', async () => {
-    await using world = await jmapWorld();
+  test('a value has at most 1 MiB, all values of a message 8 MiB', async () => {
+    await using fixture = await createJmapFixture();
     const part = `--m\nContent-Type: text/plain\n\n${'0123456789abcde\n'.repeat(80_000)}\n`;
     const text = `Content-Type: multipart/mixed; boundary=m\n\n${part.repeat(9)}--m--\n`;
-    const id = await keep(world, text);
-    const { bodyValues } = await getOne(world, id, { properties: ['bodyValues'], fetchAllBodyValues: true });
+    const id = await storeTestMessage(fixture, text);
+    const { bodyValues } = await getOne(fixture, id, { properties: ['bodyValues'], fetchAllBodyValues: true });
     const values = Object.values(bodyValues as Record<string, { value: string; isTruncated: boolean }>);
     expect(values.map(({ value }) => value.length)).toEqual([...Array<number>(8).fill(1024 * 1024), 0]);
     expect(values.every(({ isTruncated }) => isTruncated)).toBe(true);
   });
 
-  test('lines that stand before the message for its recipient alone move nothing', async () => {
-    await using world = await jmapWorld();
-    await arrive(testIntake(world.box), { from: 'ann@example.org', to: 'me@box.test', body: BOTH });
-    const { list } = await world.call('Email/get', { ids: null, properties: ['headers', 'size'] });
+  test('trace fields before the message do not shift part offsets', async () => {
+    await using fixture = await createJmapFixture();
+    await receiveMessage(testBackend(fixture.box), { from: 'ann@example.org', to: 'me@box.test', body: BOTH });
+    const { list } = await fixture.call('Email/get', { ids: null, properties: ['headers', 'size'] });
     const [{ id, headers }] = list as [{ id: string; headers: { name: string }[] }];
     expect(headers.map(({ name }) => name)).toEqual(expect.arrayContaining(['Return-Path', 'Received', 'Subject']));
-    const found = await getOne(world, id, {
+    const found = await getOne(fixture, id, {
       properties: ['bodyValues', 'attachments'],
       bodyProperties: ['header:Content-Location'],
       fetchAllBodyValues: true,
@@ -253,56 +253,57 @@ describe('Email/get', () => {
   });
 });
 
-describe('which messages there are', () => {
-  test('all of them when no ids are named, unless there are too many', async () => {
-    await using world = await jmapWorld('calling thread', { maxObjectsInGet: 2 });
-    const ids = [await keep(world, PLAIN), await keep(world, BOTH)];
-    const { list } = await world.call('Email/get', { ids: null, properties: ['id'] });
+describe('visible messages', () => {
+  test('all without ids, unless there are too many', async () => {
+    await using fixture = await createJmapFixture('calling thread', { maxObjectsInGet: 2 });
+    const ids = [await storeTestMessage(fixture, PLAIN), await storeTestMessage(fixture, BOTH)];
+    const { list } = await fixture.call('Email/get', { ids: null, properties: ['id'] });
     expect(list).toEqual(ids.map((id) => ({ id })));
-    await keep(world, PLAIN);
-    expect(await world.refusal('Email/get', { ids: null })).toMatchObject({ type: 'requestTooLarge' });
-    expect(await world.refusal('Email/get', { ids: ['m1', 'm2', 'm3'] })).toMatchObject({ type: 'requestTooLarge' });
+    await storeTestMessage(fixture, PLAIN);
+    expect(await fixture.refusal('Email/get', { ids: null })).toMatchObject({ type: 'requestTooLarge' });
+    expect(await fixture.refusal('Email/get', { ids: ['m1', 'm2', 'm3'] })).toMatchObject({ type: 'requestTooLarge' });
   });
 
-  test('those of another account, unknown ones and what is no id are equally not there', async () => {
-    await using world = await jmapWorld();
-    await keep(world, PLAIN);
-    const other = await testAccount(world.box.store, 'you');
-    const yours = worldOn(world.box, { ...other, address: 'you@box.test' });
-    for (let i = 0; i < 3; i++) await keep(yours, BOTH);
+  test('ids of another account, unknown and invalid ids are all not found', async () => {
+    await using fixture = await createJmapFixture();
+    await storeTestMessage(fixture, PLAIN);
+    const other = await testAccount(fixture.box.store, 'you');
+    const yours = jmapFixtureOn(fixture.box, { ...other, address: 'you@box.test' });
+    for (let i = 0; i < 3; i++) await storeTestMessage(yours, BOTH);
     const asked = ['m3', 'm99', 'nothing', 'm1'];
-    const mine = await world.call('Email/get', { ids: asked, properties: ['subject'] });
+    const mine = await fixture.call('Email/get', { ids: asked, properties: ['subject'] });
     expect(mine).toMatchObject({ list: [{ id: 'm1', subject: 'Grüße' }], notFound: ['m3', 'm99', 'nothing'] });
-    expect(await world.refusal('Email/get', { accountId: yours.accountId, ids: ['m3'] })).toMatchObject({
+    expect(await fixture.refusal('Email/get', { accountId: yours.accountId, ids: ['m3'] })).toMatchObject({
       type: 'accountNotFound',
     });
   });
 
-  test('in several mailboxes, without those where it is marked as deleted or that are gone', async () => {
-    await using world = await jmapWorld();
-    const id = await keep(world, PLAIN, { bits: DRAFT, keywords: [] });
-    const [kept, gone] = [await otherMailbox(world, 'Kept'), await otherMailbox(world, 'Gone')];
-    const from = { account: world.account, mailbox: world.inbox, uids: [1] };
+  test('mailboxIds omits deleted mailboxes and those where the entry has \\Deleted', async () => {
+    await using fixture = await createJmapFixture();
+    const id = await storeTestMessage(fixture, PLAIN, { bits: DRAFT, keywords: [] });
+    const [kept, gone] = [await otherMailbox(fixture, 'Kept'), await otherMailbox(fixture, 'Gone')];
+    const from = { account: fixture.account, mailbox: fixture.inbox, uids: [1] };
     for (const to of [kept, gone]) {
-      await world.box.store.write(copyEntries, { ...from, to, move: false });
+      await fixture.box.store.write(copyEntries, { ...from, to, move: false });
     }
-    const where = async (): Promise<unknown> => (await getOne(world, id, { properties: ['mailboxIds'] }))['mailboxIds'];
+    const where = async (): Promise<unknown> =>
+      (await getOne(fixture, id, { properties: ['mailboxIds'] }))['mailboxIds'];
     const named = (...mailboxes: number[]): unknown =>
       Object.fromEntries(mailboxes.map((mailbox) => [jmapId('mailbox', mailbox), true]));
-    expect(await where()).toEqual(named(world.inbox, kept, gone));
-    await world.box.store.write(removeMailbox, { account: world.account, name: 'Gone' });
-    expect(await where()).toEqual(named(world.inbox, kept));
+    expect(await where()).toEqual(named(fixture.inbox, kept, gone));
+    await fixture.box.store.write(removeMailbox, { account: fixture.account, name: 'Gone' });
+    expect(await where()).toEqual(named(fixture.inbox, kept));
     const flags = { how: 'add', flags: { bits: DELETED, keywords: [] }, unchangedSince: null } as const;
-    await world.box.store.write(storeFlags, { ...from, ...flags });
+    await fixture.box.store.write(storeFlags, { ...from, ...flags });
     expect(await where()).toEqual(named(kept));
-    await world.box.store.write(storeFlags, { ...from, mailbox: kept, ...flags });
-    expect(await world.call('Email/get', { ids: [id] })).toMatchObject({ list: [], notFound: [id] });
+    await fixture.box.store.write(storeFlags, { ...from, mailbox: kept, ...flags });
+    expect(await fixture.call('Email/get', { ids: [id] })).toMatchObject({ list: [], notFound: [id] });
   });
 });
 
-describe('what Email/get refuses', () => {
-  test('arguments that mean nothing, with the reason', async () => {
-    await using world = await jmapWorld();
+describe('Email/get refuses', () => {
+  test('invalid arguments, with the reason', async () => {
+    await using fixture = await createJmapFixture();
     const cases: [Record<string, unknown>, string][] = [
       [{ properties: ['nothing'] }, 'nothing'],
       [{ properties: ['mailstead:trace'] }, 'mailstead:trace'],
@@ -316,7 +317,7 @@ describe('what Email/get refuses', () => {
       [{ properties: Array.from({ length: 101 }, (_, i) => `header:X-${i}`) }, '100 header fields'],
     ];
     for (const [args, why] of cases) {
-      expect(await world.refusal('Email/get', { ids: [], ...args })).toEqual({
+      expect(await fixture.refusal('Email/get', { ids: [], ...args })).toEqual({
         type: 'invalidArguments',
         description: expect.stringContaining(why) as string,
         arguments: expect.any(Array) as string[],
@@ -324,10 +325,10 @@ describe('what Email/get refuses', () => {
     }
   });
 
-  test('more than one answer should hold, however it is asked for', async () => {
-    await using world = await jmapWorld();
+  test('requests over the read budget', async () => {
+    await using fixture = await createJmapFixture();
     const ids: string[] = [];
-    for (let i = 0; i < 8; i++) ids.push(await keep(world, `X-Long: ${'x'.repeat(90_000)}\n\n`));
+    for (let i = 0; i < 8; i++) ids.push(await storeTestMessage(fixture, `X-Long: ${'x'.repeat(90_000)}\n\n`));
     const spellings = Array.from({ length: 32 }, (_, i) =>
       'xlong'
         .split('')
@@ -336,8 +337,8 @@ describe('what Email/get refuses', () => {
         .replace(/^x/i, '$&-'),
     );
     const properties = spellings.flatMap((name) => [`header:${name}`, `header:${name}:all`]);
-    expect(Object.keys(await getOne(world, 'm1', { properties }))).toHaveLength(65);
-    const [response] = (await world.request([['Email/get', { accountId: world.accountId, ids, properties }, 'c']]))
+    expect(Object.keys(await getOne(fixture, 'm1', { properties }))).toHaveLength(65);
+    const [response] = (await fixture.request([['Email/get', { accountId: fixture.accountId, ids, properties }, 'c']]))
       .methodResponses;
     expect(response?.[0]).toBe('error');
     expect(response?.[1]).toMatchObject({ type: 'requestTooLarge' });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readHeaderProperty } from '../../../../mail/jmap/email/header-property.ts';
+import { readHeaderProperty } from '../../../../mail/jmap/email/email-selection.ts';
 
 describe('a header property', () => {
   test.each([

@@ -5,9 +5,9 @@ import { connect, createServer, getCACertificates, setDefaultCACertificates, typ
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TlsaRecord } from '../../../../mail/dns/lookup.ts';
 import {
-  chainOf,
-  judgeByAuthorities,
-  judgeByTlsa,
+  certificateChain,
+  verifyByAuthorities,
+  verifyByTlsa,
   usableRecords,
 } from '../../../../mail/relay/tls-policy/certificate.ts';
 import { type Authority, type Issued, testAuthority } from '../../../support/authority.ts';
@@ -51,7 +51,7 @@ describe('by the authorities of this machine', () => {
     ['of a stranger', () => stranger.issue([NAME]), 'certificate-not-trusted'],
     ['of a stranger, alone', () => stranger.issue([NAME], { alone: true }), 'certificate-not-trusted'],
   ])('a certificate %s', async (_name, issue, failure) => {
-    const distrust = await shown(await issue(), (socket) => judgeByAuthorities(socket, NAME));
+    const distrust = await shown(await issue(), (socket) => verifyByAuthorities(socket, NAME));
     expect(distrust?.failure).toBe(failure);
   });
 });
@@ -70,7 +70,7 @@ const combinations = [0, 1].flatMap((selector) => [0, 1, 2].map((matching) => [s
 describe('by TLSA records', () => {
   test('the chain of a connection is what the server sent', async () => {
     const issued = await stranger.issue([NAME]);
-    const chain = await shown(issued, chainOf);
+    const chain = await shown(issued, certificateChain);
     expect(chain.map((one) => one.fingerprint256)).toEqual([
       issued.leaf.fingerprint256,
       stranger.certificate.fingerprint256,
@@ -80,16 +80,16 @@ describe('by TLSA records', () => {
   test.each(combinations)('3 %i %i names the certificate, whatever its name and age', async (selector, matching) => {
     const issued = await stranger.issue(['mx.other.test'], { notAfter: '2021-01-01' });
     const other = await stranger.issue([NAME]);
-    const chain = await shown(issued, chainOf);
-    expect(judgeByTlsa(chain, [record(3, selector, matching, issued.leaf)], [NAME], NOW)).toBeUndefined();
-    const wrong = judgeByTlsa(chain, [record(3, selector, matching, other.leaf)], [NAME], NOW);
+    const chain = await shown(issued, certificateChain);
+    expect(verifyByTlsa(chain, [record(3, selector, matching, issued.leaf)], [NAME], NOW)).toBeUndefined();
+    const wrong = verifyByTlsa(chain, [record(3, selector, matching, other.leaf)], [NAME], NOW);
     expect(wrong?.failure).toBe('validation-failure');
   });
 
   test.each(combinations)('2 %i %i names the authority; name and age count', async (selector, matching) => {
     const records = [record(2, selector, matching, stranger.certificate)];
     const failureOf = async (issue: Promise<Issued>): Promise<string | undefined> =>
-      judgeByTlsa(await shown(await issue, chainOf), records, [NAME, 'remote.test'], NOW)?.failure;
+      verifyByTlsa(await shown(await issue, certificateChain), records, [NAME, 'remote.test'], NOW)?.failure;
     expect(await failureOf(stranger.issue([NAME]))).toBeUndefined();
     expect(await failureOf(stranger.issue(['remote.test']))).toBeUndefined();
     expect(await failureOf(stranger.issue([], { cn: NAME }))).toBeUndefined();
@@ -99,8 +99,8 @@ describe('by TLSA records', () => {
   });
 
   test('an authority that is not sent along counts when the record holds it whole', async () => {
-    const chain = await shown(await stranger.issue([NAME], { alone: true }), chainOf);
-    const failure = (one: TlsaRecord) => judgeByTlsa(chain, [one], [NAME], NOW)?.failure;
+    const chain = await shown(await stranger.issue([NAME], { alone: true }), certificateChain);
+    const failure = (one: TlsaRecord) => verifyByTlsa(chain, [one], [NAME], NOW)?.failure;
     expect(failure(record(2, 0, 0, stranger.certificate))).toBeUndefined();
     expect(failure(record(2, 1, 0, stranger.certificate))).toBeUndefined();
     expect(failure(record(2, 0, 1, stranger.certificate))).toBe('validation-failure');
@@ -112,18 +112,18 @@ describe('by TLSA records', () => {
     const impostor = await testAuthority('Stranger');
     const issued = await impostor.issue([NAME], { alone: true });
     const forged = { ...issued, cert: `${issued.cert}\n${stranger.pem}` };
-    const chain = await shown(forged, chainOf);
-    expect(judgeByTlsa(chain, [record(2, 0, 1, stranger.certificate)], [NAME], NOW)?.failure).toBe(
+    const chain = await shown(forged, certificateChain);
+    expect(verifyByTlsa(chain, [record(2, 0, 1, stranger.certificate)], [NAME], NOW)?.failure).toBe(
       'validation-failure',
     );
   });
 
   test('one record that fits is enough, and none without a certificate', async () => {
     const issued = await stranger.issue([NAME]);
-    const chain = await shown(issued, chainOf);
+    const chain = await shown(issued, certificateChain);
     const records = [record(3, 1, 1, authority.certificate), record(3, 1, 1, issued.leaf)];
-    expect(judgeByTlsa(chain, records, [NAME], NOW)).toBeUndefined();
-    expect(judgeByTlsa([], records, [NAME], NOW)?.failure).toBe('validation-failure');
+    expect(verifyByTlsa(chain, records, [NAME], NOW)).toBeUndefined();
+    expect(verifyByTlsa([], records, [NAME], NOW)?.failure).toBe('validation-failure');
   });
 });
 

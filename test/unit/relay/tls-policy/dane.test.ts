@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createSecureResolver } from '../../../../mail/dns/secure-resolver.ts';
-import { daneFor } from '../../../../mail/relay/tls-policy/dane.ts';
+import { findDaneDestination } from '../../../../mail/relay/tls-policy/dane.ts';
 import { type DnsAnswer, dnsServer } from '../../../support/dns-server.ts';
 
 const RECORD = `3 1 1 ${'ab'.repeat(32)}`;
@@ -22,8 +22,8 @@ async function stateOf(zone: Record<string, DnsAnswer>, insecure: readonly strin
   const place = { ip: '127.0.0.1', port: Number(server.address.split(':')[1]) };
   // The server shares this event loop: little patience for one that is silent alone.
   const timeoutMs = Object.values(zone).includes('silence') ? 50 : 5_000;
-  const dane = await daneFor(createSecureResolver({ servers: [place], timeoutMs }), 'd.test');
-  const state = await dane.of({ name: 'mx.d.test', ip, port: 25 });
+  const dane = await findDaneDestination(createSecureResolver({ servers: [place], timeoutMs }), 'd.test');
+  const state = await dane.forHost({ name: 'mx.d.test', ip, port: 25 });
   return state.kind === 'records' ? state.base : state.kind;
 }
 
@@ -52,11 +52,11 @@ test.each<[string, Record<string, DnsAnswer>, string[], string]>([
 
 test('an alias that is proved counts although what it leads to is not', async () => {
   await using server = await dnsServer({ ...ALIASED });
-  // Of the two questions about the same name only the second, for the alias itself, is proved.
+  // DNSSEC secures only the second of the two queries for the name, the one for the CNAME itself.
   server.secure = (name) => name !== 'mx.d.test' || server.asked.at(-1) === 'CNAME mx.d.test';
   const place = { ip: '127.0.0.1', port: Number(server.address.split(':')[1]) };
-  const dane = await daneFor(createSecureResolver({ servers: [place] }), 'd.test');
-  const state = await dane.of({ name: 'mx.d.test', ip: '192.0.2.1', port: 25 });
+  const dane = await findDaneDestination(createSecureResolver({ servers: [place] }), 'd.test');
+  const state = await dane.forHost({ name: 'mx.d.test', ip: '192.0.2.1', port: 25 });
   expect(state).toMatchObject({ kind: 'records', base: 'mx.d.test' });
 });
 
@@ -64,8 +64,8 @@ test('without MX records the domain is the host', async () => {
   await using server = await dnsServer({ 'A d.test': ['192.0.2.1'], 'TLSA _25._tcp.d.test': [RECORD] });
   server.secure = () => true;
   const place = { ip: '127.0.0.1', port: Number(server.address.split(':')[1]) };
-  const dane = await daneFor(createSecureResolver({ servers: [place] }), 'd.test');
-  expect(await dane.of({ name: 'd.test', ip: '192.0.2.1', port: 25 })).toMatchObject({ base: 'd.test' });
+  const dane = await findDaneDestination(createSecureResolver({ servers: [place] }), 'd.test');
+  expect(await dane.forHost({ name: 'd.test', ip: '192.0.2.1', port: 25 })).toMatchObject({ base: 'd.test' });
 });
 
 test('the family that is connected to is the one that has to be proved', async () => {

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https';
 import { type AddressInfo, createServer as createTcp, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type StsFetchOptions, stsFetcher } from '../../../../mail/relay/tls-policy/sts-fetch.ts';
+import { type StsFetchOptions, createStsFetcher } from '../../../../mail/relay/tls-policy/sts-fetch.ts';
 import { type Authority, type Issued, testAuthority } from '../../../support/authority.ts';
 import { fakeResolver, type FakeZone } from '../../../support/fake-resolver.ts';
 
@@ -52,7 +52,7 @@ async function web(serve: Serve, { cert, key }: Issued = good): Promise<Web> {
 const plain: Serve = (_request, response) => response.setHeader('content-type', 'text/plain').end(POLICY);
 
 function fetcher(port: number, change: Partial<StsFetchOptions> = {}) {
-  return stsFetcher({ resolver: fakeResolver(ZONE), allowPrivate: () => true, port, ...change });
+  return createStsFetcher({ resolver: fakeResolver(ZONE), allowPrivate: () => true, port, ...change });
 }
 
 test('a policy is fetched from its place', async () => {

@@ -1,0 +1,21 @@
+import type { WriteHooks } from '../store/engine/types.ts';
+import { beforeMove } from './approval/moves.ts';
+import { isApprovalMailbox } from './approval/mailbox.ts';
+import { holdIfPending } from './hold/hold.ts';
+import { markNewEmail } from './taint/content.ts';
+import { onChange } from './undo/email-changes.ts';
+import { onRuleChange } from './undo/rule-changes.ts';
+
+export { recordCanaryMail as onDeliver } from './canary/commands.ts';
+export { beforeSubmit, onHold, onSubmit } from './gate/submission.ts';
+export type { OnRead, ReadDepth, ReadEvent } from './reading.ts';
+
+/** Hooks of the store's writer: journal agents' changes for undo, and keep mail that awaits approval in its mailbox. */
+export const writeHooks: WriteHooks = {
+  onChange,
+  onNewEmail: markNewEmail,
+  onRuleChange,
+  beforeMove,
+  isReserved: isApprovalMailbox,
+  onNotSent: holdIfPending,
+};

@@ -1,0 +1,143 @@
+import { typeState } from '../../store/account/type-state.ts';
+import { copyEmail } from '../../store/message/email-commands.ts';
+import { access, fromAccess, resolveCreationId } from '../core/access.ts';
+import {
+  bool,
+  idOrCreation,
+  mapOf,
+  nullable,
+  object,
+  optional,
+  plainObject,
+  text,
+  utcDate,
+  wrong,
+} from '../core/arguments.ts';
+import { MAIL } from '../core/capabilities.ts';
+import { MethodError } from '../core/errors.ts';
+import { jmapId, jmapRow } from '../core/ids.ts';
+import type { JmapMethod, MethodCall } from '../core/method.ts';
+import { formatState } from '../standard/standard-changes.ts';
+import {
+  catchRefusal,
+  checkCount,
+  createEach,
+  type SetOutcome,
+  SetRefusal,
+  stateMismatch,
+} from '../standard/standard-set.ts';
+import { StateTrack } from '../standard/state-track.ts';
+import { type CreatedEmail, createdEmailOutcome } from './email-storage.ts';
+import { readKeywords, readMailboxIds } from './mailbox-ids.ts';
+
+/** Email/copy. RFC 8621 4.7, 8620 5.4. */
+export const emailCopy: JmapMethod = {
+  name: 'Email/copy',
+  capability: MAIL,
+  async run(call, args) {
+    const read = object({
+      fromAccountId: fromAccess(call),
+      ifFromInState: nullable(text),
+      accountId: access(call, 'write'),
+      ifInState: nullable(text),
+      create: mapOf(plainObject),
+      onSuccessDestroyOriginal: optional(bool, false),
+      destroyFromIfInState: nullable(text),
+    })(args, '');
+    const { fromAccountId: from, accountId: to } = read;
+    if (from.account === to.account) {
+      throw new MethodError('invalidArguments', '"fromAccountId" must differ from "accountId".', {
+        arguments: ['fromAccountId'],
+      });
+    }
+    checkCount(call, read.create.size);
+    const copies = await EmailCopier.begin(call, { from: from.account, to: to.account, ...read });
+    const created = await createEach(call, read.create, (given) =>
+      catchRefusal(call.context.log, () => copies.copy(given)),
+    );
+    if (read.onSuccessDestroyOriginal && copies.originals.length > 0) {
+      call.addImplicitCall('Email/set', {
+        accountId: args['fromAccountId'],
+        ifInState: read.destroyFromIfInState,
+        destroy: copies.originals,
+      });
+    }
+    return { fromAccountId: args['fromAccountId'], accountId: args['accountId'], ...copies.states, ...created };
+  },
+};
+
+interface Copying {
+  from: number;
+  to: number;
+  ifFromInState: string | null;
+  ifInState: string | null;
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+const KNOWN = new Set(['id', 'mailboxIds', 'keywords', 'receivedAt']);
+
+/** Copies emails between two accounts, one after the other. RFC 8621 4.7. */
+class EmailCopier {
+  readonly #call: MethodCall;
+  readonly #copying: Copying;
+  readonly #track: StateTrack;
+  /** Required state of the source account, which copying does not change; null for any. */
+  readonly #ifFromState: number | null;
+  readonly #originals = new Set<string>();
+
+  private constructor(call: MethodCall, copying: Copying, track: StateTrack, ifFromState: number | null) {
+    this.#call = call;
+    this.#copying = copying;
+    this.#track = track;
+    this.#ifFromState = ifFromState;
+  }
+
+  /** Throws `stateMismatch` if either account is not in the required state. */
+  static async begin(call: MethodCall, copying: Copying): Promise<EmailCopier> {
+    const { store } = call.context;
+    const track = await StateTrack.begin(store, copying.to, copying.ifInState);
+    if (copying.ifFromInState === null) return new EmailCopier(call, copying, track, null);
+    const from = await store.read(typeState, { account: copying.from, type: 'Email' });
+    if (copying.ifFromInState !== formatState(from)) throw stateMismatch();
+    return new EmailCopier(call, copying, track, from);
+  }
+
+  /** Ids of the copied emails. */
+  get originals(): string[] {
+    return [...this.#originals];
+  }
+
+  get states(): StateTrack['states'] {
+    return this.#track.states;
+  }
+
+  async copy(given: Given): Promise<SetOutcome<CreatedEmail>> {
+    const { from, to } = this.#copying;
+    const odd = Object.keys(given).find((name) => !KNOWN.has(name));
+    if (odd !== undefined) throw wrong(odd, 'cannot be set by Email/copy');
+    const original = resolveCreationId(this.#call, idOrCreation(given['id'], 'id'));
+    const email = original === undefined ? undefined : jmapRow('email', from, original);
+    const place = this.#place(given);
+    if (email === undefined) {
+      throw new SetRefusal('notFound', 'The source account has no such email.');
+    }
+    const states = { ifFromState: this.#ifFromState, ifState: this.#track.expected };
+    const busy = this.#call.context.store.unavailable();
+    if (busy !== undefined) throw busy;
+    const copied = await this.#call.context.store.write(copyEmail, { from, email, account: to, ...place, ...states });
+    const outcome = createdEmailOutcome(copied, to, this.#track);
+    this.#originals.add(jmapId('email', email));
+    return outcome;
+  }
+
+  /** Reads the placement; keywords and receivedAt default to the original's. */
+  #place(given: Given): Pick<Parameters<typeof copyEmail.run>[1], 'mailboxes' | 'flags' | 'receivedAt'> {
+    const { keywords = null, receivedAt = null } = given;
+    return {
+      mailboxes: readMailboxIds({ call: this.#call, account: this.#copying.to }, given['mailboxIds'], 'mailboxIds'),
+      flags: keywords === null ? null : readKeywords(keywords, 'keywords'),
+      receivedAt: receivedAt === null ? null : utcDate(receivedAt, 'receivedAt'),
+    };
+  }
+}

@@ -1,0 +1,252 @@
+import type { Log } from '../../log.ts';
+import type { Actor } from '../../store/actor.ts';
+import type { Command } from '../../store/engine/types.ts';
+import type { NamedFlags } from '../../store/mailbox/flags.ts';
+import {
+  changeEmails,
+  type ChangeOutcome,
+  destroyEmails,
+  type EmailChange,
+  MAX_EMAILS,
+  type SetChange,
+} from '../../store/message/email-change-commands.ts';
+import { wrong } from '../core/arguments.ts';
+import { MAIL } from '../core/capabilities.ts';
+import { jmapRow } from '../core/ids.ts';
+import { actorOf, type JmapContext, type JmapMethod } from '../core/method.ts';
+import { readPatch } from '../standard/set-properties.ts';
+import {
+  catchRefusal,
+  done,
+  readSet,
+  refused,
+  runSet,
+  type SetOutcome,
+  SetRefusal,
+  toRefusedOutcome,
+} from '../standard/standard-set.ts';
+import { StateTrack } from '../standard/state-track.ts';
+import { createEmail } from './email-creation.ts';
+import {
+  type EmailTarget,
+  keywordFlags,
+  mailboxNotFound,
+  mailboxRow,
+  readKeyword,
+  readKeywords,
+  readMailboxIds,
+  tooManyKeywords,
+  tooManyMailboxes,
+} from './mailbox-ids.ts';
+
+/** Email/set. RFC 8621 4.6. */
+export const emailSet: JmapMethod = {
+  name: 'Email/set',
+  capability: MAIL,
+  async run(call, args) {
+    const { context } = call;
+    const set = readSet(call, args, {});
+    const target = { call, account: set.access.account, actor: actorOf(set.access) };
+    const track = await StateTrack.begin(context.store, target.account, set.ifInState);
+    const changes = new EmailUpdater(context, target, track);
+    const answer = await runSet(call, set, {
+      state: () => Promise.resolve(track.states.newState),
+      create: (_, object) => catchRefusal(call.context.log, () => createEmail(context, target, track, object)),
+      updateAll: (patches) => changes.update(patches),
+      destroyAll: (ids) => changes.destroy(ids),
+    });
+    return { ...answer, ...track.states };
+  },
+};
+
+/** Updates and destroys emails of one account, one commit per slice; outcomes are in the order of the input. */
+class EmailUpdater {
+  readonly #context: JmapContext;
+  readonly #target: EmailTarget;
+  readonly #track: StateTrack;
+
+  constructor(context: JmapContext, target: EmailTarget, track: StateTrack) {
+    this.#context = context;
+    this.#target = target;
+    this.#track = track;
+  }
+
+  update(patches: readonly (readonly [id: string, patch: Record<string, unknown>])[]): Promise<SetOutcome<null>[]> {
+    return this.#inSlices(
+      patches,
+      ([id, patch]) => {
+        const email = jmapRow('email', this.#target.account, id);
+        return email === undefined ? undefined : readEmailPatch(this.#target, email, id, patch);
+      },
+      async (changes: readonly EmailChange[], few) => {
+        const result = await this.#write(few, changeEmails, { changes });
+        return result.outcomes.map((one) => changeOutcome(this.#context.log, one));
+      },
+    );
+  }
+
+  destroy(ids: readonly string[]): Promise<SetOutcome<null>[]> {
+    return this.#inSlices(
+      ids,
+      (id) => jmapRow('email', this.#target.account, id),
+      async (emails: readonly number[], few) => {
+        const { destroyed, kept } = await this.#write(few, destroyEmails, { emails });
+        const why = new Map(kept.map((one) => [one.email, one.why]));
+        return emails.map((email) => (destroyed.includes(email) ? done(null) : notDestroyed(why.get(email))));
+      },
+    );
+  }
+
+  /** `read` converts an item into the command's input; undefined if the email does not exist. */
+  async #inSlices<I, R>(
+    items: readonly I[],
+    read: (item: I) => R | undefined,
+    write: (read: readonly R[], few: boolean) => Promise<SetOutcome<null>[]>,
+  ): Promise<SetOutcome<null>[]> {
+    const outcomes: SetOutcome<null>[] = [];
+    const few = items.length <= MAX_EMAILS;
+    for (let at = 0; at < items.length; at += MAX_EMAILS) {
+      const slice = items.slice(at, at + MAX_EMAILS).map((item) => readOrRefuse(this.#context.log, () => read(item)));
+      const taken = slice.flatMap((one) => ('read' in one ? [one.read] : []));
+      const written =
+        taken.length === 0
+          ? []
+          : await write(taken, few).catch((error: unknown) => refuseAll(this.#context.log, taken, error));
+      const next = written.values();
+      for (const one of slice) outcomes.push('read' in one ? (next.next().value ?? NOT_FOUND) : one);
+    }
+    return outcomes;
+  }
+
+  /** Writes a single slice in the normal queue; further slices have low priority. */
+  async #write<I, O extends { kind: 'done'; before: number; after: number }>(
+    few: boolean,
+    what: Command<
+      I & { account: number; by: string | null; ifState: number | null; actor?: Actor | undefined },
+      O | { kind: 'state-mismatch' }
+    >,
+    input: I,
+  ): Promise<O> {
+    const { account, call, actor } = this.#target;
+    const whole = { ...input, account, actor, by: call.session.agent ?? null, ifState: this.#track.expected };
+    const result = await (few ? this.#context.store.write(what, whole) : this.#context.store.writeSlice(what, whole));
+    if (result.kind === 'state-mismatch') throw this.#track.mismatch();
+    this.#track.advance(result);
+    return result;
+  }
+}
+
+const NOT_FOUND = refused('notFound', 'No such email.');
+
+function notDestroyed(why: string | undefined): SetOutcome<never> {
+  return why === undefined ? NOT_FOUND : refused('forbidden', `${why}.`);
+}
+
+function readOrRefuse<R>(log: Log, read: () => R | undefined): { read: R } | SetOutcome<never> {
+  try {
+    const one = read();
+    return one === undefined ? NOT_FOUND : { read: one };
+  } catch (error) {
+    return toRefusedOutcome(error, log);
+  }
+}
+
+function refuseAll(log: Log, items: readonly unknown[], error: unknown): SetOutcome<never>[] {
+  const outcome = toRefusedOutcome(error, log);
+  return items.map(() => outcome);
+}
+
+function changeOutcome(log: Log, outcome: ChangeOutcome): SetOutcome<null> {
+  switch (outcome.kind) {
+    case 'changed':
+      return done(null);
+    case 'not-found':
+      return NOT_FOUND;
+    case 'missing':
+      return toRefusedOutcome(mailboxNotFound(outcome.mailboxes[0] ?? 0), log);
+    case 'in-none':
+      return toRefusedOutcome(
+        wrong('mailboxIds', 'must keep at least one mailbox. To delete the email, use "destroy"'),
+        log,
+      );
+    case 'in-too-many':
+      return toRefusedOutcome(tooManyMailboxes(), log);
+    case 'too-many-keywords':
+      return toRefusedOutcome(tooManyKeywords(), log);
+    case 'forbidden':
+      return refused('forbidden', `${outcome.why}.`);
+  }
+}
+
+type Patch = Record<string, unknown>;
+
+/** Reads a patch of an email; only keywords and mailboxIds can change. RFC 8621 4.6, 8620 5.3. */
+function readEmailPatch(target: EmailTarget, email: number, id: string, patch: Patch): EmailChange {
+  const changes = readPatch(patch);
+  if ('why' in changes) throw invalidPatch(changes.why);
+  const keywords = new SetPatch('keywords');
+  const mailboxes = new SetPatch('mailboxIds');
+  for (const { tokens, value, path } of changes) {
+    const set = [keywords, mailboxes].find(({ name }) => name === tokens[0]);
+    if (set !== undefined) set.take(tokens, value, path);
+    else if (path !== 'id' || value !== id) throw wrong(path, 'cannot be changed. Create a new email instead');
+  }
+  return { email, keywords: keywordChange(keywords), mailboxes: mailboxChange(target, mailboxes) };
+}
+
+/** The changes of a set property: a whole new set, or single members. */
+class SetPatch {
+  readonly name: string;
+  /** The whole new set; undefined if not given. */
+  whole: unknown;
+  readonly added: string[] = [];
+  readonly removed: string[] = [];
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  take(tokens: readonly string[], value: unknown, path: string): void {
+    const [, member] = tokens;
+    if (member === undefined) {
+      this.whole = value;
+      return;
+    }
+    if (tokens.length > 2) throw invalidPatch(`"${path}" has too many levels`);
+    if (value !== true && value !== null)
+      throw wrong(this.name, 'must have true to add a member, or null to remove it');
+    (value === true ? this.added : this.removed).push(member);
+  }
+
+  get isEmpty(): boolean {
+    return this.added.length + this.removed.length === 0;
+  }
+}
+
+/** Reads the keyword changes; null resets to no keywords. */
+function keywordChange({ name, whole, added, removed, isEmpty }: SetPatch): SetChange<NamedFlags> | null {
+  if (whole !== undefined) return { kind: 'replace', all: readKeywords(whole ?? {}, name) };
+  if (isEmpty) return null;
+  const flags = (members: readonly string[]): NamedFlags => keywordFlags(members.map((one) => readKeyword(one, name)));
+  return { kind: 'patch', add: flags(added), remove: flags(removed) };
+}
+
+/** Reads the mailbox changes; removing an unknown mailbox changes nothing. */
+function mailboxChange(
+  target: EmailTarget,
+  { name, whole, added, removed, isEmpty }: SetPatch,
+): EmailChange['mailboxes'] {
+  if (whole !== undefined) return { kind: 'replace', all: readMailboxIds(target, whole, name) };
+  if (isEmpty) return null;
+  const rows = (members: readonly string[]): (number | undefined)[] =>
+    members.map((member) => mailboxRow(target, member, name));
+  const add = rows(added).map((row, i) => {
+    if (row === undefined) throw mailboxNotFound(added[i] ?? '', name);
+    return row;
+  });
+  return { kind: 'patch', add, remove: rows(removed).filter((row) => row !== undefined) };
+}
+
+function invalidPatch(why: string): SetRefusal {
+  return new SetRefusal('invalidPatch', `The patch is invalid: ${why}.`);
+}

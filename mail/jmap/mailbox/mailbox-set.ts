@@ -1,0 +1,268 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isMailboxLevel, MAX_LEVEL_OCTETS } from '../../message/mailbox-level.ts';
+import {
+  addChildMailbox,
+  changeMailbox,
+  destroyMailbox,
+  type MailboxFacts,
+  type MailboxNode,
+  type MailboxRefusal,
+  mailboxTree,
+} from '../../store/mailbox/mailbox-tree.ts';
+import type { MailboxRole } from '../../store/mailbox/mailbox.ts';
+import { resolveCreationId } from '../core/access.ts';
+import { bool, optional } from '../core/arguments.ts';
+import { MAIL } from '../core/capabilities.ts';
+import { jmapId, jmapRow } from '../core/ids.ts';
+import type { Access, JmapMethod, MethodCall } from '../core/method.ts';
+import { applyPatch } from '../standard/set-properties.ts';
+import {
+  catchRefusals,
+  done,
+  type ObjectSetter,
+  readSet,
+  refused,
+  runSet,
+  type SetOutcome,
+} from '../standard/standard-set.ts';
+import { StateTrack } from '../standard/state-track.ts';
+import { MAILBOX_PROPERTIES, mailboxObject, SETTABLE } from './mailbox.ts';
+
+/** Mailbox/set. RFC 8621 2.5. */
+export const mailboxSet: JmapMethod = {
+  name: 'Mailbox/set',
+  capability: MAIL,
+  async run(call, args) {
+    const set = readSet(call, args, { onDestroyRemoveEmails: optional(bool, false) });
+    const { account } = set.access;
+    const track = await StateTrack.begin(call.context.store, account, set.ifInState, 'Mailbox');
+    const { nodes } = await call.context.store.read(mailboxTree, { account, ids: null });
+    const parents = new Map(nodes.map((node) => [node.id, node.parent]));
+    const parentOf = (id: string): string | undefined => {
+      const row = jmapRow('mailbox', account, resolveCreationId(call, id) ?? '');
+      const parent = row === undefined ? undefined : parents.get(row);
+      return parent === undefined || parent === 0 ? undefined : jmapId('mailbox', parent);
+    };
+    const ordered = {
+      ...set,
+      create: parentsFirst(set.create),
+      update: rolesGivenUpFirst(set.update),
+      destroy: childrenFirst(set.destroy, parentOf),
+    };
+    const setter = mailboxSetter(call, set.access, track, set.onDestroyRemoveEmails);
+    return { ...(await runSet(call, ordered, catchRefusals(setter, call.context.log))), ...track.states };
+  },
+};
+
+type Objects = ReadonlyMap<string, Record<string, unknown>>;
+
+/** Sorts creations so that parents precede children that reference them, as in `"parentId": "#k1"`. RFC 8620 5.3. */
+function parentsFirst(create: Objects): Objects {
+  const ordered = new Map<string, Record<string, unknown>>();
+  const waiting = [...create.keys()].toReversed();
+  const seen = new Set<string>();
+  while (waiting.length > 0) {
+    const id = waiting.at(-1) ?? '';
+    const one = create.get(id);
+    const parent = one?.['parentId'];
+    const first = typeof parent === 'string' && parent.startsWith('#') ? parent.slice(1) : undefined;
+    // Seen before and not yet ordered: a reference cycle, refused when it is created.
+    const needs = first !== undefined && create.has(first) && !ordered.has(first) && !seen.has(id);
+    seen.add(id);
+    if (needs) waiting.push(first);
+    else {
+      waiting.pop();
+      if (one !== undefined && !ordered.has(id)) ordered.set(id, one);
+    }
+  }
+  return ordered;
+}
+
+/** Sorts updates that remove a role first, so that another mailbox can take it in the same call. */
+function rolesGivenUpFirst(update: Objects): Objects {
+  const gives = ([, patch]: [string, Record<string, unknown>]): boolean => patch['role'] === null;
+  const all = [...update];
+  return new Map([...all.filter(gives), ...all.filter((one) => !gives(one))]);
+}
+
+/** Sorts ids so that children precede parents; `parentOf` returns undefined at the top and for unknown ids. */
+function childrenFirst(ids: readonly string[], parentOf: (id: string) => string | undefined): string[] {
+  const depth = (id: string): number => {
+    let levels = 0;
+    for (let at = parentOf(id); at !== undefined && levels < 100; at = parentOf(at)) levels++;
+    return levels;
+  };
+  const deep = new Map(ids.map((id) => [id, depth(id)]));
+  return ids.toSorted((a, b) => (deep.get(b) ?? 0) - (deep.get(a) ?? 0));
+}
+
+const missing = (id: string): SetOutcome<never> => refused('notFound', `No mailbox ${id}.`);
+const inbox = (what: string): SetOutcome<never> => refused('forbidden', `The inbox cannot be ${what}.`);
+
+/** Creates, updates and destroys mailboxes, one commit each. */
+function mailboxSetter(call: MethodCall, access: Access, track: StateTrack, removeEmails: boolean): ObjectSetter {
+  const { account } = access;
+  const { store } = call.context;
+
+  async function nodeOf(id: string): Promise<MailboxNode | undefined> {
+    const row = jmapRow('mailbox', account, id);
+    return row === undefined ? undefined : (await store.read(mailboxTree, { account, ids: [row] })).nodes[0];
+  }
+
+  return {
+    state: () => Promise.resolve(track.states.newState),
+
+    async create(_creationId, object) {
+      const facts = readMailboxProperties(call, account, object, {});
+      if (facts.kind === 'refused') return facts;
+      const made = await track.write(store, addChildMailbox, { account, facts: facts.value });
+      if (made.kind !== 'created') return placementRefusal(made);
+      const node = await nodeOf(jmapId('mailbox', made.id));
+      if (node === undefined) return missing(jmapId('mailbox', made.id));
+      return done(unknownTo(object, mailboxObject(node, access)));
+    },
+
+    async update(id, patch) {
+      const node = await nodeOf(id);
+      if (node === undefined) return missing(id);
+      const was = mailboxObject(node, access);
+      const wanted = applyPatch(was, patch);
+      if ('why' in wanted) return refused('invalidPatch', `${wanted.why}.`);
+      const facts = readMailboxProperties(call, account, wanted.patched, was);
+      if (facts.kind === 'refused') return facts;
+      const changed = await track.write(store, changeMailbox, { account, id: node.id, facts: facts.value });
+      switch (changed.kind) {
+        case 'changed':
+          return done(facts.value.name === wanted.patched['name'] ? null : { name: facts.value.name });
+        case 'missing':
+          return missing(id);
+        case 'is-inbox':
+          return inbox('renamed, moved or given another role');
+        case 'is-for-approval':
+          return refused('forbidden', 'This mailbox cannot be renamed or moved: mail moved into "Approved" is sent.');
+        case 'exists':
+        case 'no-parent':
+        case 'inside-itself':
+        case 'too-deep':
+        case 'too-many':
+        case 'role-taken':
+          return placementRefusal(changed);
+      }
+    },
+
+    async destroy(id) {
+      const row = jmapRow('mailbox', account, id);
+      if (row === undefined) return missing(id);
+      // Agent changes must be undoable, and deleting a mailbox with its emails is not logged.
+      const agent = (await call.session.isAgent?.()) === true;
+      switch (await track.write(store, destroyMailbox, { account, id: row, removeEmails: removeEmails && !agent })) {
+        case 'destroyed':
+          return done(null);
+        case 'missing':
+          return missing(id);
+        case 'is-inbox':
+          return inbox('destroyed');
+        case 'is-for-approval':
+          return refused('forbidden', 'The mailbox contains emails that await approval or were just approved.');
+        case 'has-children':
+          return refused('mailboxHasChild', 'Destroy or move the child mailboxes first.');
+        case 'has-emails':
+          if (agent && removeEmails)
+            return refused('forbidden', 'The mailbox contains emails. An agent must move or destroy each email first.');
+          return refused(
+            'mailboxHasEmail',
+            'The mailbox contains emails. Move them, or set "onDestroyRemoveEmails" to true.',
+          );
+      }
+    },
+  };
+}
+
+/** Properties that differ from the client's object and the defaults. */
+function unknownTo<T extends { id: string }>(given: Record<string, unknown>, made: T): T {
+  const requested = { ...MAILBOX_DEFAULTS, ...given };
+  const rest = Object.entries(made).filter(
+    ([name, value]) => !Object.hasOwn(given, name) || Reflect.get(requested, name) !== value,
+  );
+  return Object.fromEntries(rest) as T;
+}
+
+const ROLES: readonly MailboxRole[] = ['inbox', 'drafts', 'sent', 'junk', 'trash', 'archive'];
+
+/** Defaults of properties that are missing or null. */
+const MAILBOX_DEFAULTS = { parentId: null, role: null, sortOrder: 0, isSubscribed: true };
+
+/** Reads the client's Mailbox properties. `was` is the present object; server-set properties must equal it. */
+function readMailboxProperties(
+  call: MethodCall,
+  account: number,
+  wanted: Record<string, unknown>,
+  was: Record<string, unknown>,
+): SetOutcome<MailboxFacts> {
+  const fixed = Object.keys(wanted).filter((name) => !SETTABLE.some((one) => one === name));
+  const wrong = fixed.filter((name) => !isDeepStrictEqual(wanted[name], was[name]));
+  if (wrong.length > 0) return badProperties(wrong, whyFixed(wrong));
+  const { name, parentId, role } = wanted;
+  const sortOrder = wanted['sortOrder'] ?? MAILBOX_DEFAULTS.sortOrder;
+  const subscribed = wanted['isSubscribed'] ?? MAILBOX_DEFAULTS.isSubscribed;
+  const parent = readParent(call, account, parentId ?? null);
+  const level = readName(name, parent === 0);
+  if (level === undefined) return badProperties(['name'], NAME_RULE);
+  if (parent === undefined) return badProperties(['parentId'], `No mailbox ${String(parentId).slice(0, 100)}.`);
+  const known = ROLES.find((one) => one === role);
+  if (known === undefined && (role ?? null) !== null) return badProperties(['role'], ROLE_RULE);
+  if (typeof sortOrder !== 'number' || !Number.isInteger(sortOrder) || sortOrder < 0 || sortOrder >= 2 ** 31) {
+    return badProperties(['sortOrder'], '"sortOrder" must be an integer from 0 to 2147483647.');
+  }
+  if (typeof subscribed !== 'boolean') return badProperties(['isSubscribed'], '"isSubscribed" must be true or false.');
+  return done({ parent, name: level, role: known ?? null, sortOrder, subscribed });
+}
+
+const NAME_RULE = `"name" must be a text of at most ${MAX_LEVEL_OCTETS} octets of UTF-8 without "/" and control characters.`;
+const ROLE_RULE = `"role" must be null or one of ${ROLES.join(', ')}.`;
+
+function whyFixed(names: readonly string[]): string {
+  const unknown = names.filter((name) => !MAILBOX_PROPERTIES.has(name));
+  return unknown.length > 0 ? 'Unknown Mailbox properties.' : 'Only the server sets these properties. Leave them out.';
+}
+
+/** Reads a name; undefined if invalid. A top-level `inbox` in any case is INBOX: RFC 9051 5.1. */
+function readName(name: unknown, atTop: boolean): string | undefined {
+  if (typeof name !== 'string' || name.length > 4 * MAX_LEVEL_OCTETS) return undefined;
+  const level = name.normalize('NFC');
+  if (!isMailboxLevel(level)) return undefined;
+  return atTop && level.toUpperCase() === 'INBOX' ? 'INBOX' : level;
+}
+
+/** Reads a parent id; 0 for the top level, undefined if invalid. The commit checks that it exists. */
+function readParent(call: MethodCall, account: number, parent: unknown): number | undefined {
+  if (parent === null) return 0;
+  if (typeof parent !== 'string') return undefined;
+  const id = resolveCreationId(call, parent);
+  return id === undefined ? undefined : jmapRow('mailbox', account, id);
+}
+
+function badProperties(properties: readonly string[], description: string): SetOutcome<never> {
+  return refused('invalidProperties', description, { properties });
+}
+
+/** The SetError for a placement that the mailbox tree refuses. */
+function placementRefusal(refusal: MailboxRefusal): SetOutcome<never> {
+  switch (refusal.kind) {
+    case 'exists':
+      return refused('alreadyExists', 'A mailbox with this name exists already. Choose another name.', {
+        existingId: jmapId('mailbox', refusal.id),
+        properties: ['name', 'parentId'],
+      });
+    case 'no-parent':
+      return badProperties(['parentId'], 'No such parent mailbox.');
+    case 'inside-itself':
+      return badProperties(['parentId'], 'A mailbox cannot be moved into itself.');
+    case 'too-deep':
+      return badProperties(['parentId', 'name'], 'Too many levels, or the full name is too long.');
+    case 'role-taken':
+      return badProperties(['role'], 'Another mailbox has this role. Remove it there first.');
+    case 'too-many':
+      return refused('overQuota', 'The account has reached its maximum number of mailboxes. Destroy some first.');
+  }
+}

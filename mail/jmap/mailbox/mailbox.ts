@@ -1,0 +1,140 @@
+import { type MailboxChange, mailboxChanges, type MailboxNode, mailboxTree } from '../../store/mailbox/mailbox-tree.ts';
+import { countThreads, storeThreadCounts } from '../../store/message/thread-counts.ts';
+import { MAIL } from '../core/capabilities.ts';
+import { jmapId, jmapRow } from '../core/ids.ts';
+import type { Access, JmapContext, JmapMethod } from '../core/method.ts';
+import {
+  answerChanges,
+  cannotCalculate,
+  type ChangesRequest,
+  type ChangesResult,
+  formatCut,
+  formatState,
+  readChanges,
+} from '../standard/standard-changes.ts';
+import { answerGet, pick, readGet } from '../standard/standard-get.ts';
+
+/** Counters, which change with messages. RFC 8621 2.2. */
+const COUNTS = ['totalEmails', 'unreadEmails', 'totalThreads', 'unreadThreads'] as const;
+
+/** Properties that a client may set. */
+export const SETTABLE = ['name', 'parentId', 'role', 'sortOrder', 'isSubscribed'] as const;
+
+/** All properties of a Mailbox. RFC 8621 2. */
+export const MAILBOX_PROPERTIES: ReadonlySet<string> = new Set(['id', ...SETTABLE, ...COUNTS, 'myRights']);
+
+/** The Mailbox object of a node. */
+export function mailboxObject(node: MailboxNode, access: Access): Record<string, unknown> & { id: string } {
+  return {
+    id: jmapId('mailbox', node.id),
+    name: node.name,
+    parentId: node.parent === 0 ? null : jmapId('mailbox', node.parent),
+    role: node.role,
+    sortOrder: node.sortOrder,
+    totalEmails: node.emails,
+    unreadEmails: node.unread,
+    totalThreads: node.threads ?? 0,
+    unreadThreads: node.unreadThreads ?? 0,
+    myRights: rights(node, !access.readOnly),
+    isSubscribed: node.subscribed === 1,
+  };
+}
+
+/** Computes myRights. The inbox cannot be renamed or deleted: IMAP identifies it by name. */
+function rights(node: MailboxNode, mayWrite: boolean): Record<string, boolean> {
+  const mayRename = mayWrite && node.role !== 'inbox';
+  return {
+    mayReadItems: true,
+    mayAddItems: mayWrite,
+    mayRemoveItems: mayWrite,
+    maySetSeen: mayWrite,
+    maySetKeywords: mayWrite,
+    mayCreateChild: mayWrite,
+    mayRename,
+    mayDelete: mayRename,
+    maySubmit: mayWrite,
+  };
+}
+
+/** Mailbox/get. RFC 8621 2.1. One response can hold all: an account has at most 2,000. */
+export const mailboxGet: JmapMethod = {
+  name: 'Mailbox/get',
+  capability: MAIL,
+  async run(call, args) {
+    const get = readGet(call, args, (property) => MAILBOX_PROPERTIES.has(property), {});
+    const { account } = get.access;
+    const rows = get.ids?.flatMap((id) => jmapRow('mailbox', account, id) ?? []) ?? null;
+    const { state, nodes } = await readCountedTree(call.context, account, rows);
+    const found = nodes.map((node) => pick(mailboxObject(node, get.access), get.properties));
+    return answerGet(get, formatState(state), found);
+  },
+};
+
+/** Attempts to count threads in a reader thread before the writer thread counts them. */
+const TRIES = 3;
+
+/**
+ * Reads the mailboxes of an account, or those in `ids`, with all counters. Counts threads first if that is pending: for
+ * accounts older than JMAP, after the trash role moved, after a large mailbox was deleted.
+ */
+async function readCountedTree(
+  context: JmapContext,
+  account: number,
+  ids: readonly number[] | null,
+): Promise<{ state: number; nodes: MailboxNode[] }> {
+  const tree = await context.store.read(mailboxTree, { account, ids });
+  if (tree.nodes.every((node) => node.threads !== null)) return tree;
+  await countAll(context, account);
+  return context.store.read(mailboxTree, { account, ids });
+}
+
+async function countAll({ store }: JmapContext, account: number): Promise<void> {
+  for (let tried = 0; tried < TRIES; tried++) {
+    const found = await store.scan(countThreads, { account });
+    if ((await store.write(storeThreadCounts, { account, found })) === 'kept') return;
+  }
+  await store.write(storeThreadCounts, { account, found: null });
+}
+
+/** Mailbox/changes, with `updatedProperties` when only counters changed. RFC 8621 2.2. */
+export const mailboxChangesMethod: JmapMethod = {
+  name: 'Mailbox/changes',
+  capability: MAIL,
+  async run(call, args) {
+    const request = readChanges(call, args);
+    const { account } = request.access;
+    const { modseq, row } = request.since;
+    const limit = request.maxChanges + 1;
+    const found = await call.context.store.read(mailboxChanges, { account, modseq, row, limit });
+    if (modseq > found.state) throw cannotCalculate('was not issued for this account');
+    const { updatedProperties, ...changed } = changedMailboxes(request, found);
+    return { ...answerChanges(request, changed), updatedProperties };
+  },
+};
+
+/** Computes Mailbox/changes from rows read with one more than requested. */
+function changedMailboxes(
+  request: ChangesRequest,
+  found: { state: number; changes: readonly MailboxChange[] },
+): ChangesResult & { updatedProperties: readonly string[] | null } {
+  const { origin, modseq } = request.since;
+  const page = found.changes.slice(0, request.maxChanges);
+  const last = page.at(-1);
+  const hasMoreChanges = found.changes.length > page.length;
+  const ids = (rows: readonly MailboxChange[]): string[] => rows.map((row) => jmapId('mailbox', row.id));
+  const there = page.filter((row) => row.gone === 0);
+  const updated = there.filter((row) => row.createdModseq <= origin);
+  const onlyCounts = updated.length > 0 && updated.every((row) => row.modseq <= origin);
+  return {
+    newState:
+      hasMoreChanges && last !== undefined
+        ? formatCut({ modseq: last.at, row: last.id, origin })
+        : formatState(found.state),
+    hasMoreChanges,
+    created: ids(there.filter((row) => row.createdModseq > origin)),
+    updated: ids(updated),
+    // The client does not know mailboxes created after its last reported change.
+    destroyed: ids(page.filter((row) => row.gone === 1 && row.createdModseq <= modseq)),
+    updatedProperties: onlyCounts ? COUNTS : null,
+  };
+}

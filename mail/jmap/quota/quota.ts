@@ -1,0 +1,149 @@
+import { quotaOf, type QuotaUse } from '../../store/account/quota.ts';
+import { oneOf, text } from '../core/arguments.ts';
+import { QUOTA } from '../core/capabilities.ts';
+import type { JmapMethod } from '../core/method.ts';
+import {
+  answerQuery,
+  answerQueryChanges,
+  compare,
+  readQuery,
+  readQueryChanges,
+  type SearchSpec,
+} from '../standard/object-query.ts';
+import { answerChanges, cannotCalculate, formatState, readChanges, readState } from '../standard/standard-changes.ts';
+import { answerGet, pick, readGet } from '../standard/standard-get.ts';
+
+/** A Quota object. RFC 9425 4. */
+interface QuotaObject extends Record<string, unknown> {
+  id: string;
+  resourceType: 'octets' | 'count';
+  used: number;
+  hardLimit: number;
+  scope: 'account';
+  name: string;
+  types: string[];
+}
+
+const QUOTA_PROPERTIES: ReadonlySet<string> = new Set([
+  'id',
+  'resourceType',
+  'used',
+  'hardLimit',
+  'scope',
+  'name',
+  'types',
+  'warnLimit',
+  'softLimit',
+  'description',
+]);
+
+/** The quotas of an account; a missing limit has no Quota object. */
+function quotaObjects(use: QuotaUse | undefined): QuotaObject[] {
+  if (use === undefined) return [];
+  const { usedBytes, quotaBytes, usedCount, quotaCount } = use;
+  return [
+    ...(quotaBytes === null ? [] : [quota('storage', 'octets', usedBytes, quotaBytes)]),
+    ...(quotaCount === null ? [] : [quota('messages', 'count', usedCount, quotaCount)]),
+  ];
+}
+
+const DESCRIPTIONS = {
+  octets: 'Octets of all messages in this mailbox. When the quota is full, new mail is deferred.',
+  count: 'Messages in this mailbox. When the quota is full, new mail is deferred.',
+};
+
+function quota(id: string, resourceType: QuotaObject['resourceType'], used: number, hardLimit: number): QuotaObject {
+  return {
+    id,
+    resourceType,
+    used,
+    hardLimit,
+    scope: 'account',
+    name: id,
+    types: ['Email'],
+    warnLimit: null,
+    softLimit: null,
+    description: DESCRIPTIONS[resourceType],
+  };
+}
+
+/** Filter conditions and sort properties. RFC 9425 4.4. */
+const QUOTA_SEARCH: SearchSpec<QuotaObject> = {
+  idOf: ({ id }) => id,
+  conditions: {
+    name(value, path) {
+      const part = text(value, path).toLowerCase();
+      return ({ name }) => name.includes(part);
+    },
+    scope(value, path) {
+      const expected = oneOf('account', 'domain', 'global')(value, path);
+      return ({ scope }) => scope === expected;
+    },
+    resourceType(value, path) {
+      const expected = oneOf('count', 'octets')(value, path);
+      return ({ resourceType }) => resourceType === expected;
+    },
+    type(value, path) {
+      const expected = text(value, path);
+      return ({ types }) => types.includes(expected);
+    },
+  },
+  orders: {
+    name: (a, b) => compare(a.name, b.name),
+    used: (a, b) => compare(a.used, b.used),
+  },
+};
+
+/** Quota/get. RFC 9425 4.2. */
+export const quotaGet: JmapMethod = {
+  name: 'Quota/get',
+  capability: QUOTA,
+  async run(call, args) {
+    const request = readGet(call, args, (name) => QUOTA_PROPERTIES.has(name), {});
+    const { use, state } = await call.context.store.read(quotaOf, { account: request.access.account });
+    const found = quotaObjects(use).map((one) => pick(one, request.properties));
+    return answerGet(request, formatState(state), found);
+  },
+};
+
+/** Quota/changes. RFC 9425 4.3. Usage changes with each message; `updatedProperties` is null because limits may change too. */
+export const quotaChanges: JmapMethod = {
+  name: 'Quota/changes',
+  capability: QUOTA,
+  async run(call, args) {
+    const request = readChanges(call, args);
+    const { use, state } = await call.context.store.read(quotaOf, { account: request.access.account });
+    if (request.since.modseq > state) throw cannotCalculate('was not issued by this server');
+    const updated = request.since.modseq === state ? [] : quotaObjects(use).map(({ id }) => id);
+    // At most two objects share one state: a truncated response could never continue.
+    if (updated.length > request.maxChanges) throw cannotCalculate('has more changes than "maxChanges" allows');
+    const changed = { newState: formatState(state), hasMoreChanges: false, created: [], updated, destroyed: [] };
+    return { ...answerChanges(request, changed), updatedProperties: null };
+  },
+};
+
+/** Quota/query. RFC 9425 4.4. */
+export const quotaQuery: JmapMethod = {
+  name: 'Quota/query',
+  capability: QUOTA,
+  async run(call, args) {
+    const request = readQuery(call, args);
+    const { use, state } = await call.context.store.read(quotaOf, { account: request.access.account });
+    return answerQuery(request, QUOTA_SEARCH, quotaObjects(use), formatState(state));
+  },
+};
+
+/** Quota/queryChanges. RFC 9425 4.5. */
+export const quotaQueryChanges: JmapMethod = {
+  name: 'Quota/queryChanges',
+  capability: QUOTA,
+  async run(call, args) {
+    const request = readQueryChanges(call, args);
+    const since = readState(request.sinceQueryState);
+    const { use, state } = await call.context.store.read(quotaOf, { account: request.access.account });
+    if (since === undefined || since.modseq > state) throw cannotCalculate('was not issued by this server');
+    const all = quotaObjects(use);
+    const changed = since.modseq === state ? [] : all.map(({ id }) => id);
+    return answerQueryChanges(request, QUOTA_SEARCH, all, { changed, newQueryState: formatState(state) });
+  },
+};

@@ -1,0 +1,116 @@
+import type { ChangesAfter, ObjectChange, ObjectChanges } from '../../store/account/object-change.ts';
+import { access } from '../core/access.ts';
+import { nullable, object, text, unsigned } from '../core/arguments.ts';
+import { MethodError } from '../core/errors.ts';
+import { jmapId, type JmapIdKind } from '../core/ids.ts';
+import { MAX_IN_CHANGES } from '../core/capabilities.ts';
+import type { Access, MethodCall } from '../core/method.ts';
+
+/**
+ * State of a type: the mod-sequence of its last change, in base 36. A truncated /changes response has an intermediate
+ * state, `modseq-row-origin`: rows are reported in the order (modseq, row), and the origin is the client's first state.
+ * Without the origin, an object created before the cut and changed after it would be reported as updated to a client
+ * that never saw it.
+ */
+export interface ChangeState {
+  /** The client knows all changes up to this mod-sequence. */
+  modseq: number;
+  /** Last reported row of that mod-sequence; Infinity for all rows. */
+  row: number;
+  /** The client's first state: objects that existed then are known to it. */
+  origin: number;
+}
+
+export function formatState(modseq: number): string {
+  return modseq.toString(36);
+}
+
+/** Formats the state after a response truncated at a row. */
+export function formatCut({ modseq, row, origin }: ChangeState): string {
+  return [modseq, row, origin].map((number) => number.toString(36)).join('-');
+}
+
+/** Parses a state; undefined if this server did not issue it. */
+export function readState(text: string): ChangeState | undefined {
+  if (!/^[0-9a-z]{1,11}(?:-[0-9a-z]{1,11}-[0-9a-z]{1,11})?$/.test(text)) return undefined;
+  const [modseq = 0, row = Number.POSITIVE_INFINITY, origin = modseq] = text
+    .split('-')
+    .map((part) => Number.parseInt(part, 36));
+  return { modseq, row, origin };
+}
+
+/** Arguments of a /changes method. RFC 8620 5.2. */
+export interface ChangesRequest {
+  accountId: string;
+  access: Access;
+  sinceState: string;
+  since: ChangeState;
+  maxChanges: number;
+}
+
+export function readChanges(call: MethodCall, args: Record<string, unknown>): ChangesRequest {
+  const read = object({ accountId: access(call), sinceState: text, maxChanges: nullable(unsigned) })(args, '');
+  if (read.maxChanges === 0) throw new MethodError('invalidArguments', '"maxChanges" must be greater than 0.');
+  const since = readState(read.sinceState);
+  if (since === undefined) throw cannotCalculate('was not issued by this server');
+  return {
+    accountId: args['accountId'] as string,
+    access: read.accountId,
+    sinceState: read.sinceState,
+    since,
+    maxChanges: Math.min(read.maxChanges ?? MAX_IN_CHANGES, MAX_IN_CHANGES),
+  };
+}
+
+/** `why` continues "The state ...". */
+export function cannotCalculate(why: string): MethodError {
+  return new MethodError('cannotCalculateChanges', `The state ${why}. Fetch all objects again.`);
+}
+
+export interface ChangesResult {
+  newState: string;
+  hasMoreChanges: boolean;
+  created: readonly string[];
+  updated: readonly string[];
+  destroyed: readonly string[];
+}
+
+export function answerChanges(request: ChangesRequest, changed: ChangesResult): Record<string, unknown> {
+  return { accountId: request.accountId, oldState: request.sinceState, ...changed };
+}
+
+/** The store query for one /changes; reads one row more than fits, to detect further changes. */
+export function changesAfter({ access, since, maxChanges }: ChangesRequest): ChangesAfter {
+  return { account: access.account, modseq: since.modseq, row: since.row, limit: maxChanges + 1 };
+}
+
+/** Formats the /changes response of a type with rows and tombstones. RFC 8620 5.2. */
+export function answerObjectChanges(
+  request: ChangesRequest,
+  kind: JmapIdKind,
+  found: ObjectChanges,
+): Record<string, unknown> {
+  const { since, maxChanges } = request;
+  checkState(since.modseq, found);
+  const page = found.changes.slice(0, maxChanges);
+  const last = page.at(-1);
+  const hasMoreChanges = found.changes.length > maxChanges && last !== undefined;
+  const { origin } = since;
+  const idsOf = (is: (one: ObjectChange) => boolean): string[] => page.filter(is).map(({ id }) => jmapId(kind, id));
+  return answerChanges(request, {
+    newState: hasMoreChanges
+      ? formatCut({ modseq: last.modseq, row: last.id, origin })
+      : formatState(Math.max(found.state, since.modseq)),
+    hasMoreChanges,
+    created: idsOf((one) => one.gone === 0 && one.created > origin),
+    updated: idsOf((one) => one.gone === 0 && one.created <= origin),
+    // Objects created after the origin and reported before the cut are known to the client too.
+    destroyed: idsOf((one) => one.gone === 1 && one.created <= Math.max(origin, since.modseq)),
+  });
+}
+
+/** Rejects states from the future, and those before the floor, whose tombstones are deleted. */
+export function checkState(modseq: number, { state, floor }: Pick<ObjectChanges, 'state' | 'floor'>): void {
+  if (modseq > state) throw cannotCalculate('was not issued by this server');
+  if (modseq < floor) throw cannotCalculate('is too old');
+}

@@ -1,0 +1,170 @@
+import {
+  type EnvelopeAddress,
+  type StoredSubmission,
+  submissionChanges,
+  type SubmissionFacts,
+  submissionFacts,
+  type SubmissionRecipient,
+  submissionsOf,
+} from '../../store/submission/jmap-submission.ts';
+import { type ArgumentReader, id, list, oneOf, utcDate, formatUtc } from '../core/arguments.ts';
+import { MAX_IN_QUERY, SUBMISSION } from '../core/capabilities.ts';
+import { MethodError } from '../core/errors.ts';
+import { jmapId, jmapRow } from '../core/ids.ts';
+import type { JmapMethod } from '../core/method.ts';
+import {
+  answerQuery,
+  answerQueryChanges,
+  compare,
+  readQuery,
+  readQueryChanges,
+  type SearchSpec,
+} from '../standard/object-query.ts';
+import {
+  answerObjectChanges,
+  cannotCalculate,
+  changesAfter,
+  checkState,
+  formatState,
+  readChanges,
+  readState,
+} from '../standard/standard-changes.ts';
+import { answerGet, pick, readGet, tooMany } from '../standard/standard-get.ts';
+
+const SUBMISSION_PROPERTIES: ReadonlySet<string> = new Set([
+  'id',
+  'identityId',
+  'emailId',
+  'threadId',
+  'envelope',
+  'sendAt',
+  'undoStatus',
+  'deliveryStatus',
+  'dsnBlobIds',
+  'mdnBlobIds',
+]);
+
+/** The EmailSubmission object. RFC 8621 7. DSNs and MDNs are delivered to the mailbox, so dsnBlobIds and mdnBlobIds are empty. */
+export function submissionObject(one: StoredSubmission) {
+  return {
+    id: jmapId('submission', one.id),
+    identityId: jmapId('identity', one.identity),
+    emailId: jmapId('email', one.email),
+    threadId: jmapId('thread', one.thread),
+    envelope: { mailFrom: one.mailFrom, rcptTo: one.rcptTo.map(addressOf) },
+    sendAt: formatUtc(one.sendAt),
+    undoStatus: one.undo,
+    deliveryStatus: Object.fromEntries(one.rcptTo.map((to) => [to.email, statusOf(to)])),
+    dsnBlobIds: [],
+    mdnBlobIds: [],
+  };
+}
+
+export type SubmissionObject = ReturnType<typeof submissionObject>;
+
+function addressOf({ email, parameters }: SubmissionRecipient): EnvelopeAddress {
+  return { email, parameters };
+}
+
+function statusOf({ reply, delivered, displayed }: SubmissionRecipient) {
+  return { smtpReply: reply, delivered, displayed };
+}
+
+/** EmailSubmission/get. RFC 8621 7.1. */
+export const submissionGet: JmapMethod = {
+  name: 'EmailSubmission/get',
+  capability: SUBMISSION,
+  async run(call, args) {
+    const request = readGet(call, args, (name) => SUBMISSION_PROPERTIES.has(name), {});
+    const { account } = request.access;
+    const ids = request.ids && request.ids.flatMap((id) => jmapRow('submission', account, id) ?? []);
+    const most = call.context.limits.maxObjectsInGet;
+    const { submissions, state } = await call.context.store.scan(submissionsOf, { account, ids, limit: most + 1 });
+    if (submissions.length > most) throw tooMany(call);
+    const found = submissions.map((one) => pick(submissionObject(one), request.properties));
+    return answerGet(request, formatState(state), found);
+  },
+};
+
+/** EmailSubmission/changes. RFC 8621 7.2. */
+export const submissionChangesMethod: JmapMethod = {
+  name: 'EmailSubmission/changes',
+  capability: SUBMISSION,
+  async run(call, args) {
+    const request = readChanges(call, args);
+    return answerObjectChanges(
+      request,
+      'submission',
+      await call.context.store.read(submissionChanges, changesAfter(request)),
+    );
+  },
+};
+
+type Match = (one: SubmissionFacts) => boolean;
+
+/** Creates a condition on a list of ids. */
+function amongIds(idOf: (one: SubmissionFacts) => string) {
+  return (value: unknown, path: string): Match => {
+    const ids = new Set(list(id)(value, path));
+    return (one) => ids.has(idOf(one));
+  };
+}
+
+function condition<T>(reader: ArgumentReader<T>, is: (one: SubmissionFacts, wanted: T) => boolean) {
+  return (value: unknown, path: string): Match => {
+    const wanted = reader(value, path);
+    return (one) => is(one, wanted);
+  };
+}
+
+/** Filter conditions and sort properties. RFC 8621 7.3. */
+const SUBMISSION_SEARCH: SearchSpec<SubmissionFacts> = {
+  idOf: (one) => jmapId('submission', one.id),
+  conditions: {
+    identityIds: amongIds((one) => jmapId('identity', one.identity)),
+    emailIds: amongIds((one) => jmapId('email', one.email)),
+    threadIds: amongIds((one) => jmapId('thread', one.thread)),
+    undoStatus: condition(oneOf('pending', 'final', 'canceled'), (one, undo) => one.undo === undo),
+    before: condition(utcDate, (one, at) => one.sendAt < at),
+    after: condition(utcDate, (one, at) => one.sendAt >= at),
+  },
+  orders: {
+    emailId: (a, b) => compare(a.email, b.email),
+    threadId: (a, b) => compare(a.thread, b.thread),
+    sentAt: (a, b) => compare(a.sendAt, b.sendAt),
+  },
+};
+
+/** EmailSubmission/query. RFC 8621 7.3. */
+export const submissionQuery: JmapMethod = {
+  name: 'EmailSubmission/query',
+  capability: SUBMISSION,
+  async run(call, args) {
+    const request = readQuery(call, args);
+    const { facts, state } = await call.context.store.scan(submissionFacts, { account: request.access.account });
+    return answerQuery(request, SUBMISSION_SEARCH, facts, formatState(state));
+  },
+};
+
+/** EmailSubmission/queryChanges. RFC 8621 7.4. */
+export const submissionQueryChanges: JmapMethod = {
+  name: 'EmailSubmission/queryChanges',
+  capability: SUBMISSION,
+  async run({ context, ...call }, args) {
+    const request = readQueryChanges({ context, ...call }, args);
+    const since = readState(request.sinceQueryState);
+    if (since === undefined) throw cannotCalculate('was not issued by this server');
+    const { account } = request.access;
+    // Reads the changes first: a change between the two reads is reported again, never missed.
+    const after = { account, modseq: since.modseq, row: since.row, limit: MAX_IN_QUERY + 1 };
+    const found = await context.store.read(submissionChanges, after);
+    checkState(since.modseq, found);
+    if (found.changes.length > MAX_IN_QUERY) {
+      throw new MethodError('tooManyChanges', `More than ${MAX_IN_QUERY} changes. Run the query again.`);
+    }
+    const { facts } = await context.store.scan(submissionFacts, { account });
+    const changed = found.changes.map((one) => jmapId('submission', one.id));
+    const newQueryState = formatState(Math.max(found.state, since.modseq));
+    return answerQueryChanges(request, SUBMISSION_SEARCH, facts, { changed, newQueryState });
+  },
+};

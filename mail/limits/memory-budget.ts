@@ -1,0 +1,87 @@
+/** A holder of memory: a tenant, a credential, an account or an address. */
+export type MemoryHolder = string | number;
+
+/**
+ * Limits the octets that clients make the process hold: answers that nobody reads, bodies that are parsed. Never waits.
+ * Each holder may hold as much as is left free: one holder gets half, two a third each, and a newcomer is admitted.
+ */
+export class MemoryBudget {
+  readonly #octets: number;
+  /** Holders with octets held. */
+  readonly #holders = new Map<MemoryHolder, number>();
+  #held = 0;
+
+  constructor(octets: number) {
+    this.#octets = octets;
+  }
+
+  /** Octets held now. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** Octets that nobody holds. */
+  get free(): number {
+    return this.#octets - this.#held;
+  }
+
+  heldBy(holder: MemoryHolder): number {
+    return this.#holders.get(holder) ?? 0;
+  }
+
+  /** Begins a reservation without octets. `holders`: all that it counts for. */
+  open(holders: readonly MemoryHolder[]): MemoryReservation {
+    return new MemoryReservation(this, holders);
+  }
+
+  /** Used by {@link MemoryReservation}. */
+  add(holders: readonly MemoryHolder[], octets: number): void {
+    this.#held += octets;
+    for (const holder of holders) {
+      const left = this.heldBy(holder) + octets;
+      if (left > 0) this.#holders.set(holder, left);
+      else this.#holders.delete(holder);
+    }
+  }
+}
+
+/** Octets that one piece of work holds until it is disposed of. */
+export class MemoryReservation implements Disposable {
+  readonly #budget: MemoryBudget;
+  readonly #holders: readonly MemoryHolder[];
+  #octets = 0;
+
+  constructor(budget: MemoryBudget, holders: readonly MemoryHolder[]) {
+    this.#budget = budget;
+    this.#holders = holders;
+  }
+
+  /** Octets held. */
+  get octets(): number {
+    return this.#octets;
+  }
+
+  /** Adds octets; false: nothing was added, as the budget or a holder's share is used up. */
+  tryGrow(octets: number): boolean {
+    const { free } = this.#budget;
+    if (octets > free || this.#holders.some((holder) => this.#budget.heldBy(holder) + octets > free)) return false;
+    this.#add(octets);
+    return true;
+  }
+
+  /** Holds so many octets in total; less than before is always granted. */
+  tryResize(octets: number): boolean {
+    if (octets > this.#octets) return this.tryGrow(octets - this.#octets);
+    this.#add(octets - this.#octets);
+    return true;
+  }
+
+  [Symbol.dispose](): void {
+    this.#add(-this.#octets);
+  }
+
+  #add(octets: number): void {
+    this.#octets += octets;
+    this.#budget.add(this.#holders, octets);
+  }
+}

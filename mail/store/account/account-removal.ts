@@ -1,0 +1,130 @@
+import { removeFromAliases } from '../address/alias.ts';
+import { command, query, type Write } from '../engine/types.ts';
+import { removeListener } from '../notification/listener.ts';
+import { collectBlob } from '../retention/purge.ts';
+
+/** Rows of one slice. */
+const SLICE = 100;
+/** Number of ids reserved for the messages of one account. */
+const ACCOUNT_SPAN = 2 ** 32;
+
+/**
+ * Deletes an account in one step: logins and delivery end, its addresses are free. Its data is purged in slices ({@link
+ * purgeDeletedAccount}). False if the tenant has no such account.
+ */
+export async function closeAccount(tx: Write, input: { tenant: number; account: number }): Promise<boolean> {
+  const { changes } = await tx.run(
+    'UPDATE account SET state = 2, used_bytes = 0, used_count = 0 WHERE id = ? AND tenant = ? AND state <> 2',
+    input.account,
+    input.tenant,
+  );
+  if (changes === 0) return false;
+  await tx.run(
+    `INSERT INTO setting (name, value) SELECT 'uidvalidity', CAST(CAST(uidvalidity_last AS TEXT) AS BLOB)
+     FROM account WHERE id = ? ON CONFLICT (name) DO UPDATE SET value = excluded.value
+     WHERE CAST(CAST(excluded.value AS TEXT) AS INTEGER) > CAST(CAST(value AS TEXT) AS INTEGER)`,
+    input.account,
+  );
+  await tx.run('DELETE FROM address WHERE account_id = ?', input.account);
+  await removeFromAliases(tx, input.account);
+  await tx.run('DELETE FROM credential WHERE account_id = ?', input.account);
+  // The retention job purges them as expired.
+  await tx.run('UPDATE jmap_upload SET expires_at = 0 WHERE account_id = ?', input.account);
+  await tx.run('DELETE FROM paused_sender WHERE account_id = ?', input.account);
+  await tx.run('DELETE FROM agent_policy_account WHERE account_id = ?', input.account);
+  await tx.run(
+    'DELETE FROM canary_trip WHERE canary_id IN (SELECT id FROM canary WHERE account_id = ?)',
+    input.account,
+  );
+  await tx.run('DELETE FROM canary WHERE account_id = ?', input.account);
+  await deleteCredentials(tx, input.account);
+  return true;
+}
+
+async function deleteCredentials(tx: Write, account: number): Promise<void> {
+  const row = await tx.get<{ id: number }>('SELECT id FROM listener WHERE account_id = ?', account);
+  if (row !== undefined) await removeListener(tx, row.id);
+}
+
+/** Deleted accounts that still have data. */
+export const deletedAccounts = query('deleted-accounts', async (rx): Promise<number[]> => {
+  const rows = await rx.all<{ id: number }>('SELECT id FROM account WHERE state = 2 ORDER BY id LIMIT 100');
+  return rows.map((row) => row.id);
+});
+
+/** Purges a slice of the data of a deleted account, finally the account. Returns blob files to remove. */
+export const purgeDeletedAccount = command(
+  'purge-deleted-account',
+  async (tx, { account }: { account: number }): Promise<{ files: string[]; more: boolean }> => {
+    const emails = await tx.all<{ id: number; blob_id: number }>(
+      'SELECT id, blob_id FROM email WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
+      account * ACCOUNT_SPAN,
+      (account + 1) * ACCOUNT_SPAN,
+      SLICE,
+    );
+    const files: string[] = [];
+    for (const { id, blob_id: blob } of emails) {
+      for (const sql of DELETES_PER_EMAIL) await tx.run(sql, id);
+      const file = await collectBlob(tx, blob);
+      if (file !== undefined) files.push(file);
+    }
+    if (emails.length > 0) return { files, more: true };
+    return { files, more: await purgeAccountRows(tx, account) };
+  },
+);
+
+const DELETES_PER_EMAIL = [
+  'DELETE FROM entry WHERE email_id = ?',
+  'DELETE FROM expunged WHERE email_id = ?',
+  'DELETE FROM email_meta WHERE email_id = ?',
+  'DELETE FROM filter_result WHERE email_id = ?',
+  'DELETE FROM local_origin WHERE email_id = ?',
+  `DELETE FROM tainted_content WHERE content = 'email/' || CAST(? AS INTEGER)`,
+  'DELETE FROM reject WHERE email_id = ?',
+  'DELETE FROM agent_quarantine WHERE email_id = ?',
+  'DELETE FROM trained_sample WHERE email_id = ?',
+  'DELETE FROM email WHERE id = ?',
+];
+
+/** Purges rows other than messages. Mailboxes come last, since rows are found through them. */
+async function purgeAccountRows(tx: Write, account: number): Promise<boolean> {
+  for (const sql of DELETES_PER_ACCOUNT) {
+    const { changes } = await tx.run(sql, account, SLICE);
+    if (changes === SLICE) return true;
+  }
+  await tx.run('DELETE FROM account WHERE id = ? AND state = 2', account);
+  return false;
+}
+
+const DELETES_PER_ACCOUNT = [
+  'DELETE FROM sender WHERE (account_id, key) IN (SELECT account_id, key FROM sender WHERE account_id = ? LIMIT ?)',
+  `DELETE FROM correspondent WHERE (account_id, key) IN (SELECT account_id, key FROM correspondent WHERE account_id = ? LIMIT ?)`,
+  `DELETE FROM untrusted_read WHERE (reader, email_id) IN (SELECT reader, email_id FROM untrusted_read WHERE account_id = ? LIMIT ?)`,
+  'DELETE FROM agent_send WHERE id IN (SELECT id FROM agent_send WHERE account_id = ? LIMIT ?)',
+  `DELETE FROM word WHERE (account_id, hash) IN (SELECT account_id, hash FROM word WHERE account_id = ? LIMIT ?)`,
+  `DELETE FROM training_sample WHERE (account_id, email_id) IN (SELECT account_id, email_id FROM training_sample WHERE account_id = ? LIMIT ?)`,
+  'DELETE FROM word_corpus WHERE account_id IN (SELECT account_id FROM word_corpus WHERE account_id = ? LIMIT ?)',
+  `DELETE FROM msgid WHERE (account_id, h, subj_h) IN (SELECT account_id, h, subj_h FROM msgid WHERE account_id = ? LIMIT ?)`,
+  `DELETE FROM vanished WHERE (mailbox_id, modseq, uid_lo) IN (SELECT v.mailbox_id, v.modseq, v.uid_lo FROM vanished v
+     JOIN mailbox m ON m.id = v.mailbox_id WHERE m.account_id = ? LIMIT ?)`,
+  `DELETE FROM keyword WHERE (account_id, slot) IN (SELECT account_id, slot FROM keyword WHERE account_id = ? LIMIT ?)`,
+  'DELETE FROM label WHERE (account_id, name) IN (SELECT account_id, name FROM label WHERE account_id = ? LIMIT ?)',
+  'DELETE FROM sender_rule WHERE id IN (SELECT id FROM sender_rule WHERE account_id = ? LIMIT ?)',
+  'DELETE FROM identity WHERE id IN (SELECT id FROM identity WHERE account_id = ? LIMIT ?)',
+  `DELETE FROM email_submission_recipient WHERE (submission, nth) IN (SELECT r.submission, r.nth
+     FROM email_submission s JOIN email_submission_recipient r ON r.submission = s.id WHERE s.account_id = ? LIMIT ?)`,
+  'DELETE FROM email_submission WHERE id IN (SELECT id FROM email_submission WHERE account_id = ? LIMIT ?)',
+  'DELETE FROM vacation_job WHERE id IN (SELECT id FROM vacation_job WHERE account_id = ? LIMIT ?)',
+  `DELETE FROM vacation_reply WHERE (account_id, key) IN
+     (SELECT account_id, key FROM vacation_reply WHERE account_id = ? LIMIT ?)`,
+  'DELETE FROM vacation WHERE account_id IN (SELECT account_id FROM vacation WHERE account_id = ? LIMIT ?)',
+  'DELETE FROM claim WHERE (account_id, thread_id) IN (SELECT account_id, thread_id FROM claim WHERE account_id = ? LIMIT ?)',
+  `DELETE FROM agent_change WHERE (account_id, seq) IN (SELECT account_id, seq FROM agent_change WHERE account_id = ? LIMIT ?)`,
+  'DELETE FROM approval WHERE id IN (SELECT id FROM approval WHERE account_id = ? LIMIT ?)',
+  'DELETE FROM approval_mailbox WHERE account_id IN (SELECT account_id FROM approval_mailbox WHERE account_id = ? LIMIT ?)',
+  'DELETE FROM rejects_mailbox WHERE account_id IN (SELECT account_id FROM rejects_mailbox WHERE account_id = ? LIMIT ?)',
+  `DELETE FROM tombstone WHERE (account_id, type, modseq, object_id) IN (SELECT account_id, type, modseq, object_id
+     FROM tombstone WHERE account_id = ? LIMIT ?)`,
+  `DELETE FROM type_state WHERE (account_id, type) IN (SELECT account_id, type FROM type_state WHERE account_id = ? LIMIT ?)`,
+  `DELETE FROM mailbox WHERE id IN (SELECT id FROM mailbox WHERE account_id = ? LIMIT ?)`,
+];

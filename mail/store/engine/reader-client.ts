@@ -1,0 +1,126 @@
+import { Worker } from 'node:worker_threads';
+import { KeyedSemaphore } from '../../limits/keyed-semaphore.ts';
+import { StoreFailure } from './client.ts';
+import type { FromReader, ThreadData, ToReader } from './messages.ts';
+import { laneOf } from './reader-pool.ts';
+import { type Query, StoreBusy } from './types.ts';
+
+/** Queries under way: of one account or organization, and in total. */
+const MAX_IN_LANE = 32;
+const MAX_QUERIES = 256;
+
+export interface ReaderClientOptions {
+  thread: URL;
+  database: string;
+  /** Heap of a reader thread, MB. Undefined: V8's default. */
+  heapMb?: number | undefined;
+}
+
+/** Thrown when a thread ended with the query under way. */
+class ReaderEnded extends Error {}
+
+/**
+ * Client of the reader thread, which starts on first use since most servers never search. When the thread ends, each query
+ * under way runs again in a thread of its own, so that only the one that ends its thread twice fails.
+ */
+export class ReaderClient {
+  readonly #options: ReaderClientOptions;
+  readonly #underWay = new KeyedSemaphore({ lane: MAX_IN_LANE }, MAX_QUERIES);
+  /** The threads that run. */
+  readonly #threads = new Set<ReaderThread>();
+  #shared: ReaderThread | undefined;
+  /** Settles when the last query that runs alone has ended. */
+  #alone: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(options: ReaderClientOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with {@link StoreBusy} when too many queries are under way. */
+  async query<I, O>(what: Query<I, O>, input: I): Promise<O> {
+    using permit = this.#underWay.tryAcquire({ lane: laneOf(input) });
+    if (permit === undefined) throw new StoreBusy('queue', 'too many searches are under way');
+    const shared = (this.#shared ??= this.#start());
+    try {
+      return await shared.query(what.name, input);
+    } catch (error) {
+      if (!(error instanceof ReaderEnded) || this.#closed) throw error;
+      return await this.#runAlone(what, input);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#threads].map((thread) => thread.close()));
+  }
+
+  #runAlone<I, O>(what: Query<I, O>, input: I): Promise<O> {
+    const mine = this.#alone.then(async () => {
+      const thread = this.#start();
+      try {
+        return await thread.query<I, O>(what.name, input);
+      } finally {
+        await thread.close();
+      }
+    });
+    this.#alone = mine.catch(() => undefined);
+    return mine;
+  }
+
+  #start(): ReaderThread {
+    const thread: ReaderThread = new ReaderThread(this.#options, () => {
+      this.#threads.delete(thread);
+      if (this.#shared === thread) this.#shared = undefined;
+    });
+    this.#threads.add(thread);
+    return thread;
+  }
+}
+
+/** One reader thread with its queries. */
+class ReaderThread {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
+  readonly #ended: () => void;
+  #id = 0;
+
+  constructor({ thread, database, heapMb }: ReaderClientOptions, ended: () => void) {
+    this.#ended = ended;
+    const workerData: ThreadData = { role: 'reader', database };
+    const resourceLimits = heapMb === undefined ? {} : { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 8 };
+    this.#worker = new Worker(thread, { workerData, name: 'store reader', resourceLimits });
+    this.#worker.unref();
+    this.#worker.on('message', (message: FromReader) => this.#onMessage(message));
+    this.#worker.on('error', (error) => this.#end(error as Error));
+    this.#worker.on('exit', () => this.#end(new Error('the thread ended')));
+  }
+
+  query<I, O>(name: string, input: I): Promise<O> {
+    const id = ++this.#id;
+    return new Promise<O>((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#worker.postMessage({ kind: 'query', id, name, input } satisfies ToReader);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #onMessage(message: FromReader): void {
+    if (message.kind !== 'answer') return;
+    const { answer } = message;
+    const waiting = this.#waiting.get(answer.id);
+    this.#waiting.delete(answer.id);
+    if (answer.ok) waiting?.resolve(answer.value as never);
+    else waiting?.reject(new StoreFailure(answer.failure));
+  }
+
+  #end(cause: Error): void {
+    this.#ended();
+    const error = new ReaderEnded('the reader thread ended during a query', { cause });
+    for (const waiting of this.#waiting.values()) waiting.reject(error);
+    this.#waiting.clear();
+  }
+}

@@ -1,0 +1,333 @@
+import type { MessageIndex } from '../../message/index-types.ts';
+import { addBlob, type NewBlob } from '../blob/blob.ts';
+import { command, type Forbidden, type Read, type Stamp, type Write } from '../engine/types.ts';
+import {
+  applyFlags,
+  DELETED,
+  type NamedFlags,
+  kwList,
+  kwText,
+  type StoredFlags,
+  storeKeywords,
+  hasTooManyKeywords,
+} from './flags.ts';
+import { agentName, type Actor } from '../actor.ts';
+import { recordReplySample } from '../filter/reply-sample.ts';
+import { recordKeywordSamples, recordFlagSamples, mailboxKinds, categoryOfMove } from '../filter/training-sample.ts';
+import {
+  addEmail,
+  addEntry,
+  cloneEmail,
+  type Email,
+  entriesOf,
+  type EntryRow,
+  isDeleted,
+  placeEntry,
+  updateCounters,
+  removeEntries,
+  takeEntries,
+} from '../message/message.ts';
+import { snapshotThreads, NO_THREADS, updateThreads } from '../message/visibility.ts';
+
+/** Maximum rows of one command; callers slice longer work. */
+export const MAX_ENTRIES = 200;
+
+export type StoreFlagsResult =
+  { kind: 'done'; modseq: number | null; modified: number[] } | { kind: 'too-many-keywords' } | { kind: 'missing' };
+
+export interface FlagChange {
+  account: number;
+  mailbox: number;
+  uids: readonly number[];
+  how: 'add' | 'remove' | 'replace';
+  flags: NamedFlags;
+  unchangedSince: number | null;
+  /** The credential that makes the change, if any. */
+  actor?: Actor | undefined;
+}
+
+/** STORE. `modified`: UIDs that were skipped since they changed after `unchangedSince`. */
+export const storeFlags = command('store-flags', (tx, input: FlagChange, stamp): Promise<StoreFlagsResult> =>
+  recordedByActor(tx, input, stamp, () => changeFlags(tx, input, snapshotThreads)),
+);
+
+/** {@link storeFlags} for commands that update the threads themselves. */
+export const storeFlagsOnly = (tx: Write, input: FlagChange): Promise<StoreFlagsResult> =>
+  changeFlags(tx, input, () => Promise.resolve(NO_THREADS));
+
+/** Records the change for undo if an agent has the password. */
+async function recordedByActor<T>(
+  tx: Write,
+  {
+    account,
+    mailbox,
+    uids,
+    actor,
+  }: { account: number; mailbox: number; uids: readonly number[]; actor?: Actor | undefined },
+  stamp: Stamp,
+  change: () => Promise<T>,
+): Promise<T> {
+  const by = await agentName(tx, account, actor);
+  if (by === null) return change();
+  const emails = new Set((await entriesOf(tx, mailbox, uids)).map((row) => row.email_id));
+  return tx.hooks.onChange(tx, { account, by, emails: [...emails] }, stamp, change);
+}
+
+async function changeFlags(tx: Write, input: FlagChange, look: typeof snapshotThreads): Promise<StoreFlagsResult> {
+  const { account, mailbox, how } = input;
+  if (!(await owns(tx, account, mailbox))) return { kind: 'missing' };
+  const given = await storeKeywords(tx, account, input.flags, how !== 'remove');
+  if (given === undefined) return { kind: 'too-many-keywords' };
+  const rows = await entriesOf(tx, mailbox, input.uids);
+  const since = input.unchangedSince;
+  const modified = since === null ? [] : rows.filter((row) => row.modseq > since).map((row) => row.uid);
+  const changes = rows
+    .filter((row) => since === null || row.modseq <= since)
+    .map((row) => ({ row, now: applyFlags({ bits: row.flags, kw: kwList(row.kw) }, how, given) }))
+    .filter(({ row, now }) => now.bits !== row.flags || kwText(now) !== row.kw);
+  if (changes.length === 0) return { kind: 'done', modseq: null, modified };
+  if (how === 'add' && changes.some(({ now }) => hasTooManyKeywords(now.kw))) return { kind: 'too-many-keywords' };
+  const modseq = await tx.nextModseq(account);
+  const before = await look(
+    tx,
+    changes.map(({ row }) => row.thread_id),
+  );
+  for (const { row, now } of changes) {
+    await writeFlags(tx, mailbox, row.uid, now, modseq);
+    await writeThrough(tx, account, mailbox, row, now, modseq);
+  }
+  await updateCounters(
+    tx,
+    mailbox,
+    modseq,
+    changes.flatMap(({ row, now }) => swap(row, row.flags, now.bits)),
+  );
+  await updateThreads(tx, before, modseq);
+  const marked = changes.map(({ row, now }) => ({
+    email: row.email_id,
+    before: { bits: row.flags, kw: kwList(row.kw) },
+    now,
+  }));
+  await recordKeywordSamples(tx, account, input.flags.keywords, marked);
+  await recordReplySample(tx, input, marked);
+  tx.touched(account, mailbox);
+  return { kind: 'done', modseq, modified };
+}
+
+function swap(row: { size: number }, was: number, now: number): { bits: number; size: number; sign: 1 | -1 }[] {
+  return [
+    { bits: was, size: row.size, sign: -1 },
+    { bits: now, size: row.size, sign: 1 },
+  ];
+}
+
+async function writeFlags(tx: Write, mailbox: number, uid: number, flags: StoredFlags, modseq: number): Promise<void> {
+  await tx.run(
+    'UPDATE entry SET flags = ?, kw = ?, modseq = ? WHERE mailbox_id = ? AND uid = ?',
+    flags.bits,
+    kwText(flags),
+    modseq,
+    mailbox,
+    uid,
+  );
+}
+
+/** Keywords belong to the email (JMAP), so its other entries are updated too; \Deleted belongs to the entry. */
+async function writeThrough(
+  tx: Write,
+  account: number,
+  mailbox: number,
+  row: EntryRow,
+  flags: StoredFlags,
+  modseq: number,
+): Promise<void> {
+  const others = await tx.all<{ mailbox_id: number; uid: number; flags: number; size: number }>(
+    'SELECT mailbox_id, uid, flags, size FROM entry WHERE email_id = ? AND NOT (mailbox_id = ? AND uid = ?)',
+    row.email_id,
+    mailbox,
+    row.uid,
+  );
+  for (const other of others) {
+    const bits = (flags.bits & ~DELETED) | (other.flags & DELETED);
+    await writeFlags(tx, other.mailbox_id, other.uid, { bits, kw: flags.kw }, modseq);
+    await updateCounters(tx, other.mailbox_id, modseq, swap(other, other.flags, bits));
+    tx.touched(account, other.mailbox_id);
+  }
+}
+
+/** `kept`: reason why nothing was expunged. */
+export interface ExpungeResult {
+  uids: number[];
+  modseq: number | null;
+  kept?: string;
+}
+
+/** EXPUNGE and UID EXPUNGE: removes those of `uids` with \Deleted. */
+export const expunge = command('expunge', (tx, input: Expunging, stamp): Promise<ExpungeResult> =>
+  recordedByActor(tx, input, stamp, () => takeDeleted(tx, input, stamp)),
+);
+
+interface Expunging {
+  account: number;
+  mailbox: number;
+  uids: readonly number[];
+  actor?: Actor | undefined;
+}
+
+async function takeDeleted(
+  tx: Write,
+  { account, mailbox, uids, actor }: Expunging,
+  stamp: Stamp,
+): Promise<ExpungeResult> {
+  if (!(await owns(tx, account, mailbox))) return { uids: [], modseq: null };
+  const rows = (await entriesOf(tx, mailbox, uids)).filter(isDeleted);
+  if (rows.length === 0) return { uids: [], modseq: null };
+  const emails = rows.map((row) => row.email_id);
+  const allowed = await tx.hooks.beforeMove(tx, { account, emails, into: [], actor }, stamp);
+  if (allowed.kind === 'forbidden') return { uids: [], modseq: null, kept: allowed.why };
+  const modseq = await removeEntries(tx, account, mailbox, rows, stamp);
+  await allowed.settle(tx, stamp);
+  return { uids: rows.map((row) => row.uid), modseq };
+}
+
+export type CopyResult =
+  | { kind: 'done'; uidValidity: number; from: number[]; to: number[]; modseq: number }
+  | { kind: 'missing' }
+  | { kind: 'over-quota' }
+  | Forbidden;
+
+/** COPY and MOVE within an account. Flags, keywords and INTERNALDATE stay. RFC 6851 3.3. */
+export const copyEntries = command('copy-entries', (tx, input: Copying, stamp): Promise<CopyResult> =>
+  recordedByActor(tx, input, stamp, () => copyOrMove(tx, input, stamp)),
+);
+
+interface Copying extends Expunging {
+  to: number;
+  move: boolean;
+}
+
+async function copyOrMove(tx: Write, input: Copying, stamp: Stamp): Promise<CopyResult> {
+  const { account, mailbox, to, move, actor } = input;
+  const entries = await mailboxKinds(tx, account, [mailbox, to]);
+  const [source, target] = [entries.get(mailbox), entries.get(to)];
+  if (source === undefined || target === undefined) return { kind: 'missing' };
+  const rows = await entriesOf(tx, mailbox, input.uids);
+  if (!move && (await overQuota(tx, account, 0))) return { kind: 'over-quota' };
+  const emails = rows.map((row) => row.email_id);
+  const allowed = await tx.hooks.beforeMove(tx, { account, emails, into: [to], actor }, stamp);
+  if (allowed.kind === 'forbidden') return allowed;
+  const modseq = await tx.nextModseq(account);
+  // The snapshot precedes the move, since a moved message was never hidden.
+  const before = await snapshotThreads(
+    tx,
+    rows.map((row) => row.thread_id),
+  );
+  // The old entries are removed first, for moves within one mailbox.
+  if (move && rows.length > 0) await takeEntries(tx, account, mailbox, rows, stamp);
+  const uids: number[] = [];
+  const said: Parameters<typeof recordFlagSamples>[2][number][] = [];
+  for (const row of rows) {
+    const email = await emailFor(tx, account, to, row, move);
+    const flags = { bits: row.flags, kw: kwList(row.kw) };
+    const place = email.alone === true ? addEntry : placeEntry;
+    uids.push((await place(tx, to, email, flags, stamp)).uid);
+    said.push({ email: email.id, says: categoryOfMove(source.place, target.place, row.flags) });
+  }
+  await recordFlagSamples(tx, account, said);
+  await updateThreads(tx, before, modseq);
+  await allowed.settle(tx, stamp);
+  return { kind: 'done', uidValidity: target.uidvalidity, from: rows.map((row) => row.uid), to: uids, modseq };
+}
+
+/** The email itself, or a copy if the target already has it: JMAP's mailboxIds is a set, IMAP requires a new UID. */
+async function emailFor(tx: Write, account: number, to: number, row: EntryRow, move: boolean): Promise<Email> {
+  const there = await tx.get('SELECT 1 AS there FROM entry WHERE email_id = ? AND mailbox_id = ?', row.email_id, to);
+  if (there !== undefined) return cloneEmail(tx, account, row.email_id);
+  if (move) await restoreToQuota(tx, account, row);
+  return { id: row.email_id, account, threadId: row.thread_id, size: row.size, receivedAt: row.received_at };
+}
+
+/** Counts an email without entries against the quota again, before it gets an entry. */
+export async function restoreToQuota(
+  tx: Write,
+  account: number,
+  row: Pick<EntryRow, 'size' | 'email_id'>,
+): Promise<void> {
+  await tx.run(
+    `UPDATE account SET used_bytes = used_bytes + ?, used_count = used_count + 1
+     WHERE id = ? AND NOT EXISTS (SELECT 1 FROM entry WHERE email_id = ?)`,
+    row.size,
+    account,
+    row.email_id,
+  );
+}
+
+export type AppendResult =
+  | { kind: 'appended'; mailbox: number; uidValidity: number; uid: number; modseq: number }
+  | { kind: 'missing' }
+  | { kind: 'over-quota' }
+  | { kind: 'too-many-keywords' }
+  | Forbidden;
+
+/** APPEND: always a new email. `actor`: the credential that was used. */
+export const appendMessage = command(
+  'append',
+  async (
+    tx,
+    input: {
+      account: number;
+      mailbox: number;
+      flags: NamedFlags;
+      receivedAt: number;
+      file: { file: string; size: number } | null;
+      data: Uint8Array | null;
+      index: MessageIndex;
+      actor?: Actor | undefined;
+    },
+    stamp,
+  ): Promise<AppendResult> => {
+    const { account, mailbox, index, receivedAt } = input;
+    if (!(await owns(tx, account, mailbox))) return { kind: 'missing' };
+    if (await tx.hooks.isReserved(tx, account, mailbox)) return RESERVED_MAILBOX;
+    if (await overQuota(tx, account, index.size)) return { kind: 'over-quota' };
+    const flags = await storeKeywords(tx, account, input.flags);
+    if (flags === undefined) return { kind: 'too-many-keywords' };
+    const blob = await addBlob(tx, newBlob(input));
+    const by = await agentName(tx, account, input.actor);
+    const email = await addEmail(tx, { account, blob, index, trace: '', receivedAt, by });
+    const entry = await addEntry(tx, mailbox, email, flags, stamp);
+    return { kind: 'appended', mailbox, ...entry };
+  },
+);
+
+/** The gate alone stores messages in a reserved mailbox. */
+export const RESERVED_MAILBOX: Forbidden = {
+  kind: 'forbidden',
+  why: 'Only the server stores messages here: it holds mail that awaits approval or was approved',
+};
+
+/** A blob as it crosses threads: its data is a top-level field, where the limit of the queue counts it. */
+export function newBlob(input: { data: Uint8Array | null; file: { file: string; size: number } | null }): NewBlob {
+  if (input.data !== null) return { data: input.data };
+  if (input.file !== null) return input.file;
+  throw new Error('a message without octets');
+}
+
+/** Reports whether one more message of this size exceeds the quota. */
+export async function overQuota(tx: Read, account: number, more: number): Promise<boolean> {
+  const row = await tx.get(
+    `SELECT 1 AS over FROM account WHERE id = ? AND (used_bytes + ? > quota_bytes OR used_count >= quota_count)`,
+    account,
+    more,
+  );
+  return row !== undefined;
+}
+
+async function owns(tx: Write, account: number, mailbox: number): Promise<boolean> {
+  const row = await tx.get(
+    'SELECT 1 AS mine FROM mailbox WHERE id = ? AND account_id = ? AND deleted_at IS NULL',
+    mailbox,
+    account,
+  );
+  return row !== undefined;
+}

@@ -1,0 +1,226 @@
+import type { DatabaseConnection } from '../engine/connection.ts';
+import { kwList } from './flags.ts';
+import type { MailboxView, ViewChange } from './view-types.ts';
+
+const SYSTEM_FLAGS = ['\\Seen', '\\Answered', '\\Flagged', '\\Draft', '\\Deleted'] as const;
+/** Maximum recorded changes; sessions that idled longer compare everything. */
+const MAX_CHANGES = 512;
+
+/** Keyword names of one account by slot, shared by all its views. Grows only. */
+export interface Keywords {
+  bySlot: Map<number, string>;
+  names: string[];
+}
+
+interface EntryState extends Record<string, number | string | null> {
+  uid: number;
+  flags: number;
+  kw: string | null;
+  modseq: number;
+}
+
+/** One mailbox in memory: 16 octets a message, shared by every session that has it open. */
+export class SharedView implements MailboxView {
+  readonly account: number;
+  readonly mailbox: number;
+  uidValidity = 0;
+  uidNext = 1;
+  highestModseq = 0;
+  uids = new Uint32Array(0);
+  length = 0;
+  gone = false;
+  users = 0;
+  readonly #keywords: Keywords;
+  #flags = new Uint32Array(0);
+  #modseqs = new Float64Array(0);
+  readonly #beyond = new Map<number, readonly string[]>();
+  readonly #names = new Map<number, readonly string[]>();
+  #changes: ViewChange[] = [];
+  #changesFrom = 0;
+  readonly #listeners = new Set<() => void>();
+  readonly #closed: (view: SharedView) => void;
+
+  constructor(account: number, mailbox: number, keywords: Keywords, closed: (view: SharedView) => void) {
+    this.account = account;
+    this.mailbox = mailbox;
+    this.#keywords = keywords;
+    this.#closed = closed;
+  }
+
+  get keywords(): readonly string[] {
+    return this.#keywords.names;
+  }
+
+  /** Reads everything, inside one snapshot. */
+  load(connection: DatabaseConnection): void {
+    if (!this.#readRow(connection)) return;
+    const rows = connection.all<EntryState>(
+      'SELECT uid, flags, kw, modseq FROM entry WHERE mailbox_id = ? ORDER BY uid',
+      [this.mailbox],
+    );
+    this.#grow(rows.length);
+    for (const row of rows) this.#append(row);
+    this.#changesFrom = this.highestModseq;
+  }
+
+  /** Reads changes since the last read, inside one snapshot. */
+  refresh(connection: DatabaseConnection): void {
+    const since = this.highestModseq;
+    if (!this.#readRow(connection) || this.highestModseq === since) return this.#notify();
+    const removed = connection.all<{ uid: number }>(
+      'SELECT uid FROM expunged WHERE mailbox_id = ? AND modseq > ? ORDER BY uid',
+      [this.mailbox, since],
+    );
+    const rows = connection.all<EntryState>(
+      'SELECT uid, flags, kw, modseq FROM entry WHERE mailbox_id = ? AND modseq > ? ORDER BY uid',
+      [this.mailbox, since],
+    );
+    const changed = new Map<number, number[]>();
+    for (const row of rows) {
+      const at = this.indexOf(row.uid);
+      if (at < 0) this.#append(row);
+      else this.#change(at, row, changed);
+    }
+    if (removed.length > 0) this.#remove(removed.map((row) => row.uid));
+    this.#remember(changed);
+    this.#notify();
+  }
+
+  indexOf(uid: number): number {
+    let low = 0;
+    let high = this.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >>> 1;
+      const there = this.uids[middle] as number;
+      if (there === uid) return middle;
+      if (there < uid) low = middle + 1;
+      else high = middle - 1;
+    }
+    return -1;
+  }
+
+  bits(uid: number): number {
+    const at = this.indexOf(uid);
+    return at < 0 ? 0 : (this.#flags[at] as number);
+  }
+
+  modseq(uid: number): number {
+    const at = this.indexOf(uid);
+    return at < 0 ? 0 : (this.#modseqs[at] as number);
+  }
+
+  flagNames(uid: number): readonly string[] {
+    const names = this.#namesOf(this.bits(uid));
+    const beyond = this.#beyond.get(uid);
+    return beyond === undefined ? names : [...names, ...beyond];
+  }
+
+  changesSince(since: number): readonly ViewChange[] | undefined {
+    if (since < this.#changesFrom) return undefined;
+    // Searches from the end, since mostly the newest are requested.
+    let from = this.#changes.length;
+    while (from > 0 && (this.#changes[from - 1] as ViewChange).modseq > since) from--;
+    return this.#changes.slice(from);
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.users--;
+    if (this.users === 0) this.#closed(this);
+  }
+
+  #readRow(connection: DatabaseConnection): boolean {
+    const row = connection.get<{ uidvalidity: number; uidnext: number; highestmodseq: number; gone: number }>(
+      'SELECT uidvalidity, uidnext, highestmodseq, deleted_at IS NOT NULL AS gone FROM mailbox WHERE id = ? AND account_id = ?',
+      [this.mailbox, this.account],
+    );
+    this.gone = row === undefined || row.gone === 1;
+    if (row === undefined || this.gone) return false;
+    this.uidValidity = row.uidvalidity;
+    this.uidNext = row.uidnext;
+    this.highestModseq = row.highestmodseq;
+    return true;
+  }
+
+  #append(row: EntryState): void {
+    if (this.length === this.uids.length) this.#grow(Math.max(64, this.length + (this.length >> 2)));
+    const at = this.length++;
+    this.uids[at] = row.uid;
+    this.#set(at, row);
+  }
+
+  #change(at: number, row: EntryState, changed: Map<number, number[]>): void {
+    this.#set(at, row);
+    const uids = changed.get(row.modseq);
+    if (uids === undefined) changed.set(row.modseq, [row.uid]);
+    else uids.push(row.uid);
+  }
+
+  #set(at: number, row: EntryState): void {
+    this.#flags[at] = row.flags;
+    this.#modseqs[at] = row.modseq;
+    if (row.kw !== null) this.#beyond.set(row.uid, kwList(row.kw));
+    else this.#beyond.delete(row.uid);
+  }
+
+  /** Creates new arrays, since sessions may hold the old UID array. */
+  #remove(gone: readonly number[]): void {
+    const going = new Set(gone);
+    const uids = new Uint32Array(this.uids.length);
+    let kept = 0;
+    for (let i = 0; i < this.length; i++) {
+      const uid = this.uids[i] as number;
+      if (going.has(uid)) {
+        this.#beyond.delete(uid);
+        continue;
+      }
+      uids[kept] = uid;
+      this.#flags[kept] = this.#flags[i] as number;
+      this.#modseqs[kept] = this.#modseqs[i] as number;
+      kept++;
+    }
+    this.uids = uids;
+    this.length = kept;
+  }
+
+  #grow(capacity: number): void {
+    const uids = new Uint32Array(capacity);
+    uids.set(this.uids.subarray(0, this.length));
+    const flags = new Uint32Array(capacity);
+    flags.set(this.#flags.subarray(0, this.length));
+    const modseqs = new Float64Array(capacity);
+    modseqs.set(this.#modseqs.subarray(0, this.length));
+    // Not an expunge: the old array stays valid for its holders, but `uids ===` no longer holds, so sessions compare.
+    this.uids = uids;
+    this.#flags = flags;
+    this.#modseqs = modseqs;
+  }
+
+  #remember(changed: ReadonlyMap<number, number[]>): void {
+    if (changed.size === 0) return;
+    const added = [...changed].map(([modseq, flags]) => ({ modseq, flags })).sort((a, b) => a.modseq - b.modseq);
+    this.#changes.push(...added);
+    if (this.#changes.length <= MAX_CHANGES) return;
+    const dropped = this.#changes.splice(0, this.#changes.length - MAX_CHANGES / 2);
+    this.#changesFrom = dropped.at(-1)?.modseq ?? this.#changesFrom;
+  }
+
+  #namesOf(bits: number): readonly string[] {
+    const known = this.#names.get(bits);
+    if (known !== undefined) return known;
+    const names: string[] = SYSTEM_FLAGS.filter((_, bit) => (bits & (1 << bit)) !== 0);
+    for (const [slot, name] of this.#keywords.bySlot) if ((bits & (1 << slot)) !== 0) names.push(name);
+    // Bounds the cache: few combinations are in use, unless a client creates many.
+    if (this.#names.size > 1000) this.#names.clear();
+    this.#names.set(bits, names);
+    return names;
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

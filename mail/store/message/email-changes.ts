@@ -1,0 +1,160 @@
+import { query, type Read } from '../engine/types.ts';
+import { stateOf } from '../account/type-state.ts';
+
+/** Position of a client, see `jmap/state.ts`. `row` may be Infinity. */
+export interface ChangesSince {
+  modseq: number;
+  row: number;
+  origin: number;
+}
+
+/** The last change of one email that /changes may report. */
+export interface EmailStateChange extends Record<string, number> {
+  id: number;
+  thread: number;
+  /** Changes are ordered by (modseq, id). */
+  modseq: number;
+  created: number;
+  /** Mod-sequence of its last change of visibility; of its creation, if always visible. */
+  shownAt: number;
+  /** 1: visible in JMAP. */
+  shown: number;
+}
+
+/** `pruned`: tombstones since then were purged. `future`: the account never had this state. */
+export type UnknownState = { kind: 'pruned' } | { kind: 'future' };
+
+export interface ChangesPage<T> {
+  kind: 'changes';
+  state: number;
+  changes: T[];
+  /** Position after which there is more; undefined: complete. */
+  cut: ChangePosition | undefined;
+}
+
+/** Position in the order of changes. */
+export interface ChangePosition {
+  modseq: number;
+  row: number;
+}
+
+/** Emails changed after (modseq, row) in this order, at most `limit`, including those that were never visible. */
+export const emailChanges = query(
+  'email-changes',
+  (
+    rx,
+    input: { account: number; since: ChangesSince; limit: number },
+  ): Promise<ChangesPage<EmailStateChange> | UnknownState> => readEmailChanges(rx, input),
+);
+
+/** {@link emailChanges} inside of another query. */
+export async function readEmailChanges(
+  rx: Read,
+  { account, since, limit }: { account: number; since: ChangesSince; limit: number },
+): Promise<ChangesPage<EmailStateChange> | UnknownState> {
+  const known = await checkSince(rx, account, since);
+  if (known === 'pruned' || known === 'future') return { kind: known };
+  // The usual result of polling: no change.
+  if (known === 'newest') {
+    return { kind: 'changes', state: await stateOf(rx, account, 'Email'), changes: [], cut: undefined };
+  }
+  const row = Number.isFinite(since.row) ? since.row : Number.MAX_SAFE_INTEGER;
+  // One extra row shows whether there is more.
+  const behind = [account, since.modseq, row, limit + 1] as const;
+  const sources = await Promise.all([
+    rx.all<ChangeRow>(LIVE, ...behind),
+    rx.all<ChangeRow>(BURIED, ...behind),
+    (await hasRemovals(rx, account, since)) ? rx.all<ChangeRow>(LEAVING, ...behind) : [],
+  ]);
+  return { kind: 'changes', state: await stateOf(rx, account, 'Email'), ...mergeChanges(sources, limit) };
+}
+
+/** True while a large mailbox that was deleted since then is being purged: reading changes may take longer. */
+export const isEmptying = query(
+  'is-emptying',
+  (rx, { account, since }: { account: number; since: ChangesSince }): Promise<boolean> =>
+    hasRemovals(rx, account, since),
+);
+
+async function hasRemovals(rx: Read, account: number, since: ChangesSince): Promise<boolean> {
+  const row = await rx.get(
+    `SELECT 1 AS one FROM mailbox WHERE account_id = ? AND parent_id = -1 AND total > 0 AND modseq >= ?`,
+    account,
+    Number.isFinite(since.row) ? since.modseq : since.modseq + 1,
+  );
+  return row !== undefined;
+}
+
+async function checkSince(
+  rx: Read,
+  account: number,
+  since: ChangesSince,
+): Promise<'newest' | 'known' | 'pruned' | 'future'> {
+  const row = await rx.get<{ modseq: number; floor: number | null }>(
+    `SELECT a.modseq, t.floor FROM account a LEFT JOIN type_state t ON t.account_id = a.id AND t.type = 'Email' WHERE a.id = ?`,
+    account,
+  );
+  if (row === undefined || since.modseq > row.modseq) return 'future';
+  const floor = row.floor ?? 0;
+  const whole = !Number.isFinite(since.row);
+  if (since.modseq < floor || (since.modseq === floor && !whole)) return 'pruned';
+  return since.modseq === row.modseq && whole ? 'newest' : 'known';
+}
+
+/**
+ * Merges sources in order, up to the end of the first truncated one. An email in two sources counts at the later
+ * position.
+ */
+function mergeChanges(
+  sources: readonly (readonly ChangeRow[])[],
+  limit: number,
+): { changes: EmailStateChange[]; cut: ChangePosition | undefined } {
+  const ends = sources.flatMap((rows) => (rows.length > limit ? (rows[limit - 1] ?? []) : []));
+  const [end] = ends.toSorted(byPlace);
+  const sorted = sources.flat().toSorted(byPlace);
+  const known = end === undefined ? sorted : sorted.filter((one) => byPlace(one, end) <= 0);
+  const last = new Map(known.map((one) => [one.id, one]));
+  const all = known.filter((one) => last.get(one.id) === one);
+  const changes = all.slice(0, limit).map(toChange);
+  const cut = all.length > limit ? changes.at(-1) : end;
+  return { changes, cut: cut && { modseq: cut.modseq, row: cut.id } };
+}
+
+const byPlace = (a: Pick<ChangeRow, 'modseq' | 'id'>, b: Pick<ChangeRow, 'modseq' | 'id'>): number =>
+  a.modseq - b.modseq || a.id - b.id;
+
+/** SQL: whether JMAP shows the email `e` now. RFC 8621 4.1.1. */
+export const IS_VISIBLE = `EXISTS (SELECT 1 FROM entry n CROSS JOIN mailbox m ON m.id = n.mailbox_id
+  WHERE n.email_id = e.id AND n.flags & 16 = 0 AND m.deleted_at IS NULL)`;
+
+/** A change as in its row: `noted` is email.visibility_modseq. */
+interface ChangeRow extends Record<string, number | null> {
+  id: number;
+  thread: number;
+  modseq: number;
+  created: number;
+  noted: number | null;
+  shown: number;
+}
+
+/** Emails from before JMAP have no time of hiding: it was their last change. */
+export function toChange({ noted, ...row }: ChangeRow): EmailStateChange {
+  return { ...row, shownAt: noted ?? (row.shown === 1 ? row.created : row.modseq) };
+}
+
+// A command inserts rows in the order of ids, so this is also the order of the index.
+const LIVE = `SELECT e.id, e.thread_id AS thread, e.modseq, e.created_modseq AS created, ${IS_VISIBLE} AS shown,
+  e.visibility_modseq AS noted FROM email e WHERE e.account_id = ?1 AND e.modseq >= ?2 AND (e.modseq > ?2 OR e.id > ?3)
+  ORDER BY e.modseq, e.created_modseq, e.id LIMIT ?4`;
+
+const BURIED = `SELECT object_id AS id, thread_id AS thread, modseq, created_modseq AS created, 0 AS shown, modseq AS noted
+  FROM tombstone WHERE account_id = ?1 AND type = 'Email' AND (modseq, object_id) > (?2, ?3)
+  ORDER BY modseq, object_id LIMIT ?4`;
+
+// Emails of a deleted mailbox that is not purged yet: changed when it was deleted.
+const LEAVING = `SELECT l.id, e.thread_id AS thread, l.modseq, e.created_modseq AS created, ${IS_VISIBLE} AS shown,
+    iif(${IS_VISIBLE}, e.visibility_modseq, l.modseq) AS noted
+  FROM (SELECT n.email_id AS id, max(m.modseq) AS modseq FROM mailbox m CROSS JOIN entry n ON n.mailbox_id = m.id
+    WHERE m.account_id = ?1 AND m.parent_id = -1 AND m.total > 0 AND n.flags & 16 = 0
+      AND (m.modseq > ?2 OR (m.modseq = ?2 AND n.email_id > ?3))
+    GROUP BY n.email_id ORDER BY 2, 1 LIMIT ?4) l CROSS JOIN email e ON e.id = l.id`;

@@ -1,0 +1,360 @@
+import type { MessageIndex } from '../../message/index-types.ts';
+import { DELETED, kwText, type StoredFlags, flagCounts } from '../mailbox/flags.ts';
+import type { Stamp, Write } from '../engine/types.ts';
+import { markNeverVisible, snapshotThreads, updateThreads } from './visibility.ts';
+
+/**
+ * Number of ids reserved for the emails of one account, so that its rows are contiguous; safe up to 2,097,151 accounts.
+ */
+const ACCOUNT_SPAN = 2 ** 32;
+/** Maximum emails of a thread, which bounds the cost of a change; the next one starts another thread. */
+const MAX_THREAD_EMAILS = 500;
+
+/** A message of an account, with or without entries. */
+export interface Email {
+  id: number;
+  account: number;
+  threadId: number;
+  /** Octets of trace and blob. */
+  size: number;
+  receivedAt: number;
+  /** It is the first of its thread, so no other email is affected. */
+  alone?: boolean;
+}
+
+/**
+ * Adds a message to an account. `trace`: header lines of this recipient before the blob; `by`: the agent that created
+ * it.
+ */
+export async function addEmail(
+  tx: Write,
+  what: {
+    account: number;
+    blob: number;
+    index: MessageIndex;
+    trace: string;
+    receivedAt: number;
+    by?: string | null;
+    /** Row of the message that it is a copy of. */
+    copyOf?: number;
+  },
+): Promise<Email> {
+  const { account, blob, index, trace, receivedAt, by = null } = what;
+  const modseq = await tx.nextModseq(account);
+  const size = Buffer.byteLength(trace, 'latin1') + index.size;
+  const seq = await tx.get<{ email: number; thread: number }>(
+    `UPDATE account SET email_seq = email_seq + 1, thread_seq = thread_seq + 1, used_bytes = used_bytes + ?, used_count = used_count + 1
+     WHERE id = ? RETURNING email_seq AS email, thread_seq AS thread`,
+    size,
+    account,
+  );
+  if (seq === undefined) throw new Error(`account ${account} does not exist`);
+  const id = account * ACCOUNT_SPAN + seq.email;
+  const fresh = account * ACCOUNT_SPAN + seq.thread;
+  const threadId = await threadOf(tx, account, index, fresh);
+  await tx.run(
+    `INSERT INTO email (id, account_id, thread_id, blob_id, trace, size, received_at, sent_at, sent_day, attach, subj,
+       from_k, to_k, cc_k, from_d, to_d, created_modseq, modseq, created_by, redacted_from)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    id,
+    account,
+    threadId,
+    blob,
+    trace,
+    size,
+    receivedAt,
+    index.sentAt,
+    index.sentDay,
+    Number(index.hasAttachment),
+    index.baseSubject,
+    index.fromKey,
+    index.toKey,
+    index.ccKey,
+    index.fromDisplay,
+    index.toDisplay,
+    modseq,
+    modseq,
+    by,
+    index.secretLink === true ? index.headerLength : null,
+  );
+  await tx.run(
+    `INSERT INTO email_meta (email_id, header_length, envelope, bodystructure, parts, subject, preview, refs)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    id,
+    index.headerLength,
+    index.envelope,
+    index.bodyStructure,
+    index.parts,
+    index.subject,
+    index.preview,
+    new Uint8Array(BigInt64Array.from(index.refs).buffer),
+  );
+  await tx.hooks.onNewEmail(tx, { id, account, blob, by, ...(what.copyOf !== undefined && { copyOf: what.copyOf }) });
+  return { id, account, threadId, size, receivedAt, alone: threadId === fresh };
+}
+
+/**
+ * The thread of a message: that of the nearest message that it references or that references it, with the same base
+ * subject; else `fresh`. Threads are never merged, so thread ids never change.
+ */
+async function threadOf(tx: Write, account: number, index: MessageIndex, fresh: number): Promise<number> {
+  const hashes = index.refs.filter((hash) => hash !== 0n);
+  if (hashes.length === 0) return fresh;
+  const subject = subjectHash(index.baseSubject);
+  let thread = fresh;
+  const unknown: bigint[] = [];
+  for (const hash of hashes) {
+    const known = await tx.get<{ thread_id: number }>(
+      'SELECT thread_id FROM msgid WHERE account_id = ? AND h = ? AND subj_h = ?',
+      account,
+      hash,
+      subject,
+    );
+    if (known === undefined) unknown.push(hash);
+    else thread = known.thread_id;
+  }
+  if (thread !== fresh && (await isFull(tx, thread))) {
+    thread = fresh;
+    for (const hash of hashes) {
+      const lead = 'UPDATE msgid SET thread_id = ? WHERE account_id = ? AND h = ? AND subj_h = ?';
+      await tx.run(lead, fresh, account, hash, subject);
+    }
+  }
+  for (const hash of unknown) {
+    await tx.run(
+      'INSERT INTO msgid (account_id, h, subj_h, thread_id) VALUES (?, ?, ?, ?)',
+      account,
+      hash,
+      subject,
+      thread,
+    );
+  }
+  return thread;
+}
+
+async function isFull(tx: Write, thread: number): Promise<boolean> {
+  const last = 'SELECT 1 AS full FROM email WHERE thread_id = ? LIMIT 1 OFFSET ?';
+  return (await tx.get(last, thread, MAX_THREAD_EMAILS - 1)) !== undefined;
+}
+
+/** Hash of a base subject: FNV-1a over UTF-16 units. Detects different subjects, not attacks. */
+export function subjectHash(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}
+
+/** UID and mod-sequence of a new entry. */
+export interface AddedEntry {
+  uid: number;
+  uidValidity: number;
+  modseq: number;
+}
+
+/** Adds an email to a mailbox of its account under the next UID. */
+export async function addEntry(
+  tx: Write,
+  mailbox: number,
+  email: Email,
+  flags: StoredFlags,
+  stamp: Stamp,
+): Promise<AddedEntry> {
+  if (email.alone === true) return placeEntry(tx, mailbox, email, flags, stamp, flagCounts(flags.bits));
+  const before = await snapshotThreads(tx, [email.threadId]);
+  const placed = await placeEntry(tx, mailbox, email, flags, stamp);
+  await updateThreads(tx, before, placed.modseq);
+  return placed;
+}
+
+/** {@link addEntry} for commands that update the threads themselves. */
+export async function placeEntry(
+  tx: Write,
+  mailbox: number,
+  email: Email,
+  flags: StoredFlags,
+  stamp: Stamp,
+  shown = { jTotal: 0, jUnread: 0 },
+): Promise<AddedEntry> {
+  const modseq = await tx.nextModseq(email.account);
+  const { unseen, deleted } = flagCounts(flags.bits);
+  const box = await tx.get<{ uid: number; uidvalidity: number }>(
+    `UPDATE mailbox SET uidnext = uidnext + 1, highestmodseq = ?1, total = total + 1, unseen = unseen + ?2,
+       deleted = deleted + ?3, bytes = bytes + ?4, j_total = j_total + ?5, j_unread = j_unread + ?6,
+       threads = threads + ?5, threads_unread = threads_unread + ?6, counts_modseq = iif(?5, ?1, counts_modseq)
+     WHERE id = ?7 AND account_id = ?8 RETURNING uidnext - 1 AS uid, uidvalidity`,
+    modseq,
+    unseen,
+    deleted,
+    email.size,
+    shown.jTotal,
+    shown.jUnread,
+    mailbox,
+    email.account,
+  );
+  if (box === undefined) throw new Error(`mailbox ${mailbox} does not belong to account ${email.account}`);
+  await tx.run(
+    `INSERT INTO entry (mailbox_id, uid, email_id, flags, kw, modseq, received_at, thread_id, size, save_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    mailbox,
+    box.uid,
+    email.id,
+    flags.bits,
+    kwText(flags),
+    modseq,
+    email.receivedAt,
+    email.threadId,
+    email.size,
+    stamp.now,
+  );
+  if (deleted === 1) await markNeverVisible(tx, email.id, modseq);
+  tx.touched(email.account, mailbox);
+  return { uid: box.uid, uidValidity: box.uidvalidity, modseq };
+}
+
+/** An entry for commands that change it. */
+export interface EntryRow extends Record<string, number | string | null> {
+  uid: number;
+  email_id: number;
+  flags: number;
+  kw: string | null;
+  modseq: number;
+  received_at: number;
+  thread_id: number;
+  size: number;
+}
+
+export function entriesOf(tx: Write, mailbox: number, uids: readonly number[]): Promise<EntryRow[]> {
+  return tx.all<EntryRow>(
+    `SELECT uid, email_id, flags, kw, modseq, received_at, thread_id, size FROM entry
+     WHERE mailbox_id = ? AND uid IN (SELECT value FROM json_each(?)) ORDER BY uid`,
+    mailbox,
+    JSON.stringify(uids),
+  );
+}
+
+/**
+ * Removes entries from a mailbox. Their data stays in `expunged`, for idle sessions and undo. Emails without entries no
+ * longer count against the quota.
+ */
+export async function removeEntries(
+  tx: Write,
+  account: number,
+  mailbox: number,
+  rows: readonly EntryRow[],
+  stamp: Stamp,
+): Promise<number> {
+  const before = await snapshotThreads(
+    tx,
+    rows.map((row) => row.thread_id),
+  );
+  const modseq = await takeEntries(tx, account, mailbox, rows, stamp);
+  await updateThreads(tx, before, modseq);
+  return modseq;
+}
+
+/** {@link removeEntries} for commands that update the threads themselves. */
+export async function takeEntries(
+  tx: Write,
+  account: number,
+  mailbox: number,
+  rows: readonly EntryRow[],
+  stamp: Stamp,
+): Promise<number> {
+  const modseq = await tx.nextModseq(account);
+  for (const row of rows) {
+    await tx.run('DELETE FROM entry WHERE mailbox_id = ? AND uid = ?', mailbox, row.uid);
+    await tx.run(
+      `INSERT INTO expunged (mailbox_id, uid, email_id, flags, kw, received_at, modseq, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      mailbox,
+      row.uid,
+      row.email_id,
+      row.flags,
+      row.kw,
+      row.received_at,
+      modseq,
+      stamp.now,
+    );
+    await tx.run(
+      `UPDATE account SET used_bytes = used_bytes - ?, used_count = used_count - 1
+       WHERE id = ? AND NOT EXISTS (SELECT 1 FROM entry WHERE email_id = ?)`,
+      row.size,
+      account,
+      row.email_id,
+    );
+  }
+  await updateCounters(
+    tx,
+    mailbox,
+    modseq,
+    rows.map((row) => ({ bits: row.flags, size: row.size, sign: -1 })),
+  );
+  tx.touched(account, mailbox);
+  return modseq;
+}
+
+/** Updates a mailbox's IMAP counters. */
+export async function updateCounters(
+  tx: Write,
+  mailbox: number,
+  modseq: number,
+  changes: readonly { bits: number; size: number; sign: 1 | -1 }[],
+): Promise<void> {
+  const sum = { total: 0, unseen: 0, deleted: 0, bytes: 0 };
+  for (const { bits, size, sign } of changes) {
+    const one = flagCounts(bits);
+    sum.total += sign;
+    sum.bytes += sign * size;
+    sum.unseen += sign * one.unseen;
+    sum.deleted += sign * one.deleted;
+  }
+  await tx.run(
+    `UPDATE mailbox SET highestmodseq = ?, total = total + ?, unseen = unseen + ?, deleted = deleted + ?,
+       bytes = bytes + ? WHERE id = ?`,
+    modseq,
+    sum.total,
+    sum.unseen,
+    sum.deleted,
+    sum.bytes,
+    mailbox,
+  );
+}
+
+/** Clones an email with the same blob, for a copy into a mailbox that already has it. */
+export async function cloneEmail(tx: Write, account: number, id: number): Promise<Email> {
+  const modseq = await tx.nextModseq(account);
+  const copy = await tx.get<{ email: number; thread: number }>(
+    `UPDATE account SET email_seq = email_seq + 1, thread_seq = thread_seq + 1, used_count = used_count + 1
+     WHERE id = ? RETURNING email_seq AS email, thread_seq AS thread`,
+    account,
+  );
+  const whole = await tx.get<{ thread_id: number }>('SELECT thread_id FROM email WHERE id = ?', id);
+  if (copy === undefined || whole === undefined) throw new Error(`email ${id} of account ${account} does not exist`);
+  const newId = account * ACCOUNT_SPAN + copy.email;
+  const alone = await isFull(tx, whole.thread_id);
+  const threadId = alone ? account * ACCOUNT_SPAN + copy.thread : whole.thread_id;
+  const row = await tx.get<{ size: number; received_at: number; blob_id: number }>(
+    `INSERT INTO email (id, account_id, thread_id, blob_id, trace, size, received_at, sent_at, sent_day, attach, subj,
+       from_k, to_k, cc_k, from_d, to_d, created_modseq, modseq, created_by, redacted_from)
+     SELECT ?1, account_id, ?2, blob_id, trace, size, received_at, sent_at, sent_day, attach, subj,
+       from_k, to_k, cc_k, from_d, to_d, ?3, ?3, created_by, redacted_from FROM email WHERE id = ?4 RETURNING size, received_at, blob_id`,
+    newId,
+    threadId,
+    modseq,
+    id,
+  );
+  if (row === undefined) throw new Error(`email ${id} does not exist`);
+  await tx.run(
+    `INSERT INTO email_meta SELECT ?, header_length, envelope, bodystructure, parts, subject, preview, refs
+     FROM email_meta WHERE email_id = ?`,
+    newId,
+    id,
+  );
+  await tx.run('UPDATE account SET used_bytes = used_bytes + ? WHERE id = ?', row.size, account);
+  await tx.hooks.onNewEmail(tx, { id: newId, account, blob: row.blob_id, by: null, copyOf: id });
+  return { id: newId, account, threadId, size: row.size, receivedAt: row.received_at, alone };
+}
+
+/** Reports whether \Deleted is set. */
+export function isDeleted(row: { flags: number }): boolean {
+  return (row.flags & DELETED) !== 0;
+}

@@ -1,0 +1,174 @@
+import { command, query, type Stamp, type Write } from '../engine/types.ts';
+import { purgeJournalCounts } from '../journal/journal-count.ts';
+import { deleteFilterResult } from '../filter/filter-result.ts';
+import { purgeLocalOrigin } from '../message/local-origin.ts';
+import { type EntryRow, takeEntries } from '../message/message.ts';
+import { recordHidden } from '../message/visibility.ts';
+import { recordTombstone } from '../account/type-state.ts';
+import { deleteTrainedSample } from '../filter/words.ts';
+
+/** Rows of one slice. */
+const SLICE = 200;
+
+/** Retention of expunged messages, for undo and idle sessions. */
+export const EXPUNGED_RETENTION_MS = 30 * 24 * 3600_000;
+/** Retention of attempts and journal lines. */
+export const HISTORY_RETENTION_MS = 90 * 24 * 3600_000;
+/** Retention of tombstones; JMAP clients that are offline longer reload everything. */
+export const TOMBSTONE_RETENTION_MS = 90 * 24 * 3600_000;
+
+/** Deleted mailboxes that still have messages. */
+export const deletedMailboxes = query('deleted-mailboxes', (rx): Promise<{ id: number; account_id: number }[]> =>
+  rx.all('SELECT id, account_id FROM mailbox WHERE deleted_at IS NOT NULL AND total > 0 LIMIT 100'),
+);
+
+/** Removes a slice of messages from a deleted mailbox. Returns the number left. */
+export const purgeDeletedMailbox = command(
+  'purge-deleted-mailbox',
+  async (tx, input: { account: number; mailbox: number }, stamp): Promise<number> => {
+    const rows = await tx.all<EntryRow>(
+      `SELECT uid, email_id, flags, kw, modseq, received_at, thread_id, size FROM entry WHERE mailbox_id = ? ORDER BY uid LIMIT ?`,
+      input.mailbox,
+      SLICE,
+    );
+    if (rows.length > 0) {
+      await recordHidden(
+        tx,
+        input.mailbox,
+        rows.map((row) => row.email_id),
+      );
+      await takeEntries(tx, input.account, input.mailbox, rows, stamp);
+    }
+    const left = await tx.get<{ total: number }>('SELECT total FROM mailbox WHERE id = ?', input.mailbox);
+    return rows.length === 0 ? 0 : (left?.total ?? 0);
+  },
+);
+
+/**
+ * Purges a slice of entries expunged before `before`: they become ranges of vanished UIDs, and a message without other
+ * entries is deleted with its blob. Returns blob files to remove, and whether there is more.
+ */
+export const purgeExpunged = command(
+  'purge-expunged',
+  async (tx, input: { before: number }, stamp): Promise<{ files: string[]; more: boolean }> => {
+    const rows = await tx.all<{ mailbox_id: number; uid: number; email_id: number; modseq: number }>(
+      'SELECT mailbox_id, uid, email_id, modseq FROM expunged WHERE at < ? ORDER BY at LIMIT ?',
+      input.before,
+      SLICE,
+    );
+    const files: string[] = [];
+    for (const row of rows) {
+      await tx.run('DELETE FROM expunged WHERE mailbox_id = ? AND uid = ?', row.mailbox_id, row.uid);
+      await vanish(tx, row);
+      const file = await purgeEmail(tx, row.email_id, stamp);
+      if (file !== undefined) files.push(file);
+    }
+    return { files, more: rows.length === SLICE };
+  },
+);
+
+async function vanish(tx: Write, row: { mailbox_id: number; uid: number; modseq: number }): Promise<void> {
+  const grown = await tx.run(
+    'UPDATE vanished SET uid_hi = ? WHERE mailbox_id = ? AND modseq = ? AND uid_hi = ?',
+    row.uid,
+    row.mailbox_id,
+    row.modseq,
+    row.uid - 1,
+  );
+  if (grown.changes > 0) return;
+  await tx.run(
+    'INSERT INTO vanished (mailbox_id, modseq, uid_lo, uid_hi) VALUES (?, ?, ?, ?)',
+    row.mailbox_id,
+    row.modseq,
+    row.uid,
+    row.uid,
+  );
+}
+
+interface PurgedEmail extends Record<string, number> {
+  blob_id: number;
+  account_id: number;
+  thread_id: number;
+  created_modseq: number;
+  hidden: number;
+}
+
+async function purgeEmail(tx: Write, id: number, stamp: Stamp): Promise<string | undefined> {
+  const row = await tx.get<PurgedEmail>(
+    `DELETE FROM email WHERE id = ? AND NOT EXISTS (SELECT 1 FROM entry WHERE email_id = email.id)
+       AND NOT EXISTS (SELECT 1 FROM expunged WHERE email_id = email.id)
+     RETURNING blob_id, account_id, thread_id, created_modseq, ifnull(visibility_modseq, modseq) AS hidden`,
+    id,
+  );
+  if (row === undefined) return undefined;
+  await tx.run('DELETE FROM email_meta WHERE email_id = ?', id);
+  await deleteFilterResult(tx, id);
+  await deleteTrainedSample(tx, id);
+  await purgeLocalOrigin(tx, id);
+  await tx.run('DELETE FROM agent_quarantine WHERE email_id = ?', id);
+  await tx.run('UPDATE canary SET email_id = NULL WHERE email_id = ?', id);
+  const was = { id, thread: row.thread_id, created: row.created_modseq };
+  await recordTombstone(tx, row.account_id, 'Email', was, row.hidden, stamp);
+  return collectBlob(tx, row.blob_id);
+}
+
+/** Deletes an unreferenced blob; decided in the writer, so that no reference can be added meanwhile. */
+export async function collectBlob(tx: Write, id: number): Promise<string | undefined> {
+  const row = await tx.get<{ file: string | null }>(
+    `DELETE FROM blob WHERE id = ? AND NOT EXISTS (SELECT 1 FROM email WHERE blob_id = blob.id)
+       AND NOT EXISTS (SELECT 1 FROM submission WHERE blob_id = blob.id)
+       AND NOT EXISTS (SELECT 1 FROM jmap_upload WHERE blob_id = blob.id) RETURNING file`,
+    id,
+  );
+  return row?.file ?? undefined;
+}
+
+/** Purges a slice of old attempts and journal lines. */
+export const purgeHistory = command('purge-history', async (tx, input: { before: number }): Promise<boolean> => {
+  const journal = await tx.run(
+    // Ids ascend with time, so the oldest rows come first without an index of times, which would cost every message a
+    // page. The last line stays, or ids would restart below the positions of journal readers.
+    `DELETE FROM journal WHERE id IN (SELECT id FROM (SELECT id, at FROM journal ORDER BY id LIMIT ?2) WHERE at < ?1)
+       AND id < (SELECT max(id) FROM journal)`,
+    input.before,
+    SLICE,
+  );
+  const keys = await tx.run(
+    'DELETE FROM journal_key WHERE id IN (SELECT id FROM (SELECT id, at FROM journal_key ORDER BY id LIMIT ?2) WHERE at < ?1)',
+    input.before,
+    SLICE,
+  );
+  const attempts = await tx.run(
+    'DELETE FROM attempt WHERE id IN (SELECT id FROM attempt WHERE at < ? ORDER BY at LIMIT ?)',
+    input.before,
+    SLICE,
+  );
+  const counts = await purgeJournalCounts(tx, input.before, SLICE);
+  return [journal.changes, keys.changes, attempts.changes, counts].includes(SLICE);
+});
+
+/** Purges a slice of tombstones older than `before`; older states then yield cannotCalculateChanges. */
+export const purgeTombstones = command('purge-tombstones', async (tx, input: { before: number }): Promise<boolean> => {
+  const rows = await tx.all<{ account_id: number; type: string; modseq: number; object_id: number }>(
+    'SELECT account_id, type, modseq, object_id FROM tombstone WHERE at < ? ORDER BY at LIMIT ?',
+    input.before,
+    SLICE,
+  );
+  for (const { account_id: account, type, modseq, object_id: object } of rows) {
+    await tx.run(
+      'DELETE FROM tombstone WHERE account_id = ? AND type = ? AND modseq = ? AND object_id = ?',
+      account,
+      type,
+      modseq,
+      object,
+    );
+    await tx.run(
+      `INSERT INTO type_state (account_id, type, floor) VALUES (?, ?, ?)
+       ON CONFLICT (account_id, type) DO UPDATE SET floor = max(floor, excluded.floor)`,
+      account,
+      type,
+      modseq,
+    );
+  }
+  return rows.length === SLICE;
+});

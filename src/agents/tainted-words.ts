@@ -1,0 +1,118 @@
+import type { Call, Operation } from '../core/operation.ts';
+import { agentStatus } from './queries.ts';
+import { hasTaintedWords, markWords } from './tainted-words-commands.ts';
+
+interface WordChannel {
+  /** Operations that store words of a token: names, notes, texts, addresses. */
+  readonly writes: readonly string[];
+  /** Operations that show them to another. */
+  readonly reads: readonly string[];
+}
+
+/** Channels between tokens outside of messages, by the kind of words. A test compares them with the catalogue. */
+export const WORD_CHANNELS: Readonly<Record<string, WordChannel>> = {
+  templates: {
+    writes: ['create_email_template', 'update_email_template'],
+    reads: ['list_email_templates', 'get_email_template', 'send_email'],
+  },
+  labels: { writes: ['create_label', 'update_message'], reads: ['list_labels'] },
+  organization: {
+    writes: ['update_organization', 'create_project', 'create_service', 'deploy_service'],
+    reads: ['get_organization', 'list_projects', 'list_services', 'list_deployments', 'whoami'],
+  },
+  mailboxes: {
+    writes: ['provision_email', 'update_email', 'create_alias', 'update_alias'],
+    reads: ['list_emails', 'list_aliases'],
+  },
+  access: {
+    writes: [
+      'create_agent_token',
+      'create_narrow_token',
+      'create_email_api_key',
+      'create_app_password',
+      'register_recovery_key',
+      'invite_member',
+      'update_member',
+    ],
+    reads: [
+      'list_agent_tokens',
+      'list_email_api_keys',
+      'list_app_passwords',
+      'list_recovery_keys',
+      'list_members',
+      'whoami',
+    ],
+  },
+  rules: {
+    writes: [
+      'add_sender_rule',
+      'set_email_forwarder',
+      'set_email_inbound_webhook',
+      'create_webhook',
+      'update_webhook',
+      'add_suppression',
+      'set_outbound_route',
+      'add_email_domain',
+    ],
+    reads: [
+      'list_sender_rules',
+      'list_email_forwarders',
+      'get_email_inbound_webhook',
+      'list_webhooks',
+      'list_suppressions',
+      'list_webhook_deliveries',
+      'list_dead_webhook_deliveries',
+      'list_outbound_routes',
+      'list_email_domains',
+      'get_email_domain',
+      'list_dns_records',
+      'export_zone',
+      'list_contacts',
+      'get_contact',
+    ],
+  },
+};
+
+/** Shows what all tokens did, with their words. */
+export const LOGS: readonly string[] = [
+  'list_audit_events',
+  'trace_message',
+  'list_queue',
+  'get_queue_item',
+  'list_outbox',
+  'get_outbox_item',
+  'explain_decision',
+  'list_proposals',
+  'list_quarantine',
+  'list_paused_senders',
+];
+
+/**
+ * Passes taint on between tokens: marks words that a tainted token is about to store, and taints a token that is about to
+ * see such words.
+ */
+export async function passTaint(call: Call, { name, hints }: Operation, input: object): Promise<void> {
+  const { caller, store, agents, clock } = call;
+  if (caller.token === undefined) return;
+  const { tenant } = call;
+  const read = channelsOf('reads', name, input);
+  if (read.length > 0 && (await store.read(hasTaintedWords, { tenant, kinds: read }))) {
+    await agents.onTextRead(caller.token.id);
+  }
+  if (hints.readOnly) return;
+  const kinds = channelsOf('writes', name, input);
+  if ((await store.read(agentStatus, { id: caller.token.id, now: clock() }))?.tainted !== true) return;
+  if (!(await store.read(hasTaintedWords, { tenant, kinds, all: true })))
+    await store.write(markWords, { tenant, kinds });
+}
+
+function channelsOf(way: keyof WordChannel, name: string, input: object): string[] {
+  // Sends a text that another token may have written.
+  if (name === 'send_email' && !('template' in input && input.template !== undefined))
+    return way === 'reads' ? [] : ['log'];
+  const kinds = Object.entries(WORD_CHANNELS).flatMap(([kind, channel]) => (channel[way].includes(name) ? [kind] : []));
+  return way === 'writes' || LOGS.includes(name) ? ['log', ...kinds] : kinds;
+}
+
+/** Every kind of words. */
+export const ALL_WORDS: readonly string[] = ['log', ...Object.keys(WORD_CHANNELS)];

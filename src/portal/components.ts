@@ -1,0 +1,135 @@
+import { type Html, html, type HtmlPart } from './html.ts';
+
+const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
+const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+
+/** Date and time, UTC: the server does not know the reader's zone. */
+export function timestamp(at: string | number): Html {
+  const date = new Date(at);
+  return html`<time datetime="${date.toISOString()}" title="${date.toISOString()}">${TIME.format(date)} UTC</time>`;
+}
+
+/** Date, UTC. */
+export function dateOnly(at: string): Html {
+  const date = new Date(at);
+  return html`<time datetime="${date.toISOString()}" title="${date.toISOString()}">${DATE.format(date)}</time>`;
+}
+
+export function bytes(count: number): string {
+  const units = ['bytes', 'KB', 'MB', 'GB', 'TB'];
+  const step = count < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(count) / 3));
+  const value = count / 1000 ** step;
+  return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[step] ?? ''}`;
+}
+
+export function tag(text: string, look: 'ok' | 'warn' | 'bad' | '' = ''): Html {
+  return html`<span class="tag ${look}">${text}</span>`;
+}
+
+/** An email address with a line break opportunity after the @. */
+export function address(text: string): HtmlPart {
+  const at = text.lastIndexOf('@') + 1;
+  return at === 0 ? text : html`${text.slice(0, at)}<wbr />${text.slice(at)}`;
+}
+
+/** Untrusted text as a quotation, so that it cannot pass for text of the page. */
+export function quotedText(words: HtmlPart): Html {
+  return html`<q class="said" dir="auto">${words}</q>`;
+}
+
+/** Heading of a page with a description and an action. */
+export function pageHead(title: HtmlPart, about?: HtmlPart, beside?: HtmlPart): Html {
+  return html`<div class="head">
+    <div>
+      <h1>${title}</h1>
+      ${about !== undefined && html`<p>${about}</p>`}
+    </div>
+    ${beside}
+  </div>`;
+}
+
+/** Link back to the list. */
+export function backLink(href: string, name: string): Html {
+  return html`<a class="crumb" href="${href}">&larr; ${name}</a>`;
+}
+
+/** Placeholder for an empty list, with the next step. */
+export function emptyState(title: string, next: HtmlPart): Html {
+  return html`<div class="empty"><strong>${title}</strong>${next}</div>`;
+}
+
+/** A table. On small screens each row is a card with the headings beside the values. */
+export function table(caption: string, headings: readonly string[], rows: readonly (readonly HtmlPart[])[]): Html {
+  return html`<div class="table">
+    <table>
+      <caption class="hidden">
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${headings.map((one) => html`<th scope="col">${one === '' ? html`<span class="hidden">Actions</span>` : one}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (row) =>
+            html`<tr>
+              ${row.map((cell, i) => cellOf(cell, headings[i] ?? ''))}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** Keeps short cells narrow, so that long ones have room. */
+function cellOf(cell: HtmlPart, heading: string): Html {
+  const short = typeof cell === 'number' || (typeof cell === 'string' && cell.length <= 8);
+  const look = heading === '' ? 'end' : short ? 'short' : '';
+  return html`<td data-label="${heading}" class="${look}"><div>${cell}</div></td>`;
+}
+
+export function descriptionList(rows: readonly (readonly [string, HtmlPart] | false)[]): Html {
+  return html`<dl class="facts">
+    ${rows.map(
+      (row) =>
+        row !== false &&
+        html`<dt>${row[0]}</dt>
+          <dd>${row[1]}</dd>`,
+    )}
+  </dl>`;
+}
+
+/** Several buttons in a row. */
+export function buttonRow(...all: readonly HtmlPart[]): Html {
+  return html`<div class="acts">${all}</div>`;
+}
+
+/** Link to the next page of a list. */
+export function nextPage(path: string, cursor: string | null | undefined): HtmlPart {
+  return (
+    typeof cursor === 'string' &&
+    html`<p class="pages"><a href="${path}?after=${encodeURIComponent(cursor)}">More &rarr;</a></p>`
+  );
+}
+
+/** Cursor from the query string. */
+export function cursorOf(query: Readonly<Record<string, unknown>>): { cursor?: string } {
+  const { after } = query;
+  return typeof after === 'string' && after.length <= 200 ? { cursor: after } : {};
+}
+
+/** A secret that is shown once. */
+export function secret(title: string, rows: readonly (readonly [string, string])[], about: HtmlPart): Html {
+  return html`<div class="secret" role="status">
+    <h2>${title}</h2>
+    ${rows.map(
+      ([name, value]) =>
+        html`<div>
+          ${rows.length > 1 && html`<p class="small soft">${name}</p>`}
+          <output aria-label="${name}">${value}</output>
+        </div>`,
+    )}
+    <p class="small">${about}</p>
+  </div>`;
+}

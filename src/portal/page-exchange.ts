@@ -1,0 +1,86 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AppContext } from '../core/app-context.ts';
+import { type SignIn, beginSession } from '../people/sign-in.ts';
+import { hashOf } from '../people/secrets.ts';
+import {
+  findVisitor,
+  type Membership,
+  type Person,
+  SESSION_GRAIN_MS,
+  type PortalSession,
+  touchSession,
+} from '../people/session-commands.ts';
+import { clearSession, sessionSecret, setSession, pageHeaders } from './guard.ts';
+import { html } from './html.ts';
+import { narrowPage } from './layout.ts';
+
+/** Dependencies of the page handlers. */
+export interface PortalDeps {
+  readonly context: AppContext;
+  readonly people: SignIn;
+}
+
+/** One page request with its reply. */
+export interface PageExchange extends PortalDeps {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** The signed-in person with session and memberships. */
+export interface Visitor {
+  readonly session: PortalSession;
+  readonly person: Person;
+  readonly memberships: readonly Membership[];
+  /** Secret of the session cookie; CSRF tokens of forms derive from it. */
+  readonly secret: string;
+}
+
+/** Finds the signed-in visitor and extends the session's idle timeout. */
+export async function visitorOf({ context, request }: PageExchange): Promise<Visitor | undefined> {
+  const secret = sessionSecret(request);
+  const hash = hashOf(secret);
+  if (secret === undefined || hash === undefined) return undefined;
+  const now = context.clock();
+  const found = await context.store.read(findVisitor, { hash, now });
+  if (found === undefined) return undefined;
+  if (now - found.session.lastUsedAt > SESSION_GRAIN_MS) {
+    await context.store.write(touchSession, { id: found.session.id });
+  }
+  return { ...found, secret };
+}
+
+/** Starts a session with a new secret, never the presented one (session fixation). */
+export async function signIn({ context, request, reply }: PageExchange, user: number): Promise<void> {
+  const before = hashOf(sessionSecret(request)) ?? null;
+  const agent = request.headers['user-agent'] ?? '';
+  setSession(request, reply, await beginSession(context, user, { ip: request.ip, agent, before }));
+}
+
+export function signOut({ request, reply }: PageExchange): void {
+  clearSession(request, reply);
+}
+
+/** Sends a page. */
+export function sendPage({ reply }: PageExchange, page: string, status = 200, fromLink = false): FastifyReply {
+  pageHeaders(reply, fromLink);
+  return reply.code(status).send(page);
+}
+
+/** Redirects after a form (303), so that a reload does not submit it again. */
+export function redirect({ reply }: PageExchange, path: string): FastifyReply {
+  pageHeaders(reply);
+  return reply.code(303).header('location', path).send('');
+}
+
+/** Sends a page with one message and one link. */
+export function sendNotice(
+  exchange: PageExchange,
+  notice: { title: string; text: string; href: string; link: string },
+  status = 200,
+): FastifyReply {
+  const body = html`<h1>${notice.title}</h1>
+    <p>${notice.text}</p>
+    <p><a class="button" href="${notice.href}">${notice.link}</a></p>`;
+  const fromLink = exchange.request.url.includes('token=');
+  return sendPage(exchange, narrowPage({ title: notice.title, body, fromLink }), status, fromLink);
+}

@@ -1,0 +1,56 @@
+import type { Settings } from '../../config/settings.ts';
+import { isLoopback } from '../../mail/guard/network.ts';
+import type { Revoke } from '../agents/agent-logins.ts';
+import { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
+import { HttpLimits } from '../http/rate-limits.ts';
+import type { AppContext } from '../core/app-context.ts';
+import { ServiceSupervisor } from '../services/runner.ts';
+import { WaitRegistry } from '../waiting/wait-registry.ts';
+import type { Services } from './services.ts';
+import type { Listeners } from './ports.ts';
+
+/** {base_url}, without a slash at the end. */
+export function baseUrlOf({ baseUrl }: Pick<Settings, 'baseUrl'>, { http, https }: Listeners): string {
+  return baseUrl ?? `http://127.0.0.1:${http ?? https ?? 0}`;
+}
+
+/** The context with the parts that the appliance starts and stops itself. */
+export interface RunningContext extends AppContext {
+  readonly waits: WaitRegistry;
+  readonly runner: ServiceSupervisor;
+}
+
+/** Creates the context of areas and operations. `listeners` is filled in when all servers listen. */
+export function createAppContext(
+  services: Services,
+  listeners: Listeners,
+  refusedLogins: AppContext['refusedLogins'],
+): RunningContext {
+  const { settings, clock, logins, queue } = services;
+  const baseUrl = (): string => baseUrlOf(settings, listeners);
+  const ports = (): Listeners => listeners;
+  return {
+    ...services,
+    limits: new HttpLimits((ip) => services.exempt(ip) || (services.local && isLoopback(ip)), services.guard),
+    certificate: () => ({ pem: services.tls.pair.cert, selfSigned: services.tls.selfSigned }),
+    startedAt: clock(),
+    policy: services.agents.policy,
+    baseUrl,
+    ports,
+    inFlight: new KeyedSemaphore({ proposal: Infinity }),
+    waits: new WaitRegistry(services),
+    runner: new ServiceSupervisor({ ...services, baseUrl, ports }),
+    revoked: revoking(logins),
+    catalogue: async () => (await import('../operations/catalogue.ts')).CATALOGUE,
+    queueChanged: () => queue.changed(),
+    refusedLogins,
+  };
+}
+
+/** Ends sessions of passwords that hold no more; without their rows all of an account. */
+export function revoking(logins: Services['logins']): Revoke {
+  return (account, gone) => {
+    if (gone === undefined) logins.revoked({ account });
+    for (const credential of gone ?? []) logins.revoked({ account, credential });
+  };
+}

@@ -1,0 +1,118 @@
+import { ClaimExpiry } from '../../mail/jobs/claim-expiry.ts';
+import { RetentionJob } from '../../mail/jobs/retention.ts';
+import { StorageCheck } from '../../mail/jobs/storage-check.ts';
+import { ScheduledMail } from '../../mail/jobs/scheduled-mail.ts';
+import { TrainingJob } from '../../mail/jobs/training.ts';
+import type { Relay } from '../../mail/relay/relay.ts';
+import { traceId } from '../../mail/receiver/trace-id.ts';
+import { purgeProposals } from '../agents/proposal-commands.ts';
+import { startControlServer } from '../control/server.ts';
+import { purgeDigests } from '../digest/commands.ts';
+import { DigestReplies } from '../digest/digest-replies.ts';
+import { DomainRecheck } from '../domains/recheck.ts';
+import { OutboundTls } from '../tls/outbound-tls.ts';
+import { purgeOAuth } from '../oauth/grant-commands.ts';
+import { confirmWelcome, seed, type Seeded } from './seed.ts';
+import { releaseResumed } from '../sending/pause-commands.ts';
+import { purgeUploads } from '../sending/upload-commands.ts';
+import { openDns, openHttp, openImap, openReceiver } from './protocol-servers.ts';
+import { createServices } from './services.ts';
+import { createInboundFilter, openFilter } from './filter.ts';
+import { type Listeners, openPorts } from './ports.ts';
+import { openNotifier } from './notifier.ts';
+import { openRelay } from './relay.ts';
+import { openVacation } from './vacation.ts';
+import type { StartOptions } from './options.ts';
+import { baseUrlOf, revoking, createAppContext } from './app-context.ts';
+import { purgeNarrowTokens } from '../tokens/narrow-commands.ts';
+import { version } from '../core/version.ts';
+import { purgeWebhookAttempts } from '../webhooks/commands.ts';
+import { WebhookDispatcher } from '../webhooks/dispatcher.ts';
+
+export interface Appliance extends AsyncDisposable {
+  readonly listeners: Listeners;
+  readonly seeded: Seeded;
+  readonly selfSigned: boolean;
+  /** {base_url}, without a slash at the end. */
+  readonly baseUrl: string;
+  /** Records that the welcome text with the first password and token was printed. */
+  confirmWelcome(): Promise<void>;
+}
+
+/** Starts everything in order. Disposing of it stops everything in reverse, the protocol servers together. */
+export async function startAppliance(options: StartOptions): Promise<Appliance> {
+  await using stack = new AsyncDisposableStack();
+  const services = await createServices(options, stack);
+  const { store, secrets, log, settings, scheduler, clock } = services;
+  const queued = (): void => services.queue.changed();
+  const seeded = await seed({ store, secrets, log }, settings);
+  const purges = [
+    purgeDigests,
+    purgeNarrowTokens,
+    purgeOAuth,
+    purgeProposals,
+    purgeUploads,
+    purgeWebhookAttempts,
+    releaseResumed,
+  ];
+  stack.use(scheduler.add(new RetentionJob(store, clock, log, purges)));
+  stack.use(scheduler.add(new StorageCheck(store)));
+
+  // Closed after the relay, which needs the TLS policies of its last deliveries.
+  const outboundTls = stack.use(new OutboundTls(services));
+  // Closed after the protocol servers: messages whose last octets arrive while they close still need a verdict.
+  const filter = stack.use(openFilter(services));
+  const servers: { close(): Promise<void> }[] = [];
+  stack.defer(() => closeAll(servers));
+  const listeners: Listeners = {};
+  const baseUrl = (): string => baseUrlOf(settings, listeners);
+  const noticeReplies = new DigestReplies({ ...services, baseUrl, queued, revoked: revoking(services.logins) });
+  const receiver = await openReceiver(services, createInboundFilter(filter, services), noticeReplies);
+  servers.push(receiver);
+  const imap = await openImap(services);
+  servers.push(imap);
+
+  const outbound: { relay?: Relay } = {};
+  const context = createAppContext(services, listeners, () => outbound.relay?.refusedLogins() ?? []);
+  const http = await openHttp(services, context);
+  servers.push(http);
+  const relay = openRelay(services, outboundTls, receiver.addresses());
+  servers.push(relay);
+  outbound.relay = relay;
+  const dns = await openDns(services);
+  stack.defer(async () => dns?.close());
+  const jobs = [
+    new DomainRecheck(services),
+    new ScheduledMail({ ...services, hostname: settings.hostname, noticeReplies, traceId, queued }),
+    new ClaimExpiry(store, clock),
+    openVacation(context),
+    new TrainingJob({ store, log, wordsOf: (source) => filter.words(source) }),
+    ...openNotifier(services, baseUrl).jobs(),
+  ];
+  for (const job of jobs) stack.use(scheduler.add(job));
+  if (dns !== undefined) listeners.dns = dns.port;
+  Object.assign(listeners, openPorts(receiver.addresses(), imap.addresses(), http.addresses()));
+  stack.use(new WebhookDispatcher({ ...services, baseUrl, version: version() }));
+  // Closed before the protocol servers, so that pending waits are answered.
+  stack.use(context.waits);
+  stack.use(context.runner);
+  await context.runner.begin();
+  stack.use(await startControlServer(settings.dataDir, context));
+
+  const everything = stack.move();
+  return {
+    listeners,
+    seeded,
+    selfSigned: services.tls.selfSigned,
+    baseUrl: baseUrl(),
+    confirmWelcome: () => confirmWelcome(store),
+    [Symbol.asyncDispose]: () => everything.disposeAsync(),
+  };
+}
+
+/** Closes all at the same time: each waits for its peers, and one after the other would exceed the time of a stop. */
+async function closeAll(servers: readonly { close(): Promise<void> }[]): Promise<void> {
+  const results = await Promise.allSettled(servers.map((server) => server.close()));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}

@@ -1,0 +1,23 @@
+import { auditHeadNotices, toolsChanged } from '../agents/owner-notice-sources.ts';
+import { approvalRequests } from '../approvals/notice-source.ts';
+import { canaryAlerts } from '../canaries/notice-source.ts';
+import { dailyDigests } from '../digest/notice-source.ts';
+import { type NoticeSource, Notifier } from '../notices/notifier.ts';
+import { pausedSenders } from '../sending/pause-notice-source.ts';
+import { disabledWebhookNotices, failingWebhookNotices } from '../webhooks/notice-sources.ts';
+import type { Services } from './services.ts';
+
+/** Every kind of notice that owners get unasked. In local mode only those that a person at this machine waits for. */
+export function openNotifier(services: Services, baseUrl: () => string): Notifier {
+  const { settings, queue, log, metrics } = services;
+  const context = { ...services, baseUrl };
+  const sources: NoticeSource[] = [
+    approvalRequests(context),
+    canaryAlerts(context),
+    toolsChanged({ ...context, live: settings.live }),
+    failingWebhookNotices(context),
+    disabledWebhookNotices(context),
+    ...(settings.live ? [auditHeadNotices(context), dailyDigests(context), pausedSenders(context)] : []),
+  ];
+  return new Notifier({ sources, queued: () => queue.changed(), log, metrics });
+}

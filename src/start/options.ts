@@ -1,0 +1,27 @@
+import type { Settings } from '../../config/settings.ts';
+import type { ImapLimits } from '../../mail/imap/limits.ts';
+import type { Log } from '../../mail/log.ts';
+import type { Metrics } from '../core/metrics.ts';
+
+/** A failed start, with a message for the operator. */
+export class CannotStart extends Error {
+  override readonly name = 'CannotStart';
+}
+
+/** Settings and process-wide dependencies of a start. */
+export interface StartOptions {
+  settings: Settings;
+  log: Log;
+  metrics: Metrics;
+  clock: () => number;
+  /** Called when the store can no longer guarantee durability; the process must exit. */
+  fatal: (error: Error) => void;
+  /** Mail is deferred (4xx) while the disk has less free space than this, in octets. Default: room for mail in progress. */
+  keepFree?: number;
+  /** Overrides IMAP limits, for benchmarks. */
+  imapLimits?: Partial<ImapLimits>;
+  /** Port of remote MTA-STS policies instead of 443, for tests. */
+  policyPort?: number;
+  /** Port of remote name servers instead of 53, for tests. */
+  nameServerPort?: number;
+}

@@ -1,0 +1,222 @@
+import type { NoticeReplies } from '../../mail/delivery/notice-replies.ts';
+import { startImap } from '../../mail/imap/server.ts';
+import { StoreBackend } from '../../mail/imap/store-backend.ts';
+import { Greylist } from '../../mail/receiver/greylist.ts';
+import { startSmtpServer } from '../../mail/receiver/server.ts';
+import { StoreReceiverBackend } from '../../mail/receiver/store-backend.ts';
+import { queueDepth } from '../../mail/store/queue/queue-rows.ts';
+import { type DnsServer, startDns } from '../dns/server.ts';
+import { boxZones } from '../domains/zones.ts';
+import { startHttpServer, type HttpListener } from '../http/server.ts';
+import type { InboundFilter } from '../../mail/receiver/context.ts';
+import { inNetworks } from '../core/networks.ts';
+import type { AppContext } from '../core/app-context.ts';
+import { submitterLimits } from '../sending/allowance.ts';
+import { AccountTenants } from '../sending/account-tenants.ts';
+import type { Services } from './services.ts';
+import type { FastifyInstance } from 'fastify';
+import { bootstrapRoutes } from '../http/routes/bootstrap.ts';
+import { eventRoutes } from '../http/routes/events.ts';
+import { jmapRoutes } from '../jmap/routes.ts';
+import { mcpRoutes } from '../mcp/routes.ts';
+import { oauthRoutes } from '../oauth/routes.ts';
+import { portalRoutes } from '../portal/routes.ts';
+import { sendRoutes } from '../http/routes/sending.ts';
+import { serviceRoutes } from '../http/routes/services.ts';
+import { unsubscribeRoutes } from '../portal/unsubscribe-routes.ts';
+import { webhookRoutes } from '../http/routes/webhooks.ts';
+import { discoveryRoutes } from '../http/discovery.ts';
+import { toolRoutes } from '../http/tools.ts';
+import { networkInterfaces } from 'node:os';
+import type { Settings } from '../../config/settings.ts';
+import type { ImapListener } from '../../mail/imap/options.ts';
+import type { SmtpListener } from '../../mail/receiver/options.ts';
+
+/** SMTP: mail that arrives, and mail that is handed in. */
+export function openReceiver(
+  {
+    settings,
+    store,
+    forwardKey,
+    reportKey,
+    hold,
+    agents,
+    queue,
+    logins,
+    guard,
+    tls,
+    exempt,
+    local,
+    log,
+    metrics,
+    clock,
+  }: Services,
+  filter: InboundFilter | null,
+  answers: NoticeReplies,
+) {
+  const tenants = new AccountTenants(store);
+  const backend = new StoreReceiverBackend({
+    store,
+    hostname: settings.hostname,
+    hold,
+    forwardKey,
+    reportKey,
+    ...(settings.greylist && { greylist: new Greylist(store, clock) }),
+    filter,
+    noticeReplies: answers,
+    log,
+    meter: metrics,
+    senderOf: (account) => submitterLimits({ store, tenants }, settings, account),
+    policy: agents.policy,
+    queued: () => queue.changed(),
+    clock,
+  });
+  return startSmtpServer({
+    hostname: settings.hostname,
+    listeners: smtpListeners(settings),
+    backend,
+    logins,
+    guard,
+    secureContext: () => tls.secureContext(),
+    exempt,
+    local,
+    maxMessageBytes: settings.maxMessageBytes,
+    log,
+    meter: metrics,
+  });
+}
+
+/** IMAP, over the store. */
+export function openImap({
+  settings,
+  store,
+  logins,
+  guard,
+  agents,
+  tls,
+  exempt,
+  local,
+  log,
+  metrics,
+  clock,
+  imapLimits,
+  memory,
+}: Services) {
+  return startImap({
+    hostname: settings.hostname,
+    listeners: imapListeners(settings),
+    logins,
+    guard,
+    open: (login) =>
+      new StoreBackend(store, login.account, clock, {
+        actor: { credential: login.credential },
+        onRead: (event) => agents.onRead(login, event, 'imap'),
+      }),
+    limits: { messageBytes: settings.maxMessageBytes, ...imapLimits },
+    memory,
+    secureContext: () => tls.secureContext(),
+    exempt,
+    local,
+    log,
+    meter: metrics,
+  });
+}
+
+/** Everything that speaks HTTP, with the figures of the queue for who scrapes them. */
+export function openHttp(
+  { settings, store, guard, tls, failing, metrics, log, clock, memory }: Services,
+  world: AppContext,
+) {
+  metrics.onScrape(async () => {
+    const depth = await store.scan(queueDepth, undefined);
+    metrics.gauge('queue_rows', depth.due, { state: 'due' });
+    metrics.gauge('queue_rows', depth.held, { state: 'held' });
+    metrics.gauge('queue_oldest_seconds', depth.oldest === undefined ? 0 : (clock() - depth.oldest) / 1000);
+  });
+  return startHttpServer({
+    listeners: httpListeners(settings),
+    secureContext: () => tls.secureContext(),
+    certificate: tls.pair,
+    failing,
+    guard,
+    clock,
+    metrics,
+    log,
+    memory,
+    ...(settings.live && { baseUrl: world.baseUrl }),
+    trusted: (ip) => inNetworks(ip, settings.trustProxy),
+    endpoints: httpEndpoints(world),
+  });
+}
+
+/** The name server, where the settings ask for it: the keys of every domain, and the domains that are led here. */
+export function openDns({ settings, store, resolver, metrics, log }: Services): Promise<DnsServer> | undefined {
+  const hosts = dnsHosts(settings);
+  const { dns: port } = settings.ports;
+  if (port === undefined) return undefined;
+  return startDns({ hosts, port, find: boxZones(store, resolver, settings.hostname), log, meter: metrics });
+}
+
+type HttpEndpoint = (app: FastifyInstance) => void | Promise<void>;
+
+/** All HTTP endpoints, each in its own Fastify context. */
+export function httpEndpoints(context: AppContext): readonly HttpEndpoint[] {
+  return [
+    sendRoutes(context),
+    webhookRoutes(context),
+    unsubscribeRoutes(context),
+    toolRoutes(context),
+    eventRoutes(context),
+    bootstrapRoutes(context),
+    serviceRoutes(context),
+    mcpRoutes(context),
+    jmapRoutes(context),
+    oauthRoutes(context),
+    portalRoutes(context),
+    discoveryRoutes(context),
+  ];
+}
+
+/** Combines every address of MAILSTEAD_LISTEN with every port that is not off. */
+function onAllAddresses<T>(
+  settings: Settings,
+  ports: readonly [number | undefined, T][],
+): (T & { host: string; port: number })[] {
+  return reachable(settings.listen).flatMap((host) =>
+    ports.flatMap(([port, listener]) => (port === undefined ? [] : [{ ...listener, host, port }])),
+  );
+}
+
+/** Omits `::`, a default of live mode, on machines without IPv6. */
+function reachable(addresses: readonly string[]): readonly string[] {
+  const ipv6 = Object.values(networkInterfaces()).some((list) => list?.some((one) => one.family === 'IPv6'));
+  return ipv6 || addresses.length === 1 ? addresses : addresses.filter((address) => address !== '::');
+}
+
+function smtpListeners(settings: Settings): SmtpListener[] {
+  const { smtp, submission, submissions } = settings.ports;
+  return onAllAddresses<Pick<SmtpListener, 'service' | 'tls'>>(settings, [
+    [smtp, { service: 'mx', tls: 'starttls' }],
+    [submission, { service: 'submission', tls: 'starttls' }],
+    [submissions, { service: 'submission', tls: 'implicit' }],
+  ]);
+}
+
+function imapListeners(settings: Settings): ImapListener[] {
+  return onAllAddresses<Pick<ImapListener, 'tls'>>(settings, [
+    [settings.ports.imap, { tls: 'starttls' }],
+    [settings.ports.imaps, { tls: 'implicit' }],
+  ]);
+}
+
+/** Listen addresses of the name server. */
+function dnsHosts(settings: Settings): readonly string[] {
+  return reachable(settings.listen);
+}
+
+function httpListeners(settings: Settings): HttpListener[] {
+  return onAllAddresses<Pick<HttpListener, 'tls'>>(settings, [
+    [settings.ports.http, { tls: false }],
+    [settings.ports.https, { tls: true }],
+  ]);
+}

@@ -1,0 +1,133 @@
+import { mailParts } from '../../mail/parts.ts';
+import type { ThreadParts } from '../../mail/store/engine/thread.ts';
+import type { Command } from '../../mail/store/engine/types.ts';
+import * as agentPins from '../agents/pin-commands.ts';
+import { auditHeads } from '../agents/pin-queries.ts';
+import * as agentProposals from '../agents/proposal-commands.ts';
+import * as taintedWords from '../agents/tainted-words-commands.ts';
+import * as approvals from '../approvals/commands.ts';
+import { auditedMoves } from '../approvals/move-commands.ts';
+import { auditedCommand, recordAuditEvent } from '../audit/commands.ts';
+import { firstBrokenAuditRow } from '../audit/queries.ts';
+import * as bootstrap from '../bootstrap/commands.ts';
+import * as canaryTrips from '../canaries/trip-commands.ts';
+import * as digest from '../digest/commands.ts';
+import { agentsDay, digestDue, undoableChanges } from '../digest/queries.ts';
+import * as domains from '../domains/commands.ts';
+import * as domainLookups from '../domains/lookup-commands.ts';
+import * as mailboxes from '../mailboxes/commands.ts';
+import * as mcpSessions from '../mcp/session-commands.ts';
+import * as oauthClients from '../oauth/client-commands.ts';
+import * as oauthCodes from '../oauth/code-commands.ts';
+import * as oauthGrants from '../oauth/grant-commands.ts';
+import * as organizations from '../organizations/commands.ts';
+import * as organizationRemoval from '../organizations/removal-commands.ts';
+import * as claims from '../people/claim-commands.ts';
+import * as invitations from '../people/invite-commands.ts';
+import * as members from '../people/member-commands.ts';
+import * as people from '../people/commands.ts';
+import * as passwords from '../people/password-commands.ts';
+import * as portalSessions from '../people/session-commands.ts';
+import * as recovery from '../recovery/commands.ts';
+import * as forwardConfirmations from '../sending/confirmation-commands.ts';
+import * as drafts from '../sending/draft-commands.ts';
+import * as forwarders from '../sending/forwarder-commands.ts';
+import * as heldMail from '../sending/held-commands.ts';
+import * as apiKeys from '../sending/key-commands.ts';
+import * as pauses from '../sending/pause-commands.ts';
+import { cancelSent, moveSent, sendEmail, withdrawWaiting } from '../sending/sent-commands.ts';
+import * as templates from '../sending/template-commands.ts';
+import * as uploads from '../sending/upload-commands.ts';
+import * as serviceAttachments from '../services/attachment-commands.ts';
+import * as services from '../services/commands.ts';
+import * as tokens from '../tokens/commands.ts';
+import * as firstToken from '../tokens/first-token-commands.ts';
+import * as tokenModes from '../tokens/mode-commands.ts';
+import * as narrowTokens from '../tokens/narrow-commands.ts';
+import * as tokenUndo from '../tokens/undo-commands.ts';
+import * as unsubscribe from '../unsubscribe/commands.ts';
+import * as webhookAttempts from '../webhooks/commands.ts';
+import { inboundWebhookBody } from '../webhooks/inbound-queries.ts';
+import { failingWebhooks, longFailingWebhooks } from '../webhooks/queries.ts';
+import * as webhooks from '../webhooks/webhook-commands.ts';
+import { type Migration, readSteps } from '../../mail/store/engine/migrate.ts';
+
+/** Files whose exported commands are the appliance's. */
+const COMMAND_FILES: readonly object[] = [
+  agentPins,
+  agentProposals,
+  taintedWords,
+  approvals,
+  bootstrap,
+  canaryTrips,
+  digest,
+  domains,
+  domainLookups,
+  mailboxes,
+  mcpSessions,
+  oauthClients,
+  oauthCodes,
+  oauthGrants,
+  organizations,
+  organizationRemoval,
+  claims,
+  invitations,
+  members,
+  people,
+  passwords,
+  portalSessions,
+  recovery,
+  forwardConfirmations,
+  drafts,
+  forwarders,
+  heldMail,
+  apiKeys,
+  pauses,
+  templates,
+  uploads,
+  serviceAttachments,
+  services,
+  tokens,
+  firstToken,
+  tokenModes,
+  narrowTokens,
+  tokenUndo,
+  unsubscribe,
+  webhookAttempts,
+  webhooks,
+];
+
+/** Commands, queries and migrations of the engine and of the appliance's areas. */
+export function storeParts(): ThreadParts {
+  const mail = mailParts();
+  const sent = [cancelSent, moveSent, sendEmail, withdrawWaiting];
+  const commands = [...auditedMoves(mail.commands), recordAuditEvent, ...sent, ...COMMAND_FILES.flatMap(commandsIn)];
+  return {
+    commands: [...commands, auditedCommand(commands)],
+    queries: [
+      ...mail.queries,
+      agentsDay,
+      auditHeads,
+      firstBrokenAuditRow,
+      digestDue,
+      failingWebhooks,
+      inboundWebhookBody,
+      longFailingWebhooks,
+      undoableChanges,
+    ],
+    migrations: [...mail.migrations, ...applianceMigrations()],
+    hooks: mail.hooks,
+  };
+}
+
+function commandsIn(file: object): Command<never, unknown>[] {
+  return Object.values(file).filter((one: Partial<Command<never, unknown>>) => one.kind === 'command');
+}
+
+/** The tables of the appliance, one file for each topic. Step 1: never edited after a release. */
+const SCHEMA = ['organization.sql', 'token.sql', 'service.sql', 'sent.sql', 'audit.sql'];
+
+/** Migrations of the appliance. A change of the schema is a further step: a list of SQL files after SCHEMA. */
+export function applianceMigrations(): Migration[] {
+  return readSteps('appliance', new URL('../schema/', import.meta.url), [SCHEMA, ['derived-readers.sql']]);
+}

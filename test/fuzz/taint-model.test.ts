@@ -1,0 +1,192 @@
+import { expect, test } from 'vitest';
+import { deriveReader, markEditedEmail } from '../../mail/agents/taint/content.ts';
+import {
+  outsidersMail,
+  purgeTaints,
+  recordTaints,
+  taintedSince,
+  type TaintReader,
+} from '../../mail/agents/taint/taint.ts';
+import { command, query } from '../../mail/store/engine/types.ts';
+import { changeEmails } from '../../mail/store/message/email-change-commands.ts';
+import { copyEmail, storeEmail } from '../../mail/store/message/email-commands.ts';
+import { indexMessage } from '../../mail/message/indexer.ts';
+import { GateWorld } from '../support/gate-world.ts';
+import { Random } from '../support/random.ts';
+
+const STEPS = Number(process.env['MODEL_STEPS'] ?? 100_000);
+const SEED = Number(process.env['MODEL_SEED'] ?? Date.now() % 1_000_000);
+/** Steps in one world: afterwards its mailbox is long. */
+const ROUND = 400;
+const HOUR = 3_600_000;
+const WINDOW = 24 * HOUR;
+
+/** The last was created by the first: they are one reader. */
+const AGENTS = ['tok_1', 'tok_2', 'tok_3', 'tok_9'] as const;
+type Agent = (typeof AGENTS)[number];
+const readerOf = (agent: Agent): string => (agent === 'tok_9' ? 'tok_1' : agent);
+
+const derive = command('test-derive', (tx) => deriveReader(tx, 'tok_9', 'tok_1'));
+const edited = command('test-edited', (tx, input: Parameters<typeof markEditedEmail>[1]) => markEditedEmail(tx, input));
+const since = query('test-since', (rx, { reader, now }: { reader: string; now: number }) =>
+  taintedSince(rx, { tenant: 1, reader, byPassword: false }, now),
+);
+const newest = query('test-newest', async (rx, account: number): Promise<number> => {
+  return (await rx.get<{ id: number }>('SELECT max(id) AS id FROM email WHERE account_id = ?', account))?.id ?? 0;
+});
+const folders = query('test-folders', async (rx, account: number): Promise<number[]> => {
+  const rows = await rx.all<{ id: number }>('SELECT id FROM mailbox WHERE account_id = ? ORDER BY id LIMIT 2', account);
+  return rows.map(({ id }) => id);
+});
+
+/** The oracle: which content is tainted, and when each reader last used such content. */
+class Oracle {
+  readonly emails = new Map<number, boolean>();
+  readonly #used = new Map<string, number>();
+
+  isExposed(agent: Agent, now: number): boolean {
+    return (this.#used.get(readerOf(agent)) ?? -Infinity) > now - WINDOW;
+  }
+
+  use(agent: Agent, email: number, now: number): void {
+    if (this.emails.get(email) === true) this.#used.set(readerOf(agent), now);
+  }
+}
+
+class Model {
+  readonly oracle = new Oracle();
+  readonly counts = { held: 0, free: 0, laundered: 0 };
+  readonly #world: GateWorld;
+  readonly #random: Random;
+  readonly #folders: readonly number[];
+  /** Mail of strangers: no draft. */
+  readonly #foreign = new Set<number>();
+  #n = 0;
+
+  constructor(world: GateWorld, random: Random, known: readonly number[]) {
+    this.#world = world;
+    this.#random = random;
+    this.#folders = known;
+  }
+
+  async step(): Promise<void> {
+    const random = this.#random;
+    const agent = random.one(AGENTS);
+    const known = [...this.oracle.emails.keys()];
+    const email = known.length === 0 ? 0 : random.one(known);
+    const pick = random.below(100);
+    if (known.length === 0 || pick < 4) return this.#stranger();
+    if (pick < 24) return this.#read(agent, email);
+    if (pick < 38) return this.#write(agent);
+    if (pick < 46) return this.#sendInside(agent);
+    if (pick < 54) return this.#copy(agent, email);
+    if (pick < 62) return this.#label(agent, email);
+    if (pick < 68) return this.#edit(random.chance(0.5) ? agent : null, email);
+    if (pick < 84) return this.#sendOutside(agent);
+    this.#world.box.clock.now += random.below(20) * HOUR;
+    if (random.chance(0.3)) while (await this.#world.box.store.write(purgeTaints, undefined));
+  }
+
+  async #stranger(): Promise<void> {
+    const email = await this.#world.put({ from: 'eve@evil.example' });
+    this.oracle.emails.set(email, true);
+    this.#foreign.add(email);
+  }
+
+  async #read(agent: Agent, email: number): Promise<void> {
+    const { box, account } = this.#world;
+    const reader: TaintReader = this.#world.reader({ reader: readerOf(agent), credential: agent });
+    const outside = await box.store.read(outsidersMail, { ...reader, account, emails: [email] });
+    if (outside.length > 0) await box.store.write(recordTaints, { reader, account, emails: outside });
+    this.oracle.use(agent, email, box.clock.now);
+  }
+
+  /** A draft of an agent. */
+  async #write(agent: Agent): Promise<void> {
+    this.oracle.emails.set(await this.#store(agent), this.oracle.isExposed(agent, this.#world.box.clock.now));
+  }
+
+  async #store(by: string | null): Promise<number> {
+    const { box, account } = this.#world;
+    const octets = Buffer.from(
+      `From: me@box.test\r\nMessage-ID: <m${++this.#n}@box.test>\r\nSubject: n${this.#n}\r\n\r\nText\r\n`,
+    );
+    const where = { mailboxes: [this.#folders[1] ?? 0], flags: { bits: 8, keywords: [] }, receivedAt: box.clock.now };
+    const message = { data: Uint8Array.from(octets), file: null, index: indexMessage(octets) };
+    const done = await box.store.write(storeEmail, { account, ifState: null, by, ...where, ...message });
+    return done.kind === 'placed' ? done.email : expect.fail(done.kind);
+  }
+
+  async #sendInside(agent: Agent): Promise<void> {
+    const { box, account } = this.#world;
+    const here = [{ account, to: 'me@box.test', trace: 'Return-Path: <me@box.test>\r\n' }];
+    const exposed = this.oracle.isExposed(agent, box.clock.now);
+    const who = { credential: agent, reader: readerOf(agent) };
+    expect((await this.#world.send([], who, { here, elsewhere: [] })).kind).toBe('taken');
+    this.oracle.emails.set(await box.store.read(newest, account), exposed);
+  }
+
+  async #copy(agent: Agent, email: number): Promise<void> {
+    const { box, account } = this.#world;
+    const where = { from: account, email, account, mailboxes: [this.#folders[0] ?? 0], flags: null, receivedAt: null };
+    const done = await box.store.write(copyEmail, { ...where, ifFromState: null, ifState: null });
+    if (done.kind !== 'placed') return;
+    this.oracle.emails.set(done.email, this.oracle.emails.get(email) === true);
+    if (this.#foreign.has(email)) this.#foreign.add(done.email);
+    await this.#label(agent, done.email);
+  }
+
+  async #label(agent: Agent, email: number): Promise<void> {
+    const { box, account } = this.#world;
+    const add = { bits: 0, keywords: [`k${++this.#n}`] };
+    const keywords = { kind: 'patch', add, remove: { bits: 0, keywords: [] } } as const;
+    await box.store.write(changeEmails, {
+      account,
+      by: agent,
+      ifState: null,
+      changes: [{ email, keywords, mailboxes: null }],
+    });
+    if (this.oracle.isExposed(agent, box.clock.now)) this.oracle.emails.set(email, true);
+  }
+
+  /** The new version has the creator of the old one, as drafts have; a person's edit makes it clean. */
+  async #edit(by: Agent | null, replaces: number): Promise<void> {
+    const { box, account } = this.#world;
+    if (this.#foreign.has(replaces)) return;
+    const email = await this.#store(null);
+    await box.store.write(edited, { account, by, email, replaces });
+    const exposed = by !== null && this.oracle.isExposed(by, box.clock.now);
+    this.oracle.emails.set(email, by !== null && (exposed || this.oracle.emails.get(replaces) === true));
+  }
+
+  /** To somebody whom the mailbox has never written to. */
+  async #sendOutside(agent: Agent): Promise<void> {
+    const { box } = this.#world;
+    const exposed = this.oracle.isExposed(agent, box.clock.now);
+    const tainted = (await box.store.read(since, { reader: readerOf(agent), now: box.clock.now })) !== undefined;
+    if (this.#random.chance(0.1)) {
+      const done = await this.#world.send([`new${++this.#n}@x.example`], {
+        credential: agent,
+        reader: readerOf(agent),
+      });
+      expect(done.kind).toBe(tainted ? 'waits' : 'taken');
+    }
+    if (exposed && !tainted) this.counts.laundered++;
+    this.counts[tainted ? 'held' : 'free']++;
+  }
+}
+
+test(`${STEPS} steps of agents that pass content on launder none of it`, { timeout: 1_800_000 }, async () => {
+  const random = new Random(SEED);
+  const counts = { held: 0, free: 0, laundered: 0 };
+  for (let steps = 0; steps < STEPS; steps += ROUND) {
+    await using world = await GateWorld.open([derive, edited]);
+    await world.box.store.write(derive, undefined);
+    const model = new Model(world, random, await world.box.store.read(folders, world.account));
+    for (let step = 0; step < ROUND; step++) await model.step();
+    for (const kind of ['held', 'free', 'laundered'] as const) counts[kind] += model.counts[kind];
+  }
+  expect(counts.laundered, `MODEL_SEED=${SEED}`).toBe(0);
+  expect(counts.held).toBeGreaterThan(STEPS / 100);
+  expect(counts.free).toBeGreaterThan(STEPS / 100);
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rowId } from '../../../src/core/ids.ts';
+import { readTexts } from '../../../src/reading/read-texts.ts';
+import { encodedHtml } from '../../support/encoded.ts';
+import { HOSTILE_PAGES } from '../../support/hostile-html.ts';
+import { putMail } from '../../support/put-mail.ts';
+import { type Tenants, twoTenants } from '../../support/tenants.ts';
+import { growth, PROPORTIONAL } from '../../support/cost.ts';
+
+/** The largest text of a message that is read. */
+const LARGEST = 500 * 1024;
+const HIDDEN = '</style>"><p class=ghost hidden>GHOST</p>';
+
+describe.each(HOSTILE_PAGES)('%s', (_name, page) => {
+  const read = (html: string): string => {
+    const { own, quoted } = readTexts({ html: [encodedHtml(html)], text: [], form: 'markdown', links: true });
+    return own + quoted;
+  };
+
+  test('take time by their length, and show nothing that is hidden', { timeout: 60_000 }, async () => {
+    expect(await growth((size) => read(page(size)), LARGEST)).toBeLessThan(PROPORTIONAL);
+    expect(read(page(LARGEST) + HIDDEN)).not.toContain('GHOST');
+  });
+});
+
+describe('the thread that everybody shares', { timeout: 120_000 }, () => {
+  let tenants: Tenants;
+  let at: number;
+  beforeAll(async () => {
+    tenants = await twoTenants();
+    at = tenants.clock.now;
+  });
+  afterAll(() => tenants[Symbol.asyncDispose]());
+
+  const put = (html: string, header = 'Content-Type: text/html'): Promise<string> => {
+    const account = rowId('mailbox', tenants.a.main.mailboxId) ?? 0;
+    const text = `From: x@y.example\nTo: me@alpha-main.test\nSubject: s\n${header}\n\n${html}\n`;
+    return putMail(tenants.world.store, { account, receivedAt: (at += 1000) }, text);
+  };
+  /** ms that a call takes of this thread's processor, once what is done only once is done. */
+  const costOf = async (name: string, args: object): Promise<number> => {
+    const call = (): Promise<unknown> => tenants.do(name, { mailbox: tenants.a.main.mailboxId, ...args });
+    await call();
+    const took: number[] = [];
+    // One of them may have to clean up memory after what others left.
+    while (took.length < 4) {
+      const before = process.threadCpuUsage();
+      const answer = await call();
+      const { user, system } = process.threadCpuUsage(before);
+      took.push((user + system) / 1000);
+      expect(JSON.stringify(answer)).not.toContain('GHOST');
+    }
+    return Math.min(...took);
+  };
+  /** Far above what each takes of this thread for its octets, far below what reading it here would take. */
+  const MOST = 20;
+  const CALLS = (messageId: string) =>
+    [
+      ['get_message', { messageId, format: 'html_sanitized' }],
+      ['get_thread', { threadId: `t${messageId.slice(1)}` }],
+      ['list_messages', { limit: 1 }],
+    ] as const;
+  /** Cost of the calls for a plain message of the same length. */
+  let usual: Record<string, number>;
+  const FLOOR_MS = 4;
+  beforeAll(async () => {
+    const messageId = await put('words of text\n'.repeat(LARGEST / 14));
+    const costs: [string, number][] = [];
+    for (const [name, args] of CALLS(messageId)) costs.push([name, Math.max(FLOOR_MS, await costOf(name, args))]);
+    usual = Object.fromEntries(costs);
+  });
+  const WORST = HOSTILE_PAGES.filter(([name]) => /^(?:tags|one line|blanks|links|rules for|a long rule)/.test(name));
+
+  test.each(WORST)('has little to do when somebody reads %s', async (_name, page) => {
+    const messageId = await put(page(LARGEST) + HIDDEN);
+    for (const [name, args] of CALLS(messageId)) {
+      expect(await costOf(name, args), name).toBeLessThan(MOST * (usual[name] ?? 0));
+    }
+  });
+
+  test('has little to do for a list of many that are short', async () => {
+    const [, page] = HOSTILE_PAGES.find(([name]) => name === 'rules for classes') ?? ['', () => ''];
+    const short = page(2_000).replace('.a,'.repeat(1_000), '') + HIDDEN;
+    expect(short.length).toBeLessThan(8_000);
+    for (let i = 0; i < 50; i++) await put(short);
+    expect(await costOf('list_messages', { limit: 50 })).toBeLessThan(50 * (usual['list_messages'] ?? 0));
+  });
+
+  test('has little to do for many texts in one message, or for a file', async () => {
+    const [, page] = HOSTILE_PAGES.find(([name]) => name === 'one line of many pieces') ?? ['', () => ''];
+    const part = (header: string): string => `--b\nContent-Type: text/html${header}\n\n${page(LARGEST)}${HIDDEN}\n`;
+    const header = 'Content-Type: multipart/mixed; boundary=b';
+    const many = await put(`${part('').repeat(12)}--b--`, header);
+    expect(await costOf('get_message', { messageId: many })).toBeLessThan(MOST * (usual['get_message'] ?? 0));
+    const file = await put(`--b\n\nHello\n${part('\nContent-Disposition: attachment')}--b--`, header);
+    expect(await costOf('get_attachment', { attachmentId: `${file}-2` })).toBeLessThan(
+      MOST * (usual['get_message'] ?? 0),
+    );
+  });
+});

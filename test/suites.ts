@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { TestProjectConfiguration, ViteUserConfig } from 'vitest/config';
+
+type TestOptions = NonNullable<ViteUserConfig['test']>;
+
+/** Folders of test/unit/ that open no store and no socket: `npm run test:quick`. */
+const PURE = ['auth', 'cli', 'forwarder', 'guard', 'linear', 'message', 'repository', 'smtp'];
+
+/** Patches modules or globals, which would last for the files behind it in the same process. */
+const PATCHES = /\bvi\.(?:mock|stubGlobal|stubEnv|useFakeTimers)\(|\bprocess\.env\[[^\]]+\] = |\bdelete process\.env/;
+
+/**
+ * Loads modules as the product does, without a transformation: it takes a third less CPU time. Files that replace modules
+ * need Vite's module runner.
+ */
+export const NATIVE = { viteModuleRunner: false } satisfies TestOptions['experimental'];
+
+/** Options common to all suites. */
+export const COMMON = {
+  globalSetup: ['./test/support/memory-disk.ts'],
+  setupFiles: ['./test/support/rsa-keys.ts'],
+  reporters: ['default', './test/support/closing-line.ts'],
+  pool: 'forks',
+  maxWorkers: 2,
+  // Guards against what hangs. No test asserts a time, and a machine may be busy with other things.
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  expect: { poll: { timeout: 30_000 } },
+} satisfies TestOptions;
+
+const PURE_FILE = new RegExp(`^test/unit/(?:${PURE.join('|')})/`);
+
+/**
+ * Splits the files under `folders` of test/ into projects: `quick` needs nothing but the processor, `main` shares a
+ * process between files, so that what they import is loaded once, and `alone` has a process for each file.
+ */
+export function projectsOf(folders: readonly string[]): TestProjectConfiguration[] {
+  const files = folders.flatMap((folder) =>
+    readdirSync(`test/${folder}`, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.test.ts'))
+      .map((file) => `test/${folder}/${file}`),
+  );
+  const alone = files.filter((file) => PATCHES.test(readFileSync(file, 'utf8')));
+  const shared = files.filter((file) => !alone.includes(file));
+  const project = (name: string, include: string[], options: TestOptions): TestProjectConfiguration[] =>
+    include.length === 0 ? [] : [{ extends: true, test: { name, include, ...options } }];
+  const inOneProcess = { isolate: false, experimental: NATIVE };
+  return [
+    ...project(
+      'quick',
+      shared.filter((file) => PURE_FILE.test(file)),
+      inOneProcess,
+    ),
+    ...project(
+      'main',
+      shared.filter((file) => !PURE_FILE.test(file)),
+      inOneProcess,
+    ),
+    ...project('alone', alone, { isolate: true }),
+  ];
+}

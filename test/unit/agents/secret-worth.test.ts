@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Caller, operatorCaller } from '../../../src/core/caller.ts';
+import { rowId } from '../../../src/core/ids.ts';
+import { CATALOGUE } from '../../../src/operations/catalogue.ts';
+import { authenticate } from '../../../src/tokens/authenticate.ts';
+import { readAttachmentLink } from '../../../src/webhooks/attachment-link.ts';
+import { sampleOf } from '../../support/operation-samples.ts';
+import { operationOf, type Tenants, twoTenants } from '../../support/tenants.ts';
+
+/** The environment of a service is no tool: the page names its route. */
+const page = readFileSync(new URL('../../../docs/owning-agents.md', import.meta.url), 'utf8').replace(
+  'GET /api/services/{id}/env',
+  'get_service_environment',
+);
+const ROWS = [...page.matchAll(/^\| (`\w+`.*?) \| (at once|proposal|refused) \|/gm)].flatMap(
+  ([, names = '', how = '']) =>
+    [...names.matchAll(/`(\w+)`/g)].flatMap(([, name = '']) => (name === 'link' ? [] : [[name, how] as const])),
+);
+
+let tenants: Tenants;
+let governed: Caller;
+beforeAll(async () => {
+  tenants = await twoTenants();
+  const person = operatorCaller(rowId('organization', tenants.a.main.organizationId));
+  const { policyId: agentPolicyId } = tenants.a.main;
+  governed = await tenants.caller({ actions: ['read', 'manage', 'deploy', 'send'], agentPolicyId }, person);
+});
+afterAll(() => tenants[Symbol.asyncDispose]());
+
+test('every tool that shows a secret stands in the table of what secrets are worth', () => {
+  const links = ['get_attachment', 'upload_attachment_url', 'get_service_environment'];
+  const secret = CATALOGUE.filter((one) => one.secret === true).map(({ name }) => name);
+  expect(ROWS.map(([name]) => name).toSorted()).toEqual([...secret, ...links].toSorted());
+});
+
+test.each(ROWS)('%s of a governed token is "%s"', async (name, how) => {
+  const done = await tenants.try(name, sampleOf(operationOf(name), tenants.a.main), governed);
+  const pending = done.kind === 'done' && done.pending === true;
+  expect(done.kind === 'refused' ? 'refused' : pending ? 'proposal' : 'at once', JSON.stringify(done)).toBe(how);
+});
+
+test('a limited token that is carried to another network opens nothing', async () => {
+  const { secret } = await tenants.do(
+    'create_narrow_token',
+    { name: 'helper', mailbox: tenants.a.main.mailboxId },
+    governed,
+  );
+  const from = (ip: string) => authenticate(tenants.world, `Bearer ${String(secret)}`, 'rest', ip);
+  expect(await from(governed.ip)).toHaveProperty('kind', 'caller');
+  expect(await from('203.0.113.7')).toMatchObject({ kind: 'refused', why: expect.stringContaining('network') });
+});
+
+test('a link to an attachment that is carried to another network opens nothing', async () => {
+  const key = Uint8Array.from(tenants.world.secrets.subkey('attachment links'));
+  const open = async (by: Caller, network: string | undefined) => {
+    const args = { ...sampleOf(operationOf('get_attachment'), tenants.a.main), mode: 'link' };
+    const { link } = (await tenants.do('get_attachment', args, by)) as { link: { url: string } };
+    const { pathname, searchParams } = new URL(link.url);
+    const [expires = '', as = '', signature = ''] = ['expires', 'by', 'signature'].map(
+      (name) => searchParams.get(name) ?? '',
+    );
+    const given = { id: pathname.split('/').at(-1) ?? '', expires, by: as, signature };
+    const bound = searchParams.has('bound') && network !== undefined ? { network } : {};
+    return readAttachmentLink({ key, now: tenants.clock.now }, { ...given, ...bound }) !== undefined;
+  };
+  expect(await open(governed, governed.ip)).toBe(true);
+  expect(await open(governed, '203.0.113.7')).toBe(false);
+  // Without its mark it is no link.
+  expect(await open(governed, undefined)).toBe(false);
+  expect(await open(tenants.a.caller, '203.0.113.7')).toBe(true);
+});

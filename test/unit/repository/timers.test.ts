@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Periodic and due work is a job of the scheduler. These files have timers of their own, each for the reason given. */
+const ALLOWED: Record<string, string> = {
+  'mail/jobs/scheduler.ts': 'the scheduler',
+  // Time limits of one connection, request or thread.
+  'mail/dns/bounded-resolver.ts': 'time limit of one lookup',
+  'mail/dns/exchange.ts': 'time limit of one DNS exchange',
+  'mail/imap/server.ts': 'idle limit of connections, and of closing',
+  'mail/policy/lists/dns-lists.ts': 'time limit of the lookups of one message',
+  'mail/receiver/server.ts': 'idle limit of connections, and of closing',
+  'mail/receiver/session.ts': 'delay of the answers of one connection',
+  'mail/receiver/tarpit.ts': 'delay of the replies of one connection',
+  'mail/relay/clock.ts': 'the clock that the relay is given',
+  'mail/relay/connection.ts': 'time limits of one connection',
+  'mail/filter/client.ts': 'time limit of one message, and rest of a failed thread',
+  'mail/limits/semaphore.ts': 'time limit of waiting for a permit',
+  'mail/filter/worker.ts': 'time limit of closing a thread',
+  'mail/store/search/text-client.ts': 'time limit of one search, and end of an idle thread',
+  'src/control/client.ts': 'time limit of one request',
+  'src/dns/server.ts': 'time limit of one connection',
+  'src/domains/check.ts': 'time limit of one check',
+  'src/http/event-writer.ts': 'keep-alive and time limits of one connection',
+  'src/jmap/api-route.ts': 'time limit of one request',
+  'src/jmap/download-route.ts': 'time limit of one request',
+  'src/jmap/upload-route.ts': 'time limit of one request',
+  'src/jmap/session-end.ts': 'session check of one connection',
+  'src/jmap/web-socket-route.ts': 'ping and time limits of one connection',
+  'src/start/main.ts': 'time limit of stopping',
+  'src/reading/worker/text-reader.ts': 'time limit of one message, and end of an idle thread',
+  'src/services/lines.ts': 'rate of the output of one program',
+  'src/services/program.ts': 'restart and time limits of one program',
+  'src/waiting/caller-wait.ts': 'time limit and progress of one wait',
+  'src/webhooks/sender.ts': 'time limit of one request',
+  // Pauses within one request.
+  'mail/imap/options.ts': 'the clock that sessions are given',
+  'mail/login/logins.ts': 'delay of one login',
+  'src/people/sign-in.ts': 'delay of one sign-in',
+  'src/operations/sending/webhook-replay.ts': 'waits for one delivery',
+  'src/http/routes/send-requests.ts': 'waits for its turn within one request',
+  'src/services/left-over.ts': 'waits for the end of one program',
+  // Wake-ups that come together, and pauses that a wake-up ends.
+  'mail/limits/rate-limited-log.ts': 'one log line for a minute of repeated ones',
+  'mail/jmap/push/state-watch.ts': 'one push for changes that come together',
+  'mail/relay/store-queue.ts': 'one look for messages that are queued together',
+  'src/jmap/push-sender.ts': 'retry of one device',
+  'src/waiting/journal-feed.ts': 'one look for events that come together',
+  'src/waiting/wait-registry.ts': 'looks only while somebody waits',
+  'src/webhooks/dispatcher.ts': 'one look for events that come together, and the next due delivery',
+  'src/webhooks/recorder.ts': 'pause while the store takes nothing',
+  'mail/login/expiries.ts': 'looks only while a session with an expiry is open',
+  // Threads of their own, and the store that jobs are built on.
+  'mail/filter/thread.ts': 'heartbeat of the thread while it works',
+  'mail/store/engine/idle-gc.ts': 'memory of each thread of the store',
+  'mail/store/search/text-worker.ts': 'pauses of the indexing thread',
+  'mail/store/store.ts': 'free space of the disk, below the jobs that write',
+};
+
+const TIMER = /\bset(?:Interval|Timeout)\(|\bsetTimeout as\b/;
+
+test('files with timers of their own are those with a reason', () => {
+  const using = ['mail', 'src'].flatMap((top) =>
+    readdirSync(join(root, top), { recursive: true, encoding: 'utf8' })
+      .map((file) => `${top}/${file}`)
+      .filter((file) => file.endsWith('.ts') && TIMER.test(readFileSync(join(root, file), 'utf8'))),
+  );
+  expect(using.sort()).toEqual(Object.keys(ALLOWED).sort());
+});

@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type DatabaseConnection, openForReading, openForWriting } from '../../../mail/store/engine/connection.ts';
+import { ReaderPool } from '../../../mail/store/engine/reader-pool.ts';
+import { query } from '../../../mail/store/engine/types.ts';
+
+let directory: string;
+let writer: DatabaseConnection;
+let open: DatabaseConnection[];
+let readers: ReaderPool;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'mailstead-readers-'));
+  const path = join(directory, 'box.db');
+  writer = openForWriting(path);
+  writer.script('CREATE TABLE n (n INTEGER) STRICT; INSERT INTO n VALUES (1)');
+  open = [];
+  readers = new ReaderPool(() => {
+    const connection = openForReading(path);
+    open.push(connection);
+    return connection;
+  });
+});
+afterEach(() => {
+  readers.close();
+  writer.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** Goes on until it is let go, with a statement each millisecond, as a long scan does; answers what it read. */
+const scan = query('test-scan', async (rx, { until }: { account: number; until: () => boolean }): Promise<number[]> => {
+  const seen: number[] = [];
+  while (!until()) {
+    const began = performance.now();
+    while (performance.now() - began < 1);
+    seen.push((await rx.get<{ n: number }>('SELECT n FROM n'))?.n ?? 0);
+  }
+  return seen;
+});
+const glance = query(
+  'test-glance',
+  async (rx, _: { account: number }) => (await rx.get<{ n: number }>('SELECT n FROM n'))?.n,
+);
+const fails = query('test-fails', (rx, _: { account: number }) => rx.get('SELECT n FROM nowhere'));
+
+test('a long scan of one account holds up no other, and sees one moment all the while', async () => {
+  let over = false;
+  const long = readers.query(scan, { account: 1, until: () => over });
+  expect(await readers.query(glance, { account: 2 })).toBe(1);
+  writer.script('UPDATE n SET n = 2');
+  expect(await readers.query(glance, { account: 3 })).toBe(2);
+  over = true;
+  expect(new Set(await long)).toEqual(new Set([1]));
+});
+
+test('of one account each waits for the one before', async () => {
+  let over = false;
+  const ended: string[] = [];
+  const long = readers.query(scan, { account: 1, until: () => over }).then(() => ended.push('long'));
+  const short = readers.query(glance, { account: 1 }).then(() => ended.push('short'));
+  await readers.query(glance, { account: 2 });
+  expect(ended).toEqual([]);
+  over = true;
+  await Promise.all([long, short]);
+  expect(ended).toEqual(['long', 'short']);
+});
+
+test('more than eight wait, and what was opened for them is closed again', async () => {
+  let over = false;
+  const until = (): boolean => over;
+  const long = Array.from({ length: 20 }, (_, n) => readers.query(scan, { account: n, until }));
+  await expect.poll(() => open.length).toBe(8);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  over = true;
+  await Promise.all(long);
+  expect(open).toHaveLength(8);
+  const closed = open.filter((connection) => {
+    try {
+      return connection.get('SELECT 1', []) === undefined;
+    } catch {
+      return true;
+    }
+  });
+  expect(closed).toHaveLength(7);
+});
+
+test('one that fails takes none with it', async () => {
+  let over = false;
+  const long = readers.query(scan, { account: 1, until: () => over });
+  for (const account of [1, 2]) {
+    const failed = readers.query(fails, { account });
+    if (account === 1) over = true;
+    await expect(failed).rejects.toThrow('nowhere');
+  }
+  expect(await long).toEqual(expect.any(Array));
+  expect(await readers.query(glance, { account: 1 })).toBe(1);
+});

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
-import { COMMON, projectsOf } from './test/suites.ts';
+import { COMMON, FIRST_JOURNEYS, filesOf, projectsOf } from './test/suites.ts';
 
-/** Tests that need only this repository. Suites that need Debian's packages have configurations of their own. */
+/** What every change is tested with: `npm test`. The other suites have configurations of their own. */
 export default defineConfig({
-  test: { ...COMMON, projects: projectsOf(['unit', 'dialogs', 'contract', 'journeys']) },
+  test: { ...COMMON, projects: projectsOf([...filesOf(['unit', 'dialogs', 'contract']), ...FIRST_JOURNEYS]) },
 });

@@ -6,6 +6,18 @@ type TestOptions = NonNullable<ViteUserConfig['test']>;
 /** Folders of test/unit/ that open no store and no socket: `npm run test:quick`. */
 const PURE = ['auth', 'cli', 'forwarder', 'guard', 'linear', 'message', 'repository', 'smtp'];
 
+/** Journeys that `npm test` runs. `npm run test:journeys` runs the others: each start costs seconds of CPU. */
+export const FIRST_JOURNEYS: readonly string[] = [
+  'agent-gate',
+  'clean-stop',
+  'first-mail',
+  'jmap-endpoint',
+  'mcp',
+  'quickstarts',
+  'send-api',
+  'tenants-apart',
+].map((name) => `test/journeys/${name}.test.ts`);
+
 /** Patches modules or globals, which would last for the files behind it in the same process. */
 const PATCHES = /\bvi\.(?:mock|stubGlobal|stubEnv|useFakeTimers)\(|\bprocess\.env\[[^\]]+\] = |\bdelete process\.env/;
 
@@ -30,16 +42,20 @@ export const COMMON = {
 
 const PURE_FILE = new RegExp(`^test/unit/(?:${PURE.join('|')})/`);
 
-/**
- * Splits the files under `folders` of test/ into projects: `quick` needs nothing but the processor, `main` shares a
- * process between files, so that what they import is loaded once, and `alone` has a process for each file.
- */
-export function projectsOf(folders: readonly string[]): TestProjectConfiguration[] {
-  const files = folders.flatMap((folder) =>
+/** Returns the test files under these folders of test/. */
+export function filesOf(folders: readonly string[]): string[] {
+  return folders.flatMap((folder) =>
     readdirSync(`test/${folder}`, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.test.ts'))
       .map((file) => `test/${folder}/${file}`),
   );
+}
+
+/**
+ * Splits test files into projects: `quick` needs nothing but the processor, `main` shares a process between files, so
+ * that what they import is loaded once, and `alone` has a process for each file.
+ */
+export function projectsOf(files: readonly string[]): TestProjectConfiguration[] {
   const alone = files.filter((file) => PATCHES.test(readFileSync(file, 'utf8')));
   const shared = files.filter((file) => !alone.includes(file));
   const project = (name: string, include: string[], options: TestOptions): TestProjectConfiguration[] =>

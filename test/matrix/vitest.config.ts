@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
-import { COMMON, projectsOf } from '../suites.ts';
+import { COMMON, filesOf, projectsOf } from '../suites.ts';
 
 /** Tables of every operation, parser or encoding by every hostile input: `npm run test:matrix`. */
 export default defineConfig({
-  test: { ...COMMON, projects: projectsOf(['matrix', 'attacks']) },
+  test: { ...COMMON, projects: projectsOf(filesOf(['matrix', 'attacks'])) },
 });

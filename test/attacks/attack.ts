@@ -12,7 +12,7 @@ export interface Attack {
  * Begins every word that a mail of the corpus plants in a field of its own. It stands in no address and in no name of a
  * host, so wherever it is found there stand words that a stranger wrote.
  */
-export const MARK = 'qzjx';
+export const MARK = 'qzjxvkwb';
 
 /** Its domain vouches for it: who attacks has a domain too. */
 export const ATTACKER = 'mallory@evil.example';

@@ -63,8 +63,8 @@ interface Passage {
 test.each(BOMBS)('$name', async ({ name, make }) => {
   const bomb = make();
   const passages = [await passageOf(bomb)];
-  // Other load only adds: the second figure counts if the first is too high.
-  if (!isCheap(passages)) passages.push(await passageOf(bomb));
+  // Other load only adds: the least of three counts if the first is too high.
+  while (!isCheap(passages) && passages.length < 3) passages.push(await passageOf(bomb));
   console.log(passages.map((one) => describePassage(name, one)).join('\n'));
   for (const { replies, structureOctets } of passages) {
     expect(replies.smtp).toMatch(/^(?:250|55\d) /);

@@ -10,6 +10,7 @@ import { TLS_LISTENER_OPTIONS } from '../tls/tls-source.ts';
 import { methodsAt, recordRoutes } from './allowed-methods.ts';
 import { refuseMethod } from './json-replies.ts';
 import { boundBodies } from './body-memory.ts';
+import { queuePipelined } from './request-queue.ts';
 import { requireTls } from './secure-transport.ts';
 import { guardConnections, isVulnerabilityScan } from './connection-guard.ts';
 
@@ -60,6 +61,7 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpListene
     for (const listener of options.listeners) {
       const app = makeApp(options, listener.tls);
       app.server.headersTimeout = HEADERS_TIMEOUT_MS;
+      queuePipelined(app.server);
       guardConnections(app, listener.tls, options);
       recordRoutes(app);
       boundBodies(app, options.memory);

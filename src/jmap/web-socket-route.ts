@@ -18,6 +18,7 @@ import { readRequest } from '../../mail/jmap/core/request.ts';
 import type { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import type { StateType } from '../../mail/store/account/type-state.ts';
 import type { AppContext } from '../core/app-context.ts';
+import { hasRequests } from '../http/request-queue.ts';
 import { runJmapRequest } from './request-loader.ts';
 import { problem, type JmapCaller, withCaller } from './http-exchange.ts';
 import { type ConnectionCap, onSessionEnd } from './session-end.ts';
@@ -91,18 +92,19 @@ interface Upgrade {
 /** Routes upgrade requests like other requests, so that authentication is shared. */
 function routeUpgrades(app: FastifyInstance): WeakMap<IncomingMessage, Upgrade> {
   const upgrades = new WeakMap<IncomingMessage, Upgrade>();
-  // Other upgrade offers, such as h2c with a POST, are answered as plain HTTP: an upgrade request has no body.
-  const shouldUpgradeCallback = ({ method, url = '' }: IncomingMessage): boolean =>
-    method === 'GET' && url.split('?', 1)[0] === '/jmap/ws';
+  // Other upgrade offers, such as h2c with a POST, are answered as plain HTTP: an upgrade request has no body. So is one
+  // that is pipelined behind another request: the socket still belongs to that one's response (RFC 9110 7.8).
+  const shouldUpgradeCallback = ({ method, url = '', socket }: IncomingMessage): boolean =>
+    method === 'GET' && url.split('?', 1)[0] === '/jmap/ws' && !hasRequests(socket);
   Object.assign(app.server, { shouldUpgradeCallback });
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const response = new ServerResponse(request);
+    if (!hasAssigned(response, request)) return;
     const drop = (): void => void socket.destroy();
     // Closes refused sockets: HTTP timeouts no longer apply to them.
     const end = (): void => request.socket.destroySoon();
     socket.on('error', drop);
     response.on('finish', end);
-    response.assignSocket(request.socket);
     const release = (): void => {
       socket.off('error', drop);
       response.off('finish', end).detachSocket(request.socket);
@@ -111,6 +113,17 @@ function routeUpgrades(app: FastifyInstance): WeakMap<IncomingMessage, Upgrade> 
     app.routing(request, response);
   });
   return upgrades;
+}
+
+/** Gives the socket to the response; closes it if Node still answers an earlier request there, as 417 or without a Host. */
+function hasAssigned(response: ServerResponse, { socket }: IncomingMessage): boolean {
+  try {
+    response.assignSocket(socket);
+    return true;
+  } catch {
+    socket.destroy();
+    return false;
+  }
 }
 
 /** One open WebSocket: handles requests concurrently and sends state changes once push is enabled. */

@@ -54,6 +54,30 @@ test('a request that offers HTTP/2 is answered in HTTP/1.1', async () => {
   sent.destroy();
 });
 
+const UPGRADE =
+  'GET /jmap/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+
+/** Everything until the answer with this status; throws if the server closes the connection before. */
+async function until(status: number, text: string): Promise<string[]> {
+  const socket = await raw(text);
+  let heard = '';
+  for await (const octets of socket as AsyncIterable<Buffer>) {
+    heard += octets.toString();
+    if (heard.includes(`HTTP/1.1 ${status} `)) return heard.match(/HTTP\/1.1 \d+/g) ?? [];
+  }
+  throw new Error(`closed after ${heard}`);
+}
+
+test('a WebSocket upgrade that is pipelined behind a request does not end the server', async () => {
+  const first = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+  expect(await until(401, first + UPGRADE)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 401']);
+  // Node answers these two itself.
+  await until(417, `GET / HTTP/1.1\r\nHost: x\r\nExpect: y\r\n\r\n${UPGRADE}`);
+  await until(400, `GET / HTTP/1.1\r\n\r\n${UPGRADE}`);
+  expect(await until(200, first)).toEqual(['HTTP/1.1 200']);
+});
+
 test('a refused socket is closed, even if the client does not close', async () => {
   const head = 'GET /jmap/ws HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
   const socket = await raw(head, true);

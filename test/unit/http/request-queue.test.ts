@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { hasRequests, queuePipelined } from '../../../src/http/request-queue.ts';
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+
+let close: (() => void) | undefined;
+afterEach(() => close?.());
+
+/** A server that answers when the test says so, and a connection to it. */
+async function serve(): Promise<{ running: ServerResponse[]; client: Socket; started: () => Promise<void> }> {
+  const running: ServerResponse[] = [];
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    expect(hasRequests(request.socket)).toBe(true);
+    running.push(response);
+    server.emit('started');
+  });
+  queuePipelined(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  client.on('error', () => undefined);
+  await once(client, 'connect');
+  close = () => {
+    client.destroy();
+    server.closeAllConnections();
+    server.close();
+  };
+  const started = async () => void (await once(server, 'started'));
+  return { running, client, started };
+}
+
+async function textOf(socket: Socket): Promise<string> {
+  let text = '';
+  socket.on('data', (octets: Buffer) => (text += octets.toString()));
+  await once(socket, 'close');
+  return text;
+}
+
+test('pipelined requests run one after the other, in order', async () => {
+  const { running, client, started } = await serve();
+  const text = textOf(client);
+  client.write(REQUEST.repeat(3));
+  for (const n of [1, 2, 3]) {
+    if (running.length < n) await started();
+    expect(running).toHaveLength(n);
+    if (n === 3) running.at(-1)?.setHeader('connection', 'close');
+    running.at(-1)?.end(`answer ${n}`);
+  }
+  expect((await text).match(/answer \d/g)).toEqual(['answer 1', 'answer 2', 'answer 3']);
+});
+
+test('of 60 pipelined requests 17 run, and one is told why it did not', async () => {
+  const { running, client, started } = await serve();
+  const text = textOf(client);
+  client.write(REQUEST.repeat(60));
+  for (let n = 1; n <= 17; n++) {
+    if (running.length < n) await started();
+    running.at(-1)?.end(`answer ${n}.`);
+  }
+  const statuses = (await text).match(/HTTP\/1.1 \d+/g) ?? [];
+  expect(statuses).toEqual([...Array<string>(17).fill('HTTP/1.1 200'), 'HTTP/1.1 503']);
+  expect(running).toHaveLength(17);
+});
+
+test('a client that pipelines without end is cut off', async () => {
+  const { running, client } = await serve();
+  const closed = once(client, 'close');
+  client.write(REQUEST.repeat(400));
+  await closed;
+  expect(running).toHaveLength(1);
+});
+
+test('requests that wait do not run once their client has gone', async () => {
+  const { running, client, started } = await serve();
+  client.write(REQUEST.repeat(5));
+  if (running.length === 0) await started();
+  const [first] = running;
+  client.destroy();
+  await once(first as ServerResponse, 'close');
+  expect(running).toHaveLength(1);
+});

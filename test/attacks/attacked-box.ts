@@ -4,6 +4,7 @@ import { type DnsServer, dnsServer } from '../support/dns-server.ts';
 import { http } from '../support/mcp.ts';
 import { type ScriptedServer, scriptedServer } from '../support/scripted-smtp.ts';
 import { type Attack, ATTACKER } from './attack.ts';
+import { contentOf, type ReceivedContent } from './received.ts';
 
 export const ME = 'me@home.example';
 export const PASSWORD = 'correct-horse-battery-7731';
@@ -63,6 +64,16 @@ export class AttackedBox implements AsyncDisposable {
   /** Waits for a mail with this text. */
   async arrived(text: string): Promise<void> {
     while (!this.left.includes(text)) await this.#sink.received(this.#sink.mails.length + 1);
+  }
+
+  /** Waits for the mail with this in its text. */
+  async received(text: string): Promise<ReceivedContent> {
+    for (;;) {
+      const count = this.#sink.mails.length;
+      const found = this.#sink.mails.map(({ raw }) => contentOf(raw)).find((one) => one.text.includes(text));
+      if (found !== undefined) return found;
+      await this.#sink.received(count + 1);
+    }
   }
 
   /** A token that may all that tokens of agents may, under a policy where one is named. */

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import Fastify from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Caller, operatorCaller } from '../../../src/core/caller.ts';
 import { rowId } from '../../../src/core/ids.ts';
 import { CATALOGUE } from '../../../src/operations/catalogue.ts';
+import { webhookRoutes } from '../../../src/http/routes/webhooks.ts';
 import { authenticate } from '../../../src/tokens/authenticate.ts';
 import { readAttachmentLink } from '../../../src/webhooks/attachment-link.ts';
 import { sampleOf } from '../../support/operation-samples.ts';
@@ -69,4 +71,31 @@ test('a link to an attachment that is carried to another network opens nothing',
   // Without its mark it is no link.
   expect(await open(governed, undefined)).toBe(false);
   expect(await open(tenants.a.caller, '203.0.113.7')).toBe(true);
+});
+
+test('no field of a link can be presented as part of another', async () => {
+  await using app = Fastify();
+  await app.register(webhookRoutes(tenants.world));
+  const args = { ...sampleOf(operationOf('get_attachment'), tenants.a.main), mode: 'link' };
+  const statuses = async (by: Caller): Promise<number[]> => {
+    const { link } = (await tenants.do('get_attachment', args, by)) as { link: { url: string } };
+    const own = new URL(link.url);
+    const bound = own.searchParams.has('bound');
+    const [expires, as] = [own.searchParams.get('expires') ?? '', own.searchParams.get('by') ?? ''];
+    const forms = [
+      { by: as, ...(bound && { bound: '1' }) },
+      { by: bound ? `${as} ${by.ip}` : '' },
+      { by: '', expires: `${expires} ${as}`, ...(bound && { bound: '1' }) },
+      { by: '', expires: `${expires} ${as} ${by.ip}` },
+    ];
+    return Promise.all(
+      forms.map(async (form) => {
+        const query = new URLSearchParams({ expires, signature: own.searchParams.get('signature') ?? '', ...form });
+        const remoteAddress = form === forms[0] ? by.ip : '203.0.113.7';
+        return (await app.inject({ url: `${own.pathname}?${query}`, remoteAddress })).statusCode;
+      }),
+    );
+  };
+  expect(await statuses(governed)).toEqual([200, 404, 404, 404]);
+  expect(await statuses(tenants.a.caller)).toEqual([200, 404, 404, 404]);
 });

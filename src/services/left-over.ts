@@ -1,4 +1,6 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Time to wait for a killed process; one that does not end by then hangs in the kernel. */
@@ -53,4 +55,56 @@ function contentOf(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Kills every process of a service's user, as a program can leave its process group (setsid). Returns if none is left.
+ * Processes of the user in another cgroup than the server's were not started by it and are spared.
+ */
+export async function killProcessesOf(user: { uid: number; gid: number }): Promise<boolean> {
+  const { uid } = user;
+  if (uid === 0 || uid === process.getuid?.() || process.platform !== 'linux') return true;
+  const until = performance.now() + MAX_KILL_MS;
+  while (performance.now() < until) {
+    const { ours, others } = processesOf(uid);
+    if (ours.length === 0) return true;
+    // One signal for all cannot be outrun by forking, but reaches every process of the user.
+    if (others === 0) await killAllAs(user);
+    else for (const pid of ours) killOne(pid);
+    await sleep(POLL_MS);
+  }
+  return false;
+}
+
+/** Runs as the user itself, so that the signal reaches nobody else; without variables of the server. */
+async function killAllAs({ uid, gid }: { uid: number; gid: number }): Promise<void> {
+  const killer = spawn('kill', ['-KILL', '--', '-1'], {
+    uid,
+    gid,
+    env: { PATH: process.env['PATH'] },
+    stdio: 'ignore',
+  });
+  await once(killer, 'exit').catch(() => undefined);
+}
+
+function killOne(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/** Running processes of a user: those in the cgroup of the server, and the number of others. */
+function processesOf(uid: number): { ours: number[]; others: number } {
+  const cgroup = contentOf('/proc/self/cgroup');
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isRunBy(name, uid));
+  const ours = pids.filter((pid) => contentOf(`/proc/${pid}/cgroup`) === cgroup);
+  return { ours: ours.map(Number), others: pids.length - ours.length };
+}
+
+/** proc(5): real user id, and state; a zombie runs no more. */
+function isRunBy(pid: string, uid: number): boolean {
+  const status = contentOf(`/proc/${pid}/status`) ?? '';
+  return /^Uid:\t(\d+)/m.exec(status)?.[1] === String(uid) && !/^State:\t[ZX]/m.test(status);
 }

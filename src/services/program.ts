@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Log } from '../../mail/log.ts';
 import type { Environment } from './environment.ts';
-import { removePidFile, writePidFile } from './left-over.ts';
+import { killProcessesOf, removePidFile, writePidFile } from './left-over.ts';
 import { onLines } from './lines.ts';
 import { LogFile, MAX_LINE } from './log-file.ts';
 import type { SandboxedProgram } from './sandbox.ts';
@@ -81,13 +81,13 @@ export class SupervisedProgram {
 
   async #spawn(): Promise<void> {
     const { environment } = this.#options;
-    const { command, uid, cwd } = this.#options.program;
+    const { command, uid, gid, cwd } = this.#options.program;
     const [program = '', ...args] = command;
     // Starts its own process group, so that its children end with it, and passes no other environment variables.
     const child = spawn(program, args, {
       cwd,
       uid,
-      gid: uid,
+      gid,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
@@ -104,9 +104,9 @@ export class SupervisedProgram {
     await spawned;
   }
 
-  /** Resolves when the program and its children have ended. */
+  /** Resolves when the program and all other processes of its user have ended. */
   async #watch(child: ChildProcess, pid: number): Promise<void> {
-    const { name, log, pidPath } = this.#options;
+    const { name, log, pidPath, program } = this.#options;
     this.#child = child;
     const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
     const began = performance.now();
@@ -117,6 +117,8 @@ export class SupervisedProgram {
     const [code, how] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     await drainOutput(closed, pid);
     for (const stream of streams) stream.destroy();
+    if (!(await killProcessesOf(program)))
+      log.error({ service: name, uid: program.uid }, 'failed to end all processes');
     removePidFile(pidPath);
     this.#child = undefined;
     this.#file.add([`[mailstead] ended with ${how ?? code}`]);

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { applyCommand, type ServiceControl, controlOf, logCommand } from './control.ts';
 import { rewriteEnvFiles, servicesDir, sweepFiles } from './env-file.ts';
 import { environmentOf, type EnvironmentContext } from './environment.ts';
-import { killOrphan } from './left-over.ts';
+import { killOrphan, killProcessesOf } from './left-over.ts';
 import { logFilePath, readLogFile } from './log-file.ts';
 import { SupervisedProgram } from './program.ts';
 import { allServices, type Service, serviceById } from './queries.ts';
 import { sandboxed } from './sandbox.ts';
+import { publicId } from '../core/ids.ts';
 import type { LogLine, ServiceRun } from '../core/service-runner.ts';
 
 const MAX_RUN_MS = 60_000;
@@ -125,7 +126,10 @@ export class ServiceSupervisor implements AsyncDisposable {
 
   async #supervise(service: Service, control: Extract<ServiceControl, { kind: 'command' }>): Promise<ServiceRun> {
     await this.#stop(service.id);
+    this.#refuseSharedUser(control.uid);
     const sandbox = await sandboxed(control, this.#world.settings.dataDir);
+    // After a crash of the server, its former programs may still run, and hold a port or file.
+    if (!(await killProcessesOf(sandbox))) throw new Error(`processes of uid ${sandbox.uid} do not end`);
     const environment = await environmentOf(this.#world, service);
     const { log, settings } = this.#world;
     const logPath = logFilePath(settings.dataDir, service.id);
@@ -137,14 +141,21 @@ export class ServiceSupervisor implements AsyncDisposable {
     return running(`started, pid ${program.pid}`);
   }
 
+  /** Throws if another service runs as the same user: it could read its passwords, and would end with it. */
+  #refuseSharedUser(uid: number | undefined): void {
+    const other = [...this.#programs].find(([, { sandbox }]) => sandbox.uid === uid);
+    if (other === undefined) return;
+    throw new Error(`uid ${uid} runs ${publicId('service', other[0])}: give each service a user of its own`);
+  }
+
   async #stop(service: number): Promise<void> {
     const program = this.#programs.get(service);
     await program?.stop();
     this.#programs.delete(service);
     if (program === undefined) return;
     // As the program's user: links that it leaves behind must not lead the server anywhere.
-    const { cwd, uid } = program.sandbox;
-    await run(['rm', '-rf', '--', cwd], uid);
+    const { cwd } = program.sandbox;
+    await run(['rm', '-rf', '--', cwd], program.sandbox);
   }
 }
 
@@ -155,10 +166,16 @@ function pidFilePath(dataDir: string, service: number): string {
   return join(servicesDir(dataDir), `svc_${service}.pid`);
 }
 
-/** Runs a command without a shell. */
-function run([program = '', ...args]: readonly string[], uid?: number): Promise<{ ok: boolean; output: string }> {
+/**
+ * Runs a command without a shell. As another user it gets no variables of the server: each process of that user can read
+ * them in /proc.
+ */
+function run(
+  [program = '', ...args]: readonly string[],
+  as?: { uid: number; gid: number },
+): Promise<{ ok: boolean; output: string }> {
   return new Promise((resolve) => {
-    const user = uid === undefined ? {} : { uid, gid: uid };
+    const user = as === undefined ? {} : { uid: as.uid, gid: as.gid, env: { PATH: process.env['PATH'] } };
     execFile(program, args, { ...user, timeout: MAX_RUN_MS, maxBuffer: MAX_OUTPUT }, (error, stdout, stderr) => {
       resolve({ ok: error === null, output: error === null ? stdout : `${stdout}${stderr}` || error.message });
     });

@@ -1,4 +1,4 @@
-import { access, chown, constants, mkdtemp, stat } from 'node:fs/promises';
+import { access, chown, constants, mkdtemp, readFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { ServiceControl } from './control.ts';
@@ -22,6 +22,7 @@ const SANDBOX = [
 export interface SandboxedProgram {
   command: readonly string[];
   uid: number;
+  gid: number;
   cwd: string;
 }
 
@@ -41,9 +42,43 @@ export async function sandboxed(
   if (uid === 0 || uid === owner) throw new Error(`uid ${uid} owns the server's data: use another one`);
   if ((mode & 0o077) !== 0) throw new Error(`others can read ${dataDir}: set its mode to 0700`);
   await checkProgram(command[0] ?? '');
+  const gid = await groupOf(uid);
   const cwd = await mkdtemp(join(tmpdir(), 'mailstead-service-'));
-  await chown(cwd, uid, uid);
-  return { command: [...SANDBOX, ...command], uid, cwd };
+  await chown(cwd, uid, gid);
+  return { command: [...SANDBOX, ...command], uid, gid, cwd };
+}
+
+/**
+ * Primary group of a user; its own number without an entry in /etc/passwd. Throws for a group that may open more than
+ * files of its users: the user 6 of Debian has the group 12, while the group 6 reads raw disks.
+ */
+async function groupOf(uid: number): Promise<number> {
+  const [users, groups] = await Promise.all([entriesOf('/etc/passwd'), entriesOf('/etc/group')]);
+  const own = users.find((entry) => entry[2] === String(uid))?.[3];
+  const gid = own === undefined ? uid : Number(own);
+  const name = groups.find((entry) => entry[2] === String(gid))?.[0];
+  if (gid === 0 || (own === undefined && name !== undefined) || PRIVILEGED_GROUPS.has(name ?? '')) {
+    throw new Error(`uid ${uid} would have the group ${name ?? gid}: use a user with a group of its own`);
+  }
+  return gid;
+}
+
+/** Groups whose members read disks, memory, logs or password hashes, or control containers. */
+const PRIVILEGED_GROUPS = new Set([
+  'adm',
+  'disk',
+  'docker',
+  'kmem',
+  'lxd',
+  'root',
+  'shadow',
+  'sudo',
+  'systemd-journal',
+]);
+
+async function entriesOf(path: string): Promise<string[][]> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return text.split('\n').map((line) => line.split(':'));
 }
 
 /** Throws if there is no such program: in the sandbox it would start and end again and again. */

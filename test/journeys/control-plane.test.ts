@@ -266,7 +266,7 @@ describe.skipIf(!hasCurl)('an agent with curl and a service', () => {
       'process.on("SIGTERM", () => process.exit(0)); console.log(`tint ${process.env.TINT} of ${process.env.EMAIL_ADDRESS}`); setInterval(() => {}, 1000)';
     await box.ask('set_service_control', {
       serviceId: service.id,
-      control: { kind: 'command', command: [process.execPath, '-e', program], uid: 65_534 },
+      control: { kind: 'command', command: [process.execPath, '-e', program], uid: 61_004 },
       variables: ['TINT'],
     });
     await agent.tool('add_email_domain', { domain: 'shop.example' });

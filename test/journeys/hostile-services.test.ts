@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
 
-const NOBODY = 65_534;
+const USER = 61_001;
 
 /** Tries a way in and reports it by its name: nothing is printed for a way that is shut. */
 const HOSTILE = `
@@ -24,7 +26,7 @@ const ways = {
   'become root': () => process.setuid(0),
   'become root by a setuid program': () => execFileSync('su', ['-c', 'id', 'root'], { stdio: 'ignore' }),
   'write where it starts for others': () => { if ((fs.statSync('.').mode & 0o077) === 0) throw new Error(); },
-  'have groups of the server': () => { if (process.getgroups().every((one) => one === 65534)) throw new Error(); },
+  'have groups of the server': () => { if (process.getgroups().every((one) => one === 61001)) throw new Error(); },
   'have variables that were not allowed': () => { if (!Object.keys(process.env).some((one) => /^(npm_|NODE_|LD_|MAILSTEAD)/.test(one))) throw new Error(); },
   'have files of the server open': () => { if (fs.readdirSync('/proc/self/fd').every((fd) => { try { return !fs.readlinkSync('/proc/self/fd/' + fd).startsWith(dataDir); } catch { return true; } })) throw new Error(); },
   'have capabilities': () => { if (/^CapEff:\\s0+$/m.test(fs.readFileSync('/proc/self/status', 'utf8')) && /^NoNewPrivs:\\s1$/m.test(fs.readFileSync('/proc/self/status', 'utf8'))) throw new Error(); },
@@ -37,17 +39,21 @@ socket.on('error', () => console.log('tried all ' + Object.keys(ways).length));
 setInterval(() => {}, 1000);
 `;
 
+let services = 0;
 async function service(box: Box, control: object): Promise<string> {
-  const { service: made } = (await box.ask('create_service', { name: 'hostile' })) as { service: { id: string } };
+  const { service: made } = (await box.ask('create_service', { name: `hostile ${++services}` })) as {
+    service: { id: string };
+  };
   await box.ask('set_service_control', { serviceId: made.id, control });
   return made.id;
 }
 const logOf = (box: Box, id: string): string => readFileSync(`${box.dataDir}/services/${id}.log`, 'utf8');
 
 test('a hostile program finds no way to the data, the socket and the processes of the server', async () => {
-  await using box = await startBox();
+  // The groups disk and shadow, which the program must not inherit.
+  await using box = await startBox({ wrapper: ['setpriv', '--groups=6,42'] });
   const command = [process.execPath, '-e', HOSTILE, box.dataDir, String(box.pid)];
-  const serviceId = await service(box, { kind: 'command', uid: NOBODY, command });
+  const serviceId = await service(box, { kind: 'command', uid: USER, command });
   const env = {
     npm_config_node_options: '--import=data:text/javascript,console.log(`way%20in:%20loader`)',
     NODE_OPTIONS: '--inspect',
@@ -66,4 +72,75 @@ test.each([
   await using box = await startBox();
   const control = { kind: 'command', command: ['/bin/true'], ...user };
   await expect(service(box, control)).rejects.toThrow(/uid/);
+});
+
+/** Leaves its process group, and forks and ends again and again, so that no list of processes finds it; 5,000 times at most. */
+const RUNAWAY = `#!/bin/sh
+[ "$2" -lt 5000 ] || exit
+setsid "$1" "$1" $(($2 + 1)) &
+`;
+
+/** Processes of a user; a zombie runs no more. */
+function processesOf(uid: number): string[] {
+  return readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      const status = readFileSync(`/proc/${name}/status`, 'utf8');
+      return status.includes(`\nUid:\t${uid}\t`) && !/^State:\t[ZX]/m.test(status);
+    } catch {
+      return false;
+    }
+  });
+}
+
+test.each(['is stopped', 'is restarted after a crash of the server'])(
+  'a program that leaves its process group has ended when its service %s',
+  async (when) => {
+    const directory = mkdtempSync(join(tmpdir(), 'runaway-'));
+    try {
+      chmodSync(directory, 0o755);
+      const path = join(directory, 'runaway');
+      writeFileSync(path, RUNAWAY, { mode: 0o755 });
+      await using box = await startBox();
+      const script = 'setsid sleep 1000 & setsid "$0" "$0" 0 & echo begun $$; exec sleep 1000';
+      const serviceId = await service(box, { kind: 'command', uid: USER, command: ['/bin/sh', '-c', script, path] });
+      await box.ask('deploy_service', { serviceId });
+      await expect.poll(() => logOf(box, serviceId), { timeout: 20_000 }).toContain('begun');
+      const before = processesOf(USER);
+      expect(before.length).toBeGreaterThan(1);
+      if (when === 'is stopped') await box.stop();
+      else {
+        await box.kill();
+        await box.start();
+        await expect.poll(() => logOf(box, serviceId).match(/begun/g)?.length, { timeout: 20_000 }).toBe(2);
+        const sleeping = before.filter((pid) => processesOf(USER).includes(pid));
+        expect(sleeping).toEqual([]);
+        await box.stop();
+      }
+      expect(processesOf(USER)).toEqual([]);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  },
+);
+
+test('no program runs with a group that opens more than its own files', async () => {
+  await using box = await startBox();
+  // The number of the group kmem, and of no user.
+  const serviceId = await service(box, { kind: 'command', uid: 15, command: ['/bin/sleep', '99'] });
+  expect(await box.ask('deploy_service', { serviceId })).toMatchObject({
+    state: 'failed',
+    detail: expect.stringContaining('group kmem'),
+  });
+});
+
+test('no two programs run as the same user', async () => {
+  await using box = await startBox();
+  const command = { kind: 'command', uid: USER, command: ['/bin/sleep', '99'] };
+  const first = await service(box, command);
+  expect(await box.ask('deploy_service', { serviceId: first })).toMatchObject({ state: 'running' });
+  const second = await service(box, command);
+  const detail = expect.stringContaining(`uid ${USER} runs ${first}`);
+  expect(await box.ask('deploy_service', { serviceId: second })).toMatchObject({ state: 'failed', detail });
+  await box.stop();
 });

@@ -157,7 +157,7 @@ describe('organizations, tokens and services', () => {
 
   test('a service is run as the operator says, and only so', async () => {
     const { service } = said('call create_service name=clock') as { service: { id: string } };
-    expect(mailstead(`service control ${service.id} command 65534 -- /bin/sleep 99`).out).toBe(
+    expect(mailstead(`service control ${service.id} command 61005 -- /bin/sleep 99`).out).toBe(
       `${service.id} clock: command\n`,
     );
     expect(said(`call deploy_service serviceId=${service.id} env:={"TZ":"UTC"}`)).toMatchObject({ state: 'running' });

@@ -73,7 +73,7 @@ function boxSample(name: string, of: Tenants['b']['main']): object {
     add_domain: { domain: `box-${domain}` },
     add_mailbox: { address: `new-${address}` },
     change_mailbox_password: { address },
-    set_service_control: { serviceId, control: { kind: 'command', command: ['/bin/true'], uid: 65_534 } },
+    set_service_control: { serviceId, control: { kind: 'command', command: ['/bin/true'], uid: 61_006 } },
     retry_box_queue: { ids: 'all' },
     release_box_queue: { ids: 'all' },
     cancel_box_queue: { ids: 'all' },

@@ -36,10 +36,10 @@ interface Deployed {
   detail: string;
 }
 const deploy = (more: object = {}) => box.done<Deployed>(owner, deployService, { serviceId, ...more });
-const NOBODY = 65_534;
+const USER = 61_003;
 const setting = (control: object) =>
   box.world.store.write(setControl, { id, control: JSON.stringify({ variables: ['A', 'N'], ...control }) });
-const control = (...command: string[]) => setting({ kind: 'command', command, uid: NOBODY });
+const control = (...command: string[]) => setting({ kind: 'command', command, uid: USER });
 const fileNow = async () => readAsSystemd(await readFile(envFilePath(box.test.store.dataDir, id), 'utf8'));
 const logged = async () =>
   (await box.done<{ untrusted: { lines: { text: string }[] } }>(owner, readLogs, { serviceId })).untrusted.lines.map(

@@ -26,7 +26,7 @@ afterEach(async () => {
 
 const make = (...command: string[]): SupervisedProgram =>
   (program = new SupervisedProgram({
-    program: { command, uid: process.getuid?.() ?? 0, cwd: '/' },
+    program: { command, uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, cwd: '/' },
     environment: { TINT: 'green' },
     logPath,
     pidPath,

@@ -48,7 +48,7 @@ async function sixtySessions(box: Box, users: readonly { address: string; passwo
   return Promise.all([...imap, ...smtp]);
 }
 
-test(`${CONNECTIONS} connections that come and do nothing: 60 sessions are served, the others are refusal at once`, async () => {
+test(`${CONNECTIONS} connections that come and do nothing: 60 sessions are served, the others are refused at once`, async () => {
   await using box = await startBox({ hostname: 'mail.home.example' });
   await box.ask('add_domain', { domain: 'home.example' });
   const users = await Promise.all(

@@ -7,33 +7,25 @@ import {
 } from '../../store/message/email-changes.ts';
 import { MAIL } from '../core/capabilities.ts';
 import { jmapId } from '../core/ids.ts';
-import type { JmapContext, JmapMethod } from '../core/method.ts';
+import type { JmapContext } from '../core/method.ts';
 import {
-  answerChanges,
   cannotCalculate,
+  type ChangeKind,
+  changesMethod,
   type ChangesRequest,
   type ChangesResult,
   type ChangeState,
-  formatCut,
-  formatState,
-  readChanges,
+  cutChanges,
 } from '../standard/standard-changes.ts';
 
 /** Email/changes. RFC 8621 4.3. */
-export const emailChangesMethod: JmapMethod = {
-  name: 'Email/changes',
-  capability: MAIL,
-  async run(call, args) {
-    const request = readChanges(call, args);
-    return answerChanges(request, await changedEmails(call.context, request));
-  },
-};
+export const emailChangesMethod = changesMethod('Email/changes', MAIL, changedEmails);
 
-/** Change of an object since a client's state; undefined if the client need not know. */
-type ChangeKind = 'created' | 'updated' | 'destroyed' | undefined;
-
-/** Classifies a change. If `since` is an intermediate state, the client may know objects reported since its origin. */
-function changeKindOf(one: Pick<EmailStateChange, 'created' | 'shown' | 'shownAt'>, since: ChangeState): ChangeKind {
+/** Classifies a change; undefined if the client need not know. If `since` is an intermediate state, the client may know objects reported since its origin. */
+function changeKindOf(
+  one: Pick<EmailStateChange, 'created' | 'shown' | 'shownAt'>,
+  since: ChangeState,
+): ChangeKind | undefined {
   if (one.shown === 1) return one.shownAt > since.origin ? 'created' : 'updated';
   // The client never saw it: hidden before, or created after the last reported change.
   return one.shownAt > since.origin && one.created <= since.modseq ? 'destroyed' : undefined;
@@ -71,13 +63,7 @@ export async function readChangesPage<T extends { kind: 'changes' }>(
 async function changedEmails(context: JmapContext, request: ChangesRequest): Promise<ChangesResult> {
   const input = { account: request.access.account, since: request.since, limit: request.maxChanges };
   const { state, changes, cut } = await readChangesPage(context, emailChanges, input);
-  const idsOf = (fate: ChangeKind): string[] =>
-    changes.filter((one) => changeKindOf(one, request.since) === fate).map((one) => jmapId('email', one.id));
-  return {
-    newState: cut === undefined ? formatState(state) : formatCut({ ...cut, origin: request.since.origin }),
-    hasMoreChanges: cut !== undefined,
-    created: idsOf('created'),
-    updated: idsOf('updated'),
-    destroyed: idsOf('destroyed'),
-  };
+  return cutChanges(request.since, { state, cut }, (kind) =>
+    changes.filter((one) => changeKindOf(one, request.since) === kind).map((one) => jmapId('email', one.id)),
+  );
 }

@@ -14,19 +14,11 @@ import { type ArgumentReader, list, nullable, object, text } from '../core/argum
 import { SUBMISSION } from '../core/capabilities.ts';
 import { MethodError } from '../core/errors.ts';
 import { jmapId } from '../core/ids.ts';
-import type { JmapContext, JmapMethod, MethodCall } from '../core/method.ts';
+import type { JmapContext, MethodCall } from '../core/method.ts';
 import { orDefault, readPatched, readProperties, textUpTo } from '../standard/set-properties.ts';
-import { answerObjectChanges, changesAfter, formatState, readChanges } from '../standard/standard-changes.ts';
-import { answerGet, pick, readGet } from '../standard/standard-get.ts';
-import {
-  catchRefusals,
-  done,
-  type ObjectSetter,
-  readSet,
-  refused,
-  runSet,
-  type SetOutcome,
-} from '../standard/standard-set.ts';
+import { changesAfter, changesMethod, formatState, objectChanges } from '../standard/standard-changes.ts';
+import { getMethod } from '../standard/standard-get.ts';
+import { done, refused, setMethod, type SetOutcome } from '../standard/standard-set.ts';
 
 /** An Identity object. RFC 8621 6. */
 type IdentityObject = ReturnType<typeof identityObject>;
@@ -95,53 +87,31 @@ function mailAddress(value: unknown, path: string): string {
 }
 
 /** Identity/get. RFC 8621 6.1. */
-export const identityGet: JmapMethod = {
+export const identityGet = getMethod({
   name: 'Identity/get',
   capability: SUBMISSION,
-  async run(call, args) {
-    const request = readGet(call, args, (name) => IDENTITY_PROPERTIES.has(name), {});
-    const { identities, state } = await alignedIdentities(call.context, request.access.account);
-    const found = identities.map((one) => pick(identityObject(one), request.properties));
-    return answerGet(request, formatState(state), found);
+  properties: IDENTITY_PROPERTIES,
+  async find({ context }, { access }) {
+    const { identities, state } = await alignedIdentities(context, access.account);
+    return { found: identities.map(identityObject), state: formatState(state) };
   },
-};
+});
 
 /** Identity/changes. RFC 8621 6.2. */
-export const identityChangesMethod: JmapMethod = {
-  name: 'Identity/changes',
-  capability: SUBMISSION,
-  async run(call, args) {
-    const request = readChanges(call, args);
-    await alignedIdentities(call.context, request.access.account);
-    return answerObjectChanges(
-      request,
-      'identity',
-      await call.context.store.read(identityChanges, changesAfter(request)),
-    );
-  },
-};
+export const identityChangesMethod = changesMethod('Identity/changes', SUBMISSION, async (context, request) => {
+  await alignedIdentities(context, request.access.account);
+  return objectChanges(request, 'identity', await context.store.read(identityChanges, changesAfter(request)));
+});
 
 /** Identity/set. RFC 8621 6.3. */
-export const identitySet: JmapMethod = {
-  name: 'Identity/set',
-  capability: SUBMISSION,
-  run(call, args) {
-    const request = readSet(call, args, {});
-    return runSet(call, request, catchRefusals(setter(call, request.access.account), call.context.log));
+export const identitySet = setMethod('Identity/set', SUBMISSION, (call, { account }) => ({
+  async state() {
+    return formatState((await alignedIdentities(call.context, account)).state);
   },
-};
-
-function setter(call: MethodCall, account: number): ObjectSetter {
-  const { context } = call;
-  return {
-    async state() {
-      return formatState((await alignedIdentities(context, account)).state);
-    },
-    create: (_creationId, object) => create(call, account, object),
-    update: (id, patch) => update(call, account, id, patch),
-    destroy: (id) => destroy(call, account, id),
-  };
-}
+  create: (_creationId, object) => create(call, account, object),
+  update: (id, patch) => update(call, account, id, patch),
+  destroy: (id) => destroy(call, account, id),
+}));
 
 /** Properties that go into all mail sent under the identity. */
 const OUTGOING_PROPERTIES = [

@@ -16,15 +16,7 @@ import { MAIL } from '../core/capabilities.ts';
 import { jmapId, jmapRow } from '../core/ids.ts';
 import type { Access, JmapMethod, MethodCall } from '../core/method.ts';
 import { applyPatch } from '../standard/set-properties.ts';
-import {
-  catchRefusals,
-  done,
-  type ObjectSetter,
-  readSet,
-  refused,
-  runSet,
-  type SetOutcome,
-} from '../standard/standard-set.ts';
+import { done, type ObjectSetter, readSet, refused, runSet, type SetOutcome } from '../standard/standard-set.ts';
 import { StateTrack } from '../standard/state-track.ts';
 import { MAILBOX_PROPERTIES, mailboxObject, SETTABLE } from './mailbox.ts';
 
@@ -50,7 +42,7 @@ export const mailboxSet: JmapMethod = {
       destroy: childrenFirst(set.destroy, parentOf),
     };
     const setter = mailboxSetter(call, set.access, track, set.onDestroyRemoveEmails);
-    return { ...(await runSet(call, ordered, catchRefusals(setter, call.context.log))), ...track.states };
+    return { ...(await runSet(call, ordered, setter)), ...track.states };
   },
 };
 

@@ -2,17 +2,17 @@ import { type MailboxChange, mailboxChanges, type MailboxNode, mailboxTree } fro
 import { countThreads, storeThreadCounts } from '../../store/message/thread-counts.ts';
 import { MAIL } from '../core/capabilities.ts';
 import { jmapId, jmapRow } from '../core/ids.ts';
-import type { Access, JmapContext, JmapMethod } from '../core/method.ts';
+import type { Access, JmapContext } from '../core/method.ts';
 import {
-  answerChanges,
   cannotCalculate,
+  changesAfter,
+  changesMethod,
   type ChangesRequest,
   type ChangesResult,
   formatCut,
   formatState,
-  readChanges,
 } from '../standard/standard-changes.ts';
-import { answerGet, pick, readGet } from '../standard/standard-get.ts';
+import { getMethod } from '../standard/standard-get.ts';
 
 /** Counters, which change with messages. RFC 8621 2.2. */
 const COUNTS = ['totalEmails', 'unreadEmails', 'totalThreads', 'unreadThreads'] as const;
@@ -57,18 +57,17 @@ function rights(node: MailboxNode, mayWrite: boolean): Record<string, boolean> {
 }
 
 /** Mailbox/get. RFC 8621 2.1. One response can hold all: an account has at most 2,000. */
-export const mailboxGet: JmapMethod = {
+export const mailboxGet = getMethod({
   name: 'Mailbox/get',
   capability: MAIL,
-  async run(call, args) {
-    const get = readGet(call, args, (property) => MAILBOX_PROPERTIES.has(property), {});
-    const { account } = get.access;
-    const rows = get.ids?.flatMap((id) => jmapRow('mailbox', account, id) ?? []) ?? null;
-    const { state, nodes } = await readCountedTree(call.context, account, rows);
-    const found = nodes.map((node) => pick(mailboxObject(node, get.access), get.properties));
-    return answerGet(get, formatState(state), found);
+  properties: MAILBOX_PROPERTIES,
+  async find({ context }, { ids, access }) {
+    const { account } = access;
+    const rows = ids?.flatMap((id) => jmapRow('mailbox', account, id) ?? []) ?? null;
+    const { state, nodes } = await readCountedTree(context, account, rows);
+    return { found: nodes.map((node) => mailboxObject(node, access)), state: formatState(state) };
   },
-};
+});
 
 /** Attempts to count threads in a reader thread before the writer thread counts them. */
 const TRIES = 3;
@@ -97,20 +96,11 @@ async function countAll({ store }: JmapContext, account: number): Promise<void> 
 }
 
 /** Mailbox/changes, with `updatedProperties` when only counters changed. RFC 8621 2.2. */
-export const mailboxChangesMethod: JmapMethod = {
-  name: 'Mailbox/changes',
-  capability: MAIL,
-  async run(call, args) {
-    const request = readChanges(call, args);
-    const { account } = request.access;
-    const { modseq, row } = request.since;
-    const limit = request.maxChanges + 1;
-    const found = await call.context.store.read(mailboxChanges, { account, modseq, row, limit });
-    if (modseq > found.state) throw cannotCalculate('was not issued for this account');
-    const { updatedProperties, ...changed } = changedMailboxes(request, found);
-    return { ...answerChanges(request, changed), updatedProperties };
-  },
-};
+export const mailboxChangesMethod = changesMethod('Mailbox/changes', MAIL, async ({ store }, request) => {
+  const found = await store.read(mailboxChanges, changesAfter(request));
+  if (request.since.modseq > found.state) throw cannotCalculate('was not issued for this account');
+  return changedMailboxes(request, found);
+});
 
 /** Computes Mailbox/changes from rows read with one more than requested. */
 function changedMailboxes(

@@ -27,7 +27,7 @@ import { jmapId, jmapRow } from '../core/ids.ts';
 import type { JmapMethod, MethodCall } from '../core/method.ts';
 import { applyPatch } from '../standard/set-properties.ts';
 import { pick } from '../standard/standard-get.ts';
-import { catchRefusals, done, type ObjectSetter, refused, runSet, type SetOutcome } from '../standard/standard-set.ts';
+import { done, type ObjectSetter, refused, runSet, type SetOutcome } from '../standard/standard-set.ts';
 import { readPushKeys } from './push-encryption.ts';
 
 /** Readable properties; `url` and `keys` are write-only. RFC 8620 7.2.1. */
@@ -106,12 +106,7 @@ export const pushSubscriptionSet: JmapMethod = {
       update: update ?? new Map<string, Record<string, unknown>>(),
       destroy: [...new Set(destroy)],
     };
-    const {
-      accountId: _,
-      oldState: __,
-      newState: ___,
-      ...answer
-    } = await runSet(call, set, catchRefusals(subscriptionSetter(call), call.context.log));
+    const { accountId: _, oldState: __, newState: ___, ...answer } = await runSet(call, set, subscriptionSetter(call));
     return answer;
   },
 };

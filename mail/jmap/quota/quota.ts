@@ -10,8 +10,8 @@ import {
   readQueryChanges,
   type SearchSpec,
 } from '../standard/object-query.ts';
-import { answerChanges, cannotCalculate, formatState, readChanges, readState } from '../standard/standard-changes.ts';
-import { answerGet, pick, readGet } from '../standard/standard-get.ts';
+import { cannotCalculate, changesMethod, formatState, readState } from '../standard/standard-changes.ts';
+import { getMethod } from '../standard/standard-get.ts';
 
 /** A Quota object. RFC 9425 4. */
 interface QuotaObject extends Record<string, unknown> {
@@ -95,32 +95,26 @@ const QUOTA_SEARCH: SearchSpec<QuotaObject> = {
 };
 
 /** Quota/get. RFC 9425 4.2. */
-export const quotaGet: JmapMethod = {
+export const quotaGet = getMethod({
   name: 'Quota/get',
   capability: QUOTA,
-  async run(call, args) {
-    const request = readGet(call, args, (name) => QUOTA_PROPERTIES.has(name), {});
-    const { use, state } = await call.context.store.read(quotaOf, { account: request.access.account });
-    const found = quotaObjects(use).map((one) => pick(one, request.properties));
-    return answerGet(request, formatState(state), found);
+  properties: QUOTA_PROPERTIES,
+  async find({ context }, { access }) {
+    const { use, state } = await context.store.read(quotaOf, { account: access.account });
+    return { found: quotaObjects(use), state: formatState(state) };
   },
-};
+});
 
 /** Quota/changes. RFC 9425 4.3. Usage changes with each message; `updatedProperties` is null because limits may change too. */
-export const quotaChanges: JmapMethod = {
-  name: 'Quota/changes',
-  capability: QUOTA,
-  async run(call, args) {
-    const request = readChanges(call, args);
-    const { use, state } = await call.context.store.read(quotaOf, { account: request.access.account });
-    if (request.since.modseq > state) throw cannotCalculate('was not issued by this server');
-    const updated = request.since.modseq === state ? [] : quotaObjects(use).map(({ id }) => id);
-    // At most two objects share one state: a truncated response could never continue.
-    if (updated.length > request.maxChanges) throw cannotCalculate('has more changes than "maxChanges" allows');
-    const changed = { newState: formatState(state), hasMoreChanges: false, created: [], updated, destroyed: [] };
-    return { ...answerChanges(request, changed), updatedProperties: null };
-  },
-};
+export const quotaChanges = changesMethod('Quota/changes', QUOTA, async ({ store }, { access, since, maxChanges }) => {
+  const { use, state } = await store.read(quotaOf, { account: access.account });
+  if (since.modseq > state) throw cannotCalculate('was not issued by this server');
+  const updated = since.modseq === state ? [] : quotaObjects(use).map(({ id }) => id);
+  // At most two objects share one state: a truncated response could never continue.
+  if (updated.length > maxChanges) throw cannotCalculate('has more changes than "maxChanges" allows');
+  const changed = { newState: formatState(state), hasMoreChanges: false, created: [], updated, destroyed: [] };
+  return { ...changed, updatedProperties: null };
+});
 
 /** Quota/query. RFC 9425 4.4. */
 export const quotaQuery: JmapMethod = {

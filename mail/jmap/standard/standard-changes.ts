@@ -4,7 +4,7 @@ import { nullable, object, text, unsigned } from '../core/arguments.ts';
 import { MethodError } from '../core/errors.ts';
 import { jmapId, type JmapIdKind } from '../core/ids.ts';
 import { MAX_IN_CHANGES } from '../core/capabilities.ts';
-import type { Access, MethodCall } from '../core/method.ts';
+import type { Access, JmapContext, JmapMethod, MethodCall } from '../core/method.ts';
 
 /**
  * State of a type: the mod-sequence of its last change, in base 36. A truncated /changes response has an intermediate
@@ -48,7 +48,7 @@ export interface ChangesRequest {
   maxChanges: number;
 }
 
-export function readChanges(call: MethodCall, args: Record<string, unknown>): ChangesRequest {
+function readChanges(call: MethodCall, args: Record<string, unknown>): ChangesRequest {
   const read = object({ accountId: access(call), sinceState: text, maxChanges: nullable(unsigned) })(args, '');
   if (read.maxChanges === 0) throw new MethodError('invalidArguments', '"maxChanges" must be greater than 0.');
   const since = readState(read.sinceState);
@@ -75,8 +75,38 @@ export interface ChangesResult {
   destroyed: readonly string[];
 }
 
-export function answerChanges(request: ChangesRequest, changed: ChangesResult): Record<string, unknown> {
-  return { accountId: request.accountId, oldState: request.sinceState, ...changed };
+/** Defines a /changes method; `find` may add properties of its type. RFC 8620 5.2. */
+export function changesMethod(
+  name: `${string}/changes`,
+  capability: string,
+  find: (context: JmapContext, request: ChangesRequest) => Promise<ChangesResult>,
+): JmapMethod {
+  return {
+    name,
+    capability,
+    async run(call, args) {
+      const request = readChanges(call, args);
+      const changed = await find(call.context, request);
+      return { accountId: request.accountId, oldState: request.sinceState, ...changed };
+    },
+  };
+}
+
+export type ChangeKind = 'created' | 'updated' | 'destroyed';
+
+/** Formats a page of changes that ends at the current state, or at the row `cut`. */
+export function cutChanges(
+  { origin }: ChangeState,
+  { state, cut }: { state: number; cut?: Omit<ChangeState, 'origin'> | undefined },
+  idsOf: (kind: ChangeKind) => string[],
+): ChangesResult {
+  return {
+    newState: cut === undefined ? formatState(state) : formatCut({ ...cut, origin }),
+    hasMoreChanges: cut !== undefined,
+    created: idsOf('created'),
+    updated: idsOf('updated'),
+    destroyed: idsOf('destroyed'),
+  };
 }
 
 /** The store query for one /changes; reads one row more than fits, to detect further changes. */
@@ -84,20 +114,19 @@ export function changesAfter({ access, since, maxChanges }: ChangesRequest): Cha
   return { account: access.account, modseq: since.modseq, row: since.row, limit: maxChanges + 1 };
 }
 
-/** Formats the /changes response of a type with rows and tombstones. RFC 8620 5.2. */
-export function answerObjectChanges(
-  request: ChangesRequest,
+/** Sorts the changes of a type with rows and tombstones. RFC 8620 5.2. */
+export function objectChanges(
+  { since, maxChanges }: ChangesRequest,
   kind: JmapIdKind,
   found: ObjectChanges,
-): Record<string, unknown> {
-  const { since, maxChanges } = request;
+): ChangesResult {
   checkState(since.modseq, found);
   const page = found.changes.slice(0, maxChanges);
   const last = page.at(-1);
   const hasMoreChanges = found.changes.length > maxChanges && last !== undefined;
   const { origin } = since;
   const idsOf = (is: (one: ObjectChange) => boolean): string[] => page.filter(is).map(({ id }) => jmapId(kind, id));
-  return answerChanges(request, {
+  return {
     newState: hasMoreChanges
       ? formatCut({ modseq: last.modseq, row: last.id, origin })
       : formatState(Math.max(found.state, since.modseq)),
@@ -106,7 +135,7 @@ export function answerObjectChanges(
     updated: idsOf((one) => one.gone === 0 && one.created <= origin),
     // Objects created after the origin and reported before the cut are known to the client too.
     destroyed: idsOf((one) => one.gone === 1 && one.created <= Math.max(origin, since.modseq)),
-  });
+  };
 }
 
 /** Rejects states from the future, and those before the floor, whose tombstones are deleted. */

@@ -1,7 +1,7 @@
 import { access, resolveCreationId } from '../core/access.ts';
 import { idOrCreation, list, nullable, object, type ArgumentReader, text } from '../core/arguments.ts';
 import { MethodError } from '../core/errors.ts';
-import type { Access, MethodCall } from '../core/method.ts';
+import type { Access, JmapMethod, MethodCall } from '../core/method.ts';
 
 /** Arguments of a /get method. RFC 8620 5.1. */
 export interface GetRequest {
@@ -37,6 +37,32 @@ export function readGet<M extends More>(
   }
   const properties = read.properties === null ? null : new Set(['id', ...read.properties]);
   return { ...read, accountId: args['accountId'] as string, access: read.accountId, ids, properties };
+}
+
+/** A /get method without arguments of its own. */
+interface GetMethod<T extends { id: string }> {
+  name: `${string}/get`;
+  capability: string;
+  properties: ReadonlySet<string>;
+  /** Finds the requested objects, or more, and the state of the type. */
+  find(call: MethodCall, request: GetRequest): Promise<{ found: readonly T[]; state: string }>;
+}
+
+/** Defines a /get method. RFC 8620 5.1. */
+export function getMethod<T extends { id: string }>({ name, capability, properties, find }: GetMethod<T>): JmapMethod {
+  return {
+    name,
+    capability,
+    async run(call, args) {
+      const request = readGet(call, args, (property) => properties.has(property), {});
+      const { found, state } = await find(call, request);
+      return answerGet(
+        request,
+        state,
+        found.map((one) => pick(one, request.properties)),
+      );
+    },
+  };
 }
 
 /** Error for more objects than one response can hold. */

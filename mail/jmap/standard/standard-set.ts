@@ -12,7 +12,7 @@ import {
   text,
 } from '../core/arguments.ts';
 import { MethodError, type SetError } from '../core/errors.ts';
-import type { Access, MethodCall } from '../core/method.ts';
+import type { Access, JmapMethod, MethodCall } from '../core/method.ts';
 
 /** Result for one object of a /set. */
 export type SetOutcome<T> = { kind: 'done'; value: T } | { kind: 'refused'; error: SetError };
@@ -98,13 +98,29 @@ interface BulkObjectSetter extends Pick<ObjectSetter, 'state' | 'create'> {
   destroyAll(ids: readonly string[]): Promise<SetOutcome<null>[]>;
 }
 
+/** Defines a /set method without arguments of its own. RFC 8620 5.3. */
+export function setMethod(
+  name: `${string}/set`,
+  capability: string,
+  setterOf: (call: MethodCall, access: Access) => ObjectSetter,
+): JmapMethod {
+  return {
+    name,
+    capability,
+    run(call, args) {
+      const set = readSet(call, args, {});
+      return runSet(call, set, setterOf(call, set.access));
+    },
+  };
+}
+
 /** Runs a /set: create, then update, then destroy. One object's failure does not affect the others. */
 export async function runSet(
   call: MethodCall,
   set: Omit<SetRequest, 'access'>,
   setter: ObjectSetter | BulkObjectSetter,
 ): Promise<Record<string, unknown>> {
-  const bulkSetter = 'updateAll' in setter ? setter : asBulkSetter(setter);
+  const bulkSetter = 'updateAll' in setter ? setter : asBulkSetter(setter, call.context.log);
   const oldState = await bulkSetter.state();
   if (set.ifInState !== null && set.ifInState !== oldState) throw stateMismatch();
   const created = await createEach(call, set.create, (one, creationId) => bulkSetter.create(creationId, one));
@@ -169,12 +185,13 @@ async function destroy(call: MethodCall, set: Pick<SetRequest, 'destroy'>, sette
   return split;
 }
 
-function asBulkSetter(setter: ObjectSetter): BulkObjectSetter {
+/** An error fails one object only: earlier objects are committed and must be reported. */
+function asBulkSetter(setter: ObjectSetter, log: Log): BulkObjectSetter {
   return {
     state: () => setter.state(),
-    create: (creationId, object) => setter.create(creationId, object),
-    updateAll: (patches) => inTurn(patches, ([id, patch]) => setter.update(id, patch)),
-    destroyAll: (ids) => inTurn(ids, (id) => setter.destroy(id)),
+    create: (creationId, object) => catchRefusal(log, () => setter.create(creationId, object)),
+    updateAll: (patches) => inTurn(patches, ([id, patch]) => catchRefusal(log, () => setter.update(id, patch))),
+    destroyAll: (ids) => inTurn(ids, (id) => catchRefusal(log, () => setter.destroy(id))),
   };
 }
 
@@ -234,16 +251,6 @@ export async function catchRefusal<T>(log: Log, work: () => Promise<SetOutcome<T
   } catch (error) {
     return toRefusedOutcome(error, log);
   }
-}
-
-/** Wraps a setter so that an error fails one object only: earlier objects are committed and must be reported. */
-export function catchRefusals(setter: ObjectSetter, log: Log): ObjectSetter {
-  return {
-    state: () => setter.state(),
-    create: (creationId, object) => catchRefusal(log, () => setter.create(creationId, object)),
-    update: (id, patch) => catchRefusal(log, () => setter.update(id, patch)),
-    destroy: (id) => catchRefusal(log, () => setter.destroy(id)),
-  };
 }
 
 /**

@@ -21,15 +21,15 @@ import {
   type SearchSpec,
 } from '../standard/object-query.ts';
 import {
-  answerObjectChanges,
   cannotCalculate,
   changesAfter,
+  changesMethod,
   checkState,
   formatState,
-  readChanges,
+  objectChanges,
   readState,
 } from '../standard/standard-changes.ts';
-import { answerGet, pick, readGet, tooMany } from '../standard/standard-get.ts';
+import { getMethod, tooMany } from '../standard/standard-get.ts';
 
 const SUBMISSION_PROPERTIES: ReadonlySet<string> = new Set([
   'id',
@@ -71,34 +71,24 @@ function statusOf({ reply, delivered, displayed }: SubmissionRecipient) {
 }
 
 /** EmailSubmission/get. RFC 8621 7.1. */
-export const submissionGet: JmapMethod = {
+export const submissionGet = getMethod({
   name: 'EmailSubmission/get',
   capability: SUBMISSION,
-  async run(call, args) {
-    const request = readGet(call, args, (name) => SUBMISSION_PROPERTIES.has(name), {});
-    const { account } = request.access;
-    const ids = request.ids && request.ids.flatMap((id) => jmapRow('submission', account, id) ?? []);
+  properties: SUBMISSION_PROPERTIES,
+  async find(call, { ids, access: { account } }) {
+    const rows = ids && ids.flatMap((id) => jmapRow('submission', account, id) ?? []);
     const most = call.context.limits.maxObjectsInGet;
-    const { submissions, state } = await call.context.store.scan(submissionsOf, { account, ids, limit: most + 1 });
+    const input = { account, ids: rows, limit: most + 1 };
+    const { submissions, state } = await call.context.store.scan(submissionsOf, input);
     if (submissions.length > most) throw tooMany(call);
-    const found = submissions.map((one) => pick(submissionObject(one), request.properties));
-    return answerGet(request, formatState(state), found);
+    return { found: submissions.map(submissionObject), state: formatState(state) };
   },
-};
+});
 
 /** EmailSubmission/changes. RFC 8621 7.2. */
-export const submissionChangesMethod: JmapMethod = {
-  name: 'EmailSubmission/changes',
-  capability: SUBMISSION,
-  async run(call, args) {
-    const request = readChanges(call, args);
-    return answerObjectChanges(
-      request,
-      'submission',
-      await call.context.store.read(submissionChanges, changesAfter(request)),
-    );
-  },
-};
+export const submissionChangesMethod = changesMethod('EmailSubmission/changes', SUBMISSION, async (context, request) =>
+  objectChanges(request, 'submission', await context.store.read(submissionChanges, changesAfter(request))),
+);
 
 type Match = (one: SubmissionFacts) => boolean;
 

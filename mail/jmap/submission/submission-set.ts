@@ -12,15 +12,7 @@ import { jmapId, jmapRow } from '../core/ids.ts';
 import type { Access, JmapMethod, MethodCall } from '../core/method.ts';
 import { alignedIdentities } from '../identity/identity.ts';
 import { readProperties } from '../standard/set-properties.ts';
-import {
-  catchRefusals,
-  done,
-  type ObjectSetter,
-  readSet,
-  refused,
-  runSet,
-  type SetOutcome,
-} from '../standard/standard-set.ts';
+import { done, type ObjectSetter, readSet, refused, runSet, type SetOutcome } from '../standard/standard-set.ts';
 import { StateTrack } from '../standard/state-track.ts';
 import { type SubmissionObject, submissionObject } from './email-submission.ts';
 import { givenEnvelope } from './envelope.ts';
@@ -38,11 +30,7 @@ export const submissionSet: JmapMethod = {
     const after = new OnSuccess();
     const { account } = request.access;
     const track = await StateTrack.begin(call.context.store, account, request.ifInState, 'EmailSubmission');
-    const answer = await runSet(
-      call,
-      request,
-      catchRefusals(setter(call, request.access, track, after), call.context.log),
-    );
+    const answer = await runSet(call, request, setter(call, request.access, track, after));
     const next = after.emailSet(call, request);
     if (next !== undefined) call.addImplicitCall('Email/set', { accountId: request.accountId, ...next });
     return { ...answer, ...track.states };

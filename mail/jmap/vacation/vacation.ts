@@ -1,19 +1,11 @@
 import { storeVacation, type Vacation, vacationOf } from '../../store/submission/vacation.ts';
 import { type ArgumentReader, bool, nullable, utcDate, formatUtc } from '../core/arguments.ts';
 import { VACATION } from '../core/capabilities.ts';
-import type { Access, JmapMethod, MethodCall } from '../core/method.ts';
+import type { Access, MethodCall } from '../core/method.ts';
 import { orDefault, readPatched, textUpTo } from '../standard/set-properties.ts';
 import { formatState } from '../standard/standard-changes.ts';
-import { answerGet, pick, readGet } from '../standard/standard-get.ts';
-import {
-  catchRefusals,
-  done,
-  type ObjectSetter,
-  readSet,
-  refused,
-  runSet,
-  type SetOutcome,
-} from '../standard/standard-set.ts';
+import { getMethod } from '../standard/standard-get.ts';
+import { done, refused, setMethod, type SetOutcome } from '../standard/standard-set.ts';
 
 /** Id of the only VacationResponse of an account. RFC 8621 8. */
 const SINGLETON = 'singleton';
@@ -53,40 +45,30 @@ const VACATION_VALUES = {
 } satisfies Record<string, ArgumentReader<unknown>>;
 
 /** VacationResponse/get. RFC 8621 8.1. */
-export const vacationGet: JmapMethod = {
+export const vacationGet = getMethod({
   name: 'VacationResponse/get',
   capability: VACATION,
-  async run(call, args) {
-    const request = readGet(call, args, (name) => VACATION_PROPERTIES.has(name), {});
-    const { vacation, state } = await call.context.store.read(vacationOf, { account: request.access.account });
-    return answerGet(request, formatState(state), [pick(vacationObject(vacation), request.properties)]);
+  properties: VACATION_PROPERTIES,
+  async find({ context }, { access }) {
+    const { vacation, state } = await context.store.read(vacationOf, { account: access.account });
+    return { found: [vacationObject(vacation)], state: formatState(state) };
   },
-};
+});
 
 /** VacationResponse/set. RFC 8621 8.2. */
-export const vacationSet: JmapMethod = {
-  name: 'VacationResponse/set',
-  capability: VACATION,
-  run(call, args) {
-    const request = readSet(call, args, {});
-    return runSet(call, request, catchRefusals(setter(call, request.access), call.context.log));
-  },
-};
-
-function setter(call: MethodCall, access: Access): ObjectSetter {
-  const { context } = call;
+export const vacationSet = setMethod('VacationResponse/set', VACATION, (call, access) => {
   const { account } = access;
   const only = refused('singleton', 'An account has exactly one VacationResponse, "singleton". Update it.');
   return {
     async state() {
-      const { state } = await context.store.read(vacationOf, { account });
+      const { state } = await call.context.store.read(vacationOf, { account });
       return formatState(state);
     },
     create: () => Promise.resolve(only),
     destroy: (id) => Promise.resolve(id === SINGLETON ? only : notFound(id)),
     update: (id, patch) => (id === SINGLETON ? update(call, access, patch) : Promise.resolve(notFound(id))),
   };
-}
+});
 
 async function update(
   { context: { store }, session }: MethodCall,

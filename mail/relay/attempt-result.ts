@@ -1,5 +1,6 @@
 import type { Host } from './destination.ts';
-import type { AttemptResult, QueueItem } from './relay-queue.ts';
+import type { AttemptResult } from '../store/queue/queue.ts';
+import type { QueueItem } from './relay-queue.ts';
 import { BOUNCE_LIFETIME, jitter, LIFETIME, nextAttempt, type RetryState } from './schedule.ts';
 import type { AttemptVerdict } from './attempt-verdict.ts';
 

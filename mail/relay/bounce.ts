@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { composeDeliveryReport, mailerDaemon, type RecipientReport } from '../message/delivery-report.ts';
-import type { AttemptResult, BounceMessage, QueueItem } from './relay-queue.ts';
+import type { AttemptResult } from '../store/queue/queue.ts';
+import type { BounceMessage, QueueItem } from './relay-queue.ts';
 import { DELAY_REPORT_AFTER, LIFETIME } from './schedule.ts';
 
 /** Completed attempt for one recipient. */

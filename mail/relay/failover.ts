@@ -1,4 +1,5 @@
-import type { AttemptResult, QueueItem } from './relay-queue.ts';
+import type { AttemptResult } from '../store/queue/queue.ts';
+import type { QueueItem } from './relay-queue.ts';
 import { classifyReply } from './reply-class.ts';
 
 /** Circumstances of a direct attempt, besides its result. */

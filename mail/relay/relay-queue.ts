@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { ChainStatus } from '../auth/authentication.ts';
 import type { Address } from '../message/address.ts';
-import type { TlsResult } from '../store/queue/tls-result.ts';
+import type { AttemptResult } from '../store/queue/queue.ts';
 
 /** Next hop of a row; numbers are smarthost ids. */
 export interface NextHop {
@@ -54,33 +54,6 @@ export interface QueueItem {
   signers?: Readonly<Record<string, number>>;
   /** ARC chain status for the seal; left out: no seal. RFC 8617 5.1. */
   arc?: ChainStatus;
-}
-
-/** Result of an attempt for one recipient. Texts of peers are sanitized. */
-export interface AttemptResult {
-  id: number;
-  /** Trace id and recipient for the journal, since the row may be deleted. */
-  trace?: string;
-  to?: string;
-  outcome: 'delivered' | 'failed' | 'deferred';
-  /** Remote host name and address, empty when none was reached. */
-  host: string;
-  ip: string;
-  /** SMTP reply code, 0 when there was none. */
-  code: number;
-  /** Enhanced status code; derived from the code or the failure if the peer sent none. */
-  status: string;
-  /** Reply of the peer or our own text, one line. */
-  text: string;
-  /** Version, cipher and how it was verified; `none`; '' when no server was reached. */
-  tls: string;
-  /** TLS-RPT results of this attempt, counted in its commit. RFC 8460. */
-  tlsResults?: readonly TlsResult[];
-  at: number;
-  /** For 'deferred': the next attempt, ms UTC. */
-  nextAt: number;
-  /** For 'deferred': smarthost of all further attempts. */
-  via?: number;
 }
 
 /** Query for due rows. */

@@ -1,6 +1,7 @@
 import type { Log } from '../log.ts';
 import type { RelayClock } from './clock.ts';
-import type { AttemptResult, BounceMessage, RelayQueue } from './relay-queue.ts';
+import type { AttemptResult } from '../store/queue/queue.ts';
+import type { BounceMessage, RelayQueue } from './relay-queue.ts';
 
 const RETRY_MS = 5000;
 /** Groups with unrecorded results; above, sending pauses until the store has caught up. */

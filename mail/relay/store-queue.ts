@@ -10,7 +10,7 @@ import { type ReportKind, sendNotice, type SystemNotice } from '../delivery/noti
 import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
 import { recordJournalEvent } from '../store/journal/journal.ts';
 import {
-  type AttemptEnd,
+  type AttemptResult,
   beginAttempts,
   DELAY_DSN_SENT,
   FINAL_DSN_SENT,
@@ -23,7 +23,7 @@ import { type DueRow, dueRows, nextDue } from '../store/queue/due-rows.ts';
 import type { MailStore } from '../store/store.ts';
 import { isUnknownRecipient } from '../store/queue/suppression.ts';
 import { noteTlsResults } from '../store/queue/tls-result.ts';
-import type { AttemptResult, BounceMessage, DueQuery, RelayQueue, QueueItem } from './relay-queue.ts';
+import type { BounceMessage, DueQuery, RelayQueue, QueueItem } from './relay-queue.ts';
 import { MAX_RETRY_DELAY } from './schedule.ts';
 import { chooseNextHop } from './next-hop.ts';
 
@@ -44,7 +44,11 @@ export const finishAttempts = command(
   'finish-attempts',
   async (
     tx,
-    input: { ends: readonly AttemptEnd[]; bounces: readonly PreparedBounce[]; fallbacks: readonly FallbackDelivery[] },
+    input: {
+      ends: readonly AttemptResult[];
+      bounces: readonly PreparedBounce[];
+      fallbacks: readonly FallbackDelivery[];
+    },
     stamp,
   ): Promise<void> => {
     const ended = new Set(input.ends.map((end) => end.id));
@@ -235,7 +239,9 @@ export class StoreQueue implements RelayQueue {
   }
 
   /** Prepares fallback deliveries. An unreadable message is deferred, so that it blocks no other result. */
-  async #fallbacks(results: readonly AttemptEnd[]): Promise<{ ends: AttemptEnd[]; fallbacks: FallbackDelivery[] }> {
+  async #fallbacks(
+    results: readonly AttemptResult[],
+  ): Promise<{ ends: AttemptResult[]; fallbacks: FallbackDelivery[] }> {
     const { store } = this.#options;
     const ids = results.filter((end) => end.outcome === 'failed').map((end) => end.id);
     const fallbacks: FallbackDelivery[] = [];
@@ -248,7 +254,11 @@ export class StoreQueue implements RelayQueue {
         unreadable.add(id);
       }
     }
-    const later = (end: AttemptEnd): AttemptEnd => ({ ...end, outcome: 'deferred', nextAt: end.at + UNREADABLE_MS });
+    const later = (end: AttemptResult): AttemptResult => ({
+      ...end,
+      outcome: 'deferred',
+      nextAt: end.at + UNREADABLE_MS,
+    });
     return { fallbacks, ends: results.map((end) => (unreadable.has(end.id) ? later(end) : end)) };
   }
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { REFUSALS, type Refusal } from '../core/refusal.ts';
+import type { AppContext } from '../core/app-context.ts';
 import { parseBounded } from '../core/json.ts';
 import type { ServerResponse } from 'node:http';
 
@@ -38,6 +39,22 @@ export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply
   const { retryAfterSeconds } = refusal;
   if (typeof retryAfterSeconds === 'number') void reply.header('retry-after', String(retryAfterSeconds));
   return reply.code(REFUSALS[refusal.error]).send(refusal);
+}
+
+/** True if the caller, its address or the one who holds the credential, has made too many requests: the refusal is sent. */
+export function isRateLimited(
+  { limits, clock }: Pick<AppContext, 'limits' | 'clock'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  holder?: string | number,
+  refuse: typeof sendRefusal = sendRefusal,
+): boolean {
+  void reply.header('cache-control', 'no-store');
+  const wait = limits.take(request.ip, holder, clock());
+  if (wait === 0) return false;
+  const message = `Too many requests. Retry in ${wait} s.`;
+  refuse(reply, { error: 'rate_limited', message, retryAfterSeconds: wait });
+  return true;
 }
 
 /** Refuses a method, and names the methods of the path. */

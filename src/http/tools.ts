@@ -6,7 +6,14 @@ import { withoutWriteActions, readOnlyRefusal, isFlagSet } from '../core/mode.ts
 import type { AppContext } from '../core/app-context.ts';
 import { authenticate } from '../tokens/authenticate.ts';
 import { methodsAt } from './allowed-methods.ts';
-import { authorizationOf, acceptJsonOnly, closeSignal, refuseMethod, sendRefusal } from './json-replies.ts';
+import {
+  authorizationOf,
+  acceptJsonOnly,
+  closeSignal,
+  refuseMethod,
+  isRateLimited,
+  sendRefusal,
+} from './json-replies.ts';
 import { pathOf } from './server.ts';
 
 type Params = Record<string, string>;
@@ -119,18 +126,9 @@ export async function authenticateRest(
   operation: Operation | undefined,
   anonymous = false,
 ): Promise<Caller | undefined> {
-  void reply.header('cache-control', 'no-store');
   const who = await authenticate(context, authorizationOf(request), 'rest', request.ip);
   const token = who.kind === 'caller' ? who.caller.token?.id : undefined;
-  const wait = context.limits.take(request.ip, token, context.clock());
-  if (wait > 0) {
-    sendRefusal(reply, {
-      error: 'rate_limited',
-      message: `Too many requests. Retry in ${wait} s.`,
-      retryAfterSeconds: wait,
-    });
-    return undefined;
-  }
+  if (isRateLimited(context, request, reply, token)) return undefined;
   if (who.kind === 'caller') return who.caller;
   if (who.kind === 'nobody' && (anonymous || operation?.action === 'anonymous')) return who.caller;
   const why = who.kind === 'refused' ? who.why : 'send a token as "Authorization: Bearer <token>"';

@@ -3,20 +3,20 @@ import { rowId, publicId } from '../core/ids.ts';
 import { passwordProblem } from '../people/password.ts';
 import { changePassword } from '../people/password-commands.ts';
 import { mailProof } from '../people/reset.ts';
-import { formToken, isFormToken } from '../people/secrets.ts';
+import { formToken } from '../people/secrets.ts';
 import { endSessions, listSessions, type SessionLine } from '../people/session-commands.ts';
 import { NEW_PASSWORD } from './claim-pages.ts';
 import {
   type PageExchange,
   type PortalDeps,
+  ownForm,
   redirect,
   sendPage,
-  sendNotice,
   type Visitor,
   visitorOf,
 } from './page-exchange.ts';
 import { type FormState, field, hidden, problemNote, EMPTY_FORM, usernameField } from './forms.ts';
-import { Fields } from './guard.ts';
+import type { Fields } from './guard.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
 import { fullPage } from './layout.ts';
 import { BUSY } from './link-errors.ts';
@@ -53,12 +53,8 @@ export function accountRoutes(deps: PortalDeps): (app: FastifyInstance) => void 
 }
 
 async function act(exchange: PageExchange, visitor: Visitor): Promise<FastifyReply> {
-  const fields = new Fields(exchange.request.body);
-  if (!isFormToken(fields.text('form'), visitor.secret)) {
-    const text = 'The form is older than your sign-in. Reload the page and try again.';
-    const notice = { title: 'No changes made', text, href: '/account', link: 'Reload the page' };
-    return sendNotice(exchange, notice, 403);
-  }
+  const fields = ownForm(exchange, visitor, '/account');
+  if (fields === undefined) return exchange.reply;
   const { store } = exchange.context;
   const user = visitor.person.id;
   switch (fields.text('do')) {

@@ -1,18 +1,17 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { publicId, rowId } from '../core/ids.ts';
 import { endGrant, type OAuthGrant, listGrants } from '../oauth/grant-commands.ts';
-import { formToken, isFormToken } from '../people/secrets.ts';
+import { formToken } from '../people/secrets.ts';
 import {
   type PageExchange,
   type PortalDeps,
+  ownForm,
   redirect,
   sendPage,
-  sendNotice,
   type Visitor,
   visitorOf,
 } from './page-exchange.ts';
 import { hidden } from './forms.ts';
-import { Fields } from './guard.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
 import { fullPage } from './layout.ts';
 import { pageFrame } from './organization-routes.ts';
@@ -35,12 +34,8 @@ async function open(
 }
 
 async function end(exchange: PageExchange, visitor: Visitor): Promise<FastifyReply> {
-  const fields = new Fields(exchange.request.body);
-  if (!isFormToken(fields.text('form'), visitor.secret)) {
-    const text = 'The form is older than your sign-in. Reload the page and try again.';
-    const notice = { title: 'No changes made', text, href: '/account/apps', link: 'Reload the page' };
-    return sendNotice(exchange, notice, 403);
-  }
+  const fields = ownForm(exchange, visitor, '/account/apps');
+  if (fields === undefined) return exchange.reply;
   const { person } = visitor;
   const target = fields.text('token');
   const token = rowId('token', target);

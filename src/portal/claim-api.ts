@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { acceptJsonOnly, sendRefusal } from '../http/json-replies.ts';
+import { acceptJsonOnly, isRateLimited, sendRefusal } from '../http/json-replies.ts';
 import { publicId } from '../core/ids.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { AppContext } from '../core/app-context.ts';
@@ -21,15 +21,7 @@ async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  void reply.header('cache-control', 'no-store');
-  const wait = context.limits.take(request.ip, undefined, context.clock());
-  if (wait > 0) {
-    return sendRefusal(reply, {
-      error: 'rate_limited',
-      message: `Too many requests. Retry in ${wait} s.`,
-      retryAfterSeconds: wait,
-    });
-  }
+  if (isRateLimited(context, request, reply)) return reply;
   const { token, password, email } = (request.body ?? {}) as Record<string, unknown>;
   if (typeof token !== 'string' || typeof password !== 'string') {
     return sendRefusal(reply, { error: 'invalid_arguments', message: 'token and password are required.' });

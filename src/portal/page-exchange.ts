@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppContext } from '../core/app-context.ts';
 import { type SignIn, beginSession } from '../people/sign-in.ts';
-import { hashOf } from '../people/secrets.ts';
+import { hashOf, isFormToken } from '../people/secrets.ts';
 import {
   findVisitor,
   type Membership,
@@ -10,7 +10,7 @@ import {
   type PortalSession,
   touchSession,
 } from '../people/session-commands.ts';
-import { clearSession, sessionSecret, setSession, pageHeaders } from './guard.ts';
+import { clearSession, Fields, sessionSecret, setSession, pageHeaders } from './guard.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
 
@@ -70,6 +70,15 @@ export function sendPage({ reply }: PageExchange, page: string, status = 200, fr
 export function redirect({ reply }: PageExchange, path: string): FastifyReply {
   pageHeaders(reply);
   return reply.code(303).header('location', path).send('');
+}
+
+/** Reads the form of a signed-in visitor; undefined if it is not of this session: the refusal is sent. */
+export function ownForm(exchange: PageExchange, visitor: Visitor, href: string): Fields | undefined {
+  const fields = new Fields(exchange.request.body);
+  if (isFormToken(fields.text('form'), visitor.secret)) return fields;
+  const text = 'The form is older than your sign-in. Reload the page and try again.';
+  sendNotice(exchange, { title: 'No changes made', text, href, link: 'Reload the page' }, 403);
+  return undefined;
 }
 
 /** Sends a page with one message and one link. */

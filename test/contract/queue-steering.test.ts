@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { mailParts } from '../../mail/parts.ts';
-import type { AttemptResult } from '../../mail/relay/relay-queue.ts';
+import type { AttemptResult } from '../../mail/store/queue/queue.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal/journal.ts';

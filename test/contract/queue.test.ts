@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { submit } from '../../mail/delivery/submit.ts';
 import type { MessageEnvelope, RecipientRoute } from '../../mail/receiver/needs.ts';
-import type { AttemptResult, BounceMessage } from '../../mail/relay/relay-queue.ts';
+import type { AttemptResult } from '../../mail/store/queue/queue.ts';
+import type { BounceMessage } from '../../mail/relay/relay-queue.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { setQuota } from '../../mail/store/account/account.ts';
 import { addDomain } from '../../mail/store/address/domain.ts';

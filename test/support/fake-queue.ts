@@ -1,5 +1,6 @@
 import { parseAddress, type Address } from '../../mail/message/address.ts';
-import type { AttemptResult, BounceMessage, DueQuery, RelayQueue, QueueItem } from '../../mail/relay/relay-queue.ts';
+import type { AttemptResult } from '../../mail/store/queue/queue.ts';
+import type { BounceMessage, DueQuery, RelayQueue, QueueItem } from '../../mail/relay/relay-queue.ts';
 import { MAX_RETRY_DELAY } from '../../mail/relay/schedule.ts';
 
 export interface Row extends QueueItem {

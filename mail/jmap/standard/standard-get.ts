@@ -45,7 +45,7 @@ interface GetMethod<T extends { id: string }> {
   capability: string;
   properties: ReadonlySet<string>;
   /** Finds the requested objects, or more, and the state of the type. */
-  find(call: MethodCall, request: GetRequest): Promise<{ found: readonly T[]; state: string }>;
+  find: (call: MethodCall, request: GetRequest) => Promise<{ found: readonly T[]; state: string }>;
 }
 
 /** Defines a /get method. RFC 8620 5.1. */

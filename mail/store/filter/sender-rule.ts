@@ -225,16 +225,7 @@ export const senderRulesOf = query(
       outward: boolean | null;
     },
   ): Promise<StoredSenderRule[]> => {
-    const rows = await rx.all<{
-      id: number;
-      tenant: number;
-      account_id: number | null;
-      outgoing: number;
-      kind: 'allow' | 'block';
-      pattern: string;
-      note: string;
-      created_at: number;
-    }>(
+    const rows = await rx.all<SenderRuleRow>(
       `SELECT * FROM sender_rule WHERE tenant = ?1 AND id > ?2 AND (?3 IS NULL OR outgoing = ?3)
          AND (?4 IS NULL OR account_id IN (SELECT value FROM json_each(?4)) OR (?5 AND account_id IS NULL))
          AND NOT EXISTS (SELECT 1 FROM account a WHERE a.id = sender_rule.account_id AND a.state = 2)

@@ -178,27 +178,35 @@ async function holdStranded(tx: Write, id: number, stamp: Stamp): Promise<void> 
   await recordJournalEvent(tx, trace, 'held', account, { to, because }, stamp, { tenant });
 }
 
-/** Outcome of an attempt for one recipient. */
-export interface AttemptEnd {
+/** Result of an attempt for one recipient. Texts of peers are sanitized. */
+export interface AttemptResult {
   id: number;
-  outcome: 'delivered' | 'failed' | 'deferred';
-  host: string;
-  ip: string;
-  code: number;
-  status: string;
-  text: string;
-  tls: string;
-  tlsResults?: readonly TlsResult[];
-  at: number;
-  nextAt: number;
-  /** The route for further attempts. */
-  via?: number;
+  /** Trace id and recipient for the journal, since the row may be deleted. */
   trace?: string;
   to?: string;
+  outcome: 'delivered' | 'failed' | 'deferred';
+  /** Remote host name and address, empty when none was reached. */
+  host: string;
+  ip: string;
+  /** SMTP reply code, 0 when there was none. */
+  code: number;
+  /** Enhanced status code; derived from the code or the failure if the peer sent none. */
+  status: string;
+  /** Reply of the peer or our own text, one line. */
+  text: string;
+  /** Version, cipher and how it was verified; `none`; '' when no server was reached. */
+  tls: string;
+  /** TLS-RPT results of this attempt, counted in its commit. RFC 8460. */
+  tlsResults?: readonly TlsResult[];
+  at: number;
+  /** For 'deferred': the next attempt, ms UTC. */
+  nextAt: number;
+  /** For 'deferred': smarthost of all further attempts. */
+  via?: number;
 }
 
 /** Records the outcome of an attempt; deletes a delivered or bounced row. */
-export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Promise<void> {
+export async function endAttempt(tx: Write, end: AttemptResult, stamp: Stamp): Promise<void> {
   const row = await tx.get<{ trace: string; recipient: string; account_id: number | null; tenant: number }>(
     `SELECT s.trace, q.recipient, s.account_id, s.tenant FROM queue q JOIN submission s ON s.id = q.submission_id
      WHERE q.id = ?`,
@@ -254,7 +262,7 @@ export async function endAttempt(tx: Write, end: AttemptEnd, stamp: Stamp): Prom
 }
 
 /** Records a delivery that succeeded although the message was cancelled during the attempt. */
-async function noteTooLate(tx: Write, { trace, to = '', host, status, text, outcome }: AttemptEnd, stamp: Stamp) {
+async function noteTooLate(tx: Write, { trace, to = '', host, status, text, outcome }: AttemptResult, stamp: Stamp) {
   if (trace === undefined) return;
   const whose = await tx.get<{ tenant: number | null; account_id: number | null }>(
     `SELECT tenant, account_id FROM journal WHERE trace = ? AND event = 'cancelled' AND detail ->> 'to' = ?

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { acceptJsonOnly, sendRefusal } from '../json-replies.ts';
+import { acceptJsonOnly, isRateLimited, sendRefusal } from '../json-replies.ts';
 import { publicId, rowId } from '../../core/ids.ts';
 import { anonymousCaller } from '../../core/caller.ts';
 import type { AppContext } from '../../core/app-context.ts';
@@ -94,20 +94,6 @@ async function complete(context: AppContext, request: FastifyRequest, reply: Fas
     case 'missing':
       return sendRefusal(reply, { error: 'not_found', message: 'No such recovery. Start one first.' });
   }
-}
-
-/** True if the request was rate limited; the refusal is sent. */
-function isRateLimited(context: AppContext, request: FastifyRequest, reply: FastifyReply): boolean {
-  void reply.header('cache-control', 'no-store');
-  const wait = context.limits.take(request.ip, undefined, context.clock());
-  if (wait > 0) {
-    sendRefusal(reply, {
-      error: 'rate_limited',
-      message: `Too many requests. Retry in ${wait} s.`,
-      retryAfterSeconds: wait,
-    });
-  }
-  return wait > 0;
 }
 
 function textFields(body: unknown): Readonly<Record<string, string>> {

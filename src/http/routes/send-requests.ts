@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StoreBusy } from '../../../mail/store/engine/types.ts';
-import { authorizationOf, sendRefusal } from '../json-replies.ts';
+import { authorizationOf, isRateLimited, sendRefusal } from '../json-replies.ts';
 import { argumentIssues, firstIssue } from '../../core/issues.ts';
 import { normalizeArguments } from '../../core/argument-normalizer.ts';
 import { RefusedError, type Refusal } from '../../core/refusal.ts';
@@ -25,14 +25,9 @@ export function withKey(
   refuse: typeof sendRefusal = sendRefusal,
 ): KeyedRoute {
   return async (request, reply) => {
-    void reply.header('cache-control', 'no-store');
     const sender = await authenticateKey(context, authorizationOf(request));
     const holder = 'why' in sender ? undefined : sender.credential;
-    const wait = context.limits.take(request.ip, holder, context.clock());
-    if (wait > 0) {
-      const message = `Too many requests. Retry in ${wait} s.`;
-      return refuse(reply, { error: 'rate_limited', message, retryAfterSeconds: wait });
-    }
+    if (isRateLimited(context, request, reply, holder, refuse)) return reply;
     if ('why' in sender) {
       void reply.header('www-authenticate', 'Bearer realm="mailstead"');
       return refuse(reply, { error: 'unauthorized', message: `Unauthorized: ${sender.why}.` });

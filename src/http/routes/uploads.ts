@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { sendRefusal } from '../json-replies.ts';
+import { isRateLimited, sendRefusal } from '../json-replies.ts';
 import { refuse } from '../../core/refusal.ts';
 import { isLinkValid } from '../../tokens/token-validity.ts';
 import type { AppContext } from '../../core/app-context.ts';
@@ -44,15 +44,7 @@ function ofKey(
 /** Stores the one file that the signed link allows. */
 async function byLink(context: AppContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { ticket } = request.query as { ticket?: unknown };
-  void reply.header('cache-control', 'no-store');
-  const wait = context.limits.take(request.ip, undefined, context.clock());
-  if (wait > 0) {
-    return sendRefusal(reply, {
-      error: 'rate_limited',
-      message: `Too many requests. Retry in ${wait} s.`,
-      retryAfterSeconds: wait,
-    });
-  }
+  if (isRateLimited(context, request, reply)) return reply;
   const place = readUploadTicket(context.secrets.subkey('upload links'), String(ticket), context.clock());
   if (place === undefined || !(await isLinkValid(context, place.credential))) {
     return sendRefusal(reply, { error: 'not_found', message: 'Invalid or expired link. Request a new one.' });

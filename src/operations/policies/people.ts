@@ -11,11 +11,11 @@ import { describePolicy } from '../../agents/policy-words.ts';
 import { publicId, rowId } from '../../core/ids.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
-import { Id, isoOf, Line } from '../../core/schemas.ts';
+import { Id, isoOf } from '../../core/schemas.ts';
 import { outOfScope } from '../scope.ts';
 import { RulesShown } from './get.ts';
-import { Rules, rulesFrom } from './rules.ts';
-import { policyIn, Target, targetOf } from './target.ts';
+import { rulesFrom } from './rules.ts';
+import { policyIn, PolicyFields, Target, targetOf } from './target.ts';
 
 const Saved = z.object({ policyId: z.string(), name: z.string(), preset: z.string(), targetId: z.string().nullable() });
 
@@ -30,12 +30,7 @@ export const saveAgentPolicyOf = operation({
   description:
     'Creates an agent policy from a preset, or changes one; omitted fields stay. With mailboxId or tokenId it applies there from now on.',
   hints: { idempotent: true },
-  input: z.strictObject({
-    ...Target,
-    policyId: Id('policy').optional(),
-    name: Line(1, 80).describe('Name of the policy').optional(),
-    ...Rules,
-  }),
+  input: z.strictObject(PolicyFields),
   output: Saved,
   async run(call, { policyId, name: given, mailboxId, tokenId, ...said }) {
     withoutMembers(call);

@@ -2,11 +2,10 @@ import { z } from 'zod';
 import { propose } from '../../agents/propose.ts';
 import { operation } from '../../core/operation.ts';
 import { refuse } from '../../core/refusal.ts';
-import { Id, Line } from '../../core/schemas.ts';
 import { outOfScope } from '../scope.ts';
 import { attachAgentPolicyTo, saveAgentPolicyOf } from './people.ts';
-import { Rules, hasRules } from './rules.ts';
-import { isLimited, policyIn, Target, targetOf } from './target.ts';
+import { hasRules } from './rules.ts';
+import { isLimited, policyIn, PolicyFields, targetOf } from './target.ts';
 
 /** Result of a proposed operation. */
 const Pending = z.object({
@@ -26,12 +25,7 @@ export const proposeAgentPolicy = operation({
   description:
     'Proposes a policy for a mailbox or token, or a change of one. Takes effect only when a person accepts it in the portal; one proposal per target.',
   hints: { idempotent: true },
-  input: z.strictObject({
-    ...Target,
-    policyId: Id('policy').optional(),
-    name: Line(1, 80).describe('Name of the policy').optional(),
-    ...Rules,
-  }),
+  input: z.strictObject(PolicyFields),
   output: Pending,
   rest: { method: 'POST', path: '/api/email/agent-policy/proposals', status: 202 },
   async run(call, given) {

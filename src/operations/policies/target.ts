@@ -6,12 +6,21 @@ import { isStrict } from '../../agents/policy-words.ts';
 import { listTokens } from '../../tokens/commands.ts';
 import type { Call } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
-import { Id } from '../../core/schemas.ts';
+import { Id, Line } from '../../core/schemas.ts';
+import { Rules } from './rules.ts';
 import { mailboxOf, outOfScope } from '../scope.ts';
 import type { TokenRow } from '../../core/caller.ts';
 
 /** Target of a policy: a mailbox or a token. */
 export const Target = { mailboxId: Id('mailbox').optional(), tokenId: Id('token').optional() };
+
+/** Arguments that describe a policy and its target. */
+export const PolicyFields = {
+  ...Target,
+  policyId: Id('policy').optional(),
+  name: Line(1, 80).describe('Name of the policy').optional(),
+  ...Rules,
+};
 
 interface GivenTarget {
   mailboxId?: string | undefined;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { quiet } from '../../../mail/log.ts';
-import type { AttemptResult } from '../../../mail/relay/relay-queue.ts';
+import type { AttemptResult } from '../../../mail/store/queue/queue.ts';
 import { ResultRecorder } from '../../../mail/relay/result-recorder.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { FakeQueue } from '../../support/fake-queue.ts';

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { applyFailover } from '../../../mail/relay/failover.ts';
-import type { AttemptResult, QueueItem } from '../../../mail/relay/relay-queue.ts';
+import type { AttemptResult } from '../../../mail/store/queue/queue.ts';
+import type { QueueItem } from '../../../mail/relay/relay-queue.ts';
 import { classifyReply } from '../../../mail/relay/reply-class.ts';
 
 test.each([

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createResolver } from '../../../mail/dns/resolver.ts';
 import { createSecureResolver } from '../../../mail/dns/secure-resolver.ts';
 import { quiet } from '../../../mail/log.ts';
-import type { AttemptResult } from '../../../mail/relay/relay-queue.ts';
+import type { AttemptResult } from '../../../mail/store/queue/queue.ts';
 import { startRelay, type RelayOptions } from '../../../mail/relay/relay.ts';
 import { createTlsPolicyFinder } from '../../../mail/relay/tls-policy/policies.ts';
 import type { FetchStsPolicy } from '../../../mail/relay/tls-policy/sts-fetch.ts';

@@ -1,3 +1,5 @@
+import { jsonExcess } from '../../mail/limits/json-bounds.ts';
+
 /** Deeper than any valid argument, and shallow enough for every recursive function that follows. */
 const MAX_DEPTH = 32;
 /** Values and separators in one body. */
@@ -11,35 +13,14 @@ export type ParsedJson =
  * brackets becomes 100 MB of objects.
  */
 export function parseBounded(text: string): ParsedJson {
-  const problem = findExcess(text);
-  if (problem !== undefined) return { ok: false, problem };
+  const excess = jsonExcess(text, { depth: MAX_DEPTH, elements: MAX_ELEMENTS });
+  if (excess === 'depth') return { ok: false, problem: `The body is nested deeper than ${MAX_DEPTH}` };
+  if (excess === 'elements') return { ok: false, problem: `The body has more than ${MAX_ELEMENTS} elements` };
   try {
     return { ok: true, value: JSON.parse(text, withoutPrototype) };
   } catch {
     return { ok: false, problem: 'The body is not valid JSON' };
   }
-}
-
-function findExcess(text: string): string | undefined {
-  let depth = 0;
-  let elements = 0;
-  let inText = false;
-  for (let i = 0; i < text.length; i++) {
-    const c = text.charCodeAt(i);
-    if (inText) {
-      if (c === 0x5c) i++;
-      else if (c === 0x22) inText = false;
-      continue;
-    }
-    if (c === 0x22) inText = true;
-    else if (c === 0x5b || c === 0x7b) {
-      if (++depth > MAX_DEPTH) return `The body is nested deeper than ${MAX_DEPTH}`;
-      elements++;
-    } else if (c === 0x5d || c === 0x7d) depth--;
-    else if (c === 0x2c) elements++;
-    if (elements > MAX_ELEMENTS) return `The body has more than ${MAX_ELEMENTS} elements`;
-  }
-  return undefined;
 }
 
 /** Drops `__proto__` keys: prototype pollution. */

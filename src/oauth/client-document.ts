@@ -3,6 +3,7 @@ import { request as tlsRequest } from 'node:https';
 import { isIPv6, type LookupFunction } from 'node:net';
 import type { PrivateNetworks } from '../../config/parse.ts';
 import { boundedResolver } from '../../mail/dns/bounded-resolver.ts';
+import { responseTo } from '../../mail/limits/http-response.ts';
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import { parseBounded } from '../core/json.ts';
 import { checkWebhookUrl } from '../webhooks/url-check.ts';
@@ -83,11 +84,8 @@ function sendRequest(url: URL, ip: string, signal: AbortSignal): Promise<Incomin
     else done(null, ip, family);
   };
   const send = url.protocol === 'https:' ? tlsRequest : plainRequest;
-  return new Promise((resolve, reject) => {
-    send(url, { headers: { accept: 'application/json' }, lookup: pinned, agent: false, signal }, resolve)
-      .on('error', reject)
-      .end();
-  });
+  const headers = { accept: 'application/json' };
+  return responseTo(send(url, { headers, lookup: pinned, agent: false, signal }).end());
 }
 
 function parseDocument(id: string, text: string): ClientLookup {

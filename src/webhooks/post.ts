@@ -1,5 +1,6 @@
 import { Agent as PlainAgent, type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
+import { responseTo } from '../../mail/limits/http-response.ts';
 
 const MAX_RESPONSE_OCTETS = 64 * 1024;
 const MAX_EXCERPT_CHARACTERS = 500;
@@ -77,8 +78,7 @@ export class Poster implements Disposable {
       agent: tls ? this.#tls : this.#plain,
       signal,
     });
-    const { promise: answer, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    request.on('response', resolve).on('error', reject);
+    const answer = responseTo(request);
     request.end(body);
     return { request, answer };
   }

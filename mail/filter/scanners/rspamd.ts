@@ -1,7 +1,8 @@
-import { type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http';
+import { type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { responseTo } from '../../limits/http-response.ts';
 import type { Finding } from '../../policy/finding.ts';
 import { rspamdFindings } from './rspamd-response.ts';
 import { type ScannedMessage, type Scanner, ScanError } from './scanner.ts';
@@ -44,14 +45,6 @@ export class Rspamd implements Scanner {
       await sent;
     }
   }
-}
-
-function responseTo(request: ClientRequest): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  request.once('response', resolve);
-  // Not once: the connection may fail a second time while it is closed.
-  request.on('error', reject);
-  return promise;
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {

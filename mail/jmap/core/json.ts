@@ -1,7 +1,9 @@
+import { closingQuote, jsonExcess } from '../../limits/json-bounds.ts';
 import { RequestError } from './errors.ts';
 
-/** Maximum nesting; JSON.parse itself has no limit. */
 const MAX_NESTING = 100;
+/** Objects, arrays and separators: 10 MB of `{},` would take 1 s and 300 MB. */
+const MAX_ELEMENTS = 100_000;
 
 /**
  * Reads the octets of a request as I-JSON: UTF-8, no name twice in one object, no lone surrogate (RFC 7493 2). Throws
@@ -9,6 +11,7 @@ const MAX_NESTING = 100;
  */
 export function readJson(octets: Uint8Array): unknown {
   const text = decode(octets);
+  checkBounds(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -26,6 +29,14 @@ function decode(octets: Uint8Array): string {
   } catch {
     throw new RequestError('notJSON', 'The body is not UTF-8.');
   }
+}
+
+function checkBounds(text: string): void {
+  const excess = jsonExcess(text, { depth: MAX_NESTING, elements: MAX_ELEMENTS });
+  if (excess === 'depth') throw new RequestError('notJSON', `The body nests deeper than ${MAX_NESTING} levels.`);
+  if (excess === undefined) return;
+  const most = `The body has more than ${MAX_ELEMENTS} values. Send several requests.`;
+  throw new RequestError('limit', most, 'maxSizeRequest');
 }
 
 /** Rejects lone surrogates, which escapes can produce. */
@@ -47,23 +58,12 @@ function checkNames(text: string): void {
     const found = text[at];
     if (found === '{' || found === '[') {
       open.push(found === '{' ? new Set() : undefined);
-      if (open.length > MAX_NESTING)
-        throw new RequestError('notJSON', `The body nests deeper than ${MAX_NESTING} levels.`);
     } else if (found === '}' || found === ']') open.pop();
     else if (found === '"') {
-      const end = stringEnd(text, at);
+      const end = closingQuote(text, at) + 1;
       if (isName(text, end)) noteName(open.at(-1), text.slice(at, end));
       at = end - 1;
     }
-  }
-}
-
-/** Finds the index after a string's closing quote. Not a regular expression: one overflows the stack on megabytes. */
-function stringEnd(text: string, start: number): number {
-  for (let at = text.indexOf('"', start + 1); ; at = text.indexOf('"', at + 1)) {
-    let escapes = at;
-    while (text[escapes - 1] === '\\') escapes--;
-    if ((at - escapes) % 2 === 0) return at + 1;
   }
 }
 

@@ -170,7 +170,8 @@ function gather(items: readonly unknown[], path: readonly string[], allowance: A
   for (const item of items) {
     const found = walk(item, path, allowance);
     if (found === undefined) return undefined;
-    allowance.takeItems(Array.isArray(found) ? found.length : 1);
+    // An empty list counts too: looking at it is work.
+    allowance.takeItems(Array.isArray(found) ? Math.max(1, found.length) : 1);
     if (Array.isArray(found)) for (const one of found) gathered.push(one);
     else gathered.push(found);
   }

@@ -3,6 +3,7 @@ import { request } from 'node:https';
 import { isIPv6, type LookupFunction } from 'node:net';
 import type { Resolver } from '../../dns/lookup.ts';
 import { isPublicAddress } from '../../dns/public-address.ts';
+import { responseTo } from '../../limits/http-response.ts';
 import { type PublishedStsPolicy, readStsPolicy } from './sts-text.ts';
 
 /** Reason for no policy, with the result types of RFC 8460 4.3.2.2. */
@@ -100,14 +101,8 @@ function requestPolicy(host: string, ip: string, port: number, signal: AbortSign
     if (options.all === true) done(null, [{ address: ip, family }]);
     else done(null, ip, family);
   };
-  return new Promise((resolve, reject) => {
-    request(
-      { host, servername: host, port, path: '/.well-known/mta-sts.txt', lookup: pinned, agent: false, signal },
-      resolve,
-    )
-      .on('error', reject)
-      .end();
-  });
+  const path = '/.well-known/mta-sts.txt';
+  return responseTo(request({ host, servername: host, port, path, lookup: pinned, agent: false, signal }).end());
 }
 
 class PolicyTooLarge extends Error {}

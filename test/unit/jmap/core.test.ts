@@ -38,6 +38,24 @@ describe('I-JSON', () => {
   });
 });
 
+test.each([
+  ['objects', (n: number) => `[${'{},'.repeat(n)}1]`],
+  ['numbers', (n: number) => `[${'1,'.repeat(n)}1]`],
+  ['names', (n: number) => `{${Array.from({ length: n }, (_, i) => `"${i}":1`).join(',')}}`],
+])('a request of 200,000 %s is refused before it is parsed', (_what, text) => {
+  const limit = { type: 'limit', limit: 'maxSizeRequest' };
+  expect(() => readJson(octets(text(200_000)))).toThrow(expect.objectContaining(limit));
+  expect(() => readJson(octets(text(20_000)))).not.toThrow();
+});
+
+test('references to many empty lists count', () => {
+  const lists: Invocation = ['Core/echo', { l: Array.from({ length: 1_000 }, () => []) }, 'a'];
+  const reference = { resultOf: 'a', name: 'Core/echo', path: '/l/*' };
+  const args = (n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`#r${i}`, reference]));
+  expect(resolveReferences(args(50), [lists])).toMatchObject({ r0: [], r49: [] });
+  expect(() => resolveReferences(args(150), [lists])).toThrow(expect.objectContaining({ type: 'requestTooLarge' }));
+});
+
 describe('a request', () => {
   const good = { using: [...known], methodCalls: [['Core/echo', {}, 'a']] };
 

@@ -1,3 +1,5 @@
+import { UNREADABLE_REASON } from '../../mail/store/blob/unreadable.ts';
+
 /** Error codes of operations, with their HTTP status in REST. */
 export const REFUSALS = {
   unauthorized: 401,
@@ -100,6 +102,12 @@ export class RefusedError extends Error {
 export function refuse(error: RefusalCode, message: string, fields: RefusalFacts = {}): never {
   throw new RefusedError({ error, message, ...fields });
 }
+
+/** The refusal for a message or file whose stored octets cannot be read. */
+export const CONTENT_UNREADABLE: Refusal = {
+  error: 'content_unreadable',
+  message: UNREADABLE_REASON,
+};
 
 /** Refuses alike what does not exist and what belongs to another organization, so that nobody learns which. */
 export function notFound(resource: string): never {

@@ -10,6 +10,7 @@ import { TLS_LISTENER_OPTIONS } from '../tls/tls-source.ts';
 import { methodsAt, recordRoutes } from './allowed-methods.ts';
 import { refuseMethod } from './json-replies.ts';
 import { boundBodies } from './body-memory.ts';
+import { originForm, requireOneHost } from './request-target.ts';
 import { queuePipelined } from './request-queue.ts';
 import { requireTls } from './secure-transport.ts';
 import { guardConnections, isVulnerabilityScan } from './connection-guard.ts';
@@ -63,6 +64,7 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpListene
       app.server.headersTimeout = HEADERS_TIMEOUT_MS;
       queuePipelined(app.server);
       guardConnections(app, listener.tls, options);
+      requireOneHost(app);
       recordRoutes(app);
       boundBodies(app, options.memory);
       addRoutes(app, options);
@@ -105,7 +107,12 @@ const COMMON = {
 } as const;
 
 function makeApp(options: HttpOptions, tls: boolean): FastifyInstance {
-  const common = { ...COMMON, trustProxy: (ip: string) => options.trusted(ip), frameworkErrors: refuseUrl };
+  const common = {
+    ...COMMON,
+    trustProxy: (ip: string) => options.trusted(ip),
+    frameworkErrors: refuseUrl,
+    rewriteUrl: originForm,
+  };
   const connectionsCheckingInterval = TIMEOUT_CHECK_MS;
   if (!tls) return Fastify({ ...common, http: { connectionsCheckingInterval } });
   // Called at each handshake, so that a renewed certificate needs no restart.

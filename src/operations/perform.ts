@@ -17,7 +17,7 @@ import type { Action } from '../core/token.ts';
 import { checkMode } from '../core/mode.ts';
 import { permits } from '../core/required-action.ts';
 import type { Block, Call, Operation } from '../core/operation.ts';
-import { notFound, refuse, RefusedError, type Refusal } from '../core/refusal.ts';
+import { CONTENT_UNREADABLE, notFound, refuse, RefusedError, type Refusal } from '../core/refusal.ts';
 import { outOfScope } from './scope.ts';
 import type { AppContext } from '../core/app-context.ts';
 import type { StreamClient } from '../core/stream-client.ts';
@@ -192,12 +192,7 @@ function refusalOf(context: AppContext, operation: Operation, error: unknown, re
       retryAfterSeconds: 30,
     };
   }
-  if (error instanceof BlobUnreadable) {
-    return {
-      error: 'content_unreadable',
-      message: 'The stored message is damaged on the server. Ask its operator to restore it from a backup.',
-    };
-  }
+  if (error instanceof BlobUnreadable) return CONTENT_UNREADABLE;
   context.log.error({ err: error, operation: operation.name, request: requestId }, 'operation failed');
   return { error: 'internal', message: `Internal error, logged as ${requestId}.` };
 }

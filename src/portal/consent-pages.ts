@@ -71,7 +71,8 @@ async function validate(
     return redirect(exchange, `/login?next=${encodeURIComponent(`/oauth/authorize?${queryOf(parameters)}`)}`);
   const wait = request.method === 'GET' ? context.limits.take(request.ip, undefined, context.clock()) : 0;
   if (wait > 0) return unknown(exchange, `Too many requests from your network. Try again in ${wait} seconds.`, 429);
-  const read = readRequest(parameters, await clients.find(parameters.client_id ?? ''), context.baseUrl());
+  const client = await clients.find(parameters.client_id ?? '', visitor.person.id);
+  const read = readRequest(parameters, client, context.baseUrl());
   if (read.kind === 'unknown') return unknown(exchange, read.why);
   if (read.kind === 'mistake') return mistake(exchange, read);
   const place = await scopeFor(exchange, visitor, given['organization']);

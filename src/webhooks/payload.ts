@@ -85,10 +85,11 @@ function attachmentElement(
 /** A safe file name: no path, no control characters, never empty. */
 export function safeName(name: string, part: Pick<Part, 'path' | 'subtype'>): string {
   const plain = name
-    .toWellFormed()
     .replace(/[\\/\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+/g, '_')
     .replace(/^\.+/, '_')
     .slice(0, 200)
+    // Last: the cut can split a surrogate pair.
+    .toWellFormed()
     .trim();
   return plain === '' ? `part-${part.path}.${part.subtype.replace(/[^\w]+/g, '')}` : plain;
 }

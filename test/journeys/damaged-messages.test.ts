@@ -134,6 +134,18 @@ test('JMAP answers with what is there', async () => {
   expect(byText.ids.length).toBeGreaterThanOrEqual(3);
 });
 
+test('JMAP does not send a damaged message, and says why', async () => {
+  const jmap = await JmapClient.discover(base, { user: address, password });
+  const { ids } = (await jmap.call('Email/query', { sort: [{ property: 'receivedAt' }] })) as { ids: string[] };
+  const identityId = String(listOf(await jmap.call('Identity/get', {}))[0]?.['id']);
+  const envelope = { mailFrom: { email: address }, rcptTo: [{ email: address }] };
+  const create = Object.fromEntries(ids.slice(1, 4).map((emailId) => [emailId, { identityId, emailId, envelope }]));
+  const { notCreated } = (await jmap.call('EmailSubmission/set', { create })) as { notCreated: object };
+  const error = { type: 'serverFail', description: expect.stringContaining('damaged on the server') as string };
+  expect(Object.values(notCreated)).toEqual([error, error, error]);
+  expect(box.log.filter(({ msg }) => msg === 'failed to change an object of a JMAP call')).toEqual([]);
+});
+
 test('tools answer with what is there', async () => {
   const listed = await tool(base, 'list_messages', { mailbox: address, limit: 20 }, token);
   const { messages } = listed.body as { messages: { id: string; untrusted: { subject: string } }[] };

@@ -1,5 +1,6 @@
 import { memoryUsedUp } from '../email/header-values.ts';
 import { MemoryBudget, type MemoryReservation } from '../../limits/memory-budget.ts';
+import { BlobUnreadable, UNREADABLE_REASON } from '../../store/blob/unreadable.ts';
 import { StoreBusy } from '../../store/engine/types.ts';
 import { MethodError } from './errors.ts';
 import { jsonSize } from './json.ts';
@@ -90,7 +91,8 @@ async function answer(
   } catch (error) {
     const methodError = toMethodError(error);
     outcome = methodError.type;
-    if (methodError.type === 'serverFail') context.log.error({ err: error, method: name }, 'JMAP method failed');
+    if (methodError.type === 'serverFail' && !(error instanceof BlobUnreadable))
+      context.log.error({ err: error, method: name }, 'JMAP method failed');
     return ['error', methodError.toResponse(), callId];
   } finally {
     const method = byName.has(name) ? name : 'unknown';
@@ -109,6 +111,7 @@ function toMethodError(error: unknown): MethodError {
   if (error instanceof StoreBusy) {
     return new MethodError('serverUnavailable', `Nothing was changed: ${error.message}. Try again later.`);
   }
+  if (error instanceof BlobUnreadable) return new MethodError('serverFail', UNREADABLE_REASON);
   return new MethodError(
     'serverFail',
     'Internal error, logged on the server. The call may or may not have taken effect.',

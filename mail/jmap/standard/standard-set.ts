@@ -1,4 +1,5 @@
 import type { Log } from '../../log.ts';
+import { BlobUnreadable, UNREADABLE_REASON } from '../../store/blob/unreadable.ts';
 import { StoreBusy } from '../../store/engine/types.ts';
 import { access, resolveCreationId } from '../core/access.ts';
 import {
@@ -263,6 +264,7 @@ export function toRefusedOutcome(error: unknown, log: Log): SetOutcome<never> {
   if (error instanceof StoreBusy) {
     return refused('serverUnavailable', `This object was not changed: ${error.message}. Try again later.`);
   }
+  if (error instanceof BlobUnreadable) return refused('serverFail', UNREADABLE_REASON);
   if (!(error instanceof MethodError)) {
     log.error({ err: error }, 'failed to change an object of a JMAP call');
     return refused('serverFail', 'Internal error, logged on the server. This change may or may not have taken effect.');

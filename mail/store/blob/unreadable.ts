@@ -13,6 +13,10 @@ export class BlobUnreadable extends Error {
   }
 }
 
+/** Reason that a client gets, where no text can stand in place of the message. */
+export const UNREADABLE_REASON =
+  'The stored message is damaged on the server. Ask its operator to restore it from a backup.';
+
 /** Text in place of one that cannot be read. */
 export const UNREADABLE_TEXT =
   '[This text cannot be read: the stored message is damaged on the server. Ask its operator to restore it from a backup.]';

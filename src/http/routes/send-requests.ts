@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { BlobUnreadable } from '../../../mail/store/blob/unreadable.ts';
 import { StoreBusy } from '../../../mail/store/engine/types.ts';
 import { authorizationOf, isRateLimited, sendRefusal } from '../json-replies.ts';
 import { argumentIssues, firstIssue } from '../../core/issues.ts';
 import { normalizeArguments } from '../../core/argument-normalizer.ts';
-import { RefusedError, type Refusal } from '../../core/refusal.ts';
+import { CONTENT_UNREADABLE, RefusedError, type Refusal } from '../../core/refusal.ts';
 import type { AppContext } from '../../core/app-context.ts';
 import { authenticateKey, type ApiSender } from '../../sending/key-auth.ts';
 import type { EmailRequest } from '../../sending/email-request.ts';
@@ -50,6 +51,7 @@ export function refusalOf(context: AppContext, error: unknown): Refusal {
       retryAfterSeconds: 30,
     };
   }
+  if (error instanceof BlobUnreadable) return CONTENT_UNREADABLE;
   context.log.error({ err: error }, 'failed to send');
   return { error: 'internal', message: 'Internal error; it was logged.' };
 }

@@ -1,8 +1,10 @@
 import { networkOf } from '../../../mail/guard/network.ts';
 import { redacted } from '../../../mail/agents/quarantine/redact.ts';
 import { partBytes } from '../../../mail/message/readable.ts';
+import { BlobUnreadable } from '../../../mail/store/blob/unreadable.ts';
 import { storedMessage } from '../../../mail/store/blob/stored-message.ts';
 import type { AppContext } from '../../core/app-context.ts';
+import { CONTENT_UNREADABLE } from '../../core/refusal.ts';
 import { sendRefusal } from '../json-replies.ts';
 import { isLinkValid } from '../../tokens/token-validity.ts';
 import { WHOLE, readAttachmentLink } from '../../webhooks/attachment-link.ts';
@@ -23,7 +25,8 @@ export function webhookRoutes(context: AppContext): (app: FastifyInstance) => vo
       const link = { id: request.params.id, expires, by, network, signature };
       const key = context.secrets.subkey('attachment links');
       const open = readAttachmentLink({ key, now: context.clock() }, link);
-      const found = open && (await holds(context, open)) ? await partOf(context, open) : undefined;
+      const found = open && (await holds(context, open)) ? await partOf(context, open).catch(unreadable) : undefined;
+      if (found === 'unreadable') return sendRefusal(reply, CONTENT_UNREADABLE);
       if (found === undefined) {
         return sendRefusal(reply, { error: 'not_found', message: 'Invalid or expired link.' });
       }
@@ -36,6 +39,11 @@ export function webhookRoutes(context: AppContext): (app: FastifyInstance) => vo
         .send(found.bytes);
     });
   };
+}
+
+function unreadable(error: unknown): 'unreadable' {
+  if (error instanceof BlobUnreadable) return 'unreadable';
+  throw error;
 }
 
 /** A link ends with its token, and with the token's access to the mailbox. */

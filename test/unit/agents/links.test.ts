@@ -6,6 +6,7 @@ import { uploadRoutes } from '../../../src/http/routes/uploads.ts';
 import { revokeToken } from '../../../src/tokens/commands.ts';
 import { webhookRoutes } from '../../../src/http/routes/webhooks.ts';
 import { mintToken, resultFor } from '../../support/agent-token.ts';
+import { BlobUnreadable } from '../../../mail/store/blob/unreadable.ts';
 import { judgeMail, putMail } from '../../support/put-mail.ts';
 import { SendWorld } from '../../support/send-world.ts';
 
@@ -55,8 +56,8 @@ async function uploadLink(): Promise<() => Promise<number>> {
   return async () => (await app.inject({ method: 'PUT', url: pathname + search, headers, payload: FILE })).statusCode;
 }
 
-async function attachmentLink(): Promise<() => Promise<number>> {
-  const id = await putMail(world.world.store, { account, receivedAt: 1, trust: {} }, MAIL);
+async function attachmentLink(mail = MAIL): Promise<() => Promise<number>> {
+  const id = await putMail(world.world.store, { account, receivedAt: 1, trust: {} }, mail);
   const { link } = await ask('get_attachment', { attachmentId: `${id}-2`, mode: 'link' });
   const { pathname, search } = new URL((link as { url: string }).url);
   return async () => (await app.inject({ method: 'GET', url: pathname + search })).statusCode;
@@ -85,4 +86,18 @@ test('a link that is said to be of nobody, or of another token, is none', async 
     forged.searchParams.set('by', by);
     expect((await app.inject({ url: forged.pathname + forged.search })).statusCode).toBe(404);
   }
+});
+
+test('a file whose long name is cut within a character can be downloaded', async () => {
+  const name = `=?utf-8?B?${Buffer.from(`${'n'.repeat(199)}😀.txt`).toString('base64')}?=`;
+  expect(await (await attachmentLink(MAIL.replace('plan.txt', `"${name}"`)))()).toBe(200);
+});
+
+test('the link of a damaged message says so', async () => {
+  const download = await attachmentLink();
+  world.world.store.blob = () => Promise.reject(new BlobUnreadable(1, 'its file is missing'));
+  let said = '';
+  app.addHook('onSend', async (_request, _reply, payload) => void (said = String(payload)));
+  expect(await download()).toBe(500);
+  expect(JSON.parse(said)).toMatchObject({ error: 'content_unreadable' });
 });

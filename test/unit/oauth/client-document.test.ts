@@ -165,12 +165,12 @@ describe('who clients are', () => {
     const settings = { ...made.world.settings, allowPrivateNetworks: NEAR };
     const clients = new Clients({ ...made.world, settings });
     const { id, asked } = await host((own) => json(sound(own)));
-    await Promise.all([1, 2, 3].map(() => clients.find(id)));
+    await Promise.all([1, 2, 3].map(() => clients.find(id, 1)));
     made.store.clock.now += 15 * 60_000 - 1;
-    await clients.find(id);
+    await clients.find(id, 1);
     expect(asked()).toBe(1);
     made.store.clock.now += 1;
-    expect(await clients.find(id)).toHaveProperty('client');
+    expect(await clients.find(id, 1)).toHaveProperty('client');
     expect(asked()).toBe(2);
   });
 
@@ -179,14 +179,14 @@ describe('who clients are', () => {
     const settings = { ...made.world.settings, allowPrivateNetworks: NEAR };
     const clients = new Clients({ ...made.world, settings });
     const { id, asked } = await host(() => json({}));
-    for (let i = 0; i < 5; i++) expect(await clients.find(id)).toHaveProperty('problem');
+    for (let i = 0; i < 5; i++) expect(await clients.find(id, 1)).toHaveProperty('problem');
     expect(asked()).toBe(1);
     made.store.clock.now += 30_000;
-    await clients.find(id);
+    await clients.find(id, 1);
     expect(asked()).toBe(2);
   });
 
-  test('is asked of eight hosts at a time', async () => {
+  test('is asked of eight hosts at a time, and of two by one person', async () => {
     await using made = await testWorld();
     const settings = { ...made.world.settings, allowPrivateNetworks: NEAR };
     const clients = new Clients({ ...made.world, settings });
@@ -194,17 +194,22 @@ describe('who clients are', () => {
     const { id } = await host(() => (request, response) => {
       void gate.then(() => json({})(request, response));
     });
-    const running = Array.from({ length: 8 }, (_, i) => clients.find(`${id}?${i}`));
-    expect(await clients.find(`${id}?9`)).toEqual({ problem: 'too many concurrent lookups, try again later' });
+    const two = ['a', 'b'].map((name) => clients.find(`${id}?${name}`, 9));
+    expect(await clients.find(`${id}?c`, 9)).toEqual({ problem: 'too many concurrent lookups, try again later' });
+    const running = Array.from({ length: 6 }, (_, i) => clients.find(`${id}?${i}`, i >> 1));
+    for (const person of [1, 9])
+      expect(await clients.find(`${id}?9`, person)).toEqual({
+        problem: 'too many concurrent lookups, try again later',
+      });
     open();
-    await Promise.all(running);
-    expect(await clients.find(`${id}?9`)).not.toEqual({ problem: 'too many concurrent lookups, try again later' });
+    await Promise.all([...two, ...running]);
+    expect(await clients.find(`${id}?9`, 1)).not.toEqual({ problem: 'too many concurrent lookups, try again later' });
   });
 
   test('nobody has an id that is longer than any', async () => {
     await using made = await testWorld();
     const clients = new Clients(made.world);
-    expect(await clients.find(`client_${'x'.repeat(600)}`)).toEqual({ problem: 'its client_id is too long' });
-    expect(await clients.find('client_x')).toEqual({ problem: 'its client_id is not registered' });
+    expect(await clients.find(`client_${'x'.repeat(600)}`, 1)).toEqual({ problem: 'its client_id is too long' });
+    expect(await clients.find('client_x', 1)).toEqual({ problem: 'its client_id is not registered' });
   });
 });

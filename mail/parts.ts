@@ -21,7 +21,7 @@ import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from
 import { expireApprovals, purgeApprovals } from './agents/approval/approval.ts';
 import { holdMore, continueHolds } from './agents/hold/hold.ts';
 import { purgeAgentSends } from './agents/gate/send-log.ts';
-import { addBan, purgeBans, listBans, removeBan } from './store/limit/ban.ts';
+import { addBan, purgeBans, removeBan } from './store/limit/ban.ts';
 import { purgeDeletedAccount } from './store/account/account-removal.ts';
 import { purgeAgentChanges } from './agents/undo/email-changes.ts';
 import { purgeBudgetUse } from './store/limit/budget.ts';
@@ -235,7 +235,6 @@ export function mailParts(): ThreadParts {
       journalLinesAfter,
       imapSearch,
       newestFiles,
-      listBans,
       listQueue,
       listSuppressions,
       newestMatch,

@@ -16,6 +16,12 @@ export const newestFiles = query('newest-files', (rx): Promise<{ id: number; fil
   ),
 );
 
+/** True once a message was stored. */
+export const hasBlobs = query(
+  'has-blobs',
+  async (rx): Promise<boolean> => (await rx.get('SELECT 1 FROM blob LIMIT 1')) !== undefined,
+);
+
 /** Checks at the start and daily that the newest large messages are whole: a failing disk or restore shows there first. */
 export class StorageCheck implements Job {
   readonly name = 'storage-check';
@@ -28,6 +34,8 @@ export class StorageCheck implements Job {
   }
 
   async run(stop?: AbortSignal): Promise<void> {
+    // A new box has nothing to check, and needs no reader thread for it.
+    if (!(await this.#store.read(hasBlobs, undefined))) return;
     for (const { id, file, size } of await this.#store.scan(newestFiles, undefined)) {
       if (stop?.aborted === true) return;
       const problem = await this.#problem(id, file, size);

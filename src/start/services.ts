@@ -211,6 +211,7 @@ async function openGuard({ settings, clock, log, metrics, store, exempt, local }
     log,
     meter: metrics,
   });
-  guard.restoreBans(await store.scan(listBans, { after: 0, limit: MAX_BANS, now: clock() }));
+  // Read here, before any listener is open: a scan would start the reader thread, which few boxes need.
+  guard.restoreBans(await store.read(listBans, { after: 0, limit: MAX_BANS, now: clock() }));
   return guard;
 }

@@ -1,15 +1,27 @@
-import { copyFile, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, test } from 'vitest';
-import { startBox } from '../support/box.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Box, startBox } from '../support/box.ts';
 import { MailboxReader } from '../support/mailbox-reader.ts';
 
 const MESSAGES = 60;
 
+let box: Box;
+
+beforeAll(async () => {
+  box = await startBox();
+});
+afterAll(() => box[Symbol.asyncDispose]());
+
+// Each thread loads hundreds of modules: those for searches and texts start with the first of their work.
+test('of the threads for the store, a new box starts the writer only', async () => {
+  const names = await threadsOf(box.pid);
+  expect(names.filter((name) => /^(?:store|full text|filter|reading)/.test(name))).toEqual(['store writer']);
+});
+
 test('after a clean stop the database files alone have everything', async () => {
-  await using box = await startBox();
   using reader = await MailboxReader.open(box.port('imap'));
   const message = (n: number): Buffer => Buffer.from(`Subject: message ${n}\r\n\r\n${`needle ${n}\r\n`.repeat(500)}`);
   for (let n = 0; n < MESSAGES; n += 1) expect(await reader.append('INBOX', message(n))).toMatch(/ OK /);
@@ -34,3 +46,9 @@ test('after a clean stop the database files alone have everything', async () => 
     await rm(copy, { recursive: true });
   }
 });
+
+/** Names of the threads of a process. */
+async function threadsOf(pid: number): Promise<string[]> {
+  const ids = await readdir(`/proc/${pid}/task`);
+  return Promise.all(ids.map(async (id) => (await readFile(`/proc/${pid}/task/${id}/comm`, 'utf8')).trim()));
+}

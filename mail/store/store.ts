@@ -235,7 +235,7 @@ function openText(options: StoreOptions, files: BlobFiles): TextSearch {
     blobs: files.directory,
   };
   return options.engine instanceof URL
-    ? new TextClient(options.engine, place, options.log, options.meter)
+    ? new TextClient({ thread: options.engine, place, heapMb: options.readerHeapMb }, options.log, options.meter)
     : new LocalText(place, options.log, options.meter);
 }
 

@@ -45,7 +45,7 @@ export class Agents implements AgentMonitor {
   constructor({ secrets, prefix, pdfs, ...options }: AgentsOptions) {
     this.#store = options.store;
     const key = Uint8Array.from(secrets.subkey(SHOWN_PURPOSE));
-    this.#watch = { prefix, key, readDocument: (octets) => wholeText(pdfs, octets) };
+    this.#watch = { prefix, key, readDocument: (octets, tenant) => wholeText(pdfs.for(tenant), octets) };
     this.#log = new ReadingLog(options);
     this.canaries = new Canaries({ ...options, key });
   }

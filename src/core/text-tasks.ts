@@ -146,9 +146,13 @@ export type TextTask = keyof TextTasks;
 export interface TextTaskRunner {
   /** Returns undefined if the text takes too long; refuses with `unavailable` if too many tasks wait. */
   read<N extends TextTask>(name: N, job: TextTasks[N]['job']): Promise<TextTasks[N]['result'] | undefined>;
+  /** The same for the texts of one organization: organizations take turns. */
+  for(organization: number): TextTaskRunner;
 }
 
 /** Reads untrusted documents in a separate process. */
 export interface DocumentReader {
   read(octets: Uint8Array): Promise<PdfOutcome>;
+  /** The same for the documents of one organization: organizations take turns. */
+  for(organization: number): DocumentReader;
 }

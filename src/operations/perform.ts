@@ -199,8 +199,14 @@ function refusalOf(context: AppContext, operation: Operation, error: unknown, re
 
 // One function for all calls: an accessor per object would give each object a hidden class of its own, which holds the
 // whole call until the next full collection (100 MB under load).
-// the whole call until the next full collection (100 MB under load).
 const NO_TENANT: PropertyDescriptor = { get: () => refuse('unauthorized', 'Missing token.') };
+
+/** Readers of content in which organizations take turns. */
+function readersOf({ texts, pdfs }: AppContext, { organization }: Caller): Pick<AppContext, 'texts' | 'pdfs'> {
+  return organization === undefined
+    ? { texts, pdfs }
+    : { texts: texts.for(organization), pdfs: pdfs.for(organization) };
+}
 
 /** Writes the audit rows of a call: with the change, before a secret is shown, or for a refusal; one per event. */
 class RunningCall {
@@ -223,6 +229,7 @@ class RunningCall {
     this.#caller = caller;
     this.face = {
       ...context,
+      ...readersOf(context, caller),
       caller,
       audience,
       requestId,

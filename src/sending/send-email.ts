@@ -90,7 +90,7 @@ export async function composeOutbound(
     trace,
     from,
     recipients: recipientsIn(request, sources),
-    composed: await composeEmail(world, filled, world.clock()),
+    composed: await composeEmail({ ...world, texts: world.texts.for(sender.organization) }, filled, world.clock()),
     sendAt,
     dryRun,
     failIfHeld,

@@ -4,10 +4,12 @@ const MB = 1024 * 1024;
 export interface MemoryShares {
   /** Octets of bodies that are read and of answers that wait for their readers. */
   clientOctets: number;
-  /** Heaps of threads, MB. */
+  /** Heaps of threads, MB; two threads read texts. */
   readerHeapMb: number;
   filterHeapMb: number;
   textHeapMb: number;
+  /** Memory of the process that reads a PDF, MB. */
+  documentMb: number;
 }
 
 /** Divides the memory of the box, in MB. Main has two fifths; the rest is for buffers, the page cache and the system. */
@@ -16,7 +18,8 @@ export function memoryShares(memoryMb: number): MemoryShares {
     clientOctets: Math.floor(memoryMb / 6) * MB,
     readerHeapMb: within(memoryMb / 8, 64, 512),
     filterHeapMb: within(memoryMb / 5, 128, 256),
-    textHeapMb: within(memoryMb / 6, 96, 192),
+    textHeapMb: within(memoryMb / 8, 96, 192),
+    documentMb: within(memoryMb / 4, 256, 512),
   };
 }
 

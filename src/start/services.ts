@@ -65,7 +65,8 @@ export async function createServices(options: StartOptions, stack: AsyncDisposab
   stack.use(scheduler.add({ name: 'certificate', everyMs: CERTIFICATE_MS, run: () => tls.check() }));
   const exempt = (ip: string): boolean => inNetworks(ip, settings.exemptNetworks);
   const local = !settings.live;
-  const content = createContent(options, storage, stack);
+  const memory = new MemoryBudget(memoryShares(settings.memoryMb).clientOctets);
+  const content = createContent(options, storage, memory, stack);
   const login = await createLogin({ ...options, ...storage, exempt, local, agents: content.agents, scheduler }, stack);
   const lastUsed = stack.use(new LastUsed(store));
   stack.use(scheduler.add(lastUsed));
@@ -81,7 +82,7 @@ export async function createServices(options: StartOptions, stack: AsyncDisposab
     lastUsed,
     exempt,
     local,
-    memory: new MemoryBudget(memoryShares(settings.memoryMb).clientOctets),
+    memory,
     failing: () => (store.unavailable() === undefined ? [] : ['disk']),
   };
 }
@@ -89,10 +90,12 @@ export async function createServices(options: StartOptions, stack: AsyncDisposab
 function createContent(
   { settings, clock, metrics, log }: StartOptions,
   { store, secrets }: StorageServices,
+  memory: MemoryBudget,
   stack: AsyncDisposableStack,
 ): ContentServices {
-  const pdfs = stack.use(new PdfReader());
-  const texts = stack.use(new TextReader({ log, heapMb: memoryShares(settings.memoryMb).textHeapMb }));
+  const { textHeapMb, documentMb } = memoryShares(settings.memoryMb);
+  const pdfs = stack.use(new PdfReader(undefined, documentMb));
+  const texts = stack.use(new TextReader({ log, heapMb: textHeapMb, memory }));
   const agents = new Agents({ store, clock, meter: metrics, log, secrets, pdfs, prefix: settings.tokenPrefix });
   return { pdfs, texts, agents };
 }

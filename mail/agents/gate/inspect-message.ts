@@ -83,7 +83,9 @@ async function scanForSecrets(
   message: Omit<SubmittedMessage, 'index'> & MessageToScan,
 ): Promise<SecretScanResult & Pick<AgentSending, 'sawSecrets'>> {
   const { sawSecrets, ...sought } = await loadSecretPatterns(store, watch, message);
-  return { ...(await findSecrets({ ...message, readDocument }, sought)), sawSecrets };
+  const { tenant } = message;
+  const mine = readDocument && ((octets: Buffer) => readDocument(octets, tenant));
+  return { ...(await findSecrets({ ...message, readDocument: mine }, sought)), sawSecrets };
 }
 
 /** Reads and indexes the octets unless both are known: an agent's message is always read whole. */

@@ -72,7 +72,7 @@ export interface EgressWatch {
   /** Key of the stored forms of shown secrets. */
   readonly key: Uint8Array;
   /** Text of a PDF; left out: only its own streams are scanned. */
-  readonly readDocument?: ReadDocument;
+  readonly readDocument?: (octets: Buffer, tenant: number) => Promise<string | undefined>;
   /** Freezes an agent over a canary, before its request is answered. */
   readonly tripped: (trip: SentTrip) => Promise<TripOutcome>;
 }

@@ -11,10 +11,14 @@ export type FromWriter =
   | { kind: 'fatal'; failure: Failure }
   | { kind: 'closed' };
 
-export type ToReader = { kind: 'query'; id: number; name: string; input: unknown } | { kind: 'close' };
+export type ToReader =
+  { kind: 'query'; id: number; name: string; input: unknown } | { kind: 'ping' } | { kind: 'close' };
 
-export type FromReader = { kind: 'answer'; answer: WriteResponse } | { kind: 'closed' };
+export type FromReader = { kind: 'answer'; answer: WriteResponse } | { kind: 'pong' } | { kind: 'closed' };
 
 /** Start parameters of a store thread. */
 export type ThreadData =
-  { role: 'writer'; database: string } | { role: 'reader'; database: string } | { role: 'text'; place: TextIndexPaths };
+  | { role: 'writer'; database: string }
+  /** `running`: the id of the query that runs now, as Int32; 0: none. */
+  | { role: 'reader'; database: string; running: SharedArrayBuffer }
+  | { role: 'text'; place: TextIndexPaths };

@@ -1,14 +1,12 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { DatabaseConnection } from './connection.ts';
-import { Reader, type StatementYield } from './reader.ts';
+import { QueryTurns } from './query-turns.ts';
+import { Reader } from './reader.ts';
 import type { Query } from './types.ts';
 
-/** Time slice of a query before other queries run, ms; checked between statements. */
-const TIME_SLICE_MS = 20;
 /** Maximum concurrent queries, each with a snapshot, a connection and its cache. */
-const MAX_QUERIES = 8;
+const MAX_QUERIES = 24;
 /** Page cache of additional connections, which are closed after use, KiB. */
-const FURTHER_CACHE_KIB = 4096;
+const FURTHER_CACHE_KIB = 2048;
 
 /**
  * Runs long queries on one thread, each in its own snapshot, with those of different accounts interleaved. Queries of
@@ -16,22 +14,25 @@ const FURTHER_CACHE_KIB = 4096;
  */
 export class ReaderPool {
   readonly #open: () => DatabaseConnection;
+  readonly #turns: QueryTurns;
   readonly #first: Reader;
   readonly #free: Reader[] = [];
   readonly #waiting: ((reader: Reader) => void)[] = [];
   readonly #lanes = new Map<string, Promise<unknown>>();
   #opened = 1;
 
-  constructor(open: () => DatabaseConnection) {
+  /** `running` gets the id of the query that runs. */
+  constructor(open: () => DatabaseConnection, running: Int32Array = new Int32Array(1)) {
     this.#open = open;
-    this.#first = new Reader(open(), timeSlices);
+    this.#turns = new QueryTurns(running);
+    this.#first = new Reader(open());
     this.#free.push(this.#first);
   }
 
-  query<I, O>(what: Query<I, O>, input: I): Promise<O> {
+  query<I, O>(what: Query<I, O>, input: I, id = 0): Promise<O> {
     const lane = laneOf(input);
     const before = this.#lanes.get(lane) ?? Promise.resolve();
-    const mine = before.then(() => this.#run(what, input));
+    const mine = before.then(() => this.#run(what, input, id));
     const ended = mine.then(nothing, nothing).then(() => {
       if (this.#lanes.get(lane) === ended) this.#lanes.delete(lane);
     });
@@ -44,10 +45,11 @@ export class ReaderPool {
     for (const reader of this.#free) reader.close();
   }
 
-  async #run<I, O>(what: Query<I, O>, input: I): Promise<O> {
+  async #run<I, O>(what: Query<I, O>, input: I, id: number): Promise<O> {
     const reader = await this.#take();
     try {
-      return await reader.query(what, input);
+      using turn = this.#turns.begin(id);
+      return await reader.query(what, input, turn.yields);
     } finally {
       this.#release(reader);
     }
@@ -60,7 +62,7 @@ export class ReaderPool {
     const connection = this.#open();
     connection.script(`PRAGMA cache_size = -${FURTHER_CACHE_KIB}`);
     this.#opened++;
-    return new Reader(connection, timeSlices);
+    return new Reader(connection);
   }
 
   /** One connection stays open, further ones only while queries wait, to free their caches. */
@@ -81,12 +83,4 @@ const nothing = (): void => undefined;
 export function laneOf(input: unknown): string {
   const { account, tenant, organization } = (input ?? {}) as Record<string, unknown>;
   return JSON.stringify([account, tenant, organization]);
-}
-
-function timeSlices(): StatementYield {
-  let since = performance.now();
-  return () => {
-    if (performance.now() - since < TIME_SLICE_MS) return undefined;
-    return yieldToEventLoop().then(() => void (since = performance.now()));
-  };
 }

@@ -7,19 +7,17 @@ export type StatementYield = () => Promise<void> | undefined;
 /** Runs queries on one read connection, one at a time, each in its own snapshot. */
 export class Reader {
   readonly #connection: DatabaseConnection;
-  readonly #yields: () => StatementYield | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #busy = 0;
 
-  /** `yields` is called once for each query. Without it a query never yields. */
-  constructor(connection: DatabaseConnection, yields: () => StatementYield | undefined = () => undefined) {
+  constructor(connection: DatabaseConnection) {
     this.#connection = connection;
-    this.#yields = yields;
   }
 
-  query<I, O>(what: Query<I, O>, input: I): Promise<O> {
+  /** Without `due` the query never yields. */
+  query<I, O>(what: Query<I, O>, input: I, due?: StatementYield): Promise<O> {
     // Bodies await only `rx`, so the previous query ends within this macrotask.
-    const mine = this.#busy === 0 ? this.#run(what, input) : this.#last.then(() => this.#run(what, input));
+    const mine = this.#busy === 0 ? this.#run(what, input, due) : this.#last.then(() => this.#run(what, input, due));
     this.#busy++;
     const done = (): void => void this.#busy--;
     this.#last = mine.then(done, done);
@@ -42,9 +40,8 @@ export class Reader {
     this.#connection.close();
   }
 
-  async #run<I, O>(what: Query<I, O>, input: I): Promise<O> {
+  async #run<I, O>(what: Query<I, O>, input: I, due: StatementYield | undefined): Promise<O> {
     const connection = this.#connection;
-    const due = this.#yields();
     const yielding = <T>(work: () => T): Promise<T> => due?.()?.then(work) ?? settle(work);
     const rx: Read = {
       get: <T extends Row>(sql: string, ...params: Value[]) => yielding(() => connection.get<T>(sql, params)),

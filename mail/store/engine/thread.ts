@@ -23,7 +23,7 @@ export function runStoreThread(parts: ThreadParts): void {
   const data = workerData as ThreadData;
   collectWhenIdle();
   if (data.role === 'writer') runWriter(port, data.database, parts);
-  else if (data.role === 'reader') runReader(port, data.database, parts);
+  else if (data.role === 'reader') runReader(port, data, parts);
   else runTextThread(port, data.place, parts.queries);
 }
 
@@ -63,15 +63,19 @@ function runWriter(port: MessagePort, database: string, parts: ThreadParts): voi
   say({ kind: 'ready' });
 }
 
-function runReader(port: MessagePort, database: string, parts: ThreadParts): void {
-  const reader = new ReaderPool(() => openForReading(database));
+function runReader(
+  port: MessagePort,
+  { database, running }: ThreadData & { role: 'reader' },
+  parts: ThreadParts,
+): void {
+  const reader = new ReaderPool(() => openForReading(database), new Int32Array(running));
   const queries = new Map(parts.queries.map((query) => [query.name, query]));
   const say = (message: FromReader): void => port.postMessage(message);
   const answer = async ({ id, name, input }: ToReader & { kind: 'query' }): Promise<void> => {
     try {
       const query = queries.get(name);
       if (query === undefined) throw new Error(`unknown query ${name}`);
-      const value = await reader.query(query, input as never);
+      const value = await reader.query(query, input as never, id);
       say({ kind: 'answer', answer: { id, ok: true, value } });
     } catch (error) {
       const { message, stack } = error as Error;
@@ -80,6 +84,7 @@ function runReader(port: MessagePort, database: string, parts: ThreadParts): voi
   };
   port.on('message', (message: ToReader) => {
     if (message.kind === 'query') void answer(message);
+    else if (message.kind === 'ping') say({ kind: 'pong' });
     else {
       reader.close();
       say({ kind: 'closed' });

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { Watchdog } from '../../limits/watchdog.ts';
 import type { Log, Meter } from '../../log.ts';
 import { StoreFailure } from '../engine/client.ts';
 import type { ThreadData } from '../engine/messages.ts';
@@ -31,16 +32,30 @@ interface PendingSearch {
   reject(error: Error): void;
 }
 
+export interface TextClientOptions {
+  thread: URL;
+  place: TextIndexPaths;
+  /** Heap of the thread, MB. Undefined: V8's default. */
+  heapMb?: number | undefined;
+  /** See {@link Watchdog}. */
+  beatMs?: number | undefined;
+}
+
 /** Client of the full-text thread, which starts on demand. */
 export class TextClient implements TextSearch {
   readonly #thread: URL;
   readonly #place: TextIndexPaths;
+  readonly #heapMb: number | undefined;
+  readonly #beatMs: number | undefined;
   readonly #log: Log;
   readonly #meter: Meter;
   readonly #waiting = new Map<number, PendingSearch>();
   #worker: Worker | undefined;
   #id = 0;
   #timer: NodeJS.Timeout | undefined;
+  #watchdog: Watchdog | undefined;
+  /** New messages are being indexed. */
+  #isIndexing = false;
   #first = 0;
   #latest = 0;
   #closed = false;
@@ -49,7 +64,9 @@ export class TextClient implements TextSearch {
   /** Requests during the end of an idle thread, since two threads must not write one file. */
   #later: ToText[] | undefined;
 
-  constructor(thread: URL, place: TextIndexPaths, log: Log, meter: Meter) {
+  constructor({ thread, place, heapMb, beatMs }: TextClientOptions, log: Log, meter: Meter) {
+    this.#heapMb = heapMb;
+    this.#beatMs = beatMs;
     this.#thread = thread;
     this.#place = place;
     this.#log = log;
@@ -111,6 +128,7 @@ export class TextClient implements TextSearch {
       return;
     }
     this.#worker ??= this.#start();
+    this.#isIndexing ||= message.kind === 'wake';
     this.#worker.postMessage(message);
   }
 
@@ -125,6 +143,7 @@ export class TextClient implements TextSearch {
 
   /** Handles the end of an idle thread: pending requests start another. */
   #onIdleExit(later: readonly ToText[]): void {
+    this.#endWatch();
     this.#later = undefined;
     this.#worker = undefined;
     if (!this.#closed) for (const message of later) this.#post(message);
@@ -132,8 +151,18 @@ export class TextClient implements TextSearch {
 
   #start(): Worker {
     const workerData: ThreadData = { role: 'text', place: this.#place };
-    const worker = new Worker(this.#thread, { workerData, name: 'full text' });
+    const resourceLimits = this.#heapMb === undefined ? {} : { maxOldGenerationSizeMb: this.#heapMb };
+    const worker = new Worker(this.#thread, { workerData, name: 'full text', resourceLimits });
     worker.unref();
+    this.#watchdog = new Watchdog({
+      isBusy: () => this.#waiting.size > 0 || this.#isIndexing,
+      ping: () => worker.postMessage({ kind: 'ping' } satisfies ToText),
+      onSilent: () => {
+        this.#onCrash(worker, new Error('the full-text thread did not respond for 30 s'));
+        void worker.terminate();
+      },
+      ...(this.#beatMs !== undefined && { beatMs: this.#beatMs }),
+    });
     worker.on('message', (message: FromText) => this.#heard(message));
     worker.on('error', (error) => this.#onCrash(worker, error as Error));
     worker.on('exit', () => {
@@ -147,6 +176,7 @@ export class TextClient implements TextSearch {
   #onCrash(worker: Worker, error: Error): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
+    this.#endWatch();
     clearTimeout(this.#idle);
     for (const waiting of this.#waiting.values()) waiting.resolve({ kind: 'unavailable' });
     this.#waiting.clear();
@@ -156,15 +186,24 @@ export class TextClient implements TextSearch {
     if (this.#timer === undefined) this.#arm(RESTART_DELAY_MS);
   }
 
+  #endWatch(): void {
+    this.#watchdog?.[Symbol.dispose]();
+    this.#isIndexing = false;
+  }
+
   #measure({ how, name, value }: FromText & { kind: 'measured' }): void {
     if (how === 'count') this.#meter.count(name, {}, value);
     else this.#meter[how](name, value);
   }
 
   #heard(message: FromText): void {
+    this.#watchdog?.heard();
     if (message.kind === 'said') this.#log[message.level](message.fields, message.text);
     if (message.kind === 'measured') this.#measure(message);
-    if (message.kind === 'idle') this.#rest();
+    if (message.kind === 'idle') {
+      this.#isIndexing = false;
+      this.#rest();
+    }
     if (message.kind !== 'searched' && message.kind !== 'failed') return;
     const waiting = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);

@@ -8,6 +8,7 @@ import { type TextSearchResult, type TextSearchQuery, TextWorker } from './text-
 export type ToText =
   | { kind: 'wake'; sweep: boolean }
   | { kind: 'search'; id: number; name: string; input: unknown; textQuery: TextSearchQuery }
+  | { kind: 'ping' }
   | { kind: 'close' };
 
 export type FromText =
@@ -17,6 +18,7 @@ export type FromText =
   | { kind: 'measured'; how: 'gauge' | 'observe' | 'count'; name: string; value: number }
   /** The pending work is done. */
   | { kind: 'idle' }
+  | { kind: 'pong' }
   | { kind: 'closed' };
 
 /** Runs the full-text thread. */
@@ -37,6 +39,7 @@ export function runTextThread(port: MessagePort, place: TextIndexPaths, list: re
   port.on('message', (message: ToText) => {
     if (message.kind === 'wake') void worker.wake(message.sweep).then(() => say({ kind: 'idle' }));
     else if (message.kind === 'search') void search(message);
+    else if (message.kind === 'ping') say({ kind: 'pong' });
     else
       void worker.close().then(() => {
         say({ kind: 'closed' });

@@ -1,27 +1,31 @@
-import { Worker } from 'node:worker_threads';
+import { TurnQueue } from '../../../mail/limits/turn-queue.ts';
+import { MemoryBudget, type MemoryReservation } from '../../../mail/limits/memory-budget.ts';
 import type { Log } from '../../../mail/log.ts';
 import { refuse } from '../../core/refusal.ts';
 import type { TextTask, TextTaskRunner } from '../../core/text-tasks.ts';
+import { ReadingThread } from './reading-thread.ts';
 import type { TextJob, TaskOutcome, performTask, TextResult } from './tasks.ts';
 
 /** Octets of a text that is read in the main thread: the worst case takes some milliseconds. */
 const MAX_INLINE_OCTETS = 8 * 1024;
-/** CPU ms that the main thread may spend on reading in each window; further texts go to the worker. */
+/** CPU ms that the main thread may spend on reading in each window; further texts go to a worker. */
 const SHARE_MS = 10;
 const WINDOW_MS = 100;
-/** Octets of texts that wait for the worker. */
+/** Octets of texts that wait for the workers, for callers without a budget. */
 const MAX_QUEUED_OCTETS = 64 * 1024 * 1024;
-/** Includes the start of the thread. The slowest text takes one CPU second. */
+/** The slowest text takes one CPU second. */
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** An idle thread is ended after this time. */
-const IDLE_MS = 60_000;
 const DEFAULT_HEAP_MB = 192;
-const YOUNG_HEAP_MB = 16;
+/** Threads. Each organization has one at a time, so that one with many long texts leaves the other free. */
+const MAX_THREADS = 2;
 const THREAD = new URL('thread.ts', import.meta.url);
+/** Holder of texts that belong to no organization. */
+const BOX = 0;
 
 interface QueuedText {
   ask: { name: TextTask; job: TextJob<TextTask> };
-  octets: number;
+  organization: number;
+  memory: MemoryReservation;
   resolve: (outcome: TaskOutcome) => void;
 }
 
@@ -29,49 +33,60 @@ export interface TextReaderOptions {
   log: Log;
   /** Time limit for one text, ms. */
   longestMs?: number;
-  /** Heap of the thread, MB. */
+  /** Heap of a thread, MB. */
   heapMb?: number;
   /** Worker module. */
   thread?: URL;
+  /** Memory of the texts that wait and are read. */
+  memory?: MemoryBudget;
 }
 
 /**
- * Parses untrusted texts without blocking the event loop: short ones in the main thread within a CPU budget, the others
- * one at a time in a worker thread that starts on demand.
+ * Parses untrusted texts without blocking the event loop: short ones in the main thread within a CPU budget, the others in
+ * two worker threads that start on demand. Organizations take turns, and each has one thread at a time.
  */
 export class TextReader implements TextTaskRunner, AsyncDisposable {
   readonly #log: Log;
-  readonly #longestMs: number;
-  readonly #thread: URL;
-  readonly #heapMb: number;
-  /** The first one is being read. */
-  readonly #queue: QueuedText[] = [];
-  #octets = 0;
+  readonly #memory: MemoryBudget;
+  readonly #idle: ReadingThread[];
+  readonly #threads: readonly ReadingThread[];
+  readonly #queue = new TurnQueue<QueuedText>();
+  /** Organizations whose text is being read. */
+  readonly #reading = new Set<number>();
   /** CPU ms spent in this window. */
   #spent = 0;
   #since = -Infinity;
   #perform: typeof performTask | undefined;
-  #worker: Worker | undefined;
-  #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor({ log, longestMs = DEFAULT_TIMEOUT_MS, thread = THREAD, heapMb = DEFAULT_HEAP_MB }: TextReaderOptions) {
-    this.#heapMb = heapMb;
+  constructor(options: TextReaderOptions) {
+    const { log, longestMs = DEFAULT_TIMEOUT_MS, thread = THREAD, heapMb = DEFAULT_HEAP_MB, memory } = options;
     this.#log = log;
-    this.#longestMs = longestMs;
-    this.#thread = thread;
+    this.#memory = memory ?? new MemoryBudget(MAX_QUEUED_OCTETS);
+    this.#threads = Array.from({ length: MAX_THREADS }, () => new ReadingThread({ thread, heapMb, longestMs }));
+    // The last is taken first.
+    this.#idle = this.#threads.toReversed();
+  }
+
+  for(organization: number): TextTaskRunner {
+    return {
+      read: (name, job) => this.read(name, job, organization),
+      for: (other) => this.for(other),
+    };
   }
 
   /**
-   * Runs a task on a text; undefined if it failed or exceeded a limit. Refuses with `unavailable` if the queue is
-   * full.
+   * Runs a task on a text; undefined if it failed or exceeded a limit. Refuses with `unavailable` if no memory is left for
+   * a text of this organization to wait.
    */
-  async read<N extends TextTask>(name: N, job: TextJob<N>): Promise<TextResult<N> | undefined> {
+  async read<N extends TextTask>(name: N, job: TextJob<N>, organization = BOX): Promise<TextResult<N> | undefined> {
     // Loaded on first use.
     this.#perform ??= (await import('./tasks.ts')).performTask;
     const octets = weight(job);
     const isShort = octets <= MAX_INLINE_OCTETS && this.#hasTime();
-    const outcome = isShort ? this.#readHere(this.#perform, name, job) : await this.#readInWorker(name, job, octets);
+    const outcome = isShort
+      ? this.#readHere(this.#perform, name, job)
+      : await this.#readInWorker({ name, job }, octets, organization);
     if ('value' in outcome) return outcome.value;
     this.#log.warn({ task: name, octets, reason: outcome.failed }, 'failed to read a text, its content is not shown');
     return undefined;
@@ -79,9 +94,9 @@ export class TextReader implements TextTaskRunner, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#timer);
-    for (const { resolve } of this.#queue.splice(0)) resolve({ failed: 'the box is being stopped' });
-    await this.#worker?.terminate();
+    const why = 'the box is being stopped';
+    for (const { resolve } of this.#queue.clear()) resolve({ failed: why });
+    await Promise.all(this.#threads.map((thread) => thread.close(why)));
   }
 
   #hasTime(): boolean {
@@ -98,66 +113,39 @@ export class TextReader implements TextTaskRunner, AsyncDisposable {
     return outcome;
   }
 
-  #readInWorker<N extends TextTask>(name: N, job: TextJob<N>, octets: number): Promise<TaskOutcome> {
-    if (this.#closed || this.#octets + octets > MAX_QUEUED_OCTETS) {
+  async #readInWorker(ask: QueuedText['ask'], octets: number, organization: number): Promise<TaskOutcome> {
+    using memory = this.#memory.open([holderOf(organization)]);
+    if (this.#closed || !memory.tryGrow(octets)) {
       refuse('unavailable', 'Too many messages are being read: retry in a few seconds.', { retryAfterSeconds: 5 });
     }
     const { promise, resolve } = Promise.withResolvers<TaskOutcome>();
-    this.#octets += octets;
-    this.#queue.push({ ask: { name, job }, octets, resolve });
-    if (this.#queue.length === 1) this.#next();
-    return promise;
+    this.#queue.push(organization, { ask, organization, memory, resolve });
+    this.#next();
+    return await promise;
   }
 
   #next(): void {
-    clearTimeout(this.#timer);
-    const [first] = this.#queue;
-    if (first !== undefined && !this.#begin(first)) return;
-    const worker = this.#worker;
-    const ms = first === undefined ? IDLE_MS : this.#longestMs;
-    this.#timer = setTimeout(() => this.#end(worker, 'it took too long'), ms).unref();
-  }
-
-  /** False: the system cannot start a thread now. */
-  #begin({ ask }: QueuedText): boolean {
-    try {
-      this.#worker ??= this.#start();
-      this.#worker.postMessage(ask);
-      return true;
-    } catch (error) {
-      setImmediate(() => this.#finish({ failed: String(error) }));
-      return false;
+    while (this.#idle.length > 0 && !this.#closed) {
+      const text = this.#queue.shift((one) => !this.#reading.has(Number(one)));
+      const thread = text && this.#idle.pop();
+      if (text === undefined || thread === undefined) return;
+      void this.#readBy(thread, text);
     }
   }
 
-  #start(): Worker {
-    const resourceLimits = { maxOldGenerationSizeMb: this.#heapMb, maxYoungGenerationSizeMb: YOUNG_HEAP_MB };
-    const worker = new Worker(this.#thread, { name: 'reading', resourceLimits });
-    worker.unref();
-    let why = 'the thread ended';
-    worker.on('message', (outcome: TaskOutcome) => {
-      // A result of a terminated worker belongs to a text that was given up.
-      if (this.#worker === worker) this.#finish(outcome);
-    });
-    worker.on('error', (error) => (why = String(error)));
-    worker.on('exit', () => this.#end(worker, why));
-    return worker;
+  async #readBy(thread: ReadingThread, { ask, organization, resolve }: QueuedText): Promise<void> {
+    this.#reading.add(organization);
+    const outcome = await thread.read(ask);
+    this.#reading.delete(organization);
+    this.#idle.push(thread);
+    resolve(outcome);
+    this.#next();
   }
+}
 
-  /** Terminates a worker and fails the text that it was reading. */
-  #end(worker: Worker | undefined, why: string): void {
-    if (worker === undefined || this.#worker !== worker) return;
-    this.#worker = undefined;
-    void worker.terminate();
-    if (this.#queue.length > 0) this.#finish({ failed: why });
-  }
-
-  #finish(outcome: TaskOutcome): void {
-    const first = this.#queue.shift();
-    this.#octets -= first?.octets ?? 0;
-    first?.resolve(outcome);
-    if (!this.#closed) this.#next();
-  }
+/** The holder of an organization's memory, the same for all protocols. */
+export function holderOf(organization: number): string {
+  return `organization ${organization}`;
 }
 
 /** Counts octets and characters in plain data. */

@@ -81,3 +81,13 @@ test('the queue is limited', async () => {
   expect(crowd.filter(({ kind }) => kind === 'later')).toHaveLength(6);
   expect(crowd.filter(({ kind }) => kind === 'read')).toHaveLength(4);
 });
+
+test('organizations take turns', async () => {
+  const ended: number[] = [];
+  const read = async (organization: number): Promise<void> => {
+    await reader.for(organization).read(pdf(['x']));
+    ended.push(organization);
+  };
+  await Promise.all([1, 1, 1, 1, 2].map(read));
+  expect(ended).toEqual([1, 1, 2, 1, 1]);
+});

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { MemoryBudget } from '../../../mail/limits/memory-budget.ts';
 import { quiet } from '../../../mail/log.ts';
 import { TextReader, type TextReaderOptions } from '../../../src/reading/worker/text-reader.ts';
 import { RefusedError } from '../../../src/core/refusal.ts';
@@ -66,13 +67,43 @@ describe('the text reader', () => {
     expect(said).toEqual([expect.stringContaining('memory'), expect.stringContaining('thrown')]);
   });
 
-  test('refuses over the queue limit, and settles waiting calls on close', async () => {
-    open({ thread: threadThat('') });
-    const large = 'a'.repeat(20 * 1024 * 1024);
-    const waiting = Array.from({ length: 3 }, () => opening(large));
-    await expect(opening(large)).rejects.toThrow(RefusedError);
+  test('refuses what memory is not left for, and settles waiting calls on close', async () => {
+    const memory = new MemoryBudget(60_000_000);
+    open({ thread: threadThat(''), memory });
+    const large = encodedHtml('a'.repeat(20_000_000));
+    const read = (organization: number): Promise<string | undefined> => reader.for(organization).read('opening', large);
+    const waiting = [read(1)];
+    await expect.poll(() => memory.held).toBeGreaterThan(0);
+    // It may hold as much as stays free of the 40 MB left.
+    await expect(read(1)).rejects.toThrow(RefusedError);
+    waiting.push(read(2));
     await reader[Symbol.asyncDispose]();
-    expect(await Promise.all(waiting)).toEqual([undefined, undefined, undefined]);
-    await expect(opening(large)).rejects.toThrow(RefusedError);
+    expect(await Promise.all(waiting)).toEqual([undefined, undefined]);
+    expect(memory.held).toBe(0);
+    await expect(read(3)).rejects.toThrow(RefusedError);
+  });
+
+  test('a text that takes long holds up no other organization, and those of one organization take turns', async () => {
+    const gate = new SharedArrayBuffer(4);
+    open({
+      thread: threadThat(`if (text.includes('wait')) Atomics.wait(new Int32Array(job.gate), 0, 0);
+      parentPort.postMessage({ value: 'read' })`),
+    });
+    const ended: string[] = [];
+    const read = async (organization: number, word: string): Promise<void> => {
+      const job = { ...encodedHtml(long(word)), gate };
+      await reader.for(organization).read('opening', job);
+      ended.push(`${organization} ${word}`);
+    };
+    const first = ['wait 1', 'wait 2', 'wait 3'].map((word) => read(1, word));
+    // They would wait for ever behind the first: it ends only after them.
+    await Promise.all(['a', 'b', 'c'].map((word) => read(2, word)));
+    expect(ended).toEqual(['2 a', '2 b', '2 c']);
+    const others = [read(2, 'wait d'), read(3, 'wait e'), read(4, 'f')];
+    Atomics.store(new Int32Array(gate), 0, 1);
+    Atomics.notify(new Int32Array(gate), 0);
+    await Promise.all([...first, ...others]);
+    // No organization waits for two texts of another.
+    expect(ended.indexOf('4 f')).toBeLessThan(ended.indexOf('1 wait 3'));
   });
 });

@@ -35,8 +35,7 @@ test('a thread that breaks is told of, and another one is started by who asks ne
   const thread = new URL(`data:text/javascript,${encodeURIComponent(BREAKS)}`);
   const place = { path: join(directory, 'broken'), database: '', blobs: '' };
   const client = new TextClient(
-    thread,
-    place,
+    { thread, place },
     { ...quiet, error: (fields, text) => void told.push([text, String((fields as { err: Error }).err)]) },
     { ...quiet, count: (name) => void told.push([name, 1]), gauge: (name, value) => void told.push([name, value]) },
   );
@@ -51,4 +50,24 @@ test('a thread that breaks is told of, and another one is started by who asks ne
   expect(told.at(-1)).toEqual(['text_backlog_messages', 7]);
   await client.close();
   expect(told).toHaveLength(3);
+});
+
+/** A thread that answers pings until a search blocks it. */
+const BLOCKS = `
+import { parentPort } from 'node:worker_threads';
+parentPort.on('message', (message) => {
+  if (message.kind === 'close') return parentPort.close();
+  if (message.kind === 'search') for (;;);
+  parentPort.postMessage({ kind: 'pong' });
+});`;
+
+test('a thread that no longer responds is ended, and its searches can be retried', async () => {
+  const told: string[] = [];
+  const thread = new URL(`data:text/javascript,${encodeURIComponent(BLOCKS)}`);
+  const place = { path: join(directory, 'blocked'), database: '', blobs: '' };
+  const log = { ...quiet, error: (fields: object) => void told.push(String((fields as { err: Error }).err)) };
+  const client = new TextClient({ thread, place, beatMs: 50 }, log, quiet);
+  expect(await client.search(anything, undefined, { account: 1, patienceMs: 1 })).toEqual({ kind: 'unavailable' });
+  expect(told).toEqual(['Error: the full-text thread did not respond for 30 s']);
+  await client.close();
 });

@@ -32,7 +32,7 @@ const ALLOWED: Record<string, string> = {
   'src/jmap/session-end.ts': 'session check of one connection',
   'src/jmap/web-socket-route.ts': 'ping and time limits of one connection',
   'src/start/main.ts': 'time limit of stopping',
-  'src/reading/worker/text-reader.ts': 'time limit of one message, and end of an idle thread',
+  'src/reading/worker/reading-thread.ts': 'time limit of one message, and end of an idle thread',
   'src/services/lines.ts': 'rate of the output of one program',
   'src/services/program.ts': 'restart and time limits of one program',
   'src/waiting/caller-wait.ts': 'time limit and progress of one wait',
@@ -55,6 +55,7 @@ const ALLOWED: Record<string, string> = {
   'src/webhooks/recorder.ts': 'pause while the store takes nothing',
   'mail/login/expiries.ts': 'looks only while a session with an expiry is open',
   // Threads of their own, and the store that jobs are built on.
+  'mail/limits/watchdog.ts': 'signs of life of one thread',
   'mail/filter/thread.ts': 'heartbeat of the thread while it works',
   'mail/store/engine/idle-gc.ts': 'memory of each thread of the store',
   'mail/store/search/text-worker.ts': 'pauses of the indexing thread',

@@ -27,7 +27,7 @@ import {
   removeEntries,
   takeEntries,
 } from '../message/message.ts';
-import { snapshotThreads, NO_THREADS, updateThreads } from '../message/visibility.ts';
+import { snapshotThreads, NO_THREADS, updateThreads, withFlags } from '../message/visibility.ts';
 
 /** Maximum rows of one command; callers slice longer work. */
 export const MAX_ENTRIES = 200;
@@ -92,17 +92,11 @@ async function changeFlags(tx: Write, input: FlagChange, look: typeof snapshotTh
     tx,
     changes.map(({ row }) => row.thread_id),
   );
-  for (const { row, now } of changes) {
-    await writeFlags(tx, mailbox, row.uid, now, modseq);
-    await writeThrough(tx, account, mailbox, row, now, modseq);
-  }
-  await updateCounters(
-    tx,
-    mailbox,
-    modseq,
-    changes.flatMap(({ row, now }) => swap(row, row.flags, now.bits)),
-  );
-  await updateThreads(tx, before, modseq);
+  const flagsOf = new Map(changes.map(({ row, now }) => [row.email_id, now]));
+  await writeFlags(tx, mailbox, changes, modseq);
+  await writeThrough(tx, account, mailbox, flagsOf, modseq);
+  const isSameSet = changes.every(({ row, now }) => ((row.flags ^ now.bits) & DELETED) === 0);
+  await updateThreads(tx, before, modseq, isSameSet ? withFlags(before, flagsOf) : undefined);
   const marked = changes.map(({ row, now }) => ({
     email: row.email_id,
     before: { bits: row.flags, kw: kwList(row.kw) },
@@ -114,22 +108,30 @@ async function changeFlags(tx: Write, input: FlagChange, look: typeof snapshotTh
   return { kind: 'done', modseq, modified };
 }
 
-function swap(row: { size: number }, was: number, now: number): { bits: number; size: number; sign: 1 | -1 }[] {
-  return [
-    { bits: was, size: row.size, sign: -1 },
-    { bits: now, size: row.size, sign: 1 },
-  ];
+/** New flags of one entry. */
+interface EntryFlags {
+  row: Pick<EntryRow, 'uid' | 'flags' | 'size'>;
+  now: StoredFlags;
 }
 
-async function writeFlags(tx: Write, mailbox: number, uid: number, flags: StoredFlags, modseq: number): Promise<void> {
-  await tx.run(
-    'UPDATE entry SET flags = ?, kw = ?, modseq = ? WHERE mailbox_id = ? AND uid = ?',
-    flags.bits,
-    kwText(flags),
-    modseq,
-    mailbox,
-    uid,
-  );
+/** Writes flags and counters of entries of one mailbox, with one statement for all entries that get the same flags. */
+async function writeFlags(tx: Write, mailbox: number, changes: readonly EntryFlags[], modseq: number): Promise<void> {
+  for (const same of Map.groupBy(changes, ({ now }) => `${now.bits} ${kwText(now) ?? ''}`).values()) {
+    const [{ now }] = same as [EntryFlags];
+    await tx.run(
+      `UPDATE entry SET flags = ?, kw = ?, modseq = ? WHERE mailbox_id = ? AND uid IN (SELECT value FROM json_each(?))`,
+      now.bits,
+      kwText(now),
+      modseq,
+      mailbox,
+      JSON.stringify(same.map(({ row }) => row.uid)),
+    );
+  }
+  const counted = changes.flatMap(({ row: { flags, size }, now }) => [
+    { bits: flags, size, sign: -1 as const },
+    { bits: now.bits, size, sign: 1 as const },
+  ]);
+  await updateCounters(tx, mailbox, modseq, counted);
 }
 
 /** Keywords belong to the email (JMAP), so its other entries are updated too; \Deleted belongs to the entry. */
@@ -137,21 +139,22 @@ async function writeThrough(
   tx: Write,
   account: number,
   mailbox: number,
-  row: EntryRow,
-  flags: StoredFlags,
+  flagsOf: ReadonlyMap<number, StoredFlags>,
   modseq: number,
 ): Promise<void> {
-  const others = await tx.all<{ mailbox_id: number; uid: number; flags: number; size: number }>(
-    'SELECT mailbox_id, uid, flags, size FROM entry WHERE email_id = ? AND NOT (mailbox_id = ? AND uid = ?)',
-    row.email_id,
+  const others = await tx.all<{ email_id: number; mailbox_id: number; uid: number; flags: number; size: number }>(
+    `SELECT email_id, mailbox_id, uid, flags, size FROM json_each(?) j CROSS JOIN entry n INDEXED BY entry_email
+       ON n.email_id = j.value WHERE n.mailbox_id <> ?`,
+    JSON.stringify([...flagsOf.keys()]),
     mailbox,
-    row.uid,
   );
-  for (const other of others) {
-    const bits = (flags.bits & ~DELETED) | (other.flags & DELETED);
-    await writeFlags(tx, other.mailbox_id, other.uid, { bits, kw: flags.kw }, modseq);
-    await updateCounters(tx, other.mailbox_id, modseq, swap(other, other.flags, bits));
-    tx.touched(account, other.mailbox_id);
+  for (const [other, rows] of Map.groupBy(others, (row) => row.mailbox_id)) {
+    const changes = rows.flatMap((row) => {
+      const now = flagsOf.get(row.email_id);
+      return now === undefined ? [] : { row, now: { ...now, bits: (now.bits & ~DELETED) | (row.flags & DELETED) } };
+    });
+    await writeFlags(tx, other, changes, modseq);
+    tx.touched(account, other);
   }
 }
 

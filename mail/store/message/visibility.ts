@@ -1,4 +1,5 @@
 import type { Read, Write } from '../engine/types.ts';
+import { DELETED, kwText, type StoredFlags } from '../mailbox/flags.ts';
 
 /**
  * Visible entries of some threads. JMAP (RFC 8621) shows an email if it has an entry without \Deleted in an existing
@@ -40,10 +41,24 @@ export async function snapshotThreads(rx: Read, threads: Iterable<number>): Prom
   return { threads: ids, rows };
 }
 
-/** Compares the threads with the snapshot and records the difference as of `modseq`. */
-export async function updateThreads(tx: Write, before: ThreadSnapshot, modseq: number): Promise<void> {
+/** Returns the snapshot as it is once emails have other flags, in all their mailboxes. \Deleted must not change. */
+export function withFlags(before: ThreadSnapshot, flagsOf: ReadonlyMap<number, StoredFlags>): ThreadSnapshot {
+  const rows = before.rows.map((row) => {
+    const now = flagsOf.get(row.email_id);
+    return now === undefined ? row : { ...row, flags: now.bits & ~DELETED, kw: kwText(now) };
+  });
+  return { ...before, rows };
+}
+
+/** Compares the threads with the snapshot and records the difference as of `modseq`. `known`: the result, if there is no need to look. */
+export async function updateThreads(
+  tx: Write,
+  before: ThreadSnapshot,
+  modseq: number,
+  known?: ThreadSnapshot,
+): Promise<void> {
   if (before.threads.length === 0) return;
-  const after = await snapshotThreads(tx, before.threads);
+  const after = known ?? (await snapshotThreads(tx, before.threads));
   await updateEmails(tx, before.rows, after.rows, modseq);
   await updateMailboxes(tx, before.rows, after.rows, modseq);
 }
@@ -55,18 +70,18 @@ async function updateEmails(
   modseq: number,
 ): Promise<void> {
   const [was, is] = [visibleStates(before), visibleStates(after)];
-  for (const email of new Set([...was.keys(), ...is.keys()])) {
-    if (was.get(email) === is.get(email)) continue;
-    const sql = was.has(email) === is.has(email) ? CHANGED : is.has(email) ? SHOWN : HIDDEN;
-    await tx.run(sql, modseq, email);
-  }
+  const changed = [...new Set([...was.keys(), ...is.keys()])].filter((email) => was.get(email) !== is.get(email));
+  const bySql = Map.groupBy(changed, (email) =>
+    was.has(email) === is.has(email) ? CHANGED : is.has(email) ? SHOWN : HIDDEN,
+  );
+  for (const [sql, emails] of bySql) await tx.run(sql, modseq, JSON.stringify(emails));
 }
 
-const CHANGED = 'UPDATE email SET modseq = ? WHERE id = ?';
-const HIDDEN = 'UPDATE email SET modseq = ?1, visibility_modseq = ?1 WHERE id = ?2';
+const CHANGED = 'UPDATE email SET modseq = ?1 WHERE id IN (SELECT value FROM json_each(?2))';
+const HIDDEN = 'UPDATE email SET modseq = ?1, visibility_modseq = ?1 WHERE id IN (SELECT value FROM json_each(?2))';
 // An email created in this command is visible since its creation, which needs no record.
 const SHOWN = `UPDATE email SET modseq = ?1, visibility_modseq = CASE WHEN created_modseq = ?1 THEN NULL ELSE ?1 END
-  WHERE id = ?2 AND NOT (created_modseq = ?1 AND visibility_modseq IS NULL)`;
+  WHERE id IN (SELECT value FROM json_each(?2)) AND NOT (created_modseq = ?1 AND visibility_modseq IS NULL)`;
 
 /** Visible state by email: its mailboxes and keywords, which are the same in all. */
 function visibleStates(rows: readonly ShownRow[]): Map<number, string> {

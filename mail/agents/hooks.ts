@@ -7,7 +7,7 @@ import { onChange } from './undo/email-changes.ts';
 import { onRuleChange } from './undo/rule-changes.ts';
 
 export { recordCanaryMail as onDeliver } from './canary/commands.ts';
-export { beforeSubmit, onHold, onSubmit } from './gate/submission.ts';
+export { beforeSubmit, onSubmit, onWait } from './gate/submission.ts';
 export type { OnRead, ReadDepth, ReadEvent } from './reading.ts';
 
 /** Hooks of the store's writer: journal agents' changes for undo, and keep mail that awaits approval in its mailbox. */

@@ -3,6 +3,7 @@ import type { MessageIndex } from '../message/index-types.ts';
 import { namedAddresses } from '../message/named-address.ts';
 import { readEnvelope } from '../message/stored-envelope.ts';
 import { holdScheduled, isHoldPending } from '../agents/hold/hold.ts';
+import { holdIfRedirected } from '../agents/hold/redirected.ts';
 import { hasExhaustedAlias, countAliasUse } from '../store/address/alias-use.ts';
 import { approvalRow, endApproval, isUnchanged } from '../agents/approval/approval.ts';
 import { refile } from '../agents/approval/mailbox.ts';
@@ -160,7 +161,7 @@ export const sendScheduled = command(
     // An alias that has just expired is left out by the next run.
     if (await hasExhaustedAlias(tx, [...mail.here, ...onward], stamp.now)) return { queued: false };
     if ((await holdIfForeign(tx, id, stamp)) || (await holdIfPaused(tx, id, stamp))) return { queued: false };
-    if (await holdIfStopped(tx, id, stamp)) return { queued: false };
+    if ((await holdIfStopped(tx, id, stamp)) || (await holdIfRedirected(tx, mail, stamp))) return { queued: false };
     if (!(await isReleased(tx, mail, stamp))) return { queued: false };
     const waited = await tx.get<{ copy_for: number | null; by: string | null }>(
       'DELETE FROM scheduled WHERE submission_id = ? AND hold_reason IS NULL RETURNING copy_for, created_by AS by',
@@ -334,7 +335,7 @@ export const releaseWaiting = command(
   'release-waiting',
   async (tx, { id }: { id: number }, stamp): Promise<{ kind: 'released' | 'none' }> => {
     const { changes } = await tx.run(
-      'UPDATE scheduled SET hold_reason = NULL, attempts = 0 WHERE submission_id = ? AND hold_reason IS NOT NULL',
+      'UPDATE scheduled SET hold_reason = NULL, attempts = 0, internal = NULL WHERE submission_id = ? AND hold_reason IS NOT NULL',
       id,
     );
     const row = await tx.get<Owned>('SELECT id, trace, tenant, account_id FROM submission WHERE id = ?', id);

@@ -10,7 +10,7 @@ import { recordContacted } from '../agents/gate/contacted.ts';
 import { suppressed } from '../store/queue/suppression.ts';
 import type { PassedAgentMail } from '../agents/gate/gate.ts';
 import type { AgentStop, Reason } from '../agents/gate/types.ts';
-import { beforeSubmit, onHold, onSubmit } from '../agents/hooks.ts';
+import { beforeSubmit, onSubmit, onWait } from '../agents/hooks.ts';
 import { findBlockedSender, fileAsJunkForBlockers } from './blocked-senders.ts';
 import { findForeignAuthor, type ForeignAuthor } from './identity.ts';
 import { sendSuccessReport } from './notice.ts';
@@ -160,7 +160,7 @@ async function acceptSubmission(
   }
   const wait = { until: sendAt ?? stamp.now, heldBecause, skipsSuppressed: mail.skipsSuppressed };
   const id = await scheduleMessage(tx, mail, wait, stamp);
-  if (agent !== undefined && reasons.length > 0) await onHold(tx, agent, id, stamp);
+  if (agent !== undefined) await onWait(tx, agent, id, stamp);
   return { kind: 'waits', submission: id, heldBecause, reasons };
 }
 

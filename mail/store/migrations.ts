@@ -19,5 +19,9 @@ const SCHEMA = [
 
 /** Migrations of the mail engine. A change of the schema is a further step: a list of SQL files after SCHEMA. */
 export function mailMigrations(): Migration[] {
-  return readSteps('mail', new URL('./schema/', import.meta.url), [SCHEMA, ['tainted-content.sql']]);
+  return readSteps('mail', new URL('./schema/', import.meta.url), [
+    SCHEMA,
+    ['tainted-content.sql'],
+    ['scheduled-internal.sql'],
+  ]);
 }

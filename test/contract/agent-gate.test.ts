@@ -59,10 +59,13 @@ describe('what an agent has read', () => {
   });
 
   test('is nothing when the house wrote it, provably', async () => {
-    const own = await world.put({ from: 'me@box.test' });
+    const own = await world.put({ from: 'me@box.test', trust: null });
     const owner = await world.put({ from: 'owner@home.test' });
     expect(await world.read([own, owner])).toBe(0);
     expect(await exposed()).toBe(false);
+    // An owner whose domain is hosted here: this server signs such mail, so anybody who got it can send it again.
+    const hosted = await world.put({ from: 'boss@far.test' });
+    expect(await world.read([hosted], { internal: ['boss@far.test'] })).toBe(1);
   });
 
   test.each([
@@ -74,6 +77,7 @@ describe('what an agent has read', () => {
     ['the owner, and the text is suspicious', { from: 'owner@home.test', trust: { verdict: 'suspicious' as const } }],
     ['nobody', { from: 'undisclosed' }],
     ['two authors', { from: 'me@box.test, evil@y.test' }],
+    ['one of this box, signed by it, and sent here again from outside', { from: 'me@box.test' }],
     ['an import of an outsider', { from: 'a@x.test', trust: null }],
   ])('counts when it is of %s', async (_who, letter) => {
     await world.read([await world.put(letter)]);

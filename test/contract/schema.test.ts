@@ -57,6 +57,12 @@ describe('the schema', () => {
   });
 });
 
+/** Ledger and number of every step. */
+const known = (): string[] =>
+  steps()
+    .map(({ ledger, number }) => `${ledger} ${number}`)
+    .toSorted();
+
 describe('an upgrade', () => {
   test('applies the steps that are missing, once, and keeps the data', () => {
     migrate(connection, steps());
@@ -66,7 +72,7 @@ describe('an upgrade', () => {
     expect(connection.all('SELECT name, created_at, color FROM domain', [])).toEqual([
       { name: 'box.test', created_at: 7, color: 'gray' },
     ]);
-    expect(applied()).toEqual(['appliance 1', 'appliance 2', 'mail 1', 'mail 2', `mail ${next.number}`]);
+    expect(applied()).toEqual([...known(), `mail ${next.number}`]);
   });
 
   test('leads to the same schema as a new database', () => {
@@ -87,7 +93,7 @@ describe('an upgrade', () => {
       migrate(connection, [...steps(), { ...next, sql: `${next.sql}; SELECT nothing FROM nowhere` }]),
     ).toThrow(`Migration mail ${next.number} failed and was rolled back`);
     expect(schema()).toEqual(before);
-    expect(applied()).toEqual(['appliance 1', 'appliance 2', 'mail 1', 'mail 2']);
+    expect(applied()).toEqual(known());
   });
 
   test('is refused when an applied step was edited', () => {

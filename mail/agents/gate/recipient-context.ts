@@ -62,14 +62,24 @@ async function internalOnly(
  */
 async function insiders(
   rx: Read,
-  { tenant, here }: AgentMail,
+  mail: AgentMail,
   internal: readonly string[] | undefined,
+  keys: readonly string[],
+): Promise<Set<string>> {
+  const found = await localRecipients(rx, mail, keys);
+  for (const key of keys) if (internal?.includes(key) === true) found.add(key);
+  return found;
+}
+
+/** Addresses (keys) whose mail reaches mailboxes of the sending organization, through an alias or catch-all too. */
+export async function localRecipients(
+  rx: Read,
+  { tenant, here }: Pick<AgentMail, 'tenant' | 'here'>,
   keys: readonly string[],
 ): Promise<Set<string>> {
   const found = await ownNames(rx, tenant, keys);
   const led = Map.groupBy(here, ({ to }) => textKey(to));
   for (const key of keys) {
-    if (internal?.includes(key) === true) found.add(key);
     const accounts = (led.get(key) ?? []).map(({ account }) => account);
     if (accounts.length > 0 && (await belongToTenant(rx, tenant, accounts))) found.add(key);
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { requireIndex } from '../../message/index-types.ts';
 import type { Read, Stamp, Write } from '../../store/engine/types.ts';
 import { awaitApproval, hasTooManyPending, MAX_PENDING_APPROVALS } from '../approval/approval.ts';
+import { recordInternalRecipients } from '../hold/redirected.ts';
 import { recordDecision } from './decision-log.ts';
 import { checkAgentMail, type PassedAgentMail } from './gate.ts';
 import type { AgentMail } from './gate-input.ts';
@@ -28,13 +29,18 @@ export async function onSubmit(tx: Write, passed: PassedAgentMail, stamp: Stamp)
   if (limits !== null) await countLifetime(tx, limits.sends);
 }
 
-/** Requests approval for held mail of an agent; the approval is bound to the octets that leave and to all recipients. */
-export async function onHold(
+/**
+ * Records an agent's mail that waits, and requests approval if there are reasons; the approval is bound to the octets that
+ * leave and to all recipients.
+ */
+export async function onWait(
   tx: Write,
-  { mail: { mail, agent }, reasons }: PassedAgentMail,
+  { mail: { mail, agent, context }, reasons }: PassedAgentMail,
   submission: number,
   stamp: Stamp,
 ): Promise<void> {
+  await recordInternalRecipients(tx, submission, mail, context);
+  if (reasons.length === 0) return;
   const { trace, tenant, account, sender, recipients, sendAt } = mail;
   const { credential } = agent;
   const sha256 = mail.sha256 ?? (mail.data && createHash('sha256').update(mail.data).digest('hex'));

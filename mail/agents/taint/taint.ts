@@ -2,7 +2,7 @@ import type { MessageAuthorship } from '../../store/message/authors.ts';
 import { authorsOf, earlierThan } from '../../store/message/authors.ts';
 import { command, query, type Read, type Row, type Write } from '../../store/engine/types.ts';
 import { taintedEmails } from './content.ts';
-import { ownNames } from '../../store/address/own-names.ts';
+import { addressesHostedHere, ownNames } from '../../store/address/own-names.ts';
 
 const HOUR_MS = 3_600_000;
 /** A message read again within this time is not recorded again. */
@@ -110,17 +110,25 @@ async function oursAmong(
     tenant,
     all.map(({ author }) => author),
   );
-  const names = new Set([...internal, ...own]);
+  const hosted = await addressesHostedHere(rx, internal);
+  const names = {
+    ours: new Set([...internal, ...own]),
+    elsewhere: new Set(internal.filter((one) => !hosted.has(one))),
+  };
   return new Set(all.filter((one) => isOurs(one, tenant, names)).map(({ email }) => email));
 }
 
+/**
+ * Mail from outside with an author of this server is not internal, even if DMARC passes: anybody who once got a message
+ * can send it here again with its DKIM signature (RFC 6376 8.6), and with it what a tainted agent wrote.
+ */
 function isOurs(
   { author, authentic, writtenBy, ownCopy, verdict }: MessageAuthorship,
   tenant: number,
-  ours: Set<string>,
+  { ours, elsewhere }: { ours: ReadonlySet<string>; elsewhere: ReadonlySet<string> },
 ): boolean {
   if (writtenBy !== null) return writtenBy === tenant;
-  return verdict === 'clear' && (authentic || ownCopy) && ours.has(author);
+  return verdict === 'clear' && ((ownCopy && ours.has(author)) || (authentic && elsewhere.has(author)));
 }
 
 /** Records outsiders' mail that was read, and taints the reader. Returns the number of messages. */

@@ -25,6 +25,16 @@ export async function mailboxNames(rx: Read, account: number, keys: readonly str
   );
 }
 
+/** Those of the addresses whose domain is verified here, for whatever tenant: this server signs their mail. */
+export async function addressesHostedHere(rx: Read, keys: readonly string[]): Promise<Set<string>> {
+  const byDomain = Map.groupBy(keys, (key) => parseAddress(key)?.domain ?? '');
+  const rows = await rx.all<{ name: string }>(
+    'SELECT d.name FROM json_each(?) k CROSS JOIN domain d ON d.name = k.value AND d.state = 1',
+    JSON.stringify([...byDomain.keys()]),
+  );
+  return new Set(rows.flatMap(({ name }) => byDomain.get(name) ?? []));
+}
+
 /** Those of which one form is found. `find` gets all forms as JSON. */
 async function named(
   keys: readonly string[],

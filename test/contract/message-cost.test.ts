@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { message } from '../../bench/lib/messages.ts';
+import { quiet } from '../../mail/log.ts';
+import { TextIndex } from '../../mail/store/search/text-index.ts';
+import { storeFlags } from '../../mail/store/mailbox/entry-commands.ts';
+import { deliverMail } from '../support/deliver-mail.ts';
+import { type StatementCounts, probeStatements } from '../support/statement-probe.ts';
+import { type TestStore, testAccount, testStore } from '../support/store.ts';
+
+const OCTETS = 4096;
+const MESSAGES = 50;
+
+const ANY = { unchangedSince: null };
+
+let box: TestStore;
+let account: number;
+let inbox: number;
+let probe: Disposable;
+const counts: StatementCounts = { statements: 0, commits: 0, pages: 0 };
+
+beforeEach(async () => {
+  probe = probeStatements(counts);
+  box = await testStore();
+  ({ account, inbox } = await testAccount(box.store));
+  // The first messages fill the first pages of each index.
+  for (let n = 0; n < MESSAGES; n++) await deliverOne(n, null);
+});
+
+afterEach(async () => {
+  await box[Symbol.asyncDispose]();
+  probe[Symbol.dispose]();
+});
+
+function deliverOne(n: number, trust: object | null): Promise<void> {
+  // A run of its own for each: none answers another.
+  const text = String(message(n, OCTETS, `cost${n}`));
+  return deliverMail(box.store, { account, to: 'me@box.test', trust }, text);
+}
+
+/** Costs of `work`, divided by the number of units. */
+async function costOf(units: number, work: () => unknown): Promise<StatementCounts> {
+  const before = { ...counts };
+  await work();
+  return {
+    statements: (counts.statements - before.statements) / units,
+    commits: (counts.commits - before.commits) / units,
+    pages: (counts.pages - before.pages) / units,
+  };
+}
+
+const numbers = Array.from({ length: MESSAGES }, (_, n) => MESSAGES + n);
+
+async function oneByOne(trust: object | null): Promise<void> {
+  for (const n of numbers) await deliverOne(n, trust);
+}
+
+async function together(trust: object | null): Promise<void> {
+  await Promise.all(numbers.map((n) => deliverOne(n, trust)));
+}
+
+// Upper bounds with a margin of about 5 %: a feature that adds a row to every message shows here.
+test.each([
+  ['one by one, without a verdict', oneByOne, null, { statements: 18, pages: 19.5 }],
+  ['one by one, with a verdict', oneByOne, {}, { statements: 19, pages: 20.6 }],
+  ['in one commit, without a verdict', together, null, { statements: 16.5, pages: 1.9 }],
+  ['in one commit, with a verdict', together, {}, { statements: 17.5, pages: 2 }],
+])('the commit of a message of 4 KiB: %s', async (_what, work, trust, most) => {
+  const cost = await costOf(MESSAGES, () => work(trust));
+  expect(cost.statements).toBeLessThanOrEqual(most.statements);
+  expect(cost.pages).toBeLessThanOrEqual(most.pages);
+});
+
+test('the text index of a message of 4 KiB', async () => {
+  const { dataDir, store } = box;
+  const place = {
+    path: join(dataDir, 'text.db'),
+    database: join(dataDir, 'mailstead.db'),
+    blobs: store.files.directory,
+  };
+  await together(null);
+  const index = new TextIndex(place, quiet);
+  const cost = await costOf(2 * MESSAGES, () => {
+    while (index.step() > 0);
+  });
+  index.close();
+  expect(cost.statements).toBeLessThanOrEqual(4);
+  expect(cost.pages).toBeLessThanOrEqual(5);
+});
+
+test('a flag of one message', async () => {
+  const uids = [7];
+  const cost = await costOf(1, () =>
+    box.store.write(storeFlags, {
+      account,
+      mailbox: inbox,
+      uids,
+      how: 'add',
+      flags: { bits: 1, keywords: [] },
+      ...ANY,
+    }),
+  );
+  expect(cost.statements).toBeLessThanOrEqual(14);
+  expect(cost.pages).toBeLessThanOrEqual(8);
+});

@@ -4,6 +4,7 @@ import { decodeTransfer } from '../../mail/message/decode.ts';
 import type { Part } from '../../mail/message/parts.ts';
 import { threadOf } from '../../mail/store/message/conversation.ts';
 import { type StoredParts, storedParts } from '../../mail/store/blob/stored-part.ts';
+import { rowId } from '../core/ids.ts';
 import { refuse } from '../core/refusal.ts';
 import type { AppContext } from '../core/app-context.ts';
 import { messageText } from '../reading/message-text.ts';
@@ -79,7 +80,7 @@ async function uploadOf(
 /** Reads a part of a message (`m1a-2`) or a whole message (`m1a`) of the sending mailbox. */
 async function partOf(
   world: AppContext,
-  { reads, limits }: ApiSender,
+  { reads, limits, agent }: ApiSender,
   id: string,
   where: AttachmentSlot,
 ): Promise<ResolvedFile> {
@@ -95,6 +96,10 @@ async function partOf(
     : undefined;
   if (ref === undefined || stored === undefined) return missing(path, 'the sending mailbox has no such attachment');
   await checkQuarantine(world, reads, email);
+  const token = rowId('token', agent ?? '');
+  // Whoever reads the file is to be tainted by its message, though the agent attaches it unread.
+  if (token !== undefined)
+    await world.agents.onRead({ token }, { account: reads, emails: [email], depth: 'sent' }, 'an attachment');
   if (ref.kind === 'message') return wholeMessage(world, stored, where);
   const part = stored.parts.find((one) => ref.kind === 'part' && one.path === ref.path && one.type !== 'multipart');
   if (part === undefined) return missing(path, 'the sending mailbox has no such attachment');

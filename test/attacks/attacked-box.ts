@@ -77,10 +77,11 @@ export class AttackedBox implements AsyncDisposable {
   }
 
   /** A token that may all that tokens of agents may, under a policy where one is named. */
-  async mint(preset?: 'custom' | 'support-desk' | 'signup-bot'): Promise<string> {
+  async mint(preset?: 'custom' | 'support-desk' | 'signup-bot', more: object = {}): Promise<string> {
     const made = (await this.box.ask('create_agent_token', {
       name: `agent ${++this.#minted}`,
       actions: ['read', 'manage'],
+      ...more,
     })) as { secret: string; token: { id: string } };
     if (preset !== undefined) {
       const name = `policy ${this.#minted}`;

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { markSeenByAgent } from '../../../mail/store/actor.ts';
 import { callerPolicy } from '../../agents/caller-policy.ts';
 import { attachmentsOf } from '../../services/attachment-commands.ts';
-import { environmentOf } from '../../services/environment.ts';
-import { operation } from '../../core/operation.ts';
+import { type Environment, environmentOf } from '../../services/environment.ts';
+import { noteShownSecret } from '../../agents/shown-secrets.ts';
+import { type Call, operation } from '../../core/operation.ts';
 import { refuse } from '../../core/refusal.ts';
 import { Id } from '../../core/schemas.ts';
 import { serviceOf } from '../scope.ts';
@@ -43,7 +44,14 @@ export const getServiceEnvironment = operation({
       if (call.caller.kind === 'token') await call.store.write(markSeenByAgent, { account });
     }
     const env = await environmentOf(call, service);
+    if (call.caller.kind === 'token') await notePasswords(call, env);
     await call.note(serviceId, { revision: service.revision });
     return { serviceId, revision: service.revision, env };
   },
 });
+
+/** Notes the passwords of mailboxes, so that no agent mails them; tokens are known by their form. */
+async function notePasswords(call: Call, env: Environment): Promise<void> {
+  const named = Object.entries(env).filter(([name]) => /^EMAIL_(?:\w+_)?(?:IMAP|SMTP)_PASSWORD$/.test(name));
+  for (const text of new Set(named.map(([, value]) => value))) await noteShownSecret(call, { kind: 'password', text });
+}

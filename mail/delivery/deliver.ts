@@ -230,14 +230,14 @@ interface TargetMailbox extends Record<string, number | null> {
 
 async function findTargetMailbox(tx: Write, account: number, folder: 'inbox' | 'junk'): Promise<TargetMailbox> {
   const target = await tx.get<TargetMailbox & { mailbox: number }>(
-    // Falls back to the inbox if Junk was deleted.
-    `SELECT m.id AS mailbox, l.id AS listener, v.enabled AS away FROM mailbox m
+    // Falls back to the inbox if Junk was deleted. An account that was deleted since RCPT takes no more mail.
+    `SELECT m.id AS mailbox, l.id AS listener, v.enabled AS away FROM mailbox m JOIN account a ON a.id = m.account_id AND a.state < 2
        LEFT JOIN listener l ON l.account_id = m.account_id LEFT JOIN vacation v ON v.account_id = m.account_id
      WHERE m.account_id = ?1 AND m.role IN ('inbox', ?2) ORDER BY m.role = ?2 DESC LIMIT 1`,
     account,
     folder,
   );
-  if (target === undefined) throw new Error(`account ${account} has no inbox`);
+  if (target === undefined) throw new Error(`account ${account} has no inbox or was deleted`);
   return target;
 }
 

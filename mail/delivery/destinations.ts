@@ -21,12 +21,13 @@ export interface Destinations {
 export interface Unreachable {
   address: string;
   /** `lost`: its forwards lead nowhere, or do not accept this message. `later`: they are not active at the moment. */
-  why: 'unknown' | 'over' | 'full' | 'lost' | 'later';
+  why: 'unknown' | 'deleted' | 'over' | 'full' | 'lost' | 'later';
 }
 
 /** Reasons of {@link Unreachable}, as the end of a sentence. */
 export const UNREACHABLE: Readonly<Record<Unreachable['why'], string>> = {
   unknown: 'no such mailbox in a domain hosted here',
+  deleted: 'its mailbox was deleted',
   over: 'a temporary address that has expired',
   full: 'its mailbox is full',
   lost: 'it only forwards, and this message cannot be forwarded',
@@ -65,7 +66,7 @@ export async function findDestinations(
     if (atOwnName && kind === 'here')
       own.push(...target.accounts.map((one) => createDelivery(one, address, mail.sender)));
     else if (kind === 'elsewhere') elsewhere.push({ recipient, domain: address.domain, notify: '', orcpt: '' });
-    else if (kind === 'unknown' || kind === 'over' || (kind === 'full' && !late))
+    else if (kind === 'unknown' || kind === 'deleted' || kind === 'over' || (kind === 'full' && !late))
       unreachable.push({ address: recipient, why: kind });
     else local.push(address);
   }

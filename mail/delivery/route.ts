@@ -14,6 +14,8 @@ export type RecipientTarget =
   /** No mailbox, and no active forward at the moment. */
   | { kind: 'waiting' }
   | { kind: 'unknown' }
+  /** A deleted mailbox that can be restored. */
+  | { kind: 'deleted' }
   | { kind: 'unverified' }
   /** All its accounts are full. */
   | { kind: 'full'; accounts: readonly number[]; address: Address; aliases?: readonly number[] }
@@ -59,6 +61,7 @@ export async function route(store: Store, address: Address, options: RouteOption
   if (facts.domain === 'unverified') return { kind: 'unverified' };
   const { all, accounts, over, forwards, waits, alias, ruled } = facts;
   if (over) return { kind: 'over' };
+  if (facts.deleted) return { kind: 'deleted' };
   const by = alias !== null && { aliases: [alias] };
   if (all.length > 0 && accounts.length === 0) return { kind: 'full', accounts: all, address, ...by };
   if (accounts.length === 0 && waits) return { kind: 'waiting' };

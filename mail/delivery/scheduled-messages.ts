@@ -378,6 +378,17 @@ export async function unscheduleTenant(tx: Write, tenant: number, stamp: Stamp):
   return rows.length;
 }
 
+/** Cancels a slice of the waiting messages of an account that is purged. True while there may be more. */
+export async function unscheduleAccount(tx: Write, account: number, stamp: Stamp): Promise<boolean> {
+  const rows = await tx.all<{ trace: string }>(
+    'SELECT s.trace FROM scheduled d JOIN submission s ON s.id = d.submission_id WHERE d.account_id = ? LIMIT ?',
+    account,
+    SLICE,
+  );
+  for (const { trace } of rows) await unschedule(tx, trace, stamp);
+  return rows.length === SLICE;
+}
+
 /** Holds all scheduled messages of a tenant, or releases those that were held for this reason. */
 export async function holdTenant(tx: Write, tenant: number, because: string, hold: boolean): Promise<void> {
   await tx.run(

@@ -17,6 +17,8 @@ export type RecipientRoute =
   /** The reply address of one notice of this server. */
   | { kind: 'answer' }
   | { kind: 'unknown' }
+  /** A deleted mailbox that can be restored. */
+  | { kind: 'deleted' }
   | { kind: 'unverified' }
   | { kind: 'full' }
   /** An alias that has expired, or has accepted its number of messages. */

@@ -92,7 +92,7 @@ interface FallbackDelivery {
 async function deliverFallback(tx: Write, { row: id, index }: FallbackDelivery, stamp: Stamp): Promise<void> {
   const row = await tx.get<{ account: number; blob: number; sender: string; trace: string; recipient: string }>(
     `SELECT q.fallback_account AS account, s.blob_id AS blob, s.sender, s.trace, q.recipient
-     FROM queue q JOIN submission s ON s.id = q.submission_id JOIN account a ON a.id = q.fallback_account AND a.state <> 2
+     FROM queue q JOIN submission s ON s.id = q.submission_id JOIN account a ON a.id = q.fallback_account AND a.state < 2
      WHERE q.id = ?`,
     id,
   );

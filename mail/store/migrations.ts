@@ -23,5 +23,6 @@ export function mailMigrations(): Migration[] {
     SCHEMA,
     ['tainted-content.sql'],
     ['scheduled-internal.sql'],
+    ['deleted-account.sql'],
   ]);
 }

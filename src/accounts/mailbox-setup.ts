@@ -22,7 +22,7 @@ export const accountsInProject = query(
   async (rx, input: { tenant: number; project: number }): Promise<number[]> => {
     const rows = await rx.all<{ id: number }>(
       `SELECT a.id FROM mailbox_setup m JOIN account a ON a.id = m.account_id
-       WHERE m.project_id = ? AND a.tenant = ? AND a.state <> 2`,
+       WHERE m.project_id = ? AND a.tenant = ? AND a.state < 2`,
       input.project,
       input.tenant,
     );

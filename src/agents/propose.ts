@@ -22,9 +22,11 @@ export type PendingApproval = {
   message: string;
 };
 
-/** Tests if a token's call needs approval: a rule under a policy, or mail to a new recipient. */
+/** Tests if a token's call needs approval: an irreversible one, a rule under a policy, or mail to a new recipient. */
 export async function needsApproval(call: Call, operation: Operation, input: unknown): Promise<boolean> {
-  if (operation.rule === undefined || call.caller.kind !== 'token') return false;
+  if (call.caller.kind !== 'token') return false;
+  if ((await operation.irreversible?.(call, input as never)) === true) return true;
+  if (operation.rule === undefined) return false;
   const about = await operation.rule(call, input as never);
   if (about === undefined) return false;
   const { policy, governed } = await callerPolicy(call, about);

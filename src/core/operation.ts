@@ -142,6 +142,11 @@ export interface Operation<I extends z.ZodObject = z.ZodObject, O extends z.ZodT
    */
   rule?(call: Call, input: z.output<I>): AffectedMailboxes | undefined | Promise<AffectedMailboxes | undefined>;
   /**
+   * Tests if nothing brings back what these arguments remove: people do it at once, and any token only proposes it,
+   * whatever its policy. Throws if there is nothing to remove.
+   */
+  irreversible?(call: Call, input: z.output<I>): Promise<boolean>;
+  /**
    * Mails an address, or queries name servers, that the caller chose: after an agent has read outsiders' mail it is
    * only proposed if a person could accept it, and always if the agent's policy does not allow sending to anybody.
    * `governed`: only for tokens under a policy; others get their answer at once.

@@ -88,7 +88,7 @@ async function nameOf(
   const token = known ?? (await tokenOf(rx, organization, credential));
   if (token !== undefined) return { name: token.name, mode: token.revoked_at === null ? token.mode : null };
   const row = await rx.get<{ address: string }>(
-    `SELECT address FROM account WHERE tenant = ?1 AND state <> 2
+    `SELECT address FROM account WHERE tenant = ?1 AND state < 2
        AND id = coalesce(?2, (SELECT account_id FROM credential WHERE id = ?3))`,
     organization,
     rowId('mailbox', credential) ?? null,

@@ -2,7 +2,6 @@ import { closeAccount } from '../../mail/store/account/account-removal.ts';
 import { attachPolicy } from '../../mail/agents/policy/policies.ts';
 import { insertAccount, type NewAccount } from '../../mail/store/account/account.ts';
 import { command, query, type Write } from '../../mail/store/engine/types.ts';
-import { tearDownManaged } from '../domains/commands.ts';
 import { attachMailbox } from '../services/attachment-commands.ts';
 
 export type ProvisionedMailbox =
@@ -57,35 +56,6 @@ async function undoAccount(tx: Write, tenant: number, account: number): Promise<
   await tx.run('DELETE FROM mailbox_setup WHERE account_id = ?', account);
 }
 
-export type DeletedMailbox = { kind: 'deleted'; services: number[]; tornDown: boolean } | { kind: 'missing' };
-
-/** Deletes a mailbox with its dependent rows. Its mail is inaccessible at once and deleted from disk later. */
-export const deleteMailbox = command(
-  'delete-mailbox',
-  async (tx, input: { tenant: number; account: number }): Promise<DeletedMailbox> => {
-    const address = await tx.get<{ key: string; domain_id: number }>(
-      `SELECT key, domain_id FROM address WHERE account_id = ? AND kind = 'mailbox'`,
-      input.account,
-    );
-    if (address === undefined || !(await closeAccount(tx, input))) return { kind: 'missing' };
-    const services = await tx.all<{ service_id: number }>(
-      'DELETE FROM service_mailbox WHERE account_id = ? RETURNING service_id',
-      input.account,
-    );
-    for (const sql of DEPENDENT_ROWS) await tx.run(sql, input.account);
-    await tx.run('DELETE FROM forwarder WHERE organization_id = ? AND source_key = ?', input.tenant, address.key);
-    const tornDown = await tearDownManaged(tx, address.domain_id);
-    return { kind: 'deleted', services: services.map((row) => row.service_id), tornDown };
-  },
-);
-
-const DEPENDENT_ROWS = [
-  `DELETE FROM webhook_delivery WHERE listener_id IN (SELECT listener_id FROM webhook WHERE account_id = ?)`,
-  'DELETE FROM webhook WHERE account_id = ?',
-  'DELETE FROM member_mailbox WHERE account_id = ?',
-  'DELETE FROM mailbox_setup WHERE account_id = ?',
-];
-
 export const nameMailbox = command(
   'set-mailbox-name',
   async (tx, input: { account: number; displayName: string | null }): Promise<{ kind: 'named' | 'missing' }> => {
@@ -127,7 +97,7 @@ export const listMailboxes = query(
          (SELECT policy_id FROM agent_policy_account WHERE account_id = a.id) AS policy,
          (SELECT json_group_array(service_id) FROM service_mailbox WHERE account_id = a.id) AS services
        FROM account a JOIN address d ON d.account_id = a.id AND d.kind = 'mailbox' JOIN domain o ON o.id = d.domain_id
-       LEFT JOIN mailbox_setup s ON s.account_id = a.id WHERE a.tenant = ?1 AND a.state <> 2 AND (?2 IS NULL OR a.id = ?2) ORDER BY a.id`,
+       LEFT JOIN mailbox_setup s ON s.account_id = a.id WHERE a.tenant = ?1 AND a.state < 2 AND (?2 IS NULL OR a.id = ?2) ORDER BY a.id`,
       input.tenant,
       input.account,
     );

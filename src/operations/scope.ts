@@ -1,12 +1,14 @@
 import { jmapId } from '../../mail/jmap/core/ids.ts';
-import { addressKey, parseAddress, parseDomain } from '../../mail/message/address.ts';
+import { addressKey, parseAddress, parseDomain, textKey } from '../../mail/message/address.ts';
 import { type AccountInfo, accountByKey, accountOf } from '../../mail/store/account/account.ts';
+import { type DeletedAccountLine, deletedAccountsOf } from '../../mail/store/account/account-restoration.ts';
 import { type DomainInfo, domainOf as findDomain, domainsOf } from '../../mail/store/address/domain.ts';
 import { rowId, publicId } from '../core/ids.ts';
 import { listProjects, type Project } from '../organizations/commands.ts';
 import { accountsInProject, mailboxSetup } from '../accounts/mailbox-setup.ts';
 import { domainSetup } from '../domains/setup.ts';
 import { findWebhook, type Webhook, webhookOfOrganization } from '../webhooks/webhook-queries.ts';
+import { type DeletedServiceLine, deletedServicesOf } from '../services/deletion-commands.ts';
 import { findService, type Service } from '../services/queries.ts';
 import type { Caller } from '../core/caller.ts';
 import type { Call } from '../core/operation.ts';
@@ -82,6 +84,40 @@ async function namedAccount(
   return refuse('invalid_arguments', 'Give mailboxId or address.', {
     issues: [{ path: 'mailboxId', message: 'missing' }],
   });
+}
+
+/** Finds a deleted mailbox by id or address, within the organization and the token's limits: the one deleted last. */
+export async function deletedMailboxOf(
+  call: Call,
+  { mailboxId, address }: { mailboxId?: string | undefined; address?: string | undefined },
+): Promise<DeletedAccountLine & { project: number }> {
+  const id = mailboxId === undefined ? null : (rowId('mailbox', mailboxId) ?? 0);
+  const all = await call.store.read(deletedAccountsOf, { tenant: call.tenant, id });
+  const [found] = (mailboxId === undefined ? withAddress(all, address) : all).toSorted(
+    (a, b) => b.deletedAt - a.deletedAt || b.id - a.id,
+  );
+  if (found === undefined) return notFound('deleted mailbox');
+  const setup = await call.store.read(mailboxSetup, { account: found.id });
+  const mailbox = { ...found, project: setup?.project ?? 0 };
+  withinMailbox(call, mailbox);
+  return mailbox;
+}
+
+function withAddress(all: readonly DeletedAccountLine[], address = ''): DeletedAccountLine[] {
+  const parsed = parseAddress(address);
+  if (parsed !== undefined) return all.filter((one) => textKey(one.address) === addressKey(parsed));
+  return refuse('invalid_arguments', 'Give mailboxId or address.', {
+    issues: [{ path: 'mailboxId', message: 'missing' }],
+  });
+}
+
+/** Finds a deleted service, within the organization and the token's limits. */
+export async function deletedServiceOf(call: Call, serviceId: string): Promise<DeletedServiceLine> {
+  const id = rowId('service', serviceId) ?? 0;
+  const [found] = await call.store.read(deletedServicesOf, { organization: call.tenant, id });
+  if (found === undefined) return notFound('deleted service');
+  withinProject(call, found.project);
+  return found;
 }
 
 export function withinMailbox(call: Call, mailbox: { id: number; project: number }): void {

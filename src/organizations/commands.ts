@@ -154,7 +154,7 @@ export const freezeOrganization = command(
     await tx.run('UPDATE forwarder SET stopped = ? WHERE organization_id = ?', Number(input.frozen), input.id);
     await (input.frozen ? holdQueue(tx, input.id) : releaseQueue(tx, input.id, stamp.now));
     const accounts = await tx.all<{ id: number }>(
-      'UPDATE account SET state = ? WHERE tenant = ? AND state <> 2 RETURNING id',
+      'UPDATE account SET state = ? WHERE tenant = ? AND state < 2 RETURNING id',
       Number(!input.frozen),
       input.id,
     );
@@ -173,7 +173,7 @@ export interface OrganizationUse extends Organization {
 export const listOrganizationUse = query('list-organization-use', async (rx): Promise<OrganizationUse[]> => {
   const rows = await rx.all<Omit<OrganizationUse, 'confirmForwards'> & { confirmForwards: number }>(
     `SELECT ${COLUMNS}, (SELECT count(*) FROM domain d WHERE d.tenant = o.id) AS domains,
-       (SELECT count(*) FROM account a WHERE a.tenant = o.id AND a.state <> 2) AS mailboxes,
+       (SELECT count(*) FROM account a WHERE a.tenant = o.id AND a.state < 2) AS mailboxes,
        (SELECT coalesce(sum(a.used_bytes), 0) FROM account a WHERE a.tenant = o.id) AS "usedBytes",
        (SELECT max(t.last_used_at) FROM token t WHERE t.organization_id = o.id) AS "lastUsedAt"
      FROM organization o ORDER BY o.id`,
@@ -215,7 +215,7 @@ export const organizationUse = query(
          coalesce(sum(used_count), 0) AS messages, coalesce(sum(used_bytes), 0) AS storedBytes,
          (SELECT count(*) FROM service WHERE organization_id = ?1) AS services,
          (SELECT count(*) FROM queue q JOIN submission s ON s.id = q.submission_id WHERE s.tenant = ?1) AS queued
-       FROM account WHERE tenant = ?1 AND state <> 2`,
+       FROM account WHERE tenant = ?1 AND state < 2`,
       input.organization,
     );
     return row ?? { domains: 0, mailboxes: 0, messages: 0, storedBytes: 0, services: 0, queued: 0 };

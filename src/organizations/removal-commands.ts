@@ -110,6 +110,8 @@ async function removeDomains(tx: Write, tenant: number): Promise<void> {
 /** Deletes dependent rows first. A person without any organization left is deleted last. */
 const REMAINING_TABLES = [
   'DELETE FROM service_revision WHERE service_id IN (SELECT id FROM service WHERE organization_id = ?)',
+  'DELETE FROM service_revision WHERE service_id IN (SELECT id FROM deleted_service WHERE organization_id = ?)',
+  'DELETE FROM deleted_service WHERE organization_id = ?',
   'DELETE FROM service_mailbox WHERE service_id IN (SELECT id FROM service WHERE organization_id = ?)',
   'DELETE FROM service WHERE organization_id = ?',
   'DELETE FROM recovery WHERE recovery_key_id IN (SELECT id FROM recovery_key WHERE organization_id = ?)',

@@ -99,7 +99,7 @@ async function setMailboxes(
   for (const account of mailboxes) {
     await tx.run(
       `INSERT INTO member_mailbox (organization_id, user_id, account_id)
-       SELECT tenant, ?, id FROM account WHERE id = ? AND tenant = ? AND state <> 2 ON CONFLICT DO NOTHING`,
+       SELECT tenant, ?, id FROM account WHERE id = ? AND tenant = ? AND state < 2 ON CONFLICT DO NOTHING`,
       user,
       account,
       organization,

@@ -186,7 +186,7 @@ export const removeForwarder = command(
 );
 
 /** Forward row as recorded for undo, without the confirmation link. */
-interface ForwarderRow extends Record<string, number | string | null> {
+export interface ForwarderRow extends Record<string, number | string | null> {
   id: number;
   organization_id: number;
   domain_id: number;
@@ -246,7 +246,24 @@ async function undoForwarder(tx: Write, before: ForwarderRow | null, after: Forw
   return restore(tx, which, before);
 }
 
-/** Restores a deleted forward, unless it would loop, exceed the limit, or its domain was deleted. */
+/** Deletes the forwards of the address of a deleted mailbox. Returns them. */
+export function takeForwarders(tx: Write, organization: number, sourceKey: string): Promise<ForwarderRow[]> {
+  return tx.all<ForwarderRow>(
+    `DELETE FROM forwarder WHERE organization_id = ? AND source_key = ? RETURNING ${COLUMNS}`,
+    organization,
+    sourceKey,
+  );
+}
+
+/** Restores a forward of a restored mailbox in its domain. False: it exists again, or {@link restore} says why. */
+export async function restoreForwarder(tx: Write, row: ForwarderRow, domain: number): Promise<boolean> {
+  const { organization_id: organization, source_key: sourceKey, destination_key: destinationKey } = row;
+  const which = { organization, sourceKey, destinationKey };
+  if ((await storedForwarder(tx, which)) !== undefined) return false;
+  return restore(tx, which, { ...row, domain_id: domain });
+}
+
+/** Restores a deleted, confirmed forward, unless it would loop, exceed the limit, or its domain was deleted. */
 async function restore(tx: Write, which: ForwarderKey, row: ForwarderRow): Promise<boolean> {
   const domain = await tx.get(
     'SELECT 1 AS there FROM domain WHERE id = ? AND tenant = ?',

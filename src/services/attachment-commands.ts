@@ -39,7 +39,7 @@ export const attachEmail = command(
   ): Promise<AttachResult | { kind: 'missing' }> => {
     const there = await tx.get(
       `SELECT 1 AS there FROM service s JOIN account a ON a.tenant = s.organization_id
-       WHERE s.id = ? AND s.organization_id = ? AND a.id = ? AND a.state <> 2`,
+       WHERE s.id = ? AND s.organization_id = ? AND a.id = ? AND a.state < 2`,
       input.service,
       input.organization,
       input.account,
@@ -69,7 +69,7 @@ export const attachmentsOf = query(
   (rx, input: { service: number }): Promise<{ account: number; alias: string; address: string }[]> =>
     rx.all<{ account: number; alias: string; address: string }>(
       `SELECT m.account_id AS account, m.alias, a.address FROM service_mailbox m JOIN account a ON a.id = m.account_id
-       WHERE m.service_id = ? AND a.state <> 2 ORDER BY m.alias`,
+       WHERE m.service_id = ? AND a.state < 2 ORDER BY m.alias`,
       input.service,
     ),
 );

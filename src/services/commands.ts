@@ -3,7 +3,7 @@ import { insertProject } from '../organizations/commands.ts';
 
 /** Limits of one organization. */
 const MAX_PROJECTS = 200;
-const MAX_SERVICES = 500;
+export const MAX_SERVICES = 500;
 /** Revisions stored per service for rollback. */
 const MAX_REVISIONS = 100;
 
@@ -47,22 +47,6 @@ export const createService = command(
 async function count(tx: Write, sql: string, value: number): Promise<number> {
   return (await tx.get<{ n: number }>(sql, value))?.n ?? 0;
 }
-
-/** Deletes a service with its revisions and attachments; the mailboxes stay. */
-export const deleteService = command(
-  'delete-service',
-  async (tx, input: { organization: number; id: number }): Promise<{ kind: 'deleted' | 'missing' }> => {
-    const { changes } = await tx.run(
-      'DELETE FROM service WHERE id = ? AND organization_id = ?',
-      input.id,
-      input.organization,
-    );
-    if (changes === 0) return { kind: 'missing' };
-    await tx.run('DELETE FROM service_revision WHERE service_id = ?', input.id);
-    await tx.run('DELETE FROM service_mailbox WHERE service_id = ?', input.id);
-    return { kind: 'deleted' };
-  },
-);
 
 export interface NewRevision {
   service: number;

@@ -6,6 +6,8 @@ import { TrainingJob } from '../../mail/jobs/training.ts';
 import type { Relay } from '../../mail/relay/relay.ts';
 import { traceId } from '../../mail/receiver/trace-id.ts';
 import { purgeProposals } from '../agents/proposal-commands.ts';
+import { purgeDeletedMailboxes } from '../mailboxes/deletion-commands.ts';
+import { purgeDeletedServices } from '../services/deletion-commands.ts';
 import { startControlServer } from '../control/server.ts';
 import { purgeDigests } from '../digest/commands.ts';
 import { DigestReplies } from '../digest/digest-replies.ts';
@@ -47,6 +49,8 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
   const queued = (): void => services.queue.changed();
   const seeded = await seed({ store, secrets, log }, settings);
   const purges = [
+    purgeDeletedMailboxes,
+    purgeDeletedServices,
     purgeDigests,
     purgeNarrowTokens,
     purgeOAuth,

@@ -16,6 +16,7 @@ import { agentsDay, digestDue, undoableChanges } from '../digest/queries.ts';
 import * as domains from '../domains/commands.ts';
 import * as domainLookups from '../domains/lookup-commands.ts';
 import * as mailboxes from '../mailboxes/commands.ts';
+import * as mailboxDeletion from '../mailboxes/deletion-commands.ts';
 import * as mcpSessions from '../mcp/session-commands.ts';
 import * as oauthClients from '../oauth/client-commands.ts';
 import * as oauthCodes from '../oauth/code-commands.ts';
@@ -40,6 +41,7 @@ import * as templates from '../sending/template-commands.ts';
 import * as uploads from '../sending/upload-commands.ts';
 import * as serviceAttachments from '../services/attachment-commands.ts';
 import * as services from '../services/commands.ts';
+import * as serviceDeletion from '../services/deletion-commands.ts';
 import * as tokens from '../tokens/commands.ts';
 import * as firstToken from '../tokens/first-token-commands.ts';
 import * as tokenModes from '../tokens/mode-commands.ts';
@@ -64,6 +66,7 @@ const COMMAND_FILES: readonly object[] = [
   domains,
   domainLookups,
   mailboxes,
+  mailboxDeletion,
   mcpSessions,
   oauthClients,
   oauthCodes,
@@ -87,6 +90,7 @@ const COMMAND_FILES: readonly object[] = [
   uploads,
   serviceAttachments,
   services,
+  serviceDeletion,
   tokens,
   firstToken,
   tokenModes,
@@ -129,5 +133,9 @@ const SCHEMA = ['organization.sql', 'token.sql', 'service.sql', 'sent.sql', 'aud
 
 /** Migrations of the appliance. A change of the schema is a further step: a list of SQL files after SCHEMA. */
 export function applianceMigrations(): Migration[] {
-  return readSteps('appliance', new URL('../schema/', import.meta.url), [SCHEMA, ['derived-readers.sql']]);
+  return readSteps('appliance', new URL('../schema/', import.meta.url), [
+    SCHEMA,
+    ['derived-readers.sql'],
+    ['deleted-service.sql'],
+  ]);
 }

@@ -44,7 +44,7 @@ export const arrivalsAfter = query(
 export const newestNumber = query(
   'newest-number',
   async (rx, { account }: { account: number }): Promise<number | undefined> =>
-    (await rx.get<{ email_seq: number }>('SELECT email_seq FROM account WHERE id = ? AND state <> 2', account))
+    (await rx.get<{ email_seq: number }>('SELECT email_seq FROM account WHERE id = ? AND state < 2', account))
       ?.email_seq,
 );
 

@@ -43,7 +43,7 @@ export async function numberOfWebhooks(rx: Read, organization: number): Promise<
 }
 
 export async function isMailboxOf(rx: Read, organization: number, account: number): Promise<boolean> {
-  const there = 'SELECT 1 AS there FROM account WHERE id = ? AND tenant = ? AND state <> 2';
+  const there = 'SELECT 1 AS there FROM account WHERE id = ? AND tenant = ? AND state < 2';
   return (await rx.get(there, account, organization)) !== undefined;
 }
 

@@ -138,6 +138,8 @@ async function useEverything(organizationId: string): Promise<Things> {
     domainId,
     mailboxId,
     serviceId,
+    deletedMailboxId: '',
+    deletedServiceId: '',
     projectId: (((await call('list_projects'))['projects'] as { id: string }[])[0] as { id: string }).id,
     domain: 'secretive.test',
     address: 'anna@secretive.test',

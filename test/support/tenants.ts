@@ -34,6 +34,9 @@ export interface Things {
   draftId?: string;
   address: string;
   serviceId: string;
+  /** Deleted, and can be restored. */
+  deletedMailboxId: string;
+  deletedServiceId: string;
   apiKeyId: string;
   forwarderId: string;
   aliasId: string;
@@ -238,8 +241,14 @@ async function makeThings(
   await call('add_sender_rule', { direction: 'out', kind: 'block', pattern: `${word}.rival.example` });
   const tokenArgs = { name: `${word} token`, actions: ['read'], projectId };
   const appPassword = { mailboxId, name: `${word} phone` };
+  const deletedMailboxId = await get('provision_email', { domainId, localPart: 'gone' }, 'mailbox');
+  await call('delete_email', { mailboxId: deletedMailboxId });
+  const deletedServiceId = await get('create_service', { projectId, name: `${word} gone` }, 'service');
+  await call('delete_service', { serviceId: deletedServiceId });
   return {
     ...whole,
+    deletedMailboxId,
+    deletedServiceId,
     projectId,
     domainId,
     domain,

@@ -149,7 +149,7 @@ async function isOf(rx: Read, tenant: number, id: number): Promise<boolean> {
 }
 
 async function hasAccount(rx: Read, tenant: number, id: number): Promise<boolean> {
-  const row = await rx.get('SELECT 1 AS there FROM account WHERE id = ? AND tenant = ? AND state <> 2', id, tenant);
+  const row = await rx.get('SELECT 1 AS there FROM account WHERE id = ? AND tenant = ? AND state < 2', id, tenant);
   return row !== undefined;
 }
 

@@ -42,7 +42,7 @@ export const accountsChangedBy = query(
   'accounts-changed-by',
   async (rx, input: { tenant: number; who: string; since: number }): Promise<number[]> => {
     const rows = await rx.all<{ id: number }>(
-      `SELECT a.id FROM account a WHERE a.tenant = ?1 AND a.state <> 2 AND EXISTS
+      `SELECT a.id FROM account a WHERE a.tenant = ?1 AND a.state < 2 AND EXISTS
          (SELECT 1 FROM agent_change c WHERE c.account_id = a.id AND c.actor = ?2 AND c.at >= ?3) ORDER BY a.id`,
       input.tenant,
       input.who,

@@ -71,6 +71,9 @@ function respond(
     case 'unknown':
     case 'return':
       return slowGuessing(session, reply(550, '5.1.1', `${to} does not exist here`));
+    case 'deleted':
+      // RFC 3463 3.3: X.2.1, a mailbox that exists and accepts no messages. It may be restored, and is 5.1.1 once purged.
+      return limitDeferrals(session, reply(550, '5.2.1', `The mailbox of ${to} is disabled`));
     case 'unverified':
       return limitDeferrals(
         session,

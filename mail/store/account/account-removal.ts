@@ -9,8 +9,8 @@ const SLICE = 100;
 const ACCOUNT_SPAN = 2 ** 32;
 
 /**
- * Deletes an account in one step: logins and delivery end, its addresses are free. Its data is purged in slices ({@link
- * purgeDeletedAccount}). False if the tenant has no such account.
+ * Deletes an account for good in one step, also one that could be restored: logins and delivery end, its addresses are
+ * free. Its data is purged in slices ({@link purgeDeletedAccount}). False if the tenant has no such account.
  */
 export async function closeAccount(tx: Write, input: { tenant: number; account: number }): Promise<boolean> {
   const { changes } = await tx.run(
@@ -19,12 +19,8 @@ export async function closeAccount(tx: Write, input: { tenant: number; account: 
     input.tenant,
   );
   if (changes === 0) return false;
-  await tx.run(
-    `INSERT INTO setting (name, value) SELECT 'uidvalidity', CAST(CAST(uidvalidity_last AS TEXT) AS BLOB)
-     FROM account WHERE id = ? ON CONFLICT (name) DO UPDATE SET value = excluded.value
-     WHERE CAST(CAST(excluded.value AS TEXT) AS INTEGER) > CAST(CAST(value AS TEXT) AS INTEGER)`,
-    input.account,
-  );
+  await reserveUidValidities(tx, input.account);
+  await forgetDeletedAccount(tx, input.account);
   await tx.run('DELETE FROM address WHERE account_id = ?', input.account);
   await removeFromAliases(tx, input.account);
   await tx.run('DELETE FROM credential WHERE account_id = ?', input.account);
@@ -39,6 +35,22 @@ export async function closeAccount(tx: Write, input: { tenant: number; account: 
   await tx.run('DELETE FROM canary WHERE account_id = ?', input.account);
   await deleteCredentials(tx, input.account);
   return true;
+}
+
+/** Keeps the UIDVALIDITYs of an account from being used again by another one of the same address. */
+export async function reserveUidValidities(tx: Write, account: number): Promise<void> {
+  await tx.run(
+    `INSERT INTO setting (name, value) SELECT 'uidvalidity', CAST(CAST(uidvalidity_last AS TEXT) AS BLOB)
+     FROM account WHERE id = ? ON CONFLICT (name) DO UPDATE SET value = excluded.value
+     WHERE CAST(CAST(excluded.value AS TEXT) AS INTEGER) > CAST(CAST(value AS TEXT) AS INTEGER)`,
+    account,
+  );
+}
+
+/** Deletes the rows by which a deleted account is listed and restored. */
+export async function forgetDeletedAccount(tx: Write, account: number): Promise<void> {
+  await tx.run('DELETE FROM deleted_account WHERE account_id = ?', account);
+  await tx.run('DELETE FROM deleted_address WHERE account_id = ?', account);
 }
 
 async function deleteCredentials(tx: Write, account: number): Promise<void> {

@@ -81,7 +81,7 @@ function infoOf(row: InfoColumns): AccountInfo {
 
 export const listAccounts = query('list-accounts', async (rx): Promise<AccountInfo[]> => {
   const rows = await rx.all<InfoColumns>(
-    'SELECT id, tenant, address, used_bytes, used_count, quota_bytes, created_at FROM account WHERE state <> 2 ORDER BY id',
+    'SELECT id, tenant, address, used_bytes, used_count, quota_bytes, created_at FROM account WHERE state < 2 ORDER BY id',
   );
   return rows.map(infoOf);
 });
@@ -90,7 +90,7 @@ export const listAccounts = query('list-accounts', async (rx): Promise<AccountIn
 export const accountsOf = query('accounts-of', async (rx, input: { tenant: number }): Promise<AccountInfo[]> => {
   const rows = await rx.all<InfoColumns>(
     `SELECT id, tenant, address, used_bytes, used_count, quota_bytes, created_at FROM account
-     WHERE tenant = ? AND state <> 2 ORDER BY id`,
+     WHERE tenant = ? AND state < 2 ORDER BY id`,
     input.tenant,
   );
   return rows.map(infoOf);
@@ -102,7 +102,7 @@ export const accountOf = query(
   async (rx, input: { tenant: number; id: number }): Promise<AccountInfo | undefined> => {
     const row = await rx.get<InfoColumns>(
       `SELECT id, tenant, address, used_bytes, used_count, quota_bytes, created_at FROM account
-       WHERE id = ? AND tenant = ? AND state <> 2`,
+       WHERE id = ? AND tenant = ? AND state < 2`,
       input.id,
       input.tenant,
     );
@@ -114,7 +114,7 @@ export const accountOf = query(
 export const accountById = query(
   'account-by-id',
   (rx, input: { account: number }): Promise<{ address: string } | undefined> =>
-    rx.get<{ address: string }>('SELECT address FROM account WHERE id = ? AND state <> 2', input.account),
+    rx.get<{ address: string }>('SELECT address FROM account WHERE id = ? AND state < 2', input.account),
 );
 
 /** The account of a tenant by its primary address. */
@@ -124,7 +124,7 @@ export const accountByKey = query(
     const row = await rx.get<InfoColumns>(
       `SELECT a.id, a.tenant, a.address, a.used_bytes, a.used_count, a.quota_bytes, a.created_at
        FROM address d JOIN account a ON a.id = d.account_id
-       WHERE d.key = ? AND d.kind = 'mailbox' AND a.tenant = ? AND a.state <> 2`,
+       WHERE d.key = ? AND d.kind = 'mailbox' AND a.tenant = ? AND a.state < 2`,
       input.key,
       input.tenant,
     );
@@ -175,7 +175,7 @@ export const setQuota = command(
   'set-quota',
   async (tx, input: { account: number; bytes: number | null }): Promise<{ kind: 'set' | 'missing' }> => {
     const { changes } = await tx.run(
-      'UPDATE account SET quota_bytes = ? WHERE id = ? AND state <> 2',
+      'UPDATE account SET quota_bytes = ? WHERE id = ? AND state < 2',
       input.bytes,
       input.account,
     );

@@ -45,7 +45,7 @@ export type SetPasswordResult =
 export const setPassword = command(
   'set-password',
   async (tx, input: { account: number; credential: NewCredential }, stamp): Promise<SetPasswordResult> => {
-    const account = await tx.get('SELECT 1 AS there FROM account WHERE id = ? AND state <> 2', input.account);
+    const account = await tx.get('SELECT 1 AS there FROM account WHERE id = ? AND state < 2', input.account);
     if (account === undefined) return { kind: 'missing' };
     const old = await tx.all<{ id: number }>(
       `DELETE FROM credential WHERE account_id = ? AND kind = 'mailbox' RETURNING id`,
@@ -114,7 +114,7 @@ export const findLogin = query('find-login', async (rx, input: { key: string }):
 export const accountSalt = query(
   'account-salt',
   (rx, input: { account: number }): Promise<{ salt: Uint8Array; iterations: number } | undefined> =>
-    rx.get('SELECT salt, iterations FROM account WHERE id = ? AND state <> 2', input.account),
+    rx.get('SELECT salt, iterations FROM account WHERE id = ? AND state < 2', input.account),
 );
 
 export interface SealedPassword {
@@ -148,7 +148,7 @@ export const addAppPassword = command(
     const { account, by } = input;
     const row = await tx.get<{ tenant: number; held: number }>(
       `SELECT a.tenant, (SELECT count(*) FROM credential WHERE account_id = a.id) AS held FROM account a
-       WHERE a.id = ? AND a.state <> 2`,
+       WHERE a.id = ? AND a.state < 2`,
       account,
     );
     if (row === undefined) return { kind: 'missing' };

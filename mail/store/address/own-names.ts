@@ -7,7 +7,7 @@ export async function ownNames(rx: Read, tenant: number, keys: readonly string[]
     rx.all<{ key: string }>(
       `SELECT DISTINCT o.key FROM json_each(?1) k CROSS JOIN address o ON o.key = k.value
      JOIN account a ON a.id = o.account_id JOIN domain d ON d.id = o.domain_id
-     WHERE a.tenant = ?2 AND a.state <> 2 AND d.state = 1 AND d.tenant = ?2`,
+     WHERE a.tenant = ?2 AND a.state < 2 AND d.state = 1 AND d.tenant = ?2`,
       forms,
       tenant,
     ),

@@ -1,5 +1,6 @@
 import { OPERATOR } from '../account/account.ts';
 import { aliasAt, isAliasExhausted, type MatchedAlias, wildcardAlias } from './alias-use.ts';
+import { isDeletedAddress } from './deleted-address.ts';
 import { query, type Read } from '../engine/types.ts';
 import { anyRules } from '../filter/sender-rule.ts';
 
@@ -26,6 +27,8 @@ export interface RouteFacts {
   alias: number | null;
   /** The alias is expired or used up. */
   over: boolean;
+  /** The address belongs to a deleted mailbox that can be restored. */
+  deleted: boolean;
   /** Mail for it is forwarded. */
   forwards: boolean;
   /** Forwards exist, but none is active. */
@@ -34,7 +37,16 @@ export interface RouteFacts {
   ruled: boolean;
 }
 
-const NOTHING = { all: [], accounts: [], alias: null, over: false, forwards: false, waits: false, ruled: false };
+const NOTHING = {
+  all: [],
+  accounts: [],
+  alias: null,
+  over: false,
+  deleted: false,
+  forwards: false,
+  waits: false,
+  ruled: false,
+};
 
 /** Routing facts of a recipient address. */
 export const routeFacts = query('route-facts', async (rx, input: RouteInput): Promise<RouteFacts> => {
@@ -45,7 +57,12 @@ export const routeFacts = query('route-facts', async (rx, input: RouteInput): Pr
   if (domain === undefined) return { domain: 'none', ...NOTHING };
   if (domain.state !== 1) return { domain: 'unverified', ...NOTHING };
   const found = await matchAddress(rx, domain, input);
-  const { account, alias, forwards } = input.role && isEnded(found, input) ? await atRole(rx, domain) : found;
+  const {
+    account,
+    alias,
+    forwards,
+    deleted = false,
+  } = input.role && isEnded(found, input) ? await atRole(rx, domain) : found;
   const all = account === null ? (alias?.accounts ?? []) : [account];
   const accounts: number[] = [];
   for (const one of all) if (await hasRoom(rx, one, input.size)) accounts.push(one);
@@ -55,6 +72,7 @@ export const routeFacts = query('route-facts', async (rx, input: RouteInput): Pr
     accounts,
     alias: alias?.id ?? null,
     over: isEnded({ alias }, input),
+    deleted,
     forwards: forwards !== 'none',
     waits: forwards === 'waiting',
     ruled: all.length > 0 && (await anyRules(rx, domain.tenant, false)),
@@ -67,6 +85,7 @@ interface AddressMatch {
   account: number | null;
   alias: MatchedAlias | undefined;
   forwards: 'none' | 'waiting' | 'active';
+  deleted?: true;
 }
 
 /** Resolves an address by its most exact form; wildcards and role addresses come last. */
@@ -76,6 +95,7 @@ async function matchAddress(rx: Read, domain: Domain, { keys, role }: RouteInput
     const account = await accountAt(rx, domain.id, key);
     const alias = account === null ? await aliasAt(rx, domain.id, key) : undefined;
     if (account !== null || alias !== undefined || forwards !== 'none') return { account, alias, forwards };
+    if (!role && (await isDeletedAddress(rx, domain.tenant, key))) return { account, alias, forwards, deleted: true };
   }
   for (const key of keys) {
     const account = await canaryAccount(rx, domain.id, key);
@@ -152,7 +172,8 @@ async function postmasterOf(rx: Read, domain: { id: number; tenant: number }): P
 /** The account that holds a canary with this address. */
 async function canaryAccount(rx: Read, domain: number, key: string): Promise<number | null> {
   const row = await rx.get<{ account_id: number }>(
-    'SELECT account_id FROM canary WHERE address_key = ? AND domain_id = ?',
+    `SELECT c.account_id FROM canary c JOIN account a ON a.id = c.account_id AND a.state < 2
+     WHERE c.address_key = ? AND c.domain_id = ?`,
     key,
     domain,
   );

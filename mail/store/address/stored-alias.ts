@@ -44,7 +44,7 @@ export async function recordAliasChange(
 /** Reports whether the list is not empty and all are accounts of the tenant. */
 export async function areTenantAccounts(rx: Read, tenant: number, accounts: readonly number[]): Promise<boolean> {
   const found = await rx.get<{ n: number }>(
-    'SELECT count(*) AS n FROM account WHERE tenant = ? AND state <> 2 AND id IN (SELECT value FROM json_each(?))',
+    'SELECT count(*) AS n FROM account WHERE tenant = ? AND state < 2 AND id IN (SELECT value FROM json_each(?))',
     tenant,
     JSON.stringify(accounts),
   );

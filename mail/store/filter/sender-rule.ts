@@ -56,11 +56,7 @@ export const addSenderRule = command(
 );
 
 export async function isTenantAccount(rx: Read, tenant: number, account: number): Promise<boolean> {
-  const row = await rx.get(
-    'SELECT 1 AS there FROM account WHERE id = ? AND tenant = ? AND state <> 2',
-    account,
-    tenant,
-  );
+  const row = await rx.get('SELECT 1 AS there FROM account WHERE id = ? AND tenant = ? AND state < 2', account, tenant);
   return row !== undefined;
 }
 
@@ -228,7 +224,7 @@ export const senderRulesOf = query(
     const rows = await rx.all<SenderRuleRow>(
       `SELECT * FROM sender_rule WHERE tenant = ?1 AND id > ?2 AND (?3 IS NULL OR outgoing = ?3)
          AND (?4 IS NULL OR account_id IN (SELECT value FROM json_each(?4)) OR (?5 AND account_id IS NULL))
-         AND NOT EXISTS (SELECT 1 FROM account a WHERE a.id = sender_rule.account_id AND a.state = 2)
+         AND NOT EXISTS (SELECT 1 FROM account a WHERE a.id = sender_rule.account_id AND a.state >= 2)
        ORDER BY id LIMIT ?6`,
       input.tenant,
       input.after,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Address, addressKey, parseAddress } from '../../../mail/message/address.ts';
 import { addAlias, MAX_ALIASES, type NewAlias } from '../../../mail/store/address/alias.ts';
+import { isReservedAddress } from '../../../mail/store/account/account-restoration.ts';
 import { publicId } from '../../core/ids.ts';
 import { isRoleName } from '../../mailboxes/role-names.ts';
 import { agentOf } from '../../core/caller.ts';
@@ -24,11 +25,14 @@ export const createAlias = operation({
   description:
     'Creates an address that delivers to one or more mailboxes, e.g. for one sign-up. Without localPart a readable name is generated; "sales-*" matches a prefix, "*" is the catch-all. expiresAt or maxMessages limit it. list_aliases shows how often and by whom it was used.',
   hints: {},
-  // One name only adds an address; a pattern captures mail for other names, and a role address that of the domain.
-  rule: async (call, { localPart = '', mailboxIds }) =>
-    localPart.includes('*') || isRoleName(localPart)
-      ? (await namedMailboxes(call, mailboxIds)).map(({ id }) => id)
-      : undefined,
+  // One name only adds an address; a pattern captures mail for other names, a role address that of the domain, and the
+  // address of a deleted mailbox mail meant for that one.
+  rule: async (call, { localPart = '', mailboxIds, ...where }) => {
+    const mailboxes = await namedMailboxes(call, mailboxIds);
+    const captures =
+      localPart.includes('*') || isRoleName(localPart) || (await isReserved(call, localPart, where, mailboxes));
+    return captures ? mailboxes.map(({ id }) => id) : undefined;
+  },
   input: z.strictObject({
     mailboxIds: MailboxIds.optional(),
     localPart: Line(1, 64).describe('Default: a generated name').optional(),
@@ -59,6 +63,18 @@ export const createAlias = operation({
     }
   },
 });
+
+async function isReserved(
+  call: Call,
+  localPart: string,
+  where: { domain?: string | undefined; domainId?: string | undefined },
+  mailboxes: readonly Mailbox[],
+): Promise<boolean> {
+  if (localPart === '') return false;
+  const { name } = await domainFor(call, { domain: where.domain, domainId: where.domainId }, mailboxes);
+  const address = parseAddress(`${localPart}@${name}`);
+  return address !== undefined && call.store.read(isReservedAddress, { tenant: call.tenant, key: addressKey(address) });
+}
 
 /** Returns the named domain, or the domain of the first mailbox. */
 function domainFor(

@@ -2,6 +2,7 @@ import type { Operation } from '../../core/operation.ts';
 import { createAppPassword, listAppPasswordsOf, revokeAppPassword } from './app-passwords.ts';
 import { revealEmailCredentials, rotateEmailCredentials } from './credentials.ts';
 import { deleteEmail } from './delete.ts';
+import { listDeletedEmails, restoreEmail } from './restore.ts';
 import { listEmails, updateEmail } from './list.ts';
 import { provisionEmail } from './provision.ts';
 
@@ -12,6 +13,8 @@ export const MAILBOXES: readonly Operation[] = [
   revealEmailCredentials,
   rotateEmailCredentials,
   deleteEmail,
+  listDeletedEmails,
+  restoreEmail,
   createAppPassword,
   listAppPasswordsOf,
   revokeAppPassword,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { generatePassword } from '../../../mail/login/password.ts';
 import { ITERATIONS, SALT_BYTES } from '../../../mail/login/verifier.ts';
 import { type Address, addressKey, formatAddress, parseAddress } from '../../../mail/message/address.ts';
+import { isReservedAddress } from '../../../mail/store/account/account-restoration.ts';
 import { ownCredential } from '../../accounts/new-credential.ts';
 import { countMailboxes } from '../../domains/queries.ts';
 import { updateManaged } from '../../domains/look.ts';
@@ -29,9 +30,11 @@ export const provisionEmail = operation({
   description:
     'Creates the mailbox localPart@domain for IMAP, SMTP and JMAP. With attachServiceId the service gets its EMAIL_* variables. Returns no password: use reveal_email_credentials. Mail flows once the domain is verified.',
   hints: {},
-  // The service gets its password.
-  rule: (_call, { attachServiceId, localPart }) =>
-    attachServiceId === undefined && !isRoleName(localPart) ? undefined : [],
+  // The service gets its password; the address of a deleted mailbox gets mail meant for that one.
+  rule: async (call, { attachServiceId, localPart, ...where }) =>
+    attachServiceId === undefined && !isRoleName(localPart) && !(await isReserved(call, localPart, where))
+      ? undefined
+      : [],
   input: z.strictObject({
     projectId: InProject,
     domain: DomainName.optional(),
@@ -90,6 +93,16 @@ async function domainOnboarded(call: Call, input: { domain?: string | undefined;
       },
     );
   }
+}
+
+async function isReserved(
+  call: Call,
+  localPart: string,
+  where: { domain?: string | undefined; domainId?: string | undefined },
+): Promise<boolean> {
+  const { name } = await domainOnboarded(call, where);
+  const address = parseAddress(`${localPart}@${name}`);
+  return address !== undefined && call.store.read(isReservedAddress, { tenant: call.tenant, key: addressKey(address) });
 }
 
 function isNotFound(error: unknown): boolean {

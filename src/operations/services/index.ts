@@ -2,7 +2,8 @@ import type { Operation } from '../../core/operation.ts';
 import { attachEmailToService, detachEmailFromService } from './attachments.ts';
 import { deployService, restartService, rollbackService } from './deploy.ts';
 import { listDeployments, readLogs } from './history.ts';
-import { listServicesOf, makeService, removeService } from './services.ts';
+import { listDeletedServices, removeService, restoreServiceOf } from './deletion.ts';
+import { listServicesOf, makeService } from './services.ts';
 
 export const SERVICES: readonly Operation[] = [
   attachEmailToService,
@@ -15,4 +16,6 @@ export const SERVICES: readonly Operation[] = [
   listDeployments,
   rollbackService,
   removeService,
+  listDeletedServices,
+  restoreServiceOf,
 ];

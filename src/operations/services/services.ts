@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { publicId } from '../../core/ids.ts';
-import { createService, deleteService } from '../../services/commands.ts';
-import { rewriteEnvFiles } from '../../services/env-file.ts';
+import { createService } from '../../services/commands.ts';
 import { listServices } from '../../services/queries.ts';
 import { operation } from '../../core/operation.ts';
-import { notFound, refuse } from '../../core/refusal.ts';
-import { Id, Line, nextCursor, Page, pageOf, InProject, OfProject } from '../../core/schemas.ts';
-import { projectOf, serviceOf } from '../scope.ts';
+import { refuse } from '../../core/refusal.ts';
+import { Line, nextCursor, Page, pageOf, InProject, OfProject } from '../../core/schemas.ts';
+import { projectOf } from '../scope.ts';
 import { ShownService, shownService } from './shown.ts';
 
 export const listServicesOf = operation({
@@ -69,26 +68,5 @@ export const makeService = operation({
       case 'too-many':
         return refuse('conflict', 'Limit of services reached.', { resource: 'service' });
     }
-  },
-});
-
-export const removeService = operation({
-  name: 'delete_service',
-  title: 'Delete a service',
-  toolset: 'deploy',
-  reach: 'project',
-  action: 'manage',
-  description:
-    'Deletes a service with its revisions, environment file and log, and stops its supervised program. Attached mailboxes stay.',
-  hints: { destructive: true, idempotent: true },
-  input: z.strictObject({ serviceId: Id('service') }),
-  output: z.object({ deleted: z.literal(true), serviceId: z.string() }),
-  async run(call, { serviceId }) {
-    const { id, name } = await serviceOf(call, serviceId);
-    const done = await call.change(deleteService, { organization: call.tenant, id }, serviceId, { name });
-    if (done.kind === 'missing') return notFound('service');
-    await call.runner.remove(id);
-    await rewriteEnvFiles(call, [id]);
-    return { deleted: true as const, serviceId };
   },
 });

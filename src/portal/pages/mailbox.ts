@@ -235,7 +235,7 @@ function changes(visit: Visit, state: PageState, one: MailboxRow): HtmlPart {
   const confirm = { name: 'confirm', label: 'Enter its address to confirm', autocomplete: 'off' };
   const remove = {
     label: 'Delete mailbox',
-    question: `Deletes all mail in ${one.address} with its passwords, forwards and webhook. This cannot be undone.`,
+    question: `Deletes ${one.address} with its mail, passwords, forwards and webhook. You can restore it for 30 days; app passwords and tokens stay revoked.`,
     yes: 'Delete',
     body: field(confirm, formStateFor(state, 'remove')),
   };

@@ -4,6 +4,7 @@ import type { provisionEmail } from '../../operations/mailboxes/provision.ts';
 import { field, select } from '../forms.ts';
 import { html, type HtmlPart } from '../html.ts';
 import { operationAction, formStateFor, type Page, actionForm, type PageState } from '../page.ts';
+import { DELETED_MAILBOX_ACTIONS, deletedMailboxes } from './deleted.ts';
 import { address, bytes, cursorOf, emptyState, pageHead, nextPage, table, tag } from '../components.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
@@ -14,8 +15,12 @@ export const mailboxes: Page = {
   name: 'Mailboxes',
   menu: 'Mail',
   needs: 'list_emails',
-  notices: { deleted: 'Mailbox deleted with all its mail.' },
+  notices: {
+    deleted: 'Mailbox deleted. You can restore it below for 30 days.',
+    purged: 'Mailbox deleted permanently with all its mail.',
+  },
   actions: {
+    ...DELETED_MAILBOX_ACTIONS,
     make: operationAction(
       'provision_email',
       (result, visit) => {
@@ -37,7 +42,7 @@ export const mailboxes: Page = {
     return html`${pageHead('Mailboxes', about)}
     ${all.length === 0 && !('cursor' in page) ? none(visit) : mailboxTable(visit, all)}
     ${nextPage(`${visit.base}/mailboxes`, listed?.nextCursor)}
-    ${isAllowed(visit, 'provision_email') && (await makeForm(visit, state))}`;
+    ${isAllowed(visit, 'provision_email') && (await makeForm(visit, state))} ${await deletedMailboxes(visit, state)}`;
   },
 };
 

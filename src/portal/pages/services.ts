@@ -25,6 +25,7 @@ import {
   timestamp,
 } from '../components.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
+import { DELETED_SERVICE_ACTIONS, deletedServices } from './deleted.ts';
 import type { listDeployments, readLogs } from '../../operations/services/history.ts';
 
 type ServiceRow = OutputOf<typeof listServicesOf>['services'][number];
@@ -34,8 +35,12 @@ export const services: Page = {
   name: 'Services',
   menu: 'Programs',
   needs: 'list_services',
-  notices: { deleted: 'Service deleted.' },
+  notices: {
+    deleted: 'Service deleted. You can restore it below for 30 days.',
+    purged: 'Service deleted permanently.',
+  },
   actions: {
+    ...DELETED_SERVICE_ACTIONS,
     create: operationAction(
       'create_service',
       (result, visit) => {
@@ -51,7 +56,7 @@ export const services: Page = {
     const all = listed?.services ?? [];
     return html`${pageHead('Services', 'Apps on this server that receive EMAIL_* variables and your own variables.')}
     ${all.length === 0 ? NONE : serviceTable(visit, all)} ${nextPage(`${visit.base}/services`, listed?.nextCursor)}
-    ${isAllowed(visit, 'create_service') && (await createForm(visit, state))}`;
+    ${isAllowed(visit, 'create_service') && (await createForm(visit, state))} ${await deletedServices(visit)}`;
   },
 };
 
@@ -190,7 +195,7 @@ async function log(visit: Visit, { id }: ServiceRow): Promise<HtmlPart> {
 function changes(visit: Visit, { name }: ServiceRow): HtmlPart {
   const remove = {
     label: 'Delete service',
-    question: `Deletes ${name} with its revisions, environment file and log. Attached mailboxes stay.`,
+    question: `Deletes ${name} with its revisions, environment file, log and tokens. You can restore it for 30 days, without log and tokens. Attached mailboxes stay.`,
     yes: 'Delete',
   };
   return html`<section>

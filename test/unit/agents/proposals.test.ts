@@ -331,6 +331,8 @@ describe('of an operation that changes a rule', () => {
       'remove_sender_rule',
       'remove_suppression',
       'remove_webhook',
+      'restore_email',
+      'restore_service',
       'resume_sender',
       'reveal_email_credentials',
       'revoke_agent_token',

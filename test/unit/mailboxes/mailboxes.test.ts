@@ -17,6 +17,7 @@ import {
 } from '../../../src/operations/mailboxes/app-passwords.ts';
 import { revealEmailCredentials, rotateEmailCredentials } from '../../../src/operations/mailboxes/credentials.ts';
 import { deleteEmail } from '../../../src/operations/mailboxes/delete.ts';
+import { purgeDeletedMailboxes } from '../../../src/mailboxes/deletion-commands.ts';
 import { listEmails, updateEmail } from '../../../src/operations/mailboxes/list.ts';
 import { provisionEmail } from '../../../src/operations/mailboxes/provision.ts';
 import { listEmailForwarders, setEmailForwarder } from '../../../src/operations/sending/forwarders.ts';
@@ -73,9 +74,11 @@ async function arrive(account: number, to: string): Promise<void> {
   });
 }
 
-/** Runs the retention jobs now. */
+/** Runs the retention jobs now, as if deleted mailboxes could not be restored any more. */
 async function tidy(): Promise<void> {
   const { store } = box.world;
+  await box.run('UPDATE deleted_account SET purge_at = 0');
+  while (await store.write(purgeDeletedMailboxes, undefined));
   for (const account of await store.read(deletedAccounts, undefined)) {
     while ((await store.write(purgeDeletedAccount, { account })).more);
   }
@@ -332,7 +335,7 @@ describe('provision', () => {
     await box.done(squatter, provisionEmail, { domain: 'shop.example', localPart: 'sales' });
     expect(await routeOf('sales@shop.example')).toEqual({ kind: 'unknown' });
     await box.done(owner, deleteEmail, { mailboxId: mine.id });
-    expect(await routeOf('info@shop.example')).toEqual({ kind: 'unknown' });
+    expect(await routeOf('info@shop.example')).toEqual({ kind: 'deleted' });
     expect(await box.refused(owner, deleteEmail, { mailboxId: theirs.mailbox.id })).toMatchObject({
       error: 'not_found',
     });

@@ -9,7 +9,9 @@ import { attachEmailToService, detachEmailFromService } from '../../../src/opera
 import { deployService, restartService, rollbackService } from '../../../src/operations/services/deploy.ts';
 import { getServiceEnvironment } from '../../../src/operations/services/environment.ts';
 import { listDeployments, readLogs } from '../../../src/operations/services/history.ts';
-import { makeService, removeService } from '../../../src/operations/services/services.ts';
+import { removeService } from '../../../src/operations/services/deletion.ts';
+import { purgeDeletedServices } from '../../../src/services/deletion-commands.ts';
+import { makeService } from '../../../src/operations/services/services.ts';
 import { setControl } from '../../../src/services/commands.ts';
 import { envFilePath } from '../../../src/services/env-file.ts';
 import { calls, type Calls } from '../../support/calls.ts';
@@ -118,7 +120,7 @@ test('a program that cannot start makes the revision a failed one, and the next 
 });
 
 describe('a deleted service', () => {
-  test('has no program, environment file, log or rows', async () => {
+  test('has no program, environment file or log, and no rows but those that restore it', async () => {
     await program('console.log("here")');
     const pid = pidOf(await deploy({ env: { A: '1' } }));
     expect(runs(pid)).toBe(true);
@@ -126,7 +128,12 @@ describe('a deleted service', () => {
     expect(runs(pid)).toBe(false);
     expect(existsSync(envFilePath(box.test.store.dataDir, id))).toBe(false);
     expect(existsSync(`${box.test.store.dataDir}/services/${serviceId}.log`)).toBe(false);
-    for (const table of ['service', 'service_revision', 'service_mailbox']) {
+    for (const table of ['service', 'service_mailbox']) {
+      expect(await box.rows(`SELECT count(*) AS n FROM ${table}`), table).toEqual([{ n: 0 }]);
+    }
+    await box.run('UPDATE deleted_service SET purge_at = 0');
+    while (await box.world.store.write(purgeDeletedServices, undefined));
+    for (const table of ['deleted_service', 'service_revision']) {
       expect(await box.rows(`SELECT count(*) AS n FROM ${table}`), table).toEqual([{ n: 0 }]);
     }
     expect(await box.refused(owner, deployService, { serviceId })).toMatchObject({ error: 'not_found' });
@@ -145,9 +152,7 @@ describe('a deleted service', () => {
     const pids = existsSync(marker) ? readFileSync(marker, 'utf8').trim().split('\n').map(Number) : [];
     expect(pids.filter(runs)).toEqual([]);
     expect(existsSync(envFilePath(box.test.store.dataDir, id))).toBe(false);
-    for (const table of ['service', 'service_revision']) {
-      expect(await box.rows(`SELECT count(*) AS n FROM ${table}`), table).toEqual([{ n: 0 }]);
-    }
+    expect(await box.rows('SELECT count(*) AS n FROM service')).toEqual([{ n: 0 }]);
   });
 });
 

@@ -1,0 +1,119 @@
+import type { listDeletedEmails, restoreEmail } from '../../operations/mailboxes/restore.ts';
+import type { listDeletedServices, restoreServiceOf } from '../../operations/services/deletion.ts';
+import { address, bytes, dateOnly, table } from '../components.ts';
+import { field } from '../forms.ts';
+import { type Html, html, type HtmlPart } from '../html.ts';
+import {
+  actionButton,
+  confirmedAction,
+  formStateFor,
+  operationAction,
+  type PageAction,
+  type PageState,
+} from '../page.ts';
+import { isAllowed, type OutputOf, readOperation, type Visit } from '../visit.ts';
+
+/** Actions on the list of deleted mailboxes. */
+export const DELETED_MAILBOX_ACTIONS: Readonly<Record<string, PageAction>> = {
+  restore: operationAction(
+    'restore_email',
+    (result, visit) => {
+      const { mailbox, notRestored, nextSteps } = result as OutputOf<typeof restoreEmail>;
+      const link = html`<a href="${visit.base}/mailboxes/${mailbox.id}">${mailbox.address}</a>`;
+      return { kind: 'shown', panel: restored(link, notRestored, nextSteps) };
+    },
+    ['mailboxId'],
+  ),
+  purge: operationAction('delete_email', 'purged', (fields) => ({
+    mailboxId: fields.text('mailboxId'),
+    confirm: fields.text('confirm').trim(),
+    permanently: true,
+  })),
+};
+
+/** Actions on the list of deleted services. */
+export const DELETED_SERVICE_ACTIONS: Readonly<Record<string, PageAction>> = {
+  restore: operationAction(
+    'restore_service',
+    (result, visit) => {
+      const { service, notRestored, detail } = result as OutputOf<typeof restoreServiceOf>;
+      const link = html`<a href="${visit.base}/services/${service.id}">${service.name}</a>`;
+      return {
+        kind: 'shown',
+        panel: restored(link, notRestored, [detail, 'Its tokens stay revoked: create new ones.']),
+      };
+    },
+    ['serviceId'],
+  ),
+  purge: operationAction('delete_service', 'purged', (fields) => ({
+    serviceId: fields.text('serviceId'),
+    permanently: true,
+  })),
+};
+
+function restored(what: Html, lost: readonly string[], steps: readonly string[]): Html {
+  return html`<div class="note" role="status">
+    <p>${what} is restored.</p>
+    ${lost.length > 0 && html`<p>Not restored: ${lost.join(', ')}.</p>`}
+    <ul>
+      ${steps.map((step) => html`<li>${step}</li>`)}
+    </ul>
+  </div>`;
+}
+
+/** Deleted mailboxes with the date on which each is purged; nothing without any. */
+export async function deletedMailboxes(visit: Visit, state: PageState): Promise<HtmlPart> {
+  const listed = await readOperation<typeof listDeletedEmails>(visit, 'list_deleted_emails', { limit: 100 });
+  if (listed === undefined || listed.deletedMailboxes.length === 0) return undefined;
+  const rows = listed.deletedMailboxes.map((one) => [
+    address(one.address),
+    bytes(one.usedBytes),
+    dateOnly(one.deletedAt),
+    dateOnly(one.restorableUntil),
+    [
+      isAllowed(visit, 'restore_email') && actionButton(visit, 'restore', 'Restore', { mailboxId: one.id }, ''),
+      isAllowed(visit, 'delete_email') &&
+        confirmedAction(visit, 'purge', {
+          label: 'Delete permanently',
+          question: `Deletes all mail of ${one.address} at once. This cannot be undone.`,
+          yes: 'Delete permanently',
+          values: { mailboxId: one.id },
+          body: field(
+            { name: 'confirm', label: 'Enter its address to confirm', autocomplete: 'off', id: `confirm-${one.id}` },
+            formStateFor(state, 'purge'),
+          ),
+        }),
+    ],
+  ]);
+  return section(table('Deleted mailboxes', ['Address', 'Size', 'Deleted', 'Purged on', ''], rows));
+}
+
+/** Deleted services with the date on which each is purged; nothing without any. */
+export async function deletedServices(visit: Visit): Promise<HtmlPart> {
+  const listed = await readOperation<typeof listDeletedServices>(visit, 'list_deleted_services', { limit: 100 });
+  if (listed === undefined || listed.deletedServices.length === 0) return undefined;
+  const rows = listed.deletedServices.map((one) => [
+    one.name,
+    dateOnly(one.deletedAt),
+    dateOnly(one.restorableUntil),
+    [
+      isAllowed(visit, 'restore_service') && actionButton(visit, 'restore', 'Restore', { serviceId: one.id }, ''),
+      isAllowed(visit, 'delete_service') &&
+        confirmedAction(visit, 'purge', {
+          label: 'Delete permanently',
+          question: `Deletes ${one.name} with its revisions at once. This cannot be undone.`,
+          yes: 'Delete permanently',
+          values: { serviceId: one.id },
+        }),
+    ],
+  ]);
+  return section(table('Deleted services', ['Name', 'Deleted', 'Purged on', ''], rows));
+}
+
+function section(rows: Html): Html {
+  return html`<section>
+    <h2>Deleted</h2>
+    <p>Can be restored until the day on which each is purged.</p>
+    ${rows}
+  </section>`;
+}

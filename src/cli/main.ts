@@ -60,6 +60,7 @@ const OPTIONS = {
   org: { type: 'string' },
   markdown: { type: 'boolean' },
   digests: { type: 'boolean' },
+  permanently: { type: 'boolean' },
   url: { type: 'string' },
   'token-file': { type: 'string' },
   json: { type: 'boolean' },
@@ -74,6 +75,7 @@ const COMMAND_OPTIONS = [
   'org',
   'markdown',
   'digests',
+  'permanently',
   'url',
   'token-file',
 ] as const satisfies (keyof CommandOptions)[];

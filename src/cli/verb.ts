@@ -7,6 +7,7 @@ export interface CommandOptions {
   'token-file'?: string | undefined;
   markdown?: boolean | undefined;
   digests?: boolean | undefined;
+  permanently?: boolean | undefined;
 }
 
 /** Words and help of one command. */

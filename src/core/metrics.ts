@@ -46,6 +46,7 @@ export const METRICS: Readonly<Record<string, string>> = {
   notices_total: 'Notices sent to owners, by kind.',
   digest_replies_total: 'Replies to daily digests, by outcome (stopped, before, unclear, automatic, missing).',
   scans_total: 'Scanned messages, by scanner (rspamd, clamav) and outcome (clean, found, trouble, skipped).',
+  deleted_items: 'Deleted items that can be restored, by kind (mailbox, service).',
   queue_rows: 'Recipients in the queue, by state (due, held).',
   queue_oldest_seconds: 'Age of the oldest recipient that is not held.',
 };

@@ -4,6 +4,7 @@ import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { Greylist } from '../../mail/receiver/greylist.ts';
 import { startSmtpServer } from '../../mail/receiver/server.ts';
 import { StoreReceiverBackend } from '../../mail/receiver/store-backend.ts';
+import { countDeleted } from '../mailboxes/deletion-queries.ts';
 import { queueDepth } from '../../mail/store/queue/queue-rows.ts';
 import { type DnsServer, startDns } from '../dns/server.ts';
 import { boxZones } from '../domains/zones.ts';
@@ -131,6 +132,9 @@ export function openHttp(
     const depth = await store.scan(queueDepth, undefined);
     metrics.gauge('queue_rows', depth.due, { state: 'due' });
     metrics.gauge('queue_rows', depth.held, { state: 'held' });
+    const deleted = await store.read(countDeleted, undefined);
+    metrics.gauge('deleted_items', deleted.mailboxes, { kind: 'mailbox' });
+    metrics.gauge('deleted_items', deleted.services, { kind: 'service' });
     metrics.gauge('queue_oldest_seconds', depth.oldest === undefined ? 0 : (clock() - depth.oldest) / 1000);
   });
   return startHttpServer({

@@ -20,7 +20,7 @@ export async function closeAccount(tx: Write, input: { tenant: number; account: 
   );
   if (changes === 0) return false;
   await reserveUidValidities(tx, input.account);
-  await forgetDeletedAccount(tx, input.account);
+  await dropDeletionRecord(tx, input.account);
   await tx.run('DELETE FROM address WHERE account_id = ?', input.account);
   await removeFromAliases(tx, input.account);
   await tx.run('DELETE FROM credential WHERE account_id = ?', input.account);
@@ -48,7 +48,7 @@ export async function reserveUidValidities(tx: Write, account: number): Promise<
 }
 
 /** Deletes the rows by which a deleted account is listed and restored. */
-export async function forgetDeletedAccount(tx: Write, account: number): Promise<void> {
+export async function dropDeletionRecord(tx: Write, account: number): Promise<void> {
   await tx.run('DELETE FROM deleted_account WHERE account_id = ?', account);
   await tx.run('DELETE FROM deleted_address WHERE account_id = ?', account);
 }

@@ -4,7 +4,7 @@ import { setAliasTargets, type StoredAlias } from '../address/stored-alias.ts';
 import { isDeletedAddress } from '../address/deleted-address.ts';
 import { query, type Read, type Stamp, type Write } from '../engine/types.ts';
 import type { KeptRows } from './account-deletion.ts';
-import { forgetDeletedAccount } from './account-removal.ts';
+import { dropDeletionRecord } from './account-removal.ts';
 import { insertCredential, type NewCredential } from './credential.ts';
 
 export type RestoreAccountResult<Kept extends KeptRows = KeptRows> =
@@ -53,7 +53,7 @@ export async function restoreAccount<Kept extends KeptRows>(
     account,
     createdAt,
   );
-  await forgetDeletedAccount(tx, account);
+  await dropDeletionRecord(tx, account);
   await insertCredential(tx, account, keptCredential(kept) ?? input.password, kept.password?.createdAt ?? stamp.now);
   const lostAliases = await restoreAliases(tx, { tenant, account, kept });
   return { kind: 'restored', domain, password: kept.password === null ? 'replaced' : 'kept', kept, lostAliases };

@@ -52,7 +52,7 @@ async function purgeNow(): Promise<void> {
   }
 }
 
-/** What has happened stays recorded. */
+/** Tables that record the past. */
 const HISTORY = ['journal', 'submission', 'webhook_event', 'sent_email'];
 
 async function expectNoRows(): Promise<void> {

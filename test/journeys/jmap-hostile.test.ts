@@ -211,3 +211,49 @@ test('unresponsive clients do not delay the shutdown', async () => {
   socket.terminate();
   stream.destroy();
 });
+
+test('messages that WebSocket clients do not end count as memory of their login', async () => {
+  await using small = await startBox({ settings: { MEMORY: '256' } });
+  const address = `ws://127.0.0.1:${small.port('http')}/jmap/ws`;
+  const open = async (): Promise<WebSocket> => {
+    const socket = new WebSocket(address, 'jmap', { headers: { authorization } });
+    socket.on('error', () => undefined);
+    await once(socket, 'open');
+    return socket;
+  };
+  const closed: number[] = [];
+  const sockets = await Promise.all(Array.from({ length: 6 }, open));
+  for (const [i, socket] of sockets.entries()) {
+    socket.once('close', () => closed.push(i));
+    socket.send(' '.repeat(9_000_000), { fin: false });
+  }
+  // A sixth of 256 MB is for clients, and half of it for one login.
+  await expect.poll(() => closed.length).toBeGreaterThanOrEqual(4);
+  expect(closed.length).toBeLessThan(6);
+  for (const socket of sockets) socket.terminate();
+  const whole = await open();
+  whole.send(JSON.stringify({ '@type': 'Request', using: [CORE], methodCalls: [['Core/echo', {}, '0']] }));
+  const [answer] = (await once(whole, 'message')) as [Buffer];
+  expect(JSON.parse(answer.toString())).toMatchObject({ '@type': 'Response' });
+  whole.terminate();
+});
+
+test('a long answer over a WebSocket arrives whole, and those after it', async () => {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/jmap/ws`, 'jmap', { headers: { authorization } });
+  await once(socket, 'open');
+  const long = '<\u0000>'.repeat(500_000);
+  for (const [id, text] of Object.entries({ a: long, b: 'short' })) {
+    const methodCalls = [['Core/echo', { text }, '0']];
+    socket.send(JSON.stringify({ '@type': 'Request', id, using: [CORE], methodCalls }));
+  }
+  const answers: { requestId: string; methodResponses: [string, { text: string }][] }[] = [];
+  while (answers.length < 2) {
+    const [octets] = (await once(socket, 'message')) as [Buffer];
+    answers.push(JSON.parse(octets.toString()) as (typeof answers)[0]);
+  }
+  expect(answers.map(({ requestId, methodResponses }) => [requestId, methodResponses[0]?.[1].text])).toEqual([
+    ['a', long],
+    ['b', 'short'],
+  ]);
+  socket.terminate();
+});

@@ -4,6 +4,7 @@ type Json = Record<string, unknown>;
 
 /** One documented operation: where it is, what it takes and what it answers. */
 export interface DocumentedOperation {
+  id: string;
   path: string;
   method: string;
   parameters: { name: string; in: string; required?: boolean; schema: Json }[];
@@ -35,6 +36,7 @@ export function documentedOperations({ paths, components }: ApiDocument): Docume
           resolved(its, components.responses),
         ]);
         return {
+          id: String(one['operationId']),
           path,
           method,
           parameters: (one['parameters'] ?? []) as DocumentedOperation['parameters'],
@@ -48,6 +50,63 @@ export function documentedOperations({ paths, components }: ApiDocument): Docume
 function resolved(schema: Json, among: Record<string, Json>): Json {
   const name = /\/(\w+)$/.exec(typeof schema['$ref'] === 'string' ? schema['$ref'] : '')?.[1];
   return name === undefined ? schema : (among[name] ?? {});
+}
+
+/**
+ * Requests of an operation with good arguments, by their names in the document: most as they are, the others with one that
+ * is left out, added or replaced.
+ */
+export function sampledRequestsOf(
+  one: DocumentedOperation,
+  { components }: ApiDocument,
+  args: () => unknown,
+): fc.Arbitrary<ApiRequest> {
+  const body = one.body === undefined ? {} : propertiesOf(one.body, components.schemas);
+  const schemas = { ...Object.fromEntries(one.parameters.map(({ name, schema }) => [name, schema])), ...body };
+  const names = Object.keys(schemas);
+  const mutation = fc.constantFrom(...(names.length === 0 ? ['x'] : names)).chain((name) =>
+    fc.record({
+      name: fc.constant(name),
+      value: fc.oneof(
+        fitting(schemas[name] ?? {}, components.schemas),
+        fc.constant(undefined),
+        fc.constantFrom<unknown>('', null, [], {}, 0, -1, 2 ** 53, 'x'.repeat(5_000), '\u0000', '../..', '\ud83d'),
+        fc.jsonValue(),
+      ),
+    }),
+  );
+  const mutations = fc.oneof({ weight: 7, arbitrary: fc.constant([]) }, { weight: 3, arbitrary: fc.tuple(mutation) });
+  return mutations.map((all) => requestWith(one, args(), new Map(all.map(({ name, value }) => [name, value]))));
+}
+
+/** The request with arguments by their names in the document, some of them replaced; undefined: left out. */
+export function requestWith(
+  one: DocumentedOperation,
+  args: unknown,
+  mutations: ReadonlyMap<string, unknown>,
+): ApiRequest {
+  if (!isObject(args)) return { path: one.path, body: mutations.size === 0 ? args : [...mutations.values()] };
+  const rest: Json = { ...args };
+  for (const [name, value] of mutations) {
+    if (value === undefined) delete rest[name];
+    else rest[name] = value;
+  }
+  const query = new URLSearchParams();
+  let { path } = one;
+  for (const { name, in: where } of one.parameters) {
+    if (!Object.hasOwn(rest, name) && where !== 'path') continue;
+    const value = rest[name] ?? 'x';
+    delete rest[name];
+    const text = (typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed();
+    if (where === 'path') path = path.replace(`{${name}}`, () => encodeURIComponent(text) || 'x');
+    if (where === 'query') query.set(name, name === 'timeout' ? '0' : text);
+  }
+  const body = one.body === undefined ? undefined : { ...rest, ...noWait(rest) };
+  return { path: `${path}?${query.toString()}`, body };
+}
+
+function propertiesOf(schema: Json, schemas: Record<string, Json>): Record<string, Json> {
+  return (resolved(schema, schemas)['properties'] ?? {}) as Record<string, Json>;
 }
 
 /** Requests of an operation: mostly such as fit its schema, some that do not. Waits are cut short. */
@@ -65,7 +124,7 @@ export function requestsOf(one: DocumentedOperation, { components }: ApiDocument
       const [where = '', name = ''] = key.split(' ');
       const text = typeof each === 'string' ? each : JSON.stringify(each);
       if (where === 'path') path = path.replace(`{${name}}`, encodeURIComponent(text.toWellFormed()) || 'x');
-      if (where === 'query') query.set(name, name === 'timeoutSeconds' ? '0' : text.toWellFormed());
+      if (where === 'query') query.set(name, name === 'timeout' ? '0' : text.toWellFormed());
     }
     return { path: `${path}?${query.toString()}`, body: isObject(sent) ? { ...sent, ...noWait(sent) } : sent };
   });
@@ -73,7 +132,8 @@ export function requestsOf(one: DocumentedOperation, { components }: ApiDocument
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const noWait = (body: Json): Json => ('timeoutSeconds' in body ? { timeoutSeconds: 0 } : {});
+const WAITS = ['timeoutSeconds', 'waitSeconds'];
+const noWait = (body: Json): Json => Object.fromEntries(WAITS.filter((name) => name in body).map((name) => [name, 0]));
 
 function fitting(schema: Json, schemas: Record<string, Json>): fc.Arbitrary<unknown> {
   if ('$ref' in schema) return fitting(resolved(schema, schemas), schemas);

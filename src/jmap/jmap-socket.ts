@@ -18,7 +18,7 @@ import type { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import type { StateType } from '../../mail/store/account/type-state.ts';
 import type { AppContext } from '../core/app-context.ts';
 import type { JmapCaller } from './http-exchange.ts';
-import { MessageWriter } from './message-writer.ts';
+import { SocketWriter } from './socket-writer.ts';
 import { namedTypes } from './push-types.ts';
 import { runJmapRequest } from './request-loader.ts';
 import { type ConnectionCap, onSessionEnd } from './session-end.ts';
@@ -46,7 +46,7 @@ export class JmapSocket {
   readonly #caller: JmapCaller;
   readonly #request: FastifyRequest;
   readonly #accounts: ReadonlyMap<string, number>;
-  readonly #writer: MessageWriter;
+  readonly #writer: SocketWriter;
   #stopPush: (() => void) | undefined;
   #alive = true;
   #pending = 0;
@@ -56,7 +56,7 @@ export class JmapSocket {
     this.#socket = socket;
     this.#caller = caller;
     this.#request = request;
-    this.#writer = new MessageWriter(socket);
+    this.#writer = new SocketWriter(socket);
     this.#accounts = new Map([...caller.session.accounts].map(([id, { account }]) => [id, account]));
   }
 

@@ -17,6 +17,7 @@ import { argumentsOf, takesKey } from '../support/openapi-samples.ts';
 import { type BoxTenant, makeBoxTenant } from '../support/openapi-things.ts';
 
 const REQUESTS = fuzzCount(20_000, process.env['OPENAPI_REQUESTS']);
+const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_122);
 const LANES = 8;
 
 type Validator = ReturnType<AjvJsonSchemaValidator['getValidator']>;
@@ -55,7 +56,7 @@ test(`${REQUESTS} requests by the OpenAPI document`, { timeout: 1_800_000 }, asy
       { weight: 4, arbitrary: sampledRequestsOf(one, document, () => argumentsOf(one.id, tenant)) },
       { weight: 1, arbitrary: requestsOf(one, document) },
     );
-    const samples = fc.sample(arbitrary, { numRuns: each * LANES, seed: 20_261_122 + i });
+    const samples = fc.sample(arbitrary, { numRuns: each * LANES, seed: SEED + i });
     const credentials = credentialsOf(one, tenant);
     const good = requestWith(one, argumentsOf(one.id, tenant) ?? {}, new Map());
     const first = await once(one, credentials[0], good);

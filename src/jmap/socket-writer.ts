@@ -7,7 +7,7 @@ const FRAME = 64 * 1024;
 const MAX_WAITING = 256;
 
 /** Sends messages one after the other; a long one in fragments, as fast as the client reads them. RFC 6455 5.4. */
-export class MessageWriter {
+export class SocketWriter {
   readonly #socket: WebSocket;
   #last: Promise<void> = Promise.resolve();
   #waiting = 0;

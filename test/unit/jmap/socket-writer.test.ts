@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
-import { MessageWriter } from '../../../src/jmap/message-writer.ts';
+import { SocketWriter } from '../../../src/jmap/socket-writer.ts';
 
 /** A socket whose client reads one frame at a time, when the test says so. */
 class SlowSocket {
@@ -33,7 +33,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 test('a long message leaves in fragments, one at a time, and no other comes in between', async () => {
   const socket = new SlowSocket();
-  const writer = new MessageWriter(socket as unknown as WebSocket);
+  const writer = new SocketWriter(socket as unknown as WebSocket);
   const long = { list: Array.from({ length: 5_000 }, (_, i) => ({ i, text: '"\u0000é'.repeat(50) })) };
   const sent = writer.send(long);
   const next = writer.send({ a: 1 });
@@ -51,7 +51,7 @@ test('a long message leaves in fragments, one at a time, and no other comes in b
 
 test('a client that reads nothing is disconnected, and what waited for it is resolved', async () => {
   const socket = new SlowSocket();
-  const writer = new MessageWriter(socket as unknown as WebSocket);
+  const writer = new SocketWriter(socket as unknown as WebSocket);
   const all = Array.from({ length: 300 }, (_, i) => writer.send({ i }));
   expect(socket.readyState).toBe(3);
   await turn();

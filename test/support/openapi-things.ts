@@ -46,10 +46,16 @@ export async function makeBoxTenant(base: string, imap: number, word: string): P
   const { secret: key } = await own('create_email_api_key', { name: 'sends' });
   const { id: keySentId } = await sendByKey(base, String(key), { from: address, to: `to@${word}.example` });
   const { members } = await own('list_members');
+  const deletedMailboxId = await get('provision_email', { domainId, localPart: 'gone' }, 'mailbox');
+  await own('delete_email', { mailboxId: deletedMailboxId });
+  const deletedServiceId = await get('create_service', { projectId, name: `${word} gone` }, 'service');
+  await own('delete_service', { serviceId: deletedServiceId });
   const forward = { sourceAddress: address, destinationAddress: `boss@${word}.example` };
   const things: Things = {
     organizationId: String(organization['id']),
     slug: String(organization['slug']),
+    deletedMailboxId,
+    deletedServiceId,
     projectId,
     domainId,
     domain,

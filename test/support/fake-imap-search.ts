@@ -1,10 +1,10 @@
 import type { MailboxView } from '../../mail/imap/imap-store.ts';
 import { searchMailbox } from '../../mail/imap/search/evaluate.ts';
-import type { SearchRow } from '../../mail/imap/search/evaluate.ts';
+import type { MessageRowFacts, SearchRow } from '../../mail/imap/search/evaluate.ts';
 import type { SearchProgram } from '../../mail/imap/search/program.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 
-interface Stored extends SearchRow {
+interface Stored extends SearchRow, MessageRowFacts {
   bytes: Buffer;
 }
 
@@ -20,6 +20,7 @@ export async function evaluateSearch(
   program: SearchProgram,
 ): Promise<Uint32Array | { kind: 'too-long' }> {
   const outcome = await searchMailbox<Stored>(program, view, {
+    facts: (uids) => uids.flatMap((uid) => rowOf(messages, view.mailbox, uid)),
     rows: (uids) => uids.flatMap((uid) => rowOf(messages, view.mailbox, uid)),
     header: (row) => row.bytes.subarray(0, indexMessage(row.bytes).headerLength),
     whole: (row) => row.bytes,

@@ -1,5 +1,5 @@
 import { mergeUids } from './bind.ts';
-import { bodyTextsOf, keywordsOf, createMatcher, type SearchFacts, type Matcher } from './matcher.ts';
+import { bodyTextsOf, keywordsOf, createMatcher, type RowFacts, type SearchFacts, type Matcher } from './matcher.ts';
 import { bodyFacts, headerFacts, type SearchPause } from './message-text.ts';
 import type { SearchProgram } from './program.ts';
 
@@ -9,15 +9,9 @@ export interface FlagFacts {
   flagNames(uid: number): readonly string[];
 }
 
-/** The stored facts of one message that a search needs. */
+/** Finds the octets of one message and the texts in them. */
 export interface SearchRow {
   uid: number;
-  /** RFC822.SIZE. */
-  size: number;
-  /** INTERNALDATE, ms UTC. */
-  receivedAt: number;
-  /** MessageIndex.sentDay, -1 when there is none. */
-  sentDay: number;
   /** MessageIndex.parts. */
   parts: string;
   /** Octets before the blob. */
@@ -26,6 +20,8 @@ export interface SearchRow {
 
 /** Source of rows and octets, in the requested order, without messages that no longer exist. */
 export interface SearchSource<Row extends SearchRow = SearchRow> {
+  /** Facts of at most 1,000 UIDs. */
+  facts(uids: readonly number[]): Promise<MessageRowFacts[]> | MessageRowFacts[];
   /** Rows of at most 200 UIDs. */
   rows(uids: readonly number[]): Promise<Row[]> | Row[];
   /** The header of trace and blob with its empty line. */
@@ -34,6 +30,11 @@ export interface SearchSource<Row extends SearchRow = SearchRow> {
   whole(row: Row): Promise<Uint8Array> | Uint8Array;
   /** Yields to other queries when its time slice is over. */
   pause?(): Promise<void> | undefined;
+}
+
+/** Facts of one message. */
+export interface MessageRowFacts extends RowFacts {
+  uid: number;
 }
 
 /** Messages that flags and UIDs do not decide, with their flags: plain data, sent to another thread. */
@@ -58,7 +59,10 @@ export interface SearchOptions {
 
 export type SearchOutcome = { kind: 'found'; uids: Uint32Array } | { kind: 'too-long' };
 
-const PAGE = 200;
+/** Messages whose facts are read at once. */
+const PAGE = 1_000;
+/** Messages whose headers are read at once. */
+const HEADER_PAGE = 200;
 const MAX_SEARCH_MS = 10_000;
 /** Time limit of the first tier, which blocks the caller's thread; undecided messages go to the next tier. */
 const MAX_FLAG_PASS_MS = 20;
@@ -140,11 +144,19 @@ async function matchPage<Row extends SearchRow>(
   const undecided = new Map(
     page.filter(({ uid }) => verdicts.get(uid) === undefined).map((facts) => [facts.uid, facts]),
   );
-  const rows = undecided.size === 0 ? [] : await source.rows([...undecided.keys()]);
-  for (const row of rows) {
-    if (isLate()) return undefined;
+  for (const row of undecided.size === 0 ? [] : await source.facts([...undecided.keys()])) {
     const facts = undecided.get(row.uid);
-    if (facts !== undefined) verdicts.set(row.uid, await decideMessage(scan, facts, row));
+    if (facts === undefined) continue;
+    facts.row = row;
+    verdicts.set(row.uid, match(facts));
+  }
+  const open = [...undecided.values()].filter(({ uid, row }) => row !== undefined && verdicts.get(uid) === undefined);
+  for (let at = 0; at < open.length; at += HEADER_PAGE) {
+    for (const row of await source.rows(open.slice(at, at + HEADER_PAGE).map(({ uid }) => uid))) {
+      if (isLate()) return undefined;
+      const facts = undecided.get(row.uid);
+      if (facts !== undefined) verdicts.set(row.uid, await decideMessage(scan, facts, row));
+    }
   }
   if (isLate()) return undefined;
   return page.filter(({ uid }) => verdicts.get(uid) === true).map(({ uid }) => uid);
@@ -155,11 +167,8 @@ async function decideMessage<Row extends SearchRow>(
   facts: SearchFacts,
   row: Row,
 ): Promise<boolean> {
-  facts.row = row;
-  let verdict = match(facts);
-  if (verdict !== undefined) return verdict;
   facts.header = headerFacts(await source.header(row));
-  verdict = match(facts);
+  const verdict = match(facts);
   if (verdict !== undefined) return verdict;
   const pause: SearchPause = async () => {
     await source.pause?.();

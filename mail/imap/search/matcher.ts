@@ -14,8 +14,11 @@ export interface SearchFacts {
 }
 
 export interface RowFacts {
+  /** RFC822.SIZE. */
   size: number;
+  /** INTERNALDATE, ms UTC. */
   receivedAt: number;
+  /** MessageIndex.sentDay, -1 when there is none. */
   sentDay: number;
 }
 

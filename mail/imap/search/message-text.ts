@@ -10,8 +10,36 @@ import type { BodyFacts, HeaderFacts } from './matcher.ts';
 /** Characters case-folded at once: folding needs several times the memory of the text. */
 const WINDOW = 256 * 1024;
 
-/** The decoded header of a message, for HEADER, SUBJECT, FROM and the like, and TEXT. */
+/** The decoded header of a message, for HEADER, SUBJECT, FROM and the like, and TEXT. Decoded when it may contain a text. */
 export function headerFacts(octets: Uint8Array): HeaderFacts {
+  const mayContain = plainHeader(octets);
+  const facts = once(() => decodedFacts(octets));
+  return {
+    field: (name, text) => mayContain(text) && facts().field(name, text),
+    anywhere: (text) => mayContain(text) && facts().anywhere(text),
+  };
+}
+
+/** Text of which decoding changes the letters: encoded words, other than ASCII, a bare CR. */
+const ENCODED = /=\?|[^\t\r\n\x20-\x7e]|\r(?!\n)/;
+
+/**
+ * Returns a test that is false only if a header does not contain a text (in {@link casemap}). A header in plain ASCII
+ * contains each word of the text as it stands; white space and colons may differ.
+ */
+function plainHeader(octets: Uint8Array): (text: string) => boolean {
+  const raw = Buffer.from(octets.buffer, octets.byteOffset, Math.min(octets.length, LIMITS.header)).toString('latin1');
+  if (ENCODED.test(raw)) return () => true;
+  const upper = raw.toUpperCase();
+  return (text) => text.split(/[\s:]+/).every((word) => upper.includes(word));
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+function decodedFacts(octets: Uint8Array): HeaderFacts {
   const byName = Map.groupBy(fieldsOf(octets), ({ name }) => name);
   const folded = new Map<string, string[]>();
   const values = (name: string): string[] => {

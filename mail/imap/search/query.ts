@@ -6,6 +6,7 @@ import { redacted } from '../../agents/quarantine/redact.ts';
 import {
   type Candidates,
   evaluateCandidates,
+  type MessageRowFacts,
   type SearchOutcome,
   type SearchRow,
   type SearchSource,
@@ -14,6 +15,10 @@ import type { SearchProgram } from './program.ts';
 
 interface StoredRow extends SearchRow {
   headerLength: number;
+  /** Header in the blob, if it is short. */
+  head: Uint8Array | null;
+  /** Octets of trace and blob. */
+  size: number;
   trace: string;
   blob: number;
   /** Offset in the blob from which the content is redacted for this reader. */
@@ -62,12 +67,27 @@ function storedMessages(rx: Read, target: SearchTarget, unreadable: UnreadableBl
     }
   };
   return {
+    facts: (uids) => factsOf(rx, target, uids),
     rows: (uids) => rowsOf(rx, target, uids),
     header: (row) => readable(row, row.headerLength),
     whole: (row) => readable(row, row.size - row.traceLength),
     pause: () => rx.pause?.(),
   };
 }
+
+function factsOf(rx: Read, { account, mailbox }: SearchTarget, uids: readonly number[]): Promise<MessageRowFacts[]> {
+  return rx.all<{ uid: number; size: number; receivedAt: number; sentDay: number }>(
+    `SELECT n.uid, n.size, n.received_at AS receivedAt, e.sent_day AS sentDay
+     FROM entry n JOIN email e ON e.id = n.email_id
+     WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ? ORDER BY n.uid`,
+    mailbox,
+    JSON.stringify(uids),
+    account,
+  );
+}
+
+/** Octets up to which the header comes with the row: a header of usual length costs no look-up of its own. */
+const SHORT_HEADER = 16_384;
 
 async function rowsOf(
   rx: Read,
@@ -77,17 +97,19 @@ async function rowsOf(
   const rows = await rx.all<{
     uid: number;
     size: number;
-    received_at: number;
-    sent_day: number;
+    head: Uint8Array | null;
     parts: string;
     header_length: number;
     trace: string;
     blob_id: number;
     redacted_from: number | null;
   }>(
-    `SELECT n.uid, n.size, n.received_at, e.sent_day, m.parts, m.header_length, e.trace, e.blob_id, e.redacted_from
+    `SELECT n.uid, n.size, m.parts, m.header_length, e.trace, e.blob_id, e.redacted_from,
+       CASE WHEN b.file IS NULL AND m.header_length <= ? THEN substr(b.data, 1, m.header_length) END AS head
      FROM entry n JOIN email e ON e.id = n.email_id JOIN email_meta m ON m.email_id = n.email_id
+       LEFT JOIN blob b ON b.id = e.blob_id
      WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ? ORDER BY n.uid`,
+    SHORT_HEADER,
     mailbox,
     JSON.stringify(uids),
     account,
@@ -95,8 +117,7 @@ async function rowsOf(
   return rows.map((row) => ({
     uid: row.uid,
     size: row.size,
-    receivedAt: row.received_at,
-    sentDay: row.sent_day,
+    head: row.head,
     parts: row.parts,
     traceLength: row.trace.length,
     headerLength: row.header_length,
@@ -108,16 +129,20 @@ async function rowsOf(
 
 /** Trace and the first `length` octets of the blob. Reads files synchronously: the thread has no other work. */
 async function bytesOf(rx: Read, row: StoredRow, blobs: string, length: number): Promise<Buffer> {
+  if (row.head !== null && length <= row.head.length) return withTrace(row, row.head.subarray(0, length));
   const found = await rx.get<{ file: string | null; data: Uint8Array | null }>(
     'SELECT file, CASE WHEN file IS NULL THEN substr(data, 1, ?) END AS data FROM blob WHERE id = ?',
     length,
     row.blob,
   );
-  const trace = Buffer.from(row.trace, 'latin1');
-  if (found === undefined) return trace;
+  if (found === undefined) return Buffer.from(row.trace, 'latin1');
   const body =
     found.file === null ? (found.data ?? new Uint8Array(0)) : beginningOf(blobPath(blobs, found.file), length);
-  return Buffer.concat([trace, row.redactedFrom === null ? body : redacted(body, 0, row.redactedFrom)]);
+  return withTrace(row, body);
+}
+
+function withTrace({ trace, redactedFrom }: StoredRow, body: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(trace, 'latin1'), redactedFrom === null ? body : redacted(body, 0, redactedFrom)]);
 }
 
 /** Reads only the begin of a file: searches read headers far more often than attachments. */

@@ -6,14 +6,17 @@ import {
   evaluateCandidates,
   matchByFlags,
   searchMailbox,
+  type MessageRowFacts,
   type SearchRow,
   type SearchSource,
 } from '../../../mail/imap/search/evaluate.ts';
+import { headerFacts } from '../../../mail/imap/search/message-text.ts';
 import { parseSearch } from '../../../mail/imap/search/parse.ts';
 import { plainText } from '../../../mail/imap/search/plain-text.ts';
 import type { SearchCommand, SearchProgram } from '../../../mail/imap/search/program.ts';
 import { Decoder } from '../../../mail/imap/wire/decoder.ts';
 import { ImapSyntaxError } from '../../../mail/imap/wire/syntax-error.ts';
+import { casemap } from '../../../mail/message/subject.ts';
 import { costRatio, growth, PROPORTIONAL } from '../../support/cost.ts';
 
 const parse = (text: string): SearchCommand => parseSearch(new Decoder(Buffer.from(text)));
@@ -226,15 +229,16 @@ const MAILS: Mail[] = [
 ];
 
 function world(mails: Mail[] = MAILS) {
-  const asked = { rows: 0, header: 0, whole: 0 };
+  const asked = { facts: 0, header: 0, whole: 0 };
   const trace = 'Return-Path: <tracer@x>\r\n';
   const by = new Map(mails.map((mail) => [mail.uid, mail]));
   const octets = (uid: number): Buffer => Buffer.from(trace + (by.get(uid)?.text ?? ''));
   const source: SearchSource = {
-    rows: (uids) => {
-      asked.rows += uids.length;
+    facts: (uids) => {
+      asked.facts += uids.length;
       return Promise.resolve(uids.flatMap((uid) => rowOf(by.get(uid), trace)));
     },
+    rows: (uids) => uids.flatMap((uid) => rowOf(by.get(uid), trace)),
     header: (row) => {
       asked.header++;
       const { headerLength } = indexMessage(octets(row.uid).subarray(trace.length));
@@ -254,7 +258,7 @@ function world(mails: Mail[] = MAILS) {
   return { asked, source, view };
 }
 
-function rowOf(mail: Mail | undefined, trace: string): SearchRow[] {
+function rowOf(mail: Mail | undefined, trace: string): (SearchRow & MessageRowFacts)[] {
   if (mail === undefined) return [];
   const { size, sentDay, parts } = indexMessage(Buffer.from(mail.text));
   const traceLength = trace.length;
@@ -347,10 +351,23 @@ describe('what a search finds', () => {
     ['TEXT subject', [4, 4, 1]],
     ['OR SEEN BODY fox', [2, 2, 2]],
     ['BODY fox SUBJECT one', [4, 4, 1]],
-  ])('%s looks no further than it must', async (text, [rows, header, whole]) => {
+  ])('%s looks no further than it must', async (text, [facts, header, whole]) => {
     const { view, source, asked } = world();
     await searchMailbox(bindSearch(programOf(text), view.uids, view.length), view, source, {});
-    expect(asked).toEqual({ rows, header, whole });
+    expect(asked).toEqual({ facts, header, whole });
+  });
+
+  test.each([
+    ['a fold', 'Subject: the quick\r\n brown fox\r\n\r\n', 'quick brown'],
+    ['a blank before the colon', 'Subject : fox\r\n\r\n', 'fox'],
+    ['an encoded word', 'Subject: =?utf-8?q?f=6fx?=\r\n\r\n', 'fox'],
+    ['another alphabet', 'Subject: =?utf-8?b?0JvQuNGB0LA=?=\r\n\r\n', '\u043b\u0438\u0441\u0430'],
+    ['letters of one octet', 'Subject: caf\u00e9\r\n\r\n', 'caf\u00e9'],
+    ['a letter that has two capitals', 'Subject: STRASSE\r\n\r\n', 'stra\u00dfe'],
+    ['a second field', 'Subject: one\r\nSubject: fox\r\n\r\n', 'fox'],
+  ])('a subject with %s is found', (_name, header, text) => {
+    expect(headerFacts(Buffer.from(header)).field('subject', casemap(text))).toBe(true);
+    expect(headerFacts(Buffer.from(header)).field('subject', casemap(`${text}x`))).toBe(false);
   });
 
   test('the tiers may run on different threads', async () => {

@@ -26,6 +26,7 @@ import { purgeDeletedAccount } from './store/account/account-removal.ts';
 import { purgeAgentChanges } from './agents/undo/email-changes.ts';
 import { purgeBudgetUse } from './store/limit/budget.ts';
 import { plantCanary, removeCanary, settleCanary } from './agents/canary/commands.ts';
+import { markWordsOfWriter } from './agents/taint/content.ts';
 import { purgeTaints, markTainted, recordTaints } from './agents/taint/taint.ts';
 import { purgeDownloads, recordDownloads } from './agents/taint/downloads.ts';
 import { purgeSentCopies } from './store/queue/sent-copies.ts';
@@ -166,6 +167,7 @@ export function mailParts(): ThreadParts {
       trainSample,
       addLabel,
       markTainted,
+      markWordsOfWriter,
       recordTaints,
       recordDownloads,
       recordShownSecrets,

@@ -8,7 +8,7 @@ import { onRuleChange } from './undo/rule-changes.ts';
 
 export { recordCanaryMail as onDeliver } from './canary/commands.ts';
 export { beforeSubmit, onSubmit, onWait } from './gate/submission.ts';
-export type { OnRead, ReadDepth, ReadEvent } from './reading.ts';
+export type { OnRead, OnWords, ReadDepth, ReadEvent, WordsEvent } from './reading.ts';
 
 /** Hooks of the store's writer: journal agents' changes for undo, and keep mail that awaits approval in its mailbox. */
 export const writeHooks: WriteHooks = {

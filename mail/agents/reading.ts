@@ -11,5 +11,18 @@ export interface ReadEvent {
   readonly depth: ReadDepth;
 }
 
+/**
+ * Words outside of messages that are about to be shown, or written: names of mailboxes (`folders`) and identities
+ * (`mailboxes`), labels, uploads. They pass taint on between agents.
+ */
+export interface WordsEvent {
+  readonly account: number;
+  readonly kinds: readonly string[];
+  readonly written: boolean;
+}
+
+/** Resolves when the taint is on disk: the words must not be shown or written before that. */
+export type OnWords = (event: WordsEvent) => Promise<void>;
+
 /** Resolves when the taint is on disk: the messages must not be shown before that. */
 export type OnRead = (event: ReadEvent) => Promise<void>;

@@ -1,4 +1,5 @@
 import type { Submission } from './submission.ts';
+import { type Actor, agentName } from '../store/actor.ts';
 import { command, type Write } from '../store/engine/types.ts';
 import { conditionalCommand } from '../store/account/state-guard.ts';
 import { addEmailSubmission, type NewEmailSubmission, ownSubmission } from '../store/submission/jmap-submission.ts';
@@ -25,24 +26,25 @@ const cancelCommand = command(
   'cancel-submission',
   async (
     tx,
-    { account, id, byAgent }: { account: number; id: number; byAgent: boolean },
+    {
+      account,
+      id,
+      agent,
+      actor,
+    }: { account: number; id: number; agent?: string | undefined; actor?: Actor | undefined },
     stamp,
   ): Promise<{ kind: 'canceled' | 'late' | 'missing' | 'theirs' }> => {
     const row = await ownSubmission(tx, account, id);
     if (row === undefined) return { kind: 'missing' };
     if (row.undo === 'canceled') return { kind: 'canceled' };
-    if (byAgent && (await isOfPerson(tx, row.trace))) return { kind: 'theirs' };
+    const by = agent ?? (await agentName(tx, account, actor));
+    if (by !== null && !(await isOfAgent(tx, row.trace))) return { kind: 'theirs' };
     return { kind: (await unschedule(tx, row.trace, stamp)) ? 'canceled' : 'late' };
   },
 );
 
-async function isOfPerson(tx: Write, trace: string): Promise<boolean> {
-  const row = await tx.get(
-    `SELECT 1 AS yes FROM scheduled d JOIN submission s ON s.id = d.submission_id
-     WHERE s.trace = ? AND d.created_by IS NULL`,
-    trace,
-  );
-  return row !== undefined;
+async function isOfAgent(tx: Write, trace: string): Promise<boolean> {
+  return (await tx.get('SELECT 1 AS yes FROM agent_send WHERE trace = ?', trace)) !== undefined;
 }
 
 /** With the ifInState check of JMAP. */

@@ -1,4 +1,4 @@
-import type { OnRead, ReadDepth } from '../agents/hooks.ts';
+import type { OnRead, OnWords, ReadDepth } from '../agents/hooks.ts';
 import { messageRows } from '../store/blob/content.ts';
 import { appendMessage, copyEntries, expunge, MAX_ENTRIES, storeFlags } from '../store/mailbox/entry-commands.ts';
 import type { Command } from '../store/engine/types.ts';
@@ -39,6 +39,7 @@ export class StoreBackend implements ImapStore {
   readonly #account: number;
   readonly #clock: () => number;
   readonly #onRead: OnRead | undefined;
+  readonly #onWords: OnWords | undefined;
   readonly #actor: Actor | undefined;
 
   /** `actor`: the owner of the password; left out, it can approve nothing. */
@@ -46,16 +47,18 @@ export class StoreBackend implements ImapStore {
     store: MailStore,
     account: number,
     clock: () => number,
-    { onRead, actor }: { onRead?: OnRead; actor?: Actor } = {},
+    { onRead, onWords, actor }: { onRead?: OnRead; onWords?: OnWords; actor?: Actor } = {},
   ) {
     this.#actor = actor;
     this.#store = store;
     this.#account = account;
     this.#clock = clock;
     this.#onRead = onRead;
+    this.#onWords = onWords;
   }
 
-  mailboxes(): Promise<MailboxInfo[]> {
+  async mailboxes(): Promise<MailboxInfo[]> {
+    await this.#onWords?.({ account: this.#account, kinds: ['folders'], written: false });
     return this.#store.read(listMailboxes, { account: this.#account });
   }
 
@@ -63,7 +66,8 @@ export class StoreBackend implements ImapStore {
     return this.#store.read(findMailbox, { account: this.#account, name });
   }
 
-  create(name: string, role?: MailboxRole): ReturnType<ImapStore['create']> {
+  async create(name: string, role?: MailboxRole): ReturnType<ImapStore['create']> {
+    await this.#noteName();
     return this.#store.write(createMailbox, { account: this.#account, name, role: role ?? null });
   }
 
@@ -72,7 +76,10 @@ export class StoreBackend implements ImapStore {
   }
 
   async rename(from: string, to: string): ReturnType<ImapStore['rename']> {
-    if (from !== 'INBOX') return this.#store.write(renameMailbox, { account: this.#account, from, to });
+    if (from !== 'INBOX') {
+      await this.#noteName();
+      return this.#store.write(renameMailbox, { account: this.#account, from, to });
+    }
     // RFC 9051 6.3.6: the messages move to a new mailbox; INBOX and its children stay.
     const created = await this.create(to);
     if (created.kind !== 'created') return created.kind;
@@ -87,12 +94,19 @@ export class StoreBackend implements ImapStore {
     return 'renamed';
   }
 
+  /** Records that a mailbox is about to be named: an agent can pass words on by it. */
+  async #noteName(): Promise<void> {
+    await this.#onWords?.({ account: this.#account, kinds: ['folders'], written: true });
+  }
+
   subscribe(name: string, on: boolean): ReturnType<ImapStore['subscribe']> {
     return this.#store.write(subscribeMailbox, { account: this.#account, name, on });
   }
 
-  open(mailbox: number): Promise<MailboxView> {
-    return Promise.resolve(this.#store.view(this.#account, mailbox));
+  async open(mailbox: number): Promise<MailboxView> {
+    // FLAGS lists the keywords of the mailbox.
+    await this.#onWords?.({ account: this.#account, kinds: ['labels'], written: false });
+    return this.#store.view(this.#account, mailbox);
   }
 
   rows(mailbox: number, uids: readonly number[], want: { structure: boolean }): Promise<MessageRow[]> {

@@ -2,10 +2,11 @@ import { SHOWN_PURPOSE } from './shown-secrets.ts';
 import type { AgentMonitor } from '../core/agent-monitor.ts';
 import { publicId, rowId } from '../core/ids.ts';
 import type { DocumentReader } from '../core/text-tasks.ts';
-import type { ReadEvent } from '../../mail/agents/hooks.ts';
+import type { ReadEvent, WordsEvent } from '../../mail/agents/hooks.ts';
 import type { AgentSending, EgressWatch } from '../../mail/agents/gate/types.ts';
 import { effectiveAgentPolicy, type EffectivePolicy } from '../../mail/agents/policy/effective-policy.ts';
 import { ALLOW, type SendingPolicy, type SendVerdict } from '../../mail/agents/gate/sending-policy.ts';
+import { areWordsTainted, markWordsOfWriter } from '../../mail/agents/taint/content.ts';
 import type { TaintReader } from '../../mail/agents/taint/taint.ts';
 import type { SecretBox } from '../../mail/store/blob/secrets.ts';
 import type { MailStore } from '../../mail/store/store.ts';
@@ -68,7 +69,7 @@ export class Agents implements AgentMonitor {
   ): Promise<void> {
     const isToken = 'token' in by;
     const key = isToken ? `tok ${by.token}` : `pwd ${by.credential}`;
-    const reader = () => (isToken ? this.#tokenReader(by.token) : this.#loginReader(by));
+    const reader = () => this.#reader(by);
     const reading = { key, account, emails, reader };
     await this.#log.taint(reading);
     if (depth !== 'listed') await this.#log.download(reading);
@@ -77,9 +78,22 @@ export class Agents implements AgentMonitor {
     if (opens) await this.canaries.opened(async () => (await reader())?.credential, { account, emails, protocol });
   }
 
-  /** Taints a token that reads text from no mailbox, as of mail that only passes through. */
-  async onTextRead(token: number): Promise<void> {
-    await this.#log.taintByText(() => this.#tokenReader(token));
+  /** Taints an agent that reads text from no mailbox, as of mail that only passes through. */
+  async onTextRead(by: TokenReading | PasswordLogin): Promise<void> {
+    await this.#log.taintByText(() => this.#reader(by));
+  }
+
+  /** Taints an agent that is shown words of tainted agents, and marks words that a tainted agent is about to write. */
+  async onWords(by: TokenReading | PasswordLogin, { account, kinds, written }: WordsEvent): Promise<void> {
+    if (written) {
+      const credential = (await this.#reader(by))?.credential;
+      if (credential === undefined) return;
+      await this.#store.write(markWordsOfWriter, { account, by: credential, kinds });
+    } else if (await this.#store.read(areWordsTainted, { account, kinds })) await this.onTextRead(by);
+  }
+
+  #reader(by: TokenReading | PasswordLogin): Promise<TaintReader | undefined> {
+    return 'token' in by ? this.#tokenReader(by.token) : this.#loginReader(by);
   }
 
   /** Reason why a password is rejected while agents are stopped; undefined: it is accepted, or a person's. */

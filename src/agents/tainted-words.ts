@@ -15,11 +15,20 @@ export const WORD_CHANNELS: Readonly<Record<string, WordChannel>> = {
     writes: ['create_email_template', 'update_email_template'],
     reads: ['list_email_templates', 'get_email_template', 'send_email'],
   },
-  labels: { writes: ['create_label', 'update_message'], reads: ['list_labels'] },
+  labels: { writes: ['create_label', 'update_message'], reads: ['list_labels', 'create_label'] },
   organization: {
     writes: ['update_organization', 'create_project', 'create_service', 'deploy_service'],
-    reads: ['get_organization', 'list_projects', 'list_services', 'list_deployments', 'whoami'],
+    reads: [
+      'get_organization',
+      'list_projects',
+      'list_services',
+      'list_deployments',
+      'get_service_environment',
+      'whoami',
+    ],
   },
+  /** Names of mailboxes within an account: IMAP and JMAP alone write and show them. */
+  folders: { writes: [], reads: [] },
   mailboxes: {
     writes: ['provision_email', 'update_email', 'create_alias', 'update_alias'],
     reads: ['list_emails', 'list_aliases'],
@@ -97,7 +106,7 @@ export async function passTaint(call: Call, { name, hints }: Operation, input: o
   const { tenant } = call;
   const read = channelsOf('reads', name, input);
   if (read.length > 0 && (await store.read(hasTaintedWords, { tenant, kinds: read }))) {
-    await agents.onTextRead(caller.token.id);
+    await agents.onTextRead({ token: caller.token.id });
   }
   if (hints.readOnly) return;
   const kinds = channelsOf('writes', name, input);

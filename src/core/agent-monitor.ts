@@ -1,4 +1,4 @@
-import type { ReadEvent } from '../../mail/agents/reading.ts';
+import type { ReadEvent, WordsEvent } from '../../mail/agents/reading.ts';
 import type { SendingPolicy } from '../../mail/agents/gate/sending-policy.ts';
 import type { SentTrip, TripOutcome } from '../../mail/agents/gate/types.ts';
 
@@ -43,8 +43,10 @@ export interface AgentMonitor {
    * disk: only then may they be shown. `protocol` names the endpoint for the owner's notice.
    */
   onRead(by: TokenReader | AccountPasswordLogin, event: ReadEvent, protocol: string): Promise<void>;
-  /** Taints a token that is shown text outside any mailbox, such as queued mail. */
-  onTextRead(token: number): Promise<void>;
+  /** Taints an agent that is shown text outside any mailbox, such as queued mail. */
+  onTextRead(by: TokenReader | AccountPasswordLogin): Promise<void>;
+  /** Taints an agent that is shown words of tainted agents, and marks words that a tainted agent is about to write. */
+  onWords(by: TokenReader | AccountPasswordLogin, event: WordsEvent): Promise<void>;
   /** Returns why a password is refused while agents are stopped; undefined if it is not. */
   barredLogin(login: AccountPasswordLogin): Promise<string | undefined>;
   isAgentsLogin(login: AccountPasswordLogin): Promise<boolean>;

@@ -1,4 +1,4 @@
-import type { OnRead } from '../../mail/agents/hooks.ts';
+import type { OnRead, OnWords } from '../../mail/agents/hooks.ts';
 import type { FastifyRequest } from 'fastify';
 import { accountId } from '../../mail/jmap/core/ids.ts';
 import type { Access, JmapSession } from '../../mail/jmap/core/method.ts';
@@ -64,11 +64,22 @@ function loggedIn(context: AppContext, login: Login): JmapAuthentication {
   const access = { account: login.account, address, readOnly, mayTransmit: !readOnly, by };
   const accounts = new Map([[accountId(login.account), access]]);
   const onRead: OnRead = (event) => context.agents.onRead(login, event, 'jmap');
+  const onWords: OnWords = (event) => context.agents.onWords(login, event);
+  const onRemoteText = () => context.agents.onTextRead(login);
   const isAgent = () => context.agents.isAgentsLogin(login);
   const pushRefusal = (url: string) => loginPushBar(context, login, url);
   return {
     kind: 'in',
-    session: { username: address, accounts, credential: `pwd-${login.credential}`, onRead, isAgent, pushRefusal },
+    session: {
+      username: address,
+      accounts,
+      credential: `pwd-${login.credential}`,
+      onRead,
+      onWords,
+      onRemoteText,
+      isAgent,
+      pushRefusal,
+    },
     login,
   };
 }
@@ -110,6 +121,8 @@ async function byToken(context: AppContext, header: string, ip: string): Promise
   const username = caller.actorName === '' ? caller.actor : caller.actorName;
   const token = caller.token?.id ?? 0;
   const onRead: OnRead = (event) => context.agents.onRead({ token }, event, 'jmap');
+  const onWords: OnWords = (event) => context.agents.onWords({ token }, event);
+  const onRemoteText = () => context.agents.onTextRead({ token });
   const { canaries } = context.agents;
   const { actor, organization: tenant = 0 } = caller;
   const onResponse = (response: unknown) => canaries.shown(actor, response, { tenant, protocol: 'jmap' });
@@ -124,6 +137,8 @@ async function byToken(context: AppContext, header: string, ip: string): Promise
       credential: actor,
       agent: actor,
       onRead,
+      onWords,
+      onRemoteText,
       onResponse,
       wrapDownload,
       isAgent,

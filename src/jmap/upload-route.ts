@@ -5,6 +5,7 @@ import { RequestError } from '../../mail/jmap/core/errors.ts';
 import { blobId } from '../../mail/jmap/core/ids.ts';
 import type { JmapContext, JmapSession } from '../../mail/jmap/core/method.ts';
 import { mediaType } from '../../mail/jmap/core/media-type.ts';
+import { uploadWords } from '../../mail/jmap/blob/blobs.ts';
 import { storeUploadStream } from '../../mail/jmap/blob/blob-upload.ts';
 import type { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import { StoreBusy } from '../../mail/store/engine/types.ts';
@@ -67,6 +68,8 @@ async function upload(
     case 'too-many':
       return problem(reply, 429, 'The account has reached 1,000 uploads or 500 MB. Use them or wait a day.');
     case 'uploaded': {
+      // Before anybody knows its id.
+      await session.onWords?.({ account: access.account, kinds: [uploadWords(kept.upload)], written: true });
       const answer = { accountId, blobId: blobId({ kind: 'upload', upload: kept.upload }), type, size: kept.size };
       return reply.code(201).type('application/json').send(JSON.stringify(answer));
     }

@@ -42,7 +42,7 @@ export async function recordTaint(
 
 /** {@link recordTaint} for untrusted text outside of mailboxes. */
 export async function recordUntrustedText({ agents, caller: { token } }: Call): Promise<void> {
-  if (token !== undefined) await agents.onTextRead(token.id);
+  if (token !== undefined) await agents.onTextRead({ token: token.id });
 }
 
 /** Wraps row ids for {@link recordTaint}. */

@@ -112,6 +112,7 @@ export function openImap({
       new StoreBackend(store, login.account, clock, {
         actor: { credential: login.credential },
         onRead: (event) => agents.onRead(login, event, 'imap'),
+        onWords: (event) => agents.onWords(login, event),
       }),
     limits: { messageBytes: settings.maxMessageBytes, ...imapLimits },
     memory,

@@ -79,3 +79,18 @@ test('emptying a deleted mailbox ends even if its counter is wrong', async () =>
   db.close();
   expect(await box.store.writeSlice(purgeDeletedMailbox, { account, mailbox: junk })).toBe(0);
 });
+
+test('who gives a mailbox a name, or is shown names and keywords, is known first', async () => {
+  const { box, account, inbox } = await world();
+  await using _ = box;
+  const events: string[] = [];
+  const imap = new StoreBackend(box.store, account, () => box.clock.now, {
+    onWords: async ({ kinds, written }) =>
+      void events.push(await Promise.resolve(`${written ? 'write' : 'read'} ${kinds.join()}`)),
+  });
+  await imap.create('a');
+  await imap.rename('a', 'b');
+  await imap.mailboxes();
+  (await imap.open(inbox)).close();
+  expect(events).toEqual(['write folders', 'write folders', 'read folders', 'read labels']);
+});

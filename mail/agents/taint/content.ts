@@ -1,4 +1,4 @@
-import type { Read, Write } from '../../store/engine/types.ts';
+import { command, query, type Read, type Write } from '../../store/engine/types.ts';
 
 /** Content by its kind: a message, mail on its way, or words of a kind outside of mail (names, notes, templates). */
 export type TaintedContentName = `email/${number}` | `trace/${string}` | `words/${number}/${string}`;
@@ -20,6 +20,31 @@ export async function clearContent(tx: Write, contents: readonly TaintedContentN
 
 export async function isContentTainted(rx: Read, content: TaintedContentName): Promise<boolean> {
   return (await rx.get('SELECT 1 AS yes FROM tainted_content WHERE content = ?', content)) !== undefined;
+}
+
+/** Tests if words of one of the kinds are tainted in the organization of an account. */
+export const areWordsTainted = query(
+  'are-words-tainted',
+  async (rx, { account, kinds }: { account: number; kinds: readonly string[] }): Promise<boolean> => {
+    const row = await rx.get(
+      `SELECT 1 AS yes FROM account a CROSS JOIN json_each(?2) k
+         CROSS JOIN tainted_content c ON c.content = 'words/' || a.tenant || '/' || k.value WHERE a.id = ?1 LIMIT 1`,
+      account,
+      JSON.stringify(kinds),
+    );
+    return row !== undefined;
+  },
+);
+
+/** Marks words of a kind as written by a tainted agent, in the organization of an account. */
+export async function markWordsOf(tx: Write, account: number, kind: string, now: number): Promise<void> {
+  await tx.run(
+    `INSERT INTO tainted_content (content, tenant, at) SELECT 'words/' || tenant || '/' || ?2, tenant, ?3 FROM account
+     WHERE id = ?1 ON CONFLICT DO NOTHING`,
+    account,
+    kind,
+    now,
+  );
 }
 
 /** Lists the messages among `emails` that a tainted agent wrote. */
@@ -94,6 +119,19 @@ export async function isTaintedWriter(rx: Read, account: number, by: string): Pr
   );
   return row !== undefined;
 }
+
+/** Marks words of an account's organization if an agent that writes them is tainted. */
+export const markWordsOfWriter = command(
+  'mark-words-of-writer',
+  async (
+    tx,
+    { account, by, kinds }: { account: number; by: string; kinds: readonly string[] },
+    { now },
+  ): Promise<void> => {
+    if (!(await isTaintedWriter(tx, account, by))) return;
+    for (const kind of kinds) await markWordsOf(tx, account, kind, now);
+  },
+);
 
 /** Records that a token shares the reader of the token that created it. */
 export async function deriveReader(tx: Write, credential: string, creator: string): Promise<void> {

@@ -13,6 +13,8 @@ export const TAINT_MS = 24 * HOUR_MS + FRESH_MS;
 export const MAX_TAINTS = 500;
 /** Time that mail may be on its way: at most 30 days until it leaves, and those of the queue. */
 const ON_WAY_MS = 60 * 24 * HOUR_MS;
+/** Longer than an upload is stored. */
+const UPLOAD_MS = 48 * HOUR_MS;
 /** Rows of one slice. */
 const SLICE = 200;
 
@@ -276,6 +278,12 @@ export const purgeTaints = command(
       now - ON_WAY_MS,
       SLICE,
     );
-    return [rows, readers, sent].some(({ changes }) => changes === SLICE);
+    const uploads = await tx.run(
+      `DELETE FROM tainted_content WHERE content IN (SELECT content FROM tainted_content
+         WHERE content > 'words/' AND content < 'words0' AND content LIKE 'words/%/upload-%' AND at < ? LIMIT ?)`,
+      now - UPLOAD_MS,
+      SLICE,
+    );
+    return [rows, readers, sent, uploads].some(({ changes }) => changes === SLICE);
   },
 );

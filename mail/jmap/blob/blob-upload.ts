@@ -30,7 +30,7 @@ import {
   type SetOutcome,
   SetRefusal,
 } from '../standard/standard-set.ts';
-import { openReadableBlob } from './blobs.ts';
+import { openReadableBlob, uploadWords } from './blobs.ts';
 
 /** Maximum octets of encoded parts that one call decodes only to learn their size. */
 const MAX_DECODED_BYTES = 64 * 1024 * 1024;
@@ -59,7 +59,7 @@ async function upload(
   if (type === undefined) throw wrong('type', 'must be a media type such as text/plain');
   const sources = await readSources(target, data);
   const size = sources.reduce((sum, source) => sum + source.size, 0);
-  return storeOctets(target.call.context, { account: target.account, type }, { size, stream: () => joined(sources) });
+  return storeOctets(target.call, { account: target.account, type }, { size, stream: () => joined(sources) });
 }
 
 async function* joined(sources: readonly DataSource[]): AsyncIterable<Buffer> {
@@ -105,7 +105,7 @@ async function copy(
   const blob = ref && (await openReadableBlob(call, from, ref, budget));
   if (blob === undefined) return refused('notFound', `The source account has no blob ${given}.`);
   const { size, type } = blob;
-  return storeOctets(call.context, { account: to, type }, { size, stream: () => blob.stream(0, size) });
+  return storeOctets(call, { account: to, type }, { size, stream: () => blob.stream(0, size) });
 }
 
 /** Maximum data sources of one blob. RFC 9404 3. */
@@ -198,7 +198,7 @@ interface Octets {
  * large blobs.
  */
 async function storeOctets(
-  context: JmapContext,
+  { context, session }: MethodCall,
   { account, type }: { account: number; type: string },
   octets: Octets,
 ): Promise<SetOutcome<CreatedBlob>> {
@@ -211,6 +211,7 @@ async function storeOctets(
   if (!(await context.store.read(hasUploadRoom, { account, more: size, now: context.clock() }))) return uploadsFull();
   const kept = await storeUploadStream(context, { account, type }, octets.stream(), most);
   if (kept.kind !== 'uploaded') return uploadsFull();
+  await session.onWords?.({ account, kinds: [uploadWords(kept.upload)], written: true });
   return done({ id: blobId({ kind: 'upload', upload: kept.upload }), type, size: kept.size });
 }
 

@@ -77,6 +77,8 @@ export async function openReadableBlob(
   if (ref.kind === 'message' && !mayReadSource(call, account)) return undefined;
   const email = emailOf(ref);
   if (email !== undefined) await call.session.onRead?.({ account, emails: [email], depth: 'downloaded' });
+  const upload = uploadOf(ref);
+  if (upload !== undefined) await call.session.onWords?.({ account, kinds: [uploadWords(upload)], written: false });
   try {
     const blob = await openBlob(call.context, account, ref, { isHuman: await isHumanReader(call, account), budget });
     if (blob !== undefined) await checkEnds(blob);
@@ -103,6 +105,16 @@ export function mayReadSource({ session }: Pick<MethodCall, 'session'>, account:
 export function emailOf(ref: BlobRef): number | undefined {
   if (ref.kind === 'inner') return emailOf(ref.of);
   return ref.kind === 'upload' ? undefined : ref.email;
+}
+
+function uploadOf(ref: BlobRef): number | undefined {
+  if (ref.kind === 'inner') return uploadOf(ref.of);
+  return ref.kind === 'upload' ? ref.upload : undefined;
+}
+
+/** Kind of the words of one upload, which another agent of the account may read. */
+export function uploadWords(upload: number): `upload-${number}` {
+  return `upload-${upload}`;
 }
 
 /** Checks that the account has a blob; reads octets only for parts of attached messages. */

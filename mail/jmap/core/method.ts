@@ -1,4 +1,4 @@
-import type { OnRead } from '../../agents/hooks.ts';
+import type { OnRead, OnWords } from '../../agents/hooks.ts';
 import type { PolicyInput } from '../../agents/gate/sending-policy.ts';
 import type { SubmissionContext } from '../../delivery/submission-draft.ts';
 import type { MemoryReservation } from '../../limits/memory-budget.ts';
@@ -43,6 +43,10 @@ export interface JmapSession {
   readonly agent?: string;
   /** Called before message content is returned. */
   readonly onRead?: OnRead;
+  /** Called before words outside of messages are returned or written. */
+  readonly onWords?: OnWords;
+  /** Called before text of other servers is returned. */
+  readonly onRemoteText?: () => Promise<void>;
   /** Called with the whole response before it is sent. */
   onResponse?(response: unknown): Promise<void>;
   /** Wraps the octets of a download, to inspect them before they are sent. */

@@ -40,6 +40,7 @@ export const emailGet: JmapMethod = {
     const { text, html, all } = selection.values;
     const depth = text || html || all ? 'read' : showsText(selection.properties) ? 'listed' : undefined;
     if (depth !== undefined) await call.session.onRead?.({ account, emails: rowIds(found.rows), depth });
+    if (properties.has('keywords')) await call.session.onWords?.({ account, kinds: ['labels'], written: false });
     const isHuman =
       found.rows.every(({ redactedFrom }) => redactedFrom === null) || (await isHumanReader(call, account));
     const budget = new ReadBudget(undefined, call.memory);

@@ -91,7 +91,8 @@ export const identityGet = getMethod({
   name: 'Identity/get',
   capability: SUBMISSION,
   properties: IDENTITY_PROPERTIES,
-  async find({ context }, { access }) {
+  async find({ context, session }, { access }) {
+    await session.onWords?.({ account: access.account, kinds: ['mailboxes'], written: false });
     const { identities, state } = await alignedIdentities(context, access.account);
     return { found: identities.map(identityObject), state: formatState(state) };
   },
@@ -150,6 +151,7 @@ async function create(
   if (read.kind === 'refused') return read;
   const { email, ...values } = read.value;
   if (await isForbiddenToAgent(call, EMPTY_PROPERTIES, values)) return agentForbidden;
+  await call.session.onWords?.({ account, kinds: ['mailboxes'], written: true });
   const saved = await call.context.store.write(addIdentity, { account, email, values });
   switch (saved.kind) {
     case 'saved':
@@ -172,6 +174,7 @@ async function update(
   const read = readPatched(IDENTITY_VALUES, identityObject(current), patch);
   if (read.kind === 'refused') return read;
   if (await isForbiddenToAgent(call, current, read.value)) return agentForbidden;
+  await call.session.onWords?.({ account, kinds: ['mailboxes'], written: true });
   const { kind } = await call.context.store.write(changeIdentity, { account, id: current.id, values: read.value });
   return kind === 'changed' ? done(null) : notFound(id);
 }

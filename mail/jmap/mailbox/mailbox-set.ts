@@ -107,6 +107,7 @@ function mailboxSetter(call: MethodCall, access: Access, track: StateTrack, remo
     async create(_creationId, object) {
       const facts = readMailboxProperties(call, account, object, {});
       if (facts.kind === 'refused') return facts;
+      await call.session.onWords?.({ account, kinds: ['folders'], written: true });
       const made = await track.write(store, addChildMailbox, { account, facts: facts.value });
       if (made.kind !== 'created') return placementRefusal(made);
       const node = await nodeOf(jmapId('mailbox', made.id));
@@ -122,6 +123,7 @@ function mailboxSetter(call: MethodCall, access: Access, track: StateTrack, remo
       if ('why' in wanted) return refused('invalidPatch', `${wanted.why}.`);
       const facts = readMailboxProperties(call, account, wanted.patched, was);
       if (facts.kind === 'refused') return facts;
+      if (facts.value.name !== was.name) await call.session.onWords?.({ account, kinds: ['folders'], written: true });
       const changed = await track.write(store, changeMailbox, { account, id: node.id, facts: facts.value });
       switch (changed.kind) {
         case 'changed':

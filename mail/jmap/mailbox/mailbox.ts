@@ -61,8 +61,9 @@ export const mailboxGet = getMethod({
   name: 'Mailbox/get',
   capability: MAIL,
   properties: MAILBOX_PROPERTIES,
-  async find({ context }, { ids, access }) {
+  async find({ context, session }, { ids, access }) {
     const { account } = access;
+    await session.onWords?.({ account, kinds: ['folders'], written: false });
     const rows = ids?.flatMap((id) => jmapRow('mailbox', account, id) ?? []) ?? null;
     const { state, nodes } = await readCountedTree(context, account, rows);
     return { found: nodes.map((node) => mailboxObject(node, access)), state: formatState(state) };

@@ -29,6 +29,7 @@ import {
   objectChanges,
   readState,
 } from '../standard/standard-changes.ts';
+import { isOwnReply } from '../../store/journal/delivery-updates.ts';
 import { getMethod, tooMany } from '../standard/standard-get.ts';
 
 const SUBMISSION_PROPERTIES: ReadonlySet<string> = new Set([
@@ -62,6 +63,11 @@ export function submissionObject(one: StoredSubmission) {
 
 export type SubmissionObject = ReturnType<typeof submissionObject>;
 
+/** Tests if a reply of another server is shown. */
+function quotesServer({ rcptTo }: StoredSubmission): boolean {
+  return rcptTo.some((one) => !isOwnReply(one));
+}
+
 function addressOf({ email, parameters }: SubmissionRecipient): EnvelopeAddress {
   return { email, parameters };
 }
@@ -81,6 +87,7 @@ export const submissionGet = getMethod({
     const input = { account, ids: rows, limit: most + 1 };
     const { submissions, state } = await call.context.store.scan(submissionsOf, input);
     if (submissions.length > most) throw tooMany(call);
+    if (submissions.some(quotesServer)) await call.session.onRemoteText?.();
     return { found: submissions.map(submissionObject), state: formatState(state) };
   },
 });

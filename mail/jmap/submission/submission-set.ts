@@ -9,7 +9,7 @@ import { resolveCreationId } from '../core/access.ts';
 import { idOrCreation, list, mapOf, nullable, plainObject } from '../core/arguments.ts';
 import { SUBMISSION } from '../core/capabilities.ts';
 import { jmapId, jmapRow } from '../core/ids.ts';
-import type { Access, JmapMethod, MethodCall } from '../core/method.ts';
+import { type Access, actorOf, type JmapMethod, type MethodCall } from '../core/method.ts';
 import { alignedIdentities } from '../identity/identity.ts';
 import { readProperties } from '../standard/set-properties.ts';
 import { done, type ObjectSetter, readSet, refused, runSet, type SetOutcome } from '../standard/standard-set.ts';
@@ -50,7 +50,7 @@ function setter(call: MethodCall, access: Access, track: StateTrack, after: OnSu
     async update(id, patch) {
       const current = await find(call, account, id);
       if (current === undefined) return notFound(id);
-      const outcome = await update(call, track, { account, current }, patch);
+      const outcome = await update(call, track, { access, current }, patch);
       if (outcome.kind === 'done') after.note(id, jmapId('email', current.email));
       return outcome;
     },
@@ -104,7 +104,7 @@ function missing(property: string, why: string): SetOutcome<never> {
 async function update(
   call: MethodCall,
   track: StateTrack,
-  { account, current }: { account: number; current: StoredSubmission },
+  { access, current }: { access: Access; current: StoredSubmission },
   patch: Record<string, unknown>,
 ): Promise<SetOutcome<Record<string, unknown> | null>> {
   const whole: Record<string, unknown> = submissionObject(current);
@@ -118,8 +118,9 @@ async function update(
     return refused('invalidProperties', why, { properties: wrong.map(([name]) => name) });
   }
   if (patch['undoStatus'] !== 'canceled') return done(null);
-  const byAgent = call.session.agent !== undefined;
-  const { kind } = await track.write(call.context.store, cancelSubmission, { account, id: current.id, byAgent });
+  const { account } = access;
+  const by = { agent: call.session.agent, actor: actorOf(access) };
+  const { kind } = await track.write(call.context.store, cancelSubmission, { account, id: current.id, ...by });
   if (kind === 'missing') return notFound(jmapId('submission', current.id));
   if (kind === 'theirs') return refused('forbidden', 'A person sent this: an agent cannot cancel it.');
   if (kind === 'late') return refused('cannotUnsend', 'Already sent. The submission can no longer be canceled.');

@@ -72,6 +72,17 @@ async function apply(tx: Write, id: number, effect: Effect): Promise<boolean> {
 
 /** Delivery status of a pending recipient. */
 export const WAITS = '250 2.0.0 Waits in the queue';
+const DELIVERED_HERE = '250 2.1.5 In the mailbox of the recipient';
+const SUPPRESSED = '550 5.7.1 The address is on the suppression list';
+const CANCELED = '550 5.7.0 Canceled before it was sent';
+const HELD = '250 2.0.0 Held: ';
+const OWN_REPLIES: ReadonlySet<string> = new Set([WAITS, DELIVERED_HERE, SUPPRESSED, CANCELED]);
+
+/** Tests if a delivery status has the text of this server, not of another one. */
+export function isOwnReply({ reply, delivered }: { reply: string; delivered: DeliveredState }): boolean {
+  // Another server answers a queued message with 4xx only.
+  return OWN_REPLIES.has(reply) || (delivered === 'queued' && reply.startsWith(HELD));
+}
 
 function effectOf({ event, detail }: DeliveryUpdate): Effect | undefined {
   const to = typeof detail['to'] === 'string' ? [detail['to']] : undefined;
@@ -81,10 +92,10 @@ function effectOf({ event, detail }: DeliveryUpdate): Effect | undefined {
       return { sendAt: Date.parse(text(detail['until'])) };
     case 'submitted': {
       const here = Array.isArray(detail['here']) ? (detail['here'] as readonly string[]) : [];
-      return { undo: 'final', to: here, delivered: 'yes', reply: '250 2.1.5 In the mailbox of the recipient' };
+      return { undo: 'final', to: here, delivered: 'yes', reply: DELIVERED_HERE };
     }
     case 'held':
-      return { ...(to && { to }), reply: `250 2.0.0 Held: ${oneLine(text(detail['because']))}` };
+      return { ...(to && { to }), reply: `${HELD}${oneLine(text(detail['because']))}` };
     case 'released':
       return { ...(to && { to }), reply: WAITS };
     case 'deferred':
@@ -94,10 +105,10 @@ function effectOf({ event, detail }: DeliveryUpdate): Effect | undefined {
     case 'failed':
       return to && { to, delivered: 'no', reply: said('5.0.0') };
     case 'suppressed':
-      return to && { to, delivered: 'no', reply: '550 5.7.1 The address is on the suppression list' };
+      return to && { to, delivered: 'no', reply: SUPPRESSED };
     case 'cancelled': {
-      const reply = '550 5.7.0 Canceled before it was sent';
-      return to === undefined ? { undo: 'canceled', delivered: 'no', reply } : { to, delivered: 'no', reply };
+      const ended = { delivered: 'no', reply: CANCELED } as const;
+      return to === undefined ? { undo: 'canceled', ...ended } : { to, ...ended };
     }
     case 'reported':
       return to && { to, reply: said('2.0.0'), ...(detail['action'] === 'delivered' && { delivered: 'yes' }) };

@@ -60,7 +60,7 @@ describe('an organization for a stranger, whom the box mails', () => {
     const token = await under('custom', { rulesWait: false });
     expect(await asToken(token, CLAIM, claim({ ownerEmail: 'y@evil.example' }))).toMatchObject({ kind: 'done' });
     expect(await letters()).toBe(1);
-    await world.world.agents.onTextRead(token);
+    await world.world.agents.onTextRead({ token: token });
     const said = await asToken(token, CLAIM, claim());
     expect(said).toMatchObject(PENDING);
     expect(await letters()).toBe(1);
@@ -73,7 +73,7 @@ describe('an organization for a stranger, whom the box mails', () => {
 
   test('is made at once for a token without a policy, whatever it has read', async () => {
     const token = await mintToken(world.world);
-    await world.world.agents.onTextRead(token);
+    await world.world.agents.onTextRead({ token: token });
     expect(await asToken(token, CLAIM, claim())).toMatchObject({ result: { emailSent: true } });
     expect(await asToken(token, 'create_own_organization', { organizationName: 'Acme' })).toMatchObject({
       kind: 'done',
@@ -202,7 +202,7 @@ describe('a domain, whose name servers are asked for every label', () => {
     const settings = { ...world.world.settings, ports: { ...ports, dns: 53 } };
     const there = { ...world.world, lookNow, settings };
     const token = await mintToken(world.world);
-    await world.world.agents.onTextRead(token);
+    await world.world.agents.onTextRead({ token: token });
     const long = `${'c482915'.repeat(9)}.evil.example.org`;
     for (const domain of [long, ...Array.from({ length: 11 }, (_, i) => `c${i}.evil.example.org`)]) {
       expect(await tokenAsks(there, token, 'add_email_domain', { domain })).toMatchObject({

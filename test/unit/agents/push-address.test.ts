@@ -34,7 +34,7 @@ async function barOf(id: number, url = URL_): Promise<string | undefined> {
 test('a token without a policy has devices told, until it has read mail of outsiders', async () => {
   const token = await mintToken(world.world);
   expect(await barOf(token)).toBeUndefined();
-  await world.world.agents.onTextRead(token);
+  await world.world.agents.onTextRead({ token: token });
   expect(await barOf(token)).toMatch(BARRED);
 });
 

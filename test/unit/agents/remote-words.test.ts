@@ -134,7 +134,7 @@ test('where nobody else said anything nobody was read', async () => {
 test('the subject of what another agent wants to answer is read; its own is not', async () => {
   const writer = await mint();
   const reader = await mint();
-  await world.world.agents.onTextRead(writer);
+  await world.world.agents.onTextRead({ token: writer });
   const held = await asToken(writer, 'send_email', {
     from: 'me@a.test',
     to: 'new@x.example',

@@ -78,7 +78,7 @@ test('no token invites a person whose letter it could open itself', async () => 
 
 test('a token that has read mail of outsiders only proposes to invite somebody', async () => {
   const token = await mint();
-  await world.world.agents.onTextRead(token);
+  await world.world.agents.onTextRead({ token: token });
   const done = await asToken(token, 'invite_member', { email: 'evil@x.example', role: 'admin' });
   expect(done).toMatchObject({ result: { status: 'pending_approval' } });
   expect(await world.world.store.read(queued, undefined)).toEqual({ n: 0 });

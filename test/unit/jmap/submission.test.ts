@@ -9,6 +9,7 @@ import { StoreQueue } from '../../../mail/relay/store-queue.ts';
 import { query } from '../../../mail/store/engine/types.ts';
 import { appendMessage, storeFlags } from '../../../mail/store/mailbox/entry-commands.ts';
 import { purgeSubmissions, KEEP_SUBMISSIONS_MS } from '../../../mail/store/submission/jmap-submission.ts';
+import { isOwnReply } from '../../../mail/store/journal/delivery-updates.ts';
 import { queueOfTrace } from '../../../mail/store/queue/queue-rows.ts';
 import { type JmapFixture, jmapFixtureOn } from '../../support/jmap-fixture.ts';
 import { testAccount, testStore } from '../../support/store.ts';
@@ -167,6 +168,15 @@ describe('sending', () => {
     expect(theirs).toMatch(/^Message-ID: <.*@box\.test>/m);
   });
 
+  /** Tests if the session records a read of another server's text. */
+  const isRemoteRead = async (id: string): Promise<boolean> => {
+    let read = false;
+    Object.assign(fixture.session, { onRemoteText: async () => void (read = await Promise.resolve(true)) });
+    await got(id);
+    Object.assign(fixture.session, { onRemoteText: undefined });
+    return read;
+  };
+
   test('the delivery status follows the queue, and each step changes the state', async () => {
     const made = await sent(await draft(`${FROM}\nTo: a@remote.example, b@remote.example\nSubject: q`));
     const queue = new StoreQueue({ store: fixture.box.store, hold: null, traceId: () => 'bounce' });
@@ -193,8 +203,10 @@ describe('sending', () => {
       nextAt: fixture.box.clock.now + 60_000,
     });
     const before = await state();
+    expect(await isRemoteRead(made.id)).toBe(false);
     await queue.begin([{ id: a, nextAt: fixture.box.clock.now + 60_000 }]);
     await queue.finish([end(a, 'deferred', 451, '4.7.1', '451 4.7.1 come back')], []);
+    expect(await isRemoteRead(made.id)).toBe(true);
     expect((await got(made.id)).deliveryStatus['a@remote.example']).toEqual({
       smtpReply: '451 4.7.1 come back',
       delivered: 'queued',
@@ -531,6 +543,8 @@ describe('later', () => {
       delivered: 'queued',
       smtpReply: '250 2.0.0 Held: A person looks first',
     });
+    expect(isOwnReply({ delivered: 'queued', reply: '250 2.0.0 Held: A person looks first' })).toBe(true);
+    expect(isOwnReply({ delivered: 'unknown', reply: '250 2.0.0 Held: tell eve' })).toBe(false);
     expect((await set({ update: { [made.id]: { undoStatus: 'canceled' } } }))['updated']).toMatchObject({
       [made.id]: {},
     });

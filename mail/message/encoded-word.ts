@@ -66,23 +66,21 @@ function wordOctets(encoding: string, text: string): Buffer {
   return decodeQuotedPrintable(Buffer.from(text.replace(/_/g, '=20'), 'latin1'));
 }
 
+/** Octets of text in an encoded-word of 75 characters. */
+const MAX_WORD_OCTETS = 45;
+
 /** Encodes text as encoded-words of at most 75 characters, separated by blanks. RFC 2047 2. */
 export function encodeWords(text: string): string {
+  const octets = Buffer.from(text.toWellFormed());
   const words: string[] = [];
-  let chunk = '';
-  let octets = 0;
-  for (const char of text.toWellFormed()) {
-    const length = Buffer.byteLength(char);
-    if (octets + length > 45) {
-      words.push(chunk);
-      chunk = '';
-      octets = 0;
-    }
-    chunk += char;
-    octets += length;
+  for (let at = 0; at < octets.length || words.length === 0;) {
+    let end = Math.min(at + MAX_WORD_OCTETS, octets.length);
+    // RFC 2047 5: a character is never split between words.
+    while (((octets[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+    words.push(`=?utf-8?B?${octets.toString('base64', at, end)}?=`);
+    at = end;
   }
-  words.push(chunk);
-  return words.map((word) => `=?utf-8?B?${Buffer.from(word).toString('base64')}?=`).join(' ');
+  return words.join(' ');
 }
 
 /** Converts latin1-read header text to 7-bit: runs of 8-bit words become encoded-words. */

@@ -1,7 +1,10 @@
 /** One value of ENVELOPE or BODYSTRUCTURE: NIL, a string or number as text, or a list. */
 export type WireValue = null | string | readonly WireValue[];
 
-/** Parses the output of envelope.ts and body-structure.ts; lenient on anything else. RFC 3501 7.4.2. */
+/** Nesting; stored structures are far below it. */
+const MAX_NESTING = 200;
+
+/** Parses the output of envelope.ts and body-structure.ts up to {@link MAX_NESTING} levels; lenient on anything else. RFC 3501 7.4.2. */
 export function readWire(text: string): WireValue {
   const root: WireValue[] = [];
   // Open lists, outermost first; avoids recursion.
@@ -10,6 +13,7 @@ export function readWire(text: string): WireValue {
     const list = open.at(-1) ?? root;
     const char = text[at];
     if (char === '(') {
+      if (open.length > MAX_NESTING) break;
       const inner: WireValue[] = [];
       list.push(inner);
       open.push(inner);

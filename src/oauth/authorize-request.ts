@@ -42,6 +42,8 @@ export type AuthorizeRequestResult =
 export function readParameters(given: Readonly<Record<string, unknown>>): AuthorizeParameters | undefined {
   const known = PARAMETERS.filter((name) => given[name] !== undefined).map((name) => [name, given[name]] as const);
   if (!known.every(([, value]) => typeof value === 'string' && /^[\x20-\x7e]*$/.test(value))) return undefined;
+  // Before they are encoded, which takes three times their length.
+  if (known.reduce((sum, [, value]) => sum + String(value).length, 0) > MAX_QUERY) return undefined;
   const parameters = Object.fromEntries(known.filter(([, value]) => value !== '')) as AuthorizeParameters;
   return queryOf(parameters).length > MAX_QUERY ? undefined : parameters;
 }

@@ -20,6 +20,9 @@ describe('I-JSON', () => {
     ['half a character', String.raw`{"a":"\ud800"}`],
     ['half a character in a name', String.raw`{"\udc00":1}`],
     ['too deep', `${'['.repeat(200)}${']'.repeat(200)}`],
+    ['too many values', `[${'{},'.repeat(100_000)}0]`],
+    ['a text without an end', '{"a'],
+    ['a name that is no text', String.raw`{"\x":1}`],
   ])('%s is refused', (_what, text) => {
     expect(() => readJson(octets(text))).toThrow(RequestError);
   });
@@ -32,6 +35,7 @@ describe('I-JSON', () => {
     ['equal names in neighbours', '[{"a":1},{"a":1}]'],
     ['a text that looks like a name', '{"a":"b\\":","b":"a"}'],
     ['a whole character', String.raw`"\ud83d\ude00"`],
+    ['many values', `[${'[],'.repeat(40_000)}0]`],
     ['names with spaces before the colon', '{"a" :1,"b"\n:2}'],
   ])('%s is read', (_what, text) => {
     expect(readJson(octets(text))).toEqual(JSON.parse(text));

@@ -1,17 +1,17 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { PARSERS } from '../../support/parsers.ts';
+import { costName, COSTS } from '../../support/costs/index.ts';
+import { costPage } from '../../support/costs/page.ts';
 
 const root = join(import.meta.dirname, '../../..');
-const rows = readFileSync(join(root, 'docs/cost.md'), 'utf8')
-  .split('\n')
-  .filter((line) => line.startsWith('| `'))
-  .map((line) => line.split('|').map((cell) => cell.trim()));
 
-test('each function of the page is driven with its worst case, and its test exists', () => {
-  const driven = new Set(PARSERS.map(({ name }) => name));
-  expect(rows.length).toBeGreaterThan(5);
-  expect(rows.filter(([, name = '']) => !driven.has(name.replaceAll('`', '')))).toEqual([]);
-  expect(rows.filter((cells) => !existsSync(join(root, cells[5] ?? '')))).toEqual([]);
+test('docs/cost.md is what npm run docs writes', () => {
+  expect(readFileSync(join(root, 'docs/cost.md'), 'utf8')).toBe(costPage());
+});
+
+test('each row has an input, a bound and a thread, and none stands twice', () => {
+  expect(COSTS.length).toBeGreaterThan(300);
+  expect(COSTS.filter(({ input, bound, thread }) => [input, bound, thread].includes(''))).toEqual([]);
+  expect(new Set(COSTS.map(costName)).size).toBe(COSTS.length);
 });

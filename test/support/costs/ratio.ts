@@ -1,0 +1,64 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { cpuOf } from '../cost.ts';
+import { HOSTILE_INPUTS, type HostileInput, repeated } from './inputs.ts';
+import type { CostRow } from './row.ts';
+
+/** Largest ratio of CPU time for {@link TIMES} times the input; the square would be 256. */
+export const MAX_RATIO = 20;
+export const TIMES = 16;
+const LARGE = 1024 * 1024;
+/**
+ * ms of CPU. Work for the small input that takes less counts as so much, as caches and fresh memory decide below it: what
+ * takes up to 40 ms for the large input passes.
+ */
+const FLOOR_MS = 2;
+/** Screening drives each input at this share of the small size, so that all of them fit into a minute. */
+const SCREENED = 4;
+/** Inputs that are measured at both sizes, besides those that the row names. */
+const MEASURED = process.env['COST_FULL'] === '1' ? Infinity : 2;
+const ROUNDS = 8;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** Sizes at which a row is compared, in octets. */
+export function sizesOf({ most = LARGE }: Pick<CostRow, 'most'>): { small: number; large: number } {
+  return { small: Math.floor(most / TIMES), large: most };
+}
+
+/** Returns the inputs that cost a function the most, and those that are known to be its worst. */
+export async function worstInputs(row: CostRow): Promise<HostileInput[]> {
+  const own = [
+    ...row.worst.map((unit) => repeated(unit)),
+    ...row.made.map((make, i) => ({ name: `made text ${i + 1}`, make })),
+  ];
+  const size = sizesOf(row).small / SCREENED;
+  const costs: { input: HostileInput; ms: number }[] = [];
+  for (const input of HOSTILE_INPUTS) costs.push({ input, ms: await once(row, input.make(size)) });
+  costs.sort((one, other) => other.ms - one.ms);
+  return [...own, ...costs.slice(0, MEASURED).map(({ input }) => input)];
+}
+
+async function once({ drive }: CostRow, text: string): Promise<number> {
+  const before = process.cpuUsage();
+  await drive(text);
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+
+/** Returns the ratio of CPU times, the least of some rounds, as other work of the machine only adds to a time. */
+export async function ratioOf(row: CostRow, { make }: HostileInput): Promise<number> {
+  const { small, large } = sizesOf(row);
+  const [short, long] = [make(small), make(large)];
+  let [least, most] = [Infinity, Infinity];
+  for (let round = 0; round < ROUNDS; round++) {
+    // Garbage of earlier work would be collected during this one.
+    if (round > 0) collectGarbage();
+    most = Math.min(most, (await once(row, long)) / 1000);
+    if (most <= FLOOR_MS * MAX_RATIO) return most / FLOOR_MS;
+    least = Math.min(least, await cpuOf(() => row.drive(short), 1));
+    if (most / Math.max(least, FLOOR_MS) <= MAX_RATIO) break;
+  }
+  return most / Math.max(least, FLOOR_MS);
+}

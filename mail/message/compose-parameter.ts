@@ -1,20 +1,25 @@
 import { encodeWords } from './encoded-word.ts';
 
+/** Characters of a continuation's value. */
+const MAX_PIECE_CHARACTERS = 60;
+
 /**
  * Formats a MIME parameter, `name="value"`; non-ASCII values by RFC 2231 4, in continuations on separate lines. The value
  * must not contain control characters.
  */
 export function formatParameter(name: string, value: string): string {
   if (isPlain(value)) return `${name}="${value.replace(/["\\]/g, String.raw`\$&`)}"`;
-  const octets = [...Buffer.from(value.toWellFormed())].map((octet) =>
-    /[A-Za-z0-9._-]/.test(String.fromCharCode(octet))
-      ? String.fromCharCode(octet)
-      : `%${octet.toString(16).toUpperCase().padStart(2, '0')}`,
+  const encoded = encodeURIComponent(value.toWellFormed()).replace(
+    /[!~*'()]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  const pieces: string[] = [''];
-  for (const unit of octets) {
-    if ((pieces.at(-1)?.length ?? 0) + unit.length > 60) pieces.push('');
-    pieces[pieces.length - 1] += unit;
+  const pieces: string[] = [];
+  for (let at = 0; at < encoded.length || at === 0;) {
+    let end = at + MAX_PIECE_CHARACTERS;
+    // An octet is never split: %C3 stays together.
+    if (end < encoded.length) end -= encoded.slice(end - 2, end).includes('%') ? (encoded[end - 1] === '%' ? 1 : 2) : 0;
+    pieces.push(encoded.slice(at, end));
+    at = end;
   }
   return pieces.map((piece, i) => `${name}*${i}*=${i === 0 ? "utf-8''" : ''}${piece}`).join(';\r\n ');
 }

@@ -21,7 +21,7 @@ import { findAnsweredMessage } from './answered-message.ts';
 import { attachedFiles } from './attached-files.ts';
 import { unsubscribeKey, unsubscribeLink } from '../unsubscribe/commands.ts';
 import { findTemplate } from './template-commands.ts';
-import { fillTemplate } from './template-text.ts';
+import { fillTemplate, MAX_FILLED_CHARS } from './template-text.ts';
 
 /** Author's address and requested thread, to find the thread of a repeated request. */
 type ReplyPlace = Pick<OutboundEmail, 'from' | 'threadId'>;
@@ -180,6 +180,12 @@ async function textsOf(
   if (filled.kind === 'filled') {
     const { subject, text, html } = filled;
     return { subject, text, html };
+  }
+  if (filled.kind === 'too-long') {
+    const why = `the filled template is longer than ${MAX_FILLED_CHARS} characters: send shorter values`;
+    return refuse('invalid_arguments', `template.variables: ${why}.`, {
+      issues: [{ path: 'template.variables', message: why }],
+    });
   }
   const issues = filled.names.map((name) => ({ path: `template.variables.${name}`, message: 'is missing' }));
   return refuse('invalid_arguments', `template.variables: the template also requires ${filled.names.join(', ')}.`, {

@@ -27,24 +27,52 @@ export function hasStrayBraces(text: string): boolean {
   return /\{\{|\}\}/.test(text.replace(VARIABLE, ''));
 }
 
+/** Characters of a filled text, as of a body that is sent without a template. */
+export const MAX_FILLED_CHARS = 5_000_000;
+
 /** Fills in the variables, or lists the missing ones. Values are escaped and never expanded again. */
 export function fillTemplate(
   texts: TemplateTexts,
   variables: Variables,
 ):
   | { kind: 'filled'; subject: string; text: string | undefined; html: string | undefined }
-  | { kind: 'missing'; names: string[] } {
-  const names = variablesOf(texts).filter((name) => !Object.hasOwn(variables, name));
+  | { kind: 'missing'; names: string[] }
+  | { kind: 'too-long' } {
+  const used = variablesOf(texts);
+  const names = used.filter((name) => !Object.hasOwn(variables, name));
   if (names.length > 0) return { kind: 'missing', names };
-  const put = (text: string | null, spell: (value: string) => string): string | undefined =>
-    text?.replace(VARIABLE, (_, name: string) => spell(String(variables[name])));
+  // A line end in a value would begin another header field.
+  const lines = spelled(used, variables, oneLine);
+  const plain = spelled(used, variables, (value) => value);
+  const escaped = spelled(used, variables, escapeHtml);
+  const { subject, text, html } = texts;
+  const size = filledSize(subject, lines) + filledSize(text ?? '', plain) + filledSize(html ?? '', escaped);
+  // 500,000 characters of {{a}} with a value of 100,000 would be 10 GB.
+  if (size > MAX_FILLED_CHARS) return { kind: 'too-long' };
   return {
     kind: 'filled',
-    // A line end in a value would begin another header field.
-    subject: oneLine(put(texts.subject, oneLine) ?? ''),
-    text: put(texts.text, (value) => value),
-    html: put(texts.html, escapeHtml),
+    subject: oneLine(filled(subject, lines)),
+    text: text === null ? undefined : filled(text, plain),
+    html: html === null ? undefined : filled(html, escaped),
   };
+}
+
+function spelled(
+  names: readonly string[],
+  variables: Variables,
+  spell: (value: string) => string,
+): ReadonlyMap<string, string> {
+  return new Map(names.map((name) => [name, spell(String(variables[name]))]));
+}
+
+function filledSize(text: string, values: ReadonlyMap<string, string>): number {
+  let size = text.length;
+  for (const [whole, name = ''] of text.matchAll(VARIABLE)) size += (values.get(name)?.length ?? 0) - whole.length;
+  return size;
+}
+
+function filled(text: string, values: ReadonlyMap<string, string>): string {
+  return text.replace(VARIABLE, (_, name: string) => values.get(name) ?? '');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -154,21 +154,23 @@ export function evaluate(value: unknown, path: string, allowance = new Allowance
 /** RFC 6901 4. */
 const unescape = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~');
 
-function walk(value: unknown, [token, ...rest]: readonly string[], allowance: Allowance): unknown {
+/** Follows the tokens of a path from `at` on. */
+function walk(value: unknown, path: readonly string[], allowance: Allowance, at = 0): unknown {
+  const token = path[at];
   if (token === undefined) return value;
   if (Array.isArray(value)) {
-    if (token === '*') return gather(value, rest, allowance);
-    return /^(?:0|[1-9]\d{0,8})$/.test(token) ? walk(value[Number(token)], rest, allowance) : undefined;
+    if (token === '*') return gather(value, path, allowance, at + 1);
+    return /^(?:0|[1-9]\d{0,8})$/.test(token) ? walk(value[Number(token)], path, allowance, at + 1) : undefined;
   }
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, token)) return undefined;
-  return walk(Reflect.get(value, token), rest, allowance);
+  return walk(Reflect.get(value, token), path, allowance, at + 1);
 }
 
 /** Evaluates the path in all items and flattens; undefined if any item has no value. */
-function gather(items: readonly unknown[], path: readonly string[], allowance: Allowance): unknown {
+function gather(items: readonly unknown[], path: readonly string[], allowance: Allowance, at: number): unknown {
   const gathered: unknown[] = [];
   for (const item of items) {
-    const found = walk(item, path, allowance);
+    const found = walk(item, path, allowance, at);
     if (found === undefined) return undefined;
     // An empty list counts too: looking at it is work.
     allowance.takeItems(Array.isArray(found) ? Math.max(1, found.length) : 1);

@@ -34,7 +34,8 @@ const header: CostGroup = {
   at: 'mail/message',
   input: 'header of a message',
   bound: 'header of 256 KiB, 1,000 fields of 100 KiB',
-  thread: 'main, writer, reader, filter',
+  thread: 'main, reader, filter',
+  most: LIMITS.header,
 };
 
 /** Returns the text as the value of every field that a word is looked for in. */

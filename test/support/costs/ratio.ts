@@ -1,6 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { cpuOf } from '../cost.ts';
 import { HOSTILE_INPUTS, type HostileInput, repeated } from './inputs.ts';
 import type { CostRow } from './row.ts';
 
@@ -47,18 +46,26 @@ async function once({ drive }: CostRow, text: string): Promise<number> {
   return user + system;
 }
 
-/** Returns the ratio of CPU times, the least of some rounds, as other work of the machine only adds to a time. */
+/**
+ * Returns the ratio of CPU times, the least of some rounds. Each round compares runs that take about as long, as other work
+ * of the machine slows both; the square of the input would take far more than 20 times in every round.
+ */
 export async function ratioOf(row: CostRow, { make }: HostileInput): Promise<number> {
   const { small, large } = sizesOf(row);
   const [short, long] = [make(small), make(large)];
-  let [least, most] = [Infinity, Infinity];
-  for (let round = 0; round < ROUNDS; round++) {
+  let least = Infinity;
+  for (let round = 0; round < ROUNDS && least > MAX_RATIO; round++) {
     // Garbage of earlier work would be collected during this one.
     if (round > 0) collectGarbage();
-    most = Math.min(most, (await once(row, long)) / 1000);
+    const most = (await once(row, long)) / 1000;
     if (most <= FLOOR_MS * MAX_RATIO) return most / FLOOR_MS;
-    least = Math.min(least, await cpuOf(() => row.drive(short), 1));
-    if (most / Math.max(least, FLOOR_MS) <= MAX_RATIO) break;
+    least = Math.min(least, most / Math.max(FLOOR_MS, await several(row, short)));
   }
-  return most / Math.max(least, FLOOR_MS);
+  return least;
+}
+
+async function several(row: CostRow, text: string): Promise<number> {
+  let spent = 0;
+  for (let run = 0; run < TIMES; run++) spent += await once(row, text);
+  return spent / 1000 / TIMES;
 }

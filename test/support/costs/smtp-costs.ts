@@ -61,9 +61,15 @@ function bounced(text: string): Buffer {
 }
 
 const COMMANDS = costs(
-  { at: 'mail/smtp', input: 'line of an SMTP client', bound: 'line limit of 512 to 2,048 octets', thread: 'main' },
   {
-    LineReader: driven(lines, { bound: '64 KiB of a line that is too long' }),
+    at: 'mail/smtp',
+    input: 'line of an SMTP client',
+    bound: 'line of 512 to 2,048 octets',
+    thread: 'main',
+    most: 64 * 1024,
+  },
+  {
+    LineReader: driven(lines, { bound: '64 KiB of a line that is too long', most: 1024 * 1024 }),
     parseMail: (text) => parseMail(`FROM:<a@b> ${text}`),
     'parseMail: path': (text) => parseMail(`FROM:${text}`),
     parseRcpt: (text) => parseRcpt(`TO:<a@b> ${text}`),

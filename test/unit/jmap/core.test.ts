@@ -113,6 +113,14 @@ describe('result references', () => {
     expect(evaluate(before[0]?.[1], path)).toEqual(found);
   });
 
+  test('each visited item counts, also one without a value in it', () => {
+    const earlier: Invocation[] = [['Core/echo', { list: Array.from({ length: 20_000 }, () => []) }, 'a']];
+    const reference = { resultOf: 'a', name: 'Core/echo', path: '/list/*/*' };
+    expect(resolveReferences({ '#one': reference }, earlier)).toEqual({ one: [] });
+    const many = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`#r${n}`, reference]));
+    expect(() => resolveReferences(many, earlier)).toThrow(/limited to 100000 items/);
+  });
+
   test('escapes of JSON Pointer', () => {
     expect(evaluate({ 'a/b': { '~': 1 } }, '/a~1b/~0')).toBe(1);
   });

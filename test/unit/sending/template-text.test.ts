@@ -22,6 +22,15 @@ test('missing variables are listed once; prototype properties do not count', () 
   });
 });
 
+test('a text that grows beyond what can be sent is refused before it is built', () => {
+  const whole = { subject: '', text: '{{a}}'.repeat(100_000), html: null };
+  expect(fillTemplate(whole, { a: 'x'.repeat(100_000) })).toEqual({ kind: 'too-long' });
+  expect(fillTemplate({ ...whole, html: '{{a}}' }, { a: 'x'.repeat(49) })).toMatchObject({ kind: 'filled' });
+  expect(fillTemplate({ ...whole, text: '', html: '{{a}}'.repeat(100_000) }, { a: '"'.repeat(49) })).toEqual({
+    kind: 'too-long',
+  });
+});
+
 test('braces that are no variable are detected', () => {
   for (const text of ['{{first name}}', '{{', 'a }} b', '{{1}}']) expect(hasStrayBraces(text), text).toBe(true);
   for (const text of ['{{name}}', '{ a }', '{{ a.b-c_1 }}']) expect(hasStrayBraces(text), text).toBe(false);

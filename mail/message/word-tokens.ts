@@ -96,11 +96,37 @@ function pairTokens(tokens: WordToken[], run: string, start: number): void {
  * the index lowercases and splits it.
  */
 export function segment(text: string): string {
-  if (ASCII.test(text)) return text.replace(/[A-Za-z0-9]{65,}/g, ' ');
+  if (ASCII.test(text)) return withoutLongRuns(text);
   const words: string[] = [];
   for (const [word] of text.matchAll(WORD)) {
     if (!ASCII.test(word)) for (const token of tokensOf(word)) words.push(token.word);
     else if (word.length <= MAX_WORD_CHARS) words.push(word);
   }
   return words.join(' ');
+}
+
+/**
+ * Replaces runs of more than {@link MAX_WORD_CHARS} letters and digits. Reads every 64th character and the run around
+ * it, which is linear: no position is read more than three times.
+ */
+function withoutLongRuns(text: string): string {
+  let kept = '';
+  let from = 0;
+  for (let at = MAX_WORD_CHARS; at < text.length; at += MAX_WORD_CHARS) {
+    if (!isAlphanumeric(text, at)) continue;
+    let [start, end] = [at, at + 1];
+    while (start > from && isAlphanumeric(text, start - 1)) start--;
+    while (isAlphanumeric(text, end)) end++;
+    if (end - start <= MAX_WORD_CHARS) continue;
+    kept += `${text.slice(from, start)} `;
+    from = end;
+    at = end;
+  }
+  return from === 0 ? text : kept + text.slice(from);
+}
+
+/** False behind the end of the text. */
+function isAlphanumeric(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || (code >= 65 && code <= 90);
 }

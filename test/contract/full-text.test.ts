@@ -128,26 +128,37 @@ test('how far the index is behind is measured, and how long it takes', async () 
   garden.close();
 });
 
-test('a batch that a kill cuts off is made again, and what was there is not there twice', async () => {
-  await using world = await createJmapFixture();
-  const garden = await planted(world, ...Array.from({ length: 130 }, (_, i) => `apple n${i}`));
-  const index = new URL('../../mail/store/search/text-index.ts', import.meta.url).href;
-  const program = `import { TextIndex } from ${JSON.stringify(index)};
+test.each([
+  ['in the first transaction', ''],
+  ['after a commit, in the next transaction', 'index.query({ run: () => Promise.resolve() }, undefined, 1);'],
+])(
+  'a kill %s loses nothing, and nothing is there twice',
+  async (_when, between) => {
+    await using world = await createJmapFixture();
+    const garden = await planted(world, ...Array.from({ length: 130 }, (_, i) => `apple n${i}`));
+    const index = new URL('../../mail/store/search/text-index.ts', import.meta.url).href;
+    const program = `import { TextIndex } from ${JSON.stringify(index)};
     const index = new TextIndex(${JSON.stringify(placeOf(world))}, { info() {} });
-    while (index.step() > 0) console.log('a batch');`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  await once(child.stdout, 'data');
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  expect(await finds(world, 'apple')).toBe(130);
-  expect(await finds(world, 'n129')).toBe(1);
-  const db = new DatabaseSync(textFile(world), { readOnly: true });
-  expect(db.prepare('SELECT count(*) AS n FROM message_text_docsize').get()).toEqual({ n: 130 });
-  db.close();
-  garden.close();
-}, 60_000);
+    index.step();
+    ${between}
+    index.step();
+    console.log('a batch');
+    setInterval(() => {}, 1000);`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(child.stdout, 'data');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(await finds(world, 'apple')).toBe(130);
+    expect(await finds(world, 'n129')).toBe(1);
+    const db = new DatabaseSync(textFile(world), { readOnly: true });
+    expect(db.prepare('SELECT count(*) AS n FROM message_text_docsize').get()).toEqual({ n: 130 });
+    db.close();
+    garden.close();
+  },
+  60_000,
+);
 
 const dismiss = command('test-dismiss', (tx, input: { tenant: number; account: number }) => closeAccount(tx, input));
 

@@ -30,7 +30,8 @@ export function probeStatements(counts: StatementCounts): Disposable {
   const { get } = Object.fromEntries(originals) as Record<'get', Method>;
   const readLog = (db: DatabaseSync): number => {
     const row = get.call(prepare.call(db, 'PRAGMA main.wal_checkpoint(NOOP)'));
-    return (row as { log: number }).log;
+    // -1: it has no write-ahead log.
+    return Math.max(0, (row as { log: number }).log);
   };
   const onCommit = (db: DatabaseSync): void => {
     if (!changed.delete(db)) return;

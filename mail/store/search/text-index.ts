@@ -1,18 +1,18 @@
 import type { Log } from '../../log.ts';
 import { unpackParts } from '../../message/parts.ts';
-import { type HeaderTexts, headerTexts, type PartTexts, partTexts } from '../../message/search-text.ts';
+import { headerTexts, partTexts } from '../../message/search-text.ts';
 import { withoutLinks } from '../../message/secret-link.ts';
-import { segment } from '../../message/word-tokens.ts';
 import { type DatabaseConnection, sqliteCode } from '../engine/connection.ts';
 import { Reader } from '../engine/reader.ts';
 import type { Query, Read } from '../engine/types.ts';
 import { BlobUnreadable, isUnreadable } from '../blob/unreadable.ts';
 import { openOctets, type Octets } from './message-octets.ts';
-import { openTextFile } from './text-file.ts';
+import { type MessageTexts, TextBatch } from './text-batch.ts';
+import { openTextFile, openTextWriter } from './text-file.ts';
 
 /** Number of ids reserved for the emails of one account. */
 const ACCOUNT_SPAN = 2 ** 32;
-/** Maximum messages and duration of one transaction, since a search waits for it. */
+/** Maximum messages and duration of one step, since a search waits for it. */
 const BATCH = 50;
 const BATCH_MS = 25;
 /** Rows of one sweep step. */
@@ -30,12 +30,7 @@ export interface TextIndexPaths {
 /** Transient errors of reading a file. */
 const PASSING: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR']);
 
-interface Texts {
-  header: HeaderTexts;
-  part: PartTexts;
-}
-
-const NO_TEXTS: Texts = {
+const NO_TEXTS: MessageTexts = {
   header: { subject: '', from: '', to: '', cc: '', bcc: '' },
   part: { body: '', attach: '' },
 };
@@ -51,13 +46,16 @@ interface Waiting extends Record<string, number | string | null> {
 
 /**
  * The full-text index of the mail database. Synchronous, in short steps; the caller schedules them. No step may run
- * while a query of {@link query} is open, which holds since both await only the connection.
+ * while a query of {@link query} is open, which holds since both await only the connection. Mail is read on another
+ * connection than the index is written on: a transaction over many steps must not pin a snapshot of the mail.
  */
 export class TextIndex {
   readonly #place: TextIndexPaths;
   readonly #log: Log;
   readonly #connection: DatabaseConnection;
   readonly #reader: Reader;
+  readonly #writer: DatabaseConnection;
+  readonly #batch: TextBatch;
   #last = 0;
   #sweptTo = 0;
 
@@ -68,39 +66,48 @@ export class TextIndex {
     if (fresh !== undefined) log.info({ because: fresh }, 'rebuilding the full-text index');
     this.#connection = connection;
     this.#reader = new Reader(connection);
+    this.#writer = openTextWriter(place.path);
+    this.#batch = new TextBatch(this.#writer);
   }
 
-  /** Indexes a batch of the next account with unindexed messages. Returns their number; 0: all is indexed. */
+  /** Indexes a slice of the next account with unindexed messages. Returns their number; 0: all is indexed. */
   step(): number {
-    const account = this.#nextBehind(this.#last) ?? this.#nextBehind(0);
-    if (account === undefined) return 0;
-    this.#last = account;
-    return this.advance(account);
+    const account = this.#nextBehind();
+    if (account !== undefined) return this.advance(account);
+    if (!this.#batch.isOpen) return 0;
+    this.#commit();
+    return 1;
   }
 
-  /** Indexes a batch of one account, in one transaction with its progress. */
+  /** Indexes a slice of one account, in the open transaction, with its progress. */
   advance(account: number): number {
-    const connection = this.#connection;
-    // Read before the transaction: an error at a damaged page of the mail would end it.
+    // Read before the write: an error at a damaged page of the mail would end the transaction.
     const rows = this.#waiting(account);
     const until = performance.now() + BATCH_MS;
-    const read: Texts[] = [];
+    const read: MessageTexts[] = [];
     while (read.length < rows.length && (read.length === 0 || performance.now() < until)) {
       read.push(this.#textsOrNone(rows[read.length]!));
     }
-    connection.script('BEGIN');
+    const last = rows[read.length - 1];
     try {
-      for (const [at, texts] of read.entries()) this.#add(rows[at]!.id, texts);
-      const last = rows[read.length - 1];
-      if (last !== undefined) this.#note(account, last.id, last.received_at);
+      for (const [at, texts] of read.entries()) this.#batch.add(rows[at]!.id, texts);
+      if (last !== undefined) this.#batch.note(account, last.id, last.received_at);
       // Messages without a row were purged before they were indexed.
-      else this.#note(account, account * ACCOUNT_SPAN + this.#target(account), 0);
-      connection.script('COMMIT');
-      return Math.max(read.length, 1);
+      else this.#batch.note(account, account * ACCOUNT_SPAN + this.#target(account), 0);
     } catch (error) {
-      if (connection.inTransaction) connection.script('ROLLBACK');
+      this.#batch.rollback();
       throw error;
     }
+    // FTS5 keeps words in memory while row ids ascend: one account after the other, in the order of their ids.
+    this.#last = read.length === rows.length && rows.length < BATCH ? account : account - 1;
+    if (this.#batch.isDue) this.#commit(account);
+    return Math.max(read.length, 1);
+  }
+
+  /** Commits; the next transaction begins behind `account`, so that a large backlog does not delay other accounts. */
+  #commit(account = 0): void {
+    this.#batch.commit();
+    this.#last = account;
   }
 
   /** Numbers of an account's assigned and unindexed messages. */
@@ -111,6 +118,7 @@ export class TextIndex {
 
   /** Removes a slice of purged messages, and lets the index merge. True: there is more to check. */
   sweep(): boolean {
+    this.#batch.commit();
     const connection = this.#connection;
     const end = connection.get<{ id: number | null }>(
       'SELECT max(id) AS id FROM (SELECT id FROM message_text_docsize WHERE id > ? ORDER BY id LIMIT ?)',
@@ -149,7 +157,7 @@ export class TextIndex {
        FROM account a LEFT JOIN progress p ON p.account = a.id WHERE a.state <> 2`,
       [],
     );
-    return row?.left ?? 0;
+    return Math.max(0, (row?.left ?? 0) - this.#batch.messages);
   }
 
   /**
@@ -157,16 +165,37 @@ export class TextIndex {
    * unindexed messages in that snapshot, which the query would miss.
    */
   query<I, O>(what: Query<I, O>, input: I, account: number): Promise<{ value: O } | undefined> {
+    try {
+      this.#batch.commit();
+    } catch (error) {
+      return Promise.reject(error);
+    }
     const run = async (rx: Read): Promise<{ value: O } | undefined> =>
       this.progress(account).left > 0 ? undefined : { value: await what.run(rx, input) };
     return this.#reader.query({ kind: 'query', name: what.name, run }, undefined);
   }
 
   close(): void {
+    try {
+      this.#batch.commit();
+    } catch {
+      // Rolled back: its messages are indexed again.
+    }
+    this.#writer.close();
     this.#connection.close();
   }
 
-  #nextBehind(after: number): number | undefined {
+  /** The next account with unindexed messages; undefined: none, or only such as the open transaction may contain. */
+  #nextBehind(): number | undefined {
+    for (let after = this.#last; ;) {
+      const account = this.#behindAfter(after);
+      if (account === undefined && (this.#batch.isOpen || after === 0)) return undefined;
+      if (account !== undefined && this.progress(account).left > 0) return account;
+      after = account ?? 0;
+    }
+  }
+
+  #behindAfter(after: number): number | undefined {
     return this.#connection.get<{ id: number }>(
       `SELECT a.id FROM account a LEFT JOIN progress p ON p.account = a.id
        WHERE a.id > ? AND a.state <> 2 AND a.id * 4294967296 + a.email_seq > coalesce(p.upto, a.id * 4294967296)
@@ -183,15 +212,8 @@ export class TextIndex {
     );
   }
 
-  #add(email: number, { header, part }: Texts): void {
-    this.#connection.run(
-      'INSERT INTO message_text (rowid, subject, from_, to_, cc_, bcc_, body, attach) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-      [email, ...[header.subject, header.from, header.to, header.cc, header.bcc, part.body, part.attach].map(segment)],
-    );
-  }
-
   /** Skips an unreadable message so that it does not block later ones; no search finds it. */
-  #textsOrNone(row: Waiting): Texts {
+  #textsOrNone(row: Waiting): MessageTexts {
     try {
       return this.#texts(row);
     } catch (error) {
@@ -204,7 +226,7 @@ export class TextIndex {
     }
   }
 
-  #texts(row: Waiting): Texts {
+  #texts(row: Waiting): MessageTexts {
     using octets = this.#openOctets(row.blob_id);
     const header = headerTexts(octets.read(0, row.header_length));
     const part = partTexts((start, length) => octets.read(start, length), unpackParts(row.parts));
@@ -221,15 +243,9 @@ export class TextIndex {
     }
   }
 
-  #note(account: number, upto: number, mark: number): void {
-    this.#connection.run(
-      `INSERT INTO progress (account, upto, mark) VALUES (?, ?, ?)
-       ON CONFLICT (account) DO UPDATE SET upto = excluded.upto, mark = excluded.mark`,
-      [account, upto, mark],
-    );
-  }
-
   #progress(account: number): number {
+    const pending = this.#batch.progress(account);
+    if (pending !== undefined) return pending;
     const row = this.#connection.get<{ upto: number }>('SELECT upto FROM progress WHERE account = ?', [account]);
     return row?.upto ?? account * ACCOUNT_SPAN;
   }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { findTerms, readTerms } from '../../../mail/message/search-terms.ts';
 import { fold, segment, tokensOf } from '../../../mail/message/word-tokens.ts';
 import { array, assert, constantFrom, property, string } from '../../support/fast-check.ts';
+import { Random } from '../../support/random.ts';
 
 /** Reports whether a search finds the text by its words. */
 function finds(asked: string, text: string): boolean {
@@ -105,6 +106,18 @@ test('places are those of the text', () => {
     ['案', '案'],
     ['fin', 'ﬁn'],
   ]);
+});
+
+test('runs of more than 64 letters and digits are removed wherever they begin', () => {
+  const random = new Random(18);
+  for (let n = 0; n < 2_000; n++) {
+    const runs = Array.from({ length: 1 + random.below(6) }, () => {
+      const length = random.chance(0.5) ? 60 + random.below(10) : random.below(300);
+      return random.one(['a', 'Z', '7', '0']).repeat(length) + random.one([' ', '-', '\r\n', '@', '[', '{', '`']);
+    });
+    const text = runs.join('');
+    expect(segment(text)).toBe(text.replace(/[A-Za-z0-9]{65,}/g, ' '));
+  }
 });
 
 test('a word that is none for its length costs no time and no room', () => {

@@ -328,7 +328,7 @@ function withField(operation: Operation, field: string): Reference['args'] {
 export const TEXTS: ReadonlySet<string> = new Set(
   `
     ownerEmail organizationName ownerDisplayName label publicKey signature query limit cursor name type
-    localPart displayName quotaBytes reason password reveal confirm scopes readOnly expiresAt url
+    localPart displayName quotaBytes reason password reveal confirm permanently scopes readOnly expiresAt url
     rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions
     verify receiverDomain use host port tls certificate username action waitSeconds until after events
     rotateSecret guardDuplicates from to cc bcc replyTo subject text html template headers attachments

@@ -1,6 +1,7 @@
 import { networkOf } from '../../../mail/guard/network.ts';
 import { redacted } from '../../../mail/agents/quarantine/redact.ts';
 import { partBytes } from '../../../mail/message/readable.ts';
+import { accountById } from '../../../mail/store/account/account.ts';
 import { BlobUnreadable } from '../../../mail/store/blob/unreadable.ts';
 import { storedMessage } from '../../../mail/store/blob/stored-message.ts';
 import type { AppContext } from '../../core/app-context.ts';
@@ -46,9 +47,11 @@ function unreadable(error: unknown): 'unreadable' {
   throw error;
 }
 
-/** A link ends with its token, and with the token's access to the mailbox. */
-function holds(context: AppContext, { email, by }: { email: number; by: string }): Promise<boolean> {
-  return isLinkValid(context, by, Math.floor(email / ACCOUNT_SPAN));
+/** A link ends with its mailbox, with its token, and with the token's access to the mailbox. */
+async function holds(context: AppContext, { email, by }: { email: number; by: string }): Promise<boolean> {
+  const account = Math.floor(email / ACCOUNT_SPAN);
+  const exists = (await context.store.read(accountById, { account })) !== undefined;
+  return exists && isLinkValid(context, by, account);
 }
 
 async function partOf({ store }: AppContext, { email, path }: { email: number; path: string }) {

@@ -22,6 +22,8 @@ export const WORD_CHANNELS: Readonly<Record<string, WordChannel>> = {
       'get_organization',
       'list_projects',
       'list_services',
+      'list_deleted_services',
+      'restore_service',
       'list_deployments',
       'get_service_environment',
       'whoami',
@@ -31,7 +33,7 @@ export const WORD_CHANNELS: Readonly<Record<string, WordChannel>> = {
   folders: { writes: [], reads: [] },
   mailboxes: {
     writes: ['provision_email', 'update_email', 'create_alias', 'update_alias'],
-    reads: ['list_emails', 'list_aliases'],
+    reads: ['list_emails', 'list_deleted_emails', 'restore_email', 'list_aliases'],
   },
   access: {
     writes: [

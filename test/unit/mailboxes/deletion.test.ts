@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ScheduledMail } from '../../../mail/jobs/scheduled-mail.ts';
+import { quiet } from '../../../mail/log.ts';
 import { purgeDeletedAccount, deletedAccounts } from '../../../mail/store/account/account-removal.ts';
 import { route } from '../../../mail/delivery/route.ts';
 import { parseAddress } from '../../../mail/message/address.ts';
@@ -8,6 +10,8 @@ import { type Caller, operatorCaller } from '../../../src/core/caller.ts';
 import { rowId } from '../../../src/core/ids.ts';
 import { purgeDeletedMailboxes } from '../../../src/mailboxes/deletion-commands.ts';
 import { organizationUse } from '../../../src/organizations/commands.ts';
+import { dueWebhooks } from '../../../src/webhooks/queries.ts';
+import { deliverMail } from '../../support/deliver-mail.ts';
 import { authenticate } from '../../../src/tokens/authenticate.ts';
 import { rowsOf } from '../../support/rows.ts';
 import { type Tenants, type Things, twoTenants } from '../../support/tenants.ts';
@@ -189,6 +193,49 @@ describe('a deleted mailbox', () => {
     await tenants.do('unfreeze_organization', which, operator);
     expect(await login()).toBeUndefined();
     expect(await routeOf(main.address)).toBe('deleted');
+  });
+
+  test('does not send what is scheduled: it is held when its time comes, also after it is restored', async () => {
+    const { store } = tenants.world;
+    const job = new ScheduledMail({
+      store,
+      hostname: 'mail.box.test',
+      clock: tenants.world.clock,
+      log: quiet,
+      forwardKey: Buffer.alloc(32),
+      hold: null,
+      traceId: () => 'report',
+      queued: () => undefined,
+    });
+    const held = async (): Promise<string[]> =>
+      (await rowsOf(store)).get('scheduled')?.filter((row) => row.includes(`"account_id":${account},`)) ?? [];
+    await remove();
+    tenants.clock.now += 2 * DAY_MS;
+    await job.run();
+    expect(await held()).toHaveLength(2);
+    for (const row of await held()) expect(row).toContain('is not allowed as sender any more');
+    await restore();
+    await job.run();
+    expect(await held()).toHaveLength(2);
+  });
+
+  test('keeps the events of its webhook, and tells them when it is restored', async () => {
+    const { store } = tenants.world;
+    const url = 'https://hooks.example.net/alpha-main';
+    const due = async () =>
+      (await store.read(dueWebhooks, { now: tenants.clock.now, not: [], limit: 10 })).filter((one) => one.url === url);
+    await deliverMail(store, { account, to: main.address }, 'From: x@remote.example\nSubject: x\n\nx\n');
+    expect(await due()).toHaveLength(1);
+    await remove();
+    expect(await due()).toEqual([]);
+    await restore();
+    expect(await due()).toHaveLength(1);
+  });
+
+  test('takes no message that was accepted for it before and is committed after', async () => {
+    await remove();
+    const late = deliverMail(tenants.world.store, { account, to: main.address }, 'Subject: x\n\nx\n');
+    await expect(late).rejects.toThrow(/was deleted/);
   });
 
   test('has its waiting mail canceled only when it is purged', async () => {

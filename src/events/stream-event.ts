@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { jmapId } from '../../mail/jmap/core/ids.ts';
 import type { JournalEvent } from '../../mail/store/journal/journal.ts';
 import type { JournalTailLine } from '../../mail/store/journal/journal-tail.ts';
 import type { MailStore } from '../../mail/store/store.ts';
+import { publicMessageId, publicThreadId } from '../core/message-ids.ts';
 import { publicId } from '../core/ids.ts';
 import { isoOf } from '../core/schemas.ts';
 import { isPlainAddress } from '../../mail/message/plain-address.ts';
@@ -114,8 +114,8 @@ async function mailEvent(store: MailStore, line: JournalTailLine): Promise<Strea
     event: 'mail',
     data: {
       mailboxId: publicId('mailbox', account),
-      messageId: jmapId('email', email),
-      threadId: jmapId('thread', threadId),
+      messageId: publicMessageId(email),
+      threadId: publicThreadId(threadId),
       receivedAt: isoOf(receivedAt),
       junk: folder === 'junk',
       trust: trust === null ? null : { ...trust, flags: [...trust.flags] },

@@ -13,7 +13,7 @@ const MAIL = {
 const LATER = { ...MAIL, sendAt: '2030-01-01T09:00:00Z', tags: { kind: 'reminder' } };
 const TEMPLATE = { from: MAIL.from, to: MAIL.to, template: { id: 'tpl_1', variables: { name: 'Anna' } } };
 const FILE = { ...MAIL, attachments: [{ filename: 'invoice.pdf', contentType: 'application/pdf', uploadId: 'inv-1' }] };
-const REPLY = { ...MAIL, subject: 'Re: Your order', threadId: 't1a', saveToSent: true };
+const REPLY = { ...MAIL, subject: 'Re: Your order', threadId: 't12_1a', saveToSent: true };
 const ANSWER: SendResult = {
   id: 'eml_1',
   messageId: 'eml_1',

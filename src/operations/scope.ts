@@ -1,8 +1,8 @@
-import { jmapId } from '../../mail/jmap/core/ids.ts';
 import { addressKey, parseAddress, parseDomain, textKey } from '../../mail/message/address.ts';
 import { type AccountInfo, accountByKey, accountOf } from '../../mail/store/account/account.ts';
 import { type DeletedAccountLine, deletedAccountsOf } from '../../mail/store/account/account-restoration.ts';
 import { type DomainInfo, domainOf as findDomain, domainsOf } from '../../mail/store/address/domain.ts';
+import { publicThreadId } from '../core/message-ids.ts';
 import { rowId, publicId } from '../core/ids.ts';
 import { listProjects, type Project } from '../organizations/commands.ts';
 import { accountsInProject, mailboxSetup } from '../accounts/mailbox-setup.ts';
@@ -167,7 +167,7 @@ export function outOfScope({ project, service, mailboxes, token }: Caller): neve
   const thread = token?.narrow?.thread ?? null;
   const limited = thread === null ? 'another project, service or mailbox' : 'one conversation';
   return refuse('out_of_scope', `This token is limited to ${limited}.`, {
-    ...(thread !== null && { allowedThreadId: jmapId('thread', thread) }),
+    ...(thread !== null && { allowedThreadId: publicThreadId(thread) }),
     ...(project !== null && { allowedProjectId: publicId('project', project) }),
     ...(service !== null && { allowedServiceId: publicId('service', service) }),
     ...(mailboxes !== null && { allowedMailboxIds: mailboxes.map((id) => publicId('mailbox', id)) }),

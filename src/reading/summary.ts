@@ -1,5 +1,5 @@
+import { publicMessageId, publicThreadId } from '../core/message-ids.ts';
 import { publicId } from '../core/ids.ts';
-import { jmapId } from '../../mail/jmap/core/ids.ts';
 import { headerForm } from '../../mail/message/header-forms.ts';
 import type { HeaderAddress } from '../../mail/message/header-addresses.ts';
 import { namedAddresses } from '../../mail/message/named-address.ts';
@@ -167,8 +167,8 @@ export function summaryOf(
   const shownNames = names.slice(0, room.files.most).map(({ filename }) => harmlessLine(filename, MAX_NAME_CHARS));
   const filenames = takeWithin(shownNames, room.files, sizeOf);
   return {
-    id: jmapId('email', row.id),
-    threadId: jmapId('thread', row.threadId),
+    id: publicMessageId(row.id),
+    threadId: publicThreadId(row.threadId),
     mailboxId: publicId('mailbox', box.id),
     from: addressesOf(envelope.from)[0] ?? null,
     to: to.shown,
@@ -213,7 +213,7 @@ export function subjectOf({ subject }: StoredEnvelope): string {
 export function sourceOf(known: LoadedMessage): TextSource {
   const { row, filterResult, written } = known;
   const auth = filterResult?.trust.auth.dmarc ?? (written === undefined ? 'none' : 'own');
-  return { messageId: jmapId('email', row.id), from: fromOf(known) ?? null, auth };
+  return { messageId: publicMessageId(row.id), from: fromOf(known) ?? null, auth };
 }
 
 /** True if the mailbox sent it, including mail to itself. */

@@ -1,5 +1,5 @@
+import { publicThreadId, rowIn } from '../core/message-ids.ts';
 import type { AreaContext } from '../core/area-context.ts';
-import { jmapId, jmapRow } from '../../mail/jmap/core/ids.ts';
 import { type Address, addressKey, lookupKeys, textKey } from '../../mail/message/address.ts';
 import { firstField, readFields } from '../../mail/message/header.ts';
 import { LIMITS } from '../../mail/message/limits.ts';
@@ -69,8 +69,8 @@ async function fromMailbox(
 }
 
 async function findInMailbox(world: AreaContext, account: number, id: string): Promise<AnsweredMessage> {
-  const thread = jmapRow('thread', account, id);
-  const email = jmapRow('email', account, id) ?? Number(/^msg_(\d+)$/.exec(id)?.[1] ?? 0);
+  const thread = rowIn('thread', account, id);
+  const email = rowIn('email', account, id) ?? 0;
   const found = await world.store.read(replyTargets, { account, ...(thread === undefined ? { email } : { thread }) });
   for (const { email: row, blob, headerLength } of found) {
     const header = (await world.store.blob(blob, 0, Math.min(headerLength, LIMITS.header))).toString('latin1');
@@ -129,7 +129,7 @@ export async function threadOfSent(
   const about = { messageId, subject: baseSubject(subject) };
   for (const account of await accountsAt(world, sender, { from: { address: request.from } })) {
     const thread = await world.store.read(threadOfMessage, { account, ...about });
-    if (thread !== undefined) return jmapId('thread', thread);
+    if (thread !== undefined) return publicThreadId(thread);
   }
   return request.threadId;
 }

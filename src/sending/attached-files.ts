@@ -4,6 +4,7 @@ import { decodeTransfer } from '../../mail/message/decode.ts';
 import type { Part } from '../../mail/message/parts.ts';
 import { threadOf } from '../../mail/store/message/conversation.ts';
 import { type StoredParts, storedParts } from '../../mail/store/blob/stored-part.ts';
+import { accountIn, jmapForm } from '../core/message-ids.ts';
 import { rowId } from '../core/ids.ts';
 import { refuse } from '../core/refusal.ts';
 import type { AppContext } from '../core/app-context.ts';
@@ -77,7 +78,7 @@ async function uploadOf(
   return { content: await store.blob(blob, 0, size), filename, contentType: contentType || 'application/octet-stream' };
 }
 
-/** Reads a part of a message (`m1a-2`) or a whole message (`m1a`) of the sending mailbox. */
+/** Reads a part of a message (`m12_1a-2`) or a whole message (`m12_1a`) of the sending mailbox. */
 async function partOf(
   world: AppContext,
   { reads, limits, agent }: ApiSender,
@@ -89,7 +90,7 @@ async function partOf(
     const message = 'requires a token that may read the sending mailbox';
     return refuse('invalid_arguments', `${path} ${message}.`, { issues: [{ path, message }] });
   }
-  const ref = blobRef(reads, id);
+  const ref = (accountIn(id) ?? reads) === reads ? blobRef(reads, jmapForm(id)) : undefined;
   const email = ref?.kind === 'message' || ref?.kind === 'part' ? ref.email : 0;
   const stored = (await isWithin(world, reads, email, limits?.thread ?? null))
     ? await world.store.read(storedParts, { account: reads, email })

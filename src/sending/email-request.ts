@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { NamedAddress } from '../../mail/message/compose-text.ts';
+import { THREAD_ID } from '../core/message-ids.ts';
 import { Id, Line } from '../core/schemas.ts';
 import { readMailbox } from './mailbox-text.ts';
 import { Variables } from './template-text.ts';
@@ -52,7 +53,10 @@ export const FILE_FIELDS = {
   uploadId: UploadName.optional(),
   attachmentId: z
     .string()
-    .regex(/^m[1-9a-z][0-9a-z]{0,9}(?:-[1-9][0-9_]{0,99})?$/, 'must look like m1a-2, as returned by get_message')
+    .regex(
+      /^m(?:[1-9]\d{0,9}_)?[1-9a-z][0-9a-z]{0,9}(?:-[1-9][0-9_]{0,99})?$/,
+      'must look like m12_1a-2, as returned by get_message',
+    )
     .optional(),
   contentId: z
     .string()
@@ -106,16 +110,12 @@ export const EMAIL_FIELDS = {
   inReplyTo: z
     .string()
     .regex(
-      /^(?:<[^<>\s]{1,250}@[^<>\s]{1,250}>|(?:eml|msg)_[1-9]\d{0,14}|m[1-9a-z][0-9a-z]{0,9})$/,
-      'must look like <id@example.com>, or be an id of this server: eml_12, msg_12, m1a',
+      /^(?:<[^<>\s]{1,250}@[^<>\s]{1,250}>|(?:eml|msg)_[1-9]\d{0,14}|m(?:[1-9]\d{0,9}_)?[1-9a-z][0-9a-z]{0,9})$/,
+      'must look like <id@example.com>, or be an id of this server: eml_12, msg_12, m12_1a',
     )
     .describe('Message-ID or message id')
     .optional(),
-  threadId: z
-    .string()
-    .regex(/^t[1-9a-z][0-9a-z]{0,9}$/, 'must look like t1a')
-    .describe('Or the conversation to reply to')
-    .optional(),
+  threadId: z.string().regex(THREAD_ID, 'must look like t12_1a').describe('Or the conversation to reply to').optional(),
   listUnsubscribe: z.union([z.url({ protocol: /^https$/ }).max(500), z.literal(true)]).optional(),
   tags: Tags.default({}).describe('Key-value labels for reports'),
   metadata: Metadata.default({}),

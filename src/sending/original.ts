@@ -1,6 +1,5 @@
 import { bodyLists, bodyTree } from '../../mail/jmap/email/body-part.ts';
 import { storedSource } from '../../mail/jmap/email/message-source.ts';
-import { blobId } from '../../mail/jmap/core/ids.ts';
 import { formatAddress } from '../../mail/message/address.ts';
 import type { NamedAddress } from '../../mail/message/compose-text.ts';
 import { type Field, firstField, readFields } from '../../mail/message/header.ts';
@@ -13,6 +12,7 @@ import type { EmailRequest } from './email-request.ts';
 import { MAX_TEXT_OCTETS } from '../reading/original-texts.ts';
 import type { QuotedMessage } from './quote.ts';
 import { addressesIn } from './reply-recipients.ts';
+import { publicAttachmentId } from '../core/message-ids.ts';
 import type { OriginalTexts } from '../core/text-tasks.ts';
 
 /** A message to reply to, forward or edit. */
@@ -49,7 +49,7 @@ export async function readOriginal({ store, texts }: ReadingContext, row: EmailR
     subject: decodedText(fields, 'subject'),
     date: row.receivedAt,
     ...read,
-    files: attachments.map(({ part }) => ({ attachmentId: blobId({ kind: 'part', email: row.id, path: part.path }) })),
+    files: attachments.map(({ part }) => ({ attachmentId: publicAttachmentId(row.id, part.path) })),
   };
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { indexMessage } from '../../mail/message/indexer.ts';
-import { jmapRow } from '../../mail/jmap/core/ids.ts';
+import { rowIn } from '../../src/core/message-ids.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { emailStateOf } from '../../mail/agents/undo/email-changes.ts';
@@ -54,7 +54,7 @@ afterEach(() => box[Symbol.asyncDispose]());
 
 const folder = async (name: string): Promise<number> => (await box.store.read(findMailbox, { account, name }))?.id ?? 0;
 const put = async (): Promise<number> =>
-  jmapRow(
+  rowIn(
     'email',
     account,
     await putMail(box.store, { account, receivedAt: box.clock.now }, 'Subject: x\n\nhello\n'),

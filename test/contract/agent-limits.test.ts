@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AgentSending, DEFAULT_POLICY, type NarrowLimits } from '../../mail/agents/gate/types.ts';
 import { submit, type SubmissionResult } from '../../mail/delivery/submit.ts';
-import { jmapRow } from '../../mail/jmap/core/ids.ts';
+import { rowIn } from '../../src/core/message-ids.ts';
 import { claimConversation, endClaim } from '../../mail/agents/claims/commands.ts';
 import { threadOf } from '../../mail/store/message/conversation.ts';
 import { putMail } from '../support/put-mail.ts';
@@ -19,7 +19,7 @@ let thread: number;
 const put = async (text: string, folder = 'INBOX'): Promise<number> => {
   box.clock.now += MINUTE;
   const id = await putMail(box.store, { account, receivedAt: box.clock.now, folder }, text);
-  return jmapRow('email', account, id) ?? 0;
+  return rowIn('email', account, id) ?? 0;
 };
 const QUESTION = 'Message-ID: <q@x.example>\nFrom: ann@x.example\nSubject: q\n\nhow?\n';
 const ANSWER = 'Message-ID: <a@box.test>\nIn-Reply-To: <q@x.example>\nSubject: Re: q\n\nso\n';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { inspectMessage } from '../../mail/agents/gate/inspect-message.ts';
 import { createOctetReader } from '../../mail/delivery/octet-reader.ts';
-import { jmapRow } from '../../mail/jmap/core/ids.ts';
+import { rowIn } from '../../src/core/message-ids.ts';
 import { composeMessage, type ComposedMessage } from '../../mail/message/compose-message.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
@@ -49,7 +49,7 @@ async function fromColleague(octets: Buffer): Promise<number> {
 /** Imports a message into the mailbox. */
 async function kept(octets: Buffer): Promise<number> {
   const put = { account: world.account, receivedAt: world.box.clock.now, trust: {} };
-  return jmapRow('email', world.account, await putMail(world.box.store, put, octets.toString('latin1'))) ?? 0;
+  return rowIn('email', world.account, await putMail(world.box.store, put, octets.toString('latin1'))) ?? 0;
 }
 
 /** Records that the agent downloaded messages. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { jmapRow } from '../../mail/jmap/core/ids.ts';
+import { rowIn } from '../../src/core/message-ids.ts';
 import { recordAgentSend } from '../../mail/agents/gate/send-log.ts';
 import { ClaimExpiry } from '../../mail/jobs/claim-expiry.ts';
 import { claimsOf, type ConversationRef } from '../../mail/agents/claims/claim.ts';
@@ -32,7 +32,7 @@ const mail = async (over: { id: string; to?: string; folder?: string; bits?: num
   const header = `Message-ID: <${id}@x.example>\n${to === undefined ? '' : `In-Reply-To: <${to}@x.example>\nReferences: <${to}@x.example>\n`}`;
   const text = `${header}Subject: ${to === undefined ? '' : 'Re: '}order\n\nhello\n`;
   const put = await putMail(box.store, { account, receivedAt: box.clock.now, folder, bits }, text);
-  const email = jmapRow('email', account, put) ?? 0;
+  const email = rowIn('email', account, put) ?? 0;
   if (by !== null) await box.store.write(writtenBy, { email, by });
   return email;
 };

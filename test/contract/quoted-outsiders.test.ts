@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { jmapRow } from '../../mail/jmap/core/ids.ts';
+import { rowIn } from '../../src/core/message-ids.ts';
 import { query } from '../../mail/store/engine/types.ts';
 import { readBy } from '../../mail/agents/taint/taint.ts';
 import { GateWorld } from '../support/gate-world.ts';
@@ -80,5 +80,5 @@ now
 `;
   const { account, box } = world;
   const id = await putMail(box.store, { account, receivedAt: box.clock.now }, letter);
-  expect(await authorsRead(jmapRow('email', account, id) ?? 0)).toEqual(['']);
+  expect(await authorsRead(rowIn('email', account, id) ?? 0)).toEqual(['']);
 });

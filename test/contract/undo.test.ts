@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { jmapRow } from '../../mail/jmap/core/ids.ts';
+import { rowIn } from '../../src/core/message-ids.ts';
 import { emailStateOf, CHANGE_RETENTION_MS, purgeAgentChanges } from '../../mail/agents/undo/email-changes.ts';
 import { changeEmails, destroyEmails, type EmailChange } from '../../mail/store/message/email-change-commands.ts';
 import { query } from '../../mail/store/engine/types.ts';
@@ -27,7 +27,7 @@ const mail = async (subject = 'x', keywords: string[] = []): Promise<number> => 
     { account, receivedAt: box.clock.now, keywords },
     `Subject: ${subject}\n\nhello\n`,
   );
-  return jmapRow('email', account, id) ?? 0;
+  return rowIn('email', account, id) ?? 0;
 };
 const change = async (email: number, what: Partial<EmailChange>, by: string | null = AGENT): Promise<void> => {
   const changes = [{ email, keywords: null, mailboxes: null, ...what }];

@@ -1,7 +1,7 @@
 import type { Submission } from '../../mail/delivery/submission.ts';
 import { DEFAULT_POLICY, type AgentPolicy, type AgentSending } from '../../mail/agents/gate/types.ts';
 import { submit, type SubmissionResult } from '../../mail/delivery/submit.ts';
-import { jmapRow } from '../../mail/jmap/core/ids.ts';
+import { rowIn } from '../../src/core/message-ids.ts';
 import { mailParts } from '../../mail/parts.ts';
 import type { Trust } from '../../mail/policy/trust.ts';
 import { addAccount } from '../../mail/store/account/account.ts';
@@ -60,7 +60,7 @@ export class GateWorld implements AsyncDisposable {
     ];
     const put = { account: this.account, receivedAt: this.box.clock.now, ...(trust !== null && { trust }) };
     const jmap = await putMail(this.box.store, put, `${fields.join('\n')}\n\nText\n`);
-    return jmapRow('email', this.account, jmap) ?? 0;
+    return rowIn('email', this.account, jmap) ?? 0;
   }
 
   reader(over: Partial<TaintReader> = {}): TaintReader {

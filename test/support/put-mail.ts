@@ -1,4 +1,4 @@
-import { jmapId } from '../../mail/jmap/core/ids.ts';
+import { publicMessageId } from '../../src/core/message-ids.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import type { Finding } from '../../mail/policy/finding.ts';
 import type { Trust } from '../../mail/policy/trust.ts';
@@ -37,7 +37,7 @@ interface Put {
   findings?: readonly Finding[];
 }
 
-/** Puts a message into a folder, as one that came from outside where `trust` is given; answers its JMAP id. Lines may end in LF. */
+/** Puts a message into a folder, as one that came from outside where `trust` is given; answers its id. Lines may end in LF. */
 export async function putMail(store: MailStore, put: Put, text: string): Promise<string> {
   const { account, folder = 'INBOX', receivedAt, bits = 0, keywords = [], trust, findings = [] } = put;
   const octets = Buffer.from(text.replace(/\r?\n/g, '\r\n'));
@@ -58,5 +58,5 @@ export async function putMail(store: MailStore, put: Put, text: string): Promise
   const [row] = await store.read(messageRows, { account, mailbox, uids: [result.uid], structure: false });
   const email = row?.emailId ?? 0;
   if (trust !== undefined) await store.write(judgeMail, { email, trust: { ...TRUST, ...trust }, findings });
-  return jmapId('email', email);
+  return publicMessageId(email);
 }

@@ -17,7 +17,7 @@ export interface ResourceKind {
 }
 
 const json = 'application/json';
-/** Message ids are unique per mailbox: tokens with several mailboxes name one. */
+/** Ids as JMAP has them do not name their mailbox. */
 const within = ({ mailbox }: Values): object => (mailbox === undefined ? {} : { mailbox });
 
 /** All mail resources. */

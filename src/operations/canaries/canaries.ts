@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { jmapId } from '../../../mail/jmap/core/ids.ts';
 import { type Canary, canariesOf, canaryHome, type CanaryTrip, tripsOf } from '../../../mail/agents/canary/canary.ts';
 import { removeCanary, settleCanary } from '../../../mail/agents/canary/commands.ts';
 import { nameOfCredential } from '../../canaries/trip-commands.ts';
+import { publicMessageId } from '../../core/message-ids.ts';
 import { publicId, rowId } from '../../core/ids.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { InMailbox, namedMailbox } from '../reading/mailbox-arguments.ts';
@@ -63,7 +63,7 @@ export function shownCanary(
   return {
     canaryId: publicId('canary', id),
     label,
-    messageId: email === null ? null : jmapId('email', email),
+    messageId: email === null ? null : publicMessageId(email),
     address,
     hasHoneytoken: secret,
     plantedBy: madeBy,

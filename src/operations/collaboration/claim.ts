@@ -1,7 +1,7 @@
+import { publicMessageId, publicThreadId, rowIn } from '../../core/message-ids.ts';
 import { operation, type Call } from '../../core/operation.ts';
 import { notFound } from '../../core/refusal.ts';
 import { z } from 'zod';
-import { jmapId, jmapRow } from '../../../mail/jmap/core/ids.ts';
 import type { AnswerHindrance, ConversationRef } from '../../../mail/agents/claims/claim.ts';
 import { hindranceReason } from '../../../mail/agents/gate/limits.ts';
 import { threadOf } from '../../../mail/store/message/conversation.ts';
@@ -64,8 +64,8 @@ async function conversationOf(
     withinThread(call, await call.store.read(threadOf, { account: box.id, email }));
     return { box, named: { email } };
   }
-  const box = await namedMailbox(call, mailbox);
-  const thread = jmapRow('thread', box.id, threadId ?? '') ?? 0;
+  const box = await namedMailbox(call, mailbox, threadId);
+  const thread = rowIn('thread', box.id, threadId ?? '') ?? 0;
   withinThread(call, thread);
   return { box, named: { thread } };
 }
@@ -105,11 +105,11 @@ async function end(
 }
 
 function idsOf({ thread, email }: { thread: number; email: number }): { threadId: string; messageId: string } {
-  return { threadId: jmapId('thread', thread), messageId: jmapId('email', email) };
+  return { threadId: publicThreadId(thread), messageId: publicMessageId(email) };
 }
 
 function aboutOf(named: ConversationRef): Record<string, string> {
-  return 'email' in named ? { message: jmapId('email', named.email) } : { thread: jmapId('thread', named.thread) };
+  return 'email' in named ? { message: publicMessageId(named.email) } : { thread: publicThreadId(named.thread) };
 }
 
 /** Returns the IMAP keyword of a holder, an atom; similar names share one. */

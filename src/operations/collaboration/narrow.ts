@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { NarrowLimits } from '../../../mail/agents/gate/types.ts';
 import { networkOf } from '../../../mail/guard/network.ts';
-import { jmapRow } from '../../../mail/jmap/core/ids.ts';
 import { threadEmails } from '../../../mail/store/message/thread.ts';
+import { rowIn } from '../../core/message-ids.ts';
 import { publicId } from '../../core/ids.ts';
 import type { NewToken } from '../../tokens/commands.ts';
 import { addNarrowToken, narrowSubject, MAX_NARROW_TOKENS } from '../../tokens/narrow-commands.ts';
@@ -51,7 +51,7 @@ export const createNarrowToken = operation({
         resource: 'token',
       });
     }
-    const box = await namedMailbox(call, input.mailbox);
+    const box = await namedMailbox(call, input.mailbox, input.threadId);
     const limits = await limitsOf(call, box, parent.id, input);
     const secret = makeToken(call.settings.tokenPrefix);
     const row = {
@@ -167,7 +167,7 @@ async function threadOf(
   own: NarrowLimits | null,
 ): Promise<number | null> {
   if (threadId === undefined) return own?.thread ?? null;
-  const thread = jmapRow('thread', account, threadId) ?? 0;
+  const thread = rowIn('thread', account, threadId) ?? 0;
   withinThread(call, thread, 'thread');
   const { threads } = await call.store.read(threadEmails, { account, threads: [thread] });
   return threads.has(thread) ? thread : notFound('thread');

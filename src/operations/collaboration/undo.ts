@@ -1,11 +1,11 @@
 import { clearWords } from '../../agents/tainted-words-commands.ts';
 import { z } from 'zod';
-import { jmapId } from '../../../mail/jmap/core/ids.ts';
 import { undoAliases } from '../../../mail/agents/undo/alias-undo.ts';
 import { undoSenderRules, undoAppPasswords } from '../../../mail/agents/undo/rule-undo.ts';
 import { accountsChangedBy, undoAgentChanges } from '../../../mail/agents/undo/email-undo.ts';
 import { ALL_WORDS } from '../../agents/tainted-words.ts';
 import { callerPolicy } from '../../agents/caller-policy.ts';
+import { publicMessageId } from '../../core/message-ids.ts';
 import { publicId, rowId } from '../../core/ids.ts';
 import { undoForwarders } from '../../sending/forwarder-commands.ts';
 import { undoTemplates } from '../../sending/template-commands.ts';
@@ -167,7 +167,7 @@ async function undoSlice(
   const mailboxId = publicId('mailbox', input.account);
   const { undone, kept, next } = await call.change(undoAgentChanges, input, mailboxId, detailOf(input));
   all.undone += undone;
-  all.kept.push(...kept.map(({ email, why }) => ({ messageId: jmapId('email', email), mailboxId, why })));
+  all.kept.push(...kept.map(({ email, why }) => ({ messageId: publicMessageId(email), mailboxId, why })));
   return next;
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { jmapId } from '../../../mail/jmap/core/ids.ts';
 import { countLabels, addLabel, removeLabel, MAX_LABELS } from '../../../mail/store/mailbox/label.ts';
+import { publicMessageId } from '../../core/message-ids.ts';
 import { publicId } from '../../core/ids.ts';
 import { Label } from '../../reading/label.ts';
 import { changeMessages } from '../message-updates/change.ts';
@@ -84,7 +84,7 @@ export const deleteLabel = operation({
       add: { bits: 0, keywords: [] },
       remove: { bits: 0, keywords: [name] },
     } as const;
-    const given = emails.map((email) => ({ id: jmapId('email', email), email }));
+    const given = emails.map((email) => ({ id: publicMessageId(email), email }));
     const detail = { removeLabels: [name] };
     if (given.length > 0) await changeMessages(call, box, given, () => ({ keywords, mailboxes: null }), detail);
     // Last: after an interruption the label is still listed and can be deleted again.

@@ -1,19 +1,17 @@
 import { z } from 'zod';
-import { jmapId, jmapRow } from '../../../mail/jmap/core/ids.ts';
 import {
   type ChangeOutcome,
   changeEmails,
   MAX_EMAILS,
   type EmailChange,
 } from '../../../mail/store/message/email-change-commands.ts';
+import { accountIn, publicMessageId, rowIn } from '../../core/message-ids.ts';
 import { publicId } from '../../core/ids.ts';
 import { agentOf } from '../../core/caller.ts';
 import type { Call } from '../../core/operation.ts';
-import { namedMailbox, namedMessage, MessageForm } from '../reading/mailbox-arguments.ts';
-import { notFound } from '../../core/refusal.ts';
+import { namedMailbox, MessageForm } from '../reading/mailbox-arguments.ts';
+import { notFound, RefusedError } from '../../core/refusal.ts';
 import type { Mailbox } from '../scope.ts';
-
-const ACCOUNT_SPAN = 2 ** 32;
 
 export const MessageIds = z.array(MessageForm).min(1).max(100).describe('Message ids');
 
@@ -28,21 +26,64 @@ export type Failed = z.output<typeof Failed>;
 /** Messages by the given ids; undefined: the id is not valid in this mailbox. */
 export type RequestedMessages = readonly { id: string; email: number | undefined }[];
 
-/** Returns the mailbox and its messages; the first id may name the mailbox. */
-export async function namedMessages(
+interface ChangeCount {
+  changed: number;
+  failed: Failed;
+}
+interface MailboxGroup {
+  box: Mailbox;
+  given: { id: string; email: number | undefined }[];
+}
+
+/** Changes messages, mailbox by mailbox: their ids may name several. */
+export async function changeByMailbox(
+  call: Call,
+  which: { mailbox?: string | undefined; messageIds: readonly string[] },
+  change: (box: Mailbox, given: RequestedMessages) => Promise<ChangeCount>,
+): Promise<ChangeCount> {
+  const { groups, unknown } = await groupsOf(call, which);
+  const [only, ...more] = groups;
+  if (only !== undefined && more.length === 0 && unknown.length === 0) return change(only.box, only.given);
+  const all: ChangeCount = { changed: 0, failed: unknown.map((id) => ({ messageId: id, error: 'not_found' })) };
+  for (const { box, given } of groups) {
+    const { changed, failed } = await change(box, given).catch((error: unknown) => missingOf(error, given));
+    all.changed += changed;
+    all.failed.push(...failed);
+  }
+  if (all.changed === 0 && all.failed.every(({ error }) => error === 'not_found')) notFound('message');
+  return all;
+}
+
+/** Reports what one mailbox lacks for its messages: those of others are changed. */
+function missingOf(error: unknown, given: RequestedMessages): ChangeCount {
+  if (!(error instanceof RefusedError) || error.refusal.error !== 'not_found') throw error;
+  const why = error.refusal['resource'] === 'folder' ? 'folder_gone' : 'not_found';
+  return { changed: 0, failed: given.map(({ id }) => ({ messageId: id, error: why })) };
+}
+
+/** Groups ids by mailbox. `unknown`: ids of mailboxes that are not in sight. */
+async function groupsOf(
   call: Call,
   { mailbox, messageIds }: { mailbox?: string | undefined; messageIds: readonly string[] },
-): Promise<{ box: Mailbox; given: RequestedMessages }> {
-  const [first = ''] = messageIds;
-  const { box } =
-    mailbox === undefined && first.startsWith('msg_')
-      ? await namedMessage(call, { messageId: first })
-      : { box: await namedMailbox(call, mailbox) };
-  const rowOf = (id: string): number | undefined => {
-    const row = id.startsWith('msg_') ? Number(id.slice(4)) : jmapRow('email', box.id, id);
-    return row !== undefined && Math.floor(row / ACCOUNT_SPAN) === box.id ? row : undefined;
-  };
-  return { box, given: [...new Set(messageIds)].map((id) => ({ id, email: rowOf(id) })) };
+): Promise<{ groups: MailboxGroup[]; unknown: string[] }> {
+  const groups = new Map<number, MailboxGroup>();
+  const unknown: string[] = [];
+  const byName = Map.groupBy(new Set(messageIds), (id) => (mailbox === undefined ? accountIn(id) : undefined));
+  for (const [account, ids] of byName) {
+    const box = await namedMailbox(call, mailbox, account === undefined ? '' : ids[0]).catch((error: unknown) => {
+      if (account === undefined || !(error instanceof RefusedError)) throw error;
+      unknown.push(...ids);
+    });
+    if (box === undefined) continue;
+    const group = groups.get(box.id) ?? { box, given: [] };
+    groups.set(box.id, group);
+    for (const id of ids) {
+      const email = rowIn('email', box.id, id);
+      // A message may be named in two forms.
+      if (email === undefined || group.given.every((one) => one.email !== email)) group.given.push({ id, email });
+    }
+  }
+  return { groups: [...groups.values()], unknown };
 }
 
 /** Change of each message, or the reason why it cannot be made. */
@@ -58,7 +99,7 @@ export async function changeMessages(
   given: RequestedMessages,
   wish: (email: number) => Wish,
   detail: Parameters<Call['change']>[3] = {},
-): Promise<{ changed: number; failed: Failed }> {
+): Promise<ChangeCount> {
   const failed: Failed = [];
   const changes: EmailChange[] = [];
   for (const { id, email } of given) {
@@ -87,7 +128,7 @@ async function write(
   changes: readonly EmailChange[],
   detail: Parameters<Call['change']>[3],
 ): Promise<readonly ChangeOutcome[]> {
-  const messages = changes.map(({ email }) => jmapId('email', email));
+  const messages = changes.map(({ email }) => publicMessageId(email));
   const input = { account: box.id, changes, ifState: null, by: agentOf(call.caller) };
   const done = await call.change(changeEmails, input, publicId('mailbox', box.id), { messages, ...detail });
   return done.kind === 'done' ? done.outcomes : [];

@@ -6,7 +6,7 @@ import { loadMessages } from '../../reading/summary.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { InMailbox, namedFolder } from '../reading/mailbox-arguments.ts';
 import type { Mailbox } from '../scope.ts';
-import { changeMessages, Failed, type RequestedMessages, MessageIds, namedMessages } from './change.ts';
+import { changeByMailbox, changeMessages, Failed, type RequestedMessages, MessageIds } from './change.ts';
 
 const input = z.strictObject({ ...InMailbox, messageIds: MessageIds });
 const output = z.object({ moved: z.number(), failed: Failed });
@@ -23,12 +23,11 @@ export const trashMessage = operation({
   output,
   rest: { method: 'POST', path: '/api/email/mailboxes/:mailbox/trash' },
   async run(call, which) {
-    const { box, given } = await namedMessages(call, which);
-    const { node } = await namedFolder(call, box, 'trash');
-    const { changed, failed } = await changeMessages(call, box, given, () => ({
-      keywords: null,
-      mailboxes: { kind: 'replace', all: [node.id] },
-    }));
+    const { changed, failed } = await changeByMailbox(call, which, async (box, given) => {
+      const { node } = await namedFolder(call, box, 'trash');
+      const mailboxes = { kind: 'replace', all: [node.id] } as const;
+      return changeMessages(call, box, given, () => ({ keywords: null, mailboxes }));
+    });
     return { moved: changed, failed };
   },
 });
@@ -46,11 +45,12 @@ export const restoreMessage = operation({
   output,
   rest: { method: 'POST', path: '/api/email/mailboxes/:mailbox/restore' },
   async run(call, which) {
-    const { box, given } = await namedMessages(call, which);
-    const folders = await foldersFor(call, box, given);
-    const { changed, failed } = await changeMessages(call, box, given, (email) => {
-      const all = folders.get(email);
-      return all === undefined ? 'not_in_trash' : { keywords: null, mailboxes: { kind: 'replace', all } };
+    const { changed, failed } = await changeByMailbox(call, which, async (box, given) => {
+      const folders = await foldersFor(call, box, given);
+      return changeMessages(call, box, given, (email) => {
+        const all = folders.get(email);
+        return all === undefined ? 'not_in_trash' : { keywords: null, mailboxes: { kind: 'replace', all } };
+      });
     });
     return { moved: changed, failed };
   },

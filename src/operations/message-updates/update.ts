@@ -6,7 +6,7 @@ import { operation } from '../../core/operation.ts';
 import { InMailbox, namedFolder } from '../reading/mailbox-arguments.ts';
 import { refuse } from '../../core/refusal.ts';
 import { Line } from '../../core/schemas.ts';
-import { changeMessages, Failed, MessageIds, namedMessages } from './change.ts';
+import { changeByMailbox, changeMessages, Failed, MessageIds } from './change.ts';
 
 const Labels = z.array(LabelOrAnswered).max(MAX_LABELS).default([]);
 
@@ -31,7 +31,6 @@ export const updateMessage = operation({
   output: z.object({ updated: z.number(), failed: Failed }),
   rest: { method: 'POST', path: '/api/email/mailboxes/:mailbox/messages' },
   async run(call, { addLabels, removeLabels, unread, starred, folder, ...which }) {
-    const { box, given } = await namedMessages(call, which);
     const add = flagsOf(addLabels, [unread === false && SEEN, starred === true && FLAGGED]);
     const remove = flagsOf(removeLabels, [unread === true && SEEN, starred === false && FLAGGED]);
     const marks = [add, remove].some(({ bits, keywords }) => bits !== 0 || keywords.length > 0);
@@ -40,23 +39,19 @@ export const updateMessage = operation({
         issues: [{ path: 'addLabels', message: 'no change is requested' }],
       });
     }
-    const into = folder === undefined ? undefined : (await namedFolder(call, box, folder)).node;
-    const { changed, failed } = await changeMessages(
-      call,
-      box,
-      given,
-      () => ({
-        keywords: marks ? { kind: 'patch', add, remove } : null,
-        mailboxes: into === undefined ? null : { kind: 'replace', all: [into.id] },
-      }),
-      {
-        ...(addLabels.length > 0 && { addLabels }),
-        ...(removeLabels.length > 0 && { removeLabels }),
-        ...(unread !== undefined && { unread }),
-        ...(starred !== undefined && { starred }),
-        ...(into !== undefined && { folder: jmapId('mailbox', into.id) }),
-      },
-    );
+    const detail = {
+      ...(addLabels.length > 0 && { addLabels }),
+      ...(removeLabels.length > 0 && { removeLabels }),
+      ...(unread !== undefined && { unread }),
+      ...(starred !== undefined && { starred }),
+    };
+    const keywords = marks ? ({ kind: 'patch', add, remove } as const) : null;
+    const { changed, failed } = await changeByMailbox(call, which, async (box, given) => {
+      const into = folder === undefined ? undefined : (await namedFolder(call, box, folder)).node;
+      const mailboxes = into === undefined ? null : ({ kind: 'replace', all: [into.id] } as const);
+      const moved = into !== undefined && { folder: jmapId('mailbox', into.id) };
+      return changeMessages(call, box, given, () => ({ keywords, mailboxes }), { ...detail, ...moved });
+    });
     return { updated: changed, failed };
   },
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { NarrowLimits } from '../../../mail/agents/gate/types.ts';
-import { jmapId } from '../../../mail/jmap/core/ids.ts';
 import { callerPolicy } from '../../agents/caller-policy.ts';
+import { publicThreadId } from '../../core/message-ids.ts';
 import { publicId, rowId } from '../../core/ids.ts';
 import { addToken, listTokens, revokeToken } from '../../tokens/commands.ts';
 import { ACTIONS, type Action, expandActions, makeToken, secretHash, shownPart } from '../../core/token.ts';
@@ -251,7 +251,7 @@ export function shownToken(token: TokenRow): z.output<typeof Token> {
 
 export function shownLimits({ thread, recipients, sends }: NarrowLimits): z.output<typeof Narrow> {
   return {
-    threadId: thread === null ? null : jmapId('thread', thread),
+    threadId: thread === null ? null : publicThreadId(thread),
     recipients: recipients === null ? null : [...recipients],
     sends: sends.length === 0 ? null : Math.min(...sends.map(({ most }) => most)),
   };

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { jmapId, jmapRow } from '../../../mail/jmap/core/ids.ts';
 import {
   quarantineCandidates,
   type QuarantineRelease,
@@ -11,6 +10,7 @@ import { MsgSummary } from '../../reading/summary-schema.ts';
 import { inBatches, type LoadedMessage, loadMessages, summaryOf } from '../../reading/summary.ts';
 import { isQuarantined } from '../../reading/quarantine.ts';
 import { firstFitting, pageBudget } from '../../untrusted/result-budget.ts';
+import { publicMessageId, rowIn } from '../../core/message-ids.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { InMailbox, MessageId, namedMailbox } from '../reading/mailbox-arguments.ts';
 import { isoOrNull, nextCursor, PageSize, CURSOR } from '../../core/schemas.ts';
@@ -42,8 +42,8 @@ export const listQuarantine = operation({
   output: z.object({ items: z.array(Item), nextCursor }),
   rest: { method: 'GET', path: '/api/email/mailboxes/:mailbox/quarantine' },
   async run(call, { mailbox, cursor, limit }) {
-    const box = await namedMailbox(call, mailbox);
-    const before = cursor === undefined ? null : (jmapRow('email', box.id, cursor) ?? 0);
+    const box = await namedMailbox(call, mailbox, cursor);
+    const before = cursor === undefined ? null : (rowIn('email', box.id, cursor) ?? 0);
     const { emails, next } = await call.store.scan(quarantineCandidates, { account: box.id, before, limit });
     const release = await call.store.read(quarantineReleases, { emails });
     const items = await inBatches(emails, async (part) => {
@@ -56,7 +56,7 @@ export const listQuarantine = operation({
     });
     const page = firstFitting(items, pageBudget(limit));
     const last = page.length < items.length ? page.at(-1)?.id : undefined;
-    return { items: page, nextCursor: last ?? (next === null ? null : jmapId('email', next)) };
+    return { items: page, nextCursor: last ?? (next === null ? null : publicMessageId(next)) };
   },
 });
 

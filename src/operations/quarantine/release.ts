@@ -1,6 +1,6 @@
+import { publicMessageId } from '../../core/message-ids.ts';
 import { publicId } from '../../core/ids.ts';
 import { z } from 'zod';
-import { jmapId } from '../../../mail/jmap/core/ids.ts';
 import { requestRelease, decideRelease } from '../../../mail/agents/quarantine/release.ts';
 import { messageText } from '../../reading/message-text.ts';
 import { refuseQuarantined, quarantineReason } from '../../reading/quarantine.ts';
@@ -33,7 +33,7 @@ export const requestMessageRelease = operation({
     if (why === undefined) refuseNotQuarantined();
     if (why === 'secret_link') refuseQuarantined(why);
     const input = { account: box.id, email, by: call.caller.actor, reason };
-    const { kind } = await call.change(requestRelease, input, jmapId('email', email), { mailbox: mailboxId(box) });
+    const { kind } = await call.change(requestRelease, input, publicMessageId(email), { mailbox: mailboxId(box) });
     if (kind === 'missing') notFound('message');
     if (kind === 'released') refuseNotQuarantined();
     if (kind === 'too-many') {
@@ -70,7 +70,7 @@ export const releaseMessage = operation({
     const { row } = await wholeMessage(call, box, email);
     if (row.redactedFrom !== null) refuseQuarantined('secret_link');
     const input = { account: box.id, email, by: call.caller.actor, release };
-    const target = jmapId('email', email);
+    const target = publicMessageId(email);
     const done = await call.change(decideRelease, input, target, { mailbox: mailboxId(box), release });
     if (done.kind === 'missing') notFound('message');
     return { released: release };

@@ -16,6 +16,7 @@ import { refuseQuarantined, quarantineReason } from '../../reading/quarantine.ts
 import { MAX_RESULT_CHARS } from '../../untrusted/result-budget.ts';
 import { newNonce, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
 import { attachmentUrl } from '../../webhooks/attachment-link.ts';
+import { ATTACHMENT_ID, jmapForm } from '../../core/message-ids.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
 import { isoOf } from '../../core/schemas.ts';
@@ -44,7 +45,7 @@ export const getAttachment = operation({
     ...InMailbox,
     attachmentId: z
       .string()
-      .regex(/^m[1-9a-z][0-9a-z]{0,9}-[1-9][0-9_]{0,99}$/, 'must look like m1a-2, as get_message shows it')
+      .regex(ATTACHMENT_ID, 'must look like m12_1a-2, as get_message shows it')
       .describe('As get_message shows it'),
     mode: z.enum(['text', 'metadata', 'image', 'link']).default('text').describe('Form of the answer'),
     maxChars: MaxChars,
@@ -93,7 +94,7 @@ async function checkNotQuarantined(call: Call, known: LoadedMessage): Promise<vo
 }
 
 function partOf(row: EmailRow, email: number, id: string): BodyPart | undefined {
-  return attachedParts(row).find(({ part }) => shownAttachment(email, part).id === id);
+  return attachedParts(row).find(({ part }) => jmapForm(shownAttachment(email, part).id) === jmapForm(id));
 }
 
 function octetsOf({ store }: Call, { blob }: EmailRow, { part }: BodyPart): Promise<Buffer> {

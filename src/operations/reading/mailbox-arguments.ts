@@ -4,17 +4,17 @@ import { jmapRow } from '../../../mail/jmap/core/ids.ts';
 import { type MailboxNode, mailboxTree } from '../../../mail/store/mailbox/mailbox-tree.ts';
 import { recordTaint } from '../../reading/read-record.ts';
 import { type LoadedMessage, loadMessages } from '../../reading/summary.ts';
+import { MESSAGE_ID, THREAD_ID, accountIn, rowIn } from '../../core/message-ids.ts';
 import type { Call } from '../../core/operation.ts';
-import { notFound, refuse } from '../../core/refusal.ts';
+import { publicId } from '../../core/ids.ts';
+import { notFound, refuse, RefusedError } from '../../core/refusal.ts';
 import { Line } from '../../core/schemas.ts';
 import { type Mailbox, mailboxOf, withinThread } from '../scope.ts';
 
-/** Rows of one account are contiguous: mail/store/message/message.ts. */
-const ACCOUNT_SPAN = 2 ** 32;
+const ID_FORM = 'must look like m12_1a, as list_messages shows it';
+const THREAD_FORM = 'must look like t12_1a, as list_messages shows it';
 
-const ID_FORM = 'must look like m1a, as list_messages shows it';
-
-/** Message ids are only valid inside one mailbox. */
+/** Ids of messages and conversations name their mailbox, so that it may be left out. */
 export const InMailbox = {
   mailbox: Line(1, 320).optional().describe('Mailbox id or address'),
 };
@@ -22,38 +22,48 @@ export const InMailbox = {
 export const MessageForm = z
   .string()
   .regex(/^m\w+$/, ID_FORM)
-  .refine((id) => /^(?:m[1-9a-z][0-9a-z]{0,9}|msg_[1-9]\d{0,15})$/.test(id), ID_FORM);
+  .refine((id) => MESSAGE_ID.test(id), ID_FORM);
 export const MessageId = MessageForm.describe('Message id');
 export const ThreadId = z
   .string()
-  .regex(/^t[1-9a-z][0-9a-z]{0,9}$/, 'must look like t1a, as list_messages shows it')
+  .regex(/^t\w+$/, THREAD_FORM)
+  .refine((id) => THREAD_ID.test(id), THREAD_FORM)
   .describe('Conversation id');
 
 /** Maximum characters of an answer, and its start. */
 export const MaxChars = z.number().int().min(1).max(60_000).default(20_000).describe('Characters');
 export const Offset = z.number().int().min(0).max(10_000_000).default(0).describe('First character');
 
-/** Returns the named mailbox, or the token's only one. */
-export function namedMailbox(call: Call, mailbox: string | undefined): Promise<Mailbox> {
+/** Returns the named mailbox, else that of `id` (a message, conversation or file), else the token's only one. */
+export async function namedMailbox(call: Call, mailbox: string | undefined, id = ''): Promise<Mailbox> {
   if (mailbox !== undefined) {
     return mailboxOf(call, /^mbx_\d+$/.test(mailbox) ? { mailboxId: mailbox } : { address: mailbox });
   }
+  const account = accountIn(id);
+  if (account !== undefined) return mailboxBehind(call, account, id);
   if (call.caller.mailboxes?.length === 1) return mailboxOf(call, {});
   return refuse('invalid_arguments', 'Give mailbox: its id or address, as list_emails shows it.', {
     issues: [{ path: 'mailbox', message: 'missing' }],
   });
 }
 
-/** Returns the mailbox and the row of a message. An id of a webhook (`msg_12`) implies its mailbox. */
+/** Answers alike for messages that are missing, of others, and beyond the token: an id is a guess. */
+async function mailboxBehind(call: Call, account: number, id: string): Promise<Mailbox> {
+  try {
+    return await mailboxOf(call, { mailboxId: publicId('mailbox', account) });
+  } catch (error) {
+    if (error instanceof RefusedError) notFound(id.startsWith('t') ? 'thread' : 'message');
+    throw error;
+  }
+}
+
+/** Returns the mailbox and the row of a message. */
 export async function namedMessage(
   call: Call,
   { mailbox, messageId }: { mailbox?: string | undefined; messageId: string },
 ): Promise<{ box: Mailbox; email: number }> {
-  const global = Number(/^msg_(\d+)$/.exec(messageId)?.[1] ?? 0);
-  const of = global === 0 ? mailbox : (mailbox ?? `mbx_${Math.floor(global / ACCOUNT_SPAN)}`);
-  const box = await namedMailbox(call, of);
-  const email = global === 0 ? jmapRow('email', box.id, messageId) : global;
-  return email === undefined || Math.floor(email / ACCOUNT_SPAN) !== box.id ? notFound('message') : { box, email };
+  const box = await namedMailbox(call, mailbox, messageId);
+  return { box, email: rowIn('email', box.id, messageId) ?? notFound('message') };
 }
 
 /** Loads a message with its structure, and records that it was read. */

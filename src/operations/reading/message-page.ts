@@ -1,4 +1,3 @@
-import { jmapRow } from '../../../mail/jmap/core/ids.ts';
 import { emailResults } from '../../../mail/jmap/email-query/email-results.ts';
 import type { EmailFilter } from '../../../mail/jmap/email-query/email-filter.ts';
 import { runQuery } from '../../../mail/jmap/email-query/query-runner.ts';
@@ -6,6 +5,7 @@ import { recordTaint, rowsOf } from '../../reading/read-record.ts';
 import { type MailboxRef, summaries } from '../../reading/summary.ts';
 import type { MsgSummary } from '../../reading/summary-schema.ts';
 import { firstFitting, pageBudget } from '../../untrusted/result-budget.ts';
+import { jmapForm, rowIn } from '../../core/message-ids.ts';
 import type { Call } from '../../core/operation.ts';
 import { refuse } from '../../core/refusal.ts';
 import { answered } from './mailbox-arguments.ts';
@@ -33,7 +33,7 @@ export async function pageOfMessages(
   const messages = await summaries(call, box, ids);
   const behind = messages.filter((one) => after === undefined || isBehind(one, after));
   const shown = firstFitting(behind.slice(0, limit), pageBudget(limit));
-  await recordTaint(call, rowsOf(shown.map(({ id }) => jmapRow('email', box.id, id) ?? 0)));
+  await recordTaint(call, rowsOf(shown.map(({ id }) => rowIn('email', box.id, id) ?? 0)));
   const last = shown.at(-1);
   return { messages: shown, nextCursor: behind.length > shown.length && last !== undefined ? cursorOf(last) : null };
 }
@@ -88,11 +88,11 @@ async function ask(
 
 function isBehind({ receivedAt, id }: MsgSummary, { at, email }: PagePosition): boolean {
   const time = Date.parse(receivedAt);
-  return time < at || (time === at && Number.parseInt(id.slice(1), 36) < email % ACCOUNT_SPAN);
+  return time < at || (time === at && (rowIn('email', Math.floor(email / ACCOUNT_SPAN), id) ?? 0) < email);
 }
 
 function cursorOf({ receivedAt, id }: MsgSummary): string {
-  return `${Date.parse(receivedAt).toString(36)}-${id.slice(1)}`;
+  return `${Date.parse(receivedAt).toString(36)}-${jmapForm(id).slice(1)}`;
 }
 
 function placeOf(account: number, cursor: string): PagePosition {

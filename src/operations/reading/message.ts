@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { jmapId } from '../../../mail/jmap/core/ids.ts';
 import { SEEN } from '../../../mail/store/mailbox/flags.ts';
 import { LinkRegistry } from '../../reading/link-registry.ts';
 import { factsIn, MailFacts } from '../../reading/facts.ts';
@@ -14,6 +13,7 @@ import { visibleText } from '../../untrusted/invisible.ts';
 import { MAX_RESULT_CHARS, sizeOf } from '../../untrusted/result-budget.ts';
 import { newNonce, NOTHING_REMOVED, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
 import { changeMessages } from '../message-updates/change.ts';
+import { publicMessageId } from '../../core/message-ids.ts';
 import { checkMayChange } from '../../core/mode.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { refuse } from '../../core/refusal.ts';
@@ -110,7 +110,7 @@ async function markAsRead(call: Call, box: Mailbox, email: number): Promise<void
   if ((row.flags & SEEN) !== 0) return;
   const add = { bits: SEEN, keywords: [] };
   const keywords = { kind: 'patch', add, remove: { bits: 0, keywords: [] } } as const;
-  const given = [{ id: jmapId('email', email), email }];
+  const given = [{ id: publicMessageId(email), email }];
   await changeMessages(call, box, given, () => ({ keywords, mailboxes: null }), { unread: false });
 }
 

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { blobId } from '../../../mail/jmap/core/ids.ts';
 import { headerForm } from '../../../mail/message/header-forms.ts';
 import { firstField, readFields } from '../../../mail/message/header.ts';
 import { LIMITS } from '../../../mail/message/limits.ts';
@@ -9,6 +8,7 @@ import { readableOctets } from '../../../mail/store/blob/unreadable.ts';
 import type { EmailRow } from '../../../mail/store/message/email-rows.ts';
 import { FULL_LIMITS, harmlessLine } from '../../reading/summary.ts';
 import { takeWithin } from '../../untrusted/result-budget.ts';
+import { publicAttachmentId } from '../../core/message-ids.ts';
 import type { Call } from '../../core/operation.ts';
 
 /** Facts of an attachment; its name is the sender's and is at the same index of `untrusted.filenames`. */
@@ -50,7 +50,7 @@ export function shownAttachments(row: EmailRow): {
 export function shownAttachment(email: number, part: Part): z.output<typeof Attachment> {
   const type = `${part.type}/${part.subtype}`;
   return {
-    id: blobId({ kind: 'part', email, path: part.path }),
+    id: publicAttachmentId(email, part.path),
     contentType: /^[a-z0-9.+-]{1,40}\/[a-z0-9.+-]{1,100}$/.test(type) ? type : 'application/octet-stream',
     sizeBytes: part.decodedLength,
     inline: part.disposition === 'inline',

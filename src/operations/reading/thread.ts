@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { jmapId, jmapRow } from '../../../mail/jmap/core/ids.ts';
 import { areShortThreads, threadEmails } from '../../../mail/store/message/thread.ts';
 import { recordTaint, recordRead } from '../../reading/read-record.ts';
 import { messageText } from '../../reading/message-text.ts';
@@ -15,6 +14,7 @@ import {
 import { quarantineReason, QUARANTINE_REASONS } from '../../reading/quarantine.ts';
 import { firstFitting, takeWithin, MAX_RESULT_CHARS, sizeOf } from '../../untrusted/result-budget.ts';
 import { newNonce, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
+import { publicMessageId, publicThreadId, rowIn } from '../../core/message-ids.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
 import { nextCursor, CURSOR } from '../../core/schemas.ts';
@@ -74,7 +74,7 @@ export const getThread = operation({
   }),
   rest: { method: 'GET', path: '/api/email/mailboxes/:mailbox/threads/:threadId' },
   async run(call, { mailbox, threadId, maxChars, order, sinceMessageId, cursor }) {
-    const box = await namedMailbox(call, mailbox);
+    const box = await namedMailbox(call, mailbox, threadId);
     const all = await emailsOf(call, box, threadId);
     const since = behind(box, all, sinceMessageId, 'sinceMessageId');
     const left = behind(box, order === 'asc' ? since : since.toReversed(), cursor, 'cursor');
@@ -87,13 +87,13 @@ export const getThread = operation({
     const messages = await readAll(call, box, known, maxChars);
     return {
       thread: {
-        id: threadId,
+        id: publicThreadId(rowIn('thread', box.id, threadId) ?? 0),
         ...participantsOf(known),
         messageCount: all.length,
         untrusted: { subject: known[0] === undefined ? '' : subjectOf(known[0].envelope) },
         messages,
         truncated: more || messages.some(({ truncated }) => truncated),
-        nextCursor: more ? jmapId('email', last) : null,
+        nextCursor: more ? publicMessageId(last) : null,
       },
     };
   },
@@ -116,7 +116,7 @@ const FEW = 2_000;
 
 async function emailsOf(call: Call, { id: account }: Mailbox, threadId: string): Promise<number[]> {
   const { store } = call;
-  const thread = jmapRow('thread', account, threadId) ?? 0;
+  const thread = rowIn('thread', account, threadId) ?? 0;
   withinThread(call, thread, 'thread');
   const input = { account, threads: [thread] };
   const short = await store.read(areShortThreads, { ...input, most: FEW });
@@ -127,7 +127,7 @@ async function emailsOf(call: Call, { id: account }: Mailbox, threadId: string):
 /** Returns the messages after one, in this order. */
 function behind(box: Mailbox, all: readonly number[], id: string | undefined, path: string): readonly number[] {
   if (id === undefined) return all;
-  const row = id.startsWith('msg_') ? Number(id.slice(4)) : jmapRow('email', box.id, id);
+  const row = rowIn('email', box.id, id);
   const at = all.findIndex((one) => one === row);
   if (at >= 0) return all.slice(at + 1);
   return refuse('invalid_arguments', `${path}: no such message in this conversation; omit it to read all.`, {

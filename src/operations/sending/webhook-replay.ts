@@ -12,7 +12,10 @@ import { deliveryId, noticeOf } from '../../webhooks/delivery-id.ts';
 import { newestEmail, attemptOf } from '../../webhooks/queries.ts';
 import { MailboxArguments } from '../mailboxes/shown.ts';
 import { type Call, operation } from '../../core/operation.ts';
+import { publicId } from '../../core/ids.ts';
+import { accountIn, rowIn } from '../../core/message-ids.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
+import { MessageForm, namedMailbox } from '../reading/mailbox-arguments.ts';
 import { Id, Time } from '../../core/schemas.ts';
 import { mailboxOf, webhookOf } from '../scope.ts';
 import { targetOf, WebhookArguments } from './webhook-deliveries.ts';
@@ -37,16 +40,12 @@ export const replayWebhookDelivery = operation({
       .regex(/^whd_[1-9]\d{0,14}$/, 'must look like whd_12')
       .describe('Delivery id')
       .optional(),
-    messageId: z
-      .string()
-      .regex(/^msg_[1-9]\d{0,15}$/, 'must look like msg_12')
-      .describe('Or a message id')
-      .optional(),
+    messageId: MessageForm.describe('Or a message id').optional(),
   }),
   output: z.object({ deliveryId: z.string() }),
   rest: { method: 'POST', path: '/api/email/mailboxes/:mailboxId/webhook/deliveries' },
   async run(call, { messageId, deliveryId: given, ...which }) {
-    const hook = await webhookOf(call, which);
+    const hook = await webhookOf(call, await withMailboxOf(call, which, messageId));
     onlyEnabled(hook);
     const notice = given === undefined ? undefined : noticeOf(given);
     if (notice !== undefined) {
@@ -58,9 +57,19 @@ export const replayWebhookDelivery = operation({
         issues: [{ path: 'deliveryId', message: 'missing' }],
       });
     }
-    return { deliveryId: deliveryId(await tellAgain(call, hook, hook.account, Number(messageId.slice(4)))) };
+    const email = rowIn('email', hook.account, messageId) ?? notFound('message');
+    return { deliveryId: deliveryId(await tellAgain(call, hook, hook.account, email)) };
   },
 });
+
+/** Adds the mailbox that a message id names, if nothing else names a webhook. */
+async function withMailboxOf(call: Call, which: WebhookName, messageId: string | undefined): Promise<WebhookName> {
+  const named = Object.values(which).some((value) => value !== undefined);
+  if (named || messageId === undefined || accountIn(messageId) === undefined) return which;
+  return { mailboxId: publicId('mailbox', (await namedMailbox(call, undefined, messageId)).id) };
+}
+
+type WebhookName = Parameters<typeof webhookOf>[1];
 
 export const replayWebhookDeliveries = operation({
   name: 'replay_webhook_deliveries',

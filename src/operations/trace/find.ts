@@ -9,6 +9,7 @@ import {
   indexJournal,
   messageIdKey,
 } from '../../../mail/store/journal/journal-index.ts';
+import { MESSAGE_ID, accountIn, rowIn } from '../../core/message-ids.ts';
 import { rowId } from '../../core/ids.ts';
 import { findSent } from '../../sending/sent-queries.ts';
 import type { Call } from '../../core/operation.ts';
@@ -16,7 +17,7 @@ import { namedMailbox, namedMessage } from '../reading/mailbox-arguments.ts';
 import { refuse } from '../../core/refusal.ts';
 
 export interface TraceQuery {
-  /** The mailbox of `messageId`, if it is a JMAP id. */
+  /** The mailbox of `messageId`, if that names none. */
   mailbox?: string | undefined;
   messageId?: string | undefined;
   rfc822MessageId?: string | undefined;
@@ -61,12 +62,11 @@ export async function findMessageTraces(
 
 /** Returns the row of a JMAP message id; undefined: it is an id of the log. */
 async function emailNamed(call: Call, { mailbox, messageId = '' }: TraceQuery): Promise<number | undefined> {
-  const global = /^msg_(\d+)$/.exec(messageId)?.[1];
-  if (global !== undefined) return Number(global);
-  // Shorter than any trace id.
-  return /^m[1-9a-z][0-9a-z]{0,9}$/.test(messageId)
-    ? (await namedMessage(call, { mailbox, messageId })).email
-    : undefined;
+  const account = mailbox === undefined ? accountIn(messageId) : undefined;
+  // The log may know it though its mailbox is gone.
+  if (account !== undefined) return rowIn('email', account, messageId);
+  // Shorter than any trace id, or with a mailbox.
+  return MESSAGE_ID.test(messageId) ? (await namedMessage(call, { mailbox, messageId })).email : undefined;
 }
 
 /** Indexes the newest lines first, so that they are found. A full disk does not prevent the search. */

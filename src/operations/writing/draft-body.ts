@@ -1,4 +1,3 @@
-import { jmapRow } from '../../../mail/jmap/core/ids.ts';
 import type { NamedAddress } from '../../../mail/message/compose-text.ts';
 import { firstField } from '../../../mail/message/header.ts';
 import { ownId } from '../../../mail/message/msg-id.ts';
@@ -15,6 +14,7 @@ import { prefixed, appendQuote } from '../../sending/quote.ts';
 import { addressesIn, hasUnreadableAddress, ownRecipient, replyRecipients } from '../../sending/reply-recipients.ts';
 import { checkAuthor } from '../../sending/send-email.ts';
 import type { LoadedMessage } from '../../reading/summary.ts';
+import { rowIn } from '../../core/message-ids.ts';
 import type { Call } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
 import type { Mailbox } from '../scope.ts';
@@ -46,8 +46,7 @@ export async function newDraft(
   const fresh = { ...nothing, from, subject: '', reply: undefined, messageId: undefined };
   if (inReplyTo === undefined) return { start: fresh, answered: undefined };
   mustRead(call);
-  const global = /^msg_(\d+)$/.exec(inReplyTo)?.[1];
-  const email = global === undefined ? jmapRow('email', box.id, inReplyTo) : Number(global);
+  const email = rowIn('email', box.id, inReplyTo);
   const { original, hidden } = email === undefined ? notFound('message') : await namedOriginal(call, box, email);
   const isOwn = owns(call, box);
   const { to, cc } = await replyRecipients(original.fields, leavesOut(call, box), replyAll);

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { jmapId, jmapRow } from '../../../mail/jmap/core/ids.ts';
 import { currentDraft } from '../../sending/draft-commands.ts';
 import { messageText } from '../../reading/message-text.ts';
 import { MsgSummary } from '../../reading/summary-schema.ts';
@@ -7,6 +6,7 @@ import { FULL_LIMITS, fewAddresses, type LoadedMessage, sourceOf, summaryOf } fr
 import { cutPiece } from '../../reading/text-piece.ts';
 import { MAX_RESULT_CHARS, sizeOf } from '../../untrusted/result-budget.ts';
 import { newNonce, Untrusted, untrusted } from '../../untrusted/untrusted.ts';
+import { DRAFT_ID, publicMessageId, rowIn } from '../../core/message-ids.ts';
 import type { Call } from '../../core/operation.ts';
 import { Attachment, headerOf, replyToOf, shownAttachments } from '../reading/shown-message.ts';
 import { wholeMessage } from '../reading/mailbox-arguments.ts';
@@ -19,7 +19,7 @@ import { PolicyPreview, previewOf } from './draft-preview.ts';
 const ROUND_TEXT = 1_000;
 
 /** A former id of a draft; it resolves to the current version. */
-const DraftForm = z.string().regex(/^m[1-9a-z][0-9a-z]{0,9}$/, 'must look like m1a, as list_drafts shows it');
+const DraftForm = z.string().regex(DRAFT_ID, 'must look like m12_1a, as list_drafts shows it');
 export const DraftId = DraftForm.describe('Draft id');
 export const Revision = DraftForm.describe('As last read');
 
@@ -38,7 +38,7 @@ export const ShownDraft = MsgSummary.extend({
 
 /** The current version of a draft. */
 export async function namedDraft(call: Call, box: Mailbox, draftId: string): Promise<LoadedMessage> {
-  const named = jmapRow('email', box.id, draftId) ?? 0;
+  const named = rowIn('email', box.id, draftId) ?? 0;
   const email = await call.store.read(currentDraft, { account: box.id, email: named });
   return email === undefined ? goneDraft() : wholeMessage(call, box, email);
 }
@@ -50,9 +50,9 @@ function goneDraft(): never {
 }
 
 /** Refuses a caller that has not read the current version. */
-export function checkRevision({ row }: LoadedMessage, revision: string): void {
-  const now = jmapId('email', row.id);
-  if (now === revision) return;
+export function checkRevision(box: Mailbox, { row }: LoadedMessage, revision: string): void {
+  if (rowIn('email', box.id, revision) === row.id) return;
+  const now = publicMessageId(row.id);
   refuse('conflict', `The draft was changed since: read it with get_draft, it is at revision ${now}.`, {
     resource: 'draft',
     revision: now,
@@ -74,7 +74,7 @@ export async function shownDraft(
     ...summary,
     ...(bcc.more > 0 && { moreRecipients: (summary.moreRecipients ?? 0) + bcc.more }),
     id,
-    revision: jmapId('email', row.id),
+    revision: publicMessageId(row.id),
     bcc: bcc.shown,
     replyTo: replyToOf(await headerOf(call, row)),
     ...shown,

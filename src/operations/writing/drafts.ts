@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { jmapId, jmapRow } from '../../../mail/jmap/core/ids.ts';
 import { MsgSummary } from '../../reading/summary-schema.ts';
 import { discardDraft } from '../../sending/draft-commands.ts';
 import { EMAIL_FIELDS } from '../../sending/email-request.ts';
+import { publicMessageId, rowIn } from '../../core/message-ids.ts';
 import { agentOf } from '../../core/caller.ts';
 import { duplicateGuard, IDEMPOTENCY_MS } from '../../sending/duplicate-guard.ts';
 import { operation } from '../../core/operation.ts';
@@ -17,6 +17,7 @@ import {
 } from '../reading/mailbox-arguments.ts';
 import { refuse } from '../../core/refusal.ts';
 import { nextCursor, PageSize, CURSOR } from '../../core/schemas.ts';
+import type { Mailbox } from '../scope.ts';
 import { asMailbox, audited } from '../sending/as-sender.ts';
 import { newDraft, presentDraft, writeDraft } from './draft-body.ts';
 import { refuseQuarantined } from '../../reading/quarantine.ts';
@@ -64,7 +65,7 @@ export const createDraft = operation({
   rest: { method: 'POST', path: '/api/email/mailboxes/:mailbox/drafts', status: 201 },
   async run(call, { mailbox, ...input }) {
     const { inReplyTo, replyAll, attachments, ...wanted } = input;
-    const box = await namedMailbox(call, mailbox);
+    const box = await namedMailbox(call, mailbox, inReplyTo);
     const sender = asMailbox(call, box);
     const { start, answered } = await newDraft(call, box, { inReplyTo, replyAll });
     const files = { attachments: requestedFiles(attachments ?? []) };
@@ -72,7 +73,7 @@ export const createDraft = operation({
     const where = { box, sender, replaces: null, guard };
     const email = await writeDraft(call, where, start, { ...wanted, ...files }, answered);
     const known = await wholeMessage(call, box, email);
-    return { draft: await shownDraft(call, box, { id: jmapId('email', email), known, maxChars: 0 }) };
+    return { draft: await shownDraft(call, box, { id: publicMessageId(email), known, maxChars: 0 }) };
   },
 });
 
@@ -97,17 +98,17 @@ export const updateDraft = operation({
   rest: { method: 'PUT', path: '/api/email/mailboxes/:mailbox/drafts/:draftId' },
   async run(call, { mailbox, draftId, revision, attachments, ...wanted }) {
     mustRead(call);
-    const box = await namedMailbox(call, mailbox);
+    const box = await namedMailbox(call, mailbox, draftId);
     const sender = asMailbox(call, box);
     const present = await namedDraft(call, box, draftId);
-    checkRevision(present, revision);
+    checkRevision(box, present, revision);
     if (present.row.redactedFrom !== null) refuseQuarantined('secret_link');
     const { start, kept, answered } = await presentDraft(call, box, present);
     const files = { attachments: attachments === undefined ? kept : requestedFiles(attachments) };
     const where = { box, sender, replaces: present.row.id, guard: null };
     const email = await writeDraft(call, where, start, { ...wanted, ...files }, answered);
     const known = await wholeMessage(call, box, email);
-    return { draft: await shownDraft(call, box, { id: draftId, known, maxChars: 0 }) };
+    return { draft: await shownDraft(call, box, { id: ownForm(box, draftId), known, maxChars: 0 }) };
   },
 });
 
@@ -125,9 +126,9 @@ export const getDraft = operation({
   output,
   rest: { method: 'GET', path: '/api/email/mailboxes/:mailbox/drafts/:draftId' },
   async run(call, { mailbox, draftId, maxChars: most }) {
-    const box = await namedMailbox(call, mailbox);
+    const box = await namedMailbox(call, mailbox, draftId);
     const known = await namedDraft(call, box, draftId);
-    return { draft: await shownDraft(call, box, { id: draftId, known, maxChars: most }) };
+    return { draft: await shownDraft(call, box, { id: ownForm(box, draftId), known, maxChars: most }) };
   },
 });
 
@@ -176,9 +177,9 @@ export const deleteDraft = operation({
   output: z.object({ deleted: z.literal(true) }),
   rest: { method: 'DELETE', path: '/api/email/mailboxes/:mailbox/drafts/:draftId' },
   async run(call, { mailbox, draftId, revision }) {
-    const box = await namedMailbox(call, mailbox);
+    const box = await namedMailbox(call, mailbox, draftId);
     const known = await namedDraft(call, box, draftId);
-    if (revision !== undefined) checkRevision(known, revision);
+    if (revision !== undefined) checkRevision(box, known, revision);
     const gone = { account: box.id, by: agentOf(call.caller), email: known.row.id };
     const done = await call.change(discardDraft, gone, box.address);
     if (done.kind === 'discarded') return { deleted: true as const };
@@ -206,18 +207,24 @@ export const sendDraft = operation({
     call,
     { mailbox, draftId, revision, sendAt: requestedTime, dryRun, failIfApprovalNeeded: failIfHeld, ...more },
   ) {
-    const box = await namedMailbox(call, mailbox);
+    const box = await namedMailbox(call, mailbox, draftId);
     const sender = asMailbox(call, box);
-    const draft = jmapRow('email', box.id, draftId) ?? 0;
-    const guard = duplicateGuard(sender, more, { draft, revision, sendAt: requestedTime });
+    const draft = rowIn('email', box.id, draftId) ?? 0;
+    const at = rowIn('email', box.id, revision);
+    const guard = duplicateGuard(sender, more, { draft, revision: at, sendAt: requestedTime });
     // A revision is sent once: an equal request is a repetition for as long as its key is stored.
     const exact = guard && { ...guard, forMs: IDEMPOTENCY_MS };
     const place = { from: addressOf(box), threadId: null };
     return sendOnce(call, sender, { guard: exact, place, commit: audited(call) }, async () => {
       const known = await namedDraft(call, box, draftId);
-      checkRevision(known, revision);
+      checkRevision(box, known, revision);
       const sendAt = readSendTime({ sendAt: requestedTime }, call.clock());
       return draftOutbound(call, sender, known.row, { sendAt, dryRun, failIfHeld });
     });
   },
 });
+
+/** Returns an id with its mailbox, as lists show it. */
+function ownForm(box: Mailbox, draftId: string): string {
+  return publicMessageId(rowIn('email', box.id, draftId) ?? 0);
+}

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { route } from '../../../mail/delivery/route.ts';
-import { jmapRow } from '../../../mail/jmap/core/ids.ts';
+import { rowIn } from '../../../src/core/message-ids.ts';
 import { parseAddress } from '../../../mail/message/address.ts';
 import { closeAccount, purgeDeletedAccount } from '../../../mail/store/account/account-removal.ts';
 import { canaryMessages } from '../../../mail/agents/canary/canary.ts';
@@ -157,7 +157,7 @@ describe('what is planted', () => {
 
   test('is forgotten with its message, and its secret is still watched', async () => {
     const token = await world.mint();
-    const email = jmapRow('email', account, canary.messageId) ?? 0;
+    const email = rowIn('email', account, canary.messageId) ?? 0;
     await world.world.store.write(destroyEmails, { account, emails: [email], ifState: null, by: null });
     await world.world.store.write(purgeExpunged, { before: Number.MAX_SAFE_INTEGER });
     expect(await counted()).toMatchObject({ canaries: 1, emails: 0, found: 0 });
@@ -177,7 +177,7 @@ describe('what is planted', () => {
       return (await world.audited()).map(({ detail }) => (JSON.parse(detail) as { what: string }).what);
     };
     expect(await open()).toEqual(['opened']);
-    const email = jmapRow('email', account, canary.messageId) ?? 0;
+    const email = rowIn('email', account, canary.messageId) ?? 0;
     await store.write(destroyEmails, { account, emails: [email], ifState: null, by: null });
     await store.write(purgeExpunged, { before: Number.MAX_SAFE_INTEGER });
     expect(await counted()).toMatchObject({ emails: 0, found: 1 });
@@ -186,7 +186,7 @@ describe('what is planted', () => {
 
   test('costs who is shown messages a look for each of them, however many canaries and copies there are', async () => {
     using looked = explained(world.sending.made.store.dataDir);
-    const email = jmapRow('email', account, canary.messageId) ?? 0;
+    const email = rowIn('email', account, canary.messageId) ?? 0;
     expect(await canaryMessages.run(looked.tx, { account, emails: [email, email] })).toEqual([1]);
     expect(looked.plans.flat().filter((step) => / (?:c|e)\b/.test(step))).toEqual([
       'SEARCH e USING INTEGER PRIMARY KEY (rowid=?)',

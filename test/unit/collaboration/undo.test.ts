@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { jmapRow } from '../../../mail/jmap/core/ids.ts';
+import { rowIn } from '../../../src/core/message-ids.ts';
 import { changeEmails } from '../../../mail/store/message/email-change-commands.ts';
 import { command, query } from '../../../mail/store/engine/types.ts';
 import { findMailbox } from '../../../mail/store/mailbox/mailbox.ts';
@@ -39,7 +39,7 @@ beforeEach(async () => {
 
 const mail = async (): Promise<number> => {
   const put = { account, receivedAt: tenants.clock.now };
-  return jmapRow('email', account, await putMail(tenants.world.store, put, 'Subject: x\n\nx\n')) ?? 0;
+  return rowIn('email', account, await putMail(tenants.world.store, put, 'Subject: x\n\nx\n')) ?? 0;
 };
 const trashed = async (email: number, by: string | null = agent.actor): Promise<number> => {
   const changes = [{ email, keywords: null, mailboxes: { kind: 'replace', all: [trash] } }] as const;

@@ -99,7 +99,7 @@ describe('resources', () => {
     expect(Buffer.from(first?.blob ?? '', 'base64').toString()).toContain('Subject: alpha-main\r\n');
     expect(first).toMatchObject({
       mimeType: 'message/rfc822',
-      _meta: { 'dev.mailstead/untrusted': { untrusted: true, source: { messageId: 'm1' } } },
+      _meta: { 'dev.mailstead/untrusted': { untrusted: true, source: { messageId: `m${mailboxId.slice(4)}_1` } } },
     });
     const reader = await secretOf({ actions: ['read'] });
     expect((await read(uri, reader)).error).toMatchObject({ code: 403, data: { error: 'action_not_allowed' } });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { jmapId, jmapRow } from '../../../mail/jmap/core/ids.ts';
+import { publicMessageId, rowIn } from '../../../src/core/message-ids.ts';
 import { copyEntries } from '../../../mail/store/mailbox/entry-commands.ts';
 import { messageRows } from '../../../mail/store/blob/content.ts';
 import { nextTrainingSamples } from '../../../mail/store/filter/training-sample.ts';
@@ -34,7 +34,7 @@ const put = (more: Partial<Parameters<typeof putMail>[1]> = {}): Promise<string>
     { account, receivedAt: (at += 1000), ...more },
     'From: <x@y.example>\nSubject: one\n\nhello\n',
   );
-const rowOf = (id: string): number => jmapRow('email', account, id) ?? 0;
+const rowOf = (id: string): number => rowIn('email', account, id) ?? 0;
 
 /** Names of the folders in which a message is. */
 async function foldersOf(id: string): Promise<string[]> {
@@ -53,7 +53,7 @@ const update = (messageIds: string[], more: object): Promise<Record<string, unkn
 const lessons = async (): Promise<string[]> => {
   const found = await tenants.world.store.read(nextTrainingSamples, { after: account - 1, limit: 100 });
   return (found?.account === account ? found.samples : []).map(
-    ({ email, category: says }) => `${jmapId('email', email)} ${says}`,
+    ({ email, category: says }) => `${publicMessageId(email)} ${says}`,
   );
 };
 
@@ -126,7 +126,7 @@ describe('update_message', () => {
     const other = await tenants.caller({ actions: ['manage'], mailboxIds: [tenants.a.side.mailboxId] });
     const global = `msg_${rowOf(id)}`;
     expect(await tenants.try('trash_message', { messageIds: [global] }, other)).toMatchObject({
-      refusal: { error: 'out_of_scope' },
+      refusal: { error: 'not_found' },
     });
     expect(await tenants.try('trash_message', { messageIds: [global] }, tenants.b.caller)).toMatchObject({
       refusal: { error: 'not_found' },

@@ -1,3 +1,4 @@
+import { jmapForm, rowIn } from '../../../src/core/message-ids.ts';
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rowId } from '../../../src/core/ids.ts';
@@ -120,7 +121,7 @@ describe('list_messages', () => {
     expect(messages.map(({ id }) => id)).toEqual([ids[0]]);
     const [when] = String(nextCursor).split('-');
     // The same moment and an id that there never was, behind that of the message.
-    const missing = `${when}-${(Number.parseInt(String(ids[0]).slice(1), 36) + 1000).toString(36)}`;
+    const missing = `${when}-${(Number.parseInt(jmapForm(String(ids[0])).slice(1), 36) + 1000).toString(36)}`;
     const again = await list({ labels: ['gone'], limit: 5, cursor: missing });
     expect(again.messages.map(({ id }) => id)).toEqual(ids);
   });
@@ -297,7 +298,7 @@ describe('get_message', () => {
 
   test('accepts a webhook’s id without a mailbox; never that of another organization', async () => {
     const id = await put(mail('by webhook', 'x'));
-    const global = account * 2 ** 32 + Number.parseInt(id.slice(1), 36);
+    const global = rowIn('email', account, id) ?? 0;
     const { message } = await tenants.do('get_message', { messageId: `msg_${global}` });
     expect(message).toMatchObject({ id });
     const foreign = await tenants.try('get_message', { messageId: `msg_${global}` }, tenants.b.caller);
@@ -410,7 +411,7 @@ describe('get_attachment beside text', () => {
     const key = tenants.world.secrets.subkey('attachment links');
     const end = Date.parse(link.expiresAt);
     expect(end - tenants.clock.now).toBe(15 * 60_000);
-    const email = account * 2 ** 32 + Number.parseInt(id.slice(1), 36);
+    const email = rowIn('email', account, id) ?? 0;
     expect(readAttachmentLink({ key, now: end - 1 }, given)).toEqual({ email, path: '2', by: tenants.a.caller.actor });
     expect(readAttachmentLink({ key, now: end - 1 }, { ...given, by: '' })).toBeUndefined();
     expect(readAttachmentLink({ key, now: end }, given)).toBeUndefined();

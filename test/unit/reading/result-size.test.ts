@@ -1,3 +1,4 @@
+import { rowIn } from '../../../src/core/message-ids.ts';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -148,7 +149,7 @@ beforeAll(async () => {
   for (const n of many(5, (i) => i)) draft = await put(hostileMail(n), { folder: 'Drafts', bits: SEEN | DRAFT });
   const listed = (await tenants.do('list_messages', { mailbox, limit: 1 }))['messages'] as { threadId: string }[];
   thread = listed[0]?.threadId ?? '';
-  const email = account * 2 ** 32 + Number.parseInt(message.slice(1), 36);
+  const email = rowIn('email', account, message) ?? 0;
   const listener = rowId('webhook', main.webhookId) ?? 0;
   const id = await store.write(plant, { tenant: caller.organization ?? 0, account, listener, email });
   queueId = `que_${id}`;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { jmapId } from '../../../mail/jmap/core/ids.ts';
+import { publicMessageId, publicThreadId } from '../../../src/core/message-ids.ts';
 import { firstField, readFields, unfold } from '../../../mail/message/header.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { addAlias } from '../../../mail/store/address/alias.ts';
@@ -46,7 +46,7 @@ async function arrives(fields: string, { at = 1_000, bits = 0, account = me } = 
     index: indexMessage(data),
   });
   const { id, thread } = await last(account);
-  return { email: jmapId('email', id), thread: jmapId('thread', thread), row: `msg_${id}` };
+  return { email: publicMessageId(id), thread: publicThreadId(thread), row: `msg_${id}` };
 }
 
 async function last(account: number) {
@@ -73,7 +73,7 @@ describe('a reply to a thread', () => {
     const sent = await box.send({ ...reply, threadId: thread });
     expect(await named()).toEqual(['<three@x>', '<one@x> <two@x> <three@x>']);
     expect(sent.threadId).toBe(thread);
-    expect(jmapId('thread', (await last(me)).thread)).toBe(thread);
+    expect(publicThreadId((await last(me)).thread)).toBe(thread);
   });
 
   test('does not reference drafts, deleted messages, or messages without Message-ID', async () => {
@@ -97,7 +97,7 @@ describe('a reply to a thread', () => {
   test('under another subject begins a new thread and returns its id', async () => {
     const { thread } = await arrives('Message-ID: <one@x>');
     const sent = await box.send({ ...reply, subject: 'Something else', threadId: thread });
-    expect(sent.threadId).toBe(jmapId('thread', (await last(me)).thread));
+    expect(sent.threadId).toBe(publicThreadId((await last(me)).thread));
     expect(sent.threadId).not.toBe(thread);
   });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { jmapRow } from '../../../mail/jmap/core/ids.ts';
+import { rowIn } from '../../../src/core/message-ids.ts';
 import { destroyEmails } from '../../../mail/store/message/email-change-commands.ts';
 import { DRAFT, SEEN } from '../../../mail/store/mailbox/flags.ts';
 import { fieldOf, type Json, WritingWorld } from '../../support/writing.ts';
@@ -25,7 +25,7 @@ const MAIL = { to: 'you@else.example', subject: 'Offer', text: 'Dear you' };
 /** Saves an edited draft as a mail program does: stores a new message and deletes the old one. */
 async function edited(draft: Draft, header: string, body: string): Promise<string> {
   const put = await world.put(header, body, { folder: 'Drafts', bits: SEEN | DRAFT, trust: undefined as never });
-  const email = jmapRow('email', world.account, draft.revision) ?? 0;
+  const email = rowIn('email', world.account, draft.revision) ?? 0;
   await world.tenants.world.store.write(destroyEmails, { account: world.account, emails: [email], ifState: null });
   return put;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type AgentSending, DEFAULT_POLICY } from '../../../mail/agents/gate/types.ts';
 import { ALLOW, type SendVerdict } from '../../../mail/agents/gate/sending-policy.ts';
-import { jmapRow } from '../../../mail/jmap/core/ids.ts';
+import { rowIn } from '../../../src/core/message-ids.ts';
 import { query } from '../../../mail/store/engine/types.ts';
 import { type Json, WritingWorld } from '../../support/writing.ts';
 
@@ -110,7 +110,7 @@ test('a secret that an agent would send leaves by none of the tools', async () =
 test('the gate is told what a message answers, and whether it hands on what somebody else wrote', async () => {
   const [send, reply, forward] = await calls();
   const messageId = String(reply?.[1]['messageId']);
-  const email = jmapRow('email', world.account, messageId);
+  const email = rowIn('email', world.account, messageId);
   verdict = { kind: 'agent', agent: AGENT };
   const write = vi.spyOn(world.tenants.world.store, 'write');
   for (const [name, args] of [send, reply, forward].flatMap((one) => (one === undefined ? [] : [one])))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { jmapRow } from '../../../mail/jmap/core/ids.ts';
+import { rowIn } from '../../../src/core/message-ids.ts';
 import { destroyEmails } from '../../../mail/store/message/email-change-commands.ts';
 import { fieldOf, type Json, WritingWorld } from '../../support/writing.ts';
 
@@ -114,7 +114,7 @@ describe('reply_to_email', () => {
     await expect(reply(messageId)).resolves.toEqual({ ...first, duplicateOf: first['id'] });
     expect((await reply(messageId, { text: 'No.' }))['duplicateOf']).toBeNull();
     const { store } = world.tenants.world;
-    const email = jmapRow('email', world.account, messageId) ?? 0;
+    const email = rowIn('email', world.account, messageId) ?? 0;
     await store.write(destroyEmails, { account: world.account, emails: [email], ifState: null });
     expect((await reply(messageId))['duplicateOf']).toBe(first['id']);
   });

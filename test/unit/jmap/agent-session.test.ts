@@ -1,7 +1,8 @@
+import { jmapForm } from '../../../src/core/message-ids.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ReadEvent } from '../../../mail/agents/hooks.ts';
 import { type JmapFixture, createJmapFixture } from '../../support/jmap-fixture.ts';
-import { putMail } from '../../support/put-mail.ts';
+import { putMail as putMailAs } from '../../support/put-mail.ts';
 
 let fixture: JmapFixture;
 let shown: string[];
@@ -18,6 +19,8 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.box[Symbol.asyncDispose]());
 
+/** Answers the id that JMAP has. */
+const putMail = async (...args: Parameters<typeof putMailAs>): Promise<string> => jmapForm(await putMailAs(...args));
 const put = (): Promise<string> =>
   putMail(
     fixture.box.store,

@@ -54,11 +54,8 @@ afterEach(() => box[Symbol.asyncDispose]());
 
 const folder = async (name: string): Promise<number> => (await box.store.read(findMailbox, { account, name }))?.id ?? 0;
 const put = async (): Promise<number> =>
-  rowIn(
-    'email',
-    account,
-    await putMail(box.store, { account, receivedAt: box.clock.now }, 'Subject: x\n\nhello\n'),
-  ) ?? 0;
+  rowIn('email', account, await putMail(box.store, { account, receivedAt: box.clock.now }, 'Subject: x\n\nhello\n')) ??
+  0;
 const looks = (email: number) => box.store.read(face, { account, email });
 const undo = () => box.store.write(undoAgentChanges, { account, who: `mbx_${account}`, since: 0, after: 0 });
 

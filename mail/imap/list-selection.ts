@@ -1,7 +1,6 @@
 import type { ListRequest } from './list-options.ts';
 import type { ImapMailboxInfo } from './imap-store.ts';
 import { specialUse } from './special-use.ts';
-import { yieldToEventLoop } from '../limits/event-loop.ts';
 import { patternMatcher } from './wire/mailbox-name.ts';
 
 export interface ListedMailbox {
@@ -13,21 +12,20 @@ export interface ListedMailbox {
 }
 
 /**
- * Selects the mailboxes of a LIST, INBOX first, then by name. Long patterns take time, so it yields before each mailbox;
- * `drained` waits for the client, or rejects when it is gone.
+ * Selects the mailboxes of a LIST, INBOX first, then by name. Long patterns take time, so it awaits `giveWay` before each mailbox,
+ * which rejects when the client is gone.
  */
 export async function* selectMailboxes(
   all: readonly ImapMailboxInfo[],
   request: ListRequest,
-  drained: () => Promise<void> | undefined,
+  giveWay: () => Promise<void>,
 ): AsyncGenerator<ListedMailbox> {
   const matchers = request.patterns.map(patternMatcher);
   const parents = request.select.includes('RECURSIVEMATCH')
     ? parentsOf(all.filter((each) => fits(each, request)))
     : NONE;
   for (const mailbox of all.toSorted(byName)) {
-    await yieldToEventLoop();
-    await drained();
+    await giveWay();
     const isSelected = fits(mailbox, request);
     const childInfo = parents.has(mailbox.name);
     if ((isSelected || childInfo) && matchers.some((matches) => matches(mailbox.name))) {

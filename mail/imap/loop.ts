@@ -49,7 +49,7 @@ async function runCommands(session: Session): Promise<void> {
   for (let count = 0; session.open; count += 1) {
     const event = session.reader.next();
     if (event === undefined) return;
-    if (count > 0) await yieldToEventLoop();
+    if (count > 0) await yieldToEventLoop(session.login?.account);
     await onInput(session, event);
     await session.drained();
     session.sendPendingBye();

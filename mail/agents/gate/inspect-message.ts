@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import { type Field, firstField, readFields } from '../../message/header.ts';
 import type { MessageFacts, MessageIndex } from '../../message/index-types.ts';
 import { MessageIndexer } from '../../message/indexer.ts';
@@ -91,7 +91,7 @@ async function scanForSecrets(
 /** Reads and indexes the octets unless both are known: an agent's message is always read whole. */
 async function readWhole(
   { secretLinks }: MailStore,
-  { index, sha256, read }: SubmittedMessage,
+  { index, sha256, read, tenant }: SubmittedMessage,
 ): Promise<{ index: MessageIndex; sha256: string }> {
   if ('envelope' in index && sha256 !== undefined) return { index, sha256 };
   const indexer = new MessageIndexer(secretLinks);
@@ -101,7 +101,7 @@ async function readWhole(
     indexer.push(piece);
     digest.update(piece);
     // Parsing a large message blocks the shared thread.
-    if (at > 0) await yieldToEventLoop();
+    if (at > 0) await yieldToEventLoop(`tenant ${tenant}`);
   }
   return { index: indexer.end(), sha256: digest.digest('hex') };
 }

@@ -34,6 +34,8 @@ export interface MessageToScan {
   recipients: readonly string[];
   /** Left out: documents are scanned only by their own streams. */
   readDocument?: ReadDocument | undefined;
+  /** Tenant that gives way to others. */
+  tenant?: number;
 }
 
 /** Kinds of secrets in a message, and why parts could not be scanned. */
@@ -47,8 +49,8 @@ export interface SecretScanResult {
  * and private ciphers are not scanned.
  */
 export async function findSecrets(message: MessageToScan, sought: SecretPatterns): Promise<SecretScanResult> {
-  const scan = new SecretScan(sought);
-  const { index, read, recipients, readDocument } = message;
+  const { index, read, recipients, readDocument, tenant } = message;
+  const scan = new SecretScan(sought, tenant === undefined ? undefined : `tenant ${tenant}`);
   const files = new FileScan(scan, readDocument);
   await scan.text(recipients.join('\n'));
   const parts = unpackParts(index.parts);

@@ -1,4 +1,5 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../limits/event-loop.ts';
+import type { QueueHolder } from '../../limits/turn-queue.ts';
 import { decodeEntities } from '../../message/html-entities.ts';
 import { htmlText } from '../../message/html-text.ts';
 import type { SecretKind } from './shown-secret.ts';
@@ -36,6 +37,7 @@ export class SecretScan {
   /** Reasons why something was scanned in part only, or not at all. */
   readonly unscanned = new Set<UnscannedReason>();
   readonly #sought: SecretPatterns;
+  readonly #holder: QueueHolder | undefined;
   /** Fragments of a secret that is split over several fields or parts, in their order. */
   readonly #fragments: string[] = [];
   #deep = MAX_DECODED;
@@ -43,7 +45,9 @@ export class SecretScan {
   #tagged = MAX_UNTAGGED;
   #done = 0;
 
-  constructor(sought: SecretPatterns) {
+  /** `holder`: who gives way to others. */
+  constructor(sought: SecretPatterns, holder?: QueueHolder) {
+    this.#holder = holder;
     this.#sought = sought;
   }
 
@@ -119,7 +123,7 @@ export class SecretScan {
     if (this.#done < YIELD_EVERY) return;
     this.#done = 0;
     // Scanning a large message blocks the shared thread.
-    await yieldToEventLoop();
+    await yieldToEventLoop(this.#holder);
   }
 }
 

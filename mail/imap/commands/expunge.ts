@@ -38,7 +38,7 @@ export async function expungeDeleted(session: Session, uids: Uint32Array): Promi
     deleted = [];
   };
   for (const [at, uid] of uids.entries()) {
-    if (at % SLICE === 0) await yieldToEventLoop();
+    if (at % SLICE === 0) await yieldToEventLoop(session.login?.account);
     if ((shared.bits(uid) & DELETED) !== 0) deleted.push(uid);
     if (deleted.length < SLICE) continue;
     await expungeSlice();

@@ -37,7 +37,7 @@ export const fetch: ImapCommand<FetchArguments> = {
       if (request.reads === 'view') fromView(session, page, request);
       else missing += await fromRows(session, page, request, damaged);
       await session.drained();
-      await yieldToEventLoop();
+      await yieldToEventLoop(session.login?.account);
     }
     if (damaged.size > 0) return damagedResponse(damaged);
     return missing > 0 ? missingResponse(uid) : ok('Fetched');
@@ -139,7 +139,7 @@ async function writeMessage(session: Session, request: FetchRequest, message: Fe
     for await (const piece of renderFetch(request, message)) {
       session.write(piece);
       await session.drained();
-      await yieldToEventLoop();
+      await yieldToEventLoop(session.login?.account);
     }
   } catch (error) {
     // The response is incomplete, possibly within a literal: anything written now would be parsed as its rest.

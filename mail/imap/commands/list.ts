@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import { ok } from '../tagged-response.ts';
 import { LOGGED_IN } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
@@ -60,7 +61,11 @@ export const lsub: ImapCommand<ListRequest> = {
 
 /** Selects the mailboxes as fast as the client reads; ends with the client. */
 async function* listedTo(session: Session, request: ListRequest): AsyncGenerator<ListedMailbox> {
-  yield* selectMailboxes(await session.store.mailboxes(), request, () => session.drained());
+  const giveWay = async (): Promise<void> => {
+    await yieldToEventLoop(session.login?.account);
+    await session.drained();
+  };
+  yield* selectMailboxes(await session.store.mailboxes(), request, giveWay);
 }
 
 function listResponse({ mailbox: each, isSelected: chosen, childInfo }: ListedMailbox, request: ListRequest): string {

@@ -42,7 +42,7 @@ export const store: ImapCommand<StoreArguments> = {
       session.view.addOwnChanges(stored.modseqs);
       if (!silent) writeFlags(session, slice);
       await session.drained();
-      await yieldToEventLoop();
+      await yieldToEventLoop(session.login?.account);
     }
     return ok('Stored');
   },

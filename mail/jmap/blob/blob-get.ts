@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import { access, resolveCreationId } from '../core/access.ts';
 import { idOrCreation, list, nullable, object, text, unsigned, wrong } from '../core/arguments.ts';
 import { BLOB } from '../core/capabilities.ts';
@@ -40,7 +40,7 @@ export const blobGet: JmapMethod = {
       const blob = ref && (await openReadableBlob(call, account, ref, budget));
       if (blob === undefined) notFound.push(id);
       else found.push(await blobObject(id, blob, properties, range, budget));
-      await yieldToEventLoop();
+      await yieldToEventLoop(account);
     }
     return { accountId: args['accountId'], list: found, notFound };
   },

@@ -1,4 +1,4 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import { MessageIndexer } from '../../message/indexer.ts';
 import { type Part, unpackParts } from '../../message/parts.ts';
 import { decodeStream } from '../../message/transfer-stream.ts';
@@ -158,7 +158,7 @@ async function openInner(
   const indexer = new MessageIndexer();
   for await (const piece of outer.stream(0, outer.size)) {
     indexer.push(piece);
-    await yieldToEventLoop();
+    await yieldToEventLoop(account);
   }
   const part = partOf({ parts: unpackParts(indexer.end().parts) }, path);
   return part && partFrom((start, end) => outer.stream(start, end), part, opening.budget);

@@ -1,4 +1,4 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import { allEmailIds, type EmailRow, emailRows } from '../../store/message/email-rows.ts';
 import { formatUtc } from '../core/arguments.ts';
 import { MAIL } from '../core/capabilities.ts';
@@ -49,7 +49,7 @@ export const emailGet: JmapMethod = {
       const content = await readContent(storedSource(call.context, row, isHuman), selection, budget);
       list.push({ ...metadata(row, found.slots, properties), ...content });
       // Decoding runs on the main thread, which all connections share.
-      if (needs.header || needs.structure) await yieldToEventLoop();
+      if (needs.header || needs.structure) await yieldToEventLoop(account);
     }
     await addExtensionProperties(call, account, rowIds(found.rows), list, onlyRequested(extensions, properties));
     return answerGet(get, formatState(found.state), list);

@@ -1,4 +1,4 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import { readFields } from '../../message/header.ts';
 import type { MessageIndex } from '../../message/index-types.ts';
 import { MessageIndexer } from '../../message/indexer.ts';
@@ -47,7 +47,7 @@ export const emailParse: JmapMethod = {
       const found = await parse(call, account, id, selection, budget);
       if (typeof found === 'string') failed[found].push(id);
       else parsed.set(id, found);
-      await yieldToEventLoop();
+      await yieldToEventLoop(account);
     }
     return {
       accountId: request.accountId,

@@ -1,6 +1,6 @@
 import { KeyedSemaphore, type SemaphoreKeys } from '../limits/keyed-semaphore.ts';
 import { neighborhoodOf, networkOf } from './network.ts';
-import type { Protocol } from './types.ts';
+import type { LoginKey, Protocol } from './types.ts';
 
 export interface ConnectionLimits {
   /** Open connections of all clients, by protocol. */
@@ -54,7 +54,7 @@ export class ConnectionLimiter {
    * Counts a connection by its account from now on, until {@link leave} with that account. False: the account or its
    * neighborhood has enough of them, and the connection still counts by network.
    */
-  logIn(protocol: Protocol, ip: string, account: number): boolean {
+  logIn(protocol: Protocol, ip: string, account: LoginKey): boolean {
     const keys = loginKeys(protocol, ip, account);
     const most = this.#total[protocol] * LOGIN_SHARE;
     if (this.#loggedIn.count('neighborhood', keys.neighborhood) >= most) return false;
@@ -64,7 +64,7 @@ export class ConnectionLimiter {
   }
 
   /** Removes a connection counted by {@link enter}, or by {@link logIn} if an account is given. */
-  leave(protocol: Protocol, ip: string, exempt: boolean, account?: number): void {
+  leave(protocol: Protocol, ip: string, exempt: boolean, account?: LoginKey): void {
     this.#open[protocol] -= 1;
     if (account !== undefined) this.#loggedIn.release(loginKeys(protocol, ip, account));
     else if (!exempt) this.#byNetwork.release(keysOf(protocol, ip));
@@ -87,6 +87,6 @@ function keysOf(protocol: Protocol, ip: string): SemaphoreKeys<LimitDimension> {
   return { network, networkTotal, neighborhood, neighborhoodTotal };
 }
 
-function loginKeys(protocol: Protocol, ip: string, account: number): SemaphoreKeys<LoginDimension> {
+function loginKeys(protocol: Protocol, ip: string, account: LoginKey): SemaphoreKeys<LoginDimension> {
   return { account: `${protocol} ${account}`, neighborhood: `${protocol} ${neighborhoodOf(ip)}` };
 }

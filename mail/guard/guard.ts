@@ -6,7 +6,7 @@ import { ConnectionLimiter } from './connection-limiter.ts';
 import { GUARD_LIMITS, type GuardLimits } from './limits.ts';
 import { networkOf } from './network.ts';
 import { Offences } from './offences.ts';
-import type { ConnectionDecision, MailGuard, Offence, Protocol } from './types.ts';
+import type { ConnectionDecision, LoginKey, MailGuard, Offence, Protocol } from './types.ts';
 
 export interface GuardOptions {
   limits?: Partial<GuardLimits>;
@@ -48,11 +48,11 @@ export class Guard implements MailGuard {
     return { kind: this.#open.enter(protocol, ip, exempt) };
   }
 
-  logIn(protocol: Protocol, ip: string, account: number): boolean {
+  logIn(protocol: Protocol, ip: string, account: LoginKey): boolean {
     return !this.#options.isExempt(ip) && this.#open.logIn(protocol, ip, account);
   }
 
-  leave(protocol: Protocol, ip: string, account?: number): void {
+  leave(protocol: Protocol, ip: string, account?: LoginKey): void {
     this.#open.leave(protocol, ip, this.#options.isExempt(ip), account);
   }
 

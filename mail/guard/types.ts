@@ -3,6 +3,9 @@ import type { Ban } from '../store/limit/ban.ts';
 /** Protocols with a common connection limit. */
 export type Protocol = 'smtp' | 'imap' | 'http';
 
+/** By whom logged-in connections are counted: the number of an account, or a token. */
+export type LoginKey = number | string;
+
 /**
  * Kinds of offences. `logins`: wrong passwords, and attempts from unknown networks while throttled; `recipients`: unknown
  * recipients; `scans`: another protocol, or requests of vulnerability scanners; `loitering`: connections without a
@@ -24,9 +27,9 @@ export type ConnectionDecision =
 export interface ConnectionGuard {
   /** Counts a connection, or returns the reason to refuse it. A counted one must {@link leave} under the same address. */
   enter(protocol: Protocol, ip: string): ConnectionDecision;
-  leave(protocol: Protocol, ip: string, account?: number): void;
+  leave(protocol: Protocol, ip: string, account?: LoginKey): void;
   /** Counts an open connection by its account instead of by its address. True: {@link leave} with this account. */
-  logIn(protocol: Protocol, ip: string, account: number): boolean;
+  logIn(protocol: Protocol, ip: string, account: LoginKey): boolean;
   /** Open connections of a protocol as a fraction of its limit; above 1 with exempt clients. */
   utilization(protocol: Protocol): number;
   /** Counts an offence of an address; enough of them in a day cause a ban. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { Login, Peer } from '../login/types.ts';
+import { type Login, memoryHolderOf, type Peer } from '../login/types.ts';
 import type { ImapStore, MailboxView } from './imap-store.ts';
 import type { MemoryReservation } from '../limits/memory-budget.ts';
 import { networkOf } from '../guard/network.ts';
@@ -175,7 +175,7 @@ export class Session {
   logIn(login: Login): void {
     this.login = login;
     this.account = this.context.open(login);
-    this.memory = this.context.memory.open([`account ${login.account}`, networkOf(this.ip)]);
+    this.memory = this.context.memory.open([memoryHolderOf(login), networkOf(this.ip)]);
     this.state = 'authenticated';
     if (this.context.guard.logIn('imap', this.ip, login.account)) this.countedAccount = login.account;
     this.reader.limits = AFTER_LOGIN;

@@ -1,6 +1,11 @@
 /** A holder of memory: a tenant, a credential, an account or an address. */
 export type MemoryHolder = string | number;
 
+/** The holder of an organization's memory, the same for all protocols. */
+export function organizationHolder(organization: number): MemoryHolder {
+  return `organization ${organization}`;
+}
+
 /**
  * Limits the octets that clients make the process hold: answers that nobody reads, bodies that are parsed. Never waits.
  * Each holder may hold as much as is left free: one holder gets half, two a third each, and a newcomer is admitted.

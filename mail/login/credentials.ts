@@ -15,6 +15,8 @@ export interface Credential {
 /** An account with its credentials, which share salt and iteration count so that one proof can be checked against each. */
 export interface AccountCredentials {
   readonly account: number;
+  /** Organization that owns the account; left out: it counts as one of its own. */
+  readonly tenant?: number;
   /** The account's own address. */
   readonly address: Address;
   /** 16 octets, and 4,096 iterations for every account: other values would reveal which accounts exist. */

@@ -180,7 +180,7 @@ class LoginAuthenticator implements Authenticator {
     if (!candidate.user) return WRONG;
     const why = await this.#options.barred?.({ account: candidate.user.account, credential: credential.id });
     if (why !== undefined) return { kind: 'barred', why };
-    const { account, address } = candidate.user;
+    const { account, address, tenant } = candidate.user;
     const { credentials, throttle, clock } = this.#options;
     credentials.used(credential.id, clock());
     throttle.recordSuccess(candidate.attempt, clock());
@@ -190,6 +190,7 @@ class LoginAuthenticator implements Authenticator {
       account,
       address,
       credential: id,
+      ...(tenant !== undefined && { tenant }),
       ...(readOnly && { readOnly }),
       ...(expiresAt !== null && { expiresAt }),
     };

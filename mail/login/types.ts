@@ -1,8 +1,11 @@
+import { type MemoryHolder, organizationHolder } from '../limits/memory-budget.ts';
 import type { Address } from '../message/address.ts';
 
 /** A logged-in user. Created only from a verified credential. */
 export interface Login {
   readonly account: number;
+  /** Organization that owns the account. */
+  readonly tenant?: number;
   /** The account's own address; also its login name. */
   readonly address: Address;
   /** The credential used: rotating or revoking it ends the session. */
@@ -11,6 +14,11 @@ export interface Login {
   readonly expiresAt?: number;
   /** True when writes are denied. */
   readonly readOnly?: boolean;
+}
+
+/** The holder of the memory that a session uses: the organization of its account. */
+export function memoryHolderOf({ account, tenant }: Login): MemoryHolder {
+  return tenant === undefined ? `account ${account}` : organizationHolder(tenant);
 }
 
 /** The client of a login attempt. */

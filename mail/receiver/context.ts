@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { allowAll, type SendingPolicy } from '../agents/gate/sending-policy.ts';
 import type { SubmissionContext } from '../delivery/submission-draft.ts';
 import type { MailFilter } from '../filter/mail-filter.ts';
+import type { MemoryBudget } from '../limits/memory-budget.ts';
 import { KeyedTokenBucket, perHour } from '../limits/token-bucket.ts';
 import type { Log } from '../log.ts';
 import type { Greylist } from './greylist.ts';
@@ -24,6 +25,8 @@ export interface StoreBackendOptions extends Omit<SubmissionContext, 'policy' | 
   filter: InboundFilter | null;
   /** Left out: no greylisting. */
   greylist?: Greylist;
+  /** Memory of the messages that are received; left out: it is not limited. */
+  memory?: MemoryBudget;
   log: Log;
 }
 

@@ -1,3 +1,6 @@
+import { networkOf } from '../guard/network.ts';
+import type { MemoryHolder, MemoryReservation } from '../limits/memory-budget.ts';
+import { memoryHolderOf } from '../login/types.ts';
 import type { MessageFacts } from '../message/index-types.ts';
 import type { BlobWriter } from '../store/blob/blob.ts';
 import { StoreBusy } from '../store/engine/types.ts';
@@ -9,6 +12,11 @@ import { busyRefusal, refuse } from './refusal.ts';
 
 /** RFC 5321 6.3 asks for at least 100. */
 const MAX_RECEIVED = 100;
+
+/** Octets of one message that are in memory at most: its header, held back and captured, and what waits for the disk. */
+const MAX_HELD = 512 * 1024;
+/** Octets of a message that are not counted. */
+const UNCOUNTED = 16 * 1024;
 
 /** Holds the header back until it is complete, and rewrites it. */
 interface HeaderFilter {
@@ -40,6 +48,8 @@ export class MessageSpool<Index extends MessageFacts> implements MessageSink {
   readonly #blob: BlobWriter;
   /** Undefined where no copy can be forwarded. */
   readonly #capture: HeaderCapture | undefined;
+  readonly #memory: MemoryReservation | undefined;
+  #received = 0;
   #busy: StoreBusy | undefined;
 
   constructor(context: ReceiverContext, envelope: MessageEnvelope, use: SpoolUse<Index>) {
@@ -49,19 +59,41 @@ export class MessageSpool<Index extends MessageFacts> implements MessageSink {
     this.#blob = context.store.files.create();
     const sendsOn = envelope.recipients.some(({ route }) => route.kind === 'return' || isForwarded(route));
     this.#capture = sendsOn ? new HeaderCapture() : undefined;
+    this.#memory = context.memory?.open([senderOf(envelope)]);
     void this.#store(Buffer.from(envelope.received));
   }
 
   write(chunk: Buffer): Promise<void> | undefined {
+    this.#count(chunk.length);
+    if (this.#busy !== undefined) return undefined;
     const passed = this.#use.header.push(chunk);
     return passed === undefined ? undefined : this.#store(passed);
   }
 
   abort(): void {
+    this.#memory?.[Symbol.dispose]();
     this.#blob.abort();
   }
 
   async finish(): Promise<{ kind: 'accepted' } | SmtpRefusal> {
+    try {
+      return await this.#finish();
+    } finally {
+      this.#memory?.[Symbol.dispose]();
+    }
+  }
+
+  /** Counts received octets; without memory for them the message is discarded, and refused as busy at its end. */
+  #count(octets: number): void {
+    this.#received += octets;
+    if (this.#received <= UNCOUNTED || this.#busy !== undefined) return;
+    if (this.#memory?.tryResize(Math.min(this.#received, MAX_HELD)) !== false) return;
+    this.#busy = new StoreBusy('queue', 'the memory for messages is used up');
+    this.abort();
+  }
+
+  async #finish(): Promise<{ kind: 'accepted' } | SmtpRefusal> {
+    if (this.#busy !== undefined) return busyRefusal(this.#busy);
     const rest = this.#use.header.end();
     if (rest !== undefined) await this.#store(rest);
     const refusal = this.#use.refuseHeader();
@@ -116,6 +148,11 @@ export class MessageSpool<Index extends MessageFacts> implements MessageSink {
     this.abort();
     return refusal;
   }
+}
+
+/** The holder of a message's memory: the organization of the login, else the network of the sender. */
+function senderOf({ login, peer }: MessageEnvelope): MemoryHolder {
+  return login === undefined ? networkOf(peer.ip) : memoryHolderOf(login);
 }
 
 const LOOP = refuse(554, '5.4.6', 'Rejected: more than 100 Received fields, the message is in a mail loop');

@@ -21,6 +21,7 @@ export class StoredCredentials implements CredentialSource, Job, AsyncDisposable
     if (row === undefined || address === undefined) return undefined;
     return {
       account: row.account,
+      tenant: row.tenant,
       address,
       salt: Buffer.from(row.salt),
       iterations: row.iterations,

@@ -1,6 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Guard } from '../../mail/guard/guard.ts';
+import type { LoginKey } from '../../mail/guard/types.ts';
 import { refusalText } from '../../mail/guard/refusal-text.ts';
 import type { Log, Meter } from '../../mail/log.ts';
 
@@ -10,6 +12,38 @@ interface GuardedServer {
   metrics: Meter;
   log: Log;
   clock: () => number;
+}
+
+/** One counted connection: by its network, and by its account once it has logged in. */
+class CountedConnection {
+  readonly #guard: Guard;
+  readonly #ip: string;
+  #account: LoginKey | undefined;
+
+  constructor(guard: Guard, ip: string) {
+    this.#guard = guard;
+    this.#ip = ip;
+  }
+
+  logIn(account: LoginKey): void {
+    if (this.#account === undefined && this.#guard.logIn('http', this.#ip, account)) this.#account = account;
+  }
+
+  leave(): void {
+    this.#guard.leave('http', this.#ip, this.#account);
+  }
+}
+
+/** Open connections by their addresses, which the socket below TLS and that of requests share. */
+const counted = new Map<string, CountedConnection>();
+
+/** Counts the connection of a request by its account from now on; the first login of a connection counts. */
+export function countByAccount({ socket }: IncomingMessage, account: LoginKey): void {
+  counted.get(addressesOf(socket))?.logIn(account);
+}
+
+function addressesOf({ remoteAddress, remotePort, localPort }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localPort}`;
 }
 
 /** Paths of other software that vulnerability scanners request. */
@@ -35,7 +69,13 @@ export function guardConnections(
     if (ip === undefined) return;
     const entry = guard.enter('http', ip);
     if (entry.kind === 'in') {
-      socket.once('close', () => guard.leave('http', ip));
+      const connection = new CountedConnection(guard, ip);
+      const addresses = addressesOf(socket);
+      counted.set(addresses, connection);
+      socket.once('close', () => {
+        counted.delete(addresses);
+        connection.leave();
+      });
       return;
     }
     metrics.count('http_connections_refused_total', { reason: entry.kind });

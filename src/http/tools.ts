@@ -6,6 +6,7 @@ import { withoutWriteActions, readOnlyRefusal, isFlagSet } from '../core/mode.ts
 import type { AppContext } from '../core/app-context.ts';
 import { authenticate } from '../tokens/authenticate.ts';
 import { methodsAt } from './allowed-methods.ts';
+import { countByAccount } from './connection-guard.ts';
 import {
   authorizationOf,
   acceptJsonOnly,
@@ -129,7 +130,10 @@ export async function authenticateRest(
   const who = await authenticate(context, authorizationOf(request), 'rest', request.ip);
   const token = who.kind === 'caller' ? who.caller.token?.id : undefined;
   if (isRateLimited(context, request, reply, token)) return undefined;
-  if (who.kind === 'caller') return who.caller;
+  if (who.kind === 'caller') {
+    countByAccount(request.raw, who.caller.actor);
+    return who.caller;
+  }
   if (who.kind === 'nobody' && (anonymous || operation?.action === 'anonymous')) return who.caller;
   const why = who.kind === 'refused' ? who.why : 'send a token as "Authorization: Bearer <token>"';
   const detail = who.kind === 'refused' ? ', error="invalid_token"' : '';

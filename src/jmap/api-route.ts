@@ -2,7 +2,6 @@ import { busy } from './http-exchange.ts';
 import type { AppContext } from '../core/app-context.ts';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { networkOf } from '../../mail/guard/network.ts';
 import { RequestError } from '../../mail/jmap/core/errors.ts';
 import { jsonPieces } from '../../mail/jmap/core/json-pieces.ts';
 import { readJson } from '../../mail/jmap/core/json.ts';
@@ -10,7 +9,7 @@ import type { JmapContext } from '../../mail/jmap/core/method.ts';
 import { readRequest } from '../../mail/jmap/core/request.ts';
 import type { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import { runJmapRequest } from './request-loader.ts';
-import { problem, refuseRequest, withCaller, isCutOff, readBody, SILENCE_MS } from './http-exchange.ts';
+import { openMemory, problem, refuseRequest, withCaller, isCutOff, readBody, SILENCE_MS } from './http-exchange.ts';
 
 /** Octets of a request and its response, above which the response is serialized as the client reads. */
 const MAX_UNSTREAMED = 256 * 1024;
@@ -45,7 +44,7 @@ export function apiRoute({ context, jmap, requests, known }: ApiContext, app: Fa
         const most = `At most ${jmap.limits.maxConcurrentRequests} concurrent requests are allowed. Wait for one to end.`;
         throw new RequestError('limit', most, 'maxConcurrentRequests');
       }
-      const memory = context.memory.open([session.credential, networkOf(request.ip)]);
+      const memory = openMemory(context, session, request.ip);
       // Held until the response is sent: a client that does not read would fill the memory.
       reply.raw.once('close', () => {
         permit[Symbol.dispose]();

@@ -2,12 +2,14 @@ import type { OnRead, OnWords } from '../../mail/agents/hooks.ts';
 import type { FastifyRequest } from 'fastify';
 import { accountId } from '../../mail/jmap/core/ids.ts';
 import type { Access, JmapSession } from '../../mail/jmap/core/method.ts';
-import type { Login, LoginOutcome } from '../../mail/login/types.ts';
+import { type Login, type LoginOutcome, memoryHolderOf } from '../../mail/login/types.ts';
+import { organizationHolder } from '../../mail/limits/memory-budget.ts';
 import { isLoopback } from '../../mail/guard/network.ts';
 import { type AccountInfo, accountById, accountsOf } from '../../mail/store/account/account.ts';
 import { loginPushBar, tokenPushBar } from '../agents/push-address.ts';
 import { accountsInProject } from '../accounts/mailbox-setup.ts';
 import { readMailboxToken } from '../accounts/profile.ts';
+import { countByAccount } from '../http/connection-guard.ts';
 import { authorizationOf } from '../http/json-replies.ts';
 import type { Caller } from '../core/caller.ts';
 import type { AppContext } from '../core/app-context.ts';
@@ -31,7 +33,7 @@ export async function authenticateJmap(context: AppContext, request: FastifyRequ
   if (basic !== undefined) return byPassword(context, request, basic.user, basic.password);
   const bearer = /^Bearer +(\S+) *$/i.exec(header)?.[1];
   const mailbox = bearer === undefined ? undefined : readMailboxToken(bearer, context.settings.tokenPrefix);
-  if (mailbox === undefined) return byToken(context, header, request.ip);
+  if (mailbox === undefined) return byToken(context, header, request);
   const account = await context.store.read(accountById, { account: mailbox.account });
   return byPassword(context, request, account?.address ?? `nobody@${context.settings.hostname}`, mailbox.password);
 }
@@ -54,7 +56,9 @@ async function byPassword(
   // Behind a trusted proxy, `protocol` is that of X-Forwarded-Proto.
   const secure = request.protocol === 'https' || isLoopback(request.ip);
   const outcome = await context.logins.password(user, password, { ip: request.ip, protocol: 'jmap', secure });
-  return outcome.kind === 'in' ? loggedIn(context, outcome.login) : loginRefusal(outcome);
+  if (outcome.kind !== 'in') return loginRefusal(outcome);
+  countByAccount(request.raw, outcome.login.account);
+  return loggedIn(context, outcome.login);
 }
 
 function loggedIn(context: AppContext, login: Login): JmapAuthentication {
@@ -74,6 +78,7 @@ function loggedIn(context: AppContext, login: Login): JmapAuthentication {
       username: address,
       accounts,
       credential: `pwd-${login.credential}`,
+      memoryHolder: memoryHolderOf(login),
       onRead,
       onWords,
       onRemoteText,
@@ -101,11 +106,12 @@ function loginRefusal(outcome: Exclude<LoginOutcome, { kind: 'in' }>): JmapAuthe
   }
 }
 
-async function byToken(context: AppContext, header: string, ip: string): Promise<JmapAuthentication> {
+async function byToken(context: AppContext, header: string, { raw, ip }: FastifyRequest): Promise<JmapAuthentication> {
   const found = await authenticate(context, header, 'jmap', ip);
   if (found.kind !== 'caller')
     return refused(found.kind === 'refused' ? found.why : 'send a token as "Bearer <token>"');
   const { caller } = found;
+  countByAccount(raw, caller.actor);
   if (caller.token?.mode === 'frozen') {
     return { kind: 'refused', status: 403, why: 'the token is frozen; a person can unfreeze it on the page Agents' };
   }
@@ -135,6 +141,7 @@ async function byToken(context: AppContext, header: string, ip: string): Promise
       username,
       accounts,
       credential: actor,
+      memoryHolder: organizationHolder(tenant),
       agent: actor,
       onRead,
       onWords,

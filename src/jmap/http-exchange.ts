@@ -1,5 +1,7 @@
 import type { MemoryReservation } from '../../mail/limits/memory-budget.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { networkOf } from '../../mail/guard/network.ts';
+import type { JmapSession } from '../../mail/jmap/core/method.ts';
 import type { RequestError } from '../../mail/jmap/core/errors.ts';
 import { type JmapAuthentication, authenticateJmap } from './authenticate.ts';
 import type { AppContext } from '../core/app-context.ts';
@@ -26,6 +28,11 @@ export function busy(reply: FastifyReply): FastifyReply {
     503,
     'The server has no memory left for this request. Try again later.',
   );
+}
+
+/** Opens the memory of one request and its response: its organization and its network share the budget with others. */
+export function openMemory({ memory }: AppContext, session: JmapSession, ip: string): MemoryReservation {
+  return memory.open([session.memoryHolder ?? session.credential, networkOf(ip)]);
 }
 
 /** Sends a request-level error. */

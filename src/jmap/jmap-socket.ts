@@ -1,7 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
-import { networkOf } from '../../mail/guard/network.ts';
 import type { MemoryReservation } from '../../mail/limits/memory-budget.ts';
 import { RequestError } from '../../mail/jmap/core/errors.ts';
 import { readJson } from '../../mail/jmap/core/json.ts';
@@ -17,7 +16,7 @@ import { readRequest } from '../../mail/jmap/core/request.ts';
 import type { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import type { StateType } from '../../mail/store/account/type-state.ts';
 import type { AppContext } from '../core/app-context.ts';
-import type { JmapCaller } from './http-exchange.ts';
+import { type JmapCaller, openMemory } from './http-exchange.ts';
 import { SocketWriter } from './socket-writer.ts';
 import { namedTypes } from './push-types.ts';
 import { runJmapRequest } from './request-loader.ts';
@@ -105,7 +104,7 @@ export class JmapSocket {
   }
 
   #reserve(): MemoryReservation {
-    return this.#shared.context.memory.open([this.#caller.session.credential, networkOf(this.#request.ip)]);
+    return openMemory(this.#shared.context, this.#caller.session, this.#request.ip);
   }
 
   async #onMessage(octets: Buffer): Promise<void> {

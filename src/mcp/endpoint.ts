@@ -44,6 +44,7 @@ export class McpEndpoint {
     const refused = await this.#admission.refusal(principal, message, id, request);
     if (refused !== undefined) return refused;
     const { caller, session } = principal as Principal & { kind: 'caller' };
+    if (caller.token !== undefined) request.loggedIn?.(caller.actor);
     const trim = readToolSelection(request.url.searchParams, request.header);
     const exchange: McpExchange = { request, message, id, caller, session, trim, headers: {} };
     const lacking = await this.#admission.lacking(exchange);

@@ -13,6 +13,8 @@ export interface McpRequest {
   body: string;
   /** Creates a signal that aborts when the client disconnects. */
   readonly closed: () => AbortSignal;
+  /** Called with the actor of the request. */
+  readonly loggedIn?: (actor: string) => void;
 }
 
 /** A JSON-RPC request or notification. */

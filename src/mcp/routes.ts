@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { countByAccount } from '../http/connection-guard.ts';
 import { authorizationOf, closeSignal } from '../http/json-replies.ts';
 import type { AppContext } from '../core/app-context.ts';
 import { type McpResponse, type McpStream, rpcError, notAllowed } from './rpc-response.ts';
@@ -92,6 +93,7 @@ async function post(
     authorization: authorizationOf(request),
     body: typeof body === 'string' ? body : '',
     closed: () => closeSignal(reply.raw),
+    loggedIn: (account) => countByAccount(request.raw, account),
   });
 }
 

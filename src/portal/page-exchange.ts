@@ -1,3 +1,4 @@
+import { countByAccount } from '../http/connection-guard.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppContext } from '../core/app-context.ts';
 import { type SignIn, beginSession } from '../people/sign-in.ts';
@@ -43,6 +44,7 @@ export async function visitorOf({ context, request }: PageExchange): Promise<Vis
   const now = context.clock();
   const found = await context.store.read(findVisitor, { hash, now });
   if (found === undefined) return undefined;
+  countByAccount(request.raw, `user ${found.person.id}`);
   if (now - found.session.lastUsedAt > SESSION_GRAIN_MS) {
     await context.store.write(touchSession, { id: found.session.id });
   }

@@ -14,7 +14,7 @@ const TENANTS = 3;
 /** Tokens of each: what is limited by credential is not limited by tenant. */
 const TOKENS = 20;
 /** Time that all sessions are held, ms; they are renewed when the box ends them. */
-const HELD_MS = Number(process.env['HELD'] ?? 20_000);
+const HELD_MS = 20_000;
 const MESSAGES = 200;
 
 type Attack = (tenant: LoadTenant) => Promise<Socket>;
@@ -74,7 +74,6 @@ const ATTACKS: readonly [count: number, attack: Attack][] = [
 class Attackers implements Disposable {
   readonly #sockets = new Set<Socket>();
   readonly #tenants: readonly LoadTenant[];
-  readonly kinds = new Map<Socket, number>();
   #over = false;
   opened = 0;
 
@@ -87,17 +86,8 @@ class Attackers implements Disposable {
   }
 
   async start(): Promise<void> {
-    for (const [k, [count, attack]] of ATTACKS.entries()) {
-      const all = Array.from({ length: count }, (_, i) =>
-        this.#keep(
-          async (t) => {
-            const s = await attack(t);
-            this.kinds.set(s, k);
-            return s;
-          },
-          this.#tenants[i % TENANTS],
-        ),
-      );
+    for (const [count, attack] of ATTACKS) {
+      const all = Array.from({ length: count }, (_, i) => this.#keep(attack, this.#tenants[i % TENANTS]));
       await Promise.all(all);
     }
   }
@@ -157,35 +147,6 @@ test.each([1024, 2048])('%i MB: 300 sessions ask for the most and read nothing',
   const waits = await worker.end();
   const peak = await peakMb(box.pid);
   const { open, opened } = attackers;
-  if (process.env['DEBUG_KINDS']) {
-    for (const s of attackers.kinds.keys()) {
-      Object.assign(s, { first: '' });
-      s.on('data', (c: Buffer) => {
-        const x = s as unknown as { first: string };
-        if (x.first.length < 300) x.first += c.toString('latin1');
-      });
-      s.resume();
-    }
-    await delay(3000);
-    const by = new Map<string, number>();
-    for (const [s, k] of attackers.kinds) {
-      const text = ((s as unknown as { first?: string }).first ?? 'late')
-        .replace(/\d+/g, '#')
-        .replace(/x-content-type[^]*policy: default[^]*?\r\n/, '')
-        .slice(0, 200);
-      by.set(
-        `${k} ${s.destroyed ? 'closed' : ''} ${text}`,
-        (by.get(`${k} ${s.destroyed ? 'closed' : ''} ${text}`) ?? 0) + 1,
-      );
-    }
-    console.log([...by].map(([t, n]) => `${n} x ${t}`).join('\n---\n'));
-    console.log(
-      (await (await fetch(`http://127.0.0.1:${box.port('http')}/metrics`)).text())
-        .split('\n')
-        .filter((l) => /jmap_calls_total|memory|operations_total.*send_email/.test(l))
-        .join('\n'),
-    );
-  }
   console.log(
     `${memoryMb} MB (${cgroup === undefined ? 'no cgroup: peak of resident memory asserted' : cgroup.name}): peak ` +
       `${Math.round(peak)} MB, ${open} sessions open of ${opened}; the person waits ${waitsText(waits)}; ` +

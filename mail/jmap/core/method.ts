@@ -1,7 +1,7 @@
 import type { OnRead, OnWords } from '../../agents/hooks.ts';
 import type { PolicyInput } from '../../agents/gate/sending-policy.ts';
 import type { SubmissionContext } from '../../delivery/submission-draft.ts';
-import type { MemoryReservation } from '../../limits/memory-budget.ts';
+import type { MemoryHolder, MemoryReservation } from '../../limits/memory-budget.ts';
 import type { Log } from '../../log.ts';
 import type { Actor } from '../../store/actor.ts';
 import type { SecretBox } from '../../store/blob/secrets.ts';
@@ -39,6 +39,8 @@ export interface JmapSession {
   readonly accounts: ReadonlyMap<string, Access>;
   /** Credential id; push subscriptions belong to it. */
   readonly credential: string;
+  /** Holder of the memory of its requests and responses: its organization. */
+  readonly memoryHolder?: MemoryHolder;
   /** The agent whose changes are logged; omitted for a person. */
   readonly agent?: string;
   /** Called before message content is returned. */

@@ -68,6 +68,7 @@ export const stampCredentials = command(
 
 export interface LoginRow {
   account: number;
+  tenant: number;
   address: string;
   salt: Uint8Array;
   iterations: number;
@@ -82,8 +83,8 @@ export interface LoginRow {
 
 /** Account and credentials for a login by its primary address; the account on a verified domain takes precedence. */
 export const findLogin = query('find-login', async (rx, input: { key: string }): Promise<LoginRow | undefined> => {
-  const account = await rx.get<{ id: number; address: string; salt: Uint8Array; iterations: number }>(
-    `SELECT a.id, a.address, a.salt, a.iterations FROM address d JOIN account a ON a.id = d.account_id
+  const account = await rx.get<{ id: number; tenant: number; address: string; salt: Uint8Array; iterations: number }>(
+    `SELECT a.id, a.tenant, a.address, a.salt, a.iterations FROM address d JOIN account a ON a.id = d.account_id
      JOIN domain o ON o.id = d.domain_id WHERE d.key = ? AND a.state = 1 ORDER BY o.state DESC, o.id LIMIT 1`,
     input.key,
   );
@@ -97,6 +98,7 @@ export const findLogin = query('find-login', async (rx, input: { key: string }):
   }>('SELECT id, stored_key, server_key, scopes, expires_at FROM credential WHERE account_id = ?', account.id);
   return {
     account: account.id,
+    tenant: account.tenant,
     address: account.address,
     salt: account.salt,
     iterations: account.iterations,

@@ -1,3 +1,4 @@
+import { countByAccount } from '../connection-guard.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BlobUnreadable } from '../../../mail/store/blob/unreadable.ts';
@@ -28,6 +29,7 @@ export function withKey(
   return async (request, reply) => {
     const sender = await authenticateKey(context, authorizationOf(request));
     const holder = 'why' in sender ? undefined : sender.credential;
+    if (holder !== undefined) countByAccount(request.raw, holder);
     if (isRateLimited(context, request, reply, holder, refuse)) return reply;
     if ('why' in sender) {
       void reply.header('www-authenticate', 'Bearer realm="mailstead"');

@@ -1,5 +1,5 @@
 import { TurnQueue } from '../../../mail/limits/turn-queue.ts';
-import { MemoryBudget, type MemoryReservation } from '../../../mail/limits/memory-budget.ts';
+import { MemoryBudget, type MemoryReservation, organizationHolder } from '../../../mail/limits/memory-budget.ts';
 import type { Log } from '../../../mail/log.ts';
 import { refuse } from '../../core/refusal.ts';
 import type { TextTask, TextTaskRunner } from '../../core/text-tasks.ts';
@@ -114,7 +114,7 @@ export class TextReader implements TextTaskRunner, AsyncDisposable {
   }
 
   async #readInWorker(ask: QueuedText['ask'], octets: number, organization: number): Promise<TaskOutcome> {
-    using memory = this.#memory.open([holderOf(organization)]);
+    using memory = this.#memory.open([organizationHolder(organization)]);
     if (this.#closed || !memory.tryGrow(octets)) {
       refuse('unavailable', 'Too many messages are being read: retry in a few seconds.', { retryAfterSeconds: 5 });
     }
@@ -141,11 +141,6 @@ export class TextReader implements TextTaskRunner, AsyncDisposable {
     resolve(outcome);
     this.#next();
   }
-}
-
-/** The holder of an organization's memory, the same for all protocols. */
-export function holderOf(organization: number): string {
-  return `organization ${organization}`;
 }
 
 /** Counts octets and characters in plain data. */

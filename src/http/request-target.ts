@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 
 /**
@@ -11,12 +12,20 @@ export function originForm({ url = '/' }: { url?: string | undefined }): string 
   return path.startsWith('/') ? path : `/${path}`;
 }
 
-/** Refuses requests with several Host fields: a proxy may read another one than this server. RFC 9112 3.2. */
-export function requireOneHost(app: FastifyInstance): void {
-  app.addHook('onRequest', async ({ raw: { rawHeaders } }, reply) => {
-    const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host');
-    if (hosts.length <= 1) return undefined;
-    const message = 'The request has several Host fields. Send one.';
+/** Refuses requests that a proxy may read in another way than this server, and closes their connections. */
+export function refuseAmbiguous(app: FastifyInstance): void {
+  app.addHook('onRequest', async ({ raw }, reply) => {
+    const message = ambiguityOf(raw);
+    if (message === undefined) return undefined;
     return reply.code(400).header('connection', 'close').send({ error: 'invalid_arguments', message });
   });
+}
+
+function ambiguityOf({ rawHeaders, headers, upgrade }: IncomingMessage & { upgrade?: boolean }): string | undefined {
+  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host');
+  // RFC 9112 3.2.
+  if (hosts.length > 1) return 'The request has several Host fields. Send one.';
+  // Node reads nothing more of such a connection, neither the body nor an error in it.
+  if (headers.upgrade === undefined || headers['transfer-encoding'] === undefined || upgrade === true) return undefined;
+  return 'The request has Upgrade and Transfer-Encoding. Send one of them.';
 }

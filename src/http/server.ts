@@ -9,8 +9,9 @@ import type { Metrics } from '../core/metrics.ts';
 import { TLS_LISTENER_OPTIONS } from '../tls/tls-source.ts';
 import { methodsAt, recordRoutes } from './allowed-methods.ts';
 import { refuseMethod } from './json-replies.ts';
+import { answerClientError } from './client-error.ts';
 import { boundBodies } from './body-memory.ts';
-import { originForm, requireOneHost } from './request-target.ts';
+import { originForm, refuseAmbiguous } from './request-target.ts';
 import { queuePipelined } from './request-queue.ts';
 import { requireTls } from './secure-transport.ts';
 import { guardConnections, isVulnerabilityScan } from './connection-guard.ts';
@@ -64,7 +65,7 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpListene
       app.server.headersTimeout = HEADERS_TIMEOUT_MS;
       queuePipelined(app.server);
       guardConnections(app, listener.tls, options);
-      requireOneHost(app);
+      refuseAmbiguous(app);
       recordRoutes(app);
       boundBodies(app, options.memory);
       addRoutes(app, options);
@@ -112,12 +113,19 @@ function makeApp(options: HttpOptions, tls: boolean): FastifyInstance {
     trustProxy: (ip: string) => options.trusted(ip),
     frameworkErrors: refuseUrl,
     rewriteUrl: originForm,
+    clientErrorHandler: answerClientError,
   };
   const connectionsCheckingInterval = TIMEOUT_CHECK_MS;
   if (!tls) return Fastify({ ...common, http: { connectionsCheckingInterval } });
   // Called at each handshake, so that a renewed certificate needs no restart.
   const SNICallback = (_name: string, done: (error: Error | null, context?: SecureContext) => void): void => {
-    done(null, options.secureContext());
+    let context: SecureContext;
+    try {
+      context = options.secureContext();
+    } catch (error) {
+      return done(error as Error);
+    }
+    done(null, context);
   };
   const https = {
     SNICallback,
@@ -172,7 +180,11 @@ function addRoutes(app: FastifyInstance, options: HttpOptions): void {
 
 /** Answers a URL that cannot be decoded, before any route. */
 function refuseUrl(error: Error, _request: unknown, reply: FastifyReply): void {
-  void reply.code(400).send(problem('invalid_arguments', `${error.message}.`));
+  // Without the hooks: closes, as they may not have seen what makes the rest unreadable.
+  void reply
+    .code(400)
+    .header('connection', 'close')
+    .send(problem('invalid_arguments', `${error.message}.`));
 }
 
 /** Path without the query, which may contain secrets. */

@@ -63,6 +63,7 @@ function routeUpgrades(app: FastifyInstance): WeakMap<IncomingMessage, Upgrade> 
   Object.assign(app.server, { shouldUpgradeCallback });
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
     if (!hasAssigned(response, request)) return;
     const drop = (): void => void socket.destroy();
     // Closes refused sockets: HTTP timeouts no longer apply to them.

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { answerClientError } from '../../../src/http/client-error.ts';
 import { hasRequests, queuePipelined } from '../../../src/http/request-queue.ts';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -10,7 +11,12 @@ let close: (() => void) | undefined;
 afterEach(() => close?.());
 
 /** A server that answers when the test says so, and a connection to it. */
-async function serve(): Promise<{ running: ServerResponse[]; client: Socket; started: () => Promise<void> }> {
+async function serve(): Promise<{
+  running: ServerResponse[];
+  client: Socket;
+  server: Server;
+  started: () => Promise<void>;
+}> {
   const running: ServerResponse[] = [];
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     expect(hasRequests(request.socket)).toBe(true);
@@ -28,7 +34,7 @@ async function serve(): Promise<{ running: ServerResponse[]; client: Socket; sta
     server.close();
   };
   const started = async () => void (await once(server, 'started'));
-  return { running, client, started };
+  return { running, client, server, started };
 }
 
 async function textOf(socket: Socket): Promise<string> {
@@ -70,6 +76,21 @@ test('a client that pipelines without end is cut off', async () => {
   client.write(REQUEST.repeat(400));
   await closed;
   expect(running).toHaveLength(1);
+});
+
+test('octets that are no request do not mix with the answer that is under way', async () => {
+  const { running, client, started, server } = await serve();
+  server.on('clientError', answerClientError);
+  const text = textOf(client);
+  client.write(REQUEST);
+  if (running.length === 0) await started();
+  running[0]?.write('begin');
+  client.write('no request\r\n\r\n');
+  expect(await text).toMatch(/begin\r\n$/);
+  const other = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const answer = textOf(other);
+  other.write('no request\r\n\r\n');
+  expect(await answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^]*"error":"invalid_arguments"/);
 });
 
 test('requests that wait do not run once their client has gone', async () => {

@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { originForm, requireOneHost } from '../../../src/http/request-target.ts';
+import { originForm, refuseAmbiguous } from '../../../src/http/request-target.ts';
 
 test.each([
   ['/a?b', '/a?b'],
@@ -18,9 +18,9 @@ test.each([
   expect(originForm({ url })).toBe(path);
 });
 
-test('a request with two Host fields is refused', async () => {
+test('a request with two Host fields, or with an upgrade and chunks, is refused', async () => {
   const app = Fastify();
-  requireOneHost(app);
+  refuseAmbiguous(app);
   app.get('/', async () => 'ok');
   await app.listen({ host: '127.0.0.1', port: 0 });
   const ask = async (head: string): Promise<string> => {
@@ -32,5 +32,9 @@ test('a request with two Host fields is refused', async () => {
   };
   expect(await ask('Host: x\r\nHostess: y\r\n')).toBe('HTTP/1.1 200');
   expect(await ask('Host: x\r\nhost: y\r\n')).toBe('HTTP/1.1 400');
+  // Node would read nothing more of the connection, for 5 minutes.
+  const upgrade = 'Host: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n';
+  expect(await ask(`${upgrade}Transfer-Encoding: chunked\r\n`)).toBe('HTTP/1.1 400');
+  expect(await ask(`${upgrade}Content-Length: 0\r\n`)).toBe('HTTP/1.1 200');
   await app.close();
 });

@@ -38,6 +38,8 @@ test(`${REQUESTS} pipelined HTTP requests, seed ${SEED}`, { timeout: 900_000 }, 
       return count;
     },
   });
-  const counted = [...statuses].toSorted().map(([status, count]) => `${status.slice(9)}: ${count}`);
+  const counted = [...statuses]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([status, count]) => `${status.slice(9)}: ${count}`);
   console.log(`${told}; answers ${counted.join(', ')}; seed ${SEED}`);
 });

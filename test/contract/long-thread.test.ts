@@ -73,3 +73,28 @@ test('keywords of many emails of one long thread are settled once', async () => 
   const moved = (await box.store.read(emailsOf, account)).filter((one) => one.modseq > before);
   expect(moved.map((one) => one.id)).toEqual(changes.map((one) => one.email));
 });
+
+test('threads are found by all 64 bits of a hash, and by the last known one of several', async () => {
+  await using box = await testStore();
+  const { account, inbox } = await testAccount(box.store);
+  const data = Uint8Array.from(Buffer.from('Subject: one\r\n\r\ntext\r\n'));
+  const append = async (...refs: bigint[]): Promise<void> => {
+    const index = { ...indexMessage(data), refs };
+    const flags = { bits: 0, keywords: [] };
+    const input = { account, mailbox: inbox, flags, receivedAt: box.clock.now, data, file: null, index };
+    expect(await box.store.write(appendMessage, input)).toMatchObject({ kind: 'appended' });
+  };
+  const [least, most, odd] = [-(2n ** 63n), 2n ** 63n - 1n, 2n ** 60n + 1n];
+  await append(least);
+  await append(most);
+  // One bit away, which a number of 53 bits does not show.
+  await append(odd);
+  await append(odd - 1n);
+  await append(7n, least);
+  await append(8n, odd, most);
+  await append(8n, 8n, 0n);
+  const threads = (await box.store.read(emailsOf, account)).map(({ thread }) => thread);
+  const [first, second] = threads;
+  expect(new Set(threads.slice(0, 4)).size).toBe(4);
+  expect(threads.slice(4)).toEqual([first, second, second]);
+});

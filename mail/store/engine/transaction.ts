@@ -43,6 +43,20 @@ export class StoreTransaction implements Write {
     return row.modseq;
   }
 
+  async nextEmail(account: number, size: number): Promise<{ modseq: number; email: number; thread: number }> {
+    const row = await this.get<{ modseq: number; email: number; thread: number }>(
+      `UPDATE account SET modseq = modseq + ?, email_seq = email_seq + 1, thread_seq = thread_seq + 1,
+         used_bytes = used_bytes + ?, used_count = used_count + 1
+       WHERE id = ? RETURNING modseq, email_seq AS email, thread_seq AS thread`,
+      Number(!this.#modseqs.has(account)),
+      size,
+      account,
+    );
+    if (row === undefined) throw new Error(`account ${account} does not exist`);
+    this.#modseqs.set(account, row.modseq);
+    return row;
+  }
+
   touched(account: number, mailbox?: number): void {
     const mailboxes = this.#touched.get(account) ?? new Set();
     if (mailbox !== undefined) mailboxes.add(mailbox);

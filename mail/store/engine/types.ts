@@ -17,6 +17,11 @@ export interface Write extends Read {
   run(sql: string, ...params: Value[]): Promise<{ changes: number; id: number }>;
   /** The account's next mod-sequence; the same for the whole command. */
   nextModseq(account: number): Promise<number>;
+  /**
+   * Numbers of a new email of `size` octets and of a new thread, with {@link nextModseq}, and its count in the quota: one
+   * update of the account's row.
+   */
+  nextEmail(account: number, size: number): Promise<{ modseq: number; email: number; thread: number }>;
   /** Hooks of the composition root that run in the same commit. */
   readonly hooks: WriteHooks;
   /** Marks an account, and optionally a mailbox of it, as changed, to wake its watchers after the commit. */

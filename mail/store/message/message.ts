@@ -40,17 +40,10 @@ export async function addEmail(
   },
 ): Promise<Email> {
   const { account, blob, index, trace, receivedAt, by = null } = what;
-  const modseq = await tx.nextModseq(account);
   const size = Buffer.byteLength(trace, 'latin1') + index.size;
-  const seq = await tx.get<{ email: number; thread: number }>(
-    `UPDATE account SET email_seq = email_seq + 1, thread_seq = thread_seq + 1, used_bytes = used_bytes + ?, used_count = used_count + 1
-     WHERE id = ? RETURNING email_seq AS email, thread_seq AS thread`,
-    size,
-    account,
-  );
-  if (seq === undefined) throw new Error(`account ${account} does not exist`);
-  const id = account * ACCOUNT_SPAN + seq.email;
-  const fresh = account * ACCOUNT_SPAN + seq.thread;
+  const { modseq, email, thread } = await tx.nextEmail(account, size);
+  const id = account * ACCOUNT_SPAN + email;
+  const fresh = account * ACCOUNT_SPAN + thread;
   const threadId = await threadOf(tx, account, index, fresh);
   await tx.run(
     `INSERT INTO email (id, account_id, thread_id, blob_id, trace, size, received_at, sent_at, sent_day, attach, subj,
@@ -98,35 +91,32 @@ export async function addEmail(
  * subject; else `fresh`. Threads are never merged, so thread ids never change.
  */
 async function threadOf(tx: Write, account: number, index: MessageIndex, fresh: number): Promise<number> {
-  const hashes = index.refs.filter((hash) => hash !== 0n);
+  const hashes = [...new Set(index.refs)].filter((hash) => hash !== 0n);
   if (hashes.length === 0) return fresh;
   const subject = subjectHash(index.baseSubject);
-  let thread = fresh;
-  const unknown: bigint[] = [];
-  for (const hash of hashes) {
-    const known = await tx.get<{ thread_id: number }>(
-      'SELECT thread_id FROM msgid WHERE account_id = ? AND h = ? AND subj_h = ?',
-      account,
-      hash,
-      subject,
-    );
-    if (known === undefined) unknown.push(hash);
-    else thread = known.thread_id;
-  }
+  // Positions rather than hashes: 64 bits do not fit into a number.
+  const known = await tx.all<{ at: number; thread_id: number }>(
+    `SELECT j.key AS at, i.thread_id FROM json_each(?) j CROSS JOIN msgid i
+     WHERE i.account_id = ? AND i.h = j.value AND i.subj_h = ? ORDER BY j.key`,
+    `[${hashes.join()}]`,
+    account,
+    subject,
+  );
+  let thread = known.at(-1)?.thread_id ?? fresh;
+  const positions = new Set(known.map((row) => row.at));
+  const unknown = hashes.filter((_, at) => !positions.has(at));
   if (thread !== fresh && (await isFull(tx, thread))) {
     thread = fresh;
-    for (const hash of hashes) {
-      const lead = 'UPDATE msgid SET thread_id = ? WHERE account_id = ? AND h = ? AND subj_h = ?';
-      await tx.run(lead, fresh, account, hash, subject);
-    }
+    const lead = `UPDATE msgid SET thread_id = ? WHERE account_id = ? AND h IN (SELECT value FROM json_each(?)) AND subj_h = ?`;
+    await tx.run(lead, fresh, account, `[${hashes.join()}]`, subject);
   }
-  for (const hash of unknown) {
+  if (unknown.length > 0) {
     await tx.run(
-      'INSERT INTO msgid (account_id, h, subj_h, thread_id) VALUES (?, ?, ?, ?)',
+      'INSERT INTO msgid (account_id, h, subj_h, thread_id) SELECT ?, value, ?, ? FROM json_each(?)',
       account,
-      hash,
       subject,
       thread,
+      `[${unknown.join()}]`,
     );
   }
   return thread;
@@ -321,14 +311,9 @@ export async function updateCounters(
 
 /** Clones an email with the same blob, for a copy into a mailbox that already has it. */
 export async function cloneEmail(tx: Write, account: number, id: number): Promise<Email> {
-  const modseq = await tx.nextModseq(account);
-  const copy = await tx.get<{ email: number; thread: number }>(
-    `UPDATE account SET email_seq = email_seq + 1, thread_seq = thread_seq + 1, used_count = used_count + 1
-     WHERE id = ? RETURNING email_seq AS email, thread_seq AS thread`,
-    account,
-  );
-  const whole = await tx.get<{ thread_id: number }>('SELECT thread_id FROM email WHERE id = ?', id);
-  if (copy === undefined || whole === undefined) throw new Error(`email ${id} of account ${account} does not exist`);
+  const whole = await tx.get<{ thread_id: number; size: number }>('SELECT thread_id, size FROM email WHERE id = ?', id);
+  if (whole === undefined) throw new Error(`email ${id} of account ${account} does not exist`);
+  const copy = await tx.nextEmail(account, whole.size);
   const newId = account * ACCOUNT_SPAN + copy.email;
   const alone = await isFull(tx, whole.thread_id);
   const threadId = alone ? account * ACCOUNT_SPAN + copy.thread : whole.thread_id;
@@ -339,7 +324,7 @@ export async function cloneEmail(tx: Write, account: number, id: number): Promis
        from_k, to_k, cc_k, from_d, to_d, ?3, ?3, created_by, redacted_from FROM email WHERE id = ?4 RETURNING size, received_at, blob_id`,
     newId,
     threadId,
-    modseq,
+    copy.modseq,
     id,
   );
   if (row === undefined) throw new Error(`email ${id} does not exist`);
@@ -349,7 +334,6 @@ export async function cloneEmail(tx: Write, account: number, id: number): Promis
     newId,
     id,
   );
-  await tx.run('UPDATE account SET used_bytes = used_bytes + ? WHERE id = ?', row.size, account);
   await tx.hooks.onNewEmail(tx, { id: newId, account, blob: row.blob_id, by: null, copyOf: id });
   return { id: newId, account, threadId, size: row.size, receivedAt: row.received_at, alone };
 }

@@ -22,7 +22,7 @@ export async function evaluateSearch(
   const outcome = await searchMailbox<Stored>(program, view, {
     facts: (uids) => uids.flatMap((uid) => rowOf(messages, view.mailbox, uid)),
     rows: (uids) => uids.flatMap((uid) => rowOf(messages, view.mailbox, uid)),
-    header: (row) => row.bytes.subarray(0, indexMessage(row.bytes).headerLength),
+    header: (row) => row.bytes.toString('latin1', 0, indexMessage(row.bytes).headerLength),
     whole: (row) => row.bytes,
   });
   return outcome.kind === 'found' ? outcome.uids : outcome;

@@ -12,7 +12,7 @@ export interface FlagFacts {
 /** Finds the octets of one message and the texts in them. */
 export interface SearchRow {
   uid: number;
-  /** MessageIndex.parts. */
+  /** MessageIndex.parts; read only for a search in bodies. */
   parts: string;
   /** Octets before the blob. */
   traceLength: number;
@@ -22,10 +22,10 @@ export interface SearchRow {
 export interface SearchSource<Row extends SearchRow = SearchRow> {
   /** Facts of at most 1,000 UIDs. */
   facts(uids: readonly number[]): Promise<MessageRowFacts[]> | MessageRowFacts[];
-  /** Rows of at most 200 UIDs. */
-  rows(uids: readonly number[]): Promise<Row[]> | Row[];
-  /** The header of trace and blob with its empty line. */
-  header(row: Row): Promise<Uint8Array> | Uint8Array;
+  /** Rows of at most 200 UIDs, with their parts or without. */
+  rows(uids: readonly number[], withParts: boolean): Promise<Row[]> | Row[];
+  /** The header of trace and blob with its empty line, one character an octet. */
+  header(row: Row): Promise<string> | string;
   /** Trace and blob. */
   whole(row: Row): Promise<Uint8Array> | Uint8Array;
   /** Yields to other queries when its time slice is over. */
@@ -138,7 +138,7 @@ async function matchPage<Row extends SearchRow>(
   scan: MailboxScan<Row>,
   page: readonly SearchFacts[],
 ): Promise<number[] | undefined> {
-  const { match, source, isLate } = scan;
+  const { match, texts, source, isLate } = scan;
   if (isLate()) return undefined;
   const verdicts = new Map(page.map((facts) => [facts.uid, match(facts)]));
   const undecided = new Map(
@@ -152,7 +152,8 @@ async function matchPage<Row extends SearchRow>(
   }
   const open = [...undecided.values()].filter(({ uid, row }) => row !== undefined && verdicts.get(uid) === undefined);
   for (let at = 0; at < open.length; at += HEADER_PAGE) {
-    for (const row of await source.rows(open.slice(at, at + HEADER_PAGE).map(({ uid }) => uid))) {
+    const uids = open.slice(at, at + HEADER_PAGE).map(({ uid }) => uid);
+    for (const row of await source.rows(uids, texts.length > 0)) {
       if (isLate()) return undefined;
       const facts = undecided.get(row.uid);
       if (facts !== undefined) verdicts.set(row.uid, await decideMessage(scan, facts, row));

@@ -10,10 +10,13 @@ import type { BodyFacts, HeaderFacts } from './matcher.ts';
 /** Characters case-folded at once: folding needs several times the memory of the text. */
 const WINDOW = 256 * 1024;
 
-/** The decoded header of a message, for HEADER, SUBJECT, FROM and the like, and TEXT. Decoded when it may contain a text. */
-export function headerFacts(octets: Uint8Array): HeaderFacts {
-  const mayContain = plainHeader(octets);
-  const facts = once(() => decodedFacts(octets));
+/**
+ * The decoded header of a message, one character an octet, for HEADER, SUBJECT, FROM and the like, and TEXT. It is decoded
+ * when it may contain a text.
+ */
+export function headerFacts(header: string): HeaderFacts {
+  const mayContain = plainHeader(header);
+  const facts = once(() => decodedFacts(header));
   return {
     field: (name, text) => mayContain(text) && facts().field(name, text),
     anywhere: (text) => mayContain(text) && facts().anywhere(text),
@@ -27,10 +30,9 @@ const ENCODED = /=\?|[^\t\r\n\x20-\x7e]|\r(?!\n)/;
  * Returns a test that is false only if a header does not contain a text (in {@link casemap}). A header in plain ASCII
  * contains each word of the text as it stands; white space and colons may differ.
  */
-function plainHeader(octets: Uint8Array): (text: string) => boolean {
-  const raw = Buffer.from(octets.buffer, octets.byteOffset, Math.min(octets.length, LIMITS.header)).toString('latin1');
-  if (ENCODED.test(raw)) return () => true;
-  const upper = raw.toUpperCase();
+function plainHeader(header: string): (text: string) => boolean {
+  if (ENCODED.test(header)) return () => true;
+  const upper = header.toUpperCase();
   return (text) => text.split(/[\s:]+/).every((word) => upper.includes(word));
 }
 
@@ -39,8 +41,8 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-function decodedFacts(octets: Uint8Array): HeaderFacts {
-  const byName = Map.groupBy(fieldsOf(octets), ({ name }) => name);
+function decodedFacts(header: string): HeaderFacts {
+  const byName = Map.groupBy(fieldsOf(header), ({ name }) => name);
   const folded = new Map<string, string[]>();
   const values = (name: string): string[] => {
     let texts = folded.get(name);
@@ -90,7 +92,7 @@ export async function bodyFacts(
 function* piecesOf(blob: Uint8Array, part: Part, about: boolean, overlap: number): Iterable<string> {
   if (about) {
     yield casemap(part.filename);
-    const header = fieldsOf(blob.subarray(part.headerOffset, part.bodyOffset));
+    const header = fieldsOf(latin1(blob.subarray(part.headerOffset, part.bodyOffset)));
     yield header.map(({ name, value }) => casemap(`${name}: ${decodeWords(unfold(value))}`)).join('\0');
   }
   if (!isText(part)) return;
@@ -114,7 +116,10 @@ function textsOf(blob: Uint8Array, part: Part): string[] {
   return part.subtype === 'html' ? [text, plainText(text)] : [text];
 }
 
-function fieldsOf(octets: Uint8Array): Field[] {
-  const header = Buffer.from(octets.buffer, octets.byteOffset, Math.min(octets.length, LIMITS.header));
-  return readFields(header.toString('latin1'), LIMITS.fields).filter(({ name }) => name !== '');
+function fieldsOf(header: string): Field[] {
+  return readFields(header.slice(0, LIMITS.header), LIMITS.fields).filter(({ name }) => name !== '');
+}
+
+function latin1(octets: Uint8Array): string {
+  return Buffer.from(octets.buffer, octets.byteOffset, Math.min(octets.length, LIMITS.header)).toString('latin1');
 }

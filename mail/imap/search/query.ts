@@ -15,8 +15,8 @@ import type { SearchProgram } from './program.ts';
 
 interface StoredRow extends SearchRow {
   headerLength: number;
-  /** Header in the blob, if it is short. */
-  head: Uint8Array | null;
+  /** Header in the blob, if it is short and ASCII. */
+  head: string | null;
   /** Octets of trace and blob. */
   size: number;
   trace: string;
@@ -66,10 +66,14 @@ function storedMessages(rx: Read, target: SearchTarget, unreadable: UnreadableBl
       return Buffer.from(row.trace, 'latin1');
     }
   };
+  const headerOf = async (row: StoredRow): Promise<string> => {
+    const octets = await readable(row, row.headerLength);
+    return octets.toString('latin1');
+  };
   return {
     facts: (uids) => factsOf(rx, target, uids),
-    rows: (uids) => rowsOf(rx, target, uids),
-    header: (row) => readable(row, row.headerLength),
+    rows: (uids, withParts) => rowsOf(rx, target, uids, withParts),
+    header: (row) => (row.head === null ? headerOf(row) : row.trace + row.head),
     whole: (row) => readable(row, row.size - row.traceLength),
     pause: () => rx.pause?.(),
   };
@@ -93,22 +97,24 @@ async function rowsOf(
   rx: Read,
   { account, mailbox, isPerson }: SearchTarget,
   uids: readonly number[],
+  withParts: boolean,
 ): Promise<StoredRow[]> {
   const rows = await rx.all<{
     uid: number;
     size: number;
-    head: Uint8Array | null;
+    head: string | null;
     parts: string;
     header_length: number;
     trace: string;
     blob_id: number;
     redacted_from: number | null;
   }>(
-    `SELECT n.uid, n.size, m.parts, m.header_length, e.trace, e.blob_id, e.redacted_from,
-       CASE WHEN b.file IS NULL AND m.header_length <= ? THEN substr(b.data, 1, m.header_length) END AS head
+    `SELECT n.uid, n.size, iif(?, m.parts, '') AS parts, m.header_length, e.trace, e.blob_id, e.redacted_from,
+       CASE WHEN b.file IS NULL AND m.header_length <= ? THEN CAST(substr(b.data, 1, m.header_length) AS TEXT) END AS head
      FROM entry n JOIN email e ON e.id = n.email_id JOIN email_meta m ON m.email_id = n.email_id
        LEFT JOIN blob b ON b.id = e.blob_id
      WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ? ORDER BY n.uid`,
+    Number(withParts),
     SHORT_HEADER,
     mailbox,
     JSON.stringify(uids),
@@ -117,7 +123,7 @@ async function rowsOf(
   return rows.map((row) => ({
     uid: row.uid,
     size: row.size,
-    head: row.head,
+    head: row.redacted_from === null && isWhole(row.head, row.header_length) ? row.head : null,
     parts: row.parts,
     traceLength: row.trace.length,
     headerLength: row.header_length,
@@ -129,20 +135,21 @@ async function rowsOf(
 
 /** Trace and the first `length` octets of the blob. Reads files synchronously: the thread has no other work. */
 async function bytesOf(rx: Read, row: StoredRow, blobs: string, length: number): Promise<Buffer> {
-  if (row.head !== null && length <= row.head.length) return withTrace(row, row.head.subarray(0, length));
   const found = await rx.get<{ file: string | null; data: Uint8Array | null }>(
     'SELECT file, CASE WHEN file IS NULL THEN substr(data, 1, ?) END AS data FROM blob WHERE id = ?',
     length,
     row.blob,
   );
-  if (found === undefined) return Buffer.from(row.trace, 'latin1');
+  const trace = Buffer.from(row.trace, 'latin1');
+  if (found === undefined) return trace;
   const body =
     found.file === null ? (found.data ?? new Uint8Array(0)) : beginningOf(blobPath(blobs, found.file), length);
-  return withTrace(row, body);
+  return Buffer.concat([trace, row.redactedFrom === null ? body : redacted(body, 0, row.redactedFrom)]);
 }
 
-function withTrace({ trace, redactedFrom }: StoredRow, body: Uint8Array): Buffer {
-  return Buffer.concat([Buffer.from(trace, 'latin1'), redactedFrom === null ? body : redacted(body, 0, redactedFrom)]);
+/** True for a header of which each character is an octet: octets above 127 are none in a text of SQLite. */
+function isWhole(head: string | null, octets: number): head is string {
+  return head?.length === octets && !/[^\0-\x7f]/.test(head);
 }
 
 /** Reads only the begin of a file: searches read headers far more often than attachments. */

@@ -63,7 +63,12 @@ describe('real-world messages', () => {
     const { sentDay, parts, size } = indexMessage(sample.bytes);
     const row = { uid: 1, size, receivedAt: 0, sentDay, parts, traceLength: 0 };
     const view = { uids: Uint32Array.of(1), length: 1, bits: () => 0, flagNames: () => [] };
-    const source = { facts: () => [row], rows: () => [row], header: () => sample.bytes, whole: () => sample.bytes };
+    const source = {
+      facts: () => [row],
+      rows: () => [row],
+      header: () => sample.bytes.toString('latin1'),
+      whole: () => sample.bytes,
+    };
     const run = async (text: string): Promise<unknown> => {
       const command = parseSearch(new Decoder(Buffer.from(text)));
       return command.kind === 'search' && searchMailbox(command.program, view, source);

@@ -242,7 +242,7 @@ function world(mails: Mail[] = MAILS) {
     header: (row) => {
       asked.header++;
       const { headerLength } = indexMessage(octets(row.uid).subarray(trace.length));
-      return octets(row.uid).subarray(0, trace.length + headerLength);
+      return octets(row.uid).toString('latin1', 0, trace.length + headerLength);
     },
     whole: (row) => {
       asked.whole++;
@@ -366,8 +366,8 @@ describe('what a search finds', () => {
     ['a letter that has two capitals', 'Subject: STRASSE\r\n\r\n', 'stra\u00dfe'],
     ['a second field', 'Subject: one\r\nSubject: fox\r\n\r\n', 'fox'],
   ])('a subject with %s is found', (_name, header, text) => {
-    expect(headerFacts(Buffer.from(header)).field('subject', casemap(text))).toBe(true);
-    expect(headerFacts(Buffer.from(header)).field('subject', casemap(`${text}x`))).toBe(false);
+    expect(headerFacts(Buffer.from(header).toString('latin1')).field('subject', casemap(text))).toBe(true);
+    expect(headerFacts(Buffer.from(header).toString('latin1')).field('subject', casemap(`${text}x`))).toBe(false);
   });
 
   test('the tiers may run on different threads', async () => {

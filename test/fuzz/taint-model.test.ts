@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { deriveReader, markEditedEmail } from '../../mail/agents/taint/content.ts';
+import { areWordsTainted, deriveReader, markEditedEmail, markWordsOfWriter } from '../../mail/agents/taint/content.ts';
 import {
+  markTainted,
   outsidersMail,
   purgeTaints,
   recordTaints,
@@ -21,15 +22,20 @@ const ROUND = 400;
 const HOUR = 3_600_000;
 const WINDOW = 24 * HOUR;
 
-/** The last was created by the first: they are one reader. */
-const AGENTS = ['tok_1', 'tok_2', 'tok_3', 'tok_9'] as const;
+/** `mbx_1`: a password of the mailbox. `tok_9` was created by `tok_1`: they are one reader. */
+const AGENTS = ['tok_1', 'tok_2', 'tok_3', 'mbx_1', 'tok_9'] as const;
 type Agent = (typeof AGENTS)[number];
 const readerOf = (agent: Agent): string => (agent === 'tok_9' ? 'tok_1' : agent);
+const byPassword = (agent: Agent): boolean => agent === 'mbx_1';
+const identityOf = (agent: Agent) => ({ reader: readerOf(agent), credential: agent, byPassword: byPassword(agent) });
+
+/** Words outside of messages; uploads are marked one by one, and stored for a day. */
+const KINDS = ['folders', 'labels', 'mailboxes'] as const;
 
 const derive = command('test-derive', (tx) => deriveReader(tx, 'tok_9', 'tok_1'));
 const edited = command('test-edited', (tx, input: Parameters<typeof markEditedEmail>[1]) => markEditedEmail(tx, input));
-const since = query('test-since', (rx, { reader, now }: { reader: string; now: number }) =>
-  taintedSince(rx, { tenant: 1, reader, byPassword: false }, now),
+const since = query('test-since', (rx, { agent, now }: { agent: Agent; now: number }) =>
+  taintedSince(rx, { tenant: 1, ...identityOf(agent) }, now),
 );
 const newest = query('test-newest', async (rx, account: number): Promise<number> => {
   return (await rx.get<{ id: number }>('SELECT max(id) AS id FROM email WHERE account_id = ?', account))?.id ?? 0;
@@ -39,13 +45,22 @@ const folders = query('test-folders', async (rx, account: number): Promise<numbe
   return rows.map(({ id }) => id);
 });
 
-/** The oracle: which content is tainted, and when each reader last used such content. */
+/**
+ * The oracle: which content is tainted, and when each reader last used such content. Who has the password may have any
+ * token, and the other way round.
+ */
 class Oracle {
   readonly emails = new Map<number, boolean>();
+  readonly words = new Set<string>();
   readonly #used = new Map<string, number>();
 
   isExposed(agent: Agent, now: number): boolean {
-    return (this.#used.get(readerOf(agent)) ?? -Infinity) > now - WINDOW;
+    const readers = byPassword(agent) ? [...this.#used.keys()] : [readerOf(agent), 'mbx_1'];
+    return readers.some((reader) => (this.#used.get(reader) ?? -Infinity) > now - WINDOW);
+  }
+
+  useWords(agent: Agent, kind: string, now: number): void {
+    if (this.words.has(kind)) this.#used.set(readerOf(agent), now);
   }
 
   use(agent: Agent, email: number, now: number): void {
@@ -61,6 +76,8 @@ class Model {
   readonly #folders: readonly number[];
   /** Mail of strangers: no draft. */
   readonly #foreign = new Set<number>();
+  /** The newest uploads, with their times. */
+  #uploads: { kind: string; at: number }[] = [];
   #n = 0;
 
   constructor(world: GateWorld, random: Random, known: readonly number[]) {
@@ -76,12 +93,15 @@ class Model {
     const email = known.length === 0 ? 0 : random.one(known);
     const pick = random.below(100);
     if (known.length === 0 || pick < 4) return this.#stranger();
+    if (pick < 6) return this.#replay();
     if (pick < 24) return this.#read(agent, email);
-    if (pick < 38) return this.#write(agent);
-    if (pick < 46) return this.#sendInside(agent);
-    if (pick < 54) return this.#copy(agent, email);
-    if (pick < 62) return this.#label(agent, email);
-    if (pick < 68) return this.#edit(random.chance(0.5) ? agent : null, email);
+    if (pick < 36) return this.#write(agent);
+    if (pick < 44) return this.#sendInside(agent);
+    if (pick < 51) return this.#copy(agent, email);
+    if (pick < 58) return this.#label(agent, email);
+    if (pick < 64) return this.#edit(random.chance(0.5) ? agent : null, email);
+    if (pick < 67) return this.#writeWords(agent);
+    if (pick < 70) return this.#readWords(agent);
     if (pick < 84) return this.#sendOutside(agent);
     this.#world.box.clock.now += random.below(20) * HOUR;
     if (random.chance(0.3)) while (await this.#world.box.store.write(purgeTaints, undefined));
@@ -93,9 +113,35 @@ class Model {
     this.#foreign.add(email);
   }
 
+  /** Mail of the mailbox itself, with its DKIM signature, that an outsider sends here again. */
+  async #replay(): Promise<void> {
+    const email = await this.#world.put({ from: 'me@box.test' });
+    this.oracle.emails.set(email, true);
+    this.#foreign.add(email);
+  }
+
+  async #writeWords(agent: Agent): Promise<void> {
+    const { box, account } = this.#world;
+    const isUpload = this.#random.chance(0.3);
+    const kind = isUpload ? `upload-${++this.#n}` : this.#random.one(KINDS);
+    if (isUpload) this.#uploads = [...this.#uploads.slice(-3), { kind, at: box.clock.now }];
+    await box.store.write(markWordsOfWriter, { account, by: agent, kinds: [kind] });
+    if (this.oracle.isExposed(agent, box.clock.now)) this.oracle.words.add(kind);
+  }
+
+  async #readWords(agent: Agent): Promise<void> {
+    const { box, account } = this.#world;
+    const uploads = this.#uploads.filter(({ at }) => at > box.clock.now - WINDOW).map((one) => one.kind);
+    const kind = this.#random.one([...KINDS, ...uploads]);
+    if (await box.store.read(areWordsTainted, { account, kinds: [kind] })) {
+      await box.store.write(markTainted, { reader: this.#world.reader(identityOf(agent)) });
+    }
+    this.oracle.useWords(agent, kind, box.clock.now);
+  }
+
   async #read(agent: Agent, email: number): Promise<void> {
     const { box, account } = this.#world;
-    const reader: TaintReader = this.#world.reader({ reader: readerOf(agent), credential: agent });
+    const reader: TaintReader = this.#world.reader(identityOf(agent));
     const outside = await box.store.read(outsidersMail, { ...reader, account, emails: [email] });
     if (outside.length > 0) await box.store.write(recordTaints, { reader, account, emails: outside });
     this.oracle.use(agent, email, box.clock.now);
@@ -121,7 +167,7 @@ class Model {
     const { box, account } = this.#world;
     const here = [{ account, to: 'me@box.test', trace: 'Return-Path: <me@box.test>\r\n' }];
     const exposed = this.oracle.isExposed(agent, box.clock.now);
-    const who = { credential: agent, reader: readerOf(agent) };
+    const who = identityOf(agent);
     expect((await this.#world.send([], who, { here, elsewhere: [] })).kind).toBe('taken');
     this.oracle.emails.set(await box.store.read(newest, account), exposed);
   }
@@ -146,7 +192,9 @@ class Model {
       ifState: null,
       changes: [{ email, keywords, mailboxes: null }],
     });
-    if (this.oracle.isExposed(agent, box.clock.now)) this.oracle.emails.set(email, true);
+    if (!this.oracle.isExposed(agent, box.clock.now)) return;
+    this.oracle.emails.set(email, true);
+    this.oracle.words.add('labels');
   }
 
   /** The new version has the creator of the old one, as drafts have; a person's edit makes it clean. */
@@ -163,12 +211,9 @@ class Model {
   async #sendOutside(agent: Agent): Promise<void> {
     const { box } = this.#world;
     const exposed = this.oracle.isExposed(agent, box.clock.now);
-    const tainted = (await box.store.read(since, { reader: readerOf(agent), now: box.clock.now })) !== undefined;
+    const tainted = (await box.store.read(since, { agent, now: box.clock.now })) !== undefined;
     if (this.#random.chance(0.1)) {
-      const done = await this.#world.send([`new${++this.#n}@x.example`], {
-        credential: agent,
-        reader: readerOf(agent),
-      });
+      const done = await this.#world.send([`new${++this.#n}@x.example`], identityOf(agent));
       expect(done.kind).toBe(tainted ? 'waits' : 'taken');
     }
     if (exposed && !tainted) this.counts.laundered++;

@@ -78,7 +78,7 @@ export async function killProcessesOf(user: { uid: number; gid: number }): Promi
 
 /** Runs as the user itself, so that the signal reaches nobody else; without variables of the server. */
 async function killAllAs({ uid, gid }: { uid: number; gid: number }): Promise<void> {
-  const killer = spawn('kill', ['-KILL', '--', '-1'], {
+  const killer = spawn('sh', ['-c', 'kill -s KILL -- -1'], {
     uid,
     gid,
     env: { PATH: process.env['PATH'] },

@@ -189,12 +189,23 @@ async function limitToMember(rx: Read, token: TokenRow): Promise<TokenRow | unde
   };
 }
 
-/** Limits a narrowed token to its parent's present mailboxes; undefined if the parent is no longer valid. */
+/** Limits a narrowed token to its parent's present actions and mailboxes; undefined if the parent is no longer valid. */
 async function limitToParent(rx: Read, token: TokenRow): Promise<TokenRow | undefined> {
   if (token.parent === null) return token;
   const parent = await findToken.run(rx, { id: token.parent });
   if (parent === undefined) return undefined;
-  return { ...token, mailboxes: token.mailboxes?.filter((one) => parent.mailboxes?.includes(one) ?? true) ?? null };
+  return {
+    ...token,
+    actions: token.actions.filter((one) => isGrantedBy(parent.actions, one)),
+    mailboxes: token.mailboxes?.filter((one) => parent.mailboxes?.includes(one) ?? true) ?? null,
+  };
+}
+
+/** Actions of a limited token, each with another one that includes it (core/token.ts). */
+const INCLUDED_IN: Readonly<Record<string, string>> = { mail_read: 'read', send: 'manage' };
+
+function isGrantedBy(actions: readonly string[], one: string): boolean {
+  return actions.includes(one) || actions.includes(INCLUDED_IN[one] ?? one);
 }
 
 /** Lists all tokens of an organization, revoked ones too. */

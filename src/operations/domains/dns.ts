@@ -11,6 +11,7 @@ import { publicId } from '../../core/ids.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { refuse } from '../../core/refusal.ts';
 import { Line } from '../../core/schemas.ts';
+import { recordUntrustedText } from '../../reading/read-record.ts';
 import { domainOf } from '../scope.ts';
 import { limitLookup, lookContext } from './context.ts';
 import { DnsRecord, notesFor, onboardedDomain } from './shown.ts';
@@ -83,6 +84,8 @@ export const checkDnsRecord = operation({
     ]);
     const record = now.find(fits) ?? records.find(fits);
     if (record === undefined) throw new Error('a record was there and is not');
+    // Anybody may have written the records of a domain that is only named here.
+    if (record.observed.some((seen) => !seen.includes(record.value))) await recordUntrustedText(call);
     return { record, nameServers: observed };
   },
 });

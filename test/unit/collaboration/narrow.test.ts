@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CATALOGUE } from '../../../src/operations/catalogue.ts';
 import { type Caller, operatorCaller } from '../../../src/core/caller.ts';
 import { rowId } from '../../../src/core/ids.ts';
+import { command } from '../../../mail/store/engine/types.ts';
+import { findToken } from '../../../src/tokens/commands.ts';
 import { authenticate } from '../../../src/tokens/authenticate.ts';
 import { purgeNarrowTokens, MAX_NARROW_TOKENS } from '../../../src/tokens/narrow-commands.ts';
 import { sampleOf } from '../../support/operation-samples.ts';
@@ -9,6 +11,11 @@ import { putMail } from '../../support/put-mail.ts';
 import { callerOf, type Tenants, twoTenants } from '../../support/tenants.ts';
 
 type Json = Record<string, unknown>;
+
+/** As a person's role does. */
+const loseSend = command('test-lose-send', async (tx, id: number): Promise<void> => {
+  await tx.run(`UPDATE token SET actions = 'read' WHERE id = ?`, id);
+});
 
 let tenants: Tenants;
 let mailbox: string;
@@ -27,7 +34,7 @@ const put = async (subject: string, from: string): Promise<{ id: string; threadI
 };
 
 beforeAll(async () => {
-  tenants = await twoTenants();
+  tenants = await twoTenants({}, [loseSend]);
   ({ mailboxId: mailbox, address } = tenants.a.main);
   parent = await tenants.caller({ name: 'parent', actions: ['read', 'send'] });
   inside = await put('inside', 'Ann <ANN+x@shop.example>');
@@ -177,6 +184,15 @@ describe('the policy of what it is from', () => {
 });
 
 describe('never wider than what it is from', () => {
+  test('when that loses an action afterwards, as a person who authorized it loses a role', async () => {
+    const top = await tenants.caller({ name: 'top', actions: ['read', 'send'] });
+    const id = (await narrowed({}, top)).token?.id ?? 0;
+    const actions = async () => (await tenants.world.store.read(findToken, { id }))?.actions;
+    expect(await actions()).toEqual(['mail_read', 'send']);
+    await tenants.world.store.write(loseSend, top.token?.id ?? 0);
+    expect(await actions()).toEqual(['mail_read']);
+  });
+
   test('in no way', async () => {
     const own = await narrowed({ threadId: inside.threadId, sends: 1, expiresAt: '2026-01-01T01:00:00Z' });
     const below = (await made({ sends: 900, expiresAt: '2026-01-02T00:00:00Z' }, own))['token'] as Json;

@@ -63,7 +63,8 @@ const RULED =
   'set_email_forwarder set_email_inbound_webhook create_webhook create_email_api_key create_app_password create_account_and_claim_link add_email_domain';
 
 let attacked: AttackedBox;
-vi.setConfig({ testTimeout: 60_000 });
+// Guards against what hangs: an obedient agent makes some thousand calls.
+vi.setConfig({ testTimeout: 300_000 });
 const base = (): string => attacked.base;
 
 beforeAll(async () => {

@@ -13,7 +13,7 @@ let attacked: AttackedBox;
 let honeytoken: string;
 let address: string;
 let canaryId: string;
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 const base = (): string => attacked.base;
 
 beforeAll(async () => {

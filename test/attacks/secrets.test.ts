@@ -26,7 +26,7 @@ let agent: ObedientAgent;
 /** One for each ten answers: a conversation has twenty an hour. */
 let asked: string[];
 let secret: string;
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 beforeAll(async () => {
   attacked = await AttackedBox.open();

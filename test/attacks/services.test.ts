@@ -16,7 +16,7 @@ setInterval(() => {}, 1000);
 let attacked: AttackedBox;
 let serviceId: string;
 let actions: string[];
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 beforeAll(async () => {
   attacked = await AttackedBox.open();

@@ -3,7 +3,6 @@ import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import {
   AUTHENTIC_DATA,
-  decode,
   type DecodedPacket,
   DNSSEC_OK,
   encode,
@@ -11,6 +10,7 @@ import {
   type RecordType,
   RECURSION_DESIRED,
 } from 'dns-packet';
+import { decodePacket } from './packet.ts';
 
 /** A name server. */
 export interface NameServer {
@@ -107,16 +107,18 @@ function overTcp(server: NameServer, query: EncodedQuery, waitMs: number): Promi
     const socket = connect({ host: server.ip, port: server.port });
     const timer = setTimeout(() => socket.destroy(), waitMs);
     let response: DecodedPacket | undefined;
-    let read = Buffer.alloc(0);
+    // Allocated once: joining the chunks would copy all of them for each octet of a server that sends single ones.
+    const read = Buffer.allocUnsafe(2 + MAX_TCP_OCTETS);
+    let size = 0;
     socket.on('connect', () => {
       const length = Buffer.alloc(2);
       length.writeUInt16BE(query.packet.length);
       socket.write(Buffer.concat([length, query.packet]));
     });
     socket.on('data', (chunk: Buffer) => {
-      read = Buffer.concat([read, chunk]);
-      if (read.length > MAX_TCP_OCTETS + 2) return void socket.destroy();
-      if (read.length < 2 || read.length < 2 + read.readUInt16BE(0)) return undefined;
+      if (size + chunk.length > read.length) return void socket.destroy();
+      size += chunk.copy(read, size);
+      if (size < 2 || size < 2 + read.readUInt16BE(0)) return undefined;
       response = decodeResponse(query, read.subarray(2, 2 + read.readUInt16BE(0)));
       return void socket.destroy();
     });
@@ -132,7 +134,7 @@ function overTcp(server: NameServer, query: EncodedQuery, waitMs: number): Promi
 /** Decodes a packet; undefined when it does not match the query. */
 function decodeResponse({ id, question }: EncodedQuery, packet: Buffer): DecodedPacket | undefined {
   try {
-    const response = decode(packet);
+    const response = decodePacket(packet);
     const [first, more] = response.questions ?? [];
     const matches =
       response.id === id && response.type === 'response' && more === undefined && first?.type === question.type;

@@ -53,13 +53,16 @@ export function prefixed(prefix: 'Re' | 'Fwd', subject: string): string {
   return (known.test(subject) ? subject : `${prefix}: ${subject}`).slice(0, 990).toWellFormed();
 }
 
+const IN_HTML: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\n': '<br>\n',
+};
+
 function inHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll('\n', '<br>\n');
+  return text.replace(/[&<>"\n]/g, (sign) => IN_HTML[sign] ?? sign);
 }
 
 /** Inserts inside <body> if there is one: some clients hide content outside it. */
@@ -74,6 +77,8 @@ function bodyStart(html: string): number {
 }
 
 function bodyEnd(html: string): number {
-  const [last] = [...html.matchAll(/<\/body/gi)].slice(-1);
-  return last?.index ?? html.length;
+  for (let at = html.lastIndexOf('</'); at > 0; at = html.lastIndexOf('</', at - 1)) {
+    if (html.slice(at, at + 6).toLowerCase() === '</body') return at;
+  }
+  return html.length;
 }

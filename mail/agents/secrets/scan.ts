@@ -58,7 +58,7 @@ export class SecretScan {
       if (this.#deep < 0) {
         this.unscanned.add('long');
         await this.#look(stretch, true);
-      } else for (const view of viewsOf(stretch)) await this.#look(view, true);
+      } else for (const view of viewsOf(stretch)) await this.#lookInTurns(view);
     }
   }
 
@@ -87,6 +87,12 @@ export class SecretScan {
   /** Scans the collected fragments; call it last. */
   async end(): Promise<void> {
     await this.#look(this.#fragments.slice(0, MAX_FRAGMENTS).join(''), false);
+  }
+
+  /** Scans a decoded text: words that inflate are up to 600 times as long, and are not scanned at once. */
+  async #lookInTurns(view: string): Promise<void> {
+    if (view.length <= 2 * STRETCH) return this.#look(view, true);
+    for (const stretch of stretchesOf(view)) await this.#look(stretch, true);
   }
 
   async #look(text: string, bare: boolean): Promise<void> {

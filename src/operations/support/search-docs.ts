@@ -5,7 +5,7 @@ import { Line, PageSize } from '../../core/schemas.ts';
 
 const DOCS = new URL('../../../docs/', import.meta.url);
 /** Pages for developers of Mailstead, left out: their matches would hide those for users. */
-const DEVELOPER_PAGES = new Set(['README.md', 'architecture.md', 'decisions.md', 'dependencies.md']);
+const DEVELOPER_PAGES = new Set(['README.md', 'architecture.md', 'cost.md', 'decisions.md', 'dependencies.md']);
 const MAX_CHARS = 1_500;
 
 interface Section {

@@ -1,3 +1,17 @@
+import { createSecretKey } from 'node:crypto';
+import { rowId } from '../../../src/core/ids.ts';
+import { isPlainLine } from '../../../src/core/schemas.ts';
+import { answeredLetter } from '../../../src/digest/reply-address.ts';
+import { respond } from '../../../src/dns/respond.ts';
+import { hostableName } from '../../../src/domains/domains.ts';
+import { isVulnerabilityScan } from '../../../src/http/connection-guard.ts';
+import { readRange } from '../../../src/jmap/download-route.ts';
+import { typesOf } from '../../../src/jmap/push-types.ts';
+import { kindOf } from '../../../src/mcp/resources/kinds.ts';
+import { ownerAddress, plainName } from '../../../src/notices/owners.ts';
+import { passwordProblem } from '../../../src/people/password.ts';
+import { isUnder } from '../../../src/waiting/message-criteria.ts';
+import { sanitized } from '../../../src/webhooks/post.ts';
 import { parseBounded } from '../../../src/core/json.ts';
 import { readParameters } from '../../../src/oauth/authorize-request.ts';
 import { readMetadata } from '../../../src/oauth/client-document.ts';
@@ -12,7 +26,7 @@ import { remoteText, untrusted } from '../../../src/untrusted/untrusted.ts';
 import { safeName } from '../../../src/webhooks/payload.ts';
 import { checkWebhookUrl } from '../../../src/webhooks/url-check.ts';
 import type { Resolver } from '../../../mail/dns/lookup.ts';
-import { caught, type CostRow, costs, driven } from './row.ts';
+import { caught, type CostRow, costs, driven, octets } from './row.ts';
 import { EMPTY_DNS } from './smtp-costs.ts';
 
 const key = Buffer.alloc(32, 1);
@@ -117,5 +131,38 @@ const OTHERS = costs(
   },
 );
 
+const NAMES = costs(
+  {
+    at: 'src/core',
+    input: 'argument, header or path of a request',
+    bound: 'body of 4 MiB, header of 16 KiB',
+    thread: 'main',
+  },
+  {
+    rowId: (text) => rowId('mailbox', text),
+    isPlainLine,
+    isVulnerabilityScan: driven((text) => isVulnerabilityScan(text, undefined), { at: 'src/http' }),
+    readRange: driven((text) => readRange(`bytes=${text}`, 10), { at: 'src/jmap' }),
+    typesOf: driven(typesOf, { at: 'src/jmap' }),
+    passwordProblem: driven(passwordProblem, { at: 'src/people', bound: '200 characters' }),
+    plainName: driven(plainName, { at: 'src/notices', bound: '500 characters' }),
+    ownerAddress: driven(ownerAddress, { at: 'src/notices' }),
+    answeredLetter: driven((text) => answeredLetter({ local: text, domain: 'b' }, 'b', createSecretKey(key)), {
+      at: 'src/digest',
+      input: 'recipient of SMTP',
+      bound: 'line of 2,048 octets',
+    }),
+    sanitized: driven(sanitized, { at: 'src/webhooks', input: 'answer of a webhook', bound: '64 KiB' }),
+    hostableName: driven((text) => caught(() => hostableName(text)), { at: 'src/domains', bound: '253 characters' }),
+    respond: driven((text) => caught(() => respond(octets(text), 'udp', () => Promise.resolve(undefined))), {
+      at: 'src/dns',
+      input: 'DNS query of a stranger',
+      bound: '1,024 octets',
+    }),
+    kindOf: driven(kindOf, { at: 'src/mcp/resources' }),
+    isUnder: driven((text) => isUnder(text, `a.${text}`), { at: 'src/waiting' }),
+  },
+);
+
 /** Functions of the control plane that read requests, URLs and records. */
-export const CONTROL_PLANE_COSTS: readonly CostRow[] = [...BODIES, ...OAUTH, ...READ, ...SHOWN, ...OTHERS];
+export const CONTROL_PLANE_COSTS: readonly CostRow[] = [...BODIES, ...OAUTH, ...READ, ...SHOWN, ...OTHERS, ...NAMES];

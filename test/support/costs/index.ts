@@ -8,6 +8,7 @@ import { JMAP_COSTS } from './jmap-costs.ts';
 import { READING_COSTS } from './reading-costs.ts';
 import type { CostRow } from './row.ts';
 import { SECRETS_COSTS } from './secrets-costs.ts';
+import { SENDING_COSTS } from './sending-costs.ts';
 import { SMTP_COSTS } from './smtp-costs.ts';
 
 /** Every function of ours that a stranger's or tenant's text reaches. */
@@ -21,6 +22,7 @@ export const COSTS: readonly CostRow[] = [
   ...IMAP_COSTS,
   ...JMAP_COSTS,
   ...READING_COSTS,
+  ...SENDING_COSTS,
   ...CONTROL_PLANE_COSTS,
 ];
 

@@ -4,8 +4,11 @@ import { HOSTILE_INPUTS, type HostileInput, repeated } from './inputs.ts';
 import type { CostRow } from './row.ts';
 
 /** Largest ratio of CPU time for {@link TIMES} times the input; the square would be 256. */
-export const MAX_RATIO = 20;
-export const TIMES = 16;
+const MAX_RATIO = 20;
+const TIMES = 16;
+/** The same for the last {@link STEP} times; the square would be 16. */
+const MAX_STEP_RATIO = 6;
+const STEP = 4;
 const LARGE = 1024 * 1024;
 /**
  * ms of CPU. Work for the small input that takes less counts as so much, as caches and fresh memory decide below it: what
@@ -16,13 +19,13 @@ const FLOOR_MS = 2;
 const SCREENED = 4;
 /** Inputs that are measured at both sizes, besides those that the row names. */
 const MEASURED = process.env['COST_FULL'] === '1' ? Infinity : 2;
-const ROUNDS = 8;
+const ROUNDS = 6;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 /** Sizes at which a row is compared, in octets. */
-export function sizesOf({ most = LARGE }: Pick<CostRow, 'most'>): { small: number; large: number } {
+function sizesOf({ most = LARGE }: CostRow): { small: number; large: number } {
   return { small: Math.floor(most / TIMES), large: most };
 }
 
@@ -47,25 +50,38 @@ async function once({ drive }: CostRow, text: string): Promise<number> {
 }
 
 /**
- * Returns the ratio of CPU times, the least of some rounds. Each round compares runs that take about as long, as other work
- * of the machine slows both; the square of the input would take far more than 20 times in every round.
+ * Describes the growth of a function's work that is not in proportion to its input; undefined if it is. Some rounds, as other
+ * work of the machine only adds to a time.
  */
-export async function ratioOf(row: CostRow, { make }: HostileInput): Promise<number> {
-  const { small, large } = sizesOf(row);
-  const [short, long] = [make(small), make(large)];
+export async function growthBeyond(row: CostRow, input: HostileInput): Promise<string | undefined> {
+  const ratio = await ratioOf(row, input, TIMES);
+  if (ratio <= MAX_RATIO) return undefined;
+  // Where the input leaves the caches of the processor work is a third slower, once; the square grows at each step.
+  const step = await ratioOf(row, input, STEP);
+  if (step <= MAX_STEP_RATIO) return undefined;
+  return `${input.name}: ${ratio.toFixed(1)} times the work for ${TIMES} times the input, ${step.toFixed(1)} times for ${STEP}`;
+}
+
+/**
+ * Returns the ratio of CPU times for the large input and a part of it, the least of some rounds. Each round compares runs
+ * that take about as long, as other work of the machine slows both.
+ */
+async function ratioOf(row: CostRow, { make }: HostileInput, times: number): Promise<number> {
+  const { large } = sizesOf(row);
+  const [short, long] = [make(large / times), make(large)];
   let least = Infinity;
-  for (let round = 0; round < ROUNDS && least > MAX_RATIO; round++) {
+  for (let round = 0; round < ROUNDS && least > (times === STEP ? MAX_STEP_RATIO : MAX_RATIO); round++) {
     // Garbage of earlier work would be collected during this one.
     if (round > 0) collectGarbage();
     const most = (await once(row, long)) / 1000;
-    if (most <= FLOOR_MS * MAX_RATIO) return most / FLOOR_MS;
-    least = Math.min(least, most / Math.max(FLOOR_MS, await several(row, short)));
+    if (most <= FLOOR_MS * MAX_RATIO) return 0;
+    least = Math.min(least, most / Math.max(FLOOR_MS, await several(row, short, times)));
   }
   return least;
 }
 
-async function several(row: CostRow, text: string): Promise<number> {
+async function several(row: CostRow, text: string, runs: number): Promise<number> {
   let spent = 0;
-  for (let run = 0; run < TIMES; run++) spent += await once(row, text);
-  return spent / 1000 / TIMES;
+  for (let run = 0; run < runs; run++) spent += await once(row, text);
+  return spent / 1000 / runs;
 }

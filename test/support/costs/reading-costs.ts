@@ -10,10 +10,8 @@ import { cutPiece } from '../../../src/reading/text-piece.ts';
 import { findCode } from '../../../src/waiting/codes/code-finder.ts';
 import { findLink } from '../../../src/waiting/codes/link-finder.ts';
 import { encodedHtml } from '../encoded.ts';
-import { HOSTILE_PAGES } from '../hostile-html.ts';
 import { type CostGroup, type CostRow, costs, driven } from './row.ts';
 
-const PAGES = HOSTILE_PAGES.map(([, make]) => make);
 const LINKS = {
   links: [{ handle: 'link:1', host: 'a.example', registrableDomain: 'a.example', flags: [] }],
   urls: ['https://a.example/verify'],
@@ -32,13 +30,10 @@ const reading: CostGroup = {
 };
 
 const TEXTS = costs(reading, {
-  'readTexts: markdown': driven(
-    (text) => readTexts({ html: [encodedHtml(text)], text: [], form: 'markdown', links: true }),
-    { made: PAGES },
-  ),
+  'readTexts: markdown': (text) => readTexts({ html: [encodedHtml(text)], text: [], form: 'markdown', links: true }),
   'readTexts: HTML': (text) => readTexts({ html: [encodedHtml(text)], text: [], form: 'html', links: true }),
   renderHtml: (text) => renderHtml(text, 'markdown', new LinkRegistry()),
-  sanitizeHtml: driven((text) => sanitizeHtml(text, new LinkRegistry()), { made: PAGES }),
+  sanitizeHtml: (text) => sanitizeHtml(text, new LinkRegistry()),
   preformattedHtml,
   withoutComments: driven(withoutComments, { worst: ['<!', '<!-', '<!-->', '<![', '<?'] }),
   replaceLinks: driven((text) => replaceLinks(text, new LinkRegistry()), {

@@ -49,7 +49,7 @@ export const SECRETS_COSTS: readonly CostRow[] = [
     lettersOf,
     signsOf: (text) => signsOf(octets(text)),
     printable: (text) => printable(octets(text)),
-    SecretScan: scannedWords,
+    SecretScan: driven(scannedWords, { bound: '256 KiB decoded; yields every 64 KiB', most: 64 * 1024 }),
   }),
   ...costs(
     { ...secrets, ...stretch },

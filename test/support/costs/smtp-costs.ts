@@ -1,5 +1,6 @@
 import type { Resolver } from '../../../mail/dns/lookup.ts';
 import { isDnsName, isWithin } from '../../../mail/dns/name.ts';
+import { decodePacket } from '../../../mail/dns/packet.ts';
 import { canonicalAddress, isPublicAddress } from '../../../mail/dns/public-address.ts';
 import { canonicalHostName } from '../../../mail/dns/query-servers.ts';
 import { checkForward } from '../../../mail/forwarder/loop-guard.ts';
@@ -28,7 +29,7 @@ import { ReplyReader } from '../../../mail/smtp/reply-reader.ts';
 import { reply } from '../../../mail/smtp/reply.ts';
 import { decodeXtext, encodeXtext } from '../../../mail/smtp/xtext.ts';
 import { hostileFields } from './header-costs.ts';
-import { type CostRow, costs, driven, octets } from './row.ts';
+import { caught, type CostRow, costs, driven, octets } from './row.ts';
 
 const key = Buffer.alloc(32, 1);
 
@@ -58,6 +59,25 @@ function bounced(text: string): Buffer {
     envelopeId: text,
     originalHeader: octets(text),
   });
+}
+
+/** Makes a DNS response whose names all follow one chain of compression pointers. */
+function pointerChains(size: number): string {
+  const packet = Buffer.alloc(size);
+  const chain = Math.min(8000, Math.floor(size / 4));
+  const records = Math.floor((size - 24 - 2 * chain) / 12);
+  packet.writeUInt16BE(0x8180, 2);
+  packet.writeUInt16BE(records + 1, 6);
+  packet.writeUInt16BE(10, 13);
+  packet.writeUInt16BE(1, 15);
+  packet.writeUInt16BE(2 * chain + 1, 21);
+  for (let n = 0; n < chain; n++) packet.writeUInt16BE(0xc000 | (n === 0 ? 23 : 22 + 2 * n), 24 + 2 * n);
+  for (let n = 0, at = 24 + 2 * chain; n < records; n++, at += 12) {
+    packet.writeUInt16BE(0xc000 | (22 + 2 * chain), at);
+    packet.writeUInt16BE(10, at + 2);
+    packet.writeUInt16BE(1, at + 4);
+  }
+  return packet.toString('latin1');
 }
 
 const COMMANDS = costs(
@@ -145,6 +165,11 @@ const NAMES = costs(
     most: 65_535,
   },
   {
+    decodePacket: driven((text) => caught(() => decodePacket(octets(text))), {
+      input: 'DNS packet',
+      bound: '64 KiB, 1,000 pointers to pointers',
+      made: [pointerChains],
+    }),
     isDnsName,
     isWithin: (text) => isWithin(text, `b.${text}`),
     isPublicAddress,

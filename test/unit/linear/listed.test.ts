@@ -7,6 +7,15 @@ const OTHERS: Readonly<Record<string, string>> = {
   'mail/message': `formatTypeName encodeText oneLine field decodeBase64 decodeQuotedPrintable isKnownCharset isSevenBit
     mailerDaemon withoutHighlights summarize hashId plainTextHeader isWholly unpackParts partText partBytes tagMac nstring`,
   'mail/smtp': 'fault',
+  'mail/auth': `sealArc isChainStatus resultsText readDkimKey signatureFailure signHeaders signData fold checkSignature
+    possibleSigner evaluateSignature verifySignature trustedSealer vouchingSealer findPublishedPolicy prefetchAlignment
+    reverseNames iprevOf`,
+  'mail/dns': 'findPublicResolver',
+  'mail/imap/search': 'searchResponse',
+  'mail/policy/style': 'declare',
+  'mail/policy/words': 'wordHash countWord',
+  'mail/agents/secrets': 'printableIn secretsInWords',
+  'mail/agents/secrets/files': 'isDeflated',
   'mail/imap/wire': 'nstring fetchFlags statusLine untagged isMessageLiteral',
 };
 

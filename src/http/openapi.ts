@@ -124,7 +124,7 @@ function common(one: Operation, operationId: string, status: number): Json {
     ...(one.action === 'anonymous' && { security: [{}, { token: [] }] }),
     responses: {
       [status]: { description: 'Done', content: { 'application/json': { schema } } },
-      ...(one.rule !== undefined && { 202: { $ref: '#/components/responses/pending_approval' } }),
+      ...((one.rule ?? one.irreversible) !== undefined && { 202: { $ref: '#/components/responses/pending_approval' } }),
       ...refusals(),
     },
   };

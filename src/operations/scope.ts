@@ -1,6 +1,5 @@
-import { addressKey, parseAddress, parseDomain, textKey } from '../../mail/message/address.ts';
+import { addressKey, parseAddress, parseDomain } from '../../mail/message/address.ts';
 import { type AccountInfo, accountByKey, accountOf } from '../../mail/store/account/account.ts';
-import { type DeletedAccountLine, deletedAccountsOf } from '../../mail/store/account/account-restoration.ts';
 import { type DomainInfo, domainOf as findDomain, domainsOf } from '../../mail/store/address/domain.ts';
 import { publicThreadId } from '../core/message-ids.ts';
 import { rowId, publicId } from '../core/ids.ts';
@@ -8,6 +7,7 @@ import { listProjects, type Project } from '../organizations/commands.ts';
 import { accountsInProject, mailboxSetup } from '../accounts/mailbox-setup.ts';
 import { domainSetup } from '../domains/setup.ts';
 import { findWebhook, type Webhook, webhookOfOrganization } from '../webhooks/webhook-queries.ts';
+import { type DeletedMailboxLine, findDeletedMailbox } from '../mailboxes/deletion-queries.ts';
 import { type DeletedServiceLine, deletedServicesOf } from '../services/deletion-commands.ts';
 import { findService, type Service } from '../services/queries.ts';
 import type { Caller } from '../core/caller.ts';
@@ -90,25 +90,17 @@ async function namedAccount(
 export async function deletedMailboxOf(
   call: Call,
   { mailboxId, address }: { mailboxId?: string | undefined; address?: string | undefined },
-): Promise<DeletedAccountLine & { project: number }> {
+): Promise<DeletedMailboxLine> {
   const id = mailboxId === undefined ? null : (rowId('mailbox', mailboxId) ?? 0);
-  const all = await call.store.read(deletedAccountsOf, { tenant: call.tenant, id });
-  const [found] = (mailboxId === undefined ? withAddress(all, address) : all).toSorted(
-    (a, b) => b.deletedAt - a.deletedAt || b.id - a.id,
-  );
+  const parsed = address === undefined ? undefined : parseAddress(address);
+  if (id === null && parsed === undefined) {
+    refuse('invalid_arguments', 'Give mailboxId or address.', { issues: [{ path: 'mailboxId', message: 'missing' }] });
+  }
+  const key = parsed === undefined ? null : addressKey(parsed);
+  const found = await call.store.read(findDeletedMailbox, { tenant: call.tenant, id, key });
   if (found === undefined) return notFound('deleted mailbox');
-  const setup = await call.store.read(mailboxSetup, { account: found.id });
-  const mailbox = { ...found, project: setup?.project ?? 0 };
-  withinMailbox(call, mailbox);
-  return mailbox;
-}
-
-function withAddress(all: readonly DeletedAccountLine[], address = ''): DeletedAccountLine[] {
-  const parsed = parseAddress(address);
-  if (parsed !== undefined) return all.filter((one) => textKey(one.address) === addressKey(parsed));
-  return refuse('invalid_arguments', 'Give mailboxId or address.', {
-    issues: [{ path: 'mailboxId', message: 'missing' }],
-  });
+  withinMailbox(call, found);
+  return found;
 }
 
 /** Finds a deleted service, within the organization and the token's limits. */

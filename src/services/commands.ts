@@ -33,6 +33,9 @@ export const createService = command(
     if ((await tx.get(same, input.project, input.name)) !== undefined) return { kind: 'exists' };
     const held = await count(tx, 'SELECT count(*) AS n FROM service WHERE organization_id = ?', input.organization);
     if (held >= MAX_SERVICES) return { kind: 'too-many' };
+    // Deleted ones are never purged early to make room: whoever creates and deletes could push out those of others.
+    const deleted = 'SELECT count(*) AS n FROM deleted_service WHERE organization_id = ?';
+    if ((await count(tx, deleted, input.organization)) >= MAX_SERVICES) return { kind: 'too-many' };
     const { id } = await tx.run(
       'INSERT INTO service (organization_id, project_id, name, created_at) VALUES (?, ?, ?, ?)',
       input.organization,

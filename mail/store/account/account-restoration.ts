@@ -120,33 +120,6 @@ async function addToAlias(
   );
 }
 
-/** A deleted account as listed. Times are ms UTC. */
-export interface DeletedAccountLine {
-  id: number;
-  address: string;
-  usedBytes: number;
-  usedCount: number;
-  deletedAt: number;
-  purgeAt: number;
-  deletedBy: string;
-  salt: Uint8Array;
-  iterations: number;
-}
-
-/** Deleted accounts of a tenant that can be restored, by id; or the one with the given id. */
-export const deletedAccountsOf = query(
-  'deleted-accounts-of',
-  (rx, input: { tenant: number; id: number | null }): Promise<DeletedAccountLine[]> =>
-    rx.all<{ [Name in keyof DeletedAccountLine]: DeletedAccountLine[Name] }>(
-      `SELECT a.id, a.address, a.used_bytes AS "usedBytes", a.used_count AS "usedCount", a.salt, a.iterations,
-         d.deleted_at AS "deletedAt", d.purge_at AS "purgeAt", d.deleted_by AS "deletedBy"
-       FROM deleted_account d JOIN account a ON a.id = d.account_id
-       WHERE d.tenant = ?1 AND (?2 IS NULL OR d.account_id = ?2) ORDER BY d.account_id`,
-      input.tenant,
-      input.id,
-    ),
-);
-
 /** Reports whether an address belongs to a deleted account of the tenant: who takes it gets mail meant for that one. */
 export const isReservedAddress = query(
   'is-reserved-address',

@@ -1,21 +1,20 @@
 import { z } from 'zod';
 import { generatePassword } from '../../../mail/login/password.ts';
-import { type DeletedAccountLine, deletedAccountsOf } from '../../../mail/store/account/account-restoration.ts';
-import { mailboxSetup } from '../../accounts/mailbox-setup.ts';
 import { ownCredential } from '../../accounts/new-credential.ts';
 import { publicId } from '../../core/ids.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
-import { isoOf, nextCursor, OfProject, Page, pageOf } from '../../core/schemas.ts';
+import { isoOf, nextCursor, OfProject, Page, pageOf, pageStart } from '../../core/schemas.ts';
 import { updateManaged } from '../../domains/look.ts';
 import { countMailboxes } from '../../domains/queries.ts';
+import { type DeletedMailboxLine, listDeletedMailboxes } from '../../mailboxes/deletion-queries.ts';
 import { type RestoredMailbox, restoreMailbox } from '../../mailboxes/deletion-commands.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
 import { disclosesName, lookContext } from '../domains/context.ts';
 import { deletedMailboxOf, domainOf, projectOf } from '../scope.ts';
 import { Mailbox, MailboxArguments, mailboxNow } from './shown.ts';
 
-const DeletedMailboxLine = z.object({
+const ShownLine = z.object({
   id: z.string(),
   address: z.string(),
   projectId: z.string(),
@@ -36,23 +35,17 @@ export const listDeletedEmails = operation({
     'Lists deleted mailboxes that restore_email can bring back, with the time at which each is purged. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({ projectId: OfProject, ...Page }),
-  output: z.object({ deletedMailboxes: z.array(DeletedMailboxLine), nextCursor }),
+  output: z.object({ deletedMailboxes: z.array(ShownLine), nextCursor }),
   rest: { method: 'GET', path: '/api/email/deleted-mailboxes' },
   async run(call, { projectId, ...page }) {
     const project = projectId === undefined ? call.caller.project : (await projectOf(call, projectId)).id;
-    const all = await call.store.read(deletedAccountsOf, { tenant: call.tenant, id: null });
-    const placed = await Promise.all(all.map(async (one) => ({ ...one, project: await projectIdOf(call, one) })));
-    const mine = placed.filter((one) => project === null || one.project === project);
-    const { rows, nextCursor: next } = pageOf(mine, page);
+    const filter = { tenant: call.tenant, id: null, key: null, project, after: pageStart(page), limit: page.limit + 1 };
+    const { rows, nextCursor: next } = pageOf(await call.store.read(listDeletedMailboxes, filter), page);
     return { deletedMailboxes: rows.map(shown), nextCursor: next };
   },
 });
 
-async function projectIdOf(call: Call, { id }: DeletedAccountLine): Promise<number> {
-  return (await call.store.read(mailboxSetup, { account: id }))?.project ?? 0;
-}
-
-function shown(line: DeletedAccountLine & { project: number }): z.output<typeof DeletedMailboxLine> {
+function shown(line: DeletedMailboxLine): z.output<typeof ShownLine> {
   return {
     id: publicId('mailbox', line.id),
     address: line.address,
@@ -102,7 +95,7 @@ export const restoreEmail = operation({
 
 type Restored = Extract<RestoredMailbox, { kind: 'restored' }>;
 
-async function restore(call: Call, deleted: DeletedAccountLine): Promise<Restored> {
+async function restore(call: Call, deleted: DeletedMailboxLine): Promise<Restored> {
   const { id, address, salt, iterations } = deleted;
   const password = await ownCredential(call.secrets, { password: generatePassword(), salt, iterations });
   if (password === undefined) throw new Error('a generated password was not accepted');

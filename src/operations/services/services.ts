@@ -66,7 +66,11 @@ export const makeService = operation({
           },
         );
       case 'too-many':
-        return refuse('conflict', 'Limit of services reached.', { resource: 'service' });
+        return refuse(
+          'conflict',
+          'Limit of services reached: delete some permanently, deleted ones count on their own.',
+          { resource: 'service' },
+        );
     }
   },
 });

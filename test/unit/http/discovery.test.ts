@@ -131,6 +131,15 @@ describe('/openapi.json', () => {
     }
   });
 
+  test('every operation that may only be proposed has that answer', () => {
+    const proposed = strangersMayKnow.filter((one) => (one.rule ?? one.irreversible) !== undefined);
+    expect(proposed.map(({ name }) => name)).toContain('delete_email');
+    for (const { name } of proposed) {
+      const { responses } = document.paths[`/api/tools/${name}`]?.['post'] ?? expect.fail(name);
+      expect(responses['202']?.$ref, name).toContain('pending_approval');
+    }
+  });
+
   test('every reference leads somewhere, and every id is one of its own', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map((found) => found[1] ?? '');
     expect(references.length).toBeGreaterThan(100);

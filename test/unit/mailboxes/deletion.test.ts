@@ -354,6 +354,14 @@ describe('who may', () => {
     expect(await listed('list_deleted_services', 'deletedServices')).toContain(serviceId);
   });
 
+  test('a person who accepts the proposal of a token purges what it named', async () => {
+    const { proposalId } = await remove({ permanently: true });
+    const decided = await tenants.do('decide_proposal', { proposalId, accept: true }, person);
+    expect(decided).toMatchObject({ state: 'accepted', outcome: 'done' });
+    expect(await listed('list_emails', 'mailboxes')).not.toContain(main.mailboxId);
+    expect(await listed('list_deleted_emails', 'deletedMailboxes')).not.toContain(main.mailboxId);
+  });
+
   test('a person deletes permanently, a mailbox in use or one that was deleted', async () => {
     expect(await remove({ permanently: true }, person)).toMatchObject({ deleted: true, restorableUntil: null });
     expect(await routeOf(main.address)).toBe('unknown');
@@ -395,6 +403,23 @@ describe('who may', () => {
     expect(await routeOf(main.address)).toBe('deleted');
     expect(await restore()).toMatchObject({ mailbox: { id: main.mailboxId } });
   });
+});
+
+test('deleted mailboxes are listed in pages, and only those of the project that is named', async () => {
+  const ids: unknown[] = [main.deletedMailboxId];
+  for (const localPart of ['p1', 'p2', 'p3']) {
+    const { mailbox } = await tenants.do('provision_email', { domainId: main.domainId, localPart });
+    ids.push((mailbox as { id: string }).id);
+    await tenants.do('delete_email', { mailboxId: (mailbox as { id: string }).id });
+  }
+  const seen: unknown[] = [];
+  for (let cursor: unknown; cursor !== null;) {
+    const page = { projectId: main.projectId, limit: 2, ...(cursor !== undefined && { cursor }) };
+    const { deletedMailboxes, nextCursor } = await tenants.do('list_deleted_emails', page);
+    seen.push(...(deletedMailboxes as { id: string }[]).map(({ id }) => id));
+    cursor = nextCursor;
+  }
+  expect(seen).toEqual(ids);
 });
 
 describe('a deleted service', () => {

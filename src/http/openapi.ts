@@ -113,6 +113,11 @@ function refusedWith(status: number): Json {
   };
 }
 
+/** Tests if some calls of an operation are only proposed. */
+function isProposable(one: Operation): boolean {
+  return one.rule !== undefined || one.irreversible !== undefined;
+}
+
 function common(one: Operation, operationId: string, status: number): Json {
   const schema = { $ref: `#/components/schemas/${one.name}_output` };
   return {
@@ -124,7 +129,7 @@ function common(one: Operation, operationId: string, status: number): Json {
     ...(one.action === 'anonymous' && { security: [{}, { token: [] }] }),
     responses: {
       [status]: { description: 'Done', content: { 'application/json': { schema } } },
-      ...((one.rule ?? one.irreversible) !== undefined && { 202: { $ref: '#/components/responses/pending_approval' } }),
+      ...(isProposable(one) && { 202: { $ref: '#/components/responses/pending_approval' } }),
       ...refusals(),
     },
   };

@@ -41,13 +41,12 @@ test.each([
   expect(take(other, 1)).toMatchObject({ answer: same ? 0 : 1 });
 });
 
-test('a flood from a million forged addresses leaves others their pace, and the memory as it was', () => {
+test('a flood from a million forged addresses leaves others their pace, and the limiter remembers a bounded number', () => {
   const { take } = paced();
   take('198.51.100.1', 300);
-  global.gc?.();
-  const before = process.memoryUsage().heapUsed;
+  expect(take('198.51.100.1', 1)).toMatchObject({ answer: 0 });
   for (let i = 0; i < 300_000; i++) take(`${i & 127}.${(i >> 7) & 255}.${(i >> 15) & 255}.1`, 1);
   expect(take('203.0.113.1', 200)).toMatchObject({ answer: 200 });
-  global.gc?.();
-  expect(process.memoryUsage().heapUsed - before).toBeLessThan(50_000_000);
+  // The clock stands: it is answered again since the limiter no longer knows it.
+  expect(take('198.51.100.1', 1)).toMatchObject({ answer: 1 });
 });

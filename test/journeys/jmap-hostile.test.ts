@@ -241,16 +241,14 @@ test('messages that WebSocket clients do not end count as memory of their login'
 test('a long answer over a WebSocket arrives whole, and those after it', async () => {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/jmap/ws`, 'jmap', { headers: { authorization } });
   await once(socket, 'open');
+  const answers: { requestId: string; methodResponses: [string, { text: string }][] }[] = [];
+  socket.on('message', (octets: Buffer) => answers.push(JSON.parse(octets.toString()) as (typeof answers)[0]));
   const long = '<\u0000>'.repeat(500_000);
   for (const [id, text] of Object.entries({ a: long, b: 'short' })) {
     const methodCalls = [['Core/echo', { text }, '0']];
     socket.send(JSON.stringify({ '@type': 'Request', id, using: [CORE], methodCalls }));
   }
-  const answers: { requestId: string; methodResponses: [string, { text: string }][] }[] = [];
-  while (answers.length < 2) {
-    const [octets] = (await once(socket, 'message')) as [Buffer];
-    answers.push(JSON.parse(octets.toString()) as (typeof answers)[0]);
-  }
+  await expect.poll(() => answers.length).toBe(2);
   expect(answers.map(({ requestId, methodResponses }) => [requestId, methodResponses[0]?.[1].text])).toEqual([
     ['a', long],
     ['b', 'short'],

@@ -8,7 +8,7 @@ export interface StatementCounts {
   pages: number;
 }
 
-const CHANGES = /^\s*(?:INSERT|UPDATE|DELETE|REPLACE|WITH|CREATE)/;
+const CHANGES = /^\s*(?:INSERT|UPDATE|DELETE|REPLACE|CREATE)/;
 const ENDS_IN_COMMIT = /COMMIT;?\s*$/;
 const METHODS = ['run', 'get', 'all'] as const;
 

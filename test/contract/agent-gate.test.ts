@@ -4,6 +4,8 @@ import { taintedSince, purgeTaints, readBy } from '../../mail/agents/taint/taint
 import { agentSendOf } from '../../mail/agents/gate/send-log.ts';
 import { query } from '../../mail/store/engine/types.ts';
 import { pausedSenders } from '../../mail/store/limit/paused-sender.ts';
+import { copyEmail } from '../../mail/store/message/email-commands.ts';
+import { findMailbox } from '../../mail/store/mailbox/mailbox.ts';
 import { GateWorld, outcomeOf } from '../support/gate-world.ts';
 
 const HOUR = 3_600_000;
@@ -66,6 +68,17 @@ describe('what an agent has read', () => {
     // An owner whose domain is hosted here: this server signs such mail, so anybody who got it can send it again.
     const hosted = await world.put({ from: 'boss@far.test' });
     expect(await world.read([hosted], { internal: ['boss@far.test'] })).toBe(1);
+  });
+
+  test('counts when it is a copy of one of this box that was sent here again from outside', async () => {
+    const { account, box } = world;
+    const email = await world.receive({ from: 'me@box.test' });
+    const inbox = await box.store.read(findMailbox, { account, name: 'INBOX' });
+    const where = { from: account, email, account, mailboxes: [inbox?.id ?? 0], flags: null, receivedAt: null };
+    const done = await box.store.write(copyEmail, { ...where, ifFromState: null, ifState: null });
+    const copied = done.kind === 'placed' ? done.email : expect.fail(done.kind);
+    expect(copied).not.toBe(email);
+    expect(await world.read([copied])).toBe(1);
   });
 
   test.each([

@@ -115,7 +115,7 @@ class Model {
 
   /** Mail of the mailbox itself, with its DKIM signature, that an outsider sends here again. */
   async #replay(): Promise<void> {
-    const email = await this.#world.put({ from: 'me@box.test' });
+    const email = await this.#world.receive({ from: 'me@box.test' });
     this.oracle.emails.set(email, true);
     this.#foreign.add(email);
   }

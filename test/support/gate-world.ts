@@ -6,7 +6,7 @@ import { mailParts } from '../../mail/parts.ts';
 import type { Trust } from '../../mail/policy/trust.ts';
 import { addAccount } from '../../mail/store/account/account.ts';
 import { addDomain } from '../../mail/store/address/domain.ts';
-import type { Command } from '../../mail/store/engine/types.ts';
+import { type Command, command } from '../../mail/store/engine/types.ts';
 import { recordTaints, type TaintReader } from '../../mail/agents/taint/taint.ts';
 import { judgeMail, putMail } from './put-mail.ts';
 import { testAccount, testStore, type TestStore } from './store.ts';
@@ -22,6 +22,10 @@ export interface Letter {
   answers?: string;
   trust?: Partial<Trust> | null;
 }
+
+const traced = command('test-traced', async (tx, email: number): Promise<void> => {
+  await tx.run(`UPDATE email SET trace = 'Return-Path: <eve@evil.example>' || char(13, 10) WHERE id = ?`, email);
+});
 
 /** The mailbox me@box.test of tenant 1, in which an agent works, and other@far.test of tenant 2 on the same box. */
 export class GateWorld implements AsyncDisposable {
@@ -40,7 +44,7 @@ export class GateWorld implements AsyncDisposable {
   /** `more`: commands of the test. */
   static async open(more: readonly Command<never, unknown>[] = []): Promise<GateWorld> {
     const parts = mailParts();
-    const box = await testStore({ ...parts, commands: [...parts.commands, judgeMail, ...more] });
+    const box = await testStore({ ...parts, commands: [...parts.commands, judgeMail, traced, ...more] });
     const { account } = await testAccount(box.store);
     return new GateWorld(box, account, await secondTenant(box));
   }
@@ -72,6 +76,13 @@ export class GateWorld implements AsyncDisposable {
       internal: ['owner@home.test'],
       ...over,
     };
+  }
+
+  /** The same as the receiver stores it, with its trace header, which copies keep. */
+  async receive(letter: Letter): Promise<number> {
+    const email = await this.put(letter);
+    await this.box.store.write(traced, email);
+    return email;
   }
 
   /** The agent is shown messages. */

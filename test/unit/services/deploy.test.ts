@@ -9,7 +9,7 @@ import { attachEmailToService, detachEmailFromService } from '../../../src/opera
 import { deployService, restartService, rollbackService } from '../../../src/operations/services/deploy.ts';
 import { getServiceEnvironment } from '../../../src/operations/services/environment.ts';
 import { listDeployments, readLogs } from '../../../src/operations/services/history.ts';
-import { removeService } from '../../../src/operations/services/deletion.ts';
+import { removeService, restoreServiceOf } from '../../../src/operations/services/deletion.ts';
 import { purgeDeletedServices } from '../../../src/services/deletion-commands.ts';
 import { makeService } from '../../../src/operations/services/services.ts';
 import { setControl } from '../../../src/services/commands.ts';
@@ -137,6 +137,18 @@ describe('a deleted service', () => {
       expect(await box.rows(`SELECT count(*) AS n FROM ${table}`), table).toEqual([{ n: 0 }]);
     }
     expect(await box.refused(owner, deployService, { serviceId })).toMatchObject({ error: 'not_found' });
+  });
+
+  test('runs again when it is restored, with the environment that it had', async () => {
+    await program('console.log("here")');
+    await deploy({ env: { A: '1' } });
+    await box.done(owner, removeService, { serviceId });
+    const done = await box.done<{ detail: string }>(owner, restoreServiceOf, { serviceId });
+    const pid = Number(/pid (\d+)/.exec(done.detail)?.[1]);
+    expect(runs(pid)).toBe(true);
+    expect((await fileNow())['A']).toBe('1');
+    await box.done(owner, removeService, { serviceId });
+    expect(runs(pid)).toBe(false);
   });
 
   test('stays deleted when it is deployed and restarted meanwhile', async () => {

@@ -20,6 +20,8 @@ const SCREENED = 4;
 /** Inputs that are measured at both sizes, besides those that the row names. */
 const MEASURED = process.env['COST_FULL'] === '1' ? Infinity : 2;
 const ROUNDS = 6;
+/** ms of CPU for the small input, above which the large one is not tried: the square would take minutes. */
+const MAX_SHORT_MS = 1000;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -56,6 +58,7 @@ async function once({ drive }: CostRow, text: string): Promise<number> {
 export async function growthBeyond(row: CostRow, input: HostileInput): Promise<string | undefined> {
   const ratio = await ratioOf(row, input, TIMES);
   if (ratio <= MAX_RATIO) return undefined;
+  if (ratio === Infinity) return `${input.name}: more than ${MAX_SHORT_MS} ms for the small input`;
   // Where the input leaves the caches of the processor work is a third slower, once; the square grows at each step.
   const step = await ratioOf(row, input, STEP);
   if (step <= MAX_STEP_RATIO) return undefined;
@@ -69,6 +72,7 @@ export async function growthBeyond(row: CostRow, input: HostileInput): Promise<s
 async function ratioOf(row: CostRow, { make }: HostileInput, times: number): Promise<number> {
   const { large } = sizesOf(row);
   const [short, long] = [make(large / times), make(large)];
+  if ((await once(row, short)) > MAX_SHORT_MS * 1000) return Infinity;
   let least = Infinity;
   for (let round = 0; round < ROUNDS && least > (times === STEP ? MAX_STEP_RATIO : MAX_RATIO); round++) {
     // Garbage of earlier work would be collected during this one.

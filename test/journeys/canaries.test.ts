@@ -1,3 +1,4 @@
+import { jmapForm } from '../../src/core/message-ids.ts';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -191,9 +192,12 @@ describe('a token', () => {
   test('over JMAP is let list it, and stopped where it opens it, by text or by octets', async () => {
     const canary = await plant();
     const { honeytoken, messageId } = canary;
-    const text = { ids: [messageId], properties: ['bodyValues'], fetchTextBodyValues: true };
+    const text = { ids: [jmapForm(messageId)], properties: ['bodyValues'], fetchTextBodyValues: true };
     const one = await mint();
-    const header = { ids: [messageId], properties: ['subject', 'preview', 'from', 'textBody', 'bodyStructure'] };
+    const header = {
+      ids: [jmapForm(messageId)],
+      properties: ['subject', 'preview', 'from', 'textBody', 'bodyStructure'],
+    };
     const list = await jmap(`Bearer ${one.secret}`, 'Email/get', header);
     expect(list.text).toContain('emergency');
     expect(list.text).not.toContain(honeytoken);
@@ -203,7 +207,7 @@ describe('a token', () => {
 
     const two = await mint();
     const account = await accountOf(`Bearer ${two.secret}`);
-    const blob = `${base}/jmap/download/${account}/${messageId}/x.eml`;
+    const blob = `${base}/jmap/download/${account}/${jmapForm(messageId)}/x.eml`;
     expect((await http('GET', blob, bearer(two.secret))).text).toContain(honeytoken);
     expect(await modeOf(two.id)).toBe('frozen');
     expect((await http('GET', blob, bearer(two.secret))).status).toBe(403);
@@ -224,15 +228,18 @@ describe('a token', () => {
       (token) => tool(base, 'get_thread', { mailbox: ME, threadId: `t${messageId.slice(1)}` }, token),
       (token) =>
         jmap(`Bearer ${token}`, 'Email/get', {
-          ids: [messageId],
+          ids: [jmapForm(messageId)],
           fetchAllBodyValues: true,
           properties: ['bodyValues'],
         }),
       (token) =>
-        jmap(`Bearer ${token}`, 'SearchSnippet/get', { filter: { body: '"the word is"' }, emailIds: [messageId] }),
+        jmap(`Bearer ${token}`, 'SearchSnippet/get', {
+          filter: { body: '"the word is"' },
+          emailIds: [jmapForm(messageId)],
+        }),
       async (token) => {
         const account = await accountOf(`Bearer ${token}`);
-        return http('GET', `${base}/jmap/download/${account}/${messageId}/x.eml`, bearer(token));
+        return http('GET', `${base}/jmap/download/${account}/${jmapForm(messageId)}/x.eml`, bearer(token));
       },
     ];
     for (const [i, way] of ways.entries()) {
@@ -289,9 +296,9 @@ describe('the password of a mailbox under a policy', () => {
   test('over JMAP downloads it as programs do, and is stopped when it asks for its text, or a snippet of it', async () => {
     const canary = await plant();
     const account = await accountOf(basic());
-    const blob = `${base}/jmap/download/${account}/${canary.messageId}/x.eml`;
+    const blob = `${base}/jmap/download/${account}/${jmapForm(canary.messageId)}/x.eml`;
     expect((await http('GET', blob, { authorization: basic() })).text).toContain(canary.honeytoken);
-    const snippet = (body: string) => ({ filter: { body }, emailIds: [canary.messageId] });
+    const snippet = (body: string) => ({ filter: { body }, emailIds: [jmapForm(canary.messageId)] });
     expect((await jmap(basic(), 'SearchSnippet/get', snippet('keeping'))).text).toContain('<mark>Keeping</mark> this');
     expect(await tripsOf(canary)).toEqual([]);
     const opened = { by: mailboxId, door: 'jmap', what: 'opened', settledAt: null };
@@ -299,7 +306,7 @@ describe('the password of a mailbox under a policy', () => {
     expect(await tripsOf(canary)).toMatchObject([opened]);
     await org('settle_canary', { canaryId: canary.canaryId });
     await jmap(basic(), 'Email/get', {
-      ids: [canary.messageId],
+      ids: [jmapForm(canary.messageId)],
       properties: ['bodyValues'],
       fetchTextBodyValues: true,
     });

@@ -1,3 +1,4 @@
+import { jmapForm } from '../../src/core/message-ids.ts';
 import { ImapFlow } from 'imapflow';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -115,8 +116,13 @@ test('and is found by the id that lists of mail give it', async () => {
   expect(json).toMatchObject({
     message: { direction: 'received', mailboxMessageIds: [expect.stringMatching(/^msg_/)] },
   });
-  const unnamed = await tool(base, 'trace_message', { messageId }, token);
-  expect(unnamed.json).toMatchObject({ error: 'invalid_arguments', issues: [{ path: 'mailbox' }] });
+  // An id of JMAP does not name its mailbox.
+  for (const [id, answer] of [
+    [messageId, { message: { direction: 'received' } }],
+    [jmapForm(messageId), { error: 'invalid_arguments', issues: [{ path: 'mailbox' }] }],
+  ] as const) {
+    expect((await tool(base, 'trace_message', { messageId: id }, token)).json).toMatchObject(answer);
+  }
 });
 
 test('an organization may want forgeries only marked', async () => {

@@ -1,3 +1,4 @@
+import { jmapForm } from '../../src/core/message-ids.ts';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
@@ -147,7 +148,7 @@ describe('a token that reads, manages and sends', () => {
     const [from = '', to = ''] = [ME, OTHER].map((name) => accounts.find(([, one]) => one.name === name)?.[0]);
     const { list } = await client.call('Mailbox/get', { accountId: to });
     const inbox = (list as { id: string; role: string }[]).find(({ role }) => role === 'inbox')?.id ?? '';
-    const create = { c: { id: messageId, mailboxIds: { [inbox]: true } } };
+    const create = { c: { id: jmapForm(messageId), mailboxIds: { [inbox]: true } } };
     const copied = await client.call('Email/copy', { fromAccountId: from, accountId: to, create });
     const { id = '' } = (copied['created'] as Record<string, { id: string }>)['c'] ?? {};
     const read = await client.call('Email/get', { accountId: to, ids: [id], fetchAllBodyValues: true });
@@ -187,7 +188,7 @@ describe('the password of the mailbox, once a token was shown it', () => {
     expect(plain((await reader.command('FETCH 1:* BODY.PEEK[]')).toString('latin1'))).toContain(secret);
     expect((await reader.command(`SEARCH TEXT ${secret}`)).toString()).toMatch(/^\* SEARCH \d/m);
     const client = await JmapClient.discover(base, { user: ME, password: phone });
-    const { list } = (await client.call('Email/get', { ids: [messageId], fetchAllBodyValues: true })) as {
+    const { list } = (await client.call('Email/get', { ids: [jmapForm(messageId)], fetchAllBodyValues: true })) as {
       list: Args[];
     };
     expect(JSON.stringify(list)).toContain(secret);
@@ -213,7 +214,11 @@ async function programReads(client: JmapClient): Promise<void> {
     'attachments',
     'headers',
   ];
-  const answer = await client.call('Email/get', { ids: [messageId], properties: all, fetchAllBodyValues: true });
+  const answer = await client.call('Email/get', {
+    ids: [jmapForm(messageId)],
+    properties: all,
+    fetchAllBodyValues: true,
+  });
   clean(answer);
   const [email] = answer['list'] as { blobId: string; textBody: { blobId: string }[] }[];
   const ids = [email?.blobId ?? '', email?.textBody[0]?.blobId ?? ''];
@@ -247,7 +252,7 @@ async function programReads(client: JmapClient): Promise<void> {
     await client.call('Email/set', { destroy: [copy.id] });
   }
   const filter = { text: 'password' };
-  clean(await client.call('SearchSnippet/get', { filter, emailIds: [messageId] }));
+  clean(await client.call('SearchSnippet/get', { filter, emailIds: [jmapForm(messageId)] }));
   for (const text of [`${secret.slice(0, 4)}*`, secret]) {
     expect((await client.call('Email/query', { filter: { text } }))['ids']).toEqual([]);
   }

@@ -1,3 +1,4 @@
+import { jmapForm } from '../../src/core/message-ids.ts';
 import { ImapFlow } from 'imapflow';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -97,14 +98,14 @@ test('two agents and a person share a mailbox: one has the conversation, all see
   const own = await call(late, 'create_draft', { inReplyTo: messageId, to: ['ann@remote.example'], text: 'Hello' });
   const { id: draftId, revision } = own['draft'] as Record<string, string>;
   expect(await call(late, 'send_draft', { draftId, revision })).toMatchObject(stopped);
-  expect(await jmapSends(late, draftId ?? '')).toMatchObject({
+  expect(await jmapSends(late, jmapForm(draftId ?? ''))).toMatchObject({
     notCreated: { k: { type: 'forbiddenToSend', description: expect.stringContaining('A person has a draft') } },
   });
   await person(async (imap) => {
     await imap.mailboxOpen('Drafts');
     await imap.messageDelete({ subject: 'Re: shared', not: { body: 'Hello' } });
   });
-  expect(await jmapSends(late, draftId ?? '')).toMatchObject({ created: { k: { id: expect.any(String) } } });
+  expect(await jmapSends(late, jmapForm(draftId ?? ''))).toMatchObject({ created: { k: { id: expect.any(String) } } });
 });
 
 test('what an agent did is undone, over MCP and JMAP alike; what the person did stays', async () => {
@@ -112,7 +113,9 @@ test('what an agent did is undone, over MCP and JMAP alike; what the person did 
   const since = new Date().toISOString();
   await call(one, 'update_message', { messageIds: [kept.id, thrown.id], addLabels: ['agent'], unread: false });
   await call(one, 'trash_message', { messageIds: [kept.id, thrown.id] });
-  expect(await jmap(one, 'Email/set', { destroy: [gone.id] })).toMatchObject({ destroyed: [gone.id] });
+  expect(await jmap(one, 'Email/set', { destroy: [jmapForm(gone.id)] })).toMatchObject({
+    destroyed: [jmapForm(gone.id)],
+  });
   expect(await seen('gone')).toBeUndefined();
   await person(async (imap) => {
     await imap.mailboxOpen('Trash');

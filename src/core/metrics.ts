@@ -22,7 +22,7 @@ export const METRICS: Readonly<Record<string, string>> = {
   store_commands: 'Commands in one commit of the store.',
   store_seconds: 'From submitting a command to the store to its flushed commit.',
   text_backlog_messages: 'Messages not in the full-text index yet.',
-  text_batch_seconds: 'Duration of one batch of the full-text index, 50 messages or 25 ms.',
+  text_batch_seconds: 'Duration of one step of the full-text index, 50 messages or 25 ms; one in twenty commits.',
   text_failures_total: 'Failures of the full-text index or its thread.',
   store_unreadable_messages: 'Stored messages found damaged since the start.',
   disk_free_bytes: 'Free space of the data directory.',

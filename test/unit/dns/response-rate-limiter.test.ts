@@ -41,7 +41,7 @@ test.each([
   expect(take(other, 1)).toMatchObject({ answer: same ? 0 : 1 });
 });
 
-test('a flood from a million forged addresses leaves others their pace, and the limiter remembers a bounded number', () => {
+test('a flood from 300,000 forged networks leaves others their pace, and the limiter remembers a bounded number', () => {
   const { take } = paced();
   take('198.51.100.1', 300);
   expect(take('198.51.100.1', 1)).toMatchObject({ answer: 0 });

@@ -90,9 +90,6 @@ function factsOf(rx: Read, { account, mailbox }: SearchTarget, uids: readonly nu
   );
 }
 
-/** Octets up to which the header comes with the row: a header of usual length costs no look-up of its own. */
-const SHORT_HEADER = 16_384;
-
 async function rowsOf(
   rx: Read,
   { account, mailbox, isPerson }: SearchTarget,
@@ -102,28 +99,25 @@ async function rowsOf(
   const rows = await rx.all<{
     uid: number;
     size: number;
-    head: string | null;
     parts: string;
     header_length: number;
     trace: string;
     blob_id: number;
     redacted_from: number | null;
   }>(
-    `SELECT n.uid, n.size, iif(?, m.parts, '') AS parts, m.header_length, e.trace, e.blob_id, e.redacted_from,
-       CASE WHEN b.file IS NULL AND m.header_length <= ? THEN CAST(substr(b.data, 1, m.header_length) AS TEXT) END AS head
+    `SELECT n.uid, n.size, iif(?, m.parts, '') AS parts, m.header_length, e.trace, e.blob_id, e.redacted_from
      FROM entry n JOIN email e ON e.id = n.email_id JOIN email_meta m ON m.email_id = n.email_id
-       LEFT JOIN blob b ON b.id = e.blob_id
      WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ? ORDER BY n.uid`,
     Number(withParts),
-    SHORT_HEADER,
     mailbox,
     JSON.stringify(uids),
     account,
   );
+  const heads = await headsOf(rx, rows);
   return rows.map((row) => ({
     uid: row.uid,
     size: row.size,
-    head: row.redacted_from === null && isWhole(row.head, row.header_length) ? row.head : null,
+    head: heads.get(row.blob_id)?.slice(0, row.header_length) ?? null,
     parts: row.parts,
     traceLength: row.trace.length,
     headerLength: row.header_length,
@@ -131,6 +125,28 @@ async function rowsOf(
     blob: row.blob_id,
     redactedFrom: isPerson ? null : row.redacted_from,
   }));
+}
+
+/** Octets up to which headers are read together: a header of usual length costs no look-up of its own. */
+const SHORT_HEADER = 16_384;
+
+/** Short headers in ASCII by blob; none if one is damaged: each is then read alone, and fails alone. */
+async function headsOf(
+  rx: Read,
+  rows: readonly { blob_id: number; header_length: number; redacted_from: number | null }[],
+): Promise<Map<number, string>> {
+  const wanted = rows.filter((row) => row.redacted_from === null && row.header_length <= SHORT_HEADER);
+  try {
+    const found = await rx.all<{ id: number; octets: number; head: string | null }>(
+      `SELECT b.id, j.value ->> 1 AS octets, CAST(substr(b.data, 1, j.value ->> 1) AS TEXT) AS head
+       FROM json_each(?) j CROSS JOIN blob b ON b.id = j.value ->> 0 WHERE b.file IS NULL`,
+      JSON.stringify(wanted.map((row) => [row.blob_id, row.header_length])),
+    );
+    return new Map(found.flatMap(({ id, octets, head }) => (isWhole(head, octets) ? [[id, head]] : [])));
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return new Map();
+  }
 }
 
 /** Trace and the first `length` octets of the blob. Reads files synchronously: the thread has no other work. */

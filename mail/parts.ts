@@ -22,7 +22,7 @@ import { expireApprovals, purgeApprovals } from './agents/approval/approval.ts';
 import { holdMore, continueHolds } from './agents/hold/hold.ts';
 import { purgeAgentSends } from './agents/gate/send-log.ts';
 import { addBan, purgeBans, removeBan } from './store/limit/ban.ts';
-import { purgeDeletedAccount } from './store/account/account-removal.ts';
+import { purgeRemovedAccount } from './store/account/account-removal.ts';
 import { purgeAgentChanges } from './agents/undo/email-changes.ts';
 import { purgeBudgetUse } from './store/limit/budget.ts';
 import { plantCanary, removeCanary, settleCanary } from './agents/canary/commands.ts';
@@ -86,7 +86,7 @@ import { purgeShownSecrets, recordShownSecrets } from './agents/secrets/shown-se
 import { addSuppression, listSuppressions, removeSuppression } from './store/queue/suppression.ts';
 import { threadChanges, threadEmails } from './store/message/thread.ts';
 import { storeThreadCounts, countThreads } from './store/message/thread-counts.ts';
-import { purgeDeletedMailbox, purgeExpunged, purgeHistory, purgeTombstones } from './store/retention/purge.ts';
+import { purgeDeletedFolder, purgeExpunged, purgeHistory, purgeTombstones } from './store/retention/purge.ts';
 import { purgeTlsResults } from './store/queue/tls-result.ts';
 import { sweepWords } from './store/filter/word-sweep.ts';
 import { requestRelease, decideRelease, quarantineCandidates } from './agents/quarantine/release.ts';
@@ -127,8 +127,8 @@ export function mailParts(): ThreadParts {
       destroyMailbox,
       deleteTrainingSamples,
       dropVacationJobs,
-      purgeDeletedAccount,
-      purgeDeletedMailbox,
+      purgeRemovedAccount,
+      purgeDeletedFolder,
       endClaim,
       expunge,
       finishAttempts,

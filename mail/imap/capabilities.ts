@@ -3,7 +3,7 @@ import type { Session } from './session.ts';
 /** Capabilities of the parser, not of a single command. */
 const ALWAYS = ['IMAP4rev1', 'LITERAL+'];
 
-/** The capabilities of this connection. The same set before and after login, as some clients request it only once. */
+/** The capabilities of this connection. Extensions are the same before and after login, as some clients request them only once. */
 export function capabilities(session: Session): string {
   const { context } = session;
   const all = [...ALWAYS, ...context.extensions, `APPENDLIMIT=${context.limits.messageBytes}`];

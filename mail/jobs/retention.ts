@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts';
-import { purgeDeletedAccount, deletedAccounts } from '../store/account/account-removal.ts';
+import { purgeRemovedAccount, removedAccounts } from '../store/account/account-removal.ts';
 import { namedFiles } from '../store/blob/content.ts';
 import { purgeSentCopies, KEEP_SENT_COPIES_MS } from '../store/queue/sent-copies.ts';
 import {
@@ -28,7 +28,7 @@ import { purgeRejects } from '../store/filter/reject.ts';
 import { recordKeptMail } from '../store/filter/training-sample.ts';
 import type { MailStore } from '../store/store.ts';
 import {
-  purgeDeletedMailbox,
+  purgeDeletedFolder,
   purgeExpunged,
   purgeHistory,
   purgeTombstones,
@@ -44,7 +44,7 @@ import { sweepWords } from '../store/filter/word-sweep.ts';
 import type { Job } from './scheduler.ts';
 
 /** Events stored for a disabled webhook. */
-const MAX_NOTICES = 100_000;
+const MAX_EVENTS = 100_000;
 const SWEEP_EVERY_MS = 24 * 3600_000;
 /** Younger files may belong to a message that is being accepted. */
 const SWEEP_AGE_MS = 3600_000;
@@ -67,7 +67,7 @@ export class RetentionJob implements Job {
   #sweptAt: number | undefined;
   readonly #began = Date.now();
 
-  /** `more`: purges of the appliance, run after those of the mail engine. */
+  /** `more`: purges of the appliance (listed in src/start/appliance.ts), run after those of the mail engine. */
   constructor(store: MailStore, clock: () => number, log: Log, more: readonly PurgeCommand[] = []) {
     this.#purges = [
       continueHolds,
@@ -124,8 +124,8 @@ export class RetentionJob implements Job {
   }
 
   async #emptyAccounts(): Promise<void> {
-    for (const account of await this.#store.read(deletedAccounts, undefined)) {
-      await this.#purgeFiles(purgeDeletedAccount, { account });
+    for (const account of await this.#store.read(removedAccounts, undefined)) {
+      await this.#purgeFiles(purgeRemovedAccount, { account });
     }
   }
 
@@ -133,7 +133,7 @@ export class RetentionJob implements Job {
     for (const { id, account_id } of await this.#store.read(deletedMailboxes, undefined)) {
       let remaining = 1;
       while (remaining > 0 && !this.#stop?.aborted) {
-        remaining = await this.#store.writeSlice(purgeDeletedMailbox, { account: account_id, mailbox: id });
+        remaining = await this.#store.writeSlice(purgeDeletedFolder, { account: account_id, mailbox: id });
       }
     }
   }
@@ -152,7 +152,7 @@ export class RetentionJob implements Job {
   async #trimEvents(): Promise<void> {
     await this.#purge(purgeWebhookEvents, { before: this.#clock() - WEBHOOK_EVENT_RETENTION_MS });
     for (const listener of await this.#store.read(disabledListeners, undefined)) {
-      await this.#purge(trimWebhookEvents, { listener, keep: MAX_NOTICES });
+      await this.#purge(trimWebhookEvents, { listener, keep: MAX_EVENTS });
     }
   }
 

@@ -77,7 +77,7 @@ export interface SmtpRefusal {
 export interface MessageSink {
   /** Owns `chunk` from then on. A promise must be awaited before the next chunk. */
   write(chunk: Buffer): Promise<void> | undefined;
-  /** Resolves after the commit. A rejection is answered with 451 and logged by the caller. */
+  /** Resolves after the commit. An error is answered with 451 and logged by the caller. */
   finish(): Promise<{ kind: 'accepted' } | SmtpRefusal>;
   /** Discards the message and its file. */
   abort(): void;

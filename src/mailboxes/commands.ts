@@ -1,4 +1,4 @@
-import { closeAccount } from '../../mail/store/account/account-removal.ts';
+import { removeAccount } from '../../mail/store/account/account-removal.ts';
 import { attachPolicy } from '../../mail/agents/policy/policies.ts';
 import { insertAccount, type NewAccount } from '../../mail/store/account/account.ts';
 import { command, query, type Write } from '../../mail/store/engine/types.ts';
@@ -52,7 +52,7 @@ async function hasService(tx: Write, tenant: number, service: number): Promise<b
 }
 
 async function undoAccount(tx: Write, tenant: number, account: number): Promise<void> {
-  await closeAccount(tx, { tenant, account });
+  await removeAccount(tx, { tenant, account });
   await tx.run('DELETE FROM mailbox_setup WHERE account_id = ?', account);
 }
 

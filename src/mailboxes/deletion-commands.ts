@@ -1,6 +1,6 @@
 import { unscheduleAccount } from '../../mail/delivery/scheduled-messages.ts';
-import { type KeptRows, recordDeletedAccount, retireAccount } from '../../mail/store/account/account-deletion.ts';
-import { closeAccount } from '../../mail/store/account/account-removal.ts';
+import { type KeptRows, recordDeletedAccount, retireAccount } from '../../mail/store/account/account-retirement.ts';
+import { removeAccount } from '../../mail/store/account/account-removal.ts';
 import { restoreAccount, type RestoreAccountResult } from '../../mail/store/account/account-restoration.ts';
 import type { NewCredential } from '../../mail/store/account/credential.ts';
 import { command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
@@ -150,7 +150,7 @@ async function purgeOne(
     'SELECT key, domain_id FROM address WHERE account_id = ?',
     account,
   );
-  await closeAccount(tx, { tenant, account });
+  await removeAccount(tx, { tenant, account });
   await endMailboxTokens(tx, { organization: tenant, account }, stamp);
   const services = await detachAll(tx, account);
   for (const sql of DEPENDENT_ROWS) await tx.run(sql, account);

@@ -1,5 +1,5 @@
 import { unscheduleTenant } from '../../mail/delivery/scheduled-messages.ts';
-import { closeAccount } from '../../mail/store/account/account-removal.ts';
+import { removeAccount } from '../../mail/store/account/account-removal.ts';
 import { dropDomain } from '../../mail/store/address/domain.ts';
 import { command, type Write } from '../../mail/store/engine/types.ts';
 import { collectBlob } from '../../mail/store/retention/purge.ts';
@@ -96,7 +96,7 @@ async function removeUploads(tx: Write, tenant: number): Promise<boolean> {
 }
 
 async function removeMailbox(tx: Write, tenant: number, account: number): Promise<void> {
-  await closeAccount(tx, { tenant, account });
+  await removeAccount(tx, { tenant, account });
   await tx.run('DELETE FROM mailbox_setup WHERE account_id = ?', account);
 }
 

@@ -1,4 +1,4 @@
-import { DELETED_RETENTION_MS } from '../../mail/store/account/account-deletion.ts';
+import { DELETED_RETENTION_MS } from '../../mail/store/account/account-retirement.ts';
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
 import { publicId } from '../core/ids.ts';

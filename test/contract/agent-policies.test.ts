@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { effectiveAgentPolicy } from '../../mail/agents/policy/effective-policy.ts';
 import { PRESET_POLICIES, type Preset } from '../../mail/agents/policy/presets.ts';
 import { DEFAULT_POLICY } from '../../mail/agents/gate/types.ts';
-import { closeAccount } from '../../mail/store/account/account-removal.ts';
+import { removeAccount } from '../../mail/store/account/account-removal.ts';
 import {
   agentPoliciesOf,
   attachAgentPolicy,
@@ -14,7 +14,7 @@ import { command } from '../../mail/store/engine/types.ts';
 import { mailParts } from '../../mail/parts.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
-const dismiss = command('test-dismiss', (tx, account: number) => closeAccount(tx, { tenant: 1, account }));
+const dismiss = command('test-dismiss', (tx, account: number) => removeAccount(tx, { tenant: 1, account }));
 
 let box: TestStore;
 let anna: number;

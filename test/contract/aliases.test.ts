@@ -6,7 +6,7 @@ import type { StoreReceiverBackend } from '../../mail/receiver/store-backend.ts'
 import { ownsAddress } from '../../mail/store/account/account.ts';
 import { addAlias, changeAlias, MAX_ALIASES, removeAlias } from '../../mail/store/address/alias.ts';
 import { rewriteSender } from '../../mail/forwarder/srs.ts';
-import { closeAccount } from '../../mail/store/account/account-removal.ts';
+import { removeAccount } from '../../mail/store/account/account-removal.ts';
 import { addSenderRule } from '../../mail/store/filter/sender-rule.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { alignIdentities, identitiesOf } from '../../mail/store/submission/identity.ts';
@@ -18,7 +18,7 @@ import { testAccount, testStore, type TestStore } from '../support/store.ts';
 import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import { growth, PROPORTIONAL } from '../support/cost.ts';
 
-const dismiss = command('test-dismiss', closeAccount);
+const dismiss = command('test-dismiss', removeAccount);
 const setUse = command('test-use', (tx, one: { account: number; used: number; quota: number }) =>
   tx.run('UPDATE account SET used_bytes = ?, quota_bytes = ? WHERE id = ?', one.used, one.quota, one.account),
 );

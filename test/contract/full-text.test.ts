@@ -9,7 +9,7 @@ import { readEmailFacts } from '../../mail/jmap/email-query/email-facts.ts';
 import { openQueryContext } from '../../mail/jmap/email-query/query-context.ts';
 import { TextMatcher } from '../../mail/jmap/email-query/text-matcher.ts';
 import { quiet } from '../../mail/log.ts';
-import { closeAccount, purgeDeletedAccount } from '../../mail/store/account/account-removal.ts';
+import { removeAccount, purgeRemovedAccount } from '../../mail/store/account/account-removal.ts';
 import { blobPath } from '../../mail/store/blob/blob.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import type { TextIndexPaths } from '../../mail/store/search/text-index.ts';
@@ -160,7 +160,7 @@ test.each([
   60_000,
 );
 
-const dismiss = command('test-dismiss', (tx, input: { tenant: number; account: number }) => closeAccount(tx, input));
+const dismiss = command('test-dismiss', (tx, input: { tenant: number; account: number }) => removeAccount(tx, input));
 
 test('what is forgotten leaves the index, and so does an account', async () => {
   const parts = mailParts();
@@ -184,7 +184,7 @@ test('what is forgotten leaves the index, and so does an account', async () => {
   expect(rows('SELECT count(*) AS n FROM message_text_docsize')).toBe(2);
   expect(rows(`SELECT count(*) AS n FROM message_text WHERE message_text MATCH 'apple'`)).toBe(0);
   await store.write(dismiss, { tenant: 1, account: world.account });
-  while ((await store.write(purgeDeletedAccount, { account: world.account })).more);
+  while ((await store.write(purgeRemovedAccount, { account: world.account })).more);
   await worker.sweep(0);
   expect(rows('SELECT count(*) AS n FROM message_text_docsize')).toBe(0);
   expect(rows('SELECT count(*) AS n FROM progress')).toBe(0);

@@ -1,11 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { purgeDeletedAccount } from '../../mail/store/account/account-removal.ts';
+import { purgeRemovedAccount } from '../../mail/store/account/account-removal.ts';
 import { emailChanges as emailChangesQuery } from '../../mail/store/message/email-changes.ts';
 import { threadChanges } from '../../mail/store/message/thread.ts';
 import { countThreads, storeThreadCounts } from '../../mail/store/message/thread-counts.ts';
-import { purgeDeletedMailbox, purgeExpunged, purgeTombstones } from '../../mail/store/retention/purge.ts';
+import { purgeDeletedFolder, purgeExpunged, purgeTombstones } from '../../mail/store/retention/purge.ts';
 import { imapOf, mailboxRow, putMessage } from '../support/jmap-mail.ts';
 import { readExpectedObjects } from '../support/jmap-oracle.ts';
 import { type JmapFixture, createJmapFixture } from '../support/jmap-fixture.ts';
@@ -124,12 +124,12 @@ test('deleting a large mailbox hides its mail at once, and the later slices repo
   const destroyed = new Set(parts['destroyed'] as string[]);
   let at = parts;
   while (at['hasMoreChanges'] === true) {
-    await fixture.box.store.writeSlice(purgeDeletedMailbox, { account: fixture.account, mailbox: big });
+    await fixture.box.store.writeSlice(purgeDeletedFolder, { account: fixture.account, mailbox: big });
     at = await fixture.call('Email/changes', { sinceState: at['newState'], maxChanges: 100 });
     for (const id of at['destroyed'] as string[]) destroyed.add(id);
   }
   expect(destroyed).toEqual(new Set(told['destroyed'] as string[]));
-  while ((await fixture.box.store.writeSlice(purgeDeletedMailbox, { account: fixture.account, mailbox: big })) > 0);
+  while ((await fixture.box.store.writeSlice(purgeDeletedFolder, { account: fixture.account, mailbox: big })) > 0);
   expect(await emailChanges(fixture, told['newState'])).toMatchObject({
     newState: told['newState'],
     created: [],
@@ -248,7 +248,7 @@ test('a deleted account leaves no JMAP data', async () => {
   // Rows that dismissAccount leaves for later.
   db.prepare('UPDATE account SET state = 2 WHERE id = ?').run(fixture.account);
   db.close();
-  while ((await store.writeSlice(purgeDeletedAccount, { account: fixture.account })).more);
+  while ((await store.writeSlice(purgeRemovedAccount, { account: fixture.account })).more);
   expect(await remembered()).toBe(0);
 });
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { TrainingJob } from '../../mail/jobs/training.ts';
 import { quiet } from '../../mail/log.ts';
-import { purgeDeletedAccount, closeAccount } from '../../mail/store/account/account-removal.ts';
+import { purgeRemovedAccount, removeAccount } from '../../mail/store/account/account-removal.ts';
 import { type SetChange, changeEmails } from '../../mail/store/message/email-change-commands.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import type { NamedFlags } from '../../mail/store/mailbox/flags.ts';
@@ -54,7 +54,7 @@ const judge = command('judge', (tx, what: { email: number; senders: string[] }) 
     )
     .then(() => undefined),
 );
-const dismiss = command('dismiss', closeAccount);
+const dismiss = command('dismiss', removeAccount);
 
 interface Person {
   account: number;
@@ -515,7 +515,7 @@ describe('the memory', () => {
     await learnAll();
     await move(me, [await put(me, 'again')], 'INBOX', 'Junk');
     await box.store.write(dismiss, { tenant: 1, account: me.account });
-    while ((await box.store.write(purgeDeletedAccount, { account: me.account })).more);
+    while ((await box.store.write(purgeRemovedAccount, { account: me.account })).more);
     expect(memory()).toEqual({ words: [], accounts: [], learned: [] });
     expect(await box.store.read(nextTrainingSamples, { after: 0, limit: 1 })).toBeUndefined();
   });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Value } from '../../mail/store/engine/types.ts';
 import { findMailbox } from '../../mail/store/mailbox/mailbox.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
-import { purgeDeletedMailbox } from '../../mail/store/retention/purge.ts';
+import { purgeDeletedFolder } from '../../mail/store/retention/purge.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 async function world(): Promise<{ box: TestStore; imap: StoreBackend; account: number; inbox: number }> {
@@ -77,7 +77,7 @@ test('emptying a deleted mailbox ends even if its counter is wrong', async () =>
   const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
   db.exec('UPDATE mailbox SET total = 1 WHERE deleted_at IS NOT NULL');
   db.close();
-  expect(await box.store.writeSlice(purgeDeletedMailbox, { account, mailbox: junk })).toBe(0);
+  expect(await box.store.writeSlice(purgeDeletedFolder, { account, mailbox: junk })).toBe(0);
 });
 
 test('who gives a mailbox a name, or is shown names and keywords, is known first', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { mailParts } from '../../mail/parts.ts';
-import { closeAccount, purgeDeletedAccount } from '../../mail/store/account/account-removal.ts';
+import { removeAccount, purgeRemovedAccount } from '../../mail/store/account/account-removal.ts';
 import { countBudget } from '../../mail/store/limit/budget.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import {
@@ -31,7 +31,7 @@ const learned = command(
 const writes = command('test-writes', (tx, { account, to }: { account: number; to: string }, stamp): Promise<void> => {
   return countBudget(tx, [{ subject: 'test', explanation: '', newRecipients: { account, most: 10 } }], [to], stamp);
 });
-const dismissed = command('test-dismissed', (tx, account: number) => closeAccount(tx, { tenant: 1, account }));
+const dismissed = command('test-dismissed', (tx, account: number) => removeAccount(tx, { tenant: 1, account }));
 
 let test_: TestStore;
 beforeEach(async () => {
@@ -152,7 +152,7 @@ describe('it stays bounded', () => {
     const { account } = await testAccount(test_.store);
     await deliver(false, KEYS, account);
     await test_.store.write(dismissed, account);
-    while ((await test_.store.write(purgeDeletedAccount, { account })).more);
+    while ((await test_.store.write(purgeRemovedAccount, { account })).more);
     expect((await known(account)).own).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import type { MailboxInfo } from '../../mail/store/mailbox/mailbox.ts';
 import {
-  purgeDeletedMailbox,
+  purgeDeletedFolder,
   purgeExpunged,
   purgeTombstones,
   deletedMailboxes,
@@ -193,7 +193,7 @@ export class Actions {
     const { store, clock } = this.#world.box;
     if (this.#random.chance(0.6)) {
       for (const { id, account_id: account } of await store.read(deletedMailboxes, undefined)) {
-        await store.writeSlice(purgeDeletedMailbox, { account, mailbox: id });
+        await store.writeSlice(purgeDeletedFolder, { account, mailbox: id });
       }
     }
     // Sometimes purges old tombstones.

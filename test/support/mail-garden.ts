@@ -4,7 +4,7 @@ import { jmapId } from '../../mail/jmap/core/ids.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { createMailbox, removeMailbox } from '../../mail/store/mailbox/mailbox.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from '../../mail/store/mailbox/entry-commands.ts';
-import { purgeDeletedMailbox, purgeExpunged, deletedMailboxes } from '../../mail/store/retention/purge.ts';
+import { purgeDeletedFolder, purgeExpunged, deletedMailboxes } from '../../mail/store/retention/purge.ts';
 import type { JmapFixture } from './jmap-fixture.ts';
 
 /** A message as the tests write it. */
@@ -115,7 +115,7 @@ export class Garden {
   async tidy(): Promise<void> {
     const { account, box } = this.world;
     for (const { id: mailbox } of await box.store.read(deletedMailboxes, undefined)) {
-      while ((await box.store.write(purgeDeletedMailbox, { account, mailbox })) > 0);
+      while ((await box.store.write(purgeDeletedFolder, { account, mailbox })) > 0);
     }
     while ((await box.store.write(purgeExpunged, { before: Number.MAX_SAFE_INTEGER })).more);
   }

@@ -2,7 +2,7 @@ import type { Read } from '../../store/engine/types.ts';
 import type { AgentMail, WeighedMail } from './gate-input.ts';
 import { newRecipientsOf, exceededBudget } from './budgets.ts';
 import { recipientContext } from './recipient-context.ts';
-import { holdReasons, weightOf } from './egress.ts';
+import { holdReasons, weightOf } from './hold-reasons.ts';
 import { exceededLimits, findHindrance } from './limits.ts';
 import { forbiddenByRules } from './rules.ts';
 import type { AgentSending, AgentStop, Reason } from './types.ts';

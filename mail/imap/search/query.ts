@@ -26,7 +26,7 @@ interface StoredRow extends SearchRow {
 }
 
 /**
- * A search that needs rows or message octets; for the reader thread. `blobs`: directory of the blob files. Agents do not
+ * A search that needs rows or message octets; for the reader thread, since it may read a whole mailbox. `blobs`: directory of the blob files. Agents do not
  * find messages by redacted content.
  */
 export const imapSearch = query(

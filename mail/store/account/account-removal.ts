@@ -10,9 +10,9 @@ const ACCOUNT_SPAN = 2 ** 32;
 
 /**
  * Deletes an account for good in one step, also one that could be restored: logins and delivery end, its addresses are
- * free. Its data is purged in slices ({@link purgeDeletedAccount}). False if the tenant has no such account.
+ * free. Its data is purged in slices ({@link purgeRemovedAccount}). False if the tenant has no such account.
  */
-export async function closeAccount(tx: Write, input: { tenant: number; account: number }): Promise<boolean> {
+export async function removeAccount(tx: Write, input: { tenant: number; account: number }): Promise<boolean> {
   const { changes } = await tx.run(
     'UPDATE account SET state = 2, used_bytes = 0, used_count = 0 WHERE id = ? AND tenant = ? AND state <> 2',
     input.account,
@@ -59,14 +59,14 @@ async function deleteCredentials(tx: Write, account: number): Promise<void> {
 }
 
 /** Deleted accounts that still have data. */
-export const deletedAccounts = query('deleted-accounts', async (rx): Promise<number[]> => {
+export const removedAccounts = query('removed-accounts', async (rx): Promise<number[]> => {
   const rows = await rx.all<{ id: number }>('SELECT id FROM account WHERE state = 2 ORDER BY id LIMIT 100');
   return rows.map((row) => row.id);
 });
 
 /** Purges a slice of the data of a deleted account, finally the account. Returns blob files to remove. */
-export const purgeDeletedAccount = command(
-  'purge-deleted-account',
+export const purgeRemovedAccount = command(
+  'purge-removed-account',
   async (tx, { account }: { account: number }): Promise<{ files: string[]; more: boolean }> => {
     const emails = await tx.all<{ id: number; blob_id: number }>(
       'SELECT id, blob_id FROM email WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',

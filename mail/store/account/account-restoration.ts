@@ -3,7 +3,7 @@ import { canRestoreAlias, writeAlias } from '../address/restored-alias.ts';
 import { setAliasTargets, type StoredAlias } from '../address/stored-alias.ts';
 import { isDeletedAddress } from '../address/deleted-address.ts';
 import { query, type Read, type Stamp, type Write } from '../engine/types.ts';
-import type { KeptRows } from './account-deletion.ts';
+import type { KeptRows } from './account-retirement.ts';
 import { dropDeletionRecord } from './account-removal.ts';
 import { insertCredential, type NewCredential } from './credential.ts';
 

@@ -102,7 +102,7 @@ export type MailboxRefusal =
 
 /** Creates a mailbox below an existing parent. */
 const addChild = command(
-  'plant-mailbox',
+  'add-child-mailbox',
   async (
     tx,
     { account, facts }: { account: number; facts: MailboxFacts },

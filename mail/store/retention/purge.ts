@@ -23,8 +23,8 @@ export const deletedMailboxes = query('deleted-mailboxes', (rx): Promise<{ id: n
 );
 
 /** Removes a slice of messages from a deleted mailbox. Returns the number left. */
-export const purgeDeletedMailbox = command(
-  'purge-deleted-mailbox',
+export const purgeDeletedFolder = command(
+  'purge-deleted-folder',
   async (tx, input: { account: number; mailbox: number }, stamp): Promise<number> => {
     const rows = await tx.all<EntryRow>(
       `SELECT uid, email_id, flags, kw, modseq, received_at, thread_id, size FROM entry WHERE mailbox_id = ? ORDER BY uid LIMIT ?`,

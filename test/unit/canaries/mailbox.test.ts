@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { route } from '../../../mail/delivery/route.ts';
 import { rowIn } from '../../../src/core/message-ids.ts';
 import { parseAddress } from '../../../mail/message/address.ts';
-import { closeAccount, purgeDeletedAccount } from '../../../mail/store/account/account-removal.ts';
+import { removeAccount, purgeRemovedAccount } from '../../../mail/store/account/account-removal.ts';
 import { canaryMessages } from '../../../mail/agents/canary/canary.ts';
 import { copyEntries } from '../../../mail/store/mailbox/entry-commands.ts';
 import { findMailbox } from '../../../mail/store/mailbox/mailbox.ts';
@@ -25,7 +25,7 @@ const remembered = query('test-remembered', (rx) =>
      UNION ALL SELECT target || detail FROM audit`,
   ),
 );
-const dismiss = command('test-dismiss', (tx, account: number) => closeAccount(tx, { tenant: 1, account }));
+const dismiss = command('test-dismiss', (tx, account: number) => removeAccount(tx, { tenant: 1, account }));
 
 let world: CanaryWorld;
 let canary: PlantedCanary;
@@ -198,6 +198,6 @@ describe('what is planted', () => {
     await world.asToken(await world.mint(), 'get_message', { ...IN, messageId: canary.messageId });
     await world.world.store.write(dismiss, account);
     expect(await counted()).toMatchObject({ canaries: 0, trips: 0 });
-    while ((await world.world.store.write(purgeDeletedAccount, { account })).more);
+    while ((await world.world.store.write(purgeRemovedAccount, { account })).more);
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ScheduledMail } from '../../../mail/jobs/scheduled-mail.ts';
 import { quiet } from '../../../mail/log.ts';
-import { purgeDeletedAccount, deletedAccounts } from '../../../mail/store/account/account-removal.ts';
+import { purgeRemovedAccount, removedAccounts } from '../../../mail/store/account/account-removal.ts';
 import { route } from '../../../mail/delivery/route.ts';
 import { parseAddress } from '../../../mail/message/address.ts';
 import { findLogin } from '../../../mail/store/account/credential.ts';
@@ -51,8 +51,8 @@ const contents = query('test-contents', (rx, input: { account: number }) =>
 async function purgeNow(): Promise<void> {
   const { store } = tenants.world;
   while (await store.writeSlice(purgeDeletedMailboxes, undefined));
-  for (const one of await store.read(deletedAccounts, undefined)) {
-    while ((await store.writeSlice(purgeDeletedAccount, { account: one })).more);
+  for (const one of await store.read(removedAccounts, undefined)) {
+    while ((await store.writeSlice(purgeRemovedAccount, { account: one })).more);
   }
 }
 
@@ -280,9 +280,9 @@ describe('after 30 days', () => {
     tenants.clock.now += 31 * DAY_MS;
     await store.writeSlice(purgeDeletedMailboxes, undefined);
     // Each commit may be the last one before a crash: nothing but the rows says where to go on.
-    for (let slices = 0; (await store.read(deletedAccounts, undefined)).includes(account); slices++) {
+    for (let slices = 0; (await store.read(removedAccounts, undefined)).includes(account); slices++) {
       expect(slices).toBeLessThan(50);
-      await store.writeSlice(purgeDeletedAccount, { account });
+      await store.writeSlice(purgeRemovedAccount, { account });
       await store.writeSlice(purgeDeletedMailboxes, undefined);
       expect(await tenants.try('restore_email', { mailboxId: main.mailboxId })).toMatchObject({ kind: 'refused' });
     }

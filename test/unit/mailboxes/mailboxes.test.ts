@@ -4,7 +4,7 @@ import { route } from '../../../mail/delivery/route.ts';
 import { parseAddress } from '../../../mail/message/address.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { setPassword } from '../../../mail/store/account/credential.ts';
-import { purgeDeletedAccount, deletedAccounts } from '../../../mail/store/account/account-removal.ts';
+import { purgeRemovedAccount, removedAccounts } from '../../../mail/store/account/account-removal.ts';
 import { createMailbox, findMailbox, listMailboxes } from '../../../mail/store/mailbox/mailbox.ts';
 import type { Caller } from '../../../src/core/caller.ts';
 import { addEmailDomain } from '../../../src/operations/domains/add.ts';
@@ -79,8 +79,8 @@ async function tidy(): Promise<void> {
   const { store } = box.world;
   await box.run('UPDATE deleted_account SET purge_at = 0');
   while (await store.write(purgeDeletedMailboxes, undefined));
-  for (const account of await store.read(deletedAccounts, undefined)) {
-    while ((await store.write(purgeDeletedAccount, { account })).more);
+  for (const account of await store.read(removedAccounts, undefined)) {
+    while ((await store.write(purgeRemovedAccount, { account })).more);
   }
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RetentionJob } from '../../../mail/jobs/retention.ts';
 import { quiet } from '../../../mail/log.ts';
-import { deletedAccounts } from '../../../mail/store/account/account-removal.ts';
+import { removedAccounts } from '../../../mail/store/account/account-removal.ts';
 import { query } from '../../../mail/store/engine/types.ts';
 import { MailStore } from '../../../mail/store/store.ts';
 import { rowId } from '../../../src/core/ids.ts';
@@ -45,7 +45,7 @@ const count = (table: 'email' | 'entry' | 'account' | 'blob') =>
 function purger(dataDir: string, now: number, slices: number): string {
   const at = (path: string): string => JSON.stringify(new URL(`../../../${path}`, import.meta.url).href);
   return `import { MailStore } from ${at('mail/store/store.ts')};
-    import { purgeDeletedAccount, deletedAccounts } from ${at('mail/store/account/account-removal.ts')};
+    import { purgeRemovedAccount, removedAccounts } from ${at('mail/store/account/account-removal.ts')};
     import { purgeDeletedMailboxes } from ${at('src/mailboxes/deletion-commands.ts')};
     import { storeParts } from ${at('src/start/store-parts.ts')};
     const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -53,12 +53,12 @@ function purger(dataDir: string, now: number, slices: number): string {
     const store = await MailStore.open({ dataDir: ${JSON.stringify(dataDir)}, engine: storeParts(), keepFree: 0,
       clock: () => ${now}, log, meter, fatal: (error) => { throw error; } });
     while (await store.writeSlice(purgeDeletedMailboxes, undefined));
-    const [account] = await store.read(deletedAccounts, undefined);
+    const [account] = await store.read(removedAccounts, undefined);
     for (let slice = 0; slice < ${slices}; slice++) {
-      const done = await store.writeSlice(purgeDeletedAccount, { account });
+      const done = await store.writeSlice(purgeRemovedAccount, { account });
       for (const file of done.files) await store.files.remove(file);
     }
-    void store.writeSlice(purgeDeletedAccount, { account });
+    void store.writeSlice(purgeRemovedAccount, { account });
     console.log('writing');
     setInterval(() => undefined, 1_000);`;
 }
@@ -109,7 +109,7 @@ test.each([1, 3])('a purge that is killed after %i slices is finished after the 
   const left = (await count('email')) ?? 0;
   expect(left).toBeGreaterThan(1);
   expect(left).toBeLessThanOrEqual(MESSAGES + 1 - 100 * slices);
-  expect(await store.read(deletedAccounts, undefined)).toEqual([account]);
+  expect(await store.read(removedAccounts, undefined)).toEqual([account]);
   const job = new RetentionJob(store, () => clock.now, quiet, [purgeDeletedMailboxes]);
   await job.run();
   expect([await count('account'), await count('email'), await count('entry'), await count('blob')]).toEqual([

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RetentionJob } from '../../../mail/jobs/retention.ts';
 import { quiet } from '../../../mail/log.ts';
-import { closeAccount } from '../../../mail/store/account/account-removal.ts';
+import { removeAccount } from '../../../mail/store/account/account-removal.ts';
 import { overBudget, countBudget } from '../../../mail/store/limit/budget.ts';
 import { submit } from '../../../mail/delivery/submit.ts';
 import { listWaiting } from '../../support/list-waiting.ts';
@@ -43,7 +43,7 @@ const over = query('test-over', (rx, { now }: { now: number }) =>
   ),
 );
 const dismiss = command('test-dismiss', (tx, { account }: { account: number }) =>
-  closeAccount(tx, { tenant: 1, account }),
+  removeAccount(tx, { tenant: 1, account }),
 );
 
 let box: SendWorld;

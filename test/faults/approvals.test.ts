@@ -8,7 +8,7 @@ vi.mock('../../mail/agents/gate/gate.ts', async () => {
 
 const KILLS = 4;
 /** Nothing is on its way to another server when a kill comes: what is may arrive twice, whoever approved it. */
-const DUE_IN_MS = 75_000;
+const DUE_IN_MS = 3_600_000;
 
 let held: HeldBox;
 
@@ -35,6 +35,8 @@ test(`${KILLS} kills between the approval and the sending: each message is sent 
   await person.messageDelete('1');
   await person.mailboxClose();
   await person.logout();
+  expect(held.remote.mails).toEqual([]);
+  expect(await held.makeDue()).toBe(KILLS);
   await held.remote.received(KILLS);
   await expect
     .poll(async () => (await held.box.ask('list_queue')) as object, { timeout: 30_000 })

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
 import { EventReader } from '../support/event-source.ts';
-import { expectIntegrity, loadOverRestarts, UNDER_LOAD } from '../support/faults.ts';
+import { expectIntegrity, loadOverRestarts, repetitions, UNDER_LOAD } from '../support/faults.ts';
 import { numberedMany } from '../support/load.ts';
 import { http } from '../support/mcp.ts';
 
-const MESSAGES = 500;
-const SENDS = 60;
-const RESTARTS = 20;
+const RESTARTS = repetitions(20, 8);
+const MESSAGES = 25 * RESTARTS;
+const SENDS = 3 * RESTARTS;
 const SEED = 20_261_122;
 
 interface Told {

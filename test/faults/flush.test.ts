@@ -1,65 +1,46 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { startBox } from '../support/box.ts';
-import { busy } from '../support/busy.ts';
 import { attach, expectIntegrity, expectKept, residentOctets, UNDER_LOAD } from '../support/faults.ts';
 import { Ledger, load, numberedMany } from '../support/load.ts';
 import { MailboxReader } from '../support/mailbox-reader.ts';
 
 const FLUSHES = 'fsync,fdatasync';
+/** Clients that send at the same time: one flush acknowledges a message of each at most. */
+const SENDERS = 8;
 
 describe('a flush that fails', () => {
   test.each([
-    { name: 'from the first one on', when: '1+' },
-    { name: 'from the sixth one on', when: '6+' },
-    { name: 'once, the first', when: '1' },
-    { name: 'once, the sixth', when: '6' },
-  ])('ends the process and is never tried again: $name', async ({ when }) => {
+    { name: 'from the first one on', when: '1+', before: 0 },
+    { name: 'from the sixth one on', when: '6+', before: 5 },
+    { name: 'once, the first', when: '1', before: 0 },
+    { name: 'once, the sixth', when: '6', before: 5 },
+  ])('ends the process and is never tried again: $name', async ({ when, before }) => {
     await using box = await startBox({ settings: UNDER_LOAD });
-    const directory = await mkdtemp(join(tmpdir(), 'flush-'));
-    const trace = join(directory, 'trace');
     const ledger = new Ledger();
     const queue = numberedMany(`eio-${when}`, 2000, 3);
     // Small messages only: the flush of a large one fails for itself, which ends that message and not the process.
     queue.splice(0, queue.length, ...queue.filter((message) => message.wire.length < 60_000));
     await attach(box.pid, [
-      '-ttt',
       '-o',
-      trace,
+      '/dev/null',
       '-e',
       `trace=${FLUSHES}`,
       '-e',
       `inject=${FLUSHES}:error=EIO:when=${when}`,
     ]);
-    await load({ port: box.port('smtp'), queue, ledger, clients: 8 });
-    const end = await box.ended();
-    const endedAt = Date.now();
-    expect(end).toEqual({ code: 70, signal: null });
-    const failedAt = (await failures(trace))[0] ?? 0;
-    expect(endedAt - failedAt).toBeLessThan(2000 * busy());
-    // An answer may follow its flush late, and read later where the machine is busy; nothing else
-    // is: a box that went on after the failure would answer until the 2,000 messages are sent.
-    const late = [...ledger.acknowledged.values()].filter((at) => at > failedAt + 500 * busy());
-    expect(late, '250 after a flush that failed').toEqual([]);
-    if (when === '1' || when === '1+') expect(ledger.acknowledged.size).toBe(0);
-    else expect(ledger.acknowledged.size).toBeGreaterThan(0);
+    await load({ port: box.port('smtp'), queue, ledger, clients: SENDERS });
+    expect(await box.ended()).toEqual({ code: 70, signal: null });
+    // A box that went on after the failure would acknowledge all 2,000 messages.
+    expect(ledger.acknowledged.size, '250 after a flush that failed').toBeLessThanOrEqual(before * SENDERS);
+    if (before > 0) expect(ledger.acknowledged.size).toBeGreaterThan(0);
     expect(ledger.refusals.filter((reply) => !/^4[25]1 /.test(reply))).toEqual([]);
     await box.start();
     await expectKept(box, ledger, 0);
     await box.stop();
     expectIntegrity(box.dataDir);
-    await rm(directory, { recursive: true });
   });
 });
-
-/** When strace made a flush fail, in ms UTC. */
-async function failures(trace: string): Promise<number[]> {
-  const lines = (await readFile(trace, 'latin1')).split('\n').filter((line) => line.includes('(INJECTED)'));
-  return lines.map((line) => Number(/ (\d+\.\d+) /.exec(line)?.[1]) * 1000);
-}
 
 test('a slow disk slows the answers down, nothing else, and takes no memory', async () => {
   const CLIENTS = 100;

@@ -4,13 +4,13 @@ import { ImapFlow } from 'imapflow';
 import { createTransport } from 'nodemailer';
 import { expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
-import { expectIntegrity, UNDER_LOAD } from '../support/faults.ts';
+import { expectIntegrity, repetitions, UNDER_LOAD } from '../support/faults.ts';
 import { seeded } from '../support/imap-fuzz.ts';
 import { tool } from '../support/mcp.ts';
 
 const SEED = 20_261_121;
 const ATTEMPTS = 5;
-const ROUNDS = 4;
+const ROUNDS = repetitions(4, 2);
 const FROM = 'me@home.example';
 const TO = 'bert@home.example';
 const TOOLS = ['send_email', 'reply_to_email', 'forward_email', 'send_draft'] as const;

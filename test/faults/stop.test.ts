@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { startBox } from '../support/box.ts';
 import { dnsServer } from '../support/dns-server.ts';
-import { expectIntegrity, expectKept, UNDER_LOAD } from '../support/faults.ts';
+import { expectIntegrity, expectKept, repetitions, UNDER_LOAD } from '../support/faults.ts';
 import { seeded } from '../support/imap-fuzz.ts';
 import { Ledger, load, type Numbered, numberedMany } from '../support/load.ts';
 import { scriptedServer, SILENCE } from '../support/scripted-smtp.ts';
@@ -12,7 +12,7 @@ import { Wire } from '../support/wire.ts';
 
 const command = fileURLToPath(new URL('../../bin/mailstead', import.meta.url));
 
-const STOPS = 10;
+const STOPS = repetitions(10, 5);
 const SEED = 11;
 
 test(`${STOPS} stops under load lose nothing, repeat nothing and leave nobody without an answer`, async () => {
@@ -20,27 +20,21 @@ test(`${STOPS} stops under load lose nothing, repeat nothing and leave nobody wi
   const random = seeded(SEED);
   const ledger = new Ledger();
   const queue: Numbered[] = [];
-  let slowest = 0;
   for (let stops = 0; stops < STOPS; stops++) {
     queue.push(...numberedMany(`stop-${stops}`, 1000, SEED + 2000 * stops));
     const running = load({ port: box.port('smtp'), queue, ledger, clients: 16 });
     await delay(50 + random(300));
-    const from = performance.now();
-    await box.stop(); // fails when it does not exit with 0
-    slowest = Math.max(slowest, performance.now() - from);
+    await box.stop(); // Fails unless it exits with 0; a stop that took 29 s would exit with 1.
     await running;
     await box.start();
   }
   while (queue.length > 0) await load({ port: box.port('smtp'), queue, ledger, clients: 16 });
-  expect(slowest).toBeLessThan(30_000);
   expect(ledger.unanswered, 'messages that got no answer').toBe(0);
   expect(ledger.refusals.filter((reply) => !reply.startsWith('421 '))).toEqual([]);
   await expectKept(box, ledger, 0);
   await box.stop();
   expectIntegrity(box.dataDir);
-  console.log(
-    `${STOPS} stops, ${ledger.acknowledged.size} messages, slowest stop ${Math.round(slowest)} ms, seed ${SEED}`,
-  );
+  console.log(`${STOPS} stops, ${ledger.acknowledged.size} messages, seed ${SEED}`);
 });
 
 test('a stop that waits for a slow client and for a slow server still ends in time, and in good order', async () => {

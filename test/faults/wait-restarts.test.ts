@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
-import { expectIntegrity, loadOverRestarts, UNDER_LOAD } from '../support/faults.ts';
+import { expectIntegrity, loadOverRestarts, repetitions, UNDER_LOAD } from '../support/faults.ts';
 import { numberedMany } from '../support/load.ts';
 import { http, outcome, rpc } from '../support/mcp.ts';
 
-const MESSAGES = 1000;
-const RESTARTS = 20;
+const RESTARTS = repetitions(20, 8);
+const MESSAGES = 50 * RESTARTS;
 const SEED = 20_261_123;
 
 interface Answer {

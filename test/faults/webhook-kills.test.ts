@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import { expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
-import { expectIntegrity, UNDER_LOAD } from '../support/faults.ts';
+import { expectIntegrity, repetitions, UNDER_LOAD } from '../support/faults.ts';
 import { seeded } from '../support/imap-fuzz.ts';
 
-const KILLS = 20;
+const KILLS = repetitions(20, 8);
 const MAILBOXES = 5;
 const EACH = 15;
 const SEED = 20_261_122;

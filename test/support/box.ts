@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type ControlAnswer, callServer } from '../../src/control/client.ts';
 import { freePort } from './free-port.ts';
+import { cpuOfProcess } from './process-cost.ts';
 
 const COMMAND = join(import.meta.dirname, '../../bin/mailstead');
 /** Generous, because the machine may be busy. */
@@ -40,6 +41,8 @@ export class Box implements AsyncDisposable {
   readonly printed: string[] = [];
   /** Time from spawn to the ready line of the last start. */
   startMs = 0;
+  /** CPU time of the last start up to its ready line, ms; of the wrapper where there is one. */
+  startCpu = 0;
   #ports: Readonly<Partial<Record<ListenerName, number>>> = {};
   #child: ChildProcess | undefined;
   #ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }> | undefined;
@@ -104,6 +107,7 @@ export class Box implements AsyncDisposable {
     );
     if (ready === 'ended') throw new Error(`the box ended before it was ready:\n${this.printed.slice(-20).join('\n')}`);
     this.startMs = performance.now() - from;
+    this.startCpu = cpuOfProcess(this.pid);
     this.#ports = ready['listeners'] as Record<ListenerName, number>;
   }
 

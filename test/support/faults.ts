@@ -7,8 +7,13 @@ import type { Box } from './box.ts';
 import { Ledger, load, type Numbered } from './load.ts';
 import { type Found, readAll } from './mailbox-reader.ts';
 
-/** Longest start after any fault, in ms, on a machine that does nothing else. */
-export const LONGEST_START_MS = 5000;
+/** Returns `full` with `FAULTS_FULL=1`, else the count of repetitions of an ordinary run. */
+export function repetitions(full: number, ordinary: number): number {
+  return process.env['FAULTS_FULL'] === '1' ? full : ordinary;
+}
+
+/** Most CPU time of a start after a fault, as a multiple of the first start of the same box. */
+export const MOST_START_RATIO = 4;
 
 /** Everything that a load test must not be slowed down by, and as little log as can be. */
 export const UNDER_LOAD = { EXEMPT_NETWORKS: '127.0.0.0/8', LOG_LEVEL: 'warn' };

@@ -8,7 +8,9 @@ const HIGHEST = 32_000;
 /** Number of ports for each worker of a run, so that no two workers try one port at the same time. */
 const EACH = 2_000;
 
-const first = LOWEST + ((Number(process.env['VITEST_POOL_ID'] ?? 0) * EACH) % (HIGHEST - LOWEST));
+/** Runs at the same time have ranges of their own too: `.ci/suites` says how many workers come before. */
+const worker = Number(process.env['VITEST_POOL_ID'] ?? 0) + Number(process.env['TEST_WORKERS_BEFORE'] ?? 0);
+const first = LOWEST + ((worker * EACH) % (HIGHEST - LOWEST));
 let next = Math.floor(Math.random() * EACH);
 
 /** A port of loopback that nothing has now over TCP and UDP, and that no outgoing connection will have. */

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { ImapFlow } from 'imapflow';
 import { quiet } from '../../mail/log.ts';
 import { accountByKey } from '../../mail/store/account/account.ts';
@@ -20,6 +22,8 @@ export interface HeldBox extends AsyncDisposable {
   person(): Promise<ImapFlow>;
   /** Ends the box in good order, has so many messages wait in its store, and starts it again; their subjects. `sendAt`: ms UTC. */
   hold(count: number, sendAt?: number): Promise<string[]>;
+  /** Ends the box in good order, lets all that is approved leave now, and starts it again; the number of messages. */
+  makeDue(): Promise<number>;
 }
 
 /** The gate of the calling test has to hold everything. */
@@ -71,6 +75,14 @@ export async function heldBox(): Promise<HeldBox> {
       await store[Symbol.asyncDispose]();
       await box.start();
       return subjects;
+    },
+    async makeDue() {
+      await box.stop();
+      const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
+      const { changes } = db.prepare('UPDATE scheduled SET due_at = ? WHERE hold_reason IS NULL').run(Date.now());
+      db.close();
+      await box.start();
+      return Number(changes);
     },
     async [Symbol.asyncDispose]() {
       for (const one of [box, dns, remote]) await one[Symbol.asyncDispose]();

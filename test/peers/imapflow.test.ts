@@ -60,12 +60,12 @@ test('who idles is told of each new message in under a second', async () => {
     }
     return { told, ordinary };
   };
-  // Beside other work an ordinary answer is late too, and what is told as much.
+  // Beside other work an ordinary answer is late too, and a notification as much.
   const inTime = ({ told, ordinary }: { told: number; ordinary: number }): boolean => told < allowed(1_000, ordinary);
   expect(await roundsUntil(longest, inTime)).toSatisfy(inTime);
 });
 
-/** Delivers the message that becomes number `number` of the mailbox while the client idles; ms until it is told. */
+/** Delivers the message that becomes number `number` of the mailbox while the client idles; ms until it is notified. */
 async function toldOf(client: ImapFlow, number: number): Promise<number> {
   const idling = client.idle();
   await new Promise((resolve) => setTimeout(resolve, 100)); // for IDLE to start: no event reports it

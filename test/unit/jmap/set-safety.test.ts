@@ -83,7 +83,7 @@ describe('a fault in the middle of a /set', () => {
     Object.assign(fixture.context, {
       log: { ...fixture.context.log, error: (_: object, text: string) => void told.push(text) },
     });
-    breakAt('plant-mailbox in state', 2);
+    breakAt('add-child-mailbox in state', 2);
     const answer = await fixture.call('Mailbox/set', {
       create: { a: { name: 'a' }, b: { name: 'b' }, c: { name: 'c' } },
     });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { ImapFlow } from 'imapflow';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { jmapForm } from '../../src/core/message-ids.ts';
 import { zipOf } from '../support/archives.ts';
 import { type Box, startBox } from '../support/box.ts';
 import { JmapClient } from '../support/jmap-client.ts';
@@ -207,7 +208,7 @@ describe('a file of a stranger', () => {
   test('is known when JMAP put it there', async () => {
     const client = await JmapClient.discover(base, { token });
     const { blobId } = await client.upload(new Uint8Array(FILE), 'application/octet-stream');
-    for (const id of [blobId, attachmentId]) {
+    for (const id of [blobId, jmapForm(attachmentId)]) {
       const file = { blobId: id, type: 'application/octet-stream', name: 'x.bin' };
       const subject = `JMAP ${id}`;
       await sendByJmap(client, { attachments: [file], subject });

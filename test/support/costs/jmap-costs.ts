@@ -86,7 +86,11 @@ const METHODS = costs(jmap, {
     bound: '20 comparators',
   }),
   readPosition: driven(readPosition, { at: 'mail/jmap/push', input: 'Last-Event-ID', bound: '50 accounts' }),
-  readPatch: driven((text) => readPatch(namesOf(text, 1)), { at: 'mail/jmap/standard', bound: 'paths of 20 levels' }),
+  readPatch: driven((text) => readPatch(namesOf(text, 1)), {
+    at: 'mail/jmap/standard',
+    bound: 'paths of 20 levels, 100,000 values in a request',
+    most: 512 * 1024,
+  }),
   'readPatch: path': driven((text) => readPatch({ [text]: 1 }), {
     at: 'mail/jmap/standard',
     bound: 'paths of 20 levels',

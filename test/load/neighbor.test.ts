@@ -70,7 +70,8 @@ test(
     const during = async (): Promise<PersonWaits> => {
       using someone = await Person.start(person);
       await delay(ROUND_MS);
-      return someone.end();
+      // Awaited, as `using` ends the person.
+      return await someone.end();
     };
     const done = work.map(() => 0);
     const beside = async (): Promise<PersonWaits> => {

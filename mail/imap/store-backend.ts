@@ -85,7 +85,7 @@ export class StoreBackend implements ImapStore {
     if (created.kind !== 'created') return created.kind;
     const inbox = await this.mailbox('INBOX');
     if (inbox === undefined) return 'missing';
-    const view = this.#store.view(this.#account, inbox.id);
+    const view = await this.#store.view(this.#account, inbox.id);
     try {
       await this.copy(inbox.id, Array.from(view.uids.subarray(0, view.length)), to, true);
     } finally {

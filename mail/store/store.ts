@@ -140,8 +140,8 @@ export class MailStore implements Store, AsyncDisposable {
   }
 
   /** Opens the shared view of a mailbox. Close it once per call. */
-  view(account: number, mailbox: number): SharedView {
-    return this.#views.open(account, mailbox);
+  view(account: number, mailbox: number): Promise<SharedView> {
+    return this.#reader.between(() => this.#views.open(account, mailbox));
   }
 
   /** Octets of a blob, clipped to its size. Rejects with {@link BlobUnreadable} if it is damaged. */

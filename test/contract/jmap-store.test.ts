@@ -22,7 +22,7 @@ const emailChanges = async (fixture: JmapFixture, sinceState: unknown): Promise<
 async function fill(fixture: JmapFixture, name: string, least: number): Promise<number[]> {
   const mailbox = await mailboxRow(fixture, name);
   for (;;) {
-    const view = fixture.box.store.view(fixture.account, mailbox);
+    const view = await fixture.box.store.view(fixture.account, mailbox);
     const uids = Array.from(view.uids.subarray(0, view.length));
     view.close();
     if (uids.length >= least) return uids;

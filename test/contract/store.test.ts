@@ -58,7 +58,7 @@ describe.each(Object.keys(engines) as (keyof typeof engines)[])('the store on th
   test('views are ahead of the promise of the command that changed them', async () => {
     await using box = await testStore(engine);
     const { account, inbox } = await testAccount(box.store);
-    const view = box.store.view(account, inbox);
+    const view = await box.store.view(account, inbox);
     let told = 0;
     view.onChange(() => told++);
     await Promise.all([1, 2, 3].map((n) => box.store.write(deliver, accepted(account, n))));
@@ -78,6 +78,20 @@ describe.each(Object.keys(engines) as (keyof typeof engines)[])('the store on th
     expect([...before.subarray(0, 3)]).toEqual([1, 2, 3]);
     expect(await wholeMessage(box.store, account, inbox, 2)).toContain('body 2');
     view.close();
+  });
+
+  test('a view opens at any moment of a query', async () => {
+    await using box = await testStore(engine);
+    const { account, inbox } = await testAccount(box.store);
+    await box.store.write(deliver, accepted(account, 1));
+    for (let moment = 0; moment < 20; moment++) {
+      const rows = box.store.read(messageRows, { account, mailbox: inbox, uids: [1], structure: true });
+      for (let n = 0; n < moment; n++) await Promise.resolve();
+      const view = await box.store.view(account, inbox);
+      expect(view.length).toBe(1);
+      view.close();
+      expect(await rows).toHaveLength(1);
+    }
   });
 
   test('a refused command leaves nothing of itself and everything of its neighbors', async () => {

@@ -66,7 +66,7 @@ export class Actions {
   /** Random UIDs of a mailbox, mostly few. */
   async #some(share = 0.2): Promise<{ mailbox: MailboxInfo; uids: number[] }> {
     const mailbox = await this.#mailbox();
-    const view = this.#world.box.store.view(this.#world.account, mailbox.id);
+    const view = await this.#world.box.store.view(this.#world.account, mailbox.id);
     const uids = Array.from(view.uids.subarray(0, view.length));
     view.close();
     if (uids.length === 0) return { mailbox, uids };
@@ -124,7 +124,7 @@ export class Actions {
 
   async #expunge(): Promise<void> {
     const mailbox = await this.#mailbox();
-    const view = this.#world.box.store.view(this.#world.account, mailbox.id);
+    const view = await this.#world.box.store.view(this.#world.account, mailbox.id);
     const uids = Array.from(view.uids.subarray(0, view.length));
     view.close();
     if (this.#random.chance(0.3)) {
@@ -143,7 +143,7 @@ export class Actions {
     const target = await this.#imap.mailbox(name);
     if (target === undefined) return;
     for (let total = target.total; total > 0 && total < MANY; total *= 2) {
-      const view = this.#world.box.store.view(this.#world.account, target.id);
+      const view = await this.#world.box.store.view(this.#world.account, target.id);
       const all = Array.from(view.uids.subarray(0, view.length));
       view.close();
       await this.#imap.copy(target.id, all, name, false);

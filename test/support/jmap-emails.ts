@@ -95,7 +95,7 @@ export async function seenByImap(fixture: JmapFixture): Promise<Map<string, Map<
   const { store } = fixture.box;
   const seen = new Map<string, Map<string, string[]>>();
   for (const { id: mailbox } of await store.read(listMailboxes, { account: fixture.account })) {
-    const view = store.view(fixture.account, mailbox);
+    const view = await store.view(fixture.account, mailbox);
     const uids = Array.from(view.uids.subarray(0, view.length));
     const input = { account: fixture.account, mailbox, uids, structure: false };
     for (const { uid, emailId } of await store.read(messageRows, input)) {

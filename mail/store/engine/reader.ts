@@ -16,8 +16,17 @@ export class Reader {
 
   /** Without `due` the query never yields. */
   query<I, O>(what: Query<I, O>, input: I, due?: StatementYield): Promise<O> {
+    return this.#inTurn(() => this.#run(what, input, due));
+  }
+
+  /** Runs synchronous work that takes a snapshot, when no query is open: one may begin between any two awaits. */
+  between<T>(work: () => T): Promise<T> {
+    return this.#inTurn(() => settle(work));
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
     // Bodies await only `rx`, so the previous query ends within this macrotask.
-    const mine = this.#busy === 0 ? this.#run(what, input, due) : this.#last.then(() => this.#run(what, input, due));
+    const mine = this.#busy === 0 ? work() : this.#last.then(work);
     this.#busy++;
     const done = (): void => void this.#busy--;
     this.#last = mine.then(done, done);

@@ -66,7 +66,7 @@ describe('keywords', () => {
   test('apply to the email in all of its mailboxes; \\Deleted stays on the single entry', async () => {
     await update({ [`mailboxIds/${work}`]: true });
     const row = jmapRow('mailbox', fixture.account, inbox) ?? 0;
-    const view = fixture.box.store.view(fixture.account, row);
+    const view = await fixture.box.store.view(fixture.account, row);
     const uid = view.uids[view.length - 1] ?? 0;
     view.close();
     await fixture.box.store.write(storeFlags, {

@@ -41,7 +41,7 @@ test('mail programs see the same word, and list it before a message has it', asy
   const { store } = tenants.world;
   await tenants.do('create_label', { mailbox, name: 'seen-by-all' });
   const inbox = (await store.read(findMailbox, { account, name: 'INBOX' }))?.id ?? 0;
-  const view = store.view(account, inbox);
+  const view = await store.view(account, inbox);
   expect(view.keywords).toContain('seen-by-all');
 });
 

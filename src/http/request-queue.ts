@@ -40,7 +40,9 @@ export function queuePipelined(server: Server): void {
   });
 
   function run(exchange: Exchange, queue: ConnectionQueue): void {
-    const [{ socket }, response] = exchange;
+    const [{ socket, headers }, response] = exchange;
+    // Node drops what follows an upgrade offer in its packet, also one that is answered as plain HTTP.
+    if (headers.upgrade !== undefined) response.shouldKeepAlive = false;
     response.once('close', () => {
       const next = queue.waiting.shift();
       if (next !== undefined && !socket.destroyed) run(next, queue);

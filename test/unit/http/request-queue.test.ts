@@ -70,6 +70,22 @@ test('of 60 pipelined requests 17 run, and one is told why it did not', async ()
   expect(running).toHaveLength(17);
 });
 
+test('an upgrade offer behind another request is answered, and ends the connection', async () => {
+  const { running, client, started } = await serve();
+  const text = textOf(client);
+  client.write(`${REQUEST}GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
+  for (const n of [1, 2]) {
+    if (running.length < n) await started();
+    running.at(-1)?.end(`answer ${n}`);
+  }
+  expect((await text).match(/connection: \S+|answer \d/gi)).toEqual([
+    'Connection: keep-alive',
+    'answer 1',
+    'Connection: close',
+    'answer 2',
+  ]);
+});
+
 test('a client that pipelines without end is cut off', async () => {
   const { running, client } = await serve();
   const closed = once(client, 'close');

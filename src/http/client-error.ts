@@ -7,7 +7,9 @@ import { hasRequests } from './request-queue.ts';
  * client would read it as the answer to that request, or as a part of it.
  */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable || hasRequests(socket)) return void socket.destroy();
+  // An answer to a failed or late TLS handshake would wait for its end, and keep the connection.
+  const isHttp = /^(?:HPE_|ERR_HTTP_)/.test(error.code ?? '');
+  if (!isHttp || !socket.writable || hasRequests(socket)) return void socket.destroy();
   const [status, message] = reasonOf(error.code);
   const body = JSON.stringify({ error: 'invalid_arguments', message });
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\nconnection: close`;

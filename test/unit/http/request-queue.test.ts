@@ -118,3 +118,13 @@ test('requests that wait do not run once their client has gone', async () => {
   await once(first as ServerResponse, 'close');
   expect(running).toHaveLength(1);
 });
+
+test('a TLS handshake that is late ends the connection at once', async () => {
+  const { server } = await serve();
+  const accepted = once(server, 'connection');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const [socket] = (await accepted) as [Socket];
+  answerClientError(Object.assign(new Error('late'), { code: 'ERR_TLS_HANDSHAKE_TIMEOUT' }), socket);
+  expect(socket.destroyed).toBe(true);
+  client.destroy();
+});

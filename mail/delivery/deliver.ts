@@ -189,7 +189,7 @@ function verdictDetails({ verdict: { outcome, score, findings } }: Filing): {
  */
 export async function deliverTo(
   tx: Write,
-  { account, trace, quiet, filing }: Delivery,
+  { account, trace, quiet, filing, evenIfDeleted }: Delivery,
   blob: number,
   index: MessageIndex,
   stamp: Stamp,
@@ -200,7 +200,7 @@ export async function deliverTo(
   const target =
     folder === 'rejects'
       ? await findRejectsMailbox(tx, { account, size }, stamp)
-      : await findTargetMailbox(tx, account, folder);
+      : await findTargetMailbox(tx, account, folder, evenIfDeleted);
   if (target === undefined) return undefined;
   const email = await addEmail(tx, { account, blob, index, trace: own, receivedAt: stamp.now });
   const flags = keywords.length === 0 ? undefined : await storeKeywords(tx, account, { bits: 0, keywords });
@@ -228,16 +228,24 @@ interface TargetMailbox extends Record<string, number | null> {
   away: number | null;
 }
 
-async function findTargetMailbox(tx: Write, account: number, folder: 'inbox' | 'junk'): Promise<TargetMailbox> {
+async function findTargetMailbox(
+  tx: Write,
+  account: number,
+  folder: 'inbox' | 'junk',
+  evenIfDeleted = false,
+): Promise<TargetMailbox | undefined> {
   const target = await tx.get<TargetMailbox & { mailbox: number }>(
     // Falls back to the inbox if Junk was deleted. An account that was deleted since RCPT takes no more mail.
-    `SELECT m.id AS mailbox, l.id AS listener, v.enabled AS away FROM mailbox m JOIN account a ON a.id = m.account_id AND a.state < 2
-       LEFT JOIN listener l ON l.account_id = m.account_id LEFT JOIN vacation v ON v.account_id = m.account_id
+    `SELECT m.id AS mailbox, l.id AS listener, v.enabled AS away
+     FROM mailbox m JOIN account a ON a.id = m.account_id AND (a.state < 2 OR a.state = 3 AND ?3)
+       LEFT JOIN listener l ON l.account_id = m.account_id AND a.state < 2
+       LEFT JOIN vacation v ON v.account_id = m.account_id AND a.state < 2
      WHERE m.account_id = ?1 AND m.role IN ('inbox', ?2) ORDER BY m.role = ?2 DESC LIMIT 1`,
     account,
     folder,
+    Number(evenIfDeleted),
   );
-  if (target === undefined) throw new Error(`account ${account} has no inbox or was deleted`);
+  if (target === undefined && !evenIfDeleted) throw new Error(`account ${account} has no inbox or was deleted`);
   return target;
 }
 

@@ -63,7 +63,9 @@ export async function sendNotice(tx: Write, { kind, ...mail }: SystemNotice, sta
   // The null reverse-path ends every loop of reports, and only reports may have it. RFC 5321 6.1.
   if ((sender === 'null') !== (mail.sender === '')) throw new Error(`a ${kind} has the wrong envelope sender`);
   if (mail.account !== null || mail.tenant !== 0) throw new Error(`a ${kind} is sent by an account`);
-  return sendMessage(tx, mail, stamp);
+  // Its mailbox may have been deleted since it was prepared: an error would undo what it reports.
+  const here = mail.here.map((delivery) => ({ ...delivery, evenIfDeleted: true }));
+  return sendMessage(tx, { ...mail, here }, stamp);
 }
 
 /** Sends all notices about one event. Returns true if anything was queued. */

@@ -16,6 +16,11 @@ export interface Delivery {
   quiet?: boolean;
   /** Filing by the filter; without one it goes to the inbox. */
   filing?: Filing;
+  /**
+   * The message was accepted long ago, and nobody can be asked to send it again: a mailbox that was deleted since keeps it
+   * too, as long as it can be restored. Otherwise the delivery to a deleted mailbox fails.
+   */
+  evenIfDeleted?: boolean;
 }
 
 /** One copy that is forwarded to a remote address. */

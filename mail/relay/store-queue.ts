@@ -92,13 +92,15 @@ interface FallbackDelivery {
 async function deliverFallback(tx: Write, { row: id, index }: FallbackDelivery, stamp: Stamp): Promise<void> {
   const row = await tx.get<{ account: number; blob: number; sender: string; trace: string; recipient: string }>(
     `SELECT q.fallback_account AS account, s.blob_id AS blob, s.sender, s.trace, q.recipient
-     FROM queue q JOIN submission s ON s.id = q.submission_id JOIN account a ON a.id = q.fallback_account AND a.state < 2
+     FROM queue q JOIN submission s ON s.id = q.submission_id JOIN account a ON a.id = q.fallback_account AND a.state <> 2
      WHERE q.id = ?`,
     id,
   );
   if (row === undefined || (await hasFallbackCopy(tx, row))) return;
   const trace = Buffer.from(`X-Mailstead-Not-Forwarded: ${row.recipient}\r\n`).toString('latin1');
-  const email = await deliverTo(tx, { account: row.account, to: row.recipient, trace }, row.blob, index, stamp);
+  // A mailbox that was deleted since keeps it too: it can be restored, and this is the only copy.
+  const delivery = { account: row.account, to: row.recipient, trace, evenIfDeleted: true };
+  const email = await deliverTo(tx, delivery, row.blob, index, stamp);
   const detail = { from: row.sender, to: row.recipient, ...(email !== undefined && { email }) };
   await recordJournalEvent(tx, row.trace, 'kept', row.account, detail, stamp, { messageId: index.messageId });
 }

@@ -41,11 +41,16 @@ const forwarded = command(
 );
 
 let box: TestStore;
+/** Deletes the account so that it can be restored. */
+const retire = command('test-retire', async (tx, input: { account: number }): Promise<void> => {
+  await tx.run('UPDATE account SET state = 3 WHERE id = ?', input.account);
+});
+
 let queue: StoreQueue;
 let account: number;
 beforeEach(async () => {
   const parts = mailParts();
-  box = await testStore({ ...parts, commands: [...parts.commands, forwarded] });
+  box = await testStore({ ...parts, commands: [...parts.commands, forwarded, retire] });
   ({ account } = await testAccount(box.store));
   queue = new StoreQueue({ store: box.store, hold: null, traceId: () => 'report' });
 });
@@ -87,4 +92,11 @@ test('a forward that failed, and whose mail cannot be read just now, waits; the 
   const good = await put('good');
   await queue.finish([failed(lost), failed(good)], []);
   expect([await waiting('lost'), await waiting('good'), await inInbox()]).toEqual([[HOUR], [], 1]);
+});
+
+test('a forward that failed comes into its mailbox also when that was deleted meanwhile', async () => {
+  const id = await put('late');
+  await box.store.write(retire, { account });
+  await queue.finish([failed(id)], []);
+  expect([await waiting('late'), await inInbox()]).toEqual([[], 1]);
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { ALLOWED, BANNED_NAMES, BANNED_TEXT, OPENERS, VAGUE_TYPES } from './language-rules.ts';
 import { splitSource } from './source-text.ts';
 
-const TOPS = ['mail', 'src', 'config', 'bin', 'tools', 'bench', 'test'];
+const TOPS = ['mail', 'src', 'config', 'bin', 'tools', 'bench', 'test', 'vitest.config.ts'];
 const DOCUMENTS = ['README.md', 'docs', 'mail/README.md', 'mail/store/README.md', 'config/example.env', 'SECURITY.md'];
 const TYPE = /^export (?:abstract )?(?:interface|type|class) (\w+)/gm;
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;

@@ -59,7 +59,7 @@ describe.each(PRESETS)('an agent under %s that a stranger has misled', (preset) 
   });
 
   test('deploys and rolls back no program by itself', async () => {
-    const env = { npm_config_node_options: '--import=data:text/javascript,x', LD_PRELOAD: '/tmp/x.so' };
+    const env = { npm_config_node_options: '--import=data:text/javascript,x', LD_PRELOAD: 'x.so' };
     const acts: [string, Answer][] = [
       ['deploy_service', { serviceId, env }],
       ['rollback_service', { serviceId, revision: 1 }],

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs, parseEnv } from 'node:util';
 
 import type { Parse } from './parse.ts';
+import type { BackupSettings } from './parse-backup.ts';
 import { SETTINGS } from './settings.ts';
 import type { SettingName, Settings } from './settings.ts';
 
@@ -132,6 +133,7 @@ function resolveSettings(values: Values, terminal: boolean): Settings {
       values.TLS_CERT && values.TLS_KEY
         ? { certFile: resolve(values.TLS_CERT), keyFile: resolve(values.TLS_KEY) }
         : undefined,
+    acme: acmeOf(values),
     smarthost: smarthostOf(values),
     trustProxy: values.TRUST_PROXY ?? [],
     bootstrap: needed(values.BOOTSTRAP),
@@ -140,6 +142,7 @@ function resolveSettings(values: Values, terminal: boolean): Settings {
     mailboxNewRecipients: needed(values.MAILBOX_NEW_RECIPIENTS),
     organizationDaily: needed(values.ORGANIZATION_DAILY),
     keyPerSecond: needed(values.KEY_PER_SECOND),
+    imapUidOnly: needed(values.IMAP_UIDONLY) === 'on',
     pauseSenders: needed(values.PAUSE_SENDERS) === 'on',
     billingSetupUrl: values.BILLING_SETUP_URL,
     tokenPrefix: needed(values.TOKEN_PREFIX),
@@ -153,6 +156,7 @@ function resolveSettings(values: Values, terminal: boolean): Settings {
     greylist: live && needed(values.GREYLIST) === 'on',
     spamChecks: needed(values.SPAM_CHECKS) === 'on',
     trustedSealers: values.TRUSTED_SEALERS ?? [],
+    backup: backupOf(values),
     logLevel: needed(values.LOG_LEVEL),
     logFormat: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
   };
@@ -162,6 +166,31 @@ function resolveSettings(values: Values, terminal: boolean): Settings {
 function machineMemoryMb(): number {
   const limit = process.constrainedMemory();
   return Math.floor(Math.min(totalmem(), limit > 0 ? limit : Infinity) / 1_048_576);
+}
+
+function acmeOf({ ACME_EMAIL: email, ACME_DIRECTORY, ACME_CHALLENGE, ACME_KEYS }: Values): Settings['acme'] {
+  if (email === undefined) return undefined;
+  const [directory, challenge] = [needed(ACME_DIRECTORY), needed(ACME_CHALLENGE)];
+  return { email, directory, challenge, rsa: needed(ACME_KEYS) === 'ecdsa,rsa' };
+}
+
+function backupOf(values: Values): BackupSettings {
+  const { BACKUP_PASSPHRASE_FILE: passphraseFile, BACKUP_S3_SECRET_KEY_FILE: secretKeyFile } = values;
+  return {
+    target: values.BACKUP_TARGET,
+    everyMs: needed(values.BACKUP_EVERY),
+    keep: needed(values.BACKUP_KEEP),
+    rate: needed(values.BACKUP_RATE),
+    passphrase: values.BACKUP_PASSPHRASE,
+    passphraseFile: passphraseFile === undefined ? undefined : resolve(passphraseFile),
+    s3: {
+      endpoint: values.BACKUP_S3_ENDPOINT,
+      region: needed(values.BACKUP_S3_REGION),
+      accessKey: values.BACKUP_S3_ACCESS_KEY,
+      secretKey: values.BACKUP_S3_SECRET_KEY,
+      secretKeyFile: secretKeyFile === undefined ? undefined : resolve(secretKeyFile),
+    },
+  };
 }
 
 function smarthostOf({ SMARTHOST: url, SMARTHOST_USE: use, SMARTHOST_PASSWORD_FILE: file }: Values) {
@@ -180,6 +209,9 @@ function checkCombinations(values: Values, live: boolean): void {
     throw new BadSetting(`${PREFIX}${missing} is missing, but ${PREFIX}${set} is set. Set both or neither.`);
   }
   checkSmarthost(values);
+  if (!live && values.ACME_EMAIL !== undefined) {
+    throw new BadSetting(`${PREFIX}ACME_EMAIL is for live mode only. Set ${PREFIX}HOSTNAME, or unset it.`);
+  }
   if (live && values.LOCAL_PASSWORD !== undefined) {
     throw new BadSetting(`${PREFIX}LOCAL_PASSWORD is for local mode only. Unset it, or unset ${PREFIX}HOSTNAME.`);
   }

@@ -99,6 +99,20 @@ export const webUrl: Parse<string> = (value) => {
   return url && /^https?:$/.test(url.protocol) ? good(url.href) : bad('a URL such as https://pay.example.com/setup');
 };
 
+/** Mail address of a person, in ASCII: it becomes part of a URL. */
+export const mailAddress: Parse<string> = (value) => {
+  const plain = value.length <= 254 && /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[^@]+$/.test(value);
+  const host = value.slice(value.lastIndexOf('@') + 1).toLowerCase();
+  return plain && HOST_NAME.test(host) && host.includes('.') ? good(value) : bad('an address such as you@example.com');
+};
+
+/** URL of a service over TLS. */
+export const httpsUrl: Parse<string> = (value) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const plain = url?.protocol === 'https:' && url.username === '' && url.hash === '';
+  return plain ? good(url.href) : bad('a URL such as https://acme.example.com/directory');
+};
+
 /** `smtp://` uses STARTTLS, `smtps://` implicit TLS. */
 export const smarthost: Parse<SmarthostUrl> = (value) => {
   const url = URL.canParse(value) && !/[\s\\\x00-\x1f]/.test(value) ? new URL(value) : undefined;

@@ -1,5 +1,6 @@
 import * as parse from './parse.ts';
 import type { Parse } from './parse.ts';
+import * as backup from './parse-backup.ts';
 
 /**
  * One setting. Defaults are text, parsed like the environment; undefined means unset. Names omit MAILSTEAD_.
@@ -30,6 +31,7 @@ export const SETTINGS = {
   SUBMISSIONS_PORT: define({ parse: parse.port, local: '2465', live: '465' }),
   IMAP_PORT: define({ parse: parse.port, local: '2143', live: '143' }),
   IMAPS_PORT: define({ parse: parse.port, local: '2993', live: '993' }),
+  IMAP_UIDONLY: define({ parse: parse.oneOf('on', 'off'), local: 'off' }),
   DNS_PORT: define({ parse: parse.port, local: 'off' }),
   RESOLVERS: define({ parse: parse.resolvers }),
   DNSSEC: define({ parse: parse.oneOf('auto', 'on', 'off'), local: 'auto' }),
@@ -40,8 +42,10 @@ export const SETTINGS = {
   EXEMPT_NETWORKS: define({ parse: parse.networks }),
   TLS_CERT: define({ parse: parse.text }),
   TLS_KEY: define({ parse: parse.text }),
-  ACME_EMAIL: define({ parse: parse.text, notYet: true }),
-  ACME_DIRECTORY: define({ parse: parse.text, notYet: true }),
+  ACME_EMAIL: define({ parse: parse.mailAddress }),
+  ACME_DIRECTORY: define({ parse: parse.httpsUrl, local: 'https://acme-v02.api.letsencrypt.org/directory' }),
+  ACME_CHALLENGE: define({ parse: parse.oneOf('auto', 'http-01', 'tls-alpn-01', 'dns-01'), local: 'auto' }),
+  ACME_KEYS: define({ parse: parse.oneOf('ecdsa', 'ecdsa,rsa'), local: 'ecdsa' }),
   SMARTHOST: define({ parse: parse.smarthost, secret: true }),
   SMARTHOST_PASSWORD_FILE: define({ parse: parse.text }),
   SMARTHOST_USE: define({ parse: parse.oneOf('always', 'failover'), local: 'always' }),
@@ -66,6 +70,17 @@ export const SETTINGS = {
   TRUSTED_SEALERS: define({ parse: parse.domains }),
   RSPAMD_URL: define({ parse: parse.rspamd, secret: true }),
   CLAMAV: define({ parse: parse.clamav }),
+  BACKUP_TARGET: define({ parse: parse.text }),
+  BACKUP_EVERY: define({ parse: backup.interval, local: '24h' }),
+  BACKUP_KEEP: define({ parse: backup.retention, local: 'hourly:24,daily:7,weekly:5,monthly:12' }),
+  BACKUP_RATE: define({ parse: parse.between(0, 100_000), local: '32' }),
+  BACKUP_PASSPHRASE: define({ parse: backup.passphrase, secret: true }),
+  BACKUP_PASSPHRASE_FILE: define({ parse: parse.text }),
+  BACKUP_S3_ENDPOINT: define({ parse: parse.baseUrl }),
+  BACKUP_S3_REGION: define({ parse: parse.text, local: 'us-east-1' }),
+  BACKUP_S3_ACCESS_KEY: define({ parse: parse.text }),
+  BACKUP_S3_SECRET_KEY: define({ parse: parse.text, secret: true }),
+  BACKUP_S3_SECRET_KEY_FILE: define({ parse: parse.text }),
   DATABASE_URL: define({ parse: parse.text, notYet: true, secret: true }),
   BLOB_URL: define({ parse: parse.text, notYet: true, secret: true }),
   LOG_LEVEL: define({ parse: parse.oneOf('trace', 'debug', 'info', 'warn', 'error'), local: 'info' }),
@@ -94,6 +109,8 @@ export interface Settings {
     readonly imaps: parse.Port;
     readonly dns: parse.Port;
   };
+  /** Offer the IMAP extension UIDONLY. */
+  readonly imapUidOnly: boolean;
   /** Undefined: the system's resolvers. */
   readonly resolvers: readonly parse.HostPort[] | undefined;
   /** Trust the AD flag of the resolvers (DNSSEC); auto: if all are on loopback. */
@@ -107,6 +124,18 @@ export interface Settings {
   readonly exemptNetworks: readonly parse.Network[];
   /** PEM files. Undefined: self-signed. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** Certificates from an ACME authority. Live mode; undefined: none. */
+  readonly acme:
+    | {
+        /** Contact of the account. */
+        readonly email: string;
+        readonly directory: string;
+        /** Kind of proof; auto: each in turn. */
+        readonly challenge: 'auto' | 'http-01' | 'tls-alpn-01' | 'dns-01';
+        /** RSA certificates too, beside those with ECDSA. */
+        readonly rsa: boolean;
+      }
+    | undefined;
   /** Smarthost for outgoing mail; `passwordFile` replaces a password in the URL. */
   readonly smarthost:
     | (parse.SmarthostUrl & { readonly use: 'always' | 'failover'; readonly passwordFile: string | undefined })
@@ -149,6 +178,7 @@ export interface Settings {
   readonly spamChecks: boolean;
   /** Domains whose ARC seals are trusted to override a DMARC failure. */
   readonly trustedSealers: readonly string[];
+  readonly backup: backup.BackupSettings;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   readonly logFormat: 'pretty' | 'json';
 }

@@ -5,6 +5,8 @@ import { deferScheduled, releaseWaiting, sendScheduled } from './delivery/schedu
 import { submit } from './delivery/submit.ts';
 import { sendVacationAnswer } from './delivery/vacation-answer.ts';
 import { imapSearch } from './imap/search/query.ts';
+import { imapRelevant } from './imap/search/relevant.ts';
+import { recordScrub } from './jobs/scrub.ts';
 import { newestFiles } from './jobs/storage-check.ts';
 import { emailResultChanges } from './jmap/email-query/email-result-changes.ts';
 import { emailResults } from './jmap/email-query/email-results.ts';
@@ -40,6 +42,7 @@ import { changeEmails, destroyEmails } from './store/message/email-change-comman
 import { copyEmail, storeEmail } from './store/message/email-commands.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { emailChanges } from './store/message/email-changes.ts';
+import { appendMessages } from './store/mailbox/append-commands.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/mailbox/entry-commands.ts';
 import { resumeSender } from './store/limit/paused-sender.ts';
 import { purgeSenderUse } from './store/limit/sender-use.ts';
@@ -55,7 +58,19 @@ import { contactsOf } from './store/address/contact.ts';
 import { aliasTargets } from './store/address/alias-targets.ts';
 import { countLabels, removeLabel, addLabel } from './store/mailbox/label.ts';
 import { setMailPolicy } from './store/filter/mail-policy.ts';
-import { createMailbox, removeMailbox, renameMailbox, subscribeMailbox } from './store/mailbox/mailbox.ts';
+import { grantByLogin, grantMailbox, subscribeShared } from './store/mailbox/acl.ts';
+import { copyBetween } from './store/mailbox/copy-between.ts';
+import { annotate } from './store/mailbox/annotation.ts';
+import { dropFormerSubscription } from './store/mailbox/former-subscription.ts';
+import { keepRecent } from './store/mailbox/recent.ts';
+import { setHiddenCapabilities } from './store/account/imap-setting.ts';
+import {
+  createMailbox,
+  deletedOctets,
+  removeMailbox,
+  renameMailbox,
+  subscribeMailbox,
+} from './store/mailbox/mailbox.ts';
 import { mailMigrations } from './store/migrations.ts';
 import {
   purgeWebhookEvents,
@@ -92,6 +107,16 @@ import { sweepWords } from './store/filter/word-sweep.ts';
 import { requestRelease, decideRelease, quarantineCandidates } from './agents/quarantine/release.ts';
 import { undoAgentChanges } from './agents/undo/email-undo.ts';
 import { trainSample } from './store/filter/words.ts';
+import {
+  expireDeletedMessages,
+  deletedSince,
+  listDeletedMessages,
+  restoreDeletedMessages,
+} from './store/retention/deleted-mail.ts';
+import { agingMailboxes, deleteAged, ruledMailboxes, setLegalHold, setRetention } from './store/retention/rules.ts';
+import { importMessages } from './store/transfer/imported.ts';
+import { addImportJob, endImportJob, updateImportJob } from './store/transfer/import-job.ts';
+import { dropRemoteMessages, openRemoteFolder, recordRemoteFlags } from './store/transfer/remote-folder.ts';
 
 /** Everything that the mail engine does in the store's threads. */
 export function mailParts(): ThreadParts {
@@ -103,12 +128,29 @@ export function mailParts(): ThreadParts {
       addBan,
       addDomain,
       addIdentity,
+      addImportJob,
+      endImportJob,
+      updateImportJob,
+      importMessages,
+      expireDeletedMessages,
+      restoreDeletedMessages,
+      deleteAged,
+      setLegalHold,
+      setRetention,
+      openRemoteFolder,
+      recordRemoteFlags,
+      dropRemoteMessages,
       addPushSubscription,
       addSenderRule,
       addSuppression,
       addUpload,
       alignIdentities,
+      annotate,
+      dropFormerSubscription,
+      keepRecent,
       appendMessage,
+      recordScrub,
+      appendMessages,
       requestRelease,
       attachAgentPolicy,
       beginAttempts,
@@ -118,6 +160,7 @@ export function mailParts(): ThreadParts {
       changeIdentity,
       changeMailbox,
       claimConversation,
+      copyBetween,
       copyEmail,
       copyEntries,
       createMailbox,
@@ -132,6 +175,8 @@ export function mailParts(): ThreadParts {
       endClaim,
       expunge,
       finishAttempts,
+      grantByLogin,
+      grantMailbox,
       purgeAgentChanges,
       expireApprovals,
       purgeApprovals,
@@ -198,6 +243,7 @@ export function mailParts(): ThreadParts {
       sendVacationAnswer,
       resumeSender,
       saveAgentPolicy,
+      setHiddenCapabilities,
       setMailPolicy,
       setOutboundRoute,
       setPassword,
@@ -210,6 +256,7 @@ export function mailParts(): ThreadParts {
       submit,
       submitEmail,
       subscribeMailbox,
+      subscribeShared,
       sweepWords,
       queueEmailEvent,
       trimWebhookEvents,
@@ -223,10 +270,15 @@ export function mailParts(): ThreadParts {
       verifyDomain,
     ],
     queries: [
+      deletedSince,
+      agingMailboxes,
+      ruledMailboxes,
+      listDeletedMessages,
       contactsOf,
       countLabels,
       aliasTargets,
       countThreads,
+      deletedOctets,
       accountsOverSenderLimit,
       emailChanges,
       emailResultChanges,
@@ -236,6 +288,7 @@ export function mailParts(): ThreadParts {
       journalCounts,
       journalLinesAfter,
       imapSearch,
+      imapRelevant,
       newestFiles,
       listQueue,
       listSuppressions,

@@ -76,6 +76,10 @@ export const IMAP_ROWS: readonly ImapRow[] = [
   command('1,000 bodies', (box) => `FETCH ${LAST(1000)(box)} (BODY.PEEK[])`),
   command('SEARCH SUBJECT', () => 'SEARCH SUBJECT "zafu"'),
   command('SEARCH SINCE', () => 'UID SEARCH SINCE 1-Jun-2026'),
+  command('SEARCH FROM', () => 'UID SEARCH FROM "nobody-such"'),
+  command('SORT SUBJECT', () => 'UID SORT (SUBJECT) UTF-8 ALL'),
+  command('SORT REVERSE DATE', () => 'UID SORT (REVERSE DATE) UTF-8 ALL'),
+  command('THREAD REFERENCES', () => 'UID THREAD REFERENCES UTF-8 ALL'),
   command('SEARCH TEXT', () => 'SEARCH TEXT "zebrafinch"'),
   command(
     'STORE of 10,000 flags',

@@ -235,16 +235,18 @@ async function findTargetMailbox(
   evenIfDeleted = false,
 ): Promise<TargetMailbox | undefined> {
   const target = await tx.get<TargetMailbox & { mailbox: number }>(
-    // Falls back to the inbox if Junk was deleted. An account that was deleted since RCPT takes no more mail.
+    // An account that was deleted since RCPT takes no more mail.
     `SELECT m.id AS mailbox, l.id AS listener, v.enabled AS away
      FROM mailbox m JOIN account a ON a.id = m.account_id AND (a.state < 2 OR a.state = 3 AND ?3)
        LEFT JOIN listener l ON l.account_id = m.account_id AND a.state < 2
        LEFT JOIN vacation v ON v.account_id = m.account_id AND a.state < 2
-     WHERE m.account_id = ?1 AND m.role IN ('inbox', ?2) ORDER BY m.role = ?2 DESC LIMIT 1`,
+     WHERE m.account_id = ?1 AND m.role = ?2`,
     account,
     folder,
     Number(evenIfDeleted),
   );
+  // Junk may have been deleted.
+  if (target === undefined && folder === 'junk') return findTargetMailbox(tx, account, 'inbox', evenIfDeleted);
   if (target === undefined && !evenIfDeleted) throw new Error(`account ${account} has no inbox or was deleted`);
   return target;
 }

@@ -42,6 +42,7 @@ export const NOTICES = {
   'audit-head': toOwners,
   'webhook-failing': toOwners,
   'webhook-disabled': toOwners,
+  'certificate-failing': toOwners,
 } as const satisfies Record<string, NoticeProperties>;
 
 export type NoticeKind = keyof typeof NOTICES;

@@ -2,7 +2,7 @@ import { type Address, lookupKeys } from '../message/address.ts';
 import { findEnvelopeBlock, overridingScope, senderPatterns, type SenderRule } from '../policy/sender-rules.ts';
 import { operatorAccount, tenantOf } from '../store/account/account.ts';
 import type { Store } from '../store/engine/types.ts';
-import { routeFacts } from '../store/address/route-facts.ts';
+import { directRoute, routeFacts } from '../store/address/route-facts.ts';
 import { allowsByName, senderRules } from '../store/filter/sender-rule.ts';
 
 /** Target of a recipient address. */
@@ -50,13 +50,14 @@ interface RouteSender {
  */
 export async function route(store: Store, address: Address, options: RouteOptions = {}): Promise<RecipientTarget> {
   const { now = null, size = 1, from } = options;
-  const facts = await store.read(routeFacts, {
+  const input = {
     domain: address.domain,
     keys: lookupKeys(address),
     role: isRole(address),
     size: Math.max(1, size),
     now,
-  });
+  };
+  const facts = (await store.read(directRoute, input)) ?? (await store.read(routeFacts, input));
   if (facts.domain === 'none') return { kind: 'elsewhere' };
   if (facts.domain === 'unverified') return { kind: 'unverified' };
   const { all, accounts, over, forwards, waits, alias, ruled } = facts;

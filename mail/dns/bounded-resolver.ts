@@ -53,6 +53,7 @@ export function boundedResolver(resolver: Resolver, bounds: LookupBounds): Bound
     txt: (name) => lookUp('TXT', name, () => resolver.txt(name)),
     ns: (name) => lookUp('NS', name, () => resolver.ns(name)),
     cname: (name) => lookUp('CNAME', name, () => resolver.cname(name)),
+    srv: (name) => lookUp('SRV', name, () => resolver.srv(name)),
     ptr: (ip) => lookUp('PTR', ip, () => resolver.ptr(ip)),
   };
 }

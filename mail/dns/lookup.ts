@@ -19,6 +19,14 @@ export interface MxRecord {
   exchange: string;
 }
 
+export interface SrvRecord {
+  priority: number;
+  weight: number;
+  port: number;
+  /** Host name in lower case without a trailing dot; '' means that the service is not offered. */
+  target: string;
+}
+
 /** DNS lookups. Names are A-labels. Never rejects. */
 export interface Resolver {
   mx(name: string): Promise<Lookup<MxRecord>>;
@@ -30,6 +38,8 @@ export interface Resolver {
   ns(name: string): Promise<Lookup<string>>;
   /** The target of a CNAME record, in lower case without a trailing dot; not followed. */
   cname(name: string): Promise<Lookup<string>>;
+  /** Hosts of a service. RFC 2782. */
+  srv(name: string): Promise<Lookup<SrvRecord>>;
   /** The names of an address. */
   ptr(ip: string): Promise<Lookup<string>>;
 }

@@ -101,6 +101,17 @@ export function createResolver(options: ResolverOptions = {}): Resolver {
         async () => withDefaultTtl((await resolver.resolveCname(name)).map(canonicalHostName)),
         CNAME,
       ),
+    srv: (name) =>
+      lookUp('SRV', name, async () =>
+        withDefaultTtl(
+          (await resolver.resolveSrv(name)).map(({ priority, weight, port, name: target }) => ({
+            priority,
+            weight,
+            port,
+            target: canonicalHostName(target),
+          })),
+        ),
+      ),
     ptr: (ip) => lookUp('PTR', ip, async () => withDefaultTtl((await resolver.reverse(ip)).map(canonicalHostName))),
   };
 }

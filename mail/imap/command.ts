@@ -1,16 +1,26 @@
+import type { Capability } from './extensions.ts';
 import type { TaggedResponse } from './tagged-response.ts';
 import type { Session } from './session.ts';
 import type { AllowedUpdates } from './selected-view.ts';
 import type { Decoder } from './wire/decoder.ts';
 import type { State } from './session.ts';
 
+/** A message literal that APPEND or REPLACE announced. */
+export interface AnnouncedLiteral {
+  readonly size: number;
+  /** The client waits for a continuation. */
+  readonly sync: boolean;
+  /** A literal8, which may have NUL octets. RFC 3516. */
+  readonly binary: boolean;
+}
+
 /** The tag and form of one command, beside its arguments. */
 export interface CommandCall {
   readonly tag: string;
   /** True for the form `UID ...`. */
   readonly uid: boolean;
-  /** The announced message literal of APPEND. */
-  readonly literal: { readonly size: number; readonly sync: boolean } | undefined;
+  /** The announced message literal of APPEND or REPLACE. */
+  readonly literal: AnnouncedLiteral | undefined;
 }
 
 /** One IMAP command: its name, allowed states, parser and implementation. */
@@ -24,7 +34,7 @@ export interface ImapCommand<Arguments> {
   /** The command writes: refused to read-only passwords. */
   readonly changes?: true;
   /** Capabilities that this command implements. */
-  readonly capabilities?: readonly string[];
+  readonly capabilities?: readonly Capability[];
   /** Parses the arguments, from the space after the name. The caller rejects trailing text. */
   parse(d: Decoder, uid: boolean): Arguments;
   run(session: Session, args: Arguments, call: CommandCall): TaggedResponse | Promise<TaggedResponse>;

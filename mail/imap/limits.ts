@@ -15,6 +15,8 @@ export interface ImapLimits {
   /** Time for the peer to close, after BYE. */
   closingMs: number;
   messageBytes: number;
+  /** Messages of one APPEND. SAVELIMIT of RFC 9738. */
+  savedMessages: number;
 }
 
 export const DEFAULT_LIMITS: ImapLimits = {
@@ -31,4 +33,5 @@ export const DEFAULT_LIMITS: ImapLimits = {
   stalledMs: 60_000,
   closingMs: 5_000,
   messageBytes: 25 * 1024 * 1024,
+  savedMessages: 1000,
 };

@@ -1,3 +1,4 @@
+import { parseEntries } from './metadata.ts';
 import { parseStatusItems } from './status-items.ts';
 import type { StatusItem } from './status-items.ts';
 import type { Decoder } from './wire/decoder.ts';
@@ -21,6 +22,10 @@ export interface ListRequest {
   subscribed: boolean;
   /** RETURN (STATUS (...)) */
   status: readonly StatusItem[];
+  /** RETURN (MYRIGHTS). RFC 8440. */
+  myRights: boolean;
+  /** RETURN (METADATA (...)): entries as the client spelled them. RFC 9590. */
+  metadata: readonly string[];
   /** `LIST "" ""`: RFC 9051 6.3.9. */
   isDelimiterRequest: boolean;
 }
@@ -37,7 +42,7 @@ export function parseList(d: Decoder): ListRequest {
   const patterns = several ? d.list((each) => each.listMailbox()) : [d.listMailbox()];
   if (patterns.length === 0 || patterns.length > MAX_PATTERNS)
     throw new ImapSyntaxError(`Expected 1 to ${MAX_PATTERNS} patterns`);
-  const returns = d.trailing() ? { subscribed: false, status: [] } : parseReturn(d);
+  const returns = d.trailing() ? { subscribed: false, status: [], metadata: [], myRights: false } : parseReturn(d);
   return {
     patterns: joinPatterns(reference, patterns),
     select,
@@ -68,15 +73,25 @@ function parseSelection(d: Decoder): ListSelectionOption[] {
   return options;
 }
 
-function parseReturn(d: Decoder): Pick<ListRequest, 'subscribed' | 'status'> {
+function parseReturn(d: Decoder): Pick<ListRequest, 'subscribed' | 'status' | 'metadata' | 'myRights'> {
   d.sp().expect('RETURN').sp();
   let subscribed = false;
   let status: StatusItem[] = [];
+  let metadata: string[] = [];
+  let myRights = false;
   d.list((each) => {
     const name = each.word();
     if (name === 'SUBSCRIBED') subscribed = true;
     else if (name === 'STATUS') status = parseStatusItems(each.sp());
+    else if (name === 'MYRIGHTS') myRights = true;
+    else if (name === 'METADATA') metadata = parseMetadataList(each.sp());
     else if (name !== 'CHILDREN' && name !== 'SPECIAL-USE') throw new ImapSyntaxError('Unknown LIST return option');
   });
-  return { subscribed, status };
+  return { subscribed, status, metadata, myRights };
+}
+
+/** RFC 9590 4: the entries stand in parentheses, also a single one. */
+function parseMetadataList(d: Decoder): string[] {
+  if (!d.ahead('(')) throw new ImapSyntaxError('Expected (');
+  return parseEntries(d);
 }

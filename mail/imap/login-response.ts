@@ -5,7 +5,7 @@ import { capabilities } from './capabilities.ts';
 import type { Session } from './session.ts';
 
 /** Turns a login outcome into the response to LOGIN or AUTHENTICATE; on success the session belongs to the account. */
-export function completeLogin(session: Session, outcome: LoginOutcome): TaggedResponse {
+export async function completeLogin(session: Session, outcome: LoginOutcome): Promise<TaggedResponse> {
   const { context, ip } = session;
   context.meter.count('imap_logins_total', { outcome: outcome.kind });
   if (outcome.kind !== 'in') context.log.info({ ip, outcome: outcome.kind }, 'IMAP login rejected');
@@ -27,7 +27,10 @@ export function completeLogin(session: Session, outcome: LoginOutcome): TaggedRe
   }
 }
 
-function enterAccount(session: Session, { login }: { login: Parameters<Session['logIn']>[0] }): TaggedResponse {
+async function enterAccount(
+  session: Session,
+  { login }: { login: Parameters<Session['logIn']>[0] },
+): Promise<TaggedResponse> {
   const { context, ip } = session;
   // The connection may have closed during the login delay.
   if (!session.open) return no('UNAVAILABLE', 'The connection is being closed');
@@ -35,6 +38,7 @@ function enterAccount(session: Session, { login }: { login: Parameters<Session['
     return no('LIMIT', 'Connection limit of this account reached and all are busy. Close one');
   }
   session.logIn(login);
+  session.hiddenCapabilities = await session.store.hiddenCapabilities();
   context.log.info({ ip, account: login.account }, 'IMAP login');
   return ok(`CAPABILITY ${capabilities(session)}`, 'Logged in');
 }

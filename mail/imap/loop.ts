@@ -6,12 +6,19 @@ import { COMMANDS_BY_VERB } from './commands/index.ts';
 import { skipLiteral } from './literal.ts';
 import { Disconnected } from './output.ts';
 import { yieldToEventLoop } from '../limits/event-loop.ts';
+import type { AllowedUpdates } from './selected-view.ts';
 import type { Session } from './session.ts';
 import { startTls } from './sockets.ts';
 import { Decoder } from './wire/decoder.ts';
 import { statusLine } from './wire/encoder.ts';
 import type { ReaderEvent } from './wire/command-reader.ts';
 import { ImapSyntaxError } from './wire/syntax-error.ts';
+
+function syntaxResponse({ reason, code }: ImapSyntaxError): TaggedResponse {
+  return code === undefined ? bad(reason) : bad(code, reason);
+}
+
+const UID_REQUIRED = bad('UIDREQUIRED', 'Use the UID form: UIDONLY is enabled');
 
 /** Nested lists in one command after login. */
 const MAX_OPEN_LISTS = 50;
@@ -64,7 +71,7 @@ function awaitInput(session: Session): void {
   session.sendPendingBye();
   if (!session.open) return;
   session.output.flush();
-  if (session.socket.isPaused()) session.socket.resume();
+  session.input.resume();
 }
 
 async function onInput(session: Session, event: ReaderEvent): Promise<void> {
@@ -102,17 +109,23 @@ async function respond(session: Session, bytes: Buffer, literal: Literal | undef
   if (literal !== undefined) await skipLiteral(session);
   // RFC 9051 7.5.1. An invalid command may have been FETCH, STORE or SEARCH, so it allows no EXPUNGE.
   const allowed = read.call.uid ? 'all' : (read.command?.allowedUpdates ?? 'all');
-  if (session.selected !== undefined)
-    session.write(session.selected.takeUpdates(response.kind === 'bad' ? 'no-expunge' : allowed));
+  await writeUpdates(session, response.kind === 'bad' ? 'no-expunge' : allowed);
   session.write(statusLine(read.call.tag, STATUS[response.kind], response.code, response.text));
   finishCommand(session, read.command, response);
+}
+
+/** Writes what changed in the selected mailbox, and in searches that the client follows. */
+async function writeUpdates(session: Session, allowed: AllowedUpdates): Promise<void> {
+  if (session.selected === undefined) return;
+  if (session.followsSearches) await session.contexts.report(session, allowed);
+  else session.write(session.selected.takeUpdates(allowed));
 }
 
 const STATUS = { ok: 'OK', no: 'NO', bad: 'BAD' } as const;
 
 /** Parses tag, name and arguments. A syntax error becomes a tagged BAD. */
 function parseCommand(session: Session, bytes: Buffer, literal: Literal | undefined): ParsedCommand {
-  const d = new Decoder(bytes, { lists: session.login === undefined ? 1 : MAX_OPEN_LISTS });
+  const d = new Decoder(bytes, { utf8: session.utf8, lists: session.login === undefined ? 1 : MAX_OPEN_LISTS });
   let call: CommandCall = { tag: '*', uid: false, literal };
   let command: ImapCommand<unknown> | undefined;
   try {
@@ -120,25 +133,30 @@ function parseCommand(session: Session, bytes: Buffer, literal: Literal | undefi
     const name = d.sp().word();
     if (name === 'UID') call = { ...call, uid: true };
     command = COMMANDS_BY_VERB.get(call.uid ? `UID ${d.sp().word()}` : name);
-    const error = command === undefined ? bad('Unknown command') : checkState(session, command);
+    const error = command === undefined ? bad('Unknown command') : checkState(session, command, call.uid);
     if (error !== undefined) return { call, command, args: undefined, error };
     const args = command?.parse(d, call.uid);
     d.end();
     return { call, command, args, error: undefined };
   } catch (error) {
     if (!(error instanceof ImapSyntaxError)) throw error;
-    return { call, command, args: undefined, error: bad(error.reason) };
+    return { call, command, args: undefined, error: syntaxResponse(error) };
   }
 }
 
-function checkState(session: Session, command: ImapCommand<unknown>): TaggedResponse | undefined {
-  if (command.states.includes(session.state)) return undefined;
+function checkState(session: Session, command: ImapCommand<unknown>, uid: boolean): TaggedResponse | undefined {
+  if (command.states.includes(session.state)) return namesByUid(session, command, uid) ? undefined : UID_REQUIRED;
   if (session.state === 'not-authenticated') return bad('Not allowed before login');
   return bad(
     session.state === 'authenticated' && command.states.includes('selected')
       ? 'No mailbox selected'
       : 'Already logged in',
   );
+}
+
+/** RFC 9586 3: after ENABLE UIDONLY messages have no sequence numbers. EXPUNGE names none. */
+function namesByUid({ enabled }: Session, { uidForm, name }: ImapCommand<unknown>, uid: boolean): boolean {
+  return uid || uidForm !== true || name === 'EXPUNGE' || !enabled.has('UIDONLY');
 }
 
 /** Delays commands above the rate limit. They are not refused: clients retry refusals at once. */
@@ -161,7 +179,7 @@ async function execute(session: Session, read: ParsedCommand): Promise<TaggedRes
     }
     return await command.run(session, read.args, read.call);
   } catch (error) {
-    if (error instanceof ImapSyntaxError) return bad(error.reason);
+    if (error instanceof ImapSyntaxError) return syntaxResponse(error);
     if (error instanceof Disconnected || !session.connected) throw error;
     if (error instanceof StoreBusy) return no('UNAVAILABLE', 'Storage is busy. Try again later');
     logFault(session, error, read.command?.name);
@@ -177,6 +195,7 @@ function finishCommand(session: Session, command: ImapCommand<unknown> | undefin
   meter.count('imap_commands_total', { command: command?.name ?? 'unknown', answer: response.kind });
   if (response.next === 'close') session.close();
   else if (response.next === 'tls') startTls(session);
+  else if (response.next === 'compress') session.startCompression();
   else if (session.badCommands >= limits.badCommands) closeForLimit(session, 'Too many invalid commands');
   else if (session.failedLogins >= limits.failedLogins) closeForLimit(session, 'Too many failed logins');
   else if (session.login === undefined && session.commands >= limits.commandsBeforeLogin) {

@@ -34,8 +34,12 @@ export interface ImapOptions {
   logins: Logins;
   /** Opens the account's store, once per session. */
   open(login: Login): ImapStore;
-  /** Called at every handshake, so that renewed certificates are used. */
-  secureContext(): SecureContext;
+  /** Offers UIDONLY. Off by default: Microsoft's cloud clients enable it and then use sequence numbers. */
+  uidOnly?: boolean;
+  /** URL of the JMAP session, for JMAPACCESS; undefined: not known. */
+  jmapUrl?: () => string | undefined;
+  /** Called at every handshake, with the name that the client sent, so that renewed certificates are used. */
+  secureContext(serverName?: string): SecureContext;
   limits?: Partial<ImapLimits>;
   /** Memory for answers that wait for their readers. */
   memory?: MemoryBudget;

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { compress } from './compression.ts';
 
 /** Characters collected before one socket write. */
 const BATCH_CHARACTERS = 16 * 1024;
@@ -20,6 +21,7 @@ export class Output {
   private collected = '';
   private highWater = HIGH_WATER;
   private resume: (() => void) | undefined;
+  private compresses = false;
 
   constructor(socket: Socket) {
     this.socket = socket;
@@ -37,7 +39,17 @@ export class Output {
       return;
     }
     this.flush();
-    for (let at = 0; at < piece.length; at += MAX_WRITE) this.socket.write(piece.subarray(at, at + MAX_WRITE));
+    for (let at = 0; at < piece.length; at += MAX_WRITE) this.send(piece.subarray(at, at + MAX_WRITE));
+  }
+
+  /** Compresses everything from now on; what was written before is sent as it is. */
+  startCompression(): void {
+    this.flush();
+    this.compresses = true;
+  }
+
+  private send(octets: Uint8Array): void {
+    this.socket.write(this.compresses ? compress(octets) : octets);
   }
 
   /** Sends the collected text. */
@@ -46,8 +58,9 @@ export class Output {
     const text = this.collected;
     this.collected = '';
     if (!this.socket.writable) return;
-    if (text.length <= MAX_WRITE) this.socket.write(text, 'latin1');
-    else this.write(Buffer.from(text, 'latin1'));
+    if (text.length > MAX_WRITE) this.write(Buffer.from(text, 'latin1'));
+    else if (this.compresses) this.send(Buffer.from(text, 'latin1'));
+    else this.socket.write(text, 'latin1');
   }
 
   /** Octets not yet sent. */

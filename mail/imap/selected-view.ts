@@ -1,7 +1,11 @@
-import { flagsLine, flagsOf, permanentFlags } from './flags.ts';
+import { type EnabledExtensions, NOTHING_ENABLED } from './enabled.ts';
+import { type Flags, flagsLine, flagsOf, permanentFlags } from './flags.ts';
 import type { MailboxView, ViewChange } from './imap-store.ts';
-import { pick, seqIndexes, uidIndexes } from './wire/sequence-set.ts';
-import type { IndexRange, SequenceSet } from './wire/sequence-set.ts';
+import { changeLine } from './fetch-line.ts';
+import { RecentMessages } from './recent-messages.ts';
+import { flagList, uidSet } from './wire/encoder.ts';
+import { lowerBound, pick, SAVED_RESULT, seqIndexes, uidIndexes } from './wire/sequence-set.ts';
+import type { IndexRange, SequenceRange, SequenceSet } from './wire/sequence-set.ts';
 import { ImapSyntaxError } from './wire/syntax-error.ts';
 
 /**
@@ -9,6 +13,11 @@ import { ImapSyntaxError } from './wire/syntax-error.ts';
  * numbers of the client's next, already pipelined command. Their UID forms allow all updates.
  */
 export type AllowedUpdates = 'all' | 'no-expunge' | 'nothing';
+
+/** The client of a view: its extensions decide how changes are written. */
+export interface ViewClient {
+  readonly enabled: EnabledExtensions;
+}
 
 /**
  * The selected mailbox as the client of one session knows it. Sequence number n is `uids[n - 1]`; the array is shared
@@ -19,19 +28,58 @@ export class SelectedView {
   readonly readOnly: boolean;
   uids: Uint32Array;
   length: number;
+  /** UIDNEXT when the client last received EXISTS: it knows no UID from there on. */
+  uidNext: number;
+  private readonly client: ViewClient;
+  private readonly recent: RecentMessages;
+  /** The number that the last RECENT response had. */
+  private reportedRecent: number;
   /** Mod-sequence up to which flag changes were reported. */
   private reportedModseq: number;
+  /** Mod-sequence up to which expunges and arrivals were reported. */
+  private countedModseq: number;
   private reportedKeywords: number;
+  /** UIDs that the last SEARCH with SAVE found, ascending; SELECT empties it. RFC 5182 2.1. */
+  saved: Uint32Array = new Uint32Array();
   /** Mod-sequences of this session's own changes, which are not reported again. */
   private ownModseqs: number[] | undefined;
 
-  constructor(shared: MailboxView, readOnly: boolean) {
+  constructor(shared: MailboxView, readOnly: boolean, client: ViewClient = { enabled: NOTHING_ENABLED }) {
     this.shared = shared;
     this.readOnly = readOnly;
+    this.client = client;
+    this.uidNext = shared.uidNext;
     this.uids = shared.uids;
     this.length = shared.length;
     this.reportedModseq = shared.highestModseq;
+    this.countedModseq = shared.highestModseq;
     this.reportedKeywords = shared.keywords.length;
+    this.recent = new RecentMessages(shared, !readOnly);
+    this.recent.update();
+    this.reportedRecent = this.recentCount;
+  }
+
+  /** Messages with \Recent. RFC 3501 2.3.2. */
+  get recentCount(): number {
+    return this.recent.count(this.uids, this.length);
+  }
+
+  /** UIDs with \Recent, for SEARCH. */
+  get recentRanges(): readonly SequenceRange[] {
+    return this.recent.ranges;
+  }
+
+  /** Flags of a message as this client sees them: with \Recent, which IMAP4rev2 does not have. */
+  flagsOf(uid: number): Flags {
+    const flags = flagsOf(this.shared, uid);
+    if (!this.recent.has(uid) || this.client.enabled.has('IMAP4rev2')) return flags;
+    const names = [...flags.names, '\\Recent'];
+    return { names, text: flagList(names) };
+  }
+
+  /** Mod-sequence up to which the client knows every change. RFC 7162 3.1.2.1: it may keep this for its next QRESYNC. */
+  get syncedModseq(): number {
+    return Math.min(this.reportedModseq, this.countedModseq);
   }
 
   /** Sequence number of a UID, or 0 when it was never reported to this client or is expunged. */
@@ -50,9 +98,33 @@ export class SelectedView {
 
   /** Positions of a set's messages in `uids`. Throws ImapSyntaxError for a sequence number beyond the last message. */
   indexes(set: SequenceSet, uid: boolean): IndexRange[] {
+    if (set === SAVED_RESULT) return uidIndexes(this.savedSet(), this.uids, this.length);
     const ranges = uid ? uidIndexes(set, this.uids, this.length) : seqIndexes(set, this.length);
     if (ranges === undefined) throw new ImapSyntaxError('Invalid message sequence number');
     return ranges;
+  }
+
+  /** Positions among `ranges` of messages that changed after a mod-sequence. */
+  changedWithin(ranges: readonly IndexRange[], since: number): IndexRange[] {
+    const changed = this.shared.uidsChangedSince(since);
+    const found: IndexRange[] = [];
+    for (const { start, end } of ranges) {
+      const last = this.uids[end - 1] ?? 0;
+      for (let at = lowerBound(changed, changed.length, this.uids[start] ?? 0); at < changed.length; at += 1) {
+        const uid = changed[at] ?? 0;
+        if (uid > last) break;
+        const sequence = this.sequenceOf(uid);
+        const previous = found.at(-1);
+        if (previous?.end === sequence - 1) previous.end = sequence;
+        else if (sequence > 0) found.push({ start: sequence - 1, end: sequence });
+      }
+    }
+    return found;
+  }
+
+  /** The messages of `$` that the client still counts, as UIDs. RFC 5182 2.1: expunged ones are no longer in it. */
+  savedSet(): SequenceSet {
+    return Array.from(this.saved, (uid) => ({ from: uid, to: uid }));
   }
 
   /** UIDs of the messages of a set, ascending. Throws as {@link indexes} does. */
@@ -93,33 +165,57 @@ export class SelectedView {
 
   private takeExpunges(allowed: AllowedUpdates): string {
     if (this.shared.uids === this.uids) return '';
-    const lines = this.expungeLines();
-    if (lines.length > 0 && allowed !== 'all') return '';
+    const expunged = this.expungedPositions();
+    if (expunged.length > 0 && allowed !== 'all') return '';
+    const text = this.expungeResponses(expunged);
     this.uids = this.shared.uids;
-    this.length -= lines.length;
+    this.length -= expunged.length;
+    return text;
+  }
+
+  /** EXPUNGE responses, or one VANISHED response for a client that knows messages by UID. RFC 7162 3.2.10, RFC 9586 3.4. */
+  private expungeResponses(positions: readonly number[]): string {
+    if (positions.length === 0) return '';
+    const { enabled } = this.client;
+    if (enabled.has('QRESYNC') || enabled.has('UIDONLY')) {
+      return `* VANISHED ${uidSet(positions.map((at) => this.uids[at] ?? 0))}\r\n`;
+    }
     // From the last to the first, so that no EXPUNGE changes the numbers of those after it.
+    const lines = positions.map((at) => `* ${at + 1} EXPUNGE\r\n`);
     return lines.reverse().join('');
   }
 
-  /** EXPUNGE responses, in ascending order, of messages that the client still counts. */
-  private expungeLines(): string[] {
-    const lines: string[] = [];
+  /** Positions, ascending, of expunged messages that the client still counts. */
+  private expungedPositions(): number[] {
+    const positions: number[] = [];
     const { uids, length } = this.shared;
     let position = 0;
     for (let at = 0; at < this.length; at += 1) {
       const uid = this.uids[at] ?? 0;
       while (position < length && (uids[position] ?? 0) < uid) position += 1;
       if (position < length && uids[position] === uid) position += 1;
-      else lines.push(`* ${at + 1} EXPUNGE\r\n`);
+      else positions.push(at);
     }
-    return lines;
+    return positions;
   }
 
   private takeExists(): string {
     // A deferred EXPUNGE defers EXISTS too: the count must not go down without EXPUNGE.
-    if (this.shared.uids !== this.uids || this.shared.length <= this.length) return '';
+    if (this.shared.uids !== this.uids) return '';
+    this.countedModseq = this.shared.highestModseq;
+    this.uidNext = this.shared.uidNext;
+    if (this.shared.length <= this.length) return '';
     this.length = this.shared.length;
-    return `* ${this.length} EXISTS\r\n`;
+    this.recent.update();
+    return `* ${this.length} EXISTS\r\n${this.takeRecent()}`;
+  }
+
+  /** RFC 3501 7.3.2: RECENT follows EXISTS; IMAP4rev2 does not have it. */
+  private takeRecent(): string {
+    const count = this.recentCount;
+    if (count === this.reportedRecent || this.client.enabled.has('IMAP4rev2')) return '';
+    this.reportedRecent = count;
+    return `* ${count} RECENT\r\n`;
   }
 
   /** FETCH responses for flags that others changed on messages up to UID `last`; later ones were not reported yet. */
@@ -129,24 +225,21 @@ export class SelectedView {
     const changes = shared.changesSince(this.reportedModseq);
     const own = new Set(this.ownModseqs);
     const changed = changes === undefined ? this.newerThan(this.reportedModseq, own) : changedByOthers(changes, own);
+    const { enabled } = this.client;
     this.reportedModseq = shared.highestModseq;
     this.ownModseqs = undefined;
     const lines: string[] = [];
     for (const uid of changed) {
       const sequence = uid <= last && shared.indexOf(uid) >= 0 ? this.sequenceOf(uid) : 0;
-      if (sequence > 0) lines.push(`* ${sequence} FETCH (UID ${uid} FLAGS ${flagsOf(shared, uid).text})\r\n`);
+      if (sequence === 0) continue;
+      const modseq = shared.modseq(uid);
+      lines.push(changeLine({ sequence, uid, flags: this.flagsOf(uid).text, modseq }, enabled));
     }
     return lines.join('');
   }
 
   private newerThan(since: number, own: ReadonlySet<number>): number[] {
-    const newer: number[] = [];
-    for (let at = 0; at < this.length; at += 1) {
-      const uid = this.uids[at] ?? 0;
-      const modseq = this.shared.modseq(uid);
-      if (modseq > since && !own.has(modseq)) newer.push(uid);
-    }
-    return newer;
+    return Array.from(this.shared.uidsChangedSince(since)).filter((uid) => !own.has(this.shared.modseq(uid)));
   }
 }
 

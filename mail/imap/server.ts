@@ -72,6 +72,8 @@ function createContext(options: ImapOptions): ImapContext {
   return {
     exempt: () => false,
     local: false,
+    uidOnly: false,
+    jmapUrl: () => undefined,
     clock: realClock,
     memory: new MemoryBudget(Infinity),
     ...rest,

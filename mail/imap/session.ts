@@ -3,16 +3,21 @@ import { TLSSocket } from 'node:tls';
 import { type Login, memoryHolderOf, type Peer } from '../login/types.ts';
 import type { ImapStore, MailboxView } from './imap-store.ts';
 import type { MemoryReservation } from '../limits/memory-budget.ts';
+import { channelBindingOf } from '../login/channel-binding.ts';
 import { networkOf } from '../guard/network.ts';
 import { Disconnected, Output } from './output.ts';
+import { SearchContexts } from './search/contexts.ts';
 import { SelectedView } from './selected-view.ts';
 import { continuation, statusLine } from './wire/encoder.ts';
-import { AFTER_LOGIN, CommandReader } from './wire/command-reader.ts';
+import { SessionInput } from './session-input.ts';
+import { AFTER_LOGIN, BEFORE_LOGIN, CommandReader } from './wire/command-reader.ts';
 import { ImapSyntaxError } from './wire/syntax-error.ts';
 import type { AccountSessions } from './account-sessions.ts';
 import type { IdleNotifier } from './idle-notifier.ts';
 import type { ImapOptions } from './options.ts';
 import type { ImapLimits } from './limits.ts';
+import type { Capability } from './extensions.ts';
+import { type EnabledExtension, type EnabledExtensions, NOTHING_ENABLED, withEnabled } from './enabled.ts';
 
 export type State = 'not-authenticated' | 'authenticated' | 'selected' | 'logout';
 
@@ -20,7 +25,7 @@ export type State = 'not-authenticated' | 'authenticated' | 'selected' | 'logout
 export interface ImapContext extends Required<Omit<ImapOptions, 'limits' | 'listeners'>> {
   readonly limits: ImapLimits;
   /** Capabilities that commands add. */
-  readonly extensions: readonly string[];
+  readonly extensions: readonly Capability[];
   readonly accounts: AccountSessions;
   readonly idleNotifier: IdleNotifier;
   readonly sessions: Set<Session>;
@@ -51,6 +56,10 @@ export class Session {
   /** Account by which this connection is counted; undefined: by its address. */
   countedAccount: number | undefined;
   selected: SelectedView | undefined;
+  /** Extensions that the client enabled. They stay until the end of the session. RFC 5161 3.1. */
+  enabled: EnabledExtensions = NOTHING_ENABLED;
+  /** Capabilities that this account does not list. */
+  hiddenCapabilities: readonly string[] = [];
   /** The loop runs a command. */
   busy = false;
   /** IDLE is running: untagged updates may be sent at any time. */
@@ -71,8 +80,12 @@ export class Session {
   bytesDrained = 0;
   drainedAt: number;
   private account: ImapStore | undefined;
+  private searchContexts: SearchContexts | undefined;
   /** Memory of the unsent output; from login. */
   private memory: MemoryReservation | undefined;
+  readonly input: SessionInput;
+  /** This connection counts for its address or account. */
+  private isCounted = true;
   private wake: (() => void) | undefined;
   private stopViewWatch: (() => void) | undefined;
   private stopRevocationWatch: (() => void) | undefined;
@@ -87,6 +100,7 @@ export class Session {
     this.exempt = peer.exempt;
     this.socket = socket;
     this.output = new Output(socket);
+    this.input = new SessionInput(this);
     this.stateSince = context.clock.now();
     this.lastInput = this.stateSince;
     this.lastOutput = this.stateSince;
@@ -94,7 +108,7 @@ export class Session {
   }
 
   get peer(): Peer {
-    return { ip: this.ip, protocol: 'imap', secure: this.secure };
+    return { ip: this.ip, protocol: 'imap', secure: this.secure, channelBinding: channelBindingOf(this.socket) };
   }
 
   /** TLS is on. `secure` may also be a loopback connection in local mode. */
@@ -126,6 +140,21 @@ export class Session {
   get view(): SelectedView {
     if (this.selected === undefined) throw new Error('no mailbox is selected');
     return this.selected;
+  }
+
+  /** Mailbox names are UTF-8 in both directions, and so are quoted strings. RFC 6855 3, RFC 9051 5.1. */
+  get utf8(): boolean {
+    return this.enabled.has('UTF8=ACCEPT') || this.enabled.has('IMAP4rev2');
+  }
+
+  /** The client speaks IMAP4rev2; without ENABLE it is IMAP4rev1. RFC 9051 Appendix A. */
+  get isRev2(): boolean {
+    return this.enabled.has('IMAP4rev2');
+  }
+
+  /** Enables an extension, also one that a command enables by being used. */
+  enable(name: EnabledExtension): void {
+    this.enabled = withEnabled(this.enabled, name);
   }
 
   // Input and output of commands.
@@ -164,7 +193,7 @@ export class Session {
   async waitForInput(): Promise<void> {
     this.output.flush();
     if (!this.open) throw new Disconnected();
-    if (this.socket.isPaused()) this.socket.resume();
+    this.input.resume();
     await new Promise<void>((resolve) => {
       this.wake = resolve;
     });
@@ -185,8 +214,47 @@ export class Session {
     );
   }
 
+  /** Returns to the state before login. Failed logins stay counted. RFC 8437 3. */
+  unauthenticate(): void {
+    const { context, ip, login } = this;
+    this.unselect();
+    this.stopRevocationWatch?.();
+    this.stopRevocationWatch = undefined;
+    this.memory?.[Symbol.dispose]();
+    this.memory = undefined;
+    if (login !== undefined) context.accounts.leave(login.account, this);
+    this.login = this.account = undefined;
+    this.enabled = NOTHING_ENABLED;
+    this.reader.limits = BEFORE_LOGIN;
+    this.commands = 0;
+    this.state = 'not-authenticated';
+    this.stateSince = context.clock.now();
+    if (this.countedAccount === undefined) return;
+    context.guard.leave('imap', ip, this.countedAccount);
+    this.countedAccount = undefined;
+    this.isCounted = context.guard.enter('imap', ip).kind === 'in';
+    if (!this.isCounted) this.bye('Too many connections from this address without a login', 'LIMIT');
+  }
+
+  /** Compresses and decompresses everything from now on. RFC 4978. */
+  startCompression(): void {
+    this.output.startCompression();
+    const rest = this.reader.takeRest();
+    this.input.startCompression();
+    if (rest.length > 0) this.onData(rest);
+  }
+
+  /** Searches that the client follows. */
+  get contexts(): SearchContexts {
+    return (this.searchContexts ??= new SearchContexts());
+  }
+
+  get followsSearches(): boolean {
+    return this.searchContexts?.isEmpty === false;
+  }
+
   select(shared: MailboxView, readOnly: boolean): SelectedView {
-    this.selected = new SelectedView(shared, readOnly);
+    this.selected = new SelectedView(shared, readOnly, this);
     this.stopViewWatch = shared.onChange(() => this.onViewChange());
     this.state = 'selected';
     return this.selected;
@@ -197,6 +265,7 @@ export class Session {
     this.stopViewWatch = undefined;
     this.selected?.shared.close();
     this.selected = undefined;
+    this.searchContexts = undefined;
     this.context.idleNotifier.delete(this);
     if (this.state === 'selected') this.state = 'authenticated';
   }
@@ -208,7 +277,8 @@ export class Session {
     if (view.shared.gone) {
       this.bye('The selected mailbox was deleted', 'NONEXISTENT');
     } else if (this.idling && !this.output.backedUp) {
-      this.writeUnsolicited(view.takeUpdates('all'));
+      if (this.followsSearches) void this.contexts.report(this, 'all');
+      else this.writeUnsolicited(view.takeUpdates('all'));
     }
   }
 
@@ -259,18 +329,28 @@ export class Session {
   // Socket events.
 
   onData(chunk: Buffer): void {
+    if (this.state !== 'logout') this.input.push(chunk);
+  }
+
+  /** Takes input, decompressed. */
+  onInput(octets: Buffer): void {
     if (this.state === 'logout') return;
     this.lastInput = this.context.clock.now();
-    this.reader.push(chunk);
+    this.reader.push(octets);
     if (this.busy) this.inputWhileBusy();
     else this.context.run(this);
+  }
+
+  /** Ends the session: what follows invalid compressed input cannot be parsed. */
+  onInvalidInput(): void {
+    if (this.open) this.terminate('The compressed data are invalid');
   }
 
   private inputWhileBusy(): void {
     const { wake } = this;
     this.wake = undefined;
     if (wake !== undefined) wake();
-    else if (this.reader.buffered > MAX_BUFFERED_INPUT) this.socket.pause();
+    else if (this.reader.buffered > MAX_BUFFERED_INPUT) this.input.pause();
   }
 
   onDrain(): void {
@@ -295,7 +375,8 @@ export class Session {
     this.stopRevocationWatch?.();
     this.memory?.[Symbol.dispose]();
     if (this.login !== undefined) this.context.accounts.leave(this.login.account, this);
-    this.context.guard.leave('imap', this.ip, this.countedAccount);
+    if (this.isCounted) this.context.guard.leave('imap', this.ip, this.countedAccount);
+    this.input.close();
     this.state = 'logout';
   }
 

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { sniCallback } from '../limits/sni-callback.ts';
 import { Output } from './output.ts';
 import type { Session } from './session.ts';
 
@@ -52,7 +53,11 @@ export function startTls(session: Session, ready?: () => void): void {
   session.reader.clear();
   const plain = detach(session);
   if (plain.listenerCount('error') === 0) plain.on('error', onError);
-  const socket = new TLSSocket(plain, { isServer: true, secureContext });
+  const SNICallback = sniCallback(
+    () => secureContext,
+    (name) => session.context.secureContext(name),
+  );
+  const socket = new TLSSocket(plain, { isServer: true, secureContext, SNICallback });
   session.socket = socket;
   session.output = new Output(socket);
   session.handshaking = true;

@@ -1,9 +1,21 @@
 import type { OnRead, OnWords, ReadDepth } from '../agents/hooks.ts';
+import { hiddenCapabilities } from '../store/account/imap-setting.ts';
+import { quotaOf, type QuotaUse } from '../store/account/quota.ts';
 import { messageRows } from '../store/blob/content.ts';
-import { appendMessage, copyEntries, expunge, MAX_ENTRIES, storeFlags } from '../store/mailbox/entry-commands.ts';
-import type { Command } from '../store/engine/types.ts';
+import { appendMessages } from '../store/mailbox/append-commands.ts';
+import { copyEntries, expunge, MAX_ENTRIES, storeFlags } from '../store/mailbox/entry-commands.ts';
+import {
+  annotate,
+  type AnnotateResult,
+  type Annotation,
+  type AnnotationChange,
+  annotationsOf,
+  namedAnnotations,
+} from '../store/mailbox/annotation.ts';
+import { type Command, StoreBusy } from '../store/engine/types.ts';
 import {
   createMailbox,
+  deletedOctets,
   findMailbox,
   listMailboxes,
   type MailboxInfo,
@@ -12,24 +24,26 @@ import {
   renameMailbox,
   subscribeMailbox,
 } from '../store/mailbox/mailbox.ts';
+import { dropFormerSubscription, formerSubscriptions } from '../store/mailbox/former-subscription.ts';
+import { countRecent } from '../store/mailbox/recent.ts';
+import { vanishedSince } from '../store/mailbox/vanished.ts';
 import { BlobUnreadable } from '../store/blob/unreadable.ts';
-import { MessageWriter } from '../store/blob/message-writer.ts';
 import type { Actor } from '../store/actor.ts';
 import type { MailStore } from '../store/store.ts';
 import { readsAsHuman, redacted } from '../agents/quarantine/redact.ts';
 import type {
+  AppendOptions,
   AppendOutcome,
-  AppendSink,
   ContentRef,
   FlagSet,
   ImapStore,
   MailboxView,
   MessageRow,
+  RowRequest,
 } from './imap-store.ts';
-import { mergeUids } from './search/bind.ts';
-import { matchByFlags } from './search/evaluate.ts';
-import type { SearchProgram } from './search/program.ts';
-import { imapSearch } from './search/query.ts';
+import { abortAll, AppendedMessage, appendedBlobs } from './append/appended-message.ts';
+import type { TextKey } from './search/program.ts';
+import { StoreSearch } from './search/store-search.ts';
 
 const MAX_READ_BYTES = 1024 * 1024;
 
@@ -41,6 +55,7 @@ export class StoreBackend implements ImapStore {
   readonly #onRead: OnRead | undefined;
   readonly #onWords: OnWords | undefined;
   readonly #actor: Actor | undefined;
+  readonly #search: StoreSearch;
 
   /** `actor`: the owner of the password; left out, it can approve nothing. */
   constructor(
@@ -55,6 +70,7 @@ export class StoreBackend implements ImapStore {
     this.#clock = clock;
     this.#onRead = onRead;
     this.#onWords = onWords;
+    this.#search = new StoreSearch({ store, account, clock, isPerson: () => this.#isHuman() });
   }
 
   async mailboxes(): Promise<MailboxInfo[]> {
@@ -82,6 +98,7 @@ export class StoreBackend implements ImapStore {
     }
     // RFC 9051 6.3.6: the messages move to a new mailbox; INBOX and its children stay.
     const created = await this.create(to);
+    if (created.kind === 'forbidden') return 'is-shared';
     if (created.kind !== 'created') return created.kind;
     const inbox = await this.mailbox('INBOX');
     if (inbox === undefined) return 'missing';
@@ -99,8 +116,47 @@ export class StoreBackend implements ImapStore {
     await this.#onWords?.({ account: this.#account, kinds: ['folders'], written: true });
   }
 
-  subscribe(name: string, on: boolean): ReturnType<ImapStore['subscribe']> {
-    return this.#store.write(subscribeMailbox, { account: this.#account, name, on });
+  async subscribe(name: string, on: boolean): ReturnType<ImapStore['subscribe']> {
+    const account = this.#account;
+    const outcome = await this.#store.write(subscribeMailbox, { account, name, on });
+    if (outcome === 'done' || on) return outcome;
+    return this.#store.write(dropFormerSubscription, { account, name });
+  }
+
+  formerSubscriptions(): Promise<string[]> {
+    return this.#store.read(formerSubscriptions, { account: this.#account });
+  }
+
+  recent(mailbox: number): Promise<number> {
+    const from = this.#store.recentFrom(mailbox);
+    return this.#store.read(countRecent, { account: this.#account, mailbox, from });
+  }
+
+  async quota(): Promise<QuotaUse> {
+    const { use } = await this.#store.read(quotaOf, { account: this.#account });
+    return use ?? { usedBytes: 0, quotaBytes: null, usedCount: 0, quotaCount: null };
+  }
+
+  deletedBytes(mailbox: number): Promise<number> {
+    return this.#store.scan(deletedOctets, { account: this.#account, mailbox });
+  }
+
+  async annotations(mailbox: number): Promise<Annotation[]> {
+    await this.#onWords?.({ account: this.#account, kinds: ['folders'], written: false });
+    return this.#store.read(annotationsOf, { mailbox, reader: this.#account, owner: this.#account });
+  }
+
+  namedAnnotations(names: readonly string[]): Promise<Annotation[]> {
+    return this.#store.read(namedAnnotations, { account: this.#account, names });
+  }
+
+  async annotate(mailbox: number, changes: readonly AnnotationChange[]): Promise<AnnotateResult> {
+    await this.#noteName();
+    return this.#store.write(annotate, { mailbox, reader: this.#account, owner: this.#account, changes });
+  }
+
+  hiddenCapabilities(): Promise<readonly string[]> {
+    return this.#store.read(hiddenCapabilities, { account: this.#account });
   }
 
   async open(mailbox: number): Promise<MailboxView> {
@@ -109,8 +165,13 @@ export class StoreBackend implements ImapStore {
     return this.#store.view(this.#account, mailbox);
   }
 
-  rows(mailbox: number, uids: readonly number[], want: { structure: boolean }): Promise<MessageRow[]> {
-    return this.#store.read(messageRows, { account: this.#account, mailbox, uids, structure: want.structure });
+  vanished(mailbox: number, since: number): ReturnType<ImapStore['vanished']> {
+    return this.#store.read(vanishedSince, { account: this.#account, mailbox, modseq: since });
+  }
+
+  rows(mailbox: number, uids: readonly number[], want: RowRequest): Promise<MessageRow[]> {
+    const { structure, preview = false } = want;
+    return this.#store.read(messageRows, { account: this.#account, mailbox, uids, structure, preview });
   }
 
   async onRead(emails: readonly number[], depth: ReadDepth): Promise<void> {
@@ -215,21 +276,51 @@ export class StoreBackend implements ImapStore {
     return { uids: expunged, modseq, ...(kept !== undefined && { kept }) };
   }
 
-  append(_size: number): ReturnType<ImapStore['append']> {
+  append(_size: number, options: AppendOptions = { inFile: false }): ReturnType<ImapStore['append']> {
     const why = this.#store.unavailable();
     if (why !== undefined) return { kind: 'unavailable', why: why.message };
-    return new AppendedMessage(this.#store, this.#account, this.#clock, this.#actor);
+    return new AppendedMessage(this.#store, options);
   }
 
-  async search(mailbox: number, view: MailboxView, plan: SearchProgram): ReturnType<ImapStore['search']> {
-    const { found, open } = matchByFlags(plan, view.uids, view.length, view);
-    if (open.uids.length === 0) return found;
-    const blobs = this.#store.files.directory;
-    const isPerson = await this.#isHuman();
-    const input = { account: this.#account, mailbox, program: plan, open, blobs, now: this.#clock(), isPerson };
-    const { outcome, unreadable } = await this.#store.scan(imapSearch, input);
-    for (const { blob, why } of unreadable) this.#store.reportUnreadable(blob, new BlobUnreadable(blob, why));
-    return outcome.kind === 'too-long' ? outcome : mergeUids(found, outcome.uids);
+  async finishAppends({
+    mailbox,
+    messages,
+    replaces,
+  }: Parameters<ImapStore['finishAppends']>[0]): Promise<AppendOutcome> {
+    const account = this.#account;
+    const written = messages.map((one) => ({ ...one, sink: one.sink as AppendedMessage }));
+    const target = await this.#store.read(findMailbox, { account, name: mailbox });
+    const outcome: AppendOutcome =
+      target === undefined
+        ? { kind: 'missing' }
+        : await this.#store
+            .write(appendMessages, {
+              account,
+              mailbox: target.id,
+              ...appendedBlobs(written, this.#clock()),
+              replaces: replaces ?? null,
+              actor: this.#actor,
+            })
+            .catch((error: unknown) => {
+              // After any other failure the rows may be on disk, and need their files.
+              if (error instanceof StoreBusy) abortAll(written);
+              throw error;
+            });
+    if (outcome.kind === 'appended') for (const { sink } of written) sink.release();
+    else abortAll(written);
+    return outcome;
+  }
+
+  search(...[mailbox, view, program, options]: Parameters<ImapStore['search']>): ReturnType<ImapStore['search']> {
+    return this.#search.search(mailbox, view, program, options);
+  }
+
+  thread(...[mailbox, view, program, how]: Parameters<ImapStore['thread']>): ReturnType<ImapStore['thread']> {
+    return this.#search.thread(mailbox, view, program, how);
+  }
+
+  relevant(mailbox: number, key: TextKey): Promise<ReadonlyMap<number, number> | undefined> {
+    return this.#search.relevant(mailbox, key);
   }
 
   /** Writes a short command in the common batch; slices of long ones go to the low-priority queue. */
@@ -241,46 +332,6 @@ export class StoreBackend implements ImapStore {
   async #rollBackCopy(mailbox: number, uids: readonly number[]): Promise<void> {
     await this.store(mailbox, uids, 'add', { bits: 16, keywords: [] });
     await this.expunge(mailbox, uids);
-  }
-}
-
-/** A message that APPEND writes. */
-class AppendedMessage implements AppendSink {
-  readonly #store: MailStore;
-  readonly #account: number;
-  readonly #clock: () => number;
-  readonly #actor: Actor | undefined;
-  readonly #writer: MessageWriter;
-
-  constructor(store: MailStore, account: number, clock: () => number, actor: Actor | undefined) {
-    this.#actor = actor;
-    this.#store = store;
-    this.#account = account;
-    this.#clock = clock;
-    this.#writer = new MessageWriter(store);
-  }
-
-  write(chunk: Buffer): Promise<void> | undefined {
-    return this.#writer.write(chunk);
-  }
-
-  async finish(into: { mailbox: string; flags: FlagSet; receivedAt: number | undefined }): Promise<AppendOutcome> {
-    const account = this.#account;
-    const target = await this.#store.read(findMailbox, { account, name: into.mailbox });
-    if (target === undefined) {
-      this.abort();
-      return { kind: 'missing' };
-    }
-    const { flags, receivedAt = this.#clock() } = into;
-    const base = { account, mailbox: target.id, flags, receivedAt, actor: this.#actor };
-    return this.#writer.finish(
-      (message) => this.#store.write(appendMessage, { ...base, ...message }),
-      (outcome) => outcome.kind === 'appended',
-    );
-  }
-
-  abort(): void {
-    this.#writer.abort();
   }
 }
 

@@ -4,8 +4,8 @@ export interface TaggedResponse {
   /** Response code without brackets. */
   readonly code?: string;
   readonly text: string;
-  /** The action after the response was written: close the connection, or start TLS. */
-  readonly next?: 'close' | 'tls';
+  /** The action after the response was written: close the connection, start TLS, or compress. */
+  readonly next?: 'close' | 'tls' | 'compress';
 }
 
 /** A tagged OK: `ok('Done')` or `ok('CODE', 'Done')`. */
@@ -23,6 +23,8 @@ export function no(first: string, second?: string): TaggedResponse {
 }
 
 /** A tagged BAD: a syntax error, or a command not allowed in this state. Counts towards the limit of bad commands. */
-export function bad(text: string): TaggedResponse {
-  return { kind: 'bad', text };
+export function bad(text: string): TaggedResponse;
+export function bad(code: string, text: string): TaggedResponse;
+export function bad(first: string, second?: string): TaggedResponse {
+  return second === undefined ? { kind: 'bad', text: first } : { kind: 'bad', code: first, text: second };
 }

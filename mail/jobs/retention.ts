@@ -37,6 +37,7 @@ import {
   HISTORY_RETENTION_MS,
   TOMBSTONE_RETENTION_MS,
 } from '../store/retention/purge.ts';
+import { agingMailboxes, deleteAged, ruledMailboxes } from '../store/retention/rules.ts';
 import { purgeStsPolicies } from '../store/queue/sts-policy.ts';
 import { purgeTlsResults } from '../store/queue/tls-result.ts';
 import { purgeVacationReplies } from '../store/submission/vacation.ts';
@@ -140,6 +141,8 @@ export class RetentionJob implements Job {
 
   async #purgeAll(): Promise<void> {
     const now = this.#clock();
+    await this.#deleteAged(agingMailboxes);
+    await this.#deleteAged(ruledMailboxes);
     await this.#purgeFiles(purgeExpunged, { before: now - EXPUNGED_RETENTION_MS });
     await this.#purgeFiles(purgeUploads, undefined);
     await this.#purge(purgeHistory, { before: now - HISTORY_RETENTION_MS });
@@ -147,6 +150,19 @@ export class RetentionJob implements Job {
     await this.#purge(purgeSubmissions, { before: now - KEEP_SUBMISSIONS_MS });
     await this.#purge(purgeTombstones, { before: now - TOMBSTONE_RETENTION_MS });
     for (const one of this.#purges) await this.#purge(one, undefined);
+  }
+
+  /** Deletes messages that are in a mailbox for longer than the rules of their organization say. */
+  async #deleteAged(which: typeof agingMailboxes): Promise<void> {
+    for (let after = 0; !this.#stop?.aborted;) {
+      const page = await this.#store.scan(which, { after });
+      for (const { id, account, days } of page) {
+        if (days !== null) await this.#purge(deleteAged, { account, mailbox: id, days });
+      }
+      const last = page.at(-1);
+      if (last === undefined) return;
+      after = last.id;
+    }
   }
 
   async #trimEvents(): Promise<void> {

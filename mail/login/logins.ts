@@ -7,6 +7,7 @@ import { lruMap } from '../limits/lru-map.ts';
 import { rateLimitedLog } from '../limits/rate-limited-log.ts';
 import { Semaphore } from '../limits/semaphore.ts';
 import type { Log, Meter } from '../log.ts';
+import type { BearerSource } from './bearer.ts';
 import { attemptOf, LoginCandidates, isSelf, userKey } from './candidates.ts';
 import type { LoginCandidate } from './candidates.ts';
 import { SessionExpiries } from './expiries.ts';
@@ -16,10 +17,10 @@ import { preparePassword } from './saslprep.ts';
 import { Revocations } from './revocations.ts';
 import type { Revocation } from './revocations.ts';
 import { MECHANISMS } from './sasl.ts';
-import type { SaslBackend, ScramChallenge } from './sasl.ts';
+import type { SaslBackend, ScramChallenge } from './sasl-backend.ts';
 import { provenKey, serverFinal } from './scram.ts';
 import type { Throttle } from './throttle.ts';
-import type { Login, LoginOutcome, Logins, Peer } from './types.ts';
+import type { Login, LoginOutcome, Logins, Peer, SessionLogins } from './types.ts';
 import { saltedPassword, verifierOf } from './verifier.ts';
 import type { Derivation, Verifier } from './verifier.ts';
 
@@ -50,18 +51,22 @@ export interface LoginOptions {
   mechanisms?: readonly string[];
   /** The reason why a right password is refused, such as a suspended account; undefined: accepted. */
   barred?: (password: Pick<Login, 'account' | 'credential'>) => Promise<string | undefined>;
+  /** Finds what tokens stand for; left out: OAUTHBEARER and XOAUTH2 are not offered. */
+  bearer?: BearerSource;
   /** PBKDF2, unless a test counts its calls. */
   derive?: Derivation;
 }
 
 /** Verifies logins. All protocol servers share one, so that failed attempts are counted together. */
-export interface Authenticator extends Logins {
+export interface Authenticator extends SessionLogins {
   /** Ends the sessions of a rotated or revoked credential, or of all credentials of an account. Call it after the commit. */
   revoked(what: Revocation): void;
 }
 
 /** A verified credential, or the outcome of the failed attempt. */
 type CheckedCredential = { kind: 'match'; candidate: LoginCandidate; credential: Credential } | LoginOutcome;
+
+const BEARER_MECHANISMS = { OAUTHBEARER: true, XOAUTH2: true };
 
 /** A scope that denies writes. */
 const READ_ONLY = 'read-only';
@@ -94,7 +99,11 @@ class LoginAuthenticator implements Authenticator {
   }
 
   mechanisms(peer: Peer): readonly string[] {
-    return peer.secure ? this.#mechanisms : [];
+    if (!peer.secure) return [];
+    return this.#mechanisms.filter((name) => {
+      if (name.endsWith('-PLUS')) return peer.channelBinding !== undefined;
+      return name in BEARER_MECHANISMS ? this.#options.bearer !== undefined : true;
+    });
   }
 
   start(mechanism: string, peer: Peer): ReturnType<Logins['start']> {
@@ -108,7 +117,15 @@ class LoginAuthenticator implements Authenticator {
     return this.#backend('password', peer).password(user, password, undefined);
   }
 
+  async resume<L extends { login: Login }>(read: () => Promise<L | undefined>): Promise<L | undefined> {
+    const { generation } = this.#revocations;
+    const found = await read();
+    if (found !== undefined) this.#revocations.recordLogin(found.login, generation);
+    return found;
+  }
+
   onRevoked: Logins['onRevoked'] = (login, end) => {
+    if (login.token !== undefined) return this.#watchToken(login, end);
     const unwatch = this.#revocations.watch(login, end);
     if (login.expiresAt === undefined) return unwatch;
     const cancelExpiry = this.#expiries.add(login.expiresAt, end);
@@ -128,7 +145,36 @@ class LoginAuthenticator implements Authenticator {
       password: (user, password, authzid) =>
         this.#attempt(mechanism, peer, user, () => this.#checkPassword(peer, user, password, authzid)),
       challenge: (user) => this.#challenge(mechanism, peer, user),
+      bearer: (user, token) => this.#bearer(mechanism, peer, user, token),
+      channelBinding: peer.channelBinding,
     };
+  }
+
+  #bearer(mechanism: string, peer: Peer, user: string | undefined, token: string): Promise<LoginOutcome> {
+    const name = user ?? '';
+    return this.#attempt(mechanism, peer, name, async () => {
+      const found = (await this.#options.bearer?.find({ token, user, peer })) ?? WRONG;
+      if (found.kind === 'password') {
+        const isOther = user !== undefined && !isSelf(found.user, user);
+        return isOther ? WRONG : this.#checkPassword(peer, found.user, found.password, undefined);
+      }
+      const checked: CheckedCredential = found.kind === 'token' ? { kind: 'in', login: found.login } : found;
+      return this.#guess(peer, { attempt: attemptOf(peer, name) }, () =>
+        Promise.resolve(checked.kind === 'wrong' ? undefined : checked),
+      );
+    });
+  }
+
+  /** Ends a session by token within a minute after the token became invalid. */
+  #watchToken(login: Login, end: () => void): () => void {
+    const timer = setInterval(() => {
+      // Store errors are ignored: the next check retries.
+      this.#options.bearer?.isValid(login).then(
+        (valid) => valid || end(),
+        () => undefined,
+      );
+    }, MINUTE_MS).unref();
+    return () => clearInterval(timer);
   }
 
   /** Runs one attempt: throttles, checks, logs, counts, and delays the response to a failure. */
@@ -270,7 +316,7 @@ class LoginAuthenticator implements Authenticator {
   /** Counts an attempt as failed before it is checked, and rolls that back unless it was wrong. */
   async #guess(
     peer: Peer,
-    { attempt }: LoginCandidate,
+    { attempt }: Pick<LoginCandidate, 'attempt'>,
     check: () => Promise<CheckedCredential | undefined>,
   ): Promise<CheckedCredential> {
     const { throttle, clock } = this.#options;

@@ -1,40 +1,21 @@
 import { randomBytes } from 'node:crypto';
 
+import { oauthBearer, xoauth2 } from './bearer.ts';
+import type { ChannelBinding } from './channel-binding.ts';
 import { parseClientFinal, parseClientFirst, serverFirst } from './scram.ts';
 import type { ClientFinal, ClientFirst } from './scram.ts';
+import type { SaslBackend, SaslTurn, ScramChallenge, ScramProof } from './sasl-backend.ts';
 import type { LoginOutcome, SaslExchange, SaslStep } from './types.ts';
 
 /** Octets of one decoded response. RFC 4954 4.9 allows 12,288 characters of base64. */
 const MAX_RESPONSE_OCTETS = 12_288;
 
-/** Checks credentials for a SASL mechanism. Bound to the peer, so that mechanisms do not depend on protocol or throttle. */
-export interface SaslBackend {
-  /** Checks a password. `authzid`: the requested authorization identity; must be the user. */
-  password(user: string, password: string, authzid: string | undefined): Promise<LoginOutcome>;
-  /** Salt and iteration count of a user, also of an unknown one, or the outcome that ends the exchange. */
-  challenge(user: string): Promise<ScramChallenge | LoginOutcome>;
-}
-
-export interface ScramChallenge {
-  kind: 'challenge';
-  salt: Buffer;
-  iterations: number;
-  /** Checks the proof. `signature` is the server's last message. */
-  prove(authMessage: string, proof: Buffer, authzid: string | undefined): Promise<ScramProof | LoginOutcome>;
-}
-
-export interface ScramProof {
-  kind: 'proven';
-  outcome: LoginOutcome;
-  signature: string;
-}
-
-/** Handles one response: returns a step and the handler of the next response. */
-type SaslTurn = (response: Buffer | undefined) => Promise<readonly [SaslStep, SaslTurn?]>;
-
 /** Supported mechanisms, strongest first. */
 export const MECHANISMS: Readonly<Record<string, (backend: SaslBackend) => SaslExchange>> = {
-  'SCRAM-SHA-256': (backend) => exchange(scram(backend)),
+  'SCRAM-SHA-256-PLUS': (backend) => exchange(scram(backend, true)),
+  'SCRAM-SHA-256': (backend) => exchange(scram(backend, false)),
+  OAUTHBEARER: (backend) => exchange(oauthBearer(backend)),
+  XOAUTH2: (backend) => exchange(xoauth2(backend)),
   PLAIN: (backend) => exchange(plain(backend)),
   LOGIN: (backend) => exchange(login(backend)),
 };
@@ -85,25 +66,27 @@ function login(backend: SaslBackend): SaslTurn {
   return name;
 }
 
-/** SCRAM-SHA-256, the server's side. RFC 5802, RFC 7677. */
-function scram(backend: SaslBackend, serverNonce = randomBytes(18).toString('base64')): SaslTurn {
+/** SCRAM-SHA-256 and, with `plus`, SCRAM-SHA-256-PLUS, the server's side. RFC 5802, RFC 7677. */
+function scram(backend: SaslBackend, plus: boolean, serverNonce = randomBytes(18).toString('base64')): SaslTurn {
   const first: SaslTurn = async (response) => {
     if (!response) return [challenge(''), first];
     const text = utf8(response);
     const message = text === undefined ? malformed('the message is not UTF-8') : parseClientFirst(text);
     if (message.kind === 'malformed') return [message];
+    const bound = boundData(message, backend.channelBinding, plus);
+    if (typeof bound === 'string') return [malformed(bound)];
     const salted = await backend.challenge(message.user);
     if (salted.kind !== 'challenge') return [salted];
     const nonce = message.nonce + serverNonce;
     const ours = serverFirst(nonce, salted.salt, salted.iterations);
-    return [challenge(ours), (answer) => readClientFinal(answer, message, ours, nonce, salted)];
+    return [challenge(ours), (answer) => readClientFinal(answer, { message, bound }, ours, nonce, salted)];
   };
   return first;
 }
 
 async function readClientFinal(
   response: Buffer | undefined,
-  client: ClientFirst,
+  { message: client, bound }: { message: ClientFirst; bound: Buffer },
   server: string,
   nonce: string,
   salted: ScramChallenge,
@@ -111,7 +94,7 @@ async function readClientFinal(
   const text = utf8(response);
   const message = text === undefined ? malformed('the message is not UTF-8') : parseClientFinal(text);
   if (message.kind === 'malformed') return [message];
-  const problem = mismatch(message, client, nonce);
+  const problem = mismatch(message, bound, nonce);
   if (problem !== undefined) return [malformed(problem)];
   const authMessage = `${client.bare},${server},${message.withoutProof}`;
   const proven = await salted.prove(authMessage, message.proof, client.authzid);
@@ -120,10 +103,27 @@ async function readClientFinal(
   return [challenge(proven.signature), async (answer) => [finishScram(answer, proven)]];
 }
 
-function mismatch(message: ClientFinal, client: ClientFirst, nonce: string): string | undefined {
+/** The octets that the client must repeat: its gs2-header, and the data of the channel binding. Text: why it fails. RFC 5802 6. */
+function boundData(
+  { gs2Header, binding }: ClientFirst,
+  channelBinding: ChannelBinding | undefined,
+  plus: boolean,
+): Buffer | string {
+  const header = Buffer.from(gs2Header);
+  if (!plus) {
+    if (binding.kind === 'used') return 'channel binding needs SCRAM-SHA-256-PLUS';
+    // Somebody between removed -PLUS from the list of mechanisms.
+    const isDowngraded = binding.kind === 'thought-unsupported' && channelBinding !== undefined;
+    return isDowngraded ? 'the server supports channel binding, and the client did not see that' : header;
+  }
+  if (binding.kind !== 'used') return 'SCRAM-SHA-256-PLUS needs channel binding';
+  const data = channelBinding?.(binding.type);
+  return data === undefined ? `channel binding ${binding.type} is not available` : Buffer.concat([header, data]);
+}
+
+function mismatch(message: ClientFinal, bound: Buffer, nonce: string): string | undefined {
   if (message.nonce !== nonce) return 'the nonce is not the one of this exchange';
-  const bound = message.channelBinding.equals(Buffer.from(client.gs2Header));
-  return bound ? undefined : 'the channel binding does not repeat the gs2-header';
+  return message.channelBinding.equals(bound) ? undefined : 'the channel binding is not that of this connection';
 }
 
 function finishScram(answer: Buffer | undefined, proven: ScramProof): LoginOutcome {

@@ -8,6 +8,8 @@ export interface ClientFirst {
   kind: 'client-first';
   /** With its closing comma, exactly as sent: the client repeats it in its final message. */
   gs2Header: string;
+  /** The client's use of channel binding. RFC 5802 6. */
+  binding: { kind: 'none' } | { kind: 'thought-unsupported' } | { kind: 'used'; type: string };
   /** Requested authorization identity. */
   authzid: string | undefined;
   user: string;
@@ -33,14 +35,13 @@ export interface Malformed {
 
 const malformed = (why: string): Malformed => ({ kind: 'malformed', why });
 
-// "y": the client supports channel binding and knows that the server does not. RFC 5802 6.
-const GS2 = /^(?:[ny]),(?:a=([^,]+))?,/;
+// "y": the client supports channel binding and believes that the server does not. RFC 5802 6.
+const GS2 = /^(?:[ny]|p=([A-Za-z0-9.-]{1,50})),(?:a=([^,]+))?,/;
 const EXTENSION = /^[A-Za-z]=[^,]+$/;
 const NONCE = /^[\x21-\x2b\x2d-\x7e]{1,1024}$/;
 
 /** Parses a client-first-message. RFC 5802 7. */
 export function parseClientFirst(text: string): ClientFirst | Malformed {
-  if (text.startsWith('p=')) return malformed('channel binding is not supported');
   const gs2 = GS2.exec(text);
   if (!gs2) return malformed('the message does not begin with a gs2-header');
   const bare = text.slice(gs2[0].length);
@@ -51,9 +52,16 @@ export function parseClientFirst(text: string): ClientFirst | Malformed {
   if (!nonce.startsWith('r=') || !NONCE.test(nonce.slice(2)))
     return malformed('the nonce is missing or not well formed');
   if (!extensions.every((one) => EXTENSION.test(one))) return malformed('an extension is not well formed');
-  const authzid = gs2[1] === undefined ? undefined : unescapeName(gs2[1]);
-  if (gs2[1] !== undefined && authzid === undefined) return malformed('the authorization name is not well formed');
-  return { kind: 'client-first', gs2Header: gs2[0], authzid, user, nonce: nonce.slice(2), bare };
+  const [, type, authorized] = gs2;
+  const authzid = authorized === undefined ? undefined : unescapeName(authorized);
+  if (authorized !== undefined && authzid === undefined) return malformed('the authorization name is not well formed');
+  const binding = bindingOf(text, type);
+  return { kind: 'client-first', gs2Header: gs2[0], binding, authzid, user, nonce: nonce.slice(2), bare };
+}
+
+function bindingOf(text: string, type: string | undefined): ClientFirst['binding'] {
+  if (type !== undefined) return { kind: 'used', type };
+  return text.startsWith('y') ? { kind: 'thought-unsupported' } : { kind: 'none' };
 }
 
 /** Parses a client-final-message. RFC 5802 7. */

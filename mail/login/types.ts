@@ -1,4 +1,5 @@
 import { type MemoryHolder, organizationHolder } from '../limits/memory-budget.ts';
+import type { ChannelBinding } from './channel-binding.ts';
 import type { Address } from '../message/address.ts';
 
 /** A logged-in user. Created only from a verified credential. */
@@ -14,6 +15,8 @@ export interface Login {
   readonly expiresAt?: number;
   /** True when writes are denied. */
   readonly readOnly?: boolean;
+  /** Set for a login by token: its row, and its public id. `credential` is then 0. */
+  readonly token?: { readonly id: number; readonly actor: string; readonly protocol: 'imap' | 'submission' | 'jmap' };
 }
 
 /** The holder of the memory that a session uses: the organization of its account. */
@@ -28,6 +31,8 @@ export interface Peer {
   readonly protocol: 'imap' | 'submission' | 'jmap';
   /** True when the connection is encrypted (or is a loopback connection in local mode). */
   readonly secure: boolean;
+  /** Channel bindings of TLS; undefined without TLS. */
+  readonly channelBinding?: ChannelBinding | undefined;
 }
 
 export type LoginOutcome =
@@ -61,4 +66,13 @@ export interface Logins {
   password(user: string, password: string, peer: Peer): Promise<LoginOutcome>;
   /** Calls back when the session must end because its credential was rotated or revoked, or has expired. */
   onRevoked(login: Login, end: () => void): () => void;
+}
+
+/** Logins whose sessions outlive a connection. */
+export interface SessionLogins extends Logins {
+  /**
+   * Continues a session that a login began earlier: `read` finds it, undefined when it has ended. The caller checks that it
+   * is not barred. Without it, {@link onRevoked} would take an old revocation for a new one.
+   */
+  resume<L extends { login: Login }>(read: () => Promise<L | undefined>): Promise<L | undefined>;
 }

@@ -21,13 +21,19 @@ export function formatBodyStructure(nodes: readonly PartNode[]): string {
 function formatPart(node: PartNode, inside: string): string {
   const { type, subtype, params, id, description, encoding, md5, disposition, language, location } = node.header;
   const tail = `${dispositionStructure(disposition)} ${languageStructure(language)} ${nstring(location)}`;
-  const name = `${imapString(subtype)} ${paramStructure(params)}`;
+  const name = `${imapString(subtype)} ${paramStructure(type === 'text' ? withCharset(params) : params)}`;
   if (type === 'multipart') return `(${inside} ${name} ${tail})`;
   const basic = `${imapString(type)} ${name} ${nstring(id)} ${nstring(description)} ${imapString(encoding)}`;
   const root = node.children[0];
   let typed = type === 'text' ? ` ${node.lines}` : '';
   if (root !== undefined) typed = ` ${root.envelope} ${inside} ${node.lines}`;
   return `(${basic} ${node.bodyEnd - node.bodyStart}${typed} ${nstring(md5)} ${tail})`;
+}
+
+/** Parameters of a text part with the default charset, which clients expect to be written. RFC 2046 4.1.2. */
+function withCharset(params: Parameterized['params']): Parameterized['params'] {
+  const isNamed = params.some(([name]) => /^charset(?:\*|$)/i.test(name));
+  return isNamed ? params : [...params, ['charset', 'us-ascii']];
 }
 
 /** Formats an empty list as NIL and a missing value as '': `()` and `("boundary" NIL)` break clients. */

@@ -92,13 +92,13 @@ export function formatEnvelope(fields: EnvelopeFields): string {
   return `(${nstring(fields.date)} ${nstring(fields.subject)} ${lists.join(' ')} ${ids})`;
 }
 
-/** Formats an empty list as NIL, never `()`: Apple's parser drops the connection on it. */
+/** Formats addresses with their source routes (RFC 3501 7.4.2), and an empty list as NIL, never `()`: Apple's parser drops the connection on it. */
 function addressStructure(list: readonly HeaderAddress[]): string {
   if (list.length === 0) return 'NIL';
   let out = '(';
-  for (const { name, mailbox, host } of list) {
+  for (const { name, route, mailbox, host } of list) {
     const domain = host === undefined || isSevenBit(host) ? host : domainToASCII(guessLatin1(host)) || host;
-    out += `(${nstring(name)} NIL ${nstring(mailbox)} ${nstring(domain)})`;
+    out += `(${nstring(name)} ${nstring(route)} ${nstring(mailbox)} ${nstring(domain)})`;
   }
   return `${out})`;
 }

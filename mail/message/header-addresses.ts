@@ -6,6 +6,8 @@ export interface HeaderAddress {
   name: string | undefined;
   mailbox: string | undefined;
   host: string | undefined;
+  /** Source route: `@a.example,@b.example`. RFC 5322 4.4. */
+  route?: string;
 }
 
 /** Parses an address list of RFC 5322 3.4 and 4.4 leniently, at most `max` members. */
@@ -165,14 +167,16 @@ class AddressList {
     const phrase = this.#words.trim();
     const comment = this.#comment;
     this.#reset();
+    let source = '';
     for (let route = this.#text[this.#at] === '@'; this.#at < this.#text.length;) {
       const char = this.#text[this.#at] ?? '';
       if (char === '>') break;
       // A missing ">" must not swallow the next address.
       if ((char === ',' || char === ';') && !route) break;
       if (char === ':' && route) {
-        // RFC 5322 4.4: a source route is skipped.
+        // RFC 5322 4.4: a source route ends; it is no part of the address.
         route = false;
+        source = this.#words.replace(/\s/g, '');
         this.#reset();
         this.#at++;
       } else if (char === '"') {
@@ -188,7 +192,7 @@ class AddressList {
     const address = this.#split();
     this.#reset();
     this.#comment = comment;
-    this.#angle = { ...address, name: phrase === '' ? undefined : phrase };
+    this.#angle = { ...address, name: phrase === '' ? undefined : phrase, ...(source !== '' && { route: source }) };
   }
 
   /** Splits into mailbox and host at the last "@"; removes blanks of the obsolete syntax. */

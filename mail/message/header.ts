@@ -9,8 +9,12 @@ export interface Field {
   end: number;
 }
 
-/** Name of a field up to its colon. A space forbids "From joe Sat Nov 21 10:00", a line of mbox. */
-const NAME = /([^\x00-\x20\x7f:]+)[ \t]*:/y;
+const TAB = 9;
+const LF = 10;
+const CR = 13;
+const SPACE = 32;
+const COLON = 58;
+const DEL = 127;
 
 /** Parses a header block up to its empty line or its end. Malformed lines have an empty name. */
 export function readFields(header: string, max = Infinity): Field[] {
@@ -18,13 +22,41 @@ export function readFields(header: string, max = Infinity): Field[] {
   for (let start = 0; start < header.length && fields.length < max;) {
     if (header[start] === '\n' || header.startsWith('\r\n', start)) break;
     const end = fieldEnd(header, start);
-    NAME.lastIndex = start;
-    const name = NAME.exec(header)?.[1]?.toLowerCase() ?? '';
-    const value = name === '' ? '' : header.slice(NAME.lastIndex, end).replace(/\r?\n$/, '');
-    fields.push({ name, value, start, end });
+    const name = nameEnd(header, start, end);
+    const colon = name === start ? -1 : colonAfter(header, name);
+    if (colon < 0) fields.push({ name: '', value: '', start, end });
+    else {
+      const value = header.slice(colon + 1, valueEnd(header, end));
+      fields.push({ name: header.slice(start, name).toLowerCase(), value, start, end });
+    }
     start = end;
   }
   return fields;
+}
+
+/** Returns the offset after the name of a field: RFC 5322 3.6.8, and octets over 127. */
+function nameEnd(header: string, start: number, end: number): number {
+  for (let at = start; at < end; at++) {
+    const octet = header.charCodeAt(at);
+    if (octet <= SPACE || octet === COLON || octet === DEL) return at;
+  }
+  return end;
+}
+
+/**
+ * Returns the offset of the colon after a name and blanks, else -1. Anything else forbids "From joe Sat Nov 21 10:00", a
+ * line of mbox.
+ */
+function colonAfter(header: string, name: number): number {
+  let at = name;
+  while (header.charCodeAt(at) === SPACE || header.charCodeAt(at) === TAB) at++;
+  return header.charCodeAt(at) === COLON ? at : -1;
+}
+
+/** Returns the offset before the line end of a field. */
+function valueEnd(header: string, end: number): number {
+  if (header.charCodeAt(end - 1) !== LF) return end;
+  return header.charCodeAt(end - 2) === CR ? end - 2 : end - 1;
 }
 
 /** Returns the offset after a field and the lines that continue it. */

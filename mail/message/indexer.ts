@@ -167,7 +167,8 @@ export class MessageIndexer {
       this.#readers = [];
       this.#tree.closeInside(index, end, this.#lineEnds - 2);
       if (closing) this.#tree.unwatch(index);
-      else this.#begin(this.#offset + next);
+      else if (this.#tree.hasRoom()) this.#begin(this.#offset + next);
+      else this.#tree.dropRest(index);
     }
     this.#nextLine(next);
   }
@@ -178,10 +179,6 @@ export class MessageIndexer {
   }
 
   #begin(offset: number): void {
-    if (!this.#tree.hasRoom()) {
-      this.#flatten();
-      return;
-    }
     this.#tree.begin(offset);
     this.#inHeader = true;
     this.#kept = '';
@@ -244,8 +241,8 @@ export class MessageIndexer {
   #open(node: PartNode): void {
     const boundary = boundaryOf(node.header);
     if (boundary === undefined && !isOpenMessage(node.header)) this.#readLeaf(node);
-    else if (this.#tree.isTooDeep()) this.#tree.flattened = true;
-    else if (!this.#tree.hasRoom() || (boundary?.length ?? 0) > LIMITS.boundary) this.#flatten();
+    else if (this.#tree.isTooDeep() || !this.#tree.hasRoom()) this.#tree.flattened = true;
+    else if ((boundary?.length ?? 0) > LIMITS.boundary) this.#flatten();
     else if (boundary === undefined) this.#begin(node.bodyStart);
     else this.#tree.watch(boundary);
   }

@@ -115,6 +115,12 @@ export class PartTree {
     frame.boundary = undefined;
   }
 
+  /** Ends the multipart of a frame before its end: parts beyond the limit are read as its epilogue. */
+  dropRest(index: number): void {
+    this.flattened = true;
+    this.unwatch(index);
+  }
+
   /** Drops the structure: one part remains, text/plain if the root was a container. See MessageIndex.flattened. */
   flatten(): void {
     const root = this.root;

@@ -21,6 +21,8 @@ export interface Part {
   bodyLength: number;
   /** Octets of the body without its transfer encoding. */
   decodedLength: number;
+  /** `decodedLength` was not counted when the message was indexed: it may differ by two octets. */
+  isEstimated?: true;
   /** Line feeds in the body. */
   lines: number;
   /** 'attachment', 'inline', another word in lower case, or ''. */
@@ -80,6 +82,7 @@ export function unpackParts(json: string): Part[] {
       bodyOffset,
       bodyLength,
       decodedLength: decodedLength ?? (encoding === 'base64' ? uncounted(bodyLength, lines) : bodyLength),
+      ...(decodedLength === undefined && encoding === 'base64' && { isEstimated: true as const }),
       lines,
       disposition,
       filename,

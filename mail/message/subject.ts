@@ -8,20 +8,41 @@ export function casemap(text: string): string {
  * "(fwd)", and "[Fwd: ...]" around. Linear: two indices, no copies.
  */
 export function baseSubject(decoded: string): string {
-  const text = decoded.replace(/\s+/g, ' ').toUpperCase();
+  const text = plainSubject(decoded);
   // A leader has a colon, a trailer a parenthesis, a blob a bracket; most subjects have none.
   if (!/[:()[\]]/.test(text)) return casemap(text.trim());
+  const { start, end } = baseOf(text);
+  return casemap(text.slice(start, end).trim());
+}
+
+/** Tests if the subject is that of a reply or forward: it has "Re:", "Fwd:", "(fwd)" or "[Fwd: ...]". RFC 5256 2.1. */
+export function isReplySubject(decoded: string): boolean {
+  const text = plainSubject(decoded);
+  return /[:(]/.test(text) && baseOf(text).isReply;
+}
+
+function plainSubject(decoded: string): string {
+  return decoded.replace(/\s+/g, ' ').toUpperCase();
+}
+
+/** The range of the base subject, and if more than blanks and blobs was around it. */
+function baseOf(text: string): { start: number; end: number; isReply: boolean } {
   let start = 0;
   let end = text.length;
+  let isReply = false;
   for (;;) {
+    const before = end;
     end = withoutTrailer(text, start, end);
-    start = withoutLeaders(text, start, end);
+    isReply ||= text.slice(end, before).includes('(');
+    const leaders = withoutLeaders(text, start, end);
+    isReply ||= leaders.found;
+    ({ start } = leaders);
     // RFC 5256 2.1 (6): unwraps "[Fwd: subject]" and repeats.
-    if (!text.startsWith('[FWD:', start) || text[end - 1] !== ']') break;
+    if (!text.startsWith('[FWD:', start) || text[end - 1] !== ']') return { start, end, isReply };
     start += 5;
     end -= 1;
+    isReply = true;
   }
-  return casemap(text.slice(start, end).trim());
 }
 
 /** Step 2: removes "(fwd)" and blanks at the end. */
@@ -35,9 +56,10 @@ function withoutTrailer(text: string, start: number, from: number): number {
 }
 
 /** Steps 3 to 5: removes leaders, and blobs as long as text remains after them. */
-function withoutLeaders(text: string, from: number, end: number): number {
+function withoutLeaders(text: string, from: number, end: number): { start: number; found: boolean } {
   let start = from;
   let blobsEnd = from;
+  let found = false;
   for (;;) {
     while (text[start] === ' ' && start < end) start++;
     // Blobs known to precede no "Re:" are not scanned again.
@@ -47,11 +69,12 @@ function withoutLeaders(text: string, from: number, end: number): number {
       const leader = leaderEnd(text, blobsEnd, end);
       if (leader > blobsEnd) {
         start = leader;
+        found = true;
         continue;
       }
     }
     const next = blobEnd(text, start, end);
-    if (next <= start || next >= end) return start;
+    if (next <= start || next >= end) return { start, found };
     start = next;
   }
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { TLSSocket, type SecureContext } from 'node:tls';
+import { sniCallback } from '../limits/sni-callback.ts';
 
 /** Events of a connection, handled by its session. */
 export interface ConnectionEvents {
@@ -55,12 +56,12 @@ export class ServerConnection {
     return this.#socket.readableLength > 0;
   }
 
-  /** Begins the server side of a TLS handshake. */
-  encrypt(context: SecureContext): void {
+  /** Begins the server side of a TLS handshake; `byName` gives the certificate for the name that the client sends. */
+  encrypt(context: SecureContext, byName: (serverName: string) => SecureContext): void {
     const plain = this.#socket;
     plain.off('data', this.#onData).off('drain', this.#onDrain).off('end', this.#onEnd).off('close', this.#onClose);
-    // No SNICallback: one certificate serves every name, and a hostile name cannot throw (CVE-2026-21637).
-    const socket = new TLSSocket(plain, { isServer: true, secureContext: context });
+    const SNICallback = sniCallback(() => context, byName);
+    const socket = new TLSSocket(plain, { isServer: true, secureContext: context, SNICallback });
     this.#socket = socket;
     this.#listen(socket);
     socket.once('secure', () => {

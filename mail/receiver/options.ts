@@ -96,8 +96,11 @@ export interface ReceiverOptions {
   listeners: readonly SmtpListener[];
   backend: ReceiverBackend;
   logins: Logins;
-  /** Called at each handshake, so that a renewed certificate needs no restart. Must be created with `minVersion: 'TLSv1.2'`. */
-  secureContext(): SecureContext;
+  /**
+   * Called at each handshake, with the name that the client sent, so that a renewed certificate needs no restart. Must be
+   * created with `minVersion: 'TLSv1.2'`.
+   */
+  secureContext(serverName?: string): SecureContext;
   limits?: Partial<SmtpLimits>;
   /** Limits connections and records offences by network. */
   guard: MailGuard;

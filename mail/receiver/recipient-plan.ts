@@ -13,7 +13,7 @@ import {
 import { routeOutward } from '../delivery/route.ts';
 import { formatAddress } from '../message/address.ts';
 import { type MessageFacts, type MessageIndex, requireIndex } from '../message/index-types.ts';
-import { haveRoom } from '../store/address/route-facts.ts';
+import { accountHasRoom } from '../store/address/route-facts.ts';
 import type { ReceiverContext } from './context.ts';
 import { forwardRefusal } from './forward-refusal.ts';
 import type { RecipientRoute, SmtpRefusal } from './needs.ts';
@@ -88,7 +88,9 @@ export async function quotaRefusal(
   const [only, ...more] = recipients;
   if (size - Buffer.byteLength(received) <= announced) return undefined;
   if (only === undefined || more.length > 0 || !isLocal(only)) return undefined;
-  if (await store.read(haveRoom, { accounts: only.route.accounts, size })) return undefined;
+  for (const account of only.route.accounts) {
+    if (await store.read(accountHasRoom, { account, size })) return undefined;
+  }
   return refuse(452, '4.2.2', `The mailbox of ${formatAddress(only.address)} is full`);
 }
 

@@ -1,4 +1,4 @@
-import type { Login } from '../login/types.ts';
+import type { Login, Peer } from '../login/types.ts';
 import type { Address } from '../message/address.ts';
 import type { BdatReader } from '../smtp/bdat-reader.ts';
 import type { MessageFlaw } from '../smtp/data-reader.ts';
@@ -71,6 +71,14 @@ export interface SmtpSessionState {
   readonly counters: SessionCounters;
   /** Sets the login; the session ends when its credential does. */
   logIn(login: Login): void;
+}
+
+/**
+ * The client of a login attempt. No channel binding, so that SCRAM-SHA-256-PLUS is not offered: programs with GNU SASL (neomutt)
+ * choose it without having the data of the connection, and try nothing else for SMTP.
+ */
+export function loginPeer({ peer, secure }: SmtpSessionState): Peer {
+  return { ip: peer.ip, protocol: 'submission', secure };
 }
 
 /** Discards the transaction and nothing else. RFC 5321 4.1.1.5. */

@@ -317,7 +317,7 @@ export class SmtpSession implements SmtpSessionState {
     this.#flush();
     this.#phase = 'handshake';
     this.#since = this.options.clock.monotonic();
-    this.peer.encrypt(context);
+    this.peer.encrypt(context, (name) => this.options.secureContext(name));
   }
 
   #secured(): void {

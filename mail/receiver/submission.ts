@@ -57,13 +57,19 @@ function authorsOf({ authors, authorDomains }: SubmissionHeader): Pick<ReceivedS
   return { authors: named, signAs: authorDomains };
 }
 
+/** The credential that the gate checks: a token, or a password. */
+function submitterOf({ account, token, credential }: Login): SubmissionDraft['submitter'] {
+  if (token !== undefined) return { account, credential: token.actor, login: null };
+  return { account, credential: null, login: credential };
+}
+
 function draftSubmission(message: ReceivedSubmission, plan: RecipientPlan): SubmissionDraft {
   const { envelope, index, blob, login, authors, signAs } = message;
   const { id, sender, recipients, smtputf8, body, ret = '', envid = '', requireTls = false } = envelope;
   return {
     trace: id,
     protocol: 'smtp',
-    submitter: { account: login.account, credential: null, login: login.credential },
+    submitter: submitterOf(login),
     sender,
     recipients: recipients.map(({ address, dsn, route: { kind } }) => ({
       address,

@@ -24,5 +24,12 @@ export function mailMigrations(): Migration[] {
     ['tainted-content.sql'],
     ['scheduled-internal.sql'],
     ['deleted-account.sql'],
+    ['annotation.sql'],
+    ['message-index.sql'],
+    ['recent.sql'],
+    ['import.sql'],
+    ['retention.sql'],
+    ['mailbox-acl.sql'],
+    ['blob-hash.sql'],
   ]);
 }

@@ -16,6 +16,7 @@ import type { ThreadParts } from './engine/thread.ts';
 import { type Command, type Query, type Store, StoreBusy, type WakeUp } from './engine/types.ts';
 import { LocalText, TextClient, type TextSearch } from './search/text-client.ts';
 import type { SharedView } from './mailbox/view.ts';
+import { keepRecent } from './mailbox/recent.ts';
 import { Views } from './mailbox/views.ts';
 
 const DISK_CHECK_INTERVAL_MS = 2_000;
@@ -103,7 +104,7 @@ export class MailStore implements Store, AsyncDisposable {
         },
       });
       const reader = new Reader(openForReading(databasePath(options)));
-      views = new Views(reader);
+      views = new Views(reader, (mailbox, uid) => writer.write(keepRecent, { mailbox, uid }, false));
       const store = new MailStore(options, lock, writer, reader, views, listeners);
       await store.#checkDisk();
       return store;
@@ -142,6 +143,11 @@ export class MailStore implements Store, AsyncDisposable {
   /** Opens the shared view of a mailbox. Close it once per call. */
   view(account: number, mailbox: number): Promise<SharedView> {
     return this.#reader.between(() => this.#views.open(account, mailbox));
+  }
+
+  /** First UID of a mailbox that no session was notified of, as far as it is not stored; 0: it is. */
+  recentFrom(mailbox: number): number {
+    return this.#views.recentFrom(mailbox);
   }
 
   /** Octets of a blob, clipped to its size. Rejects with {@link BlobUnreadable} if it is damaged. */

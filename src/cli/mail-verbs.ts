@@ -44,6 +44,16 @@ export const MAIL_VERBS: readonly Verb[] = [
     show: showStatus,
   },
   {
+    words: 'doctor',
+    usage: '[MAIL-SERVER]',
+    about: 'Check server, DNS and settings; with a MAIL-SERVER of others also port 25 outwards',
+    parse: operationCall('run_doctor', ([peer, ...more]) =>
+      more.length > 0 ? undefined : { ...(peer !== undefined && { peer }) },
+    ),
+    show: showDoctor,
+    succeeded: ({ ok }: { ok: boolean }) => ok,
+  },
+  {
     words: 'domain add',
     usage: 'DOMAIN',
     about: 'Add a domain; prints the DNS records to publish',
@@ -191,6 +201,20 @@ function showStatus(status: {
         ]),
     `health     ${status.failing.length === 0 ? 'ready' : `failing: ${status.failing.join(', ')}`}`,
   ].join('\n');
+}
+
+const SIGNS: Readonly<Record<string, string>> = {
+  ok: 'ok     ',
+  warning: 'WARNING',
+  failed: 'FAILED ',
+  unknown: 'unknown',
+  off: 'off    ',
+};
+
+function showDoctor({ checks }: { checks: { name: string; status: string; why: string; fix: string }[] }): string {
+  return checks
+    .map(({ name, status, why, fix }) => `${SIGNS[status]}  ${name}: ${why}${fix === '' ? '' : `\n         ${fix}`}`)
+    .join('\n');
 }
 
 function showQueue({ queue }: { queue: Queued[] }): string {

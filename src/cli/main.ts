@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadSettings } from '../../config/load.ts';
+import type { Settings } from '../../config/settings.ts';
 import { version } from '../core/version.ts';
-import { PROGRAMS, type ServeFunction } from './programs.ts';
+import type { ServeFunction } from './program.ts';
+import { PROGRAMS } from './programs.ts';
 import { printError, printUsage, printLine, USAGE_ERROR, FAILED } from './output.ts';
 import type { CommandOptions, Verb, CommandHelp, OperationCall } from './verb.ts';
 import { VERBS } from './verbs.ts';
@@ -28,7 +30,8 @@ export async function runCommand(argv: string[], serve: ServeFunction): Promise<
     return printUsage(command);
   const args = words.slice(command.words.split(' ').length);
   if ('parse' in command) return callVerb(command, args, values);
-  return command.run({ args, argv, options: values, env, token, dataDir: () => dataDirOf(values), serve });
+  const [dataDir, settings] = [() => dataDirOf(values), () => settingsOf(values)];
+  return command.run({ args, argv, options: values, env, token, dataDir, settings, serve });
 }
 
 function named<T extends CommandHelp>(all: readonly T[], words: readonly string[]): T | undefined {
@@ -61,8 +64,27 @@ const OPTIONS = {
   markdown: { type: 'boolean' },
   digests: { type: 'boolean' },
   permanently: { type: 'boolean' },
+  at: { type: 'string' },
+  mailbox: { type: 'string' },
+  scratch: { type: 'string' },
+  backup: { type: 'string' },
+  check: { type: 'boolean' },
   url: { type: 'string' },
   'token-file': { type: 'string' },
+  folder: { type: 'string' },
+  format: { type: 'string' },
+  since: { type: 'string' },
+  'from-host': { type: 'string' },
+  csv: { type: 'string' },
+  user: { type: 'string' },
+  'password-file': { type: 'string' },
+  'oauth-token-file': { type: 'string' },
+  port: { type: 'string' },
+  tls: { type: 'string' },
+  'any-certificate': { type: 'boolean' },
+  labels: { type: 'string' },
+  delete: { type: 'boolean' },
+  'per-second': { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
@@ -76,8 +98,27 @@ const COMMAND_OPTIONS = [
   'markdown',
   'digests',
   'permanently',
+  'at',
+  'mailbox',
+  'scratch',
+  'backup',
+  'check',
   'url',
   'token-file',
+  'folder',
+  'format',
+  'since',
+  'from-host',
+  'csv',
+  'user',
+  'password-file',
+  'oauth-token-file',
+  'port',
+  'tls',
+  'any-certificate',
+  'labels',
+  'delete',
+  'per-second',
 ] as const satisfies (keyof CommandOptions)[];
 
 interface Values extends CommandOptions {
@@ -91,9 +132,14 @@ interface Values extends CommandOptions {
 function dataDirOf(values: Values): string | undefined {
   const named = values['data-dir'];
   if (named !== undefined) return resolve(named);
+  return settingsOf(values)?.dataDir;
+}
+
+/** Settings from the environment and the named files; undefined after printing an error. */
+function settingsOf(values: Values): Settings | undefined {
   const files = (values['env-file'] ?? []).flatMap((file) => ['--env-file', file]);
   const settings = loadSettings(env, files);
-  if (!('problem' in settings)) return settings.dataDir;
+  if (!('problem' in settings)) return settings;
   printError(settings.problem, USAGE_ERROR);
   return undefined;
 }
@@ -148,7 +194,8 @@ async function runVerb(verb: Verb, { operation, input }: OperationCall, options:
     callServer(options.dataDir, operation, { ...input, ...page }, options.org),
   );
   if (answer.kind === 'done') {
-    return printLine(options.json ? JSON.stringify(answer.result, null, 2) : verb.show(answer.result as never));
+    printLine(options.json ? JSON.stringify(answer.result, null, 2) : verb.show(answer.result as never));
+    return verb.succeeded?.(answer.result as never) === false ? FAILED : 0;
   }
   if (!options.json) return printError(answer.message, FAILED);
   const error = answer.kind === 'refused' ? answer.code : answer.kind;

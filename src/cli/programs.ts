@@ -1,29 +1,8 @@
 import type { ServerAddress } from '../bridge/endpoint.ts';
+import { BACKUP_PROGRAMS } from './backup-programs.ts';
 import { printError, DONE, FAILED, printUsage, printLine, USAGE_ERROR } from './output.ts';
-import type { CommandOptions, CommandHelp } from './verb.ts';
-
-/** Runs the server with these arguments and settings. */
-export type ServeFunction = (argv: readonly string[], env: NodeJS.ProcessEnv) => Promise<void>;
-
-/** Input of a program. */
-export interface ProgramInput {
-  /** Arguments after the command words. */
-  args: readonly string[];
-  /** All arguments. */
-  argv: readonly string[];
-  options: CommandOptions & { json?: boolean | undefined };
-  env: NodeJS.ProcessEnv;
-  /** Client token from MAILSTEAD_TOKEN, which is not in `env`. */
-  token: string | undefined;
-  /** Data directory; undefined after printing an error. */
-  dataDir: () => string | undefined;
-  serve: ServeFunction;
-}
-
-/** A command that runs in this process. Loads its modules at first use. */
-export interface CliProgram extends CommandHelp {
-  run(start: ProgramInput): Promise<number>;
-}
+import type { CliProgram, ProgramInput } from './program.ts';
+import { exportMailbox, importFile, importImap, undelete } from './transfer-programs.ts';
 
 const serve: CliProgram = {
   words: 'serve',
@@ -81,4 +60,13 @@ async function serverFor({ options, dataDir }: ProgramInput): Promise<ServerAddr
 }
 
 /** In the order of the help. */
-export const PROGRAMS: readonly CliProgram[] = [serve, tools, mcp];
+export const PROGRAMS: readonly CliProgram[] = [
+  serve,
+  tools,
+  mcp,
+  importImap,
+  importFile,
+  exportMailbox,
+  undelete,
+  ...BACKUP_PROGRAMS,
+];

@@ -8,6 +8,26 @@ export interface CommandOptions {
   markdown?: boolean | undefined;
   digests?: boolean | undefined;
   permanently?: boolean | undefined;
+  mailbox?: string | undefined;
+  folder?: string | undefined;
+  format?: string | undefined;
+  since?: string | undefined;
+  'from-host'?: string | undefined;
+  csv?: string | undefined;
+  user?: string | undefined;
+  'password-file'?: string | undefined;
+  'oauth-token-file'?: string | undefined;
+  port?: string | undefined;
+  tls?: string | undefined;
+  'any-certificate'?: boolean | undefined;
+  labels?: string | undefined;
+  delete?: boolean | undefined;
+  'per-second'?: string | undefined;
+  at?: string | undefined;
+  scratch?: string | undefined;
+  backup?: string | undefined;
+  check?: boolean | undefined;
+  'data-dir'?: string | undefined;
 }
 
 /** Words and help of one command. */
@@ -37,6 +57,8 @@ export interface Verb extends CommandHelp {
   /** Name of the paginated list in the result; all pages are read. */
   pages?: string;
   show(result: never): string;
+  /** Exit code 1 if it returns false; left out: a result is a success. */
+  succeeded?(result: never): boolean;
 }
 
 type Input = (args: readonly string[], given: VerbInput) => object | undefined;

@@ -1,5 +1,6 @@
 import { AGENT_VERBS, CANARY_VERBS } from './agent-verbs.ts';
 import { BAN_VERBS, ORGANIZATION_VERBS } from './organization-verbs.ts';
+import { CERTIFICATE_VERBS } from './certificate-verbs.ts';
 import { DELETION_VERBS } from './deletion-verbs.ts';
 import { MAIL_VERBS } from './mail-verbs.ts';
 import type { Verb, VerbInput } from './verb.ts';
@@ -55,6 +56,7 @@ function json(text: string): unknown {
 export const VERBS: readonly Verb[] = [
   ...MAIL_VERBS,
   ...DELETION_VERBS,
+  ...CERTIFICATE_VERBS,
   ...ORGANIZATION_VERBS,
   ...BAN_VERBS,
   ...AGENT_VERBS,

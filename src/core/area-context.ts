@@ -1,5 +1,6 @@
 import type { DocumentReader, TextTaskRunner } from './text-tasks.ts';
 import type { AgentMonitor } from './agent-monitor.ts';
+import type { MailTransfers } from './mail-transfers.ts';
 import type { MailWaits } from './mail-waits.ts';
 import type { Metrics } from './metrics.ts';
 import type { ServiceRunner } from './service-runner.ts';
@@ -12,7 +13,7 @@ import type { Log } from '../../mail/log.ts';
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { RefusedLogin } from '../../mail/relay/smarthosts.ts';
 import type { Throttle } from '../../mail/login/throttle.ts';
-import type { Logins } from '../../mail/login/types.ts';
+import type { SessionLogins } from '../../mail/login/types.ts';
 import type { SecretBox } from '../../mail/store/blob/secrets.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 
@@ -37,7 +38,7 @@ export interface AreaContext {
   readonly store: MailStore;
   readonly secrets: SecretBox;
   /** Passwords of mailboxes. */
-  readonly logins: Logins;
+  readonly logins: SessionLogins;
   /** Failed logins, of mailboxes and of people. */
   readonly throttle: Throttle;
   /** Connection limits and bans. */
@@ -71,6 +72,8 @@ export interface AreaContext {
   readonly ports: () => Readonly<Partial<Record<string, number>>>;
   /** The certificate of all TLS listeners. */
   readonly certificate: () => { pem: string; selfSigned: boolean };
+  /** Signs a document with the key of this certificate (CMS). */
+  readonly signDocument: (document: Uint8Array) => Buffer;
   readonly startedAt: number;
   /** Names of failing readiness checks. */
   readonly failing: () => string[];
@@ -87,6 +90,8 @@ export interface AreaContext {
   readonly texts: TextTaskRunner;
   /** Callers that wait for mail. */
   readonly waits: MailWaits;
+  /** Runs imports and exports. */
+  readonly transfers: MailTransfers;
   /** Runs services. */
   readonly runner: ServiceRunner;
   /** Call when queue rows may have become due. */

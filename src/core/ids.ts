@@ -26,6 +26,7 @@ const PREFIX = {
   policy: 'pol',
   proposal: 'pro',
   canary: 'can',
+  import: 'imp',
 } as const;
 
 export type IdKind = keyof typeof PREFIX;

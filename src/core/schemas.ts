@@ -27,6 +27,7 @@ const ID_NAMES: Readonly<Partial<Record<IdKind, string>>> = {
   policy: 'Agent policy id',
   proposal: 'Proposal id',
   canary: 'Canary id',
+  import: 'Import id',
 };
 
 /** Public ids, such as `mbx_12`. Every argument of a tool has a description; `about` replaces the name of the kind. */

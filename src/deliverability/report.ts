@@ -157,7 +157,7 @@ function certificateCheck(
   now: number,
 ): DeliverabilityCheck {
   const read = new X509Certificate(pem);
-  const set = `Set MAILSTEAD_TLS_CERT and MAILSTEAD_TLS_KEY to a certificate for ${hostname}.`;
+  const set = `Set MAILSTEAD_ACME_EMAIL, or MAILSTEAD_TLS_CERT and MAILSTEAD_TLS_KEY to a certificate for ${hostname}.`;
   if (selfSigned) return fail('the certificate is self-signed, so clients cannot verify it', set);
   if (read.checkHost(hostname) === undefined) return fail(`the certificate is not for ${hostname}`, set);
   const days = Math.floor((read.validToDate.getTime() - now) / 86_400_000);
@@ -166,7 +166,8 @@ function certificateCheck(
   return days < SOON_DAYS ? { ...pass(detail), fix: RENEW } : pass(detail);
 }
 
-const RENEW = 'Renew the certificate: its files are read again when they change.';
+const RENEW =
+  'Renew the certificate: "mailstead certificate list" says why an automatic one is late; files are read again when they change.';
 
 /** Checks the DMARC record of a domain, or of its organizational domain. RFC 9989 4.10. */
 async function dmarcCheck(domain: string, resolver: Resolver): Promise<DeliverabilityCheck> {

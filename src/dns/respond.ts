@@ -89,6 +89,9 @@ function answersOf(zone: ZoneAnswer, name: string, type: string): Answer[] {
   // RFC 8482 4.2: a minimal response to ANY, against amplification.
   if (type === 'ANY') return [{ name, type: 'HINFO', ttl: 3600, class: 'IN', data: { cpu: 'RFC8482', os: '' } }];
   if (type === 'SOA') return name.toLowerCase() === zone.apex ? [{ ...soaRecord(zone), name }] : [];
+  const alias = zone.records.find((record) => record.type === 'CNAME');
+  // RFC 1034 3.6.2: the resolver follows it, as its target may be in another zone.
+  if (alias !== undefined) return [packetRecord(name, alias)];
   return zone.records.filter((record) => record.type === type).map((record) => packetRecord(name, record));
 }
 

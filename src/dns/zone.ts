@@ -2,9 +2,12 @@ import type { Answer } from 'dns-packet';
 
 /** A record; its name is taken from the query, so that the case is preserved. */
 export type ZoneRecord =
-  | { type: 'A' | 'AAAA' | 'NS'; value: string }
+  | { type: 'A' | 'AAAA' | 'NS' | 'CNAME'; value: string }
   | { type: 'MX'; value: string; priority: number }
-  | { type: 'TXT'; value: string };
+  | { type: 'TXT'; value: string }
+  | { type: 'SRV'; priority: number; weight: number; port: number; value: string }
+  /** Usage 3, selector 1, matching type 1: SHA-256 of a public key, hexadecimal. RFC 7671 5.1. */
+  | { type: 'TLSA'; value: string };
 
 /** Records at one name. Names are lower case without a trailing dot. */
 export interface ZoneAnswer {
@@ -33,9 +36,18 @@ export function packetRecord(name: string, record: ZoneRecord): Answer {
       return { ...head, type: 'MX', data: { preference: record.priority, exchange: record.value } };
     case 'TXT':
       return { ...head, type: 'TXT', data: characterStrings(record.value) };
+    case 'SRV': {
+      const { priority, weight, port, value: target } = record;
+      return { ...head, type: 'SRV', data: { priority, weight, port, target } };
+    }
+    case 'TLSA': {
+      const certificate = Buffer.from(record.value, 'hex');
+      return { ...head, type: 'TLSA', data: { usage: 3, selector: 1, matchingType: 1, certificate } };
+    }
     case 'A':
     case 'AAAA':
     case 'NS':
+    case 'CNAME':
       return { ...head, type: record.type, data: record.value };
   }
 }

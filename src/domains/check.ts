@@ -124,6 +124,9 @@ async function look(resolver: Resolver, record: RequiredRecord, selectors: reado
         (text) => text,
       );
     }
+    case 'mta_sts':
+    case 'client_setup':
+      return lookSetup(resolver, record);
     case 'dmarc':
       return seenAs(await resolver.txt(record.name), isDmarc, (text) => text);
     case 'dkim': {
@@ -137,6 +140,41 @@ async function look(resolver: Resolver, record: RequiredRecord, selectors: reado
         (text) => text,
       );
     }
+  }
+}
+
+/** Status of a record that makes set-up easier. A host is as good by address records of its own as by a CNAME. */
+async function lookSetup(resolver: Resolver, { type, name, value }: RequiredRecord): Promise<SeenRecord> {
+  switch (type) {
+    case 'TXT':
+      return seenAs(
+        await resolver.txt(name),
+        (text) => text === value,
+        (text) => text,
+      );
+    case 'CNAME': {
+      const [alias, own, here] = await Promise.all([resolver.cname(name), resolver.a(name), resolver.a(value)]);
+      const ours = listed(here, (ip) => ip);
+      if (alias.kind !== 'found' && own.kind === 'found')
+        return seenAs(
+          own,
+          (ip) => ours.includes(ip),
+          (ip) => ip,
+        );
+      return seenAs(
+        alias,
+        (target) => target === value,
+        (target) => target,
+      );
+    }
+    case 'SRV':
+      return seenAs(
+        await resolver.srv(name),
+        ({ port, target }) => value.endsWith(` ${port} ${target}`),
+        (one) => `${one.priority} ${one.weight} ${one.port} ${one.target}`,
+      );
+    case 'MX':
+      return { status: 'unknown', observed: [] };
   }
 }
 
@@ -210,6 +248,7 @@ function asksOnce(resolver: Resolver): Resolver {
     txt: (name) => once('TXT', name, () => resolver.txt(name)),
     ns: (name) => once('NS', name, () => resolver.ns(name)),
     cname: (name) => once('CNAME', name, () => resolver.cname(name)),
+    srv: (name) => once('SRV', name, () => resolver.srv(name)),
     ptr: (ip) => once('PTR', ip, () => resolver.ptr(ip)),
   };
 }
@@ -227,6 +266,7 @@ export function within(resolver: Resolver, ms: number): Resolver {
     txt: (name) => race(resolver.txt(name)),
     ns: (name) => race(resolver.ns(name)),
     cname: (name) => race(resolver.cname(name)),
+    srv: (name) => race(resolver.srv(name)),
     ptr: (ip) => race(resolver.ptr(ip)),
   };
 }

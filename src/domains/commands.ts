@@ -227,6 +227,7 @@ export const removeDomain = command(
     const gone = await dropDomain(tx, input.id);
     if (gone.kind === 'addresses') return { kind: 'mailboxes', count: 1, sample: [] };
     await tx.run('DELETE FROM domain_setup WHERE domain_id = ?', input.id);
+    await tx.run('DELETE FROM own_sts_policy WHERE domain_id = ?', input.id);
     await tx.run('DELETE FROM forwarder WHERE domain_id = ?', input.id);
     return { kind: 'removed' };
   },

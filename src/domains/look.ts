@@ -8,6 +8,7 @@ import { type CheckOutcome, recordCheck, setManaged, type DomainVerdict } from '
 import type { SigningKeys } from './domains.ts';
 import type { QueryParents } from './parents.ts';
 import { type Delegation, publishedKeys } from './queries.ts';
+import { ownStsPolicy } from './sts-queries.ts';
 import { type SeenRecord, requiredRecords, keyZone, ownServer } from './records.ts';
 
 export interface DomainCheckContext {
@@ -39,7 +40,8 @@ export async function checkDomain(
   domain: Pick<DomainInfo, 'id' | 'name'>,
 ): Promise<CheckOutcome & { verdict: DomainVerdict }> {
   const keys = await context.store.read(publishedKeys, { domain: domain.id });
-  const { snapshot, selectors } = await snapshotDns(context, { ...domain, keys });
+  const sts = await context.store.read(ownStsPolicy, { domain: domain.id });
+  const { snapshot, selectors } = await snapshotDns(context, { ...domain, keys, sts });
   const verdict = domainVerdict(snapshot.checks);
   const checks = JSON.stringify(snapshot);
   const outcome = await context.write(recordCheck, { id: domain.id, verdict, checks, seen: selectors });

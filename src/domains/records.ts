@@ -1,16 +1,18 @@
 import { characterStrings } from '../dns/zone.ts';
 import { publicId } from '../core/ids.ts';
 import type { PublishedKey } from './queries.ts';
+import { stsRecordText } from './sts-policy.ts';
+import type { OwnStsPolicy } from './sts-queries.ts';
 
 export type RecordStatus = 'ok' | 'missing' | 'mismatch' | 'unknown';
 
 /** A DNS record that a domain needs. */
 export interface RequiredRecord {
-  purpose: 'inbound_mx' | 'dkim' | 'spf' | 'dmarc';
-  type: 'MX' | 'TXT' | 'CNAME';
+  purpose: 'inbound_mx' | 'dkim' | 'spf' | 'dmarc' | 'mta_sts' | 'client_setup';
+  type: 'MX' | 'TXT' | 'CNAME' | 'SRV';
   /** Full name without a trailing dot. */
   name: string;
-  /** MX: without the preference; TXT: whole and unquoted. */
+  /** MX: without the preference; TXT: whole and unquoted; SRV: weight, port and target. */
   value: string;
   priority?: number;
   ttl: number;
@@ -29,6 +31,8 @@ export interface PublishedDomain {
   id: number;
   name: string;
   keys: readonly PublishedKey[];
+  /** MTA-STS policy; left out: none. */
+  sts?: OwnStsPolicy | undefined;
 }
 
 /** Zone of the keys on this box's own name server. */
@@ -48,6 +52,8 @@ const TTL = 3600;
 export const SPF_TEXT = 'v=spf1 mx ~all';
 export const DMARC_TEXT = 'v=DMARC1; p=none';
 export const MX_PRIORITY = 10;
+/** Thunderbird and others; Outlook; draft-ietf-mailmaint-pacc. */
+export const CLIENT_HOSTS = ['autoconfig', 'autodiscover', 'ua-auto-config'] as const;
 const ALL_SELECTORS = ['ms1', 'ms2', 'ms3', 'ms4'];
 
 /**
@@ -69,6 +75,35 @@ export function requiredRecords(domain: PublishedDomain, hostname: string, byNam
     ...(byName ? namedKeys(domain, hostname) : keyTexts(domain)),
     { purpose: 'spf', type: 'TXT', name, value: SPF_TEXT, ttl: TTL, required: true },
     { purpose: 'dmarc', type: 'TXT', name: `_dmarc.${name}`, value: DMARC_TEXT, ttl: TTL, required: false },
+    ...stsRecords(domain, hostname),
+    ...clientRecords(name, hostname),
+  ];
+}
+
+function stsRecords({ name, sts }: PublishedDomain, hostname: string): RequiredRecord[] {
+  if (sts === undefined) return [];
+  const common = { purpose: 'mta_sts' as const, ttl: TTL, required: false };
+  return [
+    { ...common, type: 'TXT', name: `_mta-sts.${name}`, value: stsRecordText(sts) },
+    { ...common, type: 'CNAME', name: `mta-sts.${name}`, value: hostname },
+  ];
+}
+
+/** Services of SRV records: RFC 6186 3, RFC 8314 5.1, RFC 8620 2.2. Only those with implicit TLS have a target. */
+const SRV_PORTS = { _imaps: 993, _submissions: 465, _jmap: 443 } as const;
+
+/** Names by which mail programs find their settings. */
+function clientRecords(name: string, hostname: string): RequiredRecord[] {
+  const common = { purpose: 'client_setup' as const, ttl: TTL, required: false };
+  return [
+    ...CLIENT_HOSTS.map((label) => ({ ...common, type: 'CNAME' as const, name: `${label}.${name}`, value: hostname })),
+    ...Object.entries(SRV_PORTS).map(([service, port]) => ({
+      ...common,
+      type: 'SRV' as const,
+      name: `${service}._tcp.${name}`,
+      value: `1 ${port} ${hostname}`,
+      priority: 0,
+    })),
   ];
 }
 
@@ -113,6 +148,8 @@ function rdata({ type, value, priority }: RequiredRecord): string {
       return `${priority ?? MX_PRIORITY} ${value}.`;
     case 'CNAME':
       return `${value}.`;
+    case 'SRV':
+      return `${priority ?? 0} ${value}.`;
     case 'TXT':
       return characterStrings(value)
         .map((part) => `"${part.replace(/["\\]/g, '\\$&')}"`)

@@ -1,10 +1,20 @@
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
 import type { FindZone, ZoneAnswer, ZoneRecord } from '../dns/zone.ts';
+import { publishedTlsKeys } from '../certificates/queries.ts';
 import { rowId } from '../core/ids.ts';
 import { type Delegation, keyText, managedDomain, publishedKeys } from './queries.ts';
 import { serverNames } from './look.ts';
-import { DMARC_TEXT, keyZone, MX_PRIORITY, ownServer, SPF_TEXT } from './records.ts';
+import {
+  DMARC_TEXT,
+  keyZone,
+  MX_PRIORITY,
+  ownServer,
+  type RequiredRecord,
+  requiredRecords,
+  SPF_TEXT,
+} from './records.ts';
+import { ownStsPolicy } from './sts-queries.ts';
 
 /** Maximum labels of a name below a served domain. */
 const MAX_LABELS = 10;
@@ -31,6 +41,12 @@ async function keyAnswer(store: Store, resolver: Resolver, hostname: string, nam
   const apex = keyZone(hostname);
   const zone = { apex, server: hostname };
   if (name === apex) return { ...zone, exists: true, records: [{ type: 'NS', value: hostname }] };
+  // `_25._tcp.HOSTNAME` is a CNAME to this name where its zone is signed. RFC 7671 7.
+  if (name === `_25._tcp.${apex}`) {
+    const all = await store.read(publishedTlsKeys, { name: hostname });
+    return { ...zone, exists: true, records: all.map(({ spki }) => ({ type: 'TLSA', value: spki })) };
+  }
+  if (name === `_tcp.${apex}`) return { ...zone, exists: true, records: [] };
   const labels = name.slice(0, -apex.length - 1).split('.');
   const [first = '', second] = labels;
   if (labels.length === 2 && second === 'ns') {
@@ -64,14 +80,25 @@ async function domainAnswer(
   { id, delegation, apex, name }: { id: number; delegation: Delegation; apex: string; name: string },
 ): Promise<ZoneAnswer> {
   const keys = await store.read(publishedKeys, { domain: id });
+  const sts = await store.read(ownStsPolicy, { domain: id });
+  const setup = requiredRecords({ id, name: apex, keys, sts }, hostname, false).filter(
+    ({ purpose }) => purpose === 'mta_sts' || purpose === 'client_setup',
+  );
   const servers = serverNames(delegation, id, hostname).map((value): ZoneRecord => ({ type: 'NS', value }));
   const records = new Map<string, ZoneRecord[]>([
     [apex, [...servers, { type: 'MX', value: hostname, priority: MX_PRIORITY }, txt(SPF_TEXT)]],
     [`_dmarc.${apex}`, [txt(DMARC_TEXT)]],
     ...keys.map((key): [string, ZoneRecord[]] => [`${key.selector}._domainkey.${apex}`, [txt(key.text)]]),
+    ...setup.map((record): [string, ZoneRecord[]] => [record.name, [setupRecord(record)]]),
   ]);
   const exists = [...records.keys()].some((one) => one === name || one.endsWith(`.${name}`));
   return { apex, server: hostname, exists, records: records.get(name) ?? [] };
+}
+
+function setupRecord({ type, value, priority = 0 }: RequiredRecord): ZoneRecord {
+  if (type !== 'SRV') return type === 'TXT' ? txt(value) : { type: 'CNAME', value };
+  const [weight, port, target = ''] = value.split(' ');
+  return { type, priority, weight: Number(weight), port: Number(port), value: target };
 }
 
 const txt = (value: string): ZoneRecord => ({ type: 'TXT', value });

@@ -4,9 +4,12 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Guard } from '../../mail/guard/guard.ts';
 import { isLoopback } from '../../mail/guard/network.ts';
 import type { MemoryBudget } from '../../mail/limits/memory-budget.ts';
+import { sniCallback } from '../../mail/limits/sni-callback.ts';
 import type { Log } from '../../mail/log.ts';
 import type { Metrics } from '../core/metrics.ts';
+import type { ChallengeAnswers } from '../acme/challenge-answers.ts';
 import { TLS_LISTENER_OPTIONS } from '../tls/tls-source.ts';
+import { answerAlpnChallenges } from './alpn-challenges.ts';
 import { methodsAt, recordRoutes } from './allowed-methods.ts';
 import { refuseMethod } from './json-replies.ts';
 import { answerClientError } from './client-error.ts';
@@ -25,9 +28,11 @@ export interface HttpListener {
 
 export interface HttpOptions {
   listeners: readonly HttpListener[];
-  secureContext(): SecureContext;
-  /** Certificate at startup, for clients without SNI. */
-  certificate: { cert: string; key: string };
+  secureContext(serverName?: string): SecureContext;
+  /** Certificates for clients without SNI, one for each algorithm, and the way to learn that they changed. */
+  certificate: { current(): { cert: string[]; key: string[] }; onChange(listener: () => void): void };
+  /** Answers to challenges of a certificate authority. */
+  challenges: ChallengeAnswers;
   /** Names of the failing readiness checks; empty if ready. */
   failing(): readonly string[];
   /** Connection limits and bans. */
@@ -94,6 +99,8 @@ const HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
+/** RFC 8555 8.3. */
+const CHALLENGE_PATH = '/.well-known/acme-challenge/';
 const HEADERS_TIMEOUT_MS = 30_000;
 const HANDSHAKE_MS = 15_000;
 /** Interval of the check for request timeouts. */
@@ -117,31 +124,33 @@ function makeApp(options: HttpOptions, tls: boolean): FastifyInstance {
   };
   const connectionsCheckingInterval = TIMEOUT_CHECK_MS;
   if (!tls) return Fastify({ ...common, http: { connectionsCheckingInterval } });
-  // Called at each handshake, so that a renewed certificate needs no restart.
-  const SNICallback = (_name: string, done: (error: Error | null, context?: SecureContext) => void): void => {
-    let context: SecureContext;
-    try {
-      context = options.secureContext();
-    } catch (error) {
-      return done(error as Error);
-    }
-    done(null, context);
-  };
+  const { certificate, challenges } = options;
   const https = {
-    SNICallback,
+    // Called at each handshake, so that a renewed certificate needs no restart.
+    SNICallback: sniCallback(
+      () => options.secureContext(),
+      (name) => options.secureContext(name),
+    ),
     ...TLS_LISTENER_OPTIONS,
     handshakeTimeout: HANDSHAKE_MS,
     connectionsCheckingInterval,
-    ...options.certificate,
+    ...certificate.current(),
   };
-  const app: unknown = Fastify({ ...common, https });
-  return app as FastifyInstance;
+  const app = Fastify({ ...common, https });
+  certificate.onChange(() => app.server.setSecureContext({ ...TLS_LISTENER_OPTIONS, ...certificate.current() }));
+  answerAlpnChallenges(app.server, challenges);
+  return app;
 }
 
 function addRoutes(app: FastifyInstance, options: HttpOptions): void {
   app.addHook('onSend', async (_request, reply) => {
     // Endpoints may have set their own values.
     for (const [name, value] of Object.entries(HEADERS)) if (!reply.hasHeader(name)) void reply.header(name, value);
+  });
+  app.get<{ Params: { token: string } }>(`${CHALLENGE_PATH}:token`, async ({ params }, reply) => {
+    const text = options.challenges.tokenText(params.token);
+    if (text === undefined) return reply.code(404).send(problem('not_found', 'No such challenge.'));
+    return reply.type('application/octet-stream').send(text);
   });
   app.get('/healthz', async (_request, reply) => reply.send({ ok: true }));
   app.get('/readyz', async (_request, reply) => {

@@ -5,9 +5,11 @@ import type { Access, JmapSession } from '../../mail/jmap/core/method.ts';
 import { type Login, type LoginOutcome, memoryHolderOf } from '../../mail/login/types.ts';
 import { organizationHolder } from '../../mail/limits/memory-budget.ts';
 import { isLoopback } from '../../mail/guard/network.ts';
-import { type AccountInfo, accountById, accountsOf } from '../../mail/store/account/account.ts';
+import { type AccountInfo, accountById } from '../../mail/store/account/account.ts';
 import { loginPushBar, tokenPushBar } from '../agents/push-address.ts';
-import { accountsInProject } from '../accounts/mailbox-setup.ts';
+import { findMailSession, MAIL_SESSION_GRAIN_MS, touchMailSession } from '../mail-sessions/commands.ts';
+import { mailSessionHash } from '../mail-sessions/cookie.ts';
+import { callerAccounts } from '../accounts/caller-accounts.ts';
 import { readMailboxToken } from '../accounts/profile.ts';
 import { countByAccount } from '../http/connection-guard.ts';
 import { authorizationOf } from '../http/json-replies.ts';
@@ -26,6 +28,7 @@ export type JmapAuthentication =
  * plane token, limited to its actions. RFC 8620 8.2.
  */
 export async function authenticateJmap(context: AppContext, request: FastifyRequest): Promise<JmapAuthentication> {
+  if (request.url.startsWith(WEB_MAIL_PREFIX)) return bySession(context, request);
   const header = authorizationOf(request);
   if (header === undefined) return refused('send the address and a password of a mailbox (Basic), or a token (Bearer)');
   if (typeof header !== 'string') return refused('send one Authorization header');
@@ -36,6 +39,23 @@ export async function authenticateJmap(context: AppContext, request: FastifyRequ
   if (mailbox === undefined) return byToken(context, header, request);
   const account = await context.store.read(accountById, { account: mailbox.account });
   return byPassword(context, request, account?.address ?? `nobody@${context.settings.hostname}`, mailbox.password);
+}
+
+/** Routes below it authenticate by the cookie of web mail, and answer to its own pages only. */
+export const WEB_MAIL_PREFIX = '/mail/';
+
+/** Authenticates by a session of web mail: that of the password it began with, limited like it. */
+async function bySession(context: AppContext, request: FastifyRequest): Promise<JmapAuthentication> {
+  const hash = mailSessionHash(request.headers.cookie, request.protocol === 'https');
+  const { store, logins, agents, clock } = context;
+  const session =
+    hash === undefined ? undefined : await logins.resume(() => store.read(findMailSession, { hash, now: clock() }));
+  if (session === undefined) return refused('sign in to web mail again, the session has ended');
+  const why = await agents.barredLogin(session.login);
+  if (why !== undefined) return { kind: 'refused', status: 403, why };
+  countByAccount(request.raw, session.login.account);
+  if (clock() - session.lastUsedAt > MAIL_SESSION_GRAIN_MS) await store.write(touchMailSession, { id: session.id });
+  return loggedIn(context, session.login);
 }
 
 /** Parses Basic credentials; undefined for other schemes. RFC 7617. */
@@ -122,7 +142,7 @@ async function byToken(context: AppContext, header: string, { raw, ip }: Fastify
     return { kind: 'refused', status: 403, why: 'the token has no action "read", so it has no access to mailboxes' };
   }
   const accounts = new Map(
-    (await openAccounts(context, caller)).map((one) => [accountId(one.id), accessOf(one, caller)]),
+    (await callerAccounts(context.store, caller)).map((one) => [accountId(one.id), accessOf(one, caller)]),
   );
   const username = caller.actorName === '' ? caller.actor : caller.actorName;
   const token = caller.token?.id ?? 0;
@@ -165,15 +185,6 @@ function accessOf({ id, address }: AccountInfo, { actions, actor, token }: Calle
   const mayTransmit = actions.has('send') && mode !== 'read_only' && mode !== 'draft_only';
   const mayReadSource = actions.has('manage');
   return { account: id, address, readOnly, mayTransmit, mayReadSource, by: { token: actor } };
-}
-
-/** The organization's mailboxes within the token's limits; none for a token limited to a service. */
-async function openAccounts({ store }: AppContext, caller: Caller): Promise<AccountInfo[]> {
-  const { organization: tenant, project, service, mailboxes } = caller;
-  if (tenant === undefined || service !== null) return [];
-  const all = await store.read(accountsOf, { tenant });
-  const within = project === null ? null : new Set(await store.read(accountsInProject, { tenant, project }));
-  return all.filter(({ id }) => (within?.has(id) ?? true) && (mailboxes?.includes(id) ?? true));
 }
 
 function refused(why: string): JmapAuthentication {

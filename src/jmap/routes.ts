@@ -6,7 +6,9 @@ import { StateWatch } from '../../mail/jmap/push/state-watch.ts';
 import { sessionObject } from '../../mail/jmap/core/session-object.ts';
 import { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import { Poster } from '../webhooks/post.ts';
-import { CORS, withCaller } from './http-exchange.ts';
+import { WEB_MAIL_PREFIX } from './authenticate.ts';
+import { CORS, problem, withCaller } from './http-exchange.ts';
+import { isOwnPage } from '../http/own-page.ts';
 import { apiRoute } from './api-route.ts';
 import { ConnectionCap } from './session-end.ts';
 import { downloadRoutes, MAX_DOWNLOADS } from './download-route.ts';
@@ -44,25 +46,41 @@ export function jmapRoutes(context: AppContext): (app: FastifyInstance) => void 
   const uploads = new KeyedSemaphore({ credential: jmap.limits.maxConcurrentUpload });
   const downloads = new KeyedSemaphore({ credential: MAX_DOWNLOADS });
   const streams = new ConnectionCap(MAX_STREAMS);
-  return (app) => {
-    app.addHook('onSend', async (_request, reply) => {
-      void reply.headers(CORS);
-    });
-    app.addHook('onClose', async () => {
-      pusher[Symbol.dispose]();
-      watch[Symbol.dispose]();
-    });
-    app.options('/.well-known/jmap', preflight);
-    app.options('/jmap/*', preflight);
-    const session = withCaller(context, (caller, request, reply) => sendSession(jmap, caller.session, request, reply));
-    app.get('/.well-known/jmap', session);
+  const session = withCaller(context, (caller, request, reply) => sendSession(jmap, caller.session, request, reply));
+  const routes = (app: FastifyInstance): void => {
     app.get('/jmap/session', session);
     eventSourceRoute(context, shared.watch, streams, app);
     void app.register(async (inner) => apiRoute(shared, inner));
     void app.register(async (inner) => uploadRoutes(context, jmap, uploads, inner));
     void app.register(async (inner) => downloadRoutes(context, jmap, downloads, inner));
-    webSocketRoute(shared, app);
   };
+  return (app) => {
+    app.addHook('onClose', async () => {
+      pusher[Symbol.dispose]();
+      watch[Symbol.dispose]();
+    });
+    void app.register(async (inner) => {
+      inner.addHook('onSend', async (_request, reply) => {
+        void reply.headers(CORS);
+      });
+      inner.options('/.well-known/jmap', preflight);
+      inner.options('/jmap/*', preflight);
+      inner.get('/.well-known/jmap', session);
+      routes(inner);
+      webSocketRoute(shared, inner);
+    });
+    void app.register(async (inner) => ownPagesOnly(context, inner, routes), { prefix: WEB_MAIL_PREFIX.slice(0, -1) });
+  };
+}
+
+/** The same routes for web mail, whose cookie the browser adds to requests of any page: only its own pages may use them. */
+function ownPagesOnly(context: AppContext, app: FastifyInstance, routes: (app: FastifyInstance) => void): void {
+  app.addHook('onRequest', async (request, reply) =>
+    isOwnPage(context, request)
+      ? undefined
+      : problem(reply, 403, 'Only pages of web mail may use this address. Programs use /jmap with a credential.'),
+  );
+  routes(app);
 }
 
 function pusherOf(context: AppContext, watch: StateWatch): Pusher {

@@ -54,6 +54,7 @@ async function hasService(tx: Write, tenant: number, service: number): Promise<b
 async function undoAccount(tx: Write, tenant: number, account: number): Promise<void> {
   await removeAccount(tx, { tenant, account });
   await tx.run('DELETE FROM mailbox_setup WHERE account_id = ?', account);
+  await tx.run('DELETE FROM device_link WHERE account_id = ?', account);
 }
 
 export const nameMailbox = command(
@@ -84,27 +85,38 @@ export interface MailboxLine {
   /** Agent policy of the mailbox. */
   policy: number | null;
   services: number[];
+  /** IMAP capabilities that its sessions do not list. */
+  hiddenCapabilities: string[];
 }
 
 /** Lists the mailboxes of an organization, or one of them. */
 export const listMailboxes = query(
   'list-mailboxes-of',
   async (rx, input: { tenant: number; account: number | null }): Promise<MailboxLine[]> => {
-    const rows = await rx.all<Omit<MailboxLine, 'verified' | 'services'> & { verified: number; services: string }>(
+    const rows = await rx.all<
+      Omit<MailboxLine, 'verified' | 'services' | 'hiddenCapabilities'> & {
+        verified: number;
+        services: string;
+        hidden: string;
+      }
+    >(
       `SELECT a.id, a.address, d.domain_id AS domain, o.name AS "domainName", o.state = 1 AS verified,
          o.paused_at AS "pausedAt", coalesce(s.project_id, 0) AS project, s.display_name AS "displayName",
          a.used_bytes AS "usedBytes", a.quota_bytes AS "quotaBytes", a.created_at AS "createdAt",
          (SELECT policy_id FROM agent_policy_account WHERE account_id = a.id) AS policy,
-         (SELECT json_group_array(service_id) FROM service_mailbox WHERE account_id = a.id) AS services
+         (SELECT json_group_array(service_id) FROM service_mailbox WHERE account_id = a.id) AS services,
+         coalesce(i.hidden_capabilities, '') AS hidden
        FROM account a JOIN address d ON d.account_id = a.id AND d.kind = 'mailbox' JOIN domain o ON o.id = d.domain_id
-       LEFT JOIN mailbox_setup s ON s.account_id = a.id WHERE a.tenant = ?1 AND a.state < 2 AND (?2 IS NULL OR a.id = ?2) ORDER BY a.id`,
+       LEFT JOIN mailbox_setup s ON s.account_id = a.id LEFT JOIN imap_setting i ON i.account_id = a.id
+       WHERE a.tenant = ?1 AND a.state < 2 AND (?2 IS NULL OR a.id = ?2) ORDER BY a.id`,
       input.tenant,
       input.account,
     );
-    return rows.map(({ verified, services, ...row }) => ({
+    return rows.map(({ verified, services, hidden, ...row }) => ({
       ...row,
       verified: verified === 1,
       services: JSON.parse(services) as number[],
+      hiddenCapabilities: hidden.split(' ').filter((name) => name !== ''),
     }));
   },
 );

@@ -3,6 +3,7 @@ import { type KeptRows, recordDeletedAccount, retireAccount } from '../../mail/s
 import { removeAccount } from '../../mail/store/account/account-removal.ts';
 import { restoreAccount, type RestoreAccountResult } from '../../mail/store/account/account-restoration.ts';
 import type { NewCredential } from '../../mail/store/account/credential.ts';
+import { isHeld } from '../../mail/store/retention/rules.ts';
 import { command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
 import { publicId } from '../core/ids.ts';
@@ -45,6 +46,8 @@ export const deleteMailbox = command(
     const services = await detachAll(tx, account);
     const kept: KeptMailbox = { ...rows, forwarders, services };
     const revokedTokens = await endMailboxTokens(tx, { organization: tenant, account }, stamp);
+    // A link could add a password that outlives the deletion.
+    await tx.run('DELETE FROM device_link WHERE account_id = ?', account);
     return {
       kind: 'deleted',
       services: services.map(({ service }) => service),
@@ -127,7 +130,8 @@ async function attachAll(
   return { services: attached, lost };
 }
 
-export type PurgedMailbox = { kind: 'purged' | 'purging'; services: number[]; tornDown: boolean } | { kind: 'missing' };
+export type PurgedMailbox =
+  { kind: 'purged' | 'purging'; services: number[]; tornDown: boolean } | { kind: 'missing' } | { kind: 'held' };
 
 /**
  * Deletes a mailbox for good, whether it is in use or deleted: no reader finds it after this commit, and its rows and
@@ -145,6 +149,7 @@ async function purgeOne(
 ): Promise<PurgedMailbox> {
   const mine = 'SELECT 1 AS there FROM account WHERE id = ? AND tenant = ? AND state <> 2';
   if ((await tx.get(mine, account, tenant)) === undefined) return { kind: 'missing' };
+  if (await isHeld(tx, account)) return { kind: 'held' };
   if (await unscheduleAccount(tx, account, stamp)) return { kind: 'purging', services: [], tornDown: false };
   const address = await tx.get<{ key: string; domain_id: number }>(
     'SELECT key, domain_id FROM address WHERE account_id = ?',
@@ -164,6 +169,7 @@ const DEPENDENT_ROWS = [
   'DELETE FROM webhook WHERE account_id = ?',
   'DELETE FROM member_mailbox WHERE account_id = ?',
   'DELETE FROM mailbox_setup WHERE account_id = ?',
+  'DELETE FROM device_link WHERE account_id = ?',
 ];
 
 /** Purges one mailbox whose time to be restored is over, with an audit row. Returns true while there may be more. */
@@ -171,13 +177,15 @@ export const purgeDeletedMailboxes = command(
   'purge-deleted-mailboxes',
   async (tx, _input: undefined, stamp): Promise<boolean> => {
     const row = await tx.get<{ account_id: number; tenant: number; key: string }>(
-      'SELECT account_id, tenant, key FROM deleted_account WHERE purge_at <= ? ORDER BY purge_at LIMIT 1',
+      `SELECT account_id, tenant, key FROM deleted_account d WHERE purge_at <= ?
+         AND NOT EXISTS (SELECT 1 FROM legal_hold h WHERE h.account_id = d.account_id) ORDER BY purge_at LIMIT 1`,
       stamp.now,
     );
     if (row === undefined) return false;
     const { account_id: account, tenant, key } = row;
     const done = await purgeOne(tx, { tenant, account }, stamp);
     if (done.kind === 'purging') return true;
+    if (done.kind === 'held') return false;
     await tx.run('DELETE FROM deleted_account WHERE account_id = ?', account);
     const target = publicId('mailbox', account);
     const entry = { organization: tenant, actor: 'mailstead', actorName: '', way: 'box', ip: '' } as const;

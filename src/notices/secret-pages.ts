@@ -8,6 +8,7 @@ import type { SecretLinks } from '../../mail/message/secret-link.ts';
 export const SECRET_PAGES = {
   approve: '/approve',
   claim: '/auth/setup',
+  device: '/auth/device',
   forward: '/forward/confirm',
   invite: '/auth/invite',
   prove: '/auth/prove',

@@ -9,6 +9,8 @@ import { DELIVERABILITY } from './deliverability/index.ts';
 import { DOMAINS } from './domains/index.ts';
 import { whoami } from './identity/whoami.ts';
 import { LABELS } from './labels/index.ts';
+import { createDeviceLink } from './mailboxes/device-link.ts';
+import { listFolderShares, shareFolder } from './mailboxes/sharing.ts';
 import { MAILBOXES } from './mailboxes/index.ts';
 import type { Operation } from '../core/operation.ts';
 import { ORGANIZATION } from './organization/index.ts';
@@ -16,11 +18,13 @@ import { POLICIES, POLICY_DECISIONS } from './policies/index.ts';
 import { QUARANTINE, QUARANTINE_DECISIONS } from './quarantine/index.ts';
 import { QUEUE } from './queue/index.ts';
 import { READING } from './reading/index.ts';
+import { RETENTION } from './retention/index.ts';
 import { SENDER_RULES } from './sender-rules/index.ts';
 import { SENDING } from './sending/index.ts';
 import { SERVICES } from './services/index.ts';
 import { searchDocs } from './support/search-docs.ts';
 import { COLLABORATION } from './collaboration/index.ts';
+import { TRANSFER_CARE, TRANSFERS } from './transfers/index.ts';
 import { TRACE } from './trace/index.ts';
 import { WAITING } from './waiting/index.ts';
 import { WRITING } from './writing/index.ts';
@@ -31,6 +35,7 @@ export const CATALOGUE: readonly Operation[] = [
   whoami,
   ...DOMAINS,
   ...MAILBOXES,
+  ...TRANSFERS,
   ...ALIASES,
   ...READING,
   ...MESSAGE_UPDATES,
@@ -62,6 +67,11 @@ export const FOR_PEOPLE: readonly Operation[] = [
   ...AGENT_DECISIONS,
   ...QUARANTINE_DECISIONS,
   ...CANARY_CARE,
+  createDeviceLink,
+  shareFolder,
+  listFolderShares,
+  ...TRANSFER_CARE,
+  ...RETENTION,
 ];
 
 const byName = new Map([...CATALOGUE, ...FOR_PEOPLE].map((one) => [one.name, one]));

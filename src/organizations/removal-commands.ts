@@ -98,12 +98,14 @@ async function removeUploads(tx: Write, tenant: number): Promise<boolean> {
 async function removeMailbox(tx: Write, tenant: number, account: number): Promise<void> {
   await removeAccount(tx, { tenant, account });
   await tx.run('DELETE FROM mailbox_setup WHERE account_id = ?', account);
+  await tx.run('DELETE FROM device_link WHERE account_id = ?', account);
 }
 
 async function removeDomains(tx: Write, tenant: number): Promise<void> {
   for (const { id } of await tx.all<{ id: number }>('SELECT id FROM domain WHERE tenant = ?', tenant)) {
     await dropDomain(tx, id);
     await tx.run('DELETE FROM domain_setup WHERE domain_id = ?', id);
+    await tx.run('DELETE FROM own_sts_policy WHERE domain_id = ?', id);
   }
 }
 

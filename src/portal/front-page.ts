@@ -20,7 +20,7 @@ export async function frontPage(exchange: PageExchange): Promise<FastifyReply> {
       Mailstead receives, stores, serves and sends mail for its domains: IMAP and SMTP for mail programs, HTTP for
       programs, MCP for agents.
     </p>
-    <p><a class="button" href="/login">Sign in</a></p>
+    <p><a class="button" href="/mail">Open your mail</a> <a class="button" href="/login">Sign in to the portal</a></p>
     <section>
       <h2>For agents</h2>
       <p class="soft">The endpoint is <code>${base}/mcp</code>. One call creates an organization and a token:</p>

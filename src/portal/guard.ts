@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AppContext } from '../core/app-context.ts';
 import { isLoopback } from '../../mail/guard/network.ts';
 import { hashOf } from '../people/secrets.ts';
 import { SESSION_LIFE_MS } from '../people/session-commands.ts';
@@ -25,17 +24,6 @@ export function pageHeaders(reply: FastifyReply, withScript = false, redirectSou
     .header('x-frame-options', 'DENY')
     .header('cross-origin-opener-policy', 'same-origin')
     .header('permissions-policy', 'camera=(), microphone=(), geolocation=()');
-}
-
-/**
- * True if the form comes from a page of this site (CSRF check): Sec-Fetch-Site, or Origin in older browsers. Pages cannot
- * set either. Refuses Origin "null" and requests with neither header.
- */
-export function isOwnForm(context: Pick<AppContext, 'baseUrl'>, request: FastifyRequest): boolean {
-  const { 'sec-fetch-site': site, origin, host } = request.headers;
-  if (site !== undefined) return site === 'same-origin';
-  if (origin === undefined || !URL.canParse(origin)) return false;
-  return new URL(origin).origin === new URL(context.baseUrl()).origin || origin === `${request.protocol}://${host}`;
 }
 
 /** Fields of a submitted form. */

@@ -45,7 +45,9 @@ export interface Page {
 }
 
 /** Arguments from a form. Empty fields are left out. */
-type OperationArguments = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>;
+type OperationArguments = Readonly<
+  Record<string, string | number | boolean | readonly string[] | Readonly<Record<string, unknown>> | null | undefined>
+>;
 
 /**
  * Creates an action that calls one operation. `then`: the notice to show, or a function that maps the result. `input`:
@@ -83,7 +85,9 @@ export function refusedForm(given: OperationArguments, refusal: Refusal): FormSt
 }
 
 function textOf(value: OperationArguments[string]): string {
-  return typeof value === 'object' ? (value ?? []).join(' ') : String(value ?? '');
+  if (Array.isArray(value)) return value.join(' ');
+  // A nested argument: its fields are asked for again, among them passwords.
+  return typeof value === 'object' ? '' : String(value ?? '');
 }
 
 /** Turns the message about a field into a whole sentence. */

@@ -12,8 +12,9 @@ import { claimRoutes } from './claim-pages.ts';
 import { claimRoute } from './claim-api.ts';
 import { consentRoutes } from './consent-pages.ts';
 import { type PageExchange, type PortalDeps, sendNotice } from './page-exchange.ts';
+import { deviceRoutes } from './device-pages.ts';
 import { forwardRoutes } from './forward-pages.ts';
-import { isOwnForm } from './guard.ts';
+import { isOwnPage } from '../http/own-page.ts';
 import { inviteRoutes } from './invite-pages.ts';
 import { organizationRoutes } from './organization-routes.ts';
 import { outboxRoutes } from './approval-api.ts';
@@ -32,6 +33,7 @@ const ROUTES = [
   appRoutes,
   billingRoutes,
   consentRoutes,
+  deviceRoutes,
   forwardRoutes,
   outboxRoutes,
   organizationRoutes,
@@ -58,7 +60,7 @@ async function pages(deps: PortalDeps, app: FastifyInstance): Promise<void> {
   app.addHook('onRequest', async (request, reply) => {
     const exchange = { ...deps, request, reply };
     if (request.method !== 'POST') return undefined;
-    if (!isOwnForm(deps.context, request)) return foreignForm(exchange);
+    if (!isOwnPage(deps.context, request)) return foreignForm(exchange);
     const wait = deps.context.limits.take(request.ip, undefined, deps.context.clock());
     return wait > 0 ? flooded(exchange, wait) : undefined;
   });

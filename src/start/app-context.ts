@@ -1,10 +1,12 @@
 import type { Settings } from '../../config/settings.ts';
 import { isLoopback } from '../../mail/guard/network.ts';
 import type { Revoke } from '../agents/agent-logins.ts';
+import { signData } from '../client-setup/cms.ts';
 import { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import { HttpLimits } from '../http/rate-limits.ts';
 import type { AppContext } from '../core/app-context.ts';
 import { ServiceSupervisor } from '../services/runner.ts';
+import { TransferRunner } from '../transfers/transfers.ts';
 import { WaitRegistry } from '../waiting/wait-registry.ts';
 import type { Services } from './services.ts';
 import type { Listeners } from './ports.ts';
@@ -18,6 +20,7 @@ export function baseUrlOf({ baseUrl }: Pick<Settings, 'baseUrl'>, { http, https 
 export interface RunningContext extends AppContext {
   readonly waits: WaitRegistry;
   readonly runner: ServiceSupervisor;
+  readonly transfers: TransferRunner;
 }
 
 /** Creates the context of areas and operations. `listeners` is filled in when all servers listen. */
@@ -33,6 +36,7 @@ export function createAppContext(
     ...services,
     limits: new HttpLimits((ip) => services.exempt(ip) || (services.local && isLoopback(ip)), services.guard),
     certificate: () => ({ pem: services.tls.pair.cert, selfSigned: services.tls.selfSigned }),
+    signDocument: (document) => signData(document, services.tls.pair, clock()),
     startedAt: clock(),
     policy: services.agents.policy,
     baseUrl,
@@ -40,6 +44,7 @@ export function createAppContext(
     inFlight: new KeyedSemaphore({ proposal: Infinity }),
     waits: new WaitRegistry(services),
     runner: new ServiceSupervisor({ ...services, baseUrl, ports }),
+    transfers: new TransferRunner(services),
     revoked: revoking(logins),
     catalogue: async () => (await import('../operations/catalogue.ts')).CATALOGUE,
     queueChanged: () => queue.changed(),

@@ -1,5 +1,7 @@
+import { BackupJob } from '../backup/backup-job.ts';
 import { ClaimExpiry } from '../../mail/jobs/claim-expiry.ts';
 import { RetentionJob } from '../../mail/jobs/retention.ts';
+import { ScrubJob } from '../../mail/jobs/scrub.ts';
 import { StorageCheck } from '../../mail/jobs/storage-check.ts';
 import { ScheduledMail } from '../../mail/jobs/scheduled-mail.ts';
 import { TrainingJob } from '../../mail/jobs/training.ts';
@@ -19,6 +21,7 @@ import { releaseResumed } from '../sending/pause-commands.ts';
 import { purgeUploads } from '../sending/upload-commands.ts';
 import { openDns, openHttp, openImap, openReceiver } from './protocol-servers.ts';
 import { createServices } from './services.ts';
+import { openCertificates } from './certificates.ts';
 import { createInboundFilter, openFilter } from './filter.ts';
 import { type Listeners, openPorts } from './ports.ts';
 import { openNotifier } from './notifier.ts';
@@ -61,6 +64,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
   ];
   stack.use(scheduler.add(new RetentionJob(store, clock, log, purges)));
   stack.use(scheduler.add(new StorageCheck(store)));
+  stack.use(scheduler.add(new ScrubJob(store, clock, log)));
 
   // Closed after the relay, which needs the TLS policies of its last deliveries.
   const outboundTls = stack.use(new OutboundTls(services));
@@ -73,7 +77,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
   const noticeReplies = new DigestReplies({ ...services, baseUrl, queued, revoked: revoking(services.logins) });
   const receiver = await openReceiver(services, createInboundFilter(filter, services), noticeReplies);
   servers.push(receiver);
-  const imap = await openImap(services);
+  const imap = await openImap(services, baseUrl);
   servers.push(imap);
 
   const outbound: { relay?: Relay } = {};
@@ -87,9 +91,11 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
   stack.defer(async () => dns?.close());
   const jobs = [
     new DomainRecheck(services),
+    ...openCertificates(services),
     new ScheduledMail({ ...services, hostname: settings.hostname, noticeReplies, traceId, queued }),
     new ClaimExpiry(store, clock),
     openVacation(context),
+    new BackupJob({ settings: settings.backup, dataDir: settings.dataDir, clock, log, meter: services.metrics }),
     new TrainingJob({ store, log, wordsOf: (source) => filter.words(source) }),
     ...openNotifier(services, baseUrl).jobs(),
   ];
@@ -99,6 +105,9 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
   stack.use(new WebhookDispatcher({ ...services, baseUrl, version: version() }));
   // Closed before the protocol servers, so that pending waits are answered.
   stack.use(context.waits);
+  stack.use(context.transfers);
+  stack.use(scheduler.add(context.transfers));
+  context.transfers.begin();
   stack.use(context.runner);
   await context.runner.begin();
   stack.use(await startControlServer(settings.dataDir, context));

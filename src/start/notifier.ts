@@ -1,6 +1,7 @@
 import { auditHeadNotices, toolsChanged } from '../agents/owner-notice-sources.ts';
 import { approvalRequests } from '../approvals/notice-source.ts';
 import { canaryAlerts } from '../canaries/notice-source.ts';
+import { failingCertificateNotices } from '../certificates/notice-source.ts';
 import { dailyDigests } from '../digest/notice-source.ts';
 import { type NoticeSource, Notifier } from '../notices/notifier.ts';
 import { pausedSenders } from '../sending/pause-notice-source.ts';
@@ -17,6 +18,7 @@ export function openNotifier(services: Services, baseUrl: () => string): Notifie
     toolsChanged({ ...context, live: settings.live }),
     failingWebhookNotices(context),
     disabledWebhookNotices(context),
+    ...(settings.acme === undefined ? [] : [failingCertificateNotices(context)]),
     ...(settings.live ? [auditHeadNotices(context), dailyDigests(context), pausedSenders(context)] : []),
   ];
   return new Notifier({ sources, queued: () => queue.changed(), log, metrics });

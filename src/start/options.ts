@@ -22,6 +22,8 @@ export interface StartOptions {
   imapLimits?: Partial<ImapLimits>;
   /** Port of remote MTA-STS policies instead of 443, for tests. */
   policyPort?: number;
+  /** Roots of a certificate authority's own server, and pauses: after failed orders, of the job, and between polls. For tests. */
+  acmeTest?: { roots: readonly string[]; pause?: (failures: number) => number; everyMs?: number; pollMs?: number };
   /** Port of remote name servers instead of 53, for tests. */
   nameServerPort?: number;
 }

@@ -1,5 +1,7 @@
 import type { NoticeReplies } from '../../mail/delivery/notice-replies.ts';
+import type { Login } from '../../mail/login/types.ts';
 import { startImap } from '../../mail/imap/server.ts';
+import { SharingStore } from '../../mail/imap/sharing-store.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { Greylist } from '../../mail/receiver/greylist.ts';
 import { startSmtpServer } from '../../mail/receiver/server.ts';
@@ -7,6 +9,8 @@ import { StoreReceiverBackend } from '../../mail/receiver/store-backend.ts';
 import { countDeleted } from '../mailboxes/deletion-queries.ts';
 import { queueDepth } from '../../mail/store/queue/queue-rows.ts';
 import { type DnsServer, startDns } from '../dns/server.ts';
+import { failedOrders } from '../certificates/queries.ts';
+import { withChallengeTexts } from '../dns/challenge-texts.ts';
 import { boxZones } from '../domains/zones.ts';
 import { startHttpServer, type HttpListener } from '../http/server.ts';
 import type { InboundFilter } from '../../mail/receiver/context.ts';
@@ -16,18 +20,21 @@ import { submitterLimits } from '../sending/allowance.ts';
 import { AccountTenants } from '../sending/account-tenants.ts';
 import type { Services } from './services.ts';
 import type { FastifyInstance } from 'fastify';
+import { clientSetupRoutes } from '../http/routes/client-setup.ts';
 import { bootstrapRoutes } from '../http/routes/bootstrap.ts';
 import { eventRoutes } from '../http/routes/events.ts';
 import { jmapRoutes } from '../jmap/routes.ts';
 import { mcpRoutes } from '../mcp/routes.ts';
 import { oauthRoutes } from '../oauth/routes.ts';
 import { portalRoutes } from '../portal/routes.ts';
+import { webMailRoutes } from '../webmail/routes.ts';
 import { sendRoutes } from '../http/routes/sending.ts';
 import { serviceRoutes } from '../http/routes/services.ts';
 import { unsubscribeRoutes } from '../portal/unsubscribe-routes.ts';
 import { webhookRoutes } from '../http/routes/webhooks.ts';
 import { discoveryRoutes } from '../http/discovery.ts';
 import { toolRoutes } from '../http/tools.ts';
+import { X509Certificate } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import type { Settings } from '../../config/settings.ts';
 import type { ImapListener } from '../../mail/imap/options.ts';
@@ -80,7 +87,7 @@ export function openReceiver(
     backend,
     logins,
     guard,
-    secureContext: () => tls.secureContext(),
+    secureContext: (name) => tls.secureContext(name),
     exempt,
     local,
     maxMessageBytes: settings.maxMessageBytes,
@@ -89,36 +96,36 @@ export function openReceiver(
   });
 }
 
+/** A token has the mailboxes of its account alone: those that others share with it may be beyond its limits. */
+function openMailStore(
+  login: Login,
+  { store, agents, clock }: Pick<Services, 'store' | 'agents' | 'clock'>,
+): StoreBackend {
+  const by = login.token === undefined ? login : { token: login.token.id };
+  const hooks = {
+    onRead: (event: Parameters<typeof agents.onRead>[1]) => agents.onRead(by, event, 'imap'),
+    onWords: (event: Parameters<typeof agents.onWords>[1]) => agents.onWords(by, event),
+  };
+  if (login.token !== undefined) return new StoreBackend(store, login.account, clock, hooks);
+  return new SharingStore(store, login.account, clock, { actor: { credential: login.credential }, ...hooks });
+}
+
 /** IMAP, over the store. */
-export function openImap({
-  settings,
-  store,
-  logins,
-  guard,
-  agents,
-  tls,
-  exempt,
-  local,
-  log,
-  metrics,
-  clock,
-  imapLimits,
-  memory,
-}: Services) {
+export function openImap(
+  { settings, store, logins, guard, agents, tls, exempt, local, log, metrics, clock, imapLimits, memory }: Services,
+  baseUrl: () => string,
+) {
   return startImap({
     hostname: settings.hostname,
     listeners: imapListeners(settings),
     logins,
     guard,
-    open: (login) =>
-      new StoreBackend(store, login.account, clock, {
-        actor: { credential: login.credential },
-        onRead: (event) => agents.onRead(login, event, 'imap'),
-        onWords: (event) => agents.onWords(login, event),
-      }),
+    open: (login) => openMailStore(login, { store, agents, clock }),
     limits: { messageBytes: settings.maxMessageBytes, ...imapLimits },
+    uidOnly: settings.imapUidOnly,
+    jmapUrl: () => `${baseUrl()}/.well-known/jmap`,
     memory,
-    secureContext: () => tls.secureContext(),
+    secureContext: (name) => tls.secureContext(name),
     exempt,
     local,
     log,
@@ -128,7 +135,7 @@ export function openImap({
 
 /** Everything that speaks HTTP, with the figures of the queue for who scrapes them. */
 export function openHttp(
-  { settings, store, guard, tls, failing, metrics, log, clock, memory }: Services,
+  { settings, store, guard, tls, challenges, failing, metrics, log, clock, memory }: Services,
   world: AppContext,
 ) {
   metrics.onScrape(async () => {
@@ -138,12 +145,16 @@ export function openHttp(
     const deleted = await store.read(countDeleted, undefined);
     metrics.gauge('deleted_items', deleted.mailboxes, { kind: 'mailbox' });
     metrics.gauge('deleted_items', deleted.services, { kind: 'service' });
+    metrics.gauge('certificates_failing', (await store.read(failedOrders, undefined)).length);
+    const ends = [tls.pair, ...tls.issuedPairs].map(({ cert }) => Date.parse(new X509Certificate(cert).validTo));
+    metrics.gauge('certificate_expires_seconds', (Math.min(...ends) - clock()) / 1000);
     metrics.gauge('queue_oldest_seconds', depth.oldest === undefined ? 0 : (clock() - depth.oldest) / 1000);
   });
   return startHttpServer({
     listeners: httpListeners(settings),
-    secureContext: () => tls.secureContext(),
-    certificate: tls.pair,
+    secureContext: (name) => tls.secureContext(name),
+    certificate: { current: () => tls.currentPems, onChange: (listener) => tls.onChange(listener) },
+    challenges,
     failing,
     guard,
     clock,
@@ -157,11 +168,19 @@ export function openHttp(
 }
 
 /** The name server, where the settings ask for it: the keys of every domain, and the domains that are led here. */
-export function openDns({ settings, store, resolver, metrics, log }: Services): Promise<DnsServer> | undefined {
+export function openDns({
+  settings,
+  store,
+  resolver,
+  challenges,
+  metrics,
+  log,
+}: Services): Promise<DnsServer> | undefined {
   const hosts = dnsHosts(settings);
   const { dns: port } = settings.ports;
   if (port === undefined) return undefined;
-  return startDns({ hosts, port, find: boxZones(store, resolver, settings.hostname), log, meter: metrics });
+  const find = withChallengeTexts(boxZones(store, resolver, settings.hostname), challenges);
+  return startDns({ hosts, port, find, log, meter: metrics });
 }
 
 type HttpEndpoint = (app: FastifyInstance) => void | Promise<void>;
@@ -180,6 +199,8 @@ export function httpEndpoints(context: AppContext): readonly HttpEndpoint[] {
     jmapRoutes(context),
     oauthRoutes(context),
     portalRoutes(context),
+    webMailRoutes(context),
+    clientSetupRoutes(context),
     discoveryRoutes(context),
   ];
 }

@@ -4,6 +4,9 @@ import { Agents } from '../agents/agents.ts';
 import { inNetworks, mayReach } from '../core/networks.ts';
 import { TextReader } from '../reading/worker/text-reader.ts';
 import { PdfReader } from '../reading/pdf/read-pdf.ts';
+import { ChallengeAnswers } from '../acme/challenge-answers.ts';
+import { loadCertificates } from '../certificates/load.ts';
+import { ServedCertificates } from '../tls/served-certificates.ts';
 import { createTlsSource, type TlsSource } from '../tls/tls-source.ts';
 import { LastUsed } from '../tokens/last-used.ts';
 import { memoryShares } from './memory-shares.ts';
@@ -23,6 +26,7 @@ import { boxSmarthost, StoredSmarthosts } from '../routes/smarthosts.ts';
 import type { Smarthost } from '../../mail/relay/smarthost-policy.ts';
 import { Guard } from '../../mail/guard/guard.ts';
 import { isLoopback } from '../../mail/guard/network.ts';
+import { TokenLogins } from '../agents/token-logins.ts';
 import { createLogins, type Authenticator } from '../../mail/login/logins.ts';
 import { Throttle } from '../../mail/login/throttle.ts';
 import { addBan, listBans, MAX_BANS } from '../../mail/store/limit/ban.ts';
@@ -44,7 +48,9 @@ export interface Services
   extends StartOptions, StorageServices, LoginServices, DnsServices, DeliveryServices, ContentServices {
   /** Runs every periodic job. */
   scheduler: Scheduler;
-  tls: TlsSource;
+  tls: ServedCertificates;
+  /** Answers to challenges of a certificate authority. */
+  challenges: ChallengeAnswers;
   lastUsed: LastUsed;
   /** True for networks that limits do not count. */
   exempt: (ip: string) => boolean;
@@ -60,16 +66,18 @@ export async function createServices(options: StartOptions, stack: AsyncDisposab
   const { settings, clock, log } = options;
   const storage = await createStorage(options, stack);
   const { store } = storage;
-  const tls = await openTls(options);
+  const tls = new ServedCertificates(await openTls(options));
+  tls.use(await loadCertificates(storage, settings.hostname));
   const scheduler = new Scheduler({ clock, log });
   stack.use(scheduler.add({ name: 'certificate', everyMs: CERTIFICATE_MS, run: () => tls.check() }));
   const exempt = (ip: string): boolean => inNetworks(ip, settings.exemptNetworks);
   const local = !settings.live;
   const memory = new MemoryBudget(memoryShares(settings.memoryMb).clientOctets);
   const content = createContent(options, storage, memory, stack);
-  const login = await createLogin({ ...options, ...storage, exempt, local, agents: content.agents, scheduler }, stack);
   const lastUsed = stack.use(new LastUsed(store));
   stack.use(scheduler.add(lastUsed));
+  const { agents } = content;
+  const login = await createLogin({ ...options, ...storage, exempt, local, agents, scheduler, lastUsed }, stack);
   return {
     ...options,
     ...storage,
@@ -79,6 +87,7 @@ export async function createServices(options: StartOptions, stack: AsyncDisposab
     ...createDns(options),
     scheduler,
     tls,
+    challenges: new ChallengeAnswers(),
     lastUsed,
     exempt,
     local,
@@ -181,11 +190,12 @@ interface LoginOptions extends StartOptions, StorageServices {
   local: boolean;
   agents: AgentMonitor;
   scheduler: Scheduler;
+  lastUsed: LastUsed;
 }
 
 /** Creates what passwords are checked with: one for all protocols. */
 async function createLogin(options: LoginOptions, stack: AsyncDisposableStack): Promise<LoginServices> {
-  const { store, secrets, clock, log, metrics, exempt, local, agents, scheduler } = options;
+  const { store, secrets, clock, log, metrics, exempt, local, agents, scheduler, settings, lastUsed } = options;
   const throttle = new Throttle();
   const guard = await openGuard(options);
   const credentials = stack.use(new StoredCredentials(store));
@@ -199,6 +209,7 @@ async function createLogin(options: LoginOptions, stack: AsyncDisposableStack): 
     local,
     exempt,
     barred: (password) => agents.barredLogin(password),
+    bearer: new TokenLogins({ settings, store, clock, lastUsed }),
     log,
     meter: metrics,
   });

@@ -11,12 +11,16 @@ import { auditedCommand, recordAuditEvent } from '../audit/commands.ts';
 import { firstBrokenAuditRow } from '../audit/queries.ts';
 import * as bootstrap from '../bootstrap/commands.ts';
 import * as canaryTrips from '../canaries/trip-commands.ts';
+import * as certificates from '../certificates/commands.ts';
+import * as deviceLinks from '../client-setup/device-commands.ts';
 import * as digest from '../digest/commands.ts';
 import { agentsDay, digestDue, undoableChanges } from '../digest/queries.ts';
 import * as domains from '../domains/commands.ts';
+import * as ownStsPolicies from '../domains/sts-commands.ts';
 import * as domainLookups from '../domains/lookup-commands.ts';
 import * as mailboxes from '../mailboxes/commands.ts';
 import * as mailboxDeletion from '../mailboxes/deletion-commands.ts';
+import * as mailSessions from '../mail-sessions/commands.ts';
 import * as mcpSessions from '../mcp/session-commands.ts';
 import * as oauthClients from '../oauth/client-commands.ts';
 import * as oauthCodes from '../oauth/code-commands.ts';
@@ -52,7 +56,7 @@ import * as webhookAttempts from '../webhooks/commands.ts';
 import { inboundWebhookBody } from '../webhooks/inbound-queries.ts';
 import { failingWebhooks, longFailingWebhooks } from '../webhooks/queries.ts';
 import * as webhooks from '../webhooks/webhook-commands.ts';
-import { type Migration, readSteps } from '../../mail/store/engine/migrate.ts';
+import { applianceMigrations } from '../core/migrations.ts';
 
 /** Files whose exported commands are the appliance's. */
 const COMMAND_FILES: readonly object[] = [
@@ -62,11 +66,15 @@ const COMMAND_FILES: readonly object[] = [
   approvals,
   bootstrap,
   canaryTrips,
+  certificates,
+  deviceLinks,
   digest,
   domains,
   domainLookups,
+  ownStsPolicies,
   mailboxes,
   mailboxDeletion,
+  mailSessions,
   mcpSessions,
   oauthClients,
   oauthCodes,
@@ -126,16 +134,4 @@ export function storeParts(): ThreadParts {
 
 function commandsIn(file: object): Command<never, unknown>[] {
   return Object.values(file).filter((one: Partial<Command<never, unknown>>) => one.kind === 'command');
-}
-
-/** The tables of the appliance, one file for each topic. Step 1: never edited after a release. */
-const SCHEMA = ['organization.sql', 'token.sql', 'service.sql', 'sent.sql', 'audit.sql'];
-
-/** Migrations of the appliance. A change of the schema is a further step: a list of SQL files after SCHEMA. */
-export function applianceMigrations(): Migration[] {
-  return readSteps('appliance', new URL('../schema/', import.meta.url), [
-    SCHEMA,
-    ['derived-readers.sql'],
-    ['deleted-service.sql'],
-  ]);
 }

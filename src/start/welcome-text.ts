@@ -141,9 +141,7 @@ function lines({ title, port, secret, needs, command }: TrySuggestion): string[]
 
 function live({ settings, listeners, seeded, selfSigned, baseUrl }: StartFacts): string {
   const at = dataDirOption(settings);
-  const certificate = selfSigned
-    ? 'The certificate is self-signed: clients and other servers will warn. Set MAILSTEAD_TLS_CERT and MAILSTEAD_TLS_KEY.'
-    : undefined;
+  const certificate = selfSigned ? selfSignedText(settings) : undefined;
   return [
     '',
     `Mailstead runs as ${settings.hostname}.`,
@@ -169,6 +167,12 @@ function live({ settings, listeners, seeded, selfSigned, baseUrl }: StartFacts):
     `  next      bin/mailstead domain add example.com${at} && bin/mailstead mailbox add you@example.com${at}`,
     '',
   ].join('\n');
+}
+
+function selfSignedText({ acme }: Settings): string {
+  return acme === undefined
+    ? 'The certificate is self-signed: clients and other servers will warn. Set MAILSTEAD_ACME_EMAIL to your address for automatic certificates, or MAILSTEAD_TLS_CERT and MAILSTEAD_TLS_KEY to files.'
+    : `The certificate is self-signed until ${new URL(acme.directory).hostname} issues one, mostly within a minute: mailstead certificate list shows it.`;
 }
 
 /** Digest of the tool catalogue; an owner compares it later to detect changed tools. */

@@ -57,10 +57,15 @@ export class OutboundTls implements AsyncDisposable {
 
 /** Creates a resolver with trusted DNSSEC validation, if setting and resolver addresses allow it. */
 function secureResolver({ resolvers, dnssec }: Settings): SecureResolver | undefined {
-  const servers = (resolvers ?? systemResolvers()).map(({ host, port }) => ({ ip: host, port }));
+  const servers = resolverServers(resolvers);
   if (dnssec === 'off' || servers.length === 0) return undefined;
   const near = servers.every(({ ip }) => isLoopback(ip) && !STUBS.has(ip));
   return dnssec === 'on' || near ? createSecureResolver({ servers }) : undefined;
+}
+
+/** Name servers of the settings, or the system's. */
+export function resolverServers(resolvers: Settings['resolvers']): { ip: string; port: number }[] {
+  return (resolvers ?? systemResolvers()).map(({ host, port }) => ({ ip: host, port }));
 }
 
 function systemResolvers(): HostPort[] {

@@ -37,8 +37,8 @@ export interface TlsOptions {
 }
 
 export interface TlsSource {
-  /** The context for the next connection. Never throws. */
-  secureContext(): SecureContext;
+  /** The context for the next connection of a client that names this server (SNI). Never throws. */
+  secureContext(serverName?: string): SecureContext;
   readonly selfSigned: boolean;
   /** Current PEM texts, for servers that need them at start. */
   readonly pair: CertificatePair;

@@ -17,7 +17,7 @@ export type TokenAuthentication =
  * notices the mistake.
  */
 export async function authenticate(
-  context: AppContext,
+  context: Pick<AppContext, 'settings' | 'store' | 'clock' | 'lastUsed'>,
   header: string | readonly string[] | undefined,
   way: Caller['way'],
   ip: string,

@@ -27,6 +27,7 @@ export async function readings(agent: ObedientAgent, cursor: unknown): Promise<R
     wait_for_email: { mailbox: ME, since: cursor, timeoutSeconds: 0 },
     wait_for_code: { mailbox: ME, expectFrom: 'evil.example', timeoutSeconds: 0 },
     explain_decision: { outboxId: items[0]?.outboxId },
+    get_import: { importId: 'imp_1' },
     get_draft: { mailbox: ME, draftId: draft.id },
     get_email_stats: { mailbox: ME, from: '2020-01-01T00:00:00Z', bucket: 'day' },
   };

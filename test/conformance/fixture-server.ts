@@ -3,6 +3,7 @@ import { createServer, request as ask } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { quiet } from '../../mail/log.ts';
 import { HttpLimits } from '../../src/http/rate-limits.ts';
+import { ChallengeAnswers } from '../../src/acme/challenge-answers.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import { mcpRoutes } from '../../src/mcp/routes.ts';
 import { openMetrics } from '../../src/core/metrics.ts';
@@ -32,7 +33,8 @@ export async function startFixtureServer(): Promise<FixtureServer> {
       secureContext: () => {
         throw new Error('no TLS here');
       },
-      certificate: { cert: '', key: '' },
+      certificate: { current: () => ({ cert: [], key: [] }), onChange: () => undefined },
+      challenges: new ChallengeAnswers(),
       failing: () => [],
       guard: world.guard,
       clock: Date.now,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { testAccount, testStore } from '../support/store.ts';
+import { finishAppend } from '../support/finish-append.ts';
 
 const FLAGGED = { bits: 4, keywords: [] };
 
@@ -13,7 +14,9 @@ test('an account reaches nothing of another one, also when it knows the numbers'
   const sink = other.append(20);
   if ('kind' in sink) throw new Error(sink.kind);
   await sink.write(Buffer.from('Subject: theirs\r\n\r\nsecret\r\n'));
-  expect(await sink.finish({ mailbox: 'INBOX', flags: FLAGGED, receivedAt: undefined })).toMatchObject({ uid: 1 });
+  expect(await finishAppend(other, sink, { mailbox: 'INBOX', flags: FLAGGED, receivedAt: undefined })).toMatchObject({
+    uid: 1,
+  });
 
   const view = await me.open(theirs.inbox);
   expect({ gone: view.gone, length: view.length }).toEqual({ gone: true, length: 0 });

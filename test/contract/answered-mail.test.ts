@@ -11,6 +11,7 @@ import { nextTrainingSamples } from '../../mail/store/filter/training-sample.ts'
 import { sampleWords } from '../../mail/store/filter/sample-words.ts';
 import { reputationOf } from '../../mail/store/filter/sender.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
+import { finishAppend } from '../support/finish-append.ts';
 
 const HOUR_MS = 3_600_000;
 const KEYS = ['a:ann@remote.example', 'd:remote.example'];
@@ -51,7 +52,11 @@ async function put(name = 'INBOX', bits = 0): Promise<{ mailbox: number; uid: nu
   const sink = person.append(100);
   if ('kind' in sink) throw new Error(sink.kind);
   await sink.write(Buffer.from('From: ann@remote.example\r\nSubject: Hello\r\n\r\nlunch on monday\r\n'));
-  const done = await sink.finish({ mailbox: name, flags: { bits, keywords: [] }, receivedAt: box.clock.now });
+  const done = await finishAppend(person, sink, {
+    mailbox: name,
+    flags: { bits, keywords: [] },
+    receivedAt: box.clock.now,
+  });
   if (done.kind !== 'appended') throw new Error(done.kind);
   return { mailbox: (await person.mailbox(name))?.id ?? 0, uid: done.uid };
 }

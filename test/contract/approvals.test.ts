@@ -18,6 +18,7 @@ import { queueOfTrace } from '../../mail/store/queue/queue-rows.ts';
 import { holdMail, REASONS } from '../support/held-mail.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 import type { Submission } from '../../mail/delivery/submission.ts';
+import { finishAppend } from '../support/finish-append.ts';
 
 vi.mock('../../mail/agents/gate/gate.ts', async () => {
   const { holdEverything } = await import('../support/held-mail.ts');
@@ -263,7 +264,7 @@ test('nothing else can be put into Approved, nor into Awaiting approval, by anyb
     if ('kind' in sink) throw new Error(sink.kind);
     await sink.write(data);
     const into = { mailbox: name, flags: { bits: 0, keywords: [] }, receivedAt: undefined };
-    expect(await sink.finish(into)).toMatchObject({ kind: 'forbidden' });
+    expect(await finishAppend(person, sink, into)).toMatchObject({ kind: 'forbidden' });
     const written = { data: Uint8Array.from(data), file: null, index: indexMessage(data) };
     const where = {
       account,
@@ -277,7 +278,7 @@ test('nothing else can be put into Approved, nor into Awaiting approval, by anyb
   const sink = person.append(data.length);
   if ('kind' in sink) throw new Error(sink.kind);
   await sink.write(data);
-  await sink.finish({ mailbox: 'INBOX', flags: { bits: 0, keywords: [] }, receivedAt: undefined });
+  await finishAppend(person, sink, { mailbox: 'INBOX', flags: { bits: 0, keywords: [] }, receivedAt: undefined });
   expect(await moved(person, [1], 'INBOX', 'Approved')).toMatchObject({ kind: 'forbidden' });
   expect(await uidsIn('INBOX')).toEqual([1]);
 });

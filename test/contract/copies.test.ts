@@ -3,6 +3,7 @@ import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { copyEntries } from '../../mail/store/mailbox/entry-commands.ts';
 import { type Command, StoreBusy } from '../../mail/store/engine/types.ts';
 import { testAccount, testStore } from '../support/store.ts';
+import { finishAppend } from '../support/finish-append.ts';
 
 test('a COPY that fails in the middle leaves nothing behind', async () => {
   await using box = await testStore();
@@ -11,7 +12,7 @@ test('a COPY that fails in the middle leaves nothing behind', async () => {
   const one = imap.append(0);
   if ('kind' in one) throw new Error(one.kind);
   await one.write(Buffer.from('Subject: x\r\n\r\n'));
-  await one.finish({ mailbox: 'INBOX', flags: { bits: 0, keywords: [] }, receivedAt: 1 });
+  await finishAppend(imap, one, { mailbox: 'INBOX', flags: { bits: 0, keywords: [] }, receivedAt: 1 });
   for (let n = 0; n < 9; n += 1) {
     const uids = Array.from({ length: 2 ** n }, (_, i) => i + 1);
     await imap.copy(inbox, uids, 'INBOX', false);

@@ -215,7 +215,7 @@ test.each([
 });
 
 function damageParts(db: DatabaseSync): void {
-  db.exec(`UPDATE email_meta SET parts = '[' WHERE email_id = (SELECT min(email_id) FROM email_meta)`);
+  db.exec(`UPDATE message_index SET parts = '[' WHERE blob_id = (SELECT min(blob_id) FROM message_index)`);
 }
 
 test.each([

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { flagsOf } from '../../mail/imap/flags.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
+import { finishAppend } from '../support/finish-append.ts';
 
 /** More than there are slots in the bits of an entry. */
 const MANY = Array.from({ length: 40 }, (_, i) => `word${i}`);
@@ -18,7 +19,7 @@ async function append(imap: StoreBackend, keywords: readonly string[]): Promise<
   const sink = imap.append(10);
   if ('kind' in sink) throw new Error(sink.kind);
   await sink.write(Buffer.from('Subject: x\r\n\r\n'));
-  return (await sink.finish({ mailbox: 'INBOX', flags: { bits: 0, keywords }, receivedAt: 1 })).kind;
+  return (await finishAppend(imap, sink, { mailbox: 'INBOX', flags: { bits: 0, keywords }, receivedAt: 1 })).kind;
 }
 
 test('keywords beyond the slots are told of the message that has them, and of no other', async () => {

@@ -4,6 +4,7 @@ import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { Decoder } from '../../mail/imap/wire/decoder.ts';
 import { testAccount, testStore } from '../support/store.ts';
 import { costRatio } from '../support/cost.ts';
+import { finishAppend } from '../support/finish-append.ts';
 
 test('a search that asks for headers reads no attachments', async () => {
   await using box = await testStore();
@@ -13,7 +14,7 @@ test('a search that asks for headers reads no attachments', async () => {
   if ('kind' in sink) throw new Error(sink.kind);
   await sink.write(Buffer.from('Subject: the needle\r\n\r\n'));
   for (let n = 0; n < 20; n += 1) await sink.write(Buffer.alloc(1024 * 1024, 'x'));
-  await sink.finish({ mailbox: 'INBOX', flags: { bits: 0, keywords: [] }, receivedAt: 1 });
+  await finishAppend(imap, sink, { mailbox: 'INBOX', flags: { bits: 0, keywords: [] }, receivedAt: 1 });
   // Copies into the mailbox itself share the blob.
   for (let n = 0; n < 7; n += 1) {
     const uids = Array.from({ length: 2 ** n }, (_, i) => i + 1);

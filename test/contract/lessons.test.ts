@@ -21,6 +21,7 @@ import { mailParts } from '../../mail/parts.ts';
 import { mailMigrations } from '../../mail/store/migrations.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 import type { SampleCategory } from '../../mail/store/filter/sender-sample.ts';
+import { finishAppend } from '../support/finish-append.ts';
 
 const DAY_MS = 86_400_000;
 const SEEN = 1;
@@ -97,7 +98,7 @@ async function put(
   const sink = imap.append(100);
   if ('kind' in sink) throw new Error(sink.kind);
   await sink.write(Buffer.from(`From: ann@remote.example\r\nSubject: Hello\r\n\r\n${text}\r\n`));
-  const done = await sink.finish({ mailbox, flags: { bits, keywords }, receivedAt: box.clock.now });
+  const done = await finishAppend(imap, sink, { mailbox, flags: { bits, keywords }, receivedAt: box.clock.now });
   if (done.kind !== 'appended') throw new Error(done.kind);
   return done.uid;
 }

@@ -1,4 +1,4 @@
-import { applianceMigrations } from '../../src/start/store-parts.ts';
+import { applianceMigrations } from '../../src/core/migrations.ts';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,8 +60,8 @@ describe('the schema', () => {
 /** Ledger and number of every step. */
 const known = (): string[] =>
   steps()
-    .map(({ ledger, number }) => `${ledger} ${number}`)
-    .toSorted();
+    .toSorted((a, b) => a.ledger.localeCompare(b.ledger) || a.number - b.number)
+    .map(({ ledger, number }) => `${ledger} ${number}`);
 
 describe('an upgrade', () => {
   test('applies the steps that are missing, once, and keeps the data', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type AcceptedMessage, deliver, deliveryTrace } from '../../mail/delivery/deliver.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { messageRows } from '../../mail/store/blob/content.ts';
-import { command, query } from '../../mail/store/engine/types.ts';
+import { command, lookup, query } from '../../mail/store/engine/types.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from '../../mail/store/mailbox/entry-commands.ts';
 import {
   findMailbox,
@@ -13,6 +13,7 @@ import {
 } from '../../mail/store/mailbox/mailbox.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { purgeExpunged } from '../../mail/store/retention/purge.ts';
+import { type StatementCounts, probeStatements } from '../support/statement-probe.ts';
 import { engines, testAccount, testStore } from '../support/store.ts';
 
 const bytesOf = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text));
@@ -202,6 +203,48 @@ describe('the rules of a command', () => {
     expect(await box.store.write(count, null)).toBe(0);
     expect(box.fatal).toEqual([]);
   });
+
+  const add = command<string, void>('add', async (tx, name) => {
+    await tx.run("INSERT INTO setting VALUES (?, x'00')", name);
+  });
+  const addTwo = command<string, void>('add-two', async (tx, name) => {
+    await tx.run("INSERT INTO setting VALUES (?, x'00')", `half of ${name}`);
+    await tx.run("INSERT INTO setting VALUES (?, x'00')", name);
+  });
+  const names = query('names', async (rx): Promise<string[]> => {
+    const rows = await rx.all<{ name: string }>("SELECT name FROM setting WHERE name LIKE '%n%' ORDER BY name");
+    return rows.map(({ name }) => name);
+  });
+  const engine = { ...parts, commands: [...parts.commands, add, addTwo] };
+
+  test('of one commit, those beside a failed one are done once, and the failed one leaves nothing', async () => {
+    await using box = await testStore(engine);
+    // Twice: the first batch begins without savepoints, the next one has them.
+    for (const round of [1, 2]) {
+      const all = ['n1', 'n2', 'n1', 'n3'].map((name) => box.store.write(addTwo, `${name} ${round}`));
+      const ends = (await Promise.allSettled(all)).map(({ status }) => status);
+      expect(ends).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    }
+    const done = ['n1 1', 'n1 2', 'n2 1', 'n2 2', 'n3 1', 'n3 2'];
+    expect(await box.store.read(names, undefined)).toEqual([...done.map((name) => `half of ${name}`), ...done].sort());
+    expect(box.fatal).toEqual([]);
+  });
+
+  test('a failed command costs a second run of its batch and savepoints for a while, not for ever', async () => {
+    const counts: StatementCounts = { statements: 0, commits: 0, pages: 0 };
+    using _ = probeStatements(counts);
+    await using box = await testStore(engine);
+    const costOf = async (name: string): Promise<number> => {
+      const before = counts.statements;
+      await box.store.write(add, name);
+      return counts.statements - before;
+    };
+    expect(await costOf('n0')).toBe(3);
+    await expect(box.store.write(add, 'n0')).rejects.toThrow('UNIQUE');
+    const costs: number[] = [];
+    for (let n = 1; n <= 70; n++) costs.push(await costOf(`n${n}`));
+    expect(costs).toEqual([...Array(64).fill(5), ...Array(6).fill(3)]);
+  });
 });
 
 test('a query whose snapshot went with its error tells the error, not that there is no snapshot', async () => {
@@ -211,4 +254,17 @@ test('a query whose snapshot went with its error tells the error, not that there
     throw new Error('the cause');
   });
   await expect(box.store.read(broken, undefined)).rejects.toThrow('the cause');
+});
+
+test('a lookup has one statement: a second one, which could see another commit, is refused', async () => {
+  await using box = await testStore();
+  const twice = lookup('test-twice', async (rx) => {
+    await rx.get('SELECT 1 AS one');
+    await rx.get('SELECT 2 AS two');
+  });
+  await expect(box.store.read(twice, undefined)).rejects.toThrow('a lookup has one statement');
+  const failing = lookup('test-failing', (rx) => rx.get('SELECT json(?) AS one', '['));
+  await expect(box.store.read(failing, undefined)).rejects.toThrow('malformed JSON');
+  const after = query('test-after', async (rx) => [await rx.get('SELECT 1 AS n'), await rx.get('SELECT 2 AS n')]);
+  expect(await box.store.read(after, undefined)).toEqual([{ n: 1 }, { n: 2 }]);
 });

@@ -74,7 +74,7 @@ test('what was done with it is undone by its id', async () => {
   expect(await box.ask('undo_changes', ask)).toMatchObject({ undone: 1, kept: [] });
   await reader.command('NOOP');
   const fetched = (await reader.command('FETCH 1 FLAGS')).toString('latin1');
-  expect(fetched).toContain('FLAGS ()');
+  expect(fetched).toContain('FLAGS (\\Recent)');
 });
 
 test('its answer gives way to what a person has begun, and not to its own drafts', async () => {

@@ -86,6 +86,9 @@ describe('every form', () => {
     "' OR 1=1 --",
   ];
 
+  /** They need nothing that could be wrong, and show a secret once: 200. */
+  const ANSWERS: ReadonlySet<string> = new Set(['reveal', 'rotate', 'device']);
+
   test('takes nonsense as nonsense: nothing fails and nothing happens', async () => {
     const { owner, path, token } = await ownedOrganization(base, 'Nonsense', 'nonsense@example.test');
     await tool(base, 'add_email_domain', { domain: 'nonsense.test' }, token);
@@ -102,7 +105,7 @@ describe('every form', () => {
       const [, list = ''] = page.path.split('/');
       const at = `${path}${page.path.replace(':id', ids[list as keyof typeof ids] ?? '')}`;
       for (const act of [...Object.keys(page.actions), '__proto__', 'constructor', '']) {
-        for (const value of VALUES.slice(0, act === 'reveal' || act === 'rotate' ? 0 : undefined)) {
+        for (const value of VALUES.slice(0, ANSWERS.has(act) ? 0 : undefined)) {
           const fields = Object.fromEntries(NAMES.map((name) => [name, value]));
           const said = await owner.post(at, { ...fields, do: act, form });
           expect([at, act, value, said.status < 500]).toEqual([at, act, value, true]);

@@ -144,6 +144,7 @@ async function useEverything(organizationId: string): Promise<Things> {
     domain: 'secretive.test',
     address: 'anna@secretive.test',
     apiKeyId: idOf(key, 'key'),
+    importId: ((await call('start_import', { mailboxId }))['import'] as { importId: string }).importId,
     aliasId: idOf(alias, 'alias'),
     ruleId: idOf(rule, 'rule'),
     policyId: 'pol_1',

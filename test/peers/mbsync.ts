@@ -34,7 +34,7 @@ export async function mirror(box: Box): Promise<Mirror> {
   const maildir = join(home.path, 'mail');
   const config = join(home.path, 'mbsyncrc');
   await mkdir(maildir);
-  await writeFile(config, configuration(box, home.path), { mode: 0o600 });
+  await writeFile(config, mbsyncConfiguration(box, home.path), { mode: 0o600 });
   const locate = async (file: string, folder: string): Promise<string> => {
     for (const part of ['cur', 'new']) {
       const path = join(maildir, folder, part);
@@ -77,7 +77,8 @@ export async function mirror(box: Box): Promise<Mirror> {
   };
 }
 
-function configuration(box: Box, home: string): string {
+/** Configuration of mbsync for a Maildir in `mail` below a home. */
+export function mbsyncConfiguration(box: Box, home: string): string {
   return `
 IMAPAccount box
 Host 127.0.0.1

@@ -2,11 +2,9 @@ import { X509Certificate } from 'node:crypto';
 import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Box } from '../support/box.ts';
-import { run, succeed } from './run.ts';
-
-const PATIENCE_MS = 40_000;
+import { succeed } from './run.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
 
 /** NeoMutt as somebody who has just set it up for this box, in a home of its own. */
 export interface NeoMutt extends AsyncDisposable {
@@ -14,14 +12,6 @@ export interface NeoMutt extends AsyncDisposable {
   send(to: string, subject: string, text: string): Promise<void>;
   /** Opens a mailbox on a terminal. */
   open(mailbox: string): Promise<Terminal>;
-}
-
-/** A terminal that somebody looks at and types on. */
-export interface Terminal extends AsyncDisposable {
-  /** Waits until this is on the screen, and answers the screen. */
-  sees(text: string): Promise<string>;
-  /** Types keys, named as tmux names them. */
-  type(...keys: string[]): Promise<void>;
 }
 
 export async function neomutt(box: Box): Promise<NeoMutt> {
@@ -34,7 +24,7 @@ export async function neomutt(box: Box): Promise<NeoMutt> {
     async send(to, subject, text) {
       await succeed('/usr/bin/neomutt', ['-n', '-F', rc, '-s', subject, '--', to], { input: text, env });
     },
-    open: (mailbox) => terminal(join(home.path, 'tmux'), ['neomutt', '-n', '-F', rc, '-f', mailbox], env),
+    open: (mailbox) => openTerminal(join(home.path, 'tmux'), ['neomutt', '-n', '-F', rc, '-f', mailbox], env),
     [Symbol.asyncDispose]: () => home[Symbol.asyncDispose](),
   };
 }
@@ -65,27 +55,4 @@ async function configuration(box: Box, home: string): Promise<string> {
     'set wait_key = no',
     '',
   ].join('\n');
-}
-
-async function terminal(socket: string, command: readonly string[], env: NodeJS.ProcessEnv): Promise<Terminal> {
-  const tmux = (...args: string[]) => run('/usr/bin/tmux', ['-S', socket, '-f', '/dev/null', ...args], { env });
-  await tmux('new-session', '-d', '-x', '140', '-y', '50', ...command);
-  return {
-    async sees(text) {
-      const late = performance.now() + PATIENCE_MS;
-      for (;;) {
-        const { out } = await tmux('capture-pane', '-p');
-        const screen = Buffer.from(out, 'latin1').toString();
-        if (screen.includes(text)) return screen;
-        if (performance.now() > late) throw new Error(`never saw ${JSON.stringify(text)}:\n${screen}`);
-        await delay(100); // a terminal has no event for what is on it
-      }
-    },
-    async type(...keys) {
-      await tmux('send-keys', ...keys);
-    },
-    async [Symbol.asyncDispose]() {
-      await tmux('kill-server');
-    },
-  };
 }

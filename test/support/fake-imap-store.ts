@@ -9,11 +9,15 @@ import type {
   ImapMailboxRole,
   MailboxView,
   MessageRow,
+  NewMessage,
+  ReplacedMessage,
+  RowRequest,
   ViewChange,
 } from '../../mail/imap/imap-store.ts';
-import type { SearchProgram } from '../../mail/imap/search/program.ts';
-import { evaluateSearch } from './fake-imap-search.ts';
-import { structureOf } from './fake-imap-structure.ts';
+import type { QuotaUse } from '../../mail/store/account/quota.ts';
+import type { Annotation, AnnotateResult, AnnotationChange } from '../../mail/store/mailbox/annotation.ts';
+import { findInMemory } from './fake-imap-search.ts';
+import { previewOf, structureOf } from './fake-imap-structure.ts';
 
 const SYSTEM = ['\\Seen', '\\Answered', '\\Flagged', '\\Draft', '\\Deleted'];
 
@@ -34,6 +38,8 @@ class FakeMailbox implements MailboxView {
   length = 0;
   gone = false;
   subscribed = true;
+  /** First UID that no session was notified of. */
+  claimed = 1;
   role: ImapMailboxRole | null = null;
   /** Number of sessions that have it open. */
   opened = 0;
@@ -83,6 +89,20 @@ class FakeMailbox implements MailboxView {
     return [...SYSTEM, ...this.keywords].filter((_, slot) => Math.floor(bits / 2 ** slot) % 2 === 1);
   }
 
+  get recentFrom(): number {
+    return this.owner.tracksRecent ? this.claimed : this.uidNext;
+  }
+
+  claimRecent(): number {
+    const from = this.recentFrom;
+    this.claimed = this.uidNext;
+    return from;
+  }
+
+  uidsChangedSince(modseq: number): Uint32Array {
+    return this.uids.slice(0, this.length).filter((uid) => this.modseq(uid) > modseq);
+  }
+
   changesSince(since: number): readonly ViewChange[] | undefined {
     if (this.owner.forgetChanges) return undefined;
     return this.changes.filter((change) => change.modseq > since);
@@ -122,7 +142,7 @@ class FakeMailbox implements MailboxView {
     if (dropped.length === 0) return dropped;
     for (const uid of dropped) {
       const message = this.messages.get(uid);
-      if (message !== undefined) this.expunged.set(uid, message);
+      if (message !== undefined) this.expunged.set(uid, { ...message, modseq });
       this.messages.delete(uid);
     }
     const kept = this.uids.subarray(0, this.length).filter((uid) => this.messages.has(uid));
@@ -160,11 +180,21 @@ export class FakeImapStore implements ImapStore {
   fail: Error | undefined;
   /** Makes `changesSince` answer undefined. */
   forgetChanges = false;
+  /** New messages are \Recent. Most dialogs are easier to read without. */
+  tracksRecent = false;
+  readonly former = new Set<string>();
   /** Expunged rows are not kept. */
   forgetExpunged = false;
   /** Octets that still fit. */
   room = Number.POSITIVE_INFINITY;
   maxMessageBytes = 25 * 1024 * 1024;
+  /** Usage and limits of the account. */
+  use: QuotaUse = { usedBytes: 0, quotaBytes: null, usedCount: 0, quotaCount: null };
+  /** METADATA entries, and the most of them. */
+  entries: Annotation[] = [];
+  maxEntries = 1000;
+  /** Capabilities that are not listed. */
+  hidden: string[] = [];
   /** Octets of messages that were asked for. */
   bytesRead = 0;
   /** Appends that were begun and neither finished nor aborted. */
@@ -210,8 +240,9 @@ export class FakeImapStore implements ImapStore {
     const levels = name.split('/');
     for (let depth = 1; depth < levels.length; depth += 1) {
       const parent = levels.slice(0, depth).join('/');
-      if (this.find(parent) === undefined) this.make(parent, null);
+      if (this.find(parent) === undefined) this.make(parent, null).subscribed = this.former.delete(parent);
     }
+    this.former.delete(name);
     return { kind: 'created', id: this.make(name, role ?? null).mailbox };
   }
 
@@ -221,6 +252,7 @@ export class FakeImapStore implements ImapStore {
     const box = this.find(name);
     if (box === undefined) return 'missing';
     if (this.hasChildren(name)) return 'has-children';
+    if (box.subscribed) this.former.add(name);
     this.boxes.delete(box.mailbox);
     box.gone = true;
     box.changed();
@@ -248,9 +280,49 @@ export class FakeImapStore implements ImapStore {
   async subscribe(name: string, on: boolean): Promise<'done' | 'missing'> {
     await this.write();
     const box = this.find(name);
-    if (box === undefined) return 'missing';
+    if (box === undefined) return !on && this.former.delete(name) ? 'done' : 'missing';
     box.subscribed = on;
     return 'done';
+  }
+
+  formerSubscriptions(): Promise<string[]> {
+    return Promise.resolve([...this.former].sort());
+  }
+
+  recent(mailbox: number): Promise<number> {
+    const box = this.box(mailbox);
+    return Promise.resolve([...box.messages.keys()].filter((uid) => uid >= box.recentFrom).length);
+  }
+
+  quota(): Promise<QuotaUse> {
+    return Promise.resolve(this.use);
+  }
+
+  deletedBytes(mailbox: number): Promise<number> {
+    const deleted = [...this.box(mailbox).messages.values()].filter(({ bits }) => (bits & DELETED) !== 0);
+    return Promise.resolve(deleted.reduce((sum, { bytes }) => sum + bytes.length, 0));
+  }
+
+  annotations(mailbox: number): Promise<Annotation[]> {
+    return Promise.resolve(this.entries.filter((each) => each.mailbox === mailbox));
+  }
+
+  namedAnnotations(names: readonly string[]): Promise<Annotation[]> {
+    return Promise.resolve(this.entries.filter((each) => each.mailbox !== 0 && names.includes(each.name)));
+  }
+
+  async annotate(mailbox: number, changes: readonly AnnotationChange[]): Promise<AnnotateResult> {
+    await this.write();
+    if (this.entries.length + changes.length > this.maxEntries) return 'too-many';
+    for (const { name, value } of changes) {
+      const kept = this.entries.filter((each) => each.mailbox !== mailbox || each.name !== name);
+      this.entries = value === null ? kept : [...kept, { mailbox, name, value: Buffer.from(value) }];
+    }
+    return 'done';
+  }
+
+  hiddenCapabilities(): Promise<readonly string[]> {
+    return Promise.resolve(this.hidden);
   }
 
   open(mailbox: number): Promise<MailboxView> {
@@ -259,7 +331,14 @@ export class FakeImapStore implements ImapStore {
     return Promise.resolve(box);
   }
 
-  async rows(mailbox: number, uids: readonly number[], want: { structure: boolean }): Promise<MessageRow[]> {
+  vanished(mailbox: number, since: number): Promise<{ from: number; to: number }[] | undefined> {
+    if (this.forgetExpunged) return Promise.resolve(undefined);
+    const gone = [...this.box(mailbox).expunged.values()].filter(({ modseq }) => modseq > since);
+    const uids = gone.map(({ uid }) => uid).sort((a, b) => a - b);
+    return Promise.resolve(uids.map((uid) => ({ from: uid, to: uid })));
+  }
+
+  async rows(mailbox: number, uids: readonly number[], want: RowRequest): Promise<MessageRow[]> {
     await Promise.resolve();
     if (uids.length > 500) throw new Error('more than 500 rows asked for');
     const box = this.box(mailbox);
@@ -273,9 +352,11 @@ export class FakeImapStore implements ImapStore {
         threadId: uid,
         size: message.bytes.length,
         receivedAt: message.receivedAt,
+        savedAt: box.messages.has(uid) ? 1_700_000_000_000 : null,
         content: { trace: '', redactedFrom: null, blob: this.blob(message.bytes), length: message.bytes.length },
       };
       if (want.structure) row.structure = structureOf(message.bytes);
+      if (want.preview === true) row.preview = previewOf(message.bytes);
       rows.push(row);
     }
     return rows;
@@ -293,6 +374,7 @@ export class FakeImapStore implements ImapStore {
     uids: readonly number[],
     how: 'add' | 'remove' | 'replace',
     flags: FlagSet,
+    unchangedSince = Number.POSITIVE_INFINITY,
   ): ReturnType<ImapStore['store']> {
     await this.write();
     const box = this.box(mailbox);
@@ -300,21 +382,26 @@ export class FakeImapStore implements ImapStore {
     const mask = this.mask(flags);
     const touched: number[] = [];
     const modseq = this.modseq + 1;
+    const modified: number[] = [];
     for (const uid of uids) {
       const message = box.messages.get(uid);
       if (message === undefined) continue;
+      if (message.modseq > unchangedSince) {
+        modified.push(uid);
+        continue;
+      }
       const next = change(message.bits, how, mask);
       if (next === message.bits) continue;
       message.bits = next;
       message.modseq = modseq;
       touched.push(uid);
     }
-    if (touched.length === 0) return { modseqs: [], modified: [] };
+    if (touched.length === 0) return { modseqs: [], modified };
     this.tick();
     box.highestModseq = modseq;
     box.changes.push({ modseq, flags: touched });
     box.changed();
-    return { modseqs: [modseq], modified: [] };
+    return { modseqs: [modseq], modified };
   }
 
   async copy(mailbox: number, uids: readonly number[], to: string, move: boolean): ReturnType<ImapStore['copy']> {
@@ -351,18 +438,55 @@ export class FakeImapStore implements ImapStore {
     return new FakeSink(this);
   }
 
-  finishAppend(bytes: Buffer, into: Parameters<AppendSink['finish']>[0]): AppendOutcome {
-    const box = this.find(into.mailbox);
-    if (box === undefined) return { kind: 'missing' };
-    if (bytes.length > this.maxMessageBytes) return { kind: 'too-big' };
-    const modseq = this.tick();
-    const uid = box.add(bytes, this.mask(into.flags), into.receivedAt ?? 1_700_000_000_000, modseq);
-    box.changed();
-    return { kind: 'appended', mailbox: box.mailbox, uidValidity: box.uidValidity, uid, modseq };
+  async finishAppends({
+    mailbox,
+    messages,
+    replaces,
+  }: Parameters<ImapStore['finishAppends']>[0]): Promise<AppendOutcome> {
+    const outcome = await this.storeMessages(mailbox, messages, replaces);
+    for (const { sink } of messages) {
+      if (outcome.kind === 'appended') (sink as FakeSink).stored();
+      else sink.abort();
+    }
+    return outcome;
   }
 
-  search(_mailbox: number, view: MailboxView, program: SearchProgram): ReturnType<ImapStore['search']> {
-    return evaluateSearch(this, view, program);
+  private async storeMessages(
+    mailbox: string,
+    messages: readonly NewMessage[],
+    replaces: ReplacedMessage | undefined,
+  ): Promise<AppendOutcome> {
+    await this.write();
+    const box = this.find(mailbox);
+    if (box === undefined) return { kind: 'missing' };
+    if (replaces !== undefined && !this.box(replaces.mailbox).messages.has(replaces.uid)) return { kind: 'gone' };
+    const all = messages.map(({ sink, ...facts }) => ({ bytes: (sink as FakeSink).bytes, ...facts }));
+    if (all.some(({ bytes }) => bytes.length > this.maxMessageBytes)) return { kind: 'too-big' };
+    const modseq = this.tick();
+    const uids = all.map(({ bytes, flags, receivedAt = 1_700_000_000_000 }) =>
+      box.add(bytes, this.mask(flags), receivedAt, modseq),
+    );
+    if (replaces !== undefined) {
+      const source = this.box(replaces.mailbox);
+      source.drop([replaces.uid], modseq);
+      if (source !== box) source.changed();
+    }
+    box.changed();
+    return { kind: 'appended', mailbox: box.mailbox, uidValidity: box.uidValidity, uids, modseq };
+  }
+
+  async search(...[mailbox, view, program, options]: Parameters<ImapStore['search']>): ReturnType<ImapStore['search']> {
+    const { sort, scores = new Map() } = options ?? {};
+    const order = sort === undefined ? undefined : ({ kind: 'sort', keys: sort, scores } as const);
+    const outcome = await findInMemory(this, mailbox, view, program, order);
+    return outcome.kind === 'found' ? outcome.uids : { kind: 'too-long' };
+  }
+
+  async thread(...[mailbox, view, program, how]: Parameters<ImapStore['thread']>): ReturnType<ImapStore['thread']> {
+    const known = how.uid ? undefined : view.uids.slice(0, view.length);
+    const order = { kind: 'thread', algorithm: how.algorithm, known } as const;
+    const outcome = await findInMemory(this, mailbox, view, program, order);
+    return outcome.kind === 'threads' ? outcome.text : { kind: 'too-long' };
   }
 
   message(mailbox: number, uid: number): Message | undefined {
@@ -416,6 +540,7 @@ export class FakeImapStore implements ImapStore {
 
 class FakeSink implements AppendSink {
   private readonly chunks: Buffer[] = [];
+  private isEnded = false;
   private readonly store: FakeImapStore;
 
   constructor(store: FakeImapStore) {
@@ -428,14 +553,21 @@ class FakeSink implements AppendSink {
     return Promise.resolve();
   }
 
-  async finish(into: Parameters<AppendSink['finish']>[0]): Promise<AppendOutcome> {
-    this.store.openSinks -= 1;
-    await this.store.write();
-    return this.store.finishAppend(Buffer.concat(this.chunks), into);
+  close(): Promise<number | undefined> {
+    return Promise.resolve(this.bytes.length);
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.chunks);
+  }
+
+  stored(): void {
+    if (!this.isEnded) this.store.openSinks -= 1;
+    this.isEnded = true;
   }
 
   abort(): void {
-    this.store.openSinks -= 1;
+    this.stored();
   }
 }
 

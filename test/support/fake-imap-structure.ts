@@ -6,3 +6,8 @@ export function structureOf(bytes: Buffer): NonNullable<MessageRow['structure']>
   const { envelope, bodyStructure, parts, headerLength } = indexMessage(bytes);
   return { envelope, bodyStructure, parts, headerLength };
 }
+
+/** Returns the preview that the store records when a message arrives. */
+export function previewOf(bytes: Buffer): string {
+  return indexMessage(bytes).preview;
+}

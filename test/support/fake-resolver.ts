@@ -1,4 +1,4 @@
-import type { Lookup, MxRecord, Resolver } from '../../mail/dns/lookup.ts';
+import type { Lookup, MxRecord, Resolver, SrvRecord } from '../../mail/dns/lookup.ts';
 
 /** Records by `TYPE name` as in a zone file, or a kind of trouble. A name without any key does not exist. */
 export type FakeZone = Record<string, readonly string[] | 'trouble'>;
@@ -23,7 +23,18 @@ export function fakeResolver(zone: FakeZone): Resolver & { asked: string[]; zone
     txt: (name) => look('TXT', name, same),
     ns: (name) => look('NS', name, same),
     cname: (name) => look('CNAME', name, same),
+    srv: (name) => look('SRV', name, srvRecord),
     ptr: (ip) => look('PTR', ip, same),
+  };
+}
+
+function srvRecord(text: string): SrvRecord {
+  const [priority = '0', weight = '0', port = '0', target = ''] = text.split(' ');
+  return {
+    priority: Number(priority),
+    weight: Number(weight),
+    port: Number(port),
+    target: target === '.' ? '' : target,
   };
 }
 

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { QuotaUse } from '../../mail/store/account/quota.ts';
 import { imapWorld, PASSWORD, USER } from './imap-world.ts';
 import type { ImapClient, ImapWorld, WorldOptions } from './imap-world.ts';
 
@@ -9,19 +10,22 @@ import type { ImapClient, ImapWorld, WorldOptions } from './imap-world.ts';
  * # comment
  * C: a SELECT INBOX            the client says a line; several clients are A C:, B C:
  * R: hello\r\nworld            the same as it stands, with \r \n \0 and \xNN escapes
- * S: * OK *                    the server says a line; a trailing `*` stands for anything
+ * S: * OK *                    the server says a line; a trailing `*` stands for anything; UTF-8 if it is not ASCII
  * S!                           the server closes the connection
  * + deliver INBOX \Seen        a message arrives; `Subject: message N`, N counting from 1
  * + login                      logs in, answers not shown; + select INBOX
  * + tls                        the client begins TLS
  * + revoke                     the password was changed
+ * + quota 1025 2048 3 10       octets used and allowed, messages used and allowed; - for no limit
  * ```
  *
- * `! option=value` in the first lines sets options: `! local=false`, `! badCommands=3`.
+ * `! option=value` in the first lines sets options: `! local=false`, `! badCommands=3`, `! recent=true`: new messages are
+ * \Recent.
  */
 export async function runDialog(script: string): Promise<void> {
   const lines = script.split('\n');
   await using world = await imapWorld(optionsOf(lines));
+  world.store.tracksRecent = lines.includes('! recent=true');
   const clients = new Map<string, ImapClient>();
   for (const [at, line] of lines.entries()) {
     if (line.trim() === '' || line.startsWith('#') || line.startsWith('!')) continue;
@@ -34,7 +38,7 @@ export async function runDialog(script: string): Promise<void> {
 async function step(world: ImapWorld, clients: Map<string, ImapClient>, line: string, where: string): Promise<void> {
   const [, who = '', verb = '', rest = ''] = /^(?:([A-Z]) )?(C:|R:|S:|S!|\+) ?(.*)$/.exec(line) ?? [];
   if (verb === '') throw new Error(`not understood: ${where}`);
-  if (verb === '+' && /^(?:deliver|revoke)\b/.test(rest)) return happen(world, rest);
+  if (verb === '+' && /^(?:deliver|revoke|quota)\b/.test(rest)) return happen(world, rest);
   let client = clients.get(who);
   if (client === undefined) clients.set(who, (client = await world.connect()));
   if (verb === 'C:') client.send(`${rest}\r\n`);
@@ -45,9 +49,21 @@ async function step(world: ImapWorld, clients: Map<string, ImapClient>, line: st
 }
 
 function happen(world: ImapWorld, what: string): void {
-  const [verb, mailbox = 'INBOX', ...flags] = what.split(' ');
+  const [verb, ...words] = what.split(' ');
+  const [mailbox = 'INBOX', ...flags] = words;
   if (verb === 'revoke') world.logins.revoke();
+  else if (verb === 'quota') world.store.use = quotaOf(words);
   else deliverNext(world, mailbox, flags);
+}
+
+function quotaOf([usedBytes = '0', bytes = '-', usedCount = '0', count = '-']: readonly string[]): QuotaUse {
+  const limit = (text: string): number | null => (text === '-' ? null : Number(text));
+  return {
+    usedBytes: Number(usedBytes),
+    quotaBytes: limit(bytes),
+    usedCount: Number(usedCount),
+    quotaCount: limit(count),
+  };
 }
 
 function deliverNext(world: ImapWorld, mailbox: string, flags: readonly string[]): void {
@@ -61,7 +77,10 @@ async function prepare(client: ImapClient, what: string, where: string): Promise
   expect(lines.at(-1), where).toMatch(/^prepare OK /);
 }
 
-function expectLine(line: string | undefined, pattern: string, where: string): void {
+function expectLine(received: string | undefined, pattern: string, where: string): void {
+  // A pattern in UTF-8 is compared with octets in UTF-8.
+  const isUtf8 = /[^\x00-\x7f]/.test(pattern);
+  const line = isUtf8 && received !== undefined ? Buffer.from(received, 'latin1').toString('utf8') : received;
   if (!pattern.endsWith('*')) return expect(line, where).toBe(pattern);
   const start = pattern.slice(0, -1);
   expect(line?.slice(0, start.length) ?? '(closed)', `${where}\ngot: ${line}`).toBe(start);
@@ -86,7 +105,8 @@ function optionsOf(lines: readonly string[]): WorldOptions {
   const limits: Record<string, number> = {};
   for (const line of lines.filter((each) => each.startsWith('! '))) {
     const [name = '', value = ''] = line.slice(2).trim().split('=');
-    if (name === 'local' || name === 'exempt') options[name] = value === 'true';
+    if (name === 'recent') continue;
+    if (name === 'local' || name === 'exempt' || name === 'uidOnly') options[name] = value === 'true';
     else limits[name] = Number(value);
   }
   return { ...options, limits };

@@ -20,6 +20,18 @@ const VERBS =
 const WORDS = VERBS.split(' ');
 const UIDS = ['UID FETCH', 'UID STORE', 'UID COPY', 'UID MOVE', 'UID EXPUNGE', 'UID SEARCH'];
 const PIECES = [
+  '(CONDSTORE)',
+  '(QRESYNC (1001 1))',
+  '(QRESYNC (1001 1 1:5 (1,3 2,4)))',
+  '(QRESYNC (1001',
+  '(QRESYNC (1001 18446744073709551616))',
+  'FLAGS (CHANGEDSINCE 1)',
+  'FLAGS (CHANGEDSINCE 0 VANISHED)',
+  '(UNCHANGEDSINCE 1)',
+  'MODSEQ 1',
+  'MODSEQ "/flags/a" all 1',
+  'QRESYNC',
+  'IMAP4rev2 UTF8=ACCEPT',
   '1',
   '1:*',
   '*',

@@ -1,8 +1,10 @@
 import { connect as connectTcp } from 'node:net';
 import type { Socket } from 'node:net';
+import { constants, createDeflateRaw, createInflateRaw, type DeflateRaw } from 'node:zlib';
 import { connect as connectTls, createSecureContext } from 'node:tls';
 import type { Clock } from '../../mail/imap/options.ts';
 import type { ConnectionLimits } from '../../mail/guard/connection-limiter.ts';
+import type { ImapStore } from '../../mail/imap/imap-store.ts';
 import type { ImapLimits } from '../../mail/imap/limits.ts';
 import { startImap } from '../../mail/imap/server.ts';
 import type { ImapServer } from '../../mail/imap/server.ts';
@@ -83,6 +85,7 @@ export class ImapClient {
   socket: Socket;
   closed = false;
   private received = '';
+  private deflate: DeflateRaw | undefined;
   private waiting: (() => void) | undefined;
 
   constructor(socket: Socket) {
@@ -91,8 +94,29 @@ export class ImapClient {
   }
 
   send(text: string | Buffer): void {
-    if (typeof text === 'string') this.socket.write(text, 'latin1');
-    else this.socket.write(text);
+    const octets = typeof text === 'string' ? Buffer.from(text, 'latin1') : text;
+    (this.deflate ?? this.socket).write(octets);
+  }
+
+  /** Compresses from now on, as after COMPRESS DEFLATE. */
+  compress(): void {
+    const { socket } = this;
+    const inflate = createInflateRaw();
+    this.deflate = createDeflateRaw({ flush: constants.Z_SYNC_FLUSH });
+    this.deflate.on('data', (piece: Buffer) => socket.write(piece));
+    socket.removeAllListeners('data').removeAllListeners('close');
+    socket.on('data', (piece: Buffer) => inflate.write(piece));
+    // Inflating ends later than the connection.
+    socket.on('close', () =>
+      inflate.flush(() => {
+        this.closed = true;
+        this.wake();
+      }),
+    );
+    inflate.on('data', (piece: Buffer) => {
+      this.received += piece.toString('latin1');
+      this.wake();
+    });
   }
 
   /** The next line without its end; undefined when the connection was closed. */
@@ -181,6 +205,9 @@ export interface WorldOptions {
   exempt?: boolean;
   places?: Partial<ConnectionLimits>;
   memory?: MemoryBudget;
+  /** The account's store instead of the one in memory. */
+  open?: () => ImapStore;
+  uidOnly?: boolean;
 }
 
 /** The IMAP server over a store in memory, on free ports of the loopback interface. */
@@ -190,6 +217,8 @@ export async function imapWorld({
   exempt = false,
   places = {},
   memory = new MemoryBudget(Infinity),
+  open,
+  uidOnly = false,
 }: WorldOptions = {}): Promise<ImapWorld> {
   const [store, logins, clock] = [new FakeImapStore(), new FakeLogins(), new FakeClock()];
   const faults: object[] = [];
@@ -202,7 +231,9 @@ export async function imapWorld({
     ],
     logins,
     guard: testGuard(places, { isExempt: () => exempt }),
-    open: () => store,
+    open: open ?? (() => store),
+    uidOnly,
+    jmapUrl: () => 'https://imap.box.test/.well-known/jmap',
     secureContext: () => context,
     limits,
     memory,

@@ -10,6 +10,7 @@ import { receiveMessage, testBackend } from './receive-message.ts';
 import { readExpectedObjects } from './jmap-oracle.ts';
 import type { JmapFixture } from './jmap-fixture.ts';
 import type { Random } from './random.ts';
+import { finishAppend } from './finish-append.ts';
 
 const SUBJECTS = ['one', 'two', 'three', 'four', 'five', 'six'];
 const NAMES = ['a', 'b', 'c', 'd/e', 'd/f', 'a/g'];
@@ -99,7 +100,7 @@ export class Actions {
     if ('kind' in sink) throw new Error(sink.kind);
     await sink.write(octets);
     const receivedAt = this.#world.box.clock.now - this.#random.below(100) * 60_000;
-    await sink.finish({ mailbox: name, flags: this.#flagSet(), receivedAt });
+    await finishAppend(this.#imap, sink, { mailbox: name, flags: this.#flagSet(), receivedAt });
   }
 
   async #deliver(): Promise<void> {

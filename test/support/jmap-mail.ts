@@ -1,5 +1,6 @@
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import type { JmapFixture } from './jmap-fixture.ts';
+import { finishAppend } from './finish-append.ts';
 
 /** Creates an IMAP backend for the account. */
 export function imapOf(fixture: JmapFixture): StoreBackend {
@@ -28,7 +29,7 @@ export async function putMessage(fixture: JmapFixture, what: TestMessage = {}): 
   if ('kind' in sink) throw new Error(sink.kind);
   await sink.write(Buffer.from(text));
   const { receivedAt } = what;
-  const done = await sink.finish({ mailbox, flags: { bits, keywords: [] }, receivedAt });
+  const done = await finishAppend(imapOf(fixture), sink, { mailbox, flags: { bits, keywords: [] }, receivedAt });
   if (done.kind !== 'appended') throw new Error(done.kind);
   return done.uid;
 }

@@ -111,7 +111,10 @@ export async function plain(
 }
 
 export interface ScramTwist {
+  mechanism?: string;
   gs2?: string;
+  /** Data of the channel binding. */
+  binding?: Buffer;
   /** Changes the last message before it is sent. */
   final?: (message: string) => string;
   /** Answers the server's signature. */
@@ -126,7 +129,7 @@ export async function scram(
   peer: Peer = PEER,
   twist: ScramTwist = {},
 ): Promise<SaslStep> {
-  const exchange = start(logins, 'SCRAM-SHA-256', peer);
+  const exchange = start(logins, twist.mechanism ?? 'SCRAM-SHA-256', peer);
   const gs2 = twist.gs2 ?? 'n,,';
   const bare = `n=${user.replaceAll('=', '=3D').replaceAll(',', '=2C')},r=clientnonce`;
   const first = await exchange.step(Buffer.from(gs2 + bare));
@@ -135,7 +138,8 @@ export async function scram(
   const { r = '', s = '', i = '' } = Object.fromEntries(server.split(',').map((one) => [one[0], one.slice(2)]));
   const salted = pbkdf2Sync(password, Buffer.from(s, 'base64'), Number(i), 32, 'sha256');
   const clientKey = createHmac('sha256', salted).update('Client Key').digest();
-  const withoutProof = `c=${Buffer.from(gs2).toString('base64')},r=${r}`;
+  const bound = Buffer.concat([Buffer.from(gs2), twist.binding ?? Buffer.alloc(0)]);
+  const withoutProof = `c=${bound.toString('base64')},r=${r}`;
   const authMessage = `${bare},${server},${withoutProof}`;
   const signature = createHmac('sha256', sha256(clientKey)).update(authMessage).digest();
   const proof = clientKey.map((octet, at) => octet ^ (signature[at] ?? 0));

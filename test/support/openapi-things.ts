@@ -66,6 +66,7 @@ export async function makeBoxTenant(base: string, imap: number, word: string): P
     // Only a person can make a policy.
     policyId: 'pol_1',
     apiKeyId: await get('create_email_api_key', { projectId, name: 'key', allowedDomains: [domain] }, 'key'),
+    importId: await get('start_import', { mailboxId }, 'import', 'importId'),
     aliasId: await get('create_alias', { mailboxIds: [mailboxId], localPart: `${word}-alias` }, 'alias'),
     ruleId: await get('add_sender_rule', { mailboxId, kind: 'block', pattern: `${word}.blocked.example` }, 'rule'),
     forwarderId: await get('set_email_forwarder', forward, 'forwarder'),

@@ -51,6 +51,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   export_zone: domain,
   apply_managed_dns: domain,
   rotate_dkim_keys: domain,
+  set_mta_sts: (of) => ({ ...domain(of), mode: 'testing' }),
   get_deliverability_report: domain,
   run_delivery_test: ({ domainId, address }) => ({ domainId, to: address, timeoutSeconds: 0 }),
   provision_email: ({ domainId }) => ({ domainId, localPart: fresh() }),
@@ -71,6 +72,8 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
     expiresAt: '2030-01-01T00:00:00Z',
     note: fresh(),
   }),
+  start_import: mailbox,
+  get_import: ({ importId }) => ({ importId }),
   list_aliases: mailbox,
   update_alias: ({ aliasId, mailboxId }) => ({ aliasId, mailboxIds: [mailboxId], note: fresh() }),
   remove_alias: ({ aliasId }) => ({ aliasId }),
@@ -242,9 +245,11 @@ const REFERENCES: Readonly<Record<string, (of: Things, operation: string) => unk
   passwordId: (of) => of.appPasswordId,
   forwarderId: (of) => of.forwarderId,
   aliasId: (of) => of.aliasId,
+  importId: (of) => of.importId,
   ruleId: (of) => of.ruleId,
   policyId: (of) => of.policyId,
   agentPolicyId: (of) => of.policyId,
+  withAddress: (of) => of.address,
   sourceAddress: (of) => of.sourceAddress,
   destinationAddress: (of) => of.destinationAddress,
   queueId: (of) => of.queueId,
@@ -327,7 +332,7 @@ function withField(operation: Operation, field: string): Reference['args'] {
 /** Names of arguments that are a reference nowhere: whoever adds one has to say which it is. */
 export const TEXTS: ReadonlySet<string> = new Set(
   `
-    ownerEmail organizationName ownerDisplayName label publicKey signature query limit cursor name type
+    imap ownerEmail organizationName ownerDisplayName label publicKey signature query limit cursor name type
     localPart displayName quotaBytes reason password reveal confirm permanently scopes readOnly expiresAt url
     rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions
     verify receiverDomain use host port tls certificate username action waitSeconds until after events
@@ -337,7 +342,7 @@ export const TEXTS: ReadonlySet<string> = new Set(
     labels before format maxChars offset includeQuoted order sinceMessageId handle attachmentId mode addLabels
     removeLabels unread starred markRead minutes preset sends allow block holdAfterReading rulesWait budgets
     subjectContains toPlus timeoutSeconds expectFrom failIfApprovalNeeded replyAll quote includeAttachments
-    filename contentType sizeBytes sha256 draftId person release participantsOnly uris bucket
+    hiddenImapCapabilities access filename contentType sizeBytes sha256 draftId person release participantsOnly uris bucket
   `
     .trim()
     .split(/\s+/),

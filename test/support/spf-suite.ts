@@ -49,6 +49,7 @@ export function suiteResolver({ zonedata }: SpfScenario): Resolver & { asked: st
     txt: (name) => look('TXT', name, (data: string | string[]) => (typeof data === 'string' ? data : data.join(''))),
     ns: () => Promise.resolve({ kind: 'none', nx: false }),
     cname: (name) => look('CNAME', name, host),
+    srv: () => Promise.resolve({ kind: 'none', nx: true }),
     ptr: (ip) => look('PTR', reverseName(ip), host),
   };
 }

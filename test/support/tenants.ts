@@ -40,6 +40,7 @@ export interface Things {
   apiKeyId: string;
   forwarderId: string;
   aliasId: string;
+  importId: string;
   ruleId: string;
   /** Belongs to the organization. */
   policyId: string;
@@ -256,6 +257,7 @@ async function makeThings(
     address,
     serviceId,
     apiKeyId: await get('create_email_api_key', { projectId, name: `${word} key`, allowedDomains: [domain] }, 'key'),
+    importId: await get('start_import', { mailboxId }, 'import', 'importId'),
     aliasId: await get('create_alias', { mailboxIds: [mailboxId], localPart: `${word}-alias` }, 'alias'),
     ruleId: await get('add_sender_rule', { mailboxId, kind: 'block', pattern: `${word}.blocked.example` }, 'rule'),
     forwarderId: await get('set_email_forwarder', forward, 'forwarder'),

@@ -11,6 +11,7 @@ import { SecretBox } from '../../mail/store/blob/secrets.ts';
 import { addBan } from '../../mail/store/limit/ban.ts';
 import type { Command } from '../../mail/store/engine/types.ts';
 import { Agents } from '../../src/agents/agents.ts';
+import { signData } from '../../src/client-setup/cms.ts';
 import { SigningKeys } from '../../src/domains/domains.ts';
 import { HttpLimits } from '../../src/http/rate-limits.ts';
 import { openMetrics } from '../../src/core/metrics.ts';
@@ -21,6 +22,7 @@ import { PdfReader } from '../../src/reading/pdf/read-pdf.ts';
 import { ServiceSupervisor } from '../../src/services/runner.ts';
 import { storeParts } from '../../src/start/store-parts.ts';
 import { LastUsed } from '../../src/tokens/last-used.ts';
+import { TransferRunner } from '../../src/transfers/transfers.ts';
 import { WaitRegistry } from '../../src/waiting/wait-registry.ts';
 import { testCertificate } from './certificate.ts';
 import { testGuard } from './guard.ts';
@@ -71,8 +73,17 @@ export async function testWorld(
     pdfs,
     prefix: settings.tokenPrefix,
   });
-  const { cert } = await testCertificate('mail.test');
+  const { cert, key } = await testCertificate('mail.test');
   const metrics = openMetrics();
+  const transfers = new TransferRunner({
+    store: store.store,
+    secrets,
+    settings,
+    clock,
+    resolver: createResolver({ servers: ['127.0.0.1:9'] }),
+    log: quiet,
+    metrics,
+  });
   const waits = new WaitRegistry({ store: store.store, secrets, log: quiet, metrics, clock });
   const throttle = new Throttle();
   const guard = testGuard({}, { clock, saveBan: (offender) => store.store.write(addBan, offender) });
@@ -112,8 +123,10 @@ export async function testWorld(
     texts,
     memory: new MemoryBudget(Infinity),
     waits,
+    transfers,
     runner,
     certificate: () => ({ pem: cert, selfSigned: true }),
+    signDocument: (document) => signData(document, { cert, key }, clock()),
     startedAt: clock() - 60_000,
     failing: () => [],
     revoked: (account, credentials) => events.push(`revoked ${account} ${credentials?.join() ?? 'all'}`),
@@ -128,6 +141,7 @@ export async function testWorld(
     events,
     async [Symbol.asyncDispose]() {
       waits[Symbol.dispose]();
+      await transfers[Symbol.asyncDispose]();
       await texts[Symbol.asyncDispose]();
       await runner[Symbol.asyncDispose]();
       await lastUsed[Symbol.asyncDispose]();

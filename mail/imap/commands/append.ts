@@ -1,86 +1,65 @@
-import { bad, no, ok } from '../tagged-response.ts';
+import { no, ok } from '../tagged-response.ts';
 import type { TaggedResponse } from '../tagged-response.ts';
+import { AppendBatch, appendRefusal } from '../append/append-batch.ts';
+import { AppendInput } from '../append/append-input.ts';
+import { readMessages } from '../append/append-messages.ts';
 import { LOGGED_IN } from '../command.ts';
-import type { ImapCommand } from '../command.ts';
-import { messageLiteral } from '../literal.ts';
-import type { AppendOutcome, AppendSink, FlagSet } from '../imap-store.ts';
-import type { Decoder } from '../wire/decoder.ts';
+import type { CommandCall, ImapCommand } from '../command.ts';
+import type { AppendOutcome, ReplacedMessage } from '../imap-store.ts';
+import type { Session } from '../session.ts';
+import { uidSet } from '../wire/encoder.ts';
 
-const NO_FLAGS: FlagSet = { bits: 0, keywords: [] };
-
-interface AppendTarget {
+/** The target of APPEND, and what follows it up to the first literal. */
+export interface AppendArguments {
   mailbox: string;
-  flags: FlagSet;
-  receivedAt: number | undefined;
+  text: Buffer;
 }
 
 /**
- * APPEND. RFC 9051 6.3.12. The message is streamed to the store. A refusal is sent before the literal when the client
- * waits for a continuation; otherwise the loop discards the literal.
+ * APPEND. RFC 9051 6.3.12, with several messages (RFC 3502) and with messages made of others (RFC 4469). Messages are streamed
+ * to the store. A refusal is sent before the literal when the client waits for a continuation; otherwise the loop
+ * discards the literal.
  */
-export const append: ImapCommand<AppendTarget> = {
+export const append: ImapCommand<AppendArguments> = {
   name: 'APPEND',
   changes: true,
   states: LOGGED_IN,
-  parse,
+  capabilities: ['BINARY', 'MULTIAPPEND', 'CATENATE', 'URL-PARTIAL'],
+  parse: (d) => ({ mailbox: d.sp().mailbox(), text: d.rest() }),
 
-  async run(session, into, { literal }) {
-    if (literal === undefined) return bad('The message must be sent as a literal');
-    if (literal.size > session.context.limits.messageBytes) return no('TOOBIG', 'Message is larger than APPENDLIMIT');
-    if (literal.size === 0) return no('Message is empty');
-    if ((await session.store.mailbox(into.mailbox)) === undefined) return no('TRYCREATE', 'No such mailbox');
-    const sink = session.store.append(literal.size);
-    if ('kind' in sink) return sinkRefusal(sink);
-    return appendResponse(await receive(messageLiteral(session, literal.sync), sink, into));
+  async run(session, into, call) {
+    const outcome = await receiveMessages(session, into, call);
+    if (outcome.kind === 'refused') return outcome.response;
+    return ok(appendUid(outcome), outcome.uids.length === 1 ? 'Appended' : `Appended ${outcome.uids.length} messages`);
   },
 };
 
-function parse(d: Decoder): AppendTarget {
-  const mailbox = d.sp().mailbox();
-  let flags = NO_FLAGS;
-  let receivedAt: number | undefined;
-  // The head ends with the space before the literal.
-  d.sp();
-  if (d.ahead('(')) {
-    flags = d.flagList();
-    d.sp();
-  }
-  if (d.ahead('"')) {
-    receivedAt = d.dateTime();
-    d.sp();
-  }
-  return { mailbox, flags, receivedAt };
+export type StoredAppend = Extract<AppendOutcome, { kind: 'appended' }> | { kind: 'refused'; response: TaggedResponse };
+
+/** `APPENDUID 38505 3955:3957`. RFC 4315 3. */
+export function appendUid({ uidValidity, uids }: Extract<AppendOutcome, { kind: 'appended' }>): string {
+  return `APPENDUID ${uidValidity} ${uidSet(uids)}`;
 }
 
-async function receive(message: AsyncIterable<Buffer>, sink: AppendSink, into: AppendTarget): Promise<AppendOutcome> {
+/** Reads the messages of APPEND or REPLACE and stores them in one commit. */
+export async function receiveMessages(
+  session: Session,
+  { mailbox, text }: AppendArguments,
+  { literal }: CommandCall,
+  replaces?: ReplacedMessage,
+): Promise<StoredAppend> {
+  if ((await session.store.mailbox(mailbox)) === undefined) return refused(no('TRYCREATE', 'No such mailbox'));
+  const batch = new AppendBatch(session.store, session.context.limits);
   try {
-    for await (const chunk of message) await sink.write(chunk);
-  } catch (error) {
-    sink.abort();
-    throw error;
+    const refusal = await readMessages(session, new AppendInput(session, text, literal), batch, replaces !== undefined);
+    if (refusal !== undefined) return refused(refusal);
+    const outcome = await batch.commit(mailbox, replaces);
+    return outcome.kind === 'appended' ? outcome : refused(appendRefusal(outcome));
+  } finally {
+    batch.abort();
   }
-  return sink.finish(into);
 }
 
-function sinkRefusal(refused: { kind: 'over-quota' } | { kind: 'unavailable'; why: string }): TaggedResponse {
-  return refused.kind === 'over-quota'
-    ? no('OVERQUOTA', 'Over quota: delete messages and try again')
-    : no('UNAVAILABLE', refused.why);
-}
-
-function appendResponse(outcome: AppendOutcome): TaggedResponse {
-  switch (outcome.kind) {
-    case 'appended':
-      return ok(`APPENDUID ${outcome.uidValidity} ${outcome.uid}`, 'Appended');
-    case 'missing':
-      return no('TRYCREATE', 'No such mailbox');
-    case 'over-quota':
-      return no('OVERQUOTA', 'Over quota: delete messages and try again');
-    case 'too-many-keywords':
-      return no('LIMIT', 'Too many different keywords in this mailbox');
-    case 'forbidden':
-      return no('NOPERM', outcome.why);
-    case 'too-big':
-      return no('TOOBIG', 'Message is larger than APPENDLIMIT');
-  }
+function refused(response: TaggedResponse): StoredAppend {
+  return { kind: 'refused', response };
 }

@@ -10,9 +10,12 @@ export const close: ImapCommand<undefined> = {
   parse: noArguments,
 
   async run(session) {
-    if (!session.view.readOnly) await expungeDeleted(session, session.view.uids.subarray(0, session.view.length));
+    const { view } = session;
+    // Known before the expunge: it is silent, and a later mod-sequence could hide what others changed meanwhile.
+    const synced = view.syncedModseq;
+    if (!view.readOnly) await expungeDeleted(session, view.uids.subarray(0, view.length));
     session.unselect();
-    return ok('Closed');
+    return session.enabled.has('QRESYNC') ? ok(`HIGHESTMODSEQ ${synced}`, 'Closed') : ok('Closed');
   },
 };
 

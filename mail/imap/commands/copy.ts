@@ -1,3 +1,4 @@
+import { expungedCode } from '../condstore.ts';
 import { no, ok } from '../tagged-response.ts';
 import type { TaggedResponse } from '../tagged-response.ts';
 import { SELECTED } from '../command.ts';
@@ -42,7 +43,8 @@ export const move: ImapCommand<CopyArguments> = {
     if (moved.code === undefined) return ok('Nothing to move'); // Apple Mail retries forever on NO
     // RFC 6851 4.3: before the EXPUNGE responses, which the view sends.
     session.write(`* OK [${moved.code}] Moved\r\n`);
-    return ok('Moved');
+    const code = expungedCode(session);
+    return code === undefined ? ok('Moved') : ok(code, 'Moved');
   },
 };
 

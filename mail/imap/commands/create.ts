@@ -2,6 +2,7 @@ import { no, ok } from '../tagged-response.ts';
 import { LOGGED_IN } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
 import type { ImapMailboxRole } from '../imap-store.ts';
+import { jmapId } from '../../store/object-id.ts';
 import { roleOf } from '../special-use.ts';
 import { ImapSyntaxError } from '../wire/syntax-error.ts';
 
@@ -30,9 +31,12 @@ export const create: ImapCommand<{ name: string; uses: readonly string[] }> = {
     const created = await session.store.create(name, role);
     switch (created.kind) {
       case 'created':
-        return ok('Created');
+        // RFC 8474 4.1.
+        return ok(`MAILBOXID (${jmapId('mailbox', created.id)})`, 'Created');
       case 'exists':
         return no('ALREADYEXISTS', 'Mailbox already exists');
+      case 'forbidden':
+        return no('NOPERM', created.why);
       case 'too-many':
         return no('LIMIT', 'Too many mailboxes or levels');
     }

@@ -21,6 +21,8 @@ export const remove: ImapCommand<string> = {
         return no('NONEXISTENT', 'No such mailbox');
       case 'has-children':
         return no('HASCHILDREN', 'Mailbox has children: delete them first');
+      case 'is-shared':
+        return no('NOPERM', 'Only the owner deletes this mailbox: unsubscribe from it instead');
       case 'is-inbox':
         return no('CANNOT', 'INBOX cannot be deleted');
       case 'has-emails':

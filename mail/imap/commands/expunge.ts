@@ -1,3 +1,4 @@
+import { expungedCode } from '../condstore.ts';
 import { no, ok } from '../tagged-response.ts';
 import { SELECTED } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
@@ -21,7 +22,9 @@ export const expunge: ImapCommand<SequenceSet> = {
   async run(session, set) {
     if (session.view.readOnly) return no('READ-ONLY', 'Mailbox is read-only');
     const kept = await expungeDeleted(session, session.view.uidsOf(set, true));
-    return kept === undefined ? ok('Expunged') : no('NOPERM', kept);
+    if (kept !== undefined) return no('NOPERM', kept);
+    const code = expungedCode(session);
+    return code === undefined ? ok('Expunged') : ok(code, 'Expunged');
   },
 };
 

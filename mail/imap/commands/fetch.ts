@@ -1,17 +1,22 @@
 import type { ReadDepth } from '../../agents/hooks.ts';
-import { no, ok } from '../tagged-response.ts';
+import { enableCondstore } from '../condstore.ts';
+import { fetchHead } from '../fetch-line.ts';
+import { writeVanished } from '../qresync.ts';
+import { bad, no, ok } from '../tagged-response.ts';
 import type { TaggedResponse } from '../tagged-response.ts';
 import { SELECTED } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
 import type { FetchRequest } from '../fetch/items.ts';
-import { parseFetch, withFlags } from '../fetch/parse.ts';
+import { parseFetchModifiers } from '../fetch/modifiers.ts';
+import type { FetchModifiers } from '../fetch/modifiers.ts';
+import { hasItem, isContent, parseFetch, withItems, withoutUid } from '../fetch/parse.ts';
 import { renderFetch, renderLine } from '../fetch/render.ts';
 import type { FetchedMessage } from '../fetch/render.ts';
-import { flagsOf } from '../flags.ts';
 import { SEEN } from '../imap-store.ts';
 import type { MessageRow } from '../imap-store.ts';
 import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import type { Session } from '../session.ts';
+import { partOfRanges } from '../search/returns.ts';
 import type { IndexRange, SequenceSet } from '../wire/sequence-set.ts';
 
 /** Rows read at once: bounds the memory of a FETCH of a large mailbox. */
@@ -20,29 +25,54 @@ const PAGE = 200;
 interface FetchArguments {
   set: SequenceSet;
   request: FetchRequest;
+  modifiers: FetchModifiers;
 }
 
-/** FETCH and UID FETCH. RFC 9051 6.4.5. */
+/** FETCH and UID FETCH. RFC 9051 6.4.5; their modifiers: RFC 7162 3.1.4, RFC 9394 3.3. */
 export const fetch: ImapCommand<FetchArguments> = {
   name: 'FETCH',
   states: SELECTED,
   uidForm: true,
   allowedUpdates: 'no-expunge',
-  parse: (d, uid) => ({ set: d.sp().sequenceSet(), request: parseFetch(d.sp(), uid) }),
+  capabilities: ['CONDSTORE', 'OBJECTID', 'PREVIEW', 'QRESYNC', 'SAVEDATE'],
+  parse: (d, uid) => ({
+    set: d.sp().sequenceSet(),
+    request: parseFetch(d.sp(), uid),
+    modifiers: parseFetchModifiers(d),
+  }),
 
-  async run(session, { set, request }, { uid }) {
+  async run(session, { set, request: given, modifiers }, { uid }) {
+    const { changedSince, vanished, partial } = modifiers;
+    if (partial !== undefined && !uid) return bad('PARTIAL needs UID FETCH');
+    if (vanished && !(uid && session.enabled.has('QRESYNC'))) return bad('VANISHED needs UID FETCH and ENABLE QRESYNC');
+    const items = session.enabled.has('UIDONLY') ? withoutUid(given) : given;
+    const request = changedSince === undefined ? items : withItems(items, 'modseq');
+    if (hasItem(request, 'modseq')) enableCondstore(session);
+    const inSet = session.view.indexes(set, uid);
+    if (vanished) await writeVanished(session, changedSince ?? 0, { known: set });
+    const matching = changedSince === undefined ? inSet : session.view.changedWithin(inSet, changedSince);
+    const ranges = partial === undefined ? matching : partOfRanges(matching, partial);
     let missing = 0;
-    const damaged = new Set<number>();
-    for (const page of pages(session.view.indexes(set, uid))) {
+    const problems: ContentProblems = { damaged: new Set(), isUnknownEncoding: false };
+    for (const page of pages(ranges)) {
       if (request.reads === 'view') fromView(session, page, request);
-      else missing += await fromRows(session, page, request, damaged);
+      else missing += await fromRows(session, page, request, problems);
       await session.drained();
       await yieldToEventLoop(session.login?.account);
     }
-    if (damaged.size > 0) return damagedResponse(damaged);
+    if (problems.damaged.size > 0) return damagedResponse(problems.damaged);
+    if (problems.isUnknownEncoding) return no('UNKNOWN-CTE', 'A part has an unknown transfer encoding: use BODY');
     return missing > 0 ? missingResponse(uid) : ok('Fetched');
   },
 };
+
+/** Problems with the content of messages, for the tagged response. */
+interface ContentProblems {
+  /** UIDs of damaged messages. */
+  damaged: Set<number>;
+  /** A part has a transfer encoding that BINARY cannot remove. */
+  isUnknownEncoding: boolean;
+}
 
 /** The response when stored messages are damaged: the others were sent. RFC 9051 7.1. */
 function damagedResponse(uids: ReadonlySet<number>): TaggedResponse {
@@ -57,31 +87,37 @@ function missingResponse(uid: boolean): TaggedResponse {
   return uid ? ok('Fetched') : no('EXPUNGEISSUED', 'Some of the messages were expunged');
 }
 
-function* pages(ranges: readonly IndexRange[]): Generator<IndexRange> {
+/** Positions of the messages of one page. */
+function* pages(ranges: readonly IndexRange[]): Generator<number[]> {
+  let page: number[] = [];
   for (const { start, end } of ranges) {
-    for (let at = start; at < end; at += PAGE) yield { start: at, end: Math.min(end, at + PAGE) };
+    for (let at = start; at < end; at += 1) {
+      page.push(at);
+      if (page.length < PAGE) continue;
+      yield page;
+      page = [];
+    }
   }
+  if (page.length > 0) yield page;
 }
 
-/** Writes UID and FLAGS from the view. */
-function fromView(session: Session, { start, end }: IndexRange, request: FetchRequest): void {
-  const { view } = session;
-  const lines: string[] = [];
-  for (let at = start; at < end; at += 1) lines.push(renderLine(request, messageAt(session, at)));
-  session.write(view.takeKeywordUpdate() + lines.join(''));
+/** Writes UID, FLAGS and MODSEQ from the view. */
+function fromView(session: Session, page: readonly number[], request: FetchRequest): void {
+  const lines = page.map((at) => renderLine(request, messageAt(session, at)));
+  session.write(session.view.takeKeywordUpdate() + lines.join(''));
 }
 
 /** Writes messages and adds the UIDs of damaged ones. Returns the number of missing messages. */
 async function fromRows(
   session: Session,
-  page: IndexRange,
+  page: readonly number[],
   request: FetchRequest,
-  damaged: Set<number>,
+  problems: ContentProblems,
 ): Promise<number> {
   const { view, store } = session;
-  const uids = Array.from(view.uids.subarray(page.start, page.end));
+  const uids = page.map((at) => view.uids[at] ?? 0);
   const structure = request.reads === 'structure' || request.reads === 'content';
-  const rows = await store.rows(view.shared.mailbox, uids, { structure });
+  const rows = await store.rows(view.shared.mailbox, uids, { structure, preview: request.preview });
   const depth = depthOf(request);
   if (depth !== undefined) {
     const emails = rows.map(({ emailId }) => emailId);
@@ -89,28 +125,30 @@ async function fromRows(
   }
   const seen = request.setsSeen && !view.readOnly ? await markSeen(session, uids) : undefined;
   session.write(view.takeKeywordUpdate());
-  let at = page.start;
   for (const row of rows) {
-    while ((view.uids[at] ?? row.uid) < row.uid) at += 1;
-    await writeMessage(
-      session,
-      seen?.has(row.uid) === true ? withFlags(request) : request,
-      messageAt(session, at, row, damaged),
-    );
+    const wanted = seen?.has(row.uid) === true ? withNewFlags(session, request) : request;
+    await writeMessage(session, wanted, messageAt(session, view.sequenceOf(row.uid) - 1, row, problems));
   }
   return uids.length - rows.length;
+}
+
+/** The request for a message that was just marked \Seen. RFC 7162 3.1: with MODSEQ after a command that enables it. */
+function withNewFlags({ enabled }: Session, request: FetchRequest): FetchRequest {
+  return enabled.has('CONDSTORE') ? withItems(request, 'flags', 'modseq') : withItems(request, 'flags');
 }
 
 /**
  * The read depth for taint tracking; undefined: nothing a sender wrote. Clients that copy whole mailboxes use PEEK, so a
  * body fetched without it counts as read.
  */
-function depthOf({ items, reads }: FetchRequest): ReadDepth | undefined {
-  const texts = items.filter((one) => one.kind === 'section' && /^(?:all|text)$/.test(one.section.what));
-  if (texts.some((one) => one.kind === 'section' && !one.peek)) return 'read';
+function depthOf({ items, reads, preview }: FetchRequest): ReadDepth | undefined {
+  const texts = items
+    .filter(isContent)
+    .filter((one) => one.kind === 'binary' || /^(?:all|text)$/.test(one.section.what));
+  if (texts.some((one) => !one.peek)) return 'read';
   if (texts.length > 0) return 'downloaded';
   // Rows without structure contain only the arrival time and the size.
-  return reads === 'structure' || reads === 'content' ? 'listed' : undefined;
+  return preview || reads === 'structure' || reads === 'content' ? 'listed' : undefined;
 }
 
 /** Sets \Seen on messages whose BODY[...] is fetched, and returns those that changed. RFC 9051 6.4.5. */
@@ -148,19 +186,28 @@ async function writeMessage(session: Session, request: FetchRequest, message: Fe
   }
 }
 
-function messageAt(session: Session, at: number, row?: MessageRow, damaged?: Set<number>): FetchedMessage {
+function messageAt(session: Session, at: number, row?: MessageRow, problems?: ContentProblems): FetchedMessage {
   const { view, store } = session;
   const uid = view.uids[at] ?? 0;
-  const message: FetchedMessage = { seq: at + 1, uid, flags: flagsOf(view.shared, uid).names };
+  const message: FetchedMessage = {
+    head: fetchHead(at + 1, uid, session.enabled),
+    uid,
+    flags: view.flagsOf(uid).names,
+    // An expunged message that is still counted has the mod-sequence of the mailbox: 0 is not allowed.
+    modseq: view.shared.modseq(uid) || view.shared.highestModseq,
+  };
   if (row === undefined) return message;
   message.row = row;
   message.bytes = (start, length) => store.bytes(row.content, start, length);
   message.onShort = (promised, found) => {
-    damaged?.add(uid);
+    problems?.damaged.add(uid);
     session.context.log.error(
       { account: session.login?.account, uid, promised, found },
       'stored message is shorter than its size',
     );
+  };
+  message.onUnknownEncoding = () => {
+    if (problems !== undefined) problems.isUnknownEncoding = true;
   };
   return message;
 }

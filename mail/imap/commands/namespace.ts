@@ -1,5 +1,6 @@
 import { ok } from '../tagged-response.ts';
 import { LOGGED_IN, noArguments } from '../command.ts';
+import { string } from '../wire/encoder.ts';
 import type { ImapCommand } from '../command.ts';
 
 /** NAMESPACE. RFC 9051 6.3.10. */
@@ -10,7 +11,9 @@ export const namespace: ImapCommand<undefined> = {
   parse: noArguments,
 
   run(session) {
-    session.write('* NAMESPACE (("" "/")) NIL NIL\r\n');
+    const { otherUsers } = session.store;
+    const others = otherUsers === undefined ? 'NIL' : `((${string(otherUsers)} "/"))`;
+    session.write(`* NAMESPACE (("" "/")) ${others} NIL\r\n`);
     return ok('Namespaces listed');
   },
 };

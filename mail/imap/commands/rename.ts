@@ -19,6 +19,8 @@ export const rename: ImapCommand<{ from: string; to: string }> = {
         return no('ALREADYEXISTS', 'Mailbox already exists');
       case 'too-many':
         return no('LIMIT', 'Too many mailboxes, or the name is too long');
+      case 'is-shared':
+        return no('NOPERM', 'Only the owner renames mailboxes there');
       case 'inside-itself':
         return no('CANNOT', 'A mailbox cannot be moved into itself');
       case 'is-for-approval':

@@ -10,6 +10,7 @@ export const starttls: ImapCommand<undefined> = {
 
   run(session) {
     if (session.encrypted) return bad('TLS is already active');
+    if (session.input.isCompressed) return bad('Compression is active: start TLS before COMPRESS');
     return { ...ok('Begin TLS negotiation now'), next: 'tls' };
   },
 };

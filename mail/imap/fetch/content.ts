@@ -3,6 +3,7 @@ import { LIMITS } from '../../message/limits.ts';
 import { unpackParts, type Part } from '../../message/parts.ts';
 import { section as partSection } from '../../message/section.ts';
 import type { MessageRow } from '../imap-store.ts';
+import type { EncodedPart } from './binary.ts';
 import type { Section, SectionItem } from './items.ts';
 
 /** The content of a section: octets in memory, or a range of trace and blob joined. NIL when the part does not exist. */
@@ -39,6 +40,23 @@ export class MessageContent {
     if (whole.kind === 'octets') return { kind: 'octets', octets: whole.octets.subarray(offset, offset + length) };
     const start = Math.min(offset, whole.length);
     return { kind: 'range', start: whole.start + start, length: Math.min(length, whole.length - start) };
+  }
+
+  /** The part of BINARY[path]; undefined when it does not exist. A message has no transfer encoding: RFC 2045 6.4. */
+  encoded(path: string): EncodedPart | undefined {
+    const { trace, length } = this.row.content;
+    const total = trace.length + length;
+    if (path === '') return { start: 0, length: total, encoding: '', decodedLength: total };
+    this.parts ??= unpackParts(this.row.structure?.parts ?? '[]');
+    const part = this.parts.find((one) => one.path === path);
+    if (part === undefined) return undefined;
+    const { encoding, bodyOffset, bodyLength, decodedLength, isEstimated } = part;
+    return {
+      start: bodyOffset + trace.length,
+      length: bodyLength,
+      encoding,
+      decodedLength: isEstimated === true ? undefined : decodedLength,
+    };
   }
 
   private async section(section: Section): Promise<SectionContent> {

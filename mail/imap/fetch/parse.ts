@@ -1,7 +1,7 @@
 import type { Decoder } from '../wire/decoder.ts';
 import { ImapSyntaxError } from '../wire/syntax-error.ts';
-import type { FetchItem, FetchRequest, SectionItem, SimpleItem } from './items.ts';
-import { parseSection } from './section-name.ts';
+import type { BinaryItem, BinarySizeItem, FetchItem, FetchRequest, SectionItem, SimpleItem } from './items.ts';
+import { parsePartPath, parseSection } from './section-name.ts';
 
 const SIMPLE: Readonly<Record<string, SimpleItem['kind']>> = {
   UID: 'uid',
@@ -11,6 +11,11 @@ const SIMPLE: Readonly<Record<string, SimpleItem['kind']>> = {
   ENVELOPE: 'envelope',
   BODYSTRUCTURE: 'bodystructure',
   BODY: 'body',
+  EMAILID: 'emailid',
+  THREADID: 'threadid',
+  SAVEDATE: 'savedate',
+  PREVIEW: 'preview',
+  MODSEQ: 'modseq',
 };
 
 const OLD_SECTIONS: Readonly<Record<string, SectionItem>> = {
@@ -26,6 +31,16 @@ const MACROS: Readonly<Record<string, readonly SimpleItem['kind'][]>> = {
   FULL: [...FAST, 'envelope', 'body'],
 };
 
+const STRUCTURE_ITEMS: ReadonlySet<FetchItem['kind']> = new Set([
+  'envelope',
+  'bodystructure',
+  'body',
+  'binary',
+  'binary-size',
+]);
+/** Items that need no row. */
+const IN_VIEW: ReadonlySet<FetchItem['kind']> = new Set(['uid', 'flags', 'modseq']);
+
 /** Items of one FETCH: each costs a read of the message. */
 const MAX_ITEMS = 200;
 
@@ -36,9 +51,20 @@ export function parseFetch(d: Decoder, uid: boolean): FetchRequest {
   return request(uid ? [{ kind: 'uid' }, ...items] : items);
 }
 
-/** The request with FLAGS added, for a message that FETCH just marked \Seen. */
-export function withFlags(fetch: FetchRequest): FetchRequest {
-  return request([...fetch.items, { kind: 'flags' }]);
+/** The request with more items: FLAGS for a message that FETCH just marked \Seen, MODSEQ for CONDSTORE. */
+export function withItems(fetch: FetchRequest, ...kinds: readonly SimpleItem['kind'][]): FetchRequest {
+  return request([...fetch.items, ...kinds.map((kind) => ({ kind }))]);
+}
+
+/** The request without UID, which UIDFETCH responses have in front; UID alone stays. RFC 9586 3.3. */
+export function withoutUid(fetch: FetchRequest): FetchRequest {
+  const items = fetch.items.filter(({ kind }) => kind !== 'uid');
+  return items.length === 0 ? fetch : request(items);
+}
+
+/** Reports whether an item is requested. */
+export function hasItem({ items }: FetchRequest, kind: SimpleItem['kind']): boolean {
+  return items.some((item) => item.kind === kind);
 }
 
 function macro(d: Decoder): FetchItem[] {
@@ -53,7 +79,11 @@ function item(d: Decoder): FetchItem {
 
 function itemNamed(d: Decoder, name: string): FetchItem {
   if ((name === 'BODY' || name === 'BODY.PEEK') && d.maybe('[')) return body(d, name === 'BODY.PEEK');
+  if (name === 'BINARY' || name === 'BINARY.PEEK') return binary(d.expect('['), name === 'BINARY.PEEK');
+  if (name === 'BINARY.SIZE') return binarySize(d.expect('['));
   const kind = entry(SIMPLE, name);
+  // RFC 8970 3.1: a lazy preview may be NIL; ours are stored, so it makes no difference.
+  if (kind === 'preview') d.maybe(' (LAZY)');
   const section = entry(OLD_SECTIONS, name);
   if (kind) return { kind };
   if (section) return section;
@@ -62,12 +92,33 @@ function itemNamed(d: Decoder, name: string): FetchItem {
 
 function body(d: Decoder, peek: boolean): SectionItem {
   const { section, name } = parseSection(d);
-  if (!d.maybe('<')) return { kind: 'section', name: `BODY[${name}]`, section, peek };
+  const partial = partialRange(d);
+  return { kind: 'section', name: `BODY[${name}]${origin(partial)}`, section, peek, ...(partial && { partial }) };
+}
+
+function binary(d: Decoder, peek: boolean): BinaryItem {
+  const path = parsePartPath(d);
+  const partial = partialRange(d);
+  return { kind: 'binary', name: `BINARY[${path}]${origin(partial)}`, path, peek, ...(partial && { partial }) };
+}
+
+function binarySize(d: Decoder): BinarySizeItem {
+  const path = parsePartPath(d);
+  return { kind: 'binary-size', name: `BINARY.SIZE[${path}]`, path };
+}
+
+/** `<offset.length>`, if it follows. */
+function partialRange(d: Decoder): SectionItem['partial'] {
+  if (!d.maybe('<')) return undefined;
   const offset = d.number();
   const length = d.expect('.').nzNumber();
   d.expect('>');
-  // RFC 9051 7.5.2: the response names the origin octet, not the requested length.
-  return { kind: 'section', name: `BODY[${name}]<${offset}>`, section, peek, partial: { offset, length } };
+  return { offset, length };
+}
+
+/** RFC 9051 7.5.2: the response names the origin octet, not the requested length. */
+function origin(partial: SectionItem['partial']): string {
+  return partial === undefined ? '' : `<${partial.offset}>`;
 }
 
 function entry<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
@@ -81,21 +132,29 @@ function request(all: readonly FetchItem[]): FetchRequest {
   const items = [...once.values()];
   // Some clients read items by position and expect the UID first.
   items.sort((a, b) => Number(b.kind === 'uid') - Number(a.kind === 'uid'));
-  const setsSeen = all.some((item) => item.kind === 'section' && !item.peek);
-  return { items, setsSeen, reads: reads(items), structure: items.some(needsStructure) };
+  const setsSeen = all.some((item) => isContent(item) && !item.peek);
+  const preview = items.some(({ kind }) => kind === 'preview');
+  return { items, setsSeen, reads: reads(items), structure: items.some(needsStructure), preview };
+}
+
+/** True for an item with octets of the message. */
+export function isContent(item: FetchItem): item is SectionItem | BinaryItem {
+  return item.kind === 'section' || item.kind === 'binary';
 }
 
 function key(item: FetchItem): string {
-  return item.kind === 'section' ? `${item.name}.${item.partial?.length ?? ''}` : item.kind;
+  if (item.kind === 'binary-size') return item.name;
+  return isContent(item) ? `${item.name}.${item.partial?.length ?? ''}` : item.kind;
 }
 
 function reads(items: readonly FetchItem[]): FetchRequest['reads'] {
-  if (items.some(({ kind }) => kind === 'section')) return 'content';
+  // BINARY.SIZE may decode a part to count it.
+  if (items.some((item) => isContent(item) || item.kind === 'binary-size')) return 'content';
   if (items.some(needsStructure)) return 'structure';
-  return items.every(({ kind }) => kind === 'uid' || kind === 'flags') ? 'view' : 'row';
+  return items.every(({ kind }) => IN_VIEW.has(kind)) ? 'view' : 'row';
 }
 
 function needsStructure(item: FetchItem): boolean {
   if (item.kind === 'section') return item.section.path !== '' || item.section.what !== 'all';
-  return item.kind === 'envelope' || item.kind === 'bodystructure' || item.kind === 'body';
+  return STRUCTURE_ITEMS.has(item.kind);
 }

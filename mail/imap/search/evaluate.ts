@@ -1,5 +1,15 @@
 import { mergeUids } from './bind.ts';
-import { bodyTextsOf, keywordsOf, createMatcher, type RowFacts, type SearchFacts, type Matcher } from './matcher.ts';
+import {
+  bodyTextsOf,
+  costOf,
+  createMatcher,
+  keywordsOf,
+  type Matcher,
+  type RowFacts,
+  type SearchFacts,
+  usesFlags,
+  usesUids,
+} from './matcher.ts';
 import { bodyFacts, headerFacts, type SearchPause } from './message-text.ts';
 import type { SearchProgram } from './program.ts';
 
@@ -7,6 +17,12 @@ import type { SearchProgram } from './program.ts';
 export interface FlagFacts {
   bits(uid: number): number;
   flagNames(uid: number): readonly string[];
+}
+
+/** Messages that a session knows, in the order of their sequence numbers, and their flags. */
+export interface SearchedView extends FlagFacts {
+  readonly uids: Uint32Array;
+  readonly length: number;
 }
 
 /** Finds the octets of one message and the texts in them. */
@@ -55,6 +71,8 @@ export interface SearchOptions {
   limitMs?: number;
   /** ms, monotonic. */
   clock?: () => number;
+  /** The client is gone. */
+  isCancelled?: (() => boolean) | undefined;
 }
 
 export type SearchOutcome = { kind: 'found'; uids: Uint32Array } | { kind: 'too-long' };
@@ -63,7 +81,8 @@ export type SearchOutcome = { kind: 'found'; uids: Uint32Array } | { kind: 'too-
 const PAGE = 1_000;
 /** Messages whose headers are read at once. */
 const HEADER_PAGE = 200;
-const MAX_SEARCH_MS = 10_000;
+/** Time limit of a search. RFC 9585 progress responses are sent meanwhile. */
+export const MAX_SEARCH_MS = 30_000;
 /** Time limit of the first tier, which blocks the caller's thread; undecided messages go to the next tier. */
 const MAX_FLAG_PASS_MS = 20;
 /** Messages between two reads of the clock. */
@@ -76,8 +95,11 @@ export function matchByFlags(
   length: number,
   facts: FlagFacts,
 ): { found: Uint32Array; open: Candidates } {
-  const match = createMatcher(program, 0);
   const held = keywordReader(keywordsOf(program), facts);
+  // Where no flag or UID decides a message, all are open.
+  if (!usesFlags(program) && !usesUids(program) && costOf(program) > 0)
+    return { found: new Uint32Array(), open: withoutFlags(uids.slice(0, length)) };
+  const match = createMatcher(program, 0);
   const found: number[] = [];
   const open: number[] = [];
   const until = performance.now() + MAX_FLAG_PASS_MS;
@@ -97,10 +119,10 @@ export async function evaluateCandidates<Row extends SearchRow>(
   program: SearchProgram,
   open: Candidates,
   source: SearchSource<Row>,
-  { now = Date.now(), limitMs = MAX_SEARCH_MS, clock = () => performance.now() }: SearchOptions = {},
+  { now = Date.now(), limitMs = MAX_SEARCH_MS, clock = () => performance.now(), isCancelled }: SearchOptions = {},
 ): Promise<SearchOutcome> {
   const until = clock() + limitMs;
-  const isLate = (): boolean => clock() > until;
+  const isLate = (): boolean => clock() > until || isCancelled?.() === true;
   const match = createMatcher(program, now);
   const scan = { match, texts: bodyTextsOf(program), source, isLate };
   const found: number[] = [];
@@ -204,6 +226,10 @@ function keywordReader(keywords: readonly string[], facts: FlagFacts): HeldKeywo
 function flagsOnly(uid: number, bits: number, held: HeldKeywords): SearchFacts {
   let mine: ReadonlySet<string> | undefined;
   return { uid, system: bits % 32, hasKeyword: (name) => (mine ??= held(uid)).has(name) };
+}
+
+function withoutFlags(uids: Uint32Array): Candidates {
+  return { uids, system: new Uint8Array(), keywords: [], words: new Uint8Array() };
 }
 
 function candidates(open: readonly number[], facts: FlagFacts, held: HeldKeywords): Candidates {

@@ -1,5 +1,6 @@
+import { jmapId } from '../../store/object-id.ts';
 import { casemap } from '../../message/subject.ts';
-import { lowerBound } from '../wire/sequence-set.ts';
+import { lowerBound, SAVED_RESULT } from '../wire/sequence-set.ts';
 import type { SearchKey } from './program.ts';
 
 /** Facts about one message; each tier adds some. */
@@ -20,6 +21,10 @@ export interface RowFacts {
   receivedAt: number;
   /** MessageIndex.sentDay, -1 when there is none. */
   sentDay: number;
+  /** SAVEDATE, ms UTC. */
+  savedAt?: number;
+  emailId?: number;
+  threadId?: number;
 }
 
 export interface HeaderFacts {
@@ -59,9 +64,67 @@ export function bodyTextsOf(program: SearchKey): string[] {
   return [...new Set(texts)].filter((text) => text !== '');
 }
 
+/** Tests if flags or keywords decide some message. */
+export function usesFlags(program: SearchKey): boolean {
+  return leavesOf(program).some(({ key }) => key === 'flag' || key === 'keyword');
+}
+
+/** Tests if the program names UIDs. */
+export function usesUids(program: SearchKey): boolean {
+  return leavesOf(program).some(
+    ({ key }) => key === 'uid' || key === 'seq' || key === 'modseq' || key === 'recent' || key === 'never',
+  );
+}
+
+/** Tests if the age of messages decides: the result changes with time alone. */
+export function usesAge(program: SearchKey): boolean {
+  return leavesOf(program).some(({ key }) => key === 'older' || key === 'younger');
+}
+
+/** Tests if the program names sequence numbers. */
+export function usesSequence(program: SearchKey): boolean {
+  return leavesOf(program).some((key) => key.key === 'seq' || (key.key === 'uid' && key.set === SAVED_RESULT));
+}
+
+/** Rank of what deciding a key reads: 0 flags and UIDs, 1 row, 2 header, 3 text. */
+export function costOf(key: SearchKey): number {
+  switch (key.key) {
+    case 'not':
+    case 'fuzzy':
+      return costOf(key.of);
+    case 'and':
+    case 'or':
+      return key.of.reduce((most, each) => Math.max(most, costOf(each)), 0);
+    case 'header':
+      return 2;
+    case 'body':
+    case 'text':
+      return 3;
+    case 'larger':
+    case 'smaller':
+    case 'older':
+    case 'younger':
+    case 'received':
+    case 'sent':
+    case 'saved':
+    case 'emailid':
+    case 'threadid':
+      return 1;
+    case 'all':
+    case 'flag':
+    case 'keyword':
+    case 'modseq':
+    case 'never':
+    case 'recent':
+    case 'seq':
+    case 'uid':
+      return 0;
+  }
+}
+
 /** The keys of a program without its operators. */
 function leavesOf(key: SearchKey): SearchKey[] {
-  if (key.key === 'not') return leavesOf(key.of);
+  if (key.key === 'not' || key.key === 'fuzzy') return leavesOf(key.of);
   return key.key === 'and' || key.key === 'or' ? key.of.flatMap(leavesOf) : [key];
 }
 
@@ -70,7 +133,9 @@ function tieredMatcher(key: SearchKey, now: number): TieredMatcher {
     case 'all':
       return { tier: 0, match: () => true };
     case 'never':
-    case 'seq': // unbound: bindSearch replaces it
+    case 'recent':
+    case 'modseq': // unbound, like `seq`: bindSearch replaces them
+    case 'seq':
       return { tier: 0, match: () => false };
     case 'flag':
       return { tier: 0, match: ({ system }) => (system & key.bit) !== 0 };
@@ -91,11 +156,19 @@ function tieredMatcher(key: SearchKey, now: number): TieredMatcher {
       return onRow(({ receivedAt }) => onDay(Math.floor(receivedAt / DAY), key.when, key.day));
     case 'sent':
       return onRow(({ sentDay }) => sentDay !== -1 && onDay(sentDay, key.when, key.day));
+    case 'saved':
+      return onRow(({ savedAt = 0 }) => onDay(Math.floor(savedAt / DAY), key.when, key.day));
+    case 'emailid':
+      return onRow(({ emailId = 0 }) => jmapId('email', emailId) === key.id);
+    case 'threadid':
+      return onRow(({ threadId = 0 }) => jmapId('thread', threadId) === key.id);
     case 'header':
       return { tier: 2, match: headerMatcher(key.field, casemap(key.text)) };
     case 'body':
     case 'text':
       return { tier: 3, match: textMatcher(key.key, casemap(key.text)) };
+    case 'fuzzy':
+      return tieredMatcher(key.of, now);
     case 'not': {
       const { match, tier } = tieredMatcher(key.of, now);
       return { tier, match: negated(match) };
@@ -156,7 +229,8 @@ function onRow(match: (row: RowFacts) => boolean): TieredMatcher {
   return { tier: 1, match: ({ row }) => (row === undefined ? undefined : match(row)) };
 }
 
-function onDay(day: number, when: 'before' | 'on' | 'since', given: number): boolean {
+/** Compares calendar days. */
+export function onDay(day: number, when: 'before' | 'on' | 'since', given: number): boolean {
   if (when === 'before') return day < given;
   return when === 'on' ? day === given : day >= given;
 }

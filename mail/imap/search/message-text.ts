@@ -1,5 +1,6 @@
 import { decodeCharset, decodeTransfer } from '../../message/decode.ts';
 import { decodeWords } from '../../message/encoded-word.ts';
+import { type HeaderAddress, parseAddressList } from '../../message/header-addresses.ts';
 import { readFields, unfold, type Field } from '../../message/header.ts';
 import { LIMITS } from '../../message/limits.ts';
 import { unpackParts, type Part } from '../../message/parts.ts';
@@ -26,12 +27,16 @@ export function headerFacts(header: string): HeaderFacts {
 /** Text of which decoding changes the letters: encoded words, other than ASCII, a bare CR. */
 const ENCODED = /=\?|[^\t\r\n\x20-\x7e]|\r(?!\n)/;
 
+/** An address field whose words ENVELOPE shows otherwise. */
+const WRITTEN_OTHERWISE =
+  /^(?:from|to|cc|bcc|sender|reply-to)[ \t]*:(?:[^\r\n]|\r\n[ \t])*?(?:[(\\]|[ \t][@.]|[@.][ \t\r])/im;
+
 /**
  * Returns a test that is false only if a header does not contain a text (in {@link casemap}). A header in plain ASCII
  * contains each word of the text as it stands; white space and colons may differ.
  */
 function plainHeader(header: string): (text: string) => boolean {
-  if (ENCODED.test(header)) return () => true;
+  if (ENCODED.test(header) || WRITTEN_OTHERWISE.test(header)) return () => true;
   const upper = header.toUpperCase();
   return (text) => text.split(/[\s:]+/).every((word) => upper.includes(word));
 }
@@ -41,13 +46,47 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
+/** Folded texts of fields by name; fields that a header does not have are left out. */
+export function fieldTexts(header: string, names: readonly string[]): Map<string, string[]> {
+  const texts = new Map<string, string[]>();
+  for (const { name, value } of fieldsOf(header)) {
+    if (!names.includes(name)) continue;
+    const values = texts.get(name) ?? [];
+    texts.set(name, values);
+    for (const text of valueTexts(name, value)) values.push(text);
+  }
+  return texts;
+}
+
+/** The folded value as written, and addresses as ENVELOPE shows them if they differ. RFC 9051 6.4.4, FROM. */
+function valueTexts(name: string, value: string): string[] {
+  const written = casemap(decodeWords(unfold(value)));
+  if (!ADDRESS_FIELDS.has(name) || !REWRITTEN.test(value)) return [written];
+  const shown = casemap(addressTexts(parseAddressList(value.slice(0, LIMITS.field), LIMITS.addresses)));
+  return written.includes(shown) ? [written] : [written, shown];
+}
+
+const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['from', 'to', 'cc', 'bcc', 'sender', 'reply-to']);
+
+/** Comments, quotes and blanks around an address, which ENVELOPE does not show. */
+const REWRITTEN = /[(\\"]|\s[@.]|[@.]\s|<\s|\s>/;
+
+function addressTexts(list: readonly HeaderAddress[]): string {
+  const texts = list.map(({ name, mailbox, host }) => {
+    if (host === undefined) return mailbox === undefined ? ';' : `${mailbox}:`;
+    const address = `${mailbox ?? ''}@${host}`;
+    return name === undefined || name === '' ? address : `${decodeWords(name)} <${address}>`;
+  });
+  return texts.join(', ');
+}
+
 function decodedFacts(header: string): HeaderFacts {
   const byName = Map.groupBy(fieldsOf(header), ({ name }) => name);
   const folded = new Map<string, string[]>();
   const values = (name: string): string[] => {
     let texts = folded.get(name);
     if (texts === undefined) {
-      texts = (byName.get(name) ?? []).map((field) => casemap(decodeWords(unfold(field.value))));
+      texts = (byName.get(name) ?? []).flatMap((field) => valueTexts(name, field.value));
       folded.set(name, texts);
     }
     return texts;

@@ -1,7 +1,12 @@
+import { decodeCharset, isKnownCharset } from '../../message/decode.ts';
 import { ANSWERED, DELETED, DRAFT, FLAGGED, SEEN } from '../imap-store.ts';
 import type { Decoder } from '../wire/decoder.ts';
 import { ImapSyntaxError } from '../wire/syntax-error.ts';
-import type { SearchCommand, SearchKey, SearchReturn } from './program.ts';
+import { textOf } from '../wire/text.ts';
+import type { BadCharset, SearchCommand, SearchCriteria, SearchKey, SortCommand, ThreadCommand } from './program.ts';
+import { parseReturns } from './returns.ts';
+import { SORT_CRITERIA, type SortKey } from './sort/sort-key.ts';
+import { THREAD_ALGORITHMS } from './thread/thread-input.ts';
 
 /** Nested parentheses, NOT and OR; a chain `OR a OR b OR c ...` counts as one level. */
 const MAX_NESTING = 100;
@@ -10,31 +15,64 @@ const MAX_KEYS = 2000;
 /** BODY and TEXT keys in one program: each can be compared with every octet of every message. */
 const MAX_BODY_KEYS = 100;
 
-const RETURNS: ReadonlySet<string> = new Set<SearchReturn>(['MIN', 'MAX', 'ALL', 'COUNT']);
+/** Characters of a charset name. */
+const MAX_CHARSET = 40;
 
 /** Reads what follows `SEARCH `: RETURN, CHARSET, keys. RFC 9051 6.4.4, RFC 4731, RFC 5032. */
 export function parseSearch(d: Decoder): SearchCommand {
-  const returns = d.maybe('RETURN ') ? returnOptions(d) : undefined;
-  if (d.maybe('CHARSET ')) {
-    const charset = d.astring().toUpperCase();
-    if (charset !== 'UTF-8' && charset !== 'US-ASCII') {
+  const returns = parseReturns(d);
+  const charset = d.maybe('CHARSET ') ? d.astring() : undefined;
+  const criteria = parseCriteria(d, charset);
+  return 'kind' in criteria ? criteria : { kind: 'search', returns, ...criteria };
+}
+
+/** Reads what follows `SORT `: RETURN, sort keys, charset, search keys. RFC 5256 3, RFC 5267 4.4. */
+export function parseSort(d: Decoder): SortCommand {
+  const returns = parseReturns(d);
+  const keys = parseSortKeys(d);
+  const criteria = parseCriteria(d.sp(), d.astring());
+  return 'kind' in criteria ? criteria : { kind: 'sort', keys, returns, ...criteria };
+}
+
+/** Reads what follows `THREAD `: algorithm, charset, search keys. RFC 5256 3. */
+export function parseThread(d: Decoder): ThreadCommand {
+  const algorithm = THREAD_ALGORITHMS.find((name) => d.maybe(`${name} `));
+  if (algorithm === undefined) throw new ImapSyntaxError(`Unknown algorithm. Use ${THREAD_ALGORITHMS.join(', ')}`);
+  const criteria = parseCriteria(d, d.astring());
+  return 'kind' in criteria ? criteria : { kind: 'thread', algorithm, ...criteria };
+}
+
+/** Reads the space behind a charset, and the keys to the end. */
+function parseCriteria(d: Decoder, charset: string | undefined): SearchCriteria | BadCharset {
+  if (charset !== undefined) {
+    if (charset.length > MAX_CHARSET || !isKnownCharset(charset)) {
       d.rest();
       return { kind: 'bad-charset' };
     }
+    d.decodeText = (octets) => decodeSearched(octets, charset);
     d.sp();
   }
   const of = keys(new KeyReader(d), 0);
   d.end();
-  return { kind: 'search', program: { key: 'and', of }, returns };
+  return { program: { key: 'and', of }, charset };
 }
 
-function returnOptions(d: Decoder): SearchReturn[] {
-  const words = d.list((d) => d.word());
-  d.sp();
-  const unknown = words.find((word) => !RETURNS.has(word));
-  if (unknown !== undefined) throw new ImapSyntaxError('Unknown RETURN option');
-  // RFC 4731 3.1: no option at all means ALL.
-  return words.length === 0 ? ['ALL'] : [...new Set(words as SearchReturn[])];
+/** Clients name US-ASCII or UTF-8 and send the other. */
+function decodeSearched(octets: Buffer, charset: string): string {
+  return /^(?:us-ascii|utf-?8)$/i.test(charset) ? textOf(octets) : decodeCharset(octets, charset);
+}
+
+function parseSortKeys(d: Decoder): SortKey[] {
+  const keys = d.list((one): SortKey => {
+    const reverse = one.maybe('REVERSE ');
+    const word = one.word();
+    const by = SORT_CRITERIA.find((name) => name === word);
+    if (by === undefined) throw new ImapSyntaxError('Unknown sort key');
+    return { by, reverse };
+  });
+  if (keys.length === 0) throw new ImapSyntaxError('Missing sort key');
+  // A key that came before decides nothing: each is sorted by once.
+  return keys.filter(({ by }, at) => keys.findIndex((other) => other.by === by) === at);
 }
 
 /** The decoder, with a count of the keys read. */
@@ -73,6 +111,7 @@ function key(reader: KeyReader, depth: number, d: Decoder = reader.d): SearchKey
   const name = d.word();
   if (name === 'NOT') return { key: 'not', of: key(reader, depth + 1, d.sp()) };
   if (name === 'OR') return either(reader, depth);
+  if (name === 'FUZZY') return { key: 'fuzzy', of: key(reader, depth + 1, d.sp()) };
   if (name === 'BODY' || name === 'TEXT') reader.countBodyKey();
   const read = SIMPLE.get(name);
   if (read === undefined) throw new ImapSyntaxError('Unknown search key');
@@ -112,16 +151,28 @@ const age =
   (key: 'older' | 'younger') =>
   (d: Decoder): SearchKey => ({ key, seconds: d.sp().nzNumber() });
 const day =
-  (key: 'received' | 'sent', when: 'before' | 'on' | 'since') =>
+  (key: 'received' | 'sent' | 'saved', when: 'before' | 'on' | 'since') =>
   (d: Decoder): SearchKey => ({ key, when, day: d.sp().date() });
+/** `MODSEQ 620162338`, or with an entry of one flag, for which all flags count. RFC 7162 3.1.5. */
+const modseq = (d: Decoder): SearchKey => {
+  if (d.sp().ahead('"')) {
+    if (!d.astring().toLowerCase().startsWith('/flags/')) throw new ImapSyntaxError('Unknown entry of MODSEQ');
+    const type = d.sp().word();
+    if (!['ALL', 'PRIV', 'SHARED'].includes(type)) throw new ImapSyntaxError('Expected priv, shared or all');
+    d.sp();
+  }
+  return { key: 'modseq', since: d.modseq() };
+};
+const objectId =
+  (key: 'emailid' | 'threadid') =>
+  (d: Decoder): SearchKey => ({ key, id: d.sp().astring() });
 const keyword = (d: Decoder): SearchKey => ({ key: 'keyword', name: d.sp().atom().toLowerCase() });
 
 const SIMPLE: ReadonlyMap<string, (d: Decoder) => SearchKey> = new Map<string, (d: Decoder) => SearchKey>([
   ['ALL', () => ({ key: 'all' })],
-  // \Recent is not supported: RECENT and NEW match nothing, OLD everything. RFC 3501 6.4.4.
-  ['RECENT', () => ({ key: 'never' })],
-  ['NEW', () => ({ key: 'never' })],
-  ['OLD', () => ({ key: 'all' })],
+  ['RECENT', () => ({ key: 'recent' })],
+  ['NEW', () => ({ key: 'and', of: [{ key: 'recent' }, not({ key: 'flag', bit: SEEN })] })],
+  ['OLD', () => not({ key: 'recent' })],
   ['ANSWERED', flag(ANSWERED)],
   ['DELETED', flag(DELETED)],
   ['DRAFT', flag(DRAFT)],
@@ -135,6 +186,7 @@ const SIMPLE: ReadonlyMap<string, (d: Decoder) => SearchKey> = new Map<string, (
   ['KEYWORD', keyword],
   ['UNKEYWORD', (d) => not(keyword(d))],
   ['UID', (d) => ({ key: 'uid', set: d.sp().sequenceSet() })],
+  ['MODSEQ', modseq],
   ['LARGER', size('larger')],
   ['SMALLER', size('smaller')],
   ['BEFORE', day('received', 'before')],
@@ -143,6 +195,13 @@ const SIMPLE: ReadonlyMap<string, (d: Decoder) => SearchKey> = new Map<string, (
   ['SENTBEFORE', day('sent', 'before')],
   ['SENTON', day('sent', 'on')],
   ['SENTSINCE', day('sent', 'since')],
+  // RFC 8514 4.2.
+  ['SAVEDBEFORE', day('saved', 'before')],
+  ['SAVEDON', day('saved', 'on')],
+  ['SAVEDSINCE', day('saved', 'since')],
+  ['SAVEDATESUPPORTED', () => ({ key: 'all' })],
+  ['EMAILID', objectId('emailid')],
+  ['THREADID', objectId('threadid')],
   ['OLDER', age('older')],
   ['YOUNGER', age('younger')],
   ['FROM', field('from')],

@@ -3,15 +3,11 @@ import { blobPath } from '../../store/blob/blob.ts';
 import { isUnreadable } from '../../store/blob/unreadable.ts';
 import { query, type Read } from '../../store/engine/types.ts';
 import { redacted } from '../../agents/quarantine/redact.ts';
-import {
-  type Candidates,
-  evaluateCandidates,
-  type MessageRowFacts,
-  type SearchOutcome,
-  type SearchRow,
-  type SearchSource,
-} from './evaluate.ts';
-import type { SearchProgram } from './program.ts';
+import type { HeaderRow } from './columns/column-source.ts';
+import { ColumnCache } from './columns/column-cache.ts';
+import { storedColumns } from './columns/stored-columns.ts';
+import type { MessageRowFacts, SearchRow, SearchSource } from './evaluate.ts';
+import { findMessages, type FindInput, type FindOutcome } from './find.ts';
 
 interface StoredRow extends SearchRow {
   headerLength: number;
@@ -25,21 +21,52 @@ interface StoredRow extends SearchRow {
   redactedFrom: number | null;
 }
 
+/** Columns of the mailboxes that this thread searched. */
+const cache = new ColumnCache();
+
 /**
- * A search that needs rows or message octets; for the reader thread, since it may read a whole mailbox. `blobs`: directory of the blob files. Agents do not
- * find messages by redacted content.
+ * A search that needs rows or message octets, or an order; for the reader thread, since it may read a whole mailbox.
+ * `blobs`: directory of the blob files. Agents do not find messages by redacted content.
  */
 export const imapSearch = query(
   'imap-search',
   async (
     rx,
-    input: SearchTarget & { program: SearchProgram; open: Candidates; now: number },
-  ): Promise<{ outcome: SearchOutcome; unreadable: UnreadableBlob[] }> => {
+    input: SearchTarget & { find: FindInput; cancelled?: Int32Array },
+  ): Promise<{ outcome: FindOutcome; unreadable: UnreadableBlob[] }> => {
     const unreadable: UnreadableBlob[] = [];
     const messages = storedMessages(rx, input, unreadable);
-    return { outcome: await evaluateCandidates(input.program, input.open, messages, { now: input.now }), unreadable };
+    // The directory distinguishes the databases of one process.
+    const key = JSON.stringify([input.blobs, input.account, input.mailbox]);
+    const columns = cache.open(key);
+    const headers = (uids: readonly number[]): Promise<HeaderRow[]> => headersOf(rx, input, uids, messages);
+    try {
+      const isCancelled = (): boolean => input.cancelled !== undefined && Atomics.load(input.cancelled, 0) !== 0;
+      const source = storedColumns(rx, input, headers);
+      const outcome = await findMessages(input.find, { messages, source, columns, isCancelled });
+      if (columns.length > 2 * input.find.total + 10_000) cache.drop(key);
+      return { outcome, unreadable };
+    } finally {
+      cache.trim();
+    }
   },
 );
+
+/** Headers for the columns; those of long or damaged messages are read one by one. */
+async function headersOf(
+  rx: Read,
+  target: SearchTarget,
+  uids: readonly number[],
+  messages: SearchSource<StoredRow>,
+): Promise<HeaderRow[]> {
+  const found: HeaderRow[] = [];
+  for (const row of await rowsOf(rx, target, uids, false)) {
+    const octets = await messages.header(row);
+    // A damaged message has only its trace here: it is not kept, so that each search tries again.
+    found.push({ uid: row.uid, header: octets.length < row.traceLength + row.headerLength ? undefined : octets });
+  }
+  return found;
+}
 
 interface UnreadableBlob {
   blob: number;
@@ -80,8 +107,17 @@ function storedMessages(rx: Read, target: SearchTarget, unreadable: UnreadableBl
 }
 
 function factsOf(rx: Read, { account, mailbox }: SearchTarget, uids: readonly number[]): Promise<MessageRowFacts[]> {
-  return rx.all<{ uid: number; size: number; receivedAt: number; sentDay: number }>(
-    `SELECT n.uid, n.size, n.received_at AS receivedAt, e.sent_day AS sentDay
+  return rx.all<{
+    uid: number;
+    size: number;
+    receivedAt: number;
+    sentDay: number;
+    savedAt: number;
+    emailId: number;
+    threadId: number;
+  }>(
+    `SELECT n.uid, n.size, n.received_at AS receivedAt, e.sent_day AS sentDay, n.save_at AS savedAt,
+       n.email_id AS emailId, n.thread_id AS threadId
      FROM entry n JOIN email e ON e.id = n.email_id
      WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ? ORDER BY n.uid`,
     mailbox,

@@ -12,18 +12,21 @@ export interface ReaderLimits {
   literals: number;
   /** Octets discarded of an oversized command before the connection is closed. */
   discard: number;
-  /** True to stream the message literal of APPEND. */
+  /** True to stream the message literals of APPEND and REPLACE. */
   append: boolean;
 }
 
 const KIB = 1024;
 
-/** Limits of unauthenticated clients: little memory per connection. CVE-2026-27857, CVE-2025-61600. */
+/**
+ * Limits of unauthenticated clients: little memory per connection. CVE-2026-27857, CVE-2025-61600. ID may have 30 fields
+ * with values of 1,024 octets, quoted or as literals (RFC 2971 3.3).
+ */
 export const BEFORE_LOGIN: ReaderLimits = {
-  line: 8 * KIB,
+  line: 36 * KIB,
   literal: 4 * KIB,
-  command: 16 * KIB,
-  literals: 4,
+  command: 40 * KIB,
+  literals: 60,
   discard: 64 * KIB,
   append: false,
 };
@@ -171,6 +174,13 @@ export class CommandReader {
     if (this.state !== 'dead') this.finish(0);
   }
 
+  /** Takes all unread input, for COMPRESS: the client may have compressed it before it had the response. */
+  takeRest(): Buffer {
+    const rest = this.input.take(this.input.length);
+    this.clear();
+    return rest;
+  }
+
   private step(): Step {
     switch (this.state) {
       case 'line':
@@ -229,7 +239,7 @@ export class CommandReader {
 
   private isMessage(at: number): boolean {
     if (this.appending !== undefined) return true;
-    return this.limits.append && isMessageLiteral(this.input.view(0, Math.min(at, 128)), at);
+    return this.limits.append && isMessageLiteral(this.input.view(0, Math.min(at, 128)));
   }
 
   private announceMessage(marker: LiteralMarker, at: number, next: number): ReaderEvent {

@@ -3,7 +3,7 @@ import { parseDate, parseDateTime } from './dates.ts';
 import { flagSet } from './flags.ts';
 import { ASTRING, ATOM, CLASSES, DIGIT, LIST, NAME, TAG } from './grammar.ts';
 import { canonicalName, fromUtf7 } from './mailbox-name.ts';
-import { STAR, type SequenceRange, type SequenceSet } from './sequence-set.ts';
+import { SAVED_RESULT, STAR, type SequenceRange, type SequenceSet } from './sequence-set.ts';
 import { ImapSyntaxError } from './syntax-error.ts';
 import { textOf } from './text.ts';
 
@@ -32,6 +32,8 @@ export class Decoder {
   private at = 0;
   private open = 0;
   private readonly lists: number;
+  /** Decodes the strings of the command; SEARCH replaces it by that of its CHARSET. */
+  decodeText: (octets: Buffer) => string = textOf;
 
   constructor(bytes: Buffer, options: DecoderOptions = {}) {
     this.bytes = bytes;
@@ -84,9 +86,9 @@ export class Decoder {
     return this;
   }
 
-  /** True when a digit or `*` comes next. */
+  /** True when a digit, `*` or `$` comes next. */
   sequenceAhead(): boolean {
-    return ((CLASSES[this.bytes[this.at] ?? 0] ?? 0) & DIGIT) !== 0 || this.ahead('*');
+    return ((CLASSES[this.bytes[this.at] ?? 0] ?? 0) & DIGIT) !== 0 || this.ahead('*') || this.ahead('$');
   }
 
   /** The unread rest, verbatim. */
@@ -122,7 +124,7 @@ export class Decoder {
 
   /** Text of an atom, quoted string or literal: UTF-8, or Latin-1 when it is not valid UTF-8. */
   astring(): string {
-    return textOf(this.astringBytes());
+    return this.decodeText(this.astringBytes());
   }
 
   string(): string {
@@ -181,6 +183,14 @@ export class Decoder {
     return value;
   }
 
+  /** A mod-sequence, at most 2^63-1; a greater one than any stored is as good as the greatest safe number. RFC 7162 7. */
+  modseq(): number {
+    const digits = this.run(DIGIT);
+    if (digits === '') throw new ImapSyntaxError('Expected a mod-sequence');
+    if (digits.length > 19 || Number(digits) > 2 ** 63) throw new ImapSyntaxError('Mod-sequence is too large');
+    return Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
+  }
+
   /** `(a b c)`, also `()`; `read` reads one element. */
   list<T>(read: (d: this) => T): T[] {
     this.expect('(');
@@ -214,7 +224,9 @@ export class Decoder {
     return toFlags(names);
   }
 
+  /** A set, or `$` alone. */
   sequenceSet(): SequenceSet {
+    if (this.maybe('$')) return SAVED_RESULT;
     const set: SequenceRange[] = [];
     do {
       const from = this.sequenceNumber();

@@ -54,9 +54,10 @@ export function tagOf(line: Buffer): string {
   return at > 0 && line[at] === 0x20 ? line.toString('latin1', 0, at) : '*';
 }
 
-/** True when the literal at `end` is a message for APPEND and not its mailbox name. `head` begins with the tag. */
-export function isMessageLiteral(head: Buffer, end: number): boolean {
-  const space = head.indexOf(0x20);
-  if (space === -1 || space + 8 >= end) return false;
-  return head.toString('latin1', space, space + 8).toUpperCase() === ' APPEND ';
+/**
+ * True when the literal at the end of `head` is a message for APPEND or REPLACE and not its mailbox name. `head` begins
+ * with the tag, and is cut after 128 octets.
+ */
+export function isMessageLiteral(head: Buffer): boolean {
+  return /^[^ ]{1,100} (?:APPEND |(?:UID )?REPLACE (?:\d{1,10}|\*) )./i.test(head.toString('latin1'));
 }

@@ -10,6 +10,9 @@ export interface SequenceRange {
 /** A sequence set as ranges, never expanded: `1:4294967295` is one range. RFC 9051 9 `sequence-set`. */
 export type SequenceSet = readonly SequenceRange[];
 
+/** `$`: the messages that the last SEARCH with SAVE found. Compared by identity. RFC 5182 2.1. */
+export const SAVED_RESULT: SequenceSet = Object.freeze([]);
+
 /** Indexes of a UID array, `end` exclusive. */
 export interface IndexRange {
   start: number;

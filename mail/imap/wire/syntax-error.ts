@@ -1,9 +1,13 @@
 /** A syntax error of the client. The reason is the text of the tagged BAD and never quotes input. */
 export class ImapSyntaxError extends Error {
   readonly reason: string;
-  constructor(reason: string) {
+  /** Response code of the tagged BAD. */
+  readonly code: string | undefined;
+
+  constructor(reason: string, code?: string) {
     super(reason);
     this.name = 'ImapSyntaxError';
     this.reason = reason;
+    this.code = code;
   }
 }

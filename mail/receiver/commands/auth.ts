@@ -3,7 +3,7 @@ import { decodeBase64 } from '../../smtp/base64.ts';
 import { reply } from '../../smtp/reply.ts';
 import { fault } from '../../smtp/syntax.ts';
 import { closing, type SmtpResponse } from '../response.ts';
-import type { SmtpSessionState } from '../session-state.ts';
+import { loginPeer, type SmtpSessionState } from '../session-state.ts';
 import type { SmtpCommand } from './command.ts';
 
 interface AuthArguments {
@@ -24,14 +24,14 @@ export const auth: SmtpCommand<AuthArguments> = {
   },
 
   run(session, { mechanism, initial }) {
-    const { options, peer, secure, service } = session;
+    const { options, secure, service } = session;
     if (service === 'mx') return reply(502, '5.5.1', 'AUTH is not available on this port, use the submission port');
     if (session.login !== undefined) return reply(503, '5.5.1', 'Already logged in');
     if (session.transaction !== undefined) {
       return reply(503, '5.5.1', 'A transaction is open: finish it or send RSET');
     }
     if (!secure) return reply(538, '5.7.11', 'Encryption required: send STARTTLS before AUTH');
-    const exchange = options.logins.start(mechanism, { ip: peer.ip, protocol: service, secure });
+    const exchange = options.logins.start(mechanism, loginPeer(session));
     if (exchange === undefined) return reply(504, '5.5.4', `The mechanism ${mechanism} is not supported`);
     if (initial === undefined) return step(session, exchange, undefined);
     // RFC 4954 4: a single `=` is a response of no octets, which base64 cannot express.

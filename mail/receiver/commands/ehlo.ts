@@ -1,6 +1,6 @@
 import { parseHelo } from '../../smtp/helo-command.ts';
 import { reply } from '../../smtp/reply.ts';
-import { resetTransaction, type SmtpSessionState } from '../session-state.ts';
+import { resetTransaction, loginPeer, type SmtpSessionState } from '../session-state.ts';
 import type { SmtpCommand } from './command.ts';
 
 /** EHLO. RFC 5321 4.1.1.1. */
@@ -20,7 +20,7 @@ export const ehlo: SmtpCommand<{ name: string }> = {
 
 /** Lists the extensions for this session. */
 function extensions(session: SmtpSessionState): string[] {
-  const { options, service, peer, secure } = session;
+  const { options, service } = session;
   const offered = [
     'PIPELINING',
     `SIZE ${options.maxMessageBytes}`,
@@ -34,8 +34,7 @@ function extensions(session: SmtpSessionState): string[] {
   if (service === 'submission') offered.push('DSN');
   offered.push(session.tls ? 'REQUIRETLS' : 'STARTTLS'); // RFC 8689 2: only over TLS
   // RFC 4954 4: the MX service has no use for a login, and a password sent there would be exposed for nothing.
-  const mechanisms =
-    service === 'submission' ? options.logins.mechanisms({ ip: peer.ip, protocol: service, secure }) : [];
+  const mechanisms = service === 'submission' ? options.logins.mechanisms(loginPeer(session)) : [];
   if (mechanisms.length > 0) offered.push(`AUTH ${mechanisms.join(' ')}`);
   offered.push(limits(session)); // RFC 9422
   return offered;

@@ -88,12 +88,13 @@ export const purgeRemovedAccount = command(
 const DELETES_PER_EMAIL = [
   'DELETE FROM entry WHERE email_id = ?',
   'DELETE FROM expunged WHERE email_id = ?',
-  'DELETE FROM email_meta WHERE email_id = ?',
+  'DELETE FROM email_meta_v1 WHERE email_id = ?',
   'DELETE FROM filter_result WHERE email_id = ?',
   'DELETE FROM local_origin WHERE email_id = ?',
   `DELETE FROM tainted_content WHERE content = 'email/' || CAST(? AS INTEGER)`,
   'DELETE FROM reject WHERE email_id = ?',
   'DELETE FROM agent_quarantine WHERE email_id = ?',
+  'DELETE FROM imported_email WHERE email_id = ?',
   'DELETE FROM trained_sample WHERE email_id = ?',
   'DELETE FROM email WHERE id = ?',
 ];
@@ -120,6 +121,15 @@ const DELETES_PER_ACCOUNT = [
   `DELETE FROM vanished WHERE (mailbox_id, modseq, uid_lo) IN (SELECT v.mailbox_id, v.modseq, v.uid_lo FROM vanished v
      JOIN mailbox m ON m.id = v.mailbox_id WHERE m.account_id = ? LIMIT ?)`,
   `DELETE FROM keyword WHERE (account_id, slot) IN (SELECT account_id, slot FROM keyword WHERE account_id = ? LIMIT ?)`,
+  `DELETE FROM annotation WHERE (mailbox_id, account_id, name) IN (SELECT mailbox_id, account_id, name FROM annotation
+     WHERE account_id = ? LIMIT ?)`,
+  `DELETE FROM mailbox_acl WHERE (mailbox_id, account_id) IN (SELECT mailbox_id, account_id FROM mailbox_acl
+     WHERE account_id = ? LIMIT ?)`,
+  `DELETE FROM mailbox_acl WHERE (mailbox_id, account_id) IN (SELECT c.mailbox_id, c.account_id FROM mailbox m
+     JOIN mailbox_acl c ON c.mailbox_id = m.id WHERE m.account_id = ? LIMIT ?)`,
+  'DELETE FROM imap_setting WHERE account_id IN (SELECT account_id FROM imap_setting WHERE account_id = ? LIMIT ?)',
+  `DELETE FROM former_subscription WHERE (account_id, name) IN
+     (SELECT account_id, name FROM former_subscription WHERE account_id = ? LIMIT ?)`,
   'DELETE FROM label WHERE (account_id, name) IN (SELECT account_id, name FROM label WHERE account_id = ? LIMIT ?)',
   'DELETE FROM sender_rule WHERE id IN (SELECT id FROM sender_rule WHERE account_id = ? LIMIT ?)',
   'DELETE FROM identity WHERE id IN (SELECT id FROM identity WHERE account_id = ? LIMIT ?)',
@@ -138,5 +148,15 @@ const DELETES_PER_ACCOUNT = [
   `DELETE FROM tombstone WHERE (account_id, type, modseq, object_id) IN (SELECT account_id, type, modseq, object_id
      FROM tombstone WHERE account_id = ? LIMIT ?)`,
   `DELETE FROM type_state WHERE (account_id, type) IN (SELECT account_id, type FROM type_state WHERE account_id = ? LIMIT ?)`,
+  'DELETE FROM deleted_mailbox WHERE mailbox_id IN (SELECT d.mailbox_id FROM mailbox m JOIN deleted_mailbox d ON d.mailbox_id = m.id WHERE m.account_id = ? LIMIT ?)',
+  'DELETE FROM legal_hold WHERE account_id IN (SELECT account_id FROM legal_hold WHERE account_id = ? LIMIT ?)',
+  `DELETE FROM import_uid WHERE (folder_id, uid) IN (SELECT u.folder_id, u.uid FROM import_source s
+     JOIN import_folder f ON f.source_id = s.id JOIN import_uid u ON u.folder_id = f.id WHERE s.account_id = ? LIMIT ?)`,
+  `DELETE FROM import_folder WHERE id IN (SELECT f.id FROM import_source s JOIN import_folder f ON f.source_id = s.id
+     WHERE s.account_id = ? LIMIT ?)`,
+  'DELETE FROM import_source WHERE id IN (SELECT id FROM import_source WHERE account_id = ? LIMIT ?)',
+  'DELETE FROM import_job WHERE id IN (SELECT id FROM import_job WHERE account_id = ? LIMIT ?)',
+  `DELETE FROM imported_content WHERE (mailbox_id, hash, nth) IN (SELECT c.mailbox_id, c.hash, c.nth FROM mailbox m
+     JOIN imported_content c ON c.mailbox_id = m.id WHERE m.account_id = ? LIMIT ?)`,
   `DELETE FROM mailbox WHERE id IN (SELECT id FROM mailbox WHERE account_id = ? LIMIT ?)`,
 ];

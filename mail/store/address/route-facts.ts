@@ -1,7 +1,7 @@
 import { OPERATOR } from '../account/account.ts';
 import { aliasAt, isAliasExhausted, type MatchedAlias, wildcardAlias } from './alias-use.ts';
 import { isDeletedAddress } from './deleted-address.ts';
-import { query, type Read } from '../engine/types.ts';
+import { lookup, query, type Read } from '../engine/types.ts';
 import { anyRules } from '../filter/sender-rule.ts';
 
 /** Input for the routing of a recipient address. */
@@ -47,6 +47,36 @@ const NOTHING = {
   waits: false,
   ruled: false,
 };
+
+/**
+ * Routing facts of an address that is the primary one of an account and is not forwarded, as most are; undefined: of
+ * any other, for {@link routeFacts}.
+ */
+export const directRoute = lookup(
+  'direct-route',
+  async (rx, { domain, keys: [key = ''], size }: RouteInput): Promise<RouteFacts | undefined> => {
+    const row = await rx.get<{ account: number; full: number; ruled: number }>(
+      `SELECT a.id AS account,
+         ifnull(a.used_bytes + ?3 > a.quota_bytes OR a.used_count >= a.quota_count, 0) AS full,
+         EXISTS (SELECT 1 FROM sender_rule WHERE tenant = d.tenant AND outgoing = 0) AS ruled
+       FROM domain d CROSS JOIN address k ON k.key = ?2 AND k.domain_id = d.id CROSS JOIN account a ON a.id = k.account_id
+       WHERE d.name = ?1 AND d.state = 1
+         AND NOT EXISTS (SELECT 1 FROM forwarder WHERE source_key = ?2 AND domain_id = d.id)`,
+      domain,
+      key,
+      size,
+    );
+    if (row === undefined) return undefined;
+    const { account, full, ruled } = row;
+    return {
+      domain: 'verified',
+      ...NOTHING,
+      all: [account],
+      accounts: full === 1 ? [] : [account],
+      ruled: ruled === 1,
+    };
+  },
+);
 
 /** Routing facts of a recipient address. */
 export const routeFacts = query('route-facts', async (rx, input: RouteInput): Promise<RouteFacts> => {
@@ -144,13 +174,10 @@ async function hasRoom(rx: Read, account: number, size: number): Promise<boolean
   return full === undefined;
 }
 
-/** Reports whether one of these accounts has quota for so many octets. */
-export const haveRoom = query(
-  'have-budget',
-  async (rx, { accounts, size }: { accounts: readonly number[]; size: number }): Promise<boolean> => {
-    for (const one of accounts) if (await hasRoom(rx, one, size)) return true;
-    return false;
-  },
+/** Reports whether an account has quota for so many octets. */
+export const accountHasRoom = lookup(
+  'account-has-room',
+  (rx, { account, size }: { account: number; size: number }): Promise<boolean> => hasRoom(rx, account, size),
 );
 
 /**

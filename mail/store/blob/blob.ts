@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, type Hash, hash, randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,14 +11,26 @@ export const INLINE_LIMIT = 64 * 1024;
 const MAX_CHUNKS = 64;
 
 /** Octets of a message before a command inserts its row. */
-export type NewBlob = { data: Uint8Array } | { file: string; size: number };
+export type NewBlob = { data: Uint8Array } | NewBlobFile;
 
+/** Octets in a flushed file, and their SHA-256. */
+export type NewBlobFile = { file: string; size: number; sha256?: Uint8Array };
+
+/** Inserts a blob with its SHA-256, by which damage of the disk is found later. */
 export async function addBlob(tx: Write, blob: NewBlob): Promise<number> {
-  const { id } =
-    'data' in blob
-      ? await tx.run('INSERT INTO blob (size, data) VALUES (?, ?)', blob.data.byteLength, blob.data)
-      : await tx.run('INSERT INTO blob (size, file) VALUES (?, ?)', blob.size, blob.file);
-  return id;
+  if ('data' in blob) {
+    const { data } = blob;
+    const sha256 = hash('sha256', data, 'buffer');
+    const inserted = await tx.run(
+      'INSERT INTO blob (size, data, sha256) VALUES (?, ?, ?)',
+      data.byteLength,
+      data,
+      sha256,
+    );
+    return inserted.id;
+  }
+  const { size, file, sha256 = null } = blob;
+  return (await tx.run('INSERT INTO blob (size, file, sha256) VALUES (?, ?, ?)', size, file, sha256)).id;
 }
 
 /**
@@ -37,12 +49,17 @@ export class BlobFiles {
     }
   }
 
-  create(): BlobWriter {
-    return new BlobWriter(async () => {
-      const name = randomBytes(16).toString('hex');
-      this.#uncommitted.add(name);
-      return { name, handle: await open(this.path(name), 'wx', 0o600), directory: join(this.#dir, name.slice(0, 2)) };
-    }, this);
+  /** `inlineLimit`: octets of a message that stays in memory until its commit. */
+  create(inlineLimit = INLINE_LIMIT): BlobWriter {
+    return new BlobWriter(
+      async () => {
+        const name = randomBytes(16).toString('hex');
+        this.#uncommitted.add(name);
+        return { name, handle: await open(this.path(name), 'wx', 0o600), directory: join(this.#dir, name.slice(0, 2)) };
+      },
+      this,
+      inlineLimit,
+    );
   }
 
   async read(file: string, start: number, length: number): Promise<Buffer> {
@@ -114,15 +131,19 @@ interface OpenFile {
 export class BlobWriter {
   readonly #create: () => Promise<OpenFile>;
   readonly #files: BlobFiles;
+  readonly #inlineLimit: number;
   #chunks: Buffer[] = [];
   #file: Promise<OpenFile> | undefined;
   #writing: Promise<void> | undefined;
   #aborted = false;
+  /** SHA-256 of the octets in the file; inline data is hashed in the commit. */
+  #hash: Hash | undefined;
   size = 0;
 
-  constructor(create: () => Promise<OpenFile>, files: BlobFiles) {
+  constructor(create: () => Promise<OpenFile>, files: BlobFiles, inlineLimit: number) {
     this.#create = create;
     this.#files = files;
+    this.#inlineLimit = inlineLimit;
   }
 
   /**
@@ -134,7 +155,7 @@ export class BlobWriter {
     this.#chunks.push(chunk);
     // Each buffer costs hundreds of octets, and a peer may send single octets.
     if (this.#chunks.length === MAX_CHUNKS) this.#chunks = [Buffer.concat(this.#chunks)];
-    if (this.#file === undefined && this.size <= INLINE_LIMIT) return undefined;
+    if (this.#file === undefined && this.size <= this.#inlineLimit) return undefined;
     this.#writing = this.#flush(this.#writing).catch(throwStoreBusy);
     return this.#writing;
   }
@@ -157,7 +178,8 @@ export class BlobWriter {
     await handle.close();
     await using entry = await open(directory, 'r');
     await entry.sync();
-    return { file: name, size: this.size };
+    // Octets of its own: a buffer of the pool would cross threads with all of it.
+    return { file: name, size: this.size, sha256: Uint8Array.from((this.#hash ?? createHash('sha256')).digest()) };
   }
 
   abort(): void {
@@ -173,7 +195,11 @@ export class BlobWriter {
     const { handle } = await this.#file;
     const chunks = this.#chunks;
     this.#chunks = [];
-    if (chunks.length > 0 && !this.#aborted) await writeAll(handle, Buffer.concat(chunks));
+    if (chunks.length === 0 || this.#aborted) return;
+    const octets = Buffer.concat(chunks);
+    this.#hash ??= createHash('sha256');
+    this.#hash.update(octets);
+    await writeAll(handle, octets);
   }
 
   async #discard(): Promise<void> {

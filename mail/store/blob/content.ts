@@ -1,4 +1,4 @@
-import { type Query, query, type Read } from '../engine/types.ts';
+import { lookup, type Query, query, type Read } from '../engine/types.ts';
 
 /** Content of a message: trace header lines of this recipient, then the blob. */
 export interface StoredContent {
@@ -19,6 +19,10 @@ export interface StoredMessageRow {
   size: number;
   /** INTERNALDATE, ms UTC. */
   receivedAt: number;
+  /** SAVEDATE, ms UTC; null for an expunged message. */
+  savedAt: number | null;
+  /** Begin of the text, if requested. */
+  preview?: string;
   structure?: { envelope: string; bodyStructure: string; parts: string; headerLength: number };
   content: StoredContent;
 }
@@ -32,6 +36,7 @@ interface Joined extends Record<string, string | number | null> {
   trace: string;
   blob_id: number;
   redacted_from: number | null;
+  save_at: number | null;
 }
 
 interface Meta extends Record<string, string | number> {
@@ -40,6 +45,7 @@ interface Meta extends Record<string, string | number> {
   bodystructure: string;
   parts: string;
   header_length: number;
+  preview: string;
 }
 
 /**
@@ -50,11 +56,11 @@ export const messageRows = query(
   'message-rows',
   async (
     rx,
-    input: { account: number; mailbox: number; uids: readonly number[]; structure: boolean },
+    input: { account: number; mailbox: number; uids: readonly number[]; structure: boolean; preview?: boolean },
   ): Promise<StoredMessageRow[]> => {
     const uids = JSON.stringify(input.uids);
     const rows = await rx.all<Joined>(
-      `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id, e.redacted_from FROM entry n JOIN email e ON e.id = n.email_id
+      `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id, e.redacted_from, n.save_at FROM entry n JOIN email e ON e.id = n.email_id
        WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ? ORDER BY n.uid`,
       input.mailbox,
       uids,
@@ -62,14 +68,14 @@ export const messageRows = query(
     );
     const missing = rows.length === input.uids.length ? [] : await expungedRows(rx, input, uids);
     const all = missing.length === 0 ? rows : [...rows, ...missing].sort((a, b) => a.uid - b.uid);
-    const meta = input.structure ? await metaOf(rx, all) : undefined;
-    return all.map((row) => toRow(row, meta?.get(row.email_id)));
+    const meta = input.structure || input.preview === true ? await metaOf(rx, all) : undefined;
+    return all.map((row) => toRow(row, meta?.get(row.email_id), input.preview === true));
   },
 );
 
 function expungedRows(rx: Read, from: { account: number; mailbox: number }, uids: string): Promise<Joined[]> {
   return rx.all<Joined>(
-    `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id, e.redacted_from FROM expunged n JOIN email e ON e.id = n.email_id
+    `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id, e.redacted_from, NULL AS save_at FROM expunged n JOIN email e ON e.id = n.email_id
      WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ?`,
     from.mailbox,
     uids,
@@ -79,20 +85,22 @@ function expungedRows(rx: Read, from: { account: number; mailbox: number }, uids
 
 async function metaOf(rx: Read, rows: readonly Joined[]): Promise<Map<number, Meta>> {
   const found = await rx.all<Meta>(
-    `SELECT email_id, envelope, bodystructure, parts, header_length FROM email_meta
+    `SELECT email_id, envelope, bodystructure, parts, header_length, preview FROM email_meta
      WHERE email_id IN (SELECT value FROM json_each(?))`,
     JSON.stringify(rows.map((row) => row.email_id)),
   );
   return new Map(found.map((row) => [row.email_id, row]));
 }
 
-function toRow(row: Joined, meta: Meta | undefined): StoredMessageRow {
+function toRow(row: Joined, meta: Meta | undefined, withPreview: boolean): StoredMessageRow {
   return {
     uid: row.uid,
     emailId: row.email_id,
     threadId: row.thread_id,
     size: row.size,
     receivedAt: row.received_at,
+    savedAt: row.save_at,
+    ...(meta && withPreview && { preview: meta.preview }),
     content: {
       trace: row.trace,
       blob: row.blob_id,
@@ -114,7 +122,7 @@ function toRow(row: Joined, meta: Meta | undefined): StoredMessageRow {
 export const blobBytes: Query<
   { blob: number; start: number; length: number },
   (({ data: Uint8Array } | { file: string }) & { size: number }) | undefined
-> = query('blob-bytes', async (rx, input) => {
+> = lookup('blob-bytes', async (rx, input) => {
   const row = await rx.get<{ size: number; file: string | null; data: Uint8Array | null }>(
     'SELECT size, file, CASE WHEN file IS NULL THEN substr(data, ?, ?) END AS data FROM blob WHERE id = ?',
     input.start + 1,

@@ -2,13 +2,13 @@ import { LineEndNormalizer } from '../../message/line-end-normalizer.ts';
 import type { MessageIndex } from '../../message/index-types.ts';
 import { MessageIndexer } from '../../message/indexer.ts';
 import type { SecretLinkForms } from '../../message/secret-link.ts';
-import type { BlobFiles, BlobWriter, NewBlob } from './blob.ts';
+import type { BlobFiles, BlobWriter, NewBlob, NewBlobFile } from './blob.ts';
 import { StoreBusy } from '../engine/types.ts';
 
 /** A complete message before its commit: one of `data` and `file`, and its index. */
 export interface WrittenMessage {
   data: Uint8Array | null;
-  file: { file: string; size: number } | null;
+  file: NewBlobFile | null;
   index: MessageIndex;
 }
 
@@ -22,9 +22,13 @@ export class MessageWriter {
   readonly #indexer: MessageIndexer;
   readonly #endings = new LineEndNormalizer();
 
-  constructor({ files, secretLinks }: { files: BlobFiles; secretLinks: SecretLinkForms | undefined }) {
+  /** `inFile`: a short message goes into a file too, instead of waiting in memory. */
+  constructor(
+    { files, secretLinks }: { files: BlobFiles; secretLinks: SecretLinkForms | undefined },
+    { inFile = false }: { inFile?: boolean } = {},
+  ) {
     this.#files = files;
-    this.#writer = files.create();
+    this.#writer = files.create(inFile ? 0 : undefined);
     this.#indexer = new MessageIndexer(secretLinks);
   }
 
@@ -43,20 +47,31 @@ export class MessageWriter {
    * {@link StoreBusy} prevented it; after any other failure the row may be on disk and needs its file.
    */
   async finish<T>(commit: (message: WrittenMessage) => Promise<T>, isKept: (outcome: T) => boolean): Promise<T> {
-    const blob = await this.#end();
+    const message = await this.complete();
     try {
-      const outcome = await commit({
-        data: 'data' in blob ? blob.data : null,
-        file: 'data' in blob ? null : blob,
-        index: this.#indexer.end(),
-      });
-      if (!isKept(outcome)) this.abort();
-      else if ('file' in blob) this.#files.release(blob.file);
+      const outcome = await commit(message);
+      if (isKept(outcome)) this.release(message);
+      else this.abort();
       return outcome;
     } catch (error) {
       if (error instanceof StoreBusy) this.abort();
       throw error;
     }
+  }
+
+  /** Completes the message, which is to be committed with others: then {@link release} it, or {@link abort}. */
+  async complete(): Promise<WrittenMessage> {
+    const blob = await this.#end();
+    return {
+      data: 'data' in blob ? blob.data : null,
+      file: 'data' in blob ? null : blob,
+      index: this.#indexer.end(),
+    };
+  }
+
+  /** Ends the protection of a file whose row was committed. */
+  release({ file }: WrittenMessage): void {
+    if (file !== null) this.#files.release(file.file);
   }
 
   /** Discards the message before a commit. */

@@ -1,5 +1,6 @@
 import { closeWriting, openForWriting } from './connection.ts';
 import { StoreFailure, toError, type WriterClientOptions } from './client.ts';
+import { copyBeforeUpgrade } from './upgrade-copy.ts';
 import { migrate } from './migrate.ts';
 import type { ThreadParts } from './thread.ts';
 import { type Command, StoreBusy } from './types.ts';
@@ -18,6 +19,7 @@ export class LocalWriter {
 
   constructor(options: Omit<WriterClientOptions, 'thread'>, parts: ThreadParts) {
     this.#options = options;
+    copyBeforeUpgrade(options.database, parts.migrations);
     const connection = openForWriting(options.database);
     migrate(connection, parts.migrations);
     this.#close = () => closeWriting(connection);

@@ -23,6 +23,47 @@ export function readSteps(
   }));
 }
 
+/** Migrations of a database, by ledger and number. */
+export interface MigrationPlan {
+  applied: string[];
+  /** Not applied yet. */
+  pending: string[];
+  /** Applied by a newer version of Mailstead. */
+  newer: string[];
+  /** Applied with another text. */
+  changed: string[];
+}
+
+type AppliedRow = { ledger: string; number: number; checksum: string };
+
+/** Compares the applied migrations with those of this version. */
+export function planMigrations(applied: readonly AppliedRow[], migrations: readonly Migration[]): MigrationPlan {
+  const known = new Map(applied.map((row) => [`${row.ledger} ${row.number}`, row.checksum]));
+  const plan: MigrationPlan = { applied: [...known.keys()], pending: [], newer: [], changed: [] };
+  for (const migration of migrations) {
+    const name = nameOf(migration);
+    const checksum = known.get(name);
+    known.delete(name);
+    if (checksum === undefined) plan.pending.push(name);
+    else if (checksum !== checksumOf(migration)) plan.changed.push(name);
+  }
+  plan.newer.push(...known.keys());
+  return plan;
+}
+
+/** Migrations that were applied; none to a new database. */
+export function appliedMigrations(read: (sql: string) => unknown[]): AppliedRow[] {
+  const tables = read(`SELECT 1 AS there FROM sqlite_schema WHERE type = 'table' AND name = 'migration'`);
+  return tables.length === 0 ? [] : (read('SELECT ledger, number, checksum FROM migration') as AppliedRow[]);
+}
+
+/** Error that stops a start; undefined if the migrations fit. */
+export function planProblem({ changed: [changed], newer: [newer] }: MigrationPlan): string | undefined {
+  if (changed !== undefined) return `Migration ${changed} differs from the one that was applied to this database`;
+  if (newer === undefined) return undefined;
+  return `This database was written by a newer Mailstead (migration ${newer}): upgrade Mailstead first, or restore the copy that the upgrade made in before-upgrade/ (docs/backups.md)`;
+}
+
 /**
  * Migrates the database. Each migration and its record are one transaction, so a kill leaves the old or the new schema.
  * Migrations change the schema only; sliced jobs fill in missing data.
@@ -31,23 +72,25 @@ export function migrate(connection: DatabaseConnection, migrations: readonly Mig
   connection.script(`CREATE TABLE IF NOT EXISTS migration (
     ledger TEXT NOT NULL, number INTEGER NOT NULL, checksum TEXT NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (ledger, number)) STRICT, WITHOUT ROWID`);
-  const applied = new Map(
-    connection
-      .all<{ ledger: string; number: number; checksum: string }>('SELECT ledger, number, checksum FROM migration', [])
-      .map((row) => [`${row.ledger} ${row.number}`, row.checksum]),
+  const plan = planMigrations(
+    appliedMigrations((sql) => connection.all(sql, [])),
+    migrations,
   );
+  const pending = new Set(plan.pending);
+  // A changed migration stops before any is applied; a newer one too, as its tables are not known here.
+  const problem = planProblem(plan);
+  if (problem !== undefined) throw new Error(problem);
   for (const migration of migrations) {
-    const name = `${migration.ledger} ${migration.number}`;
-    const checksum = createHash('sha256').update(migration.sql).digest('hex');
-    const known = applied.get(name);
-    applied.delete(name);
-    if (known === undefined) apply(connection, migration, checksum);
-    else if (known !== checksum)
-      throw new Error(`Migration ${name} differs from the one that was applied to this database`);
+    if (pending.has(nameOf(migration))) apply(connection, migration, checksumOf(migration));
   }
-  const [newer] = applied.keys();
-  if (newer !== undefined)
-    throw new Error(`This database was written by a newer Mailstead (migration ${newer}): upgrade Mailstead first`);
+}
+
+function nameOf({ ledger, number }: Migration): string {
+  return `${ledger} ${number}`;
+}
+
+function checksumOf({ sql }: Migration): string {
+  return createHash('sha256').update(sql).digest('hex');
 }
 
 function apply(connection: DatabaseConnection, { ledger, number, sql }: Migration, checksum: string): void {

@@ -51,6 +51,7 @@ export class Reader {
 
   async #run<I, O>(what: Query<I, O>, input: I, due: StatementYield | undefined): Promise<O> {
     const connection = this.#connection;
+    if (what.single === true) return what.run(oneStatement(connection, due), input);
     const yielding = <T>(work: () => T): Promise<T> => due?.()?.then(work) ?? settle(work);
     const rx: Read = {
       get: <T extends Row>(sql: string, ...params: Value[]) => yielding(() => connection.get<T>(sql, params)),
@@ -64,6 +65,20 @@ export class Reader {
       endSnapshot(connection);
     }
   }
+}
+
+/** Read access for one statement; a second one would see another snapshot. */
+function oneStatement(connection: DatabaseConnection, due: StatementYield | undefined): Read {
+  let used = false;
+  const once = <T>(work: () => T): Promise<T> => {
+    if (used) return Promise.reject(new Error('a lookup has one statement: declare a query'));
+    used = true;
+    return due?.()?.then(work) ?? settle(work);
+  };
+  return {
+    get: <T extends Row>(sql: string, ...params: Value[]) => once(() => connection.get<T>(sql, params)),
+    all: <T extends Row>(sql: string, ...params: Value[]) => once(() => connection.all<T>(sql, params)),
+  };
 }
 
 /** An error may have ended it already, and a second error would hide the first. */

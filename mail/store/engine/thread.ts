@@ -3,6 +3,7 @@ import { runTextThread } from '../search/text-thread.ts';
 import { collectWhenIdle } from './idle-gc.ts';
 import { openForReading, closeWriting, openForWriting } from './connection.ts';
 import type { FromReader, FromWriter, ThreadData, ToReader, ToWriter } from './messages.ts';
+import { copyBeforeUpgrade } from './upgrade-copy.ts';
 import { migrate, type Migration } from './migrate.ts';
 import { ReaderPool } from './reader-pool.ts';
 import type { Command, Query, WriteHooks } from './types.ts';
@@ -29,6 +30,7 @@ export function runStoreThread(parts: ThreadParts): void {
 
 function runWriter(port: MessagePort, database: string, parts: ThreadParts): void {
   const say = (message: FromWriter): void => port.postMessage(message);
+  copyBeforeUpgrade(database, parts.migrations);
   const connection = openForWriting(database);
   migrate(connection, parts.migrations);
   const take = (message: ToWriter): WriteJob[] => {

@@ -105,6 +105,8 @@ export interface Command<I, O> {
 export interface Query<I, O> {
   readonly kind: 'query';
   readonly name: string;
+  /** It runs at most one statement, which is its own snapshot: no transaction is opened. */
+  readonly single?: boolean;
   run(rx: Read, input: I): Promise<O>;
 }
 
@@ -114,6 +116,11 @@ export function command<I, O>(name: string, run: Command<I, O>['run']): Command<
 
 export function query<I, O>(name: string, run: Query<I, O>['run']): Query<I, O> {
   return { kind: 'query', name, run };
+}
+
+/** A query of at most one statement: a transaction would be two more. */
+export function lookup<I, O>(name: string, run: Query<I, O>['run']): Query<I, O> {
+  return { kind: 'query', name, single: true, run };
 }
 
 /**

@@ -34,12 +34,18 @@ export interface WriterHost {
 
 const MAX_BATCH_COMMANDS = 128;
 const MAX_BATCH_MS = 20;
+/** Batches with savepoints after a failed command: a peer that can make commands fail must not double all work. */
+const GUARDED_BATCHES = 64;
 
 type CommandOutcome = { answer: WriteResponse; wakeUps: WakeUp[] };
 
+/** End of a transaction. `failed`: a command failed, and all was rolled back; `void`: nothing was committed. */
+type TransactionEnd = 'committed' | 'failed' | 'void';
+
 /**
- * The only writer. Runs each queued command in a savepoint, commits once and answers all of them; commands that arrive
- * during the flush are the next batch.
+ * The only writer. Runs all queued commands, commits once and answers all of them; commands that arrive during the
+ * flush are the next batch. If a command fails, the batch is rolled back and runs again with a savepoint for each
+ * command. Not at once: a savepoint copies each page that its command changes, and commands rarely fail.
  */
 export class Writer {
   readonly #connection: DatabaseConnection;
@@ -50,6 +56,8 @@ export class Writer {
   #slices: WriteJob[] = [];
   #running = false;
   #dead = false;
+  /** Number of following batches that use savepoints. */
+  #guarded = 0;
 
   constructor(
     connection: DatabaseConnection,
@@ -87,28 +95,53 @@ export class Writer {
   }
 
   async #batch(): Promise<void> {
-    const began = performance.now();
+    const guarded = this.#guarded > 0;
+    if (guarded) this.#guarded--;
     const jobs: WriteJob[] = [];
-    const outcomes: CommandOutcome[] = [];
-    if (!this.#begin()) return;
-    const run = async (job: WriteJob): Promise<boolean> => {
-      jobs.push(job);
-      outcomes.push(await this.#one(job));
-      return this.#connection.inTransaction;
+    let end = await this.#transaction(this.#take(jobs), guarded);
+    if (end === 'failed') {
+      this.#guarded = GUARDED_BATCHES;
+      end = await this.#transaction(jobs, true);
+    }
+    // FULL, IOERR, NOMEM and INTERRUPT can roll back the whole transaction, not only the savepoint. Then the batch is
+    // void and its commands run again one by one.
+    if (end !== 'committed') await this.#oneByOne(jobs);
+  }
+
+  /** Takes the jobs of one batch as they arrive, the last one a slice, and adds each to `taken`. */
+  *#take(taken: WriteJob[]): Generator<WriteJob> {
+    const began = performance.now();
+    const take = (job: WriteJob): WriteJob => {
+      taken.push(job);
+      return job;
     };
-    let whole = true;
-    while (whole && jobs.length < MAX_BATCH_COMMANDS && performance.now() - began < MAX_BATCH_MS) {
+    while (taken.length < MAX_BATCH_COMMANDS && performance.now() - began < MAX_BATCH_MS) {
       if (this.#queue.length === 0) this.#sort(this.#face.more());
       const job = this.#queue.shift();
       if (job === undefined) break;
-      whole = await run(job);
+      yield take(job);
     }
-    const slice = whole ? this.#slices.shift() : undefined;
-    if (slice !== undefined) whole = await run(slice);
-    // FULL, IOERR, NOMEM and INTERRUPT can roll back the whole transaction, not only the savepoint. Then the batch is
-    // void and its commands run again one by one.
-    if (whole && this.#commit()) this.#respond(outcomes);
-    else await this.#oneByOne(jobs);
+    const slice = this.#slices.shift();
+    if (slice !== undefined) yield take(slice);
+  }
+
+  /** Runs jobs in one transaction and answers them after its commit. Without savepoints it ends at the first failure. */
+  async #transaction(jobs: Iterable<WriteJob>, savepoints: boolean): Promise<TransactionEnd> {
+    if (!this.#begin()) return 'void';
+    using turn = savepoints ? undefined : new TurnGuard();
+    const outcomes: CommandOutcome[] = [];
+    for (const job of jobs) {
+      const outcome = await this.#one(job, turn);
+      if (!this.#connection.inTransaction) return 'void';
+      if (!savepoints && !outcome.answer.ok) {
+        this.#rollback();
+        return 'failed';
+      }
+      outcomes.push(outcome);
+    }
+    if (!this.#commit()) return 'void';
+    this.#respond(outcomes);
+    return 'committed';
   }
 
   async #oneByOne(jobs: readonly WriteJob[]): Promise<void> {
@@ -153,20 +186,21 @@ export class Writer {
     }
   }
 
-  async #one(job: WriteJob): Promise<CommandOutcome> {
+  /** Runs one command; with `turn` not in a savepoint, so that a failure leaves its changes in the transaction. */
+  async #one(job: WriteJob, turn?: TurnGuard): Promise<CommandOutcome> {
     const tx = new StoreTransaction(this.#connection, this.#hooks);
     try {
       const command = this.#commands.get(job.name);
       if (command === undefined) throw new Error(`unknown command ${job.name}`);
-      this.#connection.run('SAVEPOINT command', []);
-      const value = await requireSettled(command.run(tx, job.input as never, job.stamp));
+      if (turn === undefined) this.#connection.run('SAVEPOINT command', []);
+      const value = await requireSettled(command.run(tx, job.input as never, job.stamp), turn);
       if (tx.uncaught !== undefined) throw tx.uncaught;
       const wakeUps = tx.revoke();
-      this.#connection.run('RELEASE command', []);
+      if (turn === undefined) this.#connection.run('RELEASE command', []);
       return { answer: { id: job.id, ok: true, value }, wakeUps };
     } catch (error) {
       tx.revoke();
-      this.#undo();
+      if (turn === undefined) this.#undo();
       if (isDamage(error)) this.#die(error);
       return { answer: failed(job, error), wakeUps: [] };
     }
@@ -198,17 +232,26 @@ export class Writer {
   }
 }
 
-/** Requires that a body settles before the next macrotask, since it may await only `tx`. */
-async function requireSettled<T>(body: Promise<T>): Promise<T> {
-  let immediate: NodeJS.Immediate | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    immediate = setImmediate(() => reject(new Error('a command awaited something other than its transaction')));
-  });
-  try {
-    return await Promise.race([body, tooLate]);
-  } finally {
-    clearImmediate(immediate);
+/** Rejects bodies that have not settled before the next macrotask, since they may await only `tx`. */
+class TurnGuard implements Disposable {
+  readonly #late = Promise.withResolvers<never>();
+  readonly #immediate = setImmediate(() =>
+    this.#late.reject(new Error('a command awaited something other than its transaction')),
+  );
+
+  settled<T>(body: Promise<T>): Promise<T> {
+    return Promise.race([body, this.#late.promise]);
   }
+
+  [Symbol.dispose](): void {
+    clearImmediate(this.#immediate);
+  }
+}
+
+async function requireSettled<T>(body: Promise<T>, shared: TurnGuard | undefined): Promise<T> {
+  if (shared !== undefined) return shared.settled(body);
+  using turn = new TurnGuard();
+  return await turn.settled(body);
 }
 
 function isDamage(error: unknown): boolean {

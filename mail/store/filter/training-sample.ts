@@ -166,10 +166,12 @@ export const nextTrainingSamples = query(
     );
     if (next === undefined) return undefined;
     const rows = await rx.all<{ email: number } & Record<string, number | string | null>>(
-      `SELECT l.email_id AS email, l.category, e.blob_id AS blob, b.size, m.header_length AS headerLength, m.parts,
+      `SELECT l.email_id AS email, l.category, e.blob_id AS blob, b.size,
+         ifnull(i.header_length, v.header_length) AS headerLength, ifnull(i.parts, v.parts) AS parts,
          coalesce(json_extract(j.trust, '$.auth.dmarc') = 'fail', 0) AS forged
        FROM training_sample l LEFT JOIN email e ON e.id = l.email_id AND e.account_id = l.account_id
-         LEFT JOIN email_meta m ON m.email_id = e.id LEFT JOIN blob b ON b.id = e.blob_id
+         LEFT JOIN message_index i ON i.blob_id = e.blob_id
+         LEFT JOIN email_meta_v1 v ON i.blob_id IS NULL AND v.email_id = e.id LEFT JOIN blob b ON b.id = e.blob_id
          LEFT JOIN filter_result j ON j.email_id = e.id
        WHERE l.account_id = ? ORDER BY l.email_id LIMIT ? + 0`,
       next.account,

@@ -56,7 +56,7 @@ export const storeFlagsOnly = (tx: Write, input: FlagChange): Promise<StoreFlags
   changeFlags(tx, input, () => Promise.resolve(NO_THREADS));
 
 /** Records the change for undo if an agent has the password. */
-async function recordedByActor<T>(
+export async function recordedByActor<T>(
   tx: Write,
   {
     account,
@@ -316,17 +316,19 @@ export function newBlob(input: { data: Uint8Array | null; file: { file: string; 
   throw new Error('a message without octets');
 }
 
-/** Reports whether one more message of this size exceeds the quota. */
-export async function overQuota(tx: Read, account: number, more: number): Promise<boolean> {
+/** Reports whether one more message of this size, or `count` messages, exceed the quota. */
+export async function overQuota(tx: Read, account: number, more: number, count = 1): Promise<boolean> {
   const row = await tx.get(
-    `SELECT 1 AS over FROM account WHERE id = ? AND (used_bytes + ? > quota_bytes OR used_count >= quota_count)`,
+    `SELECT 1 AS over FROM account WHERE id = ? AND (used_bytes + ? > quota_bytes OR used_count + ? > quota_count)`,
     account,
     more,
+    count,
   );
   return row !== undefined;
 }
 
-async function owns(tx: Write, account: number, mailbox: number): Promise<boolean> {
+/** Reports whether the account has the mailbox. */
+export async function owns(tx: Write, account: number, mailbox: number): Promise<boolean> {
   const row = await tx.get(
     'SELECT 1 AS mine FROM mailbox WHERE id = ? AND account_id = ? AND deleted_at IS NULL',
     mailbox,

@@ -1,5 +1,8 @@
 import { command, query, type Read, type Stamp, type Write } from '../engine/types.ts';
+import { keepSubscription, takeFormerSubscription } from './former-subscription.ts';
 import { agentName, type Actor } from '../actor.ts';
+import { removeAnnotations } from './annotation.ts';
+import { revokeGrants } from './revoke-grants.ts';
 import { type EntryRow, takeEntries } from '../message/message.ts';
 import { snapshotThreads, updateThreads } from '../message/visibility.ts';
 import { resetThreadCounts } from '../message/thread-counts.ts';
@@ -203,13 +206,26 @@ async function createPath(
   let made = 0;
   for (const [i, level] of levels.entries()) {
     const known = await idOfChild(tx, account, parent, level);
-    made =
-      known === undefined
-        ? await addMailbox(tx, account, parent, level, i === levels.length - 1 ? role : null, stamp)
-        : 0;
+    const isLast = i === levels.length - 1;
+    made = known === undefined ? await addMailbox(tx, account, parent, level, isLast ? role : null, stamp) : 0;
+    if (made !== 0) await subscribeNew(tx, account, made, { name: levels.slice(0, i + 1).join('/'), isLast });
     parent = known ?? made;
   }
   return made;
+}
+
+/**
+ * A new mailbox is subscribed, as its user wants to see it; a parent that is created with it is not, unless a mailbox of
+ * that name was. RFC 3501 6.3.3.
+ */
+async function subscribeNew(
+  tx: Write,
+  account: number,
+  id: number,
+  { name, isLast }: { name: string; isLast: boolean },
+): Promise<void> {
+  const wasSubscribed = await takeFormerSubscription(tx, account, name);
+  if (!isLast && !wasSubscribed) await tx.run('UPDATE mailbox SET subscribed = 0 WHERE id = ?', id);
 }
 
 export async function idOfChild(rx: Read, account: number, parent: number, name: string): Promise<number | undefined> {
@@ -238,6 +254,7 @@ export const removeMailbox = command(
     // Agents may not delete a mailbox with messages, since its messages could not be restored.
     const agent = await agentName(tx, input.account, input.actor);
     if (agent !== null && (await hasEntries(tx, id))) return 'has-emails';
+    await keepSubscription(tx, input.account, id, input.name);
     await hideMailbox(tx, input.account, id, stamp);
     return 'removed';
   },
@@ -262,6 +279,12 @@ export async function hideMailbox(tx: Write, account: number, id: number, stamp:
   const few = rows.length <= MAX_REMOVED_AT_ONCE;
   const threads = few ? rows.map((row) => row.thread_id) : [];
   const before = await snapshotThreads(tx, threads);
+  // Read before the row loses its name: messages are restored to their place.
+  await tx.run(
+    'INSERT INTO deleted_mailbox (mailbox_id, path) VALUES (?, ?) ON CONFLICT DO NOTHING',
+    id,
+    await mailboxPath(tx, id),
+  );
   // An invalid parent and a unique name, which no client can address.
   await tx.run(
     `UPDATE mailbox SET deleted_at = ?, parent_id = -1, name = ?, role = NULL, modseq = ?, highestmodseq = ? WHERE id = ?`,
@@ -273,8 +296,23 @@ export async function hideMailbox(tx: Write, account: number, id: number, stamp:
   );
   if (!few) await resetThreadCounts(tx, account, modseq);
   else if (rows.length > 0) await takeEntries(tx, account, id, rows, stamp);
+  await removeAnnotations(tx, id);
+  await revokeGrants(tx, id);
   await updateThreads(tx, before, modseq);
   tx.touched(account, id);
+}
+
+/** Full name of a mailbox. */
+export async function mailboxPath(rx: Read, mailbox: number): Promise<string> {
+  const rows = await rx.all<{ name: string }>(
+    `WITH RECURSIVE above (id, parent, name, depth) AS (
+       SELECT id, parent_id, name, 0 FROM mailbox WHERE id = ?
+       UNION ALL SELECT m.id, m.parent_id, m.name, a.depth + 1 FROM above a JOIN mailbox m ON m.id = a.parent
+       WHERE a.depth < 50)
+     SELECT name FROM above ORDER BY depth DESC`,
+    mailbox,
+  );
+  return rows.map(({ name }) => name).join('/');
 }
 
 /** `is-for-approval`: a mailbox that sends what is moved there, so its name is fixed. */
@@ -298,10 +336,14 @@ export const renameMailbox = command(
     if (tooDeep || !(await hasMailboxCapacity(tx, account, levels.length - 1))) return 'too-many';
     const name = levels.pop() ?? to;
     let parent = 0;
-    for (const level of levels) {
-      parent =
-        (await idOfChild(tx, account, parent, level)) ?? (await addMailbox(tx, account, parent, level, null, stamp));
+    for (const [i, level] of levels.entries()) {
+      const known = await idOfChild(tx, account, parent, level);
+      const above = known ?? (await addMailbox(tx, account, parent, level, null, stamp));
+      const name = levels.slice(0, i + 1).join('/');
+      if (known === undefined) await subscribeNew(tx, account, above, { name, isLast: false });
+      parent = above;
     }
+    await takeFormerSubscription(tx, account, to);
     const modseq = await tx.nextModseq(account);
     await tx.run('UPDATE mailbox SET parent_id = ?, name = ?, modseq = ? WHERE id = ?', parent, name, modseq, id);
     tx.touched(account, id);
@@ -325,6 +367,20 @@ export async function subtreeExtent(
   );
   return row ?? { levels: 0, octets: 0 };
 }
+
+/** Octets of the messages with \\Deleted of a mailbox. Reads all its entries: for the reader thread. */
+export const deletedOctets = query(
+  'deleted-octets',
+  async (rx, { account, mailbox }: { account: number; mailbox: number }): Promise<number> => {
+    const row = await rx.get<{ octets: number }>(
+      `SELECT coalesce(sum(e.size), 0) AS octets FROM mailbox m CROSS JOIN entry e ON e.mailbox_id = m.id
+       WHERE m.id = ? AND m.account_id = ? AND e.flags & 16 <> 0`,
+      mailbox,
+      account,
+    );
+    return row?.octets ?? 0;
+  },
+);
 
 export const subscribeMailbox = command(
   'subscribe-mailbox',

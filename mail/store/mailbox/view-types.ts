@@ -25,9 +25,15 @@ export interface MailboxView {
   readonly length: number;
   /** Index of a UID in `uids`, or -1. */
   indexOf(uid: number): number;
+  /** First UID that no session was notified of. RFC 3501 2.3.2. */
+  readonly recentFrom: number;
+  /** Claims the messages that no session was notified of: those from the returned UID on are \Recent for the caller alone. */
+  claimRecent(): number;
   /** System flags and keyword slots of a UID as bits; 0 for an expunged UID. */
   bits(uid: number): number;
   modseq(uid: number): number;
+  /** UIDs whose mod-sequence is above `modseq`, ascending. */
+  uidsChangedSince(modseq: number): Uint32Array;
   /** Flag names as sent on the wire: system flags first, then keywords in their first spelling. */
   flagNames(uid: number): readonly string[];
   /** All keywords known to the account, for FLAGS and PERMANENTFLAGS. Grows; compare the length. */

@@ -29,6 +29,7 @@ export class SharedView implements MailboxView {
   uids = new Uint32Array(0);
   length = 0;
   gone = false;
+  recentFrom = 0;
   users = 0;
   readonly #keywords: Keywords;
   #flags = new Uint32Array(0);
@@ -45,6 +46,11 @@ export class SharedView implements MailboxView {
     this.mailbox = mailbox;
     this.#keywords = keywords;
     this.#closed = closed;
+  }
+
+  /** The keywords of the account that this view names flags by. */
+  get keywordsOf(): Keywords {
+    return this.#keywords;
   }
 
   get keywords(): readonly string[] {
@@ -109,6 +115,15 @@ export class SharedView implements MailboxView {
     return at < 0 ? 0 : (this.#modseqs[at] as number);
   }
 
+  uidsChangedSince(modseq: number): Uint32Array {
+    const found = new Uint32Array(this.length);
+    let count = 0;
+    for (let at = 0; at < this.length; at++) {
+      if ((this.#modseqs[at] as number) > modseq) found[count++] = this.uids[at] as number;
+    }
+    return found.slice(0, count);
+  }
+
   flagNames(uid: number): readonly string[] {
     const names = this.#namesOf(this.bits(uid));
     const beyond = this.#beyond.get(uid);
@@ -123,6 +138,12 @@ export class SharedView implements MailboxView {
     return this.#changes.slice(from);
   }
 
+  claimRecent(): number {
+    const from = this.recentFrom;
+    this.recentFrom = Math.max(from, this.uidNext);
+    return from;
+  }
+
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -134,8 +155,14 @@ export class SharedView implements MailboxView {
   }
 
   #readRow(connection: DatabaseConnection): boolean {
-    const row = connection.get<{ uidvalidity: number; uidnext: number; highestmodseq: number; gone: number }>(
-      'SELECT uidvalidity, uidnext, highestmodseq, deleted_at IS NOT NULL AS gone FROM mailbox WHERE id = ? AND account_id = ?',
+    const row = connection.get<{
+      uidvalidity: number;
+      uidnext: number;
+      highestmodseq: number;
+      recent_from: number;
+      gone: number;
+    }>(
+      'SELECT uidvalidity, uidnext, highestmodseq, recent_from, deleted_at IS NOT NULL AS gone FROM mailbox WHERE id = ? AND account_id = ?',
       [this.mailbox, this.account],
     );
     this.gone = row === undefined || row.gone === 1;
@@ -143,6 +170,7 @@ export class SharedView implements MailboxView {
     this.uidValidity = row.uidvalidity;
     this.uidNext = row.uidnext;
     this.highestModseq = row.highestmodseq;
+    this.recentFrom = Math.max(this.recentFrom, row.recent_from);
     return true;
   }
 

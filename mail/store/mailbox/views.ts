@@ -1,32 +1,64 @@
 import type { DatabaseConnection } from '../engine/connection.ts';
 import type { Reader } from '../engine/reader.ts';
 import type { WakeUp } from '../engine/types.ts';
+import { UnusedViews } from './unused-views.ts';
 import { type Keywords, SharedView } from './view.ts';
 
 /** Shared views of open mailboxes. A change is read once for all sessions. */
 export class Views {
   readonly #reader: Reader;
   readonly #open = new Map<number, SharedView>();
+  readonly #unused = new UnusedViews();
   readonly #keywords = new Map<number, Keywords>();
+  /** Mailboxes whose {@link SharedView.recentFrom} is not stored yet. */
+  readonly #recent = new Map<number, number>();
+  /** The stored value of each open view. */
+  readonly #storedRecent = new WeakMap<SharedView, number>();
+  readonly #storeRecent: (mailbox: number, uid: number) => Promise<unknown>;
 
-  constructor(reader: Reader) {
+  /** `storeRecent` stores the first UID of which no session was notified; called when the last session leaves a mailbox. */
+  constructor(reader: Reader, storeRecent: (mailbox: number, uid: number) => Promise<unknown>) {
     this.#reader = reader;
+    this.#storeRecent = storeRecent;
+  }
+
+  /** First UID that no session was notified of, as far as it is not stored; 0: see the row. */
+  recentFrom(mailbox: number): number {
+    return Math.max(this.#open.get(mailbox)?.recentFrom ?? 0, this.#recent.get(mailbox) ?? 0);
   }
 
   /** Opens a mailbox of the account. Close the view once per call. */
   open(account: number, mailbox: number): SharedView {
     let view = this.#open.get(mailbox);
     if (view === undefined || view.gone || view.account !== account) {
-      const fresh = new SharedView(account, mailbox, this.#keywordsOf(account), (closed) => this.#remove(closed));
-      this.#reader.snapshot((connection) => {
-        this.#readKeywords(connection, account);
-        fresh.load(connection);
-      });
-      view = fresh;
-      if (!fresh.gone) this.#open.set(mailbox, fresh);
+      view = this.#reopen(account, mailbox) ?? this.#load(account, mailbox);
+      if (!view.gone) this.#open.set(mailbox, view);
     }
     view.users++;
     return view;
+  }
+
+  /** Opens a view that was kept, after reading what changed since; undefined: there is none, or it is no longer valid. */
+  #reopen(account: number, mailbox: number): SharedView | undefined {
+    const view = this.#unused.take(mailbox);
+    if (view?.account !== account || view.keywordsOf !== this.#keywordsOf(account)) return undefined;
+    this.#reader.snapshot((connection) => {
+      this.#readKeywords(connection, account);
+      view.refresh(connection);
+    });
+    return view.gone ? undefined : view;
+  }
+
+  #load(account: number, mailbox: number): SharedView {
+    const fresh = new SharedView(account, mailbox, this.#keywordsOf(account), (closed) => this.#remove(closed));
+    this.#reader.snapshot((connection) => {
+      this.#readKeywords(connection, account);
+      fresh.load(connection);
+    });
+    const stored = fresh.recentFrom;
+    fresh.recentFrom = Math.max(stored, this.#recent.get(mailbox) ?? 0);
+    this.#storedRecent.set(fresh, stored);
+    return fresh;
   }
 
   /** Updates the views after a commit, before its promises resolve: EXISTS must precede APPEND's OK. */
@@ -65,8 +97,24 @@ export class Views {
     keywords.names = [...keywords.bySlot.values()];
   }
 
+  /** Stores at the end of the sessions and not for each message: after a crash a message may be \Recent twice. */
+  #keepRecent(view: SharedView): void {
+    const { mailbox, recentFrom } = view;
+    this.#recent.set(mailbox, recentFrom);
+    this.#storedRecent.set(view, recentFrom);
+    const stored = (): void => {
+      if (this.#recent.get(mailbox) === recentFrom) this.#recent.delete(mailbox);
+    };
+    this.#storeRecent(mailbox, recentFrom).then(stored, stored);
+  }
+
   #remove(view: SharedView): void {
-    if (this.#open.get(view.mailbox) === view) this.#open.delete(view.mailbox);
-    if (![...this.#open.values()].some((other) => other.account === view.account)) this.#keywords.delete(view.account);
+    if (!view.gone && view.recentFrom > (this.#storedRecent.get(view) ?? 0)) this.#keepRecent(view);
+    if (this.#open.get(view.mailbox) === view) {
+      this.#open.delete(view.mailbox);
+      this.#unused.keep(view);
+    }
+    const isUsed = [...this.#open.values()].some((other) => other.account === view.account);
+    if (!isUsed && !this.#unused.hasAccount(view.account)) this.#keywords.delete(view.account);
   }
 }

@@ -15,7 +15,7 @@ export interface MessageAuthorship {
   /** Tenant whose mailbox sent it; null: not local. */
   writtenBy: number | null;
   verdict: Trust['verdict'];
-  /** Stored by its owner: sent copy, draft or import. */
+  /** Stored by its owner: sent copy or draft. Imported mail is not: anybody may be named in its From. */
   ownCopy: boolean;
   /** Lookup keys of To and Cc. */
   others: readonly string[];
@@ -30,6 +30,7 @@ interface AuthoredRow extends Row {
   envelope: string;
   trust: string | null;
   tenant: number | null;
+  imported: number;
   answers: number;
   attached: number;
 }
@@ -38,9 +39,11 @@ interface AuthoredRow extends Row {
 export async function authorsOf(rx: Read, account: number, emails: readonly number[]): Promise<MessageAuthorship[]> {
   const rows = await rx.all<AuthoredRow>(
     `SELECT e.id, e.thread_id, substr(e.trace, 1, 12) = 'Return-Path:' AS delivered, m.envelope, j.trust, w.tenant,
+       i.email_id IS NOT NULL AS imported,
        length(m.refs) > 8 AS answers, instr(lower(m.bodystructure), '"message" "rfc822"') > 0 AS attached FROM json_each(?) g
      CROSS JOIN email e ON e.id = g.value JOIN email_meta m ON m.email_id = e.id
      LEFT JOIN filter_result j ON j.email_id = e.id LEFT JOIN local_origin w ON w.email_id = e.id
+     LEFT JOIN imported_email i ON i.email_id = e.id
      WHERE +e.account_id = ?`,
     JSON.stringify(emails),
     account,
@@ -62,7 +65,7 @@ function authorshipOf(row: AuthoredRow): MessageAuthorship {
     writtenBy: tenant,
     verdict: trust?.verdict ?? 'clear',
     // A client's copy of delivered mail has its trace header, but no filter result.
-    ownCopy: trust === undefined && tenant === null && delivered === 0,
+    ownCopy: trust === undefined && tenant === null && delivered === 0 && row.imported === 0,
     others: [...keysOf(to), ...keysOf(cc)],
     quotes: row.attached === 1 ? 'attached' : row.answers === 1 ? 'earlier' : null,
   };

@@ -71,9 +71,10 @@ export async function addEmail(
     index.secretLink === true ? index.headerLength : null,
   );
   await tx.run(
-    `INSERT INTO email_meta (email_id, header_length, envelope, bodystructure, parts, subject, preview, refs)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    id,
+    // Further copies have the same index.
+    `INSERT INTO message_index (blob_id, header_length, envelope, bodystructure, parts, subject, preview, refs)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    blob,
     index.headerLength,
     index.envelope,
     index.bodyStructure,
@@ -82,6 +83,7 @@ export async function addEmail(
     index.preview,
     new Uint8Array(BigInt64Array.from(index.refs).buffer),
   );
+  if (what.copyOf !== undefined) await copyImported(tx, what.copyOf, id);
   await tx.hooks.onNewEmail(tx, { id, account, blob, by, ...(what.copyOf !== undefined && { copyOf: what.copyOf }) });
   return { id, account, threadId, size, receivedAt, alone: threadId === fresh };
 }
@@ -94,14 +96,7 @@ async function threadOf(tx: Write, account: number, index: MessageIndex, fresh: 
   const hashes = [...new Set(index.refs)].filter((hash) => hash !== 0n);
   if (hashes.length === 0) return fresh;
   const subject = subjectHash(index.baseSubject);
-  // Positions rather than hashes: 64 bits do not fit into a number.
-  const known = await tx.all<{ at: number; thread_id: number }>(
-    `SELECT j.key AS at, i.thread_id FROM json_each(?) j CROSS JOIN msgid i
-     WHERE i.account_id = ? AND i.h = j.value AND i.subj_h = ? ORDER BY j.key`,
-    `[${hashes.join()}]`,
-    account,
-    subject,
-  );
+  const known = await knownHashes(tx, account, hashes, subject);
   let thread = known.at(-1)?.thread_id ?? fresh;
   const positions = new Set(known.map((row) => row.at));
   const unknown = hashes.filter((_, at) => !positions.has(at));
@@ -110,7 +105,11 @@ async function threadOf(tx: Write, account: number, index: MessageIndex, fresh: 
     const lead = `UPDATE msgid SET thread_id = ? WHERE account_id = ? AND h IN (SELECT value FROM json_each(?)) AND subj_h = ?`;
     await tx.run(lead, fresh, account, `[${hashes.join()}]`, subject);
   }
-  if (unknown.length > 0) {
+  const [one] = unknown;
+  if (one !== undefined && unknown.length === 1) {
+    const add = 'INSERT INTO msgid (account_id, h, subj_h, thread_id) VALUES (?, ?, ?, ?)';
+    await tx.run(add, account, one, subject, thread);
+  } else if (unknown.length > 1) {
     await tx.run(
       'INSERT INTO msgid (account_id, h, subj_h, thread_id) SELECT ?, value, ?, ? FROM json_each(?)',
       account,
@@ -120,6 +119,40 @@ async function threadOf(tx: Write, account: number, index: MessageIndex, fresh: 
     );
   }
   return thread;
+}
+
+/** A hash by its position, since 64 bits do not fit into a number. */
+interface KnownHash extends Record<string, number> {
+  at: number;
+  thread_id: number;
+}
+
+function knownHashes(
+  tx: Write,
+  account: number,
+  hashes: readonly bigint[],
+  subject: number,
+): Promise<KnownHash[]> | KnownHash[] {
+  const [first, second, ...more] = hashes;
+  if (first === undefined) return [];
+  // Most messages have one or two; opening json_each costs more than the search.
+  if (more.length === 0) {
+    return tx.all<KnownHash>(
+      `SELECT 0 AS at, thread_id FROM msgid WHERE account_id = ?1 AND h = ?2 AND subj_h = ?4
+       UNION ALL SELECT 1, thread_id FROM msgid WHERE account_id = ?1 AND h = ?3 AND subj_h = ?4`,
+      account,
+      first,
+      second ?? null,
+      subject,
+    );
+  }
+  return tx.all<KnownHash>(
+    `SELECT j.key AS at, i.thread_id FROM json_each(?) j CROSS JOIN msgid i
+     WHERE i.account_id = ? AND i.h = j.value AND i.subj_h = ? ORDER BY j.key`,
+    `[${hashes.join()}]`,
+    account,
+    subject,
+  );
 }
 
 async function isFull(tx: Write, thread: number): Promise<boolean> {
@@ -329,13 +362,24 @@ export async function cloneEmail(tx: Write, account: number, id: number): Promis
   );
   if (row === undefined) throw new Error(`email ${id} does not exist`);
   await tx.run(
-    `INSERT INTO email_meta SELECT ?, header_length, envelope, bodystructure, parts, subject, preview, refs
-     FROM email_meta WHERE email_id = ?`,
+    // Finds a row only if the original is older than the table of indexes.
+    `INSERT INTO email_meta_v1 SELECT ?, header_length, envelope, bodystructure, parts, subject, preview, refs
+     FROM email_meta_v1 WHERE email_id = ?`,
     newId,
     id,
   );
+  await copyImported(tx, id, newId);
   await tx.hooks.onNewEmail(tx, { id: newId, account, blob: row.blob_id, by: null, copyOf: id });
   return { id: newId, account, threadId, size: row.size, receivedAt: row.received_at, alone };
+}
+
+/** Records that a copy of an imported message was imported as well. */
+async function copyImported(tx: Write, original: number, copy: number): Promise<void> {
+  await tx.run(
+    'INSERT INTO imported_email (email_id) SELECT ? WHERE EXISTS (SELECT 1 FROM imported_email WHERE email_id = ?)',
+    copy,
+    original,
+  );
 }
 
 /** Reports whether \Deleted is set. */

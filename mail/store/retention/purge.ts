@@ -10,8 +10,9 @@ import { deleteTrainedSample } from '../filter/words.ts';
 /** Rows of one slice. */
 const SLICE = 200;
 
-/** Retention of expunged messages, for undo and idle sessions. */
-export const EXPUNGED_RETENTION_MS = 30 * 24 * 3600_000;
+const DAY_MS = 24 * 3600_000;
+/** Retention of expunged messages, for undo and idle sessions, unless the tenant set another one. */
+export const EXPUNGED_RETENTION_MS = 30 * DAY_MS;
 /** Retention of attempts and journal lines. */
 export const HISTORY_RETENTION_MS = 90 * 24 * 3600_000;
 /** Retention of tombstones; JMAP clients that are offline longer reload everything. */
@@ -45,16 +46,24 @@ export const purgeDeletedFolder = command(
 );
 
 /**
- * Purges a slice of entries expunged before `before`: they become ranges of vanished UIDs, and a message without other
- * entries is deleted with its blob. Returns blob files to remove, and whether there is more.
+ * Purges a slice of entries that were expunged before `before`, which each tenant's own retention moves. They become
+ * ranges of vanished UIDs, and a message without other entries is deleted with its blob. Accounts under legal hold are left
+ * alone. Returns blob files to remove, and whether there is more.
  */
 export const purgeExpunged = command(
   'purge-expunged',
   async (tx, input: { before: number }, stamp): Promise<{ files: string[]; more: boolean }> => {
     const rows = await tx.all<{ mailbox_id: number; uid: number; email_id: number; modseq: number }>(
-      'SELECT mailbox_id, uid, email_id, modseq FROM expunged WHERE at < ? ORDER BY at LIMIT ?',
+      `SELECT x.mailbox_id, x.uid, x.email_id, x.modseq FROM expunged x
+         JOIN mailbox b ON b.id = x.mailbox_id JOIN account a ON a.id = b.account_id
+         LEFT JOIN retention_setting s ON s.tenant = a.tenant
+       WHERE x.at < ?1 + ?3 * max(0, 30 - (SELECT ifnull(min(deleted_days), 30) FROM retention_setting))
+         AND x.at < ?1 + iif(x.at = 0, 1, ?3 * (30 - ifnull(s.deleted_days, 30)))
+         AND NOT EXISTS (SELECT 1 FROM legal_hold h WHERE h.account_id = b.account_id)
+       ORDER BY x.at LIMIT ?2`,
       input.before,
       SLICE,
+      DAY_MS,
     );
     const files: string[] = [];
     for (const row of rows) {
@@ -101,11 +110,12 @@ async function purgeEmail(tx: Write, id: number, stamp: Stamp): Promise<string |
     id,
   );
   if (row === undefined) return undefined;
-  await tx.run('DELETE FROM email_meta WHERE email_id = ?', id);
+  await tx.run('DELETE FROM email_meta_v1 WHERE email_id = ?', id);
   await deleteFilterResult(tx, id);
   await deleteTrainedSample(tx, id);
   await purgeLocalOrigin(tx, id);
   await tx.run('DELETE FROM agent_quarantine WHERE email_id = ?', id);
+  await tx.run('DELETE FROM imported_email WHERE email_id = ?', id);
   await tx.run('UPDATE canary SET email_id = NULL WHERE email_id = ?', id);
   const was = { id, thread: row.thread_id, created: row.created_modseq };
   await recordTombstone(tx, row.account_id, 'Email', was, row.hidden, stamp);
@@ -120,6 +130,7 @@ export async function collectBlob(tx: Write, id: number): Promise<string | undef
        AND NOT EXISTS (SELECT 1 FROM jmap_upload WHERE blob_id = blob.id) RETURNING file`,
     id,
   );
+  if (row !== undefined) await tx.run('DELETE FROM message_index WHERE blob_id = ?', id);
   return row?.file ?? undefined;
 }
 

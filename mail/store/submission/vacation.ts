@@ -111,11 +111,13 @@ export const vacationJobs = query(
   'vacation-jobs',
   async (rx, { limit }: { limit: number }): Promise<{ jobs: VacationJob[]; void: number[] }> => {
     const rows = await rx.all<{ id: number } & Record<string, string | number | null>>(
-      `SELECT j.id, j.account_id AS account, a.address, e.trace, e.blob_id AS blob, m.header_length AS headerLength, m.subject
+      `SELECT j.id, j.account_id AS account, a.address, e.trace, e.blob_id AS blob, ifnull(i.header_length, v.header_length) AS headerLength,
+         ifnull(i.subject, v.subject) AS subject
        FROM vacation_job j LEFT JOIN account a ON a.id = j.account_id AND a.state = 1
          LEFT JOIN email e ON e.id = j.email_id AND EXISTS (SELECT 1 FROM entry n JOIN mailbox f ON f.id = n.mailbox_id
            WHERE n.email_id = e.id AND n.flags & ? = 0 AND coalesce(f.role, '') <> 'junk')
-         LEFT JOIN email_meta m ON m.email_id = e.id
+         LEFT JOIN message_index i ON i.blob_id = e.blob_id
+         LEFT JOIN email_meta_v1 v ON i.blob_id IS NULL AND v.email_id = e.id
        ORDER BY j.id LIMIT ?`,
       DELETED,
       limit,

@@ -14,6 +14,7 @@ import {
 } from './send-requests.ts';
 import { cancelSentMail, findSentMail, sentStatus } from './sent-requests.ts';
 import { serializeEvents } from '../../sending/serialize-sent.ts';
+import { transferRoutes } from './transfers.ts';
 import { uploadRoutes } from './uploads.ts';
 
 /** Body limit for a message of maximum size in base64, plus its JSON. */
@@ -30,6 +31,7 @@ export function sendRoutes(context: AppContext): (app: FastifyInstance) => void 
       await Promise.resolve();
     });
     void app.register(uploadRoutes(context));
+    void app.register(transferRoutes(context));
   };
 }
 

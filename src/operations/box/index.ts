@@ -1,15 +1,22 @@
 import type { Operation } from '../../core/operation.ts';
+import { listCertificates, renewCertificate } from './certificates.ts';
+import { runDoctor } from './doctor.ts';
 import { addBoxDomain, boxDomains } from './domains.ts';
 import { addBoxMailbox, boxMailboxes, boxMailboxPassword } from './mailboxes.ts';
 import { releaseOutboxItem } from './outbox.ts';
 import { cancelQueue, holdQueue, queue, releaseQueue, rerouteQueue, retryQueue, trace } from './queue.ts';
+import { restoreMailboxStep } from './restore.ts';
 import { boxServices, setServiceControl } from './services.ts';
 import { createSignInLink } from './sign-in.ts';
 import { status } from './status.ts';
+import { exportBoxMailbox, getBoxExport, getBoxImport, importFiles, importImap, undeleteBoxMail } from './transfers.ts';
 
 /** Operations of the operator's socket, besides the catalogue. */
 export const BOX_OPERATIONS: readonly Operation[] = [
   status,
+  runDoctor,
+  listCertificates,
+  renewCertificate,
   addBoxDomain,
   boxDomains,
   addBoxMailbox,
@@ -26,6 +33,13 @@ export const BOX_OPERATIONS: readonly Operation[] = [
   releaseOutboxItem,
   trace,
   createSignInLink,
+  importFiles,
+  importImap,
+  getBoxImport,
+  exportBoxMailbox,
+  getBoxExport,
+  undeleteBoxMail,
+  restoreMailboxStep,
 ];
 
 /** Finds an operation of the operator's socket by name. */

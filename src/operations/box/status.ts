@@ -1,7 +1,9 @@
+import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { listAccounts } from '../../../mail/store/account/account.ts';
 import { listDomains } from '../../../mail/store/address/domain.ts';
 import { queueDepth } from '../../../mail/store/queue/queue-rows.ts';
+import { certificateStates } from '../../certificates/state.ts';
 import { version } from '../../core/version.ts';
 import { type Call, operation } from '../../core/operation.ts';
 
@@ -24,6 +26,9 @@ const What = z.object({
   mailboxes: z.number(),
   queue: z.object({ due: z.number(), held: z.number() }),
   smarthost: z.object({ host: z.string(), port: z.number(), use: z.enum(['always', 'failover']) }).nullable(),
+  certificates: z
+    .object({ automatic: z.boolean(), selfSigned: z.boolean(), expiresAt: z.string(), failing: z.array(z.string()) })
+    .describe('failing: name and reason of each that is not renewed'),
   refusedLogins: z.array(z.object({ host: z.string(), why: z.string(), since: z.number() })),
 });
 
@@ -83,6 +88,18 @@ async function statusOf(call: Call): Promise<z.output<typeof What>> {
     mailboxes: accounts.length,
     queue,
     smarthost: smarthost === undefined ? null : { host: smarthost.host, port: smarthost.port, use: smarthost.use },
+    certificates: await certificatesOf(call),
     refusedLogins: call.refusedLogins().map(({ host, why, since }) => ({ host, why, since })),
+  };
+}
+
+async function certificatesOf(call: Call): Promise<z.output<typeof What>['certificates']> {
+  const { pem, selfSigned } = call.certificate();
+  const { certificates } = await certificateStates(call);
+  return {
+    automatic: call.settings.acme !== undefined,
+    selfSigned,
+    expiresAt: new Date(new X509Certificate(pem).validTo).toISOString(),
+    failing: certificates.flatMap(({ name, error }) => (error === null ? [] : [`${name}: ${error}`])),
   };
 }

@@ -121,8 +121,8 @@ export const tlsStatus = operation({
       daysLeft: Math.floor((end - clock()) / 86_400_000),
       fits,
       next: selfSigned
-        ? 'Set MAILSTEAD_TLS_CERT and MAILSTEAD_TLS_KEY: mail programs warn about a self-signed certificate.'
-        : 'Nothing to do: the files are read again when they change.',
+        ? 'Set MAILSTEAD_ACME_EMAIL, or MAILSTEAD_TLS_CERT and MAILSTEAD_TLS_KEY: mail programs warn about a self-signed certificate.'
+        : 'Nothing to do: it is renewed automatically, or its files are read again when they change.',
     };
   },
 });

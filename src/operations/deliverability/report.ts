@@ -46,7 +46,7 @@ export const getDeliverabilityReport = operation({
     const info = await domainOf(call, { domainId, domain: domain ?? (await theOnly(call)) });
     await limitLookup(call, info);
     const keys = await call.store.read(publishedKeys, { domain: info.id });
-    const report = await reportOn({ ...call, fetchSts: fetcher(call) }, { ...info, keys });
+    const report = await reportOn({ ...call, fetchSts: stsFetcherOf(call) }, { ...info, keys });
     const fixes = [...stopped(call, info), ...fixesOf(report)];
     return { domain: info.name, ...shown(report), dmarcAggregate: null, score: scoreOf(report), fixes };
   },
@@ -73,7 +73,8 @@ function stopped(
   return [];
 }
 
-function fetcher({ lookNow, settings }: Call) {
+/** Fetches MTA-STS policies for a report. */
+export function stsFetcherOf({ lookNow, settings }: Call) {
   return createStsFetcher({
     resolver: lookNow,
     allowPrivate: (ip, port) => mayReach(settings.allowPrivateNetworks, ip, port),

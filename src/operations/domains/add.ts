@@ -12,7 +12,7 @@ import { refuse } from '../../core/refusal.ts';
 import { InProject, DomainName } from '../../core/schemas.ts';
 import { domainOf, projectOf } from '../scope.ts';
 import { disclosesName, lookContext } from './context.ts';
-import { DnsRecord, EmailDomain, notesFor, onboardedDomain } from './shown.ts';
+import { DnsRecord, EmailDomain, notesFor, mailRecords, onboardedDomain } from './shown.ts';
 import type { AffectedMailboxes } from '../../core/operation.ts';
 
 export const addEmailDomain = operation({
@@ -48,9 +48,9 @@ export const addEmailDomain = operation({
     const notes = notesFor(call, made);
     return {
       domain: made.domain,
-      records: made.records,
+      records: mailRecords(made.records),
       dnsManaged: made.domain.dnsManaged,
-      copyPaste: zoneText(made.wanted, notes),
+      copyPaste: zoneText(mailRecords(made.wanted), notes),
       notes,
       next: 'verify_email_domain' as const,
     };

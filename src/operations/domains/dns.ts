@@ -5,6 +5,7 @@ import { makeKeys, SELECTORS } from '../../domains/domains.ts';
 import { recordKey } from '../../domains/check.ts';
 import { checkDomain, updateManaged, nameServersOf, snapshotDns } from '../../domains/look.ts';
 import { type Delegation, publishedKeys } from '../../domains/queries.ts';
+import { ownStsPolicy } from '../../domains/sts-queries.ts';
 import { ownServer, zoneText } from '../../domains/records.ts';
 import type { DkimAlgorithm } from '../../../mail/auth/dkim-key.ts';
 import { publicId } from '../../core/ids.ts';
@@ -63,7 +64,7 @@ export const checkDnsRecord = operation({
   input: z.strictObject({
     ...DomainArguments,
     name: Line(1, 253).describe('As list_dns_records shows it'),
-    type: z.enum(['MX', 'TXT', 'CNAME']).describe('Record type').optional(),
+    type: z.enum(['MX', 'TXT', 'CNAME', 'SRV']).describe('Record type').optional(),
   }),
   output: z.object({ record: DnsRecord, nameServers: z.array(z.string()) }),
   async run(call, { name, type, ...which }) {
@@ -92,8 +93,9 @@ export const checkDnsRecord = operation({
 
 async function seenNow(call: Call, info: DomainInfo & { project: number }) {
   const keys = await call.store.read(publishedKeys, { domain: info.id });
+  const sts = await call.store.read(ownStsPolicy, { domain: info.id });
   const { records } = await onboardedDomain(call, info);
-  const { snapshot: looked } = await snapshotDns(call, { ...info, keys });
+  const { snapshot: looked } = await snapshotDns(call, { ...info, keys, sts });
   return records.map((record) => ({ ...record, ...looked.seen[recordKey(record)] }));
 }
 

@@ -2,6 +2,7 @@ import type { Operation } from '../../core/operation.ts';
 import { addEmailDomain } from './add.ts';
 import { applyManagedDns, checkDnsRecord, exportZone, listDnsRecords, rotateDkimKeys } from './dns.ts';
 import { getEmailDomain, listEmailDomains } from './list.ts';
+import { setMtaSts } from './mta-sts.ts';
 import { removeEmailDomain } from './remove.ts';
 import { verifyEmailDomain } from './verify.ts';
 
@@ -16,4 +17,5 @@ export const DOMAINS: readonly Operation[] = [
   exportZone,
   applyManagedDns,
   rotateDkimKeys,
+  setMtaSts,
 ];

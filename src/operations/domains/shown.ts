@@ -5,6 +5,8 @@ import { type RecordChecks, recordKey } from '../../domains/check.ts';
 import type { DnsSnapshot } from '../../domains/look.ts';
 import { countMailboxes, publishedKeys } from '../../domains/queries.ts';
 import { ownServer, type RequiredRecord, requiredRecords } from '../../domains/records.ts';
+import { STS_MODES } from '../../domains/sts-commands.ts';
+import { ownStsPolicy } from '../../domains/sts-queries.ts';
 import { publicId } from '../../core/ids.ts';
 import type { Call } from '../../core/operation.ts';
 import { isoOf, isoOrNull } from '../../core/schemas.ts';
@@ -21,6 +23,7 @@ export const EmailDomain = z.object({
   projectId: z.string(),
   status: z.enum(['unverified', 'verified']),
   checks: z.object({ sendingIdentity: Check, dkim: Check, inboundMx: Check, spf: Check, dmarc: Check }),
+  mtaSts: z.enum(STS_MODES).nullable().describe('Null: no policy'),
   dnsManaged: z.boolean(),
   sendingPaused: z.boolean(),
   failingSince: z.string().nullable(),
@@ -31,8 +34,8 @@ export const EmailDomain = z.object({
 });
 
 export const DnsRecord = z.object({
-  purpose: z.enum(['inbound_mx', 'dkim', 'spf', 'dmarc']),
-  type: z.enum(['MX', 'TXT', 'CNAME']),
+  purpose: z.enum(['inbound_mx', 'dkim', 'spf', 'dmarc', 'mta_sts', 'client_setup']),
+  type: z.enum(['MX', 'TXT', 'CNAME', 'SRV']),
   name: z.string(),
   value: z.string(),
   priority: z.number().optional(),
@@ -61,17 +64,23 @@ export interface Onboard {
   wanted: RequiredRecord[];
 }
 
+/** Records that mail itself needs; those by which mail programs find their settings are in list_dns_records too. */
+export function mailRecords<R extends Pick<RequiredRecord, 'purpose'>>(records: readonly R[]): R[] {
+  return records.filter(({ purpose }) => purpose !== 'client_setup');
+}
+
 /** Returns a domain with its records as of the last lookup. */
 export async function onboardedDomain(call: Call, info: DomainInfo & { project: number }): Promise<Onboard> {
-  const [setup, keys, mailboxCount] = await Promise.all([
+  const [setup, keys, sts, mailboxCount] = await Promise.all([
     call.store.read(domainSetup, { domain: info.id }),
     call.store.read(publishedKeys, { domain: info.id }),
+    call.store.read(ownStsPolicy, { domain: info.id }),
     call.store.read(countMailboxes, { domain: info.id }),
   ]);
   const looked = typeof setup?.checks === 'string' ? (JSON.parse(setup.checks) as DnsSnapshot) : undefined;
   const managed = setup?.managed ?? false;
   const byName = call.settings.ports.dns !== undefined;
-  const wanted = requiredRecords({ ...info, keys }, call.settings.hostname, byName);
+  const wanted = requiredRecords({ ...info, keys, sts }, call.settings.hostname, byName);
   return {
     id: info.id,
     wanted,
@@ -86,6 +95,7 @@ export async function onboardedDomain(call: Call, info: DomainInfo & { project: 
       projectId: publicId('project', info.project),
       status: info.verified ? 'verified' : 'unverified',
       checks: looked?.checks ?? UNCHECKED,
+      mtaSts: sts?.mode ?? null,
       dnsManaged: managed,
       sendingPaused: info.pausedAt !== null,
       failingSince: isoOrNull(setup?.failingSince ?? null),

@@ -5,7 +5,7 @@ import { operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
 import { domainOf } from '../scope.ts';
 import { limitLookup, lookContext } from './context.ts';
-import { DnsRecord, EmailDomain, onboardedDomain } from './shown.ts';
+import { DnsRecord, EmailDomain, mailRecords, onboardedDomain } from './shown.ts';
 import { DomainArguments } from './arguments.ts';
 
 export const verifyEmailDomain = operation({
@@ -47,7 +47,13 @@ export const verifyEmailDomain = operation({
       await domainOf(call, { domainId: publicId('domain', info.id) }),
     );
     const verified = domain.status === 'verified';
-    return { domain, verified, changed, records: records.toSorted((a, b) => rank(a) - rank(b)), next: nextOf(domain) };
+    return {
+      domain,
+      verified,
+      changed,
+      records: mailRecords(records).toSorted((a, b) => rank(a) - rank(b)),
+      next: nextOf(domain),
+    };
   },
 });
 

@@ -104,6 +104,8 @@ async function purge(call: Call, { id, address }: Target): Promise<void> {
   let kind = 'purging';
   while (kind === 'purging') ({ kind } = await call.change(purgeMailbox, input, publicId('mailbox', id), detail));
   if (kind === 'missing') notFound('mailbox');
+  if (kind === 'held')
+    refuse('conflict', `${address} is under legal hold: lift it first (set_legal_hold).`, { resource: 'hold' });
 }
 
 function keyOf(text: string): string | undefined {

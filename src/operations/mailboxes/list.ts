@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { parseDomain } from '../../../mail/message/address.ts';
+import { hideableCapabilities } from '../../../mail/imap/hideable-capabilities.ts';
+import { setHiddenCapabilities } from '../../../mail/store/account/imap-setting.ts';
 import { setQuota } from '../../../mail/store/account/account.ts';
 import { publicId } from '../../core/ids.ts';
 import { listMailboxes, nameMailbox } from '../../mailboxes/commands.ts';
 import { operation } from '../../core/operation.ts';
-import { nextCursor, Page, pageOf, OfProject, DomainName } from '../../core/schemas.ts';
+import { refuse } from '../../core/refusal.ts';
+import { nextCursor, Page, pageOf, OfProject, DomainName, Line } from '../../core/schemas.ts';
 import { allowedAccounts, mailboxOf, projectOf } from '../scope.ts';
 import { DisplayName, Mailbox, mailboxNow, shownMailbox, MailboxArguments } from './shown.ts';
 
@@ -67,14 +70,32 @@ export const updateEmail = operation({
       .nullable()
       .describe('Bytes; null: no limit')
       .optional(),
+    hiddenImapCapabilities: z.array(Line(1, 40)).max(100).describe('e.g. ["QUOTA"]; replaces all').optional(),
   }),
   output: z.object({ mailbox: Mailbox }),
   rest: { method: 'PUT', path: '/api/email/mailboxes/:mailboxId' },
-  async run(call, { displayName, quotaBytes, ...which }) {
+  async run(call, { displayName, quotaBytes, hiddenImapCapabilities, ...which }) {
+    const hidden = hiddenImapCapabilities && knownCapabilities(hiddenImapCapabilities);
     const { id } = await mailboxOf(call, which);
     const target = publicId('mailbox', id);
     if (displayName !== undefined) await call.change(nameMailbox, { account: id, displayName }, target);
     if (quotaBytes !== undefined) await call.change(setQuota, { account: id, bytes: quotaBytes }, target);
+    if (hidden !== undefined) await call.change(setHiddenCapabilities, { account: id, names: hidden }, target);
     return { mailbox: await mailboxNow(call, id) };
   },
 });
+
+/** The names in upper case; refuses those that the server never lists, as they are probably misspelled. */
+function knownCapabilities(names: readonly string[]): string[] {
+  const known = hideableCapabilities();
+  const given = names.map((name) => name.toUpperCase());
+  const unknown = given.findIndex((name) => !known.includes(name));
+  if (unknown === -1) return given;
+  return refuse(
+    'invalid_arguments',
+    `The IMAP server does not list ${given[unknown]}. It lists: ${known.join(', ')}.`,
+    {
+      issues: [{ path: `hiddenImapCapabilities[${unknown}]`, message: 'is no capability of this server' }],
+    },
+  );
+}

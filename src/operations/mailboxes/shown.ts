@@ -21,6 +21,7 @@ export const Mailbox = z.object({
   quotaBytes: z.number().nullable(),
   usedBytes: z.number(),
   agentPolicyId: z.string().nullable(),
+  hiddenImapCapabilities: z.array(z.string()),
   createdAt: z.string(),
 });
 
@@ -45,6 +46,7 @@ export function shownMailbox(line: MailboxLine): z.output<typeof Mailbox> {
     quotaBytes: line.quotaBytes,
     usedBytes: line.usedBytes,
     agentPolicyId: line.policy === null ? null : publicId('policy', line.policy),
+    hiddenImapCapabilities: line.hiddenCapabilities,
     createdAt: isoOf(line.createdAt),
   };
 }

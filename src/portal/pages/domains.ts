@@ -89,6 +89,7 @@ export const domain: Page = {
     added: 'Domain added. Publish the records below, then check them.',
     verified: 'Domain verified. It can send and receive mail.',
     checked: 'Records checked. Missing or wrong ones are marked below.',
+    sts: 'MTA-STS policy changed. Publish its TXT record: senders then read the new policy.',
     rotated: 'New DKIM keys created. They are used once their records are published.',
   },
   actions: {
@@ -101,6 +102,7 @@ export const domain: Page = {
       (_fields, params) => which(params),
     ),
     rotate: operationAction('rotate_dkim_keys', 'rotated', (_fields, params) => which(params)),
+    sts: operationAction('set_mta_sts', 'sts', (fields, params) => ({ ...which(params), mode: fields.text('mode') })),
     remove: operationAction(
       'remove_email_domain',
       (_result, visit) => ({
@@ -118,8 +120,8 @@ export const domain: Page = {
     const verify = isAllowed(visit, 'verify_email_domain') && actionButton(visit, 'verify', 'Check DNS', {}, '');
     return html`${backLink(`${visit.base}/domains`, 'Domains')}
     ${pageHead(found.domain.domain, domainStatus(found.domain), verify)} ${warning(found.domain)}
-    ${checkList(found.domain)} ${records(found)} ${zone !== undefined && zoneText(zone.zone)}
-    ${changes(visit, found.domain)}`;
+    ${checkList(found.domain)} ${records(found)} ${stsPolicy(visit, found.domain)}
+    ${zone !== undefined && zoneText(zone.zone)} ${changes(visit, found.domain)}`;
   },
 };
 
@@ -172,7 +174,14 @@ function checkList({ checks, lastCheckedAt }: Domain): Html {
   </section>`;
 }
 
-const PURPOSES = { inbound_mx: 'Receiving', dkim: 'Signature', spf: 'Sending', dmarc: 'Policy' } as const;
+const PURPOSES = {
+  inbound_mx: 'Receiving',
+  dkim: 'Signature',
+  spf: 'Sending',
+  dmarc: 'Policy',
+  mta_sts: 'Encryption (MTA-STS)',
+  client_setup: 'Mail programs',
+} as const;
 const STATES = { ok: 'ok', missing: 'bad', mismatch: 'bad', unknown: '' } as const;
 const SEEN = { ok: 'Published', missing: 'Missing', mismatch: 'Mismatch', unknown: 'Unknown' } as const;
 
@@ -197,6 +206,25 @@ function records({ records: all, domain: { dnsManaged } }: DomainDetails): Html 
         ],
       ]),
     )}
+  </section>`;
+}
+
+const STS_WORDS = {
+  none: 'Published without demands: senders use encryption where they can.',
+  testing: 'In testing: senders report failed encryption, and deliver anyway.',
+  enforce: 'Enforced: senders deliver only over verified encryption.',
+} as const;
+
+/** MTA-STS: whether senders may deliver without verified TLS. */
+function stsPolicy(visit: Visit, { mtaSts, status }: Domain): HtmlPart {
+  if (status !== 'verified' || !isAllowed(visit, 'set_mta_sts')) return undefined;
+  const steps = { none: 'testing', testing: 'enforce', enforce: 'testing' } as const;
+  const [next, label] =
+    mtaSts === null ? (['testing', 'Begin testing'] as const) : [steps[mtaSts], `Change to ${steps[mtaSts]}`];
+  return html`<section>
+    <h2>Encryption of incoming mail (MTA-STS)</h2>
+    <p>${mtaSts === null ? 'No policy: an attacker in the network can prevent encryption.' : STS_WORDS[mtaSts]}</p>
+    ${actionButton(visit, 'sts', label, { mode: next }, '')}
   </section>`;
 }
 

@@ -4,8 +4,10 @@ import { apiKeys } from './api-keys.ts';
 import { audit } from './audit.ts';
 import { blockedNetworks } from './blocked-networks.ts';
 import { canaries } from './canaries.ts';
+import { deletedMessages } from './deleted-messages.ts';
 import { domain, domains } from './domains.ts';
 import { forwarders } from './forwarders.ts';
+import { imports } from './imports.ts';
 import { mailbox } from './mailbox.ts';
 import { mailboxes } from './mailboxes.ts';
 import { members } from './members.ts';
@@ -33,6 +35,8 @@ export const PAGES: readonly Page[] = [
   mailbox,
   quarantine,
   canaries,
+  deletedMessages,
+  imports,
   forwarders,
   approvals,
   approval,

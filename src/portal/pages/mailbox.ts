@@ -21,6 +21,8 @@ import { type MailboxRow, mailboxStatus } from './mailboxes.ts';
 import { deliveryLogLink } from './delivery-log.ts';
 import { DELIVERY_NOTICES } from './webhooks.ts';
 import type { createAppPassword, listAppPasswordsOf } from '../../operations/mailboxes/app-passwords.ts';
+import type { createDeviceLink } from '../../operations/mailboxes/device-link.ts';
+import { qrCode } from '../qr-code.ts';
 import { endOfDay, expiryField } from './expiry.ts';
 
 const appPasswordActions: Readonly<Record<string, PageAction>> = {
@@ -42,6 +44,11 @@ const appPasswordActions: Readonly<Record<string, PageAction>> = {
       person: fields.text('person') === 'true',
       expiresAt: endOfDay(fields.line('expiresAt')),
     }),
+  ),
+  device: operationAction(
+    'create_device_link',
+    (result) => ({ kind: 'shown', panel: devicePanel(result as OutputOf<typeof createDeviceLink>) }),
+    (fields, params) => ({ ...which(params), name: fields.line('name') ?? '' }),
   ),
   'revoke-app': operationAction('revoke_app_password', 'revoked', (fields, params) => ({
     ...which(params),
@@ -155,10 +162,12 @@ export const mailbox: Page = {
     ])}
     ${isAllowed(visit, 'trace_message') && deliveryLogLink(visit, found.address)}
     ${isAllowed(visit, 'list_quarantine') && html`<p><a href="${visit.base}/mailboxes/${found.id}/quarantine">Messages hidden from agents</a></p>`}
+    ${isAllowed(visit, 'list_deleted_messages') && html`<p><a href="${visit.base}/mailboxes/${found.id}/deleted">Deleted messages</a></p>`}
     ${isAllowed(visit, 'list_canaries') && html`<p><a href="${visit.base}/mailboxes/${found.id}/canaries">Canaries</a></p>`}
-    ${setUp(visit, found)} ${password(visit, state, found)} ${await appPasswords(visit, state, found)}
-    ${await aliases(visit, state, found)} ${await senders(visit, state, found)} ${await services(visit, state, found)}
-    ${await webhook(visit, state, found)} ${changes(visit, state, found)}`;
+    ${setUp(visit, found)} ${device(visit, state)} ${password(visit, state, found)}
+    ${await appPasswords(visit, state, found)} ${await aliases(visit, state, found)}
+    ${await senders(visit, state, found)} ${await services(visit, state, found)} ${await webhook(visit, state, found)}
+    ${changes(visit, state, found)}`;
   },
 };
 
@@ -173,6 +182,27 @@ async function find(visit: Visit, id: string): Promise<MailboxRow | undefined> {
     cursor = listed?.nextCursor ?? undefined;
   } while (cursor !== undefined);
   return undefined;
+}
+
+/** Set-up of a phone: a link as QR code, which creates an app password for that device. */
+function device(visit: Visit, state: PageState): HtmlPart {
+  if (!isAllowed(visit, 'create_device_link')) return undefined;
+  const name = { name: 'name', label: 'Device', id: 'device-name', hint: 'Such as "phone of Kim".' };
+  return html`<section>
+    <h2>Set up a phone</h2>
+    <p>Creates a link that sets up one device, with an app password of its own. It works once, within an hour.</p>
+    ${collapsedForm(visit, state, 'device', 'Create a link', 'Create', field(name, formStateFor(state, 'device')))}
+  </section>`;
+}
+
+function devicePanel({ url, expiresAt }: OutputOf<typeof createDeviceLink>): Html {
+  return html`<div class="secret" role="status">
+    <h2>Scan this code with the camera of the phone</h2>
+    ${qrCode(url)}
+    <p class="small soft">Or open this link on the device:</p>
+    <output aria-label="Link">${url}</output>
+    <p class="small">It works once, until ${timestamp(expiresAt)}.</p>
+  </div>`;
 }
 
 function profile({ imap, smtp, address, imap: { password: value } }: OutputOf<typeof revealEmailCredentials>): Html {

@@ -4,10 +4,11 @@ import type { listQueueItems } from '../../operations/queue/list.ts';
 import type { listEmailForwarders } from '../../operations/sending/forwarders.ts';
 import type { listServicesOf } from '../../operations/services/services.ts';
 import { OPERATOR } from '../../../mail/store/account/account.ts';
+import { certificateStates } from '../../certificates/state.ts';
 import { countPendingProposals } from '../../agents/proposal-queries.ts';
 import { type Html, html, type HtmlPart } from '../html.ts';
 import type { Page } from '../page.ts';
-import { address, emptyState, pageHead, table } from '../components.ts';
+import { address, emptyState, pageHead, table, timestamp } from '../components.ts';
 import { isAllowed, readOperation, type Visit } from '../visit.ts';
 import { canaryAlerts } from './canaries.ts';
 import { eventTable, recentEvents } from './audit.ts';
@@ -31,8 +32,9 @@ export const overview: Page = {
   actions: {},
   async show(visit) {
     return html`${pageHead(visit.membership.name)} ${noPassword(visit)} ${unproven(visit)} ${closed(visit)}
-    ${await canaryAlerts(visit)} ${await proposed(visit)} ${await waiting(visit)} ${await domains(visit)}
-    ${await mailboxes(visit)} ${await services(visit)} ${await forwards(visit)} ${await activity(visit)}`;
+    ${await failingCertificates(visit)} ${await canaryAlerts(visit)} ${await proposed(visit)} ${await waiting(visit)}
+    ${await domains(visit)} ${await mailboxes(visit)} ${await services(visit)} ${await forwards(visit)}
+    ${await activity(visit)}`;
   },
 };
 
@@ -58,6 +60,24 @@ function closed({ context: { settings }, membership }: Visit): HtmlPart {
       </p>
     </div>`
   );
+}
+
+/** Warns the operator of certificates that are not renewed. */
+async function failingCertificates({ context, membership }: Visit): Promise<HtmlPart> {
+  if (membership.organization !== OPERATOR || context.settings.acme === undefined) return undefined;
+  const { certificates } = await certificateStates(context);
+  return certificates
+    .filter(({ error }) => error !== null)
+    .map(
+      ({ name, error, notAfter, retryAt }) =>
+        html`<div class="note ${notAfter === null ? 'bad' : 'warn'}">
+          <p>
+            <strong>The certificate for ${name} ${notAfter === null ? 'is missing' : 'is not renewed'}.</strong>
+            ${error}. ${notAfter !== null && ['It expires ', timestamp(notAfter), '. ']}
+            ${retryAt !== null && ['Next order: ', timestamp(retryAt), '.']}
+          </p>
+        </div>`,
+    );
 }
 
 function unproven({ visitor: { person }, membership: { role } }: Visit): HtmlPart {

@@ -33,6 +33,7 @@ function resolverOf(text: string): Resolver {
     aaaa: nothing,
     ns: nothing,
     cname: nothing,
+    srv: nothing,
     ptr: nothing,
   };
 }

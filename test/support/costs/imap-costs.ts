@@ -1,9 +1,17 @@
+import { parseFetchModifiers } from '../../../mail/imap/fetch/modifiers.ts';
 import { parseFetch } from '../../../mail/imap/fetch/parse.ts';
 import { joinPatterns, parseList } from '../../../mail/imap/list-options.ts';
+import { parseGetMetadata, parseSetMetadata } from '../../../mail/imap/metadata.ts';
+import { parseQresync } from '../../../mail/imap/qresync.ts';
+import { parseRights } from '../../../mail/imap/rights.ts';
+import { sharedName } from '../../../mail/imap/shared-names.ts';
+import { parseImapUrl } from '../../../mail/imap/url/imap-url.ts';
 import { roleOf } from '../../../mail/imap/special-use.ts';
-import { bodyFacts, headerFacts } from '../../../mail/imap/search/message-text.ts';
-import { parseSearch } from '../../../mail/imap/search/parse.ts';
+import { ThreadColumns } from '../../../mail/imap/search/columns/thread-columns.ts';
+import { bodyFacts, fieldTexts, headerFacts } from '../../../mail/imap/search/message-text.ts';
+import { parseSearch, parseSort, parseThread } from '../../../mail/imap/search/parse.ts';
 import { plainText } from '../../../mail/imap/search/plain-text.ts';
+import { parseSources } from '../../../mail/imap/search/sources.ts';
 import { AFTER_LOGIN, CommandReader } from '../../../mail/imap/wire/command-reader.ts';
 import { parseDate, parseDateTime } from '../../../mail/imap/wire/dates.ts';
 import { Decoder } from '../../../mail/imap/wire/decoder.ts';
@@ -14,6 +22,7 @@ import { canonicalName, fromUtf7, patternMatcher, toUtf7 } from '../../../mail/i
 import { resolveSeqs, resolveUids } from '../../../mail/imap/wire/sequence-set.ts';
 import { textOf } from '../../../mail/imap/wire/text.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
+import { isReplySubject } from '../../../mail/message/subject.ts';
 import { caught, type CostRow, costs, driven, octets } from './row.ts';
 
 const UIDS = Uint32Array.from({ length: 10_000 }, (_, n) => n * 3 + 1);
@@ -53,6 +62,12 @@ const WIRE = costs(
     'Decoder: number': (text) => imap(`1${text}`, (d) => d.number64()),
     literalMarker: (text) => literalMarker(octets(text)),
     tagOf: (text) => tagOf(octets(text)),
+    parseImapUrl: driven((text) => parseImapUrl(`/a${text}/;UID=1`), {
+      at: 'mail/imap/url',
+      input: 'URL of CATENATE',
+      bound: '8 KiB, 200 in one message',
+      worst: ['/;UID=1', ';UIDVALIDITY=1', '/;SECTION=1', '%41', 'imap://a@b/'],
+    }),
     textOf: (text) => textOf(octets(text)),
     parseDateTime,
     parseDate,
@@ -90,16 +105,71 @@ const MAILBOXES = costs(
       bound: '100 patterns, 4,000 characters with their reference',
     }),
     parseList: driven((text) => imap(` "" (${text}`, parseList), { at: 'mail/imap', bound: '100 patterns' }),
+    'parseList: metadata': driven((text) => imap(` "" % RETURN (METADATA (${text}`, parseList), {
+      at: 'mail/imap',
+      bound: '100 entries of 255 characters',
+    }),
+    parseGetMetadata: driven((text) => imap(` INBOX (${text}`, parseGetMetadata), {
+      at: 'mail/imap',
+      input: 'GETMETADATA',
+      bound: '100 entries of 255 characters',
+      worst: ['/a ', '/private/a ', '"/a" '],
+    }),
+    parseSetMetadata: driven((text) => imap(` INBOX (${text}`, parseSetMetadata), {
+      at: 'mail/imap',
+      input: 'SETMETADATA',
+      bound: '100 entries, command of 1 MiB',
+      worst: ['/private/a "b" ', '/private/vendor/a/b NIL '],
+    }),
     'parseList: options': driven((text) => imap(` (${text}`, parseList), { at: 'mail/imap', bound: '100 patterns' }),
+    sharedName: driven(sharedName, { at: 'mail/imap' }),
+    parseRights: driven(parseRights, { at: 'mail/imap', input: 'SETACL', bound: 'command of 1 MiB' }),
     roleOf: driven(roleOf, { at: 'mail/imap' }),
   },
 );
+
+function ambiguous(text: string): boolean {
+  const refs = new Uint8Array(BigInt64Array.of(1n, 2n, 3n).buffer);
+  return ThreadColumns.isAmbiguous({ uid: 1, refs, subject: '', baseSubject: '', envelope: `("${text}" "<id@b>")` });
+}
 
 const SEARCH = costs(
   { at: 'mail/imap/search', input: 'SEARCH', bound: '2,000 keys, 100 of them BODY or TEXT; 10 s', thread: 'main' },
   {
     parseSearch: driven((text) => imap(`SUBJECT "a" ${text}`, parseSearch), {
       worst: ['OR ', 'NOT ', 'OR (', 'UID 1,2,3 ', 'KEYWORD a ', 'HEADER a b ', 'SUBJECT "a" ', 'BODY a '],
+    }),
+    'parseSearch: returns': (text) => imap(`RETURN (${text}`, parseSearch),
+    'parseSearch: charset': (text) => imap(`CHARSET ${text}`, parseSearch),
+    parseSort: driven((text) => imap(`(${text}) UTF-8 ALL`, parseSort), {
+      input: 'SORT',
+      worst: ['DATE ', 'REVERSE DATE ', 'REVERSE ', 'SUBJECT FROM '],
+    }),
+    parseThread: driven((text) => imap(`REFERENCES UTF-8 ${text}`, parseThread), { input: 'THREAD' }),
+    parseSources: driven((text) => imap(`(mailboxes (${text}`, parseSources), {
+      input: 'ESEARCH',
+      bound: '200 names',
+      worst: ['a ', 'a/b ', '"a" '],
+    }),
+    fieldTexts: driven((text) => fieldTexts(`From: ${text}`, ['from']), {
+      input: 'header searched by IMAP SEARCH',
+      bound: 'header limit of 256 KiB',
+      thread: 'reader, in turns',
+      worst: ['a (b) <c@d>, ', '(', '"a" ', ' @ ', '\r\n\t'],
+    }),
+    isAmbiguous: driven(ambiguous, {
+      at: 'mail/imap/search/columns',
+      input: 'ENVELOPE of a message threaded by IMAP THREAD',
+      bound: 'structure limit of 768 KiB',
+      thread: 'reader, in turns',
+      worst: ['\\"', '<a@b> ', '"'],
+    }),
+    isReplySubject: driven(isReplySubject, {
+      at: 'mail/message',
+      input: 'subject of a message threaded by IMAP THREAD',
+      bound: 'header field of 100 KiB',
+      thread: 'reader, in turns',
+      worst: ['Re: ', '[a] ', '[Fwd: ', '(fwd)', 'Re[', 'Fwd [a]: '],
     }),
     parseFetch: driven((text) => imap(`BODY[HEADER.FIELDS (${text}`, (d) => parseFetch(d, false)), {
       at: 'mail/imap/fetch',
@@ -111,6 +181,17 @@ const SEARCH = costs(
       input: 'FETCH',
       bound: '200 items, sections of 100 levels',
       worst: ['UID ', 'BODY[1.1.1] ', 'BODY[] ', 'BINARY.SIZE[1] '],
+    }),
+    parseFetchModifiers: driven((text) => imap(` (CHANGEDSINCE ${text}`, parseFetchModifiers), {
+      at: 'mail/imap/fetch',
+      input: 'FETCH',
+      bound: 'line of 64 KiB',
+    }),
+    parseQresync: driven((text) => imap(`(1 2 1:3${text}`, parseQresync), {
+      at: 'mail/imap',
+      input: 'SELECT',
+      bound: 'line of 64 KiB',
+      worst: [',5', ',7:9', ' (1 1', ',1:4294967295'],
     }),
     headerFacts: driven((text) => headerFacts(`Subject: ${text}`).anywhere('b'), {
       input: 'header searched by IMAP SEARCH',

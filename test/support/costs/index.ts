@@ -10,10 +10,12 @@ import type { CostRow } from './row.ts';
 import { SECRETS_COSTS } from './secrets-costs.ts';
 import { SENDING_COSTS } from './sending-costs.ts';
 import { SMTP_COSTS } from './smtp-costs.ts';
+import { TLS_COSTS } from './tls-costs.ts';
 
 /** Every function of ours that a stranger's or tenant's text reaches. */
 export const COSTS: readonly CostRow[] = [
   ...SMTP_COSTS,
+  ...TLS_COSTS,
   ...HEADER_COSTS,
   ...BODY_COSTS,
   ...AUTHENTICATION_COSTS,

@@ -6,6 +6,7 @@ import { canonicalHostName } from '../../../mail/dns/query-servers.ts';
 import { checkForward } from '../../../mail/forwarder/loop-guard.ts';
 import { isSrsLocalPart, originalSender } from '../../../mail/forwarder/srs.ts';
 import { isLoopback, neighborhoodOf, networkOf } from '../../../mail/guard/network.ts';
+import { parseOauthBearer, parseXoauth2 } from '../../../mail/login/bearer.ts';
 import { preparePassword } from '../../../mail/login/saslprep.ts';
 import { parseClientFinal, parseClientFirst } from '../../../mail/login/scram.ts';
 import { userKey } from '../../../mail/login/candidates.ts';
@@ -120,6 +121,8 @@ const LOGIN = costs(
   {
     parseClientFirst: (text) => parseClientFirst(`n,a=${text},n=a,r=b`),
     parseClientFinal: (text) => parseClientFinal(`c=biws,r=${text},p=a`),
+    parseOauthBearer: (text) => parseOauthBearer(`n,a=b,\x01${text}\x01auth=Bearer a\x01\x01`),
+    parseXoauth2: (text) => parseXoauth2(`user=${text}\x01auth=Bearer a\x01\x01`),
     preparePassword,
     userKey,
   },

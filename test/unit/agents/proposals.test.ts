@@ -345,6 +345,7 @@ describe('of an operation that changes a rule', () => {
       'set_email_forwarder',
       'set_email_inbound_webhook',
       'set_forwarding_policy',
+      'set_mta_sts',
       'set_outbound_route',
       'steer_queue',
       'unfreeze_organization',

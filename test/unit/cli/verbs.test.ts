@@ -21,8 +21,12 @@ function ask(words: string, args: readonly string[], given: Partial<VerbInput> =
 describe('what a verb asks for', () => {
   test.each<[string, string[], Partial<VerbInput>, string, object]>([
     ['status', [], {}, 'get_status', {}],
+    ['doctor', [], {}, 'run_doctor', {}],
+    ['doctor', ['mx.example.net'], {}, 'run_doctor', { peer: 'mx.example.net' }],
     ['domain add', ['shop.example'], {}, 'add_domain', { domain: 'shop.example' }],
     ['domain list', [], {}, 'list_domains', {}],
+    ['certificate list', [], {}, 'list_certificates', {}],
+    ['certificate renew', ['mail.box.test'], {}, 'renew_certificate', { name: 'mail.box.test' }],
     ['mailbox add', ['a@box.test'], {}, 'add_mailbox', { address: 'a@box.test' }],
     ['mailbox list', [], {}, 'list_mailboxes', {}],
     [
@@ -137,7 +141,7 @@ describe('what a verb asks for', () => {
   test('every verb stands in the table above', () => {
     const words = VERBS.map((one) => one.words);
     expect(new Set(words).size).toBe(words.length);
-    expect(words.length).toBe(41);
+    expect(words.length).toBe(44);
   });
 
   test.each<[string, string[]]>([

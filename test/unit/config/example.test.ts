@@ -12,7 +12,7 @@ const text = readFileSync(file, 'utf8');
 /** Paragraphs that end with a setting: its name, default, and the explanation above it. */
 const listed = text.split('\n\n').flatMap((paragraph) => {
   const lines = paragraph.trimEnd().split('\n');
-  const [, name, value = ''] = /^#MAILSTEAD_([A-Z_]+)=(.*)$/.exec(lines.at(-1) ?? '') ?? [];
+  const [, name, value = ''] = /^#MAILSTEAD_([A-Z0-9_]+)=(.*)$/.exec(lines.at(-1) ?? '') ?? [];
   return name === undefined ? [] : [{ name: name as SettingName, value, explanation: lines.slice(0, -1) }];
 });
 

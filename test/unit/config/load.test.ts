@@ -72,9 +72,25 @@ test('local mode', () => {
     rspamdUrl: undefined,
     clamav: undefined,
     dnsLists: { addresses: [], hosts: [] },
+    imapUidOnly: false,
     greylist: false,
     spamChecks: true,
     trustedSealers: [],
+    backup: {
+      target: undefined,
+      everyMs: 86_400_000,
+      keep: { hourly: 24, daily: 7, weekly: 5, monthly: 12 },
+      rate: 32,
+      passphrase: undefined,
+      passphraseFile: undefined,
+      s3: {
+        endpoint: undefined,
+        region: 'us-east-1',
+        accessKey: undefined,
+        secretKey: undefined,
+        secretKeyFile: undefined,
+      },
+    },
     logLevel: 'info',
     logFormat: 'json',
   });
@@ -282,13 +298,21 @@ describe('a bad setting stops the start with one sentence that names it', () => 
   test.each<[string, string]>([
     ['DATABASE_URL', 'postgres://user:hunter2@db/mail'],
     ['BLOB_URL', 's3://bucket'],
-    ['ACME_EMAIL', 'me@example.com'],
-    ['ACME_DIRECTORY', 'https://acme.example/'],
   ])('%s, whose part is not there yet', (name, value) => {
     const sentence = problem({ [name]: value });
     expect(sentence).toMatch(/^MAILSTEAD_\w+ is not supported in this version: leave it unset/);
     expect(sentence).toContain(`MAILSTEAD_${name} `);
     expect(sentence).not.toContain('hunter2');
+  });
+
+  test.each([
+    [{ ACME_EMAIL: 'me@example.com' }, 'is for live mode only'],
+    [{ HOSTNAME: 'mail.example.com', ACME_EMAIL: 'me' }, 'must be an address such as'],
+    [{ HOSTNAME: 'mail.example.com', ACME_EMAIL: 'a b@example.com' }, 'must be an address such as'],
+    [{ ACME_DIRECTORY: 'http://acme.example/' }, 'must be a URL such as https:'],
+    [{ ACME_CHALLENGE: 'http' }, 'must be "auto" or "http-01"'],
+  ])('an authority: %j', (given, why) => {
+    expect(problem(given)).toContain(why);
   });
 
   test.each([

@@ -22,6 +22,6 @@ test('the operator sees the certificate, what is used, and the documentation', a
   const found = await ask('search_docs', { query: 'backup disk', limit: 2 });
   expect(found).toMatchObject({ kind: 'done' });
   if (found.kind !== 'done') throw new Error('refused');
-  expect((found.result['sections'] as { document: string }[])[0]?.document).toBe('operating.md');
+  expect((found.result['sections'] as { document: string }[])[0]?.document).toBe('backups.md');
   expect(await ask('search_docs', { query: 'zzzzzz' })).toMatchObject({ result: { sections: [] } });
 });

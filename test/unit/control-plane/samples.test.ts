@@ -21,6 +21,8 @@ const REFUSED: Readonly<Record<string, string>> = {
   request_release: 'conflict',
   // For people.
   release_message: 'action_not_allowed',
+  share_folder: 'action_not_allowed',
+  list_folder_shares: 'action_not_allowed',
   // For people who own the organization: tokens are not owners.
   resume_sender: 'action_not_allowed',
   ...Object.fromEntries(EVERYTHING.filter((one) => one.operatorOnly === true).map((one) => [one.name, 'out_of_scope'])),

@@ -21,6 +21,13 @@ const GOOD: FakeZone = {
   'TXT ms1._domainkey.d.example': ['v=DKIM1; k=rsa; p=KEYms1+/=='],
   'TXT ms2._domainkey.d.example': ['v=DKIM1; k=rsa; p=KEYms2+/=='],
   [`A ${HOST}`]: ['192.0.2.10'],
+  'CNAME autoconfig.d.example': [HOST],
+  // As good as the CNAME.
+  'A autodiscover.d.example': ['192.0.2.10'],
+  'CNAME ua-auto-config.d.example': [HOST],
+  'SRV _imaps._tcp.d.example': [`0 1 993 ${HOST}`],
+  'SRV _submissions._tcp.d.example': [`0 1 465 ${HOST}`],
+  'SRV _jmap._tcp.d.example': [`0 1 443 ${HOST}`],
 };
 const look = (zone: FakeZone, of = domain(), byName = false) =>
   examine(fakeResolver(zone), of, { hostname: HOST, byName });
@@ -31,7 +38,7 @@ test('what was published as it was told passes, and each question is asked once'
   const dns = fakeResolver(GOOD);
   const { checks, seen, selectors } = await examine(dns, domain(), { hostname: HOST, byName: false });
   expect(new Set(Object.values(statuses(checks)))).toEqual(new Set(['pass']));
-  expect(Object.values(seen).map((one) => one.status)).toEqual(Array<string>(5).fill('ok'));
+  expect(Object.values(seen).map((one) => one.status)).toEqual(Array<string>(11).fill('ok'));
   expect(selectors).toEqual(['ms1', 'ms2']);
   expect(domainVerdict(checks)).toBe('pass');
   expect(new Set(dns.asked).size).toBe(dns.asked.length);

@@ -167,7 +167,7 @@ describe('the command reader', () => {
     ]);
     expect(run('a LOGIN {4294967295}\r\nb NOOP\r\n', 1, BEFORE_LOGIN)).toEqual(['a Literal is too big', 'b NOOP']);
     expect(run('a LOGIN {1073741824+}\r\n', 1, BEFORE_LOGIN)).toEqual(['fatal Literal is too big']);
-    expect(run(`a NOOP ${'('.repeat(9000)}\r\n`, 100, BEFORE_LOGIN)).toEqual(['a Line is too long']);
+    expect(run(`a NOOP ${'('.repeat(37_000)}\r\n`, 1_000, BEFORE_LOGIN)).toEqual(['a Line is too long']);
   });
 
   test('raw lines in between: DONE with the next command behind it', () => {

@@ -215,3 +215,25 @@ test('a store that cannot write is told as UNAVAILABLE, a fault as SERVERBUG, an
   world.store.fail = undefined;
   expect((await client.command('CREATE New')).at(-1)).toMatch(/^t OK /);
 });
+
+test('an office of 30 people with 5 programs each behind one address works with the limits that are set', async () => {
+  await using world = await imapWorld();
+  const programs: ImapClient[] = [];
+  for (let n = 0; n < 150; n += 1) {
+    const address = { local: `person-${n % 30}`, domain: 'box.test' };
+    world.logins.answer = { kind: 'in', login: { account: (n % 30) + 1, address, credential: n + 1 } };
+    programs.push(await world.client('INBOX'));
+  }
+  for (const one of programs) expect(await one.command('NOOP')).toEqual(['t OK NOOP completed']);
+});
+
+test('the 21st session of an account takes the place of the one that was idle longest', async () => {
+  await using world = await imapWorld();
+  const sessions: ImapClient[] = [];
+  for (let n = 0; n < 21; n += 1) {
+    world.clock.time += 1000;
+    sessions.push(await world.client());
+  }
+  expect(await sessions[0]?.line()).toMatch(/^\* BYE \[LIMIT\] /);
+  for (const one of sessions.slice(1)) expect(await one.command('NOOP')).toEqual(['t OK NOOP completed']);
+});

@@ -15,7 +15,8 @@ function message({ bytes }: Sample): FetchedMessage {
   const { envelope, bodyStructure, parts, headerLength } = indexMessage(bytes);
   const whole = Buffer.concat([TRACE, bytes]);
   return {
-    seq: 1,
+    head: '* 1 FETCH (',
+    modseq: 1,
     uid: 1,
     flags: [],
     row: {
@@ -24,6 +25,7 @@ function message({ bytes }: Sample): FetchedMessage {
       threadId: 1,
       size: whole.length,
       receivedAt: 0,
+      savedAt: null,
       structure: { envelope, bodyStructure, parts, headerLength },
       content: { trace: TRACE.toString('latin1'), blob: 1, length: bytes.length, redactedFrom: null },
     },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import type { FetchRequest } from '../../../mail/imap/fetch/items.ts';
-import { parseFetch, withFlags } from '../../../mail/imap/fetch/parse.ts';
+import { parseFetch, withItems } from '../../../mail/imap/fetch/parse.ts';
 import { renderFetch, renderLine, type FetchedMessage } from '../../../mail/imap/fetch/render.ts';
 import { Decoder } from '../../../mail/imap/wire/decoder.ts';
 import { ImapSyntaxError } from '../../../mail/imap/wire/syntax-error.ts';
@@ -73,7 +73,7 @@ describe('the items of FETCH', () => {
   test('UID FETCH answers the UID first, whether asked for or not', () => {
     expect(names(parse('(FLAGS BODY[])', true))).toEqual(['uid', 'flags', 'BODY[]']);
     expect(names(parse('(FLAGS UID)', true))).toEqual(['uid', 'flags']);
-    expect(names(withFlags(parse('BODY[]', true)))).toEqual(['uid', 'BODY[]', 'flags']);
+    expect(names(withItems(parse('BODY[]', true), 'flags'))).toEqual(['uid', 'BODY[]', 'flags']);
   });
 });
 
@@ -89,7 +89,8 @@ function message(mail: Buffer = MAIL, stored: Buffer = mail): FetchedMessage {
   const { envelope, bodyStructure, parts, headerLength } = indexMessage(mail);
   const octets = Buffer.concat([Buffer.from(TRACE, 'latin1'), stored]);
   return {
-    seq: 3,
+    head: '* 3 FETCH (',
+    modseq: 9,
     uid: 7,
     flags: ['\\Seen', 'work'],
     row: {
@@ -98,6 +99,7 @@ function message(mail: Buffer = MAIL, stored: Buffer = mail): FetchedMessage {
       threadId: 1,
       size: TRACE.length + mail.length,
       receivedAt: Date.UTC(2026, 0, 2, 3, 4, 5),
+      savedAt: null,
       structure: { envelope, bodyStructure, parts, headerLength },
       content: { trace: TRACE, blob: 1, length: mail.length, redactedFrom: null },
     },

@@ -44,9 +44,9 @@ describe('search keys', () => {
     ['DRAFT', { key: 'flag', bit: 8 }],
     ['DELETED', { key: 'flag', bit: 16 }],
     ['UNANSWERED', { key: 'not', of: { key: 'flag', bit: 2 } }],
-    ['NEW', { key: 'never' }],
-    ['RECENT', { key: 'never' }],
-    ['OLD', { key: 'all' }],
+    ['NEW', { key: 'and', of: [{ key: 'recent' }, { key: 'not', of: { key: 'flag', bit: 1 } }] }],
+    ['RECENT', { key: 'recent' }],
+    ['OLD', { key: 'not', of: { key: 'recent' } }],
     ['KEYWORD $Work', { key: 'keyword', name: '$work' }],
     ['UNKEYWORD x', { key: 'not', of: { key: 'keyword', name: 'x' } }],
     [
@@ -82,9 +82,9 @@ describe('search keys', () => {
     ['NOT NOT SEEN', { key: 'not', of: { key: 'not', of: seen } }],
     ['OR SEEN ALL', { key: 'or', of: [seen, { key: 'all' }] }],
     ['OR SEEN OR ALL 1', { key: 'or', of: [seen, { key: 'all' }, { key: 'seq', set: [{ from: 1, to: 1 }] }] }],
-    ['OR OR SEEN ALL OLD', { key: 'or', of: [{ key: 'or', of: [seen, { key: 'all' }] }, { key: 'all' }] }],
+    ['OR OR SEEN ALL ALL', { key: 'or', of: [{ key: 'or', of: [seen, { key: 'all' }] }, { key: 'all' }] }],
     [
-      'OR (SEEN ALL) NOT OLD',
+      'OR (SEEN ALL) NOT ALL',
       {
         key: 'or',
         of: [
@@ -103,28 +103,34 @@ describe('search keys', () => {
   test.each([
     '', ' ', 'FOO', 'SEEN  ALL', '(SEEN', 'SEEN)', '()', '(SEEN )', 'NOT', 'OR SEEN', 'OR SEEN OR ALL', 'KEYWORD', 'KEYWORD \\Seen', '0', '1:', 'UID', 'UID x',
     'LARGER', 'LARGER -1', 'LARGER x', 'BEFORE', 'BEFORE 1-Foo-2020', 'ON 2020-01-01', 'OLDER 0', 'HEADER X', 'SUBJECT', 'SUBJECT (', 'SUBJECT "x',
-    'CHARSET UTF-8', 'RETURN (FOO) ALL', 'RETURN (MIN)', 'RETURN MIN ALL', 'RETURN (MIN MAX ALL', 'RETURN (ALL)SEEN', 'toString', '__proto__',
+    'CHARSET UTF-8', 'RETURN (FOO) ALL', 'RETURN (MIN)', 'RETURN MIN ALL', 'RETURN (MIN MAX ALL', 'RETURN (ALL)SEEN', 'toString', '__proto__', 'RETURN (PARTIAL) ALL', 'RETURN (PARTIAL 1) ALL', 'RETURN (PARTIAL 1:*) ALL', 'RETURN (PARTIAL 0:5) ALL', 'RETURN (PARTIAL 1:-5) ALL', 'RETURN (PARTIAL -1:5) ALL', 'RETURN (PARTIAL 1:5 ALL) ALL', 'RETURN (PARTIAL 1:5 PARTIAL 1:6) ALL', 'FUZZY',
   ])('refused: %s', (text) => {
     expect(() => parse(text)).toThrow(ImapSyntaxError);
   }); // prettier-ignore
 
   test.each([
     ['ALL', undefined],
-    ['RETURN () ALL', ['ALL']],
-    ['RETURN (MIN max COUNT MIN) ALL', ['MIN', 'MAX', 'COUNT']],
-    ['return (ALL) CHARSET UTF-8 ALL', ['ALL']],
+    ['RETURN () ALL', { options: ['ALL'] }],
+    ['RETURN (MIN max COUNT MIN) ALL', { options: ['MIN', 'MAX', 'COUNT'] }],
+    ['return (ALL) CHARSET UTF-8 ALL', { options: ['ALL'] }],
+    ['RETURN (PARTIAL 1:500) ALL', { options: ['PARTIAL'], partial: { from: 1, to: 500 } }],
+    ['RETURN (PARTIAL -1:-100 COUNT) ALL', { options: ['PARTIAL', 'COUNT'], partial: { from: -1, to: -100 } }],
+    ['RETURN (partial 9:3) ALL', { options: ['PARTIAL'], partial: { from: 3, to: 9 } }],
+    ['RETURN (SAVE UPDATE CONTEXT RELEVANCY) ALL', { options: ['SAVE', 'UPDATE', 'CONTEXT', 'RELEVANCY'] }],
   ])('%s returns %j', (text, returns) => {
     expect(parse(text)).toMatchObject({ kind: 'search', returns });
   });
 
-  test.each(['CHARSET KOI8-R SUBJECT "x"', 'CHARSET "iso-8859-1" FOO', 'RETURN (ALL) CHARSET x'])(
-    'bad charset: %s',
-    (text) => {
-      const d = new Decoder(Buffer.from(text));
-      expect(parseSearch(d)).toEqual({ kind: 'bad-charset' });
-      d.end();
-    },
-  );
+  test.each([
+    'CHARSET KOI9 SUBJECT "x"',
+    'CHARSET "iso-8859-99" FOO',
+    'RETURN (ALL) CHARSET x',
+    `CHARSET ${'utf-8'.repeat(1000)} ALL`,
+  ])('bad charset: %s', (text) => {
+    const d = new Decoder(Buffer.from(text));
+    expect(parseSearch(d)).toEqual({ kind: 'bad-charset' });
+    d.end();
+  });
 
   test.each([
     ['NOT', `${'NOT '.repeat(10_000)}ALL`],
@@ -504,10 +510,12 @@ describe('the answer to SEARCH', () => {
     [[], ['MIN', 'MAX', 'ALL', 'COUNT'], '* ESEARCH (TAG "a1") UID COUNT 0\r\n'],
     [[], ['ALL'], '* ESEARCH (TAG "a1") UID\r\n'],
   ] as const)('%j %j', (found, returns, answer) => {
-    expect(searchResponse('a1', true, found, returns)).toBe(answer);
+    const form = { name: 'SEARCH', tag: 'a1', uid: true, returns: returns && { options: returns } } as const;
+    expect(searchResponse(form, { numbers: Uint32Array.from(found) })).toBe(answer);
   });
 
   test('without UID', () => {
-    expect(searchResponse('a1', false, [1], ['ALL'])).toBe('* ESEARCH (TAG "a1") ALL 1\r\n');
+    const form = { name: 'SEARCH', tag: 'a1', uid: false, returns: { options: ['ALL'] } } as const;
+    expect(searchResponse(form, { numbers: Uint32Array.of(1) })).toBe('* ESEARCH (TAG "a1") ALL 1\r\n');
   });
 });

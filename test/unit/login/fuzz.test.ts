@@ -24,6 +24,10 @@ const pieces = fc
       'a=',
       '=2C',
       '=3D',
+      'p=tls-exporter,,',
+      '\x01auth=Bearer a',
+      '\x01\x01',
+      'user=me@box.test',
       '\u00e9',
       ' ',
     ),
@@ -31,15 +35,20 @@ const pieces = fc
   .map((parts) => Buffer.from(parts.join('')));
 const responses = fc.array(fc.oneof(bytes, pieces), { minLength: 1, maxLength: 4 });
 
-test.each(['PLAIN', 'LOGIN', 'SCRAM-SHA-256'])('nothing random makes %s throw or let in', async (mechanism) => {
-  const { logins, credentials } = loginWorld({ exempt: () => true });
-  await credentials.add(ME, 'a password that no fuzzer writes');
-  const property = fc.asyncProperty(responses, async (sent) => {
-    const exchange = start(logins, mechanism);
-    for (const response of sent) expect((await exchange.step(response)).kind).not.toBe('in');
-  });
-  await fc.assert(property, { seed: 4616, numRuns: 400 });
-});
+test.each(['PLAIN', 'LOGIN', 'SCRAM-SHA-256', 'SCRAM-SHA-256-PLUS', 'OAUTHBEARER', 'XOAUTH2'])(
+  'nothing random makes %s throw or let in',
+  async (mechanism) => {
+    const bearer = { find: () => Promise.resolve({ kind: 'wrong' as const }), isValid: () => Promise.resolve(false) };
+    const { logins, credentials } = loginWorld({ exempt: () => true, bearer });
+    await credentials.add(ME, 'a password that no fuzzer writes');
+    const peer = { ...PEER, channelBinding: () => Buffer.alloc(32) };
+    const property = fc.asyncProperty(responses, async (sent) => {
+      const exchange = start(logins, mechanism, peer);
+      for (const response of sent) expect((await exchange.step(response)).kind).not.toBe('in');
+    });
+    await fc.assert(property, { seed: 4616, numRuns: 400 });
+  },
+);
 
 test('a SCRAM proof with any one character changed lets nobody in', async () => {
   const { logins, credentials } = loginWorld({ exempt: () => true });

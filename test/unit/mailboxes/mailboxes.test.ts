@@ -393,6 +393,24 @@ describe('quota', () => {
   });
 });
 
+describe('hidden IMAP capabilities', () => {
+  test('are known ones, replaced as a list, and shown', async () => {
+    const at = { mailboxId: (await provision()).id };
+    const hide = (...hiddenImapCapabilities: string[]) => ({ ...at, hiddenImapCapabilities });
+    expect(await box.done(owner, updateEmail, hide('quota', 'LIST-STATUS'))).toMatchObject({
+      mailbox: { hiddenImapCapabilities: ['LIST-STATUS', 'QUOTA'] },
+    });
+    const refused = await box.refused(owner, updateEmail, hide('MOVE', 'MOVES'));
+    expect(refused).toMatchObject({ error: 'invalid_arguments' });
+    expect(JSON.stringify(refused)).toContain('does not list MOVES');
+    expect(await box.refused(owner, updateEmail, hide('IMAP4REV1'))).toMatchObject({ error: 'invalid_arguments' });
+    expect(await box.done(owner, updateEmail, { ...at, displayName: 'Name' })).toMatchObject({
+      mailbox: { hiddenImapCapabilities: ['LIST-STATUS', 'QUOTA'] },
+    });
+    expect(await box.done(owner, updateEmail, hide())).toMatchObject({ mailbox: { hiddenImapCapabilities: [] } });
+  });
+});
+
 describe('app passwords', () => {
   test('have the requested scopes; a read-only one never sends', async () => {
     const at = { mailboxId: (await provision()).id };

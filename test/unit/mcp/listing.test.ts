@@ -13,9 +13,9 @@ function tokens(query: string): number {
 }
 
 describe('what the operator is listed, who sees the tools of the box too', () => {
-  test('the whole is below 39,500 tokens', () => {
+  test('the whole is below 240 tokens a tool', () => {
     expect(tokens('')).toBeGreaterThan(5_000);
-    expect(tokens('')).toBeLessThan(39_500);
+    expect(tokens('') / CATALOGUE.length).toBeLessThan(240);
   });
 
   test('the core toolset is below 8,000, and holds what an agent begins with', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { firstField, readFields, selectHeaderFields, unfold } from '../../../mail/message/header.ts';
+import * as fc from '../../support/fast-check.ts';
 
 const HEADER =
   'Received: from a\r\n\tby b\r\nFrom : Ann <a@b>\r\nSUBJECT:hi\r\nno field here\r\nSubject: again\r\nX-Empty:\r\n\r\nBody: not a field\r\n';
@@ -78,4 +79,21 @@ describe('HEADER.FIELDS', () => {
   test('8-bit octets pass', () => {
     expect(select('Subject: \xfc\xff\r\n\r\n', ['subject'])).toBe('Subject: \xfc\xff\r\n\r\n');
   });
+});
+
+test('a field has the name and the value that the grammar gives, for any line', () => {
+  const piece = fc.constantFrom('a', 'Subject', ':', ' ', '\t', '\r', '\n', '\r\n', '\r\n ', '\x00', '\x7f', 'é');
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      for (const { name, value, start, end } of readFields(pieces.join(''))) {
+        const line = pieces.join('').slice(start, end);
+        const [head, read = ''] = /^([^\x00-\x20\x7f:]+)[ \t]*:/.exec(line) ?? [''];
+        expect({ name, value }).toEqual({
+          name: read.toLowerCase(),
+          value: head === '' ? '' : line.slice(head.length).replace(/\r?\n$/, ''),
+        });
+      }
+    }),
+    { numRuns: 2_000 },
+  );
 });

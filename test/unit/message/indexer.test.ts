@@ -180,7 +180,7 @@ const LIMIT_CASES: [name: string, text: string, expected: { flattened: boolean; 
   ['depth at the limit', deep(LIMITS.depth), { flattened: false, parts: LIMITS.depth + 1 }],
   ['depth over it', deep(LIMITS.depth + 1), { flattened: true, parts: LIMITS.depth + 1 }],
   ['parts at the limit', MIXED + '--b\n\n'.repeat(LIMITS.parts - 1), { flattened: false, parts: LIMITS.parts }],
-  ['parts over it', MIXED + '--b\n\n'.repeat(LIMITS.parts), { flattened: true, parts: 1 }],
+  ['parts over it', MIXED + '--b\n\n'.repeat(LIMITS.parts), { flattened: true, parts: LIMITS.parts }],
   ['fields at the limit', `${'a: b\n'.repeat(LIMITS.fields - 1)}${MIXED}--b\n\n`, { flattened: false, parts: 2 }],
   ['fields over it', `${'a: b\n'.repeat(LIMITS.fields)}${MIXED}--b\n\n`, { flattened: true, parts: 1 }],
   ['header over its limit', `${`a: ${'b'.repeat(50_000)}\n`.repeat(6)}${MIXED}--b\n\n`, { flattened: true, parts: 1 }],
@@ -208,8 +208,28 @@ test.each(LIMIT_CASES)('limit: %s', (_, text, { flattened, parts }) => {
   expect(found.headerLength).toBe(empty + 4);
 });
 
+test('a message of more parts keeps the first ones, and ends the last of them where the next begins', () => {
+  const each = Array.from({ length: LIMITS.parts + 50 }, (_, n) => `--b\n\npart ${n + 1}\n`).join('');
+  const bytes = message(`${MIXED}${each}--b--\n`);
+  const [root, ...parts] = unpackParts(indexMessage(bytes).parts);
+  expect(root).toMatchObject({ type: 'multipart', bodyLength: bytes.length - (root?.bodyOffset ?? 0) });
+  expect(parts.length).toBe(LIMITS.parts - 1);
+  const texts = parts.map(({ bodyOffset, bodyLength }) =>
+    bytes.toString('latin1', bodyOffset, bodyOffset + bodyLength),
+  );
+  expect(texts).toEqual(texts.map((_, n) => `part ${n + 1}`));
+});
+
+test('a message attached behind the last part is not opened', () => {
+  const attached = `--b\nContent-Type: message/rfc822\n\n${MIXED}--c\n\nx\n`;
+  const parts = unpackParts(index(`${MIXED}${'--b\n\n'.repeat(LIMITS.parts - 2)}${attached}--b--\n`).parts);
+  expect(parts.length).toBe(LIMITS.parts);
+  expect(parts.at(-1)).toMatchObject({ type: 'application', subtype: 'octet-stream' });
+});
+
 test('a flattened message is one text part over the whole body', () => {
-  const bytes = message(`Subject: kept\nContent-Transfer-Encoding: 8bit\n${MIXED}${'--b\n\n'.repeat(LIMITS.parts)}`);
+  const long = `Content-Type: multipart/mixed; boundary=${'b'.repeat(LIMITS.boundary + 1)}\n\n`;
+  const bytes = message(`Subject: kept\nContent-Transfer-Encoding: 8bit\n${long}one\n`);
   const found = indexMessage(bytes);
   const [part] = unpackParts(found.parts);
   expect(part).toMatchObject({

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { previewText } from '../../../mail/message/preview.ts';
+import * as fc from '../../support/fast-check.ts';
 
 const preview = (text: string): string => indexMessage(Buffer.from(text.replace(/\n/g, '\r\n'), 'latin1')).preview;
 const ALT = 'Content-Type: multipart/alternative; boundary=b\n\n';
@@ -52,4 +53,15 @@ test('256 characters, no half ones', () => {
 
 test('many blank lines do not hide the words', () => {
   expect(preview(`\n${' \n'.repeat(3000)}words\n`)).toBe('words');
+});
+
+test('a preview of ASCII text is its text with blanks collapsed, cut at 256 characters', () => {
+  const piece = fc.constantFrom(' ', '  ', '\t', '\r\n', 'a', 'word', 'x'.repeat(120), '~');
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+      const text = pieces.join('');
+      const line = text.replace(/\s+/g, ' ').trim();
+      expect(previewText(text)).toBe(line.slice(0, 256).trimEnd());
+    }),
+  );
 });

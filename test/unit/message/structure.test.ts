@@ -56,9 +56,24 @@ describe('ENVELOPE', () => {
   });
 });
 
+test('ENVELOPE has the source route of an address', () => {
+  const { envelope } = indexMessage(Buffer.from('From: Ann <@a.test, @b.test:ann@c.test>\r\nTo: x@y.test\r\n\r\n'));
+  expect(envelope).toContain('(("Ann" "@a.test,@b.test" "ann" "c.test"))');
+  expect(envelope).toContain('((NIL NIL "x" "y.test"))');
+});
+
 const LEAVES: [name: string, header: string, structure: string][] = [
   ['nothing said', '', `("text" "plain" ("charset" "us-ascii") NIL NIL "7bit" 3 1 ${NILS})`],
-  ['a type without parameters', 'Content-Type: text/html', `("text" "html" NIL NIL NIL "7bit" 3 1 ${NILS})`],
+  [
+    'a text without a charset',
+    'Content-Type: text/html',
+    `("text" "html" ("charset" "us-ascii") NIL NIL "7bit" 3 1 ${NILS})`,
+  ],
+  [
+    'a text with another parameter and no charset',
+    'Content-Type: text/plain; format=flowed',
+    `("text" "plain" ("format" "flowed" "charset" "us-ascii") NIL NIL "7bit" 3 1 ${NILS})`,
+  ],
   ['no text, no lines', 'Content-Type: image/png', `("image" "png" NIL NIL NIL "7bit" 3 ${NILS})`],
   ['an empty value', 'Content-Type: a/b; c=', `("a" "b" ("c" "") NIL NIL "7bit" 3 ${NILS})`],
   [

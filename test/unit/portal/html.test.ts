@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Fields, isOwnForm } from '../../../src/portal/guard.ts';
+import { isOwnPage } from '../../../src/http/own-page.ts';
+import { Fields } from '../../../src/portal/guard.ts';
 import { html } from '../../../src/portal/html.ts';
 import { refusedForm } from '../../../src/portal/page.ts';
 import { bytes, table } from '../../../src/portal/components.ts';
@@ -30,7 +31,7 @@ describe('a template', () => {
 describe('a form is ours', () => {
   const world = { baseUrl: () => 'https://mail.example.com' };
   const from = (headers: Record<string, string>) =>
-    isOwnForm(world, { headers: { host: 'mail.example.com', ...headers }, protocol: 'https' } as never);
+    isOwnPage(world, { headers: { host: 'mail.example.com', ...headers }, protocol: 'https' } as never);
 
   test.each<[Record<string, string>, boolean]>([
     [{ 'sec-fetch-site': 'same-origin' }, true],

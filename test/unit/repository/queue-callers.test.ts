@@ -73,6 +73,7 @@ const SENDERS: Record<NoticeKind, string> = {
   'audit-head': 'src/agents/pin-commands.ts',
   'webhook-failing': 'src/webhooks/commands.ts',
   'webhook-disabled': 'src/webhooks/commands.ts',
+  'certificate-failing': 'src/certificates/commands.ts',
 };
 
 describe('notices of the box', () => {

@@ -1,0 +1,206 @@
+import type { AllowedUpdates, SelectedView } from '../selected-view.ts';
+import { uidSet } from '../wire/encoder.ts';
+import { usesAge, usesFlags } from './matcher.ts';
+import type { FoundMessages, SearchProgram } from './program.ts';
+import type { SortKey } from './sort/sort-key.ts';
+
+/** Searches that one session may follow; each is evaluated again after changes. */
+const MAX_CONTEXTS = 10;
+
+/** The part of a session that followed searches use. */
+export interface FollowingSession {
+  readonly selected: SelectedView | undefined;
+  readonly connected: boolean;
+  writeUnsolicited(text: string): void;
+}
+
+/** Searches the selected mailbox. */
+export type ContextEvaluation = (
+  program: SearchProgram,
+  sort?: readonly SortKey[],
+) => Promise<FoundMessages | { kind: 'too-long' }>;
+
+/** A search with its result, to be followed. */
+export interface FollowedSearch {
+  readonly program: SearchProgram;
+  readonly sort?: readonly SortKey[];
+  readonly found: Uint32Array;
+  readonly search: ContextEvaluation;
+}
+
+/** A search that the client follows: RETURN (UPDATE). RFC 5267 4.3. */
+interface SearchContext {
+  readonly tag: string;
+  readonly uid: boolean;
+  readonly program: SearchProgram;
+  readonly sort: readonly SortKey[] | undefined;
+  readonly search: ContextEvaluation;
+  /** UIDs as the client has them, ascending or in the order of SORT. */
+  result: Uint32Array;
+  /** Mod-sequence and last UID up to which they are right. */
+  modseq: number;
+  lastUid: number;
+}
+
+/** Positions and UIDs that join or leave a result. */
+type ContextChange = readonly [position: number, uids: readonly number[]];
+
+/** The followed searches of one session; SELECT and CLOSE end them. */
+export class SearchContexts {
+  readonly #contexts = new Map<string, SearchContext>();
+  /** Reports come one after the other, also those of IDLE. */
+  #last: Promise<void> = Promise.resolve();
+
+  get isEmpty(): boolean {
+    return this.#contexts.size === 0;
+  }
+
+  has(tag: string): boolean {
+    return this.#contexts.has(tag);
+  }
+
+  /** Follows a search. Refuses by NOUPDATE beyond the limit, and where time alone changes a result. RFC 5267 4.3.2. */
+  add(
+    session: FollowingSession,
+    { tag, uid }: { tag: string; uid: boolean },
+    { program, sort, found, search }: FollowedSearch,
+  ): void {
+    const view = session.selected;
+    if (view === undefined) return;
+    if (this.#contexts.size >= MAX_CONTEXTS || usesAge(program)) {
+      session.writeUnsolicited(noUpdate(tag));
+      return;
+    }
+    const at = { modseq: view.shared.highestModseq, lastUid: lastUidOf(view) };
+    this.#contexts.set(tag, { tag, uid, program, sort, search, result: found, ...at });
+  }
+
+  /** CANCELUPDATE. False: there is no such search. */
+  delete(tag: string): boolean {
+    return this.#contexts.delete(tag);
+  }
+
+  clear(): void {
+    this.#contexts.clear();
+  }
+
+  /** Writes the allowed updates of the view, and before and after them what left and joined the followed searches. */
+  report(session: FollowingSession, allowed: AllowedUpdates): Promise<void> {
+    this.#last = this.#last.then(() => this.#report(session, allowed));
+    return this.#last;
+  }
+
+  async #report(session: FollowingSession, allowed: AllowedUpdates): Promise<void> {
+    const view = session.selected;
+    if (view === undefined || !session.connected) return;
+    const numbers = new Map<number, number>();
+    if (!this.isEmpty && view.isStale) numberAll(view, numbers);
+    const updates = view.takeUpdates(allowed);
+    let before = '';
+    let after = '';
+    for (const context of this.#contexts.values()) {
+      const changes = await changesOf(view, context).catch(() => undefined);
+      if (session.selected !== view) return;
+      if (changes === undefined) {
+        this.#contexts.delete(context.tag);
+        after += noUpdate(context.tag);
+        continue;
+      }
+      before += line(context, 'REMOVEFROM', changes.removed, (uid) => numbers.get(uid) ?? view.sequenceOf(uid));
+      after += line(context, 'ADDTO', changes.added, (uid) => view.sequenceOf(uid));
+    }
+    session.writeUnsolicited(before + updates + after);
+  }
+}
+
+function noUpdate(tag: string): string {
+  return `* NO [NOUPDATE "${tag}"] Search results are not updated\r\n`;
+}
+
+/** Sequence numbers before EXPUNGE responses change them. */
+function numberAll({ uids, length }: SelectedView, numbers: Map<number, number>): void {
+  for (let at = 0; at < length; at++) numbers.set(uids[at] ?? 0, at + 1);
+}
+
+function lastUidOf({ uids, length }: SelectedView): number {
+  return length === 0 ? 0 : (uids[length - 1] ?? 0);
+}
+
+/** Evaluates a search again for the messages that changed. Undefined: it took too long. */
+async function changesOf(
+  view: SelectedView,
+  context: SearchContext,
+): Promise<{ removed: ContextChange[]; added: ContextChange[] } | undefined> {
+  const changed = changedUids(view, context);
+  const gone = context.result.filter((uid) => view.sequenceOf(uid) === 0);
+  Object.assign(context, { modseq: view.shared.highestModseq, lastUid: lastUidOf(view) });
+  if (changed.length === 0 && gone.length === 0) return { removed: [], added: [] };
+  const found = await context.search(within(changed, context.program));
+  if (found.kind === 'too-long') return undefined;
+  const matching = new Set(found.uids);
+  const leaving = new Set([...gone, ...changed.filter((uid) => !matching.has(uid))]);
+  const known = new Set(context.result);
+  const removed = removals(context, leaving);
+  const kept = context.result.filter((uid) => !leaving.has(uid));
+  const joining = found.uids.filter((uid) => !known.has(uid));
+  if (context.sort === undefined) {
+    context.result = Uint32Array.from([...kept, ...joining]).sort();
+    return { removed, added: joining.length === 0 ? [] : [[0, [...joining]]] };
+  }
+  return { removed, added: await insertions(context, kept, joining) };
+}
+
+/** Messages with changed flags, if flags matter, and new ones. */
+function changedUids(view: SelectedView, { modseq, lastUid, program, result }: SearchContext): number[] {
+  const uids = view.uids.subarray(0, view.length);
+  const fresh = Array.from(uids.subarray(firstAfter(uids, lastUid)));
+  if (!usesFlags(program) || view.shared.highestModseq === modseq) return fresh;
+  const changes = view.shared.changesSince(modseq);
+  // Without a record of the changes every message may have changed.
+  if (changes === undefined) return Array.from(new Set([...uids, ...result]));
+  const changed = new Set(changes.flatMap(({ flags }) => flags).filter((uid) => uid <= lastUid));
+  return [...changed, ...fresh].sort((a, b) => a - b);
+}
+
+function firstAfter(uids: Uint32Array, uid: number): number {
+  let at = uids.length;
+  while (at > 0 && (uids[at - 1] ?? 0) > uid) at--;
+  return at;
+}
+
+function within(uids: readonly number[], program: SearchProgram): SearchProgram {
+  return { key: 'and', of: [{ key: 'uid', set: uids.map((uid) => ({ from: uid, to: uid })) }, program] };
+}
+
+/** RFC 5267 4.3.4: position 0 stands for mailbox order; results of SORT are named from the last to the first. */
+function removals({ sort, result }: SearchContext, leaving: ReadonlySet<number>): ContextChange[] {
+  const gone = Array.from(result).filter((uid) => leaving.has(uid));
+  if (gone.length === 0) return [];
+  if (sort === undefined) return [[0, gone]];
+  return gone.map((uid): ContextChange => [result.indexOf(uid) + 1, [uid]]).reverse();
+}
+
+/** Sorts the result with its new messages, and names their positions in ascending order. */
+async function insertions(context: SearchContext, kept: Uint32Array, joining: Uint32Array): Promise<ContextChange[]> {
+  if (joining.length === 0) {
+    context.result = kept;
+    return [];
+  }
+  const all = [...kept, ...joining].sort((a, b) => a - b);
+  const sorted = await context.search(within(all, { key: 'all' }), context.sort);
+  if (sorted.kind === 'too-long') throw new Error('sorting took too long');
+  context.result = sorted.uids;
+  const fresh = new Set(joining);
+  return Array.from(sorted.uids, (uid, i): ContextChange => [i + 1, [uid]]).filter(([, [uid = 0]]) => fresh.has(uid));
+}
+
+function line(
+  { tag, uid }: SearchContext,
+  name: 'ADDTO' | 'REMOVEFROM',
+  changes: readonly ContextChange[],
+  numberOf: (uid: number) => number,
+): string {
+  if (changes.length === 0) return '';
+  const pairs = changes.map(([position, uids]) => `${position} ${uidSet(uid ? uids : uids.map(numberOf))}`);
+  return `* ESEARCH (TAG "${tag}")${uid ? ' UID' : ''} ${name} (${pairs.join(' ')})\r\n`;
+}

@@ -1,0 +1,275 @@
+import { copyBetween } from '../store/mailbox/copy-between.ts';
+import {
+  grantByLogin,
+  grantsOnMailbox,
+  type GrantResult,
+  mailboxGrant,
+  type MailboxGrant,
+  sharedMailbox,
+  sharedMailboxes,
+  type SharingLogin,
+  subscribeShared,
+} from '../store/mailbox/acl.ts';
+import { annotate, annotationsOf } from '../store/mailbox/annotation.ts';
+import { MAX_ENTRIES } from '../store/mailbox/entry-commands.ts';
+import type { MailboxInfo } from '../store/mailbox/mailbox.ts';
+import type { MailStore } from '../store/store.ts';
+import type { ImapMailboxInfo, ImapStore, MailboxAcl, MailboxView } from './imap-store.ts';
+import { revocableView } from './revocable-view.ts';
+import { isSharedName, OTHER_USERS, sharedInfo, sharedName, withParents } from './shared-names.ts';
+import { allowedFlags, flagSteps } from './shared-flags.ts';
+import { StoreBackend } from './store-backend.ts';
+
+type BackendOptions = ConstructorParameters<typeof StoreBackend>[3];
+type Options<Name extends keyof StoreBackend> = StoreBackend[Name] extends (...args: infer Args) => unknown
+  ? Args
+  : never;
+
+/**
+ * The store of one login with the mailboxes that others share with it. Rights are read again before each use. What this
+ * class does not pass on runs in the own account, where a mailbox of another one does not exist.
+ */
+export class SharingStore extends StoreBackend {
+  readonly otherUsers = OTHER_USERS;
+  readonly #store: MailStore;
+  readonly #login: SharingLogin;
+  readonly #clock: () => number;
+  readonly #options: BackendOptions;
+  /** Mailboxes of others that this session has named, with their owners. */
+  readonly #foreign = new Map<number, number>();
+  readonly #owners = new Map<number, StoreBackend>();
+
+  constructor(store: MailStore, account: number, clock: () => number, options: BackendOptions = {}) {
+    super(store, account, clock, options);
+    this.#store = store;
+    this.#login = { account, actor: options.actor };
+    this.#clock = clock;
+    this.#options = options;
+  }
+
+  // Names.
+
+  override async mailboxes(): Promise<ImapMailboxInfo[]> {
+    const own = await super.mailboxes();
+    const shared = await this.#store.read(sharedMailboxes, this.#login);
+    for (const { info, owner } of shared) this.#foreign.set(info.id, owner);
+    const taken = new Set(own.map(({ name }) => name));
+    return [...own, ...withParents(shared).filter(({ name }) => !taken.has(name))];
+  }
+
+  override async mailbox(name: string): Promise<MailboxInfo | undefined> {
+    const shared = sharedName(name);
+    // A mailbox of the own account that was there before comes first.
+    const own = await super.mailbox(name);
+    if (shared === undefined || own !== undefined) return own;
+    const found = await this.#store.read(sharedMailbox, { ...this.#login, ...shared });
+    if (found === undefined || !/[lr]/.test(found.rights)) return undefined;
+    this.#foreign.set(found.info.id, found.owner);
+    return sharedInfo(found, found.info.hasChildren);
+  }
+
+  override async create(...args: Options<'create'>): ReturnType<ImapStore['create']> {
+    return isSharedName(args[0]) ? { kind: 'forbidden', why: OWNER_ONLY } : super.create(...args);
+  }
+
+  override async remove(name: string): ReturnType<ImapStore['remove']> {
+    return (await this.#isShared(name)) ? 'is-shared' : super.remove(name);
+  }
+
+  override async rename(from: string, to: string): ReturnType<ImapStore['rename']> {
+    return isSharedName(to) || (await this.#isShared(from)) ? 'is-shared' : super.rename(from, to);
+  }
+
+  override async subscribe(name: string, on: boolean): ReturnType<ImapStore['subscribe']> {
+    const mailbox = (await this.#isShared(name)) ? await this.mailbox(name) : undefined;
+    if (mailbox === undefined) return super.subscribe(name, on);
+    return this.#store.write(subscribeShared, { account: this.#login.account, mailbox: mailbox.id, on });
+  }
+
+  async #isShared(name: string): Promise<boolean> {
+    const mailbox = sharedName(name) === undefined ? undefined : await this.mailbox(name);
+    return mailbox !== undefined && this.#foreign.has(mailbox.id);
+  }
+
+  // Reading.
+
+  override async open(mailbox: number): Promise<MailboxView> {
+    const owner = this.#foreign.get(mailbox);
+    const store = await this.#ownerWith('r', mailbox);
+    if (owner === undefined || store === undefined) return super.open(mailbox);
+    const inner = await store.open(mailbox);
+    const stop = this.#store.onWakeUp(({ account }) => {
+      if (account === owner || account === this.#login.account) void check();
+    });
+    const revocable = revocableView(inner, stop);
+    const check = async (): Promise<void> => {
+      // A failed check revokes: the session opens the mailbox again when the store can be read.
+      const isLeft = await this.#grant(mailbox).then(
+        (grant) => grant?.rights.includes('r') === true,
+        () => false,
+      );
+      if (!isLeft) revocable.revoke();
+    };
+    return revocable.view;
+  }
+
+  override async rows(...args: Options<'rows'>): ReturnType<StoreBackend['rows']> {
+    return (await this.#ownerWith('r', args[0]))?.rows(...args) ?? super.rows(...args);
+  }
+
+  override async search(...args: Options<'search'>): ReturnType<StoreBackend['search']> {
+    return (await this.#ownerWith('r', args[0]))?.search(...args) ?? super.search(...args);
+  }
+
+  override async thread(...args: Options<'thread'>): ReturnType<StoreBackend['thread']> {
+    return (await this.#ownerWith('r', args[0]))?.thread(...args) ?? super.thread(...args);
+  }
+
+  override async relevant(...args: Options<'relevant'>): ReturnType<StoreBackend['relevant']> {
+    return (await this.#ownerWith('r', args[0]))?.relevant(...args) ?? super.relevant(...args);
+  }
+
+  override async vanished(...args: Options<'vanished'>): ReturnType<StoreBackend['vanished']> {
+    return (await this.#ownerWith('r', args[0]))?.vanished(...args) ?? super.vanished(...args);
+  }
+
+  override async recent(mailbox: number): Promise<number> {
+    return (await this.#ownerWith('r', mailbox))?.recent(mailbox) ?? super.recent(mailbox);
+  }
+
+  override async deletedBytes(mailbox: number): Promise<number> {
+    return (await this.#ownerWith('r', mailbox))?.deletedBytes(mailbox) ?? super.deletedBytes(mailbox);
+  }
+
+  override async annotations(mailbox: number): ReturnType<StoreBackend['annotations']> {
+    const grant = await this.#grant(mailbox);
+    if (grant === undefined || !grant.rights.includes('r')) return super.annotations(mailbox);
+    return this.#store.read(annotationsOf, { mailbox, reader: this.#login.account, owner: grant.owner });
+  }
+
+  override async namedAnnotations(names: readonly string[]): ReturnType<StoreBackend['namedAnnotations']> {
+    const found = await super.namedAnnotations(names);
+    const shared = names.filter((name) => name.startsWith('/shared/'));
+    if (shared.length === 0) return found;
+    const lists = await Promise.all([...this.#foreign.keys()].map((mailbox) => this.annotations(mailbox)));
+    return [...found, ...lists.flat().filter(({ name }) => shared.includes(name))];
+  }
+
+  // Writing.
+
+  /** /private/ entries are the reader's own; /shared/ ones need a right. RFC 5464 3.3. */
+  override async annotate(...args: Options<'annotate'>): ReturnType<StoreBackend['annotate']> {
+    const [mailbox, changes] = args;
+    const grant = await this.#grant(mailbox);
+    if (grant === undefined || !grant.rights.includes('r')) return super.annotate(...args);
+    if (changes.some(({ name }) => name.startsWith('/shared/')) && !/[wn]/.test(grant.rights)) return 'not-allowed';
+    return this.#store.write(annotate, { mailbox, reader: this.#login.account, owner: grant.owner, changes });
+  }
+
+  override async store(...args: Options<'store'>): ReturnType<StoreBackend['store']> {
+    const [mailbox, uids, how, flags, unchangedSince] = args;
+    const grant = await this.#grant(mailbox);
+    if (grant === undefined) return super.store(...args);
+    const steps = flagSteps(grant.rights, how, flags);
+    if (steps === undefined) return { kind: 'forbidden', why: 'Setting these flags needs the rights s, t or w' };
+    const owner = this.#owner(grant.owner);
+    const done = { modseqs: [] as number[], modified: [] as number[] };
+    for (const step of steps) {
+      const stored = await owner.store(mailbox, uids, step.how, step.flags, unchangedSince);
+      if ('kind' in stored) return stored;
+      done.modseqs.push(...stored.modseqs);
+      done.modified.push(...stored.modified);
+    }
+    return { modseqs: done.modseqs, modified: [...new Set(done.modified)] };
+  }
+
+  override async expunge(...args: Options<'expunge'>): ReturnType<StoreBackend['expunge']> {
+    const grant = await this.#grant(args[0]);
+    if (grant === undefined) return super.expunge(...args);
+    if (!grant.rights.includes('e'))
+      return { uids: [], modseq: 0, kept: 'Expunging needs the right e on this mailbox' };
+    return this.#owner(grant.owner).expunge(...args);
+  }
+
+  override async copy(...args: Options<'copy'>): ReturnType<StoreBackend['copy']> {
+    const [mailbox, uids, to, move] = args;
+    const target = await this.mailbox(to);
+    if (target === undefined) return { kind: 'missing' };
+    const [source, into] = [this.#accountOf(mailbox), this.#accountOf(target.id)];
+    if (source === this.#login.account && into === source) return super.copy(...args);
+    const done = { kind: 'done' as const, uidValidity: target.uidValidity, from: [] as number[], to: [] as number[] };
+    let modseq = target.highestModseq;
+    for (let at = 0; at < uids.length; at += MAX_ENTRIES) {
+      const slice = await this.#store.write(copyBetween, {
+        login: this.#login,
+        source: { account: source, mailbox },
+        target: { account: into, mailbox: target.id },
+        uids: uids.slice(at, at + MAX_ENTRIES),
+        move,
+      });
+      if (slice.kind !== 'done') return at === 0 ? slice : { ...done, modseq };
+      done.from.push(...slice.from);
+      done.to.push(...slice.to);
+      modseq = slice.modseq;
+    }
+    return { ...done, modseq };
+  }
+
+  override async finishAppends(...args: Options<'finishAppends'>): ReturnType<StoreBackend['finishAppends']> {
+    const [into] = args;
+    const mailbox = sharedName(into.mailbox) === undefined ? undefined : await this.mailbox(into.mailbox);
+    const grant = mailbox === undefined ? undefined : await this.#grant(mailbox.id);
+    const isReplacing = into.replaces !== undefined && this.#foreign.has(into.replaces.mailbox);
+    if (grant === undefined && !isReplacing) return super.finishAppends(...args);
+    const rights = grant?.rights ?? '';
+    if (grant === undefined || into.replaces !== undefined || !rights.includes('i')) {
+      for (const { sink } of into.messages) sink.abort();
+      const why = rights.includes('i') || isReplacing ? 'REPLACE works in the own mailboxes only' : NEEDS_INSERT;
+      return { kind: 'forbidden', why };
+    }
+    return this.#owner(grant.owner).finishAppends({
+      mailbox: sharedName(into.mailbox)?.name ?? '',
+      messages: into.messages.map((each) => ({ ...each, flags: allowedFlags(rights, each.flags) })),
+    });
+  }
+
+  // Rights.
+
+  /** Rights on the mailboxes of this account, and on those of others. RFC 4314. */
+  readonly acl: MailboxAcl = {
+    list: async (mailbox) =>
+      this.#foreign.has(mailbox)
+        ? undefined
+        : this.#store.read(grantsOnMailbox, { account: this.#login.account, mailbox }),
+    set: (mailbox, address, how, rights): Promise<GrantResult> =>
+      this.#store.write(grantByLogin, { ...this.#login, mailbox, address, how, rights }),
+  };
+
+  #accountOf(mailbox: number): number {
+    return this.#foreign.get(mailbox) ?? this.#login.account;
+  }
+
+  async #grant(mailbox: number): Promise<MailboxGrant | undefined> {
+    if (!this.#foreign.has(mailbox)) return undefined;
+    return this.#store.read(mailboxGrant, { ...this.#login, mailbox });
+  }
+
+  /** The store of the owner of a mailbox, if this login has a right on it; undefined for the own account too. */
+  async #ownerWith(right: string, mailbox: number): Promise<StoreBackend | undefined> {
+    const grant = await this.#grant(mailbox);
+    return grant?.rights.includes(right) === true ? this.#owner(grant.owner) : undefined;
+  }
+
+  #owner(account: number): StoreBackend {
+    let owner = this.#owners.get(account);
+    if (owner === undefined) {
+      // Secrets that agents do not see stay redacted: the login is no person of that account.
+      owner = new StoreBackend(this.#store, account, this.#clock, this.#options);
+      this.#owners.set(account, owner);
+    }
+    return owner;
+  }
+}
+
+const NEEDS_INSERT = 'Adding messages needs the right i on this mailbox';
+const OWNER_ONLY = 'Only the owner creates, renames and deletes mailboxes here';

@@ -1,0 +1,84 @@
+import type { NamedFlags } from '../store/mailbox/flags.ts';
+import type { MailboxRole } from '../store/mailbox/mailbox.ts';
+import type { FileTree } from './file-tree.ts';
+
+export type ExportFormat = 'mbox' | 'maildir' | 'eml';
+
+/** File at the top of an export. */
+export const EXPORT_FILE = 'mailstead-export.json';
+/** File in each folder of an export, with one line of JSON for each message. */
+export const MANIFEST_FILE = 'manifest.jsonl';
+
+/** A folder of an export. */
+export interface ExportedFolder {
+  name: string;
+  role: MailboxRole | null;
+  /** Directory of its files, or its mbox file. */
+  path: string;
+  messages: number;
+}
+
+/** Content of {@link EXPORT_FILE}. */
+export interface ExportSummary {
+  mailstead: 1;
+  mailbox: string;
+  format: ExportFormat;
+  createdAt: string;
+  folders: ExportedFolder[];
+}
+
+/** A message in a manifest. */
+export interface ManifestLine {
+  /** Name of its file; Maildir: without flags. */
+  file: string;
+  uid: number;
+  flags: number;
+  keywords: readonly string[];
+  /** RFC 3339. */
+  receivedAt: string;
+  size: number;
+  sha256: string;
+}
+
+const MAX_SUMMARY = 4 * 1024 * 1024;
+const MAX_MANIFEST = 512 * 1024 * 1024;
+
+/** Reads what an export of this program says of itself; undefined: it is none. */
+export async function readSummary(tree: FileTree): Promise<ExportSummary | undefined> {
+  const text = await tree.text(EXPORT_FILE, MAX_SUMMARY);
+  const summary = text === undefined ? undefined : (parse(text) as Partial<ExportSummary> | undefined);
+  if (summary?.mailstead !== 1 || !Array.isArray(summary.folders)) return undefined;
+  const folders = summary.folders.filter((one) => typeof one?.name === 'string' && typeof one.path === 'string');
+  return { ...(summary as ExportSummary), folders };
+}
+
+/** Flags, time and content of an exported message. */
+export interface ManifestEntry {
+  flags: NamedFlags;
+  receivedAt: number;
+  sha256: string;
+}
+
+/** Reads the manifest of one directory, by file name. Lines that are not understood are left out. */
+export async function readManifest(tree: FileTree, directory: string): Promise<Map<string, ManifestEntry>> {
+  const path = directory === '' ? MANIFEST_FILE : `${directory}/${MANIFEST_FILE}`;
+  const text = (await tree.text(path, MAX_MANIFEST)) ?? '';
+  const found = new Map<string, ManifestEntry>();
+  for (const line of text.split('\n')) {
+    const one = line === '' ? undefined : (parse(line) as Partial<ManifestLine> | undefined);
+    const receivedAt = Date.parse(String(one?.receivedAt));
+    if (typeof one?.file !== 'string' || typeof one.flags !== 'number' || Number.isNaN(receivedAt)) continue;
+    const keywords = Array.isArray(one.keywords) ? one.keywords.filter((word) => typeof word === 'string') : [];
+    found.set(one.file, { flags: { bits: one.flags & 31, keywords }, receivedAt, sha256: String(one.sha256) });
+  }
+  return found;
+}
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

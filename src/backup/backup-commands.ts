@@ -1,0 +1,192 @@
+import { readFile } from 'node:fs/promises';
+import { setPriority, constants } from 'node:os';
+import { join } from 'node:path';
+import type { Settings } from '../../config/settings.ts';
+import { BackupProblem, reasonOf } from '../../mail/backup/backup-error.ts';
+import { removeExpired } from '../../mail/backup/backup-retention.ts';
+import { type BackupReport, createBackup } from '../../mail/backup/create-backup.ts';
+import { writeFlushed } from '../../mail/backup/flush-file.ts';
+import { Repository, type SnapshotManifest } from '../../mail/backup/repository.ts';
+import { findSnapshot, restoreSnapshot } from '../../mail/backup/restore-snapshot.ts';
+import { type BackupVerification, verifyBackup } from '../../mail/backup/verify-backup.ts';
+import { version } from '../core/version.ts';
+import { passphraseOf, targetOf } from './backup-access.ts';
+
+/** Result of the last backup, in the data directory: the server reads it for its metrics and alarms. */
+export interface BackupStatus {
+  target: string;
+  /** Begin of the last backup. */
+  at: number;
+  ok: boolean;
+  /** Reason of a failure. */
+  problem: string | null;
+  /** Time of the last snapshot that is complete; null: none. */
+  lastGoodAt: number | null;
+  seconds: number;
+  addedOctets: number;
+  failures: number;
+}
+
+export const STATUS_FILE = 'backup-status.json';
+
+/** Result of `mailstead backup`. */
+export interface BackupOutcome extends BackupReport {
+  target: string;
+  seconds: number;
+  encrypted: boolean;
+  /** Snapshots that were removed because of their age. */
+  removed: number;
+}
+
+export interface BackupCommandOptions {
+  settings: Settings;
+  dataDir: string;
+  target: string;
+}
+
+/** Backs up, removes expired snapshots, and records the result in the data directory. */
+export async function runBackup({ settings, dataDir, target: name }: BackupCommandOptions): Promise<BackupOutcome> {
+  const began = Date.now();
+  // Mail goes first: with all processors busy, a process of this priority gets a hundredth.
+  setPriority(constants.priority.PRIORITY_LOW);
+  const target = targetOf(name, settings.backup);
+  try {
+    const passphrase = passphraseOf(settings.backup);
+    const report = await createBackup({
+      dataDir,
+      keyFile: keyFileOf(settings, dataDir),
+      target,
+      passphrase,
+      rate: settings.backup.rate,
+      version: version(),
+      clock: Date.now,
+    });
+    const removed = await removeExpired(await Repository.open(target, passphrase), settings.backup.keep, Date.now());
+    const seconds = (Date.now() - began) / 1000;
+    await recordStatus(dataDir, { target: target.label, at: began, seconds, done: report.snapshot });
+    return { ...report, target: target.label, seconds, removed, encrypted: passphrase !== undefined };
+  } catch (error) {
+    const seconds = (Date.now() - began) / 1000;
+    const problem = reasonOf(error);
+    await recordStatus(dataDir, { target: target.label, at: began, seconds, problem }).catch(() => undefined);
+    throw error;
+  } finally {
+    await target.close();
+  }
+}
+
+/** The key file of the settings; that of another data directory is in it. */
+function keyFileOf({ keyFile, dataDir: usual }: Settings, dataDir: string): string {
+  return keyFile === join(usual, 'secret.key') ? join(dataDir, 'secret.key') : keyFile;
+}
+
+interface BackupResult {
+  target: string;
+  at: number;
+  seconds: number;
+  done?: SnapshotManifest;
+  problem?: string;
+}
+
+async function recordStatus(dataDir: string, { target, at, seconds, done, problem }: BackupResult): Promise<void> {
+  const before = await readStatus(dataDir);
+  const status: BackupStatus = {
+    target,
+    at,
+    seconds,
+    ok: done !== undefined,
+    problem: problem ?? null,
+    lastGoodAt: done?.at ?? before?.lastGoodAt ?? null,
+    addedOctets: done?.added ?? 0,
+    failures: done === undefined ? (before?.failures ?? 0) + 1 : 0,
+  };
+  await writeFlushed(join(dataDir, STATUS_FILE), Buffer.from(`${JSON.stringify(status)}\n`));
+}
+
+/** Result of the last backup; undefined: there was none. */
+export async function readStatus(dataDir: string): Promise<BackupStatus | undefined> {
+  try {
+    return JSON.parse(await readFile(join(dataDir, STATUS_FILE), 'utf8')) as BackupStatus;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface BackupListing {
+  target: string;
+  encrypted: boolean;
+  snapshots: SnapshotManifest[];
+  /** Snapshots whose manifest is damaged. */
+  damaged: string[];
+}
+
+export async function listBackups(name: string, settings: Settings): Promise<BackupListing> {
+  return withRepository(name, settings, async (repository) => {
+    const { manifests, damaged } = await repository.readableManifests();
+    return { target: repository.target.label, encrypted: repository.envelope.encrypted, snapshots: manifests, damaged };
+  });
+}
+
+export async function verifyTarget(
+  name: string,
+  settings: Settings,
+  { at, scratch }: { at: number | string | undefined; scratch: string },
+): Promise<BackupVerification> {
+  return withRepository(name, settings, async (repository) =>
+    verifyBackup(repository, await findSnapshot(repository, at), scratch),
+  );
+}
+
+export interface RestoreOutcome {
+  snapshot: SnapshotManifest;
+  directory: string;
+  /** False: the key file was not in the backup. */
+  keys: boolean;
+  /** Messages that wait in the queue and will be sent by the restored server. */
+  queued: number;
+}
+
+/** Restores a snapshot to a new data directory. */
+export async function restoreDirectory(
+  name: string,
+  settings: Settings,
+  { at, directory }: { at: number | string | undefined; directory: string },
+): Promise<RestoreOutcome> {
+  return withRepository(name, settings, async (repository) => {
+    const snapshot = await findSnapshot(repository, at);
+    await restoreSnapshot(repository, snapshot, directory);
+    return { snapshot, directory, keys: snapshot.keys, queued: await queuedIn(directory) };
+  });
+}
+
+async function queuedIn(directory: string): Promise<number> {
+  const { DatabaseSync } = await import('node:sqlite');
+  const db = new DatabaseSync(join(directory, 'mailstead.db'));
+  try {
+    return Number(db.prepare('SELECT count(*) AS n FROM queue').get()?.['n'] ?? 0);
+  } finally {
+    db.close();
+  }
+}
+
+/** Opens the repository of a target for the time of `work`. */
+export async function withRepository<T>(
+  name: string,
+  settings: Settings,
+  work: (repository: Repository) => Promise<T>,
+): Promise<T> {
+  const target = targetOf(name, settings.backup);
+  try {
+    return await work(await Repository.open(target, passphraseOf(settings.backup)));
+  } finally {
+    await target.close();
+  }
+}
+
+/** A time such as 2026-11-23T08:00Z, or the id of a snapshot. */
+export function parseMoment(text: string): number | string {
+  if (/^\d{8}t\d{9}z-[0-9a-f]{8}$/.test(text)) return text;
+  const time = Date.parse(text);
+  if (Number.isFinite(time)) return time;
+  throw new BackupProblem(`"${text}" is neither a time nor the id of a snapshot. Use 2026-11-23T08:00:00Z.`);
+}

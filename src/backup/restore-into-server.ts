@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Settings } from '../../config/settings.ts';
+import { BackupProblem } from '../../mail/backup/backup-error.ts';
+import type { SnapshotManifest } from '../../mail/backup/repository.ts';
+import { findSnapshot, restoreSnapshot } from '../../mail/backup/restore-snapshot.ts';
+import { withRepository } from './backup-commands.ts';
+import type { RestoreStep } from './restore-mailbox.ts';
+import { RestoredMail } from './restored-mailbox.ts';
+
+interface ServerAnswer {
+  kind: 'done' | 'refused' | 'unreachable';
+  result?: unknown;
+  message?: string;
+}
+
+interface MailboxRestore {
+  settings: Settings;
+  target: string;
+  address: string;
+  /** Data directory of the running server. */
+  dataDir: string;
+  at: number | string | undefined;
+  callServer: (dataDir: string, operation: string, input: object) => Promise<ServerAnswer>;
+}
+
+export type MailboxRestoreOutcome = Omit<RestoreStep, 'next'> & { snapshot: SnapshotManifest };
+
+/**
+ * Restores one mailbox into a running server: the database of the snapshot and the large messages of this mailbox go
+ * into a scratch directory, from which the server takes what it lacks. Can be repeated.
+ */
+export async function restoreIntoServer(options: MailboxRestore): Promise<MailboxRestoreOutcome> {
+  const { settings, target, dataDir, at } = options;
+  const scratch = await mkdtemp(join(dataDir, 'restore-'));
+  try {
+    const snapshot = await withRepository(target, settings, async (repository) => {
+      const found = await findSnapshot(repository, at);
+      await restoreSnapshot(repository, found, join(scratch, 'index'), () => false);
+      const files = filesOf(join(scratch, 'index'), options.address);
+      await restoreSnapshot(repository, found, join(scratch, 'data'), ({ name }) => files.has(name));
+      return found;
+    });
+    return { ...(await runSteps(options, join(scratch, 'data'))), snapshot };
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+function filesOf(directory: string, address: string): Set<string> {
+  using from = new RestoredMail(directory, address);
+  if (from.exists) return from.files();
+  throw new BackupProblem(`The snapshot has no mailbox ${address}. Choose another one with --at.`);
+}
+
+async function runSteps(
+  { callServer, dataDir, address }: MailboxRestore,
+  directory: string,
+): Promise<Omit<RestoreStep, 'next'>> {
+  const sum = { restored: 0, present: 0, skipped: 0, reason: null as string | null };
+  for (let after: object | undefined, more = true; more;) {
+    const answer = await callServer(dataDir, 'restore_mailbox_step', { address, directory, ...(after && { after }) });
+    if (answer.kind !== 'done') throw new BackupProblem(answer.message ?? 'The server refused the restore.');
+    const { restored, present, skipped, reason, next } = answer.result as RestoreStep;
+    sum.restored += restored;
+    sum.present += present;
+    sum.skipped += skipped;
+    sum.reason = reason ?? sum.reason;
+    after = next ?? undefined;
+    more = next !== null;
+  }
+  return sum;
+}

@@ -1,0 +1,111 @@
+import { query } from '../../mail/store/engine/types.ts';
+
+export interface StoredCertificate {
+  name: string;
+  algorithm: string;
+  /** DNS names. */
+  names: string[];
+  /** PEM. */
+  chain: string;
+  spki: string;
+  notBefore: number;
+  notAfter: number;
+  issuedAt: number;
+  renewAt: number;
+  windowAt: number;
+}
+
+type CertificateColumns = Omit<StoredCertificate, 'names'> & { names: string } & Record<string, string | number>;
+
+/** Every certificate of the authority. */
+export const storedCertificates = query('stored-certificates', async (rx): Promise<StoredCertificate[]> => {
+  const rows = await rx.all<CertificateColumns>(
+    `SELECT name, algorithm, names, chain, spki, not_before AS "notBefore", not_after AS "notAfter",
+       issued_at AS "issuedAt", renew_at AS "renewAt", window_at AS "windowAt"
+     FROM certificate ORDER BY name, algorithm`,
+  );
+  return rows.map((row) => ({ ...row, names: JSON.parse(row.names) as string[] }));
+});
+
+/** A failed order. */
+export interface FailedOrder {
+  name: string;
+  algorithm: string;
+  failures: number;
+  error: string;
+  since: number;
+  retryAt: number;
+  warned: number;
+}
+
+/** Every order that failed and did not succeed since. */
+export const failedOrders = query('failed-certificate-orders', (rx): Promise<FailedOrder[]> =>
+  rx.all<FailedOrder & Record<string, string | number>>(
+    `SELECT name, algorithm, failures, error, since, retry_at AS "retryAt", warned
+     FROM certificate_failure ORDER BY name, algorithm`,
+  ),
+);
+
+/** A DNS name that the authority could not verify. */
+export interface FailedName {
+  dnsName: string;
+  failures: number;
+  error: string;
+  retryAt: number;
+}
+
+export const failedNames = query('failed-certificate-names', (rx): Promise<FailedName[]> =>
+  rx.all<FailedName & Record<string, string | number>>(
+    `SELECT dns_name AS "dnsName", failures, error, retry_at AS "retryAt" FROM certificate_name_failure ORDER BY dns_name`,
+  ),
+);
+
+export interface TlsKeyRow {
+  spki: string;
+  sealed: Uint8Array;
+  state: 'next' | 'used' | 'retired';
+  createdAt: number;
+}
+
+const STATES = ['next', 'used', 'retired'] as const;
+
+/** Keys of one certificate, the newest first. */
+export const tlsKeys = query(
+  'tls-keys',
+  async (rx, input: { name: string; algorithm: string }): Promise<TlsKeyRow[]> => {
+    const rows = await rx.all<{ spki: string; private: Uint8Array; state: number; createdAt: number }>(
+      `SELECT spki, private, state, created_at AS "createdAt" FROM tls_key
+       WHERE name = ? AND algorithm = ? ORDER BY created_at DESC, spki`,
+      input.name,
+      input.algorithm,
+    );
+    return rows.map((row) => ({
+      spki: row.spki,
+      sealed: row.private,
+      state: STATES[row.state] ?? 'retired',
+      createdAt: row.createdAt,
+    }));
+  },
+);
+
+/** Keys of one certificate that have TLSA records: next, used, and retired within a day. */
+export const publishedTlsKeys = query(
+  'published-tls-keys',
+  async (rx, input: { name: string }): Promise<{ spki: string; state: 'next' | 'used' | 'retired' }[]> => {
+    const rows = await rx.all<{ spki: string; state: number }>(
+      'SELECT spki, state FROM tls_key WHERE name = ? ORDER BY state, spki',
+      input.name,
+    );
+    return rows.map(({ spki, state }) => ({ spki, state: STATES[state] ?? 'retired' }));
+  },
+);
+
+/** The account at an authority. */
+export const acmeAccount = query(
+  'acme-account',
+  (rx, input: { directory: string }): Promise<{ sealed: Uint8Array; url: string | null } | undefined> =>
+    rx.get<{ sealed: Uint8Array; url: string | null }>(
+      'SELECT private AS sealed, url FROM acme_account WHERE directory = ?',
+      input.directory,
+    ),
+);

@@ -1,0 +1,195 @@
+import { resolve } from 'node:path';
+import type * as commandsModule from '../backup/backup-commands.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { CliProgram, ProgramInput } from './program.ts';
+import { bytes, FAILED, printError, printLine, printUsage, table, USAGE_ERROR } from './output.ts';
+
+type Commands = typeof commandsModule;
+
+/** Result of a program: its JSON and its text. */
+interface ProgramResult {
+  json: object;
+  text: string;
+  /** False: exit code 1. */
+  ok?: boolean;
+}
+
+/** Runs `work` with the settings; problems become one sentence. */
+async function run(
+  start: ProgramInput,
+  work: (settings: Settings, commands: Commands) => Promise<ProgramResult>,
+): Promise<number> {
+  const settings = start.settings();
+  if (settings === undefined) return USAGE_ERROR;
+  const json = start.options.json === true;
+  const [{ BackupProblem, isDiskFull, reasonOf }, commands] = await Promise.all([
+    import('../../mail/backup/backup-error.ts'),
+    import('../backup/backup-commands.ts'),
+  ]);
+  // Files of a backup or a restored directory are readable by this user only.
+  process.umask(0o077);
+  try {
+    const { json: value, text, ok = true } = await work(settings, commands);
+    printLine(json ? JSON.stringify(value, null, 2) : text);
+    return ok ? 0 : FAILED;
+  } catch (error) {
+    const known = error instanceof BackupProblem;
+    const full = isDiskFull(error) ? 'The disk of the target is full. Free space, or use another target' : undefined;
+    const message = full ?? (known ? error.message : `The command failed: ${reasonOf(error)}`);
+    if (!json) return printError(message, FAILED);
+    process.stderr.write(`${JSON.stringify({ error: known ? 'backup_problem' : 'failed', message })}\n`);
+    return FAILED;
+  }
+}
+
+const when = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
+
+const backup: CliProgram = {
+  words: 'backup',
+  usage: 'TARGET',
+  about: 'Back up the data directory, also while the server runs; only what is new is stored',
+  async run(start) {
+    const [target, ...rest] = start.args;
+    const dataDir = start.dataDir();
+    if (target === undefined || rest.length > 0) return printUsage(backup);
+    if (dataDir === undefined) return USAGE_ERROR;
+    return run(start, async (settings, { runBackup }) => {
+      const done = await runBackup({ settings, dataDir, target });
+      const { snapshot, damaged, seconds, removed, encrypted } = done;
+      const lines = [
+        `Snapshot ${snapshot.id} in ${done.target}: ${snapshot.messages} messages of ${snapshot.mailboxes} mailboxes, ${bytes(snapshot.size)}.`,
+        `${bytes(snapshot.added)} stored in ${seconds.toFixed(1)} s${removed > 0 ? `; ${removed} expired snapshots removed` : ''}.`,
+        ...(encrypted ? [] : ['Not encrypted, so the key file is not in it: keep a copy of secret.key apart from it.']),
+        ...(damaged.length > 0 ? [`${damaged.length} messages are damaged here: run mailstead fsck.`] : []),
+      ];
+      return { json: done, text: lines.join('\n') };
+    });
+  },
+};
+
+const list: CliProgram = {
+  words: 'backup list',
+  usage: 'TARGET',
+  about: 'List the snapshots in a target',
+  async run(start) {
+    const [target, ...rest] = start.args;
+    if (target === undefined || rest.length > 0) return printUsage(list);
+    return run(start, async (settings, { listBackups }) => {
+      const found = await listBackups(target, settings);
+      const rows = found.snapshots.map((one) => [
+        one.id,
+        when(one.at),
+        String(one.messages),
+        bytes(one.size),
+        bytes(one.added),
+        one.keys ? 'yes' : 'no',
+      ]);
+      const damaged = found.damaged.map((id) => `Damaged: ${id}`);
+      const text = [table(['snapshot', 'time', 'messages', 'size', 'stored', 'keys'], rows), ...damaged].join('\n');
+      return { json: found, text, ok: damaged.length === 0 };
+    });
+  },
+};
+
+const verify: CliProgram = {
+  words: 'backup verify',
+  usage: 'TARGET [--at TIME] [--scratch DIR]',
+  about: 'Restore a snapshot into a scratch directory and check every message',
+  options: ['at', 'scratch'],
+  async run(start) {
+    const [target, ...rest] = start.args;
+    if (target === undefined || rest.length > 0) return printUsage(verify);
+    return run(start, async (settings, { verifyTarget, parseMoment }) => {
+      const { at, scratch } = start.options;
+      const moment = at === undefined ? undefined : parseMoment(at);
+      const { tmpdir } = await import('node:os');
+      const found = await verifyTarget(target, settings, { at: moment, scratch: resolve(scratch ?? tmpdir()) });
+      const { snapshot, check, objects, problems } = found;
+      const text = found.ok
+        ? `Snapshot ${snapshot.id} of ${when(snapshot.at)} is whole: ${check?.checked ?? 0} messages compared, ${objects} objects read.`
+        : [`Snapshot ${snapshot.id} of ${when(snapshot.at)} is not whole.`, ...problems].join('\n');
+      return { json: found, text, ok: found.ok };
+    });
+  },
+};
+
+const restore: CliProgram = {
+  words: 'restore',
+  usage: 'TARGET --data-dir NEW | --mailbox ADDRESS [--at TIME]',
+  about: 'Restore a snapshot to a new directory, or a mailbox into the server',
+  options: ['at', 'mailbox'],
+  async run(start) {
+    const [target, ...rest] = start.args;
+    const directory = start.options['data-dir'];
+    const { mailbox } = start.options;
+    if (target !== undefined && mailbox !== undefined && rest.length === 0)
+      return restoreMailbox(start, target, mailbox);
+    if (target === undefined || directory === undefined || rest.length > 0) return printUsage(restore);
+    return run(start, async (settings, { restoreDirectory, parseMoment }) => {
+      const at = start.options.at === undefined ? undefined : parseMoment(start.options.at);
+      const done = await restoreDirectory(target, settings, { at, directory: resolve(directory) });
+      const { snapshot, keys, queued } = done;
+      const lines = [
+        `${snapshot.messages} messages of ${snapshot.mailboxes} mailboxes restored to ${done.directory}, as of ${when(snapshot.at)}.`,
+        ...(keys ? [] : [`The backup has no key file: copy secret.key to ${resolve(directory, 'secret.key')}.`]),
+        ...(queued > 0 ? [`${queued} messages wait in the queue: this server sends them when it starts.`] : []),
+        `Start it with MAILSTEAD_DATA_DIR=${done.directory}.`,
+      ];
+      return { json: done, text: lines.join('\n') };
+    });
+  },
+};
+
+/** Restores one mailbox into the running server. */
+async function restoreMailbox(start: ProgramInput, target: string, address: string): Promise<number> {
+  const dataDir = start.dataDir();
+  if (dataDir === undefined) return USAGE_ERROR;
+  return run(start, async (settings, { parseMoment }) => {
+    const { restoreIntoServer } = await import('../backup/restore-into-server.ts');
+    const { callServer } = await import('../control/client.ts');
+    const at = start.options.at === undefined ? undefined : parseMoment(start.options.at);
+    const done = await restoreIntoServer({ settings, target, address, dataDir, at, callServer });
+    const lines = [
+      `${done.restored} messages restored to ${address} from the snapshot of ${when(done.snapshot.at)}; it has ${done.present} of them.`,
+      ...(done.skipped > 0 ? [`${done.skipped} were not restored: ${done.reason}.`] : []),
+    ];
+    return { json: done, text: lines.join('\n'), ok: done.skipped === 0 };
+  });
+}
+
+const fsck: CliProgram = {
+  words: 'fsck',
+  usage: '[--backup TARGET]',
+  about: 'Check the database and every stored message, also while the server runs',
+  options: ['backup'],
+  async run(start) {
+    const dataDir = start.dataDir();
+    if (start.args.length > 0) return printUsage(fsck);
+    if (dataDir === undefined) return USAGE_ERROR;
+    return run(start, async (settings) => {
+      const { checkDataDirectory, fsckText } = await import('../backup/fsck.ts');
+      const found = await checkDataDirectory(dataDir, settings, start.options.backup);
+      return { json: found, text: fsckText(found), ok: found.ok };
+    });
+  },
+};
+
+const upgrade: CliProgram = {
+  words: 'upgrade',
+  usage: '--check',
+  about: 'Tell what a start of this version would change',
+  options: ['check'],
+  async run(start) {
+    const dataDir = start.dataDir();
+    if (start.args.length > 0 || start.options.check !== true) return printUsage(upgrade);
+    if (dataDir === undefined) return USAGE_ERROR;
+    return run(start, async () => {
+      const { checkUpgrade, upgradeText } = await import('../backup/upgrade-check.ts');
+      const found = checkUpgrade(dataDir);
+      return { json: found, text: upgradeText(found), ok: found.possible };
+    });
+  },
+};
+
+/** Commands for backups and checks. They run in this process, beside a running server or without one. */
+export const BACKUP_PROGRAMS: readonly CliProgram[] = [verify, list, backup, restore, fsck, upgrade];

@@ -1,0 +1,29 @@
+import { query } from '../../mail/store/engine/types.ts';
+import type { StsMode } from './sts-commands.ts';
+
+/** A policy that this server publishes. */
+export interface OwnStsPolicy {
+  mode: StsMode;
+  changedAt: number;
+}
+
+/** Policy of a domain, by its row. */
+export const ownStsPolicy = query(
+  'own-sts-policy',
+  (rx, input: { domain: number }): Promise<OwnStsPolicy | undefined> =>
+    rx.get<{ mode: StsMode; changedAt: number }>(
+      'SELECT mode, changed_at AS "changedAt" FROM own_sts_policy WHERE domain_id = ?',
+      input.domain,
+    ),
+);
+
+/** Policy of a verified domain, by its name. */
+export const hostedStsPolicy = query(
+  'hosted-sts-policy',
+  (rx, input: { name: string }): Promise<OwnStsPolicy | undefined> =>
+    rx.get<{ mode: StsMode; changedAt: number }>(
+      `SELECT p.mode, p.changed_at AS "changedAt" FROM own_sts_policy p JOIN domain d ON d.id = p.domain_id
+       WHERE d.name = ? AND d.state = 1`,
+      input.name,
+    ),
+);

@@ -1,0 +1,132 @@
+import { createReadStream } from 'node:fs';
+import { mkdir, open, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { importJob, updateImportJob } from '../../../mail/store/transfer/import-job.ts';
+import type { AppContext } from '../../core/app-context.ts';
+import { publicId } from '../../core/ids.ts';
+import { refuse } from '../../core/refusal.ts';
+import { isLinkValid } from '../../tokens/token-validity.ts';
+import { readTransferTicket, type TransferTicket } from '../../transfers/transfer-link.ts';
+import { isRateLimited, sendRefusal } from '../json-replies.ts';
+import { refusalOf } from './send-requests.ts';
+
+const PATH = '/api/email/transfers';
+
+/** Uploads of files to import and downloads of exports, with signed links. Both can be resumed. */
+export function transferRoutes(context: AppContext): (app: FastifyInstance) => Promise<void> {
+  return async (app) => {
+    app.removeAllContentTypeParsers();
+    // The body is written to a file as it comes, and never held in memory.
+    app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+    app.put(PATH, { bodyLimit: Number.MAX_SAFE_INTEGER }, (request, reply) => upload(context, request, reply));
+    app.get(PATH, (request, reply) => download(context, request, reply));
+    await Promise.resolve();
+  };
+}
+
+async function ticketOf(
+  context: AppContext,
+  kind: TransferTicket['kind'],
+  request: FastifyRequest,
+): Promise<TransferTicket> {
+  const { ticket: text } = request.query as { ticket?: unknown };
+  const ticket = readTransferTicket(context.secrets, kind, String(text), context.clock());
+  if (ticket !== undefined && (await isLinkValid(context, ticket.credential))) return ticket;
+  return refuse('not_found', 'Invalid or expired link. Request a new one.');
+}
+
+async function upload(context: AppContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  if (isRateLimited(context, request, reply)) return reply;
+  try {
+    const { id, organization } = await ticketOf(context, 'import', request);
+    const job = await context.store.read(importJob, { tenant: organization, id: Number(id) });
+    if (job?.state !== 'waiting') refuse('conflict', 'This link was used. Request a new one.', { resource: 'import' });
+    const { start, total } = rangeOf(request);
+    const path = context.transfers.uploadPath(Number(id));
+    const received = await append(context, request.body as Readable, path, start, total);
+    if (received < total) return await reply.code(202).send({ received, total });
+    const input = { id: Number(id), state: 'running', progress: '{}', report: '{}' } as const;
+    await context.store.write(updateImportJob, input);
+    context.transfers.startImport(Number(id));
+    return await reply.code(201).send({ importId: publicId('import', Number(id)), received });
+  } catch (error) {
+    return sendRefusal(reply, refusalOf(context, error));
+  }
+}
+
+/** First octet and total of a PUT: `Content-Range: bytes 0-99/200`, or the whole file. RFC 9110 14.5. */
+function rangeOf({ headers }: FastifyRequest): { start: number; total: number } {
+  const range = headers['content-range'];
+  if (range === undefined) {
+    const total = Number(headers['content-length']);
+    if (Number.isSafeInteger(total) && total > 0) return { start: 0, total };
+    return refuse('invalid_arguments', 'Send the content of the file with its Content-Length.', { issues: [] });
+  }
+  const [, first, last, all] = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(range) ?? [];
+  const [start, end, total] = [Number(first), Number(last), Number(all)];
+  if (start <= end && end < total) return { start, total };
+  return refuse('invalid_arguments', 'Content-Range must look like "bytes 0-99/200".', { issues: [] });
+}
+
+/** Appends octets to a file from `start`; returns its size. What was received before a cut stays. */
+async function append(
+  { store }: AppContext,
+  octets: Readable,
+  path: string,
+  start: number,
+  total: number,
+): Promise<number> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await using file = await open(path, 'a+', 0o600);
+  const { size } = await file.stat();
+  if (start > size) refuse('conflict', `Only ${size} octets have arrived: continue there.`, { resource: 'upload' });
+  await file.truncate(start);
+  let received = start;
+  for await (const chunk of octets) {
+    const busy = store.unavailable();
+    if (busy !== undefined) refuse('unavailable', `${busy.message}: free some space on the server, then continue.`);
+    received += (chunk as Buffer).length;
+    if (received > total) refuse('invalid_arguments', 'The body is longer than Content-Range says.', { issues: [] });
+    await file.appendFile(chunk as Buffer);
+  }
+  await file.sync();
+  return received;
+}
+
+async function download(context: AppContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  if (isRateLimited(context, request, reply)) return reply;
+  try {
+    const { id, organization } = await ticketOf(context, 'export', request);
+    const status = context.transfers.exportStatus(id);
+    if (status === undefined || status.tenant !== organization) {
+      return refuse('not_found', 'This export is gone. Start a new one.', { resource: 'export' });
+    }
+    if (status.state === 'failed') refuse('conflict', status.problem ?? 'The export failed.', { resource: 'export' });
+    if (status.state === 'running') {
+      refuse('unavailable', `The export runs: ${status.messages} messages so far.`, { retryAfterSeconds: 5 });
+    }
+    return await sendFile(request, reply, status.path);
+  } catch (error) {
+    return sendRefusal(reply, refusalOf(context, error));
+  }
+}
+
+/** Sends a file, or the rest of it from an octet. RFC 9110 14.2: other ranges are ignored. */
+async function sendFile({ headers }: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> {
+  const { size } = await stat(path);
+  const [, from] = /^bytes=(\d{1,15})-$/.exec(headers.range ?? '') ?? [];
+  const start = Number(from ?? 0);
+  void reply
+    .header('content-type', 'application/zip')
+    .header('content-disposition', 'attachment; filename="mailbox.zip"')
+    .header('accept-ranges', 'bytes');
+  if (from === undefined) return reply.header('content-length', size).send(createReadStream(path));
+  if (start >= size) return reply.code(416).header('content-range', `bytes */${size}`).send();
+  return reply
+    .code(206)
+    .header('content-length', size - start)
+    .header('content-range', `bytes ${start}-${size - 1}/${size}`)
+    .send(createReadStream(path, { start }));
+}

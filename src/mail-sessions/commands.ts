@@ -1,0 +1,117 @@
+import { parseAddress } from '../../mail/message/address.ts';
+import type { Login } from '../../mail/login/types.ts';
+import { command, query } from '../../mail/store/engine/types.ts';
+
+const DAY_MS = 86_400_000;
+/** Idle timeout of a session. */
+export const MAIL_SESSION_IDLE_MS = 7 * DAY_MS;
+/** Maximum age of a session. */
+export const MAIL_SESSION_LIFE_MS = 30 * DAY_MS;
+/** Uses within this time of the recorded one are not written. */
+export const MAIL_SESSION_GRAIN_MS = 600_000;
+const MAX_SESSIONS = 50;
+
+export interface NewMailSession {
+  account: number;
+  /** The password that was checked. */
+  credential: number;
+  /** SHA-256 of the cookie's secret. */
+  hash: Uint8Array;
+  ip: string;
+  agent: string;
+  /** Hash of the session that this one replaces. */
+  before: Uint8Array | null;
+}
+
+/** Starts a session of web mail. Ends the one before it in this browser, expired ones, and the oldest above the limit. */
+export const openMailSession = command(
+  'open-mail-session',
+  async (tx, input: NewMailSession, { now }): Promise<void> => {
+    const { account, credential, hash, ip, agent, before } = input;
+    if (before !== null) await tx.run('DELETE FROM mail_session WHERE token_hash = ?', before);
+    await tx.run(
+      'DELETE FROM mail_session WHERE id IN (SELECT id FROM mail_session WHERE expires_at <= ? LIMIT 50)',
+      now,
+    );
+    await tx.run(
+      `DELETE FROM mail_session WHERE account_id = ? AND id NOT IN
+       (SELECT id FROM mail_session WHERE account_id = ? ORDER BY last_used_at DESC LIMIT ?)`,
+      account,
+      account,
+      MAX_SESSIONS - 1,
+    );
+    await tx.run(
+      `INSERT INTO mail_session (token_hash, account_id, credential_id, ip, agent, created_at, last_used_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      hash,
+      account,
+      credential,
+      ip,
+      agent.slice(0, 300),
+      now,
+      now,
+      now + MAIL_SESSION_LIFE_MS,
+    );
+  },
+);
+
+export const touchMailSession = command(
+  'touch-mail-session',
+  async (tx, input: { id: number }, stamp): Promise<void> => {
+    await tx.run('UPDATE mail_session SET last_used_at = ? WHERE id = ?', stamp.now, input.id);
+  },
+);
+
+export const endMailSession = command('end-mail-session', async (tx, input: { hash: Uint8Array }): Promise<void> => {
+  await tx.run('DELETE FROM mail_session WHERE token_hash = ?', input.hash);
+});
+
+type MailSessionRow = {
+  id: number;
+  lastUsedAt: number;
+  expiresAt: number;
+  account: number;
+  tenant: number;
+  address: string;
+  credential: number;
+  scopes: string;
+  credentialExpiresAt: number | null;
+};
+
+export interface MailSession {
+  id: number;
+  lastUsedAt: number;
+  /** The login that its password gives; it expires with the earlier of both. */
+  login: Login;
+}
+
+/** Finds the session of a cookie; undefined when it, its password or its account has ended. */
+export const findMailSession = query(
+  'find-mail-session',
+  async (rx, input: { hash: Uint8Array; now: number }): Promise<MailSession | undefined> => {
+    const row = await rx.get<MailSessionRow>(
+      `SELECT s.id, s.last_used_at AS "lastUsedAt", s.expires_at AS "expiresAt", a.id AS account, a.tenant, a.address,
+         c.id AS credential, c.scopes, c.expires_at AS "credentialExpiresAt"
+       FROM mail_session s JOIN credential c ON c.id = s.credential_id AND c.account_id = s.account_id
+         JOIN account a ON a.id = s.account_id AND a.state = 1
+       WHERE s.token_hash = ? AND s.expires_at > ? AND s.last_used_at > ?
+         AND (c.expires_at IS NULL OR c.expires_at > ?)`,
+      input.hash,
+      input.now,
+      input.now - MAIL_SESSION_IDLE_MS,
+      input.now,
+    );
+    if (row === undefined) return undefined;
+    const { id, lastUsedAt, account, tenant, credential } = row;
+    const scopes = row.scopes.split(' ');
+    const address = parseAddress(row.address);
+    if (address === undefined || !scopes.includes('jmap')) return undefined;
+    const expiresAt = Math.min(row.expiresAt, row.credentialExpiresAt ?? row.expiresAt);
+    const readOnly = scopes.includes('read-only');
+    return {
+      id,
+      lastUsedAt,
+      login: { account, tenant, address, credential, expiresAt, ...(readOnly && { readOnly }) },
+    };
+  },
+);

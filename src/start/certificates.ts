@@ -1,0 +1,42 @@
+import { X509Certificate } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Job } from '../../mail/jobs/scheduler.ts';
+import { createSecureResolver } from '../../mail/dns/secure-resolver.ts';
+import { createTransport } from '../acme/transport.ts';
+import { loadCertificates } from '../certificates/load.ts';
+import { CertificateRenewal } from '../certificates/renewal.ts';
+import { ownZonePublisher } from '../dns/challenge-texts.ts';
+import { keyZone } from '../domains/records.ts';
+import { boxZones } from '../domains/zones.ts';
+import { resolverServers } from '../tls/outbound-tls.ts';
+import type { Services } from './services.ts';
+
+/** The job that renews certificates, where the settings name an authority. */
+export function openCertificates(services: Services): Job[] {
+  const { settings, store, secrets, resolver, lookNow, tls, challenges, log, acmeTest } = services;
+  const { acme, hostname, ports } = settings;
+  if (acme === undefined) return [];
+  const { pair, selfSigned } = tls.own;
+  const own = selfSigned ? undefined : new X509Certificate(pair.cert);
+  const find = boxZones(store, resolver, hostname);
+  const publishers = ports.dns === undefined ? [] : [ownZonePublisher(find, challenges, keyZone(hostname))];
+  const renewal = new CertificateRenewal({
+    ...services,
+    log,
+    settings: { hostname, baseUrl: settings.baseUrl, acme },
+    // Not cached: people point a name here and wait.
+    resolver: lookNow,
+    transport: createTransport({ resolver, ...acmeTest }),
+    answers: challenges,
+    publishers,
+    http: ports.http !== undefined,
+    https: ports.https !== undefined,
+    covered: (name) => own?.checkHost(name) !== undefined,
+    tlsa: () => createSecureResolver({ servers: resolverServers(settings.resolvers) }).tlsa(`_25._tcp.${hostname}`),
+    changed: async () => tls.use(await loadCertificates({ store, secrets }, hostname)),
+    sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+    random: Math.random,
+    ...acmeTest,
+  });
+  return [renewal];
+}

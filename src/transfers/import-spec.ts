@@ -1,0 +1,29 @@
+import type { PullOptions, RemoteAccount } from '../../mail/transfer/imap/pull-types.ts';
+
+/** A file or directory to import. */
+export interface FileSpec {
+  kind: 'file';
+  /** Absolute; null: the upload of the job. */
+  path: string | null;
+  /** Name of an uploaded file. */
+  name: string | null;
+  /** Folder that everything is imported below; null: none. */
+  folder: string | null;
+}
+
+/** An account of another server to pull, without its password. */
+export interface ImapSpec extends Pick<PullOptions, 'labels' | 'deletions' | 'perSecond'> {
+  kind: 'imap';
+  host: string;
+  port: number;
+  tls: RemoteAccount['tls'];
+  anyCertificate: boolean;
+  user: string;
+  auth: 'password' | 'oauth';
+  folder: string | null;
+}
+
+export type ImportSpec = FileSpec | ImapSpec;
+
+/** Purpose and table of the sealed password of a job. */
+export const IMPORT_SECRET = ['import', 'import_job'] as const;

@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openImportJobs } from '../../mail/store/transfer/import-job.ts';
+import { exportAccount } from '../../mail/transfer/exporter.ts';
+import { DirectoryTarget, type ExportTarget, ZipTarget } from '../../mail/transfer/export-target.ts';
+import type { ExportRequest, ExportStatus, MailTransfers } from '../core/mail-transfers.ts';
+import { runImport, type TransferDeps, transfersDirectory, uploadPath } from './import-run.ts';
+
+/** Jobs that run at the same time, and of them those of one organization. */
+const MAX_RUNNING = 4;
+const MAX_EXPORTS = 4;
+/** Finished exports that are remembered. */
+const MAX_REMEMBERED = 200;
+const FILE_MS = 24 * 3600_000;
+
+/** Runs imports and exports: a few at a time, and those that a stop of the server interrupted again. */
+export class TransferRunner implements MailTransfers, AsyncDisposable {
+  readonly name = 'transfers';
+  readonly everyMs = 3600_000;
+  readonly firstMs = 60_000;
+  readonly #deps: TransferDeps;
+  readonly #stop = new AbortController();
+  readonly #running = new Map<number, { stop: AbortController; done: Promise<void> }>();
+  readonly #exports = new Map<string, ExportStatus>();
+  readonly #exporting = new Set<Promise<void>>();
+  #looking: Promise<void> | undefined;
+  #lookAgain = false;
+
+  constructor(deps: TransferDeps) {
+    this.#deps = deps;
+  }
+
+  startImport(_id: number): void {
+    this.#look();
+  }
+
+  stopImport(id: number): void {
+    this.#running.get(id)?.stop.abort();
+  }
+
+  uploadPath(id: number): string {
+    return uploadPath(this.#deps.settings, id);
+  }
+
+  /** Resumes the jobs that were open when the server ended. */
+  begin(): void {
+    this.#look();
+  }
+
+  /** Deletes uploads and exports that nobody fetched for a day. */
+  async run(): Promise<void> {
+    const directory = transfersDirectory(this.#deps.settings);
+    const open = new Set((await this.#deps.store.read(openImportJobs, undefined)).map(({ id }) => `upload-${id}`));
+    for (const name of await readdir(directory).catch(() => [])) {
+      const path = join(directory, name);
+      const { mtimeMs } = await stat(path);
+      if (!open.has(name) && Date.now() - mtimeMs > FILE_MS) await rm(path, { recursive: true, force: true });
+    }
+  }
+
+  #look(): void {
+    this.#lookAgain = true;
+    this.#looking ??= this.#startDue()
+      .catch((error: unknown) => this.#deps.log.error({ err: error }, 'failed to start imports'))
+      .finally(() => (this.#looking = undefined));
+  }
+
+  async #startDue(): Promise<void> {
+    while (this.#lookAgain && !this.#stop.signal.aborted) {
+      this.#lookAgain = false;
+      const open = await this.#deps.store.read(openImportJobs, undefined);
+      for (const job of open.filter(({ state, id }) => state === 'running' && !this.#running.has(id))) {
+        if (this.#running.size >= MAX_RUNNING) return;
+        const stop = new AbortController();
+        const signal = AbortSignal.any([stop.signal, this.#stop.signal]);
+        const done = runImport(this.#deps, job, signal)
+          .catch((error: unknown) => this.#deps.log.error({ err: error, job: job.id }, 'failed to record an import'))
+          .finally(() => {
+            this.#running.delete(job.id);
+            if (!signal.aborted) this.#look();
+          });
+        this.#running.set(job.id, { stop, done });
+      }
+    }
+  }
+
+  async startExport(request: ExportRequest): Promise<ExportStatus | undefined> {
+    if (this.#exporting.size >= MAX_EXPORTS) return undefined;
+    const directory = transfersDirectory(this.#deps.settings);
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const id = randomBytes(16).toString('hex');
+    const path = request.path ?? join(directory, `export-${id}.zip`);
+    const { tenant, account } = request;
+    const status: ExportStatus = {
+      id,
+      state: 'running',
+      path,
+      account,
+      tenant,
+      messages: 0,
+      bytes: 0,
+      damaged: [],
+      problem: null,
+    };
+    this.#remember(status);
+    const done = this.#export(request, status).finally(() => this.#exporting.delete(done));
+    this.#exporting.add(done);
+    return status;
+  }
+
+  exportStatus(id: string): ExportStatus | undefined {
+    return this.#exports.get(id);
+  }
+
+  #remember(status: ExportStatus): void {
+    const [oldest] = [...this.#exports.values()].filter(({ state }) => state !== 'running');
+    if (this.#exports.size >= MAX_REMEMBERED && oldest !== undefined) this.#exports.delete(oldest.id);
+    this.#exports.set(status.id, status);
+  }
+
+  async #export({ account, address, format }: ExportRequest, status: ExportStatus): Promise<void> {
+    const { store, clock, log } = this.#deps;
+    let target: ExportTarget | undefined;
+    try {
+      target = await (status.path.endsWith('.zip') ? ZipTarget : DirectoryTarget).create(status.path);
+      const plan = { account, address, format, below: '', now: clock(), stop: this.#stop.signal };
+      const done = await exportAccount(
+        store,
+        { ...plan, onProgress: (counts) => Object.assign(status, counted(counts)) },
+        target,
+      );
+      await target.finish();
+      Object.assign(status, { ...counted(done), state: 'done' });
+    } catch (error) {
+      await target?.abort().catch(() => undefined);
+      log.warn({ err: error }, 'export failed');
+      Object.assign(status, { state: 'failed', problem: problemOf(error, status.path) });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#looking;
+    await Promise.allSettled([...[...this.#running.values()].map(({ done }) => done), ...this.#exporting]);
+  }
+}
+
+function counted({ messages, bytes, damaged }: Pick<ExportStatus, 'messages' | 'bytes' | 'damaged'>) {
+  return { messages, bytes, damaged: damaged.slice(0, 200) };
+}
+
+/** A sentence for people: what happened and what to do next. */
+function problemOf(error: unknown, path: string): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const known: Readonly<Record<string, string>> = {
+    EEXIST: `${path} exists: name another target, an export never writes into one.`,
+    ENOENT: `The directory of ${path} does not exist: create it.`,
+    EACCES: `The server may not write ${path}: choose a directory of its user.`,
+    EPERM: `The server may not write ${path}: choose a directory of its user.`,
+    ENOSPC: `The disk of ${path} is full: free some space, then export again.`,
+  };
+  return known[code ?? ''] ?? `The export failed: ${message}.`;
+}

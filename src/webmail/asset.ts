@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire, stripTypeScriptTypes } from 'node:module';
+import { gzipSync } from 'node:zlib';
+
+/** A file that browsers load, in memory. */
+export interface WebAsset {
+  type: string;
+  octets: Buffer;
+  /** The same, compressed by gzip. */
+  gzipped: Buffer;
+}
+
+/** Everything that web mail loads, by path below {@link AssetSet.base}. */
+export interface AssetSet {
+  /** Path prefix with a hash of the contents, so that browsers may cache without expiry. */
+  readonly base: string;
+  readonly files: ReadonlyMap<string, WebAsset>;
+  /** Paths of the modules of web mail itself, in an order without meaning. */
+  readonly modules: readonly string[];
+  /** Import map for the libraries' names, as JSON. */
+  readonly importMap: string;
+}
+
+const SCRIPT = 'text/javascript; charset=utf-8';
+const STYLE = 'text/css; charset=utf-8';
+
+/** Modules of libraries, as the browser loads them: their import name and the file in the package. */
+const LIBRARIES: readonly (readonly [name: string, file: string])[] = [
+  ['preact', 'preact/dist/preact.mjs'],
+  ['preact/hooks', 'preact/hooks/dist/hooks.mjs'],
+  ['@preact/signals-core', '@preact/signals-core/dist/signals-core.mjs'],
+  ['@preact/signals', '@preact/signals/dist/signals.mjs'],
+  ['htm', 'htm/dist/htm.mjs'],
+  ['dompurify', 'dompurify/dist/purify.es.mjs'],
+];
+
+const CLIENT = new URL('./client/', import.meta.url);
+
+let loaded: AssetSet | undefined;
+
+/** Loads all files once, at the first visit of web mail: the start of the box does not wait for them. */
+export function webAssets(): AssetSet {
+  loaded ??= loadAssets();
+  return loaded;
+}
+
+function loadAssets(): AssetSet {
+  const libraries = LIBRARIES.map(([name, file]) => ({ name, path: `lib/${name.replaceAll(/[@/]+/g, '-')}.js`, file }));
+  const own = readdirSync(CLIENT, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(?:ts|css)$/.test(name));
+  const files = new Map<string, WebAsset>();
+  for (const name of own.toSorted()) files.set(name, name.endsWith('.css') ? styleAsset(name) : moduleAsset(name));
+  for (const { path, file } of libraries) files.set(path, assetOf(SCRIPT, libraryText(file)));
+  const hash = createHash('sha256');
+  for (const { octets } of files.values()) hash.update(octets);
+  const base = `/mail/assets/${hash.digest('hex').slice(0, 16)}/`;
+  const imports = Object.fromEntries(libraries.map(({ name, path }) => [name, `${base}${path}`]));
+  const modules = own.filter((name) => name.endsWith('.ts'));
+  return { base, files, modules, importMap: JSON.stringify({ imports }) };
+}
+
+function assetOf(type: string, text: string): WebAsset {
+  const octets = Buffer.from(text);
+  return { type, octets, gzipped: gzipSync(octets, { level: 9 }) };
+}
+
+/** Removes the types of a module: browsers run it as it is written. */
+function moduleAsset(name: string): WebAsset {
+  return assetOf(SCRIPT, stripped(readFileSync(new URL(name, CLIENT), 'utf8')));
+}
+
+function styleAsset(name: string): WebAsset {
+  return assetOf(STYLE, readFileSync(new URL(name, CLIENT), 'utf8'));
+}
+
+/** Source maps of libraries are not served. */
+function libraryText(file: string): string {
+  const path = createRequire(import.meta.url)
+    .resolve('../../package.json')
+    .replace(/package\.json$/, 'node_modules/');
+  return readFileSync(`${path}${file}`, 'utf8').replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n');
+}
+
+/** Node announces at the first use that this function is experimental: the version of Node is fixed, so that is no news. */
+function stripped(text: string): string {
+  const announce = process.emitWarning.bind(process);
+  process.emitWarning = () => undefined;
+  try {
+    return stripTypeScriptTypes(text);
+  } finally {
+    process.emitWarning = announce;
+  }
+}

@@ -1,0 +1,85 @@
+import { methods, throwRefusals } from './jmap.ts';
+import { folderByRole, folders, openThread, selection, type ThreadMember } from './mail-state.ts';
+import { attempt, hideNotice, showNotice } from './notices.ts';
+import { route } from './route.ts';
+import { dropLoadedThreads, loadThread, refreshList } from './thread-list.ts';
+
+type EmailPatch = Record<string, unknown>;
+
+/** Changes emails; the reader sees what was done and can take it back. */
+async function change(patches: ReadonlyMap<string, EmailPatch>, text: string, undo?: ReadonlyMap<string, EmailPatch>) {
+  await update(patches);
+  if (undo === undefined) return;
+  showNotice(text, async () => {
+    await update(undo);
+    hideNotice();
+  });
+}
+
+async function update(patches: ReadonlyMap<string, EmailPatch>): Promise<void> {
+  if (patches.size === 0) return;
+  const [result] = await methods(['Email/set', { update: Object.fromEntries(patches) }]);
+  throwRefusals(result ?? {}, 'Not changed');
+  dropLoadedThreads();
+  await Promise.all([refreshList(), reloadThread()]);
+}
+
+/** Reads the open thread again. */
+export async function reloadThread(): Promise<void> {
+  const { thread } = route.value;
+  if (thread !== undefined && openThread.value.length > 0) openThread.value = await loadThread(thread, true);
+}
+
+/** Emails of the thread that lie in the folder that is open; in a search, all that are not in Trash or Junk. */
+function inOpenFolder(emails: readonly ThreadMember[]): ThreadMember[] {
+  const { folder } = route.value;
+  const hidden = [folderByRole('trash')?.id, folderByRole('junk')?.id];
+  const inside = emails.filter(({ mailboxIds }) =>
+    folder === 'search' ? !hidden.some((id) => id !== undefined && mailboxIds[id]) : mailboxIds[folder] === true,
+  );
+  return inside.length > 0 ? inside : [...emails];
+}
+
+/** Moves emails from the open folder to another one. */
+export function moveEmails(emails: readonly ThreadMember[], target: string, text: string): Promise<void> {
+  return attempt(async () => {
+    const moved = inOpenFolder(emails).filter(({ mailboxIds }) => mailboxIds[target] !== true);
+    const patches = new Map(moved.map(({ id }) => [id, { mailboxIds: { [target]: true } }]));
+    const undo = new Map(moved.map(({ id, mailboxIds }) => [id, { mailboxIds }]));
+    selection.value = new Set();
+    await change(patches, text, undo);
+  });
+}
+
+/** Moves emails to a folder by its role, such as Archive. */
+export function moveToRole(emails: readonly ThreadMember[], role: string, done: string): Promise<void> {
+  const target = folderByRole(role);
+  if (target === undefined) return attempt(async () => showNotice(`This mailbox has no folder for ${role}.`));
+  return moveEmails(emails, target.id, `${done} "${target.name}".`);
+}
+
+/** Sets or removes a keyword of emails, without a notice: the list shows it. */
+export function setKeyword(emails: readonly ThreadMember[], keyword: string, on: boolean): Promise<void> {
+  return attempt(async () => {
+    const changed = emails.filter(({ keywords }) => (keywords[keyword] === true) !== on);
+    await change(new Map(changed.map(({ id }) => [id, { [`keywords/${keyword}`]: on ? true : null }])), '');
+  });
+}
+
+/** Deletes emails for ever; only from Trash, after a question. */
+export function destroyEmails(emails: readonly ThreadMember[]): Promise<void> {
+  return attempt(async () => {
+    const ids = inOpenFolder(emails).map(({ id }) => id);
+    const [result] = await methods(['Email/set', { destroy: ids }]);
+    throwRefusals(result ?? {}, 'Not deleted');
+    selection.value = new Set();
+    dropLoadedThreads();
+    await refreshList();
+    showNotice(ids.length === 1 ? 'Message deleted.' : `${ids.length} messages deleted.`);
+  });
+}
+
+/** True when the open folder has this role. */
+export function isInRole(role: string): boolean {
+  return folders.value.find(({ id }) => id === route.value.folder)?.role === role;
+}

@@ -1,0 +1,71 @@
+import { useEffect } from 'preact/hooks';
+import { Composer } from './composer.ts';
+import { FolderNav, showsFolders } from './folder-nav.ts';
+import { IconButton } from './icons.ts';
+import { currentAccount } from './jmap.ts';
+import { ShortcutHelp } from './keyboard.ts';
+import { LinkQuestion } from './link-question.ts';
+import { ListPane } from './list-pane.ts';
+import { folders, openFolder, selection } from './mail-state.ts';
+import { attempt, hideNotice, notice } from './notices.ts';
+import { route } from './route.ts';
+import { SearchField } from './search-field.ts';
+import { ThreadPane } from './thread-pane.ts';
+import { listKey, openList } from './thread-list.ts';
+import { html } from './view.ts';
+
+/** The whole application. */
+export function App() {
+  const key = listKey();
+  useEffect(() => {
+    selection.value = new Set();
+    void attempt(openList);
+  }, [key]);
+  useEffect(() => {
+    document.title = titleOf();
+  });
+  return html`<div class="app ${route.value.thread === undefined ? '' : 'reading'}">
+    <a class="skip" href="#list" onClick=${skipToList}>Skip to the messages</a>
+    <header class="top">
+      <${IconButton}
+        icon="menu"
+        label="Folders"
+        className="menu-button"
+        onClick=${() => (showsFolders.value = !showsFolders.value)}
+      />
+      <span class="mark">Mailstead</span>
+      <${SearchField} />
+      <span class="account" title=${currentAccount().address}>${currentAccount().address}</span>
+    </header>
+    <${FolderNav} />
+    <main>
+      <${ListPane} />
+      <${ThreadPane} />
+    </main>
+    <${Composer} />
+    <${ShortcutHelp} />
+    <${LinkQuestion} />
+    <${NoticeBar} />
+  </div>`;
+}
+
+function skipToList(event: Event): void {
+  event.preventDefault();
+  document.querySelector<HTMLElement>('.rows')?.focus();
+}
+
+function titleOf(): string {
+  const inbox = folders.value.find(({ role }) => role === 'inbox');
+  const count = inbox?.unreadThreads ?? 0;
+  const name = route.value.folder === 'search' ? 'Search' : (openFolder.value?.name ?? 'Mail');
+  return `${count > 0 ? `(${count}) ` : ''}${name === 'INBOX' ? 'Inbox' : name} - ${currentAccount().address}`;
+}
+
+function NoticeBar() {
+  const line = notice.value;
+  return html`<div class="notice ${line?.bad === true ? 'bad' : ''}" role="status" hidden=${line === undefined}>
+    <span>${line?.text}</span>
+    ${line?.undo !== undefined && html`<button type="button" onClick=${() => void attempt(async () => line.undo?.())}>Undo</button>`}
+    <${IconButton} icon="close" label="Close" onClick=${hideNotice} />
+  </div>`;
+}

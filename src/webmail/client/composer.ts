@@ -1,0 +1,189 @@
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { type AttachedFile, composition, type Composition } from './compose-state.ts';
+import { closeComposer, discardDraft, recipientProblem, saveDraft, sendComposition, sendingWarning } from './drafts.ts';
+import { fileSize } from './format.ts';
+import { Icon, IconButton } from './icons.ts';
+import { upload } from './jmap.ts';
+import { identities } from './mail-state.ts';
+import { attempt } from './notices.ts';
+import { RecipientField } from './recipient-field.ts';
+import { html } from './view.ts';
+
+const SAVE_AFTER_MS = 2_000;
+let saveTimer: ReturnType<typeof setTimeout> | undefined;
+let nextKey = 1_000;
+
+const problem = signal('');
+const warning = signal('');
+const showsCopies = signal(false);
+
+function edit(changed: Partial<Composition>): void {
+  if (composition.value === undefined) return;
+  composition.value = { ...composition.value, ...changed };
+  [problem.value, warning.value] = ['', ''];
+  clearTimeout(saveTimer);
+  saveTimer = setTimeout(() => void attempt(saveDraft), SAVE_AFTER_MS);
+}
+
+function editFile(key: number, changed: Partial<AttachedFile> | null): void {
+  const files = composition.value?.files ?? [];
+  edit({
+    files:
+      changed === null
+        ? files.filter((one) => one.key !== key)
+        : files.map((one) => (one.key === key ? { ...one, ...changed } : one)),
+  });
+}
+
+async function attach(chosen: Iterable<File>): Promise<void> {
+  for (const file of chosen) {
+    const key = nextKey++;
+    const { name, size, type } = file;
+    edit({ files: [...(composition.value?.files ?? []), { key, name, size, type, blobId: undefined, done: 0 }] });
+    try {
+      const { blobId, type: stored } = await upload(file, (done) => editFile(key, { done }));
+      editFile(key, { blobId, type: stored, done: 1 });
+    } catch (error) {
+      editFile(key, null);
+      throw error;
+    }
+  }
+}
+
+async function send(confirmed: boolean): Promise<void> {
+  const composed = composition.value;
+  if (composed === undefined) return;
+  problem.value =
+    recipientProblem(composed) ??
+    (composed.files.some((one) => one.blobId === undefined) ? 'A file is still uploading.' : '');
+  if (problem.value !== '') return;
+  warning.value = confirmed ? '' : (sendingWarning(composed) ?? '');
+  if (warning.value !== '') return;
+  clearTimeout(saveTimer);
+  await sendComposition();
+}
+
+/** The window in which a message is written. */
+export function Composer() {
+  const box = useRef<HTMLTextAreaElement>(null);
+  const composed = composition.value;
+  const isOpen = composed !== undefined;
+  useEffect(() => {
+    [problem.value, warning.value] = ['', ''];
+    showsCopies.value = (composition.value?.cc ?? '') !== '' || (composition.value?.bcc ?? '') !== '';
+    if (isOpen && composition.value?.to !== '') {
+      box.current?.focus();
+      box.current?.setSelectionRange(0, 0);
+    }
+  }, [isOpen]);
+  if (composed === undefined) return null;
+  const close = (): void => {
+    clearTimeout(saveTimer);
+    void closeComposer();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void send(false);
+    else if (event.key === 'Escape') close();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const onDrop = (event: DragEvent): void => {
+    event.preventDefault();
+    void attempt(() => attach(event.dataTransfer?.files ?? []));
+  };
+  return html`<section
+    class="composer"
+    role="dialog"
+    aria-label="New message"
+    onKeyDown=${onKeyDown}
+    onDrop=${onDrop}
+    onDragOver=${(event: Event) => event.preventDefault()}
+  >
+    <header>
+      <h2>${composed.subject.trim() === '' ? 'New message' : composed.subject}</h2>
+      <${IconButton} icon="close" label="Save draft and close" onClick=${close} />
+    </header>
+    <div class="fields">${fieldsOf(composed)}</div>
+    <textarea
+      ref=${box}
+      aria-label="Message"
+      value=${composed.text}
+      onInput=${(event: Event) => edit({ text: (event.target as HTMLTextAreaElement).value })}
+    ></textarea>
+    ${
+      composed.files.length > 0 &&
+      html`<ul class="files">
+        ${composed.files.map(fileLine)}
+      </ul>`
+    }
+    ${problem.value !== '' && html`<p class="problem" role="alert">${problem.value}</p>`}
+    ${warning.value !== '' && warningLine(warning.value)} ${footerOf()}
+  </section>`;
+}
+
+function fieldsOf(composed: Composition) {
+  const { identityId, to, cc, bcc, subject } = composed;
+  return html`
+    ${
+      identities.value.length > 1 &&
+      html`<label class="line"
+        ><span>From</span>
+        <select
+          value=${identityId}
+          onChange=${(event: Event) => edit({ identityId: (event.target as HTMLSelectElement).value })}
+        >
+          ${identities.value.map((one) => html`<option value=${one.id}>${one.name === '' ? one.email : `${one.name} <${one.email}>`}</option>`)}
+        </select></label
+      >`
+    }
+    <${RecipientField} label="To" value=${to} onChange=${(text: string) => edit({ to: text })} autofocus=${to === ''} />
+    ${
+      showsCopies.value
+        ? html`<${RecipientField} label="Cc" value=${cc} onChange=${(text: string) => edit({ cc: text })} />
+            <${RecipientField} label="Bcc" value=${bcc} onChange=${(text: string) => edit({ bcc: text })} />`
+        : html`<button type="button" class="link copies" onClick=${() => (showsCopies.value = true)}>
+            Add Cc or Bcc
+          </button>`
+    }
+    <label class="line"
+      ><span>Subject</span>
+      <input
+        value=${subject}
+        maxlength="500"
+        onInput=${(event: Event) => edit({ subject: (event.target as HTMLInputElement).value })}
+    /></label>
+  `;
+}
+
+function fileLine({ key, name, size, done, blobId }: AttachedFile) {
+  return html`<li key=${key}>
+    <span class="name">${name}</span> <span class="soft">${fileSize(size)}</span>
+    ${blobId === undefined && html`<progress value=${done} aria-label=${`Uploading ${name}`}></progress>`}
+    <${IconButton} icon="close" label=${`Remove ${name}`} onClick=${() => editFile(key, null)} />
+  </li>`;
+}
+
+function warningLine(text: string) {
+  return html`<p class="warning" role="alert">
+    ${text} <button type="button" class="link" onClick=${() => void send(true)}>Send anyway</button>
+  </p>`;
+}
+
+function footerOf() {
+  const choose = (event: Event): void => {
+    const input = event.target as HTMLInputElement;
+    void attempt(() => attach([...(input.files ?? [])]));
+    input.value = '';
+  };
+  return html`<footer>
+    <button type="button" class="primary" onClick=${() => void send(false)}>Send</button>
+    <label class="icon-button" title="Attach files">
+      <${Icon} name="attach" /><span class="hidden">Attach files</span>
+      <input type="file" multiple class="hidden" onChange=${choose} />
+    </label>
+    <span class="soft saved">Drafts are saved as you write</span>
+    <${IconButton} icon="trash" label="Delete draft" onClick=${() => void discardDraft()} />
+  </footer>`;
+}

@@ -1,0 +1,193 @@
+import { composition, type Composition } from './compose-state.ts';
+import type { MailAddress } from './jmap-types.ts';
+import { MailError, methods, type SetProblem, throwRefusals } from './jmap.ts';
+import { folderByRole, identities } from './mail-state.ts';
+import { attempt, hideNotice, showNotice } from './notices.ts';
+import { parseRecipients } from './recipients.ts';
+import { refreshList } from './thread-list.ts';
+
+/** Time in which a sent message can be taken back. */
+const UNDO_SECONDS = 10;
+
+interface DraftEmail {
+  [property: string]: unknown;
+}
+
+/** The email object of a composition. RFC 8621 4.6. */
+function emailOf(composed: Composition, draftsId: string): DraftEmail {
+  const { subject, text, files, inReplyTo, references } = composed;
+  const identity = identities.value.find(({ id }) => id === composed.identityId);
+  if (identity === undefined) throw new MailError('This mailbox has no identity to send from.');
+  return {
+    mailboxIds: { [draftsId]: true },
+    keywords: { $draft: true, $seen: true },
+    from: [{ name: identity.name === '' ? null : identity.name, email: identity.email }],
+    to: addresses(composed.to),
+    cc: addresses(composed.cc),
+    bcc: addresses(composed.bcc),
+    subject,
+    ...(inReplyTo.length > 0 && { inReplyTo }),
+    ...(references.length > 0 && { references }),
+    bodyValues: { text: { value: text } },
+    textBody: [{ partId: 'text', type: 'text/plain' }],
+    attachments: files.flatMap(({ blobId, name, type }) =>
+      blobId === undefined ? [] : [{ blobId, name, type, disposition: 'attachment' }],
+    ),
+  };
+}
+
+/** Saved drafts keep what is not an address yet out of the header. */
+function addresses(text: string): MailAddress[] | null {
+  const { addresses: found } = parseRecipients(text);
+  return found.length === 0 ? null : found;
+}
+
+function draftsFolder(): string {
+  const folder = folderByRole('drafts');
+  if (folder === undefined) throw new MailError('This mailbox has no Drafts folder. Create one in a mail program.');
+  return folder.id;
+}
+
+function createdId(result: Record<string, unknown> | undefined, key: string): string | undefined {
+  const created = (result?.['created'] ?? {}) as Record<string, { id: string }>;
+  return created[key]?.id;
+}
+
+let saving: Promise<void> = Promise.resolve();
+
+/** Saves the draft after the save that runs now: two at once would leave two drafts. */
+export function saveDraft(): Promise<void> {
+  saving = saving.then(saveNow, saveNow);
+  return saving;
+}
+
+async function saveNow(): Promise<void> {
+  const composed = composition.value;
+  if (composed === undefined) return;
+  const { draftId: before } = composed;
+  const [result] = await methods(['Email/set', { create: { draft: emailOf(composed, draftsFolder()) } }]);
+  throwRefusals(result ?? {}, 'The draft was not saved');
+  if (composition.value !== undefined)
+    composition.value = { ...composition.value, draftId: createdId(result, 'draft') };
+  // Not in one call: a refused new draft would leave none.
+  if (before !== undefined) await methods(['Email/set', { destroy: [before] }]);
+}
+
+/** Closes the composer; the draft stays in its folder. */
+export function closeComposer(): Promise<void> {
+  return attempt(async () => {
+    const isEmpty = isBlank(composition.value);
+    if (!isEmpty) await saveDraft();
+    composition.value = undefined;
+    await refreshList();
+    if (!isEmpty) showNotice('Draft saved.');
+  });
+}
+
+function isBlank(composed: Composition | undefined): boolean {
+  if (composed === undefined) return true;
+  const { to, cc, bcc, subject, files, draftId, text } = composed;
+  return (
+    [to, cc, bcc, subject, text.replace(/\n-- \n[\s\S]*$/, '')].join('').trim() === '' &&
+    files.length === 0 &&
+    draftId === undefined
+  );
+}
+
+/** Closes the composer and deletes the draft. */
+export function discardDraft(): Promise<void> {
+  return attempt(async () => {
+    // A save that runs would leave its draft.
+    await saving.catch(() => undefined);
+    const id = composition.value?.draftId;
+    composition.value = undefined;
+    if (id !== undefined) await methods(['Email/set', { destroy: [id] }]);
+    await refreshList();
+    showNotice('Draft deleted.');
+  });
+}
+
+/** Question before sending, such as a missing attachment; undefined: none. */
+export function sendingWarning({ text, subject, files }: Composition): string | undefined {
+  const own = text
+    .split('\n')
+    .filter((line) => !line.startsWith('>'))
+    .join('\n')
+    .slice(0, 100_000);
+  if (files.length === 0 && /\b(?:attach(?:ed|ment)|enclosed|im anhang|angehängt|adjunt[oa])\b/iu.test(own)) {
+    return 'The text names an attachment, but none is there. Send anyway?';
+  }
+  return subject.trim() === '' ? 'The message has no subject. Send anyway?' : undefined;
+}
+
+/** Checks the recipients; returns a sentence about what is wrong. */
+export function recipientProblem({ to, cc, bcc }: Composition): string | undefined {
+  const parsed = [to, cc, bcc].map(parseRecipients);
+  const invalid = parsed.flatMap((one) => one.invalid);
+  if (invalid.length > 0) return `Not an address: ${invalid.slice(0, 3).join(', ')}`;
+  return parsed.every((one) => one.addresses.length === 0) ? 'Add a recipient.' : undefined;
+}
+
+/** Saves and submits the message. It leaves after ten seconds, in which it can be taken back. */
+export function sendComposition(): Promise<void> {
+  return attempt(async () => {
+    await saveDraft();
+    const composed = composition.value;
+    if (composed?.draftId === undefined) return;
+    const submission = await submit(composed, composed.draftId);
+    composition.value = undefined;
+    showNotice('Sent.', () => takeBack(submission, composed), UNDO_SECONDS * 1000 - 1000);
+    await markSource(composed);
+    await refreshList();
+  });
+}
+
+/** Marks the email that was answered or forwarded; after the message was sent, as a failure must not invite sending it again. */
+async function markSource({ source }: Composition): Promise<void> {
+  if (source === undefined) return;
+  await methods(['Email/set', { update: { [source.id]: { [`keywords/${source.keyword}`]: true } } }]);
+}
+
+async function submit(composed: Composition, emailId: string): Promise<string> {
+  const sent = folderByRole('sent')?.id;
+  const recipients = [composed.to, composed.cc, composed.bcc].flatMap((text) => parseRecipients(text).addresses);
+  const identity = identities.value.find(({ id }) => id === composed.identityId);
+  const envelope = {
+    mailFrom: { email: identity?.email ?? '', parameters: { HOLDFOR: String(UNDO_SECONDS) } },
+    rcptTo: [...new Set(recipients.map(({ email }) => email))].map((email) => ({ email, parameters: null })),
+  };
+  const filed = {
+    'keywords/$draft': null,
+    [`mailboxIds/${draftsFolder()}`]: null,
+    ...(sent !== undefined && { [`mailboxIds/${sent}`]: true }),
+  };
+  const [result] = await methods([
+    'EmailSubmission/set',
+    {
+      create: { send: { identityId: composed.identityId, emailId, envelope } },
+      onSuccessUpdateEmail: { '#send': filed },
+    },
+  ]);
+  const refusal = Object.values((result?.['notCreated'] ?? {}) as Record<string, SetProblem>)[0];
+  if (refusal !== undefined) throw new MailError(`Not sent: ${refusal.description ?? refusal.type}`);
+  return createdId(result, 'send') ?? '';
+}
+
+/** Cancels a submission and opens the message again. */
+async function takeBack(id: string, composed: Composition): Promise<void> {
+  const [result] = await methods(['EmailSubmission/set', { update: { [id]: { undoStatus: 'canceled' } } }]);
+  throwRefusals(result ?? {}, 'Too late, the message has left');
+  const { draftId } = composed;
+  const sent = folderByRole('sent')?.id;
+  if (draftId !== undefined) {
+    const back = {
+      'keywords/$draft': true,
+      [`mailboxIds/${draftsFolder()}`]: true,
+      ...(sent !== undefined && { [`mailboxIds/${sent}`]: null }),
+    };
+    await methods(['Email/set', { update: { [draftId]: back } }]);
+  }
+  hideNotice();
+  composition.value = composed;
+  await refreshList();
+}

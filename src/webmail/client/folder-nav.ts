@@ -1,0 +1,55 @@
+import { signal } from '@preact/signals';
+import { compose } from './compose-state.ts';
+import { Icon, type IconName } from './icons.ts';
+import type { MailFolder } from './jmap-types.ts';
+import { folders } from './mail-state.ts';
+import { hrefOf, route } from './route.ts';
+import { html } from './view.ts';
+
+/** True while the folders cover the page of a phone. */
+export const showsFolders = signal(false);
+
+/** The folders with their counts. */
+export function FolderNav() {
+  const hide = (): void => {
+    showsFolders.value = false;
+  };
+  return html`<nav class="folders ${showsFolders.value ? 'open' : ''}" aria-label="Folders">
+    <button type="button" class="primary write" onClick=${() => (hide(), compose())}>
+      <${Icon} name="write" /> Write
+    </button>
+    <ul onClick=${hide}>
+      ${levels(folders.value).map(({ folder, depth }) => folderLine(folder, depth))}
+    </ul>
+    <form method="post" action="/mail/sign-out"><button class="link soft">Sign out</button></form>
+  </nav>`;
+}
+
+/** Folders in the order of their tree. */
+function levels(
+  all: readonly MailFolder[],
+  parent: string | null = null,
+  depth = 0,
+): { folder: MailFolder; depth: number }[] {
+  return all
+    .filter(({ parentId }) => parentId === parent)
+    .flatMap((folder) => [{ folder, depth }, ...levels(all, folder.id, depth + 1)]);
+}
+
+function folderLine(folder: MailFolder, depth: number) {
+  const { id, name, role, totalEmails, unreadThreads } = folder;
+  const count =
+    role === 'drafts' ? totalEmails : role === 'junk' || role === 'trash' || role === 'sent' ? 0 : unreadThreads;
+  const isOpen = route.value.folder === id;
+  return html`<li key=${id} class=${`depth-${Math.min(depth, 4)}`}>
+    <a href=${hrefOf({ folder: id, search: '', thread: undefined })} aria-current=${isOpen ? 'page' : undefined}>
+      <${Icon} name=${iconOf(role)} /> <span class="name">${role === 'inbox' ? 'Inbox' : name}</span>
+      ${count > 0 && html`<span class="count">${count}<span class="hidden"> ${role === 'drafts' ? 'drafts' : 'unread'}</span></span>`}
+    </a>
+  </li>`;
+}
+
+function iconOf(role: string | null): IconName {
+  const known: readonly string[] = ['inbox', 'drafts', 'sent', 'archive', 'junk', 'trash'];
+  return role !== null && known.includes(role) ? (role as IconName) : 'folder';
+}

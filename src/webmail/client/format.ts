@@ -1,0 +1,45 @@
+import type { MailAddress } from './jmap-types.ts';
+
+const TIME = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const DATE = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
+const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+
+/** A time in a list: the hour today, the day this year, else the date. */
+export function shortTime(iso: string, now = new Date()): string {
+  const at = new Date(iso);
+  if (at.toDateString() === now.toDateString()) return TIME.format(at);
+  return (at.getFullYear() === now.getFullYear() ? DAY : DATE).format(at);
+}
+
+/** A time in full, with its zone. */
+export function fullTime(iso: string): string {
+  return FULL.format(new Date(iso));
+}
+
+/** Octets for people: 1.4 MB. */
+export function fileSize(octets: number): string {
+  if (octets < 1000) return `${octets} B`;
+  const [value, unit] = octets < 1_000_000 ? [octets / 1000, 'kB'] : [octets / 1_000_000, 'MB'];
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`;
+}
+
+/** Direction marks and invisible characters that could make an address look like another. */
+const DECEIVING = /[\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{2069}\u{feff}]/gu;
+
+/** The name of an address, or the address. */
+export function nameOf({ name, email }: MailAddress): string {
+  const clean = (name ?? '').replaceAll(DECEIVING, '').trim();
+  return clean === '' ? email : clean;
+}
+
+/** An address as a header field has it. */
+export function addressText({ name, email }: MailAddress): string {
+  if (name === null || name.trim() === '') return email;
+  return /^[\w .'-]+$/u.test(name) ? `${name} <${email}>` : `"${name.replaceAll(/["\\]/g, '')}" <${email}>`;
+}
+
+/** Removes reply marks, so that a reply gets exactly one. RFC 5256 2.1 has more forms. */
+export function bareSubject(subject: string): string {
+  return subject.replace(/^(?:\s*(?:re|aw|fwd?|wg)(?:\[\d{1,3}\])?:)+\s*/i, '').trim();
+}

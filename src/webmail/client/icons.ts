@@ -1,0 +1,65 @@
+import { html } from './view.ts';
+
+/** Paths of icons on a grid of 24. */
+const PATHS = {
+  inbox: 'M4 13h4l1.5 3h5L16 13h4M4 13l2.5-8h11L20 13v6H4z',
+  drafts: 'M5 19h14M14.5 5.5l4 4L9 19H5v-4z',
+  sent: 'M4 12l16-8-6 16-3-6z',
+  archive: 'M4 5h16v4H4zM5.5 9v10h13V9M10 13h4',
+  junk: 'M12 3l9 16H3zM12 10v4M12 16.5v.5',
+  trash: 'M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13M10.5 11v5M13.5 11v5',
+  folder: 'M4 6h6l2 2h8v11H4z',
+  star: 'M12 4l2.4 5 5.6.7-4.1 3.8 1.1 5.5-5-2.8-5 2.8 1.1-5.5L4 9.7 9.6 9z',
+  unread: 'M4 6h16v12H4zM4 7l8 6 8-6',
+  reply: 'M10 6l-6 6 6 6v-4c5 0 8 1 10 4-1-6-4-9-10-9z',
+  replyAll: 'M8 7l-5 5 5 5M13 6l-6 6 6 6v-4c4 0 6 1 8 4-1-6-3-9-8-9z',
+  forward: 'M14 6l6 6-6 6v-4c-5 0-8 1-10 4 1-6 4-9 10-9z',
+  attach: 'M19 11l-7.5 7.5a4.5 4.5 0 0 1-6.4-6.4L13 4.3a3 3 0 0 1 4.3 4.3l-7.8 7.8a1.5 1.5 0 0 1-2.1-2.1L14.5 7',
+  search: 'M10.5 4a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13zM15.5 15.5L20 20',
+  back: 'M15 5l-7 7 7 7',
+  close: 'M6 6l12 12M18 6L6 18',
+  write: 'M4 20h4L19 9l-4-4L4 16zM13 7l4 4',
+  move: 'M4 6h6l2 2h8v11H4zM9 14h6M13 11.5l2.5 2.5-2.5 2.5',
+  menu: 'M4 7h16M4 12h16M4 17h16',
+  download: 'M12 4v11M7.5 11L12 15.5 16.5 11M5 20h14',
+  more: 'M6 12h.01M12 12h.01M18 12h.01',
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+/** A line icon, hidden from screen readers: its button has a label. */
+export function Icon({ name }: { name: IconName }) {
+  return html`<svg
+    class="icon"
+    viewBox="0 0 24 24"
+    fill="none"
+    stroke="currentColor"
+    stroke-width=${name === 'more' ? 3 : 1.7}
+    stroke-linecap="round"
+    stroke-linejoin="round"
+    aria-hidden="true"
+  >
+    <path d=${PATHS[name]} />
+  </svg>`;
+}
+
+/** A button with an icon and a label for screen readers and tooltips. */
+export function IconButton(props: {
+  icon: IconName;
+  label: string;
+  onClick: (event: Event) => void;
+  pressed?: boolean;
+  className?: string;
+}) {
+  const { icon, label, onClick, pressed, className = '' } = props;
+  return html`<button
+    type="button"
+    class="icon-button ${className}"
+    title=${label}
+    aria-label=${label}
+    aria-pressed=${pressed}
+    onClick=${onClick}
+  >
+    <${Icon} name=${icon} />
+  </button>`;
+}

@@ -1,0 +1,132 @@
+import type { MethodResponse } from './jmap-types.ts';
+
+const USING = [
+  'urn:ietf:params:jmap:core',
+  'urn:ietf:params:jmap:mail',
+  'urn:ietf:params:jmap:submission',
+  'urn:ietf:params:jmap:vacationresponse',
+  'urn:ietf:params:jmap:quota',
+  'urn:mailstead:params:jmap:mail',
+];
+
+/** The session has ended: the browser goes to the sign-in page. */
+export class SignedOut extends Error {}
+
+/** A method answered with an error, or the box could not be reached. The message is for the reader. */
+export class MailError extends Error {}
+
+export interface OpenAccount {
+  id: string;
+  address: string;
+  readOnly: boolean;
+}
+
+let account: OpenAccount | undefined;
+
+/** The account that is open. Throws before {@link openAccount}. */
+export function currentAccount(): OpenAccount {
+  if (account === undefined) throw new MailError('Web mail is still opening.');
+  return account;
+}
+
+/** Loads the JMAP session. RFC 8620 2. */
+export async function openAccount(): Promise<OpenAccount> {
+  const session = (await (await call('/mail/jmap/session')).json()) as {
+    username: string;
+    accounts: Record<string, { name: string; isReadOnly: boolean }>;
+  };
+  const [first] = Object.entries(session.accounts);
+  if (first === undefined) throw new MailError('This sign-in has no mailbox.');
+  account = { id: first[0], address: first[1].name, readOnly: first[1].isReadOnly };
+  return account;
+}
+
+async function call(url: string, init: RequestInit = {}): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(url, { credentials: 'same-origin', ...init });
+  } catch (cause) {
+    throw new MailError('The mail server cannot be reached. Check your connection.', { cause });
+  }
+  if (response.status === 401) throw new SignedOut('Your session has ended.');
+  if (response.ok) return response;
+  const { detail } = (await response.json().catch(() => ({}))) as { detail?: string };
+  throw new MailError(detail ?? `The mail server answered ${response.status}. Try again.`);
+}
+
+export type JmapCall = readonly [name: string, args: Record<string, unknown>];
+
+/**
+ * Runs method calls in one request and returns their results in order. The account is added; a call refers to an earlier one
+ * by its position: `{ resultOf: '0', ... }`. Throws MailError for the first call that failed.
+ */
+export async function methods(...calls: readonly JmapCall[]): Promise<Record<string, unknown>[]> {
+  const { id: accountId } = currentAccount();
+  const methodCalls = calls.map(([name, args], at) => [name, { accountId, ...args }, String(at)]);
+  const body = JSON.stringify({ using: USING, methodCalls });
+  const response = await call('/mail/jmap/api', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
+  const { methodResponses } = (await response.json()) as { methodResponses: MethodResponse[] };
+  return calls.map((_, at) => resultOf(methodResponses, String(at)));
+}
+
+/** The explicit result of a call; implicit calls of onSuccessUpdateEmail share its id. */
+function resultOf(responses: readonly MethodResponse[], id: string): Record<string, unknown> {
+  const found = responses.find(([, , one]) => one === id);
+  if (found === undefined) throw new MailError('The mail server left out an answer. Try again.');
+  const [name, result] = found;
+  const { description, type } = result as { description?: string; type?: string };
+  if (name === 'error') throw new MailError(description ?? `Failed: ${type}.`);
+  return result;
+}
+
+export interface SetProblem {
+  type: string;
+  description?: string;
+}
+
+/** Throws the first refusal of a /set response, with `what` in front. */
+export function throwRefusals(result: Record<string, unknown>, what: string): void {
+  for (const key of ['notCreated', 'notUpdated', 'notDestroyed']) {
+    const [refusal] = Object.values((result[key] ?? {}) as Record<string, SetProblem>);
+    if (refusal !== undefined) throw new MailError(`${what}: ${refusal.description ?? refusal.type}`);
+  }
+}
+
+/** URL of a blob. Names are for the download dialog only. */
+export function blobUrl(blobId: string, name: string, type: string): string {
+  const path = [currentAccount().id, blobId, name].map(encodeURIComponent).join('/');
+  return `/mail/jmap/download/${path}?accept=${encodeURIComponent(type)}`;
+}
+
+/** Loads a blob, for a preview. */
+export async function blobOf(blobId: string, type: string): Promise<Blob> {
+  const response = await call(blobUrl(blobId, 'part', type));
+  return new Blob([await response.arrayBuffer()], { type });
+}
+
+export interface Upload {
+  blobId: string;
+  type: string;
+  size: number;
+}
+
+/** Uploads a file. `onProgress` gets the part that is done, 0 to 1. fetch() reports no progress of uploads. */
+export function upload(file: File, onProgress: (done: number) => void): Promise<Upload> {
+  const { promise, resolve, reject } = Promise.withResolvers<Upload>();
+  const request = new XMLHttpRequest();
+  request.open('POST', `/mail/jmap/upload/${encodeURIComponent(currentAccount().id)}`);
+  request.setRequestHeader('content-type', file.type === '' ? 'application/octet-stream' : file.type);
+  request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0));
+  request.addEventListener('error', () => reject(new MailError(`${file.name} could not be uploaded. Try again.`)));
+  request.addEventListener('load', () => {
+    const answer = JSON.parse(request.responseText || '{}') as Upload & { detail?: string };
+    if (request.status === 201) resolve(answer);
+    else reject(new MailError(answer.detail ?? `${file.name} was refused.`));
+  });
+  request.send(file);
+  return promise;
+}

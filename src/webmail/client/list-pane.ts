@@ -1,0 +1,190 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { destroyEmails, isInRole, moveToRole, setKeyword } from './actions.ts';
+import { nameOf, shortTime, fullTime } from './format.ts';
+import { Icon, IconButton } from './icons.ts';
+import { isOwnAddress, openFolder, selection, type ThreadMember, type ThreadRow } from './mail-state.ts';
+import { MoveMenu } from './move-menu.ts';
+import { hrefOf, route } from './route.ts';
+import { listKey, loadThread, showRows, threadList } from './thread-list.ts';
+import { attempt } from './notices.ts';
+import { html } from './view.ts';
+
+/** Height of a row in CSS pixels, as in style.css. */
+const ROW = 76;
+/** Rows that are rendered beyond the visible ones. */
+const MARGIN = 8;
+
+/** The list of threads; only visible rows are in the document. */
+export function ListPane() {
+  const pane = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(800);
+  const { key, total, rows, loading, problem } = threadList.value;
+  const from = Math.max(0, Math.floor(top / ROW) - MARGIN);
+  const to = Math.min(total, Math.ceil((top + height) / ROW) + MARGIN);
+  useEffect(() => {
+    pane.current?.scrollTo(0, 0);
+  }, [key]);
+  useEffect(() => {
+    if (total > 0) void attempt(() => showRows(from, to));
+  }, [from, to, total, key]);
+  useEffect(() => {
+    const element = pane.current;
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(() => setHeight(element.clientHeight));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  const shown = Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
+  return html`<section class="list" aria-label="Messages">
+    ${selection.value.size > 0 ? html`<${SelectionBar} />` : html`<${ListHead} />`}
+    <div
+      class="rows"
+      ref=${pane}
+      tabindex="-1"
+      onScroll=${(event: Event) => setTop((event.target as HTMLElement).scrollTop)}
+    >
+      ${problem !== '' && html`<p class="empty" role="alert">${problem}</p>`}
+      ${!loading && total === 0 && problem === '' && html`<${EmptyList} />`}
+      <ul style=${{ height: `${total * ROW}px` }}>
+        ${shown.map((index) => html`<${ListRow} key=${rows.get(index)?.id ?? index} index=${index} row=${rows.get(index)} />`)}
+      </ul>
+    </div>
+  </section>`;
+}
+
+function ListHead() {
+  const { total, loading } = threadList.value;
+  const title =
+    route.value.folder === 'search' ? `Results for "${route.value.search}"` : (openFolder.value?.name ?? '');
+  const name = openFolder.value?.role === 'inbox' ? 'Inbox' : title;
+  return html`<header class="list-head">
+    <h1>${name}</h1>
+    <span class="soft" role="status"
+      >${loading ? 'Loading ...' : total === 1 ? '1 conversation' : `${total.toLocaleString()} conversations`}</span
+    >
+  </header>`;
+}
+
+function EmptyList() {
+  const text =
+    route.value.folder === 'search'
+      ? 'Nothing found. Search for whole words, or use from:, to:, subject:, has:attachment.'
+      : openFolder.value?.role === 'inbox'
+        ? 'Your inbox is empty.'
+        : 'No messages here.';
+  return html`<p class="empty">${text}</p>`;
+}
+
+/** Emails of the selected rows that are loaded. */
+function selectedEmails(): ThreadMember[] {
+  return [...threadList.value.rows.values()]
+    .filter(({ id }) => selection.value.has(id))
+    .flatMap(({ emails }) => emails);
+}
+
+function SelectionBar() {
+  const emails = selectedEmails();
+  const anyUnread = emails.some(({ keywords }) => keywords['$seen'] !== true);
+  return html`<header class="list-head selection" role="toolbar" aria-label="Selected conversations">
+    <${IconButton} icon="close" label="Clear selection" onClick=${() => (selection.value = new Set())} />
+    <strong>${selection.value.size} selected</strong>
+    <${IconButton} icon="archive" label="Archive" onClick=${() => void moveToRole(emails, 'archive', 'Moved to')} />
+    <${IconButton} icon="junk" label="Report as junk" onClick=${() => void moveToRole(emails, 'junk', 'Moved to')} />
+    ${
+      isInRole('trash')
+        ? html`<${IconButton}
+            icon="trash"
+            label="Delete for ever"
+            onClick=${() => confirm('Delete for ever?') && void destroyEmails(emails)}
+          />`
+        : html`<${IconButton}
+            icon="trash"
+            label="Move to trash"
+            onClick=${() => void moveToRole(emails, 'trash', 'Moved to')}
+          />`
+    }
+    <${IconButton}
+      icon="unread"
+      label=${anyUnread ? 'Mark as read' : 'Mark as unread'}
+      onClick=${() => void setKeyword(emails, '$seen', anyUnread)}
+    />
+    <${MoveMenu} emails=${emails} />
+  </header>`;
+}
+
+function toggle(id: string): void {
+  const next = new Set(selection.value);
+  if (!next.delete(id)) next.add(id);
+  selection.value = next;
+}
+
+function ListRow({ index, row }: { index: number; row: ThreadRow | undefined }) {
+  const style = { transform: `translateY(${index * ROW}px)` };
+  if (row === undefined) return html`<li class="row blank" style=${style} aria-hidden="true"></li>`;
+  const { id, email, emails } = row;
+  const unread = emails.some(({ keywords }) => keywords['$seen'] !== true && keywords['$draft'] !== true);
+  const starred = emails.some(({ keywords }) => keywords['$flagged'] === true);
+  const isOpen = route.value.thread === id;
+  const subject = email.subject === null || email.subject === '' ? '(no subject)' : email.subject;
+  const classes = [
+    'row',
+    unread ? 'unread' : '',
+    isOpen ? 'current' : '',
+    selection.value.has(id) ? 'selected' : '',
+  ].join(' ');
+  const ahead = (): void => void loadThread(id).catch(() => undefined);
+  return html`<li class=${classes} style=${style} aria-setsize=${threadList.value.total} aria-posinset=${index + 1}>
+    <input
+      type="checkbox"
+      checked=${selection.value.has(id)}
+      aria-label=${`Select ${subject}`}
+      onChange=${() => toggle(id)}
+    />
+    <a
+      href=${hrefOf({ ...route.value, thread: id })}
+      data-thread=${id}
+      draggable="true"
+      aria-current=${isOpen ? 'true' : undefined}
+      onMouseEnter=${ahead}
+      onFocus=${ahead}
+      onDragStart=${(event: DragEvent) => event.dataTransfer?.setData('text/x-thread', id)}
+    >
+      <span class="who">${people(row)}${emails.length > 1 && html` <span class="soft">${emails.length}</span>`}</span>
+      <time datetime=${email.receivedAt} title=${fullTime(email.receivedAt)}>${shortTime(email.receivedAt)}</time>
+      <span class="subject">${unread && html`<span class="hidden">Unread: </span>`}${subject}</span>
+      <span class="preview">${email.preview}</span>
+    </a>
+    <span class="marks">
+      ${email.hasAttachment && html`<span title="Has an attachment"><${Icon} name="attach" /></span>`}
+      <${IconButton}
+        icon="star"
+        label=${starred ? `Remove star from ${subject}` : `Add star to ${subject}`}
+        pressed=${starred}
+        className="star"
+        onClick=${() => void setKeyword(starred ? emails : [email], '$flagged', !starred)}
+      />
+    </span>
+  </li>`;
+}
+
+/** Names of those in a thread; in Sent and Drafts, its recipients. */
+function people({ email, emails }: ThreadRow): string {
+  if (isInRole('sent') || isInRole('drafts')) {
+    const to = (email.to ?? []).map(nameOf).join(', ');
+    return to === '' ? 'No recipient' : `To ${to}`;
+  }
+  const names = emails.flatMap(({ from }) => from ?? []).map((one) => (isOwnAddress(one.email) ? 'me' : nameOf(one)));
+  const unique = [...new Set(names)];
+  return unique.length === 0 ? 'Unknown sender' : unique.slice(-3).join(', ');
+}
+
+/** Opens the next or previous thread of the list. */
+export function stepThread(step: number): void {
+  const { rows } = threadList.value;
+  const current = [...rows].find(([, row]) => row.id === route.value.thread)?.[0];
+  const next = rows.get(current === undefined ? 0 : current + step);
+  if (next === undefined || listKey() !== threadList.value.key) return;
+  location.hash = hrefOf({ ...route.value, thread: next.id });
+  document.querySelector(`[data-thread="${CSS.escape(next.id)}"]`)?.scrollIntoView({ block: 'nearest' });
+}

@@ -1,0 +1,32 @@
+import { render } from 'preact';
+import { App } from './app.ts';
+import { openAccount, SignedOut } from './jmap.ts';
+import { watchKeyboard } from './keyboard.ts';
+import { watchChanges } from './live-updates.ts';
+import { folderByRole, folders, loadFolders, loadIdentities } from './mail-state.ts';
+import { go, route, watchRoute } from './route.ts';
+import { html } from './view.ts';
+
+async function start(): Promise<void> {
+  await openAccount();
+  await Promise.all([loadFolders(), loadIdentities()]);
+  watchRoute();
+  if (route.value.folder === '') go({ folder: (folderByRole('inbox') ?? folders.value[0])?.id ?? '' });
+  const root = document.querySelector('#app');
+  if (root === null) return;
+  root.replaceChildren();
+  render(html`<${App} />` as never, root);
+  watchKeyboard();
+  watchChanges();
+  await navigator.serviceWorker?.register('/mail/service-worker.js', { scope: '/mail' }).catch(() => undefined);
+}
+
+start().catch((error: unknown) => {
+  if (error instanceof SignedOut) return location.assign('/mail/sign-in');
+  const root = document.querySelector('#app');
+  const text = document.createElement('p');
+  text.className = 'starting';
+  text.textContent = `Web mail could not start. ${(error as Error).message}`;
+  root?.replaceChildren(text);
+  throw error;
+});

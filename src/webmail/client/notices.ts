@@ -1,0 +1,39 @@
+import { signal } from '@preact/signals';
+import { MailError, SignedOut } from './jmap.ts';
+
+/** A line at the bottom: what was done, with its undo, or what failed. */
+export interface NoticeLine {
+  text: string;
+  bad: boolean;
+  undo?: (() => Promise<void>) | undefined;
+}
+
+export const notice = signal<NoticeLine | undefined>(undefined);
+
+const SHOWN_MS = 8_000;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+export function showNotice(text: string, undo?: () => Promise<void>, shownMs = SHOWN_MS): void {
+  show({ text, bad: false, undo }, shownMs);
+}
+
+function show(line: NoticeLine, shownMs: number): void {
+  clearTimeout(timer);
+  notice.value = line;
+  timer = setTimeout(hideNotice, shownMs);
+}
+
+export function hideNotice(): void {
+  notice.value = undefined;
+}
+
+/** Runs an action of the reader; its failure is shown, never lost. */
+export async function attempt(action: () => Promise<void>): Promise<void> {
+  try {
+    await action();
+  } catch (error) {
+    if (error instanceof SignedOut) location.assign('/mail/sign-in');
+    else if (error instanceof MailError) show({ text: error.message, bad: true }, SHOWN_MS * 2);
+    else throw error;
+  }
+}

@@ -1,0 +1,104 @@
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { destroyEmails, isInRole, moveToRole, setKeyword } from './actions.ts';
+import { composeDraft } from './compose-state.ts';
+import { IconButton } from './icons.ts';
+import { openThread } from './mail-state.ts';
+import { MessageCard } from './message-card.ts';
+import { MoveMenu } from './move-menu.ts';
+import { attempt } from './notices.ts';
+import { go, route } from './route.ts';
+import { loadThread } from './thread-list.ts';
+import { html } from './view.ts';
+
+/** Emails that are unfolded. */
+const unfolded = signal<ReadonlySet<string>>(new Set());
+const loadedId = signal('');
+
+async function open(id: string): Promise<void> {
+  const emails = await loadThread(id);
+  if (route.value.thread !== id) return;
+  const unread = emails.filter(({ keywords }) => keywords['$seen'] !== true);
+  const last = emails.at(-1);
+  unfolded.value = new Set([...unread.map((one) => one.id), ...(last === undefined ? [] : [last.id])]);
+  openThread.value = emails;
+  loadedId.value = id;
+  if (last?.keywords['$draft'] === true && isInRole('drafts')) composeDraft(last);
+  await setKeyword(unread, '$seen', true);
+}
+
+/** The thread that is open. */
+export function ThreadPane() {
+  const { thread } = route.value;
+  useEffect(() => {
+    if (thread === undefined) openThread.value = [];
+    else void attempt(() => open(thread));
+  }, [thread]);
+  if (thread === undefined) {
+    return html`<section class="thread none" aria-label="Conversation">
+      <p class="empty">Choose a conversation. Press <kbd>?</kbd> for the keyboard shortcuts.</p>
+    </section>`;
+  }
+  const emails = loadedId.value === thread ? openThread.value : [];
+  const subject = emails[0]?.subject ?? '';
+  return html`<section class="thread" aria-label="Conversation" data-thread-id=${loadedId.value}>
+    <${ThreadBar} />
+    <div class="thread-body" tabindex="-1">
+      ${
+        emails.length === 0
+          ? html`<p class="empty" role="status">Loading ...</p>`
+          : html`<h1>${subject === '' ? '(no subject)' : subject}</h1>`
+      }
+      ${emails.map((email) => html`<${MessageCard} key=${email.id} email=${email} isOpen=${unfolded.value.has(email.id)} onToggle=${() => toggle(email.id)} />`)}
+    </div>
+  </section>`;
+}
+
+function toggle(id: string): void {
+  const next = new Set(unfolded.value);
+  if (!next.delete(id)) next.add(id);
+  unfolded.value = next;
+}
+
+/** Moves the open thread away and closes it. */
+export async function fileThread(role: string): Promise<void> {
+  const emails = openThread.value;
+  if (emails.length === 0) return;
+  go({});
+  await moveToRole(emails, role, 'Moved to');
+}
+
+function ThreadBar() {
+  const emails = openThread.value;
+  const isStarred = emails.some(({ keywords }) => keywords['$flagged'] === true);
+  const last = emails.slice(-1);
+  return html`<header class="thread-bar" role="toolbar" aria-label="Conversation">
+    <${IconButton} icon="back" label="Back to the list" className="back" onClick=${() => go({})} />
+    <${IconButton} icon="archive" label="Archive" onClick=${() => void fileThread('archive')} />
+    ${
+      isInRole('junk')
+        ? html`<button type="button" class="small" onClick=${() => void fileThread('inbox')}>Not junk</button>`
+        : html`<${IconButton} icon="junk" label="Report as junk" onClick=${() => void fileThread('junk')} />`
+    }
+    ${
+      isInRole('trash')
+        ? html`<button type="button" class="small bad" onClick=${() => (go({}), void destroyEmails(emails))}>
+            Delete for ever
+          </button>`
+        : html`<${IconButton} icon="trash" label="Move to trash" onClick=${() => void fileThread('trash')} />`
+    }
+    <${IconButton}
+      icon="unread"
+      label="Mark as unread"
+      onClick=${() => (go({}), void setKeyword(last, '$seen', false))}
+    />
+    <${IconButton}
+      icon="star"
+      label=${isStarred ? 'Remove star' : 'Add star'}
+      pressed=${isStarred}
+      className="star"
+      onClick=${() => void setKeyword(isStarred ? emails : last, '$flagged', !isStarred)}
+    />
+    <${MoveMenu} emails=${emails} />
+  </header>`;
+}

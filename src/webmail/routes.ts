@@ -1,0 +1,84 @@
+import cookie from '@fastify/cookie';
+import formbody from '@fastify/formbody';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AppContext } from '../core/app-context.ts';
+import { isOwnPage } from '../http/own-page.ts';
+import { findMailSession } from '../mail-sessions/commands.ts';
+import { pageHeaders } from '../portal/guard.ts';
+import { html } from '../portal/html.ts';
+import { narrowPage } from '../portal/layout.ts';
+import { webAssets } from './asset.ts';
+import { sendFrame, sendParser, sendShell } from './documents.ts';
+import { imageRoute } from './image-proxy.ts';
+import { ICON, MANIFEST, serviceWorker } from './installable.ts';
+import { redirectTo, sessionOf, showSignIn, signInToMail, signOutOfMail } from './sign-in.ts';
+
+const MAX_FORM_BYTES = 16 * 1024;
+
+/** Web mail at /mail: its documents and files. What it reads and writes goes over /mail/jmap, see src/jmap/routes.ts. */
+export function webMailRoutes(context: AppContext): (app: FastifyInstance) => Promise<void> {
+  return async (app) => {
+    await app.register(cookie);
+    app.removeAllContentTypeParsers();
+    await app.register(formbody, { bodyLimit: MAX_FORM_BYTES });
+    app.addHook('onRequest', async (request, reply) => refuseForeignForm(context, request, reply));
+    app.get('/mail', (request, reply) => showMail(context, request, reply));
+    app.get('/mail/', async (_request, reply) => redirectTo(reply, '/mail'));
+    app.get('/mail/sign-in', async (request, reply) => showSignIn(request, reply));
+    app.post('/mail/sign-in', (request, reply) => signInToMail(context, request, reply));
+    app.post('/mail/sign-out', (request, reply) => signOutOfMail(context, request, reply));
+    app.get('/mail/frame', async (request, reply) => sendFrame(request, reply));
+    app.get('/mail/parser', async (_request, reply) => sendParser(reply));
+    assetRoutes(app);
+    imageRoute(context, app);
+  };
+}
+
+/** Checks a form before its body is read: its origin, and the rate of requests of its address. */
+function refuseForeignForm(
+  context: AppContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply | undefined {
+  if (request.method !== 'POST') return undefined;
+  const wait = context.limits.take(request.ip, undefined, context.clock());
+  if (isOwnPage(context, request) && wait === 0) return undefined;
+  if (wait > 0) void reply.header('retry-after', String(wait));
+  const text =
+    wait > 0
+      ? `Too many requests from your network. Try again in ${wait} seconds.`
+      : 'The form came from another site, or the browser sent no origin. Open the page on this site and try again.';
+  const body = html`<h1>No changes made</h1>
+    <p>${text}</p>
+    <p><a class="button" href="/mail">Open your mail</a></p>`;
+  pageHeaders(reply);
+  return reply.code(wait > 0 ? 429 : 403).send(narrowPage({ title: 'No changes made', body }));
+}
+
+async function showMail(context: AppContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const hash = sessionOf(request);
+  const now = context.clock();
+  const session = hash === undefined ? undefined : await context.store.read(findMailSession, { hash, now });
+  return session === undefined ? redirectTo(reply, '/mail/sign-in') : sendShell(reply, webAssets());
+}
+
+function assetRoutes(app: FastifyInstance): void {
+  app.get('/mail/assets/:hash/*', async (request, reply) => {
+    const { hash, '*': path } = request.params as { hash: string; '*': string };
+    const assets = webAssets();
+    const file = assets.base === `/mail/assets/${hash}/` ? assets.files.get(path) : undefined;
+    if (file === undefined) return reply.callNotFound();
+    const packed = /\bgzip\b/.test(request.headers['accept-encoding']?.toString() ?? '');
+    if (packed) void reply.header('content-encoding', 'gzip');
+    void reply.header('cache-control', 'public, max-age=31536000, immutable').header('vary', 'accept-encoding');
+    return reply.type(file.type).send(packed ? file.gzipped : file.octets);
+  });
+  const small = (path: string, type: string, text: () => string): void => {
+    // The worker's own folder is /mail/, and its pages begin at /mail.
+    const headers = { 'cache-control': 'no-cache', 'service-worker-allowed': '/mail' };
+    app.get(path, async (_request, reply) => reply.headers(headers).type(type).send(text()));
+  };
+  small('/mail/manifest.webmanifest', 'application/manifest+json', () => MANIFEST);
+  small('/mail/icon.svg', 'image/svg+xml', () => ICON);
+  small('/mail/service-worker.js', 'text/javascript; charset=utf-8', () => serviceWorker(webAssets()));
+}

@@ -1,0 +1,37 @@
+import { Script } from 'node:vm';
+import { describe, expect, test } from 'vitest';
+import { webAssets } from '../../../src/webmail/asset.ts';
+import { serviceWorker } from '../../../src/webmail/installable.ts';
+
+describe('the files of web mail', () => {
+  const assets = webAssets();
+
+  test('have at most 150 kB compressed in all', () => {
+    const total = [...assets.files.values()].reduce((sum, { gzipped }) => sum + gzipped.length, 0);
+    expect(total).toBeLessThan(150_000);
+    expect(total).toBeGreaterThan(20_000);
+  });
+
+  test('are modules without types, and every import has a file', () => {
+    const { imports } = JSON.parse(assets.importMap) as { imports: Record<string, string> };
+    const missing: string[] = [];
+    for (const [path, { octets }] of assets.files) {
+      for (const [, name = ''] of octets
+        .toString()
+        .matchAll(/^(?:import|\} from|export)[^'"\n]*['"]([^'"\n]+)['"];?$/gm)) {
+        const found = name.startsWith('./') ? assets.files.has(name.slice(2)) : name in imports;
+        if (!found) missing.push(`${path}: ${name}`);
+      }
+      expect([path, /\binterface \w+ \{/.test(octets.toString())]).toEqual([path, false]);
+    }
+    expect(missing).toEqual([]);
+    for (const path of Object.values(imports)) expect(assets.files.has(path.slice(assets.base.length))).toBe(true);
+  });
+
+  test('alone are in the cache of the service worker: never mail', () => {
+    const script = serviceWorker(assets);
+    expect(script).toContain(assets.base);
+    expect(script).not.toContain('/mail/jmap');
+    expect(() => new Script(script)).not.toThrow();
+  });
+});

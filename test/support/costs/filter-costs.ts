@@ -37,7 +37,7 @@ import { htmlWords } from '../../../mail/policy/words/part-words.ts';
 import { obfuscationWords, textWords } from '../../../mail/policy/words/text-words.ts';
 import { HOSTILE_PAGES } from '../hostile-html.ts';
 import { sampleWith } from '../sample.ts';
-import { caught, type CostGroup, type CostRow, costs, driven, octets } from './row.ts';
+import { caught, consume, type CostGroup, type CostRow, costs, driven, octets } from './row.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 const here = { hostname: 'mx.example', now: NOW };
@@ -109,10 +109,10 @@ const filter: CostGroup = {
 };
 
 const MARKUP = costs(filter, {
-  tagsOf: (text) => [...tagsOf(text)].length,
-  'tagsOf: in a tag': (text) => [...tagsOf(`<a href=${text}`)].length,
-  walkHtml: driven((text) => [...walkHtml(text)].length, { made: [...STYLED, ...PAGES] }),
-  'walkHtml: style sheet': (text) => [...walkHtml(`<style>a ${text}{b:c}`)].length,
+  tagsOf: (text) => consume(tagsOf(text)),
+  'tagsOf: in a tag': (text) => consume(tagsOf(`<a href=${text}`)),
+  walkHtml: driven((text) => consume(walkHtml(text)), { made: [...STYLED, ...PAGES] }),
+  'walkHtml: style sheet': (text) => consume(walkHtml(`<style>a ${text}{b:c}`)),
   countVisibleText: driven(countVisibleText, { at: 'mail/policy/checks', made: STYLED }),
   readStyleSheets: driven((text) => readStyleSheets(`<style>${text}</style>`), { at: 'mail/policy/style' }),
   readSelector: driven(readSelector, { at: 'mail/policy/style', bound: '50 compounds' }),
@@ -125,9 +125,9 @@ const MARKUP = costs(filter, {
   textLinks,
   linksOf: (text) => linksOf(text, text),
   'linksOf: addresses': (text) => linksOf('', `http://${text}`),
-  htmlWords: driven((text) => [...htmlWords(text, text)], { at: 'mail/policy/words', bound: '128 KiB of HTML' }),
-  textWords: driven((text) => [...textWords(text, 'a')], { at: 'mail/policy/words', bound: '32 Ki characters' }),
-  obfuscationWords: driven((text) => [...obfuscationWords(text)], {
+  htmlWords: driven((text) => consume(htmlWords(text, text)), { at: 'mail/policy/words', bound: '128 KiB of HTML' }),
+  textWords: driven((text) => consume(textWords(text, 'a')), { at: 'mail/policy/words', bound: '32 Ki characters' }),
+  obfuscationWords: driven((text) => consume(obfuscationWords(text)), {
     at: 'mail/policy/words',
     bound: '32 Ki characters',
   }),
@@ -166,7 +166,7 @@ const FILES = costs(
       at: 'mail/message/archive',
     }),
     nextZipFile: driven((text) => nextZipFile(octets(`PK\x03\x04${text}`), 0), { at: 'mail/message/archive' }),
-    tarFiles: driven((text) => [...tarFiles(octets(text))].length, { at: 'mail/message/archive' }),
+    tarFiles: driven((text) => consume(tarFiles(octets(text))), { at: 'mail/message/archive' }),
     ContainerScan: driven((text) => scanned(octets(text)), { at: 'mail/policy/container' }),
     classifyProgramName: driven(classifyProgramName, { at: 'mail/policy/container', bound: '300 characters' }),
     isSourceFile: driven(isSourceFile, { at: 'mail/policy/container', bound: '300 characters' }),

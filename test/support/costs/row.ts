@@ -34,6 +34,13 @@ export function driven(drive: Drive, options: RowOptions): { drive: Drive; optio
   return { drive, options };
 }
 
+/** Counts the items of an iterator and retains none: a large heap would add its own work to the function's. */
+export function consume(items: Iterable<unknown>): number {
+  let count = 0;
+  for (const _ of items) count++;
+  return count;
+}
+
 /** Lists the functions of a group by `name`, or by `name: form` when one function has several forms. */
 export function costs(group: CostGroup, rows: Record<string, Drive | ReturnType<typeof driven>>): CostRow[] {
   return Object.entries(rows).map(([key, row]) => {

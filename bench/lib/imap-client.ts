@@ -54,8 +54,8 @@ export class ImapLoadClient {
   #read(chunk: Buffer): void {
     this.#octets += chunk.length;
     this.#kept?.push(chunk);
-    // The tagged line is the last, and shorter than this.
-    this.#last = Buffer.concat([this.#last, chunk]).subarray(-600);
+    // The tagged line is the last, and shorter than this, also with all capabilities.
+    this.#last = Buffer.concat([this.#last, chunk]).subarray(-4096);
     if (
       !this.#last.subarray(-2).equals(CRLF) ||
       !/(?:^|\r\n)t (?:OK|NO|BAD)[^\r\n]*\r\n$/.test(this.#last.toString('latin1'))

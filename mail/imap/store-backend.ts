@@ -3,7 +3,7 @@ import { hiddenCapabilities } from '../store/account/imap-setting.ts';
 import { quotaOf, type QuotaUse } from '../store/account/quota.ts';
 import { messageRows } from '../store/blob/content.ts';
 import { appendMessages } from '../store/mailbox/append-commands.ts';
-import { copyEntries, expunge, MAX_ENTRIES, storeFlags } from '../store/mailbox/entry-commands.ts';
+import { copyEntries, expunge, MAX_ENTRIES, MAX_FLAGGED, storeFlags } from '../store/mailbox/entry-commands.ts';
 import {
   annotate,
   type AnnotateResult,
@@ -208,7 +208,7 @@ export class StoreBackend implements ImapStore {
   ): ReturnType<ImapStore['store']> {
     const modseqs: number[] = [];
     const modified: number[] = [];
-    for (const slice of slices(uids)) {
+    for (const slice of slices(uids, MAX_FLAGGED)) {
       const input = {
         account: this.#account,
         mailbox,
@@ -341,6 +341,6 @@ function readableOctets(error: unknown): Buffer {
   throw error;
 }
 
-function* slices(uids: readonly number[]): Iterable<readonly number[]> {
-  for (let at = 0; at < uids.length; at += MAX_ENTRIES) yield uids.slice(at, at + MAX_ENTRIES);
+function* slices(uids: readonly number[], most = MAX_ENTRIES): Iterable<readonly number[]> {
+  for (let at = 0; at < uids.length; at += most) yield uids.slice(at, at + most);
 }

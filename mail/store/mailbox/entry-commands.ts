@@ -31,6 +31,11 @@ import { snapshotThreads, NO_THREADS, updateThreads, withFlags } from '../messag
 
 /** Maximum rows of one command; callers slice longer work. */
 export const MAX_ENTRIES = 200;
+/**
+ * The same for {@link storeFlags}, whose rows cost a fifth: its statements take whole slices, and each commit writes the
+ * index pages that the slice touches.
+ */
+export const MAX_FLAGGED = 1000;
 
 export type StoreFlagsResult =
   { kind: 'done'; modseq: number | null; modified: number[] } | { kind: 'too-many-keywords' } | { kind: 'missing' };

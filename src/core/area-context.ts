@@ -1,5 +1,6 @@
 import type { DocumentReader, TextTaskRunner } from './text-tasks.ts';
 import type { AgentMonitor } from './agent-monitor.ts';
+import type { DnsPublisher } from './dns-publisher.ts';
 import type { MailTransfers } from './mail-transfers.ts';
 import type { MailWaits } from './mail-waits.ts';
 import type { Metrics } from './metrics.ts';
@@ -54,6 +55,8 @@ export interface AreaContext {
   readonly lookNow: Resolver;
   /** Returns the name servers of a domain as the parent zone lists them. */
   readonly parents: (domain: string) => Promise<string[] | undefined>;
+  /** Publishes the records of domains at DNS providers. */
+  readonly dnsPublisher: DnsPublisher;
   /** DKIM signing keys; dropped from the cache when a domain changes. */
   readonly keys: { evict(domain: string): void };
   readonly lastUsed: LastUsedTimes;

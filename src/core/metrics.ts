@@ -41,6 +41,7 @@ export const METRICS: Readonly<Record<string, string>> = {
   certificate_orders_total: 'Orders of certificates from the ACME authority, by outcome (issued, failed).',
   certificates_failing: 'Certificates whose last order failed.',
   certificate_expires_seconds: 'Time until the first certificate expires, of all that the listeners present.',
+  dns_provider_accesses_total: 'Accesses to DNS providers, by provider and outcome (done, failed).',
   dns_queries_total: 'Queries to the name server, by transport and outcome.',
   webhook_attempts_total: 'Webhook delivery attempts, by outcome (told, later, dead).',
   sent_messages_total: 'Messages submitted by programs, by outcome (sent, or the kind of refusal).',

@@ -13,5 +13,6 @@ export function applianceMigrations(): Migration[] {
     ['mail-session.sql'],
     ['mta-sts.sql'],
     ['device-link.sql'],
+    ['dns-provider.sql'],
   ]);
 }

@@ -228,6 +228,8 @@ export const removeDomain = command(
     if (gone.kind === 'addresses') return { kind: 'mailboxes', count: 1, sample: [] };
     await tx.run('DELETE FROM domain_setup WHERE domain_id = ?', input.id);
     await tx.run('DELETE FROM own_sts_policy WHERE domain_id = ?', input.id);
+    await tx.run('DELETE FROM dns_provider WHERE domain_id = ?', input.id);
+    await tx.run('DELETE FROM dns_written WHERE domain_id = ?', input.id);
     await tx.run('DELETE FROM forwarder WHERE domain_id = ?', input.id);
     return { kind: 'removed' };
   },

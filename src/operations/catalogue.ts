@@ -6,6 +6,7 @@ import { CANARY_CARE } from './canaries/index.ts';
 import { MESSAGE_UPDATES } from './message-updates/index.ts';
 import { CONTACTS } from './contacts/index.ts';
 import { DELIVERABILITY } from './deliverability/index.ts';
+import { DNS_PROVIDER_OPERATIONS } from './dns-providers/index.ts';
 import { DOMAINS } from './domains/index.ts';
 import { whoami } from './identity/whoami.ts';
 import { LABELS } from './labels/index.ts';
@@ -72,6 +73,7 @@ export const FOR_PEOPLE: readonly Operation[] = [
   listFolderShares,
   ...TRANSFER_CARE,
   ...RETENTION,
+  ...DNS_PROVIDER_OPERATIONS,
 ];
 
 const byName = new Map([...CATALOGUE, ...FOR_PEOPLE].map((one) => [one.name, one]));

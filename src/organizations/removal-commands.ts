@@ -106,6 +106,8 @@ async function removeDomains(tx: Write, tenant: number): Promise<void> {
     await dropDomain(tx, id);
     await tx.run('DELETE FROM domain_setup WHERE domain_id = ?', id);
     await tx.run('DELETE FROM own_sts_policy WHERE domain_id = ?', id);
+    await tx.run('DELETE FROM dns_provider WHERE domain_id = ?', id);
+    await tx.run('DELETE FROM dns_written WHERE domain_id = ?', id);
   }
 }
 

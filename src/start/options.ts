@@ -1,3 +1,4 @@
+import type { ProviderTransport } from '../dns-providers/transport.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { ImapLimits } from '../../mail/imap/limits.ts';
 import type { Log } from '../../mail/log.ts';
@@ -24,6 +25,8 @@ export interface StartOptions {
   policyPort?: number;
   /** Roots of a certificate authority's own server, and pauses: after failed orders, of the job, and between polls. For tests. */
   acmeTest?: { roots: readonly string[]; pause?: (failures: number) => number; everyMs?: number; pollMs?: number };
+  /** Requests to DNS providers in place of HTTPS, for tests. */
+  providerTransport?: ProviderTransport;
   /** Port of remote name servers instead of 53, for tests. */
   nameServerPort?: number;
 }

@@ -16,7 +16,10 @@ import type { Resolver } from '../../mail/dns/lookup.ts';
 import { isPublicAddress } from '../../mail/dns/public-address.ts';
 import { createResolver } from '../../mail/dns/resolver.ts';
 import { queryNameServers } from '../dns/ask.ts';
+import { DomainPublisher } from '../dns-providers/publisher.ts';
+import { createProviderTransport } from '../dns-providers/transport.ts';
 import { type QueryParents, parentsOf } from '../domains/parents.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Settings } from '../../config/settings.ts';
 import { traceId } from '../../mail/receiver/trace-id.ts';
@@ -49,6 +52,7 @@ export interface Services
   /** Runs every periodic job. */
   scheduler: Scheduler;
   tls: ServedCertificates;
+  dnsPublisher: DomainPublisher;
   /** Answers to challenges of a certificate authority. */
   challenges: ChallengeAnswers;
   lastUsed: LastUsed;
@@ -77,6 +81,7 @@ export async function createServices(options: StartOptions, stack: AsyncDisposab
   const lastUsed = stack.use(new LastUsed(store));
   stack.use(scheduler.add(lastUsed));
   const { agents } = content;
+  const dns = createDns(options);
   const login = await createLogin({ ...options, ...storage, exempt, local, agents, scheduler, lastUsed }, stack);
   return {
     ...options,
@@ -84,7 +89,8 @@ export async function createServices(options: StartOptions, stack: AsyncDisposab
     ...content,
     ...login,
     ...(await createDelivery(options, storage)),
-    ...createDns(options),
+    ...dns,
+    dnsPublisher: openPublisher(options, storage, dns.lookNow),
     scheduler,
     tls,
     challenges: new ChallengeAnswers(),
@@ -132,6 +138,12 @@ function createDns(options: StartOptions): DnsServices {
   );
   const lookNow = createResolver({ servers, cache: false, timeoutMs: 3000 });
   return { resolver: createResolver({ servers }), servers, lookNow, parents: openParents(options, lookNow) };
+}
+
+function openPublisher(options: StartOptions, storage: StorageServices, lookNow: Resolver): DomainPublisher {
+  const transport = options.providerTransport ?? createProviderTransport({ resolver: lookNow });
+  const wait = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal });
+  return new DomainPublisher({ ...options, ...storage, lookNow, transport, sleep: wait });
 }
 
 /** Asks other people's name servers directly, those at private addresses only where the settings allow it. */

@@ -13,6 +13,7 @@ import * as bootstrap from '../bootstrap/commands.ts';
 import * as canaryTrips from '../canaries/trip-commands.ts';
 import * as certificates from '../certificates/commands.ts';
 import * as deviceLinks from '../client-setup/device-commands.ts';
+import * as dnsProviders from '../dns-providers/commands.ts';
 import * as digest from '../digest/commands.ts';
 import { agentsDay, digestDue, undoableChanges } from '../digest/queries.ts';
 import * as domains from '../domains/commands.ts';
@@ -69,6 +70,7 @@ const COMMAND_FILES: readonly object[] = [
   certificates,
   deviceLinks,
   digest,
+  dnsProviders,
   domains,
   domainLookups,
   ownStsPolicies,

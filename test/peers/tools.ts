@@ -3,6 +3,8 @@ import { accessSync, constants } from 'node:fs';
 
 /** Debian's package of each program that the suite runs. */
 const PROGRAMS: Readonly<Record<string, string>> = {
+  '/usr/sbin/knotd': 'knot',
+  '/usr/sbin/named': 'bind9',
   '/usr/bin/swaks': 'swaks',
   '/usr/bin/curl': 'curl',
   '/usr/bin/neomutt': 'neomutt',
@@ -29,6 +31,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 const LIBRARIES: readonly (readonly [program: string, flag: string, line: string, apt: string])[] = [
   ['/usr/bin/python3', '-c', 'import dkim', 'python3-dkim'],
   ['/usr/bin/python3', '-c', 'import nacl', 'python3-nacl'],
+  ['/usr/bin/python3', '-c', 'import dns', 'python3-dnspython'],
   ['/usr/bin/python3', '-c', 'import authheaders', 'python3-authheaders'],
   ['/usr/bin/perl', '-e', 'use Net::SSLeay', 'libnet-ssleay-perl'], // swaks --tls
 ];

@@ -12,6 +12,7 @@ import { addBan } from '../../mail/store/limit/ban.ts';
 import type { Command } from '../../mail/store/engine/types.ts';
 import { Agents } from '../../src/agents/agents.ts';
 import { signData } from '../../src/client-setup/cms.ts';
+import { DomainPublisher } from '../../src/dns-providers/publisher.ts';
 import { SigningKeys } from '../../src/domains/domains.ts';
 import { HttpLimits } from '../../src/http/rate-limits.ts';
 import { openMetrics } from '../../src/core/metrics.ts';
@@ -97,6 +98,16 @@ export async function testWorld(
     resolver: createResolver({ servers: ['127.0.0.1:9'] }),
     lookNow: createResolver({ servers: ['127.0.0.1:9'], cache: false, timeoutMs: 200, tries: 1 }),
     parents: () => Promise.resolve(undefined),
+    dnsPublisher: new DomainPublisher({
+      store: store.store,
+      secrets,
+      settings,
+      lookNow: over.lookNow ?? createResolver({ servers: ['127.0.0.1:9'], cache: false, timeoutMs: 200, tries: 1 }),
+      metrics,
+      clock,
+      transport: () => Promise.reject(new Error('no provider in this world')),
+      sleep: () => Promise.resolve(),
+    }),
     keys: new SigningKeys({ store: store.store, secrets }, clock),
     lastUsed,
     logins: createLogins({

@@ -1,6 +1,7 @@
 import { AUTHENTICATION_COSTS } from './authentication-costs.ts';
 import { BODY_COSTS } from './body-costs.ts';
 import { CONTROL_PLANE_COSTS } from './control-plane-costs.ts';
+import { DNS_PROVIDER_COSTS } from './dns-provider-costs.ts';
 import { FILTER_COSTS } from './filter-costs.ts';
 import { HEADER_COSTS } from './header-costs.ts';
 import { IMAP_COSTS } from './imap-costs.ts';
@@ -16,6 +17,7 @@ import { TLS_COSTS } from './tls-costs.ts';
 export const COSTS: readonly CostRow[] = [
   ...SMTP_COSTS,
   ...TLS_COSTS,
+  ...DNS_PROVIDER_COSTS,
   ...HEADER_COSTS,
   ...BODY_COSTS,
   ...AUTHENTICATION_COSTS,

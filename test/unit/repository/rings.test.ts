@@ -29,6 +29,7 @@ const RINGS = {
     'deliverability',
     'digest',
     'dns',
+    'dns-providers',
     'doctor',
     'domains',
     'events',

@@ -27,6 +27,7 @@ const ALLOWED: Record<string, string> = {
   'mail/limits/semaphore.ts': 'time limit of waiting for a permit',
   'mail/filter/worker.ts': 'time limit of closing a thread',
   'mail/store/search/text-client.ts': 'time limit of one search, and end of an idle thread',
+  'src/start/services.ts': 'pause that a DNS provider demands between two requests',
   'src/cli/transfer-programs.ts': 'progress of one command',
   'src/transfers/import-run.ts': 'saved progress of one import',
   'mail/transfer/imap/pull.ts': 'retry and pace of one import',

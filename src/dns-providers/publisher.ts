@@ -1,0 +1,241 @@
+import { randomBytes } from 'node:crypto';
+import type { Settings } from '../../config/settings.ts';
+import type { Resolver } from '../../mail/dns/lookup.ts';
+import type { Meter } from '../../mail/log.ts';
+import type { SecretBox } from '../../mail/store/blob/secrets.ts';
+import type { Store } from '../../mail/store/engine/types.ts';
+import type { DnsChange, DnsOutcome, DnsProviderState, DnsPublisher, DnsWrite } from '../core/dns-publisher.ts';
+import { publishedKeys } from '../domains/queries.ts';
+import { requiredRecords, type RequiredRecord } from '../domains/records.ts';
+import { ownStsPolicy } from '../domains/sts-queries.ts';
+import {
+  connectDnsProvider,
+  type DnsConnection,
+  dnsConnection,
+  dropDnsProvider,
+  dropWrites,
+  recordDnsAccess,
+  recordWrites,
+  writtenEntries,
+} from './commands.ts';
+import { type PlanStep, planChanges, planRemoval, removedBy } from './plan.ts';
+import { findProvider } from './providers.ts';
+import { serverAddress } from './server-address.ts';
+import type { ProviderTransport } from './transport.ts';
+import { type ClientTools, type Credentials, type ZoneClient } from './zone-client.ts';
+import { DnsProviderError } from './provider-error.ts';
+import { isSameEntry } from './zone-entry.ts';
+
+export interface PublisherContext {
+  store: Store;
+  secrets: SecretBox;
+  settings: Pick<Settings, 'hostname' | 'ports' | 'acme' | 'allowPrivateNetworks'>;
+  lookNow: Resolver;
+  metrics: Meter;
+  clock: () => number;
+  transport: ProviderTransport;
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+type NamedDomain = { id: number; name: string };
+
+const PURPOSE = 'dns provider';
+const TABLE = 'dns_provider';
+/** Time limit of one access with all its requests, ms. */
+const MAX_ACCESS_MS = 120_000;
+const LETS_ENCRYPT = /^https:\/\/acme(?:-staging)?-v02\.api\.letsencrypt\.org\//;
+
+/** Publishes the records of domains at DNS providers. Work on one domain runs one after the other. */
+export class DomainPublisher implements DnsPublisher {
+  readonly #context: PublisherContext;
+  /** End of the work that was started last, by domain. */
+  readonly #busy = new Map<number, Promise<unknown>>();
+
+  constructor(context: PublisherContext) {
+    this.#context = context;
+  }
+
+  connect(
+    domain: NamedDomain,
+    { provider, credentials }: { provider: string; credentials: Credentials },
+    write: DnsWrite,
+  ): Promise<DnsOutcome<{ zone: string }>> {
+    return this.#inTurn(domain.id, async () => {
+      const client = await this.#find(domain.name, provider, credentials);
+      const ref = randomBytes(12).toString('base64url');
+      const sealed = this.#context.secrets.seal(PURPOSE, TABLE, ref, Buffer.from(JSON.stringify(credentials)));
+      // A look proves that the credentials may read.
+      await client.list([domain.name]);
+      await write(connectDnsProvider, { domain: domain.id, provider, zone: client.zone, ref, sealed });
+      return { kind: 'done', zone: client.zone };
+    });
+  }
+
+  async state(domain: number): Promise<DnsProviderState | undefined> {
+    const found = await this.#context.store.read(dnsConnection, { domain });
+    if (found === undefined) return undefined;
+    const { provider, zone, connectedAt, publishedAt, error } = found;
+    return { provider, zone, connectedAt, publishedAt, error };
+  }
+
+  preview(domain: NamedDomain): Promise<DnsOutcome<{ zone: string; changes: DnsChange[] }>> {
+    return this.#withClient(domain, async (client) => {
+      const steps = await this.#plan(domain, client);
+      return { kind: 'done', zone: client.zone, changes: steps.map(shown) };
+    });
+  }
+
+  publish(
+    domain: NamedDomain,
+    write: DnsWrite,
+    onlyNew = false,
+  ): Promise<DnsOutcome<{ zone: string; changes: DnsChange[] }>> {
+    return this.#withClient(domain, async (client) => {
+      const all = await this.#plan(domain, client);
+      const written = await this.#context.store.read(writtenEntries, { domain: domain.id });
+      const isNew = ({ writes }: PlanStep): boolean =>
+        writes === undefined || !written.some((one) => isSameEntry(one, writes));
+      const steps = onlyNew ? all.filter(isNew) : all;
+      const writes = steps.flatMap((step) => step.writes ?? []);
+      if (writes.length > 0 || !onlyNew) await write(recordWrites, { domain: domain.id, writes });
+      await this.#apply(domain, client, steps);
+      await this.#context.store.write(recordDnsAccess, { domain: domain.id, error: null, published: true });
+      return { kind: 'done', zone: client.zone, changes: steps.map(shown) };
+    });
+  }
+
+  disconnect(
+    domain: NamedDomain,
+    removeRecords: boolean,
+    write: DnsWrite,
+  ): Promise<DnsOutcome<{ changes: DnsChange[] }>> {
+    const drop = (): Promise<void> => write(dropDnsProvider, { domain: domain.id });
+    if (!removeRecords) {
+      return this.#inTurn<{ changes: DnsChange[] }>(domain.id, async () => {
+        if ((await this.state(domain.id)) === undefined) return { kind: 'not-connected' };
+        await drop();
+        return { kind: 'done', changes: [] };
+      });
+    }
+    return this.#withClient(domain, async (client) => {
+      const { store, settings } = this.#context;
+      const written = await store.read(writtenEntries, { domain: domain.id });
+      const found = await client.list(written.map(({ name }) => name));
+      const steps = planRemoval({ written, found, hostname: settings.hostname });
+      await this.#apply(domain, client, steps);
+      await drop();
+      return { kind: 'done', changes: steps.map(shown) };
+    });
+  }
+
+  /** Opens the zone of a connected domain; undefined: not connected. */
+  async open(domain: NamedDomain): Promise<ZoneClient | undefined> {
+    const { store } = this.#context;
+    const connection = await store.read(dnsConnection, { domain: domain.id });
+    return connection && this.#open(connection);
+  }
+
+  /** Runs work on a domain after the work that was started before. */
+  exclusively<T>(domain: number, work: () => Promise<T>): Promise<T> {
+    const before = this.#busy.get(domain) ?? Promise.resolve();
+    const done = before.then(work, work);
+    const settled = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#busy.set(domain, settled);
+    void settled.then(() => {
+      if (this.#busy.get(domain) === settled) this.#busy.delete(domain);
+    });
+    return done;
+  }
+
+  async #inTurn<T>(domain: number, work: () => Promise<DnsOutcome<T>>): Promise<DnsOutcome<T>> {
+    try {
+      return await this.exclusively(domain, work);
+    } catch (error) {
+      if (error instanceof DnsProviderError) return { kind: 'failed', why: error.message };
+      throw error;
+    }
+  }
+
+  #withClient<T>(domain: NamedDomain, work: (client: ZoneClient) => Promise<DnsOutcome<T>>): Promise<DnsOutcome<T>> {
+    return this.#inTurn(domain.id, async () => {
+      const { store, metrics } = this.#context;
+      const connection = await store.read(dnsConnection, { domain: domain.id });
+      if (connection === undefined) return { kind: 'not-connected' };
+      const { provider } = connection;
+      try {
+        const done = await work(await this.#open(connection));
+        metrics.count('dns_provider_accesses_total', { provider, outcome: 'done' });
+        return done;
+      } catch (error) {
+        metrics.count('dns_provider_accesses_total', { provider, outcome: 'failed' });
+        if (!(error instanceof DnsProviderError)) throw error;
+        await store.write(recordDnsAccess, { domain: domain.id, error: error.message, published: false });
+        throw error;
+      }
+    });
+  }
+
+  async #open({ provider, zone, ref, sealed }: DnsConnection): Promise<ZoneClient> {
+    const text = this.#context.secrets.open(PURPOSE, TABLE, ref, sealed).toString();
+    const credentials = JSON.parse(text) as Credentials;
+    const client = await findProvider(provider)?.open(zone, credentials, this.#tools());
+    if (client !== undefined) return client;
+    throw new DnsProviderError(
+      'rejected',
+      `The zone ${zone} is not at the provider any more. Connect the domain again.`,
+    );
+  }
+
+  /** Opens the zone that holds a domain: itself, or the nearest above it. */
+  async #find(name: string, provider: string, credentials: Credentials): Promise<ZoneClient> {
+    const kind = findProvider(provider);
+    if (kind === undefined) throw new DnsProviderError('rejected', `There is no DNS provider called ${provider}.`);
+    const labels = name.split('.');
+    for (let at = 0; at < labels.length - 1; at++) {
+      const client = await kind.open(labels.slice(at).join('.'), credentials, this.#tools());
+      if (client !== undefined) return client;
+    }
+    const why = `${kind.title} has no zone for ${name} with these credentials. They need: ${kind.scope}.`;
+    throw new DnsProviderError('refused', why);
+  }
+
+  #tools(): ClientTools {
+    const { transport, clock, sleep, lookNow, settings } = this.#context;
+    const signal = AbortSignal.timeout(MAX_ACCESS_MS);
+    const addressOf = (host: string, port: number): Promise<string> =>
+      serverAddress({ host, port }, settings.allowPrivateNetworks, lookNow);
+    return { transport, clock, signal, sleep: (ms) => sleep(ms, signal), addressOf };
+  }
+
+  async #plan(domain: NamedDomain, client: ZoneClient): Promise<PlanStep[]> {
+    const { store, settings } = this.#context;
+    const wanted = await this.#wanted(domain);
+    const written = await store.read(writtenEntries, { domain: domain.id });
+    const found = await client.list([domain.name, ...[...wanted, ...written].map(({ name }) => name)]);
+    const authority = LETS_ENCRYPT.test(settings.acme?.directory ?? '') ? 'letsencrypt.org' : undefined;
+    return planChanges({ wanted, written, found, authority, domain: domain.name, hostname: settings.hostname });
+  }
+
+  async #wanted({ id, name }: NamedDomain): Promise<RequiredRecord[]> {
+    const { store, settings } = this.#context;
+    const keys = await store.read(publishedKeys, { domain: id });
+    const sts = await store.read(ownStsPolicy, { domain: id });
+    return requiredRecords({ id, name, keys, sts }, settings.hostname, settings.ports.dns !== undefined);
+  }
+
+  async #apply(domain: NamedDomain, client: ZoneClient, steps: readonly PlanStep[]): Promise<void> {
+    for (const step of steps) {
+      if (step.change === undefined) continue;
+      await client.change(step.change);
+      const entries = removedBy(step);
+      if (entries.length > 0) await this.#context.store.write(dropWrites, { domain: domain.id, entries });
+    }
+  }
+}
+
+function shown({ action, type, name, value, before, why }: PlanStep): DnsChange {
+  return { action, type, name, value, before, why };
+}

@@ -3,10 +3,12 @@ import { type Html, html, type HtmlPart } from './html.ts';
 const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
 const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
 
-/** Date and time, UTC: the server does not know the reader's zone. */
+/** Date and time, UTC: the server does not know the reader's zone. A script of the page replaces it. */
 export function timestamp(at: string | number): Html {
   const date = new Date(at);
-  return html`<time datetime="${date.toISOString()}" title="${date.toISOString()}">${TIME.format(date)} UTC</time>`;
+  return html`<time datetime="${date.toISOString()}" title="${date.toISOString()}" data-local
+    >${TIME.format(date)} UTC</time
+  >`;
 }
 
 /** Date, UTC. */

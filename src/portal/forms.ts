@@ -105,6 +105,18 @@ export function checkboxes(
   </fieldset>`;
 }
 
+/** A checkbox in the row of a list. */
+export function rowCheckbox(name: string, value: string, label: string): Html {
+  return html`<label class="pick"
+    ><input type="checkbox" name="${name}" value="${value}" /><span class="hidden">Select ${label}</span></label
+  >`;
+}
+
+/** A checkbox that checks all of a list; it appears with a script only. */
+export function selectAllCheckbox(name: string): Html {
+  return html`<label class="select-all small" hidden><input type="checkbox" data-all="${name}" /> Select all</label>`;
+}
+
 export function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}" />`;
 }

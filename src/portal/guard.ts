@@ -7,7 +7,7 @@ const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /**
- * Sets the security headers of a page. `withScript` allows the script that strips the token from the address bar.
+ * Sets the security headers of a page. `withScript` allows the scripts of the portal.
  * `redirectSource` is a CSP source to which a form may redirect: browsers apply form-action to redirects.
  */
 export function pageHeaders(reply: FastifyReply, withScript = false, redirectSource?: string): void {
@@ -17,7 +17,7 @@ export function pageHeaders(reply: FastifyReply, withScript = false, redirectSou
       : POLICY.replace("form-action 'self'", `form-action 'self' ${redirectSource}`);
   void reply
     .type('text/html; charset=utf-8')
-    .header('content-security-policy', withScript ? `${policy}; script-src 'self'` : policy)
+    .header('content-security-policy', withScript ? `${policy}; script-src 'self'; connect-src 'self'` : policy)
     .header('cache-control', 'no-store')
     .header('referrer-policy', 'no-referrer')
     .header('x-content-type-options', 'nosniff')

@@ -3,6 +3,7 @@ import { type Html, html, type HtmlPart } from './html.ts';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
+import { clientModuleRoutes, mainModule } from './client-modules.ts';
 
 interface Asset {
   path: string;
@@ -23,6 +24,7 @@ const STYLE = asset('style.css', 'text/css; charset=utf-8');
 const STRIP_TOKEN = asset('forget.js', 'text/javascript; charset=utf-8');
 
 export function assetRoutes(app: FastifyInstance): void {
+  clientModuleRoutes(app);
   for (const { path, type, bytes } of [STYLE, STRIP_TOKEN]) {
     app.get(path, async (_request, reply) =>
       reply.header('cache-control', 'public, max-age=31536000, immutable').type(type).send(bytes),
@@ -51,9 +53,11 @@ interface DocumentParts {
   body: HtmlPart;
   /** Opened by a link: strips the token from the address bar. */
   fromLink?: boolean;
+  /** Loads the scripts of the portal. */
+  scripts?: boolean;
 }
 
-function document({ title, body, fromLink = false }: DocumentParts): string {
+function document({ title, body, fromLink = false, scripts = false }: DocumentParts): string {
   return `<!doctype html>\n${
     html`<html lang="en">
       <head>
@@ -63,6 +67,7 @@ function document({ title, body, fromLink = false }: DocumentParts): string {
         <link rel="stylesheet" href="${STYLE.path}" />
         <link rel="icon" href="${ICON}" />
         ${fromLink && html`<script src="${STRIP_TOKEN.path}"></script>`}
+        ${scripts && html`<script src="${mainModule()}" type="module"></script>`}
       </head>
       <body>
         ${body}
@@ -95,6 +100,8 @@ export interface PageFrame {
   /** Display name of the visitor. */
   person: string;
   formToken: string;
+  /** Page that searches the organization; undefined outside of one, where no script is loaded. */
+  searchPath?: string | undefined;
   /** The visitor's organizations. */
   organizations: readonly { name: string; href: string; here: boolean }[];
   /** Pages of the current organization, by heading. */
@@ -105,6 +112,7 @@ export function fullPage(around: PageFrame, body: HtmlPart): string {
   const menu = around.menu.filter((group) => group.links.length > 0);
   return document({
     title: `${around.title} - Mailstead`,
+    scripts: around.searchPath !== undefined,
     body: html`<a class="skip" href="#content">Skip to the content</a>
       ${bar(around)}
       <div class="frame ${menu.length > 0 && 'with-side'}">
@@ -115,11 +123,12 @@ export function fullPage(around: PageFrame, body: HtmlPart): string {
   });
 }
 
-function bar({ person, formToken, organizations }: PageFrame): Html {
+function bar({ person, formToken, organizations, searchPath }: PageFrame): Html {
   return html`<header class="bar">
     <a class="mark" href="/">${MARK} Mailstead</a>
     ${switcher(organizations)}
     <div class="end">
+      ${searchPath !== undefined && searchLink(searchPath)}
       <a class="who" href="/account">${person}</a>
       <form class="inline" method="post" action="/logout">
         <input type="hidden" name="form" value="${formToken}" />
@@ -127,6 +136,10 @@ function bar({ person, formToken, organizations }: PageFrame): Html {
       </form>
     </div>
   </header>`;
+}
+
+function searchLink(path: string): Html {
+  return html`<a class="search-link" href="${path}" data-palette>Search <kbd aria-hidden="true">Ctrl K</kbd></a>`;
 }
 
 function switcher(organizations: PageFrame['organizations']): HtmlPart {

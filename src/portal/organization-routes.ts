@@ -15,12 +15,14 @@ import { type Html, html, type HtmlPart } from './html.ts';
 import { fullPage, type PageFrame } from './layout.ts';
 import type { Page, Params, PageState } from './page.ts';
 import { PAGES } from './pages/index.ts';
+import { agentCalls } from './agent-calls.ts';
+import { finderPage } from './finder-routes.ts';
 import { isAllowed, pathOf, type Visit, visitOf } from './visit.ts';
 
 /** The pages of organizations, `/o/{id}` and below. */
 export function organizationRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
   return (app) => {
-    for (const page of PAGES) {
+    for (const page of [...PAGES, finderPage]) {
       app.get(`/o/:org${page.path}`, (request, reply) => open({ ...deps, request, reply }, page, show));
       app.post(`/o/:org${page.path}`, (request, reply) => open({ ...deps, request, reply }, page, act));
     }
@@ -108,7 +110,12 @@ async function render(
   const body: HtmlPart = await page.show(visit, state);
   if (body === undefined) return missing(visit);
   const inside = { visit, page, counts: await countsOf(visit) };
-  return sendPage(visit, fullPage(pageFrame(visit.visitor, page.name, inside), [above, body] as Html[]), status);
+  return sendPage(
+    visit,
+    fullPage(pageFrame(visit.visitor, page.name, inside), [above, body, agentCalls(visit, page, state)] as Html[]),
+    status,
+    true,
+  );
 }
 
 /** The page being rendered. */
@@ -134,6 +141,7 @@ export function pageFrame(visitor: Visitor, title: string, inside?: OpenPage): P
     title: visit === undefined ? title : `${title} - ${visit.membership.name}`,
     person: person.displayName ?? person.email,
     formToken: formToken(secret),
+    searchPath: visit === undefined ? undefined : `${visit.base}/find`,
     organizations: memberships
       .filter((one) => !one.frozen)
       .map(({ name, organization }) => ({

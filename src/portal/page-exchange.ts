@@ -63,8 +63,8 @@ export function signOut({ request, reply }: PageExchange): void {
 }
 
 /** Sends a page. */
-export function sendPage({ reply }: PageExchange, page: string, status = 200, fromLink = false): FastifyReply {
-  pageHeaders(reply, fromLink);
+export function sendPage({ reply }: PageExchange, page: string, status = 200, withScript = false): FastifyReply {
+  pageHeaders(reply, withScript);
   return reply.code(status).send(page);
 }
 

@@ -13,7 +13,11 @@ export type ActionResult =
   | { kind: 'shown'; panel: Html }
   | { kind: 'refused'; form: FormState };
 
-export type PageAction = (visit: Visit, fields: Fields, params: Params) => Promise<ActionResult>;
+export interface PageAction {
+  (visit: Visit, fields: Fields, params: Params): Promise<ActionResult>;
+  /** Name of the one operation that the action calls. */
+  readonly operation?: string;
+}
 export type Params = Readonly<Record<string, string>>;
 
 /** Input of a page besides the visit. */
@@ -23,6 +27,12 @@ export interface PageState {
   /** The refused action; `form` has its values and errors. */
   readonly action?: string;
   readonly form: FormState;
+}
+
+/** A call of a tool that an agent makes for what a page shows or does. */
+export interface AgentCall {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
 }
 
 /** A page of an organization, with its actions. */
@@ -38,6 +48,8 @@ export interface Page {
   /** Notices after an action, by key. */
   readonly notices: Readonly<Record<string, string>>;
   readonly actions: Readonly<Record<string, PageAction>>;
+  /** Calls by which an agent reads what the page shows; by default the operation of `needs`. */
+  calls?(visit: Visit, state: PageState): readonly AgentCall[];
   /** Number of items that await the visitor, for the menu. */
   count?(visit: Visit): Promise<number>;
   /** Undefined if the item does not exist: 404. */
@@ -58,7 +70,7 @@ export function operationAction(
   then: string | ((result: Record<string, unknown>, visit: Visit) => Exclude<ActionResult, { kind: 'refused' }>),
   input: readonly string[] | ((fields: Fields, params: Params) => OperationArguments) = [],
 ): PageAction {
-  return async (visit, fields, params) => {
+  const act: PageAction = async (visit, fields, params) => {
     const given =
       typeof input === 'function'
         ? input(fields, params)
@@ -67,6 +79,7 @@ export function operationAction(
     if (done.kind === 'refused') return { kind: 'refused', form: refusedForm(given, done.refusal) };
     return typeof then === 'string' ? { kind: 'done', notice: then } : then(done.result, visit);
   };
+  return Object.assign(act, { operation: name });
 }
 
 function defined(given: OperationArguments): Record<string, unknown> {
@@ -130,6 +143,20 @@ export function collapsedForm(
     <summary>${name}</summary>
     ${actionForm(visit, act, submit, body)}
   </details>`;
+}
+
+/** A form around a list with checkboxes: each button submits its own action for what is checked. */
+export function bulkForm(
+  visit: Visit,
+  body: HtmlPart,
+  buttons: readonly (readonly [act: string, label: string])[],
+): Html {
+  return html`<form class="bulk" method="post">
+    ${hidden('form', formToken(visit.visitor.secret))} ${body}
+    <div class="acts">
+      ${buttons.map(([act, label]) => html`<button class="quiet" name="do" value="${act}">${label}</button>`)}
+    </div>
+  </form>`;
 }
 
 /** A form with one button. */

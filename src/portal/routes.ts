@@ -13,6 +13,7 @@ import { claimRoute } from './claim-api.ts';
 import { consentRoutes } from './consent-pages.ts';
 import { type PageExchange, type PortalDeps, sendNotice } from './page-exchange.ts';
 import { deviceRoutes } from './device-pages.ts';
+import { finderRoutes } from './finder-routes.ts';
 import { forwardRoutes } from './forward-pages.ts';
 import { isOwnPage } from '../http/own-page.ts';
 import { inviteRoutes } from './invite-pages.ts';
@@ -36,6 +37,7 @@ const ROUTES = [
   deviceRoutes,
   forwardRoutes,
   outboxRoutes,
+  finderRoutes,
   organizationRoutes,
 ];
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createRequire, stripTypeScriptTypes } from 'node:module';
+import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
+import { stripTypes } from '../http/strip-types.ts';
 
 /** A file that browsers load, in memory. */
 export interface WebAsset {
@@ -66,7 +67,7 @@ function assetOf(type: string, text: string): WebAsset {
 
 /** Removes the types of a module: browsers run it as it is written. */
 function moduleAsset(name: string): WebAsset {
-  return assetOf(SCRIPT, stripped(readFileSync(new URL(name, CLIENT), 'utf8')));
+  return assetOf(SCRIPT, stripTypes(readFileSync(new URL(name, CLIENT), 'utf8')));
 }
 
 function styleAsset(name: string): WebAsset {
@@ -79,15 +80,4 @@ function libraryText(file: string): string {
     .resolve('../../package.json')
     .replace(/package\.json$/, 'node_modules/');
   return readFileSync(`${path}${file}`, 'utf8').replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n');
-}
-
-/** Node announces at the first use that this function is experimental: the version of Node is fixed, so that is no news. */
-function stripped(text: string): string {
-  const announce = process.emitWarning.bind(process);
-  process.emitWarning = () => undefined;
-  try {
-    return stripTypeScriptTypes(text);
-  } finally {
-    process.emitWarning = announce;
-  }
 }

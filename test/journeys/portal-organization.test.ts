@@ -62,7 +62,7 @@ describe('an organization', () => {
   });
 
   test('a mailbox gets aliases, and rules about who writes to it, on its own page', async () => {
-    const path = `${acme.path}/mailboxes/mbx_2`;
+    const path = `${acme.path}/mailboxes/mbx_2/addresses`;
     const given = { localPart: 'sales-*', note: 'for the shop', expiresAt: '2099-12-31' };
     expect(leads(await acme.owner.act(path, 'alias', given))).toBe(`303 ${path}?done=aliased`);
     expect(leads(await acme.owner.act(path, 'alias', {}))).toBe(`303 ${path}?done=aliased`);

@@ -47,7 +47,7 @@ describe('every page', () => {
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
       'content-security-policy': expect.stringMatching(
-        /^default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'(?:; script-src 'self')?$/,
+        /^default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'(?:; script-src 'self'; connect-src 'self')?$/,
       ),
     });
     expect(said.status).toBeLessThan(500);

@@ -24,11 +24,12 @@ export const listEmails = operation({
   input: z.strictObject({
     projectId: OfProject,
     domain: DomainName.optional(),
+    query: Line(1, 320).describe('Part of the address or display name').optional(),
     ...Page,
   }),
   output: z.object({ mailboxes: z.array(Mailbox), nextCursor }),
   rest: { method: 'GET', path: '/api/email/mailboxes' },
-  async run(call, { projectId, domain, ...page }) {
+  async run(call, { projectId, domain, query, ...page }) {
     const project = projectId === undefined ? undefined : (await projectOf(call, projectId)).id;
     const name = domain === undefined ? undefined : parseDomain(domain);
     const allowed = await allowedAccounts(call);
@@ -37,12 +38,18 @@ export const listEmails = operation({
       (one) =>
         (allowed === null || allowed.includes(one.id)) &&
         (project === undefined || one.project === project) &&
-        (domain === undefined || one.domainName === name),
+        (domain === undefined || one.domainName === name) &&
+        matches(one, query),
     );
     const { rows, nextCursor: next } = pageOf(mine, page);
     return { mailboxes: rows.map(shownMailbox), nextCursor: next };
   },
 });
+
+/** True if the address or the display name contains the text, in any case. */
+function matches({ address, displayName }: { address: string; displayName: string | null }, text = ''): boolean {
+  return `${address}\n${displayName ?? ''}`.toLowerCase().includes(text.toLowerCase());
+}
 
 export const updateEmail = operation({
   name: 'update_email',

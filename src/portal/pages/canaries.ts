@@ -24,6 +24,7 @@ import {
   table,
   tag,
 } from '../components.ts';
+import { mailboxTabs } from './mailbox-tabs.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
 type Canary = OutputOf<typeof listCanaries>['canaries'][number];
@@ -57,7 +58,8 @@ export const canaries: Page = {
     const mailbox = state.params['id'] ?? '';
     const listed = await readOperation<typeof listCanaries>(visit, 'list_canaries', { mailbox });
     if (listed === undefined) return undefined;
-    return html`${backLink(`${visit.base}/mailboxes/${mailbox}`, 'The mailbox')} ${pageHead('Canaries', ABOUT)}
+    return html`${backLink(`${visit.base}/mailboxes`, 'Mailboxes')} ${mailboxTabs(visit, 'canaries', mailbox)}
+    ${pageHead('Canaries', ABOUT)}
     ${listed.canaries.length === 0 ? NONE : listed.canaries.map((one) => canarySection(visit, one))}
     ${form(visit, state)}`;
   },

@@ -2,6 +2,7 @@ import type { listDeleted } from '../../operations/retention/deleted-messages.ts
 import { backLink, bytes, emptyState, pageHead, quotedText, table, timestamp } from '../components.ts';
 import { html } from '../html.ts';
 import { actionButton, confirmedAction, operationAction, type Page } from '../page.ts';
+import { mailboxTabs } from './mailbox-tabs.ts';
 import { isAllowed, readOperation } from '../visit.ts';
 
 interface DeletedLine {
@@ -31,7 +32,7 @@ export const deletedMessages: Page = {
     const listed = await readOperation<typeof listDeleted>(visit, 'list_deleted_messages', { mailboxId });
     if (listed === undefined) return undefined;
     const rows = listed.messages as unknown as DeletedLine[];
-    return html`${backLink(`${visit.base}/mailboxes/${mailboxId}`, 'Mailbox')}
+    return html`${backLink(`${visit.base}/mailboxes`, 'Mailboxes')} ${mailboxTabs(visit, 'deleted', mailboxId)}
     ${pageHead(
       'Deleted messages',
       'They left all folders and can be restored until they are purged.',

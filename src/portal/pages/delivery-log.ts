@@ -19,7 +19,7 @@ export const deliveryLog: Page = {
   async show(visit, { query }) {
     const given = query['q'];
     const wanted = typeof given === 'string' ? given.trim().slice(0, 998) : '';
-    const found = wanted === '' ? undefined : await find(visit, wanted);
+    const found = wanted === '' ? undefined : await findTrace(visit, wanted);
     return html`${pageHead('Delivery log', 'Every event of a message: acceptance, delivery attempts, remote replies and the next step.')}
     ${search(visit, wanted)}
     ${found !== undefined ? timelineSections(visit, found) : wanted !== '' && emptyState('No message found', NOT_FOUND)}`;
@@ -30,7 +30,7 @@ const NOT_FOUND =
   'This organization has no message with this address, Message-ID or id. Logs are kept for 90 days; searches by address cover 30 days.';
 
 /** Finds a message. Tries both for text with @: a Message-ID without angle brackets looks like an address. */
-async function find(visit: Visit, wanted: string): Promise<TraceResult | undefined> {
+export async function findTrace(visit: Visit, wanted: string): Promise<TraceResult | undefined> {
   const ask = (input: Parameters<typeof readOperation<typeof traceMessage>>[2]): Promise<TraceResult | undefined> =>
     readOperation<typeof traceMessage>(visit, 'trace_message', input);
   if (!wanted.includes('@')) return ask({ messageId: wanted });

@@ -8,7 +8,11 @@ import { deletedMessages } from './deleted-messages.ts';
 import { domain, domains } from './domains.ts';
 import { forwarders } from './forwarders.ts';
 import { imports } from './imports.ts';
+import { junk } from './junk.ts';
 import { mailbox } from './mailbox.ts';
+import { mailboxAccess } from './mailbox-access.ts';
+import { mailboxAddresses } from './mailbox-addresses.ts';
+import { mailboxConnections } from './mailbox-integrations.ts';
 import { mailboxes } from './mailboxes.ts';
 import { members } from './members.ts';
 import { organizations } from './organizations.ts';
@@ -33,6 +37,10 @@ export const PAGES: readonly Page[] = [
   domain,
   mailboxes,
   mailbox,
+  mailboxAccess,
+  mailboxAddresses,
+  mailboxConnections,
+  junk,
   quarantine,
   canaries,
   deletedMessages,

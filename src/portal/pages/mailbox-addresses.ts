@@ -3,6 +3,7 @@ import type { listSenderRules } from '../../operations/sender-rules/rules.ts';
 import { field, select } from '../forms.ts';
 import { html, type HtmlPart } from '../html.ts';
 import {
+  type Page,
   type PageAction,
   operationAction,
   formStateFor,
@@ -12,17 +13,11 @@ import {
 } from '../page.ts';
 import { address, dateOnly, table, tag } from '../components.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
+import { mailboxPage } from './mailbox-tabs.ts';
 import type { MailboxRow } from './mailboxes.ts';
 
 type Alias = OutputOf<typeof listAliases>['aliases'][number];
 type Rule = OutputOf<typeof listSenderRules>['rules'][number];
-
-export const ADDRESS_NOTICES = {
-  aliased: 'Alias created. Its mail is delivered to this mailbox.',
-  unaliased: 'Alias deleted. Mail to it is rejected.',
-  ruled: 'Rule added.',
-  unruled: 'Rule deleted.',
-};
 
 /** Actions on aliases and sender rules of a mailbox. */
 export const addressActions: Readonly<Record<string, PageAction>> = {
@@ -41,12 +36,19 @@ export const addressActions: Readonly<Record<string, PageAction>> = {
   unrule: operationAction('remove_sender_rule', 'unruled', ['ruleId']),
 };
 
+/** Aliases and sender rules. */
+export const mailboxAddresses: Page = mailboxPage('addresses', {
+  actions: addressActions,
+  show: async (visit, state, found) =>
+    html`${await aliases(visit, state, found)} ${await senders(visit, state, found)}`,
+});
+
 /** End of a day such as `2027-01-31`, UTC. */
 function endOf(date: string | undefined): string | undefined {
   return date === undefined ? undefined : `${date}T23:59:59Z`;
 }
 
-export async function aliases(visit: Visit, state: PageState, one: MailboxRow): Promise<HtmlPart> {
+async function aliases(visit: Visit, state: PageState, one: MailboxRow): Promise<HtmlPart> {
   if (!isAllowed(visit, 'list_aliases')) return undefined;
   const listed = await readOperation<typeof listAliases>(visit, 'list_aliases', { mailboxId: one.id, limit: 100 });
   const all = listed?.aliases ?? [];
@@ -97,7 +99,7 @@ const KINDS = [
   { value: 'allow', label: 'Allow' },
 ];
 
-export async function senders(visit: Visit, state: PageState, one: MailboxRow): Promise<HtmlPart> {
+async function senders(visit: Visit, state: PageState, one: MailboxRow): Promise<HtmlPart> {
   if (!isAllowed(visit, 'list_sender_rules')) return undefined;
   const filter = { mailboxId: one.id, direction: 'in', limit: 100 } as const;
   const all = (await readOperation<typeof listSenderRules>(visit, 'list_sender_rules', filter))?.rules ?? [];

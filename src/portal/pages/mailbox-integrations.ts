@@ -4,6 +4,7 @@ import type { listServicesOf } from '../../operations/services/services.ts';
 import { field, select } from '../forms.ts';
 import { html, type HtmlPart } from '../html.ts';
 import {
+  type Page,
   type PageAction,
   operationAction,
   formStateFor,
@@ -15,6 +16,7 @@ import {
 } from '../page.ts';
 import { buttonRow, descriptionList, timestamp, secret, table, tag } from '../components.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
+import { mailboxPage } from './mailbox-tabs.ts';
 import type { MailboxRow } from './mailboxes.ts';
 import { deliveryHistory, deliveryActions } from './webhooks.ts';
 
@@ -59,7 +61,14 @@ export const integrationActions: Readonly<Record<string, PageAction>> = {
   })),
 };
 
-export async function services(visit: Visit, state: PageState, one: MailboxRow): Promise<HtmlPart> {
+/** Services and the webhook. */
+export const mailboxConnections: Page = mailboxPage('connections', {
+  actions: integrationActions,
+  show: async (visit, state, found) =>
+    html`${await services(visit, state, found)} ${await webhook(visit, state, found)}`,
+});
+
+async function services(visit: Visit, state: PageState, one: MailboxRow): Promise<HtmlPart> {
   if (!isAllowed(visit, 'attach_email_to_service')) return undefined;
   const all = (await readOperation<typeof listServicesOf>(visit, 'list_services', { limit: 100 }))?.services ?? [];
   const attached = all.filter(({ id }) => one.attachedServiceIds.includes(id));
@@ -97,7 +106,7 @@ function attachInputs(state: PageState, free: readonly { id: string; name: strin
   ${field({ name: 'alias', label: 'Alias', optional: true, hint }, formState)}`;
 }
 
-export async function webhook(visit: Visit, state: PageState, one: MailboxRow): Promise<HtmlPart> {
+async function webhook(visit: Visit, state: PageState, one: MailboxRow): Promise<HtmlPart> {
   if (!isAllowed(visit, 'set_email_inbound_webhook')) return undefined;
   const found = await readOperation<typeof getInboundWebhook>(visit, 'get_email_inbound_webhook', {
     mailboxId: one.id,

@@ -2,6 +2,7 @@ import type { listQuarantine } from '../../operations/quarantine/list.ts';
 import { html, type HtmlPart } from '../html.ts';
 import { type PageAction, operationAction, type Page, actionButton } from '../page.ts';
 import { backLink, cursorOf, emptyState, pageHead, timestamp, nextPage, table, tag } from '../components.ts';
+import { mailboxTabs } from './mailbox-tabs.ts';
 import { type OutputOf, readOperation, type Visit } from '../visit.ts';
 
 type QuarantinedMessage = OutputOf<typeof listQuarantine>['items'][number];
@@ -27,7 +28,7 @@ export const quarantine: Page = {
     });
     if (listed === undefined) return undefined;
     const base = `${visit.base}/mailboxes/${mailbox}`;
-    return html`${backLink(base, 'The mailbox')}
+    return html`${backLink(`${visit.base}/mailboxes`, 'Mailboxes')} ${mailboxTabs(visit, 'quarantine', mailbox)}
     ${pageHead('Quarantine', 'Messages whose content is hidden from agents and programs: they contain much hidden text, as prompt injections do, or were rejected. Mail programs still show them.')}
     ${listed.items.length === 0 ? NONE : listOf(visit, listed.items)}
     ${nextPage(`${base}/quarantine`, listed.nextCursor)}`;

@@ -11,8 +11,13 @@ const BOUNDED = [
   // Opens what an agent is about to send, up to so many octets: test/matrix/secrets/packed.test.ts.
   'mail/message/archive/inflate.ts',
 ];
-/** They unpack nothing that a peer packed: web mail packs its own files and asks its own server. */
-const OWN = ['src/webmail/asset.ts', 'src/webmail/client/jmap.ts', 'src/webmail/installable.ts'];
+/** They unpack nothing that a peer packed: web mail packs its own files, and pages ask their own server. */
+const OWN = [
+  'src/portal/client/palette.ts',
+  'src/webmail/asset.ts',
+  'src/webmail/client/jmap.ts',
+  'src/webmail/installable.ts',
+];
 const PEER = /unzip|inflate|brotliDecompress|DecompressionStream/i;
 /** Whatever unpacks, and the client of HTTP that does so by itself. */
 const UNPACKS = /node:zlib|DecompressionStream|\bundici\b|(?<![.#\w])fetch\((?!domain)/;

@@ -82,7 +82,7 @@ test('files with timers of their own are those with a reason', () => {
     readdirSync(join(root, top), { recursive: true, encoding: 'utf8' })
       .map((file) => `${top}/${file}`)
       // It runs in browsers.
-      .filter((file) => !file.startsWith('src/webmail/client/'))
+      .filter((file) => !/^src\/(?:portal|webmail)\/client\//.test(file))
       .filter((file) => file.endsWith('.ts') && TIMER.test(readFileSync(join(root, file), 'utf8'))),
   );
   expect(using.sort()).toEqual(Object.keys(ALLOWED).sort());

@@ -1,0 +1,12 @@
+/** Entry of the scripts of the portal. Each adds to pages that work without it. */
+import { addCopyButtons } from './copy.ts';
+import { localizeTimes } from './times.ts';
+import { openPaletteByKey } from './palette.ts';
+import { readFiles } from './read-file.ts';
+import { selectAll } from './select-all.ts';
+
+localizeTimes(document);
+addCopyButtons();
+openPaletteByKey();
+readFiles();
+selectAll();

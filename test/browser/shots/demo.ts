@@ -1,0 +1,102 @@
+import { createTransport } from 'nodemailer';
+import { startBox } from '../../support/box.ts';
+import { tool } from '../../support/mcp.ts';
+import { Visitor } from '../../support/visitor.ts';
+
+/** A server with an organization that has something on every page. */
+export interface Demo extends AsyncDisposable {
+  readonly base: string;
+  readonly path: string;
+  /** Session of the operator. */
+  readonly secret: string;
+  readonly mailbox: { address: string; password: string };
+  /** Ids in paths, by the first word of the path. */
+  readonly ids: Readonly<Record<string, string>>;
+}
+
+const PEOPLE = [
+  ['anna', 'Anna Berg'],
+  ['bert', 'Bert Okafor'],
+  ['sales', 'Sales'],
+  ['support', 'Support'],
+] as const;
+
+export async function startDemo(): Promise<Demo> {
+  const box = await startBox({ settings: { EXEMPT_NETWORKS: '127.0.0.0/8' } });
+  const base = `http://127.0.0.1:${box.port('http')}`;
+  const links = box.printed.map((line) => /\/auth\/sign-in\?token=([0-9a-f]{48})/.exec(line)?.[1]);
+  const visitor = new Visitor(base);
+  await visitor.post('/auth/sign-in', { token: links.findLast((one) => one !== undefined) ?? '' });
+  const token = box.printed.map((line) => /(mst_\w+)/.exec(line)?.[1]).find((one) => one !== undefined) ?? '';
+  const call = async (name: string, input: object): Promise<Record<string, unknown>> => {
+    const { status, body } = await tool(base, name, input, token);
+    if (status >= 300) console.log(`${name}: ${status} ${JSON.stringify(body)}`);
+    return body;
+  };
+  const ids = await fill(call);
+  await deliver(box.port('smtp'), box.address);
+  await submit(box.port('submissions'), box);
+  ids['queue'] = idOf(await call('list_queue', {}), 'items', 'queueId');
+  return {
+    base,
+    path: '/o/org_1',
+    secret: visitor.secret,
+    mailbox: box,
+    ids,
+    [Symbol.asyncDispose]: () => box[Symbol.asyncDispose](),
+  };
+}
+
+type ToolCall = (name: string, input: object) => Promise<Record<string, unknown>>;
+
+async function fill(call: ToolCall): Promise<Record<string, string>> {
+  await call('add_email_domain', { domain: 'acme.test' });
+  for (const [localPart, displayName] of PEOPLE) {
+    await call('provision_email', { domain: 'acme.test', localPart, displayName });
+  }
+  await call('set_email_forwarder', { sourceAddress: 'info@acme.test', destinationAddress: 'acme@partner.example' });
+  await call('create_agent_token', { name: 'Support agent', actions: ['mail_read', 'send', 'organize'] });
+  await call('create_email_api_key', { name: 'Shop' });
+  await call('create_webhook', { url: 'https://shop.example/events', events: ['email.bounced'] });
+  await call('create_service', { name: 'shop' });
+  await call('create_alias', { mailboxIds: ['mbx_1'], localPart: 'shop-*', note: 'sign-ups' });
+  await call('add_suppression', { address: 'gone@partner.example' });
+  return {
+    mailboxes: 'mbx_1',
+    domains: idOf(await call('list_email_domains', {}), 'domains', 'id'),
+    services: idOf(await call('list_services', {}), 'services', 'id'),
+    webhooks: idOf(await call('list_webhooks', {}), 'webhooks', 'id'),
+  };
+}
+
+function idOf(body: Record<string, unknown>, list: string, key: string): string {
+  const [first] = (body[list] ?? []) as Record<string, string>[];
+  return first?.[key] ?? '';
+}
+
+const LETTERS = [
+  ['Ada Lovelace <ada@partner.example>', 'About the loom', 'Does it weave?\n\nAda'],
+  ['Bank <service@bank-secure.example>', 'URGENT: verify your account', 'Click http://192.0.2.7/verify at once to win'],
+  ['Grace Hopper <grace@partner.example>', 'Minutes of Thursday', 'Attached are the minutes.\n\nGrace'],
+] as const;
+
+async function deliver(port: number, to: string): Promise<void> {
+  const transport = createTransport({ host: '127.0.0.1', port, secure: false, ignoreTLS: true });
+  for (const [from, subject, text] of LETTERS) await transport.sendMail({ to, from, subject, text });
+  // GTUBE, which every filter takes for junk.
+  const text = 'XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X';
+  await transport.sendMail({ to, from: 'Win <win@casino.example>', subject: 'You won', text }).catch(() => undefined);
+  transport.close();
+}
+
+async function submit(port: number, { address, password }: { address: string; password: string }): Promise<void> {
+  const transport = createTransport({
+    host: '127.0.0.1',
+    port,
+    secure: true,
+    auth: { user: address, pass: password },
+    tls: { rejectUnauthorized: false },
+  });
+  await transport.sendMail({ from: address, to: 'ada@partner.example', subject: 'It does weave', text: 'See you.' });
+  transport.close();
+}

@@ -1,0 +1,86 @@
+/**
+ * Takes screenshots of every page of the portal and of web mail, for people to look at: desktop and phone, light and dark,
+ * into `.cache/shots`, which git ignores. `npm run shots [-- WORD]` takes only those whose name has the word.
+ */
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { PAGES } from '../../../src/portal/pages/index.ts';
+import { openBrowser } from '../chromium.ts';
+import { startDemo, type Demo } from './demo.ts';
+
+const OUT = join(import.meta.dirname, '../../../.cache/shots');
+const [, , word = ''] = process.argv;
+
+const FORMS: readonly (readonly [string, BrowserContextOptions])[] = [
+  ['desktop-light', { viewport: { width: 1280, height: 860 }, colorScheme: 'light' }],
+  ['desktop-dark', { viewport: { width: 1280, height: 860 }, colorScheme: 'dark' }],
+  ['phone-light', { viewport: { width: 390, height: 800 }, colorScheme: 'light', hasTouch: true, isMobile: true }],
+  ['phone-dark', { viewport: { width: 390, height: 800 }, colorScheme: 'dark', hasTouch: true, isMobile: true }],
+];
+
+/** Pages by name; ids in paths are those of the demo. */
+function pathsOf(demo: Demo): [string, string][] {
+  const pages = PAGES.map(({ path }): [string, string] => {
+    const filled = path.replace(':id', demo.ids[path.split('/')[1] ?? ''] ?? 'none');
+    return [`portal${path === '' ? '-overview' : path.replaceAll(/[/:]+/g, '-')}`, `${demo.path}${filled}`];
+  });
+  return [...pages, ['portal-find', `${demo.path}/find?q=a`], ['account', '/account'], ['sign-in', '/login']];
+}
+
+async function shoot(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: join(OUT, `${name}.png`), fullPage: true });
+}
+
+async function portalShots(browser: Browser, demo: Demo): Promise<void> {
+  for (const [form, options] of FORMS) {
+    const context = await browser.newContext(options);
+    await context.addCookies([{ name: 'mailstead', value: demo.secret, url: demo.base }]);
+    const page = await context.newPage();
+    for (const [name, path] of pathsOf(demo).filter(([one]) => one.includes(word))) {
+      const response = await page.goto(`${demo.base}${path}`);
+      if (response?.status() === 404) console.log(`no such page: ${path}`);
+      await shoot(page, `${name}-${form}`);
+    }
+    if ('palette'.includes(word)) {
+      await page.goto(`${demo.base}${demo.path}`);
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Search' }).fill('an');
+      await page.getByRole('option', { name: 'anna@acme.test' }).waitFor();
+      await shoot(page, `palette-${form}`);
+    }
+    await context.close();
+  }
+}
+
+async function mailShots(browser: Browser, demo: Demo): Promise<void> {
+  if (!'mail'.includes(word)) return;
+  for (const [form, options] of FORMS) {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    await page.goto(`${demo.base}/mail`);
+    await shoot(page, `mail-sign-in-${form}`);
+    await page.getByLabel('Mail address').fill(demo.mailbox.address);
+    await page.getByLabel('Password').fill(demo.mailbox.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    const rows = page.locator('.row a');
+    await rows.first().waitFor();
+    await shoot(page, `mail-list-${form}`);
+    await rows.first().click();
+    await page.locator('h1, h2').last().waitFor();
+    await shoot(page, `mail-message-${form}`);
+    await context.close();
+  }
+}
+
+rmSync(OUT, { recursive: true, force: true });
+mkdirSync(OUT, { recursive: true });
+await using demo = await startDemo();
+const browser = await openBrowser();
+try {
+  await portalShots(browser, demo);
+  await mailShots(browser, demo);
+} finally {
+  await browser.close();
+}
+console.log(`screenshots are in ${OUT}`);

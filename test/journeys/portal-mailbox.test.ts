@@ -1,0 +1,59 @@
+import { createTransport } from 'nodemailer';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tool } from '../support/mcp.ts';
+import { leads, type PortalBox, portalBox } from '../support/visitor.ts';
+
+let portal: PortalBox;
+let path: string;
+
+beforeAll(async () => {
+  portal = await portalBox();
+  path = `${portal.acme.path}/mailboxes/mbx_2`;
+});
+afterAll(() => portal.box[Symbol.asyncDispose]());
+
+const call = async (name: string, input: object) => (await tool(portal.base, name, input, portal.acme.token)).body;
+
+async function idsIn(folder: string): Promise<string[]> {
+  const { messages } = (await call('list_messages', { mailbox: 'mbx_2', folder })) as { messages?: { id: string }[] };
+  return (messages ?? []).map(({ id }) => id);
+}
+
+describe('the pages of a mailbox', () => {
+  test('link to each other, and each says which one it is', async () => {
+    for (const tab of ['', '/access', '/addresses', '/connections', '/junk', '/quarantine', '/deleted', '/canaries']) {
+      const { status, text } = await portal.acme.owner.get(`${path}${tab}`);
+      expect([tab, status]).toEqual([tab, 200]);
+      expect(text).toContain(`<a href="${path}${tab}" aria-current="page">`);
+      expect(text).toContain(`<a href="${path}/junk"`);
+    }
+    expect((await portal.other.owner.get(`${portal.other.path}/mailboxes/mbx_2/junk`)).status).toBe(404);
+  });
+
+  test('junk is reviewed: checked messages go to the inbox or the trash, and none checked changes nothing', async () => {
+    const transport = createTransport({ host: '127.0.0.1', port: portal.box.port('smtp'), ignoreTLS: true });
+    for (const subject of ['first', 'second', 'third']) {
+      await transport.sendMail({ from: 'x@remote.example', to: 'anna@acme.test', subject, text: subject });
+    }
+    transport.close();
+    await expect.poll(async () => [...(await idsIn('inbox')), ...(await idsIn('junk'))].length).toBe(3);
+    const inbox = await idsIn('inbox');
+    if (inbox.length > 0) await call('update_message', { mailbox: 'mbx_2', messageIds: inbox, folder: 'junk' });
+    const junk = await idsIn('junk');
+    const { text } = await portal.acme.owner.get(`${path}/junk`);
+    for (const id of junk) expect(text).toContain(`value="${id}"`);
+    expect(text).toContain('second');
+    const { owner } = portal.acme;
+    const none = await owner.act(`${path}/junk`, 'release');
+    expect([none.status, none.text.includes('select at least one message')]).toEqual([422, true]);
+    const two = junk.slice(0, 2);
+    expect(leads(await owner.act(`${path}/junk`, 'release', { messageIds: two }))).toBe(
+      `303 ${path}/junk?done=released`,
+    );
+    expect((await idsIn('inbox')).toSorted()).toEqual(two.toSorted());
+    expect(leads(await owner.act(`${path}/junk`, 'delete', { messageIds: junk.slice(2) }))).toBe(
+      `303 ${path}/junk?done=deleted`,
+    );
+    expect([await idsIn('junk'), await idsIn('trash')]).toEqual([[], junk.slice(2)]);
+  });
+});

@@ -5,6 +5,7 @@ import { parseArgs, parseEnv } from 'node:util';
 
 import type { Parse } from './parse.ts';
 import type { BackupSettings } from './parse-backup.ts';
+import type { BlobSettings } from './parse-s3.ts';
 import { SETTINGS } from './settings.ts';
 import type { SettingName, Settings } from './settings.ts';
 
@@ -157,6 +158,7 @@ function resolveSettings(values: Values, terminal: boolean): Settings {
     spamChecks: needed(values.SPAM_CHECKS) === 'on',
     trustedSealers: values.TRUSTED_SEALERS ?? [],
     backup: backupOf(values),
+    blobs: blobsOf(values),
     logLevel: needed(values.LOG_LEVEL),
     logFormat: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
   };
@@ -188,6 +190,21 @@ function backupOf(values: Values): BackupSettings {
       region: needed(values.BACKUP_S3_REGION),
       accessKey: values.BACKUP_S3_ACCESS_KEY,
       secretKey: values.BACKUP_S3_SECRET_KEY,
+      secretKeyFile: secretKeyFile === undefined ? undefined : resolve(secretKeyFile),
+    },
+  };
+}
+
+function blobsOf(values: Values): BlobSettings {
+  const { BLOBS_S3_SECRET_KEY_FILE: secretKeyFile } = values;
+  return {
+    bucket: values.BLOBS,
+    cacheMb: needed(values.BLOBS_CACHE),
+    s3: {
+      endpoint: values.BLOBS_S3_ENDPOINT,
+      region: needed(values.BLOBS_S3_REGION),
+      accessKey: values.BLOBS_S3_ACCESS_KEY,
+      secretKey: values.BLOBS_S3_SECRET_KEY,
       secretKeyFile: secretKeyFile === undefined ? undefined : resolve(secretKeyFile),
     },
   };

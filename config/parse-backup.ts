@@ -1,4 +1,5 @@
 import type { Parse } from './parse.ts';
+import type { S3Settings } from './parse-s3.ts';
 
 /** Snapshots that are kept, by period. */
 export interface RetentionSetting {
@@ -18,13 +19,7 @@ export interface BackupSettings {
   readonly rate: number;
   readonly passphrase: string | undefined;
   readonly passphraseFile: string | undefined;
-  readonly s3: {
-    readonly endpoint: string | undefined;
-    readonly region: string;
-    readonly accessKey: string | undefined;
-    readonly secretKey: string | undefined;
-    readonly secretKeyFile: string | undefined;
-  };
+  readonly s3: S3Settings;
 }
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };

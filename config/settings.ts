@@ -1,6 +1,7 @@
 import * as parse from './parse.ts';
 import type { Parse } from './parse.ts';
 import * as backup from './parse-backup.ts';
+import { type BlobSettings, bucketUrl } from './parse-s3.ts';
 
 /**
  * One setting. Defaults are text, parsed like the environment; undefined means unset. Names omit MAILSTEAD_.
@@ -82,7 +83,13 @@ export const SETTINGS = {
   BACKUP_S3_SECRET_KEY: define({ parse: parse.text, secret: true }),
   BACKUP_S3_SECRET_KEY_FILE: define({ parse: parse.text }),
   DATABASE_URL: define({ parse: parse.text, notYet: true, secret: true }),
-  BLOB_URL: define({ parse: parse.text, notYet: true, secret: true }),
+  BLOBS: define({ parse: bucketUrl }),
+  BLOBS_CACHE: define({ parse: parse.between(16, 16_777_216), local: '1024' }),
+  BLOBS_S3_ENDPOINT: define({ parse: parse.baseUrl }),
+  BLOBS_S3_REGION: define({ parse: parse.text, local: 'us-east-1' }),
+  BLOBS_S3_ACCESS_KEY: define({ parse: parse.text }),
+  BLOBS_S3_SECRET_KEY: define({ parse: parse.text, secret: true }),
+  BLOBS_S3_SECRET_KEY_FILE: define({ parse: parse.text }),
   LOG_LEVEL: define({ parse: parse.oneOf('trace', 'debug', 'info', 'warn', 'error'), local: 'info' }),
   LOG_FORMAT: define({ parse: parse.oneOf('pretty', 'json') }),
 } as const;
@@ -179,6 +186,7 @@ export interface Settings {
   /** Domains whose ARC seals are trusted to override a DMARC failure. */
   readonly trustedSealers: readonly string[];
   readonly backup: backup.BackupSettings;
+  readonly blobs: BlobSettings;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
   readonly logFormat: 'pretty' | 'json';
 }

@@ -1,6 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { FileLocator } from '../store/bucket/file-locator.ts';
+import type { MessageBucket } from '../store/bucket/message-bucket.ts';
 import { BackupProblem } from './backup-error.ts';
 import type { BackupTarget } from './backup-target.ts';
 import { lockForBackup } from './backup-lock.ts';
@@ -21,6 +23,8 @@ export interface BackupOptions {
   dataDir: string;
   keyFile: string;
   target: BackupTarget;
+  /** The bucket that has large messages of the data directory. */
+  bucket?: MessageBucket | undefined;
   passphrase: string | undefined;
   /** Mebibytes that are read in a second; 0: not bounded. */
   rate: number;
@@ -115,7 +119,7 @@ class BackupRun {
     this.#map = { packs: [...(base?.packs ?? [])] };
     this.#packs = new PackWriter(repository, this.#map.packs, (number) => `packs/${this.#id}-${number}`);
     this.#pace = new Pace(options.rate);
-    this.#files = new FileCopier(options.dataDir, this.#packs, this.#pace);
+    this.#files = new FileCopier(new FileLocator(options.dataDir, options.bucket), this.#packs, this.#pace);
     for (const file of base?.files ?? []) this.#files.stored.set(file.name, file);
   }
 

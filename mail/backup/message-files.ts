@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { join } from 'node:path';
-import { blobPath } from '../store/blob/blob.ts';
+import type { FileLocator } from '../store/bucket/file-locator.ts';
+import { ObjectUnreadable } from '../store/bucket/sealed-object.ts';
 import type { DatabaseSnapshot } from './database-snapshot.ts';
 import type { PackWriter } from './pack-writer.ts';
 import type { Pace } from './pace.ts';
@@ -32,20 +32,24 @@ export function* messageFiles(snapshot: DatabaseSnapshot): Generator<MessageFile
 /** Copies files into packs. A file never changes, so one that is stored is not read again. */
 export class FileCopier {
   readonly stored = new Map<string, FileEntry>();
-  readonly #blobs: string;
+  readonly #locator: FileLocator;
   readonly #packs: PackWriter;
   readonly #pace: Pace;
 
-  constructor(dataDir: string, packs: PackWriter, pace: Pace) {
-    this.#blobs = join(dataDir, 'blobs');
+  constructor(locator: FileLocator, packs: PackWriter, pace: Pace) {
+    this.#locator = locator;
     this.#packs = packs;
     this.#pace = pace;
   }
 
-  /** Copies a file of a message. Returns false if it is missing or shorter than its row says. */
+  /** Copies a file of a message. Returns false if it is missing, damaged in the bucket, or shorter than its row says. */
   async copy({ name, size }: MessageFile): Promise<boolean> {
     if (this.stored.has(name)) return true;
-    const entry = await this.copyFile(name, blobPath(this.#blobs, name), size);
+    const entry = await this.#locator
+      .withFile(name, (path) => this.copyFile(name, path, size))
+      .catch((error: unknown) => {
+        if (!(error instanceof ObjectUnreadable)) throw error;
+      });
     if (entry === undefined) return false;
     this.stored.set(name, entry);
     return true;

@@ -1,18 +1,11 @@
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { bucketOptions, type S3Access } from '../store/bucket/bucket-options.ts';
 import { BackupProblem } from './backup-error.ts';
 import type { BackupTarget } from './backup-target.ts';
 import { BackupDirectory } from './directory-target.ts';
 import { BackupFile } from './file-target.ts';
 import { S3Target } from './s3-target.ts';
-
-/** Service and keys of `s3://` targets. */
-export interface S3Access {
-  endpoint: string | undefined;
-  region: string;
-  accessKey: string | undefined;
-  secretKey: string | undefined;
-}
 
 /**
  * Opens a target by its name: `s3://bucket/prefix`, a directory, or a file. A path that does not exist yet is a file if
@@ -33,23 +26,8 @@ function isFile(name: string, path: string): boolean {
   return !name.endsWith('/') && basename(path).includes('.', 1);
 }
 
-function openBucket(name: string, { endpoint, region, accessKey, secretKey }: S3Access): BackupTarget {
-  const [bucket = '', ...prefix] = name
-    .slice('s3://'.length)
-    .split('/')
-    .filter((part) => part !== '');
-  if (!/^[a-z0-9][a-z0-9.-]{1,62}$/.test(bucket)) {
-    throw new BackupProblem(`"${bucket}" is no name of a bucket. Use s3://bucket/prefix.`);
-  }
-  if (accessKey === undefined || secretKey === undefined) {
-    throw new BackupProblem('Set MAILSTEAD_BACKUP_S3_ACCESS_KEY and MAILSTEAD_BACKUP_S3_SECRET_KEY for s3:// targets.');
-  }
-  return new S3Target({
-    endpoint: new URL(endpoint ?? `https://s3.${region}.amazonaws.com`),
-    region,
-    accessKey,
-    secretKey,
-    bucket,
-    prefix: prefix.join('/'),
-  });
+function openBucket(name: string, access: S3Access): BackupTarget {
+  const options = bucketOptions(name, access, 'MAILSTEAD_BACKUP_S3');
+  if ('problem' in options) throw new BackupProblem(options.problem);
+  return new S3Target(options);
 }

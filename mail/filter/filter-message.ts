@@ -15,7 +15,7 @@ import { reputationOf } from '../store/filter/sender.ts';
 import { wordWeights } from '../store/filter/words.ts';
 import { type SampleContent, extractContent } from '../policy/build-sample.ts';
 import type { Query } from '../store/engine/types.ts';
-import { ofBytes, ofFile } from '../store/search/message-octets.ts';
+import { ofBytes, ofPath } from '../store/search/message-octets.ts';
 import { recipientFacts } from '../store/filter/recipient-facts.ts';
 import type { AccountFilterResult, InboundMail, FilterResult } from './mail-filter.ts';
 import { octetsOf } from './octets.ts';
@@ -81,7 +81,7 @@ export async function filterMessage(options: FilterOptions, mail: InboundMail): 
 }
 
 async function readContent({ octets, headerLength, parts }: InboundMail): Promise<SampleContent> {
-  using message = typeof octets === 'string' ? ofFile(octets) : ofBytes(octets);
+  using message = typeof octets === 'string' ? ofPath(octets) : ofBytes(octets);
   // Awaited here: otherwise the message would be closed before it is read.
   return await extractContent({ read: (start, length) => message.read(start, length), headerLength, parts });
 }

@@ -2,7 +2,7 @@ import type { Log } from '../log.ts';
 import { type BlobProblem, checkBlob, type CheckedBlob } from '../store/check/blob-check.ts';
 import { damagedMessages } from '../store/check/damaged-messages.ts';
 import { BlobUnreadable, isUnreadable } from '../store/blob/unreadable.ts';
-import { command, query, type Row } from '../store/engine/types.ts';
+import { command, query, type Row, StoreBusy } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
 import type { Job } from './scheduler.ts';
 
@@ -111,7 +111,8 @@ export class ScrubJob implements Job {
     let octets = 0;
     for (const { id, size } of blobs) {
       if (stop?.aborted === true || octets > MAX_OCTETS) break;
-      const problem = await this.#problem(id);
+      const problem = await this.#problem(id).catch(untilBucketAnswers);
+      if (problem === 'later') break;
       if (problem !== undefined) damaged.push({ blob: id, problem });
       checked.push(id);
       octets += size;
@@ -128,7 +129,7 @@ export class ScrubJob implements Job {
     try {
       const blob = await this.#store.read(blobToCheck, { blob: id });
       if (blob === undefined) return undefined;
-      const problem = await checkBlob(this.#store.files.directory, blob);
+      const problem = await this.#checkOne(blob);
       // A message that was purged meanwhile has neither a file nor a row.
       const there = problem !== undefined && (await this.#store.read(blobToCheck, { blob: id })) !== undefined;
       return there ? problem : undefined;
@@ -138,6 +139,17 @@ export class ScrubJob implements Job {
     }
   }
 
+  /** Reads a message, or asks a bucket only for its size: what is transferred is paid for, and fsck reads it. */
+  async #checkOne(blob: CheckedBlob): Promise<BlobProblem | undefined> {
+    const { files } = this.#store;
+    if (blob.file === null || !(await files.isRemote(blob.file))) {
+      return checkBlob((file, run) => run(files.path(file)), blob);
+    }
+    const size = await files.remote?.size(blob.file);
+    if (size === undefined) return 'missing';
+    return size < blob.size ? 'short' : undefined;
+  }
+
   async #report(blob: number, problem: BlobProblem): Promise<void> {
     this.#store.reportUnreadable(blob, new BlobUnreadable(blob, problem));
     for (const { address, folder, uid, receivedAt } of await this.#store.read(messagesOfBlob, { blob, problem })) {
@@ -145,4 +157,10 @@ export class ScrubJob implements Job {
       this.#log.error({ address, folder, uid, received, problem }, 'stored message is damaged: run mailstead fsck');
     }
   }
+}
+
+/** A bucket that does not answer ends the run; the next one goes on with the same message. */
+function untilBucketAnswers(error: unknown): 'later' {
+  if (error instanceof StoreBusy) return 'later';
+  throw error;
 }

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { blobBytes } from '../store/blob/content.ts';
 import { BlobUnreadable, isUnreadable } from '../store/blob/unreadable.ts';
 import { query } from '../store/engine/types.ts';
@@ -48,8 +47,8 @@ export class StorageCheck implements Job {
 
   async #problem(id: number, file: string, size: number): Promise<Error | undefined> {
     try {
-      const found = await stat(this.#store.files.path(file));
-      return found.size >= size ? undefined : new BlobUnreadable(id, `it ends at ${found.size} of ${size} octets`);
+      const found = await this.#store.files.size(file);
+      return found >= size ? undefined : new BlobUnreadable(id, `it ends at ${found} of ${size} octets`);
     } catch (error) {
       if (!isUnreadable(error)) throw error;
       return error as Error;

@@ -82,7 +82,7 @@ export class TrainingJob implements Job {
     const { store, wordsOf } = this.#options;
     const found = await store.read(blobBytes, { blob, start: 0, length: size });
     if (found === undefined) throw new Error(`blob ${blob} does not exist`);
-    const octets = 'file' in found ? store.files.path(found.file) : found.data;
+    const octets = 'file' in found ? await store.files.ensure(found.file) : found.data;
     return wordsOf({ octets, headerLength, parts, forged: forged === 1 });
   }
 }

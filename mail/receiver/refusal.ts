@@ -9,9 +9,9 @@ export function refuse(code: number, enhanced: string, text: string): SmtpRefusa
 
 /** Defers a message that the store cannot take now. */
 export function busyRefusal({ reason }: StoreBusy): SmtpRefusal {
-  return reason === 'disk-full'
-    ? refuse(452, '4.3.1', 'The disk is full, try again later')
-    : refuse(451, '4.3.2', 'Too busy, try again later');
+  if (reason === 'disk-full') return refuse(452, '4.3.1', 'The disk is full, try again later');
+  if (reason === 'bucket') return refuse(451, '4.3.1', 'The storage of large messages is unavailable, try again later');
+  return refuse(451, '4.3.2', 'Too busy, try again later');
 }
 
 /**

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Log, Meter } from '../log.ts';
 import { SecretLinkForms, type SecretLinks } from '../message/secret-link.ts';
 import { BlobFiles } from './blob/blob.ts';
+import type { BlobProvider } from './blob/blob-request.ts';
 import { blobBytes } from './blob/content.ts';
 import { BlobUnreadable, isUnreadable } from './blob/unreadable.ts';
 import { WriterClient, type WriterClientOptions } from './engine/client.ts';
@@ -75,10 +76,11 @@ export class MailStore implements Store, AsyncDisposable {
     this.#reader = reader;
     this.#views = views;
     this.#listeners = listeners;
-    this.#scanner = openScanner(options) ?? reader;
+    const provideBlob: BlobProvider = (file) => this.#provideBlob(file);
+    this.#scanner = openScanner(options, provideBlob) ?? reader;
     this.files = new BlobFiles(options.dataDir);
     this.secretLinks = options.secretLinks && new SecretLinkForms(options.secretLinks);
-    this.text = openText(options, this.files);
+    this.text = openText(options, this.files, provideBlob);
     // Mail that was not indexed before the last shutdown is indexed with the next commit or search.
     listeners.add(() => {
       if (!this.#full) this.text.committed();
@@ -174,6 +176,11 @@ export class MailStore implements Store, AsyncDisposable {
     throw new BlobUnreadable(blob, `it ends at ${start + octets.length} of ${found.size} octets`, { octets });
   }
 
+  /** Fetches a file for a thread. The bucket is attached after the threads may have begun. */
+  async #provideBlob(file: string): Promise<boolean> {
+    return (await this.files.remote?.ensure(file)) !== undefined;
+  }
+
   /** Logs and counts a blob that could not be read, once each. */
   reportUnreadable(blob: number, error: unknown): void {
     if (this.#unreadable.has(blob) || this.#unreadable.size >= MAX_UNREADABLE) return;
@@ -228,20 +235,27 @@ async function startWriter(
 }
 
 /** Creates the client of the reader thread; undefined when the calling thread does all work. */
-function openScanner({ engine, readerHeapMb: heapMb, ...options }: StoreOptions): ReaderClient | undefined {
+function openScanner(
+  { engine, readerHeapMb: heapMb, ...options }: StoreOptions,
+  provideBlob: BlobProvider,
+): ReaderClient | undefined {
   if (!(engine instanceof URL)) return undefined;
-  return new ReaderClient({ thread: engine, database: databasePath(options), heapMb });
+  return new ReaderClient({ thread: engine, database: databasePath(options), heapMb, provideBlob });
 }
 
 /** Opens the full-text index. Its errors and a full disk never affect mail. */
-function openText(options: StoreOptions, files: BlobFiles): TextSearch {
+function openText(options: StoreOptions, files: BlobFiles, provideBlob: BlobProvider): TextSearch {
   const place = {
     path: join(options.dataDir, 'mailstead-text.db'),
     database: databasePath(options),
     blobs: files.directory,
   };
   return options.engine instanceof URL
-    ? new TextClient({ thread: options.engine, place, heapMb: options.readerHeapMb }, options.log, options.meter)
+    ? new TextClient(
+        { thread: options.engine, place, heapMb: options.readerHeapMb, provideBlob },
+        options.log,
+        options.meter,
+      )
     : new LocalText(place, options.log, options.meter);
 }
 

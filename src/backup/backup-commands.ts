@@ -11,6 +11,7 @@ import { findSnapshot, restoreSnapshot } from '../../mail/backup/restore-snapsho
 import { type BackupVerification, verifyBackup } from '../../mail/backup/verify-backup.ts';
 import { version } from '../core/version.ts';
 import { passphraseOf, targetOf } from './backup-access.ts';
+import { bucketOfDirectory } from './message-bucket.ts';
 
 /** Result of the last backup, in the data directory: the server reads it for its metrics and alarms. */
 export interface BackupStatus {
@@ -52,10 +53,12 @@ export async function runBackup({ settings, dataDir, target: name }: BackupComma
   const target = targetOf(name, settings.backup);
   try {
     const passphrase = passphraseOf(settings.backup);
+    const keyFile = keyFileOf(settings, dataDir);
     const report = await createBackup({
       dataDir,
-      keyFile: keyFileOf(settings, dataDir),
+      keyFile,
       target,
+      bucket: await bucketOfDirectory(dataDir, settings, keyFile),
       passphrase,
       rate: settings.backup.rate,
       version: version(),
@@ -76,7 +79,7 @@ export async function runBackup({ settings, dataDir, target: name }: BackupComma
 }
 
 /** The key file of the settings; that of another data directory is in it. */
-function keyFileOf({ keyFile, dataDir: usual }: Settings, dataDir: string): string {
+export function keyFileOf({ keyFile, dataDir: usual }: Settings, dataDir: string): string {
   return keyFile === join(usual, 'secret.key') ? join(dataDir, 'secret.key') : keyFile;
 }
 

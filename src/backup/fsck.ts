@@ -4,7 +4,8 @@ import type { Settings } from '../../config/settings.ts';
 import { BackupProblem } from '../../mail/backup/backup-error.ts';
 import { checkStore, isSound, type StoreCheck } from '../../mail/store/check/check-store.ts';
 import type { DamagedMessage } from '../../mail/store/check/damaged-messages.ts';
-import { withRepository } from './backup-commands.ts';
+import { keyFileOf, withRepository } from './backup-commands.ts';
+import { bucketOfDirectory } from './message-bucket.ts';
 
 /** A check of a data directory, and the snapshot that has what is damaged. */
 export interface FsckResult extends StoreCheck {
@@ -23,7 +24,7 @@ export async function checkDataDirectory(
   if (!existsSync(join(dataDir, 'mailstead.db'))) {
     throw new BackupProblem(`There is no database in ${dataDir}. Set MAILSTEAD_DATA_DIR or --data-dir.`);
   }
-  const check = await checkStore(dataDir);
+  const check = await checkStore(dataDir, await bucketOfDirectory(dataDir, settings, keyFileOf(settings, dataDir)));
   const sound = isSound(check);
   const backup = sound || target === undefined ? null : await newestSnapshot(target, settings);
   return { ok: sound, dataDir, ...check, backup };

@@ -17,6 +17,8 @@ export interface ServerFacts {
   refusedLogins: readonly { host: string; why: string }[];
   /** Stored messages that were found damaged since the start. */
   damaged: number;
+  /** The bucket of large messages, with the reason of its last failure; null: they are files. */
+  bucket: { label: string; problem: string | undefined } | null;
   backup: { target: boolean; everyMs: number; lastGoodAt: number | undefined; sealed: boolean };
   settings: { bootstrapOpen: boolean; privateNetworks: boolean; dns: boolean };
 }
@@ -33,6 +35,7 @@ export function checkServer(facts: ServerFacts): HealthCheck[] {
     clock(facts),
     disk(facts),
     storage(facts),
+    ...bucketOfMessages(facts),
     certificate(facts),
     queue(facts),
     smarthost(facts),
@@ -84,6 +87,14 @@ function storage({ damaged }: ServerFacts): HealthCheck {
   if (damaged === 0) return healthy('storage', 'No stored message was found damaged since the start.');
   const why = `${damaged === 1 ? '1 stored message was' : `${damaged} stored messages were`} found damaged since the start.`;
   return unhealthy('storage', 'failed', why, 'Run "mailstead fsck", which names them and the backup that has them.');
+}
+
+function bucketOfMessages({ bucket }: ServerFacts): HealthCheck[] {
+  if (bucket === null) return [];
+  const { label, problem } = bucket;
+  if (problem === undefined) return [healthy('bucket', `Large messages are in ${label}, which answers.`)];
+  const why = `Large messages are in ${label}, which fails: ${problem}. Mail over 64 KiB is deferred, and what is not cached cannot be read.`;
+  return [unhealthy('bucket', 'failed', why, 'Check the service, MAILSTEAD_BLOBS_S3_ENDPOINT and the keys.')];
 }
 
 function certificate({ now, live, hostname, certificate: found }: ServerFacts): HealthCheck {

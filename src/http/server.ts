@@ -35,6 +35,8 @@ export interface HttpOptions {
   challenges: ChallengeAnswers;
   /** Names of the failing readiness checks; empty if ready. */
   failing(): readonly string[];
+  /** Names of parts that fail while the rest works: requests are still welcome. */
+  degraded(): readonly string[];
   /** Connection limits and bans. */
   guard: Guard;
   /** Milliseconds UTC. */
@@ -155,7 +157,8 @@ function addRoutes(app: FastifyInstance, options: HttpOptions): void {
   app.get('/healthz', async (_request, reply) => reply.send({ ok: true }));
   app.get('/readyz', async (_request, reply) => {
     const failing = options.failing();
-    return reply.code(failing.length === 0 ? 200 : 503).send({ ready: failing.length === 0, failing });
+    const degraded = options.degraded();
+    return reply.code(failing.length === 0 ? 200 : 503).send({ ready: failing.length === 0, failing, degraded });
   });
   app.get('/metrics', async (request, reply) => {
     if (!isLoopback(request.ip))

@@ -156,6 +156,7 @@ export function openHttp(
     certificate: { current: () => tls.currentPems, onChange: (listener) => tls.onChange(listener) },
     challenges,
     failing,
+    degraded: () => (store.files.remote?.state.problem === undefined ? [] : ['bucket']),
     guard,
     clock,
     metrics,

@@ -1,8 +1,10 @@
 import { openKeyFile } from '../../mail/store/blob/key-file.ts';
 import type { SecretBox } from '../../mail/store/blob/secrets.ts';
+import { BucketMismatch, bucketOf, RemoteFiles } from '../../mail/store/bucket/remote-files.ts';
 import { getSetting, setSetting } from '../../mail/store/setting.ts';
 import { MailStore } from '../../mail/store/store.ts';
 import type { Settings } from '../../config/settings.ts';
+import { missingSetting, openMessageBucket } from '../backup/message-bucket.ts';
 import { secretLinksOf } from '../notices/secret-pages.ts';
 import { memoryShares } from './memory-shares.ts';
 import { CannotStart, type StartOptions } from './options.ts';
@@ -15,7 +17,9 @@ export interface StorageServices {
 /** Opens the store and the box that seals its secrets. */
 export async function createStorage(options: StartOptions, stack: AsyncDisposableStack): Promise<StorageServices> {
   const store = stack.use(await openStore(options));
-  return { store, secrets: await openSecrets(options.settings, store) };
+  const secrets = await openSecrets(options.settings, store);
+  await attachBucket(options, store, secrets);
+  return { store, secrets };
 }
 
 /** Opens what is remembered, and brings its tables up to date. */
@@ -31,6 +35,25 @@ function openStore({ settings, log, metrics, clock, fatal, keepFree }: StartOpti
     meter: metrics,
     fatal,
   });
+}
+
+/** Attaches the bucket of large messages, before the first of them is read or written. */
+async function attachBucket({ settings, log, metrics }: StartOptions, store: MailStore, secrets: SecretBox) {
+  const { dataDir, blobs } = settings;
+  const bucket = openMessageBucket(blobs, secrets);
+  if (bucket === undefined) {
+    const used = bucketOf(dataDir);
+    if (used !== undefined) throw new CannotStart(missingSetting(used.bucket));
+    return;
+  }
+  if ('problem' in bucket) throw new CannotStart(bucket.problem);
+  const options = { bucket, dataDir, cacheLimit: blobs.cacheMb * 1_048_576, log, meter: metrics };
+  try {
+    store.files.attach(await RemoteFiles.open(options));
+  } catch (error) {
+    if (error instanceof BucketMismatch) throw new CannotStart(error.message);
+    throw error;
+  }
 }
 
 /** The key file belongs to the database: a missing or a foreign one stops the start, and never becomes a new one. */

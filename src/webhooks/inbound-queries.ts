@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, readFileSync } from 'node:fs';
 import { storedMessage } from '../../mail/store/blob/stored-message.ts';
-import { blobPath } from '../../mail/store/blob/blob.ts';
+import { BlobUnavailable } from '../../mail/store/blob/blob-request.ts';
+import { openBlobFile } from '../../mail/store/blob/open-blob-file.ts';
 import { blobBytes } from '../../mail/store/blob/content.ts';
 import { redacted } from '../../mail/agents/quarantine/redact.ts';
 import { query } from '../../mail/store/engine/types.ts';
@@ -35,9 +36,15 @@ export const inboundWebhookBody = query(
 );
 
 function fileOf(directory: string, file: string): Uint8Array | undefined {
+  let opened: number | undefined;
   try {
-    return readFileSync(blobPath(directory, file));
-  } catch {
+    opened = openBlobFile(directory, file);
+    return readFileSync(opened);
+  } catch (error) {
+    // The bucket does not answer: the event is repeated, not told of as unreadable.
+    if (error instanceof BlobUnavailable) throw error;
     return undefined;
+  } finally {
+    if (opened !== undefined) closeSync(opened);
   }
 }

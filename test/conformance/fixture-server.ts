@@ -36,6 +36,7 @@ export async function startFixtureServer(): Promise<FixtureServer> {
       certificate: { current: () => ({ cert: [], key: [] }), onChange: () => undefined },
       challenges: new ChallengeAnswers(),
       failing: () => [],
+      degraded: () => [],
       guard: world.guard,
       clock: Date.now,
       metrics: openMetrics(),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { signedHeaders } from '../../mail/backup/s3-signature.ts';
+import { signedHeaders } from '../../mail/store/bucket/s3-signature.ts';
 
 /** Kinds of trouble that a bucket makes with one request. */
 export const S3_FAULTS = ['503', 'reset', 'cut', 'lost', 'late-reset'] as const;
@@ -14,10 +14,16 @@ const MAX_KEYS = 7;
 /** A bucket in memory that checks signatures and makes trouble on request. Lists a few keys a page. */
 export class FakeS3 implements AsyncDisposable {
   readonly objects = new Map<string, Buffer>();
+  /** Time of each upload. */
+  readonly uploaded = new Map<string, Date>();
+  /** Requests wait for it. */
+  hold: Promise<void> | undefined;
   /** Requests so far. */
   requests = 0;
   /** Fault of the request with this number, counted from 1. */
   fault: { request: number; kind: S3Fault } | undefined;
+  /** Fault of any other request. */
+  trouble: () => S3Fault | undefined = () => undefined;
   /** Always answers 503. */
   down = false;
   readonly #server: Server;
@@ -28,7 +34,10 @@ export class FakeS3 implements AsyncDisposable {
 
   static async start(): Promise<FakeS3> {
     const fakes: FakeS3[] = [];
-    const server = createServer((request, response) => void fakes[0]?.answer(request, response));
+    const server = createServer((request, response) => {
+      // A client that was killed in the middle of a request has no answer.
+      fakes[0]?.answer(request, response).catch(() => response.destroy());
+    });
     const fake = new FakeS3(server);
     fakes.push(fake);
     server.listen(0, '127.0.0.1');
@@ -48,12 +57,14 @@ export class FakeS3 implements AsyncDisposable {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
-    const kind = this.fault?.request === number ? this.fault.kind : undefined;
+    await this.hold;
+    const kind = this.fault?.request === number ? this.fault.kind : this.trouble();
     if (this.down || kind === '503') return void response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>');
     if (kind === 'reset') return void request.socket.destroy();
     const { status, octets } = this.#perform(request, body, kind === 'lost');
     if (kind === 'late-reset') return void request.socket.destroy();
     response.writeHead(status, { 'content-length': octets.length });
+    if (request.method === 'HEAD') return void response.end();
     if (kind !== 'cut') return void response.end(octets);
     response.write(octets.subarray(0, octets.length >> 1), () => request.socket.destroy());
     if (octets.length < 2) request.socket.destroy();
@@ -67,6 +78,7 @@ export class FakeS3 implements AsyncDisposable {
     const key = decodeURIComponent(url.pathname.replace(/^\/mail-backups\/?/, ''));
     if (request.method === 'PUT') {
       if (!lost) this.objects.set(key, body);
+      this.uploaded.set(key, new Date());
       return { status: 200, octets: Buffer.alloc(0) };
     }
     if (request.method === 'DELETE') {
@@ -81,8 +93,9 @@ export class FakeS3 implements AsyncDisposable {
   #refusal({ method, headers }: IncomingMessage, url: URL, body: Buffer): string | undefined {
     const [, time = ''] = /^(\d{8}T\d{6}Z)$/.exec(String(headers['x-amz-date'])) ?? [];
     const date = time.replace(/(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/, '$1-$2-$3T$4:$5:$6Z');
-    const expected = signedHeaders({ method: method as 'GET', url, body }, KEYS, new Date(date));
-    if (createHash('sha256').update(body).digest('hex') !== headers['x-amz-content-sha256']) return 'BadDigest';
+    const bodyHash = createHash('sha256').update(body).digest('hex');
+    const expected = signedHeaders({ method: method as 'GET', url, bodyHash }, KEYS, new Date(date));
+    if (bodyHash !== headers['x-amz-content-sha256']) return 'BadDigest';
     return expected['authorization'] === headers.authorization ? undefined : 'SignatureDoesNotMatch';
   }
 
@@ -92,7 +105,8 @@ export class FakeS3 implements AsyncDisposable {
     const keys = [...this.objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
     const page = keys.slice(0, MAX_KEYS);
     const contents = page.map(
-      (key) => `<Contents><Key>${key}</Key><Size>${this.objects.get(key)?.length}</Size></Contents>`,
+      (key) =>
+        `<Contents><Key>${key}</Key><Size>${this.objects.get(key)?.length}</Size><LastModified>${this.uploaded.get(key)?.toISOString()}</LastModified></Contents>`,
     );
     const next = keys.length > page.length ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : '';
     return Buffer.from(`<?xml version="1.0"?><ListBucketResult>${contents.join('')}${next}</ListBucketResult>`);

@@ -14,6 +14,7 @@ import { renderFetch, renderLine } from '../fetch/render.ts';
 import type { FetchedMessage } from '../fetch/render.ts';
 import { SEEN } from '../imap-store.ts';
 import type { MessageRow } from '../imap-store.ts';
+import { StoreBusy } from '../../store/engine/types.ts';
 import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import type { Session } from '../session.ts';
 import { partOfRanges } from '../search/returns.ts';
@@ -173,13 +174,17 @@ async function writeMessage(session: Session, request: FetchRequest, message: Fe
     session.write(renderLine(request, message));
     return;
   }
+  let isBegun = false;
   try {
     for await (const piece of renderFetch(request, message)) {
       session.write(piece);
+      isBegun = true;
       await session.drained();
       await yieldToEventLoop(session.login?.account);
     }
   } catch (error) {
+    // A bucket that does not answer: the command fails, and the next one may succeed.
+    if (!isBegun && error instanceof StoreBusy) throw error;
     // The response is incomplete, possibly within a literal: anything written now would be parsed as its rest.
     session.terminate('Failed to read a message');
     throw error;

@@ -1,5 +1,5 @@
-import { closeSync, openSync, readSync } from 'node:fs';
-import { blobPath } from '../../store/blob/blob.ts';
+import { closeSync, readSync } from 'node:fs';
+import { openBlobFile } from '../../store/blob/open-blob-file.ts';
 import { isUnreadable } from '../../store/blob/unreadable.ts';
 import { query, type Read } from '../../store/engine/types.ts';
 import { redacted } from '../../agents/quarantine/redact.ts';
@@ -195,7 +195,7 @@ async function bytesOf(rx: Read, row: StoredRow, blobs: string, length: number):
   const trace = Buffer.from(row.trace, 'latin1');
   if (found === undefined) return trace;
   const body =
-    found.file === null ? (found.data ?? new Uint8Array(0)) : beginningOf(blobPath(blobs, found.file), length);
+    found.file === null ? (found.data ?? new Uint8Array(0)) : beginningOf(openBlobFile(blobs, found.file), length);
   return Buffer.concat([trace, row.redactedFrom === null ? body : redacted(body, 0, row.redactedFrom)]);
 }
 
@@ -204,9 +204,8 @@ function isWhole(head: string | null, octets: number): head is string {
   return head?.length === octets && !/[^\0-\x7f]/.test(head);
 }
 
-/** Reads only the begin of a file: searches read headers far more often than attachments. */
-function beginningOf(path: string, length: number): Buffer {
-  const file = openSync(path, 'r');
+/** Reads only the begin of an open file, and closes it: searches read headers far more often than attachments. */
+function beginningOf(file: number, length: number): Buffer {
   try {
     const octets = Buffer.allocUnsafeSlow(length);
     let size = 0;

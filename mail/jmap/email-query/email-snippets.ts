@@ -3,7 +3,6 @@ import { unpackParts } from '../../message/parts.ts';
 import { previewText } from '../../message/preview.ts';
 import { boundTerms, type SearchTerm } from '../../message/search-terms.ts';
 import { partTexts } from '../../message/search-text.ts';
-import { blobPath } from '../../store/blob/blob.ts';
 import { readableRows, unlessUnreadable } from '../../store/blob/unreadable.ts';
 import { type Query, query } from '../../store/engine/types.ts';
 import { ofBytes, ofFile } from '../../store/search/message-octets.ts';
@@ -70,7 +69,7 @@ export const emailSnippets: Query<
     await rx.pause?.();
     const mayShow = isHuman || redactedFrom === null;
     const read = (): string | null => {
-      using octets = file === null ? ofBytes(data ?? new Uint8Array(0)) : ofFile(blobPath(blobs, file));
+      using octets = file === null ? ofBytes(data ?? new Uint8Array(0)) : ofFile(blobs, file);
       return preview((start, length) => octets.read(start, length), parts, searched);
     };
     const shown = searched.body.length === 0 || !mayShow ? null : unlessUnreadable(read, null);

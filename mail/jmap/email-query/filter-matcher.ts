@@ -3,7 +3,6 @@ import { decodeWords } from '../../message/encoded-word.ts';
 import { readFields, unfold } from '../../message/header.ts';
 import { LIMITS } from '../../message/limits.ts';
 import { fold } from '../../message/word-tokens.ts';
-import { blobPath } from '../../store/blob/blob.ts';
 import { type Octets, ofBytes, ofFile } from '../../store/search/message-octets.ts';
 import { type EmailFacts, FACTS_PAGE, readEmailRowFacts, readPlacements } from './email-facts.ts';
 import { type EmailCondition, type EmailFilter, type EmailFilterOperator, isOperator } from './email-filter.ts';
@@ -189,7 +188,7 @@ function headerOf(row: Stored, blobs: string): string {
 }
 
 function ownHeader({ header_length: length, file, data }: Stored, blobs: string): string {
-  using octets: Octets = file === null ? ofBytes(data ?? new Uint8Array(0)) : ofFile(blobPath(blobs, file));
+  using octets: Octets = file === null ? ofBytes(data ?? new Uint8Array(0)) : ofFile(blobs, file);
   const header = octets.read(0, Math.min(length, LIMITS.header));
   return Buffer.from(header.buffer, header.byteOffset, header.length).toString('latin1');
 }

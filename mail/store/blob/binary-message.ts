@@ -24,7 +24,7 @@ export class BinaryMessageWriter {
   constructor(target: Target, options: { inFile: boolean }) {
     this.#target = new MessageWriter(target, options);
     this.#files = target.files;
-    this.#spool = target.files.create();
+    this.#spool = target.files.createScratch();
   }
 
   /** Returns a promise if the caller must wait before the next chunk. */

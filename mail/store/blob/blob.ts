@@ -2,6 +2,7 @@ import { createHash, type Hash, hash, randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { RemoteFiles } from '../bucket/remote-files.ts';
 import { StoreBusy, type Write } from '../engine/types.ts';
 
 /** Maximum octets of a message in its row; larger ones are stored in a file. */
@@ -39,8 +40,9 @@ export async function addBlob(tx: Write, blob: NewBlob): Promise<number> {
  */
 export class BlobFiles {
   readonly #dir: string;
-  /** Files without a committed row yet, which the sweep ignores. */
-  readonly #uncommitted = new Set<string>();
+  /** Files without a committed row yet, which the sweep ignores, with the directory that has them. */
+  readonly #uncommitted = new Map<string, string>();
+  #remote: RemoteFiles | undefined;
 
   constructor(dataDir: string) {
     this.#dir = join(dataDir, 'blobs');
@@ -49,21 +51,43 @@ export class BlobFiles {
     }
   }
 
-  /** `inlineLimit`: octets of a message that stays in memory until its commit. */
-  create(inlineLimit = INLINE_LIMIT): BlobWriter {
-    return new BlobWriter(
-      async () => {
-        const name = randomBytes(16).toString('hex');
-        this.#uncommitted.add(name);
-        return { name, handle: await open(this.path(name), 'wx', 0o600), directory: join(this.#dir, name.slice(0, 2)) };
-      },
-      this,
-      inlineLimit,
-    );
+  /** Stores new files in a bucket from now on, and reads files that are not in the directory from there. */
+  attach(remote: RemoteFiles): void {
+    this.#remote = remote;
   }
 
+  /** The bucket of large messages; undefined: they are in the directory. */
+  get remote(): RemoteFiles | undefined {
+    return this.#remote;
+  }
+
+  /** `inlineLimit`: octets of a message that stays in memory until its commit. */
+  create(inlineLimit = INLINE_LIMIT): BlobWriter {
+    const remote = this.#remote;
+    const upload: FinishFile = async ({ name, handle }, size) => {
+      await handle.close();
+      await remote?.upload(name, size);
+    };
+    return this.#writer(remote?.directory ?? this.#dir, remote === undefined ? flushFile : upload, inlineLimit);
+  }
+
+  /** A file for the time of one command, which no row will name. */
+  createScratch(): BlobWriter {
+    return this.#writer(this.#dir, ({ handle }) => handle.close(), INLINE_LIMIT);
+  }
+
+  #writer(root: string, finish: FinishFile, inlineLimit: number): BlobWriter {
+    const create = async (): Promise<OpenFile> => {
+      const name = randomBytes(16).toString('hex');
+      this.#uncommitted.set(name, root);
+      return { name, handle: await open(blobPath(root, name), 'wx', 0o600), directory: join(root, name.slice(0, 2)) };
+    };
+    return new BlobWriter({ create, finish }, this, inlineLimit);
+  }
+
+  /** Rejects with {@link StoreBusy} if the bucket that has the file does not answer. */
   async read(file: string, start: number, length: number): Promise<Buffer> {
-    await using handle = await open(this.path(file), 'r');
+    await using handle = await this.#open(file);
     const buffer = Buffer.allocUnsafeSlow(length);
     let got = 0;
     while (got < length) {
@@ -77,13 +101,54 @@ export class BlobFiles {
   /** Ends the protection from the sweep: the row is committed, or the file is abandoned. */
   release(file: string): void {
     this.#uncommitted.delete(file);
+    this.#remote?.release(file);
   }
 
   async remove(file: string): Promise<void> {
+    const remote = this.#uncommitted.get(file) === this.#dir ? undefined : this.#remote;
     this.#uncommitted.delete(file);
-    await unlink(this.path(file)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
-    });
+    try {
+      await unlink(blobPath(this.#dir, file));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      await remote?.remove(file);
+    }
+  }
+
+  /**
+   * Path of a file that can be opened now; it is fetched from the bucket if it has to be. Where no file exists, the path
+   * has none. Rejects with {@link StoreBusy} if the bucket does not answer.
+   */
+  async ensure(file: string): Promise<string> {
+    const path = blobPath(this.#uncommitted.get(file) ?? this.#dir, file);
+    if (this.#remote === undefined || this.#uncommitted.has(file) || (await exists(path))) return path;
+    return (await this.#remote.ensure(file)) ?? path;
+  }
+
+  /** True if a stored file is in the bucket. */
+  async isRemote(file: string): Promise<boolean> {
+    return this.#remote !== undefined && !(await exists(blobPath(this.#dir, file)));
+  }
+
+  /** Octets of a stored file, without fetching it. Rejects like stat. */
+  async size(file: string): Promise<number> {
+    try {
+      return (await stat(this.path(file))).size;
+    } catch (error) {
+      const size = await this.#remote?.size(file);
+      if (size === undefined) throw error;
+      return size;
+    }
+  }
+
+  async #open(file: string): Promise<FileHandle> {
+    try {
+      return await open(this.path(file), 'r');
+    } catch (error) {
+      const path = (error as NodeJS.ErrnoException).code === 'ENOENT' ? await this.#remote?.ensure(file) : undefined;
+      if (path === undefined) throw error;
+      return open(path, 'r');
+    }
   }
 
   /** Removes orphaned files: a kill between writing a file and committing its row leaves one. */
@@ -101,12 +166,12 @@ export class BlobFiles {
         removed++;
       }
     }
-    return removed;
+    return removed + ((await this.#remote?.sweep(named, olderThan)) ?? 0);
   }
 
-  /** Path of a file, for reader threads. */
+  /** Path of a file that is not committed yet, or that no bucket has. */
   path(file: string): string {
-    return blobPath(this.#dir, file);
+    return blobPath(this.#uncommitted.get(file) ?? this.#dir, file);
   }
 
   /** Directory of the files, for reader threads. */
@@ -127,9 +192,28 @@ interface OpenFile {
   directory: string;
 }
 
+/** Makes a complete file durable, so that a commit may name it, and closes it. */
+type FinishFile = (file: OpenFile, size: number) => Promise<void>;
+
+/** Flushes a file with its directory entry. */
+async function flushFile({ handle, directory }: OpenFile): Promise<void> {
+  await handle.datasync();
+  await handle.close();
+  await using entry = await open(directory, 'r');
+  await entry.sync();
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Writes one message as it arrives: in memory up to 64 KiB, then in a file. */
 export class BlobWriter {
   readonly #create: () => Promise<OpenFile>;
+  readonly #flushed: FinishFile;
   readonly #files: BlobFiles;
   readonly #inlineLimit: number;
   #chunks: Buffer[] = [];
@@ -140,8 +224,13 @@ export class BlobWriter {
   #hash: Hash | undefined;
   size = 0;
 
-  constructor(create: () => Promise<OpenFile>, files: BlobFiles, inlineLimit: number) {
+  constructor(
+    { create, finish }: { create: () => Promise<OpenFile>; finish: FinishFile },
+    files: BlobFiles,
+    inlineLimit: number,
+  ) {
     this.#create = create;
+    this.#flushed = finish;
     this.#files = files;
     this.#inlineLimit = inlineLimit;
   }
@@ -160,7 +249,7 @@ export class BlobWriter {
     return this.#writing;
   }
 
-  /** Completes the message. A file is flushed with its directory entry, so that a commit may name it. */
+  /** Completes the message. Its file is durable then, so that a commit may name it. */
   finish(): Promise<NewBlob> {
     return this.#finish().catch(throwStoreBusy);
   }
@@ -173,13 +262,10 @@ export class BlobWriter {
       return { data };
     }
     await this.#writing;
-    const { name, handle, directory } = await this.#file;
-    await handle.datasync();
-    await handle.close();
-    await using entry = await open(directory, 'r');
-    await entry.sync();
+    const file = await this.#file;
+    await this.#flushed(file, this.size);
     // Octets of its own: a buffer of the pool would cross threads with all of it.
-    return { file: name, size: this.size, sha256: Uint8Array.from((this.#hash ?? createHash('sha256')).digest()) };
+    return { file: file.name, size: this.size, sha256: Uint8Array.from((this.#hash ?? createHash('sha256')).digest()) };
   }
 
   abort(): void {

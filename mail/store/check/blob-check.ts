@@ -1,6 +1,5 @@
 import { createHash, hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { blobPath } from '../blob/blob.ts';
 import { isUnreadable } from '../blob/unreadable.ts';
 
 /** Damage of a stored message. */
@@ -24,8 +23,11 @@ export interface CheckedBlob {
   sha256: Uint8Array | null;
 }
 
+/** Calls back with the path of a file. */
+type LocateFile = <T>(file: string, run: (path: string) => Promise<T>) => Promise<T>;
+
 /** Reads a blob and compares it with its hash; only with its size if it was stored before hashes were. */
-export async function checkBlob(blobs: string, blob: CheckedBlob): Promise<BlobProblem | undefined> {
+export async function checkBlob(withFile: LocateFile, blob: CheckedBlob): Promise<BlobProblem | undefined> {
   const { size, sha256 } = blob;
   if (blob.file === null) {
     const data = blob.data ?? new Uint8Array(0);
@@ -33,7 +35,7 @@ export async function checkBlob(blobs: string, blob: CheckedBlob): Promise<BlobP
     return sha256 === null || hash('sha256', data, 'buffer').equals(sha256) ? undefined : 'changed';
   }
   try {
-    const found = await hashOf(blobPath(blobs, blob.file), size);
+    const found = await withFile(blob.file, (path) => hashOf(path, size));
     if (found === undefined) return 'short';
     return sha256 === null || found.equals(sha256) ? undefined : 'changed';
   } catch (error) {

@@ -2,6 +2,8 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isUnreadable } from '../blob/unreadable.ts';
+import { FileLocator } from '../bucket/file-locator.ts';
+import type { MessageBucket } from '../bucket/message-bucket.ts';
 import type { Row, Value } from '../engine/types.ts';
 import { type BlobProblem, checkBlob, type CheckedBlob } from './blob-check.ts';
 import { type DamagedMessage, damagedMessages } from './damaged-messages.ts';
@@ -39,14 +41,14 @@ export function isSound({ damaged, database, inconsistencies }: StoreCheck): boo
  * Checks a data directory, also while a server uses it, in another process: integrity of the database, each stored
  * message against its hash, and counters. Reads only.
  */
-export async function checkStore(dataDir: string, progress: (checked: number) => void = () => {}): Promise<StoreCheck> {
+export async function checkStore(dataDir: string, bucket?: MessageBucket): Promise<StoreCheck> {
   const db = new DatabaseSync(join(dataDir, 'mailstead.db'), { timeout: 5_000 });
   try {
     // Without a transaction over all of it: the log of a running server would grow meanwhile.
     db.exec('PRAGMA query_only = 1');
     const rows = <T extends Row>(sql: string, ...values: Value[]): T[] => db.prepare(sql).all(...values) as T[];
     const database = integrity(rows);
-    const blobs = await checkBlobs(rows, join(dataDir, 'blobs'), progress);
+    const blobs = await checkBlobs(rows, new FileLocator(dataDir, bucket));
     return {
       messages: guarded(() => rows<{ n: number }>('SELECT count(*) AS n FROM email')[0]?.n ?? 0, 0),
       ...blobs,
@@ -74,7 +76,7 @@ function integrity(rows: Rows): string[] {
 
 type BlobFindings = Pick<StoreCheck, 'checked' | 'withoutHash' | 'damaged' | 'damagedMessages'>;
 
-async function checkBlobs(rows: Rows, blobs: string, progress: (checked: number) => void): Promise<BlobFindings> {
+async function checkBlobs(rows: Rows, locator: FileLocator): Promise<BlobFindings> {
   const found: BlobFindings = { checked: 0, withoutHash: 0, damaged: 0, damagedMessages: [] };
   const note = async (id: number, problem: BlobProblem): Promise<void> => {
     found.damaged++;
@@ -85,13 +87,13 @@ async function checkBlobs(rows: Rows, blobs: string, progress: (checked: number)
     for (const id of ids) {
       const blob = readBlob(rows, id);
       if (blob === undefined) continue;
-      const problem = typeof blob === 'object' ? await checkBlob(blobs, blob) : blob;
+      const problem =
+        typeof blob === 'object' ? await checkBlob((file, run) => locator.withFile(file, run), blob) : blob;
       // A message that was purged meanwhile has neither a file nor a row.
       if (problem !== undefined && readBlob(rows, id) !== undefined) await note(id, problem);
       if (typeof blob === 'object' && blob.sha256 === null) found.withoutHash++;
       found.checked++;
     }
-    progress(found.checked);
   }
   return found;
 }

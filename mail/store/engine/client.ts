@@ -142,7 +142,7 @@ export class WriterClient {
 }
 
 export function toError(failure: Failure): Error {
-  return failure.reason === 'disk-full' ? new StoreBusy('disk-full', failure.message) : new StoreFailure(failure);
+  return failure.reason === 'fault' ? new StoreFailure(failure) : new StoreBusy(failure.reason, failure.message);
 }
 
 /** Octets of a command, for the limit of pending octets; only top-level fields carry significant data. */

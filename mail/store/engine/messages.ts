@@ -1,5 +1,6 @@
 import type { WriteResponse, Failure, WriteJob } from './writer.ts';
 import type { TextIndexPaths } from '../search/text-index.ts';
+import type { BlobRequest } from '../blob/blob-request.ts';
 import type { WakeUp } from './types.ts';
 
 /** Messages between the main thread and the store threads. Plain data only. */
@@ -14,7 +15,8 @@ export type FromWriter =
 export type ToReader =
   { kind: 'query'; id: number; name: string; input: unknown } | { kind: 'ping' } | { kind: 'close' };
 
-export type FromReader = { kind: 'answer'; answer: WriteResponse } | { kind: 'pong' } | { kind: 'closed' };
+export type FromReader =
+  { kind: 'answer'; answer: WriteResponse } | BlobRequest | { kind: 'pong' } | { kind: 'closed' };
 
 /** Start parameters of a store thread. */
 export type ThreadData =

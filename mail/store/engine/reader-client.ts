@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { KeyedSemaphore } from '../../limits/keyed-semaphore.ts';
 import { Watchdog } from '../../limits/watchdog.ts';
-import { StoreFailure } from './client.ts';
+import { answerBlobRequest, type BlobProvider, type BlobRequest } from '../blob/blob-request.ts';
+import { toError } from './client.ts';
 import type { FromReader, ThreadData, ToReader } from './messages.ts';
 import { laneOf } from './reader-pool.ts';
 import { type Query, StoreBusy } from './types.ts';
@@ -13,6 +14,8 @@ const MAX_QUERIES = 256;
 export interface ReaderClientOptions {
   thread: URL;
   database: string;
+  /** Fetches files that are in a bucket. */
+  provideBlob?: BlobProvider;
   /** Heap of a reader thread, MB. Undefined: V8's default. */
   heapMb?: number | undefined;
   /** Interval in which a busy thread is asked for a sign of life, ms; six without one end it. */
@@ -99,12 +102,14 @@ class ReaderThread {
   readonly #waiting = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
   readonly #ended: () => void;
   readonly #watchdog: Watchdog;
+  readonly #provideBlob: BlobProvider;
   /** Id of the query that the thread runs now. */
   readonly #running = new Int32Array(new SharedArrayBuffer(4));
   #id = 0;
 
-  constructor({ thread, database, heapMb, beatMs }: ReaderClientOptions, ended: () => void) {
+  constructor({ thread, database, heapMb, beatMs, provideBlob }: ReaderClientOptions, ended: () => void) {
     this.#ended = ended;
+    this.#provideBlob = provideBlob ?? (() => Promise.resolve(false));
     const workerData: ThreadData = { role: 'reader', database, running: this.#running.buffer };
     const resourceLimits = heapMb === undefined ? {} : { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 8 };
     this.#worker = new Worker(thread, { workerData, name: 'store reader', resourceLimits });
@@ -134,12 +139,19 @@ class ReaderThread {
 
   #onMessage(message: FromReader): void {
     this.#watchdog.heard();
+    if (message.kind === 'blob') void this.#provide(message);
     if (message.kind !== 'answer') return;
     const { answer } = message;
     const waiting = this.#waiting.get(answer.id);
     this.#waiting.delete(answer.id);
     if (answer.ok) waiting?.resolve(answer.value as never);
-    else waiting?.reject(new StoreFailure(answer.failure));
+    else waiting?.reject(toError(answer.failure));
+  }
+
+  /** Fetches a file for the thread, which blocks meanwhile and cannot give a sign of life. */
+  async #provide(request: BlobRequest): Promise<void> {
+    await answerBlobRequest(request, this.#provideBlob);
+    this.#watchdog.heard();
   }
 
   /** Fails the query that holds the thread up; the others run again. */

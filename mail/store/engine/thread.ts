@@ -5,6 +5,7 @@ import { openForReading, closeWriting, openForWriting } from './connection.ts';
 import type { FromReader, FromWriter, ThreadData, ToReader, ToWriter } from './messages.ts';
 import { copyBeforeUpgrade } from './upgrade-copy.ts';
 import { migrate, type Migration } from './migrate.ts';
+import { askForBlobs, BlobUnavailable } from '../blob/blob-request.ts';
 import { ReaderPool } from './reader-pool.ts';
 import type { Command, Query, WriteHooks } from './types.ts';
 import { type WriteJob, Writer } from './writer.ts';
@@ -73,6 +74,7 @@ function runReader(
   const reader = new ReaderPool(() => openForReading(database), new Int32Array(running));
   const queries = new Map(parts.queries.map((query) => [query.name, query]));
   const say = (message: FromReader): void => port.postMessage(message);
+  askForBlobs(say);
   const answer = async ({ id, name, input }: ToReader & { kind: 'query' }): Promise<void> => {
     try {
       const query = queries.get(name);
@@ -81,7 +83,8 @@ function runReader(
       say({ kind: 'answer', answer: { id, ok: true, value } });
     } catch (error) {
       const { message, stack } = error as Error;
-      say({ kind: 'answer', answer: { id, ok: false, failure: { message, stack: stack ?? '', reason: 'fault' } } });
+      const reason = error instanceof BlobUnavailable ? 'bucket' : 'fault';
+      say({ kind: 'answer', answer: { id, ok: false, failure: { message, stack: stack ?? '', reason } } });
     }
   };
   port.on('message', (message: ToReader) => {

@@ -15,8 +15,8 @@ export interface WriteJob {
 /** An error as a value, since an Error loses its class and code between threads. */
 export interface Failure {
   message: string;
-  /** `disk-full`: try later; `fault`: a bug or corruption. */
-  reason: 'disk-full' | 'fault';
+  /** `disk-full` and `bucket`: try later; `fault`: a bug or corruption. */
+  reason: 'disk-full' | 'bucket' | 'fault';
   stack: string;
 }
 

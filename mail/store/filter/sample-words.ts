@@ -1,5 +1,5 @@
 import { extractTrainingWords } from '../../policy/words/training-words.ts';
-import { ofBytes, ofFile } from '../search/message-octets.ts';
+import { ofBytes, ofPath } from '../search/message-octets.ts';
 
 /** A message to train from, as plain data between threads. */
 export interface SampleMessage {
@@ -14,6 +14,6 @@ export interface SampleMessage {
 
 /** Tokenizes a stored message. Reads from disk and computes for some ms: run it in a worker thread. */
 export async function sampleWords({ octets, ...message }: SampleMessage): Promise<number[]> {
-  using source = typeof octets === 'string' ? ofFile(octets) : ofBytes(octets);
+  using source = typeof octets === 'string' ? ofPath(octets) : ofBytes(octets);
   return extractTrainingWords({ ...message, read: (start, length) => source.read(start, length) });
 }

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { blobPath } from '../blob/blob.ts';
+import { openBlobFile } from '../blob/open-blob-file.ts';
 import type { DatabaseConnection } from '../engine/connection.ts';
 
 /** Random access to the octets of one blob, on a thread that may block. */
@@ -14,18 +14,27 @@ export function openOctets(connection: Pick<DatabaseConnection, 'get'>, blob: nu
     'SELECT file, data FROM blob WHERE id = ?',
     [blob],
   );
-  return row?.file == null ? ofBytes(row?.data ?? new Uint8Array(0)) : ofFile(blobPath(blobs, row.file));
+  return row?.file == null ? ofBytes(row?.data ?? new Uint8Array(0)) : ofFile(blobs, row.file);
 }
 
 export function ofBytes(data: Uint8Array): Octets {
   return { read: (start, length) => data.subarray(start, start + length), [Symbol.dispose]: () => undefined };
 }
 
-/** A missing file is empty: its message was just purged. */
-export function ofFile(path: string): Octets {
+/** Opens a blob file. A missing one is empty: its message was just purged. */
+export function ofFile(blobs: string, file: string): Octets {
+  return ofOpened(() => openBlobFile(blobs, file));
+}
+
+/** Opens a file by its path, as {@link ofFile}. */
+export function ofPath(path: string): Octets {
+  return ofOpened(() => openSync(path, 'r'));
+}
+
+function ofOpened(open: () => number): Octets {
   let file: number;
   try {
-    file = openSync(path, 'r');
+    file = open();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ofBytes(new Uint8Array(0));
     throw error;

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { Watchdog } from '../../limits/watchdog.ts';
 import type { Log, Meter } from '../../log.ts';
+import { answerBlobRequest, type BlobProvider } from '../blob/blob-request.ts';
 import { StoreFailure } from '../engine/client.ts';
 import type { ThreadData } from '../engine/messages.ts';
 import type { Query } from '../engine/types.ts';
@@ -35,6 +36,8 @@ interface PendingSearch {
 export interface TextClientOptions {
   thread: URL;
   place: TextIndexPaths;
+  /** Fetches files that are in a bucket. */
+  provideBlob?: BlobProvider;
   /** Heap of the thread, MB. Undefined: V8's default. */
   heapMb?: number | undefined;
   /** See {@link Watchdog}. */
@@ -45,6 +48,7 @@ export interface TextClientOptions {
 export class TextClient implements TextSearch {
   readonly #thread: URL;
   readonly #place: TextIndexPaths;
+  readonly #provideBlob: BlobProvider;
   readonly #heapMb: number | undefined;
   readonly #beatMs: number | undefined;
   readonly #log: Log;
@@ -64,7 +68,8 @@ export class TextClient implements TextSearch {
   /** Requests during the end of an idle thread, since two threads must not write one file. */
   #later: ToText[] | undefined;
 
-  constructor({ thread, place, heapMb, beatMs }: TextClientOptions, log: Log, meter: Meter) {
+  constructor({ thread, place, heapMb, beatMs, provideBlob }: TextClientOptions, log: Log, meter: Meter) {
+    this.#provideBlob = provideBlob ?? (() => Promise.resolve(false));
     this.#heapMb = heapMb;
     this.#beatMs = beatMs;
     this.#thread = thread;
@@ -198,6 +203,7 @@ export class TextClient implements TextSearch {
 
   #heard(message: FromText): void {
     this.#watchdog?.heard();
+    if (message.kind === 'blob') void answerBlobRequest(message, this.#provideBlob).then(() => this.#watchdog?.heard());
     if (message.kind === 'said') this.#log[message.level](message.fields, message.text);
     if (message.kind === 'measured') this.#measure(message);
     if (message.kind === 'idle') {

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Log, Meter } from '../../log.ts';
+import { askForBlobs, type BlobRequest } from '../blob/blob-request.ts';
 import type { Query } from '../engine/types.ts';
 import type { TextIndexPaths } from './text-index.ts';
 import { type TextSearchResult, type TextSearchQuery, TextWorker } from './text-worker.ts';
@@ -18,6 +19,7 @@ export type FromText =
   | { kind: 'measured'; how: 'gauge' | 'observe' | 'count'; name: string; value: number }
   /** The pending work is done. */
   | { kind: 'idle' }
+  | BlobRequest
   | { kind: 'pong' }
   | { kind: 'closed' };
 
@@ -25,6 +27,7 @@ export type FromText =
 export function runTextThread(port: MessagePort, place: TextIndexPaths, list: readonly Query<never, unknown>[]): void {
   const queries = new Map(list.map((query) => [query.name, query]));
   const say = (message: FromText): void => port.postMessage(message);
+  askForBlobs(say);
   const worker = new TextWorker(place, logTo(say), meterTo(say));
   const search = async ({ id, name, input, textQuery }: ToText & { kind: 'search' }): Promise<void> => {
     try {

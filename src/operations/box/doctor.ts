@@ -89,6 +89,7 @@ async function factsOf(call: Call): Promise<ServerFacts> {
     queue,
     refusedLogins: call.refusedLogins(),
     damaged: store.unreadable,
+    bucket: store.files.remote?.state ?? null,
     backup: {
       target: target !== undefined,
       everyMs,

@@ -21,6 +21,7 @@ beforeAll(async () => {
     queue: { due: 3, held: 0, oldest: Date.UTC(2026, 11, 1) - HOUR },
     refusedLogins: [],
     damaged: 0,
+    bucket: { label: 's3://mail', problem: undefined },
     backup: { target: true, everyMs: DAY, lastGoodAt: Date.UTC(2026, 11, 1) - HOUR, sealed: true },
     settings: { bootstrapOpen: false, privateNetworks: false, dns: true },
   };
@@ -49,6 +50,7 @@ describe('the doctor', () => {
     ['a full disk', () => ({ disk: { free: GIB / 8, total: 100 * GIB } }), 'disk failed'],
     ['a disk that fills', () => ({ disk: { free: 5 * GIB, total: 100 * GIB } }), 'disk warning'],
     ['a damaged message', () => ({ damaged: 1 }), 'storage failed'],
+    ['a bucket that fails', () => ({ bucket: { label: 's3://mail', problem: 'HTTP 503' } }), 'bucket failed'],
     [
       'a queue that does not move',
       ({ now }) => ({ queue: { due: 9, held: 0, oldest: now - 5 * HOUR } }),

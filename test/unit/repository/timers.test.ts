@@ -11,7 +11,6 @@ const ALLOWED: Record<string, string> = {
   // A command of its own process.
   'mail/backup/database-snapshot.ts': 'pause between two looks at a log that is being written',
   'mail/backup/pace.ts': 'pace of one backup',
-  'mail/backup/s3-target.ts': 'repetition and time limit of one request',
   // Time limits of one connection, request or thread.
   'mail/dns/bounded-resolver.ts': 'time limit of one lookup',
   'mail/dns/exchange.ts': 'time limit of one DNS exchange',
@@ -26,6 +25,8 @@ const ALLOWED: Record<string, string> = {
   'mail/filter/client.ts': 'time limit of one message, and rest of a failed thread',
   'mail/limits/semaphore.ts': 'time limit of waiting for a permit',
   'mail/filter/worker.ts': 'time limit of closing a thread',
+  'mail/store/blob/blob-request.ts': 'time limit of one file for a thread',
+  'mail/store/bucket/s3-client.ts': 'repetition and time limit of one request',
   'mail/store/search/text-client.ts': 'time limit of one search, and end of an idle thread',
   'src/start/services.ts': 'pause that a DNS provider demands between two requests',
   'src/cli/transfer-programs.ts': 'progress of one command',

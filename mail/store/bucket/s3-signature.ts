@@ -8,9 +8,10 @@ export interface S3Credentials {
 }
 
 export interface S3Request {
-  method: 'GET' | 'PUT' | 'DELETE';
+  method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
   url: URL;
-  body: Buffer;
+  /** SHA-256 of the body, in hex. */
+  bodyHash: string;
 }
 
 /**
@@ -18,13 +19,12 @@ export interface S3Request {
  * octets that were changed on their way.
  */
 export function signedHeaders(
-  { method, url, body }: S3Request,
+  { method, url, bodyHash }: S3Request,
   keys: S3Credentials,
   now: Date,
 ): Record<string, string> {
   const time = now.toISOString().replace(/[-:]|\.\d{3}/g, '');
   const day = time.slice(0, 8);
-  const bodyHash = hash('sha256', body, 'hex');
   const headers: [string, string][] = [
     ['host', url.host],
     ['x-amz-content-sha256', bodyHash],

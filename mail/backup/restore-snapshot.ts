@@ -37,6 +37,13 @@ export async function findSnapshot(repository: Repository, at?: number | string)
   throw new BackupProblem(`No snapshot in ${label} is that old. List them with mailstead backup list.`);
 }
 
+interface RestoreOptions {
+  /** Files of large messages to restore; all by default. */
+  wanted?: (file: FileEntry) => boolean;
+  /** Changes the database before the directory gets its name. */
+  prepare?: (database: string) => void;
+}
+
 /**
  * Restores a snapshot as a data directory that does not exist yet. It gets its name when all of it is written and
  * flushed: whatever ends before leaves a directory with another name.
@@ -45,7 +52,7 @@ export async function restoreSnapshot(
   repository: Repository,
   manifest: SnapshotManifest,
   directory: string,
-  wanted: (file: FileEntry) => boolean = () => true,
+  { wanted = () => true, prepare = () => {} }: RestoreOptions = {},
 ): Promise<SnapshotMap> {
   await requireEmpty(directory);
   const map = await repository.map(manifest);
@@ -54,6 +61,8 @@ export async function restoreSnapshot(
   try {
     await requireSpace(draft, sizeOf(map, wanted));
     await writeSnapshot(repository, map, draft, wanted);
+    prepare(join(draft, 'mailstead.db'));
+    await flushDirectory(draft);
     await rmdir(directory).catch(ignoreMissing);
     await rename(draft, directory);
     await flushDirectory(dirname(directory));

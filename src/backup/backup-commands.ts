@@ -6,6 +6,7 @@ import { BackupProblem, reasonOf } from '../../mail/backup/backup-error.ts';
 import { removeExpired } from '../../mail/backup/backup-retention.ts';
 import { type BackupReport, createBackup } from '../../mail/backup/create-backup.ts';
 import { writeFlushed } from '../../mail/backup/flush-file.ts';
+import { renewIds } from '../../mail/backup/renew-ids.ts';
 import { Repository, type SnapshotManifest } from '../../mail/backup/repository.ts';
 import { findSnapshot, restoreSnapshot } from '../../mail/backup/restore-snapshot.ts';
 import { type BackupVerification, verifyBackup } from '../../mail/backup/verify-backup.ts';
@@ -157,7 +158,7 @@ export async function restoreDirectory(
 ): Promise<RestoreOutcome> {
   return withRepository(name, settings, async (repository) => {
     const snapshot = await findSnapshot(repository, at);
-    await restoreSnapshot(repository, snapshot, directory);
+    await restoreSnapshot(repository, snapshot, directory, { prepare: (path) => renewIds(path, Date.now()) });
     return { snapshot, directory, keys: snapshot.keys, queued: await queuedIn(directory) };
   });
 }

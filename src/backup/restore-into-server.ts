@@ -36,9 +36,9 @@ export async function restoreIntoServer(options: MailboxRestore): Promise<Mailbo
   try {
     const snapshot = await withRepository(target, settings, async (repository) => {
       const found = await findSnapshot(repository, at);
-      await restoreSnapshot(repository, found, join(scratch, 'index'), () => false);
+      await restoreSnapshot(repository, found, join(scratch, 'index'), { wanted: () => false });
       const files = filesOf(join(scratch, 'index'), options.address);
-      await restoreSnapshot(repository, found, join(scratch, 'data'), ({ name }) => files.has(name));
+      await restoreSnapshot(repository, found, join(scratch, 'data'), { wanted: ({ name }) => files.has(name) });
       return found;
     });
     return { ...(await runSteps(options, join(scratch, 'data'))), snapshot };

@@ -41,6 +41,10 @@ async function signIn(page: Page): Promise<void> {
   await page.getByRole('region', { name: 'Messages' }).waitFor();
 }
 
+/** Waits until a conversation shows this text. Its row in the list shows the begin of it as well, before it is loaded. */
+const opened = (page: Page, text: string): Promise<void> =>
+  page.getByRole('region', { name: 'Conversation' }).getByText(text).first().waitFor();
+
 const row = (page: Page, text: string) => page.locator('.row a', { hasText: text });
 
 /** Violations of WCAG 2.2 AA that axe-core finds, by rule. */
@@ -59,7 +63,7 @@ describe('a person in web mail', () => {
     await signIn(page);
     await deliver({ subject: 'About the loom', text: 'Does it weave?\n\nAda' });
     await row(page, 'About the loom').click();
-    await page.getByText('Does it weave?').first().waitFor();
+    await opened(page, 'Does it weave?');
     await page.keyboard.press('r');
     await page.getByLabel('Message', { exact: true }).fill('It does.\n');
     await page.getByRole('button', { name: 'Send' }).click();
@@ -105,8 +109,9 @@ describe('a person in web mail', () => {
     await signIn(page);
     await page.getByRole('button', { name: 'Write' }).click();
     await page.getByLabel('Subject').fill('A long letter');
+    const saved = page.waitForResponse((answer) => answer.request().postData()?.includes('First words.') === true);
     await page.getByLabel('Message', { exact: true }).fill('First words.');
-    await page.waitForResponse((answer) => answer.request().postData()?.includes('First words.') === true);
+    await saved;
     await page.route('**/mail/jmap/api', async (route) => {
       const body = route.request().postData() ?? '';
       if (body.includes('"destroy"')) destroyed.push(body);
@@ -121,7 +126,7 @@ describe('a person in web mail', () => {
     await page.goto(`${base}/mail`);
     await page.getByRole('link', { name: /Drafts/ }).click();
     await row(page, 'A long letter').click();
-    await page.getByText('First words.').first().waitFor();
+    await expect.poll(() => page.getByLabel('Message', { exact: true }).inputValue()).toContain('First words.');
   });
 
   test('archives a conversation by one key, and takes that back', async () => {
@@ -129,13 +134,46 @@ describe('a person in web mail', () => {
     await deliver({ subject: 'To be archived', text: 'Old news.' });
     await signIn(page);
     await row(page, 'To be archived').click();
-    await page.getByText('Old news.').first().waitFor();
+    await opened(page, 'Old news.');
     await page.keyboard.press('e');
     await page.getByText('Moved to "Archive".').waitFor();
     await row(page, 'To be archived').waitFor({ state: 'detached' });
     await page.keyboard.press('z');
     await row(page, 'To be archived').waitFor();
     expect(wrong).toEqual([]);
+  });
+
+  test('acts by a key on the conversation that still loads, not on the one before it', async () => {
+    const { page } = watched;
+    await deliver({ subject: 'Stays in the inbox', text: 'Left alone.' });
+    await deliver({ subject: 'Leaves the inbox', text: 'Two.' });
+    await signIn(page);
+    await row(page, 'Stays in the inbox').click();
+    await opened(page, 'Left alone.');
+    const gate = Promise.withResolvers<undefined>();
+    await page.route('**/mail/jmap/api', async (request) => {
+      if (request.request().postData()?.includes('bodyValues') === true) await gate.promise;
+      await request.continue();
+    });
+    await row(page, 'Leaves the inbox').click();
+    await page.waitForFunction(`document.querySelector('.row.current')?.textContent.includes('Leaves the inbox')`);
+    await page.keyboard.press('e');
+    gate.resolve(undefined);
+    await page.getByText('Moved to "Archive".').waitFor();
+    await row(page, 'Leaves the inbox').waitFor({ state: 'detached' });
+    await row(page, 'Stays in the inbox').waitFor();
+  });
+
+  test('takes an action back by the key after its notice has been closed', async () => {
+    const { page } = watched;
+    await deliver({ subject: 'Back again', text: 'Three.' });
+    await signIn(page);
+    await row(page, 'Back again').click();
+    await page.keyboard.press('#');
+    await page.getByRole('status').getByRole('button', { name: 'Close' }).click();
+    await row(page, 'Back again').waitFor({ state: 'detached' });
+    await page.keyboard.press('z');
+    await row(page, 'Back again').waitFor();
   });
 
   test('finds a mail by its words and its sender', async () => {

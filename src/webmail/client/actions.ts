@@ -1,5 +1,6 @@
+import type { FullEmail } from './jmap-types.ts';
 import { methods, throwRefusals } from './jmap.ts';
-import { folderByRole, folders, openThread, selection, type ThreadMember } from './mail-state.ts';
+import { folderByRole, folders, loadedThread, openThread, selection, type ThreadMember } from './mail-state.ts';
 import { attempt, hideNotice, showNotice } from './notices.ts';
 import { route } from './route.ts';
 import { dropLoadedThreads, loadThread, refreshList } from './thread-list.ts';
@@ -27,7 +28,22 @@ async function update(patches: ReadonlyMap<string, EmailPatch>): Promise<void> {
 /** Reads the open thread again. */
 export async function reloadThread(): Promise<void> {
   const { thread } = route.value;
-  if (thread !== undefined && openThread.value.length > 0) openThread.value = await loadThread(thread, true);
+  if (thread === undefined || openThread.value.length === 0) return;
+  const emails = await loadThread(thread, true);
+  if (loadedThread.value.id === thread) loadedThread.value = { id: thread, emails };
+}
+
+/**
+ * Runs an action on the emails of the open thread. A key can be pressed before the thread is loaded: the action waits for
+ * it, as it would be lost otherwise.
+ */
+export function withOpenThread(action: (emails: readonly FullEmail[]) => void | Promise<void>): Promise<void> {
+  return attempt(async () => {
+    const { thread } = route.value;
+    if (thread === undefined) return;
+    const emails = openThread.value.length > 0 ? openThread.value : await loadThread(thread);
+    if (emails.length > 0) await action(emails);
+  });
 }
 
 /** Emails of the thread that lie in the folder that is open; in a search, all that are not in Trash or Junk. */

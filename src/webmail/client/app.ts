@@ -7,7 +7,7 @@ import { ShortcutHelp } from './keyboard.ts';
 import { LinkQuestion } from './link-question.ts';
 import { ListPane } from './list-pane.ts';
 import { folders, openFolder, selection } from './mail-state.ts';
-import { attempt, hideNotice, notice } from './notices.ts';
+import { attempt, hideNotice, notice, undoLast } from './notices.ts';
 import { route } from './route.ts';
 import { SearchField } from './search-field.ts';
 import { ThreadPane } from './thread-pane.ts';
@@ -65,7 +65,7 @@ function NoticeBar() {
   const line = notice.value;
   return html`<div class="notice ${line?.bad === true ? 'bad' : ''}" role="status" hidden=${line === undefined}>
     <span>${line?.text}</span>
-    ${line?.undo !== undefined && html`<button type="button" onClick=${() => void attempt(async () => line.undo?.())}>Undo</button>`}
+    ${line?.undo !== undefined && html`<button type="button" onClick=${() => void attempt(undoLast)}>Undo</button>`}
     <${IconButton} icon="close" label="Close" onClick=${hideNotice} />
   </div>`;
 }

@@ -1,12 +1,12 @@
 import { signal } from '@preact/signals';
-import { setKeyword } from './actions.ts';
+import { setKeyword, withOpenThread } from './actions.ts';
 import { compose, composeForward, composeReply, composition } from './compose-state.ts';
 import { stepThread } from './list-pane.ts';
-import { folderByRole, openThread } from './mail-state.ts';
-import { notice } from './notices.ts';
+import type { FullEmail } from './jmap-types.ts';
+import { folderByRole } from './mail-state.ts';
 import { go, route } from './route.ts';
 import { fileThread } from './thread-pane.ts';
-import { attempt } from './notices.ts';
+import { attempt, undoLast } from './notices.ts';
 import { html } from './view.ts';
 
 export const showsHelp = signal(false);
@@ -17,9 +17,10 @@ interface Shortcut {
   run: () => void;
 }
 
+const withLast = (action: (email: FullEmail) => void | Promise<void>): Promise<void> =>
+  withOpenThread((emails) => emails.slice(-1).map(action)[0]);
 const answer = (all: boolean): void => {
-  const last = openThread.value.at(-1);
-  if (last !== undefined) composeReply(last, all);
+  void withLast((email) => composeReply(email, all));
 };
 const openRole = (role: string): void => {
   const folder = folderByRole(role);
@@ -33,12 +34,12 @@ const SHORTCUTS: readonly Shortcut[] = [
   { key: 'c', does: 'Write a message', run: () => compose() },
   { key: 'r', does: 'Reply', run: () => answer(false) },
   { key: 'a', does: 'Reply to all', run: () => answer(true) },
-  { key: 'f', does: 'Forward', run: () => openThread.value.slice(-1).forEach(composeForward) },
+  { key: 'f', does: 'Forward', run: () => void withLast(composeForward) },
   { key: 'e', does: 'Archive', run: () => void fileThread('archive') },
   { key: '!', does: 'Report as junk', run: () => void fileThread('junk') },
   { key: '#', does: 'Move to trash', run: () => void fileThread('trash') },
-  { key: 's', does: 'Add star', run: () => void setKeyword(openThread.value.slice(-1), '$flagged', true) },
-  { key: 'z', does: 'Undo', run: () => void attempt(async () => notice.value?.undo?.()) },
+  { key: 's', does: 'Add star', run: () => void withLast((email) => setKeyword([email], '$flagged', true)) },
+  { key: 'z', does: 'Undo', run: () => void attempt(undoLast) },
   { key: '/', does: 'Search', run: () => document.querySelector<HTMLInputElement>('#search')?.focus() },
   { key: 'i', does: 'Open the inbox', run: () => openRole('inbox') },
   { key: '?', does: 'Show the shortcuts', run: () => (showsHelp.value = true) },

@@ -19,8 +19,12 @@ export interface ThreadRow {
 
 export type ThreadMember = Pick<EmailSummary, 'id' | 'keywords' | 'from' | 'mailboxIds' | 'receivedAt'>;
 
-/** Emails of the thread that is open, oldest first. */
-export const openThread = signal<FullEmail[]>([]);
+/** The thread that was loaded last. It is not the open one while the next one loads. */
+export const loadedThread = signal<{ id: string; emails: FullEmail[] }>({ id: '', emails: [] });
+/** Emails of the thread that is open, oldest first; empty while it loads. */
+export const openThread = computed(() =>
+  loadedThread.value.id === route.value.thread ? loadedThread.value.emails : [],
+);
 /** Ids of the thread's row that are selected by their check boxes. */
 export const selection = signal<ReadonlySet<string>>(new Set());
 

@@ -15,6 +15,18 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 
 export function showNotice(text: string, undo?: () => Promise<void>, shownMs = SHOWN_MS): void {
   show({ text, bad: false, undo }, shownMs);
+  if (undo !== undefined) lastUndo = undo;
+}
+
+/** Takes the last action back, also after its line has gone. */
+let lastUndo: (() => Promise<void>) | undefined;
+
+/** Takes the last action back, once. */
+export async function undoLast(): Promise<void> {
+  const undo = lastUndo;
+  lastUndo = undefined;
+  if (undo === undefined) showNotice('There is nothing to undo.');
+  else await undo();
 }
 
 function show(line: NoticeLine, shownMs: number): void {

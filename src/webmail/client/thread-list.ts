@@ -39,6 +39,9 @@ export const threadList = signal<ThreadListState>(EMPTY);
 
 /** Windows that are requested or loaded, newest last. */
 let windows: number[] = [];
+let requests = 0;
+/** The newest request of each window. */
+const newest = new Map<number, number>();
 
 /** Key of the list that the route asks for. */
 export function listKey(): string {
@@ -55,39 +58,52 @@ function filterOf(): SearchFilter {
 export async function openList(): Promise<void> {
   if (route.value.folder === '') return;
   windows = [];
+  visible = { from: 0, to: 0 };
+  newest.clear();
   threadList.value = { ...EMPTY, key: listKey() };
   await loadWindow(0);
 }
 
 /** Loads the windows that rows `from` to `to` are in, unless they are loaded. */
 export async function showRows(from: number, to: number): Promise<void> {
-  const last = Math.max(0, Math.min(to, threadList.value.total - 1));
-  const wanted: number[] = [];
-  for (let at = Math.floor(from / WINDOW); at <= Math.floor(last / WINDOW); at += 1) {
-    if (!windows.includes(at)) wanted.push(at);
-  }
-  await Promise.all(wanted.map(loadWindow));
+  visible = { from, to };
+  await Promise.all(
+    visibleWindows()
+      .filter((at) => !windows.includes(at))
+      .map(loadWindow),
+  );
 }
 
-/** Reads the windows that were looked at last again, after a change. */
+/** Rows that are rendered. */
+let visible = { from: 0, to: 0 };
+
+function visibleWindows(): number[] {
+  const first = Math.floor(visible.from / WINDOW);
+  const last = Math.floor(Math.max(0, Math.min(visible.to, threadList.value.total - 1)) / WINDOW);
+  return Array.from({ length: Math.max(1, last - first + 1) }, (_, at) => first + at);
+}
+
+/** Reads the visible windows again, after a change; the others when they are looked at. */
 export async function refreshList(): Promise<void> {
-  const again = windows.slice(-2);
   windows = [];
-  await Promise.all(again.map(loadWindow));
+  await Promise.all(visibleWindows().map(loadWindow));
 }
 
 async function loadWindow(at: number): Promise<void> {
   const key = listKey();
+  const request = ++requests;
+  newest.set(at, request);
   windows = [...windows.filter((one) => one !== at), at].slice(-MAX_WINDOWS);
   try {
     const { total, rows } = await queryWindow(at * WINDOW);
-    if (key !== listKey()) return;
+    // An answer that a newer request has overtaken would show what was changed meanwhile.
+    if (key !== listKey() || newest.get(at) !== request) return;
     const kept = [...threadList.value.rows].filter(
       ([index]) => index < total && isLoaded(index) && !inWindow(index, at),
     );
     threadList.value = { key, total, rows: new Map([...kept, ...rows]), loading: false, problem: '' };
   } catch (error) {
-    windows = windows.filter((one) => one !== at);
+    if (newest.get(at) === request) windows = windows.filter((one) => one !== at);
     if (!(error instanceof MailError)) throw error;
     if (key === listKey()) threadList.value = { ...threadList.value, loading: false, problem: error.message };
   }

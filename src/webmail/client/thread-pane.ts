@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { destroyEmails, isInRole, moveToRole, setKeyword } from './actions.ts';
+import { destroyEmails, isInRole, moveToRole, setKeyword, withOpenThread } from './actions.ts';
 import { composeDraft } from './compose-state.ts';
 import { IconButton } from './icons.ts';
-import { openThread } from './mail-state.ts';
+import { loadedThread, openThread } from './mail-state.ts';
 import { MessageCard } from './message-card.ts';
 import { MoveMenu } from './move-menu.ts';
 import { attempt } from './notices.ts';
@@ -13,7 +13,6 @@ import { html } from './view.ts';
 
 /** Emails that are unfolded. */
 const unfolded = signal<ReadonlySet<string>>(new Set());
-const loadedId = signal('');
 
 async function open(id: string): Promise<void> {
   const emails = await loadThread(id);
@@ -21,8 +20,7 @@ async function open(id: string): Promise<void> {
   const unread = emails.filter(({ keywords }) => keywords['$seen'] !== true);
   const last = emails.at(-1);
   unfolded.value = new Set([...unread.map((one) => one.id), ...(last === undefined ? [] : [last.id])]);
-  openThread.value = emails;
-  loadedId.value = id;
+  loadedThread.value = { id, emails };
   if (last?.keywords['$draft'] === true && isInRole('drafts')) composeDraft(last);
   await setKeyword(unread, '$seen', true);
 }
@@ -31,17 +29,16 @@ async function open(id: string): Promise<void> {
 export function ThreadPane() {
   const { thread } = route.value;
   useEffect(() => {
-    if (thread === undefined) openThread.value = [];
-    else void attempt(() => open(thread));
+    if (thread !== undefined) void attempt(() => open(thread));
   }, [thread]);
   if (thread === undefined) {
     return html`<section class="thread none" aria-label="Conversation">
       <p class="empty">Choose a conversation. Press <kbd>?</kbd> for the keyboard shortcuts.</p>
     </section>`;
   }
-  const emails = loadedId.value === thread ? openThread.value : [];
+  const emails = openThread.value;
   const subject = emails[0]?.subject ?? '';
-  return html`<section class="thread" aria-label="Conversation" data-thread-id=${loadedId.value}>
+  return html`<section class="thread" aria-label="Conversation" data-thread-id=${emails.length === 0 ? '' : thread}>
     <${ThreadBar} />
     <div class="thread-body" tabindex="-1">
       ${
@@ -61,11 +58,11 @@ function toggle(id: string): void {
 }
 
 /** Moves the open thread away and closes it. */
-export async function fileThread(role: string): Promise<void> {
-  const emails = openThread.value;
-  if (emails.length === 0) return;
-  go({});
-  await moveToRole(emails, role, 'Moved to');
+export function fileThread(role: string): Promise<void> {
+  return withOpenThread((emails) => {
+    go({});
+    return moveToRole(emails, role, 'Moved to');
+  });
 }
 
 function ThreadBar() {

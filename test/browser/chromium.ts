@@ -28,7 +28,8 @@ export async function watchedPage(
   await context.exposeFunction('pwned', (how: unknown) => void wrong.push(`ran: ${String(how)}`));
   context.on('request', (request) => {
     const url = request.url();
-    if (!url.startsWith(base) && !url.startsWith('data:image/svg')) wrong.push(`load: ${url.slice(0, 100)}`);
+    if (!url.startsWith(base) && !url.startsWith(`blob:${base}/`) && !url.startsWith('data:image/svg'))
+      wrong.push(`load: ${url.slice(0, 100)}`);
   });
   const page = await context.newPage();
   page.on('dialog', (dialog) => {

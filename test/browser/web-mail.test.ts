@@ -87,10 +87,10 @@ describe('a person in web mail', () => {
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('but none is there').waitFor();
     await page
-      .locator('input[type=file]')
+      .locator('.composer footer input[type=file]')
       .setInputFiles({ name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('A note.') });
     await page.getByText('note.txt').waitFor();
-    await page.waitForFunction('document.querySelector("progress") === null');
+    await page.locator('.composer progress').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('Sent.').waitFor();
     await page.getByRole('link', { name: /Inbox/ }).click();
@@ -126,7 +126,7 @@ describe('a person in web mail', () => {
     await page.goto(`${base}/mail`);
     await page.getByRole('link', { name: /Drafts/ }).click();
     await row(page, 'A long letter').click();
-    await expect.poll(() => page.getByLabel('Message', { exact: true }).inputValue()).toContain('First words.');
+    await page.getByRole('textbox', { name: 'Message', exact: true }).getByText('First words.').waitFor();
   });
 
   test('archives a conversation by one key, and takes that back', async () => {
@@ -156,7 +156,7 @@ describe('a person in web mail', () => {
       await request.continue();
     });
     await row(page, 'Leaves the inbox').click();
-    await page.waitForFunction(`document.querySelector('.row.current')?.textContent.includes('Leaves the inbox')`);
+    await page.locator('.row.current', { hasText: 'Leaves the inbox' }).waitFor();
     await page.keyboard.press('e');
     gate.resolve(undefined);
     await page.getByText('Moved to "Archive".').waitFor();

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { fileSize } from './format.ts';
+import { fileSize, withoutMarks } from './format.ts';
 import { Icon } from './icons.ts';
 import type { MessagePart } from './jmap-types.ts';
 import { blobOf, blobUrl } from './jmap.ts';
@@ -20,7 +20,7 @@ export function Attachments({ parts }: { parts: readonly MessagePart[] }) {
 function AttachmentLine({ part }: { part: MessagePart }) {
   const [preview, setPreview] = useState('');
   const { blobId, type, size } = part;
-  const name = part.name ?? (type === 'message/rfc822' ? 'message.eml' : 'file');
+  const name = withoutMarks(part.name ?? '') || (type === 'message/rfc822' ? 'message.eml' : 'file');
   if (blobId === null) return html`<span>${name}</span>`;
   const show = (): Promise<void> =>
     attempt(async () => {

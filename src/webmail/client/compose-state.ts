@@ -1,7 +1,10 @@
 import { signal } from '@preact/signals';
 import { addressText, bareSubject, fullTime, nameOf } from './format.ts';
+import { markupOfText } from './editor-html.ts';
 import type { FullEmail, MailAddress } from './jmap-types.ts';
 import { identityFor, isOwnAddress } from './mail-state.ts';
+import { hasMarkup, nextFileKey, quotedMarkup } from './quoted-markup.ts';
+import { markupSignature, plainSignature } from './signature.ts';
 
 export interface AttachedFile {
   key: number;
@@ -12,6 +15,8 @@ export interface AttachedFile {
   blobId: string | undefined;
   /** 0 to 1. */
   done: number;
+  /** Content-ID of an image in the text. */
+  cid?: string | undefined;
 }
 
 /** A message that is being written. */
@@ -21,7 +26,10 @@ export interface Composition {
   cc: string;
   bcc: string;
   subject: string;
+  /** Plain text; with formatted text, the plain form of it. */
   text: string;
+  /** Formatted text; undefined in a plain message. */
+  markup: string | undefined;
   files: AttachedFile[];
   inReplyTo: string[];
   references: string[];
@@ -39,6 +47,7 @@ const BLANK: Omit<Composition, 'identityId'> = {
   bcc: '',
   subject: '',
   text: '',
+  markup: undefined,
   files: [],
   inReplyTo: [],
   references: [],
@@ -50,9 +59,20 @@ const BLANK: Omit<Composition, 'identityId'> = {
 export function compose(given: Partial<Composition> = {}): void {
   if (composition.value !== undefined) return;
   const identity = identityFor([]);
-  const signature = identity?.textSignature ?? '';
-  const text = signature === '' ? '' : `\n\n-- \n${signature}`;
-  composition.value = { ...BLANK, identityId: identity?.id ?? '', text, ...given };
+  const isPlain = given.text !== undefined && given.markup === undefined;
+  const markup = isPlain || writesPlain.value ? undefined : `<div><br></div>${markupSignature(identity)}`;
+  composition.value = { ...BLANK, identityId: identity?.id ?? '', text: plainSignature(identity), markup, ...given };
+}
+
+const PLAIN_KEY = 'mailstead:writes-plain';
+
+/** True when new messages are plain text: the choice of the last message that was switched. */
+export const writesPlain = signal(localStorage.getItem(PLAIN_KEY) === 'yes');
+
+/** Remembers in this browser whether new messages are plain text. */
+export function rememberPlain(plain: boolean): void {
+  writesPlain.value = plain;
+  localStorage.setItem(PLAIN_KEY, plain ? 'yes' : 'no');
 }
 
 /** Opens the composer for a `mailto:` address. RFC 6068; only recipients, subject and text are taken. */
@@ -65,27 +85,34 @@ export function composeMailto(href: string): void {
 
 const list = (addresses: readonly MailAddress[]): string => addresses.map(addressText).join(', ');
 
-/** Opens the composer for an answer. */
-export function composeReply(email: FullEmail, all: boolean): void {
+/** Opens the composer for an answer; to a formatted message, a formatted one. */
+export async function composeReply(email: FullEmail, all: boolean): Promise<void> {
+  const quote = hasMarkup(email) && !writesPlain.value ? await quotedMarkup(email) : undefined;
   const authors = notEmpty(email.replyTo) ?? email.from ?? [];
   const toSelf = authors.every(({ email: one }) => isOwnAddress(one));
   const to = toSelf ? (email.to ?? []) : authors;
   const others = [...(toSelf ? [] : (email.to ?? [])), ...(email.cc ?? [])].filter(
     (one) => !isOwnAddress(one.email) && !to.some(({ email: other }) => other === one.email),
   );
+  const identity = identityFor([...(email.to ?? []), ...(email.cc ?? [])].map((one) => one.email));
   compose({
     ...threading(email),
-    identityId: identityFor([...(email.to ?? []), ...(email.cc ?? [])].map((one) => one.email))?.id ?? '',
+    identityId: identity?.id ?? '',
     to: list(to),
     cc: all ? list(others) : '',
     subject: `Re: ${bareSubject(email.subject ?? '')}`,
     text: `\n\n${introduction(email)}\n${quoted(textOf(email))}`,
+    markup:
+      quote &&
+      `${START}${markupSignature(identity)}${lineOf(introduction(email))}<blockquote>${quote.markup}</blockquote>`,
+    files: quote?.images ?? [],
     source: { id: email.id, keyword: '$answered' },
   });
 }
 
 /** Opens the composer to pass an email on, with its attachments. */
-export function composeForward(email: FullEmail): void {
+export async function composeForward(email: FullEmail): Promise<void> {
+  const original = hasMarkup(email) && !writesPlain.value ? await quotedMarkup(email) : undefined;
   const head = [
     '---------- Forwarded message ----------',
     `From: ${list(email.from ?? [])}`,
@@ -96,13 +123,15 @@ export function composeForward(email: FullEmail): void {
   compose({
     subject: `Fwd: ${bareSubject(email.subject ?? '')}`,
     text: `\n\n${head}\n\n${textOf(email)}`,
-    files: filesOf(email),
+    markup: original && `${START}${markupOfText(head)}<div><br></div>${original.markup}`,
+    files: filesWith(email, original?.images ?? []),
     source: { id: email.id, keyword: '$forwarded' },
   });
 }
 
 /** Continues a saved draft. */
-export function composeDraft(email: FullEmail): void {
+export async function composeDraft(email: FullEmail): Promise<void> {
+  const saved = hasMarkup(email) ? await quotedMarkup(email) : undefined;
   compose({
     identityId: identityFor((email.from ?? []).map((one) => one.email))?.id ?? '',
     to: list(email.to ?? []),
@@ -110,7 +139,8 @@ export function composeDraft(email: FullEmail): void {
     bcc: list(email.bcc ?? []),
     subject: email.subject ?? '',
     text: textOf(email),
-    files: filesOf(email),
+    markup: saved?.markup,
+    files: filesWith(email, saved?.images ?? []),
     inReplyTo: email.inReplyTo ?? [],
     references: email.references ?? [],
     draftId: email.id,
@@ -119,10 +149,18 @@ export function composeDraft(email: FullEmail): void {
 
 const notEmpty = <T>(items: T[] | null): T[] | undefined => (items === null || items.length === 0 ? undefined : items);
 
-function filesOf({ attachments }: FullEmail): AttachedFile[] {
-  return attachments.flatMap(({ blobId, name, type, size }, key) =>
-    blobId === null ? [] : [{ key, name: name ?? 'file', type, size, blobId, done: 1 }],
+/** The cursor's line at the begin. */
+const START = '<div><br></div>';
+
+const lineOf = (text: string): string => `<div><br></div>${markupOfText(text)}`;
+
+/** The files of an email: the images that its text shows, and the others as attachments. */
+function filesWith({ attachments }: FullEmail, images: readonly AttachedFile[]): AttachedFile[] {
+  const others = attachments.filter(({ cid }) => !images.some((one) => one.cid === cid));
+  const attached = others.flatMap(({ blobId, name, type, size }) =>
+    blobId === null ? [] : [{ key: nextFileKey(), name: name ?? 'file', type, size, blobId, done: 1 }],
   );
+  return [...images, ...attached];
 }
 
 function threading({ messageId, references, inReplyTo }: FullEmail): Pick<Composition, 'inReplyTo' | 'references'> {

@@ -1,18 +1,23 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { type AttachedFile, composition, type Composition } from './compose-state.ts';
+import { type AttachedFile, composition, type Composition, rememberPlain } from './compose-state.ts';
 import { closeComposer, discardDraft, recipientProblem, saveDraft, sendComposition, sendingWarning } from './drafts.ts';
+import { cleanMarkup, markupOfText } from './editor-html.ts';
+import { plainTextOf } from './editor-text.ts';
+import { editText, imagesOf, isEditing } from './editor.ts';
 import { fileSize } from './format.ts';
 import { Icon, IconButton } from './icons.ts';
 import { upload } from './jmap.ts';
 import { identities } from './mail-state.ts';
 import { attempt } from './notices.ts';
+import { nextFileKey } from './quoted-markup.ts';
 import { RecipientField } from './recipient-field.ts';
+import { type EditedText, RichText } from './rich-text.ts';
+import { withSignature } from './signature.ts';
 import { html } from './view.ts';
 
 const SAVE_AFTER_MS = 2_000;
 let saveTimer: ReturnType<typeof setTimeout> | undefined;
-let nextKey = 1_000;
 
 const problem = signal('');
 const warning = signal('');
@@ -38,7 +43,7 @@ function editFile(key: number, changed: Partial<AttachedFile> | null): void {
 
 async function attach(chosen: Iterable<File>): Promise<void> {
   for (const file of chosen) {
-    const key = nextKey++;
+    const key = nextFileKey();
     const { name, size, type } = file;
     edit({ files: [...(composition.value?.files ?? []), { key, name, size, type, blobId: undefined, done: 0 }] });
     try {
@@ -49,6 +54,39 @@ async function attach(chosen: Iterable<File>): Promise<void> {
       throw error;
     }
   }
+}
+
+/** Uploads images and shows them at the cursor. */
+async function insertImages(chosen: readonly File[]): Promise<void> {
+  for (const file of chosen) {
+    const { name, size } = file;
+    const { blobId, type } = await upload(file, () => undefined);
+    const cid = `${crypto.randomUUID()}@web-mail`;
+    const image = { key: nextFileKey(), name, size, type, blobId, done: 1, cid };
+    edit({ files: [...(composition.value?.files ?? []), image] });
+    editText.image(URL.createObjectURL(file), cid, name);
+  }
+}
+
+/** Switches between formatted and plain text. */
+function togglePlain({ markup, text }: Composition): void {
+  rememberPlain(markup !== undefined);
+  edit({ markup: markup === undefined ? markupOfText(text) : undefined });
+}
+
+function onEdited(edited: EditedText, typed: boolean): void {
+  if (typed) edit(edited);
+  else if (composition.value !== undefined) composition.value = { ...composition.value, text: edited.text };
+}
+
+/** Changes the sender, and the signature with them. */
+function changeIdentity(identityId: string): void {
+  const identity = identities.value.find(({ id }) => id === identityId);
+  const before = composition.value?.markup;
+  if (before === undefined) return edit({ identityId });
+  const markup = withSignature(before, identity);
+  editText.replace(markup);
+  edit({ identityId, markup, text: plainTextOf(cleanMarkup(markup)) });
 }
 
 async function send(confirmed: boolean): Promise<void> {
@@ -78,6 +116,7 @@ export function Composer() {
     }
   }, [isOpen]);
   if (composed === undefined) return null;
+  const attached = composed.files.filter(({ cid }) => cid === undefined);
   const close = (): void => {
     clearTimeout(saveTimer);
     void closeComposer();
@@ -91,7 +130,10 @@ export function Composer() {
   };
   const onDrop = (event: DragEvent): void => {
     event.preventDefault();
-    void attempt(() => attach(event.dataTransfer?.files ?? []));
+    const files = [...(event.dataTransfer?.files ?? [])];
+    const images = isEditing() ? imagesOf(files) : [];
+    void attempt(() => insertImages(images));
+    void attempt(() => attach(files.filter((file) => !images.includes(file))));
   };
   return html`<section
     class="composer"
@@ -106,20 +148,29 @@ export function Composer() {
       <${IconButton} icon="close" label="Save draft and close" onClick=${close} />
     </header>
     <div class="fields">${fieldsOf(composed)}</div>
-    <textarea
-      ref=${box}
-      aria-label="Message"
-      value=${composed.text}
-      onInput=${(event: Event) => edit({ text: (event.target as HTMLTextAreaElement).value })}
-    ></textarea>
     ${
-      composed.files.length > 0 &&
+      composed.markup === undefined
+        ? html`<textarea
+            ref=${box}
+            aria-label="Message"
+            value=${composed.text}
+            onInput=${(event: Event) => edit({ text: (event.target as HTMLTextAreaElement).value })}
+          ></textarea>`
+        : html`<${RichText}
+            markup=${composed.markup}
+            onText=${onEdited}
+            onImages=${insertImages}
+            focus=${composed.to !== ''}
+          />`
+    }
+    ${
+      attached.length > 0 &&
       html`<ul class="files">
-        ${composed.files.map(fileLine)}
+        ${attached.map(fileLine)}
       </ul>`
     }
     ${problem.value !== '' && html`<p class="problem" role="alert">${problem.value}</p>`}
-    ${warning.value !== '' && warningLine(warning.value)} ${footerOf()}
+    ${warning.value !== '' && warningLine(warning.value)} ${footerOf(composed)}
   </section>`;
 }
 
@@ -132,7 +183,7 @@ function fieldsOf(composed: Composition) {
         ><span>From</span>
         <select
           value=${identityId}
-          onChange=${(event: Event) => edit({ identityId: (event.target as HTMLSelectElement).value })}
+          onChange=${(event: Event) => changeIdentity((event.target as HTMLSelectElement).value)}
         >
           ${identities.value.map((one) => html`<option value=${one.id}>${one.name === '' ? one.email : `${one.name} <${one.email}>`}</option>`)}
         </select></label
@@ -171,7 +222,7 @@ function warningLine(text: string) {
   </p>`;
 }
 
-function footerOf() {
+function footerOf(composed: Composition) {
   const choose = (event: Event): void => {
     const input = event.target as HTMLInputElement;
     void attempt(() => attach([...(input.files ?? [])]));
@@ -183,6 +234,9 @@ function footerOf() {
       <${Icon} name="attach" /><span class="hidden">Attach files</span>
       <input type="file" multiple class="hidden" onChange=${choose} />
     </label>
+    <button type="button" class="link soft" onClick=${() => togglePlain(composed)}>
+      ${composed.markup === undefined ? 'Formatted text' : 'Plain text'}
+    </button>
     <span class="soft saved">Drafts are saved as you write</span>
     <${IconButton} icon="trash" label="Delete draft" onClick=${() => void discardDraft()} />
   </footer>`;

@@ -1,4 +1,5 @@
-import { composition, type Composition } from './compose-state.ts';
+import { type AttachedFile, composition, type Composition } from './compose-state.ts';
+import { outgoingMarkup, shownImages } from './editor-html.ts';
 import type { MailAddress } from './jmap-types.ts';
 import { MailError, methods, type SetProblem, throwRefusals } from './jmap.ts';
 import { folderByRole, identities } from './mail-state.ts';
@@ -9,13 +10,16 @@ import { refreshList } from './thread-list.ts';
 /** Time in which a sent message can be taken back. */
 const UNDO_SECONDS = 10;
 
+const NO_IMAGES: ReadonlySet<string> = new Set();
+
 interface DraftEmail {
   [property: string]: unknown;
 }
 
 /** The email object of a composition. RFC 8621 4.6. */
 function emailOf(composed: Composition, draftsId: string): DraftEmail {
-  const { subject, text, files, inReplyTo, references } = composed;
+  const { subject, text, markup, files, inReplyTo, references } = composed;
+  const shown = markup === undefined ? NO_IMAGES : shownImages(markup);
   const identity = identities.value.find(({ id }) => id === composed.identityId);
   if (identity === undefined) throw new MailError('This mailbox has no identity to send from.');
   return {
@@ -28,12 +32,27 @@ function emailOf(composed: Composition, draftsId: string): DraftEmail {
     subject,
     ...(inReplyTo.length > 0 && { inReplyTo }),
     ...(references.length > 0 && { references }),
-    bodyValues: { text: { value: text } },
-    textBody: [{ partId: 'text', type: 'text/plain' }],
-    attachments: files.flatMap(({ blobId, name, type }) =>
-      blobId === undefined ? [] : [{ blobId, name, type, disposition: 'attachment' }],
-    ),
+    ...bodyOf(text, markup),
+    attachments: files.flatMap((file) => partOf(file, shown)),
   };
+}
+
+/** Plain text always; formatted text beside it, of which a reader's program shows what it can. RFC 2046 5.1.4. */
+function bodyOf(text: string, markup: string | undefined): DraftEmail {
+  const textBody = [{ partId: 'text', type: 'text/plain' }];
+  if (markup === undefined) return { bodyValues: { text: { value: text } }, textBody };
+  return {
+    bodyValues: { text: { value: text }, markup: { value: outgoingMarkup(markup) } },
+    textBody,
+    htmlBody: [{ partId: 'markup', type: 'text/html' }],
+  };
+}
+
+/** A file as a part; an image that was deleted from the text is left out. */
+function partOf({ blobId, name, type, cid }: AttachedFile, shown: ReadonlySet<string>): DraftEmail[] {
+  if (blobId === undefined) return [];
+  if (cid === undefined) return [{ blobId, name, type, disposition: 'attachment' }];
+  return shown.has(cid) ? [{ blobId, name, type, disposition: 'inline', cid }] : [];
 }
 
 /** Saved drafts keep what is not an address yet out of the header. */
@@ -114,7 +133,10 @@ export function sendingWarning({ text, subject, files }: Composition): string | 
     .filter((line) => !line.startsWith('>'))
     .join('\n')
     .slice(0, 100_000);
-  if (files.length === 0 && /\b(?:attach(?:ed|ment)|enclosed|im anhang|angehängt|adjunt[oa])\b/iu.test(own)) {
+  if (
+    files.every(({ cid }) => cid !== undefined) &&
+    /\b(?:attach(?:ed|ment)|enclosed|im anhang|angehängt|adjunt[oa])\b/iu.test(own)
+  ) {
     return 'The text names an attachment, but none is there. Send anyway?';
   }
   return subject.trim() === '' ? 'The message has no subject. Send anyway?' : undefined;

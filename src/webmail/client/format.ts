@@ -25,11 +25,16 @@ export function fileSize(octets: number): string {
 }
 
 /** Direction marks and invisible characters that could make an address look like another. */
-const DECEIVING = /[\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{2069}\u{feff}]/gu;
+const DECEIVING = /[\u{ad}\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{2069}\u{feff}]/gu;
+
+/** Text without marks that nobody sees, such as of a file that turns its name around. */
+export function withoutMarks(text: string): string {
+  return text.replaceAll(DECEIVING, '');
+}
 
 /** The name of an address, or the address. */
 export function nameOf({ name, email }: MailAddress): string {
-  const clean = (name ?? '').replaceAll(DECEIVING, '').trim();
+  const clean = withoutMarks(name ?? '').trim();
   return clean === '' ? email : clean;
 }
 

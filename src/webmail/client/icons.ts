@@ -22,6 +22,18 @@ const PATHS = {
   move: 'M4 6h6l2 2h8v11H4zM9 14h6M13 11.5l2.5 2.5-2.5 2.5',
   menu: 'M4 7h16M4 12h16M4 17h16',
   download: 'M12 4v11M7.5 11L12 15.5 16.5 11M5 20h14',
+  bold: 'M8 5h5a3.5 3.5 0 0 1 0 7H8zM8 12h6a3.5 3.5 0 0 1 0 7H8z',
+  italic: 'M10 5h8M6 19h8M14 5l-4 14',
+  underline: 'M7 5v6a5 5 0 0 0 10 0V5M6 20h12',
+  bullets: 'M9 6h11M9 12h11M9 18h11M4.5 6h.01M4.5 12h.01M4.5 18h.01',
+  numbers: 'M10 6h10M10 12h10M10 18h10M4 5l1.5-1v5M4 15h2.5L4 19h3',
+  quote: 'M5 6v12M10 7h10M10 12h10M10 17h6',
+  link: 'M10 14a4 4 0 0 0 5.7 0l3-3A4 4 0 0 0 13 5.3l-1 1M14 10a4 4 0 0 0-5.7 0l-3 3a4 4 0 0 0 5.7 5.7l1-1',
+  image: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.5 9h.01',
+  clear: 'M6 5h12M12 5v8M9 19h5M5 5l14 14',
+  clock: 'M12 4a8 8 0 1 1 0 16a8 8 0 0 1 0-16zM12 8v4l3 2',
+  label: 'M4 5h8l8 8-7 7-9-8zM8 9h.01',
+  settings: 'M4 7h9M17 7h3M4 17h3M11 17h9M15 4.5v5M9 14.5v5',
   more: 'M6 12h.01M12 12h.01M18 12h.01',
 } as const;
 

@@ -70,6 +70,7 @@ export interface MailIdentity {
   name: string;
   email: string;
   textSignature: string;
+  htmlSignature: string;
 }
 
 export type MethodResponse = [name: string, result: Record<string, unknown>, id: string];

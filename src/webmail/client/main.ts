@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { App } from './app.ts';
+import { prepareEditor } from './editor-html.ts';
 import { openAccount, SignedOut } from './jmap.ts';
 import { watchKeyboard } from './keyboard.ts';
 import { watchChanges } from './live-updates.ts';
@@ -16,6 +17,7 @@ async function start(): Promise<void> {
   if (root === null) return;
   root.replaceChildren();
   render(html`<${App} />` as never, root);
+  void prepareEditor();
   watchKeyboard();
   watchChanges();
   await navigator.serviceWorker?.register('/mail/service-worker.js', { scope: '/mail' }).catch(() => undefined);

@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks';
 import { Attachments } from './attachments.ts';
 import { composeForward, composeReply, textOf } from './compose-state.ts';
-import { addressText, fullTime, nameOf, shortTime } from './format.ts';
+import { addressText, fullTime, nameOf, shortTime, withoutMarks } from './format.ts';
 import { Icon } from './icons.ts';
 import type { FullEmail, MailAddress } from './jmap-types.ts';
 import { blobUrl } from './jmap.ts';
 import { isOwnAddress } from './mail-state.ts';
 import { MessageFrame } from './message-frame.ts';
+import { attempt } from './notices.ts';
 import { PlainText } from './plain-text.ts';
 import { VerdictNote } from './verdict.ts';
 import { html } from './view.ts';
@@ -51,14 +52,18 @@ function MessageContent({ email }: { email: FullEmail }) {
     <${MessageBody} email=${email} />
     <${Attachments} parts=${email.attachments.filter((part) => part.disposition !== 'inline' || part.cid === null)} />
     <footer class="answer">
-      <button type="button" onClick=${() => composeReply(email, false)}><${Icon} name="reply" /> Reply</button>
+      <button type="button" onClick=${() => void attempt(() => composeReply(email, false))}>
+        <${Icon} name="reply" /> Reply
+      </button>
       ${
         (email.to ?? []).length + (email.cc ?? []).length > 1 &&
-        html`<button type="button" onClick=${() => composeReply(email, true)}>
+        html`<button type="button" onClick=${() => void attempt(() => composeReply(email, true))}>
           <${Icon} name="replyAll" /> Reply to all
         </button>`
       }
-      <button type="button" onClick=${() => composeForward(email)}><${Icon} name="forward" /> Forward</button>
+      <button type="button" onClick=${() => void attempt(() => composeForward(email))}>
+        <${Icon} name="forward" /> Forward
+      </button>
     </footer>
   </div>`;
 }
@@ -69,7 +74,7 @@ function Details({ email }: { email: FullEmail }) {
     list.length > 0 &&
     html`<div>
       <dt>${label}</dt>
-      <dd>${list.map(addressText).join(', ')}</dd>
+      <dd>${withoutMarks(list.map(addressText).join(', '))}</dd>
     </div>`;
   const to = [...(email.to ?? []), ...(email.cc ?? [])].map(nameOf).slice(0, 3).join(', ');
   return html`<details class="details">

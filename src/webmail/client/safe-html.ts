@@ -1,4 +1,5 @@
 import DOMPurify from 'dompurify';
+import { withoutMarks } from './format.ts';
 
 /** Elements that the frame never shows: they submit, load, play, or change the document. Their text stays. */
 const FORBIDDEN = (
@@ -15,6 +16,9 @@ const FORBIDDEN_ATTRIBUTES = [
   'contenteditable',
   'popover',
 ];
+
+/** Addresses with one of these schemes, and values without any: DOMPurify tests widths, colors and alignments as well. */
+const ALLOWED_VALUE = /^(?:(?:https?|mailto|cid|data):|[^a-z]|[a-z+.-]{1,200}(?:[^a-z+.:-]|$))/i;
 
 /** Address of the proxy, which the frame may load from. */
 const PROXY = '/mail/image?url=';
@@ -33,7 +37,7 @@ export interface SafeContent {
 let parser: Promise<Window> | undefined;
 
 /** The window of a hidden document whose policy allows the styles that the parser meets; the application's does not. */
-function parserWindow(): Promise<Window> {
+export function parserWindow(): Promise<Window> {
   parser ??= new Promise((resolve) => {
     const frame = document.createElement('iframe');
     frame.hidden = true;
@@ -56,7 +60,7 @@ export async function sanitizeMessage(text: string): Promise<SafeContent> {
     USE_PROFILES: { html: true },
     FORBID_TAGS: FORBIDDEN,
     FORBID_ATTR: FORBIDDEN_ATTRIBUTES,
-    ALLOWED_URI_REGEXP: /^(?:https?|mailto|cid|data):/i,
+    ALLOWED_URI_REGEXP: ALLOWED_VALUE,
     SANITIZE_NAMED_PROPS: true,
     WHOLE_DOCUMENT: true,
     RETURN_DOM: true,
@@ -66,11 +70,11 @@ export async function sanitizeMessage(text: string): Promise<SafeContent> {
     sheet.remove();
   }
   const body = root.querySelector('body');
-  content.nodes = [bodyBox(body, frame.document)];
+  content.nodes = [bodyBox(body, body?.ownerDocument ?? frame.document)];
   return content;
 }
 
-/** A block with the colors of the message's body element. */
+/** A block with the colors of the message's body element; in its inert document, as an image in a live one would load. */
 function bodyBox(body: HTMLElement | null, owner: Document): HTMLElement {
   const box = owner.createElement('div');
   if (body === null) return box;
@@ -137,6 +141,8 @@ export function loadRemote(images: readonly HTMLImageElement[]): void {
 export function isMisleading(text: string, href: string): boolean {
   if (!URL.canParse(href)) return true;
   const { hostname } = new URL(href);
-  const [named] = /(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}/i.exec(text.slice(0, 300)) ?? [];
+  // Compatibility forms of letters and dots look the same; marks that nobody sees break a name up.
+  const seen = withoutMarks(text.slice(0, 2_000).normalize('NFKC')).replaceAll('\u3002', '.');
+  const [named] = /(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}/i.exec(seen) ?? [];
   return named !== undefined && !`.${hostname}`.endsWith(`.${named.toLowerCase().replace(/^www\./, '')}`);
 }

@@ -21,7 +21,7 @@ async function open(id: string): Promise<void> {
   const last = emails.at(-1);
   unfolded.value = new Set([...unread.map((one) => one.id), ...(last === undefined ? [] : [last.id])]);
   loadedThread.value = { id, emails };
-  if (last?.keywords['$draft'] === true && isInRole('drafts')) composeDraft(last);
+  if (last?.keywords['$draft'] === true && isInRole('drafts')) await composeDraft(last);
   await setKeyword(unread, '$seen', true);
 }
 

@@ -74,11 +74,14 @@ export function moveToRole(emails: readonly ThreadMember[], role: string, done: 
   return moveEmails(emails, target.id, `${done} "${target.name}".`);
 }
 
+/** A name in a JSON pointer. RFC 6901 3. */
+const pointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
+
 /** Sets or removes a keyword of emails, without a notice: the list shows it. */
 export function setKeyword(emails: readonly ThreadMember[], keyword: string, on: boolean): Promise<void> {
   return attempt(async () => {
     const changed = emails.filter(({ keywords }) => (keywords[keyword] === true) !== on);
-    await change(new Map(changed.map(({ id }) => [id, { [`keywords/${keyword}`]: on ? true : null }])), '');
+    await change(new Map(changed.map(({ id }) => [id, { [`keywords/${pointer(keyword)}`]: on ? true : null }])), '');
   });
 }
 

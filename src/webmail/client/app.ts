@@ -8,8 +8,9 @@ import { LinkQuestion } from './link-question.ts';
 import { ListPane } from './list-pane.ts';
 import { folders, openFolder, selection } from './mail-state.ts';
 import { attempt, hideNotice, notice, undoLast } from './notices.ts';
-import { route } from './route.ts';
+import { route, showsSettings } from './route.ts';
 import { SearchField } from './search-field.ts';
+import { SettingsPage } from './settings-page.ts';
 import { ThreadPane } from './thread-pane.ts';
 import { listKey, openList } from './thread-list.ts';
 import { html } from './view.ts';
@@ -38,10 +39,7 @@ export function App() {
       <span class="account" title=${currentAccount().address}>${currentAccount().address}</span>
     </header>
     <${FolderNav} />
-    <main>
-      <${ListPane} />
-      <${ThreadPane} />
-    </main>
+    <main>${showsSettings() ? html`<${SettingsPage} />` : html`<${ListPane} /><${ThreadPane} />`}</main>
     <${Composer} />
     <${ShortcutHelp} />
     <${LinkQuestion} />

@@ -1,23 +1,11 @@
 import { signal } from '@preact/signals';
+import { type AttachedFile, nextFileKey } from './attached-file.ts';
 import { addressText, bareSubject, fullTime, nameOf } from './format.ts';
 import { markupOfText } from './editor-html.ts';
 import type { FullEmail, MailAddress } from './jmap-types.ts';
 import { identityFor, isOwnAddress } from './mail-state.ts';
-import { hasMarkup, nextFileKey, quotedMarkup } from './quoted-markup.ts';
+import { hasMarkup, quotedMarkup } from './quoted-markup.ts';
 import { markupSignature, plainSignature } from './signature.ts';
-
-export interface AttachedFile {
-  key: number;
-  name: string;
-  type: string;
-  size: number;
-  /** Undefined while it uploads. */
-  blobId: string | undefined;
-  /** 0 to 1. */
-  done: number;
-  /** Content-ID of an image in the text. */
-  cid?: string | undefined;
-}
 
 /** A message that is being written. */
 export interface Composition {

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { type AttachedFile, composition, type Composition, rememberPlain } from './compose-state.ts';
+import { type AttachedFile, nextFileKey } from './attached-file.ts';
+import { composition, type Composition, rememberPlain } from './compose-state.ts';
 import { closeComposer, discardDraft, recipientProblem, saveDraft, sendComposition, sendingWarning } from './drafts.ts';
 import { cleanMarkup, markupOfText } from './editor-html.ts';
 import { plainTextOf } from './editor-text.ts';
@@ -10,14 +11,17 @@ import { Icon, IconButton } from './icons.ts';
 import { upload } from './jmap.ts';
 import { identities } from './mail-state.ts';
 import { attempt } from './notices.ts';
-import { nextFileKey } from './quoted-markup.ts';
 import { RecipientField } from './recipient-field.ts';
 import { type EditedText, RichText } from './rich-text.ts';
+import { SendLater } from './send-later.ts';
 import { withSignature } from './signature.ts';
 import { html } from './view.ts';
 
 const SAVE_AFTER_MS = 2_000;
 let saveTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** The time that was chosen before a warning. */
+let later: Date | undefined;
 
 const problem = signal('');
 const warning = signal('');
@@ -89,17 +93,17 @@ function changeIdentity(identityId: string): void {
   edit({ identityId, markup, text: plainTextOf(cleanMarkup(markup)) });
 }
 
-async function send(confirmed: boolean): Promise<void> {
+async function send(confirmed: boolean, at?: Date): Promise<void> {
   const composed = composition.value;
   if (composed === undefined) return;
   problem.value =
     recipientProblem(composed) ??
     (composed.files.some((one) => one.blobId === undefined) ? 'A file is still uploading.' : '');
   if (problem.value !== '') return;
-  warning.value = confirmed ? '' : (sendingWarning(composed) ?? '');
+  [warning.value, later] = [confirmed ? '' : (sendingWarning(composed) ?? ''), at];
   if (warning.value !== '') return;
   clearTimeout(saveTimer);
-  await sendComposition();
+  await sendComposition(at);
 }
 
 /** The window in which a message is written. */
@@ -218,7 +222,7 @@ function fileLine({ key, name, size, done, blobId }: AttachedFile) {
 
 function warningLine(text: string) {
   return html`<p class="warning" role="alert">
-    ${text} <button type="button" class="link" onClick=${() => void send(true)}>Send anyway</button>
+    ${text} <button type="button" class="link" onClick=${() => void send(true, later)}>Send anyway</button>
   </p>`;
 }
 
@@ -230,6 +234,7 @@ function footerOf(composed: Composition) {
   };
   return html`<footer>
     <button type="button" class="primary" onClick=${() => void send(false)}>Send</button>
+    <${SendLater} onTime=${(at: Date) => void send(false, at)} />
     <label class="icon-button" title="Attach files">
       <${Icon} name="attach" /><span class="hidden">Attach files</span>
       <input type="file" multiple class="hidden" onChange=${choose} />

@@ -1,5 +1,7 @@
-import { type AttachedFile, composition, type Composition } from './compose-state.ts';
+import type { AttachedFile } from './attached-file.ts';
+import { composition, type Composition } from './compose-state.ts';
 import { outgoingMarkup, shownImages } from './editor-html.ts';
+import { fullTime } from './format.ts';
 import type { MailAddress } from './jmap-types.ts';
 import { MailError, methods, type SetProblem, throwRefusals } from './jmap.ts';
 import { folderByRole, identities } from './mail-state.ts';
@@ -150,15 +152,16 @@ export function recipientProblem({ to, cc, bcc }: Composition): string | undefin
   return parsed.every((one) => one.addresses.length === 0) ? 'Add a recipient.' : undefined;
 }
 
-/** Saves and submits the message. It leaves after ten seconds, in which it can be taken back. */
-export function sendComposition(): Promise<void> {
+/** Saves and submits the message. It leaves after ten seconds, in which it can be taken back, or at a later time. */
+export function sendComposition(at?: Date): Promise<void> {
   return attempt(async () => {
     await saveDraft();
     const composed = composition.value;
     if (composed?.draftId === undefined) return;
-    const submission = await submit(composed, composed.draftId);
+    const submission = await submit(composed, composed.draftId, at);
     composition.value = undefined;
-    showNotice('Sent.', () => takeBack(submission, composed), UNDO_SECONDS * 1000 - 1000);
+    const text = at === undefined ? 'Sent.' : `Will be sent on ${fullTime(at.toISOString())}.`;
+    showNotice(text, () => takeBack(submission, composed), UNDO_SECONDS * 1000 - 1000);
     await markSource(composed);
     await refreshList();
   });
@@ -170,12 +173,18 @@ async function markSource({ source }: Composition): Promise<void> {
   await methods(['Email/set', { update: { [source.id]: { [`keywords/${source.keyword}`]: true } } }]);
 }
 
-async function submit(composed: Composition, emailId: string): Promise<string> {
+/** Parameters that hold a message back. RFC 4865. */
+function holdUntil(at: Date | undefined): Record<string, string> {
+  if (at === undefined) return { HOLDFOR: String(UNDO_SECONDS) };
+  return { HOLDUNTIL: at.toISOString().replace(/\.\d{3}Z$/, 'Z') };
+}
+
+async function submit(composed: Composition, emailId: string, at?: Date): Promise<string> {
   const sent = folderByRole('sent')?.id;
   const recipients = [composed.to, composed.cc, composed.bcc].flatMap((text) => parseRecipients(text).addresses);
   const identity = identities.value.find(({ id }) => id === composed.identityId);
   const envelope = {
-    mailFrom: { email: identity?.email ?? '', parameters: { HOLDFOR: String(UNDO_SECONDS) } },
+    mailFrom: { email: identity?.email ?? '', parameters: holdUntil(at) },
     rcptTo: [...new Set(recipients.map(({ email }) => email))].map((email) => ({ email, parameters: null })),
   };
   const filed = {
@@ -195,20 +204,22 @@ async function submit(composed: Composition, emailId: string): Promise<string> {
   return createdId(result, 'send') ?? '';
 }
 
-/** Cancels a submission and opens the message again. */
-async function takeBack(id: string, composed: Composition): Promise<void> {
+/** Cancels a submission and makes its email a draft again. */
+export async function cancelSubmission(id: string, emailId: string): Promise<void> {
   const [result] = await methods(['EmailSubmission/set', { update: { [id]: { undoStatus: 'canceled' } } }]);
   throwRefusals(result ?? {}, 'Too late, the message has left');
-  const { draftId } = composed;
   const sent = folderByRole('sent')?.id;
-  if (draftId !== undefined) {
-    const back = {
-      'keywords/$draft': true,
-      [`mailboxIds/${draftsFolder()}`]: true,
-      ...(sent !== undefined && { [`mailboxIds/${sent}`]: null }),
-    };
-    await methods(['Email/set', { update: { [draftId]: back } }]);
-  }
+  const back = {
+    'keywords/$draft': true,
+    [`mailboxIds/${draftsFolder()}`]: true,
+    ...(sent !== undefined && { [`mailboxIds/${sent}`]: null }),
+  };
+  await methods(['Email/set', { update: { [emailId]: back } }]);
+}
+
+/** Cancels a submission and opens the message again. */
+async function takeBack(id: string, composed: Composition): Promise<void> {
+  await cancelSubmission(id, composed.draftId ?? '');
   hideNotice();
   composition.value = composed;
   await refreshList();

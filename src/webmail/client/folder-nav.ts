@@ -21,6 +21,7 @@ export function FolderNav() {
     <ul onClick=${hide}>
       ${levels(folders.value).map(({ folder, depth }) => folderLine(folder, depth))}
     </ul>
+    <a class="settings-link" href="#/settings" onClick=${hide}><${Icon} name="settings" /> Settings</a>
     <form method="post" action="/mail/sign-out"><button class="link soft">Sign out</button></form>
   </nav>`;
 }

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { destroyEmails, isInRole, moveToRole, setKeyword } from './actions.ts';
 import { nameOf, shortTime, fullTime } from './format.ts';
 import { Icon, IconButton } from './icons.ts';
+import { LabelChips, LabelMenu } from './label-menu.ts';
 import { isOwnAddress, openFolder, selection, type ThreadMember, type ThreadRow } from './mail-state.ts';
 import { MoveMenu } from './move-menu.ts';
 import { hrefOf, route } from './route.ts';
@@ -110,6 +111,7 @@ function SelectionBar() {
       onClick=${() => void setKeyword(emails, '$seen', anyUnread)}
     />
     <${MoveMenu} emails=${emails} />
+    <${LabelMenu} emails=${emails} />
   </header>`;
 }
 
@@ -152,7 +154,12 @@ function ListRow({ index, row }: { index: number; row: ThreadRow | undefined }) 
     >
       <span class="who">${people(row)}${emails.length > 1 && html` <span class="soft">${emails.length}</span>`}</span>
       <time datetime=${email.receivedAt} title=${fullTime(email.receivedAt)}>${shortTime(email.receivedAt)}</time>
-      <span class="subject">${unread && html`<span class="hidden">Unread: </span>`}${subject}</span>
+      <span class="subject"
+        >${unread && html`<span class="hidden">Unread: </span>`}<${LabelChips}
+          emails=${emails}
+          links=${false}
+        />${subject}</span
+      >
       <span class="preview">${email.preview}</span>
     </a>
     <span class="marks">

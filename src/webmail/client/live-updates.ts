@@ -1,6 +1,7 @@
 import { reloadThread } from './actions.ts';
 import { loadFolders } from './mail-state.ts';
 import { attempt } from './notices.ts';
+import { loadPending } from './scheduled.ts';
 import { dropLoadedThreads, refreshList } from './thread-list.ts';
 
 /** Pause in which changes are collected: a moved thread causes several. */
@@ -8,7 +9,7 @@ const COLLECT_MS = 150;
 
 /** Follows the changes of the account by its event source. RFC 8620 7.3. The browser reconnects by itself. */
 export function watchChanges(): void {
-  const source = new EventSource('/mail/jmap/eventsource?types=Email,Mailbox&closeafter=no&ping=60');
+  const source = new EventSource('/mail/jmap/eventsource?types=Email,Mailbox,EmailSubmission&closeafter=no&ping=60');
   let timer: ReturnType<typeof setTimeout> | undefined;
   source.addEventListener('state', () => {
     clearTimeout(timer);
@@ -18,5 +19,5 @@ export function watchChanges(): void {
 
 async function refreshAll(): Promise<void> {
   dropLoadedThreads();
-  await Promise.all([loadFolders(), refreshList(), reloadThread()]);
+  await Promise.all([loadFolders(), refreshList(), reloadThread(), loadPending()]);
 }

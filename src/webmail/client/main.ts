@@ -5,7 +5,9 @@ import { openAccount, SignedOut } from './jmap.ts';
 import { watchKeyboard } from './keyboard.ts';
 import { watchChanges } from './live-updates.ts';
 import { folderByRole, folders, loadFolders, loadIdentities } from './mail-state.ts';
+import { attempt } from './notices.ts';
 import { go, route, watchRoute } from './route.ts';
+import { loadPending } from './scheduled.ts';
 import { html } from './view.ts';
 
 async function start(): Promise<void> {
@@ -18,6 +20,7 @@ async function start(): Promise<void> {
   root.replaceChildren();
   render(html`<${App} />` as never, root);
   void prepareEditor();
+  void attempt(loadPending);
   watchKeyboard();
   watchChanges();
   await navigator.serviceWorker?.register('/mail/service-worker.js', { scope: '/mail' }).catch(() => undefined);

@@ -9,6 +9,7 @@ import { isOwnAddress } from './mail-state.ts';
 import { MessageFrame } from './message-frame.ts';
 import { attempt } from './notices.ts';
 import { PlainText } from './plain-text.ts';
+import { PendingNote } from './scheduled.ts';
 import { VerdictNote } from './verdict.ts';
 import { html } from './view.ts';
 
@@ -48,6 +49,7 @@ function colorOf(text: string): number {
 function MessageContent({ email }: { email: FullEmail }) {
   return html`<div class="content">
     <${Details} email=${email} />
+    <${PendingNote} email=${email} />
     <${VerdictNote} email=${email} />
     <${MessageBody} email=${email} />
     <${Attachments} parts=${email.attachments.filter((part) => part.disposition !== 'inline' || part.cid === null)} />

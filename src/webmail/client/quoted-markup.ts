@@ -1,4 +1,4 @@
-import type { AttachedFile } from './compose-state.ts';
+import { type AttachedFile, nextFileKey } from './attached-file.ts';
 import { cleanMarkup, prepareEditor } from './editor-html.ts';
 import type { FullEmail, MessagePart } from './jmap-types.ts';
 import { blobOf } from './jmap.ts';
@@ -46,12 +46,4 @@ async function imageOf(part: MessagePart, cid: string, image: HTMLImageElement):
   image.setAttribute('src', URL.createObjectURL(blob));
   image.setAttribute('data-cid', cid);
   return { key: nextFileKey(), name: name ?? 'image', type, size, blobId, done: 1, cid };
-}
-
-let keys = 100_000;
-
-/** A key for a file of a composition, unique in this page. */
-export function nextFileKey(): number {
-  keys += 1;
-  return keys;
 }

@@ -43,3 +43,8 @@ export function watchRoute(): void {
   });
   route.value = readHash();
 }
+
+/** True while the settings are open, in the place of a folder. */
+export function showsSettings(): boolean {
+  return route.value.folder === 'settings';
+}

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { EmailSummary, FullEmail } from './jmap-types.ts';
 import { MailError, methods } from './jmap.ts';
 import type { ThreadMember, ThreadRow } from './mail-state.ts';
-import { route } from './route.ts';
+import { route, showsSettings } from './route.ts';
 import { type SearchFilter, searchFilter } from './search-query.ts';
 
 /** Rows of one request. */
@@ -56,7 +56,7 @@ function filterOf(): SearchFilter {
 
 /** Opens the list of the route, from its begin. */
 export async function openList(): Promise<void> {
-  if (route.value.folder === '') return;
+  if (route.value.folder === '' || showsSettings()) return;
   windows = [];
   visible = { from: 0, to: 0 };
   newest.clear();
@@ -85,6 +85,7 @@ function visibleWindows(): number[] {
 
 /** Reads the visible windows again, after a change; the others when they are looked at. */
 export async function refreshList(): Promise<void> {
+  if (showsSettings()) return;
   windows = [];
   await Promise.all(visibleWindows().map(loadWindow));
 }

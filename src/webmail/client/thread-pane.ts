@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { destroyEmails, isInRole, moveToRole, setKeyword, withOpenThread } from './actions.ts';
 import { composeDraft } from './compose-state.ts';
 import { IconButton } from './icons.ts';
+import { LabelChips, LabelMenu } from './label-menu.ts';
 import { loadedThread, openThread } from './mail-state.ts';
 import { MessageCard } from './message-card.ts';
 import { MoveMenu } from './move-menu.ts';
@@ -44,7 +45,7 @@ export function ThreadPane() {
       ${
         emails.length === 0
           ? html`<p class="empty" role="status">Loading ...</p>`
-          : html`<h1>${subject === '' ? '(no subject)' : subject}</h1>`
+          : html`<h1>${subject === '' ? '(no subject)' : subject} <${LabelChips} emails=${emails} links=${true} /></h1>`
       }
       ${emails.map((email) => html`<${MessageCard} key=${email.id} email=${email} isOpen=${unfolded.value.has(email.id)} onToggle=${() => toggle(email.id)} />`)}
     </div>
@@ -97,5 +98,6 @@ function ThreadBar() {
       onClick=${() => void setKeyword(isStarred ? emails : last, '$flagged', !isStarred)}
     />
     <${MoveMenu} emails=${emails} />
+    <${LabelMenu} emails=${emails} />
   </header>`;
 }

@@ -1,0 +1,64 @@
+import { useRef, useState } from 'preact/hooks';
+import { setKeyword } from './actions.ts';
+import { Icon } from './icons.ts';
+import { labelName, labelOf, labelsOf } from './label-names.ts';
+import { knownLabels, rememberLabel } from './labels.ts';
+import type { ThreadMember } from './mail-state.ts';
+import { hrefOf } from './route.ts';
+import { html } from './view.ts';
+
+interface LabelMenuProps {
+  /** Emails whose labels are changed. */
+  emails: readonly ThreadMember[];
+}
+
+/** A menu that adds labels to emails and removes them. Labels are keywords: mail programs show them as tags. */
+export function LabelMenu({ emails }: LabelMenuProps) {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const [problem, setProblem] = useState('');
+  const present = labelsOf(emails);
+  const add = (event: Event): void => {
+    event.preventDefault();
+    const form = event.target as HTMLFormElement;
+    const typed = new FormData(form).get('label');
+    const label = labelOf(typeof typed === 'string' ? typed : '');
+    setProblem(label === undefined ? 'Use letters without accents, digits and hyphens.' : '');
+    if (label === undefined) return;
+    form.reset();
+    menu.current?.removeAttribute('open');
+    rememberLabel(label);
+    void setKeyword(emails, label, true);
+  };
+  return html`<details class="menu labels" ref=${menu}>
+    <summary class="icon-button" title="Labels" aria-label="Labels"><${Icon} name="label" /></summary>
+    <div class="menu-body">
+      <form onSubmit=${add}>
+        <input name="label" aria-label="New label" placeholder="New label" autocomplete="off" maxlength="100" />
+        <button class="small">Add</button>
+      </form>
+      ${problem !== '' && html`<p class="problem" role="alert">${problem}</p>`}
+      ${knownLabels.value.map(
+        (label) =>
+          html`<label>
+            <input
+              type="checkbox"
+              checked=${present.includes(label)}
+              onChange=${() => void setKeyword(emails, label, !present.includes(label))}
+            />
+            ${labelName(label)}
+          </label>`,
+      )}
+    </div>
+  </details>`;
+}
+
+/** The labels of emails; each leads to all messages that have it. */
+export function LabelChips({ emails, links }: { emails: readonly ThreadMember[]; links: boolean }) {
+  return labelsOf(emails).map((label) =>
+    links
+      ? html`<a class="chip" href=${hrefOf({ folder: 'search', search: `label:${label}`, thread: undefined })}
+          >${labelName(label)}</a
+        >`
+      : html`<span class="chip">${labelName(label)}</span>`,
+  );
+}

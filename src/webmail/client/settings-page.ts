@@ -1,0 +1,128 @@
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { rememberPlain, writesPlain } from './compose-state.ts';
+import { IconButton } from './icons.ts';
+import type { MailIdentity } from './jmap-types.ts';
+import { methods, throwRefusals } from './jmap.ts';
+import { fieldTime } from './later-times.ts';
+import { folderByRole, identities, loadIdentities } from './mail-state.ts';
+import { attempt, showNotice } from './notices.ts';
+import { go } from './route.ts';
+import { html } from './view.ts';
+
+interface VacationSettings {
+  isEnabled: boolean;
+  fromDate: string | null;
+  toDate: string | null;
+  subject: string | null;
+  textBody: string | null;
+}
+
+const vacation = signal<VacationSettings | undefined>(undefined);
+
+async function loadVacation(): Promise<void> {
+  const [result] = await methods(['VacationResponse/get', { ids: ['singleton'] }]);
+  vacation.value = ((result?.['list'] ?? []) as VacationSettings[])[0];
+}
+
+/** Settings of the mailbox: vacation response, names and signatures, and how messages are written. */
+export function SettingsPage() {
+  useEffect(() => {
+    void attempt(loadVacation);
+  }, []);
+  const close = (): void => go({ folder: folderByRole('inbox')?.id ?? '', search: '' });
+  return html`<section class="settings" aria-label="Settings">
+    <header class="list-head">
+      <${IconButton} icon="back" label="Back to the inbox" onClick=${close} />
+      <h1>Settings</h1>
+    </header>
+    <div class="settings-body">
+      ${vacation.value !== undefined && html`<${VacationForm} saved=${vacation.value} />`}
+      ${identities.value.map((one) => html`<${IdentityForm} key=${one.id} identity=${one} />`)}
+      <fieldset>
+        <legend>Writing</legend>
+        <label class="check">
+          <input type="checkbox" checked=${writesPlain.value} onChange=${() => rememberPlain(!writesPlain.value)} />
+          Write plain text (in this browser)
+        </label>
+      </fieldset>
+    </div>
+  </section>`;
+}
+
+function textIn(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === 'string' ? value : '';
+}
+
+function dateIn(form: FormData, name: string): string | null {
+  const at = new Date(textIn(form, name));
+  return Number.isNaN(at.getTime()) ? null : at.toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+async function saveVacation(form: FormData): Promise<void> {
+  const patch = {
+    isEnabled: form.has('enabled'),
+    fromDate: dateIn(form, 'from'),
+    toDate: dateIn(form, 'to'),
+    subject: textIn(form, 'subject') === '' ? null : textIn(form, 'subject'),
+    textBody: textIn(form, 'text'),
+  };
+  const [result] = await methods(['VacationResponse/set', { update: { singleton: patch } }]);
+  throwRefusals(result ?? {}, 'Not saved');
+  await loadVacation();
+  showNotice(patch.isEnabled ? 'The vacation response is on.' : 'The vacation response is off.');
+}
+
+/** Runs an action with the fields of the form that is submitted. */
+function onSubmit(action: (form: FormData) => Promise<void>): (event: Event) => void {
+  return (event) => {
+    event.preventDefault();
+    const form = new FormData(event.target as HTMLFormElement);
+    void attempt(() => action(form));
+  };
+}
+
+function VacationForm({ saved }: { saved: VacationSettings }) {
+  const field = (iso: string | null): string => (iso === null ? '' : fieldTime(new Date(iso)));
+  return html`<form onSubmit=${onSubmit(saveVacation)}>
+    <fieldset>
+      <legend>Vacation response</legend>
+      <p class="soft">
+        People who write to you get this answer, each of them once in a while. Lists and programs do not.
+      </p>
+      <label class="check"
+        ><input type="checkbox" name="enabled" checked=${saved.isEnabled} /> Answer automatically</label
+      >
+      <div class="pair">
+        <label>From <input type="datetime-local" name="from" value=${field(saved.fromDate)} /></label>
+        <label>Until <input type="datetime-local" name="to" value=${field(saved.toDate)} /></label>
+      </div>
+      <label>Subject <input name="subject" maxlength="500" placeholder="Re: ..." value=${saved.subject ?? ''} /></label>
+      <label
+        >Response <textarea name="text" rows="6" maxlength="100000" value=${saved.textBody ?? ''}></textarea>
+      </label>
+      <button class="primary">Save response</button>
+    </fieldset>
+  </form>`;
+}
+
+function IdentityForm({ identity }: { identity: MailIdentity }) {
+  const save = async (form: FormData): Promise<void> => {
+    const patch = { name: textIn(form, 'name'), textSignature: textIn(form, 'signature'), htmlSignature: '' };
+    const [result] = await methods(['Identity/set', { update: { [identity.id]: patch } }]);
+    throwRefusals(result ?? {}, 'Not saved');
+    await loadIdentities();
+    showNotice('Name and signature saved.');
+  };
+  return html`<form onSubmit=${onSubmit(save)}>
+    <fieldset>
+      <legend>${identity.email}</legend>
+      <label>Your name <input name="name" maxlength="255" autocomplete="name" value=${identity.name} /></label>
+      <label
+        >Signature <textarea name="signature" rows="4" maxlength="60000" value=${identity.textSignature}></textarea>
+      </label>
+      <button class="primary">Save name and signature</button>
+    </fieldset>
+  </form>`;
+}

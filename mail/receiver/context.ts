@@ -6,6 +6,7 @@ import type { MemoryBudget } from '../limits/memory-budget.ts';
 import { KeyedTokenBucket, perHour } from '../limits/token-bucket.ts';
 import type { Log } from '../log.ts';
 import type { Greylist } from './greylist.ts';
+import type { ReportInbox } from './needs.ts';
 import { Tarpit } from './tarpit.ts';
 import { traceId } from './trace-id.ts';
 
@@ -23,6 +24,8 @@ export interface StoreBackendOptions extends Omit<SubmissionContext, 'policy' | 
   reportKey: KeyObject;
   /** Null: mail from outside is accepted unchecked. */
   filter: InboundFilter | null;
+  /** Left out: there are no report addresses. */
+  reports?: ReportInbox;
   /** Left out: no greylisting. */
   greylist?: Greylist;
   /** Memory of the messages that are received; left out: it is not limited. */

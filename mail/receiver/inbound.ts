@@ -28,6 +28,7 @@ import {
   type ReceiveResult,
   rejected,
 } from './received-message.ts';
+import { takeReports } from './report-inbox.ts';
 import { countForwards, followForwards, quotaRefusal, takeReplies } from './recipient-plan.ts';
 import { expiredAliasRefusal, refuse } from './refusal.ts';
 
@@ -56,6 +57,9 @@ export async function receiveInbound(context: ReceiverContext, message: Received
     (await quotaRefusal(context, message)) ??
     (message.envelope.sender === undefined ? limitReports(context, message.envelope) : undefined);
   if (early !== undefined) return rejected(early);
+  const taken = await takeReports(context, message);
+  if (typeof taken === 'object') return rejected(taken);
+  if (taken === 'all') return { refusal: undefined, stored: false };
   if (await takeReplies(context, message)) return { refusal: undefined, stored: false };
   const reports = await readReports(context, message);
   const { filter, hostname: authserv } = context;

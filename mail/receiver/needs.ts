@@ -16,6 +16,8 @@ export type RecipientRoute =
   | { kind: 'report'; copy: SentCopy }
   /** The reply address of one notice of this server. */
   | { kind: 'answer' }
+  /** The address for DMARC and TLS reports about a hosted domain, by its row. */
+  | { kind: 'reports'; domain: number }
   | { kind: 'unknown' }
   /** A deleted mailbox that can be restored. */
   | { kind: 'deleted' }
@@ -110,4 +112,18 @@ export interface ReceiverBackend {
   open(envelope: MessageEnvelope): MessageSink;
   /** Called when the server closes: ends delays of replies. */
   close?(): void;
+}
+
+/** Stores messages to the report addresses of hosted domains. They are read later, and never into a mailbox. */
+export interface ReportInbox {
+  /** Finds the row of the domain whose reports an address receives; undefined for any other address. */
+  find(to: Address): Promise<number | undefined>;
+  /** Stores a message. Resolves after the commit. `full`: too many wait. */
+  store(report: {
+    domain: number;
+    trace: string;
+    verified: string;
+    parts: string;
+    octets: Uint8Array;
+  }): Promise<'stored' | 'full'>;
 }

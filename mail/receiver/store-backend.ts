@@ -33,6 +33,8 @@ export class StoreReceiverBackend implements ReceiverBackend {
     const { store, hostname, clock, noticeReplies: answers } = this.context;
     const reply = answers?.classify(to);
     if (reply !== undefined) return { kind: reply };
+    const domain = login === undefined ? await this.context.reports?.find(to) : undefined;
+    if (domain !== undefined) return { kind: 'reports', domain };
     const copy = login === undefined ? await findCopy(this.context, to) : undefined;
     if (copy !== undefined) return copy.reports < MOST_REPORTS ? { kind: 'report', copy } : { kind: 'unknown' };
     const facts = {

@@ -53,6 +53,7 @@ export const METRICS: Readonly<Record<string, string>> = {
     'Decisions of people about mail of agents, by outcome (approved, denied, or why nothing was done).',
   notices_total: 'Notices sent to owners, by kind.',
   digest_replies_total: 'Replies to daily digests, by outcome (stopped, before, unclear, automatic, missing).',
+  reports_received_total: 'Messages to report addresses, by outcome (recorded, duplicate, unreadable, missing, full).',
   scans_total: 'Scanned messages, by scanner (rspamd, clamav) and outcome (clean, found, trouble, skipped).',
   deleted_items: 'Deleted items that can be restored, by kind (mailbox, service).',
   imported_messages_total: 'Messages imported, by kind of source (file, imap).',

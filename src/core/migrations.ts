@@ -14,5 +14,6 @@ export function applianceMigrations(): Migration[] {
     ['mta-sts.sql'],
     ['device-link.sql'],
     ['dns-provider.sql'],
+    ['report.sql'],
   ]);
 }

@@ -2,6 +2,7 @@ import type { BodyPart } from '../../mail/jmap/email/body-part.ts';
 import type { ComposedMessage } from '../../mail/message/compose-message.ts';
 import type { MessageIndex } from '../../mail/message/index-types.ts';
 import type { SecretLinks } from '../../mail/message/secret-link.ts';
+import type { ReportContent } from '../../mail/reports/report-types.ts';
 
 /** The encoded start of a body part, and how to decode it. Plain data: may be sent to another thread. */
 export interface EncodedText {
@@ -139,6 +140,8 @@ export interface TextTasks {
   index: { job: { octets: Uint8Array; secretLinks: SecretLinks | undefined }; result: IndexedMessage };
   /** True if the first own words of a message are "stop". */
   stop: { job: { octets: Uint8Array; parts: string }; result: boolean };
+  /** A DMARC or TLS report. */
+  report: { job: { octets: Uint8Array; parts: string }; result: ReportContent };
 }
 export type TextTask = keyof TextTasks;
 

@@ -3,7 +3,7 @@ import type { Resolver, Lookup } from '../../mail/dns/lookup.ts';
 import type { Log } from '../../mail/log.ts';
 import type { FetchStsPolicy } from '../../mail/relay/tls-policy/sts-fetch.ts';
 import { type RecordCheck, examine, within } from '../domains/check.ts';
-import { type PublishedDomain, DMARC_TEXT } from '../domains/records.ts';
+import { type PublishedDomain, dmarcText } from '../domains/records.ts';
 import { checkSpf } from '../domains/spf.ts';
 import { type BlocklistCheck, checkBlocklists, blocklistSummary } from './blocklists.ts';
 import { type DeliverabilityCheck, checkedBy, unknown, fail, pass, worstOf } from './checked.ts';
@@ -176,7 +176,7 @@ async function dmarcCheck(domain: string, resolver: Resolver): Promise<Deliverab
   const found = own ?? records.find((one) => one.domain === organization);
   if (found === undefined) {
     if (troubled) return unknown(`cannot look up _dmarc.${domain} (DNS failure)`);
-    const fix = `Publish the TXT record _dmarc.${domain} with "${DMARC_TEXT}": large receivers require one from bulk senders.`;
+    const fix = `Publish the TXT record _dmarc.${domain} with "${dmarcText(domain)}": large receivers require one from bulk senders.`;
     return fail(`no DMARC record at _dmarc.${domain} or above`, fix);
   }
   const policy = own === undefined ? found.record.below : found.record.policy;

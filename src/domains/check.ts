@@ -127,6 +127,13 @@ async function look(resolver: Resolver, record: RequiredRecord, selectors: reado
     case 'mta_sts':
     case 'client_setup':
       return lookSetup(resolver, record);
+    case 'tls_reports':
+      // Reports may also go to a service that reads them.
+      return seenAs(
+        await resolver.txt(record.name),
+        (text) => /^v=TLSRPTv1\s*;/.test(text),
+        (text) => text,
+      );
     case 'dmarc':
       return seenAs(await resolver.txt(record.name), isDmarc, (text) => text);
     case 'dkim': {

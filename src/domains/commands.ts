@@ -1,6 +1,7 @@
 import { addDomain, dropDomain, pauseDomain, verifyDomain } from '../../mail/store/address/domain.ts';
 import { command, type Write } from '../../mail/store/engine/types.ts';
 import { type Delegation, DELEGATIONS } from './queries.ts';
+import { dropReports } from '../reports/commands.ts';
 
 /** Unverified domains of one organization: each costs two keys. */
 export const MAX_UNVERIFIED = 100;
@@ -231,6 +232,7 @@ export const removeDomain = command(
     await tx.run('DELETE FROM dns_provider WHERE domain_id = ?', input.id);
     await tx.run('DELETE FROM dns_written WHERE domain_id = ?', input.id);
     await tx.run('DELETE FROM forwarder WHERE domain_id = ?', input.id);
+    await dropReports(tx, input.id);
     return { kind: 'removed' };
   },
 );

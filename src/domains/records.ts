@@ -1,5 +1,6 @@
 import { characterStrings } from '../dns/zone.ts';
 import { publicId } from '../core/ids.ts';
+import { reportAddress } from '../reports/report-address.ts';
 import type { PublishedKey } from './queries.ts';
 import { stsRecordText } from './sts-policy.ts';
 import type { OwnStsPolicy } from './sts-queries.ts';
@@ -8,7 +9,7 @@ export type RecordStatus = 'ok' | 'missing' | 'mismatch' | 'unknown';
 
 /** A DNS record that a domain needs. */
 export interface RequiredRecord {
-  purpose: 'inbound_mx' | 'dkim' | 'spf' | 'dmarc' | 'mta_sts' | 'client_setup';
+  purpose: 'inbound_mx' | 'dkim' | 'spf' | 'dmarc' | 'mta_sts' | 'tls_reports' | 'client_setup';
   type: 'MX' | 'TXT' | 'CNAME' | 'SRV';
   /** Full name without a trailing dot. */
   name: string;
@@ -50,8 +51,19 @@ export function ownServer(domain: number, hostname: string): string {
 
 const TTL = 3600;
 export const SPF_TEXT = 'v=spf1 mx ~all';
-export const DMARC_TEXT = 'v=DMARC1; p=none';
+const DMARC_TEXT = 'v=DMARC1; p=none';
 export const MX_PRIORITY = 10;
+
+/** DMARC record that asks for aggregate reports. RFC 7489 6.2. */
+export function dmarcText(domain: string): string {
+  return `${DMARC_TEXT}; rua=mailto:${reportAddress(domain)}`;
+}
+
+/** Record that asks for reports on TLS. RFC 8460 3. */
+export function tlsReportText(domain: string): string {
+  return `v=TLSRPTv1; rua=mailto:${reportAddress(domain)}`;
+}
+
 /** Thunderbird and others; Outlook; draft-ietf-mailmaint-pacc. */
 export const CLIENT_HOSTS = ['autoconfig', 'autodiscover', 'ua-auto-config'] as const;
 const ALL_SELECTORS = ['ms1', 'ms2', 'ms3', 'ms4'];
@@ -74,7 +86,15 @@ export function requiredRecords(domain: PublishedDomain, hostname: string, byNam
     },
     ...(byName ? namedKeys(domain, hostname) : keyTexts(domain)),
     { purpose: 'spf', type: 'TXT', name, value: SPF_TEXT, ttl: TTL, required: true },
-    { purpose: 'dmarc', type: 'TXT', name: `_dmarc.${name}`, value: DMARC_TEXT, ttl: TTL, required: false },
+    { purpose: 'dmarc', type: 'TXT', name: `_dmarc.${name}`, value: dmarcText(name), ttl: TTL, required: false },
+    {
+      purpose: 'tls_reports',
+      type: 'TXT',
+      name: `_smtp._tls.${name}`,
+      value: tlsReportText(name),
+      ttl: TTL,
+      required: false,
+    },
     ...stsRecords(domain, hostname),
     ...clientRecords(name, hostname),
   ];

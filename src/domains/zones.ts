@@ -6,7 +6,7 @@ import { rowId } from '../core/ids.ts';
 import { type Delegation, keyText, managedDomain, publishedKeys } from './queries.ts';
 import { serverNames } from './look.ts';
 import {
-  DMARC_TEXT,
+  dmarcText,
   keyZone,
   MX_PRIORITY,
   ownServer,
@@ -82,12 +82,12 @@ async function domainAnswer(
   const keys = await store.read(publishedKeys, { domain: id });
   const sts = await store.read(ownStsPolicy, { domain: id });
   const setup = requiredRecords({ id, name: apex, keys, sts }, hostname, false).filter(
-    ({ purpose }) => purpose === 'mta_sts' || purpose === 'client_setup',
+    ({ purpose }) => purpose === 'mta_sts' || purpose === 'tls_reports' || purpose === 'client_setup',
   );
   const servers = serverNames(delegation, id, hostname).map((value): ZoneRecord => ({ type: 'NS', value }));
   const records = new Map<string, ZoneRecord[]>([
     [apex, [...servers, { type: 'MX', value: hostname, priority: MX_PRIORITY }, txt(SPF_TEXT)]],
-    [`_dmarc.${apex}`, [txt(DMARC_TEXT)]],
+    [`_dmarc.${apex}`, [txt(dmarcText(apex))]],
     ...keys.map((key): [string, ZoneRecord[]] => [`${key.selector}._domainkey.${apex}`, [txt(key.text)]]),
     ...setup.map((record): [string, ZoneRecord[]] => [record.name, [setupRecord(record)]]),
   ]);

@@ -4,6 +4,7 @@ import { dropDomain } from '../../mail/store/address/domain.ts';
 import { command, type Write } from '../../mail/store/engine/types.ts';
 import { collectBlob } from '../../mail/store/retention/purge.ts';
 import { changeQueue } from '../../mail/store/queue/queue-change.ts';
+import { dropReports } from '../reports/commands.ts';
 
 /** Mailboxes per commit. */
 const SLICE = 100;
@@ -108,6 +109,7 @@ async function removeDomains(tx: Write, tenant: number): Promise<void> {
     await tx.run('DELETE FROM own_sts_policy WHERE domain_id = ?', id);
     await tx.run('DELETE FROM dns_provider WHERE domain_id = ?', id);
     await tx.run('DELETE FROM dns_written WHERE domain_id = ?', id);
+    await dropReports(tx, id);
   }
 }
 

@@ -16,6 +16,8 @@ import { DigestReplies } from '../digest/digest-replies.ts';
 import { DomainRecheck } from '../domains/recheck.ts';
 import { OutboundTls } from '../tls/outbound-tls.ts';
 import { purgeOAuth } from '../oauth/grant-commands.ts';
+import { purgeReports } from '../reports/commands.ts';
+import { ReportReader } from '../reports/report-reader.ts';
 import { confirmWelcome, seed, type Seeded } from './seed.ts';
 import { releaseResumed } from '../sending/pause-commands.ts';
 import { purgeUploads } from '../sending/upload-commands.ts';
@@ -58,6 +60,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
     purgeNarrowTokens,
     purgeOAuth,
     purgeProposals,
+    purgeReports,
     purgeUploads,
     purgeWebhookAttempts,
     releaseResumed,
@@ -96,6 +99,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
     new ClaimExpiry(store, clock),
     openVacation(context),
     new BackupJob({ settings: settings.backup, dataDir: settings.dataDir, clock, log, meter: services.metrics }),
+    new ReportReader(services),
     new TrainingJob({ store, log, wordsOf: (source) => filter.words(source) }),
     ...openNotifier(services, baseUrl).jobs(),
   ];

@@ -16,6 +16,7 @@ import { startHttpServer, type HttpListener } from '../http/server.ts';
 import type { InboundFilter } from '../../mail/receiver/context.ts';
 import { inNetworks } from '../core/networks.ts';
 import type { AppContext } from '../core/app-context.ts';
+import { StoredReports } from '../reports/inbox.ts';
 import { submitterLimits } from '../sending/allowance.ts';
 import { AccountTenants } from '../sending/account-tenants.ts';
 import type { Services } from './services.ts';
@@ -73,6 +74,7 @@ export function openReceiver(
     ...(settings.greylist && { greylist: new Greylist(store, clock) }),
     filter,
     noticeReplies: answers,
+    reports: new StoredReports({ store, metrics }),
     memory,
     log,
     meter: metrics,

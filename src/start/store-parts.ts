@@ -35,6 +35,7 @@ import * as people from '../people/commands.ts';
 import * as passwords from '../people/password-commands.ts';
 import * as portalSessions from '../people/session-commands.ts';
 import * as recovery from '../recovery/commands.ts';
+import * as reports from '../reports/commands.ts';
 import * as forwardConfirmations from '../sending/confirmation-commands.ts';
 import * as drafts from '../sending/draft-commands.ts';
 import * as forwarders from '../sending/forwarder-commands.ts';
@@ -90,6 +91,7 @@ const COMMAND_FILES: readonly object[] = [
   passwords,
   portalSessions,
   recovery,
+  reports,
   forwardConfirmations,
   drafts,
   forwarders,

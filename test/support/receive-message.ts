@@ -61,7 +61,7 @@ export async function receiveMessage(
   const route = await backend.route(recipient, who, { sender, ip: '192.0.2.1', size: undefined });
   const returns = route.kind === 'return' && from === '';
   const out = route.kind === 'elsewhere' && who !== undefined;
-  if (!['here', 'forward', 'report'].includes(route.kind) && !returns && !out) return route.kind;
+  if (!['here', 'forward', 'report', 'reports'].includes(route.kind) && !returns && !out) return route.kind;
   const others = await Promise.all(
     more.map(async (one) => ({ address: toAddress(one), route: await backend.route(toAddress(one), who), dsn })),
   );

@@ -1,4 +1,12 @@
-import { constants, createGunzip, createInflate, createInflateRaw, gunzipSync, inflateSync } from 'node:zlib';
+import {
+  constants,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  gunzipSync,
+  inflateRawSync,
+  inflateSync,
+} from 'node:zlib';
 
 /** The output of a deflate stream. */
 export interface InflateResult {
@@ -46,5 +54,15 @@ export function inflated(octets: Buffer): Buffer {
     return octets[0] === 0x1f && octets[1] === 0x8b ? gunzipSync(octets, options) : octets;
   } catch {
     return octets;
+  }
+}
+
+/** Inflates a file at once, for worker threads. `large`: it has more octets than the limit. RFC 1951, RFC 1952. */
+export function inflateWhole(format: 'gzip' | 'raw', octets: Buffer, limit: number): Buffer | 'large' | 'broken' {
+  const options = { maxOutputLength: limit };
+  try {
+    return format === 'gzip' ? gunzipSync(octets, options) : inflateRawSync(octets, options);
+  } catch (error) {
+    return error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE' ? 'large' : 'broken';
   }
 }

@@ -57,7 +57,7 @@ function respond(
 ): SmtpResponse {
   // RFC 5321 4.5.5: only reports are sent to a rewritten sender, and they have the null reverse-path.
   const isReturn = route.kind === 'return' && transaction.sender === undefined;
-  const isReply = route.kind === 'report' || route.kind === 'answer' || isReturn;
+  const isReply = route.kind === 'report' || route.kind === 'answer' || route.kind === 'reports' || isReturn;
   const accepted = route.kind === 'here' || route.kind === 'forward' || isReply;
   if (accepted || (route.kind === 'elsewhere' && session.service === 'submission')) {
     transaction.recipients.push({ address, route, dsn });

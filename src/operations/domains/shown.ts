@@ -34,7 +34,7 @@ export const EmailDomain = z.object({
 });
 
 export const DnsRecord = z.object({
-  purpose: z.enum(['inbound_mx', 'dkim', 'spf', 'dmarc', 'mta_sts', 'client_setup']),
+  purpose: z.enum(['inbound_mx', 'dkim', 'spf', 'dmarc', 'mta_sts', 'tls_reports', 'client_setup']),
   type: z.enum(['MX', 'TXT', 'CNAME', 'SRV']),
   name: z.string(),
   value: z.string(),
@@ -64,9 +64,9 @@ export interface Onboard {
   wanted: RequiredRecord[];
 }
 
-/** Records that mail itself needs; those by which mail programs find their settings are in list_dns_records too. */
+/** Records that mail itself needs; those for mail programs and for reports are in list_dns_records too. */
 export function mailRecords<R extends Pick<RequiredRecord, 'purpose'>>(records: readonly R[]): R[] {
-  return records.filter(({ purpose }) => purpose !== 'client_setup');
+  return records.filter(({ purpose }) => purpose !== 'client_setup' && purpose !== 'tls_reports');
 }
 
 /** Returns a domain with its records as of the last lookup. */

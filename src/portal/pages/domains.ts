@@ -180,6 +180,7 @@ const PURPOSES = {
   spf: 'Sending',
   dmarc: 'Policy',
   mta_sts: 'Encryption (MTA-STS)',
+  tls_reports: 'Reports (TLS-RPT)',
   client_setup: 'Mail programs',
 } as const;
 const STATES = { ok: 'ok', missing: 'bad', mismatch: 'bad', unknown: '' } as const;

@@ -1,4 +1,5 @@
 import type { TextTask, TextTasks } from '../../core/text-tasks.ts';
+import { readReportMessage } from '../../../mail/reports/read-report.ts';
 import { composeIndexed, indexOctets } from '../compose-indexed.ts';
 import { isStopReply } from '../stop-reply.ts';
 import { readOriginalTexts } from '../original-texts.ts';
@@ -17,6 +18,7 @@ const TASKS: { readonly [N in TextTask]: (job: TextTasks[N]['job']) => TextTasks
   stop: isStopReply,
   compose: composeIndexed,
   index: indexOctets,
+  report: readReportMessage,
 };
 
 export type TextJob<N extends TextTask> = TextTasks[N]['job'];

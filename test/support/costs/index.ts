@@ -7,6 +7,7 @@ import { HEADER_COSTS } from './header-costs.ts';
 import { IMAP_COSTS } from './imap-costs.ts';
 import { JMAP_COSTS } from './jmap-costs.ts';
 import { READING_COSTS } from './reading-costs.ts';
+import { REPORTS_COSTS } from './reports-costs.ts';
 import type { CostRow } from './row.ts';
 import { SECRETS_COSTS } from './secrets-costs.ts';
 import { SENDING_COSTS } from './sending-costs.ts';
@@ -26,6 +27,7 @@ export const COSTS: readonly CostRow[] = [
   ...IMAP_COSTS,
   ...JMAP_COSTS,
   ...READING_COSTS,
+  ...REPORTS_COSTS,
   ...SENDING_COSTS,
   ...CONTROL_PLANE_COSTS,
 ];

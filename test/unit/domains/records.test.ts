@@ -49,7 +49,7 @@ test('the zone text has each record on a line, with whole names and strings of a
   expect(lines[0]).toBe('; a note');
   expect(lines).toContain(`d.example. 3600 IN MX 10 ${HOST}.`);
   expect(lines).toContain('d.example. 3600 IN TXT "v=spf1 mx ~all"');
-  expect(lines).toContain('_dmarc.d.example. 3600 IN TXT "v=DMARC1; p=none"');
+  expect(lines).toContain('_dmarc.d.example. 3600 IN TXT "v=DMARC1; p=none; rua=mailto:mailstead-reports@d.example"');
   const text = strings(lines.find((line) => line.startsWith('ms1.')) ?? '');
   expect(text.map((one) => one.length)).toEqual([255, LONG.length - 255]);
   expect(text.join('')).toBe(LONG);

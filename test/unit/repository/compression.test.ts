@@ -8,7 +8,8 @@ const BOUNDED = [
   'mail/backup/envelope.ts',
   // COMPRESS of IMAP: a piece at a time, as fast as commands are run: test/unit/imap/compression.test.ts.
   'mail/imap/compression.ts',
-  // Opens what an agent is about to send, up to so many octets: test/matrix/secrets/packed.test.ts.
+  // Opens what an agent is about to send, up to so many octets: test/matrix/secrets/packed.test.ts; and reports of other
+  // servers: test/unit/reports/read-report.test.ts.
   'mail/message/archive/inflate.ts',
 ];
 /** They unpack nothing that a peer packed: web mail packs its own files, and pages ask their own server. */

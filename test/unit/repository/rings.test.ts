@@ -40,6 +40,7 @@ const RINGS = {
     'people',
     'reading',
     'recovery',
+    'reports',
     'routes',
     'sending',
     'services',

@@ -1,0 +1,56 @@
+import type { Job } from '../../mail/jobs/scheduler.ts';
+import type { ReportContent } from '../../mail/reports/report-types.ts';
+import type { AreaContext } from '../core/area-context.ts';
+import { RefusedError } from '../core/refusal.ts';
+import { postponeReport, recordReport } from './commands.ts';
+import { nextReport, type WaitingReport } from './queries.ts';
+
+type ReaderContext = Pick<AreaContext, 'store' | 'texts' | 'clock' | 'log' | 'metrics'>;
+
+const UNREADABLE: ReportContent = { kind: 'unreadable', why: 'reading it took too much time or memory' };
+/** Reports read in one run; then other jobs of the writer get a turn. */
+const MAX_A_RUN = 200;
+
+/** Reads accepted reports one after the other, in the thread for documents. */
+export class ReportReader implements Job {
+  readonly name = 'reports';
+  readonly everyMs = 15_000;
+  readonly #context: ReaderContext;
+
+  constructor(context: ReaderContext) {
+    this.#context = context;
+  }
+
+  /** Reads all reports that are due. */
+  async run(stop?: AbortSignal): Promise<number | undefined> {
+    const { store, clock } = this.#context;
+    for (let read = 0; read < MAX_A_RUN; read++) {
+      if (stop?.aborted === true) return undefined;
+      const waiting = await store.read(nextReport, { now: clock() });
+      if (waiting === undefined) return undefined;
+      await this.#read(waiting);
+    }
+    return clock();
+  }
+
+  async #read(waiting: WaitingReport): Promise<void> {
+    const { store, metrics, log } = this.#context;
+    const { id, domain } = waiting;
+    const content = await this.#contentOf(waiting);
+    if (content === undefined && (await store.write(postponeReport, { id }))) return;
+    const outcome = await store.writeSlice(recordReport, { id, content: content ?? UNREADABLE });
+    metrics.count('reports_received_total', { outcome });
+    const why = content?.kind === 'unreadable' ? content.why : undefined;
+    log.info({ report: id, domain, kind: content?.kind, outcome, why }, 'report read');
+  }
+
+  /** Returns undefined if there is no memory to read it now. */
+  async #contentOf({ tenant, octets, parts }: WaitingReport): Promise<ReportContent | undefined> {
+    try {
+      return (await this.#context.texts.for(tenant).read('report', { octets, parts })) ?? UNREADABLE;
+    } catch (error) {
+      if (error instanceof RefusedError) return undefined;
+      throw error;
+    }
+  }
+}

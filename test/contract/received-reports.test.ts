@@ -1,0 +1,174 @@
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { addDomain } from '../../mail/store/address/domain.ts';
+import { postponeReport, purgeReports, recordReport, storeReport } from '../../src/reports/commands.ts';
+import { StoredReports } from '../../src/reports/inbox.ts';
+import { dmarcDays, dmarcSources, nextReport, reporters, tlsSums } from '../../src/reports/queries.ts';
+import { ReportReader } from '../../src/reports/report-reader.ts';
+import { receiveMessage, testBackend } from '../support/receive-message.ts';
+import { type ExpectedSum, ReportGenerator, reportMessage } from '../support/reports.ts';
+import { testWorld, type TestWorld } from '../support/world.ts';
+
+const ADDRESS = 'mailstead-reports@shop.example';
+const DAY_MS = 24 * 3600_000;
+
+let box: TestWorld;
+let domain: number;
+let backend: ReturnType<typeof testBackend>;
+
+beforeEach(async () => {
+  box = await testWorld();
+  const added = await box.world.store.write(addDomain, { tenant: 0, name: 'shop.example', verified: true });
+  if (added.kind === 'taken') throw new Error('taken');
+  domain = added.id;
+  backend = testBackend(box.store, { reports: new StoredReports(box.world) });
+});
+
+afterEach(() => box[Symbol.asyncDispose]());
+
+const receive = (body: string, to = ADDRESS) => receiveMessage(backend, { from: 'noreply@reporter.example', to, body });
+const readAll = () => new ReportReader(box.world).run();
+
+function allDays(): { domain: number; since: number; until: number } {
+  const today = Math.floor(box.world.clock() / DAY_MS);
+  return { domain, since: today - 90, until: today };
+}
+
+function xmlOf(about: string, { id = '7', begin = box.world.clock() / 1000 - 86_400, rows = '' } = {}): string {
+  return reportMessage(
+    {
+      type: 'application/gzip',
+      name: 'a.xml.gz',
+      octets: gzipSync(`<feedback><report_metadata><org_name>r.example</org_name><report_id>${id}</report_id>
+        <date_range><begin>${begin}</begin><end>${begin + 86_399}</end></date_range></report_metadata>
+        <policy_published><domain>${about}</domain><p>none</p></policy_published>${rows}
+        <record><row><source_ip>192.0.2.1</source_ip><count>5</count></row></record></feedback>`),
+    },
+    'shop.example',
+  );
+}
+
+test('reports are accepted without a mailbox, read once each, and their sums are those of the reports', async () => {
+  const generator = new ReportGenerator(5, 'shop.example', box.world.clock());
+  const expected = { dmarc: new Map<string, ExpectedSum>(), tls: new Map<string, ExpectedSum>() };
+  for (let i = 0; i < 60; i++) {
+    const report = generator.next();
+    expect(await receive(report.message)).toEqual({ kind: 'accepted' });
+    // Sent again, as some reporters do.
+    if (i % 10 === 0) expect(await receive(report.message)).toEqual({ kind: 'accepted' });
+    for (const [key, { messages, passed }] of report.expected) {
+      const there = expected[report.kind].get(key) ?? { messages: 0, passed: 0 };
+      expected[report.kind].set(key, { messages: there.messages + messages, passed: there.passed + passed });
+    }
+  }
+  await readAll();
+  const sources = await box.world.store.read(dmarcSources, { ...allDays(), limit: 1000 });
+  const seen = sources.map(({ source, messages, passed }) => [source, { messages, passed }]);
+  expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(expected.dmarc));
+  const results = await box.world.store.read(tlsSums, { ...allDays(), limit: 1000 });
+  const sessions = Object.groupBy(results, ({ result }) => result);
+  for (const [result, { messages }] of expected.tls) {
+    expect(
+      sessions[result]?.reduce((sum, one) => sum + one.sessions, 0),
+      result,
+    ).toBe(messages);
+  }
+  const days = await box.world.store.read(dmarcDays, allDays());
+  const total = [...expected.dmarc.values()].reduce((sum, one) => sum + one.messages, 0);
+  expect(days.reduce((sum, one) => sum + one.total, 0)).toBe(total);
+  expect(days.reduce((sum, one) => sum + one.signed, 0)).toBe(0);
+});
+
+describe('a report counts only', () => {
+  const counted = async (): Promise<number> => {
+    await readAll();
+    const days = await box.world.store.read(dmarcDays, allDays());
+    return days.reduce((sum, one) => sum + one.total, 0);
+  };
+  const problems = async (): Promise<string[]> => {
+    const all = await box.world.store.read(reporters, { ...allDays(), limit: 10 });
+    return all.map(({ problem }) => problem);
+  };
+
+  test('for the domain of the address, and its subdomains', async () => {
+    await receive(xmlOf('mail.shop.example'));
+    expect(await counted()).toBe(5);
+    await receive(xmlOf('other.example', { id: '8' }));
+    expect(await counted()).toBe(5);
+    expect(await problems()).toContain('it is about other.example, which does not send its reports to this address');
+  });
+
+  test('for the organization that has the domain', async () => {
+    await box.world.store.write(addDomain, { tenant: 7, name: 'team.shop.example', verified: true });
+    await receive(xmlOf('team.shop.example'));
+    expect(await counted()).toBe(0);
+    expect(await problems()).toEqual(['it is about team.shop.example, which belongs to another organization']);
+  });
+
+  test('for a time that may be', async () => {
+    await receive(xmlOf('shop.example', { begin: 86_400 }));
+    await receive(xmlOf('shop.example', { begin: box.world.clock() / 1000 + 10 * 86_400, id: '8' }));
+    expect(await counted()).toBe(0);
+  });
+
+  test('once for each signer: a stranger cannot take the id of the report of another', async () => {
+    const { parts, octets } = await stored(xmlOf('shop.example'));
+    for (const [trace, verified] of [
+      ['a', ''],
+      ['b', 'reporter.example'],
+      ['c', 'reporter.example'],
+    ] as const) {
+      await box.world.store.write(storeReport, { domain, trace, verified, parts, octets });
+    }
+    expect(await counted()).toBe(10);
+    const [day] = await box.world.store.read(dmarcDays, allDays());
+    expect(day).toMatchObject({ total: 10, signed: 5 });
+  });
+});
+
+async function stored(message: string): Promise<{ parts: string; octets: Uint8Array }> {
+  await receive(message);
+  const waiting = await box.world.store.read(nextReport, { now: box.world.clock() });
+  if (waiting === undefined) throw new Error('nothing is stored');
+  await box.world.store.write(recordReport, { id: waiting.id, content: { kind: 'unreadable', why: 'of a test' } });
+  return waiting;
+}
+
+test('an unverified domain, another address and a mailbox with that address have no report address', async () => {
+  await box.world.store.write(addDomain, { tenant: 0, name: 'new.example', verified: false });
+  expect(await receive('', 'mailstead-reports@new.example')).toBe('unverified');
+  expect(await receive('', 'mailstead-report@shop.example')).toBe('unknown');
+  expect(await receive('', 'MailStead-Reports@shop.example')).toEqual({ kind: 'accepted' });
+});
+
+test('a report of more than 10 MB is refused, and too many that wait are deferred', async () => {
+  const large = reportMessage({ type: 'text/xml', name: 'a', octets: Buffer.alloc(8 * 1024 * 1024) }, 'shop.example');
+  expect(await receive(large)).toMatchObject({ kind: 'refused', code: 552 });
+  for (let i = 0; i < 100; i++) await receive(`Subject: ${i}\n\nno report\n`);
+  expect(await receive('Subject: more\n\nno report\n')).toMatchObject({ kind: 'refused', code: 452 });
+  await readAll();
+  expect(await receive('Subject: more\n\nno report\n')).toEqual({ kind: 'accepted' });
+});
+
+test('a report that cannot be read now is read later, and given up after five times', async () => {
+  await receive(xmlOf('shop.example'));
+  const waiting = await box.world.store.read(nextReport, { now: box.world.clock() });
+  const id = waiting?.id ?? 0;
+  for (let i = 0; i < 5; i++) expect(await box.world.store.write(postponeReport, { id })).toBe(true);
+  expect(await box.world.store.write(postponeReport, { id })).toBe(false);
+  expect(await box.world.store.read(nextReport, { now: box.world.clock() })).toBeUndefined();
+  box.store.clock.now += 10 * 60_000;
+  await readAll();
+  expect((await box.world.store.read(dmarcSources, { ...allDays(), limit: 9 }))[0]?.messages).toBe(5);
+});
+
+test('reports and sums are purged after 400 days', async () => {
+  await receive(xmlOf('shop.example'));
+  await readAll();
+  const days = allDays();
+  expect(await box.world.store.read(dmarcDays, days)).toHaveLength(1);
+  box.store.clock.now += 402 * DAY_MS;
+  while (await box.world.store.write(purgeReports, undefined));
+  expect(await box.world.store.read(dmarcDays, days)).toHaveLength(0);
+  expect(await box.world.store.read(reporters, { ...days, limit: 9 })).toHaveLength(0);
+});

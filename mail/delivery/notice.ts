@@ -43,6 +43,7 @@ export const NOTICES = {
   'webhook-failing': toOwners,
   'webhook-disabled': toOwners,
   'certificate-failing': toOwners,
+  'failing-source': toOwners,
 } as const satisfies Record<string, NoticeProperties>;
 
 export type NoticeKind = keyof typeof NOTICES;

@@ -15,5 +15,6 @@ export function applianceMigrations(): Migration[] {
     ['device-link.sql'],
     ['dns-provider.sql'],
     ['report.sql'],
+    ['report-setting.sql'],
   ]);
 }

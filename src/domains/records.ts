@@ -1,5 +1,6 @@
 import { characterStrings } from '../dns/zone.ts';
 import { publicId } from '../core/ids.ts';
+import type { DmarcPolicyName } from '../reports/advice.ts';
 import { reportAddress } from '../reports/report-address.ts';
 import type { PublishedKey } from './queries.ts';
 import { stsRecordText } from './sts-policy.ts';
@@ -34,6 +35,8 @@ export interface PublishedDomain {
   keys: readonly PublishedKey[];
   /** MTA-STS policy; left out: none. */
   sts?: OwnStsPolicy | undefined;
+  /** DMARC policy to publish; left out: none. */
+  dmarc?: DmarcPolicyName;
 }
 
 /** Zone of the keys on this box's own name server. */
@@ -51,12 +54,11 @@ export function ownServer(domain: number, hostname: string): string {
 
 const TTL = 3600;
 export const SPF_TEXT = 'v=spf1 mx ~all';
-const DMARC_TEXT = 'v=DMARC1; p=none';
 export const MX_PRIORITY = 10;
 
 /** DMARC record that asks for aggregate reports. RFC 7489 6.2. */
-export function dmarcText(domain: string): string {
-  return `${DMARC_TEXT}; rua=mailto:${reportAddress(domain)}`;
+export function dmarcText(domain: string, policy: DmarcPolicyName = 'none'): string {
+  return `v=DMARC1; p=${policy}; rua=mailto:${reportAddress(domain)}`;
 }
 
 /** Record that asks for reports on TLS. RFC 8460 3. */
@@ -86,7 +88,14 @@ export function requiredRecords(domain: PublishedDomain, hostname: string, byNam
     },
     ...(byName ? namedKeys(domain, hostname) : keyTexts(domain)),
     { purpose: 'spf', type: 'TXT', name, value: SPF_TEXT, ttl: TTL, required: true },
-    { purpose: 'dmarc', type: 'TXT', name: `_dmarc.${name}`, value: dmarcText(name), ttl: TTL, required: false },
+    {
+      purpose: 'dmarc',
+      type: 'TXT',
+      name: `_dmarc.${name}`,
+      value: dmarcText(name, domain.dmarc),
+      ttl: TTL,
+      required: false,
+    },
     {
       purpose: 'tls_reports',
       type: 'TXT',

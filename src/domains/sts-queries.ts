@@ -27,3 +27,22 @@ export const hostedStsPolicy = query(
       input.name,
     ),
 );
+
+/** A policy in testing that may be enforced without a person. */
+export interface WalkingStsPolicy {
+  domain: number;
+  name: string;
+  changedAt: number;
+}
+
+/** Policies of verified domains in testing since before a time, where the automatic change is not turned off. */
+export const walkingStsPolicies = query(
+  'walking-sts-policies',
+  (rx, { before }: { before: number }): Promise<WalkingStsPolicy[]> =>
+    rx.all<WalkingStsPolicy & Record<string, string | number>>(
+      `SELECT d.id AS domain, d.name, p.changed_at AS "changedAt" FROM own_sts_policy p JOIN domain d ON d.id = p.domain_id
+       WHERE d.state = 1 AND p.mode = 'testing' AND p.changed_at <= ?
+         AND NOT EXISTS (SELECT 1 FROM sts_walk_off o WHERE o.domain_id = d.id) ORDER BY d.id`,
+      before,
+    ),
+);

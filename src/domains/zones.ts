@@ -14,6 +14,7 @@ import {
   requiredRecords,
   SPF_TEXT,
 } from './records.ts';
+import { ownDmarcPolicy } from '../reports/policy-queries.ts';
 import { ownStsPolicy } from './sts-queries.ts';
 
 /** Maximum labels of a name below a served domain. */
@@ -81,13 +82,14 @@ async function domainAnswer(
 ): Promise<ZoneAnswer> {
   const keys = await store.read(publishedKeys, { domain: id });
   const sts = await store.read(ownStsPolicy, { domain: id });
+  const dmarc = await store.read(ownDmarcPolicy, { domain: id });
   const setup = requiredRecords({ id, name: apex, keys, sts }, hostname, false).filter(
     ({ purpose }) => purpose === 'mta_sts' || purpose === 'tls_reports' || purpose === 'client_setup',
   );
   const servers = serverNames(delegation, id, hostname).map((value): ZoneRecord => ({ type: 'NS', value }));
   const records = new Map<string, ZoneRecord[]>([
     [apex, [...servers, { type: 'MX', value: hostname, priority: MX_PRIORITY }, txt(SPF_TEXT)]],
-    [`_dmarc.${apex}`, [txt(dmarcText(apex))]],
+    [`_dmarc.${apex}`, [txt(dmarcText(apex, dmarc))]],
     ...keys.map((key): [string, ZoneRecord[]] => [`${key.selector}._domainkey.${apex}`, [txt(key.text)]]),
     ...setup.map((record): [string, ZoneRecord[]] => [record.name, [setupRecord(record)]]),
   ]);

@@ -239,6 +239,9 @@ export async function dropReports(tx: Write, domain: number): Promise<void> {
   await tx.run('DELETE FROM received_report WHERE domain_id = ?', domain);
   await tx.run('DELETE FROM dmarc_sum WHERE domain_id = ?', domain);
   await tx.run('DELETE FROM tls_sum WHERE domain_id = ?', domain);
+  await tx.run('DELETE FROM own_dmarc_policy WHERE domain_id = ?', domain);
+  await tx.run('DELETE FROM sts_walk_off WHERE domain_id = ?', domain);
+  await tx.run('DELETE FROM report_alarm WHERE domain_id = ?', domain);
 }
 
 /** Deletes old reports and sums, a slice at a time. True if more are left. */

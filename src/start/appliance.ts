@@ -14,6 +14,7 @@ import { startControlServer } from '../control/server.ts';
 import { purgeDigests } from '../digest/commands.ts';
 import { DigestReplies } from '../digest/digest-replies.ts';
 import { DomainRecheck } from '../domains/recheck.ts';
+import { StsWalk } from '../domains/sts-walk.ts';
 import { OutboundTls } from '../tls/outbound-tls.ts';
 import { purgeOAuth } from '../oauth/grant-commands.ts';
 import { purgeReports } from '../reports/commands.ts';
@@ -100,6 +101,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
     openVacation(context),
     new BackupJob({ settings: settings.backup, dataDir: settings.dataDir, clock, log, meter: services.metrics }),
     new ReportReader(services),
+    new StsWalk({ ...services, selfSigned: () => services.tls.selfSigned }),
     new TrainingJob({ store, log, wordsOf: (source) => filter.words(source) }),
     ...openNotifier(services, baseUrl).jobs(),
   ];

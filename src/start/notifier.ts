@@ -4,6 +4,7 @@ import { canaryAlerts } from '../canaries/notice-source.ts';
 import { failingCertificateNotices } from '../certificates/notice-source.ts';
 import { dailyDigests } from '../digest/notice-source.ts';
 import { type NoticeSource, Notifier } from '../notices/notifier.ts';
+import { failingSourceNotices } from '../reports/notice-source.ts';
 import { pausedSenders } from '../sending/pause-notice-source.ts';
 import { disabledWebhookNotices, failingWebhookNotices } from '../webhooks/notice-sources.ts';
 import type { Services } from './services.ts';
@@ -18,6 +19,7 @@ export function openNotifier(services: Services, baseUrl: () => string): Notifie
     toolsChanged({ ...context, live: settings.live }),
     failingWebhookNotices(context),
     disabledWebhookNotices(context),
+    failingSourceNotices(context),
     ...(settings.acme === undefined ? [] : [failingCertificateNotices(context)]),
     ...(settings.live ? [auditHeadNotices(context), dailyDigests(context), pausedSenders(context)] : []),
   ];

@@ -35,7 +35,11 @@ import * as people from '../people/commands.ts';
 import * as passwords from '../people/password-commands.ts';
 import * as portalSessions from '../people/session-commands.ts';
 import * as recovery from '../recovery/commands.ts';
+import * as reportAlarms from '../reports/alarm-commands.ts';
 import * as reports from '../reports/commands.ts';
+import { failingSources } from '../reports/alarm-queries.ts';
+import * as reportPolicies from '../reports/policy-commands.ts';
+import { dmarcDays, dmarcSources, reporters, tlsDays, tlsSums } from '../reports/queries.ts';
 import * as forwardConfirmations from '../sending/confirmation-commands.ts';
 import * as drafts from '../sending/draft-commands.ts';
 import * as forwarders from '../sending/forwarder-commands.ts';
@@ -91,7 +95,9 @@ const COMMAND_FILES: readonly object[] = [
   passwords,
   portalSessions,
   recovery,
+  reportAlarms,
   reports,
+  reportPolicies,
   forwardConfirmations,
   drafts,
   forwarders,
@@ -130,6 +136,12 @@ export function storeParts(): ThreadParts {
       inboundWebhookBody,
       longFailingWebhooks,
       undoableChanges,
+      dmarcDays,
+      dmarcSources,
+      failingSources,
+      reporters,
+      tlsDays,
+      tlsSums,
     ],
     migrations: [...mail.migrations, ...applianceMigrations()],
     hooks: mail.hooks,

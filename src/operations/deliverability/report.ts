@@ -7,11 +7,15 @@ import { publishedKeys } from '../../domains/queries.ts';
 import { mayReach } from '../../core/networks.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { DomainArguments } from '../domains/arguments.ts';
+import { dmarcSources } from '../../reports/queries.ts';
+import { percentOf } from './report-context.ts';
 import { limitLookup } from '../domains/context.ts';
 import { domainOf } from '../scope.ts';
 
 /** Timeout of an MTA-STS policy fetch, ms: a caller waits for the report. */
 const MAX_FETCH_MS = 10_000;
+const DAY_MS = 24 * 3_600_000;
+const MAX_SOURCES = 50;
 
 const Check = z.object({ status: z.enum(STATUSES), detail: z.string() });
 
@@ -37,7 +41,7 @@ export const getDeliverabilityReport = operation({
     dmarcAggregate: z
       .object({ passRate: z.number(), sources: z.array(z.string()) })
       .nullable()
-      .describe('null: no aggregate reports are read here'),
+      .describe('null: no reports in the last 30 days'),
     score: z.number().nullable().describe('percent of the known checks that pass'),
     fixes: z.array(z.string()),
   }),
@@ -48,9 +52,29 @@ export const getDeliverabilityReport = operation({
     const keys = await call.store.read(publishedKeys, { domain: info.id });
     const report = await reportOn({ ...call, fetchSts: stsFetcherOf(call) }, { ...info, keys });
     const fixes = [...stopped(call, info), ...fixesOf(report)];
-    return { domain: info.name, ...shown(report), dmarcAggregate: null, score: scoreOf(report), fixes };
+    return {
+      domain: info.name,
+      ...shown(report),
+      dmarcAggregate: await aggregateOf(call, info.id),
+      score: scoreOf(report),
+      fixes,
+    };
   },
 });
+
+/** Sums what other servers reported in the last 30 days: passing messages in percent, and sources of failing ones. */
+async function aggregateOf({ store, clock }: Call, domain: number) {
+  const until = Math.floor(clock() / DAY_MS);
+  const sources = await store.scan(dmarcSources, { domain, since: until - 30, until, limit: MAX_SOURCES });
+  const messages = sources.reduce((sum, one) => sum + one.messages, 0);
+  const passed = sources.reduce((sum, one) => sum + one.passed, 0);
+  const passRate = percentOf(passed, messages);
+  if (passRate === null) return null;
+  return {
+    passRate,
+    sources: sources.filter((one) => one.passed < one.messages && one.source !== '').map((one) => one.source),
+  };
+}
 
 /** Finds the domain; optional if there is only one. */
 async function theOnly({ store, tenant }: Call): Promise<string | undefined> {

@@ -1,6 +1,7 @@
 import type { Operation } from '../../core/operation.ts';
 import { addEmailDomain } from './add.ts';
 import { applyManagedDns, checkDnsRecord, exportZone, listDnsRecords, rotateDkimKeys } from './dns.ts';
+import { setDmarcPolicyOf } from './dmarc-policy.ts';
 import { getEmailDomain, listEmailDomains } from './list.ts';
 import { setMtaSts } from './mta-sts.ts';
 import { removeEmailDomain } from './remove.ts';
@@ -18,4 +19,5 @@ export const DOMAINS: readonly Operation[] = [
   applyManagedDns,
   rotateDkimKeys,
   setMtaSts,
+  setDmarcPolicyOf,
 ];

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { storedCertificates } from '../../certificates/queries.ts';
 import { setStsMode, STS_MODES } from '../../domains/sts-commands.ts';
+import { enforcementObstacle } from '../../domains/sts-walk.ts';
+import { setStsWalk } from '../../reports/policy-commands.ts';
 import { stsPolicyText, stsRecordText } from '../../domains/sts-policy.ts';
 import { publicId } from '../../core/ids.ts';
-import { type Call, operation } from '../../core/operation.ts';
+import { operation } from '../../core/operation.ts';
 import { refuse } from '../../core/refusal.ts';
 import { noMailboxes } from '../affected-mailboxes.ts';
 import { domainOf } from '../scope.ts';
@@ -19,17 +20,26 @@ export const setMtaSts = operation({
     'Sets the MTA-STS mode of a domain and returns the TXT record to publish. With enforce, senders defer mail that they cannot deliver over verified TLS.',
   hints: { idempotent: true },
   rule: noMailboxes,
-  input: z.strictObject({ ...DomainArguments, mode: z.enum(STS_MODES).describe('Begin with testing') }),
+  input: z.strictObject({
+    ...DomainArguments,
+    mode: z.enum(STS_MODES).describe('Begin with testing'),
+    automatic: z.boolean().describe('Enforce after 14 days of clean reports; at first true').optional(),
+  }),
   output: z.object({
     mode: z.enum(STS_MODES),
     record: z.object({ type: z.literal('TXT'), name: z.string(), value: z.string() }),
     policy: z.string(),
     url: z.string(),
   }),
-  async run(call, { mode, ...which }) {
+  async run(call, { mode, automatic, ...which }) {
     const { id, name, verified } = await domainOf(call, which);
     if (!verified) refuse('domain_not_verified', `${name} is not verified: verify it first with verify_email_domain.`);
-    if (mode === 'enforce') await requireCertificates(call, name);
+    const selfSigned = (): boolean => call.certificate().selfSigned;
+    const obstacle = mode === 'enforce' ? await enforcementObstacle({ ...call, selfSigned }, name) : undefined;
+    if (obstacle !== undefined) refuse('conflict', obstacle);
+    if (automatic !== undefined) {
+      await call.change(setStsWalk, { domain: id, on: automatic }, publicId('domain', id), { automatic });
+    }
     const { changedAt } = await call.change(setStsMode, { domain: id, mode }, publicId('domain', id), { mode });
     const policy = { mode, changedAt };
     return {
@@ -40,20 +50,3 @@ export const setMtaSts = operation({
     };
   },
 });
-
-/** Senders would defer all mail without a valid certificate of the MX, and ignore a policy that they cannot fetch. */
-async function requireCertificates({ store, certificate, settings }: Call, domain: string): Promise<void> {
-  if (!settings.live) return;
-  if (certificate().selfSigned) {
-    refuse(
-      'conflict',
-      `The certificate of ${settings.hostname} is self-signed: senders would defer all mail. Get one first.`,
-    );
-  }
-  const all = await store.read(storedCertificates, undefined);
-  if (settings.acme === undefined || all.some(({ names }) => names.includes(`mta-sts.${domain}`))) return;
-  refuse(
-    'conflict',
-    `There is no certificate for mta-sts.${domain}: point it to ${settings.hostname} (CNAME), wait for the certificate, and try again.`,
-  );
-}

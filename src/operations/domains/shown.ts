@@ -7,6 +7,7 @@ import { countMailboxes, publishedKeys } from '../../domains/queries.ts';
 import { ownServer, type RequiredRecord, requiredRecords } from '../../domains/records.ts';
 import { STS_MODES } from '../../domains/sts-commands.ts';
 import { ownStsPolicy } from '../../domains/sts-queries.ts';
+import { ownDmarcPolicy } from '../../reports/policy-queries.ts';
 import { publicId } from '../../core/ids.ts';
 import type { Call } from '../../core/operation.ts';
 import { isoOf, isoOrNull } from '../../core/schemas.ts';
@@ -71,16 +72,17 @@ export function mailRecords<R extends Pick<RequiredRecord, 'purpose'>>(records: 
 
 /** Returns a domain with its records as of the last lookup. */
 export async function onboardedDomain(call: Call, info: DomainInfo & { project: number }): Promise<Onboard> {
-  const [setup, keys, sts, mailboxCount] = await Promise.all([
+  const [setup, keys, sts, dmarc, mailboxCount] = await Promise.all([
     call.store.read(domainSetup, { domain: info.id }),
     call.store.read(publishedKeys, { domain: info.id }),
     call.store.read(ownStsPolicy, { domain: info.id }),
+    call.store.read(ownDmarcPolicy, { domain: info.id }),
     call.store.read(countMailboxes, { domain: info.id }),
   ]);
   const looked = typeof setup?.checks === 'string' ? (JSON.parse(setup.checks) as DnsSnapshot) : undefined;
   const managed = setup?.managed ?? false;
   const byName = call.settings.ports.dns !== undefined;
-  const wanted = requiredRecords({ ...info, keys, sts }, call.settings.hostname, byName);
+  const wanted = requiredRecords({ ...info, keys, sts, dmarc }, call.settings.hostname, byName);
   return {
     id: info.id,
     wanted,

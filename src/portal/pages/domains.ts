@@ -120,10 +120,17 @@ export const domain: Page = {
     const verify = isAllowed(visit, 'verify_email_domain') && actionButton(visit, 'verify', 'Check DNS', {}, '');
     return html`${backLink(`${visit.base}/domains`, 'Domains')}
     ${pageHead(found.domain.domain, domainStatus(found.domain), verify)} ${warning(found.domain)}
-    ${checkList(found.domain)} ${records(found)} ${stsPolicy(visit, found.domain)}
+    ${checkList(found.domain)} ${reportsLink(visit, found.domain)} ${records(found)} ${stsPolicy(visit, found.domain)}
     ${zone !== undefined && zoneText(zone.zone)} ${changes(visit, found.domain)}`;
   },
 };
+
+function reportsLink(visit: Visit, one: Domain): HtmlPart {
+  if (one.status !== 'verified' || !isAllowed(visit, 'get_dmarc_report')) return undefined;
+  return html`<p>
+    <a href="${visit.base}/domains/${one.id}/reports">Reports of other servers about ${one.domain}</a>
+  </p>`;
+}
 
 function warning(one: Domain): HtmlPart {
   if (one.sendingPaused) {

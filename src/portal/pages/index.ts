@@ -5,6 +5,7 @@ import { audit } from './audit.ts';
 import { blockedNetworks } from './blocked-networks.ts';
 import { canaries } from './canaries.ts';
 import { deletedMessages } from './deleted-messages.ts';
+import { domainReports } from './domain-reports.ts';
 import { domain, domains } from './domains.ts';
 import { forwarders } from './forwarders.ts';
 import { imports } from './imports.ts';
@@ -35,6 +36,7 @@ export const PAGES: readonly Page[] = [
   overview,
   domains,
   domain,
+  domainReports,
   mailboxes,
   mailbox,
   mailboxAccess,

@@ -342,6 +342,7 @@ describe('of an operation that changes a rule', () => {
       'rollback_service',
       'rotate_dkim_keys',
       'rotate_email_credentials',
+      'set_dmarc_policy',
       'set_email_forwarder',
       'set_email_inbound_webhook',
       'set_forwarding_policy',

@@ -207,6 +207,9 @@ const ASKED: Readonly<Record<string, (() => object)[]>> = {
   list_labels: [() => ({ mailbox })],
   check_dns_record: [],
   get_deliverability_report: [() => ({ domainId: tenants.a.main.domainId })],
+  get_deliverability: [() => ({ domainId: tenants.a.main.domainId })],
+  get_dmarc_report: [() => ({ domainId: tenants.a.main.domainId })],
+  get_tls_report: [() => ({ domainId: tenants.a.main.domainId })],
   run_delivery_test: [],
 };
 /** Those that answer page by page, with as many items as an answer of usual length has. */

@@ -66,6 +66,7 @@ const SENDERS: Record<NoticeKind, string> = {
   'approval-request': 'src/approvals/commands.ts',
   'paused-sender': 'src/sending/pause-commands.ts',
   'canary-alert': 'src/canaries/trip-commands.ts',
+  'failing-source': 'src/reports/alarm-commands.ts',
   'daily-digest': 'src/digest/commands.ts',
   'digest-reply': 'src/digest/commands.ts',
   'agents-stopped': 'src/digest/commands.ts',

@@ -63,8 +63,14 @@ describe('a plan for the records of a domain', () => {
 
   test.each([
     ['@ MX 10 mx.other.example', `conflict MX ${DOMAIN} 10 ${HOST}`],
-    ['_dmarc TXT v=DMARC1; p=reject', `conflict TXT _dmarc.${DOMAIN} v=DMARC1; p=none`],
-    ['_dmarc CNAME dmarc.reports.example', `conflict TXT _dmarc.${DOMAIN} v=DMARC1; p=none`],
+    [
+      '_dmarc TXT v=DMARC1; p=reject',
+      `conflict TXT _dmarc.${DOMAIN} v=DMARC1; p=none; rua=mailto:mailstead-reports@${DOMAIN}`,
+    ],
+    [
+      '_dmarc CNAME dmarc.reports.example',
+      `conflict TXT _dmarc.${DOMAIN} v=DMARC1; p=none; rua=mailto:mailstead-reports@${DOMAIN}`,
+    ],
     ['autoconfig A 192.0.2.1', `conflict CNAME autoconfig.${DOMAIN} ${HOST}`],
     ['autoconfig CNAME other.example', `conflict CNAME autoconfig.${DOMAIN} ${HOST}`],
     ['ms1._domainkey TXT v=DKIM1; p=BBBB', `conflict TXT ms1._domainkey.${DOMAIN} v=DKIM1; p=AAAA`],
@@ -138,7 +144,9 @@ describe('a plan for the records of a domain', () => {
     const changed = applied([], first).map((one) =>
       one.name.startsWith('_dmarc') ? { ...one, value: 'v=DMARC1; p=reject' } : one,
     );
-    expect(lines(changed, { written })).toContain(`conflict TXT _dmarc.${DOMAIN} v=DMARC1; p=none`);
+    expect(lines(changed, { written })).toContain(
+      `conflict TXT _dmarc.${DOMAIN} v=DMARC1; p=none; rua=mailto:mailstead-reports@${DOMAIN}`,
+    );
     const left = applied(changed, planRemoval({ found: changed, written, hostname: HOST }));
     expect(left.map(({ name }) => name)).toEqual([`_dmarc.${DOMAIN}`]);
   });

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordCorrespondents } from '../../../mail/store/limit/budget.ts';
-import { command } from '../../../mail/store/engine/types.ts';
+import { command, type Write } from '../../../mail/store/engine/types.ts';
 import { DRAFT, SEEN } from '../../../mail/store/mailbox/flags.ts';
 import { rowId } from '../../../src/core/ids.ts';
 import { CATALOGUE } from '../../../src/operations/catalogue.ts';
@@ -121,8 +121,45 @@ const plant = command('test-plant-hostile', async (tx, { tenant, account, listen
     now,
   );
   await recordCorrespondents(tx, account, many(60, longAddress), now);
+  await addReports(tx, tenant, now);
   return id;
 });
+
+/** Reports of a year by many reporters with long names, about many sources that fail. */
+async function addReports(tx: Write, tenant: number, now: number): Promise<void> {
+  const domain =
+    (await tx.get<{ id: number }>('SELECT id FROM domain WHERE tenant = ? ORDER BY id LIMIT 1', tenant))?.id ?? 0;
+  const today = Math.floor(now / 86_400_000);
+  for (const n of many(366, (i) => i)) {
+    await tx.run(
+      `INSERT INTO dmarc_sum (domain_id, day, trusted, source, header_from, spf, dkim, disposition, override, spf_domain,
+         dkim_domain, messages) VALUES (?, ?, 1, ?, ?, 0, 0, 'reject', '', ?, ?, 1000000000)`,
+      domain,
+      today - n,
+      `2001:db8:1111:2222:3333:4444:5555:${(4096 + (n % 80)).toString(16)}`,
+      longHost(n),
+      longHost(n),
+      longHost(n),
+    );
+    await tx.run(
+      `INSERT INTO tls_sum (domain_id, day, trusted, policy_type, result, mx, source, sessions)
+       VALUES (?, ?, 1, 'no-policy-found', 'sts-policy-fetch-error', ?, '', 1000000000)`,
+      domain,
+      today - n,
+      longHost(n % 80),
+    );
+    await tx.run(
+      `INSERT INTO received_report (domain_id, kind, organization, report_id, verified, begin_at, end_at, received_at, policy,
+         count, failed, problem) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?6, 'none', 1, 1, '')`,
+      domain,
+      n % 2 === 0 ? 'dmarc' : 'tls',
+      '\u4e2d'.repeat(95) + String(n % 120),
+      String(n),
+      longHost(n % 120),
+      now - n * 86_400_000,
+    );
+  }
+}
 
 let tenants: Tenants;
 let mailbox: string;
@@ -207,9 +244,9 @@ const ASKED: Readonly<Record<string, (() => object)[]>> = {
   list_labels: [() => ({ mailbox })],
   check_dns_record: [],
   get_deliverability_report: [() => ({ domainId: tenants.a.main.domainId })],
-  get_deliverability: [() => ({ domainId: tenants.a.main.domainId })],
-  get_dmarc_report: [() => ({ domainId: tenants.a.main.domainId })],
-  get_tls_report: [() => ({ domainId: tenants.a.main.domainId })],
+  get_deliverability: [() => ({ domainId: tenants.a.main.domainId, days: 366 })],
+  get_dmarc_report: [() => ({ domainId: tenants.a.main.domainId, days: 366 })],
+  get_tls_report: [() => ({ domainId: tenants.a.main.domainId, days: 366 })],
   run_delivery_test: [],
 };
 /** Those that answer page by page, with as many items as an answer of usual length has. */

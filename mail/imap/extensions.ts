@@ -63,6 +63,7 @@ export const EXTENSIONS: Readonly<Record<string, ExtensionRow>> = {
   MULTIAPPEND: { rfc: '3502', use: 'APPEND stores several messages, or none' },
   MULTISEARCH: { rfc: '7377', use: 'ESEARCH searches several mailboxes at once' },
   NAMESPACE: { rfc: '2342', use: 'prefixes and hierarchy separator of mailbox names' },
+  NOTIFY: { rfc: '5465', use: 'changes of other mailboxes are sent when they happen, without polling' },
   PARTIAL: { rfc: '9394', use: 'SEARCH and FETCH return a page of a result, also from its end' },
   OBJECTID: {
     rfc: '8474',

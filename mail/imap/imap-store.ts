@@ -153,6 +153,8 @@ export interface ImapStore {
   readonly otherUsers?: string;
   readonly acl?: MailboxAcl;
   mailboxes(): Promise<ImapMailboxInfo[]>;
+  /** Calls back after a commit that may have changed a mailbox of {@link mailboxes}. Returns the function that ends it. */
+  onChange(listener: () => void): () => void;
   mailbox(name: string): Promise<ImapMailboxInfo | undefined>;
   create(
     name: string,

@@ -6,9 +6,9 @@ import { COMMANDS_BY_VERB } from './commands/index.ts';
 import { skipLiteral } from './literal.ts';
 import { Disconnected } from './output.ts';
 import { yieldToEventLoop } from '../limits/event-loop.ts';
-import type { AllowedUpdates } from './selected-view.ts';
 import type { Session } from './session.ts';
 import { startTls } from './sockets.ts';
+import { writeUpdates } from './notify/session-updates.ts';
 import { Decoder } from './wire/decoder.ts';
 import { statusLine } from './wire/encoder.ts';
 import type { ReaderEvent } from './wire/command-reader.ts';
@@ -72,6 +72,8 @@ function awaitInput(session: Session): void {
   if (!session.open) return;
   session.output.flush();
   session.input.resume();
+  // Changes since the end of the command have no other event.
+  if (session.notifications !== undefined) session.context.idleNotifier.add(session);
 }
 
 async function onInput(session: Session, event: ReaderEvent): Promise<void> {
@@ -105,20 +107,16 @@ async function respond(session: Session, bytes: Buffer, literal: Literal | undef
   const read = parseCommand(session, bytes, literal);
   session.readingLiteral = literal !== undefined;
   await delayCommand(session);
+  await session.notifications?.settled();
   const response = await execute(session, read);
   if (literal !== undefined) await skipLiteral(session);
   // RFC 9051 7.5.1. An invalid command may have been FETCH, STORE or SEARCH, so it allows no EXPUNGE.
   const allowed = read.call.uid ? 'all' : (read.command?.allowedUpdates ?? 'all');
-  await writeUpdates(session, response.kind === 'bad' ? 'no-expunge' : allowed);
+  // STORE writes its own responses.
+  const isChange = read.command?.changes === true && read.command.name !== 'STORE';
+  await writeUpdates(session, response.kind === 'bad' ? 'no-expunge' : allowed, isChange);
   session.write(statusLine(read.call.tag, STATUS[response.kind], response.code, response.text));
   finishCommand(session, read.command, response);
-}
-
-/** Writes what changed in the selected mailbox, and in searches that the client follows. */
-async function writeUpdates(session: Session, allowed: AllowedUpdates): Promise<void> {
-  if (session.selected === undefined) return;
-  if (session.followsSearches) await session.contexts.report(session, allowed);
-  else session.write(session.selected.takeUpdates(allowed));
 }
 
 const STATUS = { ok: 'OK', no: 'NO', bad: 'BAD' } as const;

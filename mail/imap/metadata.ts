@@ -148,6 +148,11 @@ export function metadataResponse(name: string, values: MetadataSelection['values
   return `* METADATA ${name === '' ? '""' : mailbox(name, utf8)} (${items.join(' ')})\r\n`;
 }
 
+/** `* METADATA INBOX /private/comment`: the entries changed. RFC 5464 4.4.2. */
+export function metadataKeys(name: string, entries: readonly string[], utf8: boolean): string {
+  return `* METADATA ${name === '' ? '""' : mailbox(name, utf8)} ${entries.map(string).join(' ')}\r\n`;
+}
+
 /** A string, or a literal8 when it has NUL. */
 function encodeValue(value: Uint8Array | null): string {
   if (value === null) return 'NIL';

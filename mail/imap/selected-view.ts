@@ -41,6 +41,8 @@ export class SelectedView {
   private reportedKeywords: number;
   /** UIDs that the last SEARCH with SAVE found, ascending; SELECT empties it. RFC 5182 2.1. */
   saved: Uint32Array = new Uint32Array();
+  /** Flags that others change are reported; NOTIFY can leave them out. */
+  reportsFlags = true;
   /** Mod-sequences of this session's own changes, which are not reported again. */
   private ownModseqs: number[] | undefined;
 
@@ -134,7 +136,7 @@ export class SelectedView {
 
   /** Records mod-sequences of this client's own changes, so that they are not echoed. */
   addOwnChanges(modseqs: readonly number[]): void {
-    if (modseqs.length > 0) (this.ownModseqs ??= []).push(...modseqs);
+    if (modseqs.length > 0 && this.reportsFlags) (this.ownModseqs ??= []).push(...modseqs);
   }
 
   /** True when {@link takeUpdates} may return something. Cheap enough for every change. */
@@ -221,7 +223,7 @@ export class SelectedView {
   /** FETCH responses for flags that others changed on messages up to UID `last`; later ones were not reported yet. */
   private takeFlagUpdates(last: number): string {
     const { shared } = this;
-    if (shared.highestModseq <= this.reportedModseq) return '';
+    if (shared.highestModseq <= this.reportedModseq || !this.reportsFlags) return '';
     const changes = shared.changesSince(this.reportedModseq);
     const own = new Set(this.ownModseqs);
     const changed = changes === undefined ? this.newerThan(this.reportedModseq, own) : changedByOthers(changes, own);

@@ -17,6 +17,8 @@ import type { IdleNotifier } from './idle-notifier.ts';
 import type { ImapOptions } from './options.ts';
 import type { ImapLimits } from './limits.ts';
 import type { Capability } from './extensions.ts';
+import type { SessionNotifications } from './notify/session-notifications.ts';
+import { writePendingUpdates } from './notify/session-updates.ts';
 import { type EnabledExtension, type EnabledExtensions, NOTHING_ENABLED, withEnabled } from './enabled.ts';
 
 export type State = 'not-authenticated' | 'authenticated' | 'selected' | 'logout';
@@ -56,6 +58,8 @@ export class Session {
   /** Account by which this connection is counted; undefined: by its address. */
   countedAccount: number | undefined;
   selected: SelectedView | undefined;
+  /** The notifications that the client requested by NOTIFY; undefined: none yet. */
+  notifications: SessionNotifications | undefined;
   /** Extensions that the client enabled. They stay until the end of the session. RFC 5161 3.1. */
   enabled: EnabledExtensions = NOTHING_ENABLED;
   /** Capabilities that this account does not list. */
@@ -218,6 +222,7 @@ export class Session {
   unauthenticate(): void {
     const { context, ip, login } = this;
     this.unselect();
+    this.stopNotifications();
     this.stopRevocationWatch?.();
     this.stopRevocationWatch = undefined;
     this.memory?.[Symbol.dispose]();
@@ -270,16 +275,14 @@ export class Session {
     if (this.state === 'selected') this.state = 'authenticated';
   }
 
-  /** Called by the idle notifier and at the begin of IDLE: writes pending updates if the client is in IDLE and reads. */
+  /** Called by the idle notifier and at the begin of IDLE. */
   notify(): void {
-    const view = this.selected;
-    if (view === undefined || !this.open || !this.interruptible) return;
-    if (view.shared.gone) {
-      this.bye('The selected mailbox was deleted', 'NONEXISTENT');
-    } else if (this.idling && !this.output.backedUp) {
-      if (this.followsSearches) void this.contexts.report(this, 'all');
-      else this.writeUnsolicited(view.takeUpdates('all'));
-    }
+    writePendingUpdates(this);
+  }
+
+  private stopNotifications(): void {
+    this.notifications?.stop();
+    this.notifications = undefined;
   }
 
   /** Writes an untagged response outside of a command, or during IDLE. */
@@ -357,7 +360,8 @@ export class Session {
     this.countOutput();
     this.output.onDrain();
     // Updates that were held back while the client did not read.
-    if (this.idling && this.selected?.isStale === true) this.context.idleNotifier.add(this);
+    if (this.notifications !== undefined || (this.idling && this.selected?.isStale === true))
+      this.context.idleNotifier.add(this);
   }
 
   onClose(): void {
@@ -372,6 +376,7 @@ export class Session {
   dispose(): void {
     if (!this.context.sessions.delete(this)) return;
     this.unselect();
+    this.stopNotifications();
     this.stopRevocationWatch?.();
     this.memory?.[Symbol.dispose]();
     if (this.login !== undefined) this.context.accounts.leave(this.login.account, this);
@@ -387,6 +392,7 @@ export class Session {
   }
 
   private onViewChange(): void {
-    if (this.idling || (this.selected?.shared.gone === true && this.interruptible)) this.context.idleNotifier.add(this);
+    const isNotified = this.idling || this.notifications !== undefined;
+    if (isNotified || (this.selected?.shared.gone === true && this.interruptible)) this.context.idleNotifier.add(this);
   }
 }

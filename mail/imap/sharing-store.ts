@@ -52,9 +52,19 @@ export class SharingStore extends StoreBackend {
   override async mailboxes(): Promise<ImapMailboxInfo[]> {
     const own = await super.mailboxes();
     const shared = await this.#store.read(sharedMailboxes, this.#login);
-    for (const { info, owner } of shared) this.#foreign.set(info.id, owner);
+    for (const { info, owner } of shared) {
+      this.#foreign.set(info.id, owner);
+      this.#owner(owner);
+    }
     const taken = new Set(own.map(({ name }) => name));
     return [...own, ...withParents(shared).filter(({ name }) => !taken.has(name))];
+  }
+
+  /** A new share wakes the own account, and a change in a known one that of its owner. */
+  override onChange(listener: () => void): () => void {
+    return this.#store.onWakeUp(({ account }) => {
+      if (account === this.#login.account || this.#owners.has(account)) listener();
+    });
   }
 
   override async mailbox(name: string): Promise<MailboxInfo | undefined> {

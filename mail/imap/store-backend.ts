@@ -78,6 +78,12 @@ export class StoreBackend implements ImapStore {
     return this.#store.read(listMailboxes, { account: this.#account });
   }
 
+  onChange(listener: () => void): () => void {
+    return this.#store.onWakeUp(({ account }) => {
+      if (account === this.#account) listener();
+    });
+  }
+
   mailbox(name: string): Promise<MailboxInfo | undefined> {
     return this.#store.read(findMailbox, { account: this.#account, name });
   }

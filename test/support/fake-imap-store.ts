@@ -115,6 +115,7 @@ class FakeMailbox implements MailboxView {
 
   changed(): void {
     for (const listener of this.listeners) listener();
+    this.owner.changed();
   }
 
   close(): void {
@@ -199,6 +200,8 @@ export class FakeImapStore implements ImapStore {
   bytesRead = 0;
   /** Appends that were begun and neither finished nor aborted. */
   openSinks = 0;
+  /** Sessions that are notified of changes. */
+  readonly listeners = new Set<() => void>();
   private modseq = 1;
   private nextId = 1;
   private readonly blobs: Buffer[] = [];
@@ -225,6 +228,16 @@ export class FakeImapStore implements ImapStore {
     return [...this.boxes.values()].find((box) => box.name === name);
   }
 
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Calls the listeners: a mailbox changed. */
+  changed(): void {
+    for (const listener of this.listeners) listener();
+  }
+
   mailboxes(): Promise<ImapMailboxInfo[]> {
     return Promise.resolve([...this.boxes.values()].map((box) => box.info(this.hasChildren(box.name))));
   }
@@ -243,7 +256,9 @@ export class FakeImapStore implements ImapStore {
       if (this.find(parent) === undefined) this.make(parent, null).subscribed = this.former.delete(parent);
     }
     this.former.delete(name);
-    return { kind: 'created', id: this.make(name, role ?? null).mailbox };
+    const { mailbox } = this.make(name, role ?? null);
+    this.changed();
+    return { kind: 'created', id: mailbox };
   }
 
   async remove(name: string): ReturnType<ImapStore['remove']> {
@@ -274,6 +289,7 @@ export class FakeImapStore implements ImapStore {
       if (child.name.startsWith(`${from}/`)) child.name = to + child.name.slice(from.length);
     }
     box.name = to;
+    this.changed();
     return 'renamed';
   }
 
@@ -282,6 +298,7 @@ export class FakeImapStore implements ImapStore {
     const box = this.find(name);
     if (box === undefined) return !on && this.former.delete(name) ? 'done' : 'missing';
     box.subscribed = on;
+    this.changed();
     return 'done';
   }
 

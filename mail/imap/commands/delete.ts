@@ -10,6 +10,7 @@ export const remove: ImapCommand<string> = {
   parse: (d) => d.sp().mailbox(),
 
   async run(session, name) {
+    session.notifications?.expectOwn(name);
     switch (await session.store.remove(name)) {
       case 'removed':
         if (session.selected?.shared.gone === true) {

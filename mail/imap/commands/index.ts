@@ -23,6 +23,7 @@ import { logout } from './logout.ts';
 import { getMetadata, setMetadata } from './metadata.ts';
 import { namespace } from './namespace.ts';
 import { check, noop } from './noop.ts';
+import { notify } from './notify.ts';
 import { getQuota, getQuotaRoot, setQuota } from './quota.ts';
 import { rename } from './rename.ts';
 import { replace } from './replace.ts';
@@ -72,6 +73,7 @@ export const COMMANDS = [
   append,
   replace,
   idle,
+  notify,
   check,
   close,
   unselect,

@@ -56,6 +56,7 @@ export const setMetadata: ImapCommand<{ mailbox: string; changes: AnnotationChan
     if (name !== '' && mailbox === undefined) return no('NONEXISTENT', 'No such mailbox');
     switch (await session.store.annotate(mailbox?.id ?? 0, changes)) {
       case 'done':
+        notifyOfMetadata(session, mailbox?.id ?? 0, changes);
         return ok('Entries set');
       case 'missing':
         return no('NONEXISTENT', 'No such mailbox');
@@ -68,6 +69,18 @@ export const setMetadata: ImapCommand<{ mailbox: string; changes: AnnotationChan
     }
   },
 };
+
+/** Notifies other sessions that list the mailbox: of /private/ entries those of the same account only. */
+function notifyOfMetadata(by: Session, mailbox: number, changes: readonly AnnotationChange[]): void {
+  for (const session of by.context.sessions) {
+    const { notifications } = session;
+    if (session === by || notifications === undefined) continue;
+    const isSameAccount = session.login?.account === by.login?.account;
+    if (mailbox === 0 ? !isSameAccount : !notifications.lists(mailbox)) continue;
+    const names = changes.map(({ name }) => name).filter((name) => isSameAccount || name.startsWith('/shared/'));
+    if (names.length > 0) notifications.addMetadata(mailbox, names);
+  }
+}
 
 function refusal(mailbox: string, changes: readonly AnnotationChange[]): TaggedResponse | undefined {
   // Entries of the server that everybody reads would pass text between organizations.

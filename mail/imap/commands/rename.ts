@@ -10,6 +10,7 @@ export const rename: ImapCommand<{ from: string; to: string }> = {
   parse: (d) => ({ from: d.sp().mailbox(), to: d.sp().mailbox() }),
 
   async run(session, { from, to }) {
+    session.notifications?.expectOwn(from, to);
     switch (await session.store.rename(from, to)) {
       case 'renamed':
         return ok('Renamed');

@@ -16,6 +16,7 @@ function subscription(name: string, on: boolean): ImapCommand<string> {
     parse: (d) => d.sp().mailbox(),
 
     async run(session, mailbox) {
+      session.notifications?.expectOwn(mailbox);
       const outcome = await session.store.subscribe(mailbox, on);
       return outcome === 'done' ? ok('Done') : no('NONEXISTENT', 'No such mailbox');
     },

@@ -62,6 +62,11 @@ export function withoutUid(fetch: FetchRequest): FetchRequest {
   return items.length === 0 ? fetch : request(items);
 }
 
+/** The request as the server makes it of its own accord: no message becomes \Seen by it. */
+export function withoutSeen({ items }: FetchRequest): FetchRequest {
+  return request(items.map((item) => (isContent(item) ? { ...item, peek: true } : item)));
+}
+
 /** Reports whether an item is requested. */
 export function hasItem({ items }: FetchRequest, kind: SimpleItem['kind']): boolean {
   return items.some((item) => item.kind === kind);

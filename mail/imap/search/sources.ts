@@ -17,13 +17,13 @@ export interface MailboxSource {
 
 /** Reads `(source source ...)`, such as `(inboxes subtree ("a" "b"))`. */
 export function parseSources(d: Decoder): MailboxSource[] {
-  const sources = d.list((one) => parseSource(one));
+  const sources = d.list((one) => parseSource(one, one.word()));
   if (sources.length === 0) throw new ImapSyntaxError('Missing mailbox source');
   return sources;
 }
 
-function parseSource(d: Decoder): MailboxSource {
-  const word = d.word();
+/** Reads the names of a source whose first word was read. */
+export function parseSource(d: Decoder, word: string): MailboxSource {
   const bare = WITHOUT_NAMES.find((name) => name === word);
   if (bare !== undefined) return { kind: bare, names: [] };
   const kind = WITH_NAMES.find((name) => name === word);
@@ -41,11 +41,18 @@ export function sourceMailboxes(
   sources: readonly MailboxSource[],
   selected: number | undefined,
 ): ImapMailboxInfo[] {
-  const tests = sources.map((source) => testOf(source, selected));
+  const tests = sources.map((source) => sourceTest(source, selected));
   return all.filter((mailbox) => tests.some((test) => test(mailbox)));
 }
 
-function testOf({ kind, names }: MailboxSource, selected: number | undefined): (mailbox: ImapMailboxInfo) => boolean {
+/** The facts of a mailbox that sources name it by. */
+export type SourceMailbox = Pick<ImapMailboxInfo, 'id' | 'name' | 'role' | 'subscribed' | 'rights'>;
+
+/** Returns the test if a mailbox is in a source. */
+export function sourceTest(
+  { kind, names }: MailboxSource,
+  selected: number | undefined,
+): (mailbox: SourceMailbox) => boolean {
   const named = new Set(names);
   switch (kind) {
     case 'SELECTED':
@@ -53,7 +60,8 @@ function testOf({ kind, names }: MailboxSource, selected: number | undefined): (
     case 'INBOXES':
       return ({ role }) => role === 'inbox';
     case 'PERSONAL':
-      return () => true;
+      // The mailboxes of others are in another namespace.
+      return ({ rights }) => rights === undefined;
     case 'SUBSCRIBED':
       return ({ subscribed }) => subscribed;
     case 'MAILBOXES':

@@ -231,6 +231,7 @@ export const subscribeShared = command(
       mailbox,
       account,
     );
+    tx.touched(account);
     return changes === 1 ? 'done' : 'missing';
   },
 );

@@ -11,7 +11,8 @@ import { ThreadColumns } from '../../../mail/imap/search/columns/thread-columns.
 import { bodyFacts, fieldTexts, headerFacts } from '../../../mail/imap/search/message-text.ts';
 import { parseSearch, parseSort, parseThread } from '../../../mail/imap/search/parse.ts';
 import { plainText } from '../../../mail/imap/search/plain-text.ts';
-import { parseSources } from '../../../mail/imap/search/sources.ts';
+import { parseNotify } from '../../../mail/imap/notify/event-groups.ts';
+import { parseSource, parseSources } from '../../../mail/imap/search/sources.ts';
 import { AFTER_LOGIN, CommandReader } from '../../../mail/imap/wire/command-reader.ts';
 import { parseDate, parseDateTime } from '../../../mail/imap/wire/dates.ts';
 import { Decoder } from '../../../mail/imap/wire/decoder.ts';
@@ -150,6 +151,17 @@ const SEARCH = costs(
       input: 'ESEARCH',
       bound: '200 names',
       worst: ['a ', 'a/b ', '"a" '],
+    }),
+    parseSource: driven((text) => imap(`(${text}`, (d) => parseSource(d, 'MAILBOXES')), {
+      input: 'ESEARCH and NOTIFY',
+      bound: '200 names',
+      worst: ['a ', 'a/b ', '"a" '],
+    }),
+    parseNotify: driven((text) => imap(` SET (mailboxes (${text}`, parseNotify), {
+      at: 'mail/imap/notify',
+      input: 'NOTIFY',
+      bound: '50 groups of 200 names',
+      worst: ['a ', 'a) (MessageNew MessageExpunge)) (personal (', '"a" '],
     }),
     fieldTexts: driven((text) => fieldTexts(`From: ${text}`, ['from']), {
       input: 'header searched by IMAP SEARCH',

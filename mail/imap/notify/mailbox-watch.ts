@@ -1,0 +1,102 @@
+import type { ImapMailboxInfo } from '../imap-store.ts';
+import { isSelectable } from '../list-response.ts';
+import { metadataKeys } from '../metadata.ts';
+import {
+  type EventContext,
+  mailboxChange,
+  mailboxRemoval,
+  type WatchedMailbox,
+  watchedMailbox,
+} from './mailbox-events.ts';
+
+/** Mailboxes of one session: each takes some 200 octets of memory. */
+const MAX_MAILBOXES = 5_000;
+/** Names of METADATA entries that wait for a report. */
+const MAX_ENTRIES = 1_000;
+
+/** The mailboxes as a client knows them, and changes that wait for a report. */
+export class MailboxWatch {
+  #known = new Map<number, WatchedMailbox>();
+  readonly #own = new Set<string>();
+  readonly #metadata = new Map<number, Set<string>>();
+  #entries = 0;
+  #hasTooMany = false;
+
+  get hasMetadata(): boolean {
+    return this.#metadata.size > 0;
+  }
+
+  /** There is more to remember than a session may use memory for. */
+  get isOverflowing(): boolean {
+    return this.#hasTooMany || this.#entries > MAX_ENTRIES;
+  }
+
+  has(mailbox: number): boolean {
+    return this.#known.has(mailbox);
+  }
+
+  clear(): void {
+    this.#known.clear();
+    this.#metadata.clear();
+    this.#own.clear();
+    this.#entries = 0;
+  }
+
+  /** Takes the mailboxes as known. False: there are too many. */
+  reset(all: readonly ImapMailboxInfo[]): boolean {
+    const real = all.filter(isSelectable);
+    this.#hasTooMany = real.length > MAX_MAILBOXES;
+    this.#known = new Map(this.#hasTooMany ? [] : real.map((each) => [each.id, watchedMailbox(each)]));
+    return !this.#hasTooMany;
+  }
+
+  expectOwn(names: readonly string[]): void {
+    for (const name of names) this.#own.add(name);
+  }
+
+  /** Tests if the client itself changed a mailbox, one above or below it. */
+  isOwn(name: string): boolean {
+    for (const own of this.#own) {
+      if (own === name || own.startsWith(`${name}/`) || name.startsWith(`${own}/`)) return true;
+    }
+    return false;
+  }
+
+  addMetadata(mailbox: number, names: readonly string[]): void {
+    const entries = this.#metadata.get(mailbox) ?? new Set();
+    for (const name of names) entries.add(name);
+    this.#entries += names.length;
+    if (this.#entries <= MAX_ENTRIES) this.#metadata.set(mailbox, entries);
+  }
+
+  /** Yields the responses for all changes and takes them as reported. */
+  *changes(all: readonly ImapMailboxInfo[], context: EventContext): Generator<string> {
+    const before = this.#known;
+    const now = all.filter(isSelectable);
+    if (!this.reset(all)) return;
+    for (const mailbox of before.values()) {
+      if (!this.#known.has(mailbox.id)) yield* nonempty(mailboxRemoval(mailbox, context));
+    }
+    for (const mailbox of now) yield* nonempty(mailboxChange(before.get(mailbox.id), mailbox, context));
+    this.#own.clear();
+    yield* this.#takeMetadata(now, context);
+  }
+
+  *#takeMetadata(all: readonly ImapMailboxInfo[], { events, utf8 }: EventContext): Generator<string> {
+    const changed = [...this.#metadata];
+    this.#metadata.clear();
+    this.#entries = 0;
+    for (const [id, names] of changed) {
+      const mailbox = all.find((each) => each.id === id);
+      const isWanted =
+        mailbox === undefined
+          ? id === 0 && all.some((each) => events(each).has('ServerMetadataChange'))
+          : events(mailbox).has('MailboxMetadataChange');
+      if (isWanted) yield metadataKeys(mailbox?.name ?? '', [...names], utf8);
+    }
+  }
+}
+
+function* nonempty(response: string): Generator<string> {
+  if (response !== '') yield response;
+}

@@ -32,7 +32,7 @@ export async function* writeEmail({ header, body, blobs, now, hostname }: MimePl
   const version = lines.has('mime-version') || body.lines.has('mime-version') ? '' : field('MIME-Version', '1.0');
   yield Buffer.from([...made, ...lines.values(), version].join(''));
   let last: Buffer = CRLF;
-  for await (const piece of writePart(body, blobs)) {
+  for await (const piece of writePart(body, blobs, { isLast: true })) {
     yield piece;
     if (piece.length > 0) last = piece;
   }
@@ -40,12 +40,16 @@ export async function* writeEmail({ header, body, blobs, now, hostname }: MimePl
 }
 
 /** Writes header, empty line and content of a part. */
-async function* writePart(part: PartPlan, blobs: ReadonlyMap<string, JmapBlob>): AsyncIterable<Buffer> {
+async function* writePart(
+  part: PartPlan,
+  blobs: ReadonlyMap<string, JmapBlob>,
+  { isLast = false } = {},
+): AsyncIterable<Buffer> {
   if (part.body.kind === 'parts') {
     yield* writeParts(part, part.body.parts, blobs);
     return;
   }
-  const { content, type } = await contentOf(part, blobs);
+  const { content, type } = await contentOf(part, blobs, isLast);
   const charset = part.body.kind === 'text' ? (type.startsWith('text/') ? 'utf-8' : null) : part.charset;
   const parameters = charset === null ? part.parameters : [['charset', charset] as const, ...part.parameters];
   yield partHeader(part, type, parameters, `Content-Transfer-Encoding: ${content.encoding}\r\n`);
@@ -55,8 +59,10 @@ async function* writePart(part: PartPlan, blobs: ReadonlyMap<string, JmapBlob>):
 async function contentOf(
   part: PartPlan,
   blobs: ReadonlyMap<string, JmapBlob>,
+  isLast: boolean,
 ): Promise<{ content: PartContent; type: string }> {
-  if (part.body.kind === 'text') return { content: textContent(part.body.value), type: part.type ?? 'text/plain' };
+  if (part.body.kind === 'text')
+    return { content: textContent(part.body.value, isLast), type: part.type ?? 'text/plain' };
   const blob = part.body.kind === 'blob' ? blobs.get(part.body.blobId) : undefined;
   if (blob === undefined) throw new Error('a part of a message was not opened before it was written');
   const type = part.type ?? declaredType(blob.type);
@@ -120,16 +126,35 @@ const MAX_QUOTED_PRINTABLE_BYTES = 256 * 1024;
 /** Octets encoded at once: 1,024 base64 lines of 57 octets. */
 const BLOCK = 57 * 1024;
 
-/** Encodes text as UTF-8 with CRLF: 7bit if plain ASCII, base64 if a quarter is non-ASCII, else quoted-printable. */
-function textContent(value: string): PartContent {
+/**
+ * Encodes text as UTF-8 with CRLF: 7bit if plain ASCII, base64 if a quarter is non-ASCII, else quoted-printable. `isLast`: the
+ * message ends with it, and with a line end that may not be one of the text.
+ */
+function textContent(value: string, isLast: boolean): PartContent {
   const text = value.toWellFormed().replace(/\r?\n|\r/g, '\r\n');
   const octets = Buffer.from(text);
   if (octets.length > MAX_QUOTED_PRINTABLE_BYTES) return base64Content(pieces([octets]));
   const plain = /^[\t\r\n\x20-\x7e]*$/.test(text) && text.split('\r\n').every((line) => line.length <= 78);
-  if (plain) return { encoding: '7bit', octets: pieces([octets]) };
+  const isOpen = isLast && text !== '' && !text.endsWith('\r\n');
+  if (plain && !isOpen) return { encoding: '7bit', octets: pieces([octets]) };
   const foreign = octets.reduce((count, octet) => count + Number(octet > 127), 0);
   if (foreign * 4 > octets.length) return base64Content(pieces([octets]));
-  return { encoding: 'quoted-printable', octets: pieces([Buffer.from(encodeQuotedPrintable(octets))]) };
+  const encoded = encodeQuotedPrintable(octets);
+  return {
+    encoding: 'quoted-printable',
+    octets: pieces([Buffer.from(isOpen ? withSoftEnd(encoded) : encoded)]),
+  };
+}
+
+/** Longest line of quoted-printable that has room for "=". RFC 2045 6.7. */
+const MAX_SOFT_LINE = 75;
+
+/** Adds the "=" of a soft line break, so that the line end of the message is none of the text. RFC 2045 6.7 (5). */
+function withSoftEnd(encoded: string): string {
+  const lineStart = encoded.lastIndexOf('\n') + 1;
+  if (encoded.length - lineStart <= MAX_SOFT_LINE) return `${encoded}=`;
+  const last = encoded.at(-3) === '=' ? 3 : 1;
+  return `${encoded.slice(0, -last)}=\r\n${encoded.slice(-last)}=`;
 }
 
 /** Encodes a blob as base64; a message stays 7bit or 8bit (RFC 2046 5.2.1) if SMTP can carry its lines. */

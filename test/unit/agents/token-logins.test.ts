@@ -1,5 +1,6 @@
 import { beforeEach, afterEach, describe, expect, test } from 'vitest';
 import type { Peer } from '../../../mail/login/types.ts';
+import { type PolicyTarget, saveAgentPolicy } from '../../../mail/agents/policy/policies.ts';
 import { TokenLogins } from '../../../src/agents/token-logins.ts';
 import { mailboxToken } from '../../../src/accounts/profile.ts';
 import { makeToken, secretHash } from '../../../src/core/token.ts';
@@ -24,6 +25,10 @@ async function minted(over: Partial<NewToken> = {}): Promise<{ token: string; id
   const token = makeToken(box.world.settings.tokenPrefix);
   return { token, id: await mintToken(box.world, { hash: secretHash(token), ...over }) };
 }
+
+/** Puts a token or a mailbox under a policy. */
+const govern = (attach: PolicyTarget) =>
+  box.world.store.write(saveAgentPolicy, { tenant: 1, id: null, name: 'desk', preset: 'custom', rules: '{}', attach });
 
 const logins = () => new TokenLogins(box.world);
 
@@ -53,6 +58,20 @@ describe('a control plane token', () => {
     expect(await logins().find({ token: one.token, user: undefined, peer: IMAP })).toMatchObject({
       login: { account: mine.account },
     });
+  });
+
+  test.each<[string, (id: number) => PolicyTarget]>([
+    ['the token', (id) => ({ credential: `tok_${id}` })],
+    ['the mailbox', () => ({ account: mine.account })],
+  ])('under a policy of %s has no IMAP, and an open session ends', async (_, target) => {
+    const { token, id } = await minted();
+    const before = await logins().find({ token, user: 'me@box.test', peer: IMAP });
+    if (before.kind !== 'token') throw new Error(before.kind);
+    await govern(target(id));
+    const after = await logins().find({ token, user: 'me@box.test', peer: IMAP });
+    expect(after).toMatchObject({ kind: 'barred', why: expect.stringContaining('under an agent policy') });
+    expect(await logins().isValid(before.login)).toBe(false);
+    expect(await logins().find({ token, user: 'me@box.test', peer: SUBMISSION })).toMatchObject({ kind: 'token' });
   });
 
   test('of another organization opens nothing', async () => {

@@ -8,6 +8,10 @@ import type { Random } from './random.ts';
 export const BOXES = ['INBOX', 'Archive', 'Trash'] as const;
 const FLAGS = ['\\Seen', '\\Flagged', '\\Deleted', '\\Answered', '$a', '$b'];
 const MESSAGE = 'Subject: model\r\n\r\nx\r\n';
+/** Expunges wait for a command, so that sequence numbers of the model's next one stay right. */
+const NOTIFY = ['selected-delayed', 'personal']
+  .map((filter) => `(${filter} (MessageNew MessageExpunge FlagChange))`)
+  .reduce((command, group) => `${command} ${group}`, 'NOTIFY SET');
 /** Messages of a mailbox beyond which more are removed than added. */
 const MANY = 30;
 
@@ -19,6 +23,8 @@ export class ModelSession {
   readonly qresync: boolean;
   readonly condstore: boolean;
   readonly compress: boolean;
+  /** It is notified without IDLE, of all mailboxes. RFC 5465. */
+  readonly notify: boolean;
   #client: ImapClient | undefined;
   #zip: { deflate: DeflateRaw; inflate: InflateRaw } | undefined;
   #box: (typeof BOXES)[number] | undefined;
@@ -33,12 +39,15 @@ export class ModelSession {
     this.qresync = kind % 3 === 0;
     this.condstore = this.qresync || kind % 3 === 1;
     this.compress = kind % 4 === 2;
+    this.notify = kind % 2 === 1;
   }
 
   /** One random step. */
   async step(): Promise<void> {
     if (this.#client === undefined) return this.#connect();
     if (this.#box === undefined) return this.#select(this.#random.one(BOXES));
+    // The server acts on what it has reported: the client reads it first.
+    if (this.notify) await this.check();
     const dice = this.#random.below(100);
     if (dice < 12) return this.#append();
     if (dice < 42) return this.#store();
@@ -80,6 +89,7 @@ export class ModelSession {
     if (this.compress) await this.#startCompression();
     if (this.qresync) await this.#command('ENABLE QRESYNC');
     else if (this.condstore) await this.#command('ENABLE CONDSTORE');
+    if (this.notify) await this.#command(NOTIFY);
     await this.#select(this.#random.one(BOXES));
   }
 

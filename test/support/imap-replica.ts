@@ -68,11 +68,17 @@ export class ImapReplica {
     if (rules.noExpunge) throw new Error('VANISHED during FETCH, STORE or SEARCH');
     for (const uid of uids) {
       const at = this.messages.findIndex((each) => each.uid === uid);
-      // A message that arrived and is not fetched yet has no UID here: it is the first of them.
-      const unknown = this.messages.findIndex((each) => each.uid === undefined);
+      const unknown = this.#unfetched(uid);
       if (at < 0 && unknown < 0) throw new Error(`VANISHED ${uid}, which is not there`);
       this.messages.splice(at < 0 ? unknown : at, 1);
     }
+  }
+
+  /** A message that arrived and is not fetched yet has no UID here: one of those between its neighbors. */
+  #unfetched(uid: number): number {
+    const next = this.messages.findIndex((each) => each.uid !== undefined && each.uid > uid);
+    const before = next < 0 ? this.messages : this.messages.slice(0, next);
+    return before.findLastIndex((each) => each.uid === undefined);
   }
 
   #fetch(sequence: number, items: string, rules: ReplicaRules): void {

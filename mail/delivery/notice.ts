@@ -44,6 +44,7 @@ export const NOTICES = {
   'webhook-disabled': toOwners,
   'certificate-failing': toOwners,
   'failing-source': toOwners,
+  'check-failing': toOwners,
 } as const satisfies Record<string, NoticeProperties>;
 
 export type NoticeKind = keyof typeof NOTICES;

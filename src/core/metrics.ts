@@ -29,6 +29,8 @@ export const METRICS: Readonly<Record<string, string>> = {
   backup_failures: 'Failed backups since the last good one.',
   backup_seconds: 'Duration of the last backup.',
   backup_added_bytes: 'Octets that the last backup stored.',
+  health_checks: 'Checks of the doctor in its last run, by status (ok, warning, failed, unknown, off).',
+  health_age_seconds: 'Time since the last run of the doctor.',
   disk_free_bytes: 'Free space of the data directory.',
   operations_total: 'Operations of the control plane, by name and outcome.',
   operation_seconds: 'From the call of an operation to its answer.',

@@ -16,5 +16,6 @@ export function applianceMigrations(): Migration[] {
     ['dns-provider.sql'],
     ['report.sql'],
     ['report-setting.sql'],
+    ['health.sql'],
   ]);
 }

@@ -1,6 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import { type HealthCheck, healthy, unhealthy } from './health-check.ts';
 
+/** A scanner that the settings name. */
+export interface ScannerState {
+  name: string;
+  /** Reason why it cannot be reached; undefined: it accepts connections. */
+  problem: string | undefined;
+}
+
 /** Facts for the checks of the server itself; all times in ms UTC. */
 export interface ServerFacts {
   now: number;
@@ -13,14 +20,16 @@ export interface ServerFacts {
   certificate: { pem: string; selfSigned: boolean; automatic: boolean; failing: readonly string[] };
   /** Octets of the data directory's file system. */
   disk: { free: number; total: number };
-  queue: { due: number; held: number; oldest: number | undefined };
+  queue: { due: number; held: number; oldest: number | undefined; next: number | undefined };
   refusedLogins: readonly { host: string; why: string }[];
   /** Stored messages that were found damaged since the start. */
   damaged: number;
   /** The bucket of large messages, with the reason of its last failure; null: they are files. */
   bucket: { label: string; problem: string | undefined } | null;
   backup: { target: boolean; everyMs: number; lastGoodAt: number | undefined; sealed: boolean };
-  settings: { bootstrapOpen: boolean; privateNetworks: boolean; dns: boolean };
+  /** Difference of this machine's clock to that of the certificate authority, ms; undefined: not compared. */
+  skewMs: number | undefined;
+  filter: { on: boolean; scanners: readonly ScannerState[] };
 }
 
 const HOUR = 3_600_000;
@@ -40,7 +49,7 @@ export function checkServer(facts: ServerFacts): HealthCheck[] {
     queue(facts),
     smarthost(facts),
     backup(facts),
-    ...settings(facts),
+    spamFilter(facts),
   ];
 }
 
@@ -68,11 +77,18 @@ function listeners({ live, listeners: open }: ServerFacts): HealthCheck {
 /** When this code was written: no clock is earlier. */
 const EARLIEST = Date.UTC(2026, 10, 1);
 
-function clock({ now, certificate: { pem } }: ServerFacts): HealthCheck {
+const CLOCK_FIX = 'Set the clock and run a time service (timedatectl set-ntp true).';
+
+function clock({ now, skewMs = 0, certificate: { pem } }: ServerFacts): HealthCheck {
   const made = new X509Certificate(pem).validFromDate.getTime();
-  if (now >= EARLIEST && now >= made - HOUR) return healthy('clock', `The clock says ${new Date(now).toISOString()}.`);
-  const why = `The clock says ${new Date(now).toISOString()}, which is earlier than its own certificate or program.`;
-  return unhealthy('clock', 'failed', why, 'Set the clock and run a time service (timedatectl set-ntp true).');
+  const said = `The clock says ${new Date(now).toISOString()}`;
+  if (now < EARLIEST || now < made - HOUR)
+    return unhealthy('clock', 'failed', `${said}, which is earlier than its own certificate or program.`, CLOCK_FIX);
+  const minutes = Math.round(Math.abs(skewMs) / 60_000);
+  if (minutes < 2) return healthy('clock', `${said}.`);
+  const side = skewMs > 0 ? 'ahead of' : 'behind';
+  const why = `${said}, which is ${minutes} minutes ${side} the clock of the certificate authority.`;
+  return unhealthy('clock', minutes < 10 ? 'warning' : 'failed', why, CLOCK_FIX);
 }
 
 function disk({ disk: { free, total } }: ServerFacts): HealthCheck {
@@ -114,12 +130,31 @@ function certificate({ now, live, hostname, certificate: found }: ServerFacts): 
 
 const LATE = 'Run "mailstead certificate list", which says why it is late; files are read again when they change.';
 
-function queue({ now, queue: { due, held, oldest } }: ServerFacts): HealthCheck {
-  const age = oldest === undefined ? 0 : now - oldest;
-  const hours = Math.floor(age / HOUR);
+const QUEUE_FIX = 'Run "mailstead queue list", which has the answer of each receiver.';
+
+function queue({ now, queue: { due, held, oldest, next } }: ServerFacts): HealthCheck {
+  const hours = Math.floor((now - (oldest ?? now)) / HOUR);
   const why = `Messages that wait for delivery: ${due}, the oldest for ${hours} hours. Held: ${held}.`;
-  if (age < 4 * HOUR) return healthy('queue', why);
-  return unhealthy('queue', 'warning', why, 'Run "mailstead queue list", which has the answer of each receiver.');
+  if (next !== undefined && now - next > HOUR) {
+    const late = `Messages have been due for more than an hour and were not tried. ${why}`;
+    return unhealthy('queue', 'failed', late, 'Read the log for "failed to read the queue", and restart the server.');
+  }
+  return hours < 4 ? healthy('queue', why) : unhealthy('queue', 'warning', why, QUEUE_FIX);
+}
+
+function spamFilter({ live, filter: { on, scanners } }: ServerFacts): HealthCheck {
+  const broken = scanners.filter(({ problem }) => problem !== undefined);
+  if (!on) {
+    const why = 'Spam checks are off: all mail goes to the inbox.';
+    return unhealthy('spam filter', live ? 'warning' : 'off', why, 'Set MAILSTEAD_SPAM_CHECKS=on.');
+  }
+  if (broken.length === 0) {
+    const names = scanners.map(({ name }) => name).join(' and ');
+    return healthy('spam filter', `The filter is on${names === '' ? '' : `, with ${names}`}.`);
+  }
+  const why = broken.map(({ name, problem = '' }) => `${name} cannot be reached: ${problem}.`).join(' ');
+  const fix = 'Start the scanner, or remove its setting: mail is accepted without it meanwhile.';
+  return unhealthy('spam filter', 'failed', why, fix);
 }
 
 function smarthost({ refusedLogins }: ServerFacts): HealthCheck {
@@ -149,24 +184,4 @@ function backup({ now, live, backup: { target, everyMs, lastGoodAt, sealed } }: 
   if (sealed) return healthy('backup', why);
   const keys = 'Set MAILSTEAD_BACKUP_PASSPHRASE, or keep a copy of secret.key apart: the backup does not have it.';
   return unhealthy('backup', 'warning', `${why} It has no passphrase.`, keys);
-}
-
-function settings({ live, settings: { bootstrapOpen, privateNetworks, dns } }: ServerFacts): HealthCheck[] {
-  if (!live) return [healthy('settings', 'Local mode: no mail leaves this machine until you release it.')];
-  const found: HealthCheck[] = [];
-  if (bootstrapOpen) {
-    const why = 'Anybody on the internet may create an organization here and send mail.';
-    found.push(unhealthy('settings: bootstrap', 'warning', why, 'Set MAILSTEAD_BOOTSTRAP=invite or off.'));
-  }
-  if (privateNetworks) {
-    const why = 'Webhooks, forwards and imports may reach every private network of this machine.';
-    const fix = 'Set MAILSTEAD_ALLOW_PRIVATE_NETWORKS to the hosts that are needed.';
-    found.push(unhealthy('settings: private networks', 'warning', why, fix));
-  }
-  if (!dns) {
-    const why = 'The embedded name server is off: DKIM keys are published by hand and do not rotate by themselves.';
-    const fix = 'Set MAILSTEAD_DNS_PORT=53 and delegate dkim.HOSTNAME to this server (docs/operating.md).';
-    found.push(unhealthy('settings: name server', 'off', why, fix));
-  }
-  return found.length > 0 ? found : [healthy('settings', 'The settings do not contradict each other.')];
 }

@@ -13,6 +13,7 @@ import { purgeDeletedServices } from '../services/deletion-commands.ts';
 import { startControlServer } from '../control/server.ts';
 import { purgeDigests } from '../digest/commands.ts';
 import { DigestReplies } from '../digest/digest-replies.ts';
+import { healthJob } from '../doctor/health-job.ts';
 import { DomainRecheck } from '../domains/recheck.ts';
 import { StsWalk } from '../domains/sts-walk.ts';
 import { OutboundTls } from '../tls/outbound-tls.ts';
@@ -95,6 +96,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
   stack.defer(async () => dns?.close());
   const jobs = [
     new DomainRecheck(services),
+    ...(settings.live ? [healthJob(context)] : []),
     ...openCertificates(services),
     new ScheduledMail({ ...services, hostname: settings.hostname, noticeReplies, traceId, queued }),
     new ClaimExpiry(store, clock),

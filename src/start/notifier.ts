@@ -2,6 +2,7 @@ import { auditHeadNotices, toolsChanged } from '../agents/owner-notice-sources.t
 import { approvalRequests } from '../approvals/notice-source.ts';
 import { canaryAlerts } from '../canaries/notice-source.ts';
 import { failingCertificateNotices } from '../certificates/notice-source.ts';
+import { failingCheckNotices } from '../doctor/notice-source.ts';
 import { dailyDigests } from '../digest/notice-source.ts';
 import { type NoticeSource, Notifier } from '../notices/notifier.ts';
 import { failingSourceNotices } from '../reports/notice-source.ts';
@@ -21,7 +22,9 @@ export function openNotifier(services: Services, baseUrl: () => string): Notifie
     disabledWebhookNotices(context),
     failingSourceNotices(context),
     ...(settings.acme === undefined ? [] : [failingCertificateNotices(context)]),
-    ...(settings.live ? [auditHeadNotices(context), dailyDigests(context), pausedSenders(context)] : []),
+    ...(settings.live
+      ? [failingCheckNotices(context), auditHeadNotices(context), dailyDigests(context), pausedSenders(context)]
+      : []),
   ];
   return new Notifier({ sources, queued: () => queue.changed(), log, metrics });
 }

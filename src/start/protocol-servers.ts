@@ -1,3 +1,4 @@
+import { readHealthGauges } from '../doctor/health-job.ts';
 import type { NoticeReplies } from '../../mail/delivery/notice-replies.ts';
 import type { Login } from '../../mail/login/types.ts';
 import { startImap } from '../../mail/imap/server.ts';
@@ -144,6 +145,7 @@ export function openHttp(
     const depth = await store.scan(queueDepth, undefined);
     metrics.gauge('queue_rows', depth.due, { state: 'due' });
     metrics.gauge('queue_rows', depth.held, { state: 'held' });
+    await readHealthGauges({ store, clock }, (name, value, labels) => metrics.gauge(name, value, labels));
     const deleted = await store.read(countDeleted, undefined);
     metrics.gauge('deleted_items', deleted.mailboxes, { kind: 'mailbox' });
     metrics.gauge('deleted_items', deleted.services, { kind: 'service' });

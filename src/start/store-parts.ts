@@ -12,6 +12,7 @@ import { firstBrokenAuditRow } from '../audit/queries.ts';
 import * as bootstrap from '../bootstrap/commands.ts';
 import * as canaryTrips from '../canaries/trip-commands.ts';
 import * as certificates from '../certificates/commands.ts';
+import * as health from '../doctor/health-commands.ts';
 import * as deviceLinks from '../client-setup/device-commands.ts';
 import * as dnsProviders from '../dns-providers/commands.ts';
 import * as digest from '../digest/commands.ts';
@@ -78,6 +79,7 @@ const COMMAND_FILES: readonly object[] = [
   dnsProviders,
   domains,
   domainLookups,
+  health,
   ownStsPolicies,
   mailboxes,
   mailboxDeletion,

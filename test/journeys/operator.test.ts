@@ -41,6 +41,17 @@ describe('the local operator', () => {
     expect(said.listeners.smtp).toBe(box.port('smtp'));
   });
 
+  test('gets every check with its reason, and the last result later', () => {
+    type Health = { ok: boolean; checkedAt: string; checks: { name: string; impact: string }[] };
+    const ran = JSON.parse(mailstead('doctor --json').out) as Health;
+    expect(ran.ok).toBe(true);
+    expect(ran.checks.map(({ name }) => name)).toContain('open relay');
+    for (const { name, impact } of ran.checks) expect(impact, name).toMatch(/^[A-Z].*\.$/);
+    const last = JSON.parse(mailstead('call get_health --json').out) as Health;
+    expect(last).toMatchObject({ ok: true, checkedAt: ran.checkedAt });
+    expect(last.checks.map(({ name }) => name)).toEqual(ran.checks.map(({ name }) => name));
+  });
+
   test('hosts a domain and is told what to publish', () => {
     const added = mailstead('domain add shop.example');
     expect(added.status).toBe(0);

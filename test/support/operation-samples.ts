@@ -212,6 +212,8 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   get_usage: none,
   get_email_stats: (of) => ({ ...inMailbox(of), from: '2026-01-01T00:00:00Z', bucket: 'day' }),
   get_appliance_status: none,
+  run_doctor: none,
+  get_health: none,
   get_tls_status: none,
   list_tls_results: () => ({ domain: 'remote.example', day: '2026-01-01' }),
   search_docs: () => ({ query: 'mailbox' }),
@@ -339,7 +341,7 @@ export const TEXTS: ReadonlySet<string> = new Set(
     imap ownerEmail organizationName ownerDisplayName label publicKey signature query limit cursor name type
     localPart displayName quotaBytes reason password reveal confirm permanently scopes readOnly expiresAt url
     rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions
-    verify receiverDomain use host port tls certificate username action waitSeconds until after events
+    peer verify receiverDomain use host port tls certificate username action waitSeconds until after events
     rotateSecret guardDuplicates from to cc bcc replyTo subject text html template headers attachments
     threadId listUnsubscribe tags metadata sendAt requireTls saveToSent idempotencyKey allowDuplicate dryRun
     version day failedOnly maxMessages note direction kind pattern dmarc keepRejects sender folder unreadOnly

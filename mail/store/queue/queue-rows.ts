@@ -104,11 +104,12 @@ export const queueOfTrace = query(
 /** Number of queued recipients, and time (ms UTC) of the oldest that is not held. */
 export const queueDepth = query(
   'queue-depth',
-  async (rx): Promise<{ due: number; held: number; oldest: number | undefined }> => {
-    const row = await rx.get<{ due: number; held: number; oldest: number | null }>(
+  async (rx): Promise<{ due: number; held: number; oldest: number | undefined; next: number | undefined }> => {
+    const row = await rx.get<{ due: number; held: number; oldest: number | null; next: number | null }>(
       `SELECT coalesce(sum(state = 0), 0) AS due, coalesce(sum(state = 1), 0) AS held,
-         min(CASE WHEN state = 0 THEN created_at END) AS oldest FROM queue`,
+         min(CASE WHEN state = 0 THEN created_at END) AS oldest,
+         min(CASE WHEN state = 0 THEN next_at END) AS next FROM queue`,
     );
-    return { due: row?.due ?? 0, held: row?.held ?? 0, oldest: row?.oldest ?? undefined };
+    return { due: row?.due ?? 0, held: row?.held ?? 0, oldest: row?.oldest ?? undefined, next: row?.next ?? undefined };
   },
 );

@@ -1,29 +1,29 @@
-import { statfs } from 'node:fs/promises';
 import { z } from 'zod';
-import { listDomains } from '../../../mail/store/address/domain.ts';
-import { queueDepth } from '../../../mail/store/queue/queue-rows.ts';
-import { readStatus } from '../../backup/backup-commands.ts';
-import { certificateStates } from '../../certificates/state.ts';
-import { type Call, operation } from '../../core/operation.ts';
-import { reportOn } from '../../deliverability/report.ts';
+import { isoOf } from '../../core/schemas.ts';
+import { operation } from '../../core/operation.ts';
 import { type HealthCheck, HEALTH_STATUSES, isHealthy } from '../../doctor/health-check.ts';
-import { checkHostname, domainChecks, reverseNameCheck } from '../../doctor/network-checks.ts';
-import { checkOpenRelay, checkOutboundPort } from '../../doctor/relay-test.ts';
-import { checkServer, type ServerFacts } from '../../doctor/server-checks.ts';
-import { publishedKeys } from '../../domains/queries.ts';
-import { stsFetcherOf } from '../deliverability/report.ts';
+import { lastHealth } from '../../doctor/health-commands.ts';
+import { impactOf } from '../../doctor/impact.ts';
+import { runAllChecks } from '../../doctor/run-doctor.ts';
 
-/** Domains of which the DNS is checked; `domain` commands check others. */
-const MAX_DOMAINS = 20;
+const Check = z.object({
+  name: z.string(),
+  status: z.enum(HEALTH_STATUSES),
+  why: z.string().describe('What was found'),
+  impact: z.string().describe('Why it matters'),
+  fix: z.string().describe('What to do'),
+});
 
 export const runDoctor = operation({
   name: 'run_doctor',
   title: 'Check everything',
-  toolset: 'support',
+  toolset: 'deploy',
   reach: 'organization',
   action: 'read',
-  socketOnly: true,
-  description: 'Checks the server, its DNS, certificates, disk, backups and settings. Sends no mail. Changes nothing.',
+  operatorOnly: true,
+  untrusted: true,
+  description:
+    'For the operator: checks the server, its DNS, ports, certificates, blocklists, disk, backups and settings now. Takes up to 30 seconds, and stores the result. Sends no mail.',
   hints: { readOnly: true, idempotent: true, openWorld: true },
   input: z.strictObject({
     peer: z
@@ -32,74 +32,40 @@ export const runDoctor = operation({
       .describe('A mail server of others, to test port 25 outwards')
       .optional(),
   }),
-  output: z.object({
-    ok: z.boolean(),
-    checks: z.array(z.object({ name: z.string(), status: z.enum(HEALTH_STATUSES), why: z.string(), fix: z.string() })),
-  }),
+  output: z.object({ ok: z.boolean(), checkedAt: z.string(), checks: z.array(Check) }),
   async run(call, { peer }) {
-    const checks = [
-      ...checkServer(await factsOf(call)),
-      await checkOpenRelay(call.ports()['smtp']),
-      ...(peer === undefined ? [] : [await checkOutboundPort(peer, call.settings.outboundPort)]),
-      ...(call.settings.live ? await networkChecks(call) : []),
-    ];
-    return { ok: isHealthy(checks), checks };
+    const { ok, checkedAt, checks } = await runAllChecks(call, peer);
+    return { ok, checkedAt: isoOf(checkedAt), checks: checks.map(withImpact) };
   },
 });
 
-async function networkChecks(call: Call): Promise<HealthCheck[]> {
-  const domains = (await call.store.read(listDomains, undefined)).slice(0, MAX_DOMAINS);
-  const reports = await Promise.all(
-    domains.map(async (one) => {
-      const keys = await call.store.read(publishedKeys, { domain: one.id });
-      return { name: one.name, report: await reportOn({ ...call, fetchSts: stsFetcherOf(call) }, { ...one, keys }) };
-    }),
-  );
-  const [first] = reports;
-  return [
-    await checkHostname(call.settings.hostname, call.lookNow),
-    ...(first === undefined ? [] : [reverseNameCheck(first.report)]),
-    ...reports.flatMap(({ name, report }) => domainChecks(name, report)),
-  ];
-}
+export const getHealth = operation({
+  name: 'get_health',
+  title: 'Get the last checks',
+  toolset: 'deploy',
+  reach: 'organization',
+  action: 'read',
+  operatorOnly: true,
+  untrusted: true,
+  description:
+    'For the operator: the last result of the hourly checks, with the time from which each failed one fails. run_doctor checks anew. Changes nothing.',
+  hints: { readOnly: true, idempotent: true },
+  input: z.strictObject({}),
+  output: z.object({
+    ok: z.boolean().nullable().describe('null: nothing was checked yet'),
+    checkedAt: z.string().nullable(),
+    checks: z.array(Check.extend({ failedSince: z.string().nullable() })),
+  }),
+  async run({ store }) {
+    const last = await store.read(lastHealth, undefined);
+    if (last === undefined) return { ok: null, checkedAt: null, checks: [] };
+    const since = (name: string): string | null => {
+      const at = last.failedSince.get(name);
+      return at === undefined ? null : isoOf(at);
+    };
+    const checks = last.checks.map((check) => ({ ...withImpact(check), failedSince: since(check.name) }));
+    return { ok: isHealthy(last.checks), checkedAt: isoOf(last.checkedAt), checks };
+  },
+});
 
-async function factsOf(call: Call): Promise<ServerFacts> {
-  const { settings, store, clock } = call;
-  const [space, queue, { certificates }, backup] = await Promise.all([
-    statfs(settings.dataDir),
-    store.scan(queueDepth, undefined),
-    certificateStates(call),
-    readStatus(settings.dataDir),
-  ]);
-  const { pem, selfSigned } = call.certificate();
-  const { target, everyMs, passphrase, passphraseFile } = settings.backup;
-  return {
-    now: clock(),
-    live: settings.live,
-    hostname: settings.hostname,
-    failing: call.failing(),
-    listeners: Object.entries(call.ports()).flatMap(([name, port]) => (port === undefined ? [] : [name])),
-    certificate: {
-      pem,
-      selfSigned,
-      automatic: settings.acme !== undefined,
-      failing: certificates.flatMap(({ name, error }) => (error === null ? [] : [`${name}: ${error}`])),
-    },
-    disk: { free: space.bavail * space.bsize, total: space.blocks * space.bsize },
-    queue,
-    refusedLogins: call.refusedLogins(),
-    damaged: store.unreadable,
-    bucket: store.files.remote?.state ?? null,
-    backup: {
-      target: target !== undefined,
-      everyMs,
-      lastGoodAt: backup?.lastGoodAt ?? undefined,
-      sealed: passphrase !== undefined || passphraseFile !== undefined,
-    },
-    settings: {
-      bootstrapOpen: settings.bootstrap === 'open',
-      privateNetworks: settings.allowPrivateNetworks.all,
-      dns: settings.ports.dns !== undefined,
-    },
-  };
-}
+const withImpact = (check: HealthCheck) => ({ ...check, impact: impactOf(check.name) });

@@ -1,6 +1,5 @@
 import type { Operation } from '../../core/operation.ts';
 import { listCertificates, renewCertificate } from './certificates.ts';
-import { runDoctor } from './doctor.ts';
 import { addBoxDomain, boxDomains } from './domains.ts';
 import { addBoxMailbox, boxMailboxes, boxMailboxPassword } from './mailboxes.ts';
 import { releaseOutboxItem } from './outbox.ts';
@@ -14,7 +13,6 @@ import { exportBoxMailbox, getBoxExport, getBoxImport, importFiles, importImap, 
 /** Operations of the operator's socket, besides the catalogue. */
 export const BOX_OPERATIONS: readonly Operation[] = [
   status,
-  runDoctor,
   listCertificates,
   renewCertificate,
   addBoxDomain,

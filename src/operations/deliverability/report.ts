@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { domainsOf } from '../../../mail/store/address/domain.ts';
-import { createStsFetcher } from '../../../mail/relay/tls-policy/sts-fetch.ts';
 import { type DeliverabilityCheck, STATUSES } from '../../deliverability/checked.ts';
 import { fixesOf, type DeliverabilityReport, reportOn, scoreOf } from '../../deliverability/report.ts';
+import { stsFetcherOf } from '../../deliverability/sts-fetcher.ts';
 import { publishedKeys } from '../../domains/queries.ts';
-import { mayReach } from '../../core/networks.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { DomainArguments } from '../domains/arguments.ts';
 import { dmarcSources } from '../../reports/queries.ts';
@@ -12,8 +11,6 @@ import { percentOf } from './report-context.ts';
 import { limitLookup } from '../domains/context.ts';
 import { domainOf } from '../scope.ts';
 
-/** Timeout of an MTA-STS policy fetch, ms: a caller waits for the report. */
-const MAX_FETCH_MS = 10_000;
 const DAY_MS = 24 * 3_600_000;
 const MAX_SOURCES = 50;
 
@@ -95,15 +92,6 @@ function stopped(
       `Sending from ${name} is paused because its DNS records are missing: fix them, then call verify_email_domain.`,
     ];
   return [];
-}
-
-/** Fetches MTA-STS policies for a report. */
-export function stsFetcherOf({ lookNow, settings }: Call) {
-  return createStsFetcher({
-    resolver: lookNow,
-    allowPrivate: (ip, port) => mayReach(settings.allowPrivateNetworks, ip, port),
-    timeoutMs: MAX_FETCH_MS,
-  });
 }
 
 function shown({ spf, dkim, dmarc, ptr, tls, mtaSts, blocklists }: DeliverabilityReport) {

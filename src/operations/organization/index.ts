@@ -1,3 +1,4 @@
+import { getHealth, runDoctor } from '../box/doctor.ts';
 import { applianceStatus } from '../box/status.ts';
 import { tlsStatus, listTlsResults } from '../box/tls-results.ts';
 import type { Operation } from '../../core/operation.ts';
@@ -37,6 +38,8 @@ export const ORGANIZATION: readonly Operation[] = [
   revokeAgentToken,
   listAuditEvents,
   applianceStatus,
+  runDoctor,
+  getHealth,
   tlsStatus,
   listTlsResults,
   listOrganizations,

@@ -8,6 +8,7 @@ import { deletedMessages } from './deleted-messages.ts';
 import { domainReports } from './domain-reports.ts';
 import { domain, domains } from './domains.ts';
 import { forwarders } from './forwarders.ts';
+import { health } from './health.ts';
 import { imports } from './imports.ts';
 import { junk } from './junk.ts';
 import { mailbox } from './mailbox.ts';
@@ -67,6 +68,7 @@ export const PAGES: readonly Page[] = [
   members,
   audit,
   settings,
+  health,
   organizations,
   blockedNetworks,
 ];

@@ -75,6 +75,7 @@ const SENDERS: Record<NoticeKind, string> = {
   'webhook-failing': 'src/webhooks/commands.ts',
   'webhook-disabled': 'src/webhooks/commands.ts',
   'certificate-failing': 'src/certificates/commands.ts',
+  'check-failing': 'src/doctor/health-commands.ts',
 };
 
 describe('notices of the box', () => {

@@ -35,6 +35,7 @@ const ALLOWED: Record<string, string> = {
   'src/control/client.ts': 'time limit of one request',
   'src/dns/server.ts': 'time limit of one connection',
   'src/doctor/relay-test.ts': 'time limit of one dialog',
+  'src/doctor/scanner-state.ts': 'time limit of one connection',
   'src/domains/check.ts': 'time limit of one check',
   'src/http/alpn-challenges.ts': 'time limit of one handshake',
   'src/http/event-writer.ts': 'keep-alive and time limits of one connection',

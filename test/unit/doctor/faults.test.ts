@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { isHealthy } from '../../../src/doctor/health-check.ts';
+import { impactOf } from '../../../src/doctor/impact.ts';
+import { diagnosed } from '../../support/doctor-world.ts';
+import { MACHINE_FAULTS } from '../../support/machine-faults.ts';
+import { NETWORK_FAULTS } from '../../support/network-faults.ts';
+import { SETTINGS_FAULTS } from '../../support/settings-faults.ts';
+
+const FAULTS = [...MACHINE_FAULTS, ...NETWORK_FAULTS, ...SETTINGS_FAULTS];
+
+describe('the doctor', () => {
+  test('finds nothing on a server of which everything is right', async () => {
+    const checks = await diagnosed({});
+    expect(checks.filter(({ status }) => status !== 'ok')).toEqual([]);
+    expect(isHealthy(checks)).toBe(true);
+  });
+
+  test('has at least 60 faults to find', () => expect(FAULTS.length).toBeGreaterThanOrEqual(60));
+
+  test.each(FAULTS)('says what is wrong: %s', async (_fault, injected, lines, sentence) => {
+    const found = (await diagnosed(injected)).filter(({ status }) => status !== 'ok');
+    expect(found.map(({ name, status }) => `${name} ${status}`).sort()).toEqual(lines.toSorted());
+    const first = found.find(({ name, status }) => `${name} ${status}` === lines[0]);
+    if (sentence !== '') expect(first?.why).toBe(sentence);
+    for (const { name, status, why, fix } of found) {
+      expect(why, name).toMatch(/^[A-Z0-9a-z].+/);
+      if (status === 'failed' || status === 'warning') expect(fix, name).toMatch(/^[A-Z].*\.$/s);
+    }
+  });
+
+  test('says of each check why it matters', async () => {
+    const checks = await diagnosed({ unverified: ['new.example'], peer: 'mx.far.example' });
+    for (const { name } of checks) expect(impactOf(name), name).not.toBe(impactOf('no such check'));
+  });
+
+  test('asks nobody in local mode', async () => {
+    const checks = await diagnosed({ settings: { live: false }, facts: { live: false }, dead: true });
+    expect(checks.filter(({ status }) => status === 'failed')).toEqual([]);
+    expect(checks.map(({ name }) => name)).not.toContain('resolver');
+  });
+});

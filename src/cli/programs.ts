@@ -2,6 +2,7 @@ import type { ServerAddress } from '../bridge/endpoint.ts';
 import { BACKUP_PROGRAMS } from './backup-programs.ts';
 import { printError, DONE, FAILED, printUsage, printLine, USAGE_ERROR } from './output.ts';
 import type { CliProgram, ProgramInput } from './program.ts';
+import { setupProgram } from './setup-program.ts';
 import { exportMailbox, importFile, importImap, undelete } from './transfer-programs.ts';
 
 const serve: CliProgram = {
@@ -62,6 +63,7 @@ async function serverFor({ options, dataDir }: ProgramInput): Promise<ServerAddr
 /** In the order of the help. */
 export const PROGRAMS: readonly CliProgram[] = [
   serve,
+  setupProgram,
   tools,
   mcp,
   importImap,

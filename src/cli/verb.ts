@@ -8,6 +8,7 @@ export interface CommandOptions {
   markdown?: boolean | undefined;
   digests?: boolean | undefined;
   permanently?: boolean | undefined;
+  domain?: string | undefined;
   mailbox?: string | undefined;
   folder?: string | undefined;
   format?: string | undefined;

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { OPERATOR } from '../../mail/store/account/account.ts';
 import { publicId } from '../core/ids.ts';
 import { claim, previewClaim } from '../people/claim.ts';
 import type { ClaimFacts } from '../people/claim-commands.ts';
@@ -127,5 +128,7 @@ async function submitClaim(exchange: PageExchange): Promise<FastifyReply> {
     return setupPage(exchange, token, formState, status);
   }
   await signIn(exchange, done.user);
-  return redirect(exchange, `/o/${publicId('organization', done.organization)}?done=${done.kind}`);
+  // The owner of a new server goes on with its first domain.
+  const page = done.kind === 'claimed' && done.organization === OPERATOR ? '/setup' : '';
+  return redirect(exchange, `/o/${publicId('organization', done.organization)}${page}?done=${done.kind}`);
 }

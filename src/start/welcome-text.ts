@@ -153,7 +153,7 @@ function live({ settings, listeners, seeded, selfSigned, baseUrl }: StartFacts):
       ? []
       : [
           `  claim     ${secretUrl(() => baseUrl, 'claim', { token: seeded.claim })}`,
-          '            This server is unclaimed: open the link and set a password to own it. Each start creates a new link.',
+          '            This server is unclaimed: open the link, set a password, and follow the steps of the set-up. Each start creates a new link.',
         ]),
     ...(seeded.noOwnerAddress === true
       ? [

@@ -1,6 +1,29 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { startBox } from '../support/box.ts';
+import { dnsServer } from '../support/dns-server.ts';
 import { freePort } from '../support/free-port.ts';
+
+const command = fileURLToPath(new URL('../../bin/mailstead', import.meta.url));
+
+test('mailstead setup says which step is open, and goes on where it ended', async () => {
+  await using dns = await dnsServer({ 'A mail.live.example': ['127.0.0.1'] });
+  await using box = await startBox({ hostname: 'mail.live.example', settings: { RESOLVERS: dns.address } });
+  const setup = (...args: string[]) => {
+    const { status, stdout } = spawnSync(command, ['setup', '--data-dir', box.dataDir, '--json', ...args], {
+      encoding: 'utf8',
+    });
+    const { steps } = JSON.parse(stdout) as { steps: { step: string; state: string; detail: string }[] };
+    return { status, steps: steps.map(({ step, state }) => `${step} ${state}`), detail: steps[0]?.detail ?? '' };
+  };
+  const before = setup();
+  expect(before).toMatchObject({ status: 1, steps: ['owner open', 'domain open'] });
+  expect(before.detail).toMatch(/\/auth\/setup\?token=\w+$/);
+  const after = setup('--domain', 'shop.example', '--mailbox', 'ann');
+  expect(after).toMatchObject({ status: 1, steps: ['owner open', 'domain done', 'dns open', 'mailbox done'] });
+  expect(setup().steps).toEqual(after.steps);
+});
 
 // The default of live mode is both families on one port: `::` must not take IPv4 along and then find it taken.
 test('every door opens on 0.0.0.0 and :: at once', async () => {

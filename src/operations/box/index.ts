@@ -6,6 +6,7 @@ import { releaseOutboxItem } from './outbox.ts';
 import { cancelQueue, holdQueue, queue, releaseQueue, rerouteQueue, retryQueue, trace } from './queue.ts';
 import { restoreMailboxStep } from './restore.ts';
 import { boxServices, setServiceControl } from './services.ts';
+import { createClaimLink } from './claim-link.ts';
 import { createSignInLink } from './sign-in.ts';
 import { status } from './status.ts';
 import { exportBoxMailbox, getBoxExport, getBoxImport, importFiles, importImap, undeleteBoxMail } from './transfers.ts';
@@ -30,6 +31,7 @@ export const BOX_OPERATIONS: readonly Operation[] = [
   rerouteQueue,
   releaseOutboxItem,
   trace,
+  createClaimLink,
   createSignInLink,
   importFiles,
   importImap,

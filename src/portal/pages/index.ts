@@ -24,6 +24,7 @@ import { proposals } from './proposals.ts';
 import { queue, queuedMail } from './queue.ts';
 import { routes } from './routes.ts';
 import { service, services } from './services.ts';
+import { setup } from './setup/setup.ts';
 import { settings } from './settings.ts';
 import { suppressions } from './suppressions.ts';
 import { tokens } from './tokens.ts';
@@ -35,6 +36,7 @@ import { quarantine } from './quarantine.ts';
 /** The pages of an organization, in the order of the menu. */
 export const PAGES: readonly Page[] = [
   overview,
+  setup,
   domains,
   domain,
   domainReports,

@@ -14,9 +14,9 @@ import {
   confirmedAction,
   type PageAction,
 } from '../page.ts';
-import { descriptionList, timestamp, secret, dateOnly, table, tag } from '../components.ts';
+import { descriptionList, secret, dateOnly, table, tag } from '../components.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
-import { qrCode } from '../qr-code.ts';
+import { devicePanel } from './device-panel.ts';
 import { endOfDay, expiryField } from './expiry.ts';
 import { mailboxPage } from './mailbox-tabs.ts';
 import type { MailboxRow } from './mailboxes.ts';
@@ -142,16 +142,6 @@ function device(visit: Visit, state: PageState): HtmlPart {
     <p>Creates a link that sets up one device, with an app password of its own. It works once, within an hour.</p>
     ${collapsedForm(visit, state, 'device', 'Create a link', 'Create', field(name, formStateFor(state, 'device')))}
   </section>`;
-}
-
-function devicePanel({ url, expiresAt }: OutputOf<typeof createDeviceLink>): Html {
-  return html`<div class="secret" role="status">
-    <h2>Scan this code with the camera of the phone</h2>
-    ${qrCode(url)}
-    <p class="small soft">Or open this link on the device:</p>
-    <output aria-label="Link">${url}</output>
-    <p class="small">It works once, until ${timestamp(expiresAt)}.</p>
-  </div>`;
 }
 
 function profile({ imap, smtp, address, imap: { password: value } }: OutputOf<typeof revealEmailCredentials>): Html {

@@ -13,6 +13,7 @@ import { isAllowed, readOperation, type Visit } from '../visit.ts';
 import { canaryAlerts } from './canaries.ts';
 import { eventTable, recentEvents } from './audit.ts';
 import { domainTable } from './domains.ts';
+import { setupNote } from './setup/setup.ts';
 import { mailboxTable } from './mailboxes.ts';
 import { serviceTable } from './services.ts';
 
@@ -32,9 +33,9 @@ export const overview: Page = {
   actions: {},
   async show(visit) {
     return html`${pageHead(visit.membership.name)} ${noPassword(visit)} ${unproven(visit)} ${closed(visit)}
-    ${await failingCertificates(visit)} ${await canaryAlerts(visit)} ${await proposed(visit)} ${await waiting(visit)}
-    ${await domains(visit)} ${await mailboxes(visit)} ${await services(visit)} ${await forwards(visit)}
-    ${await activity(visit)}`;
+    ${await setupNote(visit)} ${await failingCertificates(visit)} ${await canaryAlerts(visit)} ${await proposed(visit)}
+    ${await waiting(visit)} ${await domains(visit)} ${await mailboxes(visit)} ${await services(visit)}
+    ${await forwards(visit)} ${await activity(visit)}`;
   },
 };
 

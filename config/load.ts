@@ -128,6 +128,7 @@ function resolveSettings(values: Values, terminal: boolean): Settings {
     outboundPort: needed(values.OUTBOUND_PORT),
     outboundAddresses: values.OUTBOUND_ADDRESSES,
     outboundHostname: values.OUTBOUND_HOSTNAME,
+    sendingRamp: values.SENDING_RAMP === 'on',
     allowPrivateNetworks: needed(values.ALLOW_PRIVATE_NETWORKS),
     exemptNetworks: values.EXEMPT_NETWORKS ?? [],
     tls:

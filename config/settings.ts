@@ -39,6 +39,7 @@ export const SETTINGS = {
   OUTBOUND_PORT: define({ parse: parse.remotePort, local: '25' }),
   OUTBOUND_ADDRESSES: define({ parse: parse.outboundAddresses }),
   OUTBOUND_HOSTNAME: define({ parse: parse.hostName }),
+  SENDING_RAMP: define({ parse: parse.oneOf('on', 'off'), local: 'off', live: 'on' }),
   ALLOW_PRIVATE_NETWORKS: define({ parse: parse.privateNetworks, local: 'true', live: 'false' }),
   EXEMPT_NETWORKS: define({ parse: parse.networks }),
   TLS_CERT: define({ parse: parse.text }),
@@ -127,6 +128,8 @@ export interface Settings {
   readonly outboundAddresses: parse.OutboundAddresses | undefined;
   /** Name in EHLO; undefined: the public name. */
   readonly outboundHostname: string | undefined;
+  /** Limit mail to receivers that do not know this server yet. */
+  readonly sendingRamp: boolean;
   readonly allowPrivateNetworks: parse.PrivateNetworks;
   readonly exemptNetworks: readonly parse.Network[];
   /** PEM files. Undefined: self-signed. */

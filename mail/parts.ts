@@ -83,6 +83,7 @@ import { removeOutboundRoute, setOutboundRoute } from './store/queue/outbound-ro
 import { purgeGreylist, passGreylist } from './store/limit/greylist.ts';
 import { accountsOverSenderLimit, purgeSenders, trimSenders } from './store/filter/sender.ts';
 import { beginAttempts } from './store/queue/queue.ts';
+import { readRamp, saveRamp } from './store/queue/sending-ramp.ts';
 import { listQueue, queueDepth } from './store/queue/queue-rows.ts';
 import { changeQueue } from './store/queue/queue-change.ts';
 import { addUpload, purgeUploads } from './store/blob/jmap-upload.ts';
@@ -175,6 +176,7 @@ export function mailParts(): ThreadParts {
       endClaim,
       expunge,
       finishAttempts,
+      saveRamp,
       grantByLogin,
       grantMailbox,
       purgeAgentChanges,
@@ -294,6 +296,7 @@ export function mailParts(): ThreadParts {
       listSuppressions,
       newestMatch,
       queueDepth,
+      readRamp,
       submissionFacts,
       submissionsOf,
       quarantineCandidates,

@@ -13,6 +13,7 @@ import type { AttemptResult } from '../store/queue/queue.ts';
 import type { BounceMessage, RelayQueue, QueueItem, SigningKey } from './relay-queue.ts';
 import { applyFailover } from './failover.ts';
 import { prepareMessage, readHeader, type PreparedMessage } from './prepare-message.ts';
+import type { RampBook } from './ramp-book.ts';
 import { RelaySession } from './session.ts';
 import { retryRestNow, toAttemptResult } from './attempt-result.ts';
 import type { Smarthosts } from './smarthosts.ts';
@@ -26,6 +27,8 @@ export interface GroupSenderOptions {
   keys(domain: string, tenant: number | undefined): Promise<readonly SigningKey[]>;
   /** Returns the envelope sender of one row; rejected: that of its message. */
   returnPath(item: QueueItem): Promise<Address | undefined>;
+  /** Sending ramp of direct mail; undefined: none. */
+  ramp?: RampBook | undefined;
   hostname: string;
   clock: RelayClock;
   random: () => number;
@@ -40,6 +43,17 @@ export interface GroupResult {
   /** The destination failed, as opposed to this message: its connection limit is lowered. */
   destinationFailed: boolean;
 }
+
+/** Part of a group that the ramp of its receiver allows. */
+interface RampShare {
+  /** Undefined: no ramp applies. */
+  organization: string | undefined;
+  count: number;
+  later: readonly QueueItem[];
+}
+
+/** Time over which mail that waited for the next hour is spread, ms. */
+const RAMP_SPREAD_MS = 10 * 60_000;
 
 /** Prepared messages that are cached for the next destination. */
 const MAX_PREPARED = 32;
@@ -57,8 +71,57 @@ export class GroupSender {
     this.#prepared = new LRUCache({ max: MAX_PREPARED, ttl: PREPARED_MS, ...timed });
   }
 
-  /** Sends a group whose attempt is recorded. Never rejects. */
+  /** Sends a group whose attempt is recorded, as far as the ramp of its receiver allows. Never rejects. */
   async send(group: RecipientGroup, reuse: RelaySession | undefined): Promise<GroupResult> {
+    const [{ domain, nextHop }] = group;
+    const { ramp, clock } = this.#options;
+    const known = nextHop.via === undefined ? ramp?.known(domain) : undefined;
+    // No connection for mail that waits anyway.
+    if (ramp !== undefined && known !== undefined && ramp.peek(known, clock.now()).count === 0)
+      return this.#postpone(group, reuse, known);
+    return this.#sendAll(group, reuse);
+  }
+
+  /** Splits a group at the limit of its receiver's ramp. */
+  #limit(session: RelaySession, group: RecipientGroup): RampShare {
+    const { ramp, clock } = this.#options;
+    const [{ domain, nextHop }] = group;
+    const organization = nextHop.via === undefined ? ramp?.organization(domain, session.host) : undefined;
+    if (ramp === undefined || organization === undefined) return { organization, count: group.length, later: [] };
+    const { count } = ramp.take(organization, group.length, clock.now());
+    return { organization, count, later: group.slice(count) };
+  }
+
+  /** Learns from the answers, and defers what the ramp did not allow. */
+  #finish(sent: GroupResult | undefined, share: RampShare, session: RelaySession | undefined): GroupResult {
+    const { organization, later } = share;
+    // Without a ramp the whole group was sent.
+    if (organization === undefined || sent === undefined)
+      return sent ?? this.#postpone(later, session, organization ?? '');
+    const { ramp, clock } = this.#options;
+    ramp?.learn(organization, sent.results, clock.now());
+    return later.length === 0 ? sent : mergeResults(sent, this.#postpone(later, sent.session, organization));
+  }
+
+  /** Defers mail until the ramp allows it, or hands it to the failover smarthost at once. Its lifetime does not end here. */
+  #postpone(group: readonly QueueItem[], session: RelaySession | undefined, organization: string): GroupResult {
+    const { clock, random, ramp } = this.#options;
+    const now = clock.now();
+    const { until = now, limit = 0 } = ramp?.peek(organization, now) ?? {};
+    const time = new Date(until).toISOString().slice(11, 16);
+    const text = `Sending ramp: ${organization} does not know this server yet and gets at most ${limit} recipients an hour now; the next are sent after ${time} UTC`;
+    const place = { host: undefined, tls: '', now, random };
+    const results = group.map((item): AttemptResult => {
+      const result = toAttemptResult(item, deferred('4.3.2', text), place);
+      const via = item.nextHop.failover;
+      const nextAt = until + Math.round(random() * RAMP_SPREAD_MS);
+      const wait = { ...result, outcome: 'deferred' as const, status: '4.3.2', text, nextAt };
+      return via === undefined ? wait : { ...wait, nextAt: now, via };
+    });
+    return { session, results, bounces: [], destinationFailed: false };
+  }
+
+  async #sendAll(group: RecipientGroup, reuse: RelaySession | undefined): Promise<GroupResult> {
     const [{ domain, nextHop: way, requireTls = false }] = group;
     const { connector, smarthosts } = this.#options;
     const wanted: MessageTlsOptions = { requireTls, waivesTls: () => this.#waivesTls(group[0]) };
@@ -66,6 +129,7 @@ export class GroupSender {
     let session = reuse;
     let left = group;
     let before: GroupResult | undefined;
+    let limited: RampShare | undefined;
     if (session?.satisfies(requireTls ? 'required' : 'policy') === false) {
       session.quit();
       session = undefined;
@@ -77,17 +141,21 @@ export class GroupSender {
           : smarthosts.connect(way.via, requireTls ? 'required' : 'policy'));
         tlsResults.push(...(opened instanceof RelaySession ? opened.tlsResults.splice(0) : opened.tlsResults));
         if (!(opened instanceof RelaySession)) {
-          return withTlsResults(
-            mergeResults(before, await this.#failGroup(left, opened.verdict, opened.host)),
-            tlsResults,
-          );
+          const failed = mergeResults(before, await this.#failGroup(left, opened.verdict, opened.host));
+          return withTlsResults(limited === undefined ? failed : this.#finish(failed, limited, undefined), tlsResults);
         }
         session = opened;
+      }
+      if (limited === undefined) {
+        limited = this.#limit(session, left);
+        const [next, ...others] = left.slice(0, limited.count);
+        if (next === undefined) return withTlsResults(this.#finish(undefined, limited, session), tlsResults);
+        left = [next, ...others];
       }
       const sent = await this.#sendOver(session, left);
       if (sent !== 'untouched') {
         before = mergeResults(before, sent);
-        if (sent.rest === undefined) return withTlsResults(before, tlsResults);
+        if (sent.rest === undefined) return withTlsResults(this.#finish(before, limited, session), tlsResults);
         left = sent.rest;
       }
       session.destroy();

@@ -10,6 +10,7 @@ import type { RelayQueue, QueueItem, SigningKey } from './relay-queue.ts';
 import { GroupSender } from './group-sender.ts';
 import { type RefusedLogin, Smarthosts } from './smarthosts.ts';
 import { type FindHostPolicy, type FindTlsPolicy, noTlsPolicy } from './tls-policy/policy.ts';
+import type { RampBook } from './ramp-book.ts';
 import { RelayWorker } from './worker.ts';
 import type { Smarthost } from './smarthost-policy.ts';
 
@@ -43,6 +44,8 @@ export interface RelayOptions {
   tlsPolicy?: FindTlsPolicy;
   /** For DANE of smarthosts. */
   smarthostDane?: FindHostPolicy;
+  /** Sending ramp; left out: none. */
+  ramp?: RampBook | undefined;
   limits?: Partial<RelayLimits>;
   clock?: RelayClock;
   /** In [0, 1). */
@@ -96,7 +99,18 @@ export function startRelay(options: RelayOptions): Relay {
   const keys: RelayOptions['keys'] = (domain, tenant) => options.keys(domain, tenant);
   const returnPath = async (item: QueueItem): Promise<Address | undefined> =>
     options.returnPath === undefined ? item.sender : options.returnPath(item);
-  const sender = new GroupSender({ queue, connector, smarthosts, keys, returnPath, hostname, clock, random, log });
+  const sender = new GroupSender({
+    queue,
+    connector,
+    smarthosts,
+    keys,
+    returnPath,
+    ramp: options.ramp,
+    hostname,
+    clock,
+    random,
+    log,
+  });
   const connections = {
     destroy(): void {
       connector.destroy();

@@ -13,6 +13,7 @@ export type ReplyClass =
   | 'too-large'
   | 'content'
   | 'no-route'
+  | 'ramp'
   | 'interrupted'
   | 'unknown';
 
@@ -29,6 +30,7 @@ const BLOCKLIST =
 
 /** The first match wins; certain rules come before guesses from words. */
 const RULES: readonly Rule[] = [
+  { class: 'ramp', status: /^4\.3\.2$/, text: /^Sending ramp: / },
   { class: 'login', status: /^[45]\.7\.8$/ },
   { class: 'dns', status: /^4\.4\.3$/ },
   { class: 'unreachable', status: /^4\.4\.1$/ },

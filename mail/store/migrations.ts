@@ -31,5 +31,6 @@ export function mailMigrations(): Migration[] {
     ['retention.sql'],
     ['mailbox-acl.sql'],
     ['blob-hash.sql'],
+    ['sending-ramp.sql'],
   ]);
 }

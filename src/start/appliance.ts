@@ -29,6 +29,7 @@ import { openCertificates } from './certificates.ts';
 import { createInboundFilter, openFilter } from './filter.ts';
 import { type Listeners, openPorts } from './ports.ts';
 import { openNotifier } from './notifier.ts';
+import { openRamp } from './ramp.ts';
 import { openRelay } from './relay.ts';
 import { openVacation } from './vacation.ts';
 import type { StartOptions } from './options.ts';
@@ -72,6 +73,8 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
   stack.use(scheduler.add(new ScrubJob(store, clock, log)));
 
   // Closed after the relay, which needs the TLS policies of its last deliveries.
+  // Stored after the relay has ended.
+  const ramp = await openRamp(services, stack);
   const outboundTls = stack.use(new OutboundTls(services));
   // Closed after the protocol servers: messages whose last octets arrive while they close still need a verdict.
   const filter = stack.use(openFilter(services));
@@ -89,7 +92,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
   const context = createAppContext(services, listeners, () => outbound.relay?.refusedLogins() ?? []);
   const http = await openHttp(services, context);
   servers.push(http);
-  const relay = openRelay(services, outboundTls, receiver.addresses());
+  const relay = openRelay(services, outboundTls, ramp, receiver.addresses());
   servers.push(relay);
   outbound.relay = relay;
   const dns = await openDns(services);

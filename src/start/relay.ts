@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { ReturnPaths } from '../../mail/delivery/return-path.ts';
 import { type Relay, startRelay } from '../../mail/relay/relay.ts';
+import type { RampBook } from '../../mail/relay/ramp-book.ts';
 import { mayReach } from '../core/networks.ts';
 import type { OutboundTls } from '../tls/outbound-tls.ts';
 import type { Services } from './services.ts';
@@ -9,6 +10,7 @@ import type { Services } from './services.ts';
 export function openRelay(
   { settings, store, queue, smarthosts, keys, reportKey, resolver, log, metrics, clock }: Services,
   tls: OutboundTls,
+  ramp: RampBook | undefined,
   listeners: readonly { service: string; port: number }[],
 ): Relay {
   const mxPorts = new Set(listeners.filter((one) => one.service === 'mx').map((one) => one.port));
@@ -33,6 +35,7 @@ export function openRelay(
     outboundPort: settings.outboundPort,
     allowPrivate: (ip, port) => mayReach(settings.allowPrivateNetworks, ip, port),
     isOurAddress: (ip, port) => own.has(ip) && mxPorts.has(port),
+    ramp,
     log,
     meter: metrics,
   });

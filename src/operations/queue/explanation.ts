@@ -35,6 +35,7 @@ const MEANINGS: Readonly<Record<ReplyClass, string>> = {
   'too-large': 'The message is too large for {domain}; send less, or a link.',
   content: '{domain} rejects the content: change the text, links or attachments, and send it again.',
   'no-route': 'No route to {domain}: its mail servers have no usable address.',
+  ramp: 'Not tried yet: the mail servers of {domain} do not know this server, so they get little mail at first, and more each day. Set a smarthost for the rest, or MAILSTEAD_SENDING_RAMP=off if the address of this server is known.',
   interrupted:
     'The connection was lost. If that was at the very end, the message may have been delivered and may arrive twice.',
   unknown: '{domain} gave no known reason: read its reply.',

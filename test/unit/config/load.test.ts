@@ -50,6 +50,7 @@ test('local mode', () => {
     dnssec: 'auto',
     outboundAddresses: undefined,
     outboundHostname: undefined,
+    sendingRamp: false,
     outboundPort: 25,
     allowPrivateNetworks: { all: true, networks: [], endpoints: [] },
     exemptNetworks: [],

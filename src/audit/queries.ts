@@ -36,6 +36,61 @@ export const listAudit = query(
   },
 );
 
+/** Conditions on audit rows; null: any. */
+export interface AuditFilter {
+  /** Id or part of the name of the actor. */
+  readonly actor: string | null;
+  readonly operation: string | null;
+  /** Part of the target. */
+  readonly target: string | null;
+  /** ms UTC. */
+  readonly since: number | null;
+  readonly before: number | null;
+}
+
+/** Lists the audit rows that match, newest first. It may read the whole log of the organization: call it by a scan. */
+export const searchAudit = query(
+  'search-audit',
+  async (
+    rx,
+    input: { organization: number; before: number | null; limit: number; filter: AuditFilter },
+  ): Promise<AuditLine[]> => {
+    const { actor, operation, target, since, before } = input.filter;
+    const rows = await rx.all<Columns>(
+      `SELECT * FROM audit WHERE organization_id = ?1 AND id < ?2
+         AND (?4 IS NULL OR actor = ?4 OR instr(lower(actor_name), lower(?4)) > 0)
+         AND (?5 IS NULL OR operation = ?5) AND (?6 IS NULL OR instr(lower(target), lower(?6)) > 0)
+         AND (?7 IS NULL OR at >= ?7) AND (?8 IS NULL OR at < ?8)
+       ORDER BY id DESC LIMIT ?3`,
+      input.organization,
+      input.before ?? Number.MAX_SAFE_INTEGER,
+      input.limit,
+      actor,
+      operation,
+      target,
+      since,
+      before,
+    );
+    return rows.map(lineOf);
+  },
+);
+
+/** Rows that a count reads at most, the newest: an older part of the period is left out. */
+const MAX_COUNTED = 50_000;
+
+/** Counts what tokens did since `from`, ms UTC, by hour. */
+export const agentActs = query(
+  'agent-acts',
+  (rx, input: { organization: number; from: number }): Promise<{ hour: number; n: number }[]> =>
+    rx.all(
+      `SELECT at / 3600000 AS hour, count(*) AS n
+       FROM (SELECT at, actor FROM audit WHERE organization_id = ? ORDER BY id DESC LIMIT ${MAX_COUNTED})
+       WHERE at >= ? AND actor GLOB 'tok_*' GROUP BY 1 ORDER BY 1`,
+      input.organization,
+      input.from,
+    ),
+);
+
 /** Finds the first row whose hash chain is broken; undefined if none. Scans the log. */
 export const firstBrokenAuditRow = query(
   'broken-audit',

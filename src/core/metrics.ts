@@ -70,9 +70,17 @@ const BUCKETS: Readonly<Record<string, number[]>> = {
   octets: [1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864],
 };
 
+/** One sample of a metric. */
+export interface MetricSample {
+  readonly labels: Readonly<Partial<Record<string, string | number>>>;
+  readonly value: number;
+}
+
 export interface Metrics extends Meter {
   /** Adds a callback that refreshes gauges before each scrape. */
   onScrape(refresh: () => Promise<void>): void;
+  /** Samples of a counter or histogram, counted since the start; none before its first use. */
+  samples(name: string): Promise<readonly MetricSample[]>;
   /** Prometheus text and its content type. */
   render(): Promise<{ type: string; text: string }>;
 }
@@ -92,6 +100,10 @@ export function openMetrics(): Metrics {
     observe: (name, value, labels = {}) =>
       instruments.use(Histogram, name, labels, (histogram) => histogram.observe(labels, value)),
     onScrape: (refresh) => refreshers.push(refresh),
+    async samples(name) {
+      counts.pour();
+      return (await registry.getSingleMetric(`mailstead_${name}`)?.get())?.values ?? [];
+    },
     async render() {
       await Promise.allSettled(refreshers.map((refresh) => refresh()));
       counts.pour();

@@ -17,5 +17,6 @@ export function applianceMigrations(): Migration[] {
     ['report.sql'],
     ['report-setting.sql'],
     ['health.sql'],
+    ['server-hour.sql'],
   ]);
 }

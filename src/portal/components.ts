@@ -24,6 +24,14 @@ export function bytes(count: number): string {
   return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[step] ?? ''}`;
 }
 
+/** A duration as people say it, rounded down. */
+export function durationOf(seconds: number): string {
+  if (seconds < 60) return `${seconds < 1 && seconds > 0 ? seconds : Math.floor(seconds)} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} days`;
+}
+
 export function tag(text: string, look: 'ok' | 'warn' | 'bad' | '' = ''): Html {
   return html`<span class="tag ${look}">${text}</span>`;
 }

@@ -19,6 +19,8 @@ export interface FormField {
   value?: string;
   autocomplete?: string;
   optional?: boolean;
+  /** Does not say that the field is optional: all of its form are. */
+  compact?: boolean;
   readonly?: boolean;
   minlength?: number;
   placeholder?: string;
@@ -34,7 +36,9 @@ export function field(one: FormField, { values, errors }: FormState = EMPTY_FORM
   const about = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-wrong`].filter(Boolean).join(' ');
   const value = type === 'password' ? '' : (values[name] ?? one.value ?? '');
   return html`<div>
-    <label for="${id}">${label}${one.optional === true && html` <span class="soft">(optional)</span>`}</label>
+    <label for="${id}"
+      >${label}${one.optional === true && one.compact !== true && html` <span class="soft">(optional)</span>`}</label
+    >
     ${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
     <input
       id="${id}"
@@ -56,6 +60,28 @@ export function field(one: FormField, { values, errors }: FormState = EMPTY_FORM
 
 function wrong(id: string, error: string | undefined): HtmlPart {
   return error !== undefined && html`<p class="wrong" id="${id}-wrong">${error}</p>`;
+}
+
+/** A labelled text area. */
+export function textArea(
+  one: { name: string; label: string; hint: HtmlPart; placeholder: string },
+  { values, errors }: FormState = EMPTY_FORM,
+): Html {
+  const { name, label, hint, placeholder } = one;
+  return html`<div>
+    <label for="${name}">${label}</label>
+    <p class="hint" id="${name}-hint">${hint}</p>
+    <textarea
+      id="${name}"
+      name="${name}"
+      rows="8"
+      required
+      aria-describedby="${name}-hint"
+      placeholder="${placeholder}"
+    >
+${values[name] ?? ''}</textarea>
+    ${wrong(name, errors[name])}
+  </div>`;
 }
 
 export interface Choice {

@@ -155,7 +155,7 @@ export function pageFrame(visitor: Visitor, title: string, inside?: OpenPage): P
 
 function menuOf({ visit, page: present, counts }: OpenPage): PageFrame['menu'] {
   const shown = PAGES.filter((one) => one.menu !== null && isFor(visit, one));
-  return (['Mail', 'Programs', 'Organization', 'This box'] as const).map((heading) => ({
+  return (['Mail', 'Programs', 'Organization', 'This server'] as const).map((heading) => ({
     heading,
     links: shown
       .filter((one) => one.menu === heading)

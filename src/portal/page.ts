@@ -40,7 +40,7 @@ export interface Page {
   /** Below the organization's path, with `:parameters`. */
   readonly path: string;
   readonly name: string;
-  readonly menu: 'Mail' | 'Programs' | 'Organization' | 'This box' | null;
+  readonly menu: 'Mail' | 'Programs' | 'Organization' | 'This server' | null;
   /** Operation that the visitor must be allowed to call to see the page. */
   readonly needs: string;
   /** Hidden from members: what they create here would outlive their membership. */

@@ -7,6 +7,7 @@ import { accountRoutes } from './account-pages.ts';
 import { approveRoutes } from './approve-pages.ts';
 import { appRoutes } from './app-pages.ts';
 import { assetRoutes } from './layout.ts';
+import { addressExportRoutes } from './address-export.ts';
 import { billingRoutes, frontPage } from './front-page.ts';
 import { claimRoutes } from './claim-pages.ts';
 import { claimRoute } from './claim-api.ts';
@@ -38,6 +39,7 @@ const ROUTES = [
   forwardRoutes,
   outboxRoutes,
   finderRoutes,
+  addressExportRoutes,
   organizationRoutes,
 ];
 

@@ -16,6 +16,8 @@ import { DigestReplies } from '../digest/digest-replies.ts';
 import { healthJob } from '../doctor/health-job.ts';
 import { DomainRecheck } from '../domains/recheck.ts';
 import { StsWalk } from '../domains/sts-walk.ts';
+import { purgeServerHours } from '../history/commands.ts';
+import { HistoryJob } from '../history/history-job.ts';
 import { OutboundTls } from '../tls/outbound-tls.ts';
 import { purgeOAuth } from '../oauth/grant-commands.ts';
 import { purgeReports } from '../reports/commands.ts';
@@ -64,6 +66,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
     purgeOAuth,
     purgeProposals,
     purgeReports,
+    purgeServerHours,
     purgeUploads,
     purgeWebhookAttempts,
     releaseResumed,
@@ -103,6 +106,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
     ...openCertificates(services),
     new ScheduledMail({ ...services, hostname: settings.hostname, noticeReplies, traceId, queued }),
     new ClaimExpiry(store, clock),
+    new HistoryJob(services),
     openVacation(context),
     new BackupJob({ settings: settings.backup, dataDir: settings.dataDir, clock, log, meter: services.metrics }),
     new ReportReader(services),

@@ -8,7 +8,7 @@ import * as taintedWords from '../agents/tainted-words-commands.ts';
 import * as approvals from '../approvals/commands.ts';
 import { auditedMoves } from '../approvals/move-commands.ts';
 import { auditedCommand, recordAuditEvent } from '../audit/commands.ts';
-import { firstBrokenAuditRow } from '../audit/queries.ts';
+import { agentActs, firstBrokenAuditRow, searchAudit } from '../audit/queries.ts';
 import * as bootstrap from '../bootstrap/commands.ts';
 import * as canaryTrips from '../canaries/trip-commands.ts';
 import * as certificates from '../certificates/commands.ts';
@@ -20,6 +20,7 @@ import { agentsDay, digestDue, undoableChanges } from '../digest/queries.ts';
 import * as domains from '../domains/commands.ts';
 import * as ownStsPolicies from '../domains/sts-commands.ts';
 import * as domainLookups from '../domains/lookup-commands.ts';
+import * as history from '../history/commands.ts';
 import * as mailboxes from '../mailboxes/commands.ts';
 import * as mailboxDeletion from '../mailboxes/deletion-commands.ts';
 import * as mailSessions from '../mail-sessions/commands.ts';
@@ -81,6 +82,7 @@ const COMMAND_FILES: readonly object[] = [
   domainLookups,
   health,
   ownStsPolicies,
+  history,
   mailboxes,
   mailboxDeletion,
   mailSessions,
@@ -130,6 +132,7 @@ export function storeParts(): ThreadParts {
     commands: [...commands, auditedCommand(commands)],
     queries: [
       ...mail.queries,
+      agentActs,
       agentsDay,
       auditHeads,
       firstBrokenAuditRow,
@@ -137,6 +140,7 @@ export function storeParts(): ThreadParts {
       failingWebhooks,
       inboundWebhookBody,
       longFailingWebhooks,
+      searchAudit,
       undoableChanges,
       dmarcDays,
       dmarcSources,

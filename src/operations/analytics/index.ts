@@ -1,4 +1,6 @@
 import type { Operation } from '../../core/operation.ts';
 import { getEmailStats } from './email-stats.ts';
 
-export const ANALYTICS: readonly Operation[] = [getEmailStats];
+import { getServerHistory } from './server-history.ts';
+
+export const ANALYTICS: readonly Operation[] = [getEmailStats, getServerHistory];

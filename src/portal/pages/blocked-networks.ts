@@ -10,7 +10,7 @@ type Ban = OutputOf<typeof listBansOfBox>['bans'][number];
 export const blockedNetworks: Page = {
   path: '/bans',
   name: 'Blocked networks',
-  menu: 'This box',
+  menu: 'This server',
   needs: 'list_bans',
   notices: { lifted: 'Network unblocked.' },
   actions: {

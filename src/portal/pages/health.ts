@@ -22,7 +22,7 @@ const ORDER = ['failed', 'warning', 'unknown', 'off', 'ok'] as const;
 export const health: Page = {
   path: '/health',
   name: 'Health',
-  menu: 'This box',
+  menu: 'This server',
   needs: 'get_health',
   notices: { checked: 'All checks ran.' },
   actions: {

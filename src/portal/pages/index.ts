@@ -1,4 +1,5 @@
 import type { Page } from '../page.ts';
+import { addressImport } from './address-import.ts';
 import { agents } from './agents.ts';
 import { apiKeys } from './api-keys.ts';
 import { audit } from './audit.ts';
@@ -41,6 +42,7 @@ export const PAGES: readonly Page[] = [
   domain,
   domainReports,
   mailboxes,
+  addressImport,
   mailbox,
   mailboxAccess,
   mailboxAddresses,

@@ -5,7 +5,7 @@ import { field, select } from '../forms.ts';
 import { html, type HtmlPart } from '../html.ts';
 import { operationAction, formStateFor, type Page, actionForm, type PageState } from '../page.ts';
 import { DELETED_MAILBOX_ACTIONS, deletedMailboxes } from './deleted.ts';
-import { address, bytes, cursorOf, emptyState, pageHead, nextPage, table, tag } from '../components.ts';
+import { address, buttonRow, bytes, cursorOf, emptyState, pageHead, nextPage, table, tag } from '../components.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
 export type MailboxRow = OutputOf<typeof listEmails>['mailboxes'][number];
@@ -39,12 +39,20 @@ export const mailboxes: Page = {
     const listed = await readOperation<typeof listEmails>(visit, 'list_emails', page);
     const all = listed?.mailboxes ?? [];
     const about = 'Mailboxes with IMAP, SMTP and JMAP access, for people and programs.';
-    return html`${pageHead('Mailboxes', about)}
+    return html`${pageHead('Mailboxes', about, csvLinks(visit))}
     ${all.length === 0 && !('cursor' in page) ? none(visit) : mailboxTable(visit, all)}
     ${nextPage(`${visit.base}/mailboxes`, listed?.nextCursor)}
     ${isAllowed(visit, 'provision_email') && (await makeForm(visit, state))} ${await deletedMailboxes(visit, state)}`;
   },
 };
+
+function csvLinks(visit: Visit): HtmlPart {
+  return buttonRow(
+    isAllowed(visit, 'provision_email') &&
+      html`<a class="button quiet" href="${visit.base}/mailboxes/import">Import CSV</a>`,
+    html`<a class="button quiet" href="${visit.base}/mailboxes.csv">Export CSV</a>`,
+  );
+}
 
 function none(visit: Visit): HtmlPart {
   if (!isAllowed(visit, 'provision_email')) {

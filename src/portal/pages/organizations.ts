@@ -11,7 +11,7 @@ type OrganizationRow = OutputOf<typeof listOrganizations>['organizations'][numbe
 export const organizations: Page = {
   path: '/organizations',
   name: 'Organizations',
-  menu: 'This box',
+  menu: 'This server',
   needs: 'list_organizations',
   notices: {
     frozen: 'Organization frozen. Its tokens, sign-ins and mail logins are refused.',

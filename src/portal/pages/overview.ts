@@ -1,15 +1,14 @@
 import type { listEmailDomains } from '../../operations/domains/list.ts';
 import type { listEmails } from '../../operations/mailboxes/list.ts';
-import type { listQueueItems } from '../../operations/queue/list.ts';
 import type { listEmailForwarders } from '../../operations/sending/forwarders.ts';
 import type { listServicesOf } from '../../operations/services/services.ts';
 import { OPERATOR } from '../../../mail/store/account/account.ts';
-import { certificateStates } from '../../certificates/state.ts';
-import { countPendingProposals } from '../../agents/proposal-queries.ts';
 import { type Html, html, type HtmlPart } from '../html.ts';
 import type { Page } from '../page.ts';
-import { address, emptyState, pageHead, table, timestamp } from '../components.ts';
-import { isAllowed, readOperation, type Visit } from '../visit.ts';
+import { address, emptyState, pageHead, table } from '../components.ts';
+import { readOperation, type Visit } from '../visit.ts';
+import { attention } from './attention.ts';
+import { overviewCharts } from './overview-charts.ts';
 import { canaryAlerts } from './canaries.ts';
 import { eventTable, recentEvents } from './audit.ts';
 import { domainTable } from './domains.ts';
@@ -31,10 +30,14 @@ export const overview: Page = {
     joined: 'Welcome. You joined this organization.',
   },
   actions: {},
-  async show(visit) {
+  calls: () => [
+    { name: 'get_email_stats', arguments: { from: '2030-01-01T00:00:00Z', bucket: 'hour' } },
+    { name: 'get_server_history', arguments: { hours: 24 } },
+  ],
+  async show(visit, { query }) {
     return html`${pageHead(visit.membership.name)} ${noPassword(visit)} ${unproven(visit)} ${closed(visit)}
-    ${await setupNote(visit)} ${await failingCertificates(visit)} ${await canaryAlerts(visit)} ${await proposed(visit)}
-    ${await waiting(visit)} ${await domains(visit)} ${await mailboxes(visit)} ${await services(visit)}
+    ${await setupNote(visit)} ${await canaryAlerts(visit)} ${await attention(visit)}
+    ${await overviewCharts(visit, query)} ${await domains(visit)} ${await mailboxes(visit)} ${await services(visit)}
     ${await forwards(visit)} ${await activity(visit)}`;
   },
 };
@@ -63,24 +66,6 @@ function closed({ context: { settings }, membership }: Visit): HtmlPart {
   );
 }
 
-/** Warns the operator of certificates that are not renewed. */
-async function failingCertificates({ context, membership }: Visit): Promise<HtmlPart> {
-  if (membership.organization !== OPERATOR || context.settings.acme === undefined) return undefined;
-  const { certificates } = await certificateStates(context);
-  return certificates
-    .filter(({ error }) => error !== null)
-    .map(
-      ({ name, error, notAfter, retryAt }) =>
-        html`<div class="note ${notAfter === null ? 'bad' : 'warn'}">
-          <p>
-            <strong>The certificate for ${name} ${notAfter === null ? 'is missing' : 'is not renewed'}.</strong>
-            ${error}. ${notAfter !== null && ['It expires ', timestamp(notAfter), '. ']}
-            ${retryAt !== null && ['Next order: ', timestamp(retryAt), '.']}
-          </p>
-        </div>`,
-    );
-}
-
 function unproven({ visitor: { person }, membership: { role } }: Visit): HtmlPart {
   const owned = role === 'owner' && 'you receive no notices of this organization, including approval requests, and ';
   return (
@@ -89,36 +74,6 @@ function unproven({ visitor: { person }, membership: { role } }: Visit): HtmlPar
       <p>
         <strong>${person.email} is not verified.</strong> Until it is, ${owned}you cannot reset your password by email.
         <a href="/account">Verify it</a>
-      </p>
-    </div>`
-  );
-}
-
-async function proposed(visit: Visit): Promise<HtmlPart> {
-  const { context, membership } = visit;
-  if (!isAllowed(visit, 'decide_proposal')) return undefined;
-  const input = { organization: membership.organization, now: context.clock() };
-  const count = await context.store.read(countPendingProposals, input);
-  return (
-    count > 0 &&
-    html`<div class="note">
-      <p>
-        ${count} ${count === 1 ? 'proposal awaits' : 'proposals await'} your decision.
-        <a href="${visit.base}/proposals">Review</a>
-      </p>
-    </div>`
-  );
-}
-
-async function waiting(visit: Visit): Promise<HtmlPart> {
-  const held = await readOperation<typeof listQueueItems>(visit, 'list_queue', { state: 'held', limit: 25 });
-  const count = held?.items.length ?? 0;
-  const many = held?.nextCursor === null ? String(count) : `More than ${count}`;
-  return (
-    count > 0 &&
-    html`<div class="note">
-      <p>
-        ${many} ${count === 1 ? 'message is' : 'messages are'} held. <a href="${visit.base}/queue">View the queue</a>
       </p>
     </div>`
   );

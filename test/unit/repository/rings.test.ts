@@ -33,6 +33,7 @@ const RINGS = {
     'doctor',
     'domains',
     'events',
+    'history',
     'notices',
     'mail-sessions',
     'mailboxes',

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tool } from '../support/mcp.ts';
+import { leads, type PortalBox, portalBox, Visitor } from '../support/visitor.ts';
+
+let portal: PortalBox;
+
+beforeAll(async () => {
+  portal = await portalBox();
+});
+afterAll(() => portal.box[Symbol.asyncDispose]());
+
+/** Text of a page without markup and repeated spaces. */
+const plain = (text: string): string => text.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
+
+describe('the overview', () => {
+  test('begins with what needs attention, each with the page that resolves it', async () => {
+    const { owner, path, token } = portal.acme;
+    await tool(portal.base, 'add_email_domain', { domain: 'new.test' }, token);
+    const { text } = await owner.get(path);
+    expect(plain(text)).toContain('new.test is not verified: it can neither send nor receive mail yet. Set up DNS');
+    expect(text).toMatch(/\/domains\/dom_\d+">Set up DNS/);
+    expect(plain((await portal.other.owner.get(portal.other.path)).text)).toContain('Nothing needs your attention.');
+  });
+
+  test.each(['24h', '7d', '30d', 'no range'])('has charts of %s', async (range) => {
+    const { text } = await portal.acme.owner.get(`${portal.acme.path}?range=${encodeURIComponent(range)}`);
+    const titles = [...text.matchAll(/class="chart-title">([^<]+)</g)].map(([, title]) => title);
+    expect(titles).toEqual(['Received', 'Sent', 'Changes by agents']);
+    // Changes by the token that set the organization up.
+    expect(text).toMatch(/<rect\s+class="series-0"/);
+  });
+
+  test('has the queue of the server for its operator, and for nobody else', async () => {
+    const { box, base, acme } = portal;
+    const printed = box.printed.map((line) => /\/auth\/sign-in\?token=([0-9a-f]{48})/.exec(line)?.[1]);
+    const operator = new Visitor(base);
+    const signIn = await operator.post('/auth/sign-in', { token: printed.findLast((one) => one !== undefined) ?? '' });
+    expect(leads(signIn)).toBe('303 /');
+    expect((await operator.get('/o/org_1')).text).toContain('Oldest queued mail');
+    const refused = await tool(base, 'get_server_history', {}, acme.token);
+    expect(refused.status).toBeGreaterThanOrEqual(400);
+  });
+});

@@ -140,6 +140,13 @@ export const ORGANIZATION_VERBS: readonly Verb[] = [
       `${url}\nfor ${email}, works once, expires ${expiresAt}`,
   },
   {
+    words: 'second-factor reset',
+    usage: 'ADDRESS',
+    about: 'Remove the second factors of a person who lost them',
+    parse: operationCall('reset_second_factor', oneArgument('email')),
+    show: ({ email }: { email: string }) => `${email} signs in with the password alone`,
+  },
+  {
     words: 'service list',
     usage: '',
     about: 'List the services of all organizations, with their control',

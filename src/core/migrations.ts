@@ -18,5 +18,6 @@ export function applianceMigrations(): Migration[] {
     ['report-setting.sql'],
     ['health.sql'],
     ['server-hour.sql'],
+    ['second-factor.sql'],
   ]);
 }

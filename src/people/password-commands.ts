@@ -85,6 +85,7 @@ export const resetPassword = command(
     );
     if (changes === 0 || user === null) return { kind: 'missing' };
     await tx.run('DELETE FROM session WHERE user_id = ?', user);
+    await tx.run('DELETE FROM pending_sign_in WHERE user_id = ?', user);
     await tx.run(
       `UPDATE link SET used_at = ? WHERE user_id = ? AND purpose = 'reset' AND used_at IS NULL`,
       stamp.now,
@@ -114,6 +115,7 @@ export const changePassword = command(
     if (other !== undefined && other.user !== input.user) return { kind: 'taken' };
     await tx.run('UPDATE user SET password = ? WHERE id = ?', input.password, input.user);
     await tx.run('DELETE FROM session WHERE user_id = ? AND id <> ?', input.user, input.session);
+    await tx.run('DELETE FROM pending_sign_in WHERE user_id = ?', input.user);
     await tx.run(
       `UPDATE link SET used_at = ? WHERE user_id = ? AND purpose = 'reset' AND used_at IS NULL`,
       stamp.now,

@@ -1,5 +1,6 @@
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { findLink, type DeadLink, insertLink } from './commands.ts';
+import { HAS_SECOND_FACTOR, type SignInMethod } from './factor-commands.ts';
 import type { Role } from './member-commands.ts';
 import { OPERATOR } from '../../mail/store/account/account.ts';
 
@@ -20,10 +21,11 @@ export interface NewSession {
   agent: string;
   /** Hash of the session that this one replaces. */
   before: Uint8Array | null;
+  method: SignInMethod;
 }
 
 /** Starts a session. Ends the one before it in this browser, expired ones, and the oldest above the limit. */
-export const openSession = command('open-session', async (tx, input: NewSession, stamp): Promise<number> => {
+export async function startSession(tx: Write, input: NewSession, stamp: Stamp): Promise<number> {
   if (input.before !== null) await tx.run('DELETE FROM session WHERE token_hash = ?', input.before);
   await tx.run('DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at <= ? LIMIT 50)', stamp.now);
   await tx.run(
@@ -34,12 +36,13 @@ export const openSession = command('open-session', async (tx, input: NewSession,
     MOST_SESSIONS - 1,
   );
   return insertSession(tx, input, stamp);
-});
+}
 
-async function insertSession(tx: Write, { user, hash, ip, agent }: NewSession, { now }: Stamp): Promise<number> {
+async function insertSession(tx: Write, session: NewSession, { now }: Stamp): Promise<number> {
+  const { user, hash, ip, agent, method } = session;
   const { id } = await tx.run(
-    `INSERT INTO session (token_hash, user_id, ip, agent, created_at, last_used_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO session (token_hash, user_id, ip, agent, created_at, last_used_at, expires_at, method)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     hash,
     user,
     ip,
@@ -47,6 +50,7 @@ async function insertSession(tx: Write, { user, hash, ip, agent }: NewSession, {
     now,
     now,
     now + SESSION_LIFE_MS,
+    method,
   );
   return id;
 }
@@ -94,6 +98,8 @@ export interface Person {
   /** As stored; null: none was ever set. */
   password: string | null;
   addressProven: boolean;
+  /** Signs in with a second factor. */
+  secondFactor: boolean;
 }
 
 export interface PortalSession {
@@ -110,10 +116,12 @@ export const findVisitor = query(
     input: { hash: Uint8Array; now: number },
   ): Promise<{ session: PortalSession; person: Person; memberships: Membership[] } | undefined> => {
     const row = await rx.get<
-      Omit<Person, 'addressProven'> & { session: number; createdAt: number; lastUsedAt: number; addressProven: number }
+      Omit<Person, 'addressProven' | 'secondFactor'> &
+        Record<'session' | 'createdAt' | 'lastUsedAt' | 'addressProven' | 'secondFactor', number>
     >(
       `SELECT s.id AS session, s.created_at AS "createdAt", s.last_used_at AS "lastUsedAt", u.id, u.email,
-         u.display_name AS "displayName", u.password, u.address_verified_at IS NOT NULL AS "addressProven"
+         u.display_name AS "displayName", u.password, u.address_verified_at IS NOT NULL AS "addressProven",
+         ${HAS_SECOND_FACTOR} AS "secondFactor"
        FROM session s JOIN user u ON u.id = s.user_id
        WHERE s.token_hash = ? AND s.expires_at > ? AND s.last_used_at > ?`,
       input.hash,
@@ -121,7 +129,7 @@ export const findVisitor = query(
       input.now - SESSION_IDLE_MS,
     );
     if (row === undefined) return undefined;
-    const { session, createdAt, lastUsedAt, addressProven, ...person } = row;
+    const { session, createdAt, lastUsedAt, addressProven, secondFactor, ...person } = row;
     const memberships = await rx.all<Omit<Membership, 'frozen' | 'claimed'> & { frozen: number; claimed: number }>(
       `SELECT m.organization_id AS organization, o.name, o.slug, m.role, o.frozen_at IS NOT NULL AS frozen,
          o.claimed_at IS NOT NULL AS claimed
@@ -130,18 +138,25 @@ export const findVisitor = query(
     );
     return {
       session: { id: session, createdAt, lastUsedAt },
-      person: { ...person, addressProven: addressProven === 1 },
+      person: { ...person, addressProven: addressProven === 1, secondFactor: secondFactor === 1 },
       memberships: memberships.map((one) => ({ ...one, frozen: one.frozen === 1, claimed: one.claimed === 1 })),
     };
   },
 );
 
-export type SessionLine = { id: number; ip: string; agent: string; createdAt: number; lastUsedAt: number };
+export type SessionLine = {
+  id: number;
+  ip: string;
+  agent: string;
+  createdAt: number;
+  lastUsedAt: number;
+  method: SignInMethod;
+};
 
 /** Active sessions of a person, last used first. */
 export const listSessions = query('list-sessions', (rx, input: { user: number; now: number }): Promise<SessionLine[]> =>
   rx.all<SessionLine>(
-    `SELECT id, ip, agent, created_at AS "createdAt", last_used_at AS "lastUsedAt" FROM session
+    `SELECT id, ip, agent, created_at AS "createdAt", last_used_at AS "lastUsedAt", method FROM session
        WHERE user_id = ? AND expires_at > ? AND last_used_at > ? ORDER BY last_used_at DESC, id DESC`,
     input.user,
     input.now,

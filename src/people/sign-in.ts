@@ -2,14 +2,15 @@ import { ownerAddress } from '../notices/owners.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rateLimitedLog } from '../../mail/limits/rate-limited-log.ts';
 import { isLoopback, networkOf } from '../../mail/guard/network.ts';
-import { accountKeyOf, type LoginAttempt } from '../../mail/login/throttle.ts';
+import { accountKeyOf, type CountedDecision, type LoginAttempt } from '../../mail/login/throttle.ts';
 import type { Log } from '../../mail/log.ts';
 import { inNetworks } from '../core/networks.ts';
 import type { AppContext } from '../core/app-context.ts';
 import { type Account, findAccount } from './password-commands.ts';
 import { Passwords } from './password.ts';
 import { newSecret } from './secrets.ts';
-import { openSession } from './session-commands.ts';
+import type { SignInMethod } from './factor-commands.ts';
+import { beginSignIn } from './pending-commands.ts';
 
 export type SignInCheck =
   | { kind: 'right'; account: Account }
@@ -66,6 +67,18 @@ export class SignIn {
     return right === undefined ? 'busy' : right ? 'right' : 'wrong';
   }
 
+  /** Counts an attempt at a second factor from its network, until it is rolled back; undefined for networks without limits. */
+  admitFactor(ip: string): CountedDecision | undefined {
+    const { throttle, clock } = this.#world;
+    return this.#free(ip) ? undefined : throttle.admit({ network: networkOf(ip), account: undefined }, clock());
+  }
+
+  /** Records a wrong second factor: many of them ban the network. */
+  recordWrongFactor(ip: string, user: number): void {
+    this.#log.info({ ip, user, outcome: 'wrong second factor' }, 'sign-in');
+    this.#world.guard.addOffence(ip, 'logins');
+  }
+
   /** Tests for a throttled attempt from a network where the account is known: it is no offense. */
   #isHeldAtHome(checked: string | SignInCheck, key: string | undefined, ip: string): boolean {
     const { throttle, clock } = this.#world;
@@ -86,7 +99,7 @@ function attemptOf(key: string | undefined, ip: string): LoginAttempt {
 const LONGEST_AGENT = 200;
 
 /** The browser that signs in. */
-interface Browser {
+export interface Browser {
   ip: string;
   /** User-Agent, by which a person recognizes the session. */
   agent: string;
@@ -94,14 +107,22 @@ interface Browser {
   before: Uint8Array | null;
 }
 
-/** Starts a session; returns the new secret for the cookie, never the value that the browser sent. */
-export async function beginSession(
+/** Starts a session, or for people with a second factor a sign-in that waits for it. Returns the secret for its cookie. */
+export async function startSignIn(
   { store }: Pick<AppContext, 'store'>,
-  user: number,
+  { user, method, next }: { user: number; method: SignInMethod; next: string },
   browser: Browser,
-): Promise<string> {
-  const { secret, hash } = newSecret();
-  const agent = browser.agent.replace(/[^\x20-\x7e]/g, '').slice(0, LONGEST_AGENT);
-  await store.write(openSession, { user, hash, ip: browser.ip, agent, before: browser.before });
-  return secret;
+): Promise<{ kind: 'in' | 'step'; secret: string }> {
+  const [session, pending] = [newSecret(), newSecret()];
+  const { kind } = await store.write(beginSignIn, {
+    session: { user, hash: session.hash, method, ...shownBrowser(browser) },
+    pending: pending.hash,
+    next,
+  });
+  return { kind, secret: kind === 'in' ? session.secret : pending.secret };
+}
+
+/** The browser as it is stored: its User-Agent is a stranger's text. */
+export function shownBrowser({ ip, agent, before }: Browser): Browser {
+  return { ip, agent: agent.replace(/[^\x20-\x7e]/g, '').slice(0, LONGEST_AGENT), before };
 }

@@ -3,6 +3,7 @@ import { rowId, publicId } from '../core/ids.ts';
 import { passwordProblem } from '../people/password.ts';
 import { changePassword } from '../people/password-commands.ts';
 import { mailProof } from '../people/reset.ts';
+import type { SignInMethod } from '../people/factor-commands.ts';
 import { formToken } from '../people/secrets.ts';
 import { endSessions, listSessions, type SessionLine } from '../people/session-commands.ts';
 import { NEW_PASSWORD } from './claim-pages.ts';
@@ -23,6 +24,7 @@ import { BUSY } from './link-errors.ts';
 import { pageFrame } from './organization-routes.ts';
 import { checkOwnPassword } from './reauthentication.ts';
 import { emptyState, pageHead, table, tag, timestamp } from './components.ts';
+import { browserOfAgent } from './user-agent.ts';
 import { pathOf } from './visit.ts';
 
 const DONE: Readonly<Record<string, string>> = {
@@ -111,13 +113,31 @@ async function accountPage(
   const sessions = await store.read(listSessions, { user: visitor.person.id, now: clock() });
   const body = html`${notice !== undefined && html`<div class="note" role="status"><p>${notice}</p></div>`}
   ${problemNote(formState)} ${pageHead('Your account', visitor.person.email)} ${unproven(visitor)} ${belongs(visitor)}
-  ${passwordForm(visitor, formState)} ${sessionList(visitor, sessions)} ${CONNECTED}`;
+  ${passwordForm(visitor, formState)} ${securityLink(visitor)} ${sessionList(visitor, sessions)} ${CONNECTED}`;
   return sendPage(
     exchange,
     fullPage(pageFrame(visitor, 'Your account'), html`<div class="reading">${body}</div>`),
     status,
   );
 }
+
+function securityLink({ person }: Visitor): Html {
+  return html`<section>
+    <h2>Sign-in security</h2>
+    <p>
+      Second factor: ${person.secondFactor ? tag('Active', 'ok') : tag('None', 'warn')}
+      <a href="/account/security">Manage</a>
+    </p>
+  </section>`;
+}
+
+const METHODS: Readonly<Record<SignInMethod, string>> = {
+  password: 'Password',
+  link: 'Sign-in link',
+  claim: 'First password',
+  totp: 'Password and authenticator app',
+  recovery: 'Password and recovery code',
+};
 
 const CONNECTED = html`<section>
   <h2>Connected programs</h2>
@@ -194,9 +214,10 @@ function sessionList({ session, secret }: Visitor, all: readonly SessionLine[]):
     <p>Browsers that are signed in as you. A session ends after two hours without use.</p>
     ${table(
       'Sessions',
-      ['Browser', 'From', 'Last used', ''],
-      all.map(({ id, agent, ip, createdAt, lastUsedAt }) => [
-        [browserOf(agent), html` <span class="soft">since ${timestamp(createdAt)}</span>`],
+      ['Browser', 'Signed in by', 'From', 'Last used', ''],
+      all.map(({ id, agent, ip, createdAt, lastUsedAt, method }) => [
+        [browserOfAgent(agent), html` <span class="soft">since ${timestamp(createdAt)}</span>`],
+        METHODS[method],
         ip,
         timestamp(lastUsedAt),
         id === session.id ? tag('Current', 'ok') : press('end', 'End session', id),
@@ -204,13 +225,4 @@ function sessionList({ session, secret }: Visitor, all: readonly SessionLine[]):
     )}
     ${all.length > 1 && html`<p class="pages">${press('others', 'End all other sessions')}</p>`}
   </section>`;
-}
-
-/** Browser and system name from the User-Agent. */
-function browserOf(agent: string): string {
-  const browser = /(Firefox|Edg|OPR|Chrome|Safari|curl)\/(\d+)/.exec(agent.replace(/Chrome(?=.* (?:Edg|OPR)\/)/, ''));
-  const system = /(Windows|Android|iPhone|iPad|Macintosh|Linux)/.exec(agent)?.[1];
-  const name = { Edg: 'Edge', OPR: 'Opera' }[browser?.[1] ?? ''] ?? browser?.[1];
-  if (name === undefined) return agent === '' ? 'Unknown' : agent.slice(0, 60);
-  return system === undefined ? name : `${name} on ${system === 'Macintosh' ? 'a Mac' : system}`;
 }

@@ -4,8 +4,8 @@ import { publicId } from '../core/ids.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { AppContext } from '../core/app-context.ts';
 import { claim, type ClaimLinkOutcome } from '../people/claim.ts';
-import { type SignIn, beginSession } from '../people/sign-in.ts';
-import { isSecure, setSession } from './guard.ts';
+import { type SignIn, startSignIn } from '../people/sign-in.ts';
+import { isSecure, setSession, setStep } from './guard.ts';
 
 /** `POST /api/auth/claim {token, password, email?}`: claims an organization over REST and opens a session. */
 export function claimRoute(context: AppContext, people: SignIn): (app: FastifyInstance) => void {
@@ -45,8 +45,10 @@ async function openSession(
   user: number,
 ): Promise<void> {
   if (!isSecure(request)) return;
-  const agent = request.headers['user-agent'] ?? '';
-  setSession(request, reply, await beginSession(context, user, { ip: request.ip, agent, before: null }));
+  const browser = { ip: request.ip, agent: request.headers['user-agent'] ?? '', before: null };
+  const { kind, secret } = await startSignIn(context, { user, method: 'claim', next: '/' }, browser);
+  if (kind === 'in') setSession(request, reply, secret);
+  else setStep(request, reply, secret);
 }
 
 function refusalOf(done: Exclude<ClaimLinkOutcome, { organization: number }>): Refusal {

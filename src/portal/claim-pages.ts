@@ -127,8 +127,9 @@ async function submitClaim(exchange: PageExchange): Promise<FastifyReply> {
     const { filled: formState, status } = formErrorOf(done, email === undefined ? {} : { email });
     return setupPage(exchange, token, formState, status);
   }
-  await signIn(exchange, done.user);
   // The owner of a new server goes on with its first domain.
   const page = done.kind === 'claimed' && done.organization === OPERATOR ? '/setup' : '';
-  return redirect(exchange, `/o/${publicId('organization', done.organization)}${page}?done=${done.kind}`);
+  const next = `/o/${publicId('organization', done.organization)}${page}?done=${done.kind}`;
+  if (visitor === done.user) return redirect(exchange, next);
+  return redirect(exchange, await signIn(exchange, done.user, { method: 'claim', next }));
 }

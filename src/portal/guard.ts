@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isLoopback } from '../../mail/guard/network.ts';
 import { hashOf } from '../people/secrets.ts';
+import { PENDING_SIGN_IN_MS } from '../people/pending-commands.ts';
 import { SESSION_LIFE_MS } from '../people/session-commands.ts';
 
 const POLICY =
@@ -59,6 +60,9 @@ const OVER_TLS = '__Host-mailstead';
 /** For loopback without TLS only. */
 const WITHOUT_TLS = 'mailstead';
 
+/** Ending of the cookie of a sign-in that waits for its second factor. It is no session under any page. */
+const STEP = '-step';
+
 function nameOf(request: FastifyRequest): string {
   return request.protocol === 'https' ? OVER_TLS : WITHOUT_TLS;
 }
@@ -80,6 +84,21 @@ export function setSession(request: FastifyRequest, reply: FastifyReply, secret:
 
 export function clearSession(request: FastifyRequest, reply: FastifyReply): void {
   void reply.clearCookie(nameOf(request), flags(request));
+}
+
+/** The secret of a sign-in that waits for its second factor; undefined if missing or malformed. */
+export function stepSecret(request: FastifyRequest): string | undefined {
+  const value = request.cookies[`${nameOf(request)}${STEP}`];
+  return hashOf(value) === undefined ? undefined : value;
+}
+
+export function setStep(request: FastifyRequest, reply: FastifyReply, secret: string): void {
+  const name = `${nameOf(request)}${STEP}`;
+  void reply.setCookie(name, secret, { ...flags(request), maxAge: PENDING_SIGN_IN_MS / 1000 });
+}
+
+export function clearStep(request: FastifyRequest, reply: FastifyReply): void {
+  void reply.clearCookie(`${nameOf(request)}${STEP}`, flags(request));
 }
 
 function flags(request: FastifyRequest) {

@@ -94,6 +94,7 @@ async function accept(exchange: PageExchange): Promise<FastifyReply> {
     const { filled: formState, status } = formErrorOf(done, values);
     return invitePage(exchange, token, formState, status);
   }
-  await signIn(exchange, done.user);
-  return redirect(exchange, `/o/${publicId('organization', done.organization)}?done=joined`);
+  const next = `/o/${publicId('organization', done.organization)}?done=joined`;
+  if (visitor === done.user) return redirect(exchange, next);
+  return redirect(exchange, await signIn(exchange, done.user, { method: 'claim', next }));
 }

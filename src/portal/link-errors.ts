@@ -10,9 +10,9 @@ export function linkToken({ request }: PageExchange): string {
   return typeof token === 'string' && /^[0-9a-f]{48}$/.test(token) ? token : '';
 }
 
-export function tooManyAttempts(seconds: number): string {
+export function tooManyAttempts(seconds: number, secrets = 'passwords'): string {
   const wait = seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
-  return `Too many wrong passwords from your network. Try again in ${wait}.`;
+  return `Too many wrong ${secrets}${secrets === 'codes' ? '' : ' from your network'}. Try again in ${wait}.`;
 }
 
 const SIGN_IN = { href: '/login', link: 'Sign in' };

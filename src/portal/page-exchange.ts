@@ -1,7 +1,8 @@
 import { countByAccount } from '../http/connection-guard.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppContext } from '../core/app-context.ts';
-import { type SignIn, beginSession } from '../people/sign-in.ts';
+import type { SignInMethod } from '../people/factor-commands.ts';
+import { type Browser, type SignIn, startSignIn } from '../people/sign-in.ts';
 import { hashOf, isFormToken } from '../people/secrets.ts';
 import {
   findVisitor,
@@ -11,7 +12,7 @@ import {
   type PortalSession,
   touchSession,
 } from '../people/session-commands.ts';
-import { clearSession, Fields, sessionSecret, setSession, pageHeaders } from './guard.ts';
+import { clearSession, Fields, sessionSecret, setSession, setStep, pageHeaders } from './guard.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
 
@@ -51,11 +52,29 @@ export async function visitorOf({ context, request }: PageExchange): Promise<Vis
   return { ...found, secret };
 }
 
-/** Starts a session with a new secret, never the presented one (session fixation). */
-export async function signIn({ context, request, reply }: PageExchange, user: number): Promise<void> {
+/**
+ * Starts a session with a new secret, never the presented one (session fixation), or the second step for people who have a second
+ * factor. Returns the path of the next page.
+ */
+export async function signIn(
+  exchange: PageExchange,
+  user: number,
+  { method, next }: { method: SignInMethod; next: string },
+): Promise<string> {
+  const { context, request, reply } = exchange;
+  const { kind, secret } = await startSignIn(context, { user, method, next }, browserOf(exchange));
+  if (kind === 'in') {
+    setSession(request, reply, secret);
+    return next;
+  }
+  setStep(request, reply, secret);
+  return '/login/step';
+}
+
+/** Browser of a request, with its present session, which a new one replaces. */
+export function browserOf({ request }: PageExchange): Browser {
   const before = hashOf(sessionSecret(request)) ?? null;
-  const agent = request.headers['user-agent'] ?? '';
-  setSession(request, reply, await beginSession(context, user, { ip: request.ip, agent, before }));
+  return { ip: request.ip, agent: request.headers['user-agent'] ?? '', before };
 }
 
 export function signOut({ request, reply }: PageExchange): void {

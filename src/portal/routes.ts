@@ -22,12 +22,16 @@ import { organizationRoutes } from './organization-routes.ts';
 import { outboxRoutes } from './approval-api.ts';
 import { proofRoutes } from './proof-pages.ts';
 import { resetRoutes } from './reset-pages.ts';
+import { securityRoutes } from './security-pages.ts';
 import { signInRoutes } from './sign-in-pages.ts';
+import { stepRoutes } from './step-pages.ts';
 
 const ROUTES = [
   approveRoutes,
   proofRoutes,
   signInRoutes,
+  stepRoutes,
+  securityRoutes,
   claimRoutes,
   inviteRoutes,
   resetRoutes,

@@ -20,6 +20,7 @@ import { BUSY, linkToken, sendLinkError, tooManyAttempts } from './link-errors.t
 const DONE: Readonly<Record<string, string>> = {
   password: 'Password changed. Sign in with it.',
   out: 'You are signed out.',
+  step: 'The sign-in has expired, or too many codes were wrong. Start again.',
 };
 
 export function signInRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
@@ -32,7 +33,7 @@ export function signInRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
   };
 }
 
-const OWN_PAGE = /^\/(?:o\/org_\d+(?:\/[\w/-]*)?|account(?:\/apps)?|oauth\/authorize\?[\w%&=.+*-]{1,5000})$/;
+const OWN_PAGE = /^\/(?:o\/org_\d+(?:\/[\w/-]*)?|account(?:\/apps|\/security)?|oauth\/authorize\?[\w%&=.+*-]{1,5000})$/;
 
 /** Target after the sign-in: a page of this site only (open redirect). */
 function returnPath(next: unknown): string {
@@ -84,8 +85,7 @@ async function login(exchange: PageExchange): Promise<FastifyReply> {
     loginPage(exchange, { values: { email }, errors: {}, problem }, next, undefined, status);
   switch (checked.kind) {
     case 'right':
-      await signIn(exchange, checked.account.user);
-      return redirect(exchange, next);
+      return redirect(exchange, await signIn(exchange, checked.account.user, { method: 'password', next }));
     case 'wrong':
       return again('Wrong address or password.', 422);
     case 'throttled':
@@ -122,6 +122,5 @@ async function useLink(exchange: PageExchange): Promise<FastifyReply> {
   if (hash === undefined) return sendLinkError(exchange, 'missing');
   const done = await exchange.context.store.write(spendSignIn, { hash });
   if (done.kind !== 'in') return sendLinkError(exchange, done.kind);
-  await signIn(exchange, done.user);
-  return redirect(exchange, '/');
+  return redirect(exchange, await signIn(exchange, done.user, { method: 'link', next: '/' }));
 }

@@ -35,7 +35,9 @@ import * as invitations from '../people/invite-commands.ts';
 import * as members from '../people/member-commands.ts';
 import * as people from '../people/commands.ts';
 import * as passwords from '../people/password-commands.ts';
+import * as pendingSignIns from '../people/pending-commands.ts';
 import * as portalSessions from '../people/session-commands.ts';
+import * as totps from '../people/totp-commands.ts';
 import * as recovery from '../recovery/commands.ts';
 import * as reportAlarms from '../reports/alarm-commands.ts';
 import * as reports from '../reports/commands.ts';
@@ -97,7 +99,9 @@ const COMMAND_FILES: readonly object[] = [
   members,
   people,
   passwords,
+  pendingSignIns,
   portalSessions,
+  totps,
   recovery,
   reportAlarms,
   reports,

@@ -4,6 +4,7 @@ import { freezeOrganization, seedOperator } from '../../src/organizations/comman
 import { claimFacts } from '../../src/people/claim-commands.ts';
 import { joinOrganization } from '../../src/people/invite-commands.ts';
 import { listMembers, memberMailboxes, updateMember } from '../../src/people/member-commands.ts';
+import { beginSignIn } from '../../src/people/pending-commands.ts';
 import { offerOperatorClaim, seedLocalOwner } from '../../src/people/commands.ts';
 import { changePassword, requestReset, resetFacts, resetPassword } from '../../src/people/password-commands.ts';
 import { newSecret } from '../../src/people/secrets.ts';
@@ -11,7 +12,6 @@ import {
   endSessions,
   findVisitor,
   listSessions,
-  openSession,
   SESSION_IDLE_MS,
   SESSION_LIFE_MS,
   spendSignIn,
@@ -48,7 +48,10 @@ const visitor = (hash: Uint8Array) => store.read(findVisitor, { hash, now: box.c
 
 async function session(user: number, before: Uint8Array | null = null): Promise<{ id: number; hash: Uint8Array }> {
   const { hash } = newSecret();
-  return { id: await store.write(openSession, { user, hash, ip: '192.0.2.1', agent: 'Firefox', before }), hash };
+  const opened = { user, hash, ip: '192.0.2.1', agent: 'Firefox', before, method: 'password' } as const;
+  await store.write(beginSignIn, { session: opened, pending: newSecret().hash, next: '/' });
+  const [last] = await store.read(listSessions, { user, now: box.clock.now });
+  return { id: last?.id ?? 0, hash };
 }
 
 describe('a session', () => {

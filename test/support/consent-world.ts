@@ -6,7 +6,7 @@ import { HttpLimits } from '../../src/http/rate-limits.ts';
 import { type TestContext, testWorld, type TestWorld } from './world.ts';
 import { insertMember, insertPendingUser } from '../../src/people/commands.ts';
 import { removeMember, type Role, updateMember } from '../../src/people/member-commands.ts';
-import { beginSession } from '../../src/people/sign-in.ts';
+import { startSignIn } from '../../src/people/sign-in.ts';
 import { testGuard } from './guard.ts';
 import { testAccount } from './store.ts';
 import { Visitor } from './visitor.ts';
@@ -38,6 +38,7 @@ const plantOrganization = command(
 /** Somebody who is signed in. */
 export interface Someone {
   user: number;
+  email: string;
   visitor: Visitor;
 }
 
@@ -86,8 +87,10 @@ export async function consentWorld(over: Partial<TestContext> = {}): Promise<Con
       const user = await store.write(plantMember, { email, organization, role });
       if (mailboxes.length > 0) await change(user, role, mailboxes);
       const visitor = new Visitor(base);
-      visitor.cookie = `mailstead=${await beginSession(world, user, { ip: '127.0.0.1', agent: 'test', before: null })}`;
-      return { user, visitor };
+      const browser = { ip: '127.0.0.1', agent: 'test', before: null };
+      const { secret } = await startSignIn(world, { user, method: 'password', next: '/' }, browser);
+      visitor.cookie = `mailstead=${secret}`;
+      return { user, email, visitor };
     },
     change,
     async leave(user) {

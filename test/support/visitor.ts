@@ -4,15 +4,37 @@ import { http, type Said, tool } from './mcp.ts';
 /** A browser without windows: keeps cookies, sends forms as browsers do, follows nothing by itself. */
 export class Visitor {
   readonly base: string;
-  cookie: string | undefined;
+  readonly #cookies = new Map<string, string>();
 
   constructor(base: string) {
     this.base = base;
   }
 
+  /** The Cookie header. */
+  get cookie(): string | undefined {
+    const pairs = [...this.#cookies].map(([name, value]) => `${name}=${value}`);
+    return pairs.length === 0 ? undefined : pairs.join('; ');
+  }
+
+  set cookie(pair: string | undefined) {
+    this.#cookies.clear();
+    if (pair !== undefined) this.#keep(pair);
+  }
+
   /** Value of the session cookie. */
   get secret(): string {
-    return this.cookie?.split('=')[1] ?? '';
+    return this.cookieOf('mailstead');
+  }
+
+  cookieOf(name: string): string {
+    return this.#cookies.get(name) ?? '';
+  }
+
+  #keep(pair: string): void {
+    const at = pair.indexOf('=');
+    const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
+    if (value === '') this.#cookies.delete(name);
+    else this.#cookies.set(name, value);
   }
 
   async get(path: string, method = 'GET'): Promise<Said> {
@@ -49,8 +71,7 @@ export class Visitor {
 
   #kept(said: Said): Said {
     for (const line of [said.headers['set-cookie'] ?? []].flat()) {
-      const pair = line.split(';', 1)[0] ?? '';
-      this.cookie = pair.endsWith('=') ? undefined : pair;
+      this.#keep(line.split(';', 1)[0] ?? '');
     }
     return said;
   }

@@ -5,6 +5,7 @@ import { addBoxMailbox, boxMailboxes, boxMailboxPassword } from './mailboxes.ts'
 import { releaseOutboxItem } from './outbox.ts';
 import { cancelQueue, holdQueue, queue, releaseQueue, rerouteQueue, retryQueue, trace } from './queue.ts';
 import { restoreMailboxStep } from './restore.ts';
+import { resetSecondFactor } from './second-factor.ts';
 import { boxServices, setServiceControl } from './services.ts';
 import { createClaimLink } from './claim-link.ts';
 import { createSignInLink } from './sign-in.ts';
@@ -33,6 +34,7 @@ export const BOX_OPERATIONS: readonly Operation[] = [
   trace,
   createClaimLink,
   createSignInLink,
+  resetSecondFactor,
   importFiles,
   importImap,
   getBoxImport,

@@ -75,7 +75,7 @@ describe('roles', () => {
   const callerOf = async (role: 'owner' | 'admin' | 'member', email: string): Promise<Caller> => {
     const id = await person(email, 'x');
     await box.world.store.write(join, { user: id, role });
-    const me = { id, email, displayName: null, password: 'x', addressProven: true };
+    const me = { id, email, displayName: null, password: 'x', addressProven: true, secondFactor: false };
     const membership = { organization: 1, name: 'Local', slug: 'local', role, frozen: false, claimed: true };
     return userCaller(box.world, me, membership, '127.0.0.1');
   };

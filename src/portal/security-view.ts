@@ -1,0 +1,112 @@
+import type { FactorOverview } from '../people/totp-commands.ts';
+import { base32, totpUri } from '../people/totp.ts';
+import { formToken } from '../people/secrets.ts';
+import type { SessionLine } from '../people/session-commands.ts';
+import { browserOfAgent } from './user-agent.ts';
+import { EMPTY_FORM, field, type FormState, hidden } from './forms.ts';
+import { type Html, html, type HtmlPart } from './html.ts';
+import { tag, timestamp } from './components.ts';
+import type { PageExchange, Visitor } from './page-exchange.ts';
+import { qrCode } from './qr-code.ts';
+import { reauthenticationField } from './reauthentication.ts';
+import { FACTOR_CODE } from './step-pages.ts';
+
+/** Hidden fields of a form of this page. */
+function hiddenFields({ secret }: Visitor, act: string): HtmlPart {
+  return [hidden('form', formToken(secret)), hidden('do', act)];
+}
+
+interface RefusedAction {
+  action: string | undefined;
+  form: FormState;
+}
+
+/** The authenticator app: its state and what can be done with it. */
+export function authenticatorSection(
+  exchange: PageExchange,
+  visitor: Visitor,
+  { totpSince, unusedCodes }: FactorOverview,
+  refused: RefusedAction,
+): Html {
+  if (totpSince === null) return startSection(exchange, visitor, refused.form);
+  return html`<section>
+    <h2>Authenticator app</h2>
+    <p>${tag('Active', 'ok')} since ${timestamp(totpSince)}. Signing in asks for a code after the password.</p>
+    <p>${unusedCodes} of 10 recovery codes are unused. ${unusedCodes < 4 && tag('Create new ones', 'warn')}</p>
+    ${byCode(visitor, refused, { act: 'codes', label: 'Create new recovery codes', note: 'The old ones end.' })}
+    ${byCode(visitor, refused, {
+      act: 'off',
+      label: 'Remove authenticator app',
+      note: 'Your password alone signs in then.',
+    })}
+  </section>`;
+}
+
+function startSection(exchange: PageExchange, visitor: Visitor, form: FormState): Html {
+  return html`<section>
+    <h2>Authenticator app</h2>
+    <p>An app on your phone shows a code that changes every 30 seconds. Signing in asks for it after the password.</p>
+    <form class="sheet" method="post" action="/account/security">
+      ${hiddenFields(visitor, 'start')} ${reauthenticationField(exchange, visitor, form)}
+      <button>Set up authenticator app</button>
+    </form>
+  </section>`;
+}
+
+/** A form that needs a fresh code, closed until it is opened or was refused. */
+function byCode(
+  visitor: Visitor,
+  { action, form }: RefusedAction,
+  { act, label, note }: { act: string; label: string; note: string },
+): Html {
+  const own = action === act ? form : EMPTY_FORM;
+  return html`<details class="more" ${action === act && html`open`}>
+    <summary>${label}</summary>
+    <form class="sheet" method="post" action="/account/security">
+      ${hiddenFields(visitor, act)}
+      <p class="small">${note}</p>
+      ${field({ ...FACTOR_CODE, id: `${act}-code` }, own)}<button>${label}</button>
+    </form>
+  </details>`;
+}
+
+/** The QR code of an enrollment, with the form that finishes it. */
+export function enrollmentPanel(
+  { context }: PageExchange,
+  visitor: Visitor,
+  key: Uint8Array,
+  form: FormState = EMPTY_FORM,
+): Html {
+  const uri = totpUri(key, { email: visitor.person.email, hostname: context.settings.hostname });
+  const code = { ...FACTOR_CODE, id: 'enroll-code', hint: 'The 6 digits that the app shows now.' };
+  return html`<section class="secret">
+    <h2>Scan this code with your authenticator app</h2>
+    ${qrCode(uri)}
+    <p class="small">Or enter this key in the app:</p>
+    <output aria-label="Key">${base32(key).replace(/(.{4})(?=.)/g, '$1 ')}</output>
+    <form class="plain" method="post" action="/account/security">
+      ${hiddenFields(visitor, 'confirm')} ${field(code, form)}
+      <button>Confirm</button>
+    </form>
+  </section>`;
+}
+
+/** Names the sessions that began without the second factor. */
+export function sessionsBefore({ secret }: Visitor, before: readonly SessionLine[]): HtmlPart {
+  if (before.length === 0) return undefined;
+  return html`<div class="note warn">
+    <p>
+      <strong
+        >${before.length === 1 ? '1 other browser' : `${before.length} other browsers`} signed in without it.</strong
+      >
+      End these sessions if one is not yours:
+    </p>
+    <ul>
+      ${before.map(({ agent, ip, createdAt }) => html`<li>${browserOfAgent(agent)}, ${ip}, ${timestamp(createdAt)}</li>`)}
+    </ul>
+    <form method="post" action="/account">
+      ${hidden('form', formToken(secret))} ${hidden('do', 'others')}
+      <button class="quiet">End all other sessions</button>
+    </form>
+  </div>`;
+}

@@ -19,5 +19,7 @@ export function applianceMigrations(): Migration[] {
     ['health.sql'],
     ['server-hour.sql'],
     ['second-factor.sql'],
+    ['passkey.sql'],
+    ['factor-rule.sql'],
   ]);
 }

@@ -4,7 +4,7 @@ import { publicId } from '../core/ids.ts';
 import type { Read, Stamp, Write } from '../../mail/store/engine/types.ts';
 
 /** Way in which a session began. */
-export type SignInMethod = 'password' | 'link' | 'claim' | 'totp' | 'recovery';
+export type SignInMethod = 'password' | 'link' | 'claim' | 'totp' | 'recovery' | 'passkey';
 
 /** A second factor that was checked, to be used up in the transaction that it allows. */
 export type FactorProof = { kind: 'totp'; step: number } | { kind: 'recovery'; hash: Uint8Array };
@@ -25,7 +25,8 @@ export async function totpOf(rx: Read, user: number): Promise<TotpState | undefi
 }
 
 /** True for a person `u` who has a second factor. */
-export const HAS_SECOND_FACTOR = `EXISTS (SELECT 1 FROM totp f WHERE f.user_id = u.id AND f.confirmed_at IS NOT NULL)`;
+export const HAS_SECOND_FACTOR = `(EXISTS (SELECT 1 FROM totp f WHERE f.user_id = u.id AND f.confirmed_at IS NOT NULL)
+  OR EXISTS (SELECT 1 FROM passkey f WHERE f.user_id = u.id))`;
 
 /** Tests if a person must prove a second factor. */
 export async function hasSecondFactor(rx: Read, user: number): Promise<boolean> {

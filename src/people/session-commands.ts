@@ -1,5 +1,6 @@
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { findLink, type DeadLink, insertLink } from './commands.ts';
+import type { FactorRule } from './factor-rule.ts';
 import { HAS_SECOND_FACTOR, type SignInMethod } from './factor-commands.ts';
 import type { Role } from './member-commands.ts';
 import { OPERATOR } from '../../mail/store/account/account.ts';
@@ -89,6 +90,8 @@ export interface Membership {
   role: Role;
   frozen: boolean;
   claimed: boolean;
+  /** People of the organization who need a second factor. */
+  factorRule: FactorRule;
 }
 
 export interface Person {
@@ -106,6 +109,7 @@ export interface PortalSession {
   id: number;
   createdAt: number;
   lastUsedAt: number;
+  method: SignInMethod;
 }
 
 /** Person and organizations of a session; undefined if it has expired. */
@@ -117,9 +121,11 @@ export const findVisitor = query(
   ): Promise<{ session: PortalSession; person: Person; memberships: Membership[] } | undefined> => {
     const row = await rx.get<
       Omit<Person, 'addressProven' | 'secondFactor'> &
-        Record<'session' | 'createdAt' | 'lastUsedAt' | 'addressProven' | 'secondFactor', number>
+        Record<'session' | 'createdAt' | 'lastUsedAt' | 'addressProven' | 'secondFactor', number> & {
+          method: SignInMethod;
+        }
     >(
-      `SELECT s.id AS session, s.created_at AS "createdAt", s.last_used_at AS "lastUsedAt", u.id, u.email,
+      `SELECT s.id AS session, s.created_at AS "createdAt", s.last_used_at AS "lastUsedAt", s.method, u.id, u.email,
          u.display_name AS "displayName", u.password, u.address_verified_at IS NOT NULL AS "addressProven",
          ${HAS_SECOND_FACTOR} AS "secondFactor"
        FROM session s JOIN user u ON u.id = s.user_id
@@ -129,15 +135,15 @@ export const findVisitor = query(
       input.now - SESSION_IDLE_MS,
     );
     if (row === undefined) return undefined;
-    const { session, createdAt, lastUsedAt, addressProven, secondFactor, ...person } = row;
+    const { session, createdAt, lastUsedAt, method, addressProven, secondFactor, ...person } = row;
     const memberships = await rx.all<Omit<Membership, 'frozen' | 'claimed'> & { frozen: number; claimed: number }>(
       `SELECT m.organization_id AS organization, o.name, o.slug, m.role, o.frozen_at IS NOT NULL AS frozen,
-         o.claimed_at IS NOT NULL AS claimed
+         o.claimed_at IS NOT NULL AS claimed, o.second_factor AS "factorRule"
        FROM member m JOIN organization o ON o.id = m.organization_id WHERE m.user_id = ? ORDER BY o.name, o.id`,
       person.id,
     );
     return {
-      session: { id: session, createdAt, lastUsedAt },
+      session: { id: session, createdAt, lastUsedAt, method },
       person: { ...person, addressProven: addressProven === 1, secondFactor: secondFactor === 1 },
       memberships: memberships.map((one) => ({ ...one, frozen: one.frozen === 1, claimed: one.claimed === 1 })),
     };

@@ -1,4 +1,5 @@
-import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { command, query, type Write } from '../../mail/store/engine/types.ts';
+import { dropLoneCodes, offerCodes } from './code-commands.ts';
 import { auditPerson, type FactorProof, type PersonActor, useProof } from './factor-commands.ts';
 
 /** Starts an enrollment; replaces an unfinished one. `on`: an authenticator app is enrolled. */
@@ -38,7 +39,7 @@ export const confirmTotp = command(
     tx,
     input: PersonActor & { session: number; secret: Uint8Array; step: number; codes: readonly Uint8Array[] },
     stamp,
-  ): Promise<{ kind: 'confirmed' | 'stale' }> => {
+  ): Promise<{ kind: 'confirmed'; withCodes: boolean } | { kind: 'stale' }> => {
     const { user, session, secret, step, codes } = input;
     const { changes } = await tx.run(
       'UPDATE totp SET confirmed_at = ?, last_step = ? WHERE user_id = ? AND secret = ? AND confirmed_at IS NULL',
@@ -50,31 +51,9 @@ export const confirmTotp = command(
     if (changes === 0) return { kind: 'stale' };
     await tx.run('DELETE FROM pending_sign_in WHERE user_id = ?', user);
     await tx.run(`UPDATE session SET method = 'totp' WHERE id = ? AND user_id = ?`, session, user);
-    await replaceCodes(tx, user, codes, stamp);
+    const withCodes = await offerCodes(tx, user, codes, stamp);
     await auditPerson(tx, input, { operation: 'enable_authenticator' }, stamp);
-    return { kind: 'confirmed' };
-  },
-);
-
-async function replaceCodes(tx: Write, user: number, codes: readonly Uint8Array[], { now }: Stamp): Promise<void> {
-  await tx.run('DELETE FROM recovery_code WHERE user_id = ?', user);
-  for (const hash of codes) {
-    await tx.run('INSERT INTO recovery_code (code_hash, user_id, created_at) VALUES (?, ?, ?)', hash, user, now);
-  }
-}
-
-/** Replaces the recovery codes, by a second factor. */
-export const renewRecoveryCodes = command(
-  'renew-recovery-codes',
-  async (
-    tx,
-    input: PersonActor & { proof: FactorProof; codes: readonly Uint8Array[] },
-    stamp,
-  ): Promise<{ kind: 'renewed' | 'used' }> => {
-    if (!(await useProof(tx, input.user, input.proof, stamp))) return { kind: 'used' };
-    await replaceCodes(tx, input.user, input.codes, stamp);
-    await auditPerson(tx, input, { operation: 'renew_recovery_codes' }, stamp);
-    return { kind: 'renewed' };
+    return { kind: 'confirmed', withCodes };
   },
 );
 
@@ -83,7 +62,8 @@ export const disableTotp = command(
   'disable-totp',
   async (tx, input: PersonActor & { proof: FactorProof }, stamp): Promise<{ kind: 'off' | 'used' }> => {
     if (!(await useProof(tx, input.user, input.proof, stamp))) return { kind: 'used' };
-    await removeFactors(tx, input.user);
+    await tx.run('DELETE FROM totp WHERE user_id = ?', input.user);
+    await dropLoneCodes(tx, input.user);
     await auditPerson(tx, input, { operation: 'disable_authenticator' }, stamp);
     return { kind: 'off' };
   },
@@ -92,6 +72,7 @@ export const disableTotp = command(
 async function removeFactors(tx: Write, user: number): Promise<void> {
   for (const sql of [
     'DELETE FROM totp WHERE user_id = ?',
+    'DELETE FROM passkey WHERE user_id = ?',
     'DELETE FROM recovery_code WHERE user_id = ?',
     'DELETE FROM pending_sign_in WHERE user_id = ?',
   ]) {

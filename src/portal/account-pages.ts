@@ -137,6 +137,7 @@ const METHODS: Readonly<Record<SignInMethod, string>> = {
   claim: 'First password',
   totp: 'Password and authenticator app',
   recovery: 'Password and recovery code',
+  passkey: 'Passkey',
 };
 
 const CONNECTED = html`<section>

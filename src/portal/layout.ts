@@ -23,9 +23,12 @@ const STYLE = asset('style.css', 'text/css; charset=utf-8');
 /** Removes the token from the address bar of a page that a link opened. Optional: pages work without it. */
 const STRIP_TOKEN = asset('forget.js', 'text/javascript; charset=utf-8');
 
+/** Passes the options of a page to the browser's passkeys. */
+const PASSKEY = asset('passkey.js', 'text/javascript; charset=utf-8');
+
 export function assetRoutes(app: FastifyInstance): void {
   clientModuleRoutes(app);
-  for (const { path, type, bytes } of [STYLE, STRIP_TOKEN]) {
+  for (const { path, type, bytes } of [STYLE, STRIP_TOKEN, PASSKEY]) {
     app.get(path, async (_request, reply) =>
       reply.header('cache-control', 'public, max-age=31536000, immutable').type(type).send(bytes),
     );
@@ -55,9 +58,11 @@ interface DocumentParts {
   fromLink?: boolean;
   /** Loads the scripts of the portal. */
   scripts?: boolean;
+  /** A script that the page needs. */
+  script?: 'passkey' | undefined;
 }
 
-function document({ title, body, fromLink = false, scripts = false }: DocumentParts): string {
+function document({ title, body, fromLink = false, scripts = false, script }: DocumentParts): string {
   return `<!doctype html>\n${
     html`<html lang="en">
       <head>
@@ -68,6 +73,7 @@ function document({ title, body, fromLink = false, scripts = false }: DocumentPa
         <link rel="icon" href="${ICON}" />
         ${fromLink && html`<script src="${STRIP_TOKEN.path}"></script>`}
         ${scripts && html`<script src="${mainModule()}" type="module"></script>`}
+        ${script === 'passkey' && html`<script src="${PASSKEY.path}" defer></script>`}
       </head>
       <body>
         ${body}
@@ -77,7 +83,7 @@ function document({ title, body, fromLink = false, scripts = false }: DocumentPa
 }
 
 /** A narrow page with one form: sign in, claim, set a password. */
-export function narrowPage(page: { title: string; body: HtmlPart; fromLink?: boolean; wide?: boolean }): string {
+export function narrowPage(page: DocumentParts & { wide?: boolean }): string {
   const body = html`<div class="narrow ${page.wide === true && 'wide'}">
     <a class="mark" href="/">${MARK} Mailstead</a>
     <main class="stack">${page.body}</main>
@@ -106,6 +112,8 @@ export interface PageFrame {
   organizations: readonly { name: string; href: string; here: boolean }[];
   /** Pages of the current organization, by heading. */
   menu: readonly { heading: string; links: readonly MenuLink[] }[];
+  /** A script that the page needs. */
+  script?: 'passkey' | undefined;
 }
 
 export function fullPage(around: PageFrame, body: HtmlPart): string {
@@ -113,6 +121,7 @@ export function fullPage(around: PageFrame, body: HtmlPart): string {
   return document({
     title: `${around.title} - Mailstead`,
     scripts: around.searchPath !== undefined,
+    script: around.script,
     body: html`<a class="skip" href="#content">Skip to the content</a>
       ${bar(around)}
       <div class="frame ${menu.length > 0 && 'with-side'}">

@@ -1,6 +1,7 @@
 import { countByAccount } from '../http/connection-guard.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppContext } from '../core/app-context.ts';
+import { factorRequiredBy } from '../people/factor-rule.ts';
 import type { SignInMethod } from '../people/factor-commands.ts';
 import { type Browser, type SignIn, startSignIn } from '../people/sign-in.ts';
 import { hashOf, isFormToken } from '../people/secrets.ts';
@@ -37,8 +38,22 @@ export interface Visitor {
   readonly secret: string;
 }
 
-/** Finds the signed-in visitor and extends the session's idle timeout. */
-export async function visitorOf({ context, request }: PageExchange): Promise<Visitor | undefined> {
+/**
+ * Finds the signed-in visitor and extends the session's idle timeout. Undefined also for people who must set up a second factor
+ * first: they see {@link visitorToEnroll}'s page only.
+ */
+export async function visitorOf(exchange: PageExchange): Promise<Visitor | undefined> {
+  const visitor = await visitorToEnroll(exchange);
+  return visitor === undefined || mustEnroll(visitor) ? undefined : visitor;
+}
+
+/** True for a person without the second factor that one of their organizations requires. */
+export function mustEnroll({ person, memberships }: Visitor): boolean {
+  return !person.secondFactor && factorRequiredBy(memberships).length > 0;
+}
+
+/** Finds the visitor, for the pages that people without a required second factor may use. */
+export async function visitorToEnroll({ context, request }: PageExchange): Promise<Visitor | undefined> {
   const secret = sessionSecret(request);
   const hash = hashOf(secret);
   if (secret === undefined || hash === undefined) return undefined;

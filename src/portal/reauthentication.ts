@@ -27,7 +27,8 @@ export async function checkOwnPassword(
   }
 }
 
-function isFresh({ context }: PageExchange, { session }: Visitor): boolean {
+/** True for a session that began a short time ago. */
+export function isFresh({ context }: PageExchange, { session }: Visitor): boolean {
   return context.clock() - session.createdAt < MAX_SIGN_IN_AGE_MS;
 }
 

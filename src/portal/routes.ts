@@ -20,6 +20,7 @@ import { isOwnPage } from '../http/own-page.ts';
 import { inviteRoutes } from './invite-pages.ts';
 import { organizationRoutes } from './organization-routes.ts';
 import { outboxRoutes } from './approval-api.ts';
+import { passkeyRoutes } from './passkey-pages.ts';
 import { proofRoutes } from './proof-pages.ts';
 import { resetRoutes } from './reset-pages.ts';
 import { securityRoutes } from './security-pages.ts';
@@ -31,6 +32,7 @@ const ROUTES = [
   proofRoutes,
   signInRoutes,
   stepRoutes,
+  passkeyRoutes,
   securityRoutes,
   claimRoutes,
   inviteRoutes,

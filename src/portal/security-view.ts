@@ -1,14 +1,15 @@
 import type { FactorOverview } from '../people/totp-commands.ts';
 import { base32, totpUri } from '../people/totp.ts';
 import { formToken } from '../people/secrets.ts';
-import type { SessionLine } from '../people/session-commands.ts';
+import type { Membership, SessionLine } from '../people/session-commands.ts';
 import { browserOfAgent } from './user-agent.ts';
 import { EMPTY_FORM, field, type FormState, hidden } from './forms.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
 import { tag, timestamp } from './components.ts';
 import type { PageExchange, Visitor } from './page-exchange.ts';
 import { qrCode } from './qr-code.ts';
-import { reauthenticationField } from './reauthentication.ts';
+import { proofField } from './fresh-factor.ts';
+import { SECURITY_PATH } from './security-state.ts';
 import { FACTOR_CODE } from './step-pages.ts';
 
 /** Hidden fields of a form of this page. */
@@ -25,32 +26,45 @@ interface RefusedAction {
 export function authenticatorSection(
   exchange: PageExchange,
   visitor: Visitor,
-  { totpSince, unusedCodes }: FactorOverview,
+  { totpSince }: FactorOverview,
   refused: RefusedAction,
 ): Html {
-  if (totpSince === null) return startSection(exchange, visitor, refused.form);
+  const form = refused.action === 'start' ? refused.form : EMPTY_FORM;
+  if (totpSince === null) {
+    return html`<section>
+      <h2>Authenticator app</h2>
+      <p>An app on your phone shows a code that changes every 30 seconds. Signing in asks for it after the password.</p>
+      <form class="sheet" method="post" action="${SECURITY_PATH}">
+        ${hiddenFields(visitor, 'start')} ${proofField(exchange, visitor, form, 'start-code')}
+        <button>Set up authenticator app</button>
+      </form>
+    </section>`;
+  }
   return html`<section>
     <h2>Authenticator app</h2>
     <p>${tag('Active', 'ok')} since ${timestamp(totpSince)}. Signing in asks for a code after the password.</p>
-    <p>${unusedCodes} of 10 recovery codes are unused. ${unusedCodes < 4 && tag('Create new ones', 'warn')}</p>
-    ${byCode(visitor, refused, { act: 'codes', label: 'Create new recovery codes', note: 'The old ones end.' })}
-    ${byCode(visitor, refused, {
-      act: 'off',
-      label: 'Remove authenticator app',
-      note: 'Your password alone signs in then.',
-    })}
+    ${byCode(visitor, refused, { act: 'off', label: 'Remove authenticator app', note: 'It is no longer asked for.' })}
   </section>`;
 }
 
-function startSection(exchange: PageExchange, visitor: Visitor, form: FormState): Html {
+export function codesSection(visitor: Visitor, { unusedCodes }: FactorOverview, refused: RefusedAction): Html {
   return html`<section>
-    <h2>Authenticator app</h2>
-    <p>An app on your phone shows a code that changes every 30 seconds. Signing in asks for it after the password.</p>
-    <form class="sheet" method="post" action="/account/security">
-      ${hiddenFields(visitor, 'start')} ${reauthenticationField(exchange, visitor, form)}
-      <button>Set up authenticator app</button>
-    </form>
+    <h2>Recovery codes</h2>
+    <p>${unusedCodes} of 10 recovery codes are unused. ${unusedCodes < 4 && tag('Create new ones', 'warn')}</p>
+    ${byCode(visitor, refused, { act: 'codes', label: 'Create new recovery codes', note: 'The old ones end.' })}
   </section>`;
+}
+
+/** Names the organizations that require a second factor. */
+export function requirement(memberships: readonly Membership[], hasFactor: boolean): HtmlPart {
+  const names = memberships.map((one) => one.name).join(', ');
+  if (names === '') return undefined;
+  return html`<div class="note ${!hasFactor && 'warn'}">
+    <p>
+      <strong>${names} requires a second factor.</strong>
+      ${hasFactor ? html`<a href="/">Continue</a>` : 'Register a passkey or set up an authenticator app to continue.'}
+    </p>
+  </div>`;
 }
 
 /** A form that needs a fresh code, closed until it is opened or was refused. */
@@ -62,7 +76,7 @@ function byCode(
   const own = action === act ? form : EMPTY_FORM;
   return html`<details class="more" ${action === act && html`open`}>
     <summary>${label}</summary>
-    <form class="sheet" method="post" action="/account/security">
+    <form class="sheet" method="post" action="${SECURITY_PATH}">
       ${hiddenFields(visitor, act)}
       <p class="small">${note}</p>
       ${field({ ...FACTOR_CODE, id: `${act}-code` }, own)}<button>${label}</button>
@@ -84,7 +98,7 @@ export function enrollmentPanel(
     ${qrCode(uri)}
     <p class="small">Or enter this key in the app:</p>
     <output aria-label="Key">${base32(key).replace(/(.{4})(?=.)/g, '$1 ')}</output>
-    <form class="plain" method="post" action="/account/security">
+    <form class="plain" method="post" action="${SECURITY_PATH}">
       ${hiddenFields(visitor, 'confirm')} ${field(code, form)}
       <button>Confirm</button>
     </form>

@@ -10,7 +10,8 @@ import {
   sendNotice,
   signIn,
   signOut,
-  visitorOf,
+  mustEnroll,
+  visitorToEnroll,
 } from './page-exchange.ts';
 import { type FormState, field, hidden, problemNote, EMPTY_FORM } from './forms.ts';
 import { html } from './html.ts';
@@ -36,13 +37,14 @@ export function signInRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
 const OWN_PAGE = /^\/(?:o\/org_\d+(?:\/[\w/-]*)?|account(?:\/apps|\/security)?|oauth\/authorize\?[\w%&=.+*-]{1,5000})$/;
 
 /** Target after the sign-in: a page of this site only (open redirect). */
-function returnPath(next: unknown): string {
+export function returnPath(next: unknown): string {
   return typeof next === 'string' && OWN_PAGE.test(next) ? next : '/';
 }
 
 async function showLogin(exchange: PageExchange): Promise<FastifyReply> {
   const { next, done } = exchange.request.query as Record<string, unknown>;
-  if ((await visitorOf(exchange)) !== undefined) return redirect(exchange, returnPath(next));
+  const visitor = await visitorToEnroll(exchange);
+  if (visitor !== undefined) return redirect(exchange, mustEnroll(visitor) ? '/account/security' : returnPath(next));
   if (!isSecure(exchange.request)) return refuseInsecure(exchange);
   const notice = typeof done === 'string' ? DONE[done] : undefined;
   return loginPage(exchange, EMPTY_FORM, returnPath(next), notice);
@@ -69,6 +71,10 @@ function loginPage(
     <form class="plain" method="post" action="/login">
       ${hidden('next', next)} ${field(email, formState)} ${field(password, formState)}
       <button>Sign in</button>
+    </form>
+    <form class="plain" method="post" action="/login/passkey">
+      ${hidden('next', next)}
+      <button class="quiet">Sign in with a passkey</button>
     </form>
     <p class="small"><a href="/auth/reset">Forgot your password?</a></p>
     <p class="small soft">No account? Ask your administrator for an invitation, or open a claim link.</p>`;
@@ -97,7 +103,7 @@ async function login(exchange: PageExchange): Promise<FastifyReply> {
 }
 
 async function logout(exchange: PageExchange): Promise<FastifyReply> {
-  const visitor = await visitorOf(exchange);
+  const visitor = await visitorToEnroll(exchange);
   if (visitor === undefined) return redirect(exchange, '/login');
   if (!isFormToken(new Fields(exchange.request.body).text('form'), visitor.secret)) return redirect(exchange, '/');
   await exchange.context.store.write(endSessions, { user: visitor.person.id, id: visitor.session.id });

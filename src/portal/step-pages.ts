@@ -63,6 +63,10 @@ function stepPage(exchange: PageExchange, step: StepVisitor, form: FormState, st
       ${hidden('form', formToken(step.secret))} ${field(FACTOR_CODE, form)}
       <button>Continue</button>
     </form>
+    <form class="plain" method="post" action="/login/passkey">
+      ${hidden('next', step.next)}
+      <button class="quiet">Use a passkey</button>
+    </form>
     <p class="small soft">
       Lost your device? Use a recovery code. Without one, ask the operator of ${exchange.context.settings.hostname} to
       reset your second factor.

@@ -35,6 +35,9 @@ import * as invitations from '../people/invite-commands.ts';
 import * as members from '../people/member-commands.ts';
 import * as people from '../people/commands.ts';
 import * as passwords from '../people/password-commands.ts';
+import * as recoveryCodes from '../people/code-commands.ts';
+import * as factorRules from '../people/rule-commands.ts';
+import * as passkeys from '../people/passkey-commands.ts';
 import * as pendingSignIns from '../people/pending-commands.ts';
 import * as portalSessions from '../people/session-commands.ts';
 import * as totps from '../people/totp-commands.ts';
@@ -99,6 +102,9 @@ const COMMAND_FILES: readonly object[] = [
   members,
   people,
   passwords,
+  recoveryCodes,
+  factorRules,
+  passkeys,
   pendingSignIns,
   portalSessions,
   totps,

@@ -20,6 +20,7 @@ import {
   listProjects,
   makeProject,
 } from './organization.ts';
+import { getSignInPolicy, setSignInPolicy } from './sign-in-policy.ts';
 import { createAgentToken, listAgentTokens, revokeAgentToken } from './tokens.ts';
 
 export const ORGANIZATION: readonly Operation[] = [
@@ -33,6 +34,8 @@ export const ORGANIZATION: readonly Operation[] = [
   updateOrganizationMember,
   removeOrganizationMember,
   resendClaimLink,
+  getSignInPolicy,
+  setSignInPolicy,
   listAgentTokens,
   createAgentToken,
   revokeAgentToken,

@@ -24,6 +24,10 @@ import { type Call, operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
 import { Id, isoOf, Line } from '../../core/schemas.ts';
 import { mailboxOf } from '../scope.ts';
+import { onlyOwners } from './only-owners.ts';
+
+/** Act that only owners may do, for the error. */
+const OWNERS = 'create, change or remove owners';
 
 const INVITE_DAYS = 7;
 const DAY = 86_400_000;
@@ -143,7 +147,7 @@ export const updateOrganizationMember = operation({
   async run(call, { userId, role, mailboxIds }) {
     const user = rowId('user', userId) ?? notFound('member');
     const member = await memberOf(call, user);
-    if (role === 'owner' || (member.role === 'owner' && role !== undefined)) onlyOwners(call);
+    if (role === 'owner' || (member.role === 'owner' && role !== undefined)) onlyOwners(call, OWNERS);
     const boxes = mailboxIds && (await Promise.all(mailboxIds.map((mailboxId) => mailboxOf(call, { mailboxId }))));
     const mailboxes = boxes?.map((one) => one.id) ?? null;
     const input = { organization: call.tenant, user, role: role ?? null, mailboxes };
@@ -165,15 +169,6 @@ async function memberOf({ store, tenant }: Call, user: number): Promise<Organiza
   return all.find((one) => one.user === user) ?? notFound('member');
 }
 
-/** Refuses changes of owners by admins and tokens, which cannot raise themselves above an owner. */
-function onlyOwners({ caller }: Call): void {
-  if (caller.kind === 'operator' || caller.user?.role === 'owner' || caller.token?.owner === true) return;
-  refuse('action_not_allowed', 'Only an owner of the organization can create, change or remove owners.', {
-    requiredAction: 'owner',
-    grantedActions: [...caller.actions],
-  });
-}
-
 export const removeOrganizationMember = operation({
   name: 'remove_member',
   title: 'Remove a member',
@@ -188,7 +183,7 @@ export const removeOrganizationMember = operation({
   output: z.object({ removed: z.literal(true), userId: z.string() }),
   async run(call, { userId }) {
     const user = rowId('user', userId) ?? notFound('member');
-    if ((await memberOf(call, user)).role === 'owner' && call.caller.user?.id !== user) onlyOwners(call);
+    if ((await memberOf(call, user)).role === 'owner' && call.caller.user?.id !== user) onlyOwners(call, OWNERS);
     const done = await call.change(removeMember, { organization: call.tenant, user }, userId);
     switch (done.kind) {
       case 'removed':

@@ -1,4 +1,5 @@
 import type { listEmails } from '../../operations/mailboxes/list.ts';
+import type { getSignInPolicy } from '../../operations/organization/sign-in-policy.ts';
 import type { listOrganizationMembers } from '../../operations/organization/members.ts';
 import { checkboxes, field, select } from '../forms.ts';
 import { html, type HtmlPart } from '../html.ts';
@@ -17,6 +18,7 @@ export const members: Page = {
     invited: 'Invitation sent. Its link expires in 7 days.',
     changed: 'Changes saved.',
     removed: 'Member removed.',
+    policy: 'Sign-in policy saved.',
   },
   actions: {
     invite: operationAction('invite_member', 'invited', (fields) => ({
@@ -32,13 +34,15 @@ export const members: Page = {
       return { kind: 'refused', form: { values: {}, errors: {}, problem: done.refusal.message } };
     },
     remove: operationAction('remove_member', 'removed', ['userId']),
+    policy: operationAction('set_sign_in_policy', 'policy', ['secondFactor']),
   },
   async show(visit, state) {
     const all = (await readOperation<typeof listOrganizationMembers>(visit, 'list_members', {}))?.members ?? [];
     const boxes = (await readOperation<typeof listEmails>(visit, 'list_emails', { limit: 100 }))?.mailboxes ?? [];
     const choices = boxes.map((one) => ({ value: one.id, label: one.address }));
     return html`${pageHead('Members', 'Members of this organization and their roles.')}
-    ${memberTable(visit, all, choices)} ${isAllowed(visit, 'invite_member') && inviteForm(visit, state)}`;
+    ${memberTable(visit, all, choices)} ${isAllowed(visit, 'invite_member') && inviteForm(visit, state)}
+    ${await policyForm(visit, state)}`;
   },
 };
 
@@ -109,6 +113,31 @@ function inviteForm(visit: Visit, state: PageState): HtmlPart {
           ${field(email, formState)} ${select({ name: 'role', label: 'Role', choices }, formState)}
         </div>
         <p class="hint">A member has access to assigned mailboxes, an administrator to everything.</p>`,
+    )}
+  </section>`;
+}
+
+const RULES = [
+  { value: 'none', label: 'Nobody' },
+  { value: 'owners', label: 'Owners' },
+  { value: 'admins', label: 'Owners and administrators' },
+  { value: 'everybody', label: 'Everybody' },
+];
+
+async function policyForm(visit: Visit, state: PageState): Promise<HtmlPart> {
+  const policy = await readOperation<typeof getSignInPolicy>(visit, 'get_sign_in_policy', {});
+  if (policy === undefined || visit.membership.role !== 'owner') return undefined;
+  const { secondFactor: value, members: all, withSecondFactor } = policy;
+  const one = { name: 'secondFactor', label: 'Second factor required for', choices: RULES, value };
+  return html`<section>
+    <h2>Sign-in policy</h2>
+    <p>${withSecondFactor} of ${all === 1 ? '1 person has' : `${all} people have`} a second factor.</p>
+    ${actionForm(
+      visit,
+      'policy',
+      'Save',
+      html`${select(one, formStateFor(state, 'policy'))}
+        <p class="hint">People without one can only set one up, from their next page on. Tokens are unaffected.</p>`,
     )}
   </section>`;
 }

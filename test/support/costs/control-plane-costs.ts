@@ -10,6 +10,9 @@ import { typesOf } from '../../../src/jmap/push-types.ts';
 import { kindOf } from '../../../src/mcp/resources/kinds.ts';
 import { ownerAddress, plainName } from '../../../src/notices/owners.ts';
 import { passwordProblem } from '../../../src/people/password.ts';
+import { recoveryCodeHash } from '../../../src/people/recovery-code.ts';
+import { acceptedStep } from '../../../src/people/totp.ts';
+import { readResponse } from '../../../src/people/webauthn.ts';
 import { isUnder } from '../../../src/waiting/message-criteria.ts';
 import { sanitized } from '../../../src/webhooks/post.ts';
 import { parseBounded } from '../../../src/core/json.ts';
@@ -145,6 +148,12 @@ const NAMES = costs(
     readRange: driven((text) => readRange(`bytes=${text}`, 10), { at: 'src/jmap' }),
     typesOf: driven(typesOf, { at: 'src/jmap' }),
     passwordProblem: driven(passwordProblem, { at: 'src/people', bound: '200 characters' }),
+    recoveryCodeHash: driven(recoveryCodeHash, { at: 'src/people', bound: '100 characters' }),
+    'acceptedStep: code': driven((text) => acceptedStep(key, text, { now: 0, after: 0 }), { at: 'src/people' }),
+    readResponse: driven((text) => readResponse(JSON.stringify({ id: text, clientDataJSON: text })), {
+      at: 'src/people',
+      bound: '16,384 characters',
+    }),
     plainName: driven(plainName, { at: 'src/notices', bound: '500 characters' }),
     ownerAddress: driven(ownerAddress, { at: 'src/notices' }),
     answeredLetter: driven((text) => answeredLetter({ local: text, domain: 'b' }, 'b', createSecretKey(key)), {

@@ -76,7 +76,15 @@ describe('roles', () => {
     const id = await person(email, 'x');
     await box.world.store.write(join, { user: id, role });
     const me = { id, email, displayName: null, password: 'x', addressProven: true, secondFactor: false };
-    const membership = { organization: 1, name: 'Local', slug: 'local', role, frozen: false, claimed: true };
+    const membership = {
+      organization: 1,
+      name: 'Local',
+      slug: 'local',
+      role,
+      frozen: false,
+      claimed: true,
+      factorRule: 'none' as const,
+    };
     return userCaller(box.world, me, membership, '127.0.0.1');
   };
   const ask = async (caller: Caller, name: string, input: object) => {

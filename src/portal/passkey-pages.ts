@@ -1,0 +1,95 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { addPasskeyChallenge, findPasskey, signInByPasskey, takePasskeyChallenge } from '../people/passkey-commands.ts';
+import { formToken, hashOf, isFormToken, newSecret } from '../people/secrets.ts';
+import { shownBrowser } from '../people/sign-in.ts';
+import { readResponse, type RelyingParty, requestOptions, verifyAssertion } from '../people/webauthn.ts';
+import { hidden } from './forms.ts';
+import { clearStep, Fields, isSecure, setSession, setStep, stepSecret } from './guard.ts';
+import { html } from './html.ts';
+import { narrowPage } from './layout.ts';
+import { tooManyAttempts } from './link-errors.ts';
+import { browserOf, type PageExchange, type PortalDeps, redirect, sendNotice, sendPage } from './page-exchange.ts';
+import { newChallenge, partyOf, passkeyForm } from './passkey-party.ts';
+import { refuseInsecure, returnPath } from './sign-in-pages.ts';
+
+/** Signing in with a passkey: it is password and second factor in one, as it verifies its user. */
+export function passkeyRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
+  return (app) => {
+    app.post('/login/passkey', (request, reply) => begin({ ...deps, request, reply }));
+    app.post('/login/passkey/finish', (request, reply) => finish({ ...deps, request, reply }));
+  };
+}
+
+async function begin(exchange: PageExchange): Promise<FastifyReply> {
+  const { context, request, reply } = exchange;
+  if (!isSecure(request)) return refuseInsecure(exchange);
+  const party = partyOf(exchange);
+  if (party === undefined) return refuseAddress(exchange);
+  const { secret, hash } = newSecret();
+  const challenge = newChallenge();
+  await context.store.write(addPasskeyChallenge, { hash, purpose: 'sign-in', challenge });
+  setStep(request, reply, secret);
+  const next = returnPath(new Fields(request.body).text('next'));
+  const fields = [hidden('form', formToken(secret)), hidden('next', next)];
+  const form = { kind: 'get', action: '/login/passkey/finish', options: requestOptions(party, challenge) } as const;
+  const body = html`<h1>Sign in with a passkey</h1>
+    <p>Your browser asks for the passkey that you registered on this site.</p>
+    ${passkeyForm(form, fields, 'Use passkey')}
+    <p class="small"><a href="/login">Sign in with your password</a></p>`;
+  return sendPage(exchange, narrowPage({ title: 'Sign in with a passkey', body, script: 'passkey' }), 200, true);
+}
+
+/** Refuses passkeys where the portal has no host name. */
+export function refuseAddress(exchange: PageExchange): FastifyReply {
+  const text = 'Browsers keep passkeys for host names, and this page was opened by an IP address. Open it by its name.';
+  return sendNotice(exchange, { title: 'Passkeys need a host name', text, href: '/login', link: 'Sign in' }, 409);
+}
+
+async function finish(exchange: PageExchange): Promise<FastifyReply> {
+  const { context, people, request, reply } = exchange;
+  if (!isSecure(request)) return refuseInsecure(exchange);
+  const party = partyOf(exchange);
+  const step = stepSecret(request);
+  const fields = new Fields(request.body);
+  if (party === undefined || step === undefined || !isFormToken(fields.text('form'), step)) return refused(exchange);
+  clearStep(request, reply);
+  const counted = people.admitFactor(request.ip);
+  if (counted?.kind === 'throttled') return throttled(exchange, counted.retryAfter);
+  const found = await checkAnswer(exchange, party, { step, text: fields.text('credential') });
+  if (found === undefined) return refused(exchange);
+  const { secret, hash } = newSecret();
+  const session = { user: found.user, hash, method: 'passkey' as const, ...shownBrowser(browserOf(exchange)) };
+  const done = await context.store.write(signInByPasskey, { passkey: found.id, counter: found.counter, session });
+  if (done.kind === 'stale') return refused(exchange);
+  counted?.rollBack();
+  setSession(request, reply, secret);
+  return redirect(exchange, returnPath(fields.text('next')));
+}
+
+/** Verifies the answer to the challenge of this browser, which is used up by it. */
+async function checkAnswer(
+  { context, people, request }: PageExchange,
+  party: RelyingParty,
+  { step, text }: { step: string; text: string },
+): Promise<{ id: number; user: number; counter: number } | undefined> {
+  const hash = hashOf(step);
+  const given = hash && (await context.store.write(takePasskeyChallenge, { hash, purpose: 'sign-in' }));
+  const response = readResponse(text);
+  if (given === undefined || response === undefined) return undefined;
+  const stored = await context.store.read(findPasskey, { credentialId: Uint8Array.from(response.id) });
+  if (stored === undefined) return undefined;
+  const counter = verifyAssertion(response, stored, { party, challenge: given.challenge });
+  if (counter === undefined) people.recordWrongFactor(request.ip, stored.user);
+  return counter === undefined ? undefined : { id: stored.id, user: stored.user, counter };
+}
+
+function refused(exchange: PageExchange): FastifyReply {
+  const text = 'The passkey is not known here, was removed, or the page was open for too long. Start again.';
+  return sendNotice(exchange, { title: 'Not signed in', text, href: '/login', link: 'Sign in' }, 422);
+}
+
+function throttled(exchange: PageExchange, retryAfter: number): FastifyReply {
+  void exchange.reply.header('retry-after', String(retryAfter));
+  const text = tooManyAttempts(retryAfter);
+  return sendNotice(exchange, { title: 'Not signed in', text, href: '/login', link: 'Sign in' }, 429);
+}

@@ -21,5 +21,6 @@ export function applianceMigrations(): Migration[] {
     ['second-factor.sql'],
     ['passkey.sql'],
     ['factor-rule.sql'],
+    ['member-mail-session.sql'],
   ]);
 }

@@ -7,7 +7,12 @@ import { organizationHolder } from '../../mail/limits/memory-budget.ts';
 import { isLoopback } from '../../mail/guard/network.ts';
 import { type AccountInfo, accountById } from '../../mail/store/account/account.ts';
 import { loginPushBar, tokenPushBar } from '../agents/push-address.ts';
-import { findMailSession, MAIL_SESSION_GRAIN_MS, touchMailSession } from '../mail-sessions/commands.ts';
+import {
+  findMailSession,
+  MAIL_SESSION_GRAIN_MS,
+  type MailSession,
+  touchMailSession,
+} from '../mail-sessions/commands.ts';
 import { mailSessionHash } from '../mail-sessions/cookie.ts';
 import { callerAccounts } from '../accounts/caller-accounts.ts';
 import { readMailboxToken } from '../accounts/profile.ts';
@@ -55,7 +60,7 @@ async function bySession(context: AppContext, request: FastifyRequest): Promise<
   if (why !== undefined) return { kind: 'refused', status: 403, why };
   countByAccount(request.raw, session.login.account);
   if (clock() - session.lastUsedAt > MAIL_SESSION_GRAIN_MS) await store.write(touchMailSession, { id: session.id });
-  return loggedIn(context, session.login);
+  return session.byPerson ? asPerson(session) : loggedIn(context, session.login);
 }
 
 /** Parses Basic credentials; undefined for other schemes. RFC 7617. */
@@ -104,6 +109,24 @@ function loggedIn(context: AppContext, login: Login): JmapAuthentication {
       onRemoteText,
       isAgent,
       pushRefusal,
+    },
+    login,
+  };
+}
+
+/** A person without a password of the mailbox: no agent, and nothing that outlives the session. */
+function asPerson({ id, login }: MailSession): JmapAuthentication {
+  const address = `${login.address.local}@${login.address.domain}`;
+  const access = { account: login.account, address, readOnly: false, mayTransmit: true };
+  return {
+    kind: 'in',
+    session: {
+      username: address,
+      accounts: new Map([[accountId(login.account), access]]),
+      credential: `web-${id}`,
+      memoryHolder: memoryHolderOf(login),
+      isAgent: () => Promise.resolve(false),
+      pushRefusal: () => Promise.resolve('push subscriptions need a password or a token of the mailbox'),
     },
     login,
   };

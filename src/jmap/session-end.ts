@@ -16,7 +16,9 @@ export function onSessionEnd(
   { login, session }: Extract<JmapAuthentication, { kind: 'in' }>,
   end: () => void,
 ): () => void {
-  if (login !== undefined) return context.logins.onRevoked(login, end);
+  const unwatch = login === undefined ? () => undefined : context.logins.onRevoked(login, end);
+  // A login without password or token follows a session of the portal, which also ends by time or a role.
+  if (login !== undefined && (login.credential > 0 || login.token !== undefined)) return unwatch;
   const state = sessionState(session);
   const timer = setInterval(() => {
     authenticateJmap(context, request).then(
@@ -25,7 +27,10 @@ export function onSessionEnd(
       () => undefined,
     );
   }, RECHECK_MS).unref();
-  return () => clearInterval(timer);
+  return () => {
+    clearInterval(timer);
+    unwatch();
+  };
 }
 
 /** Limits open connections per credential. Above the limit the oldest is closed: offline phones leave connections open. */

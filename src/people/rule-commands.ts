@@ -1,7 +1,25 @@
 import { command, query } from '../../mail/store/engine/types.ts';
 import { HAS_SECOND_FACTOR } from './factor-commands.ts';
-import type { FactorRule } from './factor-rule.ts';
 import type { Role } from './member-commands.ts';
+
+/** People of an organization who must sign in with a second factor. */
+export const FACTOR_RULES = ['none', 'owners', 'admins', 'everybody'] as const;
+
+export type FactorRule = (typeof FACTOR_RULES)[number];
+
+const COVERED: Readonly<Record<FactorRule, readonly Role[]>> = {
+  none: [],
+  owners: ['owner'],
+  admins: ['owner', 'admin'],
+  everybody: ['owner', 'admin', 'member'],
+};
+
+/** Returns the memberships whose organization requires a second factor of this person. */
+export function factorRequiredBy<M extends { role: Role; frozen: boolean; factorRule: FactorRule }>(
+  memberships: readonly M[],
+): M[] {
+  return memberships.filter(({ frozen, role, factorRule }) => !frozen && COVERED[factorRule].includes(role));
+}
 
 /** Sets who needs a second factor. */
 export const setFactorRule = command(

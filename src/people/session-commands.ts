@@ -1,6 +1,6 @@
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { findLink, type DeadLink, insertLink } from './commands.ts';
-import type { FactorRule } from './factor-rule.ts';
+import type { FactorRule } from './rule-commands.ts';
 import { HAS_SECOND_FACTOR, type SignInMethod } from './factor-commands.ts';
 import type { Role } from './member-commands.ts';
 import { OPERATOR } from '../../mail/store/account/account.ts';

@@ -3,6 +3,8 @@ import { rowId, publicId } from '../core/ids.ts';
 import { passwordProblem } from '../people/password.ts';
 import { changePassword } from '../people/password-commands.ts';
 import { mailProof } from '../people/reset.ts';
+import { endMemberMail } from '../mail-sessions/end-member-mail.ts';
+import { ownMailboxes, type OwnMailbox } from '../mail-sessions/access-queries.ts';
 import type { SignInMethod } from '../people/factor-commands.ts';
 import { formToken } from '../people/secrets.ts';
 import { endSessions, listSessions, type SessionLine } from '../people/session-commands.ts';
@@ -23,13 +25,14 @@ import { fullPage } from './layout.ts';
 import { BUSY } from './link-errors.ts';
 import { pageFrame } from './organization-routes.ts';
 import { checkOwnPassword } from './reauthentication.ts';
-import { emptyState, pageHead, table, tag, timestamp } from './components.ts';
+import { address, emptyState, pageHead, table, tag, timestamp } from './components.ts';
 import { browserOfAgent } from './user-agent.ts';
 import { pathOf } from './visit.ts';
 
 const DONE: Readonly<Record<string, string>> = {
   password: 'Password changed. All other browsers are signed out.',
   ended: 'Session ended.',
+  mailbox: 'This mailbox is not assigned to you, or is suspended.',
   others: 'All other browsers are signed out.',
   mailed: 'Verification link sent to your address. It expires in 24 hours.',
   limited: 'Daily limit of verification emails reached for this address. Try again tomorrow.',
@@ -65,10 +68,12 @@ async function act(exchange: PageExchange, visitor: Visitor): Promise<FastifyRep
     case 'end': {
       const id = rowId('session', fields.text('session'));
       if (id !== undefined) await store.write(endSessions, { user, id });
+      await endMemberMail(exchange.context, user);
       return redirect(exchange, '/account?done=ended');
     }
     case 'others':
       await store.write(endSessions, { user, keep: visitor.session.id });
+      await endMemberMail(exchange.context, user);
       return redirect(exchange, '/account?done=others');
     case 'prove': {
       const done = await mailProof(exchange.context, visitor.person);
@@ -93,6 +98,7 @@ async function setPassword(exchange: PageExchange, visitor: Visitor, fields: Fie
   const done = await exchange.context.store.write(changePassword, input);
   switch (done.kind) {
     case 'changed':
+      await endMemberMail(exchange.context, person.id);
       return redirect(exchange, '/account?done=password');
     case 'stale':
       return again({}, 'Your password was changed elsewhere at the same time. Try again.');
@@ -111,14 +117,35 @@ async function accountPage(
   const notice = typeof done === 'string' ? DONE[done] : undefined;
   const { store, clock } = exchange.context;
   const sessions = await store.read(listSessions, { user: visitor.person.id, now: clock() });
+  const mailboxes = await store.read(ownMailboxes, { user: visitor.person.id });
   const body = html`${notice !== undefined && html`<div class="note" role="status"><p>${notice}</p></div>`}
-  ${problemNote(formState)} ${pageHead('Your account', visitor.person.email)} ${unproven(visitor)} ${belongs(visitor)}
-  ${passwordForm(visitor, formState)} ${securityLink(visitor)} ${sessionList(visitor, sessions)} ${CONNECTED}`;
+  ${problemNote(formState)} ${pageHead('Your account', visitor.person.email)} ${unproven(visitor)}
+  ${mailboxList(visitor, mailboxes)} ${belongs(visitor)} ${passwordForm(visitor, formState)} ${securityLink(visitor)}
+  ${sessionList(visitor, sessions)} ${CONNECTED}`;
   return sendPage(
     exchange,
     fullPage(pageFrame(visitor, 'Your account'), html`<div class="reading">${body}</div>`),
     status,
   );
+}
+
+/** Mailboxes that open without their password. */
+function mailboxList({ secret }: Visitor, mailboxes: readonly OwnMailbox[]): HtmlPart {
+  if (mailboxes.length === 0) return undefined;
+  return html`<section>
+    <h2>Your mail</h2>
+    ${table(
+      'Your mailboxes',
+      ['Mailbox', ''],
+      mailboxes.map(({ account, address: text }) => [
+        address(text),
+        html`<form class="inline" method="post" action="/mail/open">
+          ${hidden('form', formToken(secret))} ${hidden('mailbox', publicId('mailbox', account))}
+          <button>Open mail</button>
+        </form>`,
+      ]),
+    )}
+  </section>`;
 }
 
 function securityLink({ person }: Visitor): Html {

@@ -1,7 +1,7 @@
 import { countByAccount } from '../http/connection-guard.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppContext } from '../core/app-context.ts';
-import { factorRequiredBy } from '../people/factor-rule.ts';
+import { factorRequiredBy } from '../people/rule-commands.ts';
 import type { SignInMethod } from '../people/factor-commands.ts';
 import { type Browser, type SignIn, startSignIn } from '../people/sign-in.ts';
 import { hashOf, isFormToken } from '../people/secrets.ts';
@@ -29,6 +29,9 @@ export interface PageExchange extends PortalDeps {
   readonly reply: FastifyReply;
 }
 
+/** The part of an exchange that names its visitor. */
+type VisitRequest = Pick<PageExchange, 'context' | 'request'>;
+
 /** The signed-in person with session and memberships. */
 export interface Visitor {
   readonly session: PortalSession;
@@ -42,7 +45,7 @@ export interface Visitor {
  * Finds the signed-in visitor and extends the session's idle timeout. Undefined also for people who must set up a second factor
  * first: they see {@link visitorToEnroll}'s page only.
  */
-export async function visitorOf(exchange: PageExchange): Promise<Visitor | undefined> {
+export async function visitorOf(exchange: VisitRequest): Promise<Visitor | undefined> {
   const visitor = await visitorToEnroll(exchange);
   return visitor === undefined || mustEnroll(visitor) ? undefined : visitor;
 }
@@ -53,7 +56,7 @@ export function mustEnroll({ person, memberships }: Visitor): boolean {
 }
 
 /** Finds the visitor, for the pages that people without a required second factor may use. */
-export async function visitorToEnroll({ context, request }: PageExchange): Promise<Visitor | undefined> {
+export async function visitorToEnroll({ context, request }: VisitRequest): Promise<Visitor | undefined> {
   const secret = sessionSecret(request);
   const hash = hashOf(secret);
   if (secret === undefined || hash === undefined) return undefined;

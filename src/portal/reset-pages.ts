@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { resetFacts, resetPassword } from '../people/password-commands.ts';
+import { endMemberMail } from '../mail-sessions/end-member-mail.ts';
 import { passwordProblem } from '../people/password.ts';
 import { mailReset } from '../people/reset.ts';
 import { hashOf } from '../people/secrets.ts';
@@ -92,5 +93,7 @@ async function replace(exchange: PageExchange, fields: Fields): Promise<FastifyR
     return newPage(exchange, token, { values: {}, errors: {}, problem: BUSY }, 503);
   }
   const done = await context.store.write(resetPassword, { hash, password: stored });
-  return done.kind === 'reset' ? redirect(exchange, '/login?done=password') : sendLinkError(exchange, done.kind);
+  if (done.kind !== 'reset') return sendLinkError(exchange, done.kind);
+  await endMemberMail(context, done.user);
+  return redirect(exchange, '/login?done=password');
 }

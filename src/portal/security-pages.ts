@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { renewRecoveryCodes } from '../people/code-commands.ts';
-import { factorRequiredBy } from '../people/factor-rule.ts';
+import { factorRequiredBy } from '../people/rule-commands.ts';
 import { listPasskeys } from '../people/passkey-commands.ts';
 import { newRecoveryCodes } from '../people/recovery-code.ts';
 import { openTotpSecret, sealTotpSecret } from '../people/second-factor.ts';

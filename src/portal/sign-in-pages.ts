@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { endMemberMail } from '../mail-sessions/end-member-mail.ts';
 import { endSessions, spendSignIn } from '../people/session-commands.ts';
 import { hashOf, isFormToken } from '../people/secrets.ts';
 import { isSecure, Fields } from './guard.ts';
@@ -107,6 +108,7 @@ async function logout(exchange: PageExchange): Promise<FastifyReply> {
   if (visitor === undefined) return redirect(exchange, '/login');
   if (!isFormToken(new Fields(exchange.request.body).text('form'), visitor.secret)) return redirect(exchange, '/');
   await exchange.context.store.write(endSessions, { user: visitor.person.id, id: visitor.session.id });
+  await endMemberMail(exchange.context, visitor.person.id);
   signOut(exchange);
   return redirect(exchange, '/login?done=out');
 }

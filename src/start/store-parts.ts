@@ -23,6 +23,7 @@ import * as domainLookups from '../domains/lookup-commands.ts';
 import * as history from '../history/commands.ts';
 import * as mailboxes from '../mailboxes/commands.ts';
 import * as mailboxDeletion from '../mailboxes/deletion-commands.ts';
+import * as memberMail from '../mail-sessions/member-commands.ts';
 import * as mailSessions from '../mail-sessions/commands.ts';
 import * as mcpSessions from '../mcp/session-commands.ts';
 import * as oauthClients from '../oauth/client-commands.ts';
@@ -91,6 +92,7 @@ const COMMAND_FILES: readonly object[] = [
   mailboxes,
   mailboxDeletion,
   mailSessions,
+  memberMail,
   mcpSessions,
   oauthClients,
   oauthCodes,

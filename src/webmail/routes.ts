@@ -11,6 +11,7 @@ import { webAssets } from './asset.ts';
 import { sendFrame, sendParser, sendShell } from './documents.ts';
 import { imageRoute } from './image-proxy.ts';
 import { ICON, MANIFEST, serviceWorker } from './installable.ts';
+import { openFromPortal } from './member-sign-in.ts';
 import { redirectTo, sessionOf, showSignIn, signInToMail, signOutOfMail } from './sign-in.ts';
 
 const MAX_FORM_BYTES = 16 * 1024;
@@ -26,6 +27,7 @@ export function webMailRoutes(context: AppContext): (app: FastifyInstance) => Pr
     app.get('/mail/', async (_request, reply) => redirectTo(reply, '/mail'));
     app.get('/mail/sign-in', async (request, reply) => showSignIn(request, reply));
     app.post('/mail/sign-in', (request, reply) => signInToMail(context, request, reply));
+    app.post('/mail/open', (request, reply) => openFromPortal(context, request, reply));
     app.post('/mail/sign-out', (request, reply) => signOutOfMail(context, request, reply));
     app.get('/mail/frame', async (request, reply) => sendFrame(request, reply));
     app.get('/mail/parser', async (_request, reply) => sendParser(reply));

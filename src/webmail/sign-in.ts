@@ -73,9 +73,17 @@ async function startSession(
   { account, credential }: { account: number; credential: number },
 ): Promise<void> {
   const { secret, hash } = newSecret();
-  const agent = (request.headers['user-agent'] ?? '').replace(/[^\x20-\x7e]/g, '').slice(0, MAX_AGENT);
   const before = sessionOf(request) ?? null;
-  await store.write(openMailSession, { account, credential, hash, ip: request.ip, agent, before });
+  await store.write(openMailSession, { account, credential, hash, ip: request.ip, agent: shownAgent(request), before });
+  setMailCookie(request, reply, secret);
+}
+
+/** User-Agent, by which a person recognizes the session. */
+export function shownAgent({ headers }: FastifyRequest): string {
+  return (headers['user-agent'] ?? '').replace(/[^\x20-\x7e]/g, '').slice(0, MAX_AGENT);
+}
+
+export function setMailCookie(request: FastifyRequest, reply: FastifyReply, secret: string): void {
   const { name, options } = cookieOf(request);
   void reply.setCookie(name, secret, { ...options, maxAge: MAIL_SESSION_LIFE_MS / 1000 });
 }

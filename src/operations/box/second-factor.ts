@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
+import { endMemberMail } from '../../mail-sessions/end-member-mail.ts';
 import { ownerAddress } from '../../notices/owners.ts';
 import { resetSecondFactors } from '../../people/totp-commands.ts';
 
@@ -20,6 +21,8 @@ export const resetSecondFactor = operation({
     const key = ownerAddress(email)?.key;
     if (key === undefined) return refuse('invalid_arguments', `${JSON.stringify(email)} is not a valid mail address.`);
     const done = await call.change(resetSecondFactors, { key }, email);
-    return done.kind === 'reset' ? { reset: true as const, email } : notFound('person');
+    if (done.kind !== 'reset') return notFound('person');
+    await endMemberMail(call, done.user);
+    return { reset: true as const, email };
   },
 });

@@ -7,6 +7,7 @@ import { nameInNotices } from '../../agents/outside-secrets.ts';
 import { claimNotice } from '../../bootstrap/claim-notice.ts';
 import { resendClaim } from '../../bootstrap/commands.ts';
 import { newLink } from '../../bootstrap/bootstrap.ts';
+import { endingMemberMail } from '../../mail-sessions/end-member-mail.ts';
 import { composeNotice } from '../../notices/compose.ts';
 import { secretUrl } from '../../notices/secret-pages.ts';
 import { findOrganization } from '../../organizations/commands.ts';
@@ -152,7 +153,7 @@ export const updateOrganizationMember = operation({
     const mailboxes = boxes?.map((one) => one.id) ?? null;
     const input = { organization: call.tenant, user, role: role ?? null, mailboxes };
     const detail = { ...(role !== undefined && { role }), ...(mailboxIds !== undefined && { mailboxIds }) };
-    const done = await call.change(updateMember, input, userId, detail);
+    const done = await endingMemberMail(call, user, () => call.change(updateMember, input, userId, detail));
     switch (done.kind) {
       case 'updated':
         return { userId, updated: true as const };
@@ -184,7 +185,8 @@ export const removeOrganizationMember = operation({
   async run(call, { userId }) {
     const user = rowId('user', userId) ?? notFound('member');
     if ((await memberOf(call, user)).role === 'owner' && call.caller.user?.id !== user) onlyOwners(call, OWNERS);
-    const done = await call.change(removeMember, { organization: call.tenant, user }, userId);
+    const input = { organization: call.tenant, user };
+    const done = await endingMemberMail(call, user, () => call.change(removeMember, input, userId));
     switch (done.kind) {
       case 'removed':
         return { removed: true as const, userId };

@@ -3,8 +3,7 @@ import { publicId } from '../../core/ids.ts';
 import { operation } from '../../core/operation.ts';
 import { notFound } from '../../core/refusal.ts';
 import { OwnOrganization } from '../../core/schemas.ts';
-import { FACTOR_RULES, factorRequiredBy } from '../../people/factor-rule.ts';
-import { factorRuleOf, setFactorRule } from '../../people/rule-commands.ts';
+import { FACTOR_RULES, factorRequiredBy, factorRuleOf, setFactorRule } from '../../people/rule-commands.ts';
 import { noMailboxes } from '../affected-mailboxes.ts';
 import { onlyOwners } from './only-owners.ts';
 

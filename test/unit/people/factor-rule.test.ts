@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FACTOR_RULES, factorRequiredBy } from '../../../src/people/factor-rule.ts';
-import { setFactorRule } from '../../../src/people/rule-commands.ts';
+import { FACTOR_RULES, factorRequiredBy, setFactorRule } from '../../../src/people/rule-commands.ts';
 import { type ConsentWorld, consentWorld } from '../../support/consent-world.ts';
 import { codeAt, enrolled, PASSWORD, passwordPerson } from '../../support/factors.ts';
 import { tool } from '../../support/mcp.ts';

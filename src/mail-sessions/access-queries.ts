@@ -1,0 +1,63 @@
+import { textKey } from '../../mail/message/address.ts';
+import { query, type Read } from '../../mail/store/engine/types.ts';
+import { HAS_SECOND_FACTOR } from '../people/factor-commands.ts';
+import { factorRequiredBy, type FactorRule } from '../people/rule-commands.ts';
+import type { Role } from '../people/member-commands.ts';
+import { SESSION_IDLE_MS } from '../people/session-commands.ts';
+
+/** A mailbox that a person may open without its password. */
+export interface OwnMailbox {
+  account: number;
+  tenant: number;
+  address: string;
+}
+
+/**
+ * Mailboxes of a person: those assigned to them, and the one of the address that they verified, in organizations that they belong to.
+ * Owners and administrators do not open the mail of others this way.
+ */
+export const ownMailboxes = query('own-mailboxes', (rx, input: { user: number }): Promise<OwnMailbox[]> =>
+  mailboxesOf(rx, input.user),
+);
+
+async function mailboxesOf(rx: Read, user: number): Promise<OwnMailbox[]> {
+  const person = await rx.get<{ email: string; verified: number | null }>(
+    'SELECT email, address_verified_at AS verified FROM user WHERE id = ?',
+    user,
+  );
+  if (person === undefined) return [];
+  const key = person.verified === null ? '' : textKey(person.email);
+  return rx.all<{ account: number; tenant: number; address: string }>(
+    `SELECT a.id AS account, a.tenant, a.address FROM member m JOIN organization o ON o.id = m.organization_id
+       JOIN account a ON a.tenant = m.organization_id
+     WHERE m.user_id = ?1 AND o.frozen_at IS NULL AND a.state = 1 AND (a.address = ?2
+       OR EXISTS (SELECT 1 FROM member_mailbox b WHERE b.organization_id = m.organization_id AND b.user_id = ?1
+         AND b.account_id = a.id)) ORDER BY a.address`,
+    user,
+    key,
+  );
+}
+
+/** True while a session of the portal is valid for its person and may open the mailbox. */
+export async function mayOpenMailbox(
+  rx: Read,
+  { session, account }: { session: number; account: number },
+  now: number,
+): Promise<boolean> {
+  const row = await rx.get<{ user: number; has: number }>(
+    `SELECT s.user_id AS user, ${HAS_SECOND_FACTOR} AS has FROM session s JOIN user u ON u.id = s.user_id
+     WHERE s.id = ? AND s.expires_at > ? AND s.last_used_at > ?`,
+    session,
+    now,
+    now - SESSION_IDLE_MS,
+  );
+  if (row === undefined) return false;
+  const memberships = await rx.all<{ role: Role; frozen: number; factorRule: FactorRule }>(
+    `SELECT m.role, o.frozen_at IS NOT NULL AS frozen, o.second_factor AS "factorRule"
+     FROM member m JOIN organization o ON o.id = m.organization_id WHERE m.user_id = ?`,
+    row.user,
+  );
+  const required = factorRequiredBy(memberships.map((one) => ({ ...one, frozen: one.frozen === 1 })));
+  if (required.length > 0 && row.has === 0) return false;
+  return (await mailboxesOf(rx, row.user)).some((one) => one.account === account);
+}

@@ -18,7 +18,9 @@ afterAll(async () => {
 });
 
 async function visiting(path: string): Promise<Watched> {
-  const watched = await watchedPage(browser, portal.base, { timezoneId: 'Europe/Madrid' });
+  // Without motion: colors that fade to the other theme have any contrast in between.
+  const options = { timezoneId: 'Europe/Madrid', reducedMotion: 'reduce' } as const;
+  const watched = await watchedPage(browser, portal.base, options);
   await signedInAs(watched, portal.base, portal.acme.owner.secret);
   await watched.page.goto(`${portal.base}${portal.acme.path}${path}`);
   return watched;

@@ -45,6 +45,7 @@ export const NOTICES = {
   'certificate-failing': toOwners,
   'failing-source': toOwners,
   'check-failing': toOwners,
+  'dns-drift': toOwners,
 } as const satisfies Record<string, NoticeProperties>;
 
 export type NoticeKind = keyof typeof NOTICES;

@@ -40,12 +40,12 @@ export interface DnsPublisher {
   state(domain: number): Promise<DnsProviderState | undefined>;
   /** Returns what a publication would change. */
   preview(domain: { id: number; name: string }): Promise<DnsOutcome<{ zone: string; changes: DnsChange[] }>>;
-  /** Makes the changes. `onlyNew`: nothing that was written before and disappeared or changed since. */
+  /** Makes the changes. `onlyNew`: nothing that was written before and disappeared or changed since, which is `lost`. */
   publish(
     domain: { id: number; name: string },
     write: DnsWrite,
     onlyNew?: boolean,
-  ): Promise<DnsOutcome<{ zone: string; changes: DnsChange[] }>>;
+  ): Promise<DnsOutcome<{ zone: string; changes: DnsChange[]; lost: string[] }>>;
   /** Deletes the connection, with `removeRecords` after the removal of what this server wrote. */
   disconnect(
     domain: { id: number; name: string },

@@ -22,5 +22,6 @@ export function applianceMigrations(): Migration[] {
     ['passkey.sql'],
     ['factor-rule.sql'],
     ['member-mail-session.sql'],
+    ['dns-drift.sql'],
   ]);
 }

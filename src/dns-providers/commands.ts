@@ -56,6 +56,7 @@ export const connectDnsProvider = command(
     );
     if (before !== undefined && (before.provider !== input.provider || before.zone !== input.zone)) {
       await tx.run('DELETE FROM dns_written WHERE domain_id = ?', input.domain);
+      await tx.run('DELETE FROM dns_drift WHERE domain_id = ?', input.domain);
       await tx.run('DELETE FROM dns_provider WHERE domain_id = ?', input.domain);
     }
     const { changes } = await tx.run(
@@ -77,6 +78,7 @@ export const connectDnsProvider = command(
 export const dropDnsProvider = command('drop-dns-provider', async (tx, input: { domain: number }): Promise<void> => {
   await tx.run('DELETE FROM dns_provider WHERE domain_id = ?', input.domain);
   await tx.run('DELETE FROM dns_written WHERE domain_id = ?', input.domain);
+  await tx.run('DELETE FROM dns_drift WHERE domain_id = ?', input.domain);
 });
 
 /** Records that this server wrote for a domain. */

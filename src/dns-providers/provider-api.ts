@@ -1,3 +1,4 @@
+import { textIn } from './clients/xml-elements.ts';
 import type { z } from 'zod';
 import type { ClientTools } from './zone-client.ts';
 import { DnsProviderError } from './provider-error.ts';
@@ -110,7 +111,7 @@ export function retryAfterMs({ headers }: Pick<ProviderResponse, 'headers'>, now
 /** The provider's own words, on one line and short: others may have written part of them. */
 export function wordsOf(body: string): string {
   const parsed = jsonOf(body.slice(0, 10_000));
-  const found = messageIn(parsed) ?? '';
+  const found = messageIn(parsed) ?? textIn(body.slice(0, 10_000), 'Message');
   const plain = found
     .slice(0, MAX_WORDS)
     .toWellFormed()

@@ -8,6 +8,7 @@ import type { DnsChange, DnsOutcome, DnsProviderState, DnsPublisher, DnsWrite } 
 import { publishedKeys } from '../domains/queries.ts';
 import { requiredRecords, type RequiredRecord } from '../domains/records.ts';
 import { ownStsPolicy } from '../domains/sts-queries.ts';
+import { ownDmarcPolicy } from '../reports/policy-queries.ts';
 import {
   connectDnsProvider,
   type DnsConnection,
@@ -18,11 +19,10 @@ import {
   recordWrites,
   writtenEntries,
 } from './commands.ts';
-import { type PlanStep, planChanges, planRemoval, removedBy } from './plan.ts';
-import { findProvider } from './providers.ts';
+import { type PlanStep, planChanges, planRemoval, removedBy, type WrittenEntry } from './plan.ts';
 import { serverAddress } from './server-address.ts';
 import type { ProviderTransport } from './transport.ts';
-import { type ClientTools, type Credentials, type ZoneClient } from './zone-client.ts';
+import type { ClientTools, Credentials, DnsProviderKind, ZoneClient } from './zone-client.ts';
 import { DnsProviderError } from './provider-error.ts';
 import { isSameEntry } from './zone-entry.ts';
 
@@ -89,18 +89,17 @@ export class DomainPublisher implements DnsPublisher {
     domain: NamedDomain,
     write: DnsWrite,
     onlyNew = false,
-  ): Promise<DnsOutcome<{ zone: string; changes: DnsChange[] }>> {
+  ): Promise<DnsOutcome<{ zone: string; changes: DnsChange[]; lost: string[] }>> {
     return this.#withClient(domain, async (client) => {
       const all = await this.#plan(domain, client);
       const written = await this.#context.store.read(writtenEntries, { domain: domain.id });
-      const isNew = ({ writes }: PlanStep): boolean =>
-        writes === undefined || !written.some((one) => isSameEntry(one, writes));
-      const steps = onlyNew ? all.filter(isNew) : all;
+      const lost = onlyNew ? all.filter((step) => isLost(step, written)) : [];
+      const steps = all.filter((step) => !lost.includes(step));
       const writes = steps.flatMap((step) => step.writes ?? []);
       if (writes.length > 0 || !onlyNew) await write(recordWrites, { domain: domain.id, writes });
       await this.#apply(domain, client, steps);
       await this.#context.store.write(recordDnsAccess, { domain: domain.id, error: null, published: true });
-      return { kind: 'done', zone: client.zone, changes: steps.map(shown) };
+      return { kind: 'done', zone: client.zone, changes: steps.map(shown), lost: lost.map(lineOf) };
     });
   }
 
@@ -126,6 +125,11 @@ export class DomainPublisher implements DnsPublisher {
       await drop();
       return { kind: 'done', changes: steps.map(shown) };
     });
+  }
+
+  /** The records that a domain needs, as a text that changes with them. */
+  async neededText(domain: NamedDomain): Promise<string> {
+    return JSON.stringify(await this.#wanted(domain));
   }
 
   /** Opens the zone of a connected domain; undefined: not connected. */
@@ -181,7 +185,7 @@ export class DomainPublisher implements DnsPublisher {
   async #open({ provider, zone, ref, sealed }: DnsConnection): Promise<ZoneClient> {
     const text = this.#context.secrets.open(PURPOSE, TABLE, ref, sealed).toString();
     const credentials = JSON.parse(text) as Credentials;
-    const client = await findProvider(provider)?.open(zone, credentials, this.#tools());
+    const client = await (await providerOf(provider))?.open(zone, credentials, this.#tools());
     if (client !== undefined) return client;
     throw new DnsProviderError(
       'rejected',
@@ -191,7 +195,7 @@ export class DomainPublisher implements DnsPublisher {
 
   /** Opens the zone that holds a domain: itself, or the nearest above it. */
   async #find(name: string, provider: string, credentials: Credentials): Promise<ZoneClient> {
-    const kind = findProvider(provider);
+    const kind = await providerOf(provider);
     if (kind === undefined) throw new DnsProviderError('rejected', `There is no DNS provider called ${provider}.`);
     const labels = name.split('.');
     for (let at = 0; at < labels.length - 1; at++) {
@@ -223,7 +227,8 @@ export class DomainPublisher implements DnsPublisher {
     const { store, settings } = this.#context;
     const keys = await store.read(publishedKeys, { domain: id });
     const sts = await store.read(ownStsPolicy, { domain: id });
-    return requiredRecords({ id, name, keys, sts }, settings.hostname, settings.ports.dns !== undefined);
+    const dmarc = await store.read(ownDmarcPolicy, { domain: id });
+    return requiredRecords({ id, name, keys, sts, dmarc }, settings.hostname, settings.ports.dns !== undefined);
   }
 
   async #apply(domain: NamedDomain, client: ZoneClient, steps: readonly PlanStep[]): Promise<void> {
@@ -235,6 +240,20 @@ export class DomainPublisher implements DnsPublisher {
     }
   }
 }
+
+/** Loads the clients at first use: few servers need them. */
+async function providerOf(id: string): Promise<DnsProviderKind | undefined> {
+  return (await import('./providers.ts')).findProvider(id);
+}
+
+/** True if the record was written before, and is not there any more or has another value. */
+function isLost({ action, type, name, value, writes }: PlanStep, written: readonly WrittenEntry[]): boolean {
+  if (action === 'keep' || value === null) return false;
+  const entry = writes ?? { type, name, value };
+  return written.some((one) => isSameEntry(one, entry));
+}
+
+const lineOf = ({ type, name, value }: PlanStep): string => `${type} ${name} ${value ?? ''}`;
 
 function shown({ action, type, name, value, before, why }: PlanStep): DnsChange {
   return { action, type, name, value, before, why };

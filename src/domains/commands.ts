@@ -231,6 +231,7 @@ export const removeDomain = command(
     await tx.run('DELETE FROM own_sts_policy WHERE domain_id = ?', input.id);
     await tx.run('DELETE FROM dns_provider WHERE domain_id = ?', input.id);
     await tx.run('DELETE FROM dns_written WHERE domain_id = ?', input.id);
+    await tx.run('DELETE FROM dns_drift WHERE domain_id = ?', input.id);
     await tx.run('DELETE FROM forwarder WHERE domain_id = ?', input.id);
     await dropReports(tx, input.id);
     return { kind: 'removed' };

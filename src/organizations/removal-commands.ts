@@ -110,6 +110,7 @@ async function removeDomains(tx: Write, tenant: number): Promise<void> {
     await tx.run('DELETE FROM dns_provider WHERE domain_id = ?', id);
     await tx.run('DELETE FROM dns_written WHERE domain_id = ?', id);
     await dropReports(tx, id);
+    await tx.run('DELETE FROM dns_drift WHERE domain_id = ?', id);
   }
 }
 

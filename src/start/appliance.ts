@@ -14,6 +14,7 @@ import { startControlServer } from '../control/server.ts';
 import { purgeDigests } from '../digest/commands.ts';
 import { DigestReplies } from '../digest/digest-replies.ts';
 import { healthJob } from '../doctor/health-job.ts';
+import { DnsSync } from '../dns-providers/sync.ts';
 import { DomainRecheck } from '../domains/recheck.ts';
 import { StsWalk } from '../domains/sts-walk.ts';
 import { purgeServerHours } from '../history/commands.ts';
@@ -103,6 +104,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
   const jobs = [
     new DomainRecheck(services),
     ...(settings.live ? [healthJob(context)] : []),
+    new DnsSync({ ...services, publisher: services.dnsPublisher }),
     ...openCertificates(services),
     new ScheduledMail({ ...services, hostname: settings.hostname, noticeReplies, traceId, queued }),
     new ClaimExpiry(store, clock),

@@ -5,6 +5,11 @@ import { createSecureResolver } from '../../mail/dns/secure-resolver.ts';
 import { createTransport } from '../acme/transport.ts';
 import { loadCertificates } from '../certificates/load.ts';
 import { CertificateRenewal } from '../certificates/renewal.ts';
+import { isPublicAddress } from '../../mail/dns/public-address.ts';
+import { mayReach } from '../core/networks.ts';
+import { providerPublisher } from '../dns-providers/challenge-publisher.ts';
+import { textsAtServers } from '../dns-providers/zone-servers.ts';
+import type { TxtPublisher } from '../acme/challenge-answers.ts';
 import { ownZonePublisher } from '../dns/challenge-texts.ts';
 import { keyZone } from '../domains/records.ts';
 import { boxZones } from '../domains/zones.ts';
@@ -19,7 +24,8 @@ export function openCertificates(services: Services): Job[] {
   const { pair, selfSigned } = tls.own;
   const own = selfSigned ? undefined : new X509Certificate(pair.cert);
   const find = boxZones(store, resolver, hostname);
-  const publishers = ports.dns === undefined ? [] : [ownZonePublisher(find, challenges, keyZone(hostname))];
+  const ownServer = ports.dns === undefined ? [] : [ownZonePublisher(find, challenges, keyZone(hostname))];
+  const publishers = [...ownServer, openProviderPublisher(services)];
   const renewal = new CertificateRenewal({
     ...services,
     log,
@@ -39,4 +45,24 @@ export function openCertificates(services: Services): Job[] {
     ...acmeTest,
   });
   return [renewal];
+}
+
+/** Answers DNS-01 at the DNS providers of connected domains. */
+function openProviderPublisher({
+  store,
+  dnsPublisher,
+  lookNow,
+  settings,
+  nameServerPort,
+  log,
+}: Services): TxtPublisher {
+  const port = nameServerPort ?? 53;
+  const mayQuery = (ip: string): boolean => isPublicAddress(ip) || mayReach(settings.allowPrivateNetworks, ip, port);
+  return providerPublisher({
+    store,
+    publisher: dnsPublisher,
+    textsAtServers: (zone, name) => textsAtServers({ resolver: lookNow, mayQuery, port }, zone, name),
+    sleep: (ms) => sleep(ms),
+    log,
+  });
 }

@@ -3,6 +3,7 @@ import { approvalRequests } from '../approvals/notice-source.ts';
 import { canaryAlerts } from '../canaries/notice-source.ts';
 import { failingCertificateNotices } from '../certificates/notice-source.ts';
 import { failingCheckNotices } from '../doctor/notice-source.ts';
+import { dnsDriftNotices } from '../dns-providers/notice-source.ts';
 import { dailyDigests } from '../digest/notice-source.ts';
 import { type NoticeSource, Notifier } from '../notices/notifier.ts';
 import { failingSourceNotices } from '../reports/notice-source.ts';
@@ -21,6 +22,7 @@ export function openNotifier(services: Services, baseUrl: () => string): Notifie
     failingWebhookNotices(context),
     disabledWebhookNotices(context),
     failingSourceNotices(context),
+    dnsDriftNotices(context),
     ...(settings.acme === undefined ? [] : [failingCertificateNotices(context)]),
     ...(settings.live
       ? [failingCheckNotices(context), auditHeadNotices(context), dailyDigests(context), pausedSenders(context)]

@@ -47,6 +47,24 @@ async function operator(): Promise<Visitor> {
 }
 
 describe('an organization', () => {
+  test('a DNS provider is offered on the page of a domain, and refused in words', async () => {
+    const list = (await acme.owner.get(`${acme.path}/domains`)).text;
+    const path = `${acme.path}/domains/${/domains\/(dom_\d+)/.exec(list)?.[1] ?? ''}`;
+    const page = (await acme.owner.get(path)).text;
+    for (const name of ['Cloudflare', 'Hetzner', 'Route 53', 'RFC 2136']) expect(page).toContain(name);
+    const fields = { provider: 'rfc2136', names: 'server port keyName algorithm secret' };
+    const given = { 'credential-server': '9.9.9.9', 'credential-keyName': 'key', 'credential-secret': 'x' };
+    const refused = await acme.owner.act(path, 'connect', { ...fields, ...given });
+    expect([refused.status, refused.text.includes('must be base64')]).toEqual([422, true]);
+    expect(refused.text).not.toContain('value="x"');
+    const missing = await acme.owner.act(path, 'connect', { ...fields, 'credential-server': '9.9.9.9' });
+    expect([missing.status, missing.text.includes('keyName')]).toEqual([422, true]);
+    expect((await acme.owner.act(path, 'preview', {})).status).toBe(422);
+    expect(leads(await acme.owner.act(path, 'disconnect', { removeRecords: 'false' }))).toBe(
+      `303 ${path}?done=disconnected`,
+    );
+  });
+
   test('whom its programs write to no more is listed with the reason, put there, and taken off', async () => {
     const path = `${acme.path}/suppressions`;
     expect((await acme.owner.get(path)).text).toContain('No suppressed addresses');

@@ -8,7 +8,7 @@ export interface S3Credentials {
 }
 
 export interface S3Request {
-  method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
   url: URL;
   /** SHA-256 of the body, in hex. */
   bodyHash: string;
@@ -22,6 +22,7 @@ export function signedHeaders(
   { method, url, bodyHash }: S3Request,
   keys: S3Credentials,
   now: Date,
+  service = 's3',
 ): Record<string, string> {
   const time = now.toISOString().replace(/[-:]|\.\d{3}/g, '');
   const day = time.slice(0, 8);
@@ -33,9 +34,9 @@ export function signedHeaders(
   const names = headers.map(([name]) => name).join(';');
   const lines = headers.map(([name, value]) => `${name}:${value}\n`).join('');
   const request = [method, pathOf(url), queryOf(url), lines, names, bodyHash].join('\n');
-  const scope = `${day}/${keys.region}/s3/aws4_request`;
+  const scope = `${day}/${keys.region}/${service}/aws4_request`;
   const text = ['AWS4-HMAC-SHA256', time, scope, hash('sha256', request, 'hex')].join('\n');
-  const key = [day, keys.region, 's3', 'aws4_request'].reduce<Buffer | string>(
+  const key = [day, keys.region, service, 'aws4_request'].reduce<Buffer | string>(
     (previous, part) => createHmac('sha256', previous).update(part).digest(),
     `AWS4${keys.secretKey}`,
   );

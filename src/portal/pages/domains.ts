@@ -12,6 +12,7 @@ import {
   confirmedAction,
 } from '../page.ts';
 import { cursorOf, dateOnly, emptyState, pageHead, nextPage, table, tag, backLink, timestamp } from '../components.ts';
+import { DNS_ACTIONS, DNS_NOTICES, dnsProviderSection } from './domain-dns.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 import type { exportZone } from '../../operations/domains/dns.ts';
 import type { verifyEmailDomain } from '../../operations/domains/verify.ts';
@@ -91,6 +92,7 @@ export const domain: Page = {
     checked: 'Records checked. Missing or wrong ones are marked below.',
     sts: 'MTA-STS policy changed. Publish its TXT record: senders then read the new policy.',
     rotated: 'New DKIM keys created. They are used once their records are published.',
+    ...DNS_NOTICES,
   },
   actions: {
     verify: operationAction(
@@ -101,6 +103,7 @@ export const domain: Page = {
       },
       (_fields, params) => which(params),
     ),
+    ...DNS_ACTIONS,
     rotate: operationAction('rotate_dkim_keys', 'rotated', (_fields, params) => which(params)),
     sts: operationAction('set_mta_sts', 'sts', (fields, params) => ({ ...which(params), mode: fields.text('mode') })),
     remove: operationAction(
@@ -113,14 +116,16 @@ export const domain: Page = {
       (_fields, params) => which(params),
     ),
   },
-  async show(visit, { params }) {
+  async show(visit, state) {
+    const { params } = state;
     const found = await readOperation<typeof getEmailDomain>(visit, 'get_email_domain', which(params));
     if (found === undefined) return undefined;
     const zone = await readOperation<typeof exportZone>(visit, 'export_zone', which(params));
     const verify = isAllowed(visit, 'verify_email_domain') && actionButton(visit, 'verify', 'Check DNS', {}, '');
     return html`${backLink(`${visit.base}/domains`, 'Domains')}
     ${pageHead(found.domain.domain, domainStatus(found.domain), verify)} ${warning(found.domain)}
-    ${checkList(found.domain)} ${reportsLink(visit, found.domain)} ${records(found)} ${stsPolicy(visit, found.domain)}
+    ${checkList(found.domain)} ${reportsLink(visit, found.domain)} ${records(found)}
+    ${!found.domain.dnsManaged && (await dnsProviderSection(visit, state))} ${stsPolicy(visit, found.domain)}
     ${zone !== undefined && zoneText(zone.zone)} ${changes(visit, found.domain)}`;
   },
 };

@@ -1,8 +1,9 @@
+import { elementsOf, textIn } from '../../../src/dns-providers/clients/xml-elements.ts';
 import { retryAfterMs, wordsOf } from '../../../src/dns-providers/provider-api.ts';
 import { findTsig } from '../../../src/dns-providers/rfc2136/tsig.ts';
 import { mergeSpf, withoutTerm } from '../../../src/dns-providers/spf-merge.ts';
 import { absoluteName, plainName, valueOf } from '../../../src/dns-providers/zone-entry.ts';
-import { type CostRow, costs, octets } from './row.ts';
+import { type CostRow, costs, driven, octets } from './row.ts';
 
 const group = {
   at: 'src/dns-providers/zone-entry.ts',
@@ -35,6 +36,18 @@ export const DNS_PROVIDER_COSTS: readonly CostRow[] = [
       thread: 'main',
     },
     { wordsOf, retryAfterMs: (text) => retryAfterMs({ headers: { 'retry-after': text } }) },
+  ),
+  ...costs(
+    {
+      at: 'src/dns-providers/clients/xml-elements.ts',
+      input: 'page of records of Route 53',
+      bound: '4 MiB, of which 10,000 elements are read',
+      thread: 'main',
+    },
+    {
+      elementsOf: driven((text) => elementsOf(text, 'a'), { worst: ['<a>', '<a></a>'] }),
+      textIn: driven((text) => textIn(`<a>${text}</a>`, 'a'), { worst: ['&amp;', '&#1;'] }),
+    },
   ),
   ...costs(
     {

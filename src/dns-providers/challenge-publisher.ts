@@ -1,0 +1,74 @@
+import type { Log } from '../../mail/log.ts';
+import type { Store } from '../../mail/store/engine/types.ts';
+import type { TxtPublisher } from '../acme/challenge-answers.ts';
+import { dnsConnections } from './commands.ts';
+import type { DomainPublisher } from './publisher.ts';
+
+export interface ChallengePublisherContext {
+  store: Store;
+  publisher: DomainPublisher;
+  /** TXT records of a name at every name server of its zone; undefined: one of them did not answer. */
+  textsAtServers: (zone: string, name: string) => Promise<readonly (readonly string[])[] | undefined>;
+  sleep: (ms: number) => Promise<void>;
+  log: Log;
+}
+
+/** Looks for a new record at the name servers. Providers need up to two minutes. */
+const MAX_LOOKS = 24;
+const LOOK_MS = 5_000;
+const TTL = 300;
+
+/** Publishes TXT records of DNS-01 at the DNS providers of connected domains, for names in these domains only. */
+export function providerPublisher(context: ChallengePublisherContext): TxtPublisher {
+  const { store, publisher } = context;
+  /** The longest connected domain that a name is in: a domain of one organization never answers for another's. */
+  const domainOf = async (name: string) => {
+    const all = (await store.read(dnsConnections, undefined)).filter((one) => {
+      return one.verified && one.publishedAt !== null && (name === one.name || name.endsWith(`.${one.name}`));
+    });
+    return all.toSorted((a, b) => b.name.length - a.name.length)[0];
+  };
+  const change = async (name: string, value: string, what: 'add' | 'remove'): Promise<string | undefined> => {
+    const domain = await domainOf(name);
+    if (domain === undefined) return undefined;
+    return publisher.exclusively(domain.id, async () => {
+      const client = await publisher.open(domain);
+      if (client === undefined) return undefined;
+      const same = (await client.list([name])).filter((one) => one.type === 'TXT' && one.name === name);
+      const there = same.filter((one) => one.value === value);
+      const head = { type: 'TXT' as const, name };
+      if (what === 'add' && there.length === 0) {
+        await client.change({ ...head, remove: [], keep: same, add: [{ ...head, value, ttl: TTL }] });
+      } else if (what === 'remove' && there.length > 0) {
+        await client.change({ ...head, remove: there, keep: same.filter((one) => !there.includes(one)), add: [] });
+      }
+      return client.zone;
+    });
+  };
+  return {
+    serves: async (name) => (await domainOf(name)) !== undefined,
+    async publishTxt(name, value) {
+      const zone = await change(name, value, 'add');
+      if (zone === undefined) throw new Error(`${name} is not in a domain with a DNS provider`);
+      await untilServed(context, zone, name, value);
+    },
+    async removeTxt(name, value) {
+      await change(name, value, 'remove');
+    },
+  };
+}
+
+/** Waits until every name server has the record; goes on after the longest time, as the authority may see it anyway. */
+async function untilServed(
+  { textsAtServers, sleep, log }: ChallengePublisherContext,
+  zone: string,
+  name: string,
+  value: string,
+): Promise<void> {
+  for (let looks = 0; looks < MAX_LOOKS; looks++) {
+    const found = await textsAtServers(zone, name);
+    if (found?.every((texts) => texts.includes(value)) === true) return;
+    await sleep(LOOK_MS);
+  }
+  log.warn({ name, zone }, 'record of a challenge is not at all name servers yet');
+}

@@ -1,0 +1,64 @@
+import type { Job } from '../../mail/jobs/scheduler.ts';
+import type { Log } from '../../mail/log.ts';
+import type { Store } from '../../mail/store/engine/types.ts';
+import { dnsConnections } from './commands.ts';
+import { recordDrift } from './drift-commands.ts';
+import { addDueKeys, type RotationContext } from './key-rotation.ts';
+import type { DomainPublisher } from './publisher.ts';
+
+export interface DnsSyncContext extends RotationContext {
+  store: Store;
+  publisher: DomainPublisher;
+  clock: () => number;
+  log: Log;
+}
+
+/** Interval of looks at the records of one domain, without a change of what it needs. */
+const LOOK_MS = 30 * 60_000;
+/** Pause after a failed access. */
+const RETRY_MS = 10 * 60_000;
+
+/**
+ * Keeps the records of connected domains up to date: new DKIM keys and policies are published, retired ones removed. What
+ * others removed or changed is reported, and not written again: two servers would change it back and forth for ever.
+ */
+export class DnsSync implements Job {
+  readonly name = 'dns-publication';
+  readonly everyMs = 60_000;
+  readonly backoffMs = 5 * 60_000;
+  readonly #context: DnsSyncContext;
+  /** Next look and needed records, by domain. */
+  readonly #known = new Map<number, { nextAt: number; needed: string }>();
+
+  constructor(context: DnsSyncContext) {
+    this.#context = context;
+  }
+
+  async run(stop?: AbortSignal): Promise<void> {
+    const connections = await this.#context.store.read(dnsConnections, undefined);
+    const ids = new Set(connections.map(({ id }) => id));
+    for (const id of this.#known.keys()) if (!ids.has(id)) this.#known.delete(id);
+    for (const one of connections) {
+      if (stop?.aborted === true) return;
+      if (one.publishedAt === null) continue;
+      if (one.verified) await addDueKeys(this.#context, one);
+      await this.#look(one);
+    }
+  }
+
+  async #look(domain: { id: number; name: string }): Promise<void> {
+    const { publisher, store, clock, log } = this.#context;
+    const needed = await publisher.neededText(domain);
+    const known = this.#known.get(domain.id);
+    if (known !== undefined && known.needed === needed && clock() < known.nextAt) return;
+    const outcome = await publisher.publish(domain, (what, input) => store.write(what, input), true);
+    const pause = outcome.kind === 'failed' ? RETRY_MS : LOOK_MS;
+    this.#known.set(domain.id, { nextAt: clock() + pause, needed });
+    if (outcome.kind === 'failed')
+      log.warn({ domain: domain.name, why: outcome.why }, 'failed to access the DNS provider, will retry');
+    if (outcome.kind !== 'done') return;
+    await store.write(recordDrift, { domain: domain.id, records: outcome.lost });
+    const changed = outcome.changes.filter(({ action }) => action !== 'keep' && action !== 'conflict').length;
+    if (changed > 0) log.info({ domain: domain.name, changed }, 'DNS records published');
+  }
+}

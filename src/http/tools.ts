@@ -20,7 +20,14 @@ import { pathOf } from './server.ts';
 type Params = Record<string, string>;
 
 /** Prefixes of the operations' own routes. */
-const ROUTE_PREFIXES = ['/api/email/*', '/api/bans', '/api/bans/*', '/api/undo'];
+const ROUTE_PREFIXES = [
+  '/api/email/*',
+  '/api/bans',
+  '/api/bans/*',
+  '/api/undo',
+  '/api/sign-in-policy',
+  '/api/server/*',
+];
 
 /**
  * REST: `GET /api/tools`, `POST /api/tools/{name}` for every operation, and the operations' own routes. The same operations

@@ -348,6 +348,7 @@ describe('of an operation that changes a rule', () => {
       'set_forwarding_policy',
       'set_mta_sts',
       'set_outbound_route',
+      'set_sign_in_policy',
       'steer_queue',
       'unfreeze_organization',
       'update_alias',

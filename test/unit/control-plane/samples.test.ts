@@ -25,6 +25,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   list_folder_shares: 'action_not_allowed',
   // For people who own the organization: tokens are not owners.
   resume_sender: 'action_not_allowed',
+  set_sign_in_policy: 'action_not_allowed',
   ...Object.fromEntries(EVERYTHING.filter((one) => one.operatorOnly === true).map((one) => [one.name, 'out_of_scope'])),
 };
 

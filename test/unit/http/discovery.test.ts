@@ -208,6 +208,19 @@ describe('/openapi.json', () => {
   });
 });
 
+test.each(CATALOGUE.flatMap(({ rest }) => (rest === undefined ? [] : [[rest.method, rest.path] as const])))(
+  'an operation is served at %s %s, also those of the operator',
+  async (method, path) => {
+    const said = await app.inject({
+      method,
+      url: path.replaceAll(/:\w+/g, 'x_1'),
+      headers: { authorization: 'Bearer nonsense', 'content-type': 'application/json' },
+      ...(method !== 'GET' && { payload: '{}' }),
+    });
+    expect(said.statusCode).toBe(401);
+  },
+);
+
 test('the texts name every tool, and how to begin', async () => {
   const llms = (await app.inject('/llms.txt')).body;
   expect(llms).toMatch(/^# Mailstead\n\n> /);

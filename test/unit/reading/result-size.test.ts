@@ -248,6 +248,8 @@ const ASKED: Readonly<Record<string, (() => object)[]>> = {
   get_dmarc_report: [() => ({ domainId: tenants.a.main.domainId, days: 366 })],
   get_tls_report: [() => ({ domainId: tenants.a.main.domainId, days: 366 })],
   run_delivery_test: [],
+  run_doctor: [],
+  get_health: [],
 };
 /** Those that answer page by page, with as many items as an answer of usual length has. */
 const LISTS = /^(?:list_|search_)/;

@@ -26,6 +26,15 @@ async function restore(world: BackupWorld, target: BackupTarget, passphrase?: st
   return directory;
 }
 
+async function withFile<T>(path: string, work: (file: BackupFile) => Promise<T>): Promise<T> {
+  const file = new BackupFile(path);
+  try {
+    return await work(file);
+  } finally {
+    await file.close();
+  }
+}
+
 describe('a backup', () => {
   test.each([
     ['without a passphrase', undefined],
@@ -80,11 +89,14 @@ describe('a backup', () => {
   test('in one file replaces it when the new one is whole', async () => {
     await using world = await BackupWorld.create(5, 1);
     const path = join(world.directory, 'mail.backup');
-    await world.backup(new BackupFile(path), PASSPHRASE);
-    expect(await verify(world, new BackupFile(path), PASSPHRASE)).toMatchObject({ ok: true });
+    await withFile(path, (file) => world.backup(file, PASSPHRASE));
+    expect(await withFile(path, (file) => verify(world, file, PASSPHRASE))).toMatchObject({ ok: true });
     await world.add(1);
-    await world.backup(new BackupFile(path), PASSPHRASE);
-    expect(await verify(world, new BackupFile(path), PASSPHRASE)).toMatchObject({ ok: true, check: { checked: 7 } });
+    await withFile(path, (file) => world.backup(file, PASSPHRASE));
+    expect(await withFile(path, (file) => verify(world, file, PASSPHRASE))).toMatchObject({
+      ok: true,
+      check: { checked: 7 },
+    });
     expect(readdirSync(world.directory).sort()).toEqual(['data', 'mail.backup']);
   });
 
@@ -186,7 +198,7 @@ describe('damage of a backup is found', () => {
   test('in one file, at any octet', async () => {
     await using world = await BackupWorld.create(3);
     const path = join(world.directory, 'mail.backup');
-    await world.backup(new BackupFile(path));
+    await withFile(path, (file) => world.backup(file));
     const whole = readFileSync(path);
     const random = seeded(4);
     for (let flip = 0; flip < 40; flip++) {
@@ -194,7 +206,7 @@ describe('damage of a backup is found', () => {
         path,
         flip % 2 === 0 ? flipped(whole, random(whole.length * 8)) : whole.subarray(0, random(whole.length)),
       );
-      const found = await verify(world, new BackupFile(path)).catch(() => ({ ok: false }));
+      const found = await withFile(path, (file) => verify(world, file)).catch(() => ({ ok: false }));
       expect(found.ok, `flip ${flip}`).toBe(false);
     }
   });

@@ -88,6 +88,8 @@ describe('every form', () => {
 
   /** They need nothing that could be wrong, and show a secret once: 200. */
   const ANSWERS: ReadonlySet<string> = new Set(['reveal', 'rotate', 'device']);
+  /** Shows each row of a file with the reason why it is refused: 200. */
+  const IMPORT = '/mailboxes/import';
 
   test('takes nonsense as nonsense: nothing fails and nothing happens', async () => {
     const { owner, path, token } = await ownedOrganization(base, 'Nonsense', 'nonsense@example.test');
@@ -109,7 +111,7 @@ describe('every form', () => {
           const fields = Object.fromEntries(NAMES.map((name) => [name, value]));
           const said = await owner.post(at, { ...fields, do: act, form });
           expect([at, act, value, said.status < 500]).toEqual([at, act, value, true]);
-          seen.add(said.status);
+          if (page.path !== IMPORT) seen.add(said.status);
         }
       }
     }

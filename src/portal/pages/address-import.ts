@@ -31,8 +31,11 @@ export const addressImport: Page = {
       return { kind: 'shown', panel: preview(visit, csv, file) };
     },
     create: async (visit, fields) => {
-      const file = parseAddressFile(fields.text('csv'), (await addressBook(visit)).known);
-      return { kind: 'shown', panel: await createAll(visit, file) };
+      const csv = fields.text('csv');
+      const file = parseAddressFile(csv, (await addressBook(visit)).known);
+      return file.rows.length + file.refused.length === 0
+        ? empty(csv)
+        : { kind: 'shown', panel: await createAll(visit, file) };
     },
   },
   show(visit, state) {

@@ -13,6 +13,9 @@ export interface RunOptions {
   cwd?: string;
   /** 60 seconds when left out. */
   patienceMs?: number;
+  /** The user as whom it runs. */
+  uid?: number;
+  gid?: number;
 }
 
 /** Runs a program to its end. Output is read as Latin-1, one character an octet. */
@@ -20,6 +23,7 @@ export async function run(program: string, args: readonly string[], options: Run
   const child = spawn(program, args, {
     env: options.env ?? process.env,
     cwd: options.cwd,
+    ...(options.uid !== undefined && { uid: options.uid, gid: options.gid }),
     timeout: options.patienceMs ?? 60_000,
     killSignal: 'SIGKILL',
   });

@@ -37,7 +37,8 @@ export async function watchedPage(
     void dialog.dismiss();
   });
   page.on('console', (line) => {
-    if (line.type() === 'error') wrong.push(`console: ${line.text().slice(0, 200)}`);
+    if (line.type() === 'error')
+      wrong.push(`console: ${line.text().slice(0, 200)} ${line.location().url.slice(0, 300)}`.trimEnd());
   });
   page.on('pageerror', (error) => wrong.push(`error: ${error.message}`));
   return { page, context, wrong };

@@ -44,7 +44,7 @@ describe.each([
     await page.goto(`${base}${authorizePath(asked)}`);
     await page.getByLabel('Mail address').fill('ada@example.test');
     await page.getByLabel('Password').fill(OWNER_PASSWORD);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('heading', { name: 'Allow access?' }).waitFor();
     await page.getByText('Mail helper').waitFor();
     const wide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';

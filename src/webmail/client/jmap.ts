@@ -1,4 +1,5 @@
 import type { MethodResponse } from './jmap-types.ts';
+import { RequestQueue } from './request-queue.ts';
 
 const USING = [
   'urn:ietf:params:jmap:core',
@@ -22,6 +23,12 @@ export interface OpenAccount {
 }
 
 let account: OpenAccount | undefined;
+/** The server may still count a request that has just been answered, so one less runs than it allows. RFC 8620 2. */
+let requests = new RequestQueue(1);
+
+/** Attempts while other windows use up the concurrent requests of the login, and ms between the first two. */
+const MAX_ATTEMPTS = 6;
+const RETRY_MS = 200;
 
 /** The account that is open. Throws before {@link openAccount}. */
 export function currentAccount(): OpenAccount {
@@ -34,7 +41,9 @@ export async function openAccount(): Promise<OpenAccount> {
   const session = (await (await call('/mail/jmap/session')).json()) as {
     username: string;
     accounts: Record<string, { name: string; isReadOnly: boolean }>;
+    capabilities: { 'urn:ietf:params:jmap:core': { maxConcurrentRequests: number } };
   };
+  requests = new RequestQueue(Math.max(1, session.capabilities['urn:ietf:params:jmap:core'].maxConcurrentRequests - 1));
   const [first] = Object.entries(session.accounts);
   if (first === undefined) throw new MailError('This sign-in has no mailbox.');
   account = { id: first[0], address: first[1].name, readOnly: first[1].isReadOnly };
@@ -42,16 +51,23 @@ export async function openAccount(): Promise<OpenAccount> {
 }
 
 async function call(url: string, init: RequestInit = {}): Promise<Response> {
-  let response: Response;
+  for (let attempt = 1; ; attempt++) {
+    const response = await reached(url, init);
+    if (response.status === 401) throw new SignedOut('Your session has ended.');
+    if (response.ok) return response;
+    const { detail, limit } = (await response.json().catch(() => ({}))) as { detail?: string; limit?: string };
+    if (limit !== 'maxConcurrentRequests' || attempt === MAX_ATTEMPTS)
+      throw new MailError(detail ?? `The mail server answered ${response.status}. Try again.`);
+    await new Promise((resolve) => setTimeout(resolve, attempt * RETRY_MS));
+  }
+}
+
+async function reached(url: string, init: RequestInit): Promise<Response> {
   try {
-    response = await fetch(url, { credentials: 'same-origin', ...init });
+    return await fetch(url, { credentials: 'same-origin', ...init });
   } catch (cause) {
     throw new MailError('The mail server cannot be reached. Check your connection.', { cause });
   }
-  if (response.status === 401) throw new SignedOut('Your session has ended.');
-  if (response.ok) return response;
-  const { detail } = (await response.json().catch(() => ({}))) as { detail?: string };
-  throw new MailError(detail ?? `The mail server answered ${response.status}. Try again.`);
 }
 
 export type JmapCall = readonly [name: string, args: Record<string, unknown>];
@@ -64,11 +80,8 @@ export async function methods(...calls: readonly JmapCall[]): Promise<Record<str
   const { id: accountId } = currentAccount();
   const methodCalls = calls.map(([name, args], at) => [name, { accountId, ...args }, String(at)]);
   const body = JSON.stringify({ using: USING, methodCalls });
-  const response = await call('/mail/jmap/api', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body,
-  });
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+  const response = await requests.run(() => call('/mail/jmap/api', init));
   const { methodResponses } = (await response.json()) as { methodResponses: MethodResponse[] };
   return calls.map((_, at) => resultOf(methodResponses, String(at)));
 }

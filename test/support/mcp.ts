@@ -25,7 +25,11 @@ export function http(
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: parsed(text) });
       });
     });
-    asked.on('error', reject);
+    asked.on('error', (error: NodeJS.ErrnoException) => {
+      // The server closed an idle connection while the request was on its way. A connection of its own must not end so.
+      if (asked.reusedSocket && error.code === 'ECONNRESET') resolve(http(method, url, headers, body));
+      else reject(error);
+    });
     asked.end(body);
   });
 }

@@ -32,7 +32,11 @@ beforeAll(async () => {
   await ask('set_service_control', { serviceId, control: { kind: 'command', uid: NOBODY, command } });
   await ask('deploy_service', { serviceId });
 }, 60_000);
-afterAll(() => attacked[Symbol.asyncDispose]());
+afterAll(async () => {
+  // A server that is killed leaves its programs to its next start.
+  await attacked.box.stop();
+  await attacked[Symbol.asyncDispose]();
+});
 
 const agentOf = (token: string): ObedientAgent => new ObedientAgent(overMcp(() => attacked.base, token));
 

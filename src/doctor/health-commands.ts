@@ -5,10 +5,10 @@ import type { HealthCheck } from './health-check.ts';
 /** Time for which a check that failed and recovered causes no second letter. */
 export const QUIET_MS = 24 * 3_600_000;
 
-/** Stores a result. A check that is unknown now keeps its state: it says nothing about the fault. */
+/** Stores a result and returns its time. A check that is unknown now keeps its state: it says nothing about the fault. */
 export const recordHealth = command(
   'record-health',
-  async (tx, { checks }: { checks: readonly HealthCheck[] }, stamp): Promise<void> => {
+  async (tx, { checks }: { checks: readonly HealthCheck[] }, stamp): Promise<{ checkedAt: number }> => {
     await tx.run(
       `INSERT INTO health_report (id, checked_at, checks) VALUES (1, ?, ?)
        ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, checks = excluded.checks`,
@@ -31,6 +31,7 @@ export const recordHealth = command(
       'DELETE FROM health_alarm WHERE failed_since IS NULL AND coalesce(notified_at, 0) <= ?',
       stamp.now - QUIET_MS,
     );
+    return { checkedAt: stamp.now };
   },
 );
 

@@ -37,7 +37,7 @@ export interface HealthResult {
 
 /** Runs all checks and stores the result, with the time from which each check fails. */
 export async function runAllChecks(context: DoctorContext, peer?: string): Promise<HealthResult> {
-  const { store, settings, lookNow, clock } = context;
+  const { store, settings, lookNow } = context;
   const hosted = (await store.read(listDomains, undefined)).slice(0, MAX_DOMAINS);
   const verified = hosted.filter((one) => one.verified);
   const checks = await diagnose({
@@ -51,9 +51,8 @@ export async function runAllChecks(context: DoctorContext, peer?: string): Promi
     reports: () => reportsOf(context, verified),
     unverified: hosted.flatMap(({ name, verified: isVerified }) => (isVerified ? [] : [name])),
   });
-  const result = { ok: isHealthy(checks), checkedAt: clock(), checks };
-  await store.write(recordHealth, { checks });
-  return result;
+  const { checkedAt } = await store.write(recordHealth, { checks });
+  return { ok: isHealthy(checks), checkedAt, checks };
 }
 
 /** Global unicast addresses of this machine. RFC 4291 2.5.4. */

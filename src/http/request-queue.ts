@@ -39,6 +39,11 @@ export function queuePipelined(server: Server): void {
     return run(exchange, created);
   });
 
+  // Node answers 417 itself and keeps the connection, whose body may still be on its way: nothing behind it was answered.
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) =>
+    response.writeHead(417, { connection: 'close', 'content-length': '0' }).end(),
+  );
+
   function run(exchange: Exchange, queue: ConnectionQueue): void {
     const [{ socket, headers }, response] = exchange;
     // Node drops what follows an upgrade offer in its packet, also one that is answered as plain HTTP.

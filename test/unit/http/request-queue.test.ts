@@ -86,6 +86,17 @@ test('an upgrade offer behind another request is answered, and ends the connecti
   ]);
 });
 
+test('an unknown expectation behind another request is answered with 417, and ends the connection', async () => {
+  const { running, client, started } = await serve();
+  const text = textOf(client);
+  const expecting = 'POST / HTTP/1.1\r\nHost: x\r\nExpect: x\r\nContent-Length: 9000\r\n\r\n';
+  client.write(`${REQUEST}${expecting}${REQUEST}`);
+  await started();
+  running[0]?.end('answer 1');
+  expect((await text).match(/answer \d|HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'answer 1', 'HTTP/1.1 417']);
+  expect(running).toHaveLength(1);
+});
+
 test('a client that pipelines without end is cut off', async () => {
   const { running, client } = await serve();
   const closed = once(client, 'close');

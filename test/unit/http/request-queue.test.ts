@@ -87,7 +87,8 @@ test('an upgrade offer behind another request is answered, and ends the connecti
 });
 
 test('an unknown expectation behind another request is answered with 417, and ends the connection', async () => {
-  const { running, client, started } = await serve();
+  const { running, client, server, started } = await serve();
+  server.keepAliveTimeout = 600_000;
   const text = textOf(client);
   const expecting = 'POST / HTTP/1.1\r\nHost: x\r\nExpect: x\r\nContent-Length: 9000\r\n\r\n';
   client.write(`${REQUEST}${expecting}${REQUEST}`);

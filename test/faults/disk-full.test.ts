@@ -22,7 +22,7 @@ test('the guard refuses mail while there is still room for everything else, and 
   const queue = numberedMany('during', 8, 2);
   await load({ port, queue, ledger, clients: 1 });
   expect(ledger.refusals).toEqual(['452 4.3.1 The disk is nearly full, try again later']);
-  await expectServed(box.port('imap'), 50, () => undefined);
+  await expectServed(box.port('imap'), 50);
   disk.release();
   await expectTaken({ port, ledger });
   await load({ port, queue, ledger, clients: 1 });
@@ -88,25 +88,31 @@ async function onDisk(dataDir: string, fatal: Error[]): ReturnType<typeof startA
   });
 }
 
-/** Guard against what hangs: tries, each with a pause. */
+/** Guard against what hangs. */
 const MAX_TRIES = 1_000;
 
-/** Logging in, reading and being refused politely go on. `refill` fills the disk again. */
-async function expectServed(imap: number, total: number, refill: () => void): Promise<void> {
+/** Logging in, reading and being refused politely go on. `refill`: fills a disk again on which room may come back. */
+async function expectServed(imap: number, total: number, refill?: () => void): Promise<void> {
   using reader = await MailboxReader.open(imap);
   expect((await reader.command('SELECT INBOX')).toString('latin1')).toMatch(new RegExp(`^\\* ${total} EXISTS`, 'm'));
   expect((await reader.command('FETCH 1:20 (FLAGS BODY.PEEK[])')).toString('latin1')).toMatch(/^\d+ OK /m);
   for (const octets of [20_000, 200_000]) {
     const message = numbered(`append-${octets}`, octets, octets).wire.subarray(0, -3);
-    let answer = await reader.append('Drafts', message);
-    // The text index gives back the room of its journal: that may take a message more.
-    for (let tries = 0; tries < MAX_TRIES && / OK /.test(answer); tries++) {
-      refill();
-      answer = await reader.append('Drafts', message);
-    }
+    const append = (): Promise<string> => reader.append('Drafts', message);
+    const answer = refill === undefined ? await append() : await appendUntilFull(append, refill);
     expect(answer).toMatch(/^\d+ NO \[UNAVAILABLE\] /);
   }
   expect((await reader.command('NOOP')).toString('latin1')).toMatch(/^\d+ OK /m);
+}
+
+/** Appends until a message is refused: the text index gives back the room of its journal, which may take some more. */
+async function appendUntilFull(append: () => Promise<string>, refill: () => void): Promise<string> {
+  let answer = await append();
+  for (let tries = 0; tries < MAX_TRIES && / OK /.test(answer); tries++) {
+    refill();
+    answer = await append();
+  }
+  return answer;
 }
 
 /** Waits until mail is taken again. */

@@ -2,7 +2,17 @@ import { resolve } from 'node:path';
 import type * as commandsModule from '../backup/backup-commands.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { CliProgram, ProgramInput } from './program.ts';
-import { bytes, FAILED, printError, printLine, printUsage, table, USAGE_ERROR } from './output.ts';
+import {
+  bytes,
+  FAILED,
+  printError,
+  printJson,
+  printJsonError,
+  printLine,
+  printUsage,
+  table,
+  USAGE_ERROR,
+} from './output.ts';
 
 type Commands = typeof commandsModule;
 
@@ -30,15 +40,15 @@ async function run(
   process.umask(0o077);
   try {
     const { json: value, text, ok = true } = await work(settings, commands);
-    printLine(json ? JSON.stringify(value, null, 2) : text);
+    if (json) printJson(value);
+    else printLine(text);
     return ok ? 0 : FAILED;
   } catch (error) {
     const known = error instanceof BackupProblem;
     const full = isDiskFull(error) ? 'The disk of the target is full. Free space, or use another target' : undefined;
     const message = full ?? (known ? error.message : `The command failed: ${reasonOf(error)}`);
     if (!json) return printError(message, FAILED);
-    process.stderr.write(`${JSON.stringify({ error: known ? 'backup_problem' : 'failed', message })}\n`);
-    return FAILED;
+    return printJsonError(known ? 'backup_problem' : 'failed', message);
   }
 }
 

@@ -6,7 +6,7 @@ import type { Settings } from '../../config/settings.ts';
 import { version } from '../core/version.ts';
 import type { ServeFunction } from './program.ts';
 import { PROGRAMS } from './programs.ts';
-import { printError, printUsage, printLine, USAGE_ERROR, FAILED } from './output.ts';
+import { printError, printJson, printJsonError, printUsage, printLine, USAGE_ERROR, FAILED } from './output.ts';
 import type { CommandOptions, Verb, CommandHelp, OperationCall } from './verb.ts';
 import { VERBS } from './verbs.ts';
 import { callServer, type ControlAnswer } from '../control/client.ts';
@@ -196,13 +196,13 @@ async function runVerb(verb: Verb, { operation, input }: OperationCall, options:
     callServer(options.dataDir, operation, { ...input, ...page }, options.org),
   );
   if (answer.kind === 'done') {
-    printLine(options.json ? JSON.stringify(answer.result, null, 2) : verb.show(answer.result as never));
+    if (options.json) printJson(answer.result);
+    else printLine(verb.show(answer.result as never));
     return verb.succeeded?.(answer.result as never) === false ? FAILED : 0;
   }
   if (!options.json) return printError(answer.message, FAILED);
   const error = answer.kind === 'refused' ? answer.code : answer.kind;
-  process.stderr.write(`${JSON.stringify({ error, message: answer.message })}\n`);
-  return FAILED;
+  return printJsonError(error, answer.message);
 }
 
 /** Collects all pages of `list` into one result. */

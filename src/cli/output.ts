@@ -3,14 +3,28 @@ export const DONE = 0;
 export const FAILED = 1;
 export const USAGE_ERROR = 2;
 
+/** Prints text for people. Controls other than line breaks become spaces: see {@link printable}. */
 export function printLine(text: string): number {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${safeLines(text)}\n`);
   return DONE;
 }
 
+/** Prints an error as one sentence to standard error; `code` is the exit code. */
 export function printError(sentence: string, code: number): number {
-  process.stderr.write(`mailstead: ${sentence}\n`);
+  process.stderr.write(`mailstead: ${safeLines(sentence)}\n`);
   return code;
+}
+
+/** Prints a result as JSON. */
+export function printJson(value: unknown): number {
+  process.stdout.write(`${jsonText(value, 2)}\n`);
+  return DONE;
+}
+
+/** Prints an error as one line of JSON to standard error. Returns the exit code. */
+export function printJsonError(error: string, message: string): number {
+  process.stderr.write(`${jsonText({ error, message })}\n`);
+  return FAILED;
 }
 
 /** Prints the usage of a command. */
@@ -18,7 +32,7 @@ export function printUsage({ words, usage }: { words: string; usage: string }): 
   return printError(`usage: mailstead ${words} ${usage}`.trimEnd(), USAGE_ERROR);
 }
 
-/** Formats aligned columns. Replaces control characters, so that remote text cannot move the cursor. */
+/** Formats aligned columns of {@link printable} text. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows].map((row) => row.map(printable));
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
@@ -32,8 +46,21 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .join('\n');
 }
 
-function printable(text: string): string {
+/** Replaces control characters: text of others must not move the cursor or set the title of the terminal. */
+export function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, ' ');
+}
+
+function safeLines(text: string): string {
+  return text.replace(/[^\P{Cc}\n]/gu, ' ');
+}
+
+/** Formats JSON for a terminal. `JSON.stringify` leaves U+007F to U+009F as they are, and a terminal obeys them. */
+export function jsonText(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(
+    /[\u007f-\u009f]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 export function bytes(count: number): string {

@@ -1,9 +1,11 @@
 import type { ServerAddress } from '../bridge/endpoint.ts';
 import { BACKUP_PROGRAMS } from './backup-programs.ts';
+import { exportMailbox } from './export-program.ts';
+import { importFile, importImap } from './import-programs.ts';
 import { printError, DONE, FAILED, printUsage, printLine, USAGE_ERROR } from './output.ts';
 import type { CliProgram, ProgramInput } from './program.ts';
 import { setupProgram } from './setup-program.ts';
-import { exportMailbox, importFile, importImap, undelete } from './transfer-programs.ts';
+import { undelete } from './undelete-program.ts';
 
 const serve: CliProgram = {
   words: 'serve',

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { callServer } from '../control/client.ts';
-import { DONE, FAILED, printError, printLine, printUsage, USAGE_ERROR } from './output.ts';
+import { DONE, FAILED, printError, printJson, printLine, printUsage, USAGE_ERROR } from './output.ts';
 import type { CliProgram } from './program.ts';
 import { runSetup, SetupStopped } from './setup-steps.ts';
 
@@ -22,7 +22,7 @@ export const setupProgram: CliProgram = {
         print: json ? () => undefined : (text: string) => void printLine(text),
       };
       const steps = await runSetup(terminal, { domain, mailbox });
-      if (json) printLine(JSON.stringify({ steps }));
+      if (json) printJson({ steps });
       return steps.length === 4 && steps.every(({ state }) => state === 'done') ? DONE : FAILED;
     } catch (error) {
       if (error instanceof SetupStopped) return printError(error.message, FAILED);

@@ -3,6 +3,7 @@ import { BAN_VERBS, ORGANIZATION_VERBS } from './organization-verbs.ts';
 import { CERTIFICATE_VERBS } from './certificate-verbs.ts';
 import { DELETION_VERBS } from './deletion-verbs.ts';
 import { MAIL_VERBS } from './mail-verbs.ts';
+import { jsonText } from './output.ts';
 import type { Verb, VerbInput } from './verb.ts';
 
 /** `mailstead call`: any operation by name. */
@@ -16,7 +17,7 @@ const call: Verb = {
     const input = inputOf(args, given);
     return input && { operation, input };
   },
-  show: (result: unknown) => JSON.stringify(result, null, 2),
+  show: (result: unknown) => jsonText(result, 2),
 };
 
 function inputOf(args: readonly string[], given: VerbInput): object | undefined {

@@ -14,6 +14,9 @@ afterAll(() => portal.box[Symbol.asyncDispose]());
 
 const call = async (name: string, input: object) => (await tool(portal.base, name, input, portal.acme.token)).body;
 
+/** Text of a page without markup and repeated spaces. */
+const plain = (text: string): string => text.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
+
 async function idsIn(folder: string): Promise<string[]> {
   const { messages } = (await call('list_messages', { mailbox: 'mbx_2', folder })) as { messages?: { id: string }[] };
   return (messages ?? []).map(({ id }) => id);
@@ -55,5 +58,10 @@ describe('the pages of a mailbox', () => {
       `303 ${path}/junk?done=deleted`,
     );
     expect([await idsIn('junk'), await idsIn('trash')]).toEqual([[], junk.slice(2)]);
+    const { text: trace } = await owner.get(`${portal.acme.path}/trace?q=${two[0]}`);
+    const timeline = plain(trace.slice(trace.indexOf('class="timeline"')));
+    expect(timeline).toMatch(/Accepted.*Moved anna@acme.test [^.]*From Junk to INBOX\./);
+    const foreign = await portal.other.owner.get(`${portal.other.path}/trace?q=${two[0]}`);
+    expect(foreign.text).toContain('No message found');
   });
 });

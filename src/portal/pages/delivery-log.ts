@@ -2,11 +2,12 @@ import type { traceMessage } from '../../operations/trace/trace.ts';
 import { field, EMPTY_FORM } from '../forms.ts';
 import { html, type HtmlPart } from '../html.ts';
 import type { Page } from '../page.ts';
-import { address, bytes, emptyState, descriptionList, pageHead, timestamp, table, tag } from '../components.ts';
+import { bytes, emptyState, descriptionList, pageHead, timestamp } from '../components.ts';
 import { type OutputOf, readOperation, type Visit } from '../visit.ts';
+import { copiesOf, filterSection, folderTable } from './message-copies.ts';
+import { messageTimeline } from './message-timeline.ts';
 
 type TraceResult = OutputOf<typeof traceMessage>;
-type Event = TraceResult['timeline'][number];
 
 /** Delivery log of one message, by Message-ID, address or id. */
 export const deliveryLog: Page = {
@@ -16,25 +17,40 @@ export const deliveryLog: Page = {
   needs: 'trace_message',
   notices: {},
   actions: {},
+  calls: (_visit, { query }) => [{ name: 'trace_message', arguments: argumentsFor(wantedIn(query))[0] ?? {} }],
   async show(visit, { query }) {
-    const given = query['q'];
-    const wanted = typeof given === 'string' ? given.trim().slice(0, 998) : '';
+    const wanted = wantedIn(query);
     const found = wanted === '' ? undefined : await findTrace(visit, wanted);
     return html`${pageHead('Delivery log', 'Every event of a message: acceptance, delivery attempts, remote replies and the next step.')}
     ${search(visit, wanted)}
-    ${found !== undefined ? timelineSections(visit, found) : wanted !== '' && emptyState('No message found', NOT_FOUND)}`;
+    ${found !== undefined ? await messageSections(visit, found) : wanted !== '' && emptyState('No message found', NOT_FOUND)}`;
   },
 };
 
 const NOT_FOUND =
   'This organization has no message with this address, Message-ID or id. Logs are kept for 90 days; searches by address cover 30 days.';
 
-/** Finds a message. Tries both for text with @: a Message-ID without angle brackets looks like an address. */
+function wantedIn(query: Readonly<Record<string, unknown>>): string {
+  const given = query['q'];
+  return typeof given === 'string' ? given.trim().slice(0, 998) : '';
+}
+
+type TraceInput = Parameters<typeof readOperation<typeof traceMessage>>[2];
+
+/** Arguments to try in order. Both for text with @: a Message-ID without angle brackets looks like an address. */
+function argumentsFor(wanted: string): TraceInput[] {
+  if (wanted === '') return [];
+  if (!wanted.includes('@')) return [{ messageId: wanted }];
+  return [...(wanted.includes('<') ? [] : [{ address: wanted }]), { rfc822MessageId: wanted }];
+}
+
+/** Finds a message by an id, a Message-ID or an address. */
 export async function findTrace(visit: Visit, wanted: string): Promise<TraceResult | undefined> {
-  const ask = (input: Parameters<typeof readOperation<typeof traceMessage>>[2]): Promise<TraceResult | undefined> =>
-    readOperation<typeof traceMessage>(visit, 'trace_message', input);
-  if (!wanted.includes('@')) return ask({ messageId: wanted });
-  return (wanted.includes('<') ? undefined : await ask({ address: wanted })) ?? ask({ rfc822MessageId: wanted });
+  for (const input of argumentsFor(wanted)) {
+    const found = await readOperation<typeof traceMessage>(visit, 'trace_message', input);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function search({ base }: Visit, wanted: string): HtmlPart {
@@ -45,53 +61,32 @@ function search({ base }: Visit, wanted: string): HtmlPart {
   </form>`;
 }
 
-function timelineSections(visit: Visit, { message, envelope, timeline, sha256, alsoFound }: TraceResult): HtmlPart {
-  const messageId = message.rfc822MessageId ?? message.untrusted?.rfc822MessageId;
-  return html`<section>
-      <h2>The message</h2>
-      ${descriptionList([
-        ['Sender', envelope.mailFrom === '' ? 'A server (bounce or report)' : envelope.mailFrom],
-        ['Recipients', envelope.rcptTo.join(', ')],
-        ['Received', timestamp(message.at)],
-        ['ID', message.messageId],
-        messageId !== undefined && ['Message-ID', messageId],
-        message.bytes !== null && ['Size', bytes(message.bytes)],
-        message.waiting > 0 && ['Pending', `${message.waiting} ${message.waiting === 1 ? 'recipient' : 'recipients'}`],
-        sha256 !== null && ['SHA-256', sha256],
-      ])}
-    </section>
-    <section>
-      <h2>Events</h2>
-      ${table('Events', ['Time', 'Event', 'Recipient', 'Details'], timeline.map(row))}
-    </section>
-    ${others(visit, alsoFound)}`;
+async function messageSections(visit: Visit, found: TraceResult): Promise<HtmlPart> {
+  const copies = await copiesOf(visit, found.message.mailboxMessageIds);
+  return [
+    envelopeSection(found),
+    folderTable(visit, copies),
+    filterSection(copies),
+    messageTimeline(found, copies),
+    others(visit, found.alsoFound),
+  ];
 }
 
-const LOOK: Readonly<Record<Event['event'], 'ok' | 'warn' | 'bad' | ''>> = {
-  accepted: '',
-  policy: 'warn',
-  queued: '',
-  attempt: '',
-  deferred: 'warn',
-  delivered: 'ok',
-  bounced: 'bad',
-  complained: 'bad',
-  relayed: '',
-  webhook: '',
-};
-
-function row({ at, event, recipient, host, tls, explanation, untrusted }: Event): HtmlPart[] {
-  const where = [host, tls].filter((one) => one !== undefined && one !== '').join(', ');
-  return [
-    timestamp(at),
-    tag(event, LOOK[event]),
-    recipient === undefined ? '' : address(recipient),
-    [
-      explanation,
-      untrusted !== undefined && html` <span class="soft">Remote server: <bdi>${untrusted.text}</bdi></span>`,
-      where !== '' && html` <span class="soft">${where}</span>`,
-    ],
-  ];
+function envelopeSection({ message, envelope, sha256 }: TraceResult): HtmlPart {
+  const messageId = message.rfc822MessageId ?? message.untrusted?.rfc822MessageId;
+  return html`<section>
+    <h2>Message</h2>
+    ${descriptionList([
+      ['Sender', envelope.mailFrom === '' ? 'A server (bounce or report)' : envelope.mailFrom],
+      ['Recipients', envelope.rcptTo.join(', ')],
+      [message.direction === 'sent' ? 'Accepted' : 'Received', timestamp(message.at)],
+      ['ID', message.messageId],
+      messageId !== undefined && ['Message-ID', messageId],
+      message.bytes !== null && ['Size', bytes(message.bytes)],
+      message.waiting > 0 && ['Pending', `${message.waiting} ${message.waiting === 1 ? 'recipient' : 'recipients'}`],
+      sha256 !== null && ['SHA-256', sha256],
+    ])}
+  </section>`;
 }
 
 function others({ base }: Visit, all: TraceResult['alsoFound']): HtmlPart {

@@ -66,7 +66,7 @@ async function junkList(visit: Visit, mailbox: string, all: readonly JunkMessage
       rowCheckbox('messageIds', one.id, `the message from ${one.from?.address ?? 'nobody'}`),
       one.from === null ? 'No address' : quotedText(one.from.address),
       quotedText(one.untrusted.subject === '' ? '(no subject)' : one.untrusted.subject),
-      reasons(results.get(rows.get(one.id) ?? 0)),
+      [reasons(results.get(rows.get(one.id) ?? 0)), timelineLink(visit, one)],
       timestamp(one.receivedAt),
     ]),
   );
@@ -79,6 +79,12 @@ async function junkList(visit: Visit, mailbox: string, all: readonly JunkMessage
       ['delete', 'Delete'],
     ],
   );
+}
+
+function timelineLink(visit: Visit, { id, untrusted }: JunkMessage): HtmlPart {
+  if (!isAllowed(visit, 'trace_message')) return undefined;
+  const of = untrusted.subject === '' ? 'the message without a subject' : untrusted.subject;
+  return html` <a href="${visit.base}/trace?q=${id}" aria-label="Timeline of ${of}">Timeline</a>`;
 }
 
 /** The findings that count most, in words, with the score. */

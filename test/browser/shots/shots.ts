@@ -25,7 +25,15 @@ function pathsOf(demo: Demo): [string, string][] {
     const filled = path.replace(':id', demo.ids[path.split('/')[1] ?? ''] ?? 'none');
     return [`portal${path === '' ? '-overview' : path.replaceAll(/[/:]+/g, '-')}`, `${demo.path}${filled}`];
   });
-  return [...pages, ['portal-find', `${demo.path}/find?q=a`], ['account', '/account'], ['sign-in', '/login']];
+  return [
+    ...pages,
+    ['portal-find', `${demo.path}/find?q=a`],
+    ['portal-trace-received', `${demo.path}/trace?q=service@bank-secure.example`],
+    ['portal-trace-sent', `${demo.path}/trace?q=ada@partner.example`],
+    ['account', '/account'],
+    ['account-security', '/account/security'],
+    ['sign-in', '/login'],
+  ];
 }
 
 async function shoot(page: Page, name: string): Promise<void> {

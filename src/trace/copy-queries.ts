@@ -36,8 +36,6 @@ export const folderStays = query(
       JSON.stringify(input.emails),
       input.tenant,
     );
-    return Promise.all(
-      rows.map(async ({ mailbox, ...stay }) => ({ ...stay, folder: await mailboxPath(rx, mailbox) })),
-    );
+    return Promise.all(rows.map(async ({ mailbox, ...stay }) => ({ ...stay, folder: await mailboxPath(rx, mailbox) })));
   },
 );

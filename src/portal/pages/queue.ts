@@ -126,7 +126,12 @@ function queueTable(visit: Visit, all: readonly QueueTableRow[]): HtmlPart {
           html` <span class="soft">Remote server: <bdi>${one.untrusted.lastError}</bdi></span>`,
         html` <span class="soft">Since ${timestamp(one.queuedAt)}${next(one)}</span>`,
         isAllowed(visit, 'trace_message') &&
-          html` <a class="small" href="${visit.base}/trace?q=${one.messageId}" aria-label="Timeline of the message to ${one.to}">Timeline</a>`,
+          html` <a
+            class="small"
+            href="${visit.base}/trace?q=${one.messageId}"
+            aria-label="Timeline of the message to ${one.to}"
+            >Timeline</a
+          >`,
       ],
       queueButtons(visit, one),
     ]),

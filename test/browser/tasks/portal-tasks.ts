@@ -36,7 +36,10 @@ export class TaskVisitor {
 
   async click(role: 'button' | 'link' | 'option' | 'checkbox' | 'tab', name: string | RegExp): Promise<void> {
     this.clicks++;
-    await this.page.getByRole(role, { name, exact: typeof name === 'string' }).first().click();
+    await this.page
+      .getByRole(role, { name, exact: typeof name === 'string' })
+      .first()
+      .click();
   }
 
   async expand(name: string): Promise<void> {
@@ -75,7 +78,13 @@ export function portalTasks(settings: Readonly<Record<string, string>> = {}): {
       test.each(SCREENS)(`${name} (%s)`, async (screen, options) => {
         const watched = await watchedPage(browser, portal.base, { ...options, reducedMotion: 'reduce' });
         await signedInAs(watched, portal.base, as().secret);
-        await run(new TaskVisitor(watched.page, portal, SCREENS.findIndex(([one]) => one === screen)));
+        await run(
+          new TaskVisitor(
+            watched.page,
+            portal,
+            SCREENS.findIndex(([one]) => one === screen),
+          ),
+        );
         await expectAccessible(watched);
         await watched.context.close();
       });

@@ -1,6 +1,8 @@
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
+/** Limits on mail from an IP address that receivers do not know yet: they take a sudden flood for a stolen server. */
+
 /** Recipients an hour at level 0; each level doubles it. */
 const BASE = 100;
 /** A new receiver: 200 recipients an hour, which a team of 30 people does not reach. */

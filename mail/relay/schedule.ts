@@ -2,6 +2,7 @@ const minutes = (n: number): number => n * 60_000;
 const hours = (n: number): number => minutes(60 * n);
 const days = (n: number): number => hours(24 * n);
 
+/** By attempts so far: the first one is at once. Later ones wait LAST_RETRY_DELAY. */
 const RETRY_DELAYS: readonly number[] = [0, 5, 15, 30, 60, 120, 240].map(minutes);
 const LAST_RETRY_DELAY = hours(4);
 const JITTER = 0.1;

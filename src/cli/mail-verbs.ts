@@ -87,7 +87,7 @@ export const MAIL_VERBS: readonly Verb[] = [
     words: 'mailbox list',
     usage: '',
     about: 'List the mailboxes of this server',
-    parse: operationCall('list_mailboxes', noArguments),
+    parse: operationCall('list_box_mailboxes', noArguments),
     show: ({ mailboxes }: { mailboxes: { address: string; messages: number; bytes: number }[] }) =>
       table(
         ['address', 'messages', 'size'],

@@ -1,9 +1,9 @@
 import type { Job } from '../../mail/jobs/scheduler.ts';
 import type { Log } from '../../mail/log.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
+import { addDueKeys, type RotationContext } from '../domains/key-rotation.ts';
 import { dnsConnections } from './commands.ts';
 import { recordDrift } from './drift-commands.ts';
-import { addDueKeys, type RotationContext } from './key-rotation.ts';
 import type { DomainPublisher } from './publisher.ts';
 
 export interface DnsSyncContext extends RotationContext {

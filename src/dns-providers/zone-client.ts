@@ -15,7 +15,7 @@ export interface ZoneClient {
 export interface CredentialField {
   name: string;
   label: string;
-  /** Shown never. */
+  /** True: never shown again. */
   secret: boolean;
   optional?: boolean;
 }

@@ -14,6 +14,15 @@ export const SELECTORS: Readonly<Record<DkimAlgorithm, readonly [string, string]
   'rsa-sha256': ['ms1', 'ms3'],
   'ed25519-sha256': ['ms2', 'ms4'],
 };
+
+/** The selector of each algorithm that no key uses; none for an algorithm while both are published. */
+export function freeSelectors(keys: readonly { selector: string }[]): { algorithm: DkimAlgorithm; selector: string }[] {
+  return Object.entries(SELECTORS).flatMap(([algorithm, pair]) => {
+    const selector = pair.find((one) => !keys.some((key) => key.selector === one));
+    return selector === undefined ? [] : [{ algorithm: algorithm as DkimAlgorithm, selector }];
+  });
+}
+
 /** Purpose of sealed DKIM keys; the row is (dkim_key, `<domain id>/<selector>`). */
 export const DKIM_PURPOSE = 'dkim key';
 

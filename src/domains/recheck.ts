@@ -2,6 +2,7 @@ import type { Job } from '../../mail/jobs/scheduler.ts';
 import type { Log } from '../../mail/log.ts';
 import { domainOf } from '../../mail/store/address/domain.ts';
 import { purgeKeys, GRACE_MS } from './commands.ts';
+import { addDueKeys, type RotationContext } from './key-rotation.ts';
 import { type DomainCheckContext, checkDomain, updateManaged } from './look.ts';
 import { keysInMotion, nextManaged, nextToCheck } from './queries.ts';
 
@@ -12,13 +13,13 @@ const KEYS_MS = 10 * 60_000;
 /** Interval of checking that served domains are still delegated; one domain a run. */
 const DELEGATION_MS = 3_600_000;
 
-export interface RecheckContext extends Omit<DomainCheckContext, 'write'> {
+export interface RecheckContext extends RotationContext, Omit<DomainCheckContext, 'write'> {
   clock: () => number;
   log: Log;
 }
 
 /**
- * Rechecks verified domains, pauses and resumes their sending, completes key rotations, and stops serving domains that are no
+ * Rechecks verified domains, pauses and resumes their sending, begins and completes key rotations, and stops serving domains that are no
  * longer delegated to this box.
  */
 export class DomainRecheck implements Job {
@@ -75,7 +76,8 @@ export class DomainRecheck implements Job {
     const { store, log } = this.#context;
     const domain = await store.read(domainOf, { tenant, id });
     if (domain === undefined) return;
-    const { verdict, changed } = await checkDomain(this.#writing(), domain);
+    const { verdict, changed, keysByName } = await checkDomain(this.#writing(), domain);
+    if (verdict === 'pass' && keysByName) await addDueKeys(this.#context, domain);
     if (verdict === 'fail') log.warn({ domain: domain.name, changed }, 'domain check failed');
     else if (changed) log.info({ domain: domain.name, verdict }, 'domain check changed the domain');
   }

@@ -76,9 +76,9 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
   stack.use(scheduler.add(new StorageCheck(store)));
   stack.use(scheduler.add(new ScrubJob(store, clock, log)));
 
-  // Closed after the relay, which needs the TLS policies of its last deliveries.
   // Stored after the relay has ended.
   const ramp = await openRamp(services, stack);
+  // Closed after the relay, which needs the TLS policies of its last deliveries.
   const outboundTls = stack.use(new OutboundTls(services));
   // Closed after the protocol servers: messages whose last octets arrive while they close still need a verdict.
   const filter = stack.use(openFilter(services));

@@ -161,7 +161,7 @@ test('mailboxes of Dovecot come whole over a line that is cut and a server that 
   }
   await proxy.close();
   // Counted by a client of this server: nothing is doubled.
-  const mailboxes = (await box.ask('list_mailboxes')) as { mailboxes: { address: string; messages: number }[] };
+  const mailboxes = (await box.ask('list_box_mailboxes')) as { mailboxes: { address: string; messages: number }[] };
   for (const one of third.imports) {
     const there = (one.untrusted.proof?.folders ?? []).reduce((sum, folder) => sum + folder.there, 0);
     expect(mailboxes.mailboxes.find(({ address }) => address === one.mailbox)?.messages).toBe(there);

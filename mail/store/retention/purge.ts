@@ -5,6 +5,7 @@ import { purgeLocalOrigin } from '../message/local-origin.ts';
 import { type EntryRow, takeEntries } from '../message/message.ts';
 import { recordHidden } from '../message/visibility.ts';
 import { recordTombstone } from '../account/type-state.ts';
+import { DEFAULT_DAYS } from './rules.ts';
 import { deleteTrainedSample } from '../filter/words.ts';
 
 /** Rows of one slice. */
@@ -12,7 +13,7 @@ const SLICE = 200;
 
 const DAY_MS = 24 * 3600_000;
 /** Retention of expunged messages, for undo and idle sessions, unless the tenant set another one. */
-export const EXPUNGED_RETENTION_MS = 30 * DAY_MS;
+export const EXPUNGED_RETENTION_MS = DEFAULT_DAYS.deleted * DAY_MS;
 /** Retention of attempts and journal lines. */
 export const HISTORY_RETENTION_MS = 90 * 24 * 3600_000;
 /** Retention of tombstones; JMAP clients that are offline longer reload everything. */
@@ -57,13 +58,14 @@ export const purgeExpunged = command(
       `SELECT x.mailbox_id, x.uid, x.email_id, x.modseq FROM expunged x
          JOIN mailbox b ON b.id = x.mailbox_id JOIN account a ON a.id = b.account_id
          LEFT JOIN retention_setting s ON s.tenant = a.tenant
-       WHERE x.at < ?1 + ?3 * max(0, 30 - (SELECT ifnull(min(deleted_days), 30) FROM retention_setting))
-         AND x.at < ?1 + iif(x.at = 0, 1, ?3 * (30 - ifnull(s.deleted_days, 30)))
+       WHERE x.at < ?1 + ?3 * max(0, ?4 - (SELECT ifnull(min(deleted_days), ?4) FROM retention_setting))
+         AND x.at < ?1 + iif(x.at = 0, 1, ?3 * (?4 - ifnull(s.deleted_days, ?4)))
          AND NOT EXISTS (SELECT 1 FROM legal_hold h WHERE h.account_id = b.account_id)
        ORDER BY x.at LIMIT ?2`,
       input.before,
       SLICE,
       DAY_MS,
+      DEFAULT_DAYS.deleted,
     );
     const files: string[] = [];
     for (const row of rows) {

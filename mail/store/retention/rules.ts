@@ -18,7 +18,7 @@ export interface RetentionSettings {
   rules: { folder: string; days: number }[];
 }
 
-/** Rules of one tenant. */
+/** Maximum rules of one tenant. */
 export const MAX_RULES = 100;
 
 /** Retention of a tenant: what it set, or the defaults. */

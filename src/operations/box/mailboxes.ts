@@ -91,8 +91,16 @@ export const boxMailboxPassword = operation({
   },
 });
 
+const BoxMailbox = z.object({
+  id: z.number(),
+  address: z.string(),
+  messages: z.number().int(),
+  bytes: z.number().int(),
+  createdAt: z.number().int().describe('ms UTC'),
+});
+
 export const boxMailboxes = operation({
-  name: 'list_mailboxes',
+  name: 'list_box_mailboxes',
   title: 'List all mailboxes',
   toolset: 'email',
   reach: 'organization',
@@ -101,7 +109,7 @@ export const boxMailboxes = operation({
   description: 'Lists the mailboxes of all organizations. Changes nothing.',
   hints: { readOnly: true, idempotent: true },
   input: z.strictObject({}),
-  output: z.object({ mailboxes: z.array(z.looseObject({ id: z.number(), address: z.string() })) }),
+  output: z.object({ mailboxes: z.array(BoxMailbox) }),
   run: async ({ store }) => ({
     mailboxes: (await store.read(listAccounts, undefined)).map((one) => ({
       id: one.id,

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import type { DomainInfo } from '../../../mail/store/address/domain.ts';
 import { addKeys } from '../../domains/commands.ts';
-import { makeKeys, SELECTORS } from '../../domains/domains.ts';
+import { freeSelectors, makeKeys } from '../../domains/domains.ts';
 import { recordKey } from '../../domains/check.ts';
 import { checkDomain, updateManaged, nameServersOf, snapshotDns } from '../../domains/look.ts';
 import { type Delegation, publishedKeys } from '../../domains/queries.ts';
 import { ownStsPolicy } from '../../domains/sts-queries.ts';
 import { ownServer, zoneText } from '../../domains/records.ts';
-import type { DkimAlgorithm } from '../../../mail/auth/dkim-key.ts';
 import { publicId } from '../../core/ids.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { refuse } from '../../core/refusal.ts';
@@ -174,10 +173,7 @@ export const rotateDkimKeys = operation({
     const info = await domainOf(call, which);
     await limitLookup(call, info);
     const keys = await call.store.read(publishedKeys, { domain: info.id });
-    const free = Object.entries(SELECTORS).flatMap(([algorithm, pair]) => {
-      const selector = pair.find((one) => !keys.some((key) => key.selector === one));
-      return selector === undefined ? [] : [{ algorithm: algorithm as DkimAlgorithm, selector }];
-    });
+    const free = freeSelectors(keys);
     if (free.length === 0) {
       refuse('conflict', 'The previous keys are still published: they are removed a week after their replacement.', {
         resource: 'dkim key',

@@ -71,7 +71,7 @@ test('a domain is added with the records to publish, then a mailbox on it', asyn
   expect(await done('add_domain', { domain: 'example.org' })).toMatchObject({ added: false });
   const mailbox = await done('add_mailbox', { address: 'anna@example.org' });
   expect(mailbox).toMatchObject({ address: 'anna@example.org', password: expect.stringMatching(/^[\w-]{30}$/) });
-  expect(await done('list_mailboxes')).toMatchObject({ mailboxes: [{ address: 'anna@example.org', messages: 0 }] });
+  expect(await done('list_box_mailboxes')).toMatchObject({ mailboxes: [{ address: 'anna@example.org', messages: 0 }] });
   expect(await done('list_domains')).toMatchObject({ domains: [{ domain: 'example.org', verified: true }] });
   expect(await done('get_status')).toMatchObject({ mode: 'local', domains: 1, mailboxes: 1, uptimeSeconds: 60 });
 });

@@ -28,7 +28,7 @@ describe('what a verb asks for', () => {
     ['certificate list', [], {}, 'list_certificates', {}],
     ['certificate renew', ['mail.box.test'], {}, 'renew_certificate', { name: 'mail.box.test' }],
     ['mailbox add', ['a@box.test'], {}, 'add_mailbox', { address: 'a@box.test' }],
-    ['mailbox list', [], {}, 'list_mailboxes', {}],
+    ['mailbox list', [], {}, 'list_box_mailboxes', {}],
     [
       'mailbox password',
       ['a@box.test'],

@@ -43,7 +43,8 @@ afterEach(async () => {
   await box[Symbol.asyncDispose]();
 });
 
-async function onboard(name: string): Promise<void> {
+/** Adds a domain and publishes the records that it asks for. */
+async function add(name: string): Promise<void> {
   box.test.store.clock.now += 1;
   const { records } = await box.done<{ records: { type: string; name: string; value: string; priority?: number }[] }>(
     owner,
@@ -53,6 +54,10 @@ async function onboard(name: string): Promise<void> {
   for (const { type, name: at, value, priority } of records) {
     zone[`${type} ${at}`] = [priority === undefined ? value : `${priority} ${value}`];
   }
+}
+
+async function onboard(name: string): Promise<void> {
+  await add(name);
   expect(await box.done(owner, verifyEmailDomain, { domain: name })).toMatchObject({ verified: true });
 }
 
@@ -210,4 +215,57 @@ test('every served domain is asked for about once an hour, one a round', async (
   box.test.store.clock.now += HOUR;
   for (let round = 0; round < 20; round++) await recheck.run();
   expect(followed()).toEqual([...names, ...names]);
+});
+
+const keys = () =>
+  box.rows<{ name: string; selector: string; state: number; public: string }>(
+    `SELECT d.name, k.selector, k.state, k.public FROM dkim_key k JOIN domain d ON d.id = k.domain_id
+     ORDER BY d.name, k.selector`,
+  );
+
+/** Publishes the keys at the names to which the CNAMEs of a domain lead. */
+async function publishKeys(domain: string): Promise<void> {
+  for (const { name, selector, public: text } of await keys())
+    if (name === domain) zone[`TXT ${selector}._domainkey.${name}`] = [text];
+}
+
+/** A domain whose selectors are CNAMEs, in a box with its name server on. */
+async function addByName(name: string): Promise<void> {
+  await withServed([]);
+  await add(name);
+  await publishKeys(name);
+}
+
+test('keys of a domain whose selectors are CNAMEs to this box get successors after 180 days, others only by hand', async () => {
+  await addByName('c.example');
+  expect(await box.done(owner, verifyEmailDomain, { domain: 'c.example' })).toMatchObject({ verified: true });
+
+  box.test.store.clock.now += 179 * 24 * HOUR;
+  await pass(3);
+  expect(await keys()).toHaveLength(4);
+  box.test.store.clock.now += 24 * HOUR;
+  await pass(26);
+  const added = (await keys()).filter(({ state }) => state === 0);
+  expect(added.map(({ name, selector }) => `${selector} ${name}`)).toEqual(['ms3 c.example', 'ms4 c.example']);
+
+  await publishKeys('c.example');
+  await pass(26);
+  const states = (await keys()).map(({ name, selector, state }) => `${name} ${selector} ${state}`);
+  expect(states).toEqual([
+    'c.example ms1 2',
+    'c.example ms2 2',
+    'c.example ms3 1',
+    'c.example ms4 1',
+    'd.example ms1 1',
+    'd.example ms2 1',
+  ]);
+});
+
+test('a domain with a selector that leads elsewhere keeps its keys: the successors would wait for ever', async () => {
+  await addByName('c.example');
+  zone['CNAME ms3._domainkey.c.example'] = ['ms3.other.example'];
+  expect(await box.done(owner, verifyEmailDomain, { domain: 'c.example' })).toMatchObject({ verified: true });
+  box.test.store.clock.now += 200 * 24 * HOUR;
+  await pass(26);
+  expect(await keys()).toHaveLength(4);
 });

@@ -1,10 +1,9 @@
-import type { DkimAlgorithm } from '../../mail/auth/dkim-key.ts';
 import type { Log } from '../../mail/log.ts';
 import type { SecretBox } from '../../mail/store/blob/secrets.ts';
 import { query, type Store } from '../../mail/store/engine/types.ts';
-import { addKeys } from '../domains/commands.ts';
-import { makeKeys, SELECTORS } from '../domains/domains.ts';
-import { publishedKeys } from '../domains/queries.ts';
+import { addKeys } from './commands.ts';
+import { freeSelectors, makeKeys } from './domains.ts';
+import { publishedKeys } from './queries.ts';
 
 export interface RotationContext {
   store: Store;
@@ -26,7 +25,7 @@ const newestKey = query('newest-dkim-key', async (rx, input: { domain: number })
 
 /**
  * Adds successors of old DKIM keys under the free selectors. They sign once their records were seen, and the old ones stay
- * published for a week: mail verifies throughout.
+ * published for a week: mail verifies throughout. Only for domains whose records need no action of a person.
  */
 export async function addDueKeys(
   { store, secrets, clock, log }: RotationContext,
@@ -36,10 +35,7 @@ export async function addDueKeys(
   if (newest === undefined || clock() - newest < MAX_AGE_MS) return;
   const keys = await store.read(publishedKeys, { domain: id });
   if (keys.some(({ state }) => state !== 'signs')) return;
-  const free = Object.entries(SELECTORS).flatMap(([algorithm, pair]) => {
-    const selector = pair.find((one) => !keys.some((key) => key.selector === one));
-    return selector === undefined ? [] : [{ algorithm: algorithm as DkimAlgorithm, selector }];
-  });
+  const free = freeSelectors(keys);
   if (free.length === 0) return;
   const { selectors } = await store.write(addKeys, { domain: id, keys: await makeKeys(secrets, id, free), sign: 0 });
   log.info({ domain: name, selectors }, 'DKIM keys rotated');

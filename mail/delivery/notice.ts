@@ -32,6 +32,7 @@ export const NOTICES = {
   'forward-confirmation': toAnyone,
   'password-reset': toPerson,
   'address-proof': toPerson,
+  'new-device': toPerson,
   'approval-request': toOwners,
   'paused-sender': toOwners,
   'canary-alert': toOwners,

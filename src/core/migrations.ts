@@ -23,5 +23,6 @@ export function applianceMigrations(): Migration[] {
     ['factor-rule.sql'],
     ['member-mail-session.sql'],
     ['dns-drift.sql'],
+    ['device.sql'],
   ]);
 }

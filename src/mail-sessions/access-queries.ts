@@ -20,7 +20,7 @@ export const ownMailboxes = query('own-mailboxes', (rx, input: { user: number })
   mailboxesOf(rx, input.user),
 );
 
-async function mailboxesOf(rx: Read, user: number): Promise<OwnMailbox[]> {
+export async function mailboxesOf(rx: Read, user: number): Promise<OwnMailbox[]> {
   const person = await rx.get<{ email: string; verified: number | null }>(
     'SELECT email, address_verified_at AS verified FROM user WHERE id = ?',
     user,

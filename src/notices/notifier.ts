@@ -10,7 +10,7 @@ export interface Composed {
 
 /** One kind of notice: what is due, how it is composed, and the command that sends it once. */
 export interface NoticeSource<Due = unknown, Made extends Composed = Composed> {
-  readonly kind: OwnerNoticeKind;
+  readonly kind: OwnerNoticeKind | 'new-device';
   readonly everyMs: number;
   readonly firstMs?: number;
   /** Logged when owners are notified; `warn` where somebody should look. */
@@ -33,7 +33,7 @@ export interface NotifierOptions {
   metrics: Meter;
 }
 
-/** Notifies owners of organizations by mail, each source in a job of its own. An event is sent once, also over restarts. */
+/** Notifies owners of organizations, and people of their sign-ins, by mail, each source in a job of its own. An event is sent once, also over restarts. */
 export class Notifier {
   readonly #options: NotifierOptions;
 

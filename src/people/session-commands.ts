@@ -1,5 +1,6 @@
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { findLink, type DeadLink, insertLink } from './commands.ts';
+import { recordDevice } from './device-commands.ts';
 import type { FactorRule } from './rule-commands.ts';
 import { HAS_SECOND_FACTOR, type SignInMethod } from './factor-commands.ts';
 import type { Role } from './member-commands.ts';
@@ -22,6 +23,8 @@ export interface NewSession {
   agent: string;
   /** Hash of the session that this one replaces. */
   before: Uint8Array | null;
+  /** SHA-256 of the cookie that recognizes the browser. */
+  device: Uint8Array;
   method: SignInMethod;
 }
 
@@ -36,6 +39,7 @@ export async function startSession(tx: Write, input: NewSession, stamp: Stamp): 
     input.user,
     MOST_SESSIONS - 1,
   );
+  await recordDevice(tx, input, stamp);
   return insertSession(tx, input, stamp);
 }
 

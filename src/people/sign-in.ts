@@ -105,6 +105,8 @@ export interface Browser {
   agent: string;
   /** Hash of the browser's present session. */
   before: Uint8Array | null;
+  /** Hash of the secret by which the browser is recognized. */
+  device: Uint8Array;
 }
 
 /** Starts a session, or for people with a second factor a sign-in that waits for it. Returns the secret for its cookie. */
@@ -123,6 +125,6 @@ export async function startSignIn(
 }
 
 /** The browser as it is stored: its User-Agent is a stranger's text. */
-export function shownBrowser({ ip, agent, before }: Browser): Browser {
-  return { ip, agent: agent.replace(/[^\x20-\x7e]/g, '').slice(0, LONGEST_AGENT), before };
+export function shownBrowser({ agent, ...browser }: Browser): Browser {
+  return { ...browser, agent: agent.replace(/[^\x20-\x7e]/g, '').slice(0, LONGEST_AGENT) };
 }

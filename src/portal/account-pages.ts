@@ -1,13 +1,11 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { rowId, publicId } from '../core/ids.ts';
+import { publicId } from '../core/ids.ts';
 import { passwordProblem } from '../people/password.ts';
 import { changePassword } from '../people/password-commands.ts';
 import { mailProof } from '../people/reset.ts';
 import { endMemberMail } from '../mail-sessions/end-member-mail.ts';
 import { ownMailboxes, type OwnMailbox } from '../mail-sessions/access-queries.ts';
-import type { SignInMethod } from '../people/factor-commands.ts';
 import { formToken } from '../people/secrets.ts';
-import { endSessions, listSessions, type SessionLine } from '../people/session-commands.ts';
 import { NEW_PASSWORD } from './claim-pages.ts';
 import {
   type PageExchange,
@@ -25,8 +23,9 @@ import { fullPage } from './layout.ts';
 import { BUSY } from './link-errors.ts';
 import { pageFrame } from './organization-routes.ts';
 import { checkOwnPassword } from './reauthentication.ts';
-import { address, emptyState, pageHead, table, tag, timestamp } from './components.ts';
-import { browserOfAgent } from './user-agent.ts';
+import { address, emptyState, pageHead, table, tag } from './components.ts';
+import { endDevices } from './device-actions.ts';
+import { deviceList } from './device-list.ts';
 import { pathOf } from './visit.ts';
 
 const DONE: Readonly<Record<string, string>> = {
@@ -34,6 +33,8 @@ const DONE: Readonly<Record<string, string>> = {
   ended: 'Session ended.',
   mailbox: 'This mailbox is not assigned to you, or is suspended.',
   others: 'All other browsers are signed out.',
+  revoked: 'App password revoked. Its connections were closed.',
+  kept: 'Not revoked: the app password no longer exists, or your role does not allow it.',
   mailed: 'Verification link sent to your address. It expires in 24 hours.',
   limited: 'Daily limit of verification emails reached for this address. Try again tomorrow.',
   proven: 'Address verified. You now receive owner notices and can reset your password by email.',
@@ -60,21 +61,11 @@ export function accountRoutes(deps: PortalDeps): (app: FastifyInstance) => void 
 async function act(exchange: PageExchange, visitor: Visitor): Promise<FastifyReply> {
   const fields = ownForm(exchange, visitor, '/account');
   if (fields === undefined) return exchange.reply;
-  const { store } = exchange.context;
-  const user = visitor.person.id;
+  const ended = await endDevices(exchange, visitor, fields);
+  if (ended !== undefined) return redirect(exchange, `/account?done=${ended}`);
   switch (fields.text('do')) {
     case 'password':
       return setPassword(exchange, visitor, fields);
-    case 'end': {
-      const id = rowId('session', fields.text('session'));
-      if (id !== undefined) await store.write(endSessions, { user, id });
-      await endMemberMail(exchange.context, user);
-      return redirect(exchange, '/account?done=ended');
-    }
-    case 'others':
-      await store.write(endSessions, { user, keep: visitor.session.id });
-      await endMemberMail(exchange.context, user);
-      return redirect(exchange, '/account?done=others');
     case 'prove': {
       const done = await mailProof(exchange.context, visitor.person);
       return redirect(exchange, `/account?done=${done === 'sent' ? 'mailed' : 'limited'}`);
@@ -115,13 +106,12 @@ async function accountPage(
 ): Promise<FastifyReply> {
   const { done } = exchange.request.query as Record<string, unknown>;
   const notice = typeof done === 'string' ? DONE[done] : undefined;
-  const { store, clock } = exchange.context;
-  const sessions = await store.read(listSessions, { user: visitor.person.id, now: clock() });
+  const { store } = exchange.context;
   const mailboxes = await store.read(ownMailboxes, { user: visitor.person.id });
   const body = html`${notice !== undefined && html`<div class="note" role="status"><p>${notice}</p></div>`}
   ${problemNote(formState)} ${pageHead('Your account', visitor.person.email)} ${unproven(visitor)}
   ${mailboxList(visitor, mailboxes)} ${belongs(visitor)} ${passwordForm(visitor, formState)} ${securityLink(visitor)}
-  ${sessionList(visitor, sessions)} ${CONNECTED}`;
+  ${await deviceList(exchange, visitor)} ${CONNECTED}`;
   return sendPage(
     exchange,
     fullPage(pageFrame(visitor, 'Your account'), html`<div class="reading">${body}</div>`),
@@ -157,15 +147,6 @@ function securityLink({ person }: Visitor): Html {
     </p>
   </section>`;
 }
-
-const METHODS: Readonly<Record<SignInMethod, string>> = {
-  password: 'Password',
-  link: 'Sign-in link',
-  claim: 'First password',
-  totp: 'Password and authenticator app',
-  recovery: 'Password and recovery code',
-  passkey: 'Passkey',
-};
 
 const CONNECTED = html`<section>
   <h2>Connected programs</h2>
@@ -227,30 +208,5 @@ function passwordForm({ person, secret }: Visitor, formState: FormState): Html {
       ${person.password !== null && field(current, formState)} ${field(NEW_PASSWORD, formState)}
       <button>Set password</button>
     </form>
-  </section>`;
-}
-
-/** The visitor's signed-in browsers. Each session can be ended separately. */
-function sessionList({ session, secret }: Visitor, all: readonly SessionLine[]): Html {
-  const press = (act: string, label: string, id?: number): Html =>
-    html`<form class="inline" method="post">
-      ${hidden('form', formToken(secret))} ${hidden('do', act)}
-      ${id !== undefined && hidden('session', publicId('session', id))}<button class="text">${label}</button>
-    </form>`;
-  return html`<section>
-    <h2>Sessions</h2>
-    <p>Browsers that are signed in as you. A session ends after two hours without use.</p>
-    ${table(
-      'Sessions',
-      ['Browser', 'Signed in by', 'From', 'Last used', ''],
-      all.map(({ id, agent, ip, createdAt, lastUsedAt, method }) => [
-        [browserOfAgent(agent), html` <span class="soft">since ${timestamp(createdAt)}</span>`],
-        METHODS[method],
-        ip,
-        timestamp(lastUsedAt),
-        id === session.id ? tag('Current', 'ok') : press('end', 'End session', id),
-      ]),
-    )}
-    ${all.length > 1 && html`<p class="pages">${press('others', 'End all other sessions')}</p>`}
   </section>`;
 }

@@ -5,7 +5,7 @@ import type { Refusal } from '../core/refusal.ts';
 import type { AppContext } from '../core/app-context.ts';
 import { claim, type ClaimLinkOutcome } from '../people/claim.ts';
 import { type SignIn, startSignIn } from '../people/sign-in.ts';
-import { isSecure, setSession, setStep } from './guard.ts';
+import { deviceOf, isSecure, setSession, setStep } from './guard.ts';
 
 /** `POST /api/auth/claim {token, password, email?}`: claims an organization over REST and opens a session. */
 export function claimRoute(context: AppContext, people: SignIn): (app: FastifyInstance) => void {
@@ -45,7 +45,12 @@ async function openSession(
   user: number,
 ): Promise<void> {
   if (!isSecure(request)) return;
-  const browser = { ip: request.ip, agent: request.headers['user-agent'] ?? '', before: null };
+  const browser = {
+    ip: request.ip,
+    agent: request.headers['user-agent'] ?? '',
+    before: null,
+    device: deviceOf(request).hash,
+  };
   const { kind, secret } = await startSignIn(context, { user, method: 'claim', next: '/' }, browser);
   if (kind === 'in') setSession(request, reply, secret);
   else setStep(request, reply, secret);

@@ -13,7 +13,7 @@ import {
   type PortalSession,
   touchSession,
 } from '../people/session-commands.ts';
-import { clearSession, Fields, sessionSecret, setSession, setStep, pageHeaders } from './guard.ts';
+import { clearSession, deviceOf, Fields, sessionSecret, setSession, setStep, pageHeaders } from './guard.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
 
@@ -92,7 +92,7 @@ export async function signIn(
 /** Browser of a request, with its present session, which a new one replaces. */
 export function browserOf({ request }: PageExchange): Browser {
   const before = hashOf(sessionSecret(request)) ?? null;
-  return { ip: request.ip, agent: request.headers['user-agent'] ?? '', before };
+  return { ip: request.ip, agent: request.headers['user-agent'] ?? '', before, device: deviceOf(request).hash };
 }
 
 export function signOut({ request, reply }: PageExchange): void {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { renewRecoveryCodes } from '../people/code-commands.ts';
+import { deviceNoticesOn, setDeviceNotices } from '../people/device-commands.ts';
 import { factorRequiredBy } from '../people/rule-commands.ts';
 import { listPasskeys } from '../people/passkey-commands.ts';
 import { newRecoveryCodes } from '../people/recovery-code.ts';
@@ -25,13 +26,21 @@ import {
 } from './page-exchange.ts';
 import { endPasskey, finishPasskey, passkeySection, startPasskey } from './security-passkeys.ts';
 import { codesPanel, SECURITY_PATH, type SecurityOutcome, type SecurityState } from './security-state.ts';
-import { authenticatorSection, codesSection, enrollmentPanel, requirement, sessionsBefore } from './security-view.ts';
+import {
+  authenticatorSection,
+  codesSection,
+  deviceNoticeSection,
+  enrollmentPanel,
+  requirement,
+  sessionsBefore,
+} from './security-view.ts';
 
 const DONE: Readonly<Record<string, string>> = {
   off: 'Authenticator app removed.',
   app: 'Authenticator app added. Your recovery codes stay as they are.',
   passkey: 'Passkey registered.',
   removed: 'Passkey removed.',
+  notices: 'Setting saved.',
 };
 
 /** `/account/security`: the second factors of the signed-in person. The only page for people who must set one up. */
@@ -75,7 +84,8 @@ async function show(exchange: PageExchange, visitor: Visitor, state: SecuritySta
   ${pageHead('Sign-in security', 'Ways to prove that it is you, besides your password.')}
   ${requirement(factorRequiredBy(visitor.memberships), hasFactor)} ${state.panel}
   ${passkeySection(exchange, visitor, passkeys, refused)} ${authenticatorSection(exchange, visitor, factors, refused)}
-  ${hasFactor && codesSection(visitor, factors, refused)}`;
+  ${hasFactor && codesSection(visitor, factors, refused)}
+  ${deviceNoticeSection(visitor, await store.read(deviceNoticesOn, { user }))}`;
   const frame = pageFrame(visitor, 'Sign-in security');
   const page = fullPage({ ...frame, script }, html`<div class="reading">${body}</div>`);
   return sendPage(exchange, page, state.status ?? 200, script !== undefined);
@@ -87,6 +97,12 @@ async function act(exchange: PageExchange, visitor: Visitor, fields: Fields): Pr
       return start(exchange, visitor, fields);
     case 'confirm':
       return confirm(exchange, visitor, fields);
+    case 'notices':
+      await exchange.context.store.write(setDeviceNotices, {
+        user: visitor.person.id,
+        on: fields.text('on') === 'yes',
+      });
+      return { done: 'notices' };
     case 'codes':
       return renew(exchange, visitor, fields);
     case 'off':

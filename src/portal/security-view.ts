@@ -2,7 +2,7 @@ import type { FactorOverview } from '../people/totp-commands.ts';
 import { base32, totpUri } from '../people/totp.ts';
 import { formToken } from '../people/secrets.ts';
 import type { Membership, SessionLine } from '../people/session-commands.ts';
-import { browserOfAgent } from './user-agent.ts';
+import { browserOfAgent } from '../people/user-agent.ts';
 import { EMPTY_FORM, field, type FormState, hidden } from './forms.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
 import { tag, timestamp } from './components.ts';
@@ -52,6 +52,21 @@ export function codesSection(visitor: Visitor, { unusedCodes }: FactorOverview, 
     <h2>Recovery codes</h2>
     <p>${unusedCodes} of 10 recovery codes are unused. ${unusedCodes < 4 && tag('Create new ones', 'warn')}</p>
     ${byCode(visitor, refused, { act: 'codes', label: 'Create new recovery codes', note: 'The old ones end.' })}
+  </section>`;
+}
+
+/** The switch of letters about new devices. */
+export function deviceNoticeSection(visitor: Visitor, on: boolean): Html {
+  return html`<section>
+    <h2>Letters about new devices</h2>
+    <p>
+      ${on ? tag('Active', 'ok') : tag('Off', 'warn')} Mailstead sends a letter to your verified address when somebody
+      signs in as you from a browser that was not used before.
+    </p>
+    <form method="post" action="${SECURITY_PATH}">
+      ${hiddenFields(visitor, 'notices')} ${hidden('on', on ? 'no' : 'yes')}
+      <button class="quiet">${on ? 'Turn off letters' : 'Turn on letters'}</button>
+    </form>
   </section>`;
 }
 

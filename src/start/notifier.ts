@@ -6,6 +6,7 @@ import { failingCheckNotices } from '../doctor/notice-source.ts';
 import { dnsDriftNotices } from '../dns-providers/notice-source.ts';
 import { dailyDigests } from '../digest/notice-source.ts';
 import { type NoticeSource, Notifier } from '../notices/notifier.ts';
+import { newDeviceNotices } from '../people/device-notice-source.ts';
 import { failingSourceNotices } from '../reports/notice-source.ts';
 import { pausedSenders } from '../sending/pause-notice-source.ts';
 import { disabledWebhookNotices, failingWebhookNotices } from '../webhooks/notice-sources.ts';
@@ -25,7 +26,13 @@ export function openNotifier(services: Services, baseUrl: () => string): Notifie
     dnsDriftNotices(context),
     ...(settings.acme === undefined ? [] : [failingCertificateNotices(context)]),
     ...(settings.live
-      ? [failingCheckNotices(context), auditHeadNotices(context), dailyDigests(context), pausedSenders(context)]
+      ? [
+          failingCheckNotices(context),
+          auditHeadNotices(context),
+          dailyDigests(context),
+          pausedSenders(context),
+          newDeviceNotices(context),
+        ]
       : []),
   ];
   return new Notifier({ sources, queued: () => queue.changed(), log, metrics });

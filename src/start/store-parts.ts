@@ -26,6 +26,7 @@ import * as mailboxes from '../mailboxes/commands.ts';
 import * as mailboxDeletion from '../mailboxes/deletion-commands.ts';
 import * as memberMail from '../mail-sessions/member-commands.ts';
 import * as mailSessions from '../mail-sessions/commands.ts';
+import * as ownMailSessions from '../mail-sessions/own-session-commands.ts';
 import * as mcpSessions from '../mcp/session-commands.ts';
 import * as oauthClients from '../oauth/client-commands.ts';
 import * as oauthCodes from '../oauth/code-commands.ts';
@@ -36,6 +37,7 @@ import * as claims from '../people/claim-commands.ts';
 import * as invitations from '../people/invite-commands.ts';
 import * as members from '../people/member-commands.ts';
 import * as people from '../people/commands.ts';
+import * as devices from '../people/device-commands.ts';
 import * as passwords from '../people/password-commands.ts';
 import * as recoveryCodes from '../people/code-commands.ts';
 import * as factorRules from '../people/rule-commands.ts';
@@ -94,6 +96,7 @@ const COMMAND_FILES: readonly object[] = [
   mailboxes,
   mailboxDeletion,
   mailSessions,
+  ownMailSessions,
   memberMail,
   mcpSessions,
   oauthClients,
@@ -104,6 +107,7 @@ const COMMAND_FILES: readonly object[] = [
   claims,
   invitations,
   members,
+  devices,
   people,
   passwords,
   recoveryCodes,

@@ -62,7 +62,10 @@ describe.each([
     await page.waitForURL(/\/o\/org_\d+\?done=claimed$/);
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Acme');
     expect(await page.evaluate('document.cookie')).toBe('');
-    expect(await context.cookies()).toMatchObject([{ name: 'mailstead', httpOnly: true, sameSite: 'Lax' }]);
+    expect(await context.cookies()).toMatchObject([
+      { name: 'mailstead', httpOnly: true, sameSite: 'Lax' },
+      { name: 'mailstead-device', httpOnly: true, sameSite: 'Lax' },
+    ]);
 
     await page.getByRole('link', { name: 'Tokens' }).click();
     await page.getByLabel('Name', { exact: true }).fill('Reader');

@@ -48,7 +48,15 @@ const visitor = (hash: Uint8Array) => store.read(findVisitor, { hash, now: box.c
 
 async function session(user: number, before: Uint8Array | null = null): Promise<{ id: number; hash: Uint8Array }> {
   const { hash } = newSecret();
-  const opened = { user, hash, ip: '192.0.2.1', agent: 'Firefox', before, method: 'password' } as const;
+  const opened = {
+    user,
+    hash,
+    ip: '192.0.2.1',
+    agent: 'Firefox',
+    before,
+    device: newSecret().hash,
+    method: 'password',
+  } as const;
   await store.write(beginSignIn, { session: opened, pending: newSecret().hash, next: '/' });
   const [last] = await store.read(listSessions, { user, now: box.clock.now });
   return { id: last?.id ?? 0, hash };

@@ -97,7 +97,8 @@ describe('the claim page', () => {
     expect([short.status, short.text]).toEqual([422, expect.stringContaining('Use at least 12 characters.')]);
     const done = await visitor.post('/auth/setup', { token, password: OWNER_PASSWORD });
     expect(leads(done)).toMatch(/^303 \/o\/org_\d+\?done=claimed$/);
-    expect(done.headers['set-cookie']).toEqual([expect.stringMatching(/; HttpOnly; SameSite=Lax$/)]);
+    const bound = expect.stringMatching(/; HttpOnly; SameSite=Lax$/);
+    expect(done.headers['set-cookie']).toEqual([bound, bound]);
     const again = await new Visitor(base).post('/auth/setup', { token, password: 'another password' });
     expect(again.status).toBe(410);
     expect((await visitor.get(`/auth/setup?token=${token}`)).status).toBe(410);
@@ -193,6 +194,9 @@ describe('over TLS', () => {
     response.resume();
     expect(response.headers['set-cookie']).toEqual([
       expect.stringMatching(/^__Host-mailstead=[0-9a-f]{48}; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
+      expect.stringMatching(
+        /^__Host-mailstead-device=[0-9a-f]{48}; Max-Age=34560000; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+      ),
     ]);
   });
 });

@@ -6,8 +6,10 @@ import { HttpLimits } from '../../src/http/rate-limits.ts';
 import { type TestContext, testWorld, type TestWorld } from './world.ts';
 import { insertMember, insertPendingUser } from '../../src/people/commands.ts';
 import { removeMember, type Role, updateMember } from '../../src/people/member-commands.ts';
+import { newSecret } from '../../src/people/secrets.ts';
 import { startSignIn } from '../../src/people/sign-in.ts';
 import { testGuard } from './guard.ts';
+import { proveOwner } from './people.ts';
 import { testAccount } from './store.ts';
 import { Visitor } from './visitor.ts';
 
@@ -61,7 +63,7 @@ export async function consentWorld(over: Partial<TestContext> = {}): Promise<Con
   let base = '';
   const made: TestWorld = await testWorld(
     { baseUrl: () => base, limits: new HttpLimits(() => true, testGuard()), ...over },
-    [plantMember, plantOrganization],
+    [plantMember, plantOrganization, proveOwner],
   );
   const { world } = made;
   const { store } = world;
@@ -87,7 +89,7 @@ export async function consentWorld(over: Partial<TestContext> = {}): Promise<Con
       const user = await store.write(plantMember, { email, organization, role });
       if (mailboxes.length > 0) await change(user, role, mailboxes);
       const visitor = new Visitor(base);
-      const browser = { ip: '127.0.0.1', agent: 'test', before: null };
+      const browser = { ip: '127.0.0.1', agent: 'test', before: null, device: newSecret().hash };
       const { secret } = await startSignIn(world, { user, method: 'password', next: '/' }, browser);
       visitor.cookie = `mailstead=${secret}`;
       return { user, email, visitor };

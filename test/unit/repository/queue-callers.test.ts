@@ -63,6 +63,7 @@ const SENDERS: Record<NoticeKind, string> = {
   'forward-confirmation': 'src/sending/confirmation-commands.ts',
   'password-reset': 'src/people/password-commands.ts',
   'address-proof': 'src/people/password-commands.ts',
+  'new-device': 'src/people/device-commands.ts',
   'approval-request': 'src/approvals/commands.ts',
   'paused-sender': 'src/sending/pause-commands.ts',
   'canary-alert': 'src/canaries/trip-commands.ts',

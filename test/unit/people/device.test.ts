@@ -42,8 +42,20 @@ async function letterText(email: string): Promise<string> {
 /** Sends what is due. Returns how many letters wait for an address. */
 async function sent(email: string): Promise<number> {
   const { store, queueChanged } = box.world;
-  await new Notifier({ sources: [newDeviceNotices(box.world)], queued: queueChanged, log: quiet, metrics: quiet }).run();
-  const rows = await store.read(listQueue, { tenant: null, accounts: null, state: null, domain: null, after: 0, limit: 1000 });
+  await new Notifier({
+    sources: [newDeviceNotices(box.world)],
+    queued: queueChanged,
+    log: quiet,
+    metrics: quiet,
+  }).run();
+  const rows = await store.read(listQueue, {
+    tenant: null,
+    accounts: null,
+    state: null,
+    domain: null,
+    after: 0,
+    limit: 1000,
+  });
   return rows.filter(({ recipient }) => recipient === email).length;
 }
 

@@ -129,6 +129,7 @@ function resolveSettings(values: Values, terminal: boolean): Settings {
     outboundAddresses: values.OUTBOUND_ADDRESSES,
     outboundHostname: values.OUTBOUND_HOSTNAME,
     sendingRamp: values.SENDING_RAMP === 'on',
+    sendReports: values.SEND_REPORTS === 'on',
     allowPrivateNetworks: needed(values.ALLOW_PRIVATE_NETWORKS),
     exemptNetworks: values.EXEMPT_NETWORKS ?? [],
     tls:

@@ -40,6 +40,7 @@ export const SETTINGS = {
   OUTBOUND_ADDRESSES: define({ parse: parse.outboundAddresses }),
   OUTBOUND_HOSTNAME: define({ parse: parse.hostName }),
   SENDING_RAMP: define({ parse: parse.oneOf('on', 'off'), local: 'off', live: 'on' }),
+  SEND_REPORTS: define({ parse: parse.oneOf('on', 'off'), local: 'off', live: 'on' }),
   ALLOW_PRIVATE_NETWORKS: define({ parse: parse.privateNetworks, local: 'true', live: 'false' }),
   EXEMPT_NETWORKS: define({ parse: parse.networks }),
   TLS_CERT: define({ parse: parse.text }),
@@ -130,6 +131,8 @@ export interface Settings {
   readonly outboundHostname: string | undefined;
   /** Limit mail to receivers that do not know this server yet. */
   readonly sendingRamp: boolean;
+  /** Send DMARC aggregate and TLS reports to domains that ask for them. */
+  readonly sendReports: boolean;
   readonly allowPrivateNetworks: parse.PrivateNetworks;
   readonly exemptNetworks: readonly parse.Network[];
   /** PEM files. Undefined: self-signed. */

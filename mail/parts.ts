@@ -103,6 +103,8 @@ import { addSuppression, listSuppressions, removeSuppression } from './store/que
 import { threadChanges, threadEmails } from './store/message/thread.ts';
 import { storeThreadCounts, countThreads } from './store/message/thread-counts.ts';
 import { purgeDeletedFolder, purgeExpunged, purgeHistory, purgeTombstones } from './store/retention/purge.ts';
+import { addDmarcResults, purgeDmarcResults } from './store/filter/dmarc-result.ts';
+import { purgeSentReports } from './store/queue/sent-report.ts';
 import { purgeTlsResults } from './store/queue/tls-result.ts';
 import { sweepWords } from './store/filter/word-sweep.ts';
 import { requestRelease, decideRelease, quarantineCandidates } from './agents/quarantine/release.ts';
@@ -201,6 +203,9 @@ export function mailParts(): ThreadParts {
       purgeBudgetUse,
       purgeStsPolicies,
       purgeSubmissions,
+      addDmarcResults,
+      purgeDmarcResults,
+      purgeSentReports,
       purgeTlsResults,
       purgeTombstones,
       purgeUploads,

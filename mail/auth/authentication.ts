@@ -42,6 +42,16 @@ export interface Dmarc {
   unsure?: true;
   /** With `permerror`: what From has in place of one author. */
   why?: string;
+  /** Facts for the aggregate report; left out where the domain asks for none. */
+  reporting?: DmarcReporting;
+}
+
+export interface DmarcReporting {
+  /** Domain whose record applied. */
+  domain: string;
+  /** Passes and is aligned. */
+  spf: boolean;
+  dkim: boolean;
 }
 
 export interface Sealer {

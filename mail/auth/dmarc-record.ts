@@ -12,6 +12,8 @@ export interface DmarcRecord {
   strict: { dkim: boolean; spf: boolean };
   /** `psd=`: public suffix domain; `u` if not stated. */
   suffix: 'y' | 'n' | 'u';
+  /** `rua=` has a URI: the domain asks for aggregate reports. */
+  reports?: true;
 }
 
 const MAX_RECORD_CHARS = 4096;
@@ -32,12 +34,13 @@ export function readDmarc(text: string): DmarcRecord | undefined {
   const tags = readLoosely(text);
   const policies = (['p', 'sp', 'np'] as const).map((name) => policyOf(tags.get(name)));
   const [own, below, missing] = policies;
+  const reports = (tags.get('rua') ?? '').split(',').some((uri) => URI.test(trimBlanks(uri)));
   const rest = {
     strict: { dkim: isSet(tags, 'adkim', 's'), spf: isSet(tags, 'aspf', 's') },
     suffix: isSet(tags, 'psd', 'y') ? 'y' : isSet(tags, 'psd', 'n') ? 'n' : 'u',
+    ...(reports && { reports }),
   } as const;
   if (own === undefined || policies.includes('unknown')) {
-    const reports = (tags.get('rua') ?? '').split(',').some((uri) => URI.test(trimBlanks(uri)));
     return reports ? { policy: 'none', below: 'none', missing: 'none', ...rest } : undefined;
   }
   const lessen = isSet(tags, 't', 'y') ? (one: DmarcPolicy) => WEAKER[one] : (one: DmarcPolicy) => one;
@@ -45,8 +48,8 @@ export function readDmarc(text: string): DmarcRecord | undefined {
   return { policy: lessen(p ?? 'none'), below: lessen(sp ?? 'none'), missing: lessen(np ?? 'none'), ...rest };
 }
 
-/** Reads tags leniently: the first of each name counts and malformed ones are skipped, so that a typo does not disable the policy. */
-function readLoosely(text: string): ReadonlyMap<string, string> {
+/** Reads tags leniently: the first of each name counts and malformed ones are skipped, so that a typo does not disable the policy. Linear. */
+export function readLoosely(text: string): ReadonlyMap<string, string> {
   const tags = new Map<string, string>();
   for (const part of text.split(';')) {
     const equals = part.indexOf('=');

@@ -12,6 +12,8 @@ export interface PublishedDmarcPolicy extends DomainPolicy {
   kind: 'found' | 'nothing' | 'unknown';
   /** A relevant lookup failed. */
   lookupFailed: boolean;
+  /** Domain whose record applied and asks for aggregate reports. */
+  reportDomain?: string;
 }
 
 /** Finds the DMARC policy of an author's domain; falls back to the cached one if DNS fails. RFC 9989 4.10.1. */
@@ -43,20 +45,28 @@ export async function findPublishedPolicy(
     return { ...nothing, kind: 'nothing', organization, lookupFailed: troubled };
   const result = { policy, organization, strict: applied.strict };
   known?.record(domain, result);
-  return { ...result, domain, kind: 'found', lookupFailed: troubled };
+  const { reportDomain } = applied;
+  return {
+    ...result,
+    domain,
+    kind: 'found',
+    lookupFailed: troubled,
+    ...(reportDomain !== undefined && { reportDomain }),
+  };
 }
 
-type ApplicableRecord = { strict: DomainPolicy['strict'] } & (
+type ApplicableRecord = { strict: DomainPolicy['strict']; reportDomain?: string } & (
   { kind: 'own'; policy: DmarcPolicy } | { kind: 'below'; below: DmarcPolicy; missing: DmarcPolicy }
 );
 
 /** Selects the record of the domain, else of its organization, else of the public suffix above. */
 function selectRecord(domain: string, { records, organization }: DnsTreeWalk): ApplicableRecord | undefined {
-  const at = (name: string) => records.find((one) => one.domain === name)?.record;
-  const own = at(domain);
-  if (own !== undefined) return { kind: 'own', policy: own.policy, strict: own.strict };
-  const above = at(organization) ?? records.find(({ record }) => record.suffix === 'y')?.record;
-  return above && { kind: 'below', below: above.below, missing: above.missing, strict: above.strict };
+  const at = (name: string) => records.find((one) => one.domain === name);
+  const applied = at(domain) ?? at(organization) ?? records.find(({ record }) => record.suffix === 'y');
+  if (applied === undefined) return undefined;
+  const { policy, below, missing, strict, reports } = applied.record;
+  const common = { strict, ...(reports && { reportDomain: applied.domain }) };
+  return applied.domain === domain ? { kind: 'own', policy, ...common } : { kind: 'below', below, missing, ...common };
 }
 
 async function policyOf(
@@ -91,16 +101,27 @@ export async function evaluateDmarc(
   resolver: Resolver,
 ): Promise<Dmarc> {
   const { policy, domain, organization, strict } = author;
-  const claims = [{ ...spf, strict: strict.spf }, ...dkim.map((one) => ({ ...one, strict: strict.dkim }))];
-  const alignment = (wanted: 'pass' | 'temperror'): Promise<(boolean | undefined)[]> =>
-    Promise.all(claims.filter(({ result }) => result === wanted).map((one) => isAligned(one, author, resolver)));
-  const [passed, open] = await Promise.all([alignment('pass'), alignment('temperror')]);
+  const claims = { spf: [{ ...spf, strict: strict.spf }], dkim: dkim.map((one) => ({ ...one, strict: strict.dkim })) };
+  const alignment = (method: keyof typeof claims, wanted: 'pass' | 'temperror'): Promise<(boolean | undefined)[]> =>
+    Promise.all(
+      claims[method].filter(({ result }) => result === wanted).map((one) => isAligned(one, author, resolver)),
+    );
+  const [bySpf, byDkim, ...rest] = await Promise.all([
+    alignment('spf', 'pass'),
+    alignment('dkim', 'pass'),
+    alignment('spf', 'temperror'),
+    alignment('dkim', 'temperror'),
+  ]);
+  const [passed, open] = [[...bySpf, ...byDkim], rest.flat()];
   const aligned = passed.includes(true);
   const unsure = author.lookupFailed || passed.includes(undefined) || open.some((one) => one !== false);
-  const rest = { policy, domain, organization, aligned, ...(unsure && !aligned && { unsure }) };
-  if (author.kind === 'nothing') return { result: 'none', ...rest };
-  if (author.kind === 'found' && aligned) return { result: 'pass', ...rest };
-  return { result: unsure ? 'temperror' : 'fail', ...rest };
+  const reporting = author.reportDomain !== undefined && {
+    reporting: { domain: author.reportDomain, spf: bySpf.includes(true), dkim: byDkim.includes(true) },
+  };
+  const facts = { policy, domain, organization, aligned, ...(unsure && !aligned && { unsure }), ...reporting };
+  if (author.kind === 'nothing') return { result: 'none', ...facts };
+  if (author.kind === 'found' && aligned) return { result: 'pass', ...facts };
+  return { result: unsure ? 'temperror' : 'fail', ...facts };
 }
 
 /**

@@ -9,15 +9,18 @@ interface NoticeProperties {
   /** RFC 3834 5.1: stops auto-responders. Replies to a message say so. */
   autoSubmitted: 'auto-generated' | 'auto-replied';
   /**
-   * Recipients. `sender`: sender of the reported message. `owners`: owners of an organization with a verified address.
-   * `person`: a user of this box. `anyone`: an address that somebody else entered, so it has a limit.
+   * Recipients. `sender`: sender of the reported message. `domain`: report addresses that a domain publishes in the DNS.
+   * `owners`: owners of an organization with a verified address. `person`: a user of this box. `anyone`: an address that
+   * somebody else entered, so it has a limit.
    */
-  audience: 'sender' | 'owners' | 'person' | 'anyone';
+  audience: 'sender' | 'domain' | 'owners' | 'person' | 'anyone';
   /** Maximum notices of this kind to one address (without +tag) in 24 hours. Left out: limited by the state that it reports. */
   daily?: number;
 }
 
 const report = { sender: 'null', autoSubmitted: 'auto-replied', audience: 'sender' } as const;
+/** One report about a domain and day; it has no return address, so that no answer to it can cause another. */
+const toDomain = { sender: 'null', autoSubmitted: 'auto-generated', audience: 'domain' } as const;
 const toOwners = { sender: 'box', autoSubmitted: 'auto-generated', audience: 'owners' } as const;
 const toPerson = { sender: 'box', autoSubmitted: 'auto-generated', audience: 'person', daily: 5 } as const;
 const toAnyone = { sender: 'box', autoSubmitted: 'auto-generated', audience: 'anyone', daily: 5 } as const;
@@ -27,6 +30,8 @@ export const NOTICES = {
   bounce: report,
   'delay-report': report,
   'success-report': report,
+  'dmarc-report': toDomain,
+  'tls-report': toDomain,
   claim: toAnyone,
   invitation: toAnyone,
   'forward-confirmation': toAnyone,

@@ -39,6 +39,8 @@ import {
 } from '../store/retention/purge.ts';
 import { agingMailboxes, deleteAged, ruledMailboxes } from '../store/retention/rules.ts';
 import { purgeStsPolicies } from '../store/queue/sts-policy.ts';
+import { purgeDmarcResults } from '../store/filter/dmarc-result.ts';
+import { purgeSentReports } from '../store/queue/sent-report.ts';
 import { purgeTlsResults } from '../store/queue/tls-result.ts';
 import { purgeVacationReplies } from '../store/submission/vacation.ts';
 import { sweepWords } from '../store/filter/word-sweep.ts';
@@ -87,6 +89,8 @@ export class RetentionJob implements Job {
       purgeGreylist,
       purgeStsPolicies,
       purgeTlsResults,
+      purgeDmarcResults,
+      purgeSentReports,
       purgeVacationReplies,
       recordKeptMail,
       sweepWords,

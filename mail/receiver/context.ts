@@ -5,6 +5,7 @@ import type { MailFilter } from '../filter/mail-filter.ts';
 import type { MemoryBudget } from '../limits/memory-budget.ts';
 import { KeyedTokenBucket, perHour } from '../limits/token-bucket.ts';
 import type { Log } from '../log.ts';
+import type { DmarcResult } from '../store/filter/dmarc-result.ts';
 import type { Greylist } from './greylist.ts';
 import type { ReportInbox } from './needs.ts';
 import { Tarpit } from './tarpit.ts';
@@ -26,6 +27,8 @@ export interface StoreBackendOptions extends Omit<SubmissionContext, 'policy' | 
   filter: InboundFilter | null;
   /** Left out: there are no report addresses. */
   reports?: ReportInbox;
+  /** Counts DMARC results for the reports to other domains; left out: none are sent. */
+  dmarcResults?: { count(result: DmarcResult): void };
   /** Left out: no greylisting. */
   greylist?: Greylist;
   /** Memory of the messages that are received; left out: it is not limited. */

@@ -14,6 +14,7 @@ import {
   type ForwardTargets,
   NO_TARGETS,
 } from './disposition.ts';
+import { countDmarcResult } from './dmarc-count.ts';
 import { ForgedResultsFilter } from './forged-results-filter.ts';
 import { requestVerdict } from './inbound-filter.ts';
 import { type InboundPlan, planInbound } from './inbound-plan.ts';
@@ -74,7 +75,20 @@ export async function receiveInbound(context: ReceiverContext, message: Received
   const disposition = decideDisposition(input);
   recordDisposition(context, message, verdict, disposition.refusal);
   if (filter.slows(peer.ip)) await context.tarpit.hold(disposition.delayMs);
-  if (disposition.refusal !== undefined) return keepRejected(context, message, { input, disposition, copies });
+  const result = await storeFiltered(context, message, reports, { input, disposition, copies });
+  countDmarcResult(context, message, input, result);
+  return result;
+}
+
+/** Delivers a filtered message, or keeps a copy of a rejected one. */
+async function storeFiltered(
+  context: ReceiverContext,
+  message: ReceivedMessage,
+  reports: IncomingReports,
+  decided: Parameters<typeof keepRejected>[2],
+): Promise<ReceiveResult> {
+  const { input, disposition } = decided;
+  if (disposition.refusal !== undefined) return keepRejected(context, message, decided);
   const filed = reports.reports.length === 0 ? reports : fileReports(message, reports, input, disposition);
   return filed === undefined
     ? rejected(UNVERIFIED_REPORT)

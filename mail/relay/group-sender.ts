@@ -125,6 +125,7 @@ export class GroupSender {
     const [{ domain, nextHop: way, requireTls = false }] = group;
     const { connector, smarthosts } = this.#options;
     const wanted: MessageTlsOptions = { requireTls, waivesTls: () => this.#waivesTls(group[0]) };
+    const isUnreported = way.via === undefined && (await this.#isTlsReport(group[0]));
     const tlsResults: TlsResult[] = [];
     let session = reuse;
     let left = group;
@@ -139,7 +140,8 @@ export class GroupSender {
         const opened = await (way.via === undefined
           ? connector.connect(domain, wanted)
           : smarthosts.connect(way.via, requireTls ? 'required' : 'policy'));
-        tlsResults.push(...(opened instanceof RelaySession ? opened.tlsResults.splice(0) : opened.tlsResults));
+        const results = opened instanceof RelaySession ? opened.tlsResults.splice(0) : opened.tlsResults;
+        if (!isUnreported) tlsResults.push(...results);
         if (!(opened instanceof RelaySession)) {
           const failed = mergeResults(before, await this.#failGroup(left, opened.verdict, opened.host));
           return withTlsResults(limited === undefined ? failed : this.#finish(failed, limited, undefined), tlsResults);
@@ -161,6 +163,11 @@ export class GroupSender {
       session.destroy();
       session = undefined;
     }
+  }
+
+  /** True for a TLS report, whose session must not cause the next report. Its sender is null, and it waives TLS (RFC 8689 5). */
+  async #isTlsReport(item: QueueItem): Promise<boolean> {
+    return item.sender === undefined && (await this.#waivesTls(item));
   }
 
   /** True for `TLS-Required: No`: the sender prefers delivery to protection. RFC 8689 3. */

@@ -32,5 +32,6 @@ export function mailMigrations(): Migration[] {
     ['mailbox-acl.sql'],
     ['blob-hash.sql'],
     ['sending-ramp.sql'],
+    ['outgoing-report.sql'],
   ]);
 }

@@ -61,6 +61,8 @@ export const METRICS: Readonly<Record<string, string>> = {
   notices_total: 'Notices sent to owners, by kind.',
   digest_replies_total: 'Replies to daily digests, by outcome (stopped, before, unclear, automatic, missing).',
   reports_received_total: 'Messages to report addresses, by outcome (recorded, duplicate, unreadable, missing, full).',
+  reports_sent_total:
+    'Reports about other domains, by kind (dmarc, tls) and outcome (sent, posted, none, unauthorized, too-large, unresolved, failed).',
   scans_total: 'Scanned messages, by scanner (rspamd, clamav) and outcome (clean, found, trouble, skipped).',
   deleted_items: 'Deleted items that can be restored, by kind (mailbox, service).',
   imported_messages_total: 'Messages imported, by kind of source (file, imap).',

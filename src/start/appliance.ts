@@ -22,6 +22,7 @@ import { HistoryJob } from '../history/history-job.ts';
 import { OutboundTls } from '../tls/outbound-tls.ts';
 import { purgeOAuth } from '../oauth/grant-commands.ts';
 import { purgeReports } from '../reports/commands.ts';
+import { ReportSender } from '../reports/report-sender.ts';
 import { ReportReader } from '../reports/report-reader.ts';
 import { confirmWelcome, seed, type Seeded } from './seed.ts';
 import { releaseResumed } from '../sending/pause-commands.ts';
@@ -112,6 +113,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
     openVacation(context),
     new BackupJob({ settings: settings.backup, dataDir: settings.dataDir, clock, log, meter: services.metrics }),
     new ReportReader(services),
+    ...(settings.sendReports ? [services.dmarcResults, new ReportSender({ ...services, queued })] : []),
     new StsWalk({ ...services, selfSigned: () => services.tls.selfSigned }),
     new TrainingJob({ store, log, wordsOf: (source) => filter.words(source) }),
     ...openNotifier(services, baseUrl).jobs(),

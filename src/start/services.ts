@@ -1,3 +1,4 @@
+import { DmarcCounter } from '../../mail/jobs/dmarc-counter.ts';
 import { MemoryBudget } from '../../mail/limits/memory-budget.ts';
 import { Scheduler } from '../../mail/jobs/scheduler.ts';
 import { Agents } from '../agents/agents.ts';
@@ -56,6 +57,8 @@ export interface Services
   /** Answers to challenges of a certificate authority. */
   challenges: ChallengeAnswers;
   lastUsed: LastUsed;
+  /** DMARC results of received mail, for the reports to other domains. */
+  dmarcResults: DmarcCounter;
   /** True for networks that limits do not count. */
   exempt: (ip: string) => boolean;
   local: boolean;
@@ -95,6 +98,7 @@ export async function createServices(options: StartOptions, stack: AsyncDisposab
     tls,
     challenges: new ChallengeAnswers(),
     lastUsed,
+    dmarcResults: stack.use(new DmarcCounter(store, clock)),
     exempt,
     local,
     memory,

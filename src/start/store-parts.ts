@@ -48,6 +48,7 @@ import * as totps from '../people/totp-commands.ts';
 import * as recovery from '../recovery/commands.ts';
 import * as reportAlarms from '../reports/alarm-commands.ts';
 import * as reports from '../reports/commands.ts';
+import * as outgoingReports from '../reports/outgoing-commands.ts';
 import { failingSources } from '../reports/alarm-queries.ts';
 import * as reportPolicies from '../reports/policy-commands.ts';
 import { dmarcDays, dmarcSources, reporters, tlsDays, tlsSums } from '../reports/queries.ts';
@@ -117,6 +118,7 @@ const COMMAND_FILES: readonly object[] = [
   portalSessions,
   totps,
   recovery,
+  outgoingReports,
   reportAlarms,
   reports,
   reportPolicies,

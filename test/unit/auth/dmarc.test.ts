@@ -158,6 +158,28 @@ describe('alignment', () => {
     expect((await dmarc(`me@${author}`, zone(record), { sender: `b@${sender}` })).result).toBe(result);
   });
 
+  test.each([
+    [
+      'its own record',
+      'box.example',
+      'box.example',
+      'rua=mailto:r@box.example',
+      { domain: 'box.example', spf: true, dkim: false },
+    ],
+    [
+      'the record above',
+      'news.box.example',
+      'list.example',
+      'rua=mailto:r@x.example',
+      { domain: 'box.example', spf: false, dkim: false },
+    ],
+    ['no address for reports', 'box.example', 'box.example', 'rua=', undefined],
+    ['a mistake for an address', 'box.example', 'box.example', 'rua=reports', undefined],
+  ])('is noted for the aggregate report: %s', async (_what, author, sender, record, reporting) => {
+    const found = await dmarc(`me@${author}`, zone(record), { sender: `b@${sender}` });
+    expect(found.reporting).toEqual(reporting);
+  });
+
   test('of a domain that asks for nothing is told too', async () => {
     const found = await dmarc(
       'me@plain.example',

@@ -51,6 +51,7 @@ test('local mode', () => {
     outboundAddresses: undefined,
     outboundHostname: undefined,
     sendingRamp: false,
+    sendReports: false,
     outboundPort: 25,
     allowPrivateNetworks: { all: true, networks: [], endpoints: [] },
     exemptNetworks: [],

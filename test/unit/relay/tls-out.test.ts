@@ -38,7 +38,10 @@ interface World extends AsyncDisposable {
   dns: DnsServer;
   queue: FakeQueue;
   /** Sends to these and waits for what came of it. */
-  send(to: readonly string[], change?: { requireTls?: boolean; body?: string }): Promise<AttemptResult[]>;
+  send(
+    to: readonly string[],
+    change?: { requireTls?: boolean; body?: string; sender?: undefined },
+  ): Promise<AttemptResult[]>;
 }
 
 interface Setting {
@@ -186,6 +189,16 @@ describe('MTA-STS', () => {
     const [other] = await box.send(['b@remote.test'], { body: 'TLS-Required: yes\r\n\r\nTLS-Required: No\r\n' });
     expect(other).toMatchObject({ outcome: 'deferred' });
     expect(box.server.mails).toHaveLength(1);
+  });
+
+  test('the session of a TLS report is not counted: else each report would cause the next one', async () => {
+    await using box = await world({ sts: stsPolicy('enforce') });
+    const body = 'TLS-Required: No\r\nFrom: mailstead@box.test\r\nSubject: Report Domain: remote.test\r\n\r\nx\r\n';
+    const reports = await box.send(['tls@remote.test'], { body, sender: undefined });
+    expect(reports).toMatchObject([{ outcome: 'delivered' }]);
+    expect(counted(reports)).toEqual([]);
+    const bounces = await box.send(['you@remote.test'], { sender: undefined, requireTls: true });
+    expect(counted(bounces)).toEqual(['sts success']);
   });
 
   test('a policy that cannot be had is counted, and one that hangs holds up no other domain', async () => {

@@ -12,9 +12,10 @@ const BOUNDED = [
   // servers: test/unit/reports/read-report.test.ts.
   'mail/message/archive/inflate.ts',
 ];
-/** They unpack nothing that a peer packed: web mail packs its own files, and pages ask their own server. */
+/** They unpack nothing that a peer packed: web mail and reports pack their own files, and pages ask their own server. */
 const OWN = [
   'src/portal/client/palette.ts',
+  'src/reports/outgoing-report.ts',
   'src/webmail/asset.ts',
   'src/webmail/client/jmap.ts',
   'src/webmail/installable.ts',

@@ -35,8 +35,8 @@ describe('the direction of imports', () => {
     ['smtp', ['smtp', 'message']],
     ['auth', ['auth', 'limits', 'message', 'dns']],
     ['dns', ['dns', 'limits']],
-    // Reports of other servers, read from their octets.
-    ['reports', ['reports', 'message', 'limits', 'dns']],
+    // Reports of other servers, read from their octets, and those to them.
+    ['reports', ['reports', 'auth', 'message', 'limits', 'dns']],
     // Limits and caches know nothing of mail: every module may use them.
     ['limits', ['limits', 'log.ts']],
     // Decisions know their input, and nothing of the store.

@@ -58,6 +58,8 @@ const SENDERS: Record<NoticeKind, string> = {
   bounce: 'mail/relay/store-queue.ts',
   'delay-report': 'mail/relay/store-queue.ts',
   'success-report': 'mail/relay/store-queue.ts',
+  'dmarc-report': 'src/reports/outgoing-commands.ts',
+  'tls-report': 'src/reports/outgoing-commands.ts',
   claim: 'src/bootstrap/commands.ts',
   invitation: 'src/people/member-commands.ts',
   'forward-confirmation': 'src/sending/confirmation-commands.ts',
@@ -106,7 +108,7 @@ describe('notices of the box', () => {
     for (const [kind, properties] of Object.entries(NOTICES)) {
       const { audience, sender } = properties;
       if (audience === 'anyone' || audience === 'person') expect(properties, kind).toHaveProperty('daily', 5);
-      expect(sender === 'null', kind).toBe(audience === 'sender');
+      expect(sender === 'null', kind).toBe(audience === 'sender' || audience === 'domain');
     }
   });
 });

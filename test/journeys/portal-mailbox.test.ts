@@ -65,3 +65,57 @@ describe('the pages of a mailbox', () => {
     expect(foreign.text).toContain('No message found');
   });
 });
+
+describe('the junk of all mailboxes', () => {
+  test('is on one page, newest first, and is released in each mailbox at once; other organizations see none', async () => {
+    const { owner, path: base } = portal.acme;
+    const transport = createTransport({ host: '127.0.0.1', port: portal.box.port('smtp'), ignoreTLS: true });
+    const html = '<a href="http://192.0.2.7/in">https://bank.example/login</a> Verify your account.';
+    const from = { name: 'service@bank.example', address: 'win@casino.example' };
+    for (const [to, subject] of [
+      ['anna@acme.test', 'one'],
+      ['bert@acme.test', 'two'],
+      ['anna@acme.test', 'three'],
+    ] as const) {
+      await transport.sendMail({ from, to, subject, html });
+    }
+    transport.close();
+    const { text } = await owner.get(`${base}/junk`);
+    const order = ['three', 'two', 'one'].map((subject) => text.indexOf(`>${subject}<`));
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    expect(Math.min(...order)).toBeGreaterThan(0);
+    expect(text).toContain('A link leads to the IP address 192.0.2.7');
+    expect((await portal.other.owner.get(`${portal.other.path}/junk`)).text).toContain('No junk');
+    const ids = [...text.matchAll(/name="messageIds" value="([^"]+)"/g)].map(([, id]) => id ?? '');
+    expect(ids).toHaveLength(3);
+    const foreign = await portal.other.owner.act(`${portal.other.path}/junk`, 'release', { messageIds: ids });
+    expect(foreign.status).toBe(422);
+    expect(leads(await owner.act(`${base}/junk`, 'release', { messageIds: ids }))).toBe(
+      `303 ${base}/junk?done=released`,
+    );
+    expect((await owner.get(`${base}/junk`)).text).toContain('No junk');
+  });
+
+  test('is paged without gap or repetition', async () => {
+    const { owner, path: base } = portal.acme;
+    await fillJunk(30);
+    const first = await owner.get(`${base}/junk`);
+    const next = /href="([^"]+\/junk\?after=[^"]+)"/.exec(first.text)?.[1] ?? '';
+    const second = await owner.get(next);
+    const subjects = [first, second].flatMap(({ text }) =>
+      [...text.matchAll(/>(junk \d+)</g)].map(([, subject]) => subject),
+    );
+    expect(subjects).toEqual(Array.from({ length: 30 }, (_, i) => `junk ${30 - i}`));
+  });
+});
+
+/** Sends junk to both mailboxes in turn. */
+async function fillJunk(count: number): Promise<void> {
+  const transport = createTransport({ host: '127.0.0.1', port: portal.box.port('smtp'), ignoreTLS: true });
+  const html = '<a href="http://192.0.2.7/in">https://bank.example/login</a> Verify your account.';
+  for (let i = 1; i <= count; i++) {
+    const from = { name: 'service@bank.example', address: `win${i}@casino${i}.example` };
+    await transport.sendMail({ from, to: `${i % 2 === 0 ? 'anna' : 'bert'}@acme.test`, subject: `junk ${i}`, html });
+  }
+  transport.close();
+}

@@ -12,6 +12,7 @@ import { forwarders } from './forwarders.ts';
 import { health } from './health.ts';
 import { imports } from './imports.ts';
 import { junk } from './junk.ts';
+import { organizationJunk } from './organization-junk.ts';
 import { mailbox } from './mailbox.ts';
 import { mailboxAccess } from './mailbox-access.ts';
 import { mailboxAddresses } from './mailbox-addresses.ts';
@@ -51,6 +52,7 @@ export const PAGES: readonly Page[] = [
   quarantine,
   canaries,
   deletedMessages,
+  organizationJunk,
   imports,
   forwarders,
   approvals,

@@ -47,6 +47,13 @@ task('sees from the list of junk what happened to a message', async (person) => 
   expect(await person.page.locator('.timeline li').first().textContent()).toContain('Accepted');
 });
 
+task('finds the reasons of all junk on one page, in one click', async (person) => {
+  await person.open('');
+  await person.click('link', 'Junk');
+  await person.sees('A link leads to the IP address 192.0.2.7');
+  expect(person.clicks).toBe(1);
+});
+
 task('sees from the queue when a message was accepted, and why it is held', async (person) => {
   await person.open('/queue');
   await person.click('link', 'Timeline of the message to ada@remote.example');

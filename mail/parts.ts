@@ -105,6 +105,7 @@ import { storeThreadCounts, countThreads } from './store/message/thread-counts.t
 import { purgeDeletedFolder, purgeExpunged, purgeHistory, purgeTombstones } from './store/retention/purge.ts';
 import { addDmarcResults, purgeDmarcResults } from './store/filter/dmarc-result.ts';
 import { purgeSentReports } from './store/queue/sent-report.ts';
+import { purgePeers } from './store/queue/delivery-peer.ts';
 import { purgeTlsResults } from './store/queue/tls-result.ts';
 import { sweepWords } from './store/filter/word-sweep.ts';
 import { requestRelease, decideRelease, quarantineCandidates } from './agents/quarantine/release.ts';
@@ -206,6 +207,7 @@ export function mailParts(): ThreadParts {
       addDmarcResults,
       purgeDmarcResults,
       purgeSentReports,
+      purgePeers,
       purgeTlsResults,
       purgeTombstones,
       purgeUploads,

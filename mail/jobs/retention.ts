@@ -41,6 +41,7 @@ import { agingMailboxes, deleteAged, ruledMailboxes } from '../store/retention/r
 import { purgeStsPolicies } from '../store/queue/sts-policy.ts';
 import { purgeDmarcResults } from '../store/filter/dmarc-result.ts';
 import { purgeSentReports } from '../store/queue/sent-report.ts';
+import { purgePeers } from '../store/queue/delivery-peer.ts';
 import { purgeTlsResults } from '../store/queue/tls-result.ts';
 import { purgeVacationReplies } from '../store/submission/vacation.ts';
 import { sweepWords } from '../store/filter/word-sweep.ts';
@@ -88,6 +89,7 @@ export class RetentionJob implements Job {
       purgeBudgetUse,
       purgeGreylist,
       purgeStsPolicies,
+      purgePeers,
       purgeTlsResults,
       purgeDmarcResults,
       purgeSentReports,

@@ -1,4 +1,5 @@
 import { formatAddress } from '../message/address.ts';
+import { hasSameOwner } from '../policy/registrable.ts';
 import type { Authentication } from '../auth/authentication.ts';
 import type { ReceiverContext } from './context.ts';
 import { requestVerdict } from './inbound-filter.ts';
@@ -35,7 +36,7 @@ export async function takeReports(
   return recipients.every(({ route }) => route.kind === 'reports') ? 'all' : 'some';
 }
 
-/** Returns the domain whose DKIM signature passes; '' if none does, or if that cannot be checked now. */
+/** Returns the domain of the author whose DKIM signature passes; '' if none does, or if that cannot be checked now. */
 async function signerOf(context: ReceiverContext, message: ReceivedMessage): Promise<string> {
   const { filter, log } = context;
   if (filter?.network !== true) return '';
@@ -46,10 +47,12 @@ async function signerOf(context: ReceiverContext, message: ReceivedMessage): Pro
   return signer;
 }
 
-/** Prefers a signature of the author's domain, as a provider may add its own. */
+/** A signature of another organization than that of the author says nothing about the reporter. */
 function verifiedSigner({ dkim, dmarc }: Authentication): string {
   const passed = dkim.filter(({ result }) => result === 'pass').map(({ domain }) => domain);
-  return passed.find((domain) => domain === dmarc.domain) ?? passed[0] ?? '';
+  return (
+    passed.find((domain) => domain === dmarc.domain) ?? passed.find((one) => hasSameOwner(one, dmarc.domain)) ?? ''
+  );
 }
 
 async function wholeMessage({ store }: ReceiverContext, { blob }: ReceivedMessage): Promise<Uint8Array> {

@@ -22,6 +22,7 @@ import { type OutboundRoute, outboundRoutes } from '../store/queue/outbound-rout
 import { type DueRow, dueRows, nextDue } from '../store/queue/due-rows.ts';
 import type { MailStore } from '../store/store.ts';
 import { isUnknownRecipient } from '../store/queue/suppression.ts';
+import { notePeers } from '../store/queue/delivery-peer.ts';
 import { noteTlsResults } from '../store/queue/tls-result.ts';
 import type { BounceMessage, DueQuery, RelayQueue, QueueItem } from './relay-queue.ts';
 import { MAX_RETRY_DELAY } from './schedule.ts';
@@ -80,6 +81,7 @@ export const finishAttempts = command(
       await endAttempt(tx, end, stamp);
       await noteTlsResults(tx, end.tlsResults ?? [], stamp);
     }
+    await notePeers(tx, input.ends, stamp);
   },
 );
 

@@ -318,7 +318,7 @@ export class RelayWorker {
     for (const bounce of bounces) meter.count('relay_reports_total', { kind: bounce.kind });
     const now = this.#options.clock.now();
     const isDueNow = results.some((result) => result.outcome === 'deferred' && result.nextAt <= now);
-    const named = results.map((result, at) => ({ ...result, ...journalNames(group[at]) }));
+    const named = results.map((result, at) => ({ ...result, ...rowFacts(group[at]) }));
     this.#recorder.add(named, bounces, () => {
       for (const row of group) this.#inFlight.release(row);
       if (isDueNow) this.pull();
@@ -330,9 +330,10 @@ export class RelayWorker {
   }
 }
 
-/** Trace id and recipient of a result, for the journal; the row may be deleted meanwhile. */
-function journalNames(row: QueueItem | undefined): { trace: string; to: string } | undefined {
-  return row && { trace: row.trace, to: formatAddress(row.recipient) };
+/** Facts of a row for its result; the row may be deleted meanwhile. */
+function rowFacts(row: QueueItem | undefined): Pick<AttemptResult, 'trace' | 'to' | 'automatic'> | undefined {
+  if (row === undefined) return undefined;
+  return { trace: row.trace, to: formatAddress(row.recipient), ...(row.sender === undefined && { automatic: true }) };
 }
 
 /** Key of the rows that share connections: one destination, or one smarthost. */

@@ -33,5 +33,6 @@ export function mailMigrations(): Migration[] {
     ['blob-hash.sql'],
     ['sending-ramp.sql'],
     ['outgoing-report.sql'],
+    ['delivery-peer.sql'],
   ]);
 }

@@ -23,6 +23,7 @@ export function applianceMigrations(): Migration[] {
     ['factor-rule.sql'],
     ['member-mail-session.sql'],
     ['dns-drift.sql'],
+    ['dns-confirmed.sql'],
     ['device.sql'],
   ]);
 }

@@ -81,16 +81,23 @@ export const dropDnsProvider = command('drop-dns-provider', async (tx, input: { 
   await tx.run('DELETE FROM dns_drift WHERE domain_id = ?', input.domain);
 });
 
+/** A record that this server wrote, or was about to write. */
+export interface StoredEntry extends WrittenEntry {
+  /** The provider has accepted it. */
+  confirmed: boolean;
+}
+
 /** Records that this server wrote for a domain. */
 export const writtenEntries = query(
   'written-dns-entries',
-  async (rx, input: { domain: number }): Promise<WrittenEntry[]> => {
-    const rows = await rx.all<{ type: string; name: string; value: string; before: string | null }>(
-      'SELECT type, name, value, before FROM dns_written WHERE domain_id = ? ORDER BY type, name, value',
+  async (rx, input: { domain: number }): Promise<StoredEntry[]> => {
+    const rows = await rx.all<{ type: string; name: string; value: string; before: string | null; confirmed: number }>(
+      'SELECT type, name, value, before, confirmed FROM dns_written WHERE domain_id = ? ORDER BY type, name, value',
       input.domain,
     );
-    return rows.map(({ type, before, ...row }) => ({
+    return rows.map(({ type, before, confirmed, ...row }) => ({
       ...row,
+      confirmed: confirmed === 1,
       type: type as OwnedType,
       before: before === null ? null : (JSON.parse(before) as WrittenEntry['before']),
     }));
@@ -106,7 +113,7 @@ export const recordWrites = command(
   async (tx, input: { domain: number; writes: readonly WrittenEntry[] }, stamp): Promise<void> => {
     for (const { type, name, value, before } of input.writes) {
       await tx.run(
-        `INSERT INTO dns_written (domain_id, type, name, value, before, written_at) SELECT id, ?, ?, ?, ?, ? FROM domain WHERE id = ?
+        `INSERT INTO dns_written (domain_id, type, name, value, before, written_at, confirmed) SELECT id, ?, ?, ?, ?, ?, 0 FROM domain WHERE id = ?
          ON CONFLICT (domain_id, type, name, value) DO NOTHING`,
         type,
         name,
@@ -114,6 +121,22 @@ export const recordWrites = command(
         before === null ? null : JSON.stringify(before),
         stamp.now,
         input.domain,
+      );
+    }
+  },
+);
+
+/** Confirms records that the provider has. */
+export const confirmWrites = command(
+  'confirm-dns-writes',
+  async (tx, input: { domain: number; entries: readonly Pick<WrittenEntry, 'type' | 'name' | 'value'>[] }) => {
+    for (const { type, name, value } of input.entries) {
+      await tx.run(
+        'UPDATE dns_written SET confirmed = 1 WHERE domain_id = ? AND type = ? AND name = ? AND value = ? AND confirmed = 0',
+        input.domain,
+        type,
+        name,
+        value,
       );
     }
   },

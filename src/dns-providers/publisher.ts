@@ -10,6 +10,7 @@ import { requiredRecords, type RequiredRecord } from '../domains/records.ts';
 import { ownStsPolicy } from '../domains/sts-queries.ts';
 import { ownDmarcPolicy } from '../reports/policy-queries.ts';
 import {
+  confirmWrites,
   connectDnsProvider,
   type DnsConnection,
   dnsConnection,
@@ -17,6 +18,7 @@ import {
   dropWrites,
   recordDnsAccess,
   recordWrites,
+  type StoredEntry,
   writtenEntries,
 } from './commands.ts';
 import { type PlanStep, planChanges, planRemoval, removedBy, type WrittenEntry } from './plan.ts';
@@ -97,6 +99,7 @@ export class DomainPublisher implements DnsPublisher {
       const steps = all.filter((step) => !lost.includes(step));
       const writes = steps.flatMap((step) => step.writes ?? []);
       if (writes.length > 0 || !onlyNew) await write(recordWrites, { domain: domain.id, writes });
+      await this.#confirm(domain, unconfirmedOf(all, written));
       await this.#apply(domain, client, steps);
       await this.#context.store.write(recordDnsAccess, { domain: domain.id, error: null, published: true });
       return { kind: 'done', zone: client.zone, changes: steps.map(shown), lost: lost.map(lineOf) };
@@ -231,10 +234,15 @@ export class DomainPublisher implements DnsPublisher {
     return requiredRecords({ id, name, keys, sts, dmarc }, settings.hostname, settings.ports.dns !== undefined);
   }
 
+  async #confirm(domain: NamedDomain, entries: readonly WrittenEntry[]): Promise<void> {
+    if (entries.length > 0) await this.#context.store.write(confirmWrites, { domain: domain.id, entries });
+  }
+
   async #apply(domain: NamedDomain, client: ZoneClient, steps: readonly PlanStep[]): Promise<void> {
     for (const step of steps) {
       if (step.change === undefined) continue;
       await client.change(step.change);
+      if (step.writes !== undefined) await this.#confirm(domain, [step.writes]);
       const entries = removedBy(step);
       if (entries.length > 0) await this.#context.store.write(dropWrites, { domain: domain.id, entries });
     }
@@ -246,11 +254,20 @@ async function providerOf(id: string): Promise<DnsProviderKind | undefined> {
   return (await import('./providers.ts')).findProvider(id);
 }
 
-/** True if the record was written before, and is not there any more or has another value. */
-function isLost({ action, type, name, value, writes }: PlanStep, written: readonly WrittenEntry[]): boolean {
+/** Records that the provider has although the publication was cut before it could be recorded. */
+function unconfirmedOf(steps: readonly PlanStep[], written: readonly StoredEntry[]): StoredEntry[] {
+  const there = steps.filter(({ action }) => action === 'keep');
+  return written.filter(
+    (one) =>
+      !one.confirmed && there.some(({ type, name, before }) => isSameEntry({ type, name, value: before ?? '' }, one)),
+  );
+}
+
+/** True if the provider had the record, and it is not there any more or has another value. */
+function isLost({ action, type, name, value, writes }: PlanStep, written: readonly StoredEntry[]): boolean {
   if (action === 'keep' || value === null) return false;
   const entry = writes ?? { type, name, value };
-  return written.some((one) => isSameEntry(one, entry));
+  return written.some((one) => one.confirmed && isSameEntry(one, entry));
 }
 
 const lineOf = ({ type, name, value }: PlanStep): string => `${type} ${name} ${value ?? ''}`;

@@ -1,4 +1,5 @@
 import type { DmarcReport, DmarcSum, ReportContent, TlsReport, TlsSum } from '../../mail/reports/report-types.ts';
+import { isDeliveryPeer } from '../../mail/store/queue/delivery-peer.ts';
 import { command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 
 const DAY_MS = 24 * 3600_000;
@@ -74,10 +75,19 @@ interface InboxRow {
 
 export type RecordedReport = 'recorded' | 'duplicate' | 'unreadable' | 'missing';
 
+/** A read report. */
+export interface ReadReport {
+  /** Number of the message. */
+  id: number;
+  content: ReportContent;
+  /** Domains of the organization that is proven to have sent it; none: not proven. */
+  reporter: readonly string[];
+}
+
 /** Records what a message to a report address reports, and deletes the message. A repeated report counts once. */
 export const recordReport = command(
   'record-report',
-  async (tx, { id, content }: { id: number; content: ReportContent }): Promise<RecordedReport> => {
+  async (tx, { id, content, reporter }: ReadReport, stamp): Promise<RecordedReport> => {
     const inbox = await tx.get<InboxRow & Record<string, string | number>>(
       `SELECT i.domain_id AS domain, d.name, d.tenant, i.trace, i.verified, i.received_at AS "receivedAt"
        FROM report_inbox i JOIN domain d ON d.id = i.domain_id WHERE i.id = ?`,
@@ -89,8 +99,11 @@ export const recordReport = command(
     if (problem !== '') return recordUnreadable(tx, inbox, problem);
     if (content.kind === 'unreadable') return 'unreadable';
     if (!(await addReport(tx, inbox, content))) return 'duplicate';
-    if (content.kind === 'dmarc') await addDmarcSums(tx, inbox, content);
-    if (content.kind === 'tls') await addTlsSums(tx, inbox, content);
+    if (content.kind === 'failure') return 'recorded';
+    const trusted = await isDeliveryPeer.run(tx, { domains: reporter, now: stamp.now });
+    const target = { domain: inbox.domain, trusted };
+    if (content.kind === 'dmarc') await addDmarcSums(tx, target, content);
+    else await addTlsSums(tx, target, content);
     return 'recorded';
   },
 );
@@ -167,7 +180,7 @@ function totalsOf(report: DmarcReport | TlsReport): { count: number; failed: num
   return total;
 }
 
-async function addDmarcSums(tx: Write, { domain, verified }: InboxRow, { begin, sums }: DmarcReport): Promise<void> {
+async function addDmarcSums(tx: Write, { domain, trusted }: SumTarget, { begin, sums }: DmarcReport): Promise<void> {
   const day = Math.floor(begin / DAY_MS);
   const there = await tx.get<{ n: number }>(
     'SELECT count(*) AS n FROM dmarc_sum WHERE domain_id = ? AND day = ?',
@@ -175,13 +188,18 @@ async function addDmarcSums(tx: Write, { domain, verified }: InboxRow, { begin, 
     day,
   );
   const many = (there?.n ?? 0) + sums.length > MAX_SUMS;
-  for (const sum of sums) await addDmarcSum(tx, { domain, day, trusted: verified !== '' }, many ? combined(sum) : sum);
+  for (const sum of sums) await addDmarcSum(tx, { domain, day, trusted }, many ? combined(sum) : sum);
 }
 
-interface SumKey {
+/** Domain of the sums of a report. */
+interface SumTarget {
   domain: number;
-  day: number;
+  /** It may move a policy. */
   trusted: boolean;
+}
+
+interface SumKey extends SumTarget {
+  day: number;
 }
 
 function combined(sum: DmarcSum): DmarcSum {
@@ -208,7 +226,7 @@ async function addDmarcSum(tx: Write, { domain, day, trusted }: SumKey, sum: Dma
   );
 }
 
-async function addTlsSums(tx: Write, { domain, verified }: InboxRow, { begin, sums }: TlsReport): Promise<void> {
+async function addTlsSums(tx: Write, { domain, trusted }: SumTarget, { begin, sums }: TlsReport): Promise<void> {
   const day = Math.floor(begin / DAY_MS);
   const there = await tx.get<{ n: number }>(
     'SELECT count(*) AS n FROM tls_sum WHERE domain_id = ? AND day = ?',
@@ -223,7 +241,7 @@ async function addTlsSums(tx: Write, { domain, verified }: InboxRow, { begin, su
        VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET sessions = sessions + excluded.sessions`,
       domain,
       day,
-      Number(verified !== ''),
+      Number(trusted),
       one.policyType,
       one.result,
       one.mx,

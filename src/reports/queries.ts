@@ -20,6 +20,8 @@ export interface WaitingReport {
   id: number;
   domain: number;
   tenant: number;
+  /** Domain whose DKIM signature passed; '' for none. */
+  verified: string;
   parts: string;
   octets: Uint8Array;
 }
@@ -27,7 +29,7 @@ export interface WaitingReport {
 /** The message that is due first. */
 export const nextReport = lookup('next-report', (rx, { now }: { now: number }): Promise<WaitingReport | undefined> =>
   rx.get<WaitingReport & Record<string, number | string | Uint8Array>>(
-    `SELECT i.id, i.domain_id AS domain, coalesce(d.tenant, 0) AS tenant, i.parts, i.octets FROM report_inbox i
+    `SELECT i.id, i.domain_id AS domain, coalesce(d.tenant, 0) AS tenant, i.verified, i.parts, i.octets FROM report_inbox i
        LEFT JOIN domain d ON d.id = i.domain_id WHERE i.due_at <= ? ORDER BY i.due_at, i.id LIMIT 1`,
     now,
   ),

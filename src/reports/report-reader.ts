@@ -3,6 +3,7 @@ import type { ReportContent } from '../../mail/reports/report-types.ts';
 import type { AreaContext } from '../core/area-context.ts';
 import { RefusedError } from '../core/refusal.ts';
 import { postponeReport, recordReport } from './commands.ts';
+import { reporterDomains } from './reporter.ts';
 import { nextReport, type WaitingReport } from './queries.ts';
 
 type ReaderContext = Pick<AreaContext, 'store' | 'texts' | 'clock' | 'log' | 'metrics'>;
@@ -35,10 +36,11 @@ export class ReportReader implements Job {
 
   async #read(waiting: WaitingReport): Promise<void> {
     const { store, metrics, log } = this.#context;
-    const { id, domain } = waiting;
+    const { id, domain, verified } = waiting;
     const content = await this.#contentOf(waiting);
     if (content === undefined && (await store.write(postponeReport, { id }))) return;
-    const outcome = await store.writeSlice(recordReport, { id, content: content ?? UNREADABLE });
+    const reporter = reporterDomains(verified, content ?? UNREADABLE);
+    const outcome = await store.writeSlice(recordReport, { id, content: content ?? UNREADABLE, reporter });
     metrics.count('reports_received_total', { outcome });
     const why = content?.kind === 'unreadable' ? content.why : undefined;
     log.info({ report: id, domain, kind: content?.kind, outcome, why }, 'report read');

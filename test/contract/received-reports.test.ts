@@ -1,10 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { UNAVAILABLE_AUTHENTICATION } from '../../mail/auth/authenticate.ts';
 import { addDomain } from '../../mail/store/address/domain.ts';
+import { finishAttempts } from '../../mail/relay/store-queue.ts';
+import type { AttemptResult } from '../../mail/store/queue/queue.ts';
 import { postponeReport, purgeReports, recordReport, storeReport } from '../../src/reports/commands.ts';
 import { StoredReports } from '../../src/reports/inbox.ts';
 import { dmarcDays, dmarcSources, nextReport, reporters, tlsSums } from '../../src/reports/queries.ts';
 import { ReportReader } from '../../src/reports/report-reader.ts';
+import { judgingBy } from '../support/judging.ts';
 import { receiveMessage, testBackend } from '../support/receive-message.ts';
 import { type ExpectedSum, ReportGenerator, reportMessage } from '../support/reports.ts';
 import { testWorld, type TestWorld } from '../support/world.ts';
@@ -113,10 +117,11 @@ describe('a report counts only', () => {
 
   test('once for each signer: a stranger cannot take the id of the report of another', async () => {
     const { parts, octets } = await stored(xmlOf('shop.example'));
+    await box.world.store.write(finishAttempts, { ends: [deliveredTo('you@r.example')], bounces: [], fallbacks: [] });
     for (const [trace, verified] of [
       ['a', ''],
-      ['b', 'reporter.example'],
-      ['c', 'reporter.example'],
+      ['b', 'r.example'],
+      ['c', 'r.example'],
     ] as const) {
       await box.world.store.write(storeReport, { domain, trace, verified, parts, octets });
     }
@@ -126,11 +131,43 @@ describe('a report counts only', () => {
   });
 });
 
+/** The result of a delivery. */
+function deliveredTo(to: string): AttemptResult {
+  const reply = { code: 250, status: '2.0.0', text: 'Ok', tls: 'none' };
+  return { id: 1, trace: 't1', to, outcome: 'delivered', host: 'mx.host.example', ip: '', ...reply, at: 1, nextAt: 0 };
+}
+
+test.each<[string, string[], string]>([
+  ['the author', ['reporter.example'], 'reporter.example'],
+  ['the author, beside its provider', ['provider.example', 'mail.reporter.example'], 'mail.reporter.example'],
+  ['somebody else', ['evil.example'], ''],
+  ['nobody', [], ''],
+])('the signature that counts is that of the author: signed by %s', async (_, domains, verified) => {
+  const dmarc = {
+    result: 'none',
+    policy: 'none',
+    domain: 'reporter.example',
+    organization: '',
+    aligned: true,
+  } as const;
+  const dkim = domains.map((one) => ({ result: 'pass' as const, domain: one, selector: 's' }));
+  const filter = judgingBy(() => Promise.resolve({ ...UNAVAILABLE_AUTHENTICATION, dmarc, dkim }));
+  backend = testBackend(box.store, { reports: new StoredReports(box.world), filter });
+  await receive(xmlOf('shop.example'));
+  await readAll();
+  const [reporter] = await box.world.store.read(reporters, { ...allDays(), limit: 1 });
+  expect(reporter).toMatchObject({ verified });
+});
+
 async function stored(message: string): Promise<{ parts: string; octets: Uint8Array }> {
   await receive(message);
   const waiting = await box.world.store.read(nextReport, { now: box.world.clock() });
   if (waiting === undefined) throw new Error('nothing is stored');
-  await box.world.store.write(recordReport, { id: waiting.id, content: { kind: 'unreadable', why: 'of a test' } });
+  await box.world.store.write(recordReport, {
+    id: waiting.id,
+    content: { kind: 'unreadable', why: 'of a test' },
+    reporter: [],
+  });
   return waiting;
 }
 

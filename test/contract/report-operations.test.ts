@@ -15,6 +15,7 @@ import { listDnsRecords } from '../../src/operations/domains/dns.ts';
 import { setMtaSts } from '../../src/operations/domains/mta-sts.ts';
 import { recordReport, storeReport } from '../../src/reports/commands.ts';
 import { failingSourceNotices } from '../../src/reports/notice-source.ts';
+import { reporterDomains } from '../../src/reports/reporter.ts';
 import { nextReport } from '../../src/reports/queries.ts';
 import { type Calls, calls } from '../support/calls.ts';
 
@@ -31,21 +32,31 @@ beforeEach(async () => {
   const added = await box.done<{ domain: { id: string } }>(owner, addEmailDomain, { domain: NAME });
   domain = Number(added.domain.id.slice(4));
   await box.world.store.write(verifyDomain, { id: domain });
+  // Servers of the reporter took mail from here.
+  await box.run(`INSERT INTO delivery_peer (name, day) VALUES ('example.reporter', 99999)`);
 });
 afterEach(() => box[Symbol.asyncDispose]());
 
 let number = 0;
 
 /** Records a report that began some days ago. */
-async function report(daysAgo: number, kind: 'dmarc' | 'tls', sums: readonly object[], verified = 'reporter.example') {
+async function report(
+  daysAgo: number,
+  kind: 'dmarc' | 'tls',
+  sums: readonly object[],
+  verified = 'reporter.example',
+  organization = 'Reporter',
+) {
   const { store } = box.world;
   const trace = `report-${++number}`;
   const begin = box.world.clock() - daysAgo * DAY_MS;
-  const facts = { organization: 'Reporter', reportId: trace, domain: NAME, begin, end: begin, policy: 'none' };
+  const facts = { organization, reportId: trace, domain: NAME, begin, end: begin, policy: 'none' };
   await store.write(storeReport, { domain, trace, verified, parts: '[]', octets: new Uint8Array(1) });
   const waiting = await store.read(nextReport, { now: box.world.clock() });
   const content = { kind, sums, ...facts } as ReportContent;
-  expect(await store.write(recordReport, { id: waiting?.id ?? 0, content })).toBe('recorded');
+  expect(
+    await store.write(recordReport, { id: waiting?.id ?? 0, content, reporter: reporterDomains(verified, content) }),
+  ).toBe('recorded');
 }
 
 const mail = (over: Partial<DmarcSum> = {}): DmarcSum => ({
@@ -139,8 +150,8 @@ describe('an MTA-STS policy in testing', () => {
     box.test.store.clock.now += 15 * DAY_MS;
   });
 
-  const cleanDays = async (verified?: string) => {
-    for (let day = 1; day <= 5; day++) await report(day, 'tls', [sessions()], verified);
+  const cleanDays = async (verified?: string, organization?: string) => {
+    for (let day = 1; day <= 5; day++) await report(day, 'tls', [sessions()], verified, organization);
   };
 
   test('is enforced after clean signed reports of five days', async () => {
@@ -160,6 +171,30 @@ describe('an MTA-STS policy in testing', () => {
 
   test('stays if nobody signed the reports', async () => {
     await cleanDays('');
+    await walk();
+    expect(await mode()).toBe('testing');
+  });
+
+  test.each([
+    ['by a domain that takes no mail from here', 'evil.example', 'Reporter'],
+    ['by a neighbor of the reporter', 'reporter.co.example', 'Reporter'],
+    ['by another organization than they name', 'mail.reporter.example', 'google.com'],
+  ])('stays if they are signed %s', async (_, verified, organization) => {
+    await cleanDays(verified, organization);
+    await walk();
+    expect(await mode()).toBe('testing');
+  });
+
+  test('is enforced by reports of a part of the organization that they name', async () => {
+    await cleanDays('mail.reporter.example', 'reporter.example');
+    await walk();
+    expect(await mode()).toBe('enforce');
+  });
+
+  test('stays if the reporter took no mail for two months', async () => {
+    const day = Math.floor(box.world.clock() / DAY_MS) - 61;
+    await box.run('UPDATE delivery_peer SET day = ?', day);
+    await cleanDays();
     await walk();
     expect(await mode()).toBe('testing');
   });

@@ -185,6 +185,8 @@ export interface AttemptResult {
   trace?: string;
   to?: string;
   outcome: 'delivered' | 'failed' | 'deferred';
+  /** Mail with the null sender. */
+  automatic?: true;
   /** Remote host name and address, empty when none was reached. */
   host: string;
   ip: string;

@@ -44,7 +44,7 @@ export const getDmarcReport = operation({
     messages: z.number(),
     passed: z.number(),
     passRate: z.number().nullable().describe('percent'),
-    unsigned: z.number().describe('messages in reports without a valid signature, which anyone can send'),
+    unsigned: z.number().describe('messages in reports that anyone could have sent'),
     days: z.array(DayTotals),
     sources: z.array(Source),
     policy: z.enum(DMARC_POLICIES),

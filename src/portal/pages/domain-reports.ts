@@ -69,7 +69,7 @@ function dmarcSection(visit: Visit, report: Dmarc, today: string): Html {
               ['Policy', policy],
               ['Messages', report.messages],
               ['Passed', `${report.passRate ?? 0} %`],
-              ['In unsigned reports', report.unsigned],
+              ['In reports of unknown reporters', report.unsigned],
             ]),
             sourceTable(report),
             reporterTable(report.untrusted.reporters),

@@ -19,10 +19,13 @@ async function published() {
   const time = { now: 0 };
   let requests = 0;
   const failures: ReturnType<typeof json>[] = [];
+  /** Changes that the provider accepts. */
+  const budget = { changes: Infinity };
   const box = await publishingBox(FAKE_ZONE, {
     clock: () => time.now,
     transport: async (request) => {
       requests += 1;
+      if (request.method !== 'GET' && budget.changes-- <= 0) return json({ message: 'down' }, 500);
       return failures.shift() ?? api.answer(request);
     },
   });
@@ -37,7 +40,7 @@ async function published() {
   };
   const selectors = (): string[] =>
     api.zone.records.flatMap(({ name }) => /^(ms\d)\._domainkey/.exec(name)?.[1] ?? []).toSorted();
-  return { api, box, sync, time, id, seen, selectors, failures, requests: () => requests };
+  return { api, box, sync, time, id, seen, selectors, failures, budget, requests: () => requests };
 }
 
 test('nothing is written before a person published', async () => {
@@ -104,6 +107,32 @@ test('a DMARC policy that a person sets is published, there and back', async () 
     expect(texts).toEqual([expect.stringContaining(`p=${policy};`)]);
   }
   expect(await box.world.store.read(unnotifiedDrifts, undefined)).toEqual([]);
+});
+
+test('a publication that is cut half-way is finished by the next one, and nothing counts as lost', async () => {
+  const { api, box, sync, time, budget, seen } = await published();
+  await using _box = box;
+  await box.do('publish_dns_records');
+  await seen(['ms1', 'ms2']);
+  await box.do('set_mta_sts', { mode: 'testing' });
+  await box.do('set_dmarc_policy', { policy: 'quarantine' });
+  budget.changes = 1;
+  await sync.run();
+  budget.changes = Infinity;
+  const changed = (): string[] =>
+    api.zone.records.flatMap(({ name, data }) =>
+      /(?:^|_)mta-sts/.test(name) ? [name] : data.includes('p=quarantine') ? ['policy'] : [],
+    );
+  expect(changed()).toHaveLength(1);
+  time.now += 11 * 60_000;
+  await sync.run();
+  expect(await box.world.store.read(unnotifiedDrifts, undefined)).toEqual([]);
+  expect(changed()).toHaveLength(3);
+  // A confirmed record counts as lost again.
+  api.zone.records = api.zone.records.filter(({ name }) => !name.startsWith('_mta-sts'));
+  time.now += 31 * 60_000;
+  await sync.run();
+  expect((await box.world.store.read(unnotifiedDrifts, undefined))[0]?.records).toHaveLength(1);
 });
 
 test('a change by others is a drift too', async () => {

@@ -237,7 +237,7 @@ async function findTargetMailbox(
   const target = await tx.get<TargetMailbox & { mailbox: number }>(
     // An account that was deleted since RCPT takes no more mail.
     `SELECT m.id AS mailbox, l.id AS listener, v.enabled AS away
-     FROM mailbox m JOIN account a ON a.id = m.account_id AND (a.state < 2 OR a.state = 3 AND ?3)
+     FROM mailbox m JOIN account a ON a.id = m.account_id AND (a.state < 2 OR a.state = 3 AND ?3 = 1)
        LEFT JOIN listener l ON l.account_id = m.account_id AND a.state < 2
        LEFT JOIN vacation v ON v.account_id = m.account_id AND a.state < 2
      WHERE m.account_id = ?1 AND m.role = ?2`,

@@ -56,7 +56,7 @@ export const recordScrub = command('record-scrub', async (tx, input: ScrubStep, 
   await tx.run(
     `INSERT INTO scrub (id, after_blob, began_at, ended_at) VALUES (1, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET after_blob = excluded.after_blob, began_at = excluded.began_at,
-       ended_at = coalesce(excluded.ended_at, ended_at)`,
+       ended_at = coalesce(excluded.ended_at, scrub.ended_at)`,
     input.after,
     input.beganAt,
     input.ended ? stamp.now : null,

@@ -71,7 +71,7 @@ export const notifyAuditHead = command(
   ): Promise<{ notified: boolean }> => {
     const { changes } = await tx.run(
       `INSERT INTO audit_notification (organization_id, audit_id, notified_at) VALUES (?1, ?2, ?3)
-       ON CONFLICT (organization_id) DO UPDATE SET audit_id = ?2, notified_at = ?3 WHERE audit_id < ?2`,
+       ON CONFLICT (organization_id) DO UPDATE SET audit_id = ?2, notified_at = ?3 WHERE audit_notification.audit_id < ?2`,
       organization,
       audit,
       stamp.now,

@@ -85,7 +85,7 @@ export const agentActs = query(
     rx.all(
       `SELECT at / 3600000 AS hour, count(*) AS n
        FROM (SELECT at, actor FROM audit WHERE organization_id = ? ORDER BY id DESC LIMIT ${MAX_COUNTED})
-       WHERE at >= ? AND actor GLOB 'tok_*' GROUP BY 1 ORDER BY 1`,
+       WHERE at >= ? AND substr(actor, 1, 4) = 'tok_' GROUP BY 1 ORDER BY 1`,
       input.organization,
       input.from,
     ),

@@ -134,7 +134,7 @@ export const recordOrderFailure = command(
   ): Promise<void> => {
     await tx.run(
       `INSERT INTO certificate_failure (name, algorithm, failures, error, since, retry_at) VALUES (?, ?, 1, ?, ?, ?)
-       ON CONFLICT (name, algorithm) DO UPDATE SET failures = failures + 1, error = excluded.error,
+       ON CONFLICT (name, algorithm) DO UPDATE SET failures = certificate_failure.failures + 1, error = excluded.error,
          retry_at = excluded.retry_at`,
       input.name,
       input.algorithm,
@@ -145,7 +145,7 @@ export const recordOrderFailure = command(
     for (const { dnsName, error, retryAt } of input.refused) {
       await tx.run(
         `INSERT INTO certificate_name_failure (dns_name, failures, error, retry_at) VALUES (?, 1, ?, ?)
-         ON CONFLICT (dns_name) DO UPDATE SET failures = failures + 1, error = excluded.error,
+         ON CONFLICT (dns_name) DO UPDATE SET failures = certificate_name_failure.failures + 1, error = excluded.error,
            retry_at = excluded.retry_at`,
         dnsName,
         error,

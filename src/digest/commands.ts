@@ -34,7 +34,7 @@ export const notifyDigest = command(
     if (audit !== null) {
       await tx.run(
         `INSERT INTO audit_notification (organization_id, audit_id, notified_at) VALUES (?1, ?2, ?3)
-         ON CONFLICT (organization_id) DO UPDATE SET audit_id = max(audit_id, ?2), notified_at = ?3`,
+         ON CONFLICT (organization_id) DO UPDATE SET audit_id = max(audit_notification.audit_id, ?2), notified_at = ?3`,
         organization,
         audit,
         stamp.now,
@@ -120,7 +120,7 @@ export const setDailyLetter = command(
     stamp,
   ): Promise<{ kind: 'set' | 'missing' }> => {
     const { changes } = await tx.run(
-      `UPDATE member SET digest_disabled_at = iif(?1, NULL, coalesce(digest_disabled_at, ?2))
+      `UPDATE member SET digest_disabled_at = iif(?1 = 1, NULL, coalesce(digest_disabled_at, ?2))
        WHERE organization_id = ?3 AND user_id = ?4 AND role = 'owner'`,
       Number(on),
       stamp.now,

@@ -163,7 +163,7 @@ export const recordDnsAccess = command(
   'record-dns-access',
   async (tx, input: { domain: number; error: string | null; published: boolean }, stamp): Promise<void> => {
     await tx.run(
-      `UPDATE dns_provider SET tried_at = ?, error = ?, published_at = CASE WHEN ? THEN ? ELSE published_at END
+      `UPDATE dns_provider SET tried_at = ?, error = ?, published_at = CASE WHEN ? = 1 THEN ? ELSE published_at END
        WHERE domain_id = ?`,
       stamp.now,
       input.error,

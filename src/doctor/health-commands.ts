@@ -18,12 +18,12 @@ export const recordHealth = command(
     const named = (wanted: (check: HealthCheck) => boolean): string =>
       JSON.stringify(checks.filter(wanted).map(({ name }) => name));
     await tx.run(
-      'UPDATE health_alarm SET failed_since = NULL WHERE name NOT IN (SELECT value FROM json_each(?))',
+      `UPDATE health_alarm SET failed_since = NULL WHERE name NOT IN (SELECT value FROM json_each(?, '$'))`,
       named(({ status }) => status === 'failed' || status === 'unknown'),
     );
     await tx.run(
       `INSERT INTO health_alarm (name, failed_since) SELECT value, ?1 FROM json_each(?2) WHERE true
-       ON CONFLICT (name) DO UPDATE SET failed_since = coalesce(failed_since, ?1)`,
+       ON CONFLICT (name) DO UPDATE SET failed_since = coalesce(health_alarm.failed_since, ?1)`,
       stamp.now,
       named(({ status }) => status === 'failed'),
     );
@@ -82,7 +82,7 @@ export const recordHealthNotice = command(
     stamp,
   ): Promise<{ marked: number }> => {
     const { changes } = await tx.run(
-      `UPDATE health_alarm SET notified_at = ?1 WHERE name IN (SELECT value FROM json_each(?2))
+      `UPDATE health_alarm SET notified_at = ?1 WHERE name IN (SELECT value FROM json_each(?2, '$'))
          AND failed_since IS NOT NULL AND (notified_at IS NULL OR notified_at < failed_since)`,
       stamp.now,
       JSON.stringify(names),

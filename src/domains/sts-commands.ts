@@ -11,7 +11,7 @@ export const setStsMode = command(
       `INSERT INTO own_sts_policy (domain_id, mode, changed_at)
        SELECT id, ?, ? FROM domain WHERE id = ?
        ON CONFLICT (domain_id) DO UPDATE SET mode = excluded.mode, changed_at = excluded.changed_at
-       WHERE mode <> excluded.mode`,
+       WHERE own_sts_policy.mode <> excluded.mode`,
       input.mode,
       stamp.now,
       input.domain,

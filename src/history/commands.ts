@@ -10,8 +10,8 @@ export const recordServerHour = command(
   async (tx, { hour, numbers }: { hour: number; numbers: HourNumbers }): Promise<void> => {
     for (const [kind, n] of Object.entries(numbers)) {
       const sql = isMaximum(kind)
-        ? 'INSERT INTO server_hour (hour, kind, n) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = max(n, excluded.n)'
-        : 'INSERT INTO server_hour (hour, kind, n) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n';
+        ? 'INSERT INTO server_hour (hour, kind, n) VALUES (?, ?, ?) ON CONFLICT (hour, kind) DO UPDATE SET n = max(server_hour.n, excluded.n)'
+        : 'INSERT INTO server_hour (hour, kind, n) VALUES (?, ?, ?) ON CONFLICT (hour, kind) DO UPDATE SET n = server_hour.n + excluded.n';
       await tx.run(sql, hour, kind, n);
     }
   },

@@ -10,7 +10,7 @@ export const endSession = command(
     );
     await tx.run(
       `INSERT INTO mcp_session (nonce, ended_at, expires_at) VALUES (?, ?, ?)
-       ON CONFLICT (nonce) DO UPDATE SET ended_at = coalesce(ended_at, excluded.ended_at)`,
+       ON CONFLICT (nonce) DO UPDATE SET ended_at = coalesce(mcp_session.ended_at, excluded.ended_at)`,
       input.nonce,
       stamp.now,
       input.expiresAt,
@@ -25,7 +25,7 @@ export const bindSession = command(
   async (tx, input: { nonce: Uint8Array; token: number; expiresAt: number }): Promise<{ kind: 'bound' }> => {
     await tx.run(
       `INSERT INTO mcp_session (nonce, token_id, expires_at) VALUES (?, ?, ?)
-       ON CONFLICT (nonce) DO UPDATE SET token_id = coalesce(token_id, excluded.token_id)`,
+       ON CONFLICT (nonce) DO UPDATE SET token_id = coalesce(mcp_session.token_id, excluded.token_id)`,
       input.nonce,
       input.token,
       input.expiresAt,

@@ -64,7 +64,7 @@ const LARGE_TABLES = [
   'DELETE FROM unsubscription WHERE (tenant, key) IN (SELECT tenant, key FROM unsubscription WHERE tenant = ? LIMIT ?)',
   `DELETE FROM correspondent WHERE (account_id, key) IN (SELECT c.account_id, c.key FROM correspondent c
      JOIN account a ON a.id = c.account_id WHERE a.tenant = ? LIMIT ?)`,
-  'DELETE FROM correspondent WHERE (account_id, key) IN (SELECT account_id, key FROM correspondent WHERE account_id = -?1 LIMIT ?2)',
+  'DELETE FROM correspondent WHERE (account_id, key) IN (SELECT account_id, key FROM correspondent WHERE account_id = -CAST(?1 AS INTEGER) LIMIT ?2)',
   `DELETE FROM untrusted_read WHERE (reader, email_id) IN (SELECT e.reader, e.email_id FROM untrusted_read e
      JOIN tainted_reader x ON x.reader = e.reader WHERE x.tenant = ? LIMIT ?)`,
   `DELETE FROM downloaded_content WHERE (tenant, size, reader, email_id) IN

@@ -18,7 +18,9 @@ export const addPasskeyChallenge = command(
       now,
     );
     await tx.run(
-      'INSERT OR REPLACE INTO passkey_challenge (token_hash, purpose, challenge, expires_at) VALUES (?, ?, ?, ?)',
+      `INSERT INTO passkey_challenge (token_hash, purpose, challenge, expires_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT (token_hash) DO UPDATE SET purpose = excluded.purpose, challenge = excluded.challenge,
+         expires_at = excluded.expires_at`,
       input.hash,
       input.purpose,
       input.challenge,

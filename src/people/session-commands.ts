@@ -189,10 +189,9 @@ export const addSignInLink = command(
   ): Promise<{ kind: 'added'; email: string; expiresAt: number } | { kind: 'nobody' }> => {
     const person = await tx.get<{ id: number; email: string }>(
       `SELECT u.id, u.email FROM member m JOIN user u ON u.id = m.user_id
-       WHERE m.organization_id = ? AND (u.email_key = ? OR (? IS NULL AND m.role = 'owner'))
+       WHERE m.organization_id = ?1 AND (u.email_key = ?2 OR (?2 IS NULL AND m.role = 'owner'))
        ORDER BY u.password IS NULL, u.id LIMIT 1`,
       OPERATOR,
-      input.key,
       input.key,
     );
     if (person === undefined) return { kind: 'nobody' };

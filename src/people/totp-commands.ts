@@ -9,7 +9,7 @@ export const startTotp = command(
     const { changes } = await tx.run(
       `INSERT INTO totp (user_id, secret, last_step, created_at) VALUES (?, ?, 0, ?)
        ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at
-         WHERE confirmed_at IS NULL`,
+         WHERE totp.confirmed_at IS NULL`,
       input.user,
       input.secret,
       stamp.now,

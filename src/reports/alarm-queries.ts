@@ -26,7 +26,7 @@ export const failingSources = query(
          AND s.override NOT IN ('forwarded', 'trusted_forwarder', 'mailing_list')
          AND NOT EXISTS (SELECT 1 FROM report_alarm a WHERE a.domain_id = s.domain_id
            AND (a.source = s.source OR a.notified_at > ?3))
-       GROUP BY s.domain_id, s.source HAVING sum(s.messages) >= ?2
+       GROUP BY s.domain_id, d.tenant, d.name, s.source HAVING sum(s.messages) >= ?2
        ORDER BY s.domain_id, sum(s.messages) DESC, s.source LIMIT ?4`,
       since,
       least,

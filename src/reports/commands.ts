@@ -210,7 +210,7 @@ async function addDmarcSum(tx: Write, { domain, day, trusted }: SumKey, sum: Dma
   await tx.run(
     `INSERT INTO dmarc_sum (domain_id, day, trusted, source, header_from, spf, dkim, disposition, override, spf_domain,
        dkim_domain, messages) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET messages = messages + excluded.messages`,
+     ON CONFLICT (domain_id, day, trusted, source, header_from, spf, dkim, disposition, override, spf_domain, dkim_domain) DO UPDATE SET messages = dmarc_sum.messages + excluded.messages`,
     domain,
     day,
     Number(trusted),
@@ -238,7 +238,7 @@ async function addTlsSums(tx: Write, { domain, trusted }: SumTarget, { begin, su
     const one: TlsSum = many ? { ...sum, mx: '', source: '' } : sum;
     await tx.run(
       `INSERT INTO tls_sum (domain_id, day, trusted, policy_type, result, mx, source, sessions)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET sessions = sessions + excluded.sessions`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (domain_id, day, trusted, policy_type, result, mx, source) DO UPDATE SET sessions = tls_sum.sessions + excluded.sessions`,
       domain,
       day,
       Number(trusted),

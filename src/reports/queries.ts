@@ -65,10 +65,10 @@ export const dmarcSources = query(
   'dmarc-sources',
   (rx, { domain, since, until, limit }: SumsInput & { limit: number }): Promise<SourceSum[]> =>
     rx.all<SourceSum & Record<string, string | number>>(
-      `SELECT source, sum(messages) AS messages, sum(messages * (spf OR dkim)) AS passed, sum(messages * spf) AS spf,
-         sum(messages * dkim) AS dkim, sum(messages * (disposition = 'quarantine')) AS quarantined,
-         sum(messages * (disposition = 'reject')) AS rejected, sum(messages * (1 - trusted)) AS unsigned,
-         sum(messages * (override IN ('forwarded', 'trusted_forwarder', 'mailing_list'))) AS forwarded,
+      `SELECT source, sum(messages) AS messages, sum(messages * (spf | dkim)) AS passed, sum(messages * spf) AS spf,
+         sum(messages * dkim) AS dkim, sum(iif(disposition = 'quarantine', messages, 0)) AS quarantined,
+         sum(iif(disposition = 'reject', messages, 0)) AS rejected, sum(messages * (1 - trusted)) AS unsigned,
+         sum(iif(override IN ('forwarded', 'trusted_forwarder', 'mailing_list'), messages, 0)) AS forwarded,
          max(spf_domain) AS "spfDomain", max(dkim_domain) AS "dkimDomain"
        FROM dmarc_sum WHERE domain_id = ? AND day BETWEEN ? AND ? GROUP BY source
        ORDER BY sum(messages) DESC, source LIMIT ?`,
@@ -92,8 +92,8 @@ export interface DaySum {
 /** DMARC results by day. */
 export const dmarcDays = query('dmarc-days', (rx, { domain, since, until }: SumsInput): Promise<DaySum[]> =>
   rx.all<DaySum & Record<string, number>>(
-    `SELECT day, sum(messages) AS total, sum(messages * (spf OR dkim)) AS passed, sum(messages * trusted) AS signed,
-         sum(messages * (spf OR dkim) * trusted) AS "signedPassed"
+    `SELECT day, sum(messages) AS total, sum(messages * (spf | dkim)) AS passed, sum(messages * trusted) AS signed,
+         sum(messages * (spf | dkim) * trusted) AS "signedPassed"
        FROM dmarc_sum WHERE domain_id = ? AND day BETWEEN ? AND ? GROUP BY day ORDER BY day`,
     domain,
     since,
@@ -104,8 +104,8 @@ export const dmarcDays = query('dmarc-days', (rx, { domain, since, until }: Sums
 /** Results of TLS sessions by day. */
 export const tlsDays = query('tls-days', (rx, { domain, since, until }: SumsInput): Promise<DaySum[]> =>
   rx.all<DaySum & Record<string, number>>(
-    `SELECT day, sum(sessions) AS total, sum(sessions * (result = 'success')) AS passed,
-         sum(sessions * trusted) AS signed, sum(sessions * (result = 'success') * trusted) AS "signedPassed"
+    `SELECT day, sum(sessions) AS total, sum(iif(result = 'success', sessions, 0)) AS passed,
+         sum(sessions * trusted) AS signed, sum(iif(result = 'success', sessions * trusted, 0)) AS "signedPassed"
        FROM tls_sum WHERE domain_id = ? AND day BETWEEN ? AND ? GROUP BY day ORDER BY day`,
     domain,
     since,

@@ -136,7 +136,7 @@ export const currentDraft = query(
       `SELECT e.id, e.thread_id AS thread, e.subj AS subject, e.to_k AS "to", m.refs, max(x.at) AS at
        FROM expunged x JOIN mailbox b ON b.id = x.mailbox_id JOIN email e ON e.id = x.email_id
          JOIN email_meta m ON m.email_id = e.id
-       WHERE x.email_id = ? AND b.account_id = ? AND b.role = 'drafts' GROUP BY e.id`,
+       WHERE x.email_id = ? AND b.account_id = ? AND b.role = 'drafts' GROUP BY e.id, m.refs`,
       email,
       account,
     );

@@ -117,7 +117,7 @@ async function writeForwarder(
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (organization_id, source_key, destination_key)
        DO UPDATE SET keep_local = excluded.keep_local, pending = excluded.pending,
-         set_by = iif(excluded.set_by IS NULL, NULL, set_by)
+         set_by = iif(excluded.set_by IS NULL, NULL, forwarder.set_by)
      RETURNING id, created_at`,
     input.organization,
     input.domain,

@@ -74,7 +74,7 @@ export const revokeToken = command(
 /** Revokes an existing token inside another command. */
 export async function revokeTokens(tx: Write, id: number, stamp: Stamp): Promise<void> {
   const ended = await tx.all<{ id: number }>(
-    `WITH RECURSIVE below (id) AS (SELECT ?2 UNION SELECT t.id FROM token t JOIN below b ON t.parent_id = b.id)
+    `WITH RECURSIVE below (id) AS (SELECT CAST(?2 AS INTEGER) UNION SELECT t.id FROM token t JOIN below b ON t.parent_id = b.id)
      UPDATE token SET revoked_at = ?1 WHERE id IN (SELECT id FROM below) AND revoked_at IS NULL
        AND (id = ?2 OR expires_at > ?1) RETURNING id`,
     stamp.now,

@@ -41,7 +41,7 @@ export const stopAgents = command(
     stamp,
   ): Promise<{ held: number }> => {
     await tx.run(
-      'UPDATE organization SET agents_stopped_at = iif(?, coalesce(agents_stopped_at, ?), NULL) WHERE id = ?',
+      'UPDATE organization SET agents_stopped_at = iif(? = 1, coalesce(agents_stopped_at, ?), NULL) WHERE id = ?',
       Number(stopped),
       stamp.now,
       organization,

@@ -81,7 +81,7 @@ export const canaryAddresses = query(
   'canary-addresses',
   async (rx, { tenant, keys }: { tenant: number; keys: readonly string[] }): Promise<number[]> => {
     const rows = await rx.all<{ id: number }>(
-      'SELECT id FROM canary WHERE tenant = ? AND address_key IN (SELECT value FROM json_each(?))',
+      `SELECT id FROM canary WHERE tenant = ? AND address_key IN (SELECT value FROM json_each(?, '$'))`,
       tenant,
       JSON.stringify(keys),
     );

@@ -170,7 +170,7 @@ export async function recordCanaryMail(
   );
   if (any === undefined) return;
   const found = await tx.all<{ id: number }>(
-    `SELECT id FROM canary c WHERE account_id = ? AND address_key IN (SELECT value FROM json_each(?))
+    `SELECT id FROM canary c WHERE account_id = ? AND address_key IN (SELECT value FROM json_each(?, '$'))
        AND NOT EXISTS (SELECT 1 FROM canary_trip t WHERE t.canary_id = c.id AND t.credential = '' AND t.reviewed_at IS NULL)`,
     account,
     JSON.stringify(keys()),

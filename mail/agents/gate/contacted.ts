@@ -7,7 +7,7 @@ import type { Read, Write } from '../../store/engine/types.ts';
 export async function recordContacted(tx: Write, owner: number, keys: readonly string[], now: number): Promise<void> {
   await tx.run(
     `INSERT INTO correspondent (account_id, key, since, contacted_at) SELECT ?1, value, ?3, ?3 FROM json_each(?2) WHERE true
-     ON CONFLICT (account_id, key) DO UPDATE SET contacted_at = ?3 WHERE contacted_at IS NULL`,
+     ON CONFLICT (account_id, key) DO UPDATE SET contacted_at = ?3 WHERE correspondent.contacted_at IS NULL`,
     owner,
     JSON.stringify(keys),
     now,
@@ -22,7 +22,7 @@ export async function contactedBefore(
   before: number,
 ): Promise<ReadonlySet<string>> {
   const rows = await rx.all<{ key: string }>(
-    `SELECT c.key FROM json_each(?2) k CROSS JOIN correspondent c ON c.key = k.value AND c.account_id = ?1
+    `SELECT c.key FROM json_each(?2, '$') k CROSS JOIN correspondent c ON c.key = k.value AND c.account_id = ?1
      WHERE c.contacted_at < ?3`,
     owner,
     JSON.stringify(keys),

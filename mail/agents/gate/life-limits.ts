@@ -33,7 +33,7 @@ export async function remainingLifetime(rx: Read, limits: readonly LifetimeLimit
 export async function countLifetime(tx: Write, limits: readonly LifetimeLimit[]): Promise<void> {
   for (const { of } of limits) {
     await tx.run(
-      'INSERT INTO narrow_token_use (subject, sent) VALUES (?, 1) ON CONFLICT (subject) DO UPDATE SET sent = sent + 1',
+      'INSERT INTO narrow_token_use (subject, sent) VALUES (?, 1) ON CONFLICT (subject) DO UPDATE SET sent = narrow_token_use.sent + 1',
       of,
     );
   }

@@ -146,7 +146,7 @@ async function holdSlice(tx: Write, hold: Hold, stamp: Stamp): Promise<number> {
 /** Leaves pending approvals alone; mail held for another reason must not leave when that ends. */
 function unheldScheduled(tx: Write, traces: string): Promise<UnsentMail[]> {
   return tx.all<UnsentMail>(
-    `SELECT s.id, s.trace, s.account_id, '' AS recipient FROM json_each(?1) j
+    `SELECT s.id, s.trace, s.account_id, '' AS recipient FROM json_each(?1, '$') j
        CROSS JOIN submission s ON s.trace = j.value JOIN scheduled d ON d.submission_id = s.id
      WHERE d.hold_reason IS NOT ?2
        AND NOT EXISTS (SELECT 1 FROM approval a WHERE a.id = s.id AND a.state = 'pending')`,
@@ -158,7 +158,7 @@ function unheldScheduled(tx: Write, traces: string): Promise<UnsentMail[]> {
 /** Reads one row more than a slice to see if there are more: mostly there is one row a message. */
 function unheldQueued(tx: Write, traces: string): Promise<UnsentMail[]> {
   return tx.all<UnsentMail>(
-    `SELECT q.id, s.trace, s.account_id, q.recipient FROM json_each(?1) j
+    `SELECT q.id, s.trace, s.account_id, q.recipient FROM json_each(?1, '$') j
        CROSS JOIN submission s ON s.trace = j.value JOIN queue q ON q.submission_id = s.id
      WHERE q.hold_reason IS NOT ?2 AND q.hold_reason IS NOT ?3 LIMIT ?4 + 0`,
     traces,

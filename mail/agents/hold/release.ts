@@ -65,7 +65,7 @@ export async function releaseStopped(
 async function startRelease(tx: Write, tenant: number, whose: string | null): Promise<ReleasePosition> {
   const last = await tx.get<{ id: number | null }>('SELECT max(id) AS id FROM agent_hold');
   await tx.run(
-    'DELETE FROM agent_hold WHERE tenant = ?1 AND (?2 IS NULL OR credential IN (SELECT value FROM json_each(?2)))',
+    `DELETE FROM agent_hold WHERE tenant = ?1 AND (?2 IS NULL OR credential IN (SELECT value FROM json_each(?2, '$')))`,
     tenant,
     whose,
   );
@@ -81,7 +81,7 @@ async function isFrozenSince(
 ): Promise<boolean> {
   const hold = await tx.get(
     `SELECT 1 AS yes FROM agent_hold WHERE tenant = ?1 AND id > ?3
-       AND (?2 IS NULL OR credential IS NULL OR credential IN (SELECT value FROM json_each(?2))) LIMIT 1`,
+       AND (?2 IS NULL OR credential IS NULL OR credential IN (SELECT value FROM json_each(?2, '$'))) LIMIT 1`,
     tenant,
     whose,
     stop,
@@ -108,7 +108,7 @@ async function scheduledAfter(tx: Write, { tenant, whose, from }: SliceInput): P
     `SELECT s.id, s.trace, s.account_id, '' AS recipient, 0 AS kept FROM scheduled d CROSS JOIN submission s ON s.id = d.submission_id
      WHERE d.tenant = ?1 AND d.submission_id > ?4 AND d.submission_id <= ?5 AND d.hold_reason = ?2
        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM agent_send g
-         WHERE g.trace = s.trace AND g.credential IN (SELECT value FROM json_each(?3)))) ORDER BY d.submission_id LIMIT ?6 + 0`,
+         WHERE g.trace = s.trace AND g.credential IN (SELECT value FROM json_each(?3, '$')))) ORDER BY d.submission_id LIMIT ?6 + 0`,
     tenant,
     AGENT_STOPPED,
     whose,
@@ -131,7 +131,7 @@ async function queuedAfter(tx: Write, { tenant, whose, from }: SliceInput): Prom
      FROM queue q CROSS JOIN submission s ON s.id = q.submission_id
      WHERE q.id > ?4 AND q.id <= ?5 AND q.state = 1 AND q.hold_reason IN (?2, ?7) AND s.tenant = ?1
        AND (?3 IS NULL OR EXISTS (SELECT 1 FROM agent_send g
-         WHERE g.trace = s.trace AND g.credential IN (SELECT value FROM json_each(?3)))) ORDER BY q.id LIMIT ?6 + 0`,
+         WHERE g.trace = s.trace AND g.credential IN (SELECT value FROM json_each(?3, '$')))) ORDER BY q.id LIMIT ?6 + 0`,
     tenant,
     AGENT_STOPPED,
     whose,

@@ -191,7 +191,7 @@ export async function policiesOver(
 ): Promise<(StoredAgentPolicy & { over: 'token' | 'mailbox' })[]> {
   const rows = await rx.all<Columns & { over: 'token' | 'mailbox' }>(
     `SELECT p.*, 'token' AS over FROM agent_policy_credential c JOIN agent_policy p ON p.id = c.policy_id
-       WHERE c.credential IN (SELECT value FROM json_each(?2)) AND p.tenant = ?1
+       WHERE c.credential IN (SELECT value FROM json_each(?2, '$')) AND p.tenant = ?1
      UNION
      SELECT p.*, 'mailbox' AS over FROM agent_policy_account a JOIN agent_policy p ON p.id = a.policy_id
        WHERE a.account_id IN (SELECT value FROM json_each(?3)) AND p.tenant = ?1

@@ -37,7 +37,7 @@ export const requestRelease = command(
     if ((pending?.requests ?? 0) >= MAX_REQUESTS) return { kind: 'too-many' };
     const { changes } = await tx.run(
       `INSERT INTO agent_quarantine (email_id, requested_by, reason, requested_at, released_by) VALUES (?1, ?2, ?3, ?4, '')
-       ON CONFLICT (email_id) DO UPDATE SET requested_by = ?2, reason = ?3, requested_at = ?4 WHERE released_at IS NULL`,
+       ON CONFLICT (email_id) DO UPDATE SET requested_by = ?2, reason = ?3, requested_at = ?4 WHERE agent_quarantine.released_at IS NULL`,
       email,
       by,
       reason,

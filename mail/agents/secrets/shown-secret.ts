@@ -35,7 +35,7 @@ export const recordShownSecrets = command(
     await tx.run('DELETE FROM shown_secret WHERE tenant = ? AND expires_at <= ?', tenant, now);
     await tx.run(
       `INSERT INTO shown_secret (tenant, digest, kind, length, print, expires_at) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT (tenant, digest) DO UPDATE SET expires_at = max(expires_at, excluded.expires_at)`,
+       ON CONFLICT (tenant, digest) DO UPDATE SET expires_at = max(shown_secret.expires_at, excluded.expires_at)`,
       tenant,
       form.digest,
       form.kind,

@@ -33,8 +33,8 @@ export const recordDownloads = command(
     );
     await tx.run(
       `INSERT INTO downloaded_content (tenant, size, reader, email_id, by_password, at)
-       SELECT ?1, value ->> 1, ?2, value ->> 0, ?3, ?4 FROM json_each(?5) WHERE true
-       ON CONFLICT DO UPDATE SET at = excluded.at`,
+       SELECT ?1, CAST(value ->> 1 AS INTEGER), ?2, CAST(value ->> 0 AS INTEGER), ?3, ?4 FROM json_each(?5, '$') WHERE true
+       ON CONFLICT (tenant, size, reader, email_id) DO UPDATE SET at = excluded.at`,
       tenant,
       reader,
       Number(byPassword),

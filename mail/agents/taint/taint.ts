@@ -175,7 +175,7 @@ export const markTainted = command(
 async function writeTaint(tx: Write, { reader, tenant, byPassword }: TaintReader, now: number): Promise<void> {
   await tx.run(
     `INSERT INTO tainted_reader (reader, tenant, by_password, since, last_at) VALUES (?1, ?2, ?3, ?4, ?4)
-     ON CONFLICT (reader) DO UPDATE SET since = iif(last_at <= ?4 - ?5, ?4, since), last_at = max(last_at, ?4)`,
+     ON CONFLICT (reader) DO UPDATE SET since = iif(tainted_reader.last_at <= ?4 - ?5, ?4, tainted_reader.since), last_at = max(tainted_reader.last_at, ?4)`,
     reader,
     tenant,
     Number(byPassword),

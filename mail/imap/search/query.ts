@@ -141,7 +141,7 @@ async function rowsOf(
     blob_id: number;
     redacted_from: number | null;
   }>(
-    `SELECT n.uid, n.size, iif(?, m.parts, '') AS parts, m.header_length, e.trace, e.blob_id, e.redacted_from
+    `SELECT n.uid, n.size, iif(? = 1, m.parts, '') AS parts, m.header_length, e.trace, e.blob_id, e.redacted_from
      FROM entry n JOIN email e ON e.id = n.email_id JOIN email_meta m ON m.email_id = n.email_id
      WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ? ORDER BY n.uid`,
     Number(withParts),
@@ -174,8 +174,9 @@ async function headsOf(
   const wanted = rows.filter((row) => row.redacted_from === null && row.header_length <= SHORT_HEADER);
   try {
     const found = await rx.all<{ id: number; octets: number; head: string | null }>(
-      `SELECT b.id, j.value ->> 1 AS octets, CAST(substr(b.data, 1, j.value ->> 1) AS TEXT) AS head
-       FROM json_each(?) j CROSS JOIN blob b ON b.id = j.value ->> 0 WHERE b.file IS NULL`,
+      `SELECT b.id, CAST(j.value ->> 1 AS INTEGER) AS octets,
+         CAST(substr(b.data, 1, CAST(j.value ->> 1 AS INTEGER)) AS TEXT) AS head
+       FROM json_each(?, '$') j CROSS JOIN blob b ON b.id = CAST(j.value ->> 0 AS INTEGER) WHERE b.file IS NULL`,
       JSON.stringify(wanted.map((row) => [row.blob_id, row.header_length])),
     );
     return new Map(found.flatMap(({ id, octets, head }) => (isWhole(head, octets) ? [[id, head]] : [])));
@@ -188,7 +189,7 @@ async function headsOf(
 /** Trace and the first `length` octets of the blob. Reads files synchronously: the thread has no other work. */
 async function bytesOf(rx: Read, row: StoredRow, blobs: string, length: number): Promise<Buffer> {
   const found = await rx.get<{ file: string | null; data: Uint8Array | null }>(
-    'SELECT file, CASE WHEN file IS NULL THEN substr(data, 1, ?) END AS data FROM blob WHERE id = ?',
+    'SELECT file, CASE WHEN file IS NULL THEN substr(data, 1, CAST(? AS INTEGER)) END AS data FROM blob WHERE id = ?',
     length,
     row.blob,
   );

@@ -40,7 +40,8 @@ export const imapRelevant = query('imap-relevant', async (rx, { account, mailbox
     MAX_RELEVANT,
   );
   return rx.all<{ uid: number; rank: number }>(
-    `SELECT n.uid, j.value ->> 1 AS rank FROM json_each(?) j CROSS JOIN entry n ON n.email_id = j.value ->> 0
+    `SELECT n.uid, CAST(j.value ->> 1 AS REAL) AS rank
+     FROM json_each(?, '$') j CROSS JOIN entry n ON n.email_id = CAST(j.value ->> 0 AS INTEGER)
      WHERE n.mailbox_id = ? AND EXISTS (SELECT 1 FROM mailbox b WHERE b.id = n.mailbox_id AND b.account_id = ?)`,
     JSON.stringify(hits.map(({ id, rank }) => [id, rank])),
     mailbox,

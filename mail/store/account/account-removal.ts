@@ -42,7 +42,7 @@ export async function reserveUidValidities(tx: Write, account: number): Promise<
   await tx.run(
     `INSERT INTO setting (name, value) SELECT 'uidvalidity', CAST(CAST(uidvalidity_last AS TEXT) AS BLOB)
      FROM account WHERE id = ? ON CONFLICT (name) DO UPDATE SET value = excluded.value
-     WHERE CAST(CAST(excluded.value AS TEXT) AS INTEGER) > CAST(CAST(value AS TEXT) AS INTEGER)`,
+     WHERE CAST(CAST(excluded.value AS TEXT) AS INTEGER) > CAST(CAST(setting.value AS TEXT) AS INTEGER)`,
     account,
   );
 }

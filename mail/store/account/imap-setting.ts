@@ -18,7 +18,7 @@ export const setHiddenCapabilities = command(
   async (tx, { account, names }: { account: number; names: readonly string[] }): Promise<{ kind: 'set' }> => {
     await tx.run(
       `INSERT INTO imap_setting (account_id, hidden_capabilities) VALUES (?, ?)
-       ON CONFLICT DO UPDATE SET hidden_capabilities = excluded.hidden_capabilities`,
+       ON CONFLICT (account_id) DO UPDATE SET hidden_capabilities = excluded.hidden_capabilities`,
       account,
       [...new Set(names)].toSorted().join(' '),
     );

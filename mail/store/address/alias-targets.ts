@@ -16,7 +16,7 @@ export const aliasTargets = query(
     });
     const rows = await rx.all<{ account: number }>(
       `WITH named (key, local, domain) AS (
-       SELECT value ->> 'key', value ->> 'local', value ->> 'domain' FROM json_each(?2))
+       SELECT value ->> 'key', value ->> 'local', value ->> 'domain' FROM json_each(?2, '$'))
      SELECT o.account_id AS account FROM named n JOIN address o ON o.key = n.key JOIN account a ON a.id = o.account_id
        WHERE a.tenant = ?1
      UNION

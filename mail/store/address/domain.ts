@@ -136,7 +136,7 @@ export const hostedDomains = query(
   'hosted-among',
   async (rx, input: { names: readonly string[] }): Promise<string[]> => {
     const rows = await rx.all<{ name: string }>(
-      'SELECT name FROM domain WHERE state = 1 AND name IN (SELECT value FROM json_each(?))',
+      `SELECT name FROM domain WHERE state = 1 AND name IN (SELECT value FROM json_each(?, '$'))`,
       JSON.stringify(input.names),
     );
     return rows.map((row) => row.name);

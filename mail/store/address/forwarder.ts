@@ -79,13 +79,12 @@ interface ForwardTarget extends Record<string, string> {
 export function forwardTargets(rx: Read, keys: readonly string[]): Promise<ForwardTarget[]> {
   return rx.all<ForwardTarget>(
     `WITH RECURSIVE way (source, at) AS (
-       SELECT value, value FROM json_each(?1)
+       SELECT value, value FROM json_each(?1, '$')
        UNION
        SELECT w.source, f.destination_key FROM way w
          JOIN forwarder f ON f.source_key IN (w.at, substr(w.at, 1, instr(w.at, '+') - 1) || substr(w.at, instr(w.at, '@')))
-         JOIN domain d ON d.id = f.domain_id AND d.state = 1
-       LIMIT ?2 + json_array_length(?1))
-     SELECT source AS "from", at AS "to" FROM way WHERE at <> source`,
+         JOIN domain d ON d.id = f.domain_id AND d.state = 1)
+     SELECT source AS "from", at AS "to" FROM way WHERE at <> source LIMIT ?2 + 0`,
     JSON.stringify(keys),
     MAX_FORWARD_TARGETS + 1,
   );
@@ -107,7 +106,7 @@ export async function countForwardedCopy(tx: Write, source: string, { now }: Sta
   const day = dayOf(now);
   const row = await tx.get<{ copies: number }>(
     `INSERT INTO forward_count (day, source, copies) VALUES (?, ?, 1)
-     ON CONFLICT (day, source) DO UPDATE SET copies = copies + 1 RETURNING copies`,
+     ON CONFLICT (day, source) DO UPDATE SET copies = forward_count.copies + 1 RETURNING copies`,
     day,
     source,
   );

@@ -5,7 +5,7 @@ import type { Read } from '../engine/types.ts';
 export async function ownNames(rx: Read, tenant: number, keys: readonly string[]): Promise<Set<string>> {
   return named(keys, (forms) =>
     rx.all<{ key: string }>(
-      `SELECT DISTINCT o.key FROM json_each(?1) k CROSS JOIN address o ON o.key = k.value
+      `SELECT DISTINCT o.key FROM json_each(?1, '$') k CROSS JOIN address o ON o.key = k.value
      JOIN account a ON a.id = o.account_id JOIN domain d ON d.id = o.domain_id
      WHERE a.tenant = ?2 AND a.state < 2 AND d.state = 1 AND d.tenant = ?2`,
       forms,
@@ -18,7 +18,7 @@ export async function ownNames(rx: Read, tenant: number, keys: readonly string[]
 export async function mailboxNames(rx: Read, account: number, keys: readonly string[]): Promise<Set<string>> {
   return named(keys, (forms) =>
     rx.all<{ key: string }>(
-      'SELECT o.key FROM json_each(?1) k CROSS JOIN own_address o ON o.key = k.value WHERE o.account_id = ?2',
+      `SELECT o.key FROM json_each(?1, '$') k CROSS JOIN own_address o ON o.key = k.value WHERE o.account_id = ?2`,
       forms,
       account,
     ),
@@ -29,7 +29,7 @@ export async function mailboxNames(rx: Read, account: number, keys: readonly str
 export async function addressesHostedHere(rx: Read, keys: readonly string[]): Promise<Set<string>> {
   const byDomain = Map.groupBy(keys, (key) => parseAddress(key)?.domain ?? '');
   const rows = await rx.all<{ name: string }>(
-    'SELECT d.name FROM json_each(?) k CROSS JOIN domain d ON d.name = k.value AND d.state = 1',
+    `SELECT d.name FROM json_each(?, '$') k CROSS JOIN domain d ON d.name = k.value AND d.state = 1`,
     JSON.stringify([...byDomain.keys()]),
   );
   return new Set(rows.flatMap(({ name }) => byDomain.get(name) ?? []));

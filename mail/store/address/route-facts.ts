@@ -57,7 +57,7 @@ export const directRoute = lookup(
   async (rx, { domain, keys: [key = ''], size }: RouteInput): Promise<RouteFacts | undefined> => {
     const row = await rx.get<{ account: number; full: number; ruled: number }>(
       `SELECT a.id AS account,
-         ifnull(a.used_bytes + ?3 > a.quota_bytes OR a.used_count >= a.quota_count, 0) AS full,
+         iif(a.used_bytes + ?3 > a.quota_bytes OR a.used_count >= a.quota_count, 1, 0) AS full,
          EXISTS (SELECT 1 FROM sender_rule WHERE tenant = d.tenant AND outgoing = 0) AS ruled
        FROM domain d CROSS JOIN address k ON k.key = ?2 AND k.domain_id = d.id CROSS JOIN account a ON a.id = k.account_id
        WHERE d.name = ?1 AND d.state = 1

@@ -124,7 +124,7 @@ export const blobBytes: Query<
   (({ data: Uint8Array } | { file: string }) & { size: number }) | undefined
 > = lookup('blob-bytes', async (rx, input) => {
   const row = await rx.get<{ size: number; file: string | null; data: Uint8Array | null }>(
-    'SELECT size, file, CASE WHEN file IS NULL THEN substr(data, ?, ?) END AS data FROM blob WHERE id = ?',
+    'SELECT size, file, CASE WHEN file IS NULL THEN substr(data, CAST(? AS INTEGER), CAST(? AS INTEGER)) END AS data FROM blob WHERE id = ?',
     input.start + 1,
     input.length,
     input.blob,
@@ -137,7 +137,7 @@ export const blobBytes: Query<
 /** Those of the files that a blob row names. */
 export const namedFiles = query('named-files', async (rx, input: { files: string[] }): Promise<string[]> => {
   const rows = await rx.all<{ file: string }>(
-    'SELECT file FROM blob WHERE file IN (SELECT value FROM json_each(?))',
+    `SELECT file FROM blob WHERE file IN (SELECT value FROM json_each(?, '$'))`,
     JSON.stringify(input.files),
   );
   return rows.map((row) => row.file);

@@ -163,7 +163,7 @@ function unreferenced(rows: Rows, blobs: string): number {
     const directory = join(blobs, i.toString(16).padStart(2, '0'));
     const files = readdirSync(directory).filter((name) => isOld(join(directory, name)));
     const named = rows<{ n: number }>(
-      'SELECT count(*) AS n FROM blob WHERE file IN (SELECT value FROM json_each(?))',
+      `SELECT count(*) AS n FROM blob WHERE file IN (SELECT value FROM json_each(?, '$'))`,
       JSON.stringify(files),
     );
     count += files.length - (named[0]?.n ?? 0);

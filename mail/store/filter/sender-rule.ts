@@ -192,7 +192,7 @@ async function findRules(
 ): Promise<MatchedSenderRule[]> {
   return rx.all<{ kind: 'allow' | 'block'; pattern: string; account: number | null }>(
     `SELECT kind, pattern, account_id AS account FROM sender_rule
-     WHERE tenant = ? AND outgoing = ? AND pattern IN (SELECT value FROM json_each(?))
+     WHERE tenant = ? AND outgoing = ? AND pattern IN (SELECT value FROM json_each(?, '$'))
        AND (account_id IS NULL OR account_id = ?)`,
     about.tenant,
     Number(about.outward),
@@ -223,7 +223,7 @@ export const senderRulesOf = query(
   ): Promise<StoredSenderRule[]> => {
     const rows = await rx.all<SenderRuleRow>(
       `SELECT * FROM sender_rule WHERE tenant = ?1 AND id > ?2 AND (?3 IS NULL OR outgoing = ?3)
-         AND (?4 IS NULL OR account_id IN (SELECT value FROM json_each(?4)) OR (?5 AND account_id IS NULL))
+         AND (?4 IS NULL OR account_id IN (SELECT value FROM json_each(?4)) OR (?5 = 1 AND account_id IS NULL))
          AND NOT EXISTS (SELECT 1 FROM account a WHERE a.id = sender_rule.account_id AND a.state >= 2)
        ORDER BY id LIMIT ?6`,
       input.tenant,

@@ -60,7 +60,7 @@ function recordsOf(
   return rx.all<RecordRow>(
     `SELECT s.account_id AS account, s.key, s.since, s.seen * pow(0.5, max(0.0, ?3 - s.at) / ?4) AS seen,
        s.junked * pow(0.5, max(0.0, ?3 - s.at) / ?4) AS junked, s.kept * pow(0.5, max(0.0, ?3 - s.at) / ?4) AS kept
-     FROM json_each(?1) k CROSS JOIN sender s ON s.key = k.value AND s.account_id IN (?2, 0)`,
+     FROM json_each(?1, '$') k CROSS JOIN sender s ON s.key = k.value AND s.account_id IN (?2, 0)`,
     JSON.stringify(keys),
     account,
     now,
@@ -140,12 +140,12 @@ async function add(
 ): Promise<void> {
   await tx.run(
     `INSERT INTO sender (account_id, key, seen, junked, kept, at, since, day)
-     SELECT ?1, value, max(0.0, ?3), max(0.0, ?4), max(0.0, ?5), ?6, ?6, ?7 FROM json_each(?2) WHERE true
+     SELECT ?1, value, max(0.0, ?3), max(0.0, ?4), max(0.0, ?5), ?6, ?6, ?7 FROM json_each(?2, '$') WHERE true
      ON CONFLICT (account_id, key) DO UPDATE SET
-       seen = max(0.0, seen * pow(0.5, max(0.0, ?6 - at) / ?8) + ?3),
-       junked = max(0.0, junked * pow(0.5, max(0.0, ?6 - at) / ?8) + ?4),
-       kept = max(0.0, kept * pow(0.5, max(0.0, ?6 - at) / ?8) + ?5),
-       at = max(at, ?6), day = max(day, ?7)`,
+       seen = max(0.0, sender.seen * pow(0.5, max(0.0, ?6 - sender.at) / ?8) + ?3),
+       junked = max(0.0, sender.junked * pow(0.5, max(0.0, ?6 - sender.at) / ?8) + ?4),
+       kept = max(0.0, sender.kept * pow(0.5, max(0.0, ?6 - sender.at) / ?8) + ?5),
+       at = max(sender.at, ?6), day = max(sender.day, ?7)`,
     account,
     JSON.stringify(keys),
     seen,

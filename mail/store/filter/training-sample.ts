@@ -86,7 +86,7 @@ export async function recordKeywordSamples(
 ): Promise<void> {
   if (!given.some((name) => TRAINING_KEYWORDS.includes(name.toLowerCase()))) return;
   const slots = await tx.all<{ slot: number; lname: string }>(
-    'SELECT slot, lname FROM keyword WHERE account_id = ? AND lname IN (SELECT value FROM json_each(?))',
+    `SELECT slot, lname FROM keyword WHERE account_id = ? AND lname IN (SELECT value FROM json_each(?, '$'))`,
     account,
     JSON.stringify(TRAINING_KEYWORDS),
   );
@@ -168,7 +168,7 @@ export const nextTrainingSamples = query(
     const rows = await rx.all<{ email: number } & Record<string, number | string | null>>(
       `SELECT l.email_id AS email, l.category, e.blob_id AS blob, b.size,
          ifnull(i.header_length, v.header_length) AS headerLength, ifnull(i.parts, v.parts) AS parts,
-         coalesce(json_extract(j.trust, '$.auth.dmarc') = 'fail', 0) AS forged
+         iif(json_extract(j.trust, '$.auth.dmarc') = 'fail', 1, 0) AS forged
        FROM training_sample l LEFT JOIN email e ON e.id = l.email_id AND e.account_id = l.account_id
          LEFT JOIN message_index i ON i.blob_id = e.blob_id
          LEFT JOIN email_meta_v1 v ON i.blob_id IS NULL AND v.email_id = e.id LEFT JOIN blob b ON b.id = e.blob_id

@@ -61,7 +61,7 @@ async function apply(tx: Write, id: number, effect: Effect): Promise<boolean> {
   const done = await tx.run(
     `UPDATE email_submission_recipient SET delivered = coalesce(?2, delivered), reply = ?3
      WHERE submission = ?1 AND delivered IN ('queued', 'unknown')
-       AND (?4 IS NULL OR key IN (SELECT value FROM json_each(?4)))`,
+       AND (?4 IS NULL OR key IN (SELECT value FROM json_each(?4, '$')))`,
     id,
     delivered ?? null,
     reply,

@@ -40,7 +40,7 @@ const COUNT_LINES = `INSERT INTO journal_count (tenant, hour, account, domain, k
   )
   WHERE true
   GROUP BY 1, 2, 3, 4, 5
-  ON CONFLICT DO UPDATE SET n = n + excluded.n`;
+  ON CONFLICT (tenant, hour, account, domain, kind) DO UPDATE SET n = journal_count.n + excluded.n`;
 
 /** Counts the lines after `after` up to `last`, in the commit that records the position. */
 export async function countJournalLines(tx: Write, after: number, last: number): Promise<void> {

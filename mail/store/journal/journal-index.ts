@@ -33,7 +33,7 @@ export const indexJournal = command('index-journal', async (tx): Promise<boolean
   await addKeys(tx, rows);
   await countJournalLines(tx, (lines[0] ?? last).id - 1, last.id);
   await tx.run(
-    'INSERT INTO journal_indexed (only, line) VALUES (1, ?) ON CONFLICT DO UPDATE SET line = excluded.line',
+    'INSERT INTO journal_indexed (only, line) VALUES (1, ?) ON CONFLICT (only) DO UPDATE SET line = excluded.line',
     last.id,
   );
   return lines.length === SLICE;
@@ -42,7 +42,8 @@ export const indexJournal = command('index-journal', async (tx): Promise<boolean
 async function addKeys(tx: Write, rows: readonly (readonly unknown[])[]): Promise<void> {
   await tx.run(
     `INSERT INTO journal_key (tenant, key, at, account_id, trace)
-     SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?) ORDER BY 1, 2`,
+     SELECT CAST(value ->> 0 AS INTEGER), CAST(value ->> 1 AS INTEGER), CAST(value ->> 2 AS INTEGER),
+       CAST(value ->> 3 AS INTEGER), value ->> 4 FROM json_each(?, '$') ORDER BY 1, 2`,
     JSON.stringify(rows),
   );
 }

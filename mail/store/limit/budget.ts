@@ -45,8 +45,8 @@ export async function countBudget(
     const { subject, rate, newRecipients } = budget;
     if (rate !== undefined) {
       await tx.run(
-        `INSERT INTO budget_rate (subject, due_at) VALUES (?1, ?2 + ?3)
-         ON CONFLICT (subject) DO UPDATE SET due_at = max(due_at, ?2) + ?3`,
+        `INSERT INTO budget_rate (subject, due_at) VALUES (?1, ?2 + CAST(?3 AS INTEGER))
+         ON CONFLICT (subject) DO UPDATE SET due_at = max(budget_rate.due_at, ?2) + ?3`,
         subject,
         now,
         Math.ceil(1000 / rate.perSecond),
@@ -68,8 +68,8 @@ async function count(
   await tx.run('DELETE FROM budget_use WHERE subject = ? AND interval_start <= ?', subject, now - DAY_MS - INTERVAL_MS);
   await tx.run(
     `INSERT INTO budget_use (subject, interval_start, messages, new_recipients) VALUES (?, ?, ?, ?)
-     ON CONFLICT (subject, interval_start) DO UPDATE SET messages = messages + excluded.messages,
-       new_recipients = new_recipients + excluded.new_recipients`,
+     ON CONFLICT (subject, interval_start) DO UPDATE SET messages = budget_use.messages + excluded.messages,
+       new_recipients = budget_use.new_recipients + excluded.new_recipients`,
     subject,
     now - (now % INTERVAL_MS),
     messages,
@@ -183,7 +183,7 @@ function sum(numbers: readonly number[]): number {
 /** Those of the recipients that the account never wrote to; `account` is minus the tenant for programs. */
 export async function findUncontacted(rx: Read, account: number, recipients: readonly string[]): Promise<string[]> {
   const rows = await rx.all<{ key: string }>(
-    `SELECT DISTINCT value AS key FROM json_each(?1) WHERE NOT EXISTS
+    `SELECT DISTINCT value AS key FROM json_each(?1, '$') WHERE NOT EXISTS
        (SELECT 1 FROM correspondent WHERE account_id = ?2 AND key = value)`,
     JSON.stringify(recipients),
     account,
@@ -199,6 +199,11 @@ export async function recordCorrespondents(
   now: number,
 ): Promise<void> {
   for (const key of recipients) {
-    await tx.run('INSERT OR IGNORE INTO correspondent (account_id, key, since) VALUES (?, ?, ?)', account, key, now);
+    await tx.run(
+      'INSERT INTO correspondent (account_id, key, since) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+      account,
+      key,
+      now,
+    );
   }
 }

@@ -43,7 +43,7 @@ export const passGreylist = command(
   async (tx, { triplet, network, until }: { triplet: number; network: string; until: number }): Promise<void> => {
     await tx.run(
       `INSERT INTO greylist (triplet, network, expires_at) VALUES (?, ?, ?)
-       ON CONFLICT (triplet) DO UPDATE SET expires_at = max(expires_at, excluded.expires_at)`,
+       ON CONFLICT (triplet) DO UPDATE SET expires_at = max(greylist.expires_at, excluded.expires_at)`,
       triplet,
       network,
       until,

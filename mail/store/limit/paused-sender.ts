@@ -61,7 +61,7 @@ export async function pauseSender(
   const { changes } = await tx.run(
     `INSERT INTO paused_sender (sender, tenant, account_id, paused_at, reason, figures) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (sender) DO UPDATE SET paused_at = excluded.paused_at, reason = excluded.reason, figures = excluded.figures,
-       notified_at = NULL, relaxed_until = 0 WHERE paused_at IS NULL`,
+       notified_at = NULL, relaxed_until = 0 WHERE paused_sender.paused_at IS NULL`,
     sender,
     tenant,
     account,

@@ -32,9 +32,9 @@ export async function countSenderUse(
     await tx.run(
       `INSERT INTO sender_use (sender, span, begin, recipients, new_recipients, bounced, complaints, suppressed)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (sender, span, begin) DO UPDATE SET recipients = recipients + excluded.recipients,
-         new_recipients = new_recipients + excluded.new_recipients, bounced = bounced + excluded.bounced,
-         complaints = complaints + excluded.complaints, suppressed = suppressed + excluded.suppressed`,
+       ON CONFLICT (sender, span, begin) DO UPDATE SET recipients = sender_use.recipients + excluded.recipients,
+         new_recipients = sender_use.new_recipients + excluded.new_recipients, bounced = sender_use.bounced + excluded.bounced,
+         complaints = sender_use.complaints + excluded.complaints, suppressed = sender_use.suppressed + excluded.suppressed`,
       sender,
       span,
       now - (now % length),

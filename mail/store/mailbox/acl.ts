@@ -172,7 +172,7 @@ async function changeGrant(tx: Write, input: GrantChange, now: number): Promise<
     if (before === undefined && (await hasTooManyGrants(tx, mailbox, other))) return { kind: 'too-many' };
     await tx.run(
       `INSERT INTO mailbox_acl (mailbox_id, account_id, rights, created_at) VALUES (?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET rights = excluded.rights`,
+       ON CONFLICT (mailbox_id, account_id) DO UPDATE SET rights = excluded.rights`,
       mailbox,
       other,
       rights,

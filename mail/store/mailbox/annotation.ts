@@ -50,7 +50,7 @@ export const namedAnnotations = query(
   async (rx, { account, names }: { account: number; names: readonly string[] }): Promise<Annotation[]> => {
     const rows = await rx.all<AnnotationRow>(
       `SELECT mailbox_id, name, value FROM annotation INDEXED BY annotation_account
-       WHERE account_id = ? AND mailbox_id <> 0 AND name IN (SELECT value FROM json_each(?))`,
+       WHERE account_id = ? AND mailbox_id <> 0 AND name IN (SELECT value FROM json_each(?, '$'))`,
       account,
       JSON.stringify(names),
     );
@@ -112,7 +112,7 @@ async function setAnnotation(tx: Write, mailbox: number, account: number, change
   }
   await tx.run(
     `INSERT INTO annotation (mailbox_id, account_id, name, value) VALUES (?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET value = excluded.value`,
+     ON CONFLICT (mailbox_id, account_id, name) DO UPDATE SET value = excluded.value`,
     mailbox,
     account,
     change.name,

@@ -16,7 +16,7 @@ export const addLabel = command(
     if ((row?.made ?? 0) >= MAX_LABELS) return { kind: 'too-many' };
     await storeKeywords(tx, account, { bits: 0, keywords: [name] });
     const { changes } = await tx.run(
-      'INSERT OR IGNORE INTO label (account_id, name, created_at) VALUES (?, ?, ?)',
+      'INSERT INTO label (account_id, name, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
       account,
       name,
       now,

@@ -358,8 +358,8 @@ export async function subtreeExtent(
   id: number,
 ): Promise<{ levels: number; octets: number }> {
   const row = await rx.get<{ levels: number; octets: number }>(
-    `WITH RECURSIVE below (id, levels, octets) AS (SELECT ?, 0, 0 UNION ALL
-       SELECT m.id, b.levels + 1, b.octets + 1 + length(CAST(m.name AS BLOB)) FROM below b
+    `WITH RECURSIVE below (id, levels, octets) AS (SELECT CAST(? AS INTEGER), CAST(0 AS INTEGER), CAST(0 AS INTEGER) UNION ALL
+       SELECT m.id, b.levels + 1, b.octets + 1 + octet_length(m.name) FROM below b
        JOIN mailbox m ON m.account_id = ? AND m.parent_id = b.id)
      SELECT max(levels) AS levels, max(octets) AS octets FROM below`,
     id,

@@ -203,7 +203,7 @@ export async function placeEntry(
   const box = await tx.get<{ uid: number; uidvalidity: number }>(
     `UPDATE mailbox SET uidnext = uidnext + 1, highestmodseq = ?1, total = total + 1, unseen = unseen + ?2,
        deleted = deleted + ?3, bytes = bytes + ?4, j_total = j_total + ?5, j_unread = j_unread + ?6,
-       threads = threads + ?5, threads_unread = threads_unread + ?6, counts_modseq = iif(?5, ?1, counts_modseq)
+       threads = threads + ?5, threads_unread = threads_unread + ?6, counts_modseq = iif(?5 <> 0, ?1, counts_modseq)
      WHERE id = ?7 AND account_id = ?8 RETURNING uidnext - 1 AS uid, uidvalidity`,
     modseq,
     unseen,

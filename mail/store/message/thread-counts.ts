@@ -55,8 +55,8 @@ export const storeThreadCounts = command(
     if (found !== null && row?.modseq !== found.modseq) return 'stale';
     await tx.run(
       `UPDATE mailbox SET threads = ifnull(c.threads, 0), threads_unread = ifnull(c.unread, 0)
-       FROM mailbox m LEFT JOIN (SELECT value ->> 'id' AS id, value ->> 'threads' AS threads, value ->> 'unread' AS unread
-         FROM json_each(?2)) c ON c.id = m.id
+       FROM mailbox m LEFT JOIN (SELECT CAST(value ->> 'id' AS INTEGER) AS id, CAST(value ->> 'threads' AS INTEGER) AS threads,
+           CAST(value ->> 'unread' AS INTEGER) AS unread FROM json_each(?2, '$')) c ON c.id = m.id
        WHERE m.id = mailbox.id AND mailbox.account_id = ?1 AND mailbox.threads IS NULL AND mailbox.deleted_at IS NULL`,
       account,
       JSON.stringify(found?.counts ?? (await counted(tx, account))),

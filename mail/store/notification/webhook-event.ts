@@ -76,7 +76,7 @@ export async function finishWebhookEvent(
 ): Promise<void> {
   await tx.run(
     `UPDATE webhook_event SET attempts = attempts + 1, next_at = ?,
-       state = CASE ? WHEN 'told' THEN 2 WHEN 'dead' THEN 3 ELSE attempts + 1 >= ${MAX_IN_ORDER_ATTEMPTS} END
+       state = CASE ? WHEN 'told' THEN 2 WHEN 'dead' THEN 3 ELSE iif(attempts + 1 >= ${MAX_IN_ORDER_ATTEMPTS}, 1, 0) END
      WHERE id = ? AND state < 2`,
     end.kind === 'later' ? end.at : stamp.now,
     end.kind,

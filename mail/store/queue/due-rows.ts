@@ -71,11 +71,10 @@ function nextSenders(rx: Read, after = Number.MIN_SAFE_INTEGER): Promise<QueuedS
     `WITH RECURSIVE sender (owner) AS (
        SELECT min(owner) FROM queue_lane WHERE owner > ?
        UNION ALL
-       SELECT (SELECT min(owner) FROM queue_lane WHERE owner > sender.owner) FROM sender WHERE owner IS NOT NULL
-       LIMIT ? + 0)
+       SELECT (SELECT min(owner) FROM queue_lane WHERE owner > sender.owner) FROM sender WHERE owner IS NOT NULL)
      SELECT owner, (SELECT min(next_at) FROM queue_lane l WHERE l.owner = sender.owner) AS head,
        (SELECT max(next_at) FROM queue_lane l WHERE l.owner = sender.owner) AS tail
-     FROM sender WHERE owner IS NOT NULL`,
+     FROM sender WHERE owner IS NOT NULL LIMIT ? + 0`,
     after,
     MAX_SENDERS_SCANNED,
   );

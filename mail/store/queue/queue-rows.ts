@@ -60,22 +60,18 @@ export const listQueue = query(
   ): Promise<QueueRow[]> =>
     rx.all<QueueRow>(
       `SELECT ${COLUMNS} FROM queue q JOIN submission s ON s.id = q.submission_id
-       WHERE q.id > ? AND (? IS NULL OR s.tenant = ?) AND (? IS NULL OR s.account_id IN (SELECT value FROM json_each(?)))
-         AND (? IS NULL OR q.state = ?) AND (? IS NULL OR q.domain = ?)
-       ORDER BY q.id LIMIT ?`,
+       WHERE q.id > ?1 AND (?2 IS NULL OR s.tenant = ?2)
+         AND (?3 IS NULL OR s.account_id IN (SELECT value FROM json_each(?3)))
+         AND (?4 IS NULL OR q.state = ?4) AND (?5 IS NULL OR q.domain = ?5)
+       ORDER BY q.id LIMIT ?6`,
       after,
       tenant,
-      tenant,
-      ...sameTwice(accounts === null ? null : JSON.stringify(accounts)),
-      ...sameTwice(state === null ? null : Number(state === 'held')),
-      ...sameTwice(domain),
+      accounts === null ? null : JSON.stringify(accounts),
+      state === null ? null : Number(state === 'held'),
+      domain,
       limit,
     ),
 );
-
-function sameTwice<T>(value: T): [T, T] {
-  return [value, value];
-}
 
 /** One row of any tenant. */
 export const queueRow = query(
@@ -92,12 +88,12 @@ export const queueOfTrace = query(
   'queue-of-trace',
   (rx, input: JournalViewer & { trace: string }): Promise<QueueRow[]> =>
     rx.all<QueueRow>(
-      `SELECT ${COLUMNS} FROM submission s JOIN queue q ON q.submission_id = s.id WHERE s.trace = ?
-       AND (? IS NULL OR s.tenant = ?) AND (? IS NULL OR s.account_id IN (SELECT value FROM json_each(?)))
+      `SELECT ${COLUMNS} FROM submission s JOIN queue q ON q.submission_id = s.id WHERE s.trace = ?1
+       AND (?2 IS NULL OR s.tenant = ?2) AND (?3 IS NULL OR s.account_id IN (SELECT value FROM json_each(?3)))
      ORDER BY q.id LIMIT 1000`,
       input.trace,
-      ...sameTwice(input.tenant),
-      ...sameTwice(input.accounts === null ? null : JSON.stringify(input.accounts)),
+      input.tenant,
+      input.accounts === null ? null : JSON.stringify(input.accounts),
     ),
 );
 

@@ -63,7 +63,7 @@ export async function addSubmission(tx: Write, submission: NewSubmission, stamp:
   const { id } = await tx.run(
     `INSERT INTO submission (trace, tenant, account_id, blob_id, sender, smtputf8, eight_bit, ret, envid, sign_as, size, created_at, prefix, arc, require_tls, sent_by, signers)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-       (SELECT json_group_object(name, tenant) FROM domain WHERE state = 1 AND name IN (SELECT value FROM json_each(?))))`,
+       (SELECT json_group_object(name, tenant) FROM domain WHERE state = 1 AND name IN (SELECT value FROM json_each(?, '$'))))`,
     submission.trace,
     submission.tenant,
     submission.account,
@@ -140,8 +140,8 @@ export const beginAttempts = command(
            AND NOT EXISTS (SELECT 1 FROM agent_hold h CROSS JOIN submission s ON s.id = queue.submission_id
              CROSS JOIN agent_send g ON g.trace = s.trace WHERE h.at > 0 AND g.tenant = h.tenant
                AND (h.credential IS NULL OR g.credential = h.credential) AND (g.at, g.id) < (h.at, h.send))
-           AND NOT EXISTS (SELECT 1 FROM submission s CROSS JOIN json_each(s.signers) j WHERE s.id = queue.submission_id
-             AND NOT EXISTS (SELECT 1 FROM domain d WHERE d.name = j.key AND d.state = 1 AND d.tenant = j.value))`,
+           AND NOT EXISTS (SELECT 1 FROM submission s CROSS JOIN json_each(s.signers, '$') j WHERE s.id = queue.submission_id
+             AND NOT EXISTS (SELECT 1 FROM domain d WHERE d.name = j.key AND d.state = 1 AND d.tenant = CAST(j.value AS INTEGER)))`,
         nextAt,
         stamp.now,
         id,
@@ -166,9 +166,9 @@ export const beginAttempts = command(
 async function holdStranded(tx: Write, id: number, stamp: Stamp): Promise<void> {
   const row = await tx.get<{ trace: string; tenant: number; account_id: number | null; to: string; domain: string }>(
     `SELECT s.trace, s.tenant, s.account_id, q.recipient AS "to", j.key AS domain
-     FROM queue q JOIN submission s ON s.id = q.submission_id CROSS JOIN json_each(s.signers) j
+     FROM queue q JOIN submission s ON s.id = q.submission_id CROSS JOIN json_each(s.signers, '$') j
      WHERE q.id = ? AND q.state = 0
-       AND NOT EXISTS (SELECT 1 FROM domain d WHERE d.name = j.key AND d.state = 1 AND d.tenant = j.value) LIMIT 1`,
+       AND NOT EXISTS (SELECT 1 FROM domain d WHERE d.name = j.key AND d.state = 1 AND d.tenant = CAST(j.value AS INTEGER)) LIMIT 1`,
     id,
   );
   if (row === undefined) return;

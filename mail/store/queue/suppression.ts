@@ -86,7 +86,7 @@ type Row = { key: string; reason: SuppressionReason; source: string; said: strin
 /** Those of the addresses that are suppressed for a tenant. */
 export async function suppressed(rx: Read, tenant: number, keys: readonly string[]): Promise<Suppression[]> {
   return rx.all<Row>(
-    `WITH asked (key) AS (SELECT value FROM json_each(?2))
+    `WITH asked (key) AS (SELECT value FROM json_each(?2, '$'))
      SELECT key, 'unsubscribe' AS reason, 'link' AS source, '' AS said, trace, at FROM unsubscription
        WHERE tenant = ?1 AND key IN (SELECT key FROM asked)
      UNION ALL SELECT key, reason, source, reply_text AS said, trace, at FROM suppression s

@@ -55,7 +55,7 @@ export async function noteTlsResults(tx: Write, results: readonly TlsResult[], s
     const many = (kinds?.count ?? 0) >= MOST_KINDS;
     await tx.run(
       `INSERT INTO tls_result (day, domain, policy_type, policy, result, mx, ip, own_ip, sessions) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1)
-       ON CONFLICT (day, domain, policy_type, policy, result, mx, ip, own_ip) DO UPDATE SET sessions = sessions + 1`,
+       ON CONFLICT (day, domain, policy_type, policy, result, mx, ip, own_ip) DO UPDATE SET sessions = tls_result.sessions + 1`,
       day,
       one.domain,
       one.type,

@@ -32,13 +32,15 @@ export const listDeletedMessages = query(
     input: { account: number; since: number; before: number; limit: number },
   ): Promise<(DeletedMessage & { folder: string })[]> => {
     const rows = await rx.all<DeletedMessage>(
-      `SELECT e.id, m.subject, m.envelope, e.size, e.received_at AS receivedAt, max(x.at) AS deletedAt,
+      `SELECT e.id, m.subject, m.envelope, e.size, e.received_at AS receivedAt, x.at AS deletedAt,
          x.mailbox_id AS mailbox, x.uid
        FROM mailbox b CROSS JOIN expunged x ON x.mailbox_id = b.id CROSS JOIN email e ON e.id = x.email_id
          CROSS JOIN email_meta m ON m.email_id = e.id
        WHERE b.account_id = ?1 AND x.at >= ?2 AND x.at < ?3
          AND NOT EXISTS (SELECT 1 FROM entry n WHERE n.email_id = e.id)
-       GROUP BY e.id ORDER BY deletedAt DESC, e.id DESC LIMIT ?4 + 0`,
+         AND NOT EXISTS (SELECT 1 FROM expunged y CROSS JOIN mailbox c ON c.id = y.mailbox_id AND c.account_id = ?1
+           WHERE y.email_id = x.email_id AND y.at < ?3 AND (y.at, y.mailbox_id, y.uid) > (x.at, x.mailbox_id, x.uid))
+       ORDER BY x.at DESC, e.id DESC LIMIT ?4 + 0`,
       input.account,
       input.since,
       input.before,
@@ -145,9 +147,9 @@ export const deletedSince = query(
   'deleted-since',
   async (rx, input: { account: number; since: number }): Promise<number[]> => {
     const rows = await rx.all<{ id: number }>(
-      `SELECT DISTINCT x.email_id AS id FROM mailbox b CROSS JOIN expunged x ON x.mailbox_id = b.id
+      `SELECT x.email_id AS id FROM mailbox b CROSS JOIN expunged x ON x.mailbox_id = b.id
        WHERE b.account_id = ?1 AND x.at >= ?2 AND NOT EXISTS (SELECT 1 FROM entry n WHERE n.email_id = x.email_id)
-       ORDER BY x.at, x.email_id LIMIT ?3 + 0`,
+       GROUP BY x.email_id ORDER BY min(x.at), x.email_id LIMIT ?3 + 0`,
       input.account,
       input.since,
       MAX_RESTORED,

@@ -177,7 +177,7 @@ export const purgeTombstones = command('purge-tombstones', async (tx, input: { b
     );
     await tx.run(
       `INSERT INTO type_state (account_id, type, floor) VALUES (?, ?, ?)
-       ON CONFLICT (account_id, type) DO UPDATE SET floor = max(floor, excluded.floor)`,
+       ON CONFLICT (account_id, type) DO UPDATE SET floor = max(type_state.floor, excluded.floor)`,
       account,
       type,
       modseq,

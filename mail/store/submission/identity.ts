@@ -138,7 +138,7 @@ export const addIdentity = command(
   ): Promise<SaveIdentityResult> => {
     const forms = formsOf(email);
     const own = await tx.get(
-      'SELECT 1 AS own FROM own_address WHERE account_id = ? AND key IN (SELECT value FROM json_each(?))',
+      `SELECT 1 AS own FROM own_address WHERE account_id = ? AND key IN (SELECT value FROM json_each(?, '$'))`,
       account,
       JSON.stringify(forms),
     );

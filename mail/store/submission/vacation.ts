@@ -152,7 +152,7 @@ export async function takeVacationTurn(
   if (job.changes === 0) return false;
   const { changes } = await tx.run(
     `INSERT INTO vacation_reply (account_id, key, at) VALUES (?1, ?2, ?3)
-     ON CONFLICT (account_id, key) DO UPDATE SET at = excluded.at WHERE at <= ?4`,
+     ON CONFLICT (account_id, key) DO UPDATE SET at = excluded.at WHERE vacation_reply.at <= ?4`,
     account,
     key,
     stamp.now,

@@ -144,7 +144,7 @@ async function addImported(
 async function claim(tx: Write, { mailbox, hash, pass, remote }: ImportInput, { nth, email_id: email }: Copy) {
   await tx.run(
     `INSERT INTO imported_content (mailbox_id, hash, nth, email_id, pass) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET email_id = excluded.email_id, pass = excluded.pass`,
+     ON CONFLICT (mailbox_id, hash, nth) DO UPDATE SET email_id = excluded.email_id, pass = excluded.pass`,
     mailbox,
     hash,
     nth,
@@ -154,7 +154,7 @@ async function claim(tx: Write, { mailbox, hash, pass, remote }: ImportInput, { 
   if (remote === null) return;
   await tx.run(
     `INSERT INTO import_uid (folder_id, uid, hash, nth, email_id, flags) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET hash = excluded.hash, nth = excluded.nth, email_id = excluded.email_id, flags = excluded.flags`,
+     ON CONFLICT (folder_id, uid) DO UPDATE SET hash = excluded.hash, nth = excluded.nth, email_id = excluded.email_id, flags = excluded.flags`,
     remote.folder,
     remote.uid,
     hash,

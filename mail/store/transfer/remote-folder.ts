@@ -20,7 +20,7 @@ export const openRemoteFolder = command(
     );
     await tx.run(
       `INSERT INTO import_folder (source_id, name, uidvalidity, mailbox_id) VALUES (?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET mailbox_id = excluded.mailbox_id`,
+       ON CONFLICT (source_id, name, uidvalidity) DO UPDATE SET mailbox_id = excluded.mailbox_id`,
       source?.id ?? 0,
       input.name,
       input.uidValidity,

@@ -1,0 +1,128 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type postgres from 'postgres';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { toPostgres } from '../../mail/store/engine/postgres/dialect.ts';
+import { mailMigrations } from '../../mail/store/migrations.ts';
+import { applianceMigrations } from '../../src/core/migrations.ts';
+import { connectPostgres, createSchema, isPostgresInstalled, startPostgres } from '../support/postgres.ts';
+import { sourceStatements } from '../support/source-statements.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** Files of SQLite's own engine and of the full-text index, which is a SQLite file on every engine. */
+const OF_SQLITE =
+  /^mail\/(?:store\/(?:engine|search)\/|backup\/create-backup|jmap\/email-query\/text-matcher|imap\/search\/relevant)/;
+/** Types of parameters by number: int4 is too short for times and counters, and the product has no booleans. */
+const PARAMETER_TYPES: Readonly<Record<number, string>> = { 16: 'boolean', 21: 'int2', 23: 'int4', 1700: 'numeric' };
+const SQLITE_TYPES: Readonly<Record<string, string>> = {
+  bigint: 'INTEGER',
+  bytea: 'BLOB',
+  text: 'TEXT',
+  'double precision': 'REAL',
+};
+
+interface TableColumn {
+  place: string;
+  type: string;
+  required: boolean;
+  fallback: string | null;
+}
+
+describe.skipIf(!isPostgresInstalled)('PostgreSQL (postgresql-15 of Debian) beside SQLite', () => {
+  const sqlite = new DatabaseSync(':memory:');
+  let server: ReturnType<typeof startPostgres>;
+  let sql: postgres.Sql;
+
+  beforeAll(async () => {
+    server = startPostgres();
+    sql = connectPostgres(server);
+    const migrations = [...mailMigrations(), ...applianceMigrations()];
+    for (const migration of migrations) sqlite.exec(migration.sql);
+    await createSchema(sql, migrations);
+  }, 60_000);
+
+  afterAll(async () => {
+    await sql.end();
+    server[Symbol.dispose]();
+    sqlite.close();
+  });
+
+  test('both have the same columns with the same types, defaults and NOT NULL', async () => {
+    const here = sqlite
+      .prepare(
+        `SELECT t.name || '.' || c.name AS place, c.type, c."notnull" OR c.pk > 0 AS required, c.dflt_value AS fallback
+         FROM pragma_table_list t, pragma_table_info(t.name) c
+         WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite_%' ORDER BY 1`,
+      )
+      .all();
+    const there = await sql.unsafe<TableColumn[]>(
+      `SELECT c.table_name || '.' || c.column_name AS place, c.data_type AS type, c.is_nullable = 'NO' AS required,
+         c.column_default AS fallback
+       FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
+       WHERE c.table_schema = 'mailstead' AND t.table_type = 'BASE TABLE' ORDER BY 1`,
+    );
+    const columns = there.map((row) => ({
+      ...row,
+      type: SQLITE_TYPES[row.type],
+      required: Number(row.required),
+      fallback: row.fallback?.replace(/::\w+$/, '') ?? null,
+    }));
+    expect(here.length).toBeGreaterThan(600);
+    expect(columns).toEqual(here.map((row) => ({ ...row })));
+  });
+
+  test('both have the same keys and indexes on the same columns', async () => {
+    const here = sqlite
+      .prepare(
+        `SELECT t.name AS "table", i."unique" AS distinct_rows, i.partial,
+           (SELECT group_concat(ifnull(name, '()'), ',' ORDER BY seqno) FROM pragma_index_info(i.name)) AS columns
+         FROM pragma_table_list t, pragma_index_list(t.name) i WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%'
+         UNION ALL
+         SELECT t.name, 1, 0, c.name FROM pragma_table_list t, pragma_table_info(t.name) c
+         WHERE t.schema = 'main' AND t.wr = 0 AND c.pk = 1 AND c.type = 'INTEGER'
+           AND NOT EXISTS (SELECT 1 FROM pragma_table_info(t.name) d WHERE d.pk > 1)`,
+      )
+      .all();
+    const there = await sql.unsafe(
+      `SELECT t.relname AS "table", i.indisunique::int AS distinct_rows, (i.indpred IS NOT NULL)::int AS partial,
+         (SELECT string_agg(coalesce(a.attname, '()'), ',' ORDER BY k.nth) FROM unnest(i.indkey) WITH ORDINALITY k(number, nth)
+            LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number AND k.number > 0) AS columns
+       FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid WHERE t.relnamespace = 'mailstead'::regnamespace`,
+    );
+    const lines = (rows: readonly object[]): string[] => rows.map((row) => JSON.stringify(row)).toSorted();
+    expect(here.length).toBeGreaterThan(200);
+    expect(lines([...there])).toEqual(lines(here));
+  });
+
+  test('both have the same views and triggers', async () => {
+    const here = sqlite.prepare(`SELECT name FROM sqlite_schema WHERE type IN ('view', 'trigger') ORDER BY name`).all();
+    const there = await sql.unsafe(
+      `SELECT tgname::text AS name FROM pg_trigger WHERE NOT tgisinternal
+       UNION SELECT table_name FROM information_schema.views WHERE table_schema = 'mailstead' ORDER BY name`,
+    );
+    expect(there.map((row) => row['name'])).toEqual(here.map((row) => row['name']));
+  });
+
+  test('every statement of the product is one for both, and no parameter is shorter than a time', async () => {
+    const statements = sourceStatements(ROOT).filter(({ file }) => !OF_SQLITE.test(file));
+    const wrong: string[] = [];
+    let prepared = 0;
+    for (const { file, text } of statements) {
+      try {
+        sqlite.prepare(text);
+      } catch {
+        continue; // A sentence that begins as a statement does.
+      }
+      prepared++;
+      try {
+        const { types } = (await sql.unsafe(toPostgres(text)).describe()) as unknown as { types: number[] };
+        const short = types.map((type) => PARAMETER_TYPES[type]).filter((type) => type !== undefined);
+        if (short.length > 0) wrong.push(`${file}: a parameter is ${short.join(', ')}: ${text}`);
+      } catch (error) {
+        wrong.push(`${file}: ${(error as Error).message}: ${text}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(prepared).toBeGreaterThan(1500);
+  }, 120_000);
+});

@@ -4,6 +4,7 @@ import type { DnsPublisher } from './dns-publisher.ts';
 import type { MailTransfers } from './mail-transfers.ts';
 import type { MailWaits } from './mail-waits.ts';
 import type { Metrics } from './metrics.ts';
+import type { RecentLog } from './recent-log.ts';
 import type { ServiceRunner } from './service-runner.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { SendingPolicy } from '../../mail/agents/gate/sending-policy.ts';
@@ -46,6 +47,8 @@ export interface AreaContext {
   readonly guard: Guard;
   readonly settings: Settings;
   readonly log: Log;
+  /** The newest lines of the log. */
+  readonly recentLog: RecentLog;
   readonly metrics: Metrics;
   /** Milliseconds UTC. */
   readonly clock: () => number;

@@ -11,6 +11,14 @@ export function timestamp(at: string | number): Html {
   >`;
 }
 
+const SECONDS = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
+
+/** The same with seconds. */
+export function timestampWithSeconds(at: string): Html {
+  const date = new Date(at);
+  return html`<time datetime="${date.toISOString()}" data-local="seconds">${SECONDS.format(date)} UTC</time>`;
+}
+
 /** Date, UTC. */
 export function dateOnly(at: string): Html {
   const date = new Date(at);

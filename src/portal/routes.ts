@@ -19,6 +19,7 @@ import { forwardRoutes } from './forward-pages.ts';
 import { isOwnPage } from '../http/own-page.ts';
 import { inviteRoutes } from './invite-pages.ts';
 import { organizationRoutes } from './organization-routes.ts';
+import { logStreamRoutes } from './log-stream.ts';
 import { outboxRoutes } from './approval-api.ts';
 import { passkeyRoutes } from './passkey-pages.ts';
 import { proofRoutes } from './proof-pages.ts';
@@ -46,6 +47,7 @@ const ROUTES = [
   outboxRoutes,
   finderRoutes,
   addressExportRoutes,
+  logStreamRoutes,
   organizationRoutes,
 ];
 

@@ -7,6 +7,8 @@ export interface LogOptions {
   format: 'json' | 'pretty';
   /** Receives whole lines; default standard output. */
   write?: Write;
+  /** Receives each line as JSON too. */
+  copy?: (line: string) => void;
   /** Colors for terminals; pretty format only. */
   colors?: boolean;
 }
@@ -37,7 +39,12 @@ export function openLog(options: LogOptions): Log {
         log: (fields) => clean(fields, 0) as Record<string, unknown>,
       },
     },
-    { write: (line: string) => write(form(line)) },
+    {
+      write(line: string) {
+        write(form(line));
+        options.copy?.(line);
+      },
+    },
   );
 }
 

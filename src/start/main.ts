@@ -3,6 +3,7 @@ import type { Settings } from '../../config/settings.ts';
 import { type Appliance, startAppliance } from './appliance.ts';
 import { welcomeText } from './welcome-text.ts';
 import { openLog } from './log.ts';
+import { RecentLog } from '../core/recent-log.ts';
 import { openMetrics } from '../core/metrics.ts';
 import { CannotStart } from './options.ts';
 
@@ -16,13 +17,26 @@ export async function serve(args: readonly string[], env: NodeJS.ProcessEnv): Pr
   if ('problem' in settings) return complain(settings.problem, 2);
   // Database, keys and mail are readable by this user only.
   process.umask(0o077);
-  const log = openLog({ level: settings.logLevel, format: settings.logFormat, colors: process.stdout.isTTY });
+  const recentLog = new RecentLog();
+  const log = openLog({
+    level: settings.logLevel,
+    format: settings.logFormat,
+    colors: process.stdout.isTTY,
+    copy: (line) => recentLog.add(line),
+  });
   const fatal = (error: Error): void => {
     log.error({ err: error }, 'store failed: exiting, a restart recovers all committed data');
     setTimeout(() => process.exit(70), FATAL_EXIT_MS);
   };
   try {
-    const appliance = await startAppliance({ settings, log, metrics: openMetrics(), clock: Date.now, fatal });
+    const appliance = await startAppliance({
+      settings,
+      log,
+      recentLog,
+      metrics: openMetrics(),
+      clock: Date.now,
+      fatal,
+    });
     const stop = (signal: string): void => {
       log.info({ signal }, 'stopping');
       setTimeout(() => process.exit(1), MAX_STOP_MS).unref();

@@ -2,6 +2,7 @@ import type { ProviderTransport } from '../dns-providers/transport.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { ImapLimits } from '../../mail/imap/limits.ts';
 import type { Log } from '../../mail/log.ts';
+import type { RecentLog } from '../core/recent-log.ts';
 import type { Metrics } from '../core/metrics.ts';
 
 /** A failed start, with a message for the operator. */
@@ -13,6 +14,8 @@ export class CannotStart extends Error {
 export interface StartOptions {
   settings: Settings;
   log: Log;
+  /** The newest lines of `log`; left out: none are kept. */
+  recentLog?: RecentLog;
   metrics: Metrics;
   clock: () => number;
   /** Called when the store can no longer guarantee durability; the process must exit. */

@@ -1,3 +1,4 @@
+import { RecentLog } from '../core/recent-log.ts';
 import { DmarcCounter } from '../../mail/jobs/dmarc-counter.ts';
 import { MemoryBudget } from '../../mail/limits/memory-budget.ts';
 import { Scheduler } from '../../mail/jobs/scheduler.ts';
@@ -50,6 +51,7 @@ interface ContentServices {
 /** Everything that the protocol servers share. */
 export interface Services
   extends StartOptions, StorageServices, LoginServices, DnsServices, DeliveryServices, ContentServices {
+  recentLog: RecentLog;
   /** Runs every periodic job. */
   scheduler: Scheduler;
   tls: ServedCertificates;
@@ -88,6 +90,7 @@ export async function createServices(options: StartOptions, stack: AsyncDisposab
   const login = await createLogin({ ...options, ...storage, exempt, local, agents, scheduler, lastUsed }, stack);
   return {
     ...options,
+    recentLog: options.recentLog ?? new RecentLog(),
     ...storage,
     ...content,
     ...login,

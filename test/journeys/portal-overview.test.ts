@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tool } from '../support/mcp.ts';
-import { leads, type PortalBox, portalBox, Visitor } from '../support/visitor.ts';
+import { operatorOf, type PortalBox, portalBox } from '../support/visitor.ts';
 
 let portal: PortalBox;
 
@@ -32,10 +32,7 @@ describe('the overview', () => {
 
   test('has the queue of the server for its operator, and for nobody else', async () => {
     const { box, base, acme } = portal;
-    const printed = box.printed.map((line) => /\/auth\/sign-in\?token=([0-9a-f]{48})/.exec(line)?.[1]);
-    const operator = new Visitor(base);
-    const signIn = await operator.post('/auth/sign-in', { token: printed.findLast((one) => one !== undefined) ?? '' });
-    expect(leads(signIn)).toBe('303 /');
+    const operator = await operatorOf(box);
     expect((await operator.get('/o/org_1')).text).toContain('Oldest queued mail');
     const refused = await tool(base, 'get_server_history', {}, acme.token);
     expect(refused.status).toBeGreaterThanOrEqual(400);

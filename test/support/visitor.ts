@@ -108,6 +108,15 @@ export async function ownedOrganization(
 
 export const OWNER_PASSWORD = 'a calculus of logic';
 
+/** The owner of the operator's organization, by the link that a box in local mode printed at its start. */
+export async function operatorOf(box: Box): Promise<Visitor> {
+  const links = box.printed.map((line) => /\/auth\/sign-in\?token=([0-9a-f]{48})/.exec(line)?.[1]);
+  const operator = new Visitor(`http://127.0.0.1:${box.port('http')}`);
+  const done = await operator.post('/auth/sign-in', { token: links.findLast((one) => one !== undefined) ?? '' });
+  if (leads(done) !== '303 /') throw new Error(`not signed in: ${leads(done)}`);
+  return operator;
+}
+
 /** A box with two organizations whose owners are signed in; the first has a domain and two mailboxes on it. */
 export interface PortalBox {
   box: Box;

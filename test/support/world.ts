@@ -15,6 +15,7 @@ import { signData } from '../../src/client-setup/cms.ts';
 import { DomainPublisher } from '../../src/dns-providers/publisher.ts';
 import { SigningKeys } from '../../src/domains/domains.ts';
 import { HttpLimits } from '../../src/http/rate-limits.ts';
+import { RecentLog } from '../../src/core/recent-log.ts';
 import { openMetrics } from '../../src/core/metrics.ts';
 import type { AppContext } from '../../src/core/app-context.ts';
 import { seedOperator } from '../../src/organizations/commands.ts';
@@ -93,6 +94,7 @@ export async function testWorld(
     secrets,
     settings,
     log: quiet,
+    recentLog: new RecentLog(),
     metrics,
     clock,
     resolver: createResolver({ servers: ['127.0.0.1:9'] }),

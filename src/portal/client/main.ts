@@ -1,5 +1,6 @@
 /** Entry of the scripts of the portal. Each adds to pages that work without it. */
 import { addCopyButtons } from './copy.ts';
+import { followLog } from './live-log.ts';
 import { localizeTimes } from './times.ts';
 import { openPaletteByKey } from './palette.ts';
 import { readFiles } from './read-file.ts';
@@ -10,3 +11,4 @@ addCopyButtons();
 openPaletteByKey();
 readFiles();
 selectAll();
+followLog();

@@ -7,6 +7,7 @@ import { blockedNetworks } from './blocked-networks.ts';
 import { canaries } from './canaries.ts';
 import { deletedMessages } from './deleted-messages.ts';
 import { domainReports } from './domain-reports.ts';
+import { serverLog } from './server-log.ts';
 import { domain, domains } from './domains.ts';
 import { forwarders } from './forwarders.ts';
 import { health } from './health.ts';
@@ -75,6 +76,7 @@ export const PAGES: readonly Page[] = [
   audit,
   settings,
   health,
+  serverLog,
   organizations,
   blockedNetworks,
 ];

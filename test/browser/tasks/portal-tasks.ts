@@ -47,8 +47,9 @@ export class TaskVisitor {
     await this.page.locator('summary', { hasText: name }).first().click();
   }
 
+  /** Fills the field with this label, or the beginning of one. */
   async type(label: string, text: string): Promise<void> {
-    await this.page.getByLabel(label, { exact: true }).fill(text);
+    await this.page.getByLabel(label).first().fill(text);
   }
 
   /** Waits until the page shows the text. */

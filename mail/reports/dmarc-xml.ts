@@ -78,7 +78,7 @@ function datesOf(begin: unknown, end: unknown): { begin: number; end: number } {
 function timeOf(value: unknown): number | undefined {
   const number = Number(textOf(value) || Number.NaN);
   if (!Number.isFinite(number) || number <= 0) return undefined;
-  return number < 100_000_000_000 ? number * 1000 : number;
+  return Math.floor(number < 100_000_000_000 ? number * 1000 : number);
 }
 
 function sumsOf(records: readonly Element[], domain: string): DmarcSum[] {

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 import { isDnsName } from '../dns/name.ts';
 
 /** Highest count of one row: a larger one is a mistake, or meant to drown others. */
-const MAX_COUNT = 1_000_000_000;
+export const MAX_COUNT = 1_000_000_000;
 const MAX_TEXT = 100;
 
 /** Text of a scalar value; '' for anything else. */

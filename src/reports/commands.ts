@@ -1,4 +1,5 @@
 import type { DmarcReport, DmarcSum, ReportContent, TlsReport, TlsSum } from '../../mail/reports/report-types.ts';
+import { MAX_COUNT } from '../../mail/reports/values.ts';
 import { isDeliveryPeer } from '../../mail/store/queue/delivery-peer.ts';
 import { command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 
@@ -8,6 +9,8 @@ const MAX_WAITING = 100;
 const MAX_WAITING_OCTETS = 256 * 1024 * 1024;
 /** Distinct sums of one domain, day and kind; above it sources are combined. */
 const MAX_SUMS = 4000;
+/** Highest sum that is stored: all of 400 days together stay below 2^53, above which the store cannot be read. */
+const MAX_SUM = MAX_COUNT;
 /** Reports about another time than this are not counted: a forged date must not grow the tables. */
 const MAX_AGE_DAYS = 60;
 const MAX_ATTEMPTS = 5;
@@ -177,7 +180,7 @@ function totalsOf(report: DmarcReport | TlsReport): { count: number; failed: num
   };
   if (report.kind === 'dmarc') for (const one of report.sums) add(one.messages, one.spf || one.dkim);
   else for (const one of report.sums) add(one.sessions, one.result === 'success');
-  return total;
+  return { count: Math.min(total.count, MAX_SUM), failed: Math.min(total.failed, MAX_SUM) };
 }
 
 async function addDmarcSums(tx: Write, { domain, trusted }: SumTarget, { begin, sums }: DmarcReport): Promise<void> {
@@ -210,7 +213,7 @@ async function addDmarcSum(tx: Write, { domain, day, trusted }: SumKey, sum: Dma
   await tx.run(
     `INSERT INTO dmarc_sum (domain_id, day, trusted, source, header_from, spf, dkim, disposition, override, spf_domain,
        dkim_domain, messages) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (domain_id, day, trusted, source, header_from, spf, dkim, disposition, override, spf_domain, dkim_domain) DO UPDATE SET messages = dmarc_sum.messages + excluded.messages`,
+     ON CONFLICT (domain_id, day, trusted, source, header_from, spf, dkim, disposition, override, spf_domain, dkim_domain) DO UPDATE SET messages = min(dmarc_sum.messages + excluded.messages, ?)`,
     domain,
     day,
     Number(trusted),
@@ -222,7 +225,8 @@ async function addDmarcSum(tx: Write, { domain, day, trusted }: SumKey, sum: Dma
     sum.override,
     sum.spfDomain,
     sum.dkimDomain,
-    sum.messages,
+    Math.min(sum.messages, MAX_SUM),
+    MAX_SUM,
   );
 }
 
@@ -238,7 +242,7 @@ async function addTlsSums(tx: Write, { domain, trusted }: SumTarget, { begin, su
     const one: TlsSum = many ? { ...sum, mx: '', source: '' } : sum;
     await tx.run(
       `INSERT INTO tls_sum (domain_id, day, trusted, policy_type, result, mx, source, sessions)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (domain_id, day, trusted, policy_type, result, mx, source) DO UPDATE SET sessions = tls_sum.sessions + excluded.sessions`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (domain_id, day, trusted, policy_type, result, mx, source) DO UPDATE SET sessions = min(tls_sum.sessions + excluded.sessions, ?)`,
       domain,
       day,
       Number(trusted),
@@ -246,7 +250,8 @@ async function addTlsSums(tx: Write, { domain, trusted }: SumTarget, { begin, su
       one.result,
       one.mx,
       one.source,
-      one.sessions,
+      Math.min(one.sessions, MAX_SUM),
+      MAX_SUM,
     );
   }
 }

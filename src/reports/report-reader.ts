@@ -1,14 +1,18 @@
 import type { Job } from '../../mail/jobs/scheduler.ts';
 import type { ReportContent } from '../../mail/reports/report-types.ts';
+import { StoreBusy } from '../../mail/store/engine/types.ts';
 import type { AreaContext } from '../core/area-context.ts';
 import { RefusedError } from '../core/refusal.ts';
-import { postponeReport, recordReport } from './commands.ts';
+import { postponeReport, type RecordedReport, recordReport } from './commands.ts';
 import { reporterDomains } from './reporter.ts';
 import { nextReport, type WaitingReport } from './queries.ts';
 
 type ReaderContext = Pick<AreaContext, 'store' | 'texts' | 'clock' | 'log' | 'metrics'>;
 
-const UNREADABLE: ReportContent = { kind: 'unreadable', why: 'reading it took too much time or memory' };
+const UNREADABLE: ReportContent = {
+  kind: 'unreadable',
+  why: 'reading it took too much time or memory, or its values cannot be stored',
+};
 /** Reports read in one run; then other jobs of the writer get a turn. */
 const MAX_A_RUN = 200;
 
@@ -36,14 +40,28 @@ export class ReportReader implements Job {
 
   async #read(waiting: WaitingReport): Promise<void> {
     const { store, metrics, log } = this.#context;
-    const { id, domain, verified } = waiting;
+    const { id, domain } = waiting;
     const content = await this.#contentOf(waiting);
-    if (content === undefined && (await store.write(postponeReport, { id }))) return;
-    const reporter = reporterDomains(verified, content ?? UNREADABLE);
-    const outcome = await store.writeSlice(recordReport, { id, content: content ?? UNREADABLE, reporter });
-    metrics.count('reports_received_total', { outcome });
+    const outcome = content && (await this.#record(waiting, content));
+    if (outcome === undefined && (await store.write(postponeReport, { id }))) return;
+    const final = outcome ?? (await store.writeSlice(recordReport, { id, content: UNREADABLE, reporter: [] }));
+    metrics.count('reports_received_total', { outcome: final });
     const why = content?.kind === 'unreadable' ? content.why : undefined;
-    log.info({ report: id, domain, kind: content?.kind, outcome, why }, 'report read');
+    log.info({ report: id, domain, kind: content?.kind, outcome: final, why }, 'report read');
+  }
+
+  /** Undefined where it failed. A report that the store refuses must not stop those behind it. */
+  async #record({ id, verified }: WaitingReport, content: ReportContent): Promise<RecordedReport | undefined> {
+    const { store, log } = this.#context;
+    const reporter = reporterDomains(verified, content);
+    try {
+      return await store.writeSlice(recordReport, { id, content, reporter });
+    } catch (error) {
+      // The store is busy for every report.
+      if (error instanceof StoreBusy) throw error;
+      log.error({ err: error, report: id }, 'failed to record a report, will retry');
+      return undefined;
+    }
   }
 
   /** Returns undefined if there is no memory to read it now. */

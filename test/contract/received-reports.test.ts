@@ -1,12 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { UNAVAILABLE_AUTHENTICATION } from '../../mail/auth/authenticate.ts';
+import type { ReportContent } from '../../mail/reports/report-types.ts';
 import { addDomain } from '../../mail/store/address/domain.ts';
 import { finishAttempts } from '../../mail/relay/store-queue.ts';
 import type { AttemptResult } from '../../mail/store/queue/queue.ts';
 import { postponeReport, purgeReports, recordReport, storeReport } from '../../src/reports/commands.ts';
 import { StoredReports } from '../../src/reports/inbox.ts';
-import { dmarcDays, dmarcSources, nextReport, reporters, tlsSums } from '../../src/reports/queries.ts';
+import { dmarcDays, dmarcSources, nextReport, reporters, tlsDays, tlsSums } from '../../src/reports/queries.ts';
 import { ReportReader } from '../../src/reports/report-reader.ts';
 import { judgingBy } from '../support/judging.ts';
 import { receiveMessage, testBackend } from '../support/receive-message.ts';
@@ -157,6 +158,72 @@ test.each<[string, string[], string]>([
   await readAll();
   const [reporter] = await box.world.store.read(reporters, { ...allDays(), limit: 1 });
   expect(reporter).toMatchObject({ verified });
+});
+
+function tlsOf(reportId: string, sessions: number): ReportContent {
+  const begin = box.world.clock() - DAY_MS;
+  const sums = [{ policyType: 'sts' as const, result: 'success', mx: '', source: '', sessions }];
+  return { kind: 'tls', organization: 'r', reportId, domain: 'shop.example', begin, end: begin, sums };
+}
+
+/** A report as it is read, with one source. */
+function dmarcOf(reportId: string, messages: number): ReportContent {
+  const begin = box.world.clock() - DAY_MS;
+  const common = { headerFrom: 'shop.example', spf: false, dkim: false, override: '', spfDomain: '', dkimDomain: '' };
+  const sums = [{ ...common, source: '192.0.2.1', disposition: 'none' as const, messages }];
+  return { kind: 'dmarc', organization: 'r', reportId, domain: 'shop.example', begin, end: begin, policy: '', sums };
+}
+
+describe('a hostile report', () => {
+  test('with dates between two milliseconds is counted, and those behind it are read', async () => {
+    const begin = Math.floor(box.world.clock() / 1000) - 86_400;
+    await receive(xmlOf('shop.example', { begin: begin + 0.000_4 }));
+    await receive(xmlOf('shop.example', { begin, id: '8' }));
+    await readAll();
+    const [source] = await box.world.store.read(dmarcSources, { ...allDays(), limit: 9 });
+    expect(source?.messages).toBe(10);
+  });
+
+  test('that cannot be recorded is given up alone: those behind it are read', async () => {
+    for (const id of ['1', '2', '3']) await receive(xmlOf('shop.example', { id }));
+    const first = await box.world.store.read(nextReport, { now: box.world.clock() });
+    const { store } = box.world;
+    const failing = {
+      ...store,
+      read: store.read.bind(store),
+      write: store.write.bind(store),
+      writeSlice: (what: typeof recordReport, input: { id: number; content: ReportContent }) =>
+        input.id === first?.id && input.content.kind !== 'unreadable'
+          ? Promise.reject(new Error('datatype mismatch'))
+          : store.writeSlice(what, input),
+    };
+    const reader = new ReportReader({ ...box.world, store: failing as typeof store });
+    await reader.run();
+    const messages = async () => (await store.read(dmarcSources, { ...allDays(), limit: 9 }))[0]?.messages;
+    expect(await messages()).toBe(10);
+    for (let i = 0; i < 6; i++) {
+      box.store.clock.now += 10 * 60_000;
+      await reader.run();
+    }
+    expect(await store.read(nextReport, { now: box.world.clock() })).toBeUndefined();
+    expect((await store.read(reporters, { ...allDays(), limit: 9 })).map(({ kind }) => kind)).toContain('unreadable');
+  });
+
+  test('does not make the sums unreadable, however many there are and whatever they count', async () => {
+    const { parts, octets } = await stored(xmlOf('shop.example'));
+    // Rows of one report times the highest count of a row.
+    const most = 20_000 * 1_000_000_000;
+    for (let i = 0; i < 1000; i++) {
+      await box.world.store.write(storeReport, { domain, trace: `t${i}`, verified: '', parts, octets });
+      const waiting = await box.world.store.read(nextReport, { now: box.world.clock() });
+      const content = i % 2 === 0 ? dmarcOf(`${i}`, most) : tlsOf(`${i}`, most);
+      expect(await box.world.store.write(recordReport, { id: waiting?.id ?? 0, content })).toBe('recorded');
+    }
+    const days = { ...allDays(), limit: 9 };
+    for (const what of [dmarcDays, tlsDays, dmarcSources, tlsSums, reporters]) {
+      expect((await box.world.store.read(what as typeof dmarcDays, days)).length).toBeGreaterThan(0);
+    }
+  });
 });
 
 async function stored(message: string): Promise<{ parts: string; octets: Uint8Array }> {

@@ -33,6 +33,8 @@ const LOADERS = [
   '<audio src=//evil.test/6 autoplay></audio>',
   '<input type=image src=//evil.test/7>',
   '<body background=//evil.test/8>',
+  '<body bgcolor="red;background:url(/mail/image?url=https%3A%2F%2Fevil.test%2F8b)">x',
+  '<body bgcolor="red;background:\\75rl(/mail/image?url=https%3A%2F%2Fevil.test%2F8c)" style="color:red">x',
   '<table background=//evil.test/9><tr><td background=//evil.test/10>x</table>',
   '<link rel=stylesheet href=//evil.test/11>',
   '<link rel=prefetch href=//evil.test/12>',

@@ -79,7 +79,9 @@ function bodyBox(body: HTMLElement | null, owner: Document): HTMLElement {
   const box = owner.createElement('div');
   if (body === null) return box;
   const color = body.getAttribute('bgcolor');
-  box.setAttribute('style', `${body.getAttribute('style') ?? ''};${color === null ? '' : `background-color:${color}`}`);
+  const style = `${body.getAttribute('style') ?? ''};${color === null ? '' : `background-color:${color}`}`;
+  // The color is a stranger's text too: it may go on with another declaration, whose address the proxy would load.
+  box.setAttribute('style', withoutAddresses(style));
   box.append(...body.childNodes);
   return box;
 }

@@ -40,9 +40,17 @@ export class DnsSync implements Job {
     for (const id of this.#known.keys()) if (!ids.has(id)) this.#known.delete(id);
     for (const one of connections) {
       if (stop?.aborted === true) return;
-      if (one.publishedAt === null) continue;
-      if (one.verified) await addDueKeys(this.#context, one);
-      await this.#look(one);
+      if (one.publishedAt !== null) await this.#keep(one);
+    }
+  }
+
+  /** Logs what fails: the zone of one organization must not stop those of others. */
+  async #keep(domain: { id: number; name: string; verified: boolean }): Promise<void> {
+    try {
+      if (domain.verified) await addDueKeys(this.#context, domain);
+      await this.#look(domain);
+    } catch (error) {
+      this.#context.log.error({ err: error, domain: domain.name }, 'failed to publish DNS records, will retry');
     }
   }
 
@@ -51,9 +59,9 @@ export class DnsSync implements Job {
     const needed = await publisher.neededText(domain);
     const known = this.#known.get(domain.id);
     if (known !== undefined && known.needed === needed && clock() < known.nextAt) return;
+    this.#known.set(domain.id, { nextAt: clock() + RETRY_MS, needed });
     const outcome = await publisher.publish(domain, (what, input) => store.write(what, input), true);
-    const pause = outcome.kind === 'failed' ? RETRY_MS : LOOK_MS;
-    this.#known.set(domain.id, { nextAt: clock() + pause, needed });
+    if (outcome.kind !== 'failed') this.#known.set(domain.id, { nextAt: clock() + LOOK_MS, needed });
     if (outcome.kind === 'failed')
       log.warn({ domain: domain.name, why: outcome.why }, 'failed to access the DNS provider, will retry');
     if (outcome.kind !== 'done') return;

@@ -1,3 +1,4 @@
+import { DnsProviderError } from '../provider-error.ts';
 import type { OwnedType } from '../zone-entry.ts';
 
 /** Numbers of record types. RFC 1035 3.2.2, RFC 2782, RFC 8659. */
@@ -15,17 +16,25 @@ export const CLASSES = { IN: 1, NONE: 254, ANY: 255 } as const;
 const MAX_NAME = 255;
 const MAX_LABEL = 63;
 
-/** Encodes a name without compression, in lower case. RFC 1035 3.1, RFC 4034 6.2. */
+/**
+ * Encodes a name without compression, in lower case. RFC 1035 3.1, RFC 4034 6.2. A label in an answer may have any octets, dots
+ * among them, so that its text is no name: that is a {@link DnsProviderError}.
+ */
 export function encodeName(name: string): Buffer {
   const labels = name === '' ? [] : name.toLowerCase().split('.');
   const parts = labels.map((label) => {
     const octets = Buffer.from(label, 'latin1');
-    if (octets.length === 0 || octets.length > MAX_LABEL) throw new RangeError(`${name} is no domain name`);
+    if (octets.length === 0 || octets.length > MAX_LABEL) throw noName();
     return Buffer.concat([Buffer.of(octets.length), octets]);
   });
   const whole = Buffer.concat([...parts, Buffer.of(0)]);
-  if (whole.length > MAX_NAME) throw new RangeError(`${name} is longer than a domain name can be`);
+  if (whole.length > MAX_NAME) throw noName();
   return whole;
+}
+
+function noName(): DnsProviderError {
+  const message = 'The TSIG key, or a record at the name server, has a name that is not a domain name. Correct it.';
+  return new DnsProviderError('rejected', message);
 }
 
 /** Encodes the data of a record. */

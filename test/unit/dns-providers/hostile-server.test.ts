@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { privateNetworks } from '../../../config/parse.ts';
 import { quiet } from '../../../mail/log.ts';
 import { DnsSync } from '../../../src/dns-providers/sync.ts';
@@ -51,22 +51,25 @@ test('an error nobody thought of at one domain stops no other', async () => {
   const { server, api, box, sync } = await twoDomains();
   await using _server = server;
   await using _box = box;
-  const { publish } = box.publisher;
-  box.publisher.publish = function (domain, ...rest) {
-    return domain.name === FAKE_ZONE ? publish.call(this, domain, ...rest) : Promise.reject(new Error('a surprise'));
-  };
+  const publish = box.publisher.publish.bind(box.publisher);
+  vi.spyOn(box.publisher, 'publish').mockImplementation((domain, ...rest) => {
+    return domain.name === FAKE_ZONE ? publish(domain, ...rest) : Promise.reject(new Error('a surprise'));
+  });
   await box.do('set_dmarc_policy', { domain: FAKE_ZONE, policy: 'reject' });
   await sync.run();
   const texts = api.zone.records.filter(({ name }) => name.startsWith('_dmarc.')).map(({ data }) => data);
   expect(texts).toEqual([expect.stringContaining('p=reject;')]);
 });
 
-test.each(['', 'a..b', `${'x'.repeat(64)}.example`])('the name %o of a key is refused in a sentence', async (keyName) => {
-  const { server, box } = await twoDomains();
-  await using _server = server;
-  await using _box = box;
-  const credentials = { ...server.credentials, keyName: keyName === '' ? '.' : keyName };
-  await expect(box.do('connect_dns_provider', { provider: 'rfc2136', credentials })).rejects.toThrow(
-    /domain name|TSIG key|signed with the key/,
-  );
-});
+test.each(['', 'a..b', `${'x'.repeat(64)}.example`])(
+  'the name %o of a key is refused in a sentence',
+  async (keyName) => {
+    const { server, box } = await twoDomains();
+    await using _server = server;
+    await using _box = box;
+    const credentials = { ...server.credentials, keyName: keyName === '' ? '.' : keyName };
+    await expect(box.do('connect_dns_provider', { provider: 'rfc2136', credentials })).rejects.toThrow(
+      /domain name|TSIG key|signed with the key/,
+    );
+  },
+);

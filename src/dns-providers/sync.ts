@@ -1,6 +1,6 @@
 import type { Job } from '../../mail/jobs/scheduler.ts';
 import type { Log } from '../../mail/log.ts';
-import type { Store } from '../../mail/store/engine/types.ts';
+import { type Store, StoreBusy } from '../../mail/store/engine/types.ts';
 import { addDueKeys, type RotationContext } from '../domains/key-rotation.ts';
 import { dnsConnections } from './commands.ts';
 import { recordDrift } from './drift-commands.ts';
@@ -50,6 +50,8 @@ export class DnsSync implements Job {
       if (domain.verified) await addDueKeys(this.#context, domain);
       await this.#look(domain);
     } catch (error) {
+      // The store is busy for every domain.
+      if (error instanceof StoreBusy) throw error;
       this.#context.log.error({ err: error, domain: domain.name }, 'failed to publish DNS records, will retry');
     }
   }

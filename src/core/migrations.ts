@@ -25,5 +25,6 @@ export function applianceMigrations(): Migration[] {
     ['dns-drift.sql'],
     ['dns-confirmed.sql'],
     ['device.sql'],
+    ['totp-session.sql'],
   ]);
 }

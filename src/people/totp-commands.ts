@@ -5,14 +5,19 @@ import { auditPerson, type FactorProof, type PersonActor, useProof } from './fac
 /** Starts an enrollment; replaces an unfinished one. `on`: an authenticator app is enrolled. */
 export const startTotp = command(
   'start-totp',
-  async (tx, input: { user: number; secret: Uint8Array }, stamp): Promise<{ kind: 'started' | 'on' }> => {
+  async (
+    tx,
+    input: { user: number; session: number; secret: Uint8Array },
+    stamp,
+  ): Promise<{ kind: 'started' | 'on' }> => {
     const { changes } = await tx.run(
-      `INSERT INTO totp (user_id, secret, last_step, created_at) VALUES (?, ?, 0, ?)
-       ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at
-         WHERE totp.confirmed_at IS NULL`,
+      `INSERT INTO totp (user_id, secret, last_step, created_at, session_id) VALUES (?, ?, 0, ?, ?)
+       ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created_at = excluded.created_at,
+         session_id = excluded.session_id WHERE totp.confirmed_at IS NULL`,
       input.user,
       input.secret,
       stamp.now,
+      input.session,
     );
     return { kind: changes === 1 ? 'started' : 'on' };
   },
@@ -21,13 +26,14 @@ export const startTotp = command(
 /** An enrollment older than this starts again. */
 const ENROLLMENT_MS = 60 * 60_000;
 
-/** Sealed secret of an unfinished enrollment. */
+/** Sealed secret of the unfinished enrollment of a session: another one could be stolen, and must not learn the secret. */
 export const unfinishedTotp = query(
   'unfinished-totp',
-  (rx, input: { user: number; now: number }): Promise<{ secret: Uint8Array } | undefined> =>
+  (rx, input: { user: number; session: number; now: number }): Promise<{ secret: Uint8Array } | undefined> =>
     rx.get<{ secret: Uint8Array }>(
-      'SELECT secret FROM totp WHERE user_id = ? AND confirmed_at IS NULL AND created_at > ?',
+      'SELECT secret FROM totp WHERE user_id = ? AND session_id = ? AND confirmed_at IS NULL AND created_at > ?',
       input.user,
+      input.session,
       input.now - ENROLLMENT_MS,
     ),
 );

@@ -140,7 +140,11 @@ async function start(exchange: PageExchange, visitor: Visitor, fields: Fields): 
   const refusal = await proveAgain(exchange, visitor, fields);
   if (refusal !== undefined) return { action: 'start', ...refusal };
   const key = newTotpSecret();
-  const done = await store.write(startTotp, { user, secret: sealTotpSecret(secrets, user, key) });
+  const done = await store.write(startTotp, {
+    user,
+    session: visitor.session.id,
+    secret: sealTotpSecret(secrets, user, key),
+  });
   if (done.kind === 'on') return {};
   return { panel: enrollmentPanel(exchange, visitor, key) };
 }
@@ -149,7 +153,7 @@ async function confirm(exchange: PageExchange, visitor: Visitor, fields: Fields)
   const { context, request } = exchange;
   const { person, session } = visitor;
   const now = context.clock();
-  const found = await context.store.read(unfinishedTotp, { user: person.id, now });
+  const found = await context.store.read(unfinishedTotp, { user: person.id, session: session.id, now });
   if (found === undefined) return { action: 'start', ...refusedForm('The enrollment has expired. Start again.') };
   const key = openTotpSecret(context.secrets, person.id, found.secret);
   const step = acceptedStep(key, fields.text('code').replace(/\s/g, ''), { now, after: 0 });

@@ -80,6 +80,21 @@ describe('enrolling an authenticator app', () => {
     expect(codes.some((code) => rows.includes(code) || rows.includes(code.replaceAll('-', '')))).toBe(false);
   });
 
+  test('shows its key to no other session, which could not finish it either', async () => {
+    const person = await passwordPerson(box);
+    // Stolen, and older than 15 minutes: it could not begin an enrollment.
+    const thief = new Visitor(box.base);
+    await thief.signIn(person.email, PASSWORD);
+    box.clock.now += 16 * 60_000;
+    expect((await thief.act(SECURITY, 'start')).status).toBe(422);
+    const key = shownKey(await person.visitor.act(SECURITY, 'start', { password: PASSWORD }));
+    for (const code of ['000000', codeAt(key, now())]) {
+      const asked = await thief.act(SECURITY, 'confirm', { code });
+      expect([asked.status, shownKey(asked).length, shownCodes(asked)]).toEqual([422, 0, []]);
+    }
+    expect(shownCodes(await person.visitor.act(SECURITY, 'confirm', { code: codeAt(key, now()) }))).toHaveLength(10);
+  });
+
   test('is not begun again while one is active, so that a stolen session cannot replace it', async () => {
     const person = await passwordPerson(box);
     const { key } = await enrolled(person.visitor, box.clock);

@@ -1,6 +1,7 @@
 import type { getDnsProvider, previewDnsChanges } from '../../operations/dns-providers/provider.ts';
 import { emptyState, table, tag, timestamp } from '../components.ts';
 import { field, type FormState } from '../forms.ts';
+import type { Fields } from '../guard.ts';
 import { type Html, html, type HtmlPart } from '../html.ts';
 import {
   actionButton,
@@ -10,14 +11,21 @@ import {
   operationAction,
   type Page,
   type PageState,
+  type Params,
 } from '../page.ts';
 import { isAllowed, type OutputOf, readOperation, type Visit } from '../visit.ts';
 
-type ProviderFacts = OutputOf<typeof getDnsProvider>;
+export type ProviderFacts = OutputOf<typeof getDnsProvider>;
 type Provider = ProviderFacts['providers'][number];
 type Change = OutputOf<typeof previewDnsChanges>['changes'][number];
 
-const which = (params: Readonly<Record<string, string>>) => ({ domainId: params['id'] });
+/** Hidden field with the name of the domain, where the page is not that of a domain. */
+export const DNS_DOMAIN = 'dnsDomain';
+
+function which(fields: Fields, params: Params): { domain: string | undefined; domainId: string | undefined } {
+  const domain = fields.line(DNS_DOMAIN);
+  return { domain, domainId: domain === undefined ? params['id'] : undefined };
+}
 /** Prefix of the fields that hold credentials. */
 const CREDENTIAL = 'credential-';
 
@@ -34,32 +42,43 @@ export const DNS_ACTIONS: Page['actions'] = {
     const names = fields.text('names').slice(0, 500).split(' ');
     const given = names.map((name) => [name, fields.text(`${CREDENTIAL}${name}`).trim()] as const);
     const credentials = Object.fromEntries(given.filter(([name, value]) => name !== '' && value !== ''));
-    return { ...which(params), provider, credentials };
+    return { ...which(fields, params), provider, credentials };
   }),
   preview: operationAction(
     'preview_dns_changes',
     (result, visit) => ({ kind: 'shown', panel: previewPanel(visit, result as OutputOf<typeof previewDnsChanges>) }),
-    (_fields, params) => which(params),
+    which,
   ),
-  publish: operationAction('publish_dns_records', 'published', (_fields, params) => which(params)),
+  publish: operationAction('publish_dns_records', 'published', which),
   disconnect: operationAction('disconnect_dns_provider', 'disconnected', (fields, params) => ({
-    ...which(params),
+    ...which(fields, params),
     removeRecords: fields.text('removeRecords') === 'true',
   })),
 };
 
 /** Section of a domain's page: connect a DNS provider, preview, publish, disconnect. */
 export async function dnsProviderSection(visit: Visit, state: PageState): Promise<HtmlPart> {
-  if (!isAllowed(visit, 'get_dns_provider')) return undefined;
-  const facts = await readOperation<typeof getDnsProvider>(visit, 'get_dns_provider', which(state.params));
+  const facts = await readDnsProvider(visit, state.params['id'] ?? '');
   if (facts === undefined) return undefined;
   return html`<section>
     <h2>DNS provider</h2>
-    ${facts.connected === null ? connectForms(visit, state, facts.providers) : connection(visit, facts.connected)}
+    ${providerPanel(visit, state, facts)}
   </section>`;
 }
 
-function connection(visit: Visit, one: NonNullable<ProviderFacts['connected']>): HtmlPart {
+/** Reads the provider of a domain; undefined where the visitor may not see it. */
+export async function readDnsProvider(visit: Visit, domainId: string): Promise<ProviderFacts | undefined> {
+  if (!isAllowed(visit, 'get_dns_provider')) return undefined;
+  return readOperation<typeof getDnsProvider>(visit, 'get_dns_provider', { domainId });
+}
+
+/** Forms to connect a provider, or the state of the connected one. `domain`: hidden field of the forms. */
+export function providerPanel(visit: Visit, state: PageState, facts: ProviderFacts, domain: Params = {}): HtmlPart {
+  const { connected, providers } = facts;
+  return connected === null ? connectForms(visit, state, providers, domain) : connection(visit, connected, domain);
+}
+
+function connection(visit: Visit, one: NonNullable<ProviderFacts['connected']>, domain: Params): HtmlPart {
   const { title, zone, publishedAt, error } = one;
   return html`<p>
       ${title}, zone <code>${zone}</code>.
@@ -67,37 +86,37 @@ function connection(visit: Visit, one: NonNullable<ProviderFacts['connected']>):
     </p>
     ${error !== null && html`<div class="note bad"><p>${error}</p></div>`}
     <div class="stack">
-      ${isAllowed(visit, 'preview_dns_changes') && html`<div>${actionButton(visit, 'preview', 'Preview changes', {}, '')}</div>`}
-      ${isAllowed(visit, 'disconnect_dns_provider') && disconnection(visit, title)}
+      ${isAllowed(visit, 'preview_dns_changes') && html`<div>${actionButton(visit, 'preview', 'Preview changes', domain, '')}</div>`}
+      ${isAllowed(visit, 'disconnect_dns_provider') && disconnection(visit, title, domain)}
     </div>`;
 }
 
-function disconnection(visit: Visit, title: string): Html {
+function disconnection(visit: Visit, title: string, domain: Params): Html {
   const keep = {
     label: 'Disconnect and keep the records',
     calm: true as const,
     question: `Deletes the credentials of ${title}. The records stay there; later changes are yours.`,
     yes: 'Disconnect',
-    values: { removeRecords: 'false' },
+    values: { ...domain, removeRecords: 'false' },
   };
   const remove = {
     label: 'Disconnect and remove the records',
     question: 'Removes the records that this server wrote, and restores the SPF record. Mail of the domain stops.',
     yes: 'Remove and disconnect',
-    values: { removeRecords: 'true' },
+    values: { ...domain, removeRecords: 'true' },
   };
   return html`<div>${confirmedAction(visit, 'disconnect', keep)}</div>
     <div>${confirmedAction(visit, 'disconnect', remove)}</div>`;
 }
 
-function connectForms(visit: Visit, state: PageState, providers: readonly Provider[]): HtmlPart {
+function connectForms(visit: Visit, state: PageState, providers: readonly Provider[], domain: Params): HtmlPart {
   if (!isAllowed(visit, 'connect_dns_provider')) return emptyState('Not connected', 'An owner can connect a provider.');
   const form = formStateFor(state, 'connect');
   return html`<p>Connect the provider to publish the records from here, and to keep them up to date.</p>
-    ${providers.map((one) => connectForm(visit, form, one))}`;
+    ${providers.map((one) => connectForm(visit, form, one, domain))}`;
 }
 
-function connectForm(visit: Visit, form: FormState, one: Provider): Html {
+function connectForm(visit: Visit, form: FormState, one: Provider, domain: Params): Html {
   const { provider, title, scope, credentials } = one;
   const mine = form.values['provider'] === provider;
   const error = mine ? form.errors['credentials'] : undefined;
@@ -120,7 +139,7 @@ function connectForm(visit: Visit, form: FormState, one: Provider): Html {
           optional,
         }),
       ),
-      { provider, names },
+      { ...domain, provider, names },
     )}
   </details>`;
 }
@@ -136,7 +155,7 @@ const WORDS = {
 } as const;
 
 /** The changes, those that do something first, with the button that makes them. */
-function previewPanel(visit: Visit, { zone, changes }: OutputOf<typeof previewDnsChanges>): Html {
+function previewPanel(visit: Visit, { domain, zone, changes }: OutputOf<typeof previewDnsChanges>): Html {
   const count = changes.filter(({ action }) => action !== 'keep' && action !== 'conflict').length;
   const sorted = changes.toSorted((a, b) => rank(a) - rank(b));
   return html`<section>
@@ -145,7 +164,7 @@ function previewPanel(visit: Visit, { zone, changes }: OutputOf<typeof previewDn
       ${count === 0 ? 'Nothing to change.' : `${count} ${count === 1 ? 'record changes' : 'records change'}. Records of others stay.`}
     </p>
     ${table('Changes', ['Change', 'Name', 'Type', 'Value', 'Note'], sorted.map(changeRow))}
-    ${count > 0 && isAllowed(visit, 'publish_dns_records') && actionButton(visit, 'publish', 'Publish', {}, '')}
+    ${count > 0 && isAllowed(visit, 'publish_dns_records') && actionButton(visit, 'publish', 'Publish', { [DNS_DOMAIN]: domain }, '')}
   </section>`;
 }
 

@@ -2,29 +2,41 @@ import { ownServer } from '../../../domains/records.ts';
 import { rowId } from '../../../core/ids.ts';
 import { html, type HtmlPart } from '../../html.ts';
 import { table, tag } from '../../components.ts';
+import type { PageState } from '../../page.ts';
 import type { Visit } from '../../visit.ts';
+import { DNS_DOMAIN, type ProviderFacts, providerPanel } from '../domain-dns.ts';
 import type { SetupDomain } from './setup-state.ts';
 
+/** Input of a way. */
+interface DnsWayInput {
+  visit: Visit;
+  state: PageState;
+  domain: SetupDomain;
+  /** Undefined where the visitor may not see it. */
+  provider: ProviderFacts | undefined;
+}
+
 /** One way to publish the records of a domain; undefined: not possible on this server. */
-type DnsWay = (visit: Visit, domain: SetupDomain) => { title: string; body: HtmlPart } | undefined;
+type DnsWay = (input: DnsWayInput) => { title: string; body: HtmlPart; chosen?: boolean } | undefined;
 
-/** A way by the API of a DNS provider is one more function here. */
-const DNS_WAYS: readonly DnsWay[] = [delegateHere, publishRecords];
+const DNS_WAYS: readonly DnsWay[] = [delegateHere, connectProvider, publishRecords];
 
-/** All ways that this server offers, the shortest first. */
-export function dnsWays(visit: Visit, domain: SetupDomain): HtmlPart {
-  const ways = DNS_WAYS.map((way) => way(visit, domain)).filter((way) => way !== undefined);
+/** All ways that this server offers, the shortest first. The one that was begun is open, else the last. */
+export function dnsWays(input: DnsWayInput): HtmlPart {
+  const ways = DNS_WAYS.map((way) => way(input)).filter((way) => way !== undefined);
+  const open = ways.find(({ chosen }) => chosen) ?? ways.at(-1);
   return ways.map(
-    ({ title, body }, i) =>
-      html`<details class="more" ${(i === ways.length - 1 || ways.length === 1) && html`open`}>
-        <summary>${title}</summary>
-        ${body}
+    (way) =>
+      html`<details class="more" ${way === open && html`open`}>
+        <summary>${way.title}</summary>
+        ${way.body}
       </details>`,
   );
 }
 
 /** By making this server the name server of the domain. */
-function delegateHere({ context: { settings } }: Visit, { domain }: SetupDomain): ReturnType<DnsWay> {
+function delegateHere({ visit: { context }, domain: { domain } }: DnsWayInput): ReturnType<DnsWay> {
+  const { settings } = context;
   if (settings.ports.dns === undefined) return undefined;
   const own = ownServer(rowId('domain', domain.id) ?? 0, settings.hostname);
   const rows = [own, settings.hostname].map((server, i) => [`Name server ${i + 1}`, copyable(server)]);
@@ -39,11 +51,31 @@ function delegateHere({ context: { settings } }: Visit, { domain }: SetupDomain)
   };
 }
 
+/** By the API of the DNS provider of the domain. */
+function connectProvider({ visit, state, domain, provider }: DnsWayInput): ReturnType<DnsWay> {
+  if (provider === undefined) return undefined;
+  const isConnected = provider.connected !== null;
+  return {
+    title: 'Publish the records at a DNS provider (Cloudflare, Hetzner, Route 53, RFC 2136 and others)',
+    chosen: isConnected || state.action === 'connect',
+    body: html`${providerPanel(visit, state, provider, { [DNS_DOMAIN]: domain.domain.domain })}
+    ${isConnected && recordTable(domain)}`,
+  };
+}
+
+/** By hand, at the DNS provider of the domain. */
+function publishRecords({ domain }: DnsWayInput): ReturnType<DnsWay> {
+  return {
+    title: 'Publish the records by hand',
+    body: html`<p>Create these records at the DNS provider of the domain.</p>
+      ${recordTable(domain)}`,
+  };
+}
+
 const LOOKS = { ok: 'ok', missing: 'bad', mismatch: 'bad', unknown: '' } as const;
 const WORDS = { ok: 'Published', missing: 'Missing', mismatch: 'Mismatch', unknown: 'Unknown' } as const;
 
-/** By hand, at the DNS provider of the domain. */
-function publishRecords(_visit: Visit, { records }: SetupDomain): ReturnType<DnsWay> {
+function recordTable({ records }: SetupDomain): HtmlPart {
   const rows = records.map((one) => [
     one.type,
     copyable(one.name),
@@ -54,11 +86,7 @@ function publishRecords(_visit: Visit, { records }: SetupDomain): ReturnType<Dns
       one.status === 'mismatch' && html` <span class="soft">found: ${one.observed.join(', ')}</span>`,
     ],
   ]);
-  return {
-    title: 'Publish the records by hand',
-    body: html`<p>Create these records at the DNS provider of the domain.</p>
-      ${table('DNS records', ['Type', 'Name', 'Value', 'Status'], rows)}`,
-  };
+  return table('DNS records', ['Type', 'Name', 'Value', 'Status'], rows);
 }
 
 /** A value with a button that copies it, which the scripts of the portal add. */

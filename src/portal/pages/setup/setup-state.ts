@@ -1,6 +1,7 @@
 import type { getEmailDomain, listEmailDomains } from '../../../operations/domains/list.ts';
 import type { listAppPasswordsOf } from '../../../operations/mailboxes/app-passwords.ts';
 import type { listEmails } from '../../../operations/mailboxes/list.ts';
+import { type ProviderFacts, readDnsProvider } from '../domain-dns.ts';
 import { type OutputOf, readOperation, type Visit } from '../../visit.ts';
 
 export type SetupDomain = OutputOf<typeof getEmailDomain>;
@@ -10,6 +11,8 @@ export type SetupMailbox = OutputOf<typeof listEmails>['mailboxes'][number];
 export interface SetupState {
   domain: SetupDomain | undefined;
   mailbox: SetupMailbox | undefined;
+  /** DNS provider of the domain while its records are open; undefined where the visitor may not see it. */
+  provider: ProviderFacts | undefined;
   /** True if a device has an app password of the mailbox. */
   device: boolean;
 }
@@ -23,11 +26,12 @@ export async function readSetup(visit: Visit): Promise<SetupState> {
   const listed = await readOperation<typeof listEmailDomains>(visit, 'list_email_domains', { limit: 100 });
   const all = listed?.domains ?? [];
   const chosen = all.find(({ status }) => status === 'verified') ?? all[0];
-  if (chosen === undefined) return { domain: undefined, mailbox: undefined, device: false };
+  if (chosen === undefined) return { domain: undefined, mailbox: undefined, provider: undefined, device: false };
   const domain = await readOperation<typeof getEmailDomain>(visit, 'get_email_domain', { domainId: chosen.id });
   const boxes = await readOperation<typeof listEmails>(visit, 'list_emails', { limit: 100 });
   const mailbox = boxes?.mailboxes.find(({ address }) => address.endsWith(`@${chosen.domain}`));
-  return { domain, mailbox, device: mailbox !== undefined && (await hasDevice(visit, mailbox.id)) };
+  const provider = chosen.status === 'verified' ? undefined : await readDnsProvider(visit, chosen.id);
+  return { domain, mailbox, provider, device: mailbox !== undefined && (await hasDevice(visit, mailbox.id)) };
 }
 
 async function hasDevice(visit: Visit, mailboxId: string): Promise<boolean> {

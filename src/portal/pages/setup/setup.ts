@@ -7,7 +7,9 @@ import { actionButton, actionForm, formStateFor, operationAction, type Page, typ
 import { pageHead, tag } from '../../components.ts';
 import { type OutputOf, isAllowed, type Visit } from '../../visit.ts';
 import { devicePanel } from '../device-panel.ts';
+import { DNS_ACTIONS, DNS_NOTICES } from '../domain-dns.ts';
 import { dnsWays } from './dns-ways.ts';
+import { connectAndPreview, publishAndVerify } from './provider-actions.ts';
 import { doneSteps, readSetup, SETUP_STEPS, type SetupState, type SetupStep } from './setup-state.ts';
 
 const TITLES: Readonly<Record<SetupStep, string>> = {
@@ -30,6 +32,7 @@ export const setup: Page = {
     verified: 'Domain verified. It can send and receive mail.',
     checked: 'Records checked. Missing or wrong ones are marked below; new records can take an hour to be seen.',
     made: 'Mailbox created.',
+    ...DNS_NOTICES,
   },
   actions: {
     domain: operationAction('add_email_domain', 'added', (fields) => ({ domain: fields.line('domain') ?? '' })),
@@ -41,6 +44,9 @@ export const setup: Page = {
       },
       ['domainId'],
     ),
+    ...DNS_ACTIONS,
+    connect: connectAndPreview,
+    publish: publishAndVerify,
     mailbox: operationAction('provision_email', 'made', (fields) => ({
       domainId: fields.line('domainId'),
       localPart: fields.line('localPart') ?? '',
@@ -113,12 +119,12 @@ function domainStep(visit: Visit, state: PageState, { domain }: SetupState): Htm
   return actionForm(visit, 'domain', 'Add domain', field(one, formStateFor(state, 'domain')));
 }
 
-function dnsStep(visit: Visit, _state: PageState, { domain }: SetupState): HtmlPart {
+function dnsStep(visit: Visit, state: PageState, { domain, provider }: SetupState): HtmlPart {
   if (domain === undefined) return AFTER_DOMAIN;
   if (domain.domain.dnsManaged) return html`<p>This server is the name server of the domain. Nothing to publish.</p>`;
   if (domain.domain.status === 'verified') return html`<p>The required records are published.</p>`;
   const check = actionButton(visit, 'verify', 'Check DNS', { domainId: domain.domain.id }, '');
-  return html`${dnsWays(visit, domain)}
+  return html`${dnsWays({ visit, state, domain, provider })}
     <p>${check}</p>`;
 }
 

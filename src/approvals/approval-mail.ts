@@ -22,24 +22,36 @@ export interface ApprovalMail {
 
 type ApprovalContext = Pick<AppContext, 'store' | 'texts' | 'clock'>;
 
-/** Message of an organization for a person who may decide for these accounts (null: all); undefined if there is none. */
-export async function approvalMail(
-  context: ApprovalContext,
-  { tenant, accounts, id }: { tenant: number; accounts: readonly number[] | null; id: number },
-): Promise<ApprovalMail | undefined> {
+/** A message and the person who may decide for these accounts (null: all). */
+interface ApprovalScope {
+  tenant: number;
+  accounts: readonly number[] | null;
+  id: number;
+}
+
+/** Message of an organization with its text; undefined if there is none. */
+export async function approvalMail(context: ApprovalContext, scope: ApprovalScope): Promise<ApprovalMail | undefined> {
+  const found = await approvalRequest(context, scope);
+  if (found === undefined) return undefined;
+  const octets = await context.store.read(heldOctets, { id: scope.id });
+  const message = octets && { ...withVisibleText(await readMailPreview(context, octets)), size: octets.size };
+  return { ...found, message };
+}
+
+/** The same without the text. */
+export async function approvalRequest(
+  context: Pick<AppContext, 'store' | 'clock'>,
+  { tenant, accounts, id }: ApprovalScope,
+): Promise<Omit<ApprovalMail, 'message'> | undefined> {
   const item = await context.store.read(findOutboxItem, { id, now: context.clock() });
   const mine = accounts === null || (item?.account != null && accounts.includes(item.account));
   if (item?.tenant !== tenant || !mine || item.approval === null) return undefined;
-  const octets = await context.store.read(heldOctets, { id });
-  const message = octets && { ...withVisibleText(await readMailPreview(context, octets)), size: octets.size };
   const { approval, trace } = item;
   const sending = await context.store.read(agentSendOf, { tenant, trace });
-  const requestedBy = await requesterOf(context, tenant, approval.credential);
   return {
     item: { ...itemWithVisibleText(item), approval: approvalWithVisibleText(approval) },
-    requestedBy,
+    requestedBy: await requesterOf(context, tenant, approval.credential),
     hadRead: sending?.readMail ?? [],
-    message,
   };
 }
 

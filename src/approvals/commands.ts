@@ -1,5 +1,7 @@
 import { sendNotices, type SystemNotice } from '../../mail/delivery/notice.ts';
 import { approvalRow, approve, endApproval, findApprovalFlaw } from '../../mail/agents/approval/approval.ts';
+import type { ApprovalRow } from '../../mail/agents/approval/approval-row.ts';
+import { isHuman } from '../../mail/store/actor.ts';
 import { command, type Read } from '../../mail/store/engine/types.ts';
 import type { NotifiedUpTo } from './queries.ts';
 
@@ -14,6 +16,8 @@ export interface ApprovalDecision {
   by: string;
   /** SHA-256 of its octets as just read, hex; null: not held any more, or denied anyway. */
   sha256: string | null;
+  /** Password of the mailbox by which the person is known, as mail programs are; none for people of the portal. */
+  credential?: number;
 }
 
 /** `missing`: no such message in the organization, or the person may not decide about it. */
@@ -26,7 +30,7 @@ export const decideApproval = command(
     const { id, tenant, accounts, approves, by, sha256 } = input;
     const row = await approvalRow(tx, id);
     const mine = accounts === null || (row?.account_id != null && accounts.includes(row.account_id));
-    if (row?.tenant !== tenant || !mine) return { kind: 'missing' };
+    if (row?.tenant !== tenant || !mine || !(await isPersons(tx, row, input))) return { kind: 'missing' };
     if (await isFrozen(tx, tenant)) return { kind: 'frozen' };
     const flaw = await findApprovalFlaw(tx, row, stamp.now, sha256 ?? undefined);
     if (flaw === 'changed') await endApproval(tx, row, 'void', null, stamp);
@@ -36,6 +40,11 @@ export const decideApproval = command(
     return { kind: approves ? 'approved' : 'denied' };
   },
 );
+
+/** True without a password, or if the password is still a person's. */
+async function isPersons(rx: Read, { account_id: account }: ApprovalRow, { credential }: ApprovalDecision) {
+  return credential === undefined || (account !== null && (await isHuman(rx, account, { credential })));
+}
 
 async function isFrozen(rx: Read, organization: number): Promise<boolean> {
   const sql = 'SELECT 1 AS frozen FROM organization WHERE id = ? AND frozen_at IS NOT NULL';

@@ -7,7 +7,8 @@ import { sha256OfHeld } from './octets.ts';
 import { type ApprovalResult, decideApproval, type ApprovalDecision } from './commands.ts';
 
 /** The person who decides, however authenticated. */
-export type Decider = Pick<ApprovalDecision, 'tenant' | 'accounts'> & Pick<AuditEntry, 'actor' | 'actorName' | 'ip'>;
+export type Decider = Pick<ApprovalDecision, 'tenant' | 'accounts' | 'credential'> &
+  Pick<AuditEntry, 'actor' | 'actorName' | 'ip'>;
 
 /**
  * Decides over HTTP, with the audit row in the same commit. No operation leads here, as every operation is a tool for tokens
@@ -15,11 +16,12 @@ export type Decider = Pick<ApprovalDecision, 'tenant' | 'accounts'> & Pick<Audit
  */
 export async function decideByHttp(
   context: Pick<AppContext, 'store' | 'metrics'>,
-  { tenant, accounts, actor, actorName, ip }: Decider,
+  { tenant, accounts, credential, actor, actorName, ip }: Decider,
   { id, approves }: Pick<ApprovalDecision, 'id' | 'approves'>,
 ): Promise<ApprovalResult> {
   const sha256 = approves ? ((await sha256OfHeld(context, id)) ?? null) : null;
-  const input: ApprovalDecision = { id, tenant, accounts, approves, by: actorName, sha256 };
+  const password = credential === undefined ? {} : { credential };
+  const input: ApprovalDecision = { id, tenant, accounts, approves, by: actorName, sha256, ...password };
   const target = publicId('outbox', id);
   const operation = approves ? 'approve_outbox_item' : 'deny_outbox_item';
   const entry: AuditEntry = {
@@ -30,7 +32,7 @@ export async function decideByHttp(
     ip,
     operation,
     target,
-    detail: {},
+    detail: credential === undefined ? {} : { passwordId: publicId('credential', credential) },
   };
   const audited: AuditedInput = { command: decideApproval.name, input, entry };
   const done = await context.store.write({ ...decideApproval, name: AUDITED } as Command<unknown, never>, audited);

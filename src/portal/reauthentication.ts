@@ -28,7 +28,7 @@ export async function checkOwnPassword(
 }
 
 /** True for a session that began a short time ago. */
-export function isFresh({ context }: PageExchange, { session }: Visitor): boolean {
+export function isFresh({ context }: Pick<PageExchange, 'context'>, { session }: Visitor): boolean {
   return context.clock() - session.createdAt < MAX_SIGN_IN_AGE_MS;
 }
 

@@ -7,11 +7,13 @@ import { findMailSession } from '../mail-sessions/commands.ts';
 import { pageHeaders } from '../portal/guard.ts';
 import { html } from '../portal/html.ts';
 import { narrowPage } from '../portal/layout.ts';
+import { agentRoutes } from './agent-routes.ts';
 import { webAssets } from './asset.ts';
 import { sendFrame, sendParser, sendShell } from './documents.ts';
 import { imageRoute } from './image-proxy.ts';
 import { ICON, MANIFEST, serviceWorker } from './installable.ts';
 import { openFromPortal } from './member-sign-in.ts';
+import { senderRoutes } from './sender-routes.ts';
 import { redirectTo, sessionOf, showSignIn, signInToMail, signOutOfMail } from './sign-in.ts';
 
 const MAX_FORM_BYTES = 16 * 1024;
@@ -33,6 +35,8 @@ export function webMailRoutes(context: AppContext): (app: FastifyInstance) => Pr
     app.get('/mail/parser', async (_request, reply) => sendParser(reply));
     assetRoutes(app);
     imageRoute(context, app);
+    agentRoutes(context, app);
+    senderRoutes(context, app);
   };
 }
 

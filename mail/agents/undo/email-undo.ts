@@ -21,11 +21,15 @@ export interface UndoResult {
 
 /**
  * Undoes an agent's changes to emails of an account since a time (ms UTC), a slice of them after `after`; only what is still
- * as the agent left it. Undone changes are deleted, so this is idempotent.
+ * as the agent left it. Undone changes are deleted, so this is idempotent. `thread`: only of its emails.
  */
 export const undoAgentChanges = command(
   'undo-agent-changes',
-  async (tx, input: { account: number; who: string; since: number; after: number }, stamp): Promise<UndoResult> => {
+  async (
+    tx,
+    input: { account: number; who: string; since: number; after: number; thread?: number },
+    stamp,
+  ): Promise<UndoResult> => {
     const emails = await changedEmails(tx, input);
     const done: UndoResult = { undone: 0, kept: [], next: emails.length === SLICE ? (emails.at(-1) ?? null) : null };
     for (const email of emails) {
@@ -60,16 +64,18 @@ interface ChangeScope {
 
 async function changedEmails(
   rx: Read,
-  { account, who, since, after }: ChangeScope & { after: number },
+  { account, who, since, after, thread = null }: ChangeScope & { after: number; thread?: number | null },
 ): Promise<number[]> {
   const rows = await rx.all<{ email: number }>(
     `SELECT DISTINCT email_id AS email FROM agent_change INDEXED BY agent_change_email
-     WHERE account_id = ? AND email_id > ? AND actor = ? AND at >= ? ORDER BY email_id LIMIT ? + 0`,
+     WHERE account_id = ?1 AND email_id > ?2 AND actor = ?3 AND at >= ?4
+       AND (?6 IS NULL OR email_id IN (SELECT id FROM email WHERE thread_id = ?6)) ORDER BY email_id LIMIT ?5 + 0`,
     account,
     after,
     who,
     since,
     SLICE,
+    thread,
   );
   return rows.map((row) => row.email);
 }

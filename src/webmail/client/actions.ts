@@ -1,3 +1,4 @@
+import { loadAgents } from './agents.ts';
 import type { FullEmail } from './jmap-types.ts';
 import { methods, throwRefusals } from './jmap.ts';
 import { folderByRole, folders, loadedThread, openThread, selection, type ThreadMember } from './mail-state.ts';
@@ -29,7 +30,7 @@ async function update(patches: ReadonlyMap<string, EmailPatch>): Promise<void> {
 export async function reloadThread(): Promise<void> {
   const { thread } = route.value;
   if (thread === undefined || openThread.value.length === 0) return;
-  const emails = await loadThread(thread, true);
+  const [emails] = await Promise.all([loadThread(thread, true), loadAgents(thread)]);
   if (loadedThread.value.id === thread) loadedThread.value = { id: thread, emails };
 }
 

@@ -70,6 +70,17 @@ async function reached(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
+/** Reads JSON of a route of web mail. */
+export async function readJson(path: string): Promise<unknown> {
+  return (await call(path)).json();
+}
+
+/** Submits a form to a route of web mail. */
+export async function postForm(path: string, fields: Record<string, string>): Promise<Record<string, unknown>> {
+  const response = await call(path, { method: 'POST', body: new URLSearchParams(fields) });
+  return (await response.json()) as Record<string, unknown>;
+}
+
 export type JmapCall = readonly [name: string, args: Record<string, unknown>];
 
 /**

@@ -1,11 +1,15 @@
 import { useState } from 'preact/hooks';
+import { agentName } from './agent-notes.ts';
+import { openAgents } from './agents.ts';
 import { Attachments } from './attachments.ts';
 import { composeForward, composeReply, textOf } from './compose-state.ts';
 import { addressText, fullTime, nameOf, shortTime, withoutMarks } from './format.ts';
+import { AgentOfMessage } from './held-mail.ts';
 import { Icon } from './icons.ts';
 import type { FullEmail, MailAddress } from './jmap-types.ts';
 import { blobUrl } from './jmap.ts';
 import { isOwnAddress } from './mail-state.ts';
+import { MessageMenu } from './message-menu.ts';
 import { MessageFrame } from './message-frame.ts';
 import { attempt } from './notices.ts';
 import { PlainText } from './plain-text.ts';
@@ -23,6 +27,7 @@ interface CardProps {
 export function MessageCard({ email, isOpen, onToggle }: CardProps) {
   const [author] = email.from ?? [];
   const who = author === undefined ? 'Unknown sender' : isOwnAddress(author.email) ? 'Me' : nameOf(author);
+  const agent = openAgents().written[email.id];
   return html`<article class="message ${isOpen ? 'open' : ''}" aria-label=${`Message from ${who}`}>
     <header>
       <button type="button" class="fold" aria-expanded=${isOpen} onClick=${onToggle}>
@@ -30,6 +35,7 @@ export function MessageCard({ email, isOpen, onToggle }: CardProps) {
           >${who.slice(0, 1).toUpperCase()}</span
         >
         <span class="who">${who}</span>
+        ${agent !== undefined && html`<span class="chip agent">Agent ${agentName(agent)}</span>`}
         ${isOpen && author !== undefined && html`<span class="email soft">${author.email}</span>`}
         ${!isOpen && html`<span class="preview">${email.preview}</span>`}
         <time datetime=${email.receivedAt} title=${fullTime(email.receivedAt)}>${shortTime(email.receivedAt)}</time>
@@ -49,6 +55,7 @@ function colorOf(text: string): number {
 function MessageContent({ email }: { email: FullEmail }) {
   return html`<div class="content">
     <${Details} email=${email} />
+    <${AgentOfMessage} email=${email} />
     <${PendingNote} email=${email} />
     <${VerdictNote} email=${email} />
     <${MessageBody} email=${email} />
@@ -66,6 +73,7 @@ function MessageContent({ email }: { email: FullEmail }) {
       <button type="button" onClick=${() => void attempt(() => composeForward(email))}>
         <${Icon} name="forward" /> Forward
       </button>
+      <${MessageMenu} email=${email} />
     </footer>
   </div>`;
 }

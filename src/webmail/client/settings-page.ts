@@ -8,6 +8,7 @@ import { fieldTime } from './later-times.ts';
 import { folderByRole, identities, loadIdentities } from './mail-state.ts';
 import { attempt, showNotice } from './notices.ts';
 import { go } from './route.ts';
+import { SenderSettings } from './sender-settings.ts';
 import { html } from './view.ts';
 
 interface VacationSettings {
@@ -39,6 +40,7 @@ export function SettingsPage() {
     <div class="settings-body">
       ${vacation.value !== undefined && html`<${VacationForm} saved=${vacation.value} />`}
       ${identities.value.map((one) => html`<${IdentityForm} key=${one.id} identity=${one} />`)}
+      <${SenderSettings} />
       <fieldset>
         <legend>Writing</legend>
         <label class="check">

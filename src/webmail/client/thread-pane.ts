@@ -1,6 +1,8 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { destroyEmails, isInRole, moveToRole, setKeyword, withOpenThread } from './actions.ts';
+import { AgentNotes } from './agent-notes.ts';
+import { loadAgents } from './agents.ts';
 import { composeDraft } from './compose-state.ts';
 import { IconButton } from './icons.ts';
 import { LabelChips, LabelMenu } from './label-menu.ts';
@@ -30,7 +32,9 @@ async function open(id: string): Promise<void> {
 export function ThreadPane() {
   const { thread } = route.value;
   useEffect(() => {
-    if (thread !== undefined) void attempt(() => open(thread));
+    if (thread === undefined) return;
+    void attempt(() => open(thread));
+    void attempt(() => loadAgents(thread));
   }, [thread]);
   if (thread === undefined) {
     return html`<section class="thread none" aria-label="Conversation">
@@ -47,6 +51,7 @@ export function ThreadPane() {
           ? html`<p class="empty" role="status">Loading ...</p>`
           : html`<h1>${subject === '' ? '(no subject)' : subject} <${LabelChips} emails=${emails} links=${true} /></h1>`
       }
+      <${AgentNotes} />
       ${emails.map((email) => html`<${MessageCard} key=${email.id} email=${email} isOpen=${unfolded.value.has(email.id)} onToggle=${() => toggle(email.id)} />`)}
     </div>
   </section>`;

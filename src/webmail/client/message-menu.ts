@@ -1,0 +1,38 @@
+import { useRef } from 'preact/hooks';
+import { moveToRole } from './actions.ts';
+import type { FullEmail } from './jmap-types.ts';
+import { folderByRole, isOwnAddress } from './mail-state.ts';
+import { ruleFor, type KnownSender } from './senders.ts';
+import { html } from './view.ts';
+
+/** A menu of actions on a message and its sender, besides answering. */
+export function MessageMenu({ email }: { email: FullEmail }) {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const sender = email.from?.[0]?.email ?? '';
+  if (sender === '' || isOwnAddress(sender)) return null;
+  const junk = folderByRole('junk');
+  const inJunk = junk !== undefined && email.mailboxIds[junk.id] === true;
+  const run = (action: () => Promise<void>) => () => {
+    menu.current?.removeAttribute('open');
+    void action();
+  };
+  const rule = (kind: KnownSender['kind']) => run(() => ruleFor(kind, sender));
+  return html`<details class="menu" ref=${menu}>
+    <summary>More</summary>
+    <ul>
+      <li>
+        ${
+          inJunk
+            ? html`<button type="button" onClick=${run(() => moveToRole([email], 'inbox', 'Moved to'))}>
+                Not junk
+              </button>`
+            : html`<button type="button" onClick=${run(() => moveToRole([email], 'junk', 'Moved to'))}>
+                Report as junk
+              </button>`
+        }
+      </li>
+      <li><button type="button" onClick=${rule('block')}>Block ${sender}</button></li>
+      <li><button type="button" onClick=${rule('allow')}>Always allow ${sender}</button></li>
+    </ul>
+  </details>`;
+}

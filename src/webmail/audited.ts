@@ -24,5 +24,5 @@ export function auditedByReader<I, O>(
   const target = publicId('mailbox', account);
   const entry: AuditEntry = { organization: tenant, actor, actorName, way: 'portal', ip, operation, target, detail };
   const audit: AuditedInput = { command: command.name, input, entry };
-  return store.write<unknown, O>({ ...command, name: AUDITED } as Command<unknown, O>, audit);
+  return store.write<unknown, O>({ ...command, name: AUDITED }, audit);
 }

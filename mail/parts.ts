@@ -60,6 +60,13 @@ import { countLabels, removeLabel, addLabel } from './store/mailbox/label.ts';
 import { setMailPolicy } from './store/filter/mail-policy.ts';
 import { grantByLogin, grantMailbox, subscribeShared } from './store/mailbox/acl.ts';
 import { copyBetween } from './store/mailbox/copy-between.ts';
+import { changeSharedEmails, copySharedEmail, destroySharedEmails } from './store/message/shared-email-commands.ts';
+import {
+  countSharedEmails,
+  sharedEmailChanges,
+  sharedThreadChanges,
+  sharedThreadEmails,
+} from './store/message/shared-emails.ts';
 import { annotate } from './store/mailbox/annotation.ts';
 import { dropFormerSubscription } from './store/mailbox/former-subscription.ts';
 import { keepRecent } from './store/mailbox/recent.ts';
@@ -165,6 +172,9 @@ export function mailParts(): ThreadParts {
       changeMailbox,
       claimConversation,
       copyBetween,
+      changeSharedEmails,
+      copySharedEmail,
+      destroySharedEmails,
       copyEmail,
       copyEntries,
       createMailbox,
@@ -289,6 +299,10 @@ export function mailParts(): ThreadParts {
       countThreads,
       deletedOctets,
       accountsOverSenderLimit,
+      countSharedEmails,
+      sharedEmailChanges,
+      sharedThreadChanges,
+      sharedThreadEmails,
       emailChanges,
       emailResultChanges,
       emailResults,

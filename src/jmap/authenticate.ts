@@ -102,6 +102,7 @@ function loggedIn(context: AppContext, login: Login): JmapAuthentication {
     session: {
       username: address,
       accounts,
+      sharing: { account: login.account, actor: { credential: login.credential } },
       credential: `pwd-${login.credential}`,
       memoryHolder: memoryHolderOf(login),
       onRead,

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { openReadableBlob, mayReadSource } from '../../mail/jmap/blob/blobs.ts';
 import { blobRef } from '../../mail/jmap/core/ids.ts';
+import { withSharedAccounts } from '../../mail/jmap/core/shared-accounts.ts';
 import { mediaType } from '../../mail/jmap/core/media-type.ts';
 import type { JmapContext, JmapSession } from '../../mail/jmap/core/method.ts';
 import type { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
@@ -29,7 +30,8 @@ export function downloadRoutes(
   app.get(
     // A wildcard: names may exceed the length limit of route parameters.
     '/jmap/download/:accountId/:blobId/*',
-    withCaller(context, async ({ session }, request, reply) => {
+    withCaller(context, async (caller, request, reply) => {
+      const session = await withSharedAccounts(context.store, caller.session);
       const permit = downloads.tryAcquire(session);
       if (permit === undefined)
         return problem(reply, 429, `At most ${MAX_DOWNLOADS} concurrent downloads are allowed.`);

@@ -6,6 +6,7 @@ import {
   type StateChange,
   type StateWatch,
 } from '../../mail/jmap/push/state-watch.ts';
+import { SharedStateWatch } from '../../mail/jmap/push/shared-state-watch.ts';
 import type { StateType } from '../../mail/store/account/type-state.ts';
 import { EventWriter } from '../http/event-writer.ts';
 import type { AppContext } from '../core/app-context.ts';
@@ -62,6 +63,7 @@ function readQuery(query: Record<string, unknown>): EventSourceQuery | string {
 class EventStream {
   readonly #context: AppContext;
   readonly #watch: StateWatch;
+  readonly #shared: SharedStateWatch;
   readonly #query: EventSourceQuery;
   readonly #caller: JmapCaller;
   readonly #request: FastifyRequest;
@@ -78,6 +80,7 @@ class EventStream {
   ) {
     this.#context = context;
     this.#watch = watch;
+    this.#shared = new SharedStateWatch(context.store, context.log);
     this.#query = query;
     this.#caller = caller;
     this.#request = request;
@@ -100,6 +103,8 @@ class EventStream {
     const { types } = this.#query;
     const notify = (change: StateChange): void => this.#notifySafely(change);
     this.#writer.onClose(await this.#watch.add({ accounts: this.#accounts, types, notify }));
+    const { sharing: login } = this.#caller.session;
+    if (login !== undefined) this.#writer.onClose(await this.#shared.add({ login, types, notify }));
     await this.#catchUp();
   }
 
@@ -110,6 +115,10 @@ class EventStream {
     if (since === undefined) return;
     const change = changedSince(await this.#watch.states(this.#accounts), since, this.#query.types);
     if (change !== undefined) await this.#notify(change);
+    // Positions have the own accounts only.
+    const { sharing: login } = this.#caller.session;
+    const shared = login && (await this.#shared.states({ login, types: this.#query.types }));
+    if (shared !== undefined) await this.#notify(shared);
   }
 
   /** Closes the stream on failure: the client reconnects with its last position. */

@@ -12,6 +12,7 @@ import {
   type StateChange,
   type StateWatch,
 } from '../../mail/jmap/push/state-watch.ts';
+import { SharedStateWatch } from '../../mail/jmap/push/shared-state-watch.ts';
 import { readRequest } from '../../mail/jmap/core/request.ts';
 import type { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import type { StateType } from '../../mail/store/account/type-state.ts';
@@ -45,6 +46,7 @@ export class JmapSocket {
   readonly #caller: JmapCaller;
   readonly #request: FastifyRequest;
   readonly #accounts: ReadonlyMap<string, number>;
+  readonly #sharedWatch: SharedStateWatch;
   readonly #writer: SocketWriter;
   #stopPush: (() => void) | undefined;
   #alive = true;
@@ -56,6 +58,7 @@ export class JmapSocket {
     this.#caller = caller;
     this.#request = request;
     this.#writer = new SocketWriter(socket);
+    this.#sharedWatch = new SharedStateWatch(shared.context.store, shared.context.log);
     this.#accounts = new Map([...caller.session.accounts].map(([id, { account }]) => [id, account]));
   }
 
@@ -172,7 +175,14 @@ export class JmapSocket {
     const named = Array.isArray(dataTypes) ? dataTypes.filter((one): one is string => typeof one === 'string') : null;
     const types = named === null ? null : namedTypes(named);
     const { watch } = this.#shared;
-    const stop = await watch.add({ accounts: this.#accounts, types, notify: (change) => this.#notifySafely(change) });
+    const notify = (change: StateChange): void => this.#notifySafely(change);
+    const { sharing: login } = this.#caller.session;
+    const stopOwn = await watch.add({ accounts: this.#accounts, types, notify });
+    const stopShared = login && (await this.#sharedWatch.add({ login, types, notify }));
+    const stop = (): void => {
+      stopOwn();
+      stopShared?.();
+    };
     // A concurrent call may have set it meanwhile.
     this.#stopPush?.();
     this.#stopPush = stop;
@@ -184,6 +194,10 @@ export class JmapSocket {
     if (since === undefined) return;
     const change = changedSince(await this.#shared.watch.states(this.#accounts), since, types);
     if (change !== undefined) await this.#notify(change);
+    // A pushState has the own accounts only.
+    const { sharing: login } = this.#caller.session;
+    const shared = login && (await this.#sharedWatch.states({ login, types }));
+    if (shared !== undefined) await this.#notify(shared);
   }
 
   #notifySafely(change: StateChange): void {

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { JmapContext, JmapSession, PushContext } from '../../mail/jmap/core/method.ts';
 import { StateWatch } from '../../mail/jmap/push/state-watch.ts';
 import { sessionObject } from '../../mail/jmap/core/session-object.ts';
+import { withSharedAccounts } from '../../mail/jmap/core/shared-accounts.ts';
 import { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import { Poster } from '../webhooks/post.ts';
 import { WEB_MAIL_PREFIX } from './authenticate.ts';
@@ -46,7 +47,9 @@ export function jmapRoutes(context: AppContext): (app: FastifyInstance) => void 
   const uploads = new KeyedSemaphore({ credential: jmap.limits.maxConcurrentUpload });
   const downloads = new KeyedSemaphore({ credential: MAX_DOWNLOADS });
   const streams = new ConnectionCap(MAX_STREAMS);
-  const session = withCaller(context, (caller, request, reply) => sendSession(jmap, caller.session, request, reply));
+  const session = withCaller(context, async (caller, request, reply) =>
+    sendSession(jmap, await withSharedAccounts(context.store, caller.session), request, reply),
+  );
   const routes = (app: FastifyInstance): void => {
     app.get('/jmap/session', session);
     eventSourceRoute(context, shared.watch, streams, app);

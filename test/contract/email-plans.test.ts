@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { readEmailFacts } from '../../mail/jmap/email-query/email-facts.ts';
+import type { Read } from '../../mail/store/engine/types.ts';
 import { visibleEntries } from '../../mail/store/message/visible-entries.ts';
 import { explained } from '../support/explained.ts';
 import { putMessage } from '../support/jmap-mail.ts';
@@ -7,7 +8,10 @@ import { createJmapFixture } from '../support/jmap-fixture.ts';
 
 test.each([
   ['shown entries', visibleEntries],
-  ['facts', readEmailFacts],
+  [
+    'facts',
+    (rx: Read, account: number, emails: number[]) => readEmailFacts({ rx, account, within: undefined }, emails),
+  ],
 ])('%s of a few emails do not read all entries of the account, nor look into each mailbox', async (_what, read) => {
   await using world = await createJmapFixture();
   await putMessage(world);

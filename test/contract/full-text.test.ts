@@ -231,8 +231,7 @@ test.each([
     const test = new TextMatcher(scene, [{ columns: ['body'], terms: [{ words: ['pear'], prefix: false }] }], limits);
     expect((await test.rare()) !== undefined).toBe(few);
     const all = await readEmailFacts(
-      rx,
-      account,
+      { rx, account, within: undefined },
       garden.all().map(({ row }) => row),
     );
     const found: number[] = [];

@@ -2,7 +2,7 @@ import type { BlobWriter, NewBlob } from '../../store/blob/blob.ts';
 import { addUpload, type AddUploadResult, hasUploadRoom } from '../../store/blob/jmap-upload.ts';
 import { StoreBusy } from '../../store/engine/types.ts';
 import { hasRoom } from '../../store/message/email-commands.ts';
-import { access, fromAccess, resolveCreationId } from '../core/access.ts';
+import { access, fromAccess, notShareable, resolveCreationId } from '../core/access.ts';
 import {
   anything,
   idOrCreation,
@@ -70,12 +70,15 @@ async function* joined(sources: readonly DataSource[]): AsyncIterable<Buffer> {
 export const blobCopy: JmapMethod = {
   name: 'Blob/copy',
   capability: CORE,
+  canShare: true,
   async run(call, args) {
     const { fromAccountId, accountId, blobIds } = object({
       fromAccountId: fromAccess(call),
       accountId: access(call, 'write'),
       blobIds: list(idOrCreation),
     })(args, '');
+    // An upload has no owner but the account: others who use it would see it.
+    if (accountId.shared !== undefined) throw notShareable();
     checkCount(call, blobIds.length);
     const copied = new Map<string, string>();
     const notCopied = new Map<string, SetError>();

@@ -6,6 +6,8 @@ import { findUpload } from '../../store/blob/jmap-upload.ts';
 import { BlobUnreadable } from '../../store/blob/unreadable.ts';
 import { type StoredParts, storedParts } from '../../store/blob/stored-part.ts';
 import { redacted } from '../../agents/quarantine/redact.ts';
+import type { SharingLogin } from '../../store/mailbox/acl.ts';
+import { mayReadSharedEmail } from '../../store/message/shared-emails.ts';
 import type { BlobRef } from '../core/ids.ts';
 import type { MethodCall, JmapContext } from '../core/method.ts';
 import { isHumanReader } from '../redact.ts';
@@ -76,6 +78,11 @@ export async function openReadableBlob(
 ): Promise<JmapBlob | undefined> {
   if (ref.kind === 'message' && !mayReadSource(call, account)) return undefined;
   const email = emailOf(ref);
+  const shared = [...call.session.accounts.values()].find((one) => one.account === account)?.shared;
+  // Uploads of the owner are not shared.
+  const isShared = shared !== undefined;
+  if (isShared && (email === undefined || !(await mayReadShared(call.context, shared, account, email))))
+    return undefined;
   if (email !== undefined) await call.session.onRead?.({ account, emails: [email], depth: 'downloaded' });
   const upload = uploadOf(ref);
   if (upload !== undefined) await call.session.onWords?.({ account, kinds: [uploadWords(upload)], written: false });
@@ -88,6 +95,10 @@ export async function openReadableBlob(
     if (error instanceof BlobUnreadable) return undefined;
     throw error;
   }
+}
+
+function mayReadShared({ store }: JmapContext, login: SharingLogin, owner: number, email: number): Promise<boolean> {
+  return store.read(mayReadSharedEmail, { login, owner, email });
 }
 
 /** Reads the last octet, so that a missing or cut off file is found before anything is sent. */

@@ -20,10 +20,16 @@ function find(call: MethodCall, name: string, use: 'read' | 'write'): Access {
       `This login has no account ${name}. Use an id from "accounts" of the session.`,
     );
   }
+  if (found.shared !== undefined && call.shared?.has(found.account) !== true) throw notShareable();
   if (use === 'write' && found.readOnly) {
     throw new MethodError('accountReadOnly', 'This login has read-only access to the account.');
   }
   return found;
+}
+
+/** The error for a method that does not work in shared accounts. RFC 8620 3.6.2. */
+export function notShareable(): MethodError {
+  return new MethodError('accountNotSupportedByMethod', 'This method does not work in the account of another person.');
 }
 
 /** Reads `fromAccountId` of a /copy. RFC 8620 5.4, 6.3. */

@@ -4,6 +4,8 @@ import type { SubmissionContext } from '../../delivery/submission-draft.ts';
 import type { MemoryHolder, MemoryReservation } from '../../limits/memory-budget.ts';
 import type { Log } from '../../log.ts';
 import type { Actor } from '../../store/actor.ts';
+import type { SharingLogin } from '../../store/mailbox/acl.ts';
+import type { SharedAccount } from '../../store/mailbox/shared-account.ts';
 import type { SecretBox } from '../../store/blob/secrets.ts';
 import type { JmapLimits } from './capabilities.ts';
 
@@ -17,6 +19,8 @@ export interface Access {
   readonly mayTransmit: boolean;
   /** False if the client cannot download whole messages, only parts and parsed properties. */
   readonly mayReadSource?: boolean;
+  /** The login with whom a part of the account is shared; omitted for its own accounts. See {@link JmapMethod.canShare}. */
+  readonly shared?: SharingLogin;
   /** The credential, for the sending gate: the public id of a token, or the row of a password. */
   readonly by?: { readonly token: string } | { readonly password: number };
 }
@@ -37,6 +41,8 @@ export interface JmapSession {
   /** Login name or token name. */
   readonly username: string;
   readonly accounts: ReadonlyMap<string, Access>;
+  /** The login with whom others may share mailboxes; omitted for tokens. `accounts` has these accounts during a request. */
+  readonly sharing?: SharingLogin;
   /** Credential id; push subscriptions belong to it. */
   readonly credential: string;
   /** Holder of the memory of its requests and responses: its organization. */
@@ -89,6 +95,8 @@ export interface MethodCall {
   readonly context: JmapContext;
   readonly session: JmapSession;
   readonly using: ReadonlySet<string>;
+  /** The shared accounts that this call names, by owner. Read for each call: rights may be revoked between two. */
+  readonly shared?: ReadonlyMap<number, SharedAccount>;
   /** Ids created in this request, by creation id. RFC 8620 3.3. */
   readonly createdIds: Map<string, string>;
   /** Memory of the request, until its response is sent. */
@@ -101,5 +109,7 @@ export interface MethodCall {
 export interface JmapMethod {
   readonly name: string;
   readonly capability: string;
+  /** True for a method that keeps to the shared part of an account; others refuse shared accounts. */
+  readonly canShare?: true;
   run(call: MethodCall, args: Record<string, unknown>): Promise<Record<string, unknown>>;
 }

@@ -8,6 +8,7 @@ import type { MethodCall, JmapContext, JmapSession, JmapMethod } from './method.
 import { METHODS } from '../methods.ts';
 import { type Invocation, type JmapRequest, resolveReferences } from './request.ts';
 import { sessionState } from './session-object.ts';
+import { namedSharedAccounts, withSharedAccounts } from './shared-accounts.ts';
 
 /** The Response object. RFC 8620 3.4. */
 export interface JmapResponse {
@@ -33,10 +34,11 @@ const READS = /\/(?:get|query|changes|queryChanges|lookup|parse|echo)$/;
  */
 export async function runRequest(
   context: JmapContext,
-  session: JmapSession,
+  login: JmapSession,
   request: JmapRequest,
   memory: MemoryReservation = UNBOUNDED.open([]),
 ): Promise<JmapResponse> {
+  const session = await withSharedAccounts(context.store, login);
   const responses: Invocation[] = [];
   let size = 0;
   const createdIds = new Map(Object.entries(request.createdIds ?? {}));
@@ -87,7 +89,9 @@ async function answer(
     // Implicit calls need no capability: a submitting client names only that of submission in `using`.
     const usable = method !== undefined && (implicit !== undefined || call.using.has(method.capability));
     if (!usable) throw unknownMethod(name, method);
-    return [name, await method.run(call, resolveReferences(args, before)), callId];
+    const resolved = resolveReferences(args, before);
+    const shared = await namedSharedAccounts(call, method, resolved);
+    return [name, await method.run(shared === undefined ? call : { ...call, shared }, resolved), callId];
   } catch (error) {
     const methodError = toMethodError(error);
     outcome = methodError.type;

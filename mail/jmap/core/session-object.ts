@@ -54,9 +54,12 @@ function accountObject(access: Access, context: JmapContext) {
   const { address, readOnly } = access;
   return {
     name: address,
-    isPersonal: true,
+    isPersonal: access.shared === undefined,
     isReadOnly: readOnly,
-    accountCapabilities: accountCapabilities(access, context.maxMessageBytes),
+    accountCapabilities:
+      access.shared === undefined
+        ? accountCapabilities(access, context.maxMessageBytes)
+        : { [CORE]: {}, [MAIL]: mailCapability(access, context.maxMessageBytes) },
   };
 }
 
@@ -69,14 +72,7 @@ function webSocket(base: string): Record<string, object> {
 function accountCapabilities(access: Access, maxMessageBytes: number): Record<string, object> {
   return {
     [CORE]: {},
-    [MAIL]: {
-      maxMailboxesPerEmail: MAX_MAILBOXES_PER_EMAIL,
-      maxMailboxDepth: MAX_MAILBOX_DEPTH,
-      maxSizeMailboxName: MAX_LEVEL_OCTETS,
-      maxSizeAttachmentsPerEmail: maxSizeAttachmentsPerEmail(maxMessageBytes),
-      emailQuerySortOptions: EMAIL_SORTS,
-      mayCreateTopLevelMailbox: !access.readOnly,
-    },
+    [MAIL]: mailCapability(access, maxMessageBytes),
     [SUBMISSION]: submissionCapability(maxMessageBytes),
     [VACATION]: {},
     [BLOB]: {
@@ -88,6 +84,17 @@ function accountCapabilities(access: Access, maxMessageBytes: number): Record<st
     [QUOTA]: {},
     [MDN]: {},
     [MAILSTEAD]: {},
+  };
+}
+
+function mailCapability({ readOnly, shared }: Access, maxMessageBytes: number): Record<string, unknown> {
+  return {
+    maxMailboxesPerEmail: MAX_MAILBOXES_PER_EMAIL,
+    maxMailboxDepth: MAX_MAILBOX_DEPTH,
+    maxSizeMailboxName: MAX_LEVEL_OCTETS,
+    maxSizeAttachmentsPerEmail: maxSizeAttachmentsPerEmail(maxMessageBytes),
+    emailQuerySortOptions: EMAIL_SORTS,
+    mayCreateTopLevelMailbox: !readOnly && shared === undefined,
   };
 }
 
@@ -120,7 +127,13 @@ function submissionCapability(maxMessageBytes: number): {
 export function sessionState(session: JmapSession): string {
   const facts = [
     session.username,
-    ...[...session.accounts].flatMap(([id, one]) => [id, one.address, one.readOnly, one.mayTransmit]),
+    ...[...session.accounts].flatMap(([id, one]) => [
+      id,
+      one.address,
+      one.readOnly,
+      one.mayTransmit,
+      one.shared !== undefined,
+    ]),
   ];
   return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 16);
 }

@@ -47,11 +47,22 @@ const ENTRIES = `SELECT n.email_id, n.mailbox_id, n.thread_id, n.received_at, n.
     CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = e.id CROSS JOIN mailbox m ON m.id = n.mailbox_id
   WHERE n.flags & 16 = 0 AND m.deleted_at IS NULL AND m.account_id = ?`;
 
+/** The account of a query, and the only mailboxes in it that the reader sees; undefined: all. */
+export interface ReaderScope {
+  readonly rx: Read;
+  readonly account: number;
+  readonly within: ReadonlySet<number> | undefined;
+}
+
 /** Reads the visible emails among these ids, with their mailboxes. */
-export async function readEmailFacts(rx: Read, account: number, ids: readonly number[]): Promise<EmailFacts[]> {
+export async function readEmailFacts(
+  { rx, account, within }: ReaderScope,
+  ids: readonly number[],
+): Promise<EmailFacts[]> {
   const found = new Map<number, EmailFacts & { placement: EmailPlacement }>();
   for (let at = 0; at < ids.length; at += FACTS_PAGE) {
     for (const entry of await rx.all<Entry>(ENTRIES, JSON.stringify(ids.slice(at, at + FACTS_PAGE)), account)) {
+      if (within?.has(entry.mailbox_id) === false) continue;
       const known = found.get(entry.email_id);
       if (known === undefined) found.set(entry.email_id, toFacts(entry));
       else known.placement.mailboxes.push(entry.mailbox_id);
@@ -71,11 +82,11 @@ function toFacts(entry: Entry): EmailFacts & { placement: EmailPlacement } {
 }
 
 /** Reads missing placements. */
-export async function readPlacements(rx: Read, account: number, among: readonly EmailFacts[]): Promise<void> {
+export async function readPlacements(scope: ReaderScope, among: readonly EmailFacts[]): Promise<void> {
   const without = among.filter(({ placement }) => placement === undefined);
   if (without.length === 0) return;
   const ids = without.map(({ id }) => id);
-  const found = new Map((await readEmailFacts(rx, account, ids)).map(({ id, placement }) => [id, placement]));
+  const found = new Map((await readEmailFacts(scope, ids)).map(({ id, placement }) => [id, placement]));
   for (const facts of without) facts.placement = found.get(facts.id) ?? { mailboxes: [], kw: '' };
 }
 

@@ -1,9 +1,11 @@
+import { sharedEmailState } from '../../store/mailbox/shared-account.ts';
 import { readAccess } from '../core/access.ts';
 import { anything, bool, id, nullable, object, optional, text, unsigned } from '../core/arguments.ts';
 import { MAIL, MAX_IN_QUERY } from '../core/capabilities.ts';
 import { MethodError } from '../core/errors.ts';
 import { jmapId, jmapRow } from '../core/ids.ts';
 import type { JmapMethod } from '../core/method.ts';
+import { readerScope, sharedPart } from '../core/shared-accounts.ts';
 import { WINDOW } from '../standard/object-query.ts';
 import { cannotCalculate, formatState, readState } from '../standard/standard-changes.ts';
 import { emailResultChanges } from './email-result-changes.ts';
@@ -16,15 +18,18 @@ import { runQuery } from './query-runner.ts';
 export const emailQuery: JmapMethod = {
   name: 'Email/query',
   capability: MAIL,
+  canShare: true,
   async run(call, args) {
     const access = readAccess(call, args['accountId']);
     const shape = { accountId: anything, filter: anything, sort: anything, collapseThreads: optional(bool, false) };
     const read = object({ ...shape, ...WINDOW })(args, '');
     const { account } = access;
+    const shared = sharedPart(call, account);
     const { collapseThreads, position, anchorOffset, calculateTotal } = read;
     const request = {
       account,
       blobs: call.context.store.files.directory,
+      within: readerScope(call, account),
       filter: readFilter(call, access, read.filter),
       order: readSort(read.sort),
       collapseThreads,
@@ -41,8 +46,8 @@ export const emailQuery: JmapMethod = {
     }
     return {
       accountId: args['accountId'],
-      queryState: formatState(found.state),
-      canCalculateChanges: true,
+      queryState: shared === undefined ? formatState(found.state) : sharedEmailState(shared),
+      canCalculateChanges: shared === undefined,
       position: found.position,
       ids: found.ids.map((row) => jmapId('email', row)),
       ...(found.total !== null && { total: found.total }),
@@ -66,10 +71,13 @@ const SHAPE = {
 export const emailQueryChanges: JmapMethod = {
   name: 'Email/queryChanges',
   capability: MAIL,
+  canShare: true,
   async run(call, args) {
     const access = readAccess(call, args['accountId']);
     const { account } = access;
     const read = object(SHAPE)(args, '');
+    // The changes of a whole account would tell of mailboxes that are not shared. RFC 8620 5.6.
+    if (sharedPart(call, account) !== undefined) throw cannotCalculate('is that of a shared account');
     const since = readState(read.sinceQueryState);
     if (read.maxChanges === 0) throw new MethodError('invalidArguments', '"maxChanges" must be greater than 0.');
     const request = {

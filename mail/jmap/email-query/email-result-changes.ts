@@ -124,7 +124,7 @@ async function lastOf(
   const direction = receivedAtDirection(order);
   if (direction === undefined) return undefined;
   let last: EmailFacts | undefined;
-  for (const facts of await readEmailFacts(context.rx, context.account, [...ids])) {
+  for (const facts of await readEmailFacts(context, [...ids])) {
     if (last === undefined || comesBefore(last, facts, direction)) last = facts;
   }
   return last && { ...last, direction };

@@ -11,6 +11,8 @@ import { type EmailQueryContext, openQueryContext, QueryTooExpensive } from './q
 export interface EmailQuery {
   account: number;
   blobs: string;
+  /** The only mailboxes that the reader sees; omitted: all. */
+  within?: readonly number[] | undefined;
   filter: EmailFilter;
   order: EmailOrder;
   collapseThreads: boolean;
@@ -42,9 +44,13 @@ export const emailResults: Query<
 });
 
 /** Reads the total from the mailbox's stored counters. RFC 8621 2: totalEmails and totalThreads. */
-async function knownTotal(rx: Read, { account, filter, collapseThreads }: EmailQuery): Promise<number | undefined> {
+async function knownTotal(
+  rx: Read,
+  { account, within, filter, collapseThreads }: EmailQuery,
+): Promise<number | undefined> {
   const mailbox = onlyMailbox(filter);
   if (mailbox === undefined) return undefined;
+  if (within?.includes(mailbox) === false) return 0;
   const row = await rx.get<{ emails: number; threads: number | null }>(
     'SELECT j_total AS emails, threads FROM mailbox WHERE id = ? AND account_id = ? AND deleted_at IS NULL',
     mailbox,

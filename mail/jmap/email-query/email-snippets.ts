@@ -46,10 +46,18 @@ function termsIn(filter: EmailFilter, column: keyof SnippetTerms): readonly Sear
  * message.
  */
 export const emailSnippets: Query<
-  { account: number; blobs: string; emails: readonly number[]; searched: SnippetTerms; isHuman: boolean },
+  {
+    account: number;
+    blobs: string;
+    /** The only mailboxes that the reader sees; omitted: all. */
+    within?: readonly number[] | undefined;
+    emails: readonly number[];
+    searched: SnippetTerms;
+    isHuman: boolean;
+  },
   EmailSnippet[]
-> = query('email-snippets', async (rx, { account, blobs, emails, searched, isHuman }) => {
-  const seen = await readEmailFacts(rx, account, emails);
+> = query('email-snippets', async (rx, { account, blobs, within, emails, searched, isHuman }) => {
+  const seen = await readEmailFacts({ rx, account, within: within && new Set(within) }, emails);
   const rows = await readableRows<{
     id: number;
     redacted_from: number | null;

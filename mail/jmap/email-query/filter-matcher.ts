@@ -131,7 +131,7 @@ function onPlacements(
   return {
     cost: 1,
     test: async (among) => {
-      await readPlacements(context.rx, context.account, among);
+      await readPlacements(context, among);
       return among.filter(({ placement }) => placement !== undefined && matches(placement));
     },
   };
@@ -210,11 +210,11 @@ export async function matchKeyword(
 ): Promise<(facts: EmailFacts) => boolean> {
   const bit = context.bit(keyword);
   if (bit !== undefined) return ({ flags }) => (flags & bit) !== 0;
-  await readPlacements(context.rx, context.account, among);
+  await readPlacements(context, among);
   return ({ placement }) => placement !== undefined && placement.kw.split(' ').includes(keyword);
 }
 
-const MEMBERS = `SELECT e.thread_id, n.flags, n.kw FROM email e INDEXED BY email_thread
+const MEMBERS = `SELECT e.thread_id, n.mailbox_id, n.flags, n.kw FROM email e INDEXED BY email_thread
   CROSS JOIN entry n ON n.email_id = e.id CROSS JOIN mailbox m ON m.id = n.mailbox_id
   WHERE e.thread_id IN (SELECT value FROM json_each(?)) AND e.account_id = ? AND n.flags & 16 = 0 AND m.deleted_at IS NULL`;
 
@@ -231,11 +231,12 @@ export async function matchThreadKeyword(
   for (let at = 0; at < threads.length; at += FACTS_PAGE) {
     context.charge(0);
     const ids = JSON.stringify(threads.slice(at, at + FACTS_PAGE));
-    for (const row of await context.rx.all<{ thread_id: number; flags: number; kw: string | null }>(
+    for (const row of await context.rx.all<{ thread_id: number; mailbox_id: number; flags: number; kw: string | null }>(
       MEMBERS,
       ids,
       context.account,
     )) {
+      if (context.within?.has(row.mailbox_id) === false) continue;
       const one = bit === undefined ? (row.kw ?? '').split(' ').includes(keyword) : (row.flags & bit) !== 0;
       const known = held.get(row.thread_id) ?? { some: false, all: true };
       held.set(row.thread_id, { some: known.some || one, all: known.all && one });

@@ -45,7 +45,7 @@ async function findRareMatches(
   return compileFilter(
     context,
     without(filter, ({ test }) => test === 'text'),
-  )(await readEmailFacts(context.rx, context.account, ids));
+  )(await readEmailFacts(context, ids));
 }
 
 async function* scanMatching(
@@ -55,7 +55,7 @@ async function* scanMatching(
 ): AsyncGenerator<readonly EmailFacts[], void> {
   const conditions = necessaryConditions(filter);
   const inside = conditions.find((one) => one.test === 'in-mailbox');
-  const all = await mailboxesOf(context.rx, context.account);
+  const all = await mailboxesOf(context);
   const mailboxes = inside === undefined ? all : all.filter((mailbox) => mailbox === inside.mailbox);
   context.charge(MAILBOX_START_COST * mailboxes.length);
   const test = compileFilter(context, inside === undefined ? filter : without(filter, (one) => one === inside));

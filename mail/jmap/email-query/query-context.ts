@@ -12,6 +12,8 @@ export interface EmailQueryContext {
   readonly account: number;
   /** Directory of blob files. */
   readonly blobs: string;
+  /** The only mailboxes that the reader sees; undefined: all. */
+  readonly within: ReadonlySet<number> | undefined;
   /** The bit of a keyword in `flags`; undefined if it is stored in `kw`. */
   bit(keyword: string): number | undefined;
   /** Counts examined emails. Throws {@link QueryTooExpensive} after the maximum time or number. */
@@ -28,7 +30,7 @@ const MAX_COUNT_MS = 1_000;
 /** Opens the context of one query. `most` limits the emails it examines. */
 export async function openQueryContext(
   rx: Read,
-  { account, blobs }: { account: number; blobs: string },
+  { account, blobs, within }: { account: number; blobs: string; within?: readonly number[] | undefined },
   most = Number.POSITIVE_INFINITY,
 ): Promise<EmailQueryContext> {
   const rows = await rx.all<{ lname: string; slot: number }>(
@@ -42,6 +44,7 @@ export async function openQueryContext(
     rx,
     account,
     blobs,
+    within: within && new Set(within),
     bit: (keyword) => SYSTEM_KEYWORDS.get(keyword) ?? slots.get(keyword),
     charge(emails) {
       left -= emails;

@@ -1,5 +1,5 @@
 import type { Read } from '../../store/engine/types.ts';
-import type { EmailFacts } from './email-facts.ts';
+import type { EmailFacts, ReaderScope } from './email-facts.ts';
 
 export type SortDirection = 'ascending' | 'descending';
 
@@ -37,13 +37,13 @@ export function compare(a: EmailFacts, b: EmailFacts, direction: SortDirection):
   return direction === 'ascending' ? ascending : -ascending;
 }
 
-/** Reads the existing, non-empty mailboxes of an account. */
-export async function mailboxesOf(rx: Read, account: number): Promise<number[]> {
+/** Reads the existing, non-empty mailboxes of an account that the reader sees. */
+export async function mailboxesOf({ rx, account, within }: ReaderScope): Promise<number[]> {
   const rows = await rx.all<{ id: number }>(
     'SELECT id FROM mailbox WHERE account_id = ? AND deleted_at IS NULL AND total > 0 ORDER BY id',
     account,
   );
-  return rows.map(({ id }) => id);
+  return rows.map(({ id }) => id).filter((id) => within?.has(id) !== false);
 }
 
 /**

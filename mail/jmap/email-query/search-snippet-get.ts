@@ -4,6 +4,7 @@ import { MAIL } from '../core/capabilities.ts';
 import { MethodError } from '../core/errors.ts';
 import { jmapRow } from '../core/ids.ts';
 import type { JmapMethod } from '../core/method.ts';
+import { readerScope } from '../core/shared-accounts.ts';
 import { readFilter } from './filter-arguments.ts';
 import { emailSnippets, snippetTermsOf, type EmailSnippet, MAX_SNIPPETS } from './email-snippets.ts';
 import { tooMany } from '../standard/standard-get.ts';
@@ -16,6 +17,7 @@ const MAX_CALL_MS = 10_000;
 export const searchSnippetGet: JmapMethod = {
   name: 'SearchSnippet/get',
   capability: MAIL,
+  canShare: true,
   async run(call, args) {
     const access = readAccess(call, args['accountId']);
     const read = object({ accountId: anything, filter: anything, emailIds: list(idOrCreation) })(args, '');
@@ -34,7 +36,8 @@ export const searchSnippetGet: JmapMethod = {
     for (let at = 0; at < rows.length; at += MAX_SNIPPETS) {
       if (performance.now() > until)
         throw new MethodError('serverUnavailable', 'The call takes too long. Request fewer emails.');
-      const page = { account: access.account, blobs: call.context.store.files.directory, searched, isHuman };
+      const within = readerScope(call, access.account);
+      const page = { account: access.account, blobs: call.context.store.files.directory, within, searched, isHuman };
       const emails = rows.slice(at, at + MAX_SNIPPETS);
       for (const one of await call.context.store.scan(emailSnippets, { ...page, emails })) found.set(one.email, one);
     }

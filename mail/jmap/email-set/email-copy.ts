@@ -1,39 +1,23 @@
 import { typeState } from '../../store/account/type-state.ts';
 import { copyEmail } from '../../store/message/email-commands.ts';
-import { access, fromAccess, resolveCreationId } from '../core/access.ts';
-import {
-  bool,
-  idOrCreation,
-  mapOf,
-  nullable,
-  object,
-  optional,
-  plainObject,
-  text,
-  utcDate,
-  wrong,
-} from '../core/arguments.ts';
+import { access, fromAccess } from '../core/access.ts';
+import { bool, mapOf, nullable, object, optional, plainObject, text } from '../core/arguments.ts';
 import { MAIL } from '../core/capabilities.ts';
 import { MethodError } from '../core/errors.ts';
-import { jmapId, jmapRow } from '../core/ids.ts';
+import { jmapId } from '../core/ids.ts';
 import type { JmapMethod, MethodCall } from '../core/method.ts';
 import { formatState } from '../standard/standard-changes.ts';
-import {
-  catchRefusal,
-  checkCount,
-  createEach,
-  type SetOutcome,
-  SetRefusal,
-  stateMismatch,
-} from '../standard/standard-set.ts';
+import { catchRefusal, checkCount, createEach, type SetOutcome, stateMismatch } from '../standard/standard-set.ts';
 import { StateTrack } from '../standard/state-track.ts';
 import { type CreatedEmail, createdEmailOutcome } from './email-storage.ts';
-import { readKeywords, readMailboxIds } from './mailbox-ids.ts';
+import { type CopyGiven, type EmailCopying, readEmailCopy } from './copy-arguments.ts';
+import { SharedEmailCopier } from './shared-email-copy.ts';
 
 /** Email/copy. RFC 8621 4.7, 8620 5.4. */
 export const emailCopy: JmapMethod = {
   name: 'Email/copy',
   capability: MAIL,
+  canShare: true,
   async run(call, args) {
     const read = object({
       fromAccountId: fromAccess(call),
@@ -51,7 +35,11 @@ export const emailCopy: JmapMethod = {
       });
     }
     checkCount(call, read.create.size);
-    const copies = await EmailCopier.begin(call, { from: from.account, to: to.account, ...read });
+    const copying = { ...read, from: from.account, to: to.account };
+    const shared = from.shared ?? to.shared;
+    const copies = await (shared === undefined
+      ? EmailCopier.begin(call, copying)
+      : SharedEmailCopier.begin(call, shared, copying));
     const created = await createEach(call, read.create, (given) =>
       catchRefusal(call.context.log, () => copies.copy(given)),
     );
@@ -66,27 +54,16 @@ export const emailCopy: JmapMethod = {
   },
 };
 
-interface Copying {
-  from: number;
-  to: number;
-  ifFromInState: string | null;
-  ifInState: string | null;
-}
-
-type Given = Readonly<Record<string, unknown>>;
-
-const KNOWN = new Set(['id', 'mailboxIds', 'keywords', 'receivedAt']);
-
 /** Copies emails between two accounts, one after the other. RFC 8621 4.7. */
 class EmailCopier {
   readonly #call: MethodCall;
-  readonly #copying: Copying;
+  readonly #copying: EmailCopying;
   readonly #track: StateTrack;
   /** Required state of the source account, which copying does not change; null for any. */
   readonly #ifFromState: number | null;
   readonly #originals = new Set<string>();
 
-  private constructor(call: MethodCall, copying: Copying, track: StateTrack, ifFromState: number | null) {
+  private constructor(call: MethodCall, copying: EmailCopying, track: StateTrack, ifFromState: number | null) {
     this.#call = call;
     this.#copying = copying;
     this.#track = track;
@@ -94,7 +71,7 @@ class EmailCopier {
   }
 
   /** Throws `stateMismatch` if either account is not in the required state. */
-  static async begin(call: MethodCall, copying: Copying): Promise<EmailCopier> {
+  static async begin(call: MethodCall, copying: EmailCopying): Promise<EmailCopier> {
     const { store } = call.context;
     const track = await StateTrack.begin(store, copying.to, copying.ifInState);
     if (copying.ifFromInState === null) return new EmailCopier(call, copying, track, null);
@@ -112,16 +89,9 @@ class EmailCopier {
     return this.#track.states;
   }
 
-  async copy(given: Given): Promise<SetOutcome<CreatedEmail>> {
+  async copy(given: CopyGiven): Promise<SetOutcome<CreatedEmail>> {
     const { from, to } = this.#copying;
-    const odd = Object.keys(given).find((name) => !KNOWN.has(name));
-    if (odd !== undefined) throw wrong(odd, 'cannot be set by Email/copy');
-    const original = resolveCreationId(this.#call, idOrCreation(given['id'], 'id'));
-    const email = original === undefined ? undefined : jmapRow('email', from, original);
-    const place = this.#place(given);
-    if (email === undefined) {
-      throw new SetRefusal('notFound', 'The source account has no such email.');
-    }
+    const { email, ...place } = readEmailCopy(this.#call, this.#copying, given);
     const states = { ifFromState: this.#ifFromState, ifState: this.#track.expected };
     const busy = this.#call.context.store.unavailable();
     if (busy !== undefined) throw busy;
@@ -129,15 +99,5 @@ class EmailCopier {
     const outcome = createdEmailOutcome(copied, to, this.#track);
     this.#originals.add(jmapId('email', email));
     return outcome;
-  }
-
-  /** Reads the placement; keywords and receivedAt default to the original's. */
-  #place(given: Given): Pick<Parameters<typeof copyEmail.run>[1], 'mailboxes' | 'flags' | 'receivedAt'> {
-    const { keywords = null, receivedAt = null } = given;
-    return {
-      mailboxes: readMailboxIds({ call: this.#call, account: this.#copying.to }, given['mailboxIds'], 'mailboxIds'),
-      flags: keywords === null ? null : readKeywords(keywords, 'keywords'),
-      receivedAt: receivedAt === null ? null : utcDate(receivedAt, 'receivedAt'),
-    };
   }
 }

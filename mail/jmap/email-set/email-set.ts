@@ -1,20 +1,16 @@
 import type { Log } from '../../log.ts';
 import type { Actor } from '../../store/actor.ts';
 import type { Command } from '../../store/engine/types.ts';
-import type { NamedFlags } from '../../store/mailbox/flags.ts';
 import {
   changeEmails,
-  type ChangeOutcome,
   destroyEmails,
   type EmailChange,
   MAX_EMAILS,
-  type SetChange,
 } from '../../store/message/email-change-commands.ts';
-import { wrong } from '../core/arguments.ts';
 import { MAIL } from '../core/capabilities.ts';
 import { jmapRow } from '../core/ids.ts';
 import { actorOf, type JmapContext, type JmapMethod } from '../core/method.ts';
-import { readPatch } from '../standard/set-properties.ts';
+import { sharedPart } from '../core/shared-accounts.ts';
 import {
   catchRefusal,
   done,
@@ -22,30 +18,24 @@ import {
   refused,
   runSet,
   type SetOutcome,
-  SetRefusal,
   toRefusedOutcome,
 } from '../standard/standard-set.ts';
 import { StateTrack } from '../standard/state-track.ts';
+import { runSharedEmailSet } from './shared-email-set.ts';
 import { createEmail } from './email-creation.ts';
-import {
-  type EmailTarget,
-  keywordFlags,
-  mailboxNotFound,
-  mailboxRow,
-  readKeyword,
-  readKeywords,
-  readMailboxIds,
-  tooManyKeywords,
-  tooManyMailboxes,
-} from './mailbox-ids.ts';
+import { changeOutcome, NOT_FOUND, readEmailPatch } from './email-patch.ts';
+import type { EmailTarget } from './mailbox-ids.ts';
 
 /** Email/set. RFC 8621 4.6. */
 export const emailSet: JmapMethod = {
   name: 'Email/set',
   capability: MAIL,
+  canShare: true,
   async run(call, args) {
     const { context } = call;
     const set = readSet(call, args, {});
+    const shared = sharedPart(call, set.access.account);
+    if (shared !== undefined) return runSharedEmailSet(call, set, shared);
     const target = { call, account: set.access.account, actor: actorOf(set.access) };
     const track = await StateTrack.begin(context.store, target.account, set.ifInState);
     const changes = new EmailUpdater(context, target, track);
@@ -136,8 +126,6 @@ class EmailUpdater {
   }
 }
 
-const NOT_FOUND = refused('notFound', 'No such email.');
-
 function notDestroyed(why: string | undefined): SetOutcome<never> {
   return why === undefined ? NOT_FOUND : refused('forbidden', `${why}.`);
 }
@@ -154,99 +142,4 @@ function readOrRefuse<R>(log: Log, read: () => R | undefined): { read: R } | Set
 function refuseAll(log: Log, items: readonly unknown[], error: unknown): SetOutcome<never>[] {
   const outcome = toRefusedOutcome(error, log);
   return items.map(() => outcome);
-}
-
-function changeOutcome(log: Log, outcome: ChangeOutcome): SetOutcome<null> {
-  switch (outcome.kind) {
-    case 'changed':
-      return done(null);
-    case 'not-found':
-      return NOT_FOUND;
-    case 'missing':
-      return toRefusedOutcome(mailboxNotFound(outcome.mailboxes[0] ?? 0), log);
-    case 'in-none':
-      return toRefusedOutcome(
-        wrong('mailboxIds', 'must keep at least one mailbox. To delete the email, use "destroy"'),
-        log,
-      );
-    case 'in-too-many':
-      return toRefusedOutcome(tooManyMailboxes(), log);
-    case 'too-many-keywords':
-      return toRefusedOutcome(tooManyKeywords(), log);
-    case 'forbidden':
-      return refused('forbidden', `${outcome.why}.`);
-  }
-}
-
-type Patch = Record<string, unknown>;
-
-/** Reads a patch of an email; only keywords and mailboxIds can change. RFC 8621 4.6, 8620 5.3. */
-function readEmailPatch(target: EmailTarget, email: number, id: string, patch: Patch): EmailChange {
-  const changes = readPatch(patch);
-  if ('why' in changes) throw invalidPatch(changes.why);
-  const keywords = new SetPatch('keywords');
-  const mailboxes = new SetPatch('mailboxIds');
-  for (const { tokens, value, path } of changes) {
-    const set = [keywords, mailboxes].find(({ name }) => name === tokens[0]);
-    if (set !== undefined) set.take(tokens, value, path);
-    else if (path !== 'id' || value !== id) throw wrong(path, 'cannot be changed. Create a new email instead');
-  }
-  return { email, keywords: keywordChange(keywords), mailboxes: mailboxChange(target, mailboxes) };
-}
-
-/** The changes of a set property: a whole new set, or single members. */
-class SetPatch {
-  readonly name: string;
-  /** The whole new set; undefined if not given. */
-  whole: unknown;
-  readonly added: string[] = [];
-  readonly removed: string[] = [];
-
-  constructor(name: string) {
-    this.name = name;
-  }
-
-  take(tokens: readonly string[], value: unknown, path: string): void {
-    const [, member] = tokens;
-    if (member === undefined) {
-      this.whole = value;
-      return;
-    }
-    if (tokens.length > 2) throw invalidPatch(`"${path}" has too many levels`);
-    if (value !== true && value !== null)
-      throw wrong(this.name, 'must have true to add a member, or null to remove it');
-    (value === true ? this.added : this.removed).push(member);
-  }
-
-  get isEmpty(): boolean {
-    return this.added.length + this.removed.length === 0;
-  }
-}
-
-/** Reads the keyword changes; null resets to no keywords. */
-function keywordChange({ name, whole, added, removed, isEmpty }: SetPatch): SetChange<NamedFlags> | null {
-  if (whole !== undefined) return { kind: 'replace', all: readKeywords(whole ?? {}, name) };
-  if (isEmpty) return null;
-  const flags = (members: readonly string[]): NamedFlags => keywordFlags(members.map((one) => readKeyword(one, name)));
-  return { kind: 'patch', add: flags(added), remove: flags(removed) };
-}
-
-/** Reads the mailbox changes; removing an unknown mailbox changes nothing. */
-function mailboxChange(
-  target: EmailTarget,
-  { name, whole, added, removed, isEmpty }: SetPatch,
-): EmailChange['mailboxes'] {
-  if (whole !== undefined) return { kind: 'replace', all: readMailboxIds(target, whole, name) };
-  if (isEmpty) return null;
-  const rows = (members: readonly string[]): (number | undefined)[] =>
-    members.map((member) => mailboxRow(target, member, name));
-  const add = rows(added).map((row, i) => {
-    if (row === undefined) throw mailboxNotFound(added[i] ?? '', name);
-    return row;
-  });
-  return { kind: 'patch', add, remove: rows(removed).filter((row) => row !== undefined) };
-}
-
-function invalidPatch(why: string): SetRefusal {
-  return new SetRefusal('invalidPatch', `The patch is invalid: ${why}.`);
 }

@@ -78,18 +78,33 @@ export function createdEmailOutcome(
       const id = jmapId('email', email);
       return done({ id, blobId: blobId({ kind: 'message', email }), threadId: jmapId('thread', thread), size });
     }
+    case 'state-mismatch':
+      throw track.mismatch();
     case 'missing':
-      throw mailboxNotFound(placed.mailboxes[0] ?? account);
+    case 'over-quota':
+    case 'too-many-keywords':
+    case 'forbidden':
+    case 'not-found':
+      return refuseStored(placed, account);
+  }
+}
+
+/** Throws the SetError for an email that was not stored. */
+export function refuseStored(
+  why: Exclude<CopyEmailResult, { kind: 'placed' | 'state-mismatch' }>,
+  account: number,
+): never {
+  switch (why.kind) {
+    case 'missing':
+      throw mailboxNotFound(why.mailboxes[0] ?? account);
     case 'over-quota':
       throw overQuota();
     case 'too-many-keywords':
       throw tooManyKeywords();
     case 'forbidden':
-      throw new SetRefusal('forbidden', `${placed.why}.`);
+      throw new SetRefusal('forbidden', `${why.why}.`);
     case 'not-found':
       throw new SetRefusal('notFound', 'The source account has no such email.');
-    case 'state-mismatch':
-      throw track.mismatch();
   }
 }
 

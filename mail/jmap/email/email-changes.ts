@@ -5,6 +5,7 @@ import {
   isEmptying,
   type UnknownState,
 } from '../../store/message/email-changes.ts';
+import { sharedEmailChangesFinder } from './shared-changes.ts';
 import { MAIL } from '../core/capabilities.ts';
 import { jmapId } from '../core/ids.ts';
 import type { JmapContext } from '../core/method.ts';
@@ -19,7 +20,7 @@ import {
 } from '../standard/standard-changes.ts';
 
 /** Email/changes. RFC 8621 4.3. */
-export const emailChangesMethod = changesMethod('Email/changes', MAIL, changedEmails);
+export const emailChangesMethod = changesMethod('Email/changes', MAIL, changedEmails, sharedEmailChangesFinder);
 
 /** Classifies a change; undefined if the client need not know. If `since` is an intermediate state, the client may know objects reported since its origin. */
 function changeKindOf(

@@ -1,9 +1,12 @@
 import { yieldToEventLoop } from '../../limits/event-loop.ts';
+import { sharedEmailState } from '../../store/mailbox/shared-account.ts';
+import { sharedEmailIds } from '../../store/message/shared-emails.ts';
 import { allEmailIds, type EmailRow, emailRows } from '../../store/message/email-rows.ts';
 import { formatUtc } from '../core/arguments.ts';
 import { MAIL } from '../core/capabilities.ts';
 import { blobId, jmapId, jmapRow } from '../core/ids.ts';
 import type { JmapMethod, MethodCall } from '../core/method.ts';
+import { readerScope, sharedPart } from '../core/shared-accounts.ts';
 import { SYSTEM_KEYWORDS } from '../email-query/keyword-argument.ts';
 import { isHumanReader } from '../redact.ts';
 import { formatState } from '../standard/standard-changes.ts';
@@ -25,6 +28,7 @@ import { storedSource } from './message-source.ts';
 export const emailGet: JmapMethod = {
   name: 'Email/get',
   capability: MAIL,
+  canShare: true,
   async run(call, args) {
     const extensions = extensionPropertiesOf(call);
     const known = (property: string): boolean =>
@@ -35,7 +39,12 @@ export const emailGet: JmapMethod = {
     const needs = requiredReadsOf(selection);
     const { account } = get.access;
     const ids = await requestedRows(call, get);
-    const found = await call.context.store.read(emailRows, { account, ids, ...needs });
+    const found = await call.context.store.read(emailRows, {
+      account,
+      ids,
+      ...needs,
+      within: readerScope(call, account),
+    });
     if (found === undefined) throw readTooLarge();
     const { text, html, all } = selection.values;
     const depth = text || html || all ? 'read' : showsText(selection.properties) ? 'listed' : undefined;
@@ -52,7 +61,8 @@ export const emailGet: JmapMethod = {
       if (needs.header || needs.structure) await yieldToEventLoop(account);
     }
     await addExtensionProperties(call, account, rowIds(found.rows), list, onlyRequested(extensions, properties));
-    return answerGet(get, formatState(found.state), list);
+    const shared = sharedPart(call, account);
+    return answerGet(get, shared === undefined ? formatState(found.state) : sharedEmailState(shared), list);
   },
 };
 
@@ -75,7 +85,11 @@ function showsText(properties: Iterable<string>): boolean {
 async function requestedRows(call: MethodCall, { access, ids }: GetRequest): Promise<number[]> {
   if (ids !== null) return ids.flatMap((id) => jmapRow('email', access.account, id) ?? []);
   const most = call.context.limits.maxObjectsInGet;
-  const all = await call.context.store.read(allEmailIds, { account: access.account, most });
+  const folders = readerScope(call, access.account);
+  const { store } = call.context;
+  const all = await (folders === undefined
+    ? store.read(allEmailIds, { account: access.account, most })
+    : store.read(sharedEmailIds, { folders, most }));
   if (all === undefined) throw tooMany(call);
   return all;
 }

@@ -1,4 +1,5 @@
 import { mailboxChanges, type MailboxNode, mailboxTree } from '../../store/mailbox/mailbox-tree.ts';
+import { sharedMailboxState } from '../../store/mailbox/shared-account.ts';
 import { access, readAccess, resolveCreationId } from '../core/access.ts';
 import {
   type ArgumentReader,
@@ -16,28 +17,39 @@ import { MAIL } from '../core/capabilities.ts';
 import { MethodError } from '../core/errors.ts';
 import { jmapId, jmapRow } from '../core/ids.ts';
 import type { JmapMethod, MethodCall } from '../core/method.ts';
+import { sharedPart } from '../core/shared-accounts.ts';
 import { answerWindow, WINDOW } from '../standard/object-query.ts';
+import { sharedMailboxNodes } from './shared-mailboxes.ts';
 import { cannotCalculate, formatState, readState } from '../standard/standard-changes.ts';
 
 /** Mailbox/query. RFC 8621 2.3. */
 export const mailboxQuery: JmapMethod = {
   name: 'Mailbox/query',
   capability: MAIL,
+  canShare: true,
   async run(call, args) {
     const request = object({ ...mailboxQueryShape(call, args), ...WINDOW })(args, '');
-    const { state, nodes } = await call.context.store.read(mailboxTree, {
-      account: request.accountId.account,
-      ids: null,
-    });
+    const shared = sharedPart(call, request.accountId.account);
+    const { state, nodes } = await readNodes(call, request.accountId.account);
     const all = runMailboxQuery(request, nodes).map((node) => jmapId('mailbox', node.id));
     return {
       accountId: args['accountId'],
-      queryState: formatState(state),
-      canCalculateChanges: true,
+      queryState: state,
+      canCalculateChanges: shared === undefined,
       ...answerWindow(request, all),
     };
   },
 };
+
+async function readNodes(call: MethodCall, account: number): Promise<{ state: string; nodes: MailboxNode[] }> {
+  const shared = sharedPart(call, account);
+  if (shared === undefined) {
+    const { state, nodes } = await call.context.store.read(mailboxTree, { account, ids: null });
+    return { state: formatState(state), nodes };
+  }
+  const found = await sharedMailboxNodes(call.context, shared);
+  return { state: sharedMailboxState(shared), nodes: found.map(({ node }) => node) };
+}
 
 /** Maximum changes that are computed one by one. */
 const MAX_CHANGES = 5_000;
@@ -49,6 +61,7 @@ const MAX_CHANGES = 5_000;
 export const mailboxQueryChanges: JmapMethod = {
   name: 'Mailbox/queryChanges',
   capability: MAIL,
+  canShare: true,
   async run(call, args) {
     const request = object({
       ...mailboxQueryShape(call, args),
@@ -57,6 +70,7 @@ export const mailboxQueryChanges: JmapMethod = {
       upToId: nullable(id),
       calculateTotal: optional(bool, false),
     })(args, '');
+    if (sharedPart(call, request.accountId.account) !== undefined) throw cannotCalculate('is that of a shared account');
     const since = readState(request.sinceQueryState);
     if (since === undefined || Number.isFinite(since.row)) throw cannotCalculate('was not issued by a query');
     const { account } = request.accountId;

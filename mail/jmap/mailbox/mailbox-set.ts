@@ -15,18 +15,23 @@ import { bool, optional } from '../core/arguments.ts';
 import { MAIL } from '../core/capabilities.ts';
 import { jmapId, jmapRow } from '../core/ids.ts';
 import type { Access, JmapMethod, MethodCall } from '../core/method.ts';
+import { sharedPart } from '../core/shared-accounts.ts';
 import { applyPatch } from '../standard/set-properties.ts';
 import { done, type ObjectSetter, readSet, refused, runSet, type SetOutcome } from '../standard/standard-set.ts';
 import { StateTrack } from '../standard/state-track.ts';
+import { sharedMailboxSetter } from './shared-mailbox-set.ts';
 import { MAILBOX_PROPERTIES, mailboxObject, SETTABLE } from './mailbox.ts';
 
 /** Mailbox/set. RFC 8621 2.5. */
 export const mailboxSet: JmapMethod = {
   name: 'Mailbox/set',
   capability: MAIL,
+  canShare: true,
   async run(call, args) {
     const set = readSet(call, args, { onDestroyRemoveEmails: optional(bool, false) });
     const { account } = set.access;
+    const shared = sharedPart(call, account);
+    if (shared !== undefined) return runSet(call, set, sharedMailboxSetter(call.context, shared));
     const track = await StateTrack.begin(call.context.store, account, set.ifInState, 'Mailbox');
     const { nodes } = await call.context.store.read(mailboxTree, { account, ids: null });
     const parents = new Map(nodes.map((node) => [node.id, node.parent]));

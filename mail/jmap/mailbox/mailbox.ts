@@ -3,6 +3,7 @@ import { countThreads, storeThreadCounts } from '../../store/message/thread-coun
 import { MAIL } from '../core/capabilities.ts';
 import { jmapId, jmapRow } from '../core/ids.ts';
 import type { Access, JmapContext } from '../core/method.ts';
+import { sharedPart } from '../core/shared-accounts.ts';
 import {
   cannotCalculate,
   changesAfter,
@@ -13,6 +14,8 @@ import {
   formatState,
 } from '../standard/standard-changes.ts';
 import { getMethod } from '../standard/standard-get.ts';
+import { mailboxFacts } from './mailbox-facts.ts';
+import { findSharedMailboxes, sharedMailboxChanges } from './shared-mailboxes.ts';
 
 /** Counters, which change with messages. RFC 8621 2.2. */
 const COUNTS = ['totalEmails', 'unreadEmails', 'totalThreads', 'unreadThreads'] as const;
@@ -25,19 +28,7 @@ export const MAILBOX_PROPERTIES: ReadonlySet<string> = new Set(['id', ...SETTABL
 
 /** The Mailbox object of a node. */
 export function mailboxObject(node: MailboxNode, access: Access): Record<string, unknown> & { id: string } {
-  return {
-    id: jmapId('mailbox', node.id),
-    name: node.name,
-    parentId: node.parent === 0 ? null : jmapId('mailbox', node.parent),
-    role: node.role,
-    sortOrder: node.sortOrder,
-    totalEmails: node.emails,
-    unreadEmails: node.unread,
-    totalThreads: node.threads ?? 0,
-    unreadThreads: node.unreadThreads ?? 0,
-    myRights: rights(node, !access.readOnly),
-    isSubscribed: node.subscribed === 1,
-  };
+  return { ...mailboxFacts(node), myRights: rights(node, !access.readOnly) };
 }
 
 /** Computes myRights. The inbox cannot be renamed or deleted: IMAP identifies it by name. */
@@ -61,8 +52,12 @@ export const mailboxGet = getMethod({
   name: 'Mailbox/get',
   capability: MAIL,
   properties: MAILBOX_PROPERTIES,
-  async find({ context, session }, { ids, access }) {
+  canShare: true,
+  async find(call, { ids, access }) {
+    const { context, session } = call;
     const { account } = access;
+    const shared = sharedPart(call, account);
+    if (shared !== undefined) return findSharedMailboxes(context, shared);
     await session.onWords?.({ account, kinds: ['folders'], written: false });
     const rows = ids?.flatMap((id) => jmapRow('mailbox', account, id) ?? []) ?? null;
     const { state, nodes } = await readCountedTree(context, account, rows);
@@ -97,11 +92,16 @@ async function countAll({ store }: JmapContext, account: number): Promise<void> 
 }
 
 /** Mailbox/changes, with `updatedProperties` when only counters changed. RFC 8621 2.2. */
-export const mailboxChangesMethod = changesMethod('Mailbox/changes', MAIL, async ({ store }, request) => {
-  const found = await store.read(mailboxChanges, changesAfter(request));
-  if (request.since.modseq > found.state) throw cannotCalculate('was not issued for this account');
-  return changedMailboxes(request, found);
-});
+export const mailboxChangesMethod = changesMethod(
+  'Mailbox/changes',
+  MAIL,
+  async ({ store }, request) => {
+    const found = await store.read(mailboxChanges, changesAfter(request));
+    if (request.since.modseq > found.state) throw cannotCalculate('was not issued for this account');
+    return changedMailboxes(request, found);
+  },
+  sharedMailboxChanges,
+);
 
 /** Computes Mailbox/changes from rows read with one more than requested. */
 function changedMailboxes(

@@ -188,7 +188,9 @@ async function create(
   const expiresAt = expiry(expires, context.clock());
   const added = await context.store.write(addPushSubscription, {
     credential: session.credential,
-    accounts: [...session.accounts].map(([id, { account }]) => [id, account] as const),
+    accounts: [...session.accounts].flatMap(([id, one]) =>
+      one.shared === undefined ? [[id, one.account] as const] : [],
+    ),
     device,
     endpoint: Uint8Array.from(
       context.push.secrets.seal(ENDPOINT_PURPOSE, 'push_subscription', code, Buffer.from(JSON.stringify(endpoint))),

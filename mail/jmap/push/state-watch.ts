@@ -4,7 +4,7 @@ import type { Store } from '../../store/engine/types.ts';
 import { formatState } from '../standard/standard-changes.ts';
 
 /** Delay in which changes are combined into one notification. */
-const COALESCE_MS = 30;
+export const COALESCE_MS = 30;
 
 /** The StateChange object. RFC 8620 7.1. */
 export interface StateChange {

@@ -1,4 +1,5 @@
 import type { ChangesAfter, ObjectChange, ObjectChanges } from '../../store/account/object-change.ts';
+import type { SharedAccount } from '../../store/mailbox/shared-account.ts';
 import { access } from '../core/access.ts';
 import { nullable, object, text, unsigned } from '../core/arguments.ts';
 import { MethodError } from '../core/errors.ts';
@@ -48,18 +49,21 @@ export interface ChangesRequest {
   maxChanges: number;
 }
 
-function readChanges(call: MethodCall, args: Record<string, unknown>): ChangesRequest {
+function readArguments(call: MethodCall, args: Record<string, unknown>): Omit<ChangesRequest, 'since'> {
   const read = object({ accountId: access(call), sinceState: text, maxChanges: nullable(unsigned) })(args, '');
   if (read.maxChanges === 0) throw new MethodError('invalidArguments', '"maxChanges" must be greater than 0.');
-  const since = readState(read.sinceState);
-  if (since === undefined) throw cannotCalculate('was not issued by this server');
   return {
     accountId: args['accountId'] as string,
     access: read.accountId,
     sinceState: read.sinceState,
-    since,
     maxChanges: Math.min(read.maxChanges ?? MAX_IN_CHANGES, MAX_IN_CHANGES),
   };
+}
+
+function readSince(state: string): ChangeState {
+  const since = readState(state);
+  if (since === undefined) throw cannotCalculate('was not issued by this server');
+  return since;
 }
 
 /** `why` continues "The state ...". */
@@ -75,18 +79,31 @@ export interface ChangesResult {
   destroyed: readonly string[];
 }
 
+/** Finds the changes in the shared part of an account, all at once. */
+export type SharedChangesFinder = (
+  context: JmapContext,
+  shared: SharedAccount,
+  request: Pick<ChangesRequest, 'sinceState' | 'maxChanges'>,
+) => Promise<ChangesResult>;
+
 /** Defines a /changes method; `find` may add properties of its type. RFC 8620 5.2. */
 export function changesMethod(
   name: `${string}/changes`,
   capability: string,
   find: (context: JmapContext, request: ChangesRequest) => Promise<ChangesResult>,
+  findShared?: SharedChangesFinder,
 ): JmapMethod {
   return {
     name,
     capability,
+    ...(findShared !== undefined && { canShare: true }),
     async run(call, args) {
-      const request = readChanges(call, args);
-      const changed = await find(call.context, request);
+      const request = readArguments(call, args);
+      const shared = call.shared?.get(request.access.account);
+      const changed =
+        shared === undefined || findShared === undefined
+          ? await find(call.context, { ...request, since: readSince(request.sinceState) })
+          : await findShared(call.context, shared, request);
       return { accountId: request.accountId, oldState: request.sinceState, ...changed };
     },
   };

@@ -44,15 +44,19 @@ interface GetMethod<T extends { id: string }> {
   name: `${string}/get`;
   capability: string;
   properties: ReadonlySet<string>;
+  /** True if `find` keeps to the shared part of an account. */
+  canShare?: true;
   /** Finds the requested objects, or more, and the state of the type. */
   find: (call: MethodCall, request: GetRequest) => Promise<{ found: readonly T[]; state: string }>;
 }
 
 /** Defines a /get method. RFC 8620 5.1. */
-export function getMethod<T extends { id: string }>({ name, capability, properties, find }: GetMethod<T>): JmapMethod {
+export function getMethod<T extends { id: string }>(method: GetMethod<T>): JmapMethod {
+  const { name, capability, properties, canShare, find } = method;
   return {
     name,
     capability,
+    ...(canShare && { canShare }),
     async run(call, args) {
       const request = readGet(call, args, (property) => properties.has(property), {});
       const { found, state } = await find(call, request);

@@ -29,7 +29,7 @@ export const refused = (
 });
 
 /** Arguments of a /set method. RFC 8620 5.3. */
-interface SetRequest {
+export interface SetRequest {
   accountId: string;
   access: Access;
   ifInState: string | null;

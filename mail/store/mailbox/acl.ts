@@ -34,12 +34,14 @@ export interface SharedMailbox extends MailboxGrant {
 
 type GrantRow = { mailbox: number; owner: number; address: string; rights: string; subscribed: number };
 
-/** Grants that are in effect: both accounts are active and of one organization. */
-const GRANTS = `SELECT c.mailbox_id AS mailbox, m.account_id AS owner, o.address, c.rights, c.subscribed
-  FROM mailbox_acl c CROSS JOIN account me ON me.id = c.account_id CROSS JOIN mailbox m ON m.id = c.mailbox_id
-  CROSS JOIN account o ON o.id = m.account_id
-  WHERE c.account_id = ?1 AND (?2 IS NULL OR c.mailbox_id = ?2) AND m.deleted_at IS NULL
+/** SQL: grants `c` of mailboxes `m` of owners `o` that are in effect: both accounts are active and of one organization. */
+export const GRANTS_IN_EFFECT = `mailbox_acl c CROSS JOIN account me ON me.id = c.account_id
+  CROSS JOIN mailbox m ON m.id = c.mailbox_id CROSS JOIN account o ON o.id = m.account_id
+  WHERE c.account_id = ?1 AND m.deleted_at IS NULL
     AND me.state = 1 AND o.state = 1 AND o.tenant = me.tenant AND o.id <> me.id`;
+
+const GRANTS = `SELECT c.mailbox_id AS mailbox, m.account_id AS owner, o.address, c.rights, c.subscribed
+  FROM ${GRANTS_IN_EFFECT} AND (?2 IS NULL OR c.mailbox_id = ?2)`;
 
 async function grantsOf(rx: Read, { account, actor }: SharingLogin, mailbox: number | null): Promise<GrantRow[]> {
   return (await isHuman(rx, account, actor)) ? rx.all<GrantRow>(GRANTS, account, mailbox) : [];

@@ -4,7 +4,7 @@ import { addEmail, addEntry, entriesOf, removeEntries } from '../message/message
 import { storedEmail } from '../message/visible-entries.ts';
 import { mailboxGrant } from './acl.ts';
 import { overQuota, RESERVED_MAILBOX } from './entry-commands.ts';
-import { DELETED, SEEN, storeKeywords } from './flags.ts';
+import { copiedFlags, storeKeywords } from './flags.ts';
 
 export type CopyBetweenResult =
   | { kind: 'done'; uidValidity: number; from: number[]; to: number[]; modseq: number }
@@ -65,7 +65,7 @@ export const copyBetween = command(
       const original = await storedEmail(tx, source.account, row.email_id);
       // A message with \Deleted is hidden and stays where it is.
       if (original === undefined) continue;
-      const flags = await storeKeywords(tx, target.account, allowedFlags(original.flags, there));
+      const flags = await storeKeywords(tx, target.account, copiedFlags(original.flags, there));
       const email = await addEmail(tx, { ...original, account: target.account, copyOf: row.email_id });
       const entry = await addEntry(tx, target.mailbox, email, flags ?? { bits: 0, kw: [] }, stamp);
       done.from.push(row.uid);
@@ -78,11 +78,3 @@ export const copyBetween = command(
     return { ...done, modseq };
   },
 );
-
-/** Flags that the rights on the target allow to set. RFC 4314 4. */
-function allowedFlags(flags: { bits: number; keywords: readonly string[] }, rights: string): typeof flags {
-  const seen = rights.includes('s') ? flags.bits & SEEN : 0;
-  return rights.includes('w')
-    ? { bits: (flags.bits & ~(SEEN | DELETED)) | seen, keywords: flags.keywords }
-    : { bits: seen, keywords: [] };
-}

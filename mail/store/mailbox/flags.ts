@@ -24,6 +24,14 @@ export interface StoredFlags {
   kw: readonly string[];
 }
 
+/** The flags of a copy that the rights on its mailbox allow to set. RFC 4314 4. */
+export function copiedFlags(flags: NamedFlags, rights: string): NamedFlags {
+  const seen = rights.includes('s') ? flags.bits & SEEN : 0;
+  return rights.includes('w')
+    ? { bits: (flags.bits & ~(SEEN | DELETED)) | seen, keywords: flags.keywords }
+    : { bits: seen, keywords: [] };
+}
+
 export function kwText(flags: StoredFlags): string | null {
   return flags.kw.length === 0 ? null : flags.kw.join(' ');
 }

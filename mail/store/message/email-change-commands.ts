@@ -236,30 +236,43 @@ export const destroyEmails = command(
     input: ChangeRequest & { emails: readonly number[]; ifState: number | null },
     stamp,
   ): Promise<({ kind: 'done'; destroyed: number[]; kept: UndestroyedEmail[] } & StateStep) | StateMismatch> =>
-    runIfState(tx, input.account, input.ifState, async () => {
-      const { free, kept, touches } = await checkDestroyable(tx, input, stamp);
-      const shown = new Set((await visibleEntries(tx, input.account, free)).map((entry) => entry.email));
-      const entries = await tx.all<{ mailbox_id: number; uid: number; thread_id: number }>(
-        `SELECT n.mailbox_id, n.uid, n.thread_id FROM json_each(?) e
-           CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = e.value CROSS JOIN mailbox m ON m.id = n.mailbox_id
-         WHERE m.account_id = ? AND m.deleted_at IS NULL`,
-        JSON.stringify([...shown]),
-        input.account,
-      );
-      if (entries.length === 0) return { kind: 'done', destroyed: [], kept };
-      const before = await snapshotThreads(
-        tx,
-        entries.map((entry) => entry.thread_id),
-      );
-      const destroyed = [...shown];
-      const by = input.by ?? (await agentName(tx, input.account, input.actor));
-      const about = { account: input.account, by, emails: destroyed };
-      const modseq = await tx.hooks.onChange(tx, about, stamp, () => removeFromAll(tx, input.account, entries, stamp));
-      await updateThreads(tx, before, modseq);
-      for (const weighed of touches) await weighed.settle(tx, stamp);
-      return { kind: 'done', destroyed, kept };
-    }),
+    runIfState(tx, input.account, input.ifState, async () => ({
+      kind: 'done',
+      ...(await destroyEach(tx, { ...input, within: null }, stamp)),
+    })),
 );
+
+/** {@link destroyEmails} inside of another command; `within`: the mailboxes that they leave, null for all. */
+export async function destroyEach(
+  tx: Write,
+  input: ChangeRequest & { emails: readonly number[]; within: readonly number[] | null },
+  stamp: Stamp,
+): Promise<{ destroyed: number[]; kept: UndestroyedEmail[] }> {
+  const { account, within } = input;
+  const { free, kept, touches } = await checkDestroyable(tx, input, stamp);
+  const shown = new Set((await visibleEntries(tx, account, free)).map((entry) => entry.email));
+  const entries = await tx.all<{ mailbox_id: number; uid: number; thread_id: number }>(
+    `SELECT n.mailbox_id, n.uid, n.thread_id FROM json_each(?1) e
+       CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = e.value CROSS JOIN mailbox m ON m.id = n.mailbox_id
+     WHERE m.account_id = ?2 AND m.deleted_at IS NULL
+       AND (?3 IS NULL OR n.mailbox_id IN (SELECT value FROM json_each(?3)))`,
+    JSON.stringify([...shown]),
+    account,
+    within === null ? null : JSON.stringify(within),
+  );
+  if (entries.length === 0) return { destroyed: [], kept };
+  const before = await snapshotThreads(
+    tx,
+    entries.map((entry) => entry.thread_id),
+  );
+  const destroyed = [...shown];
+  const by = input.by ?? (await agentName(tx, account, input.actor));
+  const about = { account, by, emails: destroyed };
+  const modseq = await tx.hooks.onChange(tx, about, stamp, () => removeFromAll(tx, account, entries, stamp));
+  await updateThreads(tx, before, modseq);
+  for (const weighed of touches) await weighed.settle(tx, stamp);
+  return { destroyed, kept };
+}
 
 async function removeFromAll(
   tx: Write,

@@ -20,7 +20,7 @@ export const hasRoom = query(
 );
 
 /** Mailboxes, keywords and time of a new email. */
-interface EmailPlacementInput {
+export interface EmailPlacementInput {
   mailboxes: readonly number[];
   flags: NamedFlags;
   /** ms UTC. */
@@ -94,12 +94,21 @@ export const copyEmail = command(
       receivedAt: input.receivedAt ?? original.receivedAt,
     };
     return runIfState(tx, account, input.ifState, () =>
-      insertIntoMailboxes(tx, account, where, stamp, original.size, () =>
-        Promise.resolve({ ...original, copyOf: input.email }),
-      ),
+      placeCopy(tx, account, where, { ...original, copyOf: input.email }, stamp),
     );
   },
 );
+
+/** Places a copy of an email inside of another command. */
+export function placeCopy(
+  tx: Write,
+  account: number,
+  where: EmailPlacementInput,
+  original: Message & { size: number },
+  stamp: Stamp,
+): ReturnType<typeof insertIntoMailboxes> {
+  return insertIntoMailboxes(tx, account, where, stamp, original.size, () => Promise.resolve(original));
+}
 
 type Message = Pick<Parameters<typeof addEmail>[1], 'blob' | 'index' | 'trace' | 'by' | 'copyOf'>;
 

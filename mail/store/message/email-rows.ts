@@ -75,7 +75,14 @@ export const emailRows = query(
   'email-rows',
   async (
     rx,
-    input: { account: number; ids: readonly number[]; listing: boolean; structure: boolean },
+    input: {
+      account: number;
+      ids: readonly number[];
+      listing: boolean;
+      structure: boolean;
+      /** The only mailboxes that the reader sees; undefined: all. */
+      within?: readonly number[] | undefined;
+    },
   ): Promise<EmailRows | undefined> => {
     const { account, listing, structure } = input;
     const ids = JSON.stringify(input.ids);
@@ -87,7 +94,8 @@ export const emailRows = query(
       ids,
       account,
     );
-    const rows = withEntries(facts, await shownEntries(rx, account, ids));
+    const entries = await shownEntries(rx, account, ids);
+    const rows = withEntries(facts, input.within === undefined ? entries : entriesWithin(entries, input.within));
     if (listing) await addListing(rx, rows, ids);
     if (structure) await addStructure(rx, rows, ids);
     return { state: await stateOf(rx, account, 'Email'), rows: [...rows.values()], slots: await slotsOf(rx, account) };
@@ -120,6 +128,11 @@ function shownEntries(rx: Read, account: number, ids: string): Promise<Entry[]> 
     DELETED,
     account,
   );
+}
+
+function entriesWithin(entries: readonly Entry[], mailboxes: readonly number[]): Entry[] {
+  const seen = new Set(mailboxes);
+  return entries.filter((entry) => seen.has(entry.mailbox_id));
 }
 
 function withEntries(facts: readonly Fact[], entries: readonly Entry[]): Map<number, EmailRow> {

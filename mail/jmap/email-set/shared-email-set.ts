@@ -1,7 +1,7 @@
 import { type SharedAccount, sharedEmailState } from '../../store/mailbox/shared-account.ts';
 import { type EmailChange, MAX_EMAILS } from '../../store/message/email-change-commands.ts';
 import { changeSharedEmails, destroySharedEmails } from '../../store/message/shared-email-commands.ts';
-import { MethodError } from '../core/errors.ts';
+import type { MethodError } from '../core/errors.ts';
 import { jmapRow } from '../core/ids.ts';
 import type { MethodCall } from '../core/method.ts';
 import {

@@ -62,6 +62,7 @@ const ALLOWED: Record<string, string> = {
   'src/start/certificates.ts': 'the clock that orders of certificates are given',
   // Wake-ups that come together, and pauses that a wake-up ends.
   'mail/limits/rate-limited-log.ts': 'one log line for a minute of repeated ones',
+  'mail/jmap/push/shared-state-watch.ts': 'as state-watch.ts',
   'mail/jmap/push/state-watch.ts': 'one push for changes that come together',
   'mail/relay/store-queue.ts': 'one look for messages that are queued together',
   'src/jmap/push-sender.ts': 'retry of one device',

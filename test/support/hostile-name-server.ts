@@ -13,6 +13,8 @@ export interface HostileNameServer extends AsyncDisposable {
   credentials: Record<string, string>;
   /** Data of the MX record that it claims; undefined: it has no records but its SOA. */
   mx: Buffer | undefined;
+  /** Number of address records that it claims at every name. */
+  addresses: number;
 }
 
 export async function hostileNameServer(zone: string): Promise<HostileNameServer> {
@@ -24,7 +26,7 @@ export async function hostileNameServer(zone: string): Promise<HostileNameServer
       waiting = Buffer.concat([waiting, chunk]);
       while (waiting.length > 2 && waiting.length >= 2 + waiting.readUInt16BE(0)) {
         const end = 2 + waiting.readUInt16BE(0);
-        const answer = signed(answerTo(waiting.subarray(2, end), zone, server.mx), waiting.subarray(2, end), secret);
+        const answer = signed(answerTo(waiting.subarray(2, end), zone, server), waiting.subarray(2, end), secret);
         socket.write(Buffer.concat([uint16(answer.length), answer]));
         waiting = waiting.subarray(end);
       }
@@ -36,6 +38,7 @@ export async function hostileNameServer(zone: string): Promise<HostileNameServer
   const server: HostileNameServer = {
     credentials: { server: '127.0.0.1', port, keyName: KEY.name, secret: secret.toString('base64') },
     mx: undefined,
+    addresses: 0,
     async [Symbol.asyncDispose]() {
       listener.close();
       await once(listener, 'close');
@@ -44,7 +47,7 @@ export async function hostileNameServer(zone: string): Promise<HostileNameServer
   return server;
 }
 
-function answerTo(query: Buffer, zone: string, mx: Buffer | undefined): Buffer {
+function answerTo(query: Buffer, zone: string, { mx, addresses }: HostileNameServer): Buffer {
   const isUpdate = ((query.readUInt8(2) >> 3) & 15) === UPDATE;
   const asked = questionIn(query);
   const question = encodeName(asked);
@@ -54,10 +57,15 @@ function answerTo(query: Buffer, zone: string, mx: Buffer | undefined): Buffer {
   const records = [
     ...(!isUpdate && type === TYPE_NUMBERS.SOA && asked === zone ? [{ ...head, type, data: soa }] : []),
     ...(!isUpdate && type === TYPE_NUMBERS.MX && asked === zone && mx ? [{ ...head, type, data: mx }] : []),
+    ...Array.from({ length: isUpdate || type === TYPE_NUMBERS.SOA ? 0 : addresses }, (_, i) => addressOf(head, i)),
   ];
   const flags = isUpdate ? 0x8000 | (UPDATE << 11) : 0x8400;
   const header = [query.readUInt16BE(0), flags, 1, records.length, 0, 0].map(uint16);
   return Buffer.concat([...header, question, uint16(type), uint16(CLASSES.IN), ...records.map(encodeRecord)]);
+}
+
+function addressOf(head: { name: string; class: number; ttl: number }, i: number) {
+  return { ...head, type: 1, data: Buffer.of(10, i >> 16, (i >> 8) & 255, i & 255) };
 }
 
 function questionIn(query: Buffer): string {

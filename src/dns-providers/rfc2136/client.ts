@@ -12,6 +12,8 @@ const ALGORITHMS = ['hmac-sha256', 'hmac-sha384', 'hmac-sha512'] as const;
 /** Types that are asked for at each name: those that are written, and those that forbid a CNAME. */
 const QUERIED = { A: 1, CNAME: 5, MX: 15, TXT: 16, AAAA: 28, SRV: 33, CAA: 257 } as const;
 const MAX_NAMES = 100;
+/** Records of one answer, all sections: reading more would hold up the server. */
+const MAX_RECORDS = 200;
 
 /** Dynamic updates of a primary name server: BIND, Knot, PowerDNS. RFC 2136, RFC 8945. */
 export const RFC2136: DnsProviderKind = {
@@ -70,21 +72,17 @@ class UpdateClient {
   async list(names: readonly string[]): Promise<ZoneEntry[]> {
     const unique = [...new Set(names)].slice(0, MAX_NAMES);
     const questions = unique.flatMap((name) => Object.values(QUERIED).map((type) => ({ name, type })));
-    const entries: ZoneEntry[] = [];
+    const entries = new Map<string, ZoneEntry>();
     for (const response of await this.#query(questions)) {
       const name = plainName(response.questions?.[0]?.name ?? '');
       for (const answer of response.answers ?? []) {
         // A server follows a CNAME within the zone: those records are at another name.
         if (plainName(answer.name) !== name) continue;
         const entry = entryOf(answer, name);
-        if (
-          entry !== undefined &&
-          !entries.some((one) => one.type === entry.type && one.name === name && one.raw === entry.raw)
-        )
-          entries.push(entry);
+        if (entry !== undefined) entries.set(JSON.stringify([entry.type, name, entry.raw]), entry);
       }
     }
-    return entries;
+    return [...entries.values()];
   }
 
   /** Sends one update, which the server makes whole or not at all. Its prerequisite is that nobody changed the records. */
@@ -137,6 +135,11 @@ class UpdateClient {
     if (!found) throw refusalOf(code);
     const valid = verifyResponse(response, this.#key, mac, this.#tools.clock()) === 'valid';
     if (!valid || response.readUInt16BE(0) !== query?.readUInt16BE(0)) throw this.#unusable();
+    const count = response.readUInt16BE(6) + response.readUInt16BE(8) + response.readUInt16BE(10);
+    if (count > MAX_RECORDS) {
+      const message = `The name server has more than ${MAX_RECORDS} records at one name. Remove some.`;
+      throw new DnsProviderError('rejected', message);
+    }
     try {
       return decodePacket(response);
     } catch (cause) {

@@ -47,6 +47,16 @@ test('a name server with names that cannot be written is refused in a sentence, 
   expect(texts).toEqual([expect.stringContaining('p=reject;')]);
 });
 
+test('a name server with thousands of records at a name is refused before they are read', async () => {
+  const { server, box } = await twoDomains();
+  await using _server = server;
+  await using _box = box;
+  server.addresses = 100;
+  expect(await box.do('preview_dns_changes')).toMatchObject({ zone: 'example.org' });
+  server.addresses = 1000;
+  await expect(box.do('preview_dns_changes')).rejects.toThrow('more than 200 records at one name');
+});
+
 test('an error nobody thought of at one domain stops no other', async () => {
   const { server, api, box, sync } = await twoDomains();
   await using _server = server;

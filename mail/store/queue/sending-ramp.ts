@@ -13,13 +13,14 @@ export interface StoredRamp extends Record<string, string | number> {
 /** Hours after which an unused row is deleted: receivers forget an address within a month. */
 const FORGOTTEN_HOURS = 30 * 24;
 
-/** Reads the ramp; undefined: this server sent mail before it had one. */
+/** Reads the ramp, what was used last at the end; undefined: this server sent mail before it had one. */
 export const readRamp = query('read-sending-ramp', async (rx): Promise<StoredRamp[] | undefined> => {
   if ((await rx.get('SELECT 1 AS there FROM sending_ramp_off')) !== undefined) return undefined;
-  return rx.all<StoredRamp>(
+  const latest = await rx.all<StoredRamp>(
     `SELECT organization, level, level_at AS "levelAt", hour, sent, objected_at AS "objectedAt" FROM sending_ramp
-     ORDER BY hour LIMIT 10000`,
+     ORDER BY hour DESC, level DESC LIMIT 10000`,
   );
+  return latest.toReversed();
 });
 
 /** Stores the states that changed. */

@@ -154,4 +154,15 @@ describe('the stored ramp', () => {
     const store = await made.reopen();
     expect(await store.read(readRamp, undefined)).toEqual([{ ...state, sent: 9 }]);
   });
+
+  test('keeps the receivers that were used last when there are more than are read', async () => {
+    await using made = await testStore();
+    const { now } = made.clock;
+    const old = { ...newRamp('old.test', now - HOUR), sent: 1 };
+    const strangers = Array.from({ length: 10_000 }, (_, i) => ({ ...old, organization: `r${i}.test` }));
+    await made.store.write(saveRamp, { states: strangers });
+    await made.store.write(saveRamp, { states: [{ ...newRamp('warm.test', now), level: WARM_LEVEL }] });
+    const stored = (await made.store.read(readRamp, undefined)) ?? [];
+    expect([stored.length, stored.at(-1)]).toMatchObject([10_000, { organization: 'warm.test', level: WARM_LEVEL }]);
+  });
 });

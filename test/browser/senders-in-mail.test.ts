@@ -103,4 +103,18 @@ describe.each([
     // The browser reports the refused form.
     expect(wrong.filter((one) => !one.includes('422'))).toEqual([]);
   });
+
+  test('the composer names a stranger among colleagues, and nobody otherwise', async () => {
+    const { page, wrong } = watched;
+    await signIn(page);
+    if (viewport.width < 800) await page.getByRole('button', { name: 'Folders' }).click();
+    await page.getByRole('button', { name: 'Write' }).click();
+    const composer = page.getByRole('dialog', { name: 'New message' });
+    await composer.getByLabel('To', { exact: true }).fill('ada@example.test');
+    expect(await composer.getByText('Outside your organization').count()).toBe(0);
+    await composer.getByLabel('To', { exact: true }).fill('anna@box.test, ada@example.test');
+    await composer.getByText('Outside your organization: ada@example.test').waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(wrong).toEqual([]);
+  });
 });

@@ -11,6 +11,7 @@ import { Icon, IconButton } from './icons.ts';
 import { upload } from './jmap.ts';
 import { identities } from './mail-state.ts';
 import { attempt } from './notices.ts';
+import { outsideAmongInside } from './outside.ts';
 import { RecipientField } from './recipient-field.ts';
 import { type EditedText, RichText } from './rich-text.ts';
 import { SendLater } from './send-later.ts';
@@ -152,6 +153,7 @@ export function Composer() {
       <${IconButton} icon="close" label="Save draft and close" onClick=${close} />
     </header>
     <div class="fields">${fieldsOf(composed)}</div>
+    ${outsideLine(composed)}
     ${
       composed.markup === undefined
         ? html`<textarea
@@ -176,6 +178,15 @@ export function Composer() {
     ${problem.value !== '' && html`<p class="problem" role="alert">${problem.value}</p>`}
     ${warning.value !== '' && warningLine(warning.value)} ${footerOf(composed)}
   </section>`;
+}
+
+/** Names recipients outside of the organization, where others are inside. */
+function outsideLine({ to, cc, bcc }: Composition) {
+  const own = identities.value.map(({ email }) => email);
+  const outside = outsideAmongInside([to, cc, bcc], own);
+  return (
+    outside.length > 0 && html`<p class="outside" role="status">Outside your organization: ${outside.join(', ')}</p>`
+  );
 }
 
 function fieldsOf(composed: Composition) {

@@ -5,8 +5,8 @@ import type { ChallengeTask } from './order.ts';
 
 /** Publishes TXT records in a zone: the name server of this box, or the API of a DNS provider. */
 export interface TxtPublisher {
-  /** True if this publisher can change the zone of a name. */
-  serves(name: string): Promise<boolean>;
+  /** True if this publisher can change the zone of a name, for the certificate of another: an alias may lead anywhere. */
+  serves(name: string, certified: string): Promise<boolean>;
   /** Adds a record, and keeps all others at the name. Resolves when all servers of the zone have it. */
   publishTxt(name: string, value: string): Promise<void>;
   /** Removes exactly this record. */

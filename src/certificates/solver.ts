@@ -64,6 +64,6 @@ async function txtTarget(
   const own = `_acme-challenge.${name}`;
   const alias = await resolver.cname(own);
   const target = alias.kind === 'found' ? (alias.records[0] ?? own) : own;
-  for (const publisher of publishers) if (await publisher.serves(target)) return { name: target, publisher };
+  for (const publisher of publishers) if (await publisher.serves(target, name)) return { name: target, publisher };
   return undefined;
 }

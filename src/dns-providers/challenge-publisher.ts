@@ -1,4 +1,7 @@
+import { isWithin } from '../../mail/dns/name.ts';
 import type { Log } from '../../mail/log.ts';
+import { OPERATOR } from '../../mail/store/account/account.ts';
+import { listDomains } from '../../mail/store/address/domain.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
 import type { TxtPublisher } from '../acme/challenge-answers.ts';
 import { dnsConnections } from './commands.ts';
@@ -18,13 +21,22 @@ const MAX_LOOKS = 24;
 const LOOK_MS = 5_000;
 const TTL = 300;
 
-/** Publishes TXT records of DNS-01 at the DNS providers of connected domains, for names in these domains only. */
+/** Organization whose certificate has a name: that of the longest domain with it; the operator for names of this server. */
+async function organizationOf(store: Store, name: string): Promise<number> {
+  const all = (await store.read(listDomains, undefined)).filter((one) => one.verified && isWithin(name, one.name));
+  return all.toSorted((a, b) => b.name.length - a.name.length)[0]?.tenant ?? OPERATOR;
+}
+
+/**
+ * Publishes TXT records of DNS-01 at the DNS providers of connected domains, for names in these domains only. An alias of one
+ * organization (RFC 8555 8.4) never leads into the zone of another, whose credentials are not for it.
+ */
 export function providerPublisher(context: ChallengePublisherContext): TxtPublisher {
   const { store, publisher } = context;
-  /** The longest connected domain that a name is in: a domain of one organization never answers for another's. */
+  /** The longest connected domain that a name is in. */
   const domainOf = async (name: string) => {
     const all = (await store.read(dnsConnections, undefined)).filter((one) => {
-      return one.verified && one.publishedAt !== null && (name === one.name || name.endsWith(`.${one.name}`));
+      return one.verified && one.publishedAt !== null && isWithin(name, one.name);
     });
     return all.toSorted((a, b) => b.name.length - a.name.length)[0];
   };
@@ -46,7 +58,10 @@ export function providerPublisher(context: ChallengePublisherContext): TxtPublis
     });
   };
   return {
-    serves: async (name) => (await domainOf(name)) !== undefined,
+    async serves(name, certified) {
+      const domain = await domainOf(name);
+      return domain !== undefined && domain.tenant === (await organizationOf(store, certified));
+    },
     async publishTxt(name, value) {
       const zone = await change(name, value, 'add');
       if (zone === undefined) throw new Error(`${name} is not in a domain with a DNS provider`);

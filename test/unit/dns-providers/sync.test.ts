@@ -6,9 +6,13 @@ import { providerPublisher } from '../../../src/dns-providers/challenge-publishe
 import { unnotifiedDrifts, recordDriftNotice } from '../../../src/dns-providers/drift-commands.ts';
 import { dnsDriftNotices } from '../../../src/dns-providers/notice-source.ts';
 import { DnsSync } from '../../../src/dns-providers/sync.ts';
-import { domainsOf } from '../../../mail/store/address/domain.ts';
+import type { Lookup } from '../../../mail/dns/lookup.ts';
+import { addDomain, domainsOf } from '../../../mail/store/address/domain.ts';
+import { ChallengeAnswers } from '../../../src/acme/challenge-answers.ts';
+import { challengeSolver } from '../../../src/certificates/solver.ts';
 import { FAKE_ZONE, json } from '../../support/dns-apis/fake-dns-api.ts';
 import { fakeHetzner } from '../../support/dns-apis/set-apis.ts';
+import { fakeResolver } from '../../support/fake-resolver.ts';
 import { publishingBox } from '../../support/publishing-box.ts';
 
 const DAY = 24 * 3_600_000;
@@ -189,11 +193,11 @@ test('a challenge is answered at the provider beside other texts, in connected d
     sleep: async () => undefined,
     log: quiet,
   });
-  expect(await publisher.serves(name)).toBe(false);
+  expect(await publisher.serves(name, `mail.${FAKE_ZONE}`)).toBe(false);
   await box.do('publish_dns_records');
   await seen(['ms1', 'ms2']);
-  expect(await publisher.serves(name)).toBe(true);
-  expect(await publisher.serves(`_acme-challenge.not${FAKE_ZONE}`)).toBe(false);
+  expect(await publisher.serves(name, `mail.${FAKE_ZONE}`)).toBe(true);
+  expect(await publisher.serves(`_acme-challenge.not${FAKE_ZONE}`, `not${FAKE_ZONE}`)).toBe(false);
   api.zone.add(name, 'TXT', 3600, '"foreign"');
   const before = api.zone.lines();
   await publisher.publishTxt(name, 'value');
@@ -203,4 +207,43 @@ test('a challenge is answered at the provider beside other texts, in connected d
   await publisher.removeTxt(name, 'value');
   await publisher.removeTxt(name, 'value');
   expect(api.zone.lines()).toEqual(before);
+});
+
+test('an alias of one organization does not lead a challenge into the zone of another', async () => {
+  const { box, seen } = await published();
+  await using _box = box;
+  const { store } = box.world;
+  await box.do('publish_dns_records');
+  await seen(['ms1', 'ms2']);
+  await store.write(addDomain, { tenant: 1, name: 'own.test', verified: true });
+  await store.write(addDomain, { tenant: 7, name: 'evil.test', verified: true });
+  await store.write(addDomain, { tenant: 7, name: `evil.${FAKE_ZONE}`, verified: true });
+  const publisher = providerPublisher({
+    store,
+    publisher: box.publisher,
+    textsAtServers: () => Promise.resolve(undefined),
+    sleep: async () => undefined,
+    log: quiet,
+  });
+  const alias: Lookup<string> = { kind: 'found', records: [`www.${FAKE_ZONE}`] };
+  const resolver = { ...fakeResolver({}), cname: () => Promise.resolve(alias) };
+  const solver = challengeSolver(
+    {
+      ...box.world,
+      resolver,
+      answers: new ChallengeAnswers(),
+      publishers: [publisher],
+      only: 'dns-01',
+      http: false,
+      https: false,
+    },
+    () => 0,
+  );
+  const chosen = (name: string) => solver.choose(name, ['dns-01']);
+  expect(await chosen('mail.own.test')).toBe('dns-01');
+  expect(await chosen(`mail.${FAKE_ZONE}`)).toBe('dns-01');
+  // The name of this server is in no hosted domain: it is the operator's.
+  expect(await chosen('mail.box.test')).toBe('dns-01');
+  expect(await chosen('mail.evil.test')).toBeUndefined();
+  expect(await chosen(`mail.evil.${FAKE_ZONE}`)).toBeUndefined();
 });

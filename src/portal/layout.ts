@@ -157,7 +157,9 @@ function switcher(organizations: PageFrame['organizations']): HtmlPart {
     return here !== undefined && html`<span class="orgname">${here.name}</span>`;
   }
   return html`<details class="switch">
-    <summary ${here !== undefined && html`aria-label="Organization: ${here.name}"`}>${here?.name ?? 'Organizations'}</summary>
+    <summary ${here !== undefined && html`aria-label="Organization: ${here.name}"`}>
+      ${here?.name ?? 'Organizations'}
+    </summary>
     <ul>
       ${organizations.map((one) => html`<li><a href="${one.href}" ${one.here && CURRENT}>${one.name}</a></li>`)}
     </ul>

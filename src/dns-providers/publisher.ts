@@ -214,7 +214,7 @@ export class DomainPublisher implements DnsPublisher {
     const signal = AbortSignal.timeout(MAX_ACCESS_MS);
     const addressOf = (host: string, port: number): Promise<string> =>
       serverAddress({ host, port }, settings.allowPrivateNetworks, lookNow);
-    return { transport, clock, signal, sleep: (ms) => sleep(ms, signal), addressOf };
+    return { transport, clock, signal, sleep: (ms) => sleep(ms, signal).catch(tooLong), addressOf };
   }
 
   async #plan(domain: NamedDomain, client: ZoneClient): Promise<PlanStep[]> {
@@ -247,6 +247,11 @@ export class DomainPublisher implements DnsPublisher {
       if (entries.length > 0) await this.#context.store.write(dropWrites, { domain: domain.id, entries });
     }
   }
+}
+
+function tooLong(cause: unknown): never {
+  const message = 'The DNS provider did not finish in time, as it demanded waits. Try again later.';
+  throw new DnsProviderError('limited', message, { cause });
 }
 
 /** Loads the clients at first use: few servers need them. */

@@ -24,6 +24,8 @@ interface PublishingBoxOptions {
   transport?: ProviderTransport;
   settings?: Partial<PublisherContext['settings']>;
   clock?: () => number;
+  /** Waits that providers demand; by default they are only noted. */
+  sleep?: PublisherContext['sleep'];
 }
 
 const sealedCredentials = query('sealed-credentials', (rx) =>
@@ -35,7 +37,7 @@ export async function publishingBox(domain: string, options: PublishingBoxOption
   const test = await testWorld();
   const settings = { ...test.world.settings, hostname: 'mail.box.test', ...options.settings };
   const waits: number[] = [];
-  const sleep = async (ms: number): Promise<void> => void waits.push(ms);
+  const sleep = options.sleep ?? (async (ms: number): Promise<void> => void waits.push(ms));
   const clock = options.clock ?? test.world.clock;
   const publisher = new DomainPublisher({ ...test.world, settings, clock, transport, sleep });
   const world: TestContext = { ...test.world, settings, dnsPublisher: publisher };

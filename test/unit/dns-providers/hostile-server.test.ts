@@ -1,8 +1,9 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { privateNetworks } from '../../../config/parse.ts';
 import { quiet } from '../../../mail/log.ts';
 import { DnsSync } from '../../../src/dns-providers/sync.ts';
-import { FAKE_ZONE } from '../../support/dns-apis/fake-dns-api.ts';
+import { FAKE_ZONE, json } from '../../support/dns-apis/fake-dns-api.ts';
 import { fakeHetzner } from '../../support/dns-apis/set-apis.ts';
 import { hostileNameServer } from '../../support/hostile-name-server.ts';
 import { publishingBox } from '../../support/publishing-box.ts';
@@ -55,6 +56,18 @@ test('a name server with thousands of records at a name is refused before they a
   expect(await box.do('preview_dns_changes')).toMatchObject({ zone: 'example.org' });
   server.addresses = 1000;
   await expect(box.do('preview_dns_changes')).rejects.toThrow('more than 200 records at one name');
+});
+
+test('a provider that demands waits until the time is over is given up in a sentence', async () => {
+  const api = fakeHetzner();
+  let busy = false;
+  await using box = await publishingBox(FAKE_ZONE, {
+    transport: (request) => Promise.resolve(busy ? json({}, 429, { 'retry-after': '10' }) : api.answer(request)),
+    sleep: (ms, signal) => setTimeout(ms, undefined, { signal: AbortSignal.any([signal, AbortSignal.abort()]) }),
+  });
+  await box.do('connect_dns_provider', { provider: 'hetzner', credentials: api.credentials });
+  busy = true;
+  await expect(box.do('preview_dns_changes')).rejects.toThrow('did not finish in time');
 });
 
 test('an error nobody thought of at one domain stops no other', async () => {

@@ -3,6 +3,7 @@ import { hiddenCapabilities } from '../store/account/imap-setting.ts';
 import { quotaOf, type QuotaUse } from '../store/account/quota.ts';
 import { messageRows } from '../store/blob/content.ts';
 import { appendMessages } from '../store/mailbox/append-commands.ts';
+import { isUncounted, MAX_RANGE } from '../store/mailbox/range-flags.ts';
 import { copyEntries, expunge, MAX_ENTRIES, MAX_FLAGGED, storeFlags } from '../store/mailbox/entry-commands.ts';
 import {
   annotate,
@@ -214,16 +215,11 @@ export class StoreBackend implements ImapStore {
   ): ReturnType<ImapStore['store']> {
     const modseqs: number[] = [];
     const modified: number[] = [];
-    for (const slice of slices(uids, MAX_FLAGGED)) {
-      const input = {
-        account: this.#account,
-        mailbox,
-        uids: slice,
-        how,
-        flags,
-        unchangedSince: unchangedSince ?? null,
-        actor: this.#actor,
-      };
+    const change = { how, flags, unchangedSince: unchangedSince ?? null };
+    // Each change of an agent is recorded for undo, one by one.
+    const isFast = uids.length > MAX_FLAGGED && isUncounted(change) && (await this.#isHuman());
+    for (const slice of slices(uids, isFast ? MAX_RANGE : MAX_FLAGGED)) {
+      const input = { account: this.#account, mailbox, uids: slice, actor: this.#actor, ...change };
       const done = await this.#write(slice, uids, storeFlags, input);
       if (done.kind === 'too-many-keywords') return done;
       if (done.kind === 'missing') break;

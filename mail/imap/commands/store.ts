@@ -11,8 +11,8 @@ import type { Decoder } from '../wire/decoder.ts';
 import { uidSet } from '../wire/encoder.ts';
 import type { SequenceSet } from '../wire/sequence-set.ts';
 
-/** Messages of one call of the store: one of its commands, with one commit. */
-const SLICE = 1000;
+/** Messages of one call of the store, after which the answers for them are written. */
+const SLICE = 5000;
 
 interface StoreArguments {
   set: SequenceSet;

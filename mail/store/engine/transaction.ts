@@ -1,5 +1,5 @@
 import type { DatabaseConnection } from './connection.ts';
-import type { Row, Value, WakeUp, Write, WriteHooks } from './types.ts';
+import type { RangeFlags, Row, Value, WakeUp, Write, WriteHooks } from './types.ts';
 
 const settledVoid = Promise.resolve();
 
@@ -8,6 +8,7 @@ export class StoreTransaction implements Write {
   readonly #connection: DatabaseConnection;
   readonly #modseqs = new Map<number, number>();
   readonly #touched = new Map<number, Set<number>>();
+  readonly #flags = new Map<number, RangeFlags>();
   #revoked = false;
   #depth = 0;
   /** The first statement error outside of `attempt`: a body that swallows it must not be committed partially. */
@@ -57,10 +58,13 @@ export class StoreTransaction implements Write {
     return row;
   }
 
-  touched(account: number, mailbox?: number): void {
+  touched(account: number, mailbox?: number, flags?: RangeFlags): void {
     const mailboxes = this.#touched.get(account) ?? new Set();
-    if (mailbox !== undefined) mailboxes.add(mailbox);
     this.#touched.set(account, mailboxes);
+    if (mailbox === undefined) return;
+    if (flags !== undefined && !mailboxes.has(mailbox)) this.#flags.set(mailbox, flags);
+    else this.#flags.delete(mailbox);
+    mailboxes.add(mailbox);
   }
 
   async attempt<T>(body: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; error: Error }> {
@@ -89,6 +93,7 @@ export class StoreTransaction implements Write {
       account,
       modseq: this.#modseqs.get(account) ?? 0,
       mailboxes: [...mailboxes],
+      ...(this.#flags.size > 0 && { flags: this.#flags }),
     }));
   }
 

@@ -24,8 +24,11 @@ export interface Write extends Read {
   nextEmail(account: number, size: number): Promise<{ modseq: number; email: number; thread: number }>;
   /** Hooks of the composition root that run in the same commit. */
   readonly hooks: WriteHooks;
-  /** Marks an account, and optionally a mailbox of it, as changed, to wake its watchers after the commit. */
-  touched(account: number, mailbox?: number): void;
+  /**
+   * Marks an account, and optionally a mailbox of it, as changed, to wake its watchers after the commit. `flags`: the
+   * whole change of the mailbox, so that its views need not read it.
+   */
+  touched(account: number, mailbox?: number, flags?: RangeFlags): void;
   /** Runs `body` in its own savepoint, the only way to catch an error of a statement. */
   attempt<T>(body: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; error: Error }>;
 }
@@ -123,14 +126,33 @@ export function lookup<I, O>(name: string, run: Query<I, O>['run']): Query<I, O>
   return { kind: 'query', name, single: true, run };
 }
 
+/** UIDs from the first to the last, both included. */
+export interface UidRange {
+  from: number;
+  to: number;
+}
+
+/** A change of flags in ranges of UIDs: entries whose flags in the mask `bits` are not `value` get them. */
+export interface RangeFlags {
+  bits: number;
+  value: number;
+  ranges: readonly UidRange[];
+  /** HIGHESTMODSEQ of the mailbox before. */
+  before: number;
+  /** Mod-sequence of the changed entries, and HIGHESTMODSEQ after. */
+  modseq: number;
+}
+
 /**
- * A change after a commit. Carries no data: watchers read again from their last position. Account 0 means new journal
- * lines or new webhook events.
+ * A change after a commit. Carries no data except flags of ranges: watchers read again from their last position. Account
+ * 0 means new journal lines or new webhook events.
  */
 export interface WakeUp {
   account: number;
   modseq: number;
   mailboxes: number[];
+  /** Mailboxes that changed in no other way. */
+  flags?: ReadonlyMap<number, RangeFlags>;
 }
 
 /** The store interface for protocol servers and endpoints. */

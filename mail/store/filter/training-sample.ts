@@ -52,6 +52,11 @@ export function categoryOfMailboxes(
 /** Keywords that classify a message. RFC 8621 4.1.1. */
 const TRAINING_KEYWORDS = ['$junk', '$phishing', '$notjunk'];
 
+/** Reports whether a keyword classifies messages. */
+export function isTrainingKeyword(name: string): boolean {
+  return TRAINING_KEYWORDS.includes(name.toLowerCase());
+}
+
 /**
  * Category that a change of keywords (lower case) implies. Clients change the classification in two steps with both
  * kinds present in between, which states nothing; so removing one kind while the other stays counts too.
@@ -84,7 +89,7 @@ export async function recordKeywordSamples(
   given: readonly string[],
   changes: readonly MessageFlagChange[],
 ): Promise<void> {
-  if (!given.some((name) => TRAINING_KEYWORDS.includes(name.toLowerCase()))) return;
+  if (!given.some(isTrainingKeyword)) return;
   const slots = await tx.all<{ slot: number; lname: string }>(
     `SELECT slot, lname FROM keyword WHERE account_id = ? AND lname IN (SELECT value FROM json_each(?, '$'))`,
     account,

@@ -27,7 +27,8 @@ import {
   removeEntries,
   takeEntries,
 } from '../message/message.ts';
-import { snapshotThreads, NO_THREADS, updateThreads, withFlags } from '../message/visibility.ts';
+import { storeRangeFlags } from './range-flags.ts';
+import { snapshotThreads, NO_THREADS, updateFlagged, updateThreads } from '../message/visibility.ts';
 
 /** Maximum rows of one command; callers slice longer work. */
 export const MAX_ENTRIES = 200;
@@ -53,12 +54,12 @@ export interface FlagChange {
 
 /** STORE. `modified`: UIDs that were skipped since they changed after `unchangedSince`. */
 export const storeFlags = command('store-flags', (tx, input: FlagChange, stamp): Promise<StoreFlagsResult> =>
-  recordedByActor(tx, input, stamp, () => changeFlags(tx, input, snapshotThreads)),
+  recordedByActor(tx, input, stamp, () => changeFlags(tx, input, true)),
 );
 
 /** {@link storeFlags} for commands that update the threads themselves. */
 export const storeFlagsOnly = (tx: Write, input: FlagChange): Promise<StoreFlagsResult> =>
-  changeFlags(tx, input, () => Promise.resolve(NO_THREADS));
+  changeFlags(tx, input, false);
 
 /** Records the change for undo if an agent has the password. */
 export async function recordedByActor<T>(
@@ -78,11 +79,13 @@ export async function recordedByActor<T>(
   return tx.hooks.onChange(tx, { account, by, emails: [...emails] }, stamp, change);
 }
 
-async function changeFlags(tx: Write, input: FlagChange, look: typeof snapshotThreads): Promise<StoreFlagsResult> {
+async function changeFlags(tx: Write, input: FlagChange, updatesThreads: boolean): Promise<StoreFlagsResult> {
   const { account, mailbox, how } = input;
   if (!(await owns(tx, account, mailbox))) return { kind: 'missing' };
   const given = await storeKeywords(tx, account, input.flags, how !== 'remove');
   if (given === undefined) return { kind: 'too-many-keywords' };
+  const ranged = updatesThreads ? await storeRangeFlags(tx, input, given) : undefined;
+  if (ranged !== undefined) return ranged;
   const rows = await entriesOf(tx, mailbox, input.uids);
   const since = input.unchangedSince;
   const modified = since === null ? [] : rows.filter((row) => row.modseq > since).map((row) => row.uid);
@@ -93,15 +96,14 @@ async function changeFlags(tx: Write, input: FlagChange, look: typeof snapshotTh
   if (changes.length === 0) return { kind: 'done', modseq: null, modified };
   if (how === 'add' && changes.some(({ now }) => hasTooManyKeywords(now.kw))) return { kind: 'too-many-keywords' };
   const modseq = await tx.nextModseq(account);
-  const before = await look(
-    tx,
-    changes.map(({ row }) => row.thread_id),
-  );
+  const threads = changes.map(({ row }) => row.thread_id);
+  const before = updatesThreads ? await snapshotThreads(tx, threads) : NO_THREADS;
   const flagsOf = new Map(changes.map(({ row, now }) => [row.email_id, now]));
   await writeFlags(tx, mailbox, changes, modseq);
   await writeThrough(tx, account, mailbox, flagsOf, modseq);
   const isSameSet = changes.every(({ row, now }) => ((row.flags ^ now.bits) & DELETED) === 0);
-  await updateThreads(tx, before, modseq, isSameSet ? withFlags(before, flagsOf) : undefined);
+  if (isSameSet) await updateFlagged(tx, before, modseq, flagsOf);
+  else await updateThreads(tx, before, modseq);
   const marked = changes.map(({ row, now }) => ({
     email: row.email_id,
     before: { bits: row.flags, kw: kwList(row.kw) },

@@ -1,13 +1,7 @@
-import { query } from '../engine/types.ts';
+import { query, type UidRange } from '../engine/types.ts';
 
 /** Expunged messages that are listed one by one; beyond that the caller compares all UIDs. */
 const MAX_LISTED = 5_000;
-
-/** UIDs from `from` to `to`, both included. */
-export interface UidRange {
-  from: number;
-  to: number;
-}
 
 /**
  * UIDs that left a mailbox after a mod-sequence, ascending; undefined when there are too many to list. Uses the messages

@@ -1,4 +1,5 @@
 import type { DatabaseConnection } from '../engine/connection.ts';
+import type { RangeFlags } from '../engine/types.ts';
 import { kwList } from './flags.ts';
 import type { MailboxView, ViewChange } from './view-types.ts';
 
@@ -92,17 +93,40 @@ export class SharedView implements MailboxView {
     this.#notify();
   }
 
-  indexOf(uid: number): number {
-    let low = 0;
-    let high = this.length - 1;
-    while (low <= high) {
-      const middle = (low + high) >>> 1;
-      const there = this.uids[middle] as number;
-      if (there === uid) return middle;
-      if (there < uid) low = middle + 1;
-      else high = middle - 1;
+  /** Applies a change of flags without reading it. False if the view is of another state than right before. */
+  apply({ bits, value, ranges, before, modseq }: RangeFlags): boolean {
+    if (this.highestModseq !== before) return false;
+    const changed: number[] = [];
+    for (const { from, to } of ranges) {
+      for (let at = this.#firstFrom(from); at < this.length && (this.uids[at] as number) <= to; at++) {
+        const flags = this.#flags[at] as number;
+        if ((flags & bits) === value) continue;
+        this.#flags[at] = (flags & ~bits) | value;
+        this.#modseqs[at] = modseq;
+        changed.push(this.uids[at] as number);
+      }
     }
-    return -1;
+    this.highestModseq = modseq;
+    this.#remember(new Map([[modseq, changed]]));
+    this.#notify();
+    return true;
+  }
+
+  indexOf(uid: number): number {
+    const at = this.#firstFrom(uid);
+    return at < this.length && this.uids[at] === uid ? at : -1;
+  }
+
+  /** Index of the first UID that is not below. */
+  #firstFrom(uid: number): number {
+    let low = 0;
+    let high = this.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.uids[middle] as number) < uid) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   bits(uid: number): number {

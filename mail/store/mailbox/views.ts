@@ -1,6 +1,6 @@
 import type { DatabaseConnection } from '../engine/connection.ts';
 import type { Reader } from '../engine/reader.ts';
-import type { WakeUp } from '../engine/types.ts';
+import type { RangeFlags, WakeUp } from '../engine/types.ts';
 import { UnusedViews } from './unused-views.ts';
 import { type Keywords, SharedView } from './view.ts';
 
@@ -63,17 +63,18 @@ export class Views {
 
   /** Updates the views after a commit, before its promises resolve: EXISTS must precede APPEND's OK. */
   catchUp(wakeUps: readonly WakeUp[]): void {
-    const stale = new Set<SharedView>();
-    for (const { mailboxes } of wakeUps) {
+    const stale = new Map<SharedView, RangeFlags | undefined>();
+    for (const { mailboxes, flags } of wakeUps) {
       for (const mailbox of mailboxes) {
         const view = this.#open.get(mailbox);
-        if (view !== undefined) stale.add(view);
+        if (view !== undefined) stale.set(view, stale.has(view) ? undefined : flags?.get(mailbox));
       }
     }
     if (stale.size === 0) return;
     this.#reader.snapshot((connection) => {
-      for (const account of new Set([...stale].map((view) => view.account))) this.#readKeywords(connection, account);
-      for (const view of stale) view.refresh(connection);
+      for (const account of new Set([...stale.keys()].map((view) => view.account)))
+        this.#readKeywords(connection, account);
+      for (const [view, flags] of stale) if (flags === undefined || !view.apply(flags)) view.refresh(connection);
     });
   }
 

@@ -41,26 +41,33 @@ export async function snapshotThreads(rx: Read, threads: Iterable<number>): Prom
   return { threads: ids, rows };
 }
 
-/** Returns the snapshot as it is once emails have other flags, in all their mailboxes. \Deleted must not change. */
-export function withFlags(before: ThreadSnapshot, flagsOf: ReadonlyMap<number, StoredFlags>): ThreadSnapshot {
-  const rows = before.rows.map((row) => {
-    const now = flagsOf.get(row.email_id);
-    return now === undefined ? row : { ...row, flags: now.bits & ~DELETED, kw: kwText(now) };
-  });
-  return { ...before, rows };
+/** Compares the threads with the snapshot and records the difference as of `modseq`. */
+export async function updateThreads(tx: Write, before: ThreadSnapshot, modseq: number): Promise<void> {
+  if (before.threads.length === 0) return;
+  const after = await snapshotThreads(tx, before.threads);
+  await updateEmails(tx, before.rows, after.rows, modseq);
+  await updateMailboxes(tx, before.rows, after.rows, modseq);
 }
 
-/** Compares the threads with the snapshot and records the difference as of `modseq`. `known`: the result, if there is no need to look. */
-export async function updateThreads(
+/** Records that emails have other flags, in all their mailboxes, without looking again. \Deleted must not change. */
+export async function updateFlagged(
   tx: Write,
   before: ThreadSnapshot,
   modseq: number,
-  known?: ThreadSnapshot,
+  flagsOf: ReadonlyMap<number, StoredFlags>,
 ): Promise<void> {
-  if (before.threads.length === 0) return;
-  const after = known ?? (await snapshotThreads(tx, before.threads));
-  await updateEmails(tx, before.rows, after.rows, modseq);
-  await updateMailboxes(tx, before.rows, after.rows, modseq);
+  const changed = new Set<number>();
+  let isCounted = false;
+  const after = before.rows.map((row) => {
+    const now = flagsOf.get(row.email_id);
+    if (now === undefined) return row;
+    const flagged = { ...row, flags: now.bits & ~DELETED, kw: kwText(now) };
+    if (flagged.flags !== row.flags || flagged.kw !== row.kw) changed.add(row.email_id);
+    isCounted ||= isUnread(flagged) !== isUnread(row);
+    return flagged;
+  });
+  if (changed.size > 0) await tx.run(CHANGED, modseq, JSON.stringify([...changed]));
+  if (isCounted) await updateMailboxes(tx, before.rows, after, modseq);
 }
 
 async function updateEmails(

@@ -96,6 +96,14 @@ interface OrderContext {
 
 async function ordered(uids: Uint32Array, { order }: FindInput, context: OrderContext): Promise<FindOutcome> {
   if (order === undefined) return { kind: 'found', uids };
+  const known = context.columns.orders.find(uids, order);
+  if (known !== undefined) return known;
+  const outcome = await computed(uids, order, context);
+  context.columns.orders.keep(uids, order, outcome);
+  return outcome;
+}
+
+async function computed(uids: Uint32Array, order: FindOrder, context: OrderContext): Promise<FindOutcome> {
   const { source, columns, isLate } = context;
   const check = checkOf(isLate);
   await columns.refresh(source, check);

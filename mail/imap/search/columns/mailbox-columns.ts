@@ -1,6 +1,7 @@
 import { lowerBound } from '../../wire/sequence-set.ts';
 import type { KeyColumn } from './column-names.ts';
 import type { ColumnSource } from './column-source.ts';
+import { OrderCache } from '../order-cache.ts';
 import { HeaderColumns } from './header-columns.ts';
 import { ThreadColumns } from './thread-columns.ts';
 
@@ -25,13 +26,14 @@ export class MailboxColumns {
   length = 0;
   readonly headers = new HeaderColumns();
   readonly threads = new ThreadColumns();
+  readonly orders = new OrderCache();
   readonly #keys = new Map<KeyColumn, string[]>();
   /** Makes the parts of a load run one after the other, also of two searches. */
   #loading: Promise<unknown> = Promise.resolve();
 
   /** Estimated memory, octets. */
   get octets(): number {
-    let sum = this.uids.length * 36 + this.headers.octets + this.threads.octets;
+    let sum = this.uids.length * 36 + this.headers.octets + this.threads.octets + this.orders.octets;
     for (const keys of this.#keys.values()) sum += keys.length * 64;
     return sum;
   }

@@ -2,7 +2,8 @@ import { MailboxColumns } from '../../mail/imap/search/columns/mailbox-columns.t
 import type { ColumnSource, KeyColumn } from '../../mail/imap/search/columns/column-source.ts';
 import { matchByFlags } from '../../mail/imap/search/evaluate.ts';
 import type { MessageRowFacts, SearchedView, SearchRow, SearchSource } from '../../mail/imap/search/evaluate.ts';
-import { findMessages, type FindOrder, type FindOutcome } from '../../mail/imap/search/find.ts';
+import { findMessages } from '../../mail/imap/search/find.ts';
+import type { FindOrder, FindOutcome } from '../../mail/imap/search/find-order.ts';
 import type { SearchProgram } from '../../mail/imap/search/program.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import type { MessageIndex } from '../../mail/message/index-types.ts';

@@ -5,6 +5,7 @@ import { ColumnsTooLong, type MailboxColumns } from './columns/mailbox-columns.t
 import { checkOf, type Narrowed, narrow, positionsOf } from './columns/narrow.ts';
 import { type Candidates, evaluateCandidates, MAX_SEARCH_MS, type SearchRow, type SearchSource } from './evaluate.ts';
 import { costOf } from './matcher.ts';
+import type { FindOrder, FindOutcome } from './find-order.ts';
 import type { SearchProgram } from './program.ts';
 import type { SortCriterion, SortKey } from './sort/sort-key.ts';
 import { type SortColumn, sortPositions } from './sort/sort-positions.ts';
@@ -12,12 +13,6 @@ import { threadBySubject } from './thread/ordered-subject.ts';
 import { threadByLinks, threadByReferences } from './thread/references.ts';
 import type { ThreadAlgorithm, ThreadFacts, ThreadNode } from './thread/thread-input.ts';
 import { threadText } from './thread/thread-text.ts';
-
-/** Order of the found messages: plain data, sent to another thread. */
-export type FindOrder =
-  | { kind: 'sort'; keys: readonly SortKey[]; scores: ReadonlyMap<number, number> }
-  /** `known`: UIDs in the order of sequence numbers, for an answer with these. */
-  | { kind: 'thread'; algorithm: ThreadAlgorithm; known: Uint32Array | undefined };
 
 export interface FindInput {
   program: SearchProgram;
@@ -31,13 +26,6 @@ export interface FindInput {
   now: number;
   order?: FindOrder | undefined;
 }
-
-export type FindOutcome =
-  /** UIDs, ascending or in the requested order. */
-  | { kind: 'found'; uids: Uint32Array }
-  /** Data of a THREAD response. */
-  | { kind: 'threads'; text: string }
-  | { kind: 'too-long' };
 
 export interface FindContext<Row extends SearchRow> {
   messages: SearchSource<Row>;

@@ -1,4 +1,4 @@
-import type { FindOrder, FindOutcome } from './find.ts';
+import type { FindOrder, FindOutcome } from './find-order.ts';
 
 /** Orders of one mailbox that are kept: clients repeat one or two for each page that they show. */
 const MAX_ORDERS = 4;

@@ -7,7 +7,8 @@ import type { HeaderRow } from './columns/column-source.ts';
 import { ColumnCache } from './columns/column-cache.ts';
 import { storedColumns } from './columns/stored-columns.ts';
 import type { MessageRowFacts, SearchRow, SearchSource } from './evaluate.ts';
-import { findMessages, type FindInput, type FindOutcome } from './find.ts';
+import { findMessages, type FindInput } from './find.ts';
+import type { FindOutcome } from './find-order.ts';
 
 interface StoredRow extends SearchRow {
   headerLength: number;

@@ -27,6 +27,7 @@ import {
   removeEntries,
   takeEntries,
 } from '../message/message.ts';
+import type { FlagChange, StoreFlagsResult } from './flag-change.ts';
 import { storeRangeFlags } from './range-flags.ts';
 import { snapshotThreads, NO_THREADS, updateFlagged, updateThreads } from '../message/visibility.ts';
 
@@ -37,20 +38,6 @@ export const MAX_ENTRIES = 200;
  * index pages that the slice touches.
  */
 export const MAX_FLAGGED = 1000;
-
-export type StoreFlagsResult =
-  { kind: 'done'; modseq: number | null; modified: number[] } | { kind: 'too-many-keywords' } | { kind: 'missing' };
-
-export interface FlagChange {
-  account: number;
-  mailbox: number;
-  uids: readonly number[];
-  how: 'add' | 'remove' | 'replace';
-  flags: NamedFlags;
-  unchangedSince: number | null;
-  /** The credential that makes the change, if any. */
-  actor?: Actor | undefined;
-}
 
 /** STORE. `modified`: UIDs that were skipped since they changed after `unchangedSince`. */
 export const storeFlags = command('store-flags', (tx, input: FlagChange, stamp): Promise<StoreFlagsResult> =>

@@ -1,6 +1,6 @@
 import type { UidRange, Write } from '../engine/types.ts';
 import { isTrainingKeyword } from '../filter/training-sample.ts';
-import type { FlagChange, StoreFlagsResult } from './entry-commands.ts';
+import type { FlagChange, StoreFlagsResult } from './flag-change.ts';
 import { FIRST_SLOT, FLAGGED, type StoredFlags } from './flags.ts';
 
 /** Maximum rows of one {@link storeRangeFlags}, whose rows cost a fifth of those of `storeFlags`. */
@@ -84,8 +84,8 @@ async function changedRanges(
   const changed: UidRange[] = [];
   for (const range of ranges) {
     const row = await tx.get<{ copied: number | null }>(
-      `SELECT max(EXISTS (SELECT 1 FROM entry o INDEXED BY entry_email WHERE o.email_id = n.email_id
-         AND o.mailbox_id <> n.mailbox_id)) AS copied FROM entry n
+      `SELECT max(CASE WHEN EXISTS (SELECT 1 FROM entry o INDEXED BY entry_email WHERE o.email_id = n.email_id
+         AND o.mailbox_id <> n.mailbox_id) THEN 1 ELSE 0 END) AS copied FROM entry n
        WHERE n.mailbox_id = ? AND n.uid BETWEEN ? AND ? AND n.flags & ? <> ?`,
       mailbox,
       range.from,
@@ -115,7 +115,7 @@ async function writeRange(
     value,
   );
   await tx.run(
-    `UPDATE entry SET flags = (flags & ~?5) | ?6, modseq = ?1
+    `UPDATE entry SET flags = (flags & ?7) | ?6, modseq = ?1
      WHERE mailbox_id = ?2 AND uid BETWEEN ?3 AND ?4 AND flags & ?5 <> ?6`,
     modseq,
     mailbox,
@@ -123,6 +123,7 @@ async function writeRange(
     range.to,
     bits,
     value,
+    ~bits,
   );
 }
 

@@ -1,7 +1,8 @@
 import { MAX_MAILBOXES_PER_EMAIL } from './email-commands.ts';
 import { runIfState, type StateMismatch, type StateStep } from '../account/state-guard.ts';
 import { type AllowedMove, command, type Forbidden, type Stamp, type Write } from '../engine/types.ts';
-import { type StoreFlagsResult, storeFlagsOnly } from '../mailbox/entry-commands.ts';
+import { storeFlagsOnly } from '../mailbox/entry-commands.ts';
+import type { StoreFlagsResult } from '../mailbox/flag-change.ts';
 import { DELETED, type NamedFlags, kwList } from '../mailbox/flags.ts';
 import { agentName, type Actor } from '../actor.ts';
 import { recordFlagSamples, type MailboxKind, mailboxKinds, categoryOfMailboxes } from '../filter/training-sample.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { FindOrder, FindOutcome } from '../../../mail/imap/search/find.ts';
+import type { FindOrder, FindOutcome } from '../../../mail/imap/search/find-order.ts';
 import { OrderCache } from '../../../mail/imap/search/order-cache.ts';
 
 const UIDS = Uint32Array.of(1, 2, 5);

@@ -5,7 +5,8 @@ import { FoldedColumn } from '../../../mail/imap/search/columns/folded-column.ts
 import { MailboxColumns } from '../../../mail/imap/search/columns/mailbox-columns.ts';
 import { PositionSet } from '../../../mail/imap/search/columns/position-set.ts';
 import { matchByFlags, searchMailbox, type SearchedView } from '../../../mail/imap/search/evaluate.ts';
-import { findMessages, type FindOutcome } from '../../../mail/imap/search/find.ts';
+import { findMessages } from '../../../mail/imap/search/find.ts';
+import type { FindOutcome } from '../../../mail/imap/search/find-order.ts';
 import { parseSearch } from '../../../mail/imap/search/parse.ts';
 import type { SearchProgram } from '../../../mail/imap/search/program.ts';
 import { Decoder } from '../../../mail/imap/wire/decoder.ts';

@@ -44,7 +44,7 @@ export const fetch: ImapCommand<FetchArguments> = {
     const ranges = partial === undefined ? matching : partOfRanges(matching, partial);
     let missing = 0;
     const problems: ContentProblems = { damaged: new Set(), isUnknownEncoding: false };
-    for (const page of fetchPages(ranges)) {
+    for (const page of fetchPages(ranges, request)) {
       missing += await writePage(session, page, request, problems);
     }
     if (problems.damaged.size > 0) return damagedResponse(problems.damaged);

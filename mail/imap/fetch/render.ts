@@ -2,7 +2,7 @@ import { bodyFromStructure } from '../../message/body-from-structure.ts';
 import { jmapId } from '../../store/object-id.ts';
 import { BlobUnreadable } from '../../store/blob/unreadable.ts';
 import type { MessageRow } from '../imap-store.ts';
-import { flagList, internalDate, string } from '../wire/encoder.ts';
+import { internalDate, string } from '../wire/encoder.ts';
 import {
   countDecoded,
   decodedRange,
@@ -20,7 +20,8 @@ export interface FetchedMessage {
   /** Begin of the response: `* 3 FETCH (`. */
   head: string;
   uid: number;
-  flags: readonly string[];
+  /** Flags in parentheses. */
+  flags: string;
   modseq: number;
   row?: MessageRow;
   /** Octets of trace and blob joined, clipped to their end. */
@@ -213,7 +214,7 @@ function renderSimple({ kind }: SimpleItem, message: FetchedMessage): string {
     case 'uid':
       return `UID ${message.uid}`;
     case 'flags':
-      return `FLAGS ${flagList(message.flags)}`;
+      return `FLAGS ${message.flags}`;
     case 'modseq':
       return `MODSEQ (${message.modseq})`;
     case 'internaldate':

@@ -6,11 +6,13 @@ import { type MessageRow, SEEN } from '../imap-store.ts';
 import type { Session } from '../session.ts';
 import type { IndexRange } from '../wire/sequence-set.ts';
 import type { FetchRequest } from './items.ts';
-import { isContent, withItems } from './parse.ts';
+import { hasItem, isContent, withItems } from './parse.ts';
 import { type FetchedMessage, renderFetch, renderLine } from './render.ts';
 
 /** Rows read at once: bounds the memory of a FETCH of a large mailbox. */
-const PAGE = 200;
+const ROW_PAGE = 200;
+/** The same for lines of the view, which are short. */
+const VIEW_PAGE = 1000;
 
 /** Problems with the content of messages, for the tagged response. */
 export interface ContentProblems {
@@ -21,12 +23,13 @@ export interface ContentProblems {
 }
 
 /** Positions of the messages, in pages. */
-export function* fetchPages(ranges: readonly IndexRange[]): Generator<number[]> {
+export function* fetchPages(ranges: readonly IndexRange[], { reads }: FetchRequest): Generator<number[]> {
+  const most = reads === 'view' ? VIEW_PAGE : ROW_PAGE;
   let page: number[] = [];
   for (const { start, end } of ranges) {
     for (let at = start; at < end; at += 1) {
       page.push(at);
-      if (page.length < PAGE) continue;
+      if (page.length < most) continue;
       yield page;
       page = [];
     }
@@ -51,7 +54,8 @@ export async function writePage(
 
 /** Writes UID, FLAGS and MODSEQ from the view. */
 function fromView(session: Session, page: readonly number[], request: FetchRequest): void {
-  const lines = page.map((at) => renderLine(request, messageAt(session, at)));
+  const readsModseq = hasItem(request, 'modseq');
+  const lines = page.map((at) => renderLine(request, messageAt(session, at, readsModseq)));
   session.write(session.view.takeKeywordUpdate() + lines.join(''));
 }
 
@@ -75,7 +79,8 @@ async function fromRows(
   session.write(view.takeKeywordUpdate());
   for (const row of rows) {
     const wanted = seen?.has(row.uid) === true ? withNewFlags(session, request) : request;
-    await writeMessage(session, wanted, messageAt(session, view.sequenceOf(row.uid) - 1, row, problems));
+    const at = view.sequenceOf(row.uid) - 1;
+    await writeMessage(session, wanted, messageAt(session, at, hasItem(wanted, 'modseq'), row, problems));
   }
   return uids.length - rows.length;
 }
@@ -138,15 +143,21 @@ async function writeMessage(session: Session, request: FetchRequest, message: Fe
   }
 }
 
-function messageAt(session: Session, at: number, row?: MessageRow, problems?: ContentProblems): FetchedMessage {
+function messageAt(
+  session: Session,
+  at: number,
+  readsModseq: boolean,
+  row?: MessageRow,
+  problems?: ContentProblems,
+): FetchedMessage {
   const { view, store } = session;
   const uid = view.uids[at] ?? 0;
   const message: FetchedMessage = {
     head: fetchHead(at + 1, uid, session.enabled),
     uid,
-    flags: view.flagsOf(uid).names,
+    flags: view.flagsOf(uid).text,
     // An expunged message that is still counted has the mod-sequence of the mailbox: 0 is not allowed.
-    modseq: view.shared.modseq(uid) || view.shared.highestModseq,
+    modseq: readsModseq ? view.shared.modseq(uid) || view.shared.highestModseq : 0,
   };
   if (row === undefined) return message;
   message.row = row;

@@ -117,7 +117,7 @@ export class Notifications implements SessionNotifications {
     const request = session.enabled.has('UIDONLY') ? withoutUid(selected.fetch) : selected.fetch;
     let start = view.length;
     while (start > 0 && (view.uids[start - 1] ?? 0) >= firstNew) start -= 1;
-    for (const page of fetchPages([{ start, end: view.length }])) {
+    for (const page of fetchPages([{ start, end: view.length }], request)) {
       await writePage(session, page, request, { damaged: new Set(), isUnknownEncoding: false });
       if (session.selected !== view) return;
     }

@@ -19,7 +19,7 @@ function message(mail: Buffer, { parts = indexMessage(mail).parts, stored = mail
     head: '* 1 FETCH (',
     modseq: 1,
     uid: 1,
-    flags: [],
+    flags: '()',
     row: {
       uid: 1,
       emailId: 1,

@@ -18,7 +18,7 @@ function message({ bytes }: Sample): FetchedMessage {
     head: '* 1 FETCH (',
     modseq: 1,
     uid: 1,
-    flags: [],
+    flags: '()',
     row: {
       uid: 1,
       emailId: 1,

@@ -92,7 +92,7 @@ function message(mail: Buffer = MAIL, stored: Buffer = mail): FetchedMessage {
     head: '* 3 FETCH (',
     modseq: 9,
     uid: 7,
-    flags: ['\\Seen', 'work'],
+    flags: '(\\Seen work)',
     row: {
       uid: 7,
       emailId: 1,

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { OPERATOR } from '../../mail/store/account/account.ts';
 import { EventWriter } from '../http/event-writer.ts';
 import { hashOf } from '../people/secrets.ts';
 import { findVisitor } from '../people/session-commands.ts';
@@ -60,7 +61,7 @@ function follow({ context, request }: PageExchange, writer: EventWriter, filter:
   let events = 0;
   const send = async (): Promise<void> => {
     if (context.clock() - began > MAX_AGE_MS) return writer.end();
-    if (++events % CHECK_EVERY === 0 && !(await isSignedIn({ context, request }))) return writer.end();
+    if (++events % CHECK_EVERY === 0 && !(await mayFollow({ context, request }))) return writer.end();
     await writer.drained(DRAIN_TIMEOUT_MS);
     const { lines, skipped } = recentLog.after(number, filter, MAX_LINES);
     number = recentLog.last;
@@ -76,9 +77,11 @@ function follow({ context, request }: PageExchange, writer: EventWriter, filter:
   });
 }
 
-/** Checks the session without using it: an open page must not keep it from its idle timeout. */
-async function isSignedIn({ context, request }: Pick<PageExchange, 'context' | 'request'>): Promise<boolean> {
+/** Checks session and role without using the session: an open page must not keep it from its idle timeout. */
+async function mayFollow({ context, request }: Pick<PageExchange, 'context' | 'request'>): Promise<boolean> {
   const hash = hashOf(sessionSecret(request));
   const now = context.clock();
-  return hash !== undefined && (await context.store.read(findVisitor, { hash, now })) !== undefined;
+  const found = hash && (await context.store.read(findVisitor, { hash, now }));
+  const operator = found?.memberships.find(({ organization, frozen }) => organization === OPERATOR && !frozen);
+  return operator !== undefined && operator.role !== 'member';
 }

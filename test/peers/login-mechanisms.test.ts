@@ -48,6 +48,23 @@ describe('SCRAM by libraries of others', () => {
   });
 });
 
+describe('SCRAM bound to the TLS connection, by GNU SASL', () => {
+  test.each([
+    ['SCRAM-SHA-256-PLUS', [], true],
+    ['SCRAM-SHA-256-PLUS', [], false],
+    ['SCRAM-SHA-256', ['--no-cb'], true],
+  ] as const)('%s %j, right password: %s', async (mechanism, binding, isRight) => {
+    const password = isRight ? box.password : 'wrong';
+    const login = ['-a', box.address, '-z', box.address, '-p', password, '-m', mechanism, ...binding];
+    const server = ['--imap', '--verbose', '--x509-ca-file=', '--connect', `127.0.0.1:${box.port('imap')}`];
+    const { out, err } = await run('/usr/bin/gsasl', [...server, ...login], { env: { ...box.env } });
+    expect(out, err).toContain(`AUTHENTICATE ${mechanism}\n`);
+    // Means that the server has shown that it knows the password, too.
+    expect(err.includes('Client authentication finished (server trusted)'), out + err).toBe(isRight);
+    expect(out.includes('NO [AUTHENTICATIONFAILED]'), out + err).toBe(!isRight);
+  });
+});
+
 describe('tokens by libraries of others', () => {
   test.each(['OAUTHBEARER', 'XOAUTH2'])('curl with %s', async (mechanism) => {
     const list = (bearer: string) =>

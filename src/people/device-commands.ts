@@ -34,7 +34,7 @@ export async function recordDevice(tx: Write, signIn: DeviceSignIn, { now }: Sta
   await tx.run(
     `INSERT INTO device (token_hash, user_id, ip, agent, method, created_at, last_used_at, noticed_at)
      SELECT ?1, id, ?2, ?3, ?4, ?5, ?5, CASE WHEN address_verified_at IS NOT NULL AND device_notices_disabled_at IS NULL
-       AND EXISTS (SELECT 1 FROM device WHERE user_id = ?6) THEN NULL ELSE ?5 END FROM user WHERE id = ?6`,
+       AND EXISTS (SELECT 1 FROM device WHERE user_id = ?6) THEN NULL ELSE CAST(?5 AS INTEGER) END FROM user WHERE id = ?6`,
     device,
     ip,
     agent,

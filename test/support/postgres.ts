@@ -1,32 +1,40 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import type { Migration } from '../../mail/store/engine/migrate.ts';
-import { schemaToPostgres } from '../../mail/store/engine/postgres/schema.ts';
+import { migratePostgres } from '../../mail/store/engine/postgres/migrate.ts';
 
 /** Debian's programs of PostgreSQL 15. */
 const PROGRAMS = '/usr/lib/postgresql/15/bin';
-const FUNCTIONS = new URL('../../mail/store/engine/postgres/functions.sql', import.meta.url);
 
 export const isPostgresInstalled = existsSync(join(PROGRAMS, 'initdb'));
 
 export interface PostgresServer extends Disposable {
   /** Directory of its socket; it listens nowhere else. */
   readonly socket: string;
+  readonly url: string;
+  /** Ends it as kill -9 does, and starts it again. */
+  restart(): void;
 }
 
 /** Starts a PostgreSQL of its own as an ordinary user, on a socket in a temporary directory. It keeps nothing. */
 export function startPostgres(): PostgresServer {
   // Not in the directory of the tests, which no other user may enter.
-  const socket = mkdtempSync('/tmp/mailstead-postgres-');
+  const socket = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : '/tmp', 'mailstead-postgres-'));
   const data = join(socket, 'data');
   chmodSync(socket, 0o777);
   run('initdb', ['-D', data, '-U', 'mailstead', '-A', 'trust', '--locale=C', '-E', 'UTF8', '--no-sync']);
-  const options = `-k ${socket} -c listen_addresses= -c fsync=off -c shared_buffers=16MB`;
-  run('pg_ctl', ['-D', data, '-w', '-l', join(socket, 'log'), '-o', options, 'start']);
+  const options = `-k ${socket} -c listen_addresses= -c shared_buffers=16MB`;
+  const start = (): void => run('pg_ctl', ['-D', data, '-w', '-l', join(socket, 'log'), '-o', options, 'start']);
+  start();
   return {
     socket,
+    url: `postgres://mailstead@localhost/postgres?host=${encodeURIComponent(socket)}`,
+    restart() {
+      run('pg_ctl', ['-D', data, '-m', 'immediate', 'stop']);
+      start();
+    },
     [Symbol.dispose]() {
       run('pg_ctl', ['-D', data, '-m', 'immediate', 'stop']);
       rmSync(socket, { recursive: true, force: true });
@@ -54,11 +62,9 @@ export function connectPostgres({ socket }: PostgresServer): postgres.Sql {
   });
 }
 
-/** Creates functions and tables. */
+/** Migrates the database as a node does. */
 export async function createSchema(sql: postgres.Sql, migrations: readonly Migration[]): Promise<void> {
-  await sql.unsafe('CREATE SCHEMA mailstead');
-  await sql.unsafe(readFileSync(FUNCTIONS, 'utf8'));
-  for (const migration of migrations) {
-    for (const statement of schemaToPostgres(migration.sql)) await sql.unsafe(statement);
-  }
+  const reserved = await sql.reserve();
+  await migratePostgres(reserved, migrations);
+  reserved.release();
 }

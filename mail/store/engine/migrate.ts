@@ -34,7 +34,7 @@ export interface MigrationPlan {
   changed: string[];
 }
 
-type AppliedRow = { ledger: string; number: number; checksum: string };
+export type AppliedRow = { ledger: string; number: number; checksum: string };
 
 /** Compares the applied migrations with those of this version. */
 export function planMigrations(applied: readonly AppliedRow[], migrations: readonly Migration[]): MigrationPlan {
@@ -85,11 +85,11 @@ export function migrate(connection: DatabaseConnection, migrations: readonly Mig
   }
 }
 
-function nameOf({ ledger, number }: Migration): string {
+export function nameOf({ ledger, number }: Migration): string {
   return `${ledger} ${number}`;
 }
 
-function checksumOf({ sql }: Migration): string {
+export function checksumOf({ sql }: Migration): string {
   return createHash('sha256').update(sql).digest('hex');
 }
 

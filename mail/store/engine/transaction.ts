@@ -1,11 +1,17 @@
-import type { DatabaseConnection } from './connection.ts';
 import type { RangeFlags, Row, Value, WakeUp, Write, WriteHooks } from './types.ts';
 
 const settledVoid = Promise.resolve();
 
+/** Statements of a connection; an engine beside SQLite answers with promises. */
+export interface StatementRunner {
+  get<T extends Row>(sql: string, params: readonly Value[]): T | undefined | Promise<T | undefined>;
+  all<T extends Row>(sql: string, params: readonly Value[]): T[] | Promise<T[]>;
+  run(sql: string, params: readonly Value[]): { changes: number; id: number } | Promise<{ changes: number; id: number }>;
+}
+
 /** The `tx` of one command. Revoked when the body ends, so that nothing writes outside its savepoint. */
 export class StoreTransaction implements Write {
-  readonly #connection: DatabaseConnection;
+  readonly #connection: StatementRunner;
   readonly #modseqs = new Map<number, number>();
   readonly #touched = new Map<number, Set<number>>();
   readonly #flags = new Map<number, RangeFlags>();
@@ -15,7 +21,7 @@ export class StoreTransaction implements Write {
   uncaught: Error | undefined;
   readonly hooks: WriteHooks;
 
-  constructor(connection: DatabaseConnection, hooks: WriteHooks) {
+  constructor(connection: StatementRunner, hooks: WriteHooks) {
     this.#connection = connection;
     this.hooks = hooks;
   }
@@ -97,14 +103,24 @@ export class StoreTransaction implements Write {
     }));
   }
 
-  #statement<T>(work: () => T): Promise<T> {
+  #statement<T>(work: () => T | Promise<T>): Promise<T> {
     if (this.#revoked) return Promise.reject(new Error('the transaction has ended'));
     try {
       const value = work();
-      return value === undefined ? (settledVoid as Promise<T>) : Promise.resolve(value);
+      if (value === undefined) return settledVoid as Promise<T>;
+      return value instanceof Promise ? this.#recorded(value) : Promise.resolve(value);
     } catch (error) {
       this.uncaught ??= error as Error;
       return Promise.reject(error);
+    }
+  }
+
+  async #recorded<T>(value: Promise<T>): Promise<T> {
+    try {
+      return await value;
+    } catch (error) {
+      this.uncaught ??= error as Error;
+      throw error;
     }
   }
 }

@@ -168,10 +168,12 @@ export interface Store {
   onWakeUp(listener: (wakeUp: WakeUp) => void): () => void;
 }
 
-/** The write queue or the disk is full, or the bucket of large messages does not answer: reply "try later". */
+/**
+ * The write queue or the disk is full, or the bucket of large messages or the database does not answer: reply "try later".
+ */
 export class StoreBusy extends Error {
   override readonly name = 'StoreBusy';
-  readonly reason: 'queue' | 'disk-full' | 'bucket';
+  readonly reason: 'queue' | 'disk-full' | 'bucket' | 'database';
   constructor(reason: StoreBusy['reason'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;

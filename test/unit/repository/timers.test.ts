@@ -26,6 +26,7 @@ const ALLOWED: Record<string, string> = {
   'mail/limits/semaphore.ts': 'time limit of waiting for a permit',
   'mail/filter/worker.ts': 'time limit of closing a thread',
   'mail/store/blob/blob-request.ts': 'time limit of one file for a thread',
+  'mail/store/engine/postgres/store.ts': 'pause until the lock of an ended node is free',
   'mail/store/bucket/s3-client.ts': 'repetition and time limit of one request',
   'mail/store/search/text-client.ts': 'time limit of one search, and end of an idle thread',
   'src/start/services.ts': 'pause that a DNS provider demands between two requests',

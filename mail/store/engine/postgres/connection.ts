@@ -1,0 +1,115 @@
+import postgres from 'postgres';
+import type { Row, Value } from '../types.ts';
+import type { StatementRunner } from '../transaction.ts';
+import { toPostgres } from './dialect.ts';
+
+/** Schema with the tables and with the functions of functions.sql, which are found before PostgreSQL's own. */
+export const SCHEMA = 'mailstead';
+
+/** Numbers of PostgreSQL's types: integers are read as JavaScript numbers, booleans as 1 and 0, JSON as its text. */
+const TYPES = {
+  integer: { to: 20, from: [20, 1700], serialize: String, parse: Number },
+  truth: { to: 16, from: [16], serialize: String, parse: (text: string) => Number(text === 't') },
+  json: { to: 114, from: [114, 3802], serialize: String, parse: (text: string) => text },
+};
+
+/** Opens a pool of at most `max` connections. Statements are prepared once a connection. */
+export function openPool(url: string, max: number): postgres.Sql {
+  const address = new URL(url);
+  // As in libpq: postgres://user@localhost/name?host=/run/postgresql is a socket.
+  const socket = address.searchParams.get('host');
+  address.searchParams.delete('host');
+  return postgres(address.href, {
+    ...(socket !== null && { host: socket }),
+    max,
+    // The lock of the node ends with its connection.
+    max_lifetime: null,
+    types: TYPES as never,
+    fetch_types: false,
+    onnotice: () => undefined,
+    connect_timeout: 10,
+    connection: {
+      search_path: `${SCHEMA}, pg_catalog`,
+      synchronous_commit: 'on',
+      application_name: 'mailstead',
+    },
+  });
+}
+
+const translations = new Map<string, string>();
+
+/** Translation of a static statement. */
+function translationOf(sql: string): string {
+  const known = translations.get(sql);
+  if (known !== undefined) return known;
+  const text = toPostgres(sql);
+  translations.set(sql, text);
+  return text;
+}
+
+const INSERT_INTO = /^\s*INSERT INTO (\w+)/;
+const RETURNING = /\bRETURNING\b/;
+
+/** Runs statements on a pool or on one reserved connection. */
+export class PostgresConnection implements StatementRunner {
+  readonly #sql: postgres.Sql;
+  readonly #numbered: ReadonlyMap<string, string>;
+  /** Statements that await their result. */
+  pending = 0;
+  /** Statements that were sent. */
+  sent = 0;
+  /** Called when no statement awaits its result any more. */
+  idle: (() => void) | undefined;
+
+  /** `numbered`: the column that numbers the rows of a table, by table. */
+  constructor(sql: postgres.Sql, numbered: ReadonlyMap<string, string>) {
+    this.#sql = sql;
+    this.#numbered = numbered;
+  }
+
+  async get<T extends Row>(sql: string, params: readonly Value[]): Promise<T | undefined> {
+    return (await this.#execute(translationOf(sql), params))[0] as T | undefined;
+  }
+
+  async all<T extends Row>(sql: string, params: readonly Value[]): Promise<T[]> {
+    return [...(await this.#execute(translationOf(sql), params))] as unknown as T[];
+  }
+
+  /** `id`: number of the last inserted row. */
+  async run(sql: string, params: readonly Value[]): Promise<{ changes: number; id: number }> {
+    const column = RETURNING.test(sql) ? undefined : this.#numbered.get(INSERT_INTO.exec(sql)?.[1] ?? '');
+    const text = translationOf(sql);
+    const rows = await this.#execute(column === undefined ? text : `${text} RETURNING ${column}`, params);
+    return { changes: rows.count, id: column === undefined ? 0 : Number(rows.at(-1)?.[column] ?? 0) };
+  }
+
+  async #execute(text: string, params: readonly Value[]): Promise<postgres.RowList<postgres.Row[]>> {
+    this.sent++;
+    this.pending++;
+    try {
+      // `simple: false`: without parameters a statement would not be prepared.
+      return await this.#sql.unsafe(text, params as never[], { prepare: true, simple: false } as never);
+    } finally {
+      this.pending--;
+      if (this.pending === 0) this.idle?.();
+    }
+  }
+}
+
+/** Columns that number the rows of their tables. */
+export async function numberedTables(sql: postgres.Sql): Promise<Map<string, string>> {
+  const rows = await sql.unsafe(
+    `SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = $1 AND is_identity = 'YES'`,
+    [SCHEMA],
+  );
+  return new Map(rows.map((row) => [String(row['table_name']), String(row['column_name'])]));
+}
+
+/** Errors of the library and of the socket, and classes 08 and 57P0 and code 53300 of PostgreSQL. */
+const AWAY = /^(?:CONN|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|08|57P0|53300)/;
+
+/** Reports an error of the connection or of a server that starts, stops or has no connection left. */
+export function isAway(error: unknown): boolean {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return typeof code === 'string' && AWAY.test(code);
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import type postgres from 'postgres';
+import { type AppliedRow, checksumOf, type Migration, nameOf, planMigrations, planProblem } from '../migrate.ts';
+import { SCHEMA } from './connection.ts';
+import { schemaToPostgres } from './schema.ts';
+
+const OLDEST_VERSION = 150_000;
+
+/** Throws if the database cannot hold mail: too old, not durable, or with another order of texts than SQLite's. */
+export async function checkDatabase(sql: postgres.ReservedSql): Promise<void> {
+  const [row] = await sql.unsafe(
+    `SELECT current_setting('server_version_num') AS version, current_setting('server_encoding') AS encoding,
+       current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS flush,
+       (SELECT datcollate FROM pg_database WHERE datname = current_database()) AS locale`,
+  );
+  const { version, encoding, fsync, flush, locale } = row as Record<string, string>;
+  if (Number(version) < OLDEST_VERSION) throw new Error(`PostgreSQL ${version} is too old: 15 or newer is needed`);
+  if (encoding !== 'UTF8') throw new Error(`The database has the encoding ${encoding}: create it with ENCODING 'UTF8'`);
+  if (locale !== 'C' && locale !== 'POSIX')
+    throw new Error(`The database has the locale ${locale}: create it with TEMPLATE template0 LOCALE 'C'`);
+  if (fsync !== 'on' || flush === 'off')
+    throw new Error('PostgreSQL does not flush its commits (fsync, synchronous_commit): accepted mail could be lost');
+}
+
+/** Migrates the database. Each migration and its record are one transaction. */
+export async function migratePostgres(sql: postgres.ReservedSql, migrations: readonly Migration[]): Promise<void> {
+  await createFunctions(sql);
+  const applied = await sql.unsafe('SELECT ledger, number, checksum FROM migration');
+  const plan = planMigrations(applied as unknown as AppliedRow[], migrations);
+  const problem = planProblem(plan);
+  if (problem !== undefined) throw new Error(problem);
+  const pending = new Set(plan.pending);
+  for (const migration of migrations) if (pending.has(nameOf(migration))) await apply(sql, migration);
+}
+
+/** Creates the schema, its functions and the list of migrations, which are one transaction. */
+async function createFunctions(sql: postgres.ReservedSql): Promise<void> {
+  const [found] = await sql.unsafe('SELECT 1 AS there FROM information_schema.schemata WHERE schema_name = $1', [
+    SCHEMA,
+  ]);
+  if (found !== undefined) return;
+  await inTransaction(sql, [
+    'CREATE SCHEMA mailstead',
+    readFileSync(new URL('functions.sql', import.meta.url), 'utf8'),
+    ...schemaToPostgres(`CREATE TABLE migration (ledger TEXT NOT NULL, number INTEGER NOT NULL, checksum TEXT NOT NULL,
+      at INTEGER NOT NULL, PRIMARY KEY (ledger, number)) STRICT`),
+  ]);
+}
+
+async function apply(sql: postgres.ReservedSql, migration: Migration): Promise<void> {
+  try {
+    await inTransaction(sql, schemaToPostgres(migration.sql), () =>
+      sql.unsafe('INSERT INTO migration (ledger, number, checksum, at) VALUES ($1, $2, $3, $4)', [
+        migration.ledger,
+        migration.number,
+        checksumOf(migration),
+        Date.now(),
+      ]),
+    );
+  } catch (error) {
+    throw new Error(`Migration ${nameOf(migration)} failed and was rolled back`, { cause: error });
+  }
+}
+
+async function inTransaction(
+  sql: postgres.ReservedSql,
+  statements: readonly string[],
+  record?: () => Promise<unknown>,
+): Promise<void> {
+  await sql.unsafe('BEGIN');
+  try {
+    for (const statement of statements) await sql.unsafe(statement);
+    await record?.();
+    await sql.unsafe('COMMIT');
+  } catch (error) {
+    await sql.unsafe('ROLLBACK');
+    throw error;
+  }
+}

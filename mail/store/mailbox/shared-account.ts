@@ -33,7 +33,7 @@ export interface SharedAccount {
 
 const FOLDERS = `SELECT c.mailbox_id AS id, m.account_id AS owner, o.address, m.parent_id AS parent, m.name, c.rights,
     c.subscribed, m.modseq, m.highestmodseq AS highestModseq, m.uidnext AS uidNext
-  FROM ${GRANTS_IN_EFFECT} AND (?2 IS NULL OR m.account_id = ?2) AND c.rights GLOB '*l*' ORDER BY m.account_id, c.mailbox_id`;
+  FROM ${GRANTS_IN_EFFECT} AND (?2 IS NULL OR m.account_id = ?2) AND instr(c.rights, 'l') > 0 ORDER BY m.account_id, c.mailbox_id`;
 
 async function foldersOf(rx: Read, { account, actor }: SharingLogin, owner: number | null): Promise<SharedFolder[]> {
   const folders = await rx.all<SharedFolder>(FOLDERS, account, owner);

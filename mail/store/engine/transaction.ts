@@ -6,7 +6,10 @@ const settledVoid = Promise.resolve();
 export interface StatementRunner {
   get<T extends Row>(sql: string, params: readonly Value[]): T | undefined | Promise<T | undefined>;
   all<T extends Row>(sql: string, params: readonly Value[]): T[] | Promise<T[]>;
-  run(sql: string, params: readonly Value[]): { changes: number; id: number } | Promise<{ changes: number; id: number }>;
+  run(
+    sql: string,
+    params: readonly Value[],
+  ): { changes: number; id: number } | Promise<{ changes: number; id: number }>;
 }
 
 /** The `tx` of one command. Revoked when the body ends, so that nothing writes outside its savepoint. */

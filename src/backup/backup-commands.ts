@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setPriority, constants } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +13,7 @@ import { findSnapshot, restoreSnapshot } from '../../mail/backup/restore-snapsho
 import { type BackupVerification, verifyBackup } from '../../mail/backup/verify-backup.ts';
 import { version } from '../core/version.ts';
 import { passphraseOf, targetOf } from './backup-access.ts';
+import { recordVerification, verificationStatus } from './backup-verification.ts';
 import { bucketOfDirectory } from './message-bucket.ts';
 
 /** Result of the last backup, in the data directory: the server reads it for its metrics and alarms. */
@@ -136,9 +138,14 @@ export async function verifyTarget(
   settings: Settings,
   { at, scratch }: { at: number | string | undefined; scratch: string },
 ): Promise<BackupVerification> {
-  return withRepository(name, settings, async (repository) =>
+  const done = await withRepository(name, settings, async (repository) =>
     verifyBackup(repository, await findSnapshot(repository, at), scratch),
   );
+  const { dataDir, backup } = settings;
+  // For the page and the alarms of the server. Another machine that verifies has no database.
+  if (name === backup.target && existsSync(join(dataDir, 'mailstead.db')))
+    await recordVerification(dataDir, verificationStatus(name, Date.now(), done));
+  return done;
 }
 
 export interface RestoreOutcome {

@@ -1,8 +1,8 @@
 import type { BackupSettings } from '../../config/parse-backup.ts';
 import type { Job } from '../../mail/jobs/scheduler.ts';
 import type { Log, Meter } from '../../mail/log.ts';
-import { type BackupOutcome, readStatus } from './backup-commands.ts';
-import { backUp } from './backup-runner.ts';
+import { readStatus } from './backup-commands.ts';
+import type { BackupRuns } from './backup-runs.ts';
 
 const CHECK_MS = 60_000;
 /** After a failed backup. */
@@ -11,6 +11,7 @@ const RETRY_MS = 10 * 60_000;
 const ALARM_EVERY_MS = 3_600_000;
 
 interface BackupJobOptions {
+  runs: Pick<BackupRuns, 'backUp'>;
   settings: BackupSettings;
   dataDir: string;
   clock: () => number;
@@ -36,14 +37,10 @@ export class BackupJob implements Job {
   }
 
   async run(stop: AbortSignal): Promise<void> {
-    const { settings, dataDir, clock, log } = this.#options;
+    const { settings, dataDir, clock, runs } = this.#options;
     const { target, everyMs } = settings;
     const status = await readStatus(dataDir);
-    if (target !== undefined && everyMs > 0 && this.#isDue(status, clock())) {
-      const done = await backUp(target, dataDir, stop);
-      if (done.ok) log.info({ ...summary(done.outcome) }, 'backup made');
-      else if (!stop.aborted) log.error({ target, reason: done.message }, 'failed to back up, will retry');
-    }
+    if (target !== undefined && everyMs > 0 && this.#isDue(status, clock())) await runs.backUp(stop);
     await this.#report();
   }
 
@@ -73,9 +70,4 @@ export class BackupJob implements Job {
       'the last good backup is too old: run mailstead backup and read its error',
     );
   }
-}
-
-function summary({ snapshot, seconds, removed, damaged }: BackupOutcome): object {
-  const { id, messages, added } = snapshot;
-  return { snapshot: id, messages, added, seconds, removed, damaged: damaged.length };
 }

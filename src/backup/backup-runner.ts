@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { BackupOutcome } from './backup-commands.ts';
 
 const COMMAND = fileURLToPath(new URL('../start/mailstead.ts', import.meta.url));
 const MAX_OUTPUT = 4 * 1024 * 1024;
@@ -29,16 +28,6 @@ export function runBackupCommand(words: readonly string[], stop: AbortSignal): P
       else resolve({ ok: false, message: messageIn(texts.err) ?? `the backup ended with ${code ?? signal}` });
     });
   });
-}
-
-/** Runs `mailstead backup` once. */
-export async function backUp(
-  target: string,
-  dataDir: string,
-  stop: AbortSignal,
-): Promise<{ ok: true; outcome: BackupOutcome } | { ok: false; message: string }> {
-  const result = await runBackupCommand(['backup', target, '--data-dir', dataDir], stop);
-  return result.ok ? { ok: true, outcome: result.value as BackupOutcome } : result;
 }
 
 function parseJson(text: string): unknown {

@@ -5,6 +5,7 @@ import type { MailTransfers } from './mail-transfers.ts';
 import type { MailWaits } from './mail-waits.ts';
 import type { Metrics } from './metrics.ts';
 import type { RecentLog } from './recent-log.ts';
+import type { ServerBackups } from './server-backups.ts';
 import type { ServiceRunner } from './service-runner.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { SendingPolicy } from '../../mail/agents/gate/sending-policy.ts';
@@ -98,6 +99,8 @@ export interface AreaContext {
   readonly waits: MailWaits;
   /** Runs imports and exports. */
   readonly transfers: MailTransfers;
+  /** Backups to the target of the settings. */
+  readonly backups: ServerBackups;
   /** Runs services. */
   readonly runner: ServiceRunner;
   /** Call when queue rows may have become due. */

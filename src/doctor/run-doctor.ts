@@ -5,6 +5,7 @@ import { type DomainInfo, listDomains } from '../../mail/store/address/domain.ts
 import { queueDepth } from '../../mail/store/queue/queue-rows.ts';
 import { createTransport } from '../acme/transport.ts';
 import { readStatus } from '../backup/backup-commands.ts';
+import { readVerification } from '../backup/backup-verification.ts';
 import { certificateStates } from '../certificates/state.ts';
 import type { AreaContext } from '../core/area-context.ts';
 import { type DeliverabilityReport, reportOn } from '../deliverability/report.ts';
@@ -80,11 +81,12 @@ async function reportsOf(
 
 async function factsOf(context: DoctorContext): Promise<ServerFacts> {
   const { settings, store, clock } = context;
-  const [space, queue, { certificates }, backup, scanners, skewMs] = await Promise.all([
+  const [space, queue, { certificates }, backup, verified, scanners, skewMs] = await Promise.all([
     statfs(settings.dataDir),
     store.scan(queueDepth, undefined),
     certificateStates(context),
     readStatus(settings.dataDir),
+    readVerification(settings.dataDir),
     scannerStates(settings),
     clockSkew(context),
   ]);
@@ -112,6 +114,8 @@ async function factsOf(context: DoctorContext): Promise<ServerFacts> {
       everyMs,
       lastGoodAt: backup?.lastGoodAt ?? undefined,
       sealed: passphrase !== undefined || passphraseFile !== undefined,
+      problem: backup?.problem ?? undefined,
+      damage: verified?.target === target ? (verified?.problem ?? undefined) : undefined,
     },
     skewMs,
     filter: { on: settings.spamChecks, scanners },

@@ -26,7 +26,16 @@ export interface ServerFacts {
   damaged: number;
   /** The bucket of large messages, with the reason of its last failure; null: they are files. */
   bucket: { label: string; problem: string | undefined } | null;
-  backup: { target: boolean; everyMs: number; lastGoodAt: number | undefined; sealed: boolean };
+  backup: {
+    target: boolean;
+    everyMs: number;
+    lastGoodAt: number | undefined;
+    sealed: boolean;
+    /** Reason of the last failure, if the last backup failed. */
+    problem: string | undefined;
+    /** Finding of the last verification. */
+    damage: string | undefined;
+  };
   /** Difference of this machine's clock to that of the certificate authority, ms; undefined: not compared. */
   skewMs: number | undefined;
   filter: { on: boolean; scanners: readonly ScannerState[] };
@@ -169,19 +178,36 @@ function smarthost({ refusedLogins }: ServerFacts): HealthCheck {
   );
 }
 
-function backup({ now, live, backup: { target, everyMs, lastGoodAt, sealed } }: ServerFacts): HealthCheck {
-  const how =
-    'Set MAILSTEAD_BACKUP_TARGET and MAILSTEAD_BACKUP_PASSPHRASE, or run "mailstead backup TARGET" on a schedule.';
-  if (lastGoodAt === undefined) {
-    return live
-      ? unhealthy('backup', 'warning', 'No good backup was made by this server.', how)
-      : unhealthy('backup', 'off', 'No backup was made.', how);
+function backup(facts: ServerFacts): HealthCheck {
+  const { now, backup: found } = facts;
+  if (found.damage !== undefined) {
+    const fix = 'Back up to a new target, verify it, and check the storage of the old one.';
+    return unhealthy('backup', 'failed', `The last verification found: ${found.damage}`, fix);
   }
-  const age = now - lastGoodAt;
+  if (found.lastGoodAt === undefined) return withoutBackup(facts);
+  const age = now - found.lastGoodAt;
   const why = `The last good backup is ${Math.floor(age / HOUR)} hours old.`;
-  const limit = target && everyMs > 0 ? 2 * everyMs : 2 * DAY;
-  if (age > limit) return unhealthy('backup', 'failed', why, 'Run "mailstead backup TARGET" and read its error.');
-  if (sealed) return healthy('backup', why);
+  const limit = found.target && found.everyMs > 0 ? 2 * found.everyMs : 2 * DAY;
+  if (age > limit) return unhealthy('backup', 'failed', withProblem(why, found.problem), RUN_BACKUP);
+  if (found.sealed) return healthy('backup', why);
   const keys = 'Set MAILSTEAD_BACKUP_PASSPHRASE, or keep a copy of secret.key apart: the backup does not have it.';
   return unhealthy('backup', 'warning', `${why} It has no passphrase.`, keys);
+}
+
+const RUN_BACKUP = 'Run "mailstead backup TARGET" and read its error.';
+
+function withoutBackup({ live, backup: { target, everyMs, problem } }: ServerFacts): HealthCheck {
+  if (!live) return unhealthy('backup', 'off', 'No backup was made.', HOW_TO_BACK_UP);
+  const why = 'No good backup was made by this server.';
+  // A schedule that never worked is a fault; one that has not begun yet is none.
+  if (target && everyMs > 0 && problem !== undefined)
+    return unhealthy('backup', 'failed', withProblem(why, problem), RUN_BACKUP);
+  return unhealthy('backup', 'warning', why, HOW_TO_BACK_UP);
+}
+
+const HOW_TO_BACK_UP =
+  'Set MAILSTEAD_BACKUP_TARGET and MAILSTEAD_BACKUP_PASSPHRASE, or run "mailstead backup TARGET" on a schedule.';
+
+function withProblem(why: string, problem: string | undefined): string {
+  return problem === undefined ? why : `${why} The last attempt failed: ${problem}`;
 }

@@ -1,4 +1,5 @@
 import type { Settings } from '../../config/settings.ts';
+import { BackupRuns } from '../backup/backup-runs.ts';
 import { isLoopback } from '../../mail/guard/network.ts';
 import type { Revoke } from '../agents/agent-logins.ts';
 import { signData } from '../client-setup/cms.ts';
@@ -21,6 +22,7 @@ export interface RunningContext extends AppContext {
   readonly waits: WaitRegistry;
   readonly runner: ServiceSupervisor;
   readonly transfers: TransferRunner;
+  readonly backups: BackupRuns;
 }
 
 /** Creates the context of areas and operations. `listeners` is filled in when all servers listen. */
@@ -45,6 +47,7 @@ export function createAppContext(
     waits: new WaitRegistry(services),
     runner: new ServiceSupervisor({ ...services, baseUrl, ports }),
     transfers: new TransferRunner(services),
+    backups: new BackupRuns(services),
     revoked: revoking(logins),
     catalogue: async () => (await import('../operations/catalogue.ts')).CATALOGUE,
     queueChanged: () => queue.changed(),

@@ -102,6 +102,8 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
   outbound.relay = relay;
   const dns = await openDns(services);
   stack.defer(async () => dns?.close());
+  // Closed after the job that uses it.
+  const runs = stack.use(context.backups);
   const jobs = [
     new DomainRecheck(services),
     ...(settings.live ? [healthJob(context)] : []),
@@ -111,7 +113,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
     new ClaimExpiry(store, clock),
     new HistoryJob(services),
     openVacation(context),
-    new BackupJob({ settings: settings.backup, dataDir: settings.dataDir, clock, log, meter: services.metrics }),
+    new BackupJob({ ...services, settings: settings.backup, dataDir: settings.dataDir, meter: services.metrics, runs }),
     new ReportReader(services),
     ...(settings.sendReports ? [services.dmarcResults, new ReportSender({ ...services, queued })] : []),
     new StsWalk({ ...services, selfSigned: () => services.tls.selfSigned }),

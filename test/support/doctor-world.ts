@@ -77,7 +77,14 @@ const FACTS: ServerFacts = {
   refusedLogins: [],
   damaged: 0,
   bucket: { label: 's3://mail', problem: undefined },
-  backup: { target: true, everyMs: 24 * HOUR, lastGoodAt: NOW - HOUR, sealed: true },
+  backup: {
+    target: true,
+    everyMs: 24 * HOUR,
+    lastGoodAt: NOW - HOUR,
+    sealed: true,
+    problem: undefined,
+    damage: undefined,
+  },
   skewMs: 0,
   filter: { on: true, scanners: [] },
 };

@@ -4,7 +4,14 @@ import { CERTIFICATE, GIB, HOST, HOUR, type InjectedFault, NOW } from './doctor-
 export type FaultRow = [fault: string, injected: InjectedFault, lines: string[], sentence: string];
 
 const certificate = { pem: CERTIFICATE.pem, selfSigned: false, automatic: true, failing: [] };
-const backup = { target: true, everyMs: 24 * HOUR, lastGoodAt: NOW - HOUR, sealed: true };
+const backup = {
+  target: true,
+  everyMs: 24 * HOUR,
+  lastGoodAt: NOW - HOUR,
+  sealed: true,
+  problem: undefined,
+  damage: undefined,
+};
 const queue = { due: 9, held: 0, oldest: NOW - HOUR, next: NOW + HOUR };
 
 /** Faults of the machine, its certificate, queue, backup and filter. */
@@ -151,6 +158,18 @@ export const MACHINE_FAULTS: FaultRow[] = [
     { facts: { backup: { ...backup, lastGoodAt: undefined } } },
     ['backup warning'],
     'No good backup was made by this server.',
+  ],
+  [
+    'no scheduled backup ever worked',
+    { facts: { backup: { ...backup, lastGoodAt: undefined, problem: 'The disk of the target is full.' } } },
+    ['backup failed'],
+    'No good backup was made by this server. The last attempt failed: The disk of the target is full.',
+  ],
+  [
+    'the last verification found damage',
+    { facts: { backup: { ...backup, damage: '3 messages are damaged.' } } },
+    ['backup failed'],
+    'The last verification found: 3 messages are damaged.',
   ],
   [
     'the backup is 3 days old',

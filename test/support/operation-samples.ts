@@ -217,6 +217,8 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   run_doctor: none,
   get_server_history: none,
   get_health: none,
+  get_backups: none,
+  run_backup: () => ({ verify: true }),
   get_tls_status: none,
   list_tls_results: () => ({ domain: 'remote.example', day: '2026-01-01' }),
   search_docs: () => ({ query: 'mailbox' }),

@@ -1,5 +1,6 @@
 import { StoredCredentials } from '../../src/accounts/stored-credentials.ts';
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { loadSettings } from '../../config/load.ts';
 import { createResolver } from '../../mail/dns/resolver.ts';
 import { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
@@ -54,7 +55,14 @@ export async function testWorld(
 ): Promise<TestWorld> {
   const parts = storeParts();
   const store = await testStore({ ...parts, commands: [...parts.commands, ...more] });
-  const settings = loadSettings({ MAILSTEAD_DATA_DIR: store.dataDir }, []);
+  const settings = loadSettings(
+    {
+      MAILSTEAD_DATA_DIR: store.dataDir,
+      MAILSTEAD_BACKUP_TARGET: join(store.dataDir, 'backups'),
+      MAILSTEAD_BACKUP_EVERY: 'off',
+    },
+    [],
+  );
   if ('problem' in settings) throw new Error(settings.problem);
   const events: string[] = [];
   const clock = (): number => store.clock.now;
@@ -137,6 +145,7 @@ export async function testWorld(
     memory: new MemoryBudget(Infinity),
     waits,
     transfers,
+    backups: { running: undefined, start: () => true },
     runner,
     certificate: () => ({ pem: cert, selfSigned: true }),
     signDocument: (document) => signData(document, { cert, key }, clock()),

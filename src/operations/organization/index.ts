@@ -1,4 +1,5 @@
 import { getHealth, runDoctor } from '../box/doctor.ts';
+import { getBackups, runBackup } from '../box/backups.ts';
 import { applianceStatus } from '../box/status.ts';
 import { tlsStatus, listTlsResults } from '../box/tls-results.ts';
 import type { Operation } from '../../core/operation.ts';
@@ -43,6 +44,8 @@ export const ORGANIZATION: readonly Operation[] = [
   applianceStatus,
   runDoctor,
   getHealth,
+  getBackups,
+  runBackup,
   tlsStatus,
   listTlsResults,
   listOrganizations,

@@ -3,6 +3,7 @@ import { addressImport } from './address-import.ts';
 import { agents } from './agents.ts';
 import { apiKeys } from './api-keys.ts';
 import { audit } from './audit.ts';
+import { backups } from './backups.ts';
 import { blockedNetworks } from './blocked-networks.ts';
 import { canaries } from './canaries.ts';
 import { deletedMessages } from './deleted-messages.ts';
@@ -77,6 +78,7 @@ export const PAGES: readonly Page[] = [
   settings,
   health,
   serverLog,
+  backups,
   organizations,
   blockedNetworks,
 ];

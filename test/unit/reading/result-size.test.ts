@@ -250,6 +250,7 @@ const ASKED: Readonly<Record<string, (() => object)[]>> = {
   run_delivery_test: [],
   run_doctor: [],
   get_health: [],
+  get_backups: [],
 };
 /** Those that answer page by page, with as many items as an answer of usual length has. */
 const LISTS = /^(?:list_|search_)/;

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { callServer } from '../src/control/client.ts';
+import { callServer } from '../src/operator-socket/client.ts';
 import { type Cost, CostMeter, costOf } from './lib/cost-meter.ts';
 import { ingest } from './lib/ingest-load.ts';
 import { JmapWire } from './lib/jmap-load.ts';

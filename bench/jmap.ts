@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accountId, jmapId } from '../mail/jmap/core/ids.ts';
-import { callServer } from '../src/control/client.ts';
+import { callServer } from '../src/operator-socket/client.ts';
 import { type BigAccount as Big, fillDirectory, wordOf } from './lib/big-account.ts';
 import { at, JmapWire, timed } from './lib/jmap-load.ts';
 import { poll, pollers } from './lib/jmap-polling.ts';

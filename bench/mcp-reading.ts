@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callServer } from '../src/control/client.ts';
+import { callServer } from '../src/operator-socket/client.ts';
 import { fillContacts, fillDirectory, wordOf } from './lib/big-account.ts';
 import { at, JmapWire as Wire, timed } from './lib/jmap-load.ts';
 import { startMailstead } from './lib/mailstead.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
-import { submit } from '../mail/delivery/submit.ts';
+import { submit } from '../mail/delivery/submission-commit.ts';
 import { unlimitedSubmission } from '../test/support/submission.ts';
 import { quiet } from '../mail/log.ts';
 import { indexMessage } from '../mail/message/indexer.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { callServer } from '../src/control/client.ts';
+import { callServer } from '../src/operator-socket/client.ts';
 import { startMailstead } from './lib/mailstead.ts';
 import { cpuMs, memoryKib } from './lib/process.ts';
 import { openWait, type OpenWait, type Way } from './lib/wait-load.ts';

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
-import { callServer } from '../src/control/client.ts';
+import { callServer } from '../src/operator-socket/client.ts';
 import { freePort } from '../test/support/free-port.ts';
 import { ingest } from './lib/ingest-load.ts';
 import { startMailstead } from './lib/mailstead.ts';

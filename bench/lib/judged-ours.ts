@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ImapFlow } from 'imapflow';
-import { callServer } from '../../src/control/client.ts';
+import { callServer } from '../../src/operator-socket/client.ts';
 import { message } from './messages.ts';
 import { startMailstead, type Subject } from './mailstead.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { callServer } from '../../src/control/client.ts';
+import { callServer } from '../../src/operator-socket/client.ts';
 
 export interface Subject {
   name: string;

@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { callServer } from '../../src/control/client.ts';
+import { callServer } from '../../src/operator-socket/client.ts';
 import { dnsServer } from '../../test/support/dns-server.ts';
 import { startMailstead } from './mailstead.ts';
 import type { RelaySubject, Target } from './relay-load.ts';

@@ -1,7 +1,7 @@
 import type { WriteHooks } from '../store/engine/types.ts';
 import { beforeMove } from './approval/moves.ts';
 import { isApprovalMailbox } from './approval/mailbox.ts';
-import { holdIfPending } from './hold/hold.ts';
+import { holdIfPending } from './freeze/hold.ts';
 import { markNewEmail } from './taint/content.ts';
 import { onChange } from './undo/email-changes.ts';
 import { onRuleChange } from './undo/rule-changes.ts';

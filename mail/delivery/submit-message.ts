@@ -15,7 +15,7 @@ import {
   withDsnRequests,
 } from './resolve-recipients.ts';
 import type { SendLimits, SubmissionContext, SubmissionDraft, Submitter } from './submission-draft.ts';
-import { type SubmissionPreview, trySubmit } from './submit.ts';
+import { type SubmissionPreview, trySubmit } from './submission-commit.ts';
 
 /** Unreachable local recipients; the message is not sent to the others either. */
 export interface UnreachableRecipients {

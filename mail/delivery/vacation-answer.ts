@@ -2,7 +2,7 @@ import type { Budget } from '../store/limit/budget.ts';
 import { command } from '../store/engine/types.ts';
 import { takeVacationTurn } from '../store/submission/vacation.ts';
 import { pauseHoldReason } from '../store/limit/paused-sender.ts';
-import { commitSubmission, type SubmissionRejection } from './submit.ts';
+import { commitSubmission, type SubmissionRejection } from './submission-commit.ts';
 import { findWatchedSender } from './anomaly-watch.ts';
 import type { Submission } from './submission.ts';
 

@@ -4,7 +4,7 @@ import type { SampleMessage } from '../store/filter/sample-words.ts';
 import { type InboundMail, type MailFilter, FilterUnavailable, type FilterResult } from './mail-filter.ts';
 import { IsolatedFilter } from './isolated-filter.ts';
 import { FilterAdmission } from './filter-admission.ts';
-import type { FilterResponse, FromFilterThread, FilterRequest } from './messages.ts';
+import type { FilterResponse, FromFilterThread, FilterRequest } from './thread-messages.ts';
 import { CrashingNetworks } from './crashing-networks.ts';
 import { uncheckedResult } from './unchecked.ts';
 import { type FilterExitReason, FilterWorker, type FilterWorkerOptions } from './worker.ts';

@@ -1,6 +1,6 @@
 import { type Permit, Semaphore, SemaphoreUnavailable } from '../limits/semaphore.ts';
 import { FilterUnavailable } from './mail-filter.ts';
-import type { FilterRequest } from './messages.ts';
+import type { FilterRequest } from './thread-messages.ts';
 
 /** Total weight of the messages in the thread. A unit is up to three octets of memory while DNS lookups run. */
 const CAPACITY = 48 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { FilterResponse, FilterRequest } from './messages.ts';
+import type { FilterResponse, FilterRequest } from './thread-messages.ts';
 
 /** A filter that processes one request at a time. */
 interface SerialFilter extends AsyncDisposable {

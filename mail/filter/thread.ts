@@ -3,7 +3,7 @@ import { type Log, type Meter, quiet } from '../log.ts';
 import { cpuOfThread, collectWhenIdle } from '../store/engine/idle-gc.ts';
 import { sampleWords } from '../store/filter/sample-words.ts';
 import type { MailFilter } from './mail-filter.ts';
-import type { FromFilterThread, ToFilterThread } from './messages.ts';
+import type { FromFilterThread, ToFilterThread } from './thread-messages.ts';
 
 const HEARTBEAT_INTERVAL_MS = 250;
 

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../log.ts';
-import type { FromFilterThread, ToFilterThread } from './messages.ts';
+import type { FromFilterThread, ToFilterThread } from './thread-messages.ts';
 
 /** A busy thread sends heartbeats; one that is silent for this long waits for something that never comes. */
 const MAX_SILENCE_MS = 15_000;

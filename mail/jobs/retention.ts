@@ -13,7 +13,7 @@ import { purgeUploads } from '../store/blob/jmap-upload.ts';
 import { purgeGreylist } from '../store/limit/greylist.ts';
 import { indexJournal } from '../store/journal/journal-index.ts';
 import { purgeAgentChanges } from '../agents/undo/email-changes.ts';
-import { continueHolds } from '../agents/hold/hold.ts';
+import { continueHolds } from '../agents/freeze/hold.ts';
 import { purgeAgentSends } from '../agents/gate/send-log.ts';
 import { purgeBans } from '../store/limit/ban.ts';
 import { purgeTaints } from '../agents/taint/taint.ts';

@@ -3,7 +3,7 @@ import type { Destinations } from '../delivery/destinations.ts';
 import type { SubmissionDraft } from '../delivery/submission-draft.ts';
 import { SubmissionHeader } from '../delivery/submission-header.ts';
 import { submitMessage, type UnreachableRecipients } from '../delivery/submit-message.ts';
-import { submit, type SubmissionResult } from '../delivery/submit.ts';
+import { submit, type SubmissionResult } from '../delivery/submission-commit.ts';
 import type { Login } from '../login/types.ts';
 import { formatAddress } from '../message/address.ts';
 import { MessageFactsReader } from '../message/message-facts.ts';

@@ -11,7 +11,7 @@ import { GroupSender } from './group-sender.ts';
 import { type RefusedLogin, Smarthosts } from './smarthosts.ts';
 import { type FindHostPolicy, type FindTlsPolicy, noTlsPolicy } from './tls-policy/policy.ts';
 import type { RampBook } from './ramp-book.ts';
-import { RelayWorker } from './worker.ts';
+import { RelayWorker } from './queue-runner.ts';
 import type { Smarthost } from './smarthost-policy.ts';
 
 export interface RelayOptions {

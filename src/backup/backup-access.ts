@@ -1,7 +1,7 @@
 import type { BackupSettings } from '../../config/parse-backup.ts';
 import type { BackupTarget } from '../../mail/backup/backup-target.ts';
 import { openTarget } from '../../mail/backup/open-target.ts';
-import { firstLine, secretKeyOf } from './message-bucket.ts';
+import { firstLine, secretKeyOf } from './open-message-bucket.ts';
 
 /** The passphrase of backups; undefined: they are not encrypted. */
 export function passphraseOf({ passphrase, passphraseFile }: BackupSettings): string | undefined {

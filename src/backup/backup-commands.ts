@@ -14,7 +14,7 @@ import { type BackupVerification, verifyBackup } from '../../mail/backup/verify-
 import { version } from '../core/version.ts';
 import { passphraseOf, targetOf } from './backup-access.ts';
 import { recordVerification, verificationStatus } from './backup-verification.ts';
-import { bucketOfDirectory } from './message-bucket.ts';
+import { bucketOfDirectory } from './open-message-bucket.ts';
 
 /** Result of the last backup, in the data directory: the server reads it for its metrics and alarms. */
 export interface BackupStatus {

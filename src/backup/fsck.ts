@@ -5,7 +5,7 @@ import { BackupProblem } from '../../mail/backup/backup-error.ts';
 import { checkStore, isSound, type StoreCheck } from '../../mail/store/check/check-store.ts';
 import type { DamagedMessage } from '../../mail/store/check/damaged-messages.ts';
 import { keyFileOf, withRepository } from './backup-commands.ts';
-import { bucketOfDirectory } from './message-bucket.ts';
+import { bucketOfDirectory } from './open-message-bucket.ts';
 
 /** A check of a data directory, and the snapshot that has what is damaged. */
 export interface FsckResult extends StoreCheck {

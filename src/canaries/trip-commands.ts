@@ -1,6 +1,6 @@
 import { recordTrip } from '../../mail/agents/canary/commands.ts';
 import type { TripKind, UnreportedTrip } from '../../mail/agents/canary/canary.ts';
-import { holdAgentMail } from '../../mail/agents/hold/hold.ts';
+import { holdAgentMail } from '../../mail/agents/freeze/hold.ts';
 import { command, type Stamp, type Write, query, type Row } from '../../mail/store/engine/types.ts';
 import { setTokenMode } from '../tokens/mode-commands.ts';
 import { appendAudit } from '../audit/commands.ts';

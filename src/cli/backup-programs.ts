@@ -156,7 +156,7 @@ async function restoreMailbox(start: ProgramInput, target: string, address: stri
   if (dataDir === undefined) return USAGE_ERROR;
   return run(start, async (settings, { parseMoment }) => {
     const { restoreIntoServer } = await import('../backup/restore-into-server.ts');
-    const { callServer } = await import('../control/client.ts');
+    const { callServer } = await import('../operator-socket/client.ts');
     const at = start.options.at === undefined ? undefined : parseMoment(start.options.at);
     const done = await restoreIntoServer({ settings, target, address, dataDir, at, callServer });
     const lines = [

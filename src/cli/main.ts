@@ -9,7 +9,7 @@ import { PROGRAMS } from './programs.ts';
 import { printError, printJson, printJsonError, printUsage, printLine, USAGE_ERROR, FAILED } from './output.ts';
 import type { CommandOptions, Verb, CommandHelp, OperationCall } from './verb.ts';
 import { VERBS } from './verbs.ts';
-import { callServer, type ControlAnswer } from '../control/client.ts';
+import { callServer, type ControlAnswer } from '../operator-socket/client.ts';
 
 /** The token is for clients, not a server setting. */
 const { MAILSTEAD_TOKEN: token, ...env } = process.env;

@@ -1,4 +1,4 @@
-import type { ServerAddress } from '../bridge/endpoint.ts';
+import type { ServerAddress } from '../mcp-stdio/endpoint.ts';
 import { BACKUP_PROGRAMS } from './backup-programs.ts';
 import { exportMailbox } from './export-program.ts';
 import { importFile, importImap } from './import-programs.ts';
@@ -38,7 +38,7 @@ const mcp: CliProgram = {
   options: ['url', 'token-file'],
   async run(start) {
     if (start.args.length > 0) return printUsage(mcp);
-    const { bridgeStdio, readTokenFile } = await import('../bridge/stdio.ts');
+    const { bridgeStdio, readTokenFile } = await import('../mcp-stdio/stdio.ts');
     const file = start.options['token-file'];
     const token = file === undefined ? start.token : readTokenFile(file);
     if (typeof token === 'object') return printError(token.problem, FAILED);
@@ -51,7 +51,7 @@ const mcp: CliProgram = {
 
 /** Address of the server; the exit code after printing an error. */
 async function serverFor({ options, dataDir }: ProgramInput): Promise<ServerAddress | number> {
-  const { parseServerUrl, findLocalServer } = await import('../bridge/endpoint.ts');
+  const { parseServerUrl, findLocalServer } = await import('../mcp-stdio/endpoint.ts');
   if (options.url !== undefined) {
     const named = parseServerUrl(options.url);
     return 'problem' in named ? printError(named.problem, USAGE_ERROR) : named;

@@ -1,4 +1,4 @@
-import { callServer, type ControlAnswer } from '../control/client.ts';
+import { callServer, type ControlAnswer } from '../operator-socket/client.ts';
 import { FAILED, printError, printJsonError, USAGE_ERROR } from './output.ts';
 import type { ProgramInput } from './program.ts';
 

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { callServer } from '../control/client.ts';
+import { callServer } from '../operator-socket/client.ts';
 import { DONE, FAILED, printError, printJson, printLine, printUsage, USAGE_ERROR } from './output.ts';
 import type { CliProgram } from './program.ts';
 import { runSetup, SetupStopped } from './setup-steps.ts';

@@ -1,4 +1,4 @@
-import type { ControlAnswer } from '../control/client.ts';
+import type { ControlAnswer } from '../operator-socket/client.ts';
 
 /** The world of the set-up: the running server, and the person at the terminal. */
 export interface SetupTerminal {

@@ -1,6 +1,6 @@
 import { digestsOf } from '../core/catalogue-pin.ts';
 import { toolOf } from '../mcp/tool-listing.ts';
-import { BOX_OPERATIONS } from '../operations/box/index.ts';
+import { BOX_OPERATIONS } from '../operations/operator/index.ts';
 import { CATALOGUE, FOR_PEOPLE } from '../operations/catalogue.ts';
 import { describe, inputSchema } from '../operations/description.ts';
 import { type Operation, TOOLSETS } from '../core/operation.ts';

@@ -1,4 +1,4 @@
-import { characterStrings } from '../dns/zone.ts';
+import { characterStrings } from '../name-server/zone.ts';
 import { publicId } from '../core/ids.ts';
 import type { DmarcPolicyName } from '../reports/advice.ts';
 import { reportAddress } from '../reports/report-address.ts';

@@ -1,6 +1,6 @@
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
-import type { FindZone, ZoneAnswer, ZoneRecord } from '../dns/zone.ts';
+import type { FindZone, ZoneAnswer, ZoneRecord } from '../name-server/zone.ts';
 import { publishedTlsKeys } from '../certificates/queries.ts';
 import { rowId } from '../core/ids.ts';
 import { type Delegation, keyText, managedDomain, publishedKeys } from './queries.ts';

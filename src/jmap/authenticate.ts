@@ -12,8 +12,8 @@ import {
   MAIL_SESSION_GRAIN_MS,
   type MailSession,
   touchMailSession,
-} from '../mail-sessions/commands.ts';
-import { mailSessionHash } from '../mail-sessions/cookie.ts';
+} from '../webmail-sessions/commands.ts';
+import { mailSessionHash } from '../webmail-sessions/cookie.ts';
 import { callerAccounts } from '../accounts/caller-accounts.ts';
 import { readMailboxToken } from '../accounts/profile.ts';
 import { countByAccount } from '../http/connection-guard.ts';

@@ -3,8 +3,8 @@ import { publicId } from '../core/ids.ts';
 import { passwordProblem } from '../people/password.ts';
 import { changePassword } from '../people/password-commands.ts';
 import { mailProof } from '../people/reset.ts';
-import { endMemberMail } from '../mail-sessions/end-member-mail.ts';
-import { ownMailboxes, type OwnMailbox } from '../mail-sessions/access-queries.ts';
+import { endMemberMail } from '../webmail-sessions/end-member-mail.ts';
+import { ownMailboxes, type OwnMailbox } from '../webmail-sessions/access-queries.ts';
 import { formToken } from '../people/secrets.ts';
 import { NEW_PASSWORD } from './claim-pages.ts';
 import {
@@ -17,7 +17,7 @@ import {
   visitorOf,
 } from './page-exchange.ts';
 import { type FormState, field, hidden, problemNote, EMPTY_FORM, usernameField } from './forms.ts';
-import type { Fields } from './guard.ts';
+import type { Fields } from './form-fields.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
 import { fullPage } from './layout.ts';
 import { BUSY } from './link-errors.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { csvLine } from '../core/csv.ts';
-import { pageHeaders } from './guard.ts';
+import { pageHeaders } from './page-headers.ts';
 import { type PageExchange, type PortalDeps, visitorOf } from './page-exchange.ts';
 import type { Params } from './page.ts';
 import { addressBook } from './pages/address-book.ts';

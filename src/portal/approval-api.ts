@@ -6,7 +6,7 @@ import { findOutboxItem } from '../../mail/delivery/outbox-items.ts';
 import { isFormToken } from '../people/secrets.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { type PageExchange, type PortalDeps, visitorOf } from './page-exchange.ts';
-import { Fields } from './guard.ts';
+import { Fields } from './form-fields.ts';
 import { reauthenticate } from './reauthentication.ts';
 import { deciderOf } from './pages/approvals.ts';
 import { visitOf } from './visit.ts';

@@ -7,7 +7,7 @@ import { publicId } from '../core/ids.ts';
 import { approvalDetails } from './approval-view.ts';
 import { type PageExchange, type PortalDeps, sendPage, sendNotice } from './page-exchange.ts';
 import { hidden } from './forms.ts';
-import { Fields } from './guard.ts';
+import { Fields } from './form-fields.ts';
 import { html, type HtmlPart } from './html.ts';
 import { narrowPage } from './layout.ts';
 

@@ -5,7 +5,7 @@ import type { Refusal } from '../core/refusal.ts';
 import type { AppContext } from '../core/app-context.ts';
 import { claim, type ClaimLinkOutcome } from '../people/claim.ts';
 import { type SignIn, startSignIn } from '../people/sign-in.ts';
-import { deviceOf, isSecure, setSession, setStep } from './guard.ts';
+import { deviceOf, isSecure, setSession, setStep } from './session-cookie.ts';
 
 /** `POST /api/auth/claim {token, password, email?}`: claims an organization over REST and opens a session. */
 export function claimRoute(context: AppContext, people: SignIn): (app: FastifyInstance) => void {

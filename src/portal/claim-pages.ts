@@ -4,7 +4,8 @@ import { publicId } from '../core/ids.ts';
 import { claim, previewClaim } from '../people/claim.ts';
 import type { ClaimFacts } from '../people/claim-commands.ts';
 import { MIN_PASSWORD } from '../people/password.ts';
-import { isSecure, Fields } from './guard.ts';
+import { isSecure } from './session-cookie.ts';
+import { Fields } from './form-fields.ts';
 import {
   type PageExchange,
   type PortalDeps,

@@ -15,7 +15,9 @@ import { makeSecret } from '../tokens/oauth-secret.ts';
 import { userCaller } from '../people/caller.ts';
 import { isFormToken } from '../people/secrets.ts';
 import { type Action, ACTIONS } from '../core/token.ts';
-import { isSecure, Fields, pageHeaders } from './guard.ts';
+import { isSecure } from './session-cookie.ts';
+import { Fields } from './form-fields.ts';
+import { pageHeaders } from './page-headers.ts';
 import { consentForm, type ConsentScope } from './consent-form.ts';
 import {
   type PageExchange,

@@ -1,10 +1,10 @@
 import { publicId, rowId } from '../core/ids.ts';
-import { ownMailboxes } from '../mail-sessions/access-queries.ts';
-import { mailSessionHash } from '../mail-sessions/cookie.ts';
-import { endMemberMail } from '../mail-sessions/end-member-mail.ts';
-import { endOwnMailSessions } from '../mail-sessions/own-session-commands.ts';
+import { ownMailboxes } from '../webmail-sessions/access-queries.ts';
+import { mailSessionHash } from '../webmail-sessions/cookie.ts';
+import { endMemberMail } from '../webmail-sessions/end-member-mail.ts';
+import { endOwnMailSessions } from '../webmail-sessions/own-session-commands.ts';
 import { endSessions } from '../people/session-commands.ts';
-import type { Fields } from './guard.ts';
+import type { Fields } from './form-fields.ts';
 import type { PageExchange, Visitor } from './page-exchange.ts';
 import { callOperation, visitOf } from './visit.ts';
 

@@ -1,7 +1,7 @@
 import { listAppPasswords, type AppPassword } from '../../mail/store/account/credential.ts';
 import { publicId } from '../core/ids.ts';
-import { ownMailboxes, type OwnMailbox } from '../mail-sessions/access-queries.ts';
-import { type OwnMailSession, ownMailSessions } from '../mail-sessions/own-session-commands.ts';
+import { ownMailboxes, type OwnMailbox } from '../webmail-sessions/access-queries.ts';
+import { type OwnMailSession, ownMailSessions } from '../webmail-sessions/own-session-commands.ts';
 import type { SignInMethod } from '../people/factor-commands.ts';
 import { formToken } from '../people/secrets.ts';
 import { listSessions, type SessionLine } from '../people/session-commands.ts';

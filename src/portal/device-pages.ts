@@ -9,7 +9,7 @@ import { mobileConfig } from '../client-setup/mobileconfig.ts';
 import { hashOf } from '../people/secrets.ts';
 import { secret } from './components.ts';
 import { hidden } from './forms.ts';
-import { Fields } from './guard.ts';
+import { Fields } from './form-fields.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
 import { linkToken } from './link-errors.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { emptyState, pageHead, table } from './components.ts';
 import { findInOrganization } from './finder.ts';
 import { EMPTY_FORM, field } from './forms.ts';
-import { pageHeaders } from './guard.ts';
+import { pageHeaders } from './page-headers.ts';
 import { html, type HtmlPart } from './html.ts';
 import type { PageExchange, PortalDeps } from './page-exchange.ts';
 import { visitorOf } from './page-exchange.ts';

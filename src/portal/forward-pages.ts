@@ -4,7 +4,7 @@ import { hashOf } from '../people/secrets.ts';
 import { pendingForward, confirmForward, type InvalidConfirmation } from '../sending/confirmation-commands.ts';
 import { type PageExchange, type PortalDeps, sendPage, sendNotice } from './page-exchange.ts';
 import { hidden } from './forms.ts';
-import { Fields } from './guard.ts';
+import { Fields } from './form-fields.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
 import { linkToken } from './link-errors.ts';

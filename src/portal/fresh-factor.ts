@@ -3,7 +3,7 @@ import type { FactorProof, SignInMethod } from '../people/factor-commands.ts';
 import { admitFactorCheck } from '../people/pending-commands.ts';
 import { checkSecondFactor } from '../people/second-factor.ts';
 import { field, type FormState } from './forms.ts';
-import type { Fields } from './guard.ts';
+import type { Fields } from './form-fields.ts';
 import type { HtmlPart } from './html.ts';
 import { tooManyAttempts } from './link-errors.ts';
 import type { PageExchange, Visitor } from './page-exchange.ts';

@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { publicId } from '../core/ids.ts';
 import { type Invitation, join, previewInvite } from '../people/invite.ts';
 import { NEW_PASSWORD, OWN_PASSWORD } from './claim-pages.ts';
-import { isSecure, Fields } from './guard.ts';
+import { isSecure } from './session-cookie.ts';
+import { Fields } from './form-fields.ts';
 import {
   type PageExchange,
   type PortalDeps,

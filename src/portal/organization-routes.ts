@@ -10,7 +10,7 @@ import {
   visitorOf,
 } from './page-exchange.ts';
 import { problemNote, EMPTY_FORM } from './forms.ts';
-import { Fields } from './guard.ts';
+import { Fields } from './form-fields.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
 import { fullPage, type PageFrame } from './layout.ts';
 import type { Page, Params, PageState } from './page.ts';

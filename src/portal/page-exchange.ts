@@ -13,7 +13,9 @@ import {
   type PortalSession,
   touchSession,
 } from '../people/session-commands.ts';
-import { clearSession, deviceOf, Fields, sessionSecret, setSession, setStep, pageHeaders } from './guard.ts';
+import { clearSession, deviceOf, sessionSecret, setSession, setStep } from './session-cookie.ts';
+import { Fields } from './form-fields.ts';
+import { pageHeaders } from './page-headers.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
 

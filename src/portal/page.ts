@@ -1,6 +1,6 @@
 import type { Refusal } from '../core/refusal.ts';
 import { type FormState, hidden, EMPTY_FORM } from './forms.ts';
-import type { Fields } from './guard.ts';
+import type { Fields } from './form-fields.ts';
 import { formToken } from '../people/secrets.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
 import { callOperation, type Visit } from './visit.ts';

@@ -4,7 +4,8 @@ import { formToken, hashOf, isFormToken, newSecret } from '../people/secrets.ts'
 import { shownBrowser } from '../people/sign-in.ts';
 import { readResponse, type RelyingParty, requestOptions, verifyAssertion } from '../people/webauthn.ts';
 import { hidden } from './forms.ts';
-import { clearStep, Fields, isSecure, setSession, setStep, stepSecret } from './guard.ts';
+import { clearStep, isSecure, setSession, setStep, stepSecret } from './session-cookie.ts';
+import { Fields } from './form-fields.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
 import { tooManyAttempts } from './link-errors.ts';

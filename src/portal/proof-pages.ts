@@ -3,7 +3,7 @@ import { proveAddress } from '../people/password-commands.ts';
 import { formToken, hashOf, isFormToken } from '../people/secrets.ts';
 import { type PageExchange, type PortalDeps, redirect, sendPage, sendNotice, visitorOf } from './page-exchange.ts';
 import { hidden } from './forms.ts';
-import { Fields } from './guard.ts';
+import { Fields } from './form-fields.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
 import { linkToken, sendLinkError } from './link-errors.ts';

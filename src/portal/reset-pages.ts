@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { resetFacts, resetPassword } from '../people/password-commands.ts';
-import { endMemberMail } from '../mail-sessions/end-member-mail.ts';
+import { endMemberMail } from '../webmail-sessions/end-member-mail.ts';
 import { passwordProblem } from '../people/password.ts';
 import { mailReset } from '../people/reset.ts';
 import { hashOf } from '../people/secrets.ts';
 import { NEW_PASSWORD } from './claim-pages.ts';
-import { isSecure, Fields } from './guard.ts';
+import { isSecure } from './session-cookie.ts';
+import { Fields } from './form-fields.ts';
 import { type PageExchange, type PortalDeps, redirect, sendPage, sendNotice } from './page-exchange.ts';
 import { type FormState, field, hidden, problemNote, EMPTY_FORM } from './forms.ts';
 import { html } from './html.ts';

@@ -11,7 +11,7 @@ import { acceptedStep, newTotpSecret } from '../people/totp.ts';
 import { backLink, pageHead } from './components.ts';
 import { EMPTY_FORM, problemNote } from './forms.ts';
 import { checkFreshCode, proveAgain, refusedForm, wrongCode } from './fresh-factor.ts';
-import type { Fields } from './guard.ts';
+import type { Fields } from './form-fields.ts';
 import { html, type HtmlPart } from './html.ts';
 import { fullPage } from './layout.ts';
 import { pageFrame } from './organization-routes.ts';

@@ -12,7 +12,7 @@ import { creationOptions, readResponse, type RegisteredPasskey, verifyRegistrati
 import { dateOnly, table, timestamp } from './components.ts';
 import { EMPTY_FORM, field, type FormState, hidden } from './forms.ts';
 import { proofField, proveAgain, refusedForm } from './fresh-factor.ts';
-import type { Fields } from './guard.ts';
+import type { Fields } from './form-fields.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
 import type { PageExchange, Visitor } from './page-exchange.ts';
 import { newChallenge, partyOf, passkeyForm, userHandle } from './passkey-party.ts';

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { endMemberMail } from '../mail-sessions/end-member-mail.ts';
+import { endMemberMail } from '../webmail-sessions/end-member-mail.ts';
 import { endSessions, spendSignIn } from '../people/session-commands.ts';
 import { hashOf, isFormToken } from '../people/secrets.ts';
-import { isSecure, Fields } from './guard.ts';
+import { isSecure } from './session-cookie.ts';
+import { Fields } from './form-fields.ts';
 import {
   type PageExchange,
   type PortalDeps,

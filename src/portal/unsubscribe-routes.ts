@@ -10,7 +10,7 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { networkOf } from '../../mail/guard/network.ts';
 import { KeyedTokenBucket, perMinute, retryAfterSeconds } from '../../mail/limits/token-bucket.ts';
-import { pageHeaders } from './guard.ts';
+import { pageHeaders } from './page-headers.ts';
 import { address } from './components.ts';
 import { hidden } from './forms.ts';
 import { html, type Html } from './html.ts';

@@ -1,5 +1,5 @@
 import type { Submission } from '../../mail/delivery/submission.ts';
-import type { SubmissionRejection } from '../../mail/delivery/submit.ts';
+import type { SubmissionRejection } from '../../mail/delivery/submission-commit.ts';
 import type { RecipientFields } from './outbound.ts';
 import type { SentEmail } from './sent-queries.ts';
 

@@ -2,7 +2,7 @@ import type { Submission } from '../../mail/delivery/submission.ts';
 import type { Reason } from '../../mail/agents/gate/types.ts';
 import { namedRecipients } from '../../mail/delivery/outgoing.ts';
 import { reschedule, unschedule } from '../../mail/delivery/scheduled-messages.ts';
-import { type AcceptedSubmission, commitSubmission } from '../../mail/delivery/submit.ts';
+import { type AcceptedSubmission, commitSubmission } from '../../mail/delivery/submission-commit.ts';
 import { recordReturned, findWatchedSender } from '../../mail/delivery/anomaly-watch.ts';
 import { command, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { recordJournalEvent } from '../../mail/store/journal/journal.ts';

@@ -11,7 +11,7 @@ export type ServiceControl = { variables?: string[] } & (
   | { kind: 'compose'; file: string; service: string }
 );
 
-/** Parses a stored control, validated when it was set (src/operations/box/services.ts). */
+/** Parses a stored control, validated when it was set (src/operations/operator/services.ts). */
 export function controlOf(text: string): ServiceControl {
   return JSON.parse(text) as ServiceControl;
 }

@@ -9,7 +9,7 @@ import type { AppContext } from '../core/app-context.ts';
 import { ServiceSupervisor } from '../services/runner.ts';
 import { TransferRunner } from '../transfers/transfers.ts';
 import { WaitRegistry } from '../waiting/wait-registry.ts';
-import type { Services } from './services.ts';
+import type { Services } from './shared-parts.ts';
 import type { Listeners } from './ports.ts';
 
 /** {base_url}, without a slash at the end. */

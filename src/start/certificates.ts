@@ -10,11 +10,11 @@ import { mayReach } from '../core/networks.ts';
 import { providerPublisher } from '../dns-providers/challenge-publisher.ts';
 import { textsAtServers } from '../dns-providers/zone-servers.ts';
 import type { TxtPublisher } from '../acme/challenge-answers.ts';
-import { ownZonePublisher } from '../dns/challenge-texts.ts';
+import { ownZonePublisher } from '../name-server/challenge-texts.ts';
 import { keyZone } from '../domains/records.ts';
 import { boxZones } from '../domains/zones.ts';
 import { resolverServers } from '../tls/outbound-tls.ts';
-import type { Services } from './services.ts';
+import type { Services } from './shared-parts.ts';
 
 /** The job that renews certificates, where the settings name an authority. */
 export function openCertificates(services: Services): Job[] {

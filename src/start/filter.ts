@@ -3,7 +3,7 @@ import { FilterClient } from '../../mail/filter/client.ts';
 import type { ScannerAddresses } from '../../mail/filter/scanners/scanners.ts';
 import type { InboundFilter } from '../../mail/receiver/context.ts';
 import { memoryShares } from './memory-shares.ts';
-import type { Services } from './services.ts';
+import type { Services } from './shared-parts.ts';
 
 /** Settings of the filter thread. */
 export interface FilterThreadSettings {

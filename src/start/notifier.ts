@@ -10,7 +10,7 @@ import { newDeviceNotices } from '../people/device-notice-source.ts';
 import { failingSourceNotices } from '../reports/notice-source.ts';
 import { pausedSenders } from '../sending/pause-notice-source.ts';
 import { disabledWebhookNotices, failingWebhookNotices } from '../webhooks/notice-sources.ts';
-import type { Services } from './services.ts';
+import type { Services } from './shared-parts.ts';
 
 /** Every kind of notice that owners get unasked. In local mode only those that a person at this machine waits for. */
 export function openNotifier(services: Services, baseUrl: () => string): Notifier {

@@ -2,7 +2,7 @@ import { isPublicAddress } from '../../mail/dns/public-address.ts';
 import { registrableDomain } from '../../mail/policy/registrable.ts';
 import { RampBook } from '../../mail/relay/ramp-book.ts';
 import { readRamp, saveRamp } from '../../mail/store/queue/sending-ramp.ts';
-import type { Services } from './services.ts';
+import type { Services } from './shared-parts.ts';
 
 const SAVE_MS = 60_000;
 

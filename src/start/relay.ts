@@ -4,7 +4,7 @@ import { type Relay, startRelay } from '../../mail/relay/relay.ts';
 import type { RampBook } from '../../mail/relay/ramp-book.ts';
 import { mayReach } from '../core/networks.ts';
 import type { OutboundTls } from '../tls/outbound-tls.ts';
-import type { Services } from './services.ts';
+import type { Services } from './shared-parts.ts';
 
 /** Opens the relay. `listeners` are the open SMTP listeners: the relay must not deliver to its own box. */
 export function openRelay(

@@ -1,4 +1,4 @@
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import type { ThreadParts } from '../../mail/store/engine/thread.ts';
 import type { Command } from '../../mail/store/engine/types.ts';
 import * as agentPins from '../agents/pin-commands.ts';
@@ -24,9 +24,9 @@ import * as domainLookups from '../domains/lookup-commands.ts';
 import * as history from '../history/commands.ts';
 import * as mailboxes from '../mailboxes/commands.ts';
 import * as mailboxDeletion from '../mailboxes/deletion-commands.ts';
-import * as memberMail from '../mail-sessions/member-commands.ts';
-import * as mailSessions from '../mail-sessions/commands.ts';
-import * as ownMailSessions from '../mail-sessions/own-session-commands.ts';
+import * as memberMail from '../webmail-sessions/member-commands.ts';
+import * as mailSessions from '../webmail-sessions/commands.ts';
+import * as ownMailSessions from '../webmail-sessions/own-session-commands.ts';
 import * as mcpSessions from '../mcp/session-commands.ts';
 import * as oauthClients from '../oauth/client-commands.ts';
 import * as oauthCodes from '../oauth/code-commands.ts';

@@ -4,7 +4,7 @@ import { BucketMismatch, bucketOf, RemoteFiles } from '../../mail/store/bucket/r
 import { getSetting, setSetting } from '../../mail/store/setting.ts';
 import { MailStore } from '../../mail/store/store.ts';
 import type { Settings } from '../../config/settings.ts';
-import { missingSetting, openMessageBucket } from '../backup/message-bucket.ts';
+import { missingSetting, openMessageBucket } from '../backup/open-message-bucket.ts';
 import { secretLinksOf } from '../notices/secret-pages.ts';
 import { memoryShares } from './memory-shares.ts';
 import { CannotStart, type StartOptions } from './options.ts';

@@ -1,6 +1,6 @@
 import type { AgentMode } from '../../mail/agents/gate/types.ts';
-import { holdAgentMail } from '../../mail/agents/hold/hold.ts';
-import { type ReleasePosition, releaseStopped } from '../../mail/agents/hold/release.ts';
+import { holdAgentMail } from '../../mail/agents/freeze/hold.ts';
+import { type ReleasePosition, releaseStopped } from '../../mail/agents/freeze/release.ts';
 import { command, type Read } from '../../mail/store/engine/types.ts';
 import { publicId } from '../core/ids.ts';
 

@@ -5,7 +5,7 @@ import { jmapId, jmapRow } from '../../mail/store/object-id.ts';
 import { threadAgents } from '../agents/thread-queries.ts';
 import { decideByHttp, UNDECIDED_TEXT } from '../approvals/decision.ts';
 import type { AppContext } from '../core/app-context.ts';
-import type { Fields } from '../portal/guard.ts';
+import type { Fields } from '../portal/form-fields.ts';
 import { auditedByReader } from './audited.ts';
 import type { MailReader } from './mail-reader.ts';
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { jmapRow } from '../../mail/store/object-id.ts';
 import type { AppContext } from '../core/app-context.ts';
 import { isOwnPage } from '../http/own-page.ts';
-import { Fields } from '../portal/guard.ts';
+import { Fields } from '../portal/form-fields.ts';
 import { type AgentAct, decideHeld, setMode, takeOver, undoInThread } from './agent-acts.ts';
 import { agentView, EMPTY_VIEW } from './agent-view.ts';
 import { personOf, problem, readerOf, sendJson, SESSION_ENDED } from './mail-reader.ts';

@@ -9,7 +9,7 @@ import type { MemoryReservation } from '../../mail/limits/memory-budget.ts';
 import { networkOf } from '../../mail/guard/network.ts';
 import { type Login, memoryHolderOf } from '../../mail/login/types.ts';
 import { responseTo } from '../../mail/limits/http-response.ts';
-import { findMailSession } from '../mail-sessions/commands.ts';
+import { findMailSession } from '../webmail-sessions/commands.ts';
 import { checkWebhookUrl } from '../webhooks/url-check.ts';
 import { sessionOf } from './sign-in.ts';
 

@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppContext } from '../core/app-context.ts';
 import { publicId, rowId } from '../core/ids.ts';
-import { ownMailboxes } from '../mail-sessions/access-queries.ts';
-import { openMemberMail } from '../mail-sessions/member-commands.ts';
+import { ownMailboxes } from '../webmail-sessions/access-queries.ts';
+import { openMemberMail } from '../webmail-sessions/member-commands.ts';
 import { isFormToken, newSecret } from '../people/secrets.ts';
-import { Fields, isSecure } from '../portal/guard.ts';
+import { Fields } from '../portal/form-fields.ts';
+import { isSecure } from '../portal/session-cookie.ts';
 import { type Visitor, visitorOf } from '../portal/page-exchange.ts';
 import { redirectTo, sessionOf, setMailCookie, shownAgent } from './sign-in.ts';
 

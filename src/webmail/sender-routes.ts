@@ -10,7 +10,7 @@ import { namePattern } from '../../mail/policy/sender-rules.ts';
 import type { AppContext } from '../core/app-context.ts';
 import { publicId, rowId } from '../core/ids.ts';
 import { isOwnPage } from '../http/own-page.ts';
-import { Fields } from '../portal/guard.ts';
+import { Fields } from '../portal/form-fields.ts';
 import { auditedByReader } from './audited.ts';
 import { type MailReader, personOf, problem, sendJson } from './mail-reader.ts';
 

@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppContext } from '../core/app-context.ts';
-import { endMailSession, MAIL_SESSION_LIFE_MS, openMailSession } from '../mail-sessions/commands.ts';
-import { mailCookieName, mailSessionHash } from '../mail-sessions/cookie.ts';
+import { endMailSession, MAIL_SESSION_LIFE_MS, openMailSession } from '../webmail-sessions/commands.ts';
+import { mailCookieName, mailSessionHash } from '../webmail-sessions/cookie.ts';
 import { newSecret } from '../people/secrets.ts';
 import { EMPTY_FORM, field, type FormState, problemNote } from '../portal/forms.ts';
-import { Fields, isSecure, pageHeaders } from '../portal/guard.ts';
+import { Fields } from '../portal/form-fields.ts';
+import { isSecure } from '../portal/session-cookie.ts';
+import { pageHeaders } from '../portal/page-headers.ts';
 import { html } from '../portal/html.ts';
 import { narrowPage } from '../portal/layout.ts';
 import { BUSY, tooManyAttempts } from '../portal/link-errors.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { trySubmit } from '../../mail/delivery/submit.ts';
+import { trySubmit } from '../../mail/delivery/submission-commit.ts';
 import { taintedSince, purgeTaints, readBy } from '../../mail/agents/taint/taint.ts';
 import { agentSendOf } from '../../mail/agents/gate/send-log.ts';
 import { query } from '../../mail/store/engine/types.ts';

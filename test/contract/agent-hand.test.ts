@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { rowIn } from '../../src/core/message-ids.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { emailStateOf } from '../../mail/agents/undo/email-changes.ts';
 import { changeEmails, destroyEmails } from '../../mail/store/message/email-change-commands.ts';
 import { storeEmail } from '../../mail/store/message/email-commands.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { holdAgentMail, holdMore, type HoldTarget } from '../../mail/agents/hold/hold.ts';
-import { releaseStopped } from '../../mail/agents/hold/release.ts';
+import { holdAgentMail, holdMore, type HoldTarget } from '../../mail/agents/freeze/hold.ts';
+import { releaseStopped } from '../../mail/agents/freeze/release.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { explained } from '../support/explained.ts';
 import { GateWorld } from '../support/gate-world.ts';

@@ -7,8 +7,8 @@ import {
   continueHolds,
   type HoldTarget,
   STOPPED_ON_REQUEST,
-} from '../../mail/agents/hold/hold.ts';
-import { type ReleaseRequest, releaseStopped } from '../../mail/agents/hold/release.ts';
+} from '../../mail/agents/freeze/hold.ts';
+import { type ReleaseRequest, releaseStopped } from '../../mail/agents/freeze/release.ts';
 import { purgeAgentSends } from '../../mail/agents/gate/send-log.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import { beginAttempts } from '../../mail/store/queue/queue.ts';

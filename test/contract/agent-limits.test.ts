@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AgentSending, DEFAULT_POLICY, type NarrowLimits } from '../../mail/agents/gate/types.ts';
-import { submit, type SubmissionResult } from '../../mail/delivery/submit.ts';
+import { submit, type SubmissionResult } from '../../mail/delivery/submission-commit.ts';
 import { rowIn } from '../../src/core/message-ids.ts';
 import { claimConversation, endClaim } from '../../mail/agents/claims/commands.ts';
 import { threadOf } from '../../mail/store/message/conversation.ts';

@@ -11,7 +11,7 @@ import {
   saveAgentPolicy,
 } from '../../mail/agents/policy/policies.ts';
 import { command } from '../../mail/store/engine/types.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const dismiss = command('test-dismiss', (tx, account: number) => removeAccount(tx, { tenant: 1, account }));

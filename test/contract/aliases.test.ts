@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { route } from '../../mail/delivery/route.ts';
-import { submit } from '../../mail/delivery/submit.ts';
+import { submit } from '../../mail/delivery/submission-commit.ts';
 import type { MessageEnvelope, SmtpRefusal } from '../../mail/receiver/needs.ts';
 import type { StoreReceiverBackend } from '../../mail/receiver/store-backend.ts';
 import { ownsAddress } from '../../mail/store/account/account.ts';
@@ -10,7 +10,7 @@ import { removeAccount } from '../../mail/store/account/account-removal.ts';
 import { addSenderRule } from '../../mail/store/filter/sender-rule.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { alignIdentities, identitiesOf } from '../../mail/store/submission/identity.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { aliasNow, inInbox, testAlias } from '../support/aliases.ts';
 import { receiveMessage, testBackend, toAddress } from '../support/receive-message.ts';
 import { setForward } from '../support/forward-world.ts';

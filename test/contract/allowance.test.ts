@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Allowance, countAllowance, overAllowance, type OverAllowance } from '../../mail/store/limit/allowance.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { testStore, type TestStore } from '../support/store.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 
 const LIMITS: Allowance = { messages: 5, burst: 3, newRecipients: 4, only: null, until: 'Until it is claimed' };
 const DAY = 24 * 3_600_000;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { TrainingJob } from '../../mail/jobs/training.ts';
 import { quiet } from '../../mail/log.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { evaluateReputation } from '../../mail/policy/reputation.ts';
 import { changeEmails } from '../../mail/store/message/email-change-commands.ts';
 import { command, query } from '../../mail/store/engine/types.ts';

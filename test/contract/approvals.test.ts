@@ -6,7 +6,7 @@ import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { ScheduledMail } from '../../mail/jobs/scheduled-mail.ts';
 import { quiet } from '../../mail/log.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { expireApprovals, purgeApprovals } from '../../mail/agents/approval/approval.ts';
 import { changeEmails, destroyEmails } from '../../mail/store/message/email-change-commands.ts';
 import { storeEmail } from '../../mail/store/message/email-commands.ts';

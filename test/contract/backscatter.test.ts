@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ReturnPaths } from '../../mail/delivery/return-path.ts';
-import { submit } from '../../mail/delivery/submit.ts';
+import { submit } from '../../mail/delivery/submission-commit.ts';
 import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import type { Authentication } from '../../mail/auth/authentication.ts';
 import { rewriteSender } from '../../mail/forwarder/srs.ts';
 import { formatAddress } from '../../mail/message/address.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import type { StoreReceiverBackend } from '../../mail/receiver/store-backend.ts';
 import { composeReports } from '../../mail/relay/bounce.ts';
 import { toAttemptResult } from '../../mail/relay/attempt-result.ts';

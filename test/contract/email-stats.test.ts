@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deliver } from '../../mail/delivery/deliver.ts';
-import { submit } from '../../mail/delivery/submit.ts';
+import { submit } from '../../mail/delivery/submission-commit.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { type JournalEvent, recordJournalEvent } from '../../mail/store/journal/journal.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import type { AttemptResult } from '../../mail/store/queue/queue.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { addBlob } from '../../mail/store/blob/blob.ts';

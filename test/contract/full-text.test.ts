@@ -15,7 +15,7 @@ import { command, query } from '../../mail/store/engine/types.ts';
 import type { TextIndexPaths } from '../../mail/store/search/text-index.ts';
 import { TextWorker } from '../../mail/store/search/text-worker.ts';
 import { purgeExpunged } from '../../mail/store/retention/purge.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { Garden, type Spec } from '../support/mail-garden.ts';
 import { upload } from '../support/jmap-emails.ts';
 import { type JmapFixture, createJmapFixture } from '../support/jmap-fixture.ts';

@@ -5,7 +5,7 @@ import type { SmtpRefusal } from '../../mail/receiver/needs.ts';
 import { StoreBusy, command } from '../../mail/store/engine/types.ts';
 import { purgeGreylist } from '../../mail/store/limit/greylist.ts';
 import { recordSenderDelivery } from '../../mail/store/filter/sender.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { type TestStore, testStore } from '../support/store.ts';
 
 const MINUTE = 60_000;

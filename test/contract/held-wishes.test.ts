@@ -3,7 +3,7 @@ import { listWaiting } from '../support/list-waiting.ts';
 import { releaseWaiting } from '../../mail/delivery/scheduled-messages.ts';
 import { ScheduledMail } from '../../mail/jobs/scheduled-mail.ts';
 import { quiet } from '../../mail/log.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import { receiveMessage, testBackend } from '../support/receive-message.ts';

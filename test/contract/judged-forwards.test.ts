@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AccountFilterResult, FilterResult } from '../../mail/filter/mail-filter.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { MAIL_POLICY } from '../../mail/policy/mail-policy.ts';
 import type { Finding } from '../../mail/policy/finding.ts';
 import { addDomain } from '../../mail/store/address/domain.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DmarcPolicyCache } from '../../mail/auth/dmarc-policy-cache.ts';
 import { ReturnPaths } from '../../mail/delivery/return-path.ts';
-import { submit } from '../../mail/delivery/submit.ts';
+import { submit } from '../../mail/delivery/submission-commit.ts';
 import { filterMessage, type FilterOptions } from '../../mail/filter/filter-message.ts';
 import type { InboundMail } from '../../mail/filter/mail-filter.ts';
 import { formatAddress } from '../../mail/message/address.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PRESET_POLICIES } from '../../mail/agents/policy/presets.ts';
 import { type BudgetInput, readRemainingBudget } from '../../mail/delivery/remaining-budget.ts';
 import { type AgentSending, DEFAULT_POLICY } from '../../mail/agents/gate/types.ts';
-import { submit } from '../../mail/delivery/submit.ts';
+import { submit } from '../../mail/delivery/submission-commit.ts';
 import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 

@@ -17,7 +17,7 @@ import { sampleWords } from '../../mail/store/filter/sample-words.ts';
 import { reputationOf } from '../../mail/store/filter/sender.ts';
 import { WORD_ROWS, wordWeights, trainSample } from '../../mail/store/filter/words.ts';
 import { MAX_STORED_WORDS, sweepWords } from '../../mail/store/filter/word-sweep.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { mailMigrations } from '../../mail/store/migrations.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 import type { SampleCategory } from '../../mail/store/filter/sender-sample.ts';

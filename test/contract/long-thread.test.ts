@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { indexMessage } from '../../mail/message/indexer.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { changeEmails, MAX_EMAILS } from '../../mail/store/message/email-change-commands.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import { appendMessage } from '../../mail/store/mailbox/entry-commands.ts';

@@ -15,7 +15,7 @@ import { query } from '../../mail/store/engine/types.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { emailRows } from '../../mail/store/message/email-rows.ts';
 import { mayAnswer } from '../../mail/agents/claims/may-answer.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { putMail } from '../support/put-mail.ts';
 import { engines, testAccount, testStore, type TestStore } from '../support/store.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { finishAttempts } from '../../mail/relay/store-queue.ts';
 import { addBlob } from '../../mail/store/blob/blob.ts';
 import { command } from '../../mail/store/engine/types.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { listWaiting } from '../support/list-waiting.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { testStore, type TestStore } from '../support/store.ts';
 import { cpuOf } from '../support/cost.ts';

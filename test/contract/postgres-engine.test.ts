@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { PostgresStore } from '../../mail/store/engine/postgres/store.ts';
 import { command, lookup, query, StoreBusy, type WakeUp } from '../../mail/store/engine/types.ts';
 import { expunge, storeFlags } from '../../mail/store/mailbox/entry-commands.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import type { DueQuery, QueueItem } from '../../mail/relay/relay-queue.ts';
 import { MAX_RETRY_DELAY } from '../../mail/relay/schedule.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';

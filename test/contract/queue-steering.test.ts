@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import type { AttemptResult } from '../../mail/store/queue/queue.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { command } from '../../mail/store/engine/types.ts';

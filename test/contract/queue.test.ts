@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { submit } from '../../mail/delivery/submit.ts';
+import { submit } from '../../mail/delivery/submission-commit.ts';
 import type { MessageEnvelope, RecipientRoute } from '../../mail/receiver/needs.ts';
 import type { AttemptResult } from '../../mail/store/queue/queue.ts';
 import type { BounceMessage } from '../../mail/relay/relay-queue.ts';

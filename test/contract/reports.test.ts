@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ReturnPaths } from '../../mail/delivery/return-path.ts';
-import { submit } from '../../mail/delivery/submit.ts';
+import { submit } from '../../mail/delivery/submission-commit.ts';
 import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import { RetentionJob } from '../../mail/jobs/retention.ts';
 import { quiet } from '../../mail/log.ts';
 import { formatAddress } from '../../mail/message/address.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import type { StoreReceiverBackend } from '../../mail/receiver/store-backend.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { setQuota } from '../../mail/store/account/account.ts';

@@ -6,7 +6,7 @@ import { listWaiting } from '../support/list-waiting.ts';
 import { releaseWaiting, scheduleMessage } from '../../mail/delivery/scheduled-messages.ts';
 import { ScheduledMail } from '../../mail/jobs/scheduled-mail.ts';
 import { quiet } from '../../mail/log.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import { journalOf, OPERATOR_VIEW } from '../../mail/store/journal/journal.ts';
 import { queueOfTrace } from '../../mail/store/queue/queue-rows.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { submit } from '../../mail/delivery/submit.ts';
+import { submit } from '../../mail/delivery/submission-commit.ts';
 import { createSenderRuleLookup } from '../../mail/filter/sender-rule-lookup.ts';
 import { networksOf } from '../../mail/policy/network-pattern.ts';
 import { senderPatterns, matchSenderRules } from '../../mail/policy/sender-rules.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { removeAccount, purgeRemovedAccount } from '../../mail/store/account/account-removal.ts';
 import { countBudget } from '../../mail/store/limit/budget.ts';
 import { command } from '../../mail/store/engine/types.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { inspectMessage } from '../../mail/agents/gate/inspect-message.ts';
 import { ShownForms } from '../../mail/agents/secrets/shown-form.ts';
 import { createOctetReader } from '../../mail/delivery/octet-reader.ts';
-import { submit } from '../../mail/delivery/submit.ts';
+import { submit } from '../../mail/delivery/submission-commit.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import {
   purgeShownSecrets,

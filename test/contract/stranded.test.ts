@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { addDomain } from '../../mail/store/address/domain.ts';
 import { command } from '../../mail/store/engine/types.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { noteTlsResults, type TlsResult } from '../../mail/store/queue/tls-result.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { operatorCaller } from '../../src/core/caller.ts';
-import { listTlsResults } from '../../src/operations/box/tls-results.ts';
+import { listTlsResults } from '../../src/operations/operator/tls-results.ts';
 import { perform } from '../../src/operations/perform.ts';
 import { testWorld } from '../support/world.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { submit } from '../../mail/delivery/submit.ts';
+import { submit } from '../../mail/delivery/submission-commit.ts';
 import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import { finishAttempts } from '../../mail/relay/store-queue.ts';
 import { beginAttempts } from '../../mail/store/queue/queue.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deliver } from '../../mail/delivery/deliver.ts';
-import { submit } from '../../mail/delivery/submit.ts';
+import { submit } from '../../mail/delivery/submission-commit.ts';
 import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import { parseDomain } from '../../mail/message/address.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';

@@ -1,6 +1,6 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { submit } from '../../mail/delivery/submit.ts';
+import { submit } from '../../mail/delivery/submission-commit.ts';
 import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import { type Log, quiet } from '../../mail/log.ts';
 import type { AttemptResult } from '../../mail/store/queue/queue.ts';

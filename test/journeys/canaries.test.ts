@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { callServer } from '../../src/control/client.ts';
+import { callServer } from '../../src/operator-socket/client.ts';
 import type { Box } from '../support/box.ts';
 import { MailboxReader } from '../support/mailbox-reader.ts';
 import { http, outcome, rpc, tool } from '../support/mcp.ts';

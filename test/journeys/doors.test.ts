@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BOX_OPERATIONS } from '../../src/operations/box/index.ts';
+import { BOX_OPERATIONS } from '../../src/operations/operator/index.ts';
 import { CATALOGUE } from '../../src/operations/catalogue.ts';
 import type { Operation } from '../../src/core/operation.ts';
 import type { Box } from '../support/box.ts';

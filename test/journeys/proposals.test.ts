@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { callServer } from '../../src/control/client.ts';
+import { callServer } from '../../src/operator-socket/client.ts';
 import { type Box, startBox } from '../support/box.ts';
 import { dnsServer } from '../support/dns-server.ts';
 import { outcome, rpc, tool } from '../support/mcp.ts';

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadSettings } from '../../config/load.ts';
 import { type Log, quiet } from '../../mail/log.ts';
 import { startAppliance } from '../../src/start/appliance.ts';
-import { callServer } from '../../src/control/client.ts';
+import { callServer } from '../../src/operator-socket/client.ts';
 import { openMetrics } from '../../src/core/metrics.ts';
 import { testAuthority } from '../support/authority.ts';
 import { type DnsAnswer, dnsServer } from '../support/dns-server.ts';

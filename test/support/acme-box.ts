@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { loadSettings } from '../../config/load.ts';
 import type { Log } from '../../mail/log.ts';
-import { callServer } from '../../src/control/client.ts';
+import { callServer } from '../../src/operator-socket/client.ts';
 import { openMetrics } from '../../src/core/metrics.ts';
 import { type Appliance, startAppliance } from '../../src/start/appliance.ts';
 import { freePort } from './free-port.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type ControlAnswer, callServer } from '../../src/control/client.ts';
+import { type ControlAnswer, callServer } from '../../src/operator-socket/client.ts';
 import { freePort } from './free-port.ts';
 import { cpuOfProcess } from './process-cost.ts';
 

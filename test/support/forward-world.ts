@@ -3,7 +3,7 @@ import type { Authentication } from '../../mail/auth/authentication.ts';
 import { type AuthenticationInput, authenticate } from '../../mail/auth/authenticate.ts';
 import { type Log, quiet } from '../../mail/log.ts';
 import { parseAddress } from '../../mail/message/address.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import type { SmtpRefusal, RecipientRoute } from '../../mail/receiver/needs.ts';
 import { StoreReceiverBackend } from '../../mail/receiver/store-backend.ts';
 import type { AttemptResult } from '../../mail/store/queue/queue.ts';

@@ -1,8 +1,8 @@
 import type { Submission } from '../../mail/delivery/submission.ts';
 import { DEFAULT_POLICY, type AgentPolicy, type AgentSending } from '../../mail/agents/gate/types.ts';
-import { submit, type SubmissionResult } from '../../mail/delivery/submit.ts';
+import { submit, type SubmissionResult } from '../../mail/delivery/submission-commit.ts';
 import { rowIn } from '../../src/core/message-ids.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import type { Trust } from '../../mail/policy/trust.ts';
 import { addAccount } from '../../mail/store/account/account.ts';
 import { addDomain } from '../../mail/store/address/domain.ts';

@@ -1,7 +1,7 @@
 import type { Submission } from '../../mail/delivery/submission.ts';
 import type { PassedAgentMail } from '../../mail/agents/gate/gate.ts';
 import { type AgentSending, DEFAULT_POLICY } from '../../mail/agents/gate/types.ts';
-import { submit } from '../../mail/delivery/submit.ts';
+import { submit } from '../../mail/delivery/submission-commit.ts';
 import type { SendVerdict } from '../../mail/agents/gate/sending-policy.ts';
 import type { AgentMail } from '../../mail/agents/gate/gate-input.ts';
 import type { Read } from '../../mail/store/engine/types.ts';

@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { quiet } from '../../mail/log.ts';
-import { mailParts } from '../../mail/parts.ts';
+import { mailParts } from '../../mail/store-thread-parts.ts';
 import { addAccount } from '../../mail/store/account/account.ts';
 import { addDomain } from '../../mail/store/address/domain.ts';
 import { openForWriting } from '../../mail/store/engine/connection.ts';

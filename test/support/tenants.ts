@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { submit } from '../../mail/delivery/submit.ts';
+import { submit } from '../../mail/delivery/submission-commit.ts';
 import { recordCorrespondents } from '../../mail/store/limit/budget.ts';
 import { type Command, command } from '../../mail/store/engine/types.ts';
 import { DRAFT, SEEN } from '../../mail/store/mailbox/flags.ts';

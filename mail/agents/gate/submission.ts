@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { requireIndex } from '../../message/index-types.ts';
 import type { Read, Stamp, Write } from '../../store/engine/types.ts';
 import { awaitApproval, hasTooManyPending, MAX_PENDING_APPROVALS } from '../approval/approval.ts';
-import { recordInternalRecipients } from '../hold/redirected.ts';
+import { recordInternalRecipients } from '../freeze/redirected.ts';
 import { recordDecision } from './decision-log.ts';
 import { checkAgentMail, type PassedAgentMail } from './gate.ts';
 import type { AgentMail } from './gate-input.ts';

@@ -5,7 +5,7 @@ import { matchByFlags, type SearchedView } from './evaluate.ts';
 import type { FindInput } from './find.ts';
 import type { FindOutcome } from './find-order.ts';
 import type { SearchProgram, TextKey } from './program.ts';
-import { imapSearch } from './query.ts';
+import { imapSearch } from './reader-search.ts';
 import { relevantMessages } from './relevant.ts';
 
 export interface StoreSearchOptions {

@@ -3,7 +3,7 @@ import { redacted } from '../../agents/quarantine/redact.ts';
 import { automaticDraft } from '../../delivery/automatic-mail.ts';
 import { UNREACHABLE } from '../../delivery/destinations.ts';
 import { submitMessage } from '../../delivery/submit-message.ts';
-import { submit } from '../../delivery/submit.ts';
+import { submit } from '../../delivery/submission-commit.ts';
 import { type Address, addressKey, parseAddress } from '../../message/address.ts';
 import { parseAddressList } from '../../message/header-addresses.ts';
 import { type Field, firstField, readFields, unfold } from '../../message/header.ts';

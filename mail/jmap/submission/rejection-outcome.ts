@@ -1,7 +1,7 @@
 import { formatAddress, textKey, type Address } from '../../message/address.ts';
 import type { ForeignAuthor } from '../../delivery/identity.ts';
 import { reasonText } from '../../agents/gate/reasons.ts';
-import type { SubmissionRejection } from '../../delivery/submit.ts';
+import type { SubmissionRejection } from '../../delivery/submission-commit.ts';
 import type { OverAllowance } from '../../store/limit/allowance.ts';
 import { refused, type SetOutcome } from '../standard/standard-set.ts';
 

@@ -1,5 +1,5 @@
 import { UNREACHABLE } from '../../delivery/destinations.ts';
-import { submitEmail } from '../../delivery/email-submission.ts';
+import { submitEmail } from '../../delivery/jmap-submission-commit.ts';
 import type { MessageOctets } from '../../delivery/octet-reader.ts';
 import type { SubmissionDraft } from '../../delivery/submission-draft.ts';
 import { submitMessage, type UnreachableRecipients } from '../../delivery/submit-message.ts';

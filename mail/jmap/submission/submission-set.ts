@@ -1,4 +1,4 @@
-import { cancelSubmission } from '../../delivery/email-submission.ts';
+import { cancelSubmission } from '../../delivery/jmap-submission-commit.ts';
 import {
   emailToSend,
   removeSubmission,

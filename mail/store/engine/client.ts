@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { FromWriter, ThreadData, ToWriter } from './messages.ts';
+import type { FromWriter, ThreadData, ToWriter } from './thread-messages.ts';
 import { type Command, StoreBusy, type WakeUp } from './types.ts';
 import type { WriteResponse, Failure, WriteJob } from './writer.ts';
 

@@ -3,7 +3,7 @@ import { KeyedSemaphore } from '../../limits/keyed-semaphore.ts';
 import { Watchdog } from '../../limits/watchdog.ts';
 import { answerBlobRequest, type BlobProvider, type BlobRequest } from '../blob/blob-request.ts';
 import { toError } from './client.ts';
-import type { FromReader, ThreadData, ToReader } from './messages.ts';
+import type { FromReader, ThreadData, ToReader } from './thread-messages.ts';
 import { laneOf } from './reader-pool.ts';
 import { type Query, StoreBusy } from './types.ts';
 

@@ -2,7 +2,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from '
 import { runTextThread } from '../search/text-thread.ts';
 import { collectWhenIdle } from './idle-gc.ts';
 import { openForReading, closeWriting, openForWriting } from './connection.ts';
-import type { FromReader, FromWriter, ThreadData, ToReader, ToWriter } from './messages.ts';
+import type { FromReader, FromWriter, ThreadData, ToReader, ToWriter } from './thread-messages.ts';
 import { copyBeforeUpgrade } from './upgrade-copy.ts';
 import { migrate, type Migration } from './migrate.ts';
 import { askForBlobs, BlobUnavailable } from '../blob/blob-request.ts';

@@ -3,7 +3,7 @@ import { Watchdog } from '../../limits/watchdog.ts';
 import type { Log, Meter } from '../../log.ts';
 import { answerBlobRequest, type BlobProvider } from '../blob/blob-request.ts';
 import { StoreFailure } from '../engine/client.ts';
-import type { ThreadData } from '../engine/messages.ts';
+import type { ThreadData } from '../engine/thread-messages.ts';
 import type { Query } from '../engine/types.ts';
 import type { TextIndexPaths } from './text-index.ts';
 import type { FromText, ToText } from './text-thread.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AGENT_MODES } from '../../../mail/agents/gate/types.ts';
-import { holdMore } from '../../../mail/agents/hold/hold.ts';
+import { holdMore } from '../../../mail/agents/freeze/hold.ts';
 import { endAgentLogins } from '../../agents/agent-logins.ts';
 import { agentsOf } from '../../agents/agent-list-queries.ts';
 import { setTokenMode, stopAgents, releaseAgentMail } from '../../tokens/mode-commands.ts';

@@ -6,7 +6,7 @@ import { updateManaged } from '../../domains/look.ts';
 import { zoneText } from '../../domains/records.ts';
 import { publicId } from '../../core/ids.ts';
 import { noMailboxes } from '../affected-mailboxes.ts';
-import { auditedStore } from '../box/audited-store.ts';
+import { auditedStore } from '../operator/audited-store.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { refuse } from '../../core/refusal.ts';
 import { InProject, DomainName } from '../../core/schemas.ts';

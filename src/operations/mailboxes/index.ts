@@ -3,7 +3,8 @@ import { createAppPassword, listAppPasswordsOf, revokeAppPassword } from './app-
 import { revealEmailCredentials, rotateEmailCredentials } from './credentials.ts';
 import { deleteEmail } from './delete.ts';
 import { listDeletedEmails, restoreEmail } from './restore.ts';
-import { listEmails, updateEmail } from './list.ts';
+import { listEmails } from './list.ts';
+import { updateEmail } from './update.ts';
 import { provisionEmail } from './provision.ts';
 
 export const MAILBOXES: readonly Operation[] = [

@@ -1,7 +1,7 @@
-import { getHealth, runDoctor } from '../box/doctor.ts';
-import { getBackups, runBackup } from '../box/backups.ts';
-import { applianceStatus } from '../box/status.ts';
-import { tlsStatus, listTlsResults } from '../box/tls-results.ts';
+import { getHealth, runDoctor } from '../operator/doctor.ts';
+import { getBackups, runBackup } from '../operator/backups.ts';
+import { applianceStatus } from '../operator/status.ts';
+import { tlsStatus, listTlsResults } from '../operator/tls-results.ts';
 import type { Operation } from '../../core/operation.ts';
 import { listAuditEvents } from './audit.ts';
 import { listBansOfBox, removeBanOfBox } from './bans.ts';

@@ -7,7 +7,7 @@ import { nameInNotices } from '../../agents/outside-secrets.ts';
 import { claimNotice } from '../../bootstrap/claim-notice.ts';
 import { resendClaim } from '../../bootstrap/commands.ts';
 import { newLink } from '../../bootstrap/bootstrap.ts';
-import { endingMemberMail } from '../../mail-sessions/end-member-mail.ts';
+import { endingMemberMail } from '../../webmail-sessions/end-member-mail.ts';
 import { composeNotice } from '../../notices/compose.ts';
 import { secretUrl } from '../../notices/secret-pages.ts';
 import { findOrganization } from '../../organizations/commands.ts';

@@ -8,7 +8,7 @@ import {
   setOutboundRoute,
 } from '../../../mail/store/queue/outbound-route.ts';
 import { publicId, rowId } from '../../core/ids.ts';
-import { sealPassword, checkSmarthostTarget } from '../../routes/smarthosts.ts';
+import { sealPassword, checkSmarthostTarget } from '../../smarthosts/smarthosts.ts';
 import { everyMailbox } from '../affected-mailboxes.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';

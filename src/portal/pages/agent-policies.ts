@@ -15,7 +15,7 @@ import {
 } from '../page.ts';
 import { buttonRow, address, emptyState, pageHead } from '../components.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit, callOperation } from '../visit.ts';
-import type { Fields } from '../guard.ts';
+import type { Fields } from '../form-fields.ts';
 
 /** Splits a field with several names at spaces, commas and semicolons. */
 function listOf(fields: Fields, name: string): string[] {

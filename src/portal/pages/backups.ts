@@ -1,4 +1,4 @@
-import type { getBackups } from '../../operations/box/backups.ts';
+import type { getBackups } from '../../operations/operator/backups.ts';
 import {
   buttonRow,
   bytes,

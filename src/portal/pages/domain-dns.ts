@@ -1,7 +1,7 @@
 import type { getDnsProvider, previewDnsChanges } from '../../operations/dns-providers/provider.ts';
 import { emptyState, table, tag, timestamp } from '../components.ts';
 import { field, type FormState } from '../forms.ts';
-import type { Fields } from '../guard.ts';
+import type { Fields } from '../form-fields.ts';
 import { type Html, html, type HtmlPart } from '../html.ts';
 import {
   actionButton,

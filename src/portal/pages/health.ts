@@ -1,4 +1,4 @@
-import type { getHealth } from '../../operations/box/doctor.ts';
+import type { getHealth } from '../../operations/operator/doctor.ts';
 import { field } from '../forms.ts';
 import { html, type HtmlPart } from '../html.ts';
 import { actionForm, formStateFor, operationAction, type Page } from '../page.ts';

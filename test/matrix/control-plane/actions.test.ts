@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BOX_OPERATIONS } from '../../../src/operations/box/index.ts';
+import { BOX_OPERATIONS } from '../../../src/operations/operator/index.ts';
 import { CATALOGUE } from '../../../src/operations/catalogue.ts';
 import { perform } from '../../../src/operations/perform.ts';
 import { ACTIONS, expandActions } from '../../../src/core/token.ts';

@@ -6,7 +6,7 @@ import { senderKeys } from '../../../mail/policy/sender-keys.ts';
 import { authenticatedDomain } from '../../../mail/policy/author-proof.ts';
 import { scoreWords } from '../../../mail/policy/words/score-words.ts';
 import { messageWords } from '../../../mail/policy/words/message-words.ts';
-import { mailParts } from '../../../mail/parts.ts';
+import { mailParts } from '../../../mail/store-thread-parts.ts';
 import { command } from '../../../mail/store/engine/types.ts';
 import { recordTrainingSamples } from '../../../mail/store/filter/training-sample.ts';
 import { recordSenderDelivery, recordSenderVote, reputationOf } from '../../../mail/store/filter/sender.ts';

@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { rowId } from '../../../src/core/ids.ts';
 import { isPlainLine } from '../../../src/core/schemas.ts';
 import { answeredLetter } from '../../../src/digest/reply-address.ts';
-import { respond } from '../../../src/dns/respond.ts';
+import { respond } from '../../../src/name-server/respond.ts';
 import { hostableName } from '../../../src/domains/domains.ts';
 import { isVulnerabilityScan } from '../../../src/http/connection-guard.ts';
 import { readRange } from '../../../src/jmap/download-route.ts';

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { quiet } from '../../../mail/log.ts';
 import { command } from '../../../mail/store/engine/types.ts';
 import { enqueue } from '../../../mail/store/queue/queue.ts';
-import { callServer, socketPath } from '../../../src/control/client.ts';
-import { startControlServer } from '../../../src/control/server.ts';
+import { callServer, socketPath } from '../../../src/operator-socket/client.ts';
+import { startControlServer } from '../../../src/operator-socket/server.ts';
 import { testWorld, type TestWorld } from '../../support/world.ts';
 
 /** Queues one message for two recipients; held if a reason is given. */

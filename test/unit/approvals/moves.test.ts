@@ -12,7 +12,7 @@ import { queueOfTrace } from '../../../mail/store/queue/queue-rows.ts';
 import { firstBrokenAuditRow, listAudit } from '../../../src/audit/queries.ts';
 import { operatorCaller } from '../../../src/core/caller.ts';
 import { perform } from '../../../src/operations/perform.ts';
-import { releaseOutboxItem } from '../../../src/operations/box/outbox.ts';
+import { releaseOutboxItem } from '../../../src/operations/operator/outbox.ts';
 import { ApprovalWorld } from '../../support/approval-world.ts';
 import { holdMail } from '../../support/held-mail.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ControlAnswer } from '../../../src/control/client.ts';
+import type { ControlAnswer } from '../../../src/operator-socket/client.ts';
 import { runSetup, type SetupTerminal } from '../../../src/cli/setup-steps.ts';
 
 interface FakeServer {

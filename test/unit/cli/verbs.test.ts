@@ -5,7 +5,7 @@ import { PROGRAMS } from '../../../src/cli/programs.ts';
 import { listTools, toolsPage } from '../../../src/cli/tools.ts';
 import type { VerbInput } from '../../../src/cli/verb.ts';
 import { VERBS } from '../../../src/cli/verbs.ts';
-import { BOX_OPERATIONS } from '../../../src/operations/box/index.ts';
+import { BOX_OPERATIONS } from '../../../src/operations/operator/index.ts';
 import { CATALOGUE, FOR_PEOPLE } from '../../../src/operations/catalogue.ts';
 import { normalizeArguments } from '../../../src/core/argument-normalizer.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { type Answer, decode, encode, RECURSION_DESIRED, TRUNCATED_RESPONSE } from 'dns-packet';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { queryNameServers, type NameServer } from '../../../src/dns/ask.ts';
+import { queryNameServers, type NameServer } from '../../../src/name-server/ask.ts';
 import { freePort } from '../../support/free-port.ts';
 
 /** For an answer that comes: who gives it shares this event loop. */

@@ -1,7 +1,7 @@
 import { type Answer, type DecodedPacket, decode, encode, type Packet } from 'dns-packet';
 import { describe, expect, test } from 'vitest';
-import { truncatedResponse, MAX_UDP, respond } from '../../../src/dns/respond.ts';
-import type { FindZone, ZoneRecord } from '../../../src/dns/zone.ts';
+import { truncatedResponse, MAX_UDP, respond } from '../../../src/name-server/respond.ts';
+import type { FindZone, ZoneRecord } from '../../../src/name-server/zone.ts';
 
 const KEY = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`;
 const HUGE = 'x'.repeat(3_000);

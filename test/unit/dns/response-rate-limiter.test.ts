@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ResponseRateLimiter } from '../../../src/dns/server.ts';
+import { ResponseRateLimiter } from '../../../src/name-server/server.ts';
 
 function paced(): { clock: { now: number }; take: (ip: string, times: number) => Record<string, number> } {
   const clock = { now: 0 };

@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { decode, encode, streamEncode } from 'dns-packet';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { quiet } from '../../../mail/log.ts';
-import { type DnsServer, startDns } from '../../../src/dns/server.ts';
-import type { FindZone } from '../../../src/dns/zone.ts';
+import { type DnsServer, startDns } from '../../../src/name-server/server.ts';
+import type { FindZone } from '../../../src/name-server/zone.ts';
 import { freePort } from '../../support/free-port.ts';
 
 const HUGE = 'x'.repeat(3_000);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { boxZones } from '../../../src/domains/zones.ts';
 import { ownServer } from '../../../src/domains/records.ts';
-import type { FindZone } from '../../../src/dns/zone.ts';
+import type { FindZone } from '../../../src/name-server/zone.ts';
 import type { Caller } from '../../../src/core/caller.ts';
 import { addEmailDomain } from '../../../src/operations/domains/add.ts';
 import { removeEmailDomain } from '../../../src/operations/domains/remove.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { characterStrings } from '../../../src/dns/zone.ts';
+import { characterStrings } from '../../../src/name-server/zone.ts';
 import type { PublishedKey } from '../../../src/domains/queries.ts';
 import { keyZone, ownServer, type RequiredRecord, requiredRecords, zoneText } from '../../../src/domains/records.ts';
 import * as fc from '../../support/fast-check.ts';

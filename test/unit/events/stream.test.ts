@@ -9,7 +9,7 @@ import { EVENTS, type EventName } from '../../../src/events/event-schemas.ts';
 import { EventWriter } from '../../../src/http/event-writer.ts';
 import { rowId } from '../../../src/core/ids.ts';
 import { unschedule } from '../../../mail/delivery/scheduled-messages.ts';
-import { submit } from '../../../mail/delivery/submit.ts';
+import { submit } from '../../../mail/delivery/submission-commit.ts';
 import { command } from '../../../mail/store/engine/types.ts';
 import { recordJournalEvent } from '../../../mail/store/journal/journal.ts';
 import { purgeHistory } from '../../../mail/store/retention/purge.ts';

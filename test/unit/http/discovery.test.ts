@@ -4,7 +4,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { httpEndpoints } from '../../../src/start/protocol-servers.ts';
 import { HttpLimits } from '../../../src/http/rate-limits.ts';
-import { BOX_OPERATIONS } from '../../../src/operations/box/index.ts';
+import { BOX_OPERATIONS } from '../../../src/operations/operator/index.ts';
 import { CATALOGUE } from '../../../src/operations/catalogue.ts';
 import { REFUSALS } from '../../../src/core/refusal.ts';
 import { testWorld, type TestWorld } from '../../support/world.ts';

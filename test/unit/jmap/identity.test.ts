@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { mailParts } from '../../../mail/parts.ts';
+import { mailParts } from '../../../mail/store-thread-parts.ts';
 import { command } from '../../../mail/store/engine/types.ts';
 import { type JmapFixture, jmapFixtureOn } from '../../support/jmap-fixture.ts';
 import { testAccount, testStore } from '../../support/store.ts';

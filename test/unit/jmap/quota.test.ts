@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mailParts } from '../../../mail/parts.ts';
+import { mailParts } from '../../../mail/store-thread-parts.ts';
 import { command } from '../../../mail/store/engine/types.ts';
 import { receiveMessage, testBackend } from '../../support/receive-message.ts';
 import { type JmapFixture, jmapFixtureOn } from '../../support/jmap-fixture.ts';

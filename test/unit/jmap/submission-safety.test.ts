@@ -5,7 +5,7 @@ import { quiet } from '../../../mail/log.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { traceId } from '../../../mail/receiver/trace-id.ts';
 import { ALLOW } from '../../../mail/agents/gate/sending-policy.ts';
-import { mailParts } from '../../../mail/parts.ts';
+import { mailParts } from '../../../mail/store-thread-parts.ts';
 import { command, query } from '../../../mail/store/engine/types.ts';
 import { appendMessage } from '../../../mail/store/mailbox/entry-commands.ts';
 import { foreignAuthors } from '../../support/foreign-authors.ts';

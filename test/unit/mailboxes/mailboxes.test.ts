@@ -18,7 +18,8 @@ import {
 import { revealEmailCredentials, rotateEmailCredentials } from '../../../src/operations/mailboxes/credentials.ts';
 import { deleteEmail } from '../../../src/operations/mailboxes/delete.ts';
 import { purgeDeletedMailboxes } from '../../../src/mailboxes/deletion-commands.ts';
-import { listEmails, updateEmail } from '../../../src/operations/mailboxes/list.ts';
+import { listEmails } from '../../../src/operations/mailboxes/list.ts';
+import { updateEmail } from '../../../src/operations/mailboxes/update.ts';
 import { provisionEmail } from '../../../src/operations/mailboxes/provision.ts';
 import { listEmailForwarders, setEmailForwarder } from '../../../src/operations/sending/forwarders.ts';
 import { getInboundWebhook, setInboundWebhook } from '../../../src/operations/sending/webhooks.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BOX_OPERATIONS } from '../../../src/operations/box/index.ts';
+import { BOX_OPERATIONS } from '../../../src/operations/operator/index.ts';
 import { CATALOGUE, FOR_PEOPLE } from '../../../src/operations/catalogue.ts';
 import { inputSchema } from '../../../src/operations/description.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isOwnPage } from '../../../src/http/own-page.ts';
-import { Fields } from '../../../src/portal/guard.ts';
+import { Fields } from '../../../src/portal/form-fields.ts';
 import { html } from '../../../src/portal/html.ts';
 import { refusedForm } from '../../../src/portal/page.ts';
 import { bytes, table } from '../../../src/portal/components.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { privateNetworks } from '../../../config/parse.ts';
-import { checkSmarthostTarget, StoredSmarthosts } from '../../../src/routes/smarthosts.ts';
+import { checkSmarthostTarget, StoredSmarthosts } from '../../../src/smarthosts/smarthosts.ts';
 import { rowId } from '../../../src/core/ids.ts';
 import { fakeResolver } from '../../support/fake-resolver.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';

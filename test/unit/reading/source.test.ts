@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deliveryTrace } from '../../../mail/delivery/deliver.ts';
-import { submit } from '../../../mail/delivery/submit.ts';
+import { submit } from '../../../mail/delivery/submission-commit.ts';
 import { DRAFT } from '../../../mail/store/mailbox/flags.ts';
 import { rowId } from '../../../src/core/ids.ts';
 import { deliverMail } from '../../support/deliver-mail.ts';

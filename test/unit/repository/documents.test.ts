@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { PROGRAMS } from '../../../src/cli/programs.ts';
 import { toolsPage } from '../../../src/cli/tools.ts';
 import { VERBS } from '../../../src/cli/verbs.ts';
-import { BOX_OPERATIONS } from '../../../src/operations/box/index.ts';
+import { BOX_OPERATIONS } from '../../../src/operations/operator/index.ts';
 import { CATALOGUE } from '../../../src/operations/catalogue.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

@@ -26,7 +26,7 @@ describe('nothing reaches the queue but a checked submission and a notice of the
   test('only these call sendMessage()', () => {
     expect(importersOf('sendMessage', /\/outgoing\.ts$/)).toEqual([
       'mail/delivery/notice.ts',
-      'mail/delivery/submit.ts',
+      'mail/delivery/submission-commit.ts',
     ]);
   });
 
@@ -94,7 +94,7 @@ describe('notices of the box', () => {
     expect(senders.sort()).toEqual([...new Set(Object.values(SENDERS))].sort());
     expect(importersOf('sendSuccessReport', /\/notice\.ts$/)).toEqual([
       'mail/delivery/scheduled-messages.ts',
-      'mail/delivery/submit.ts',
+      'mail/delivery/submission-commit.ts',
     ]);
   });
 

@@ -10,7 +10,7 @@ import { arrows, cycleIn, type Import, imports, root, sources } from './import-g
  * | core       | core                                       | Operation, Caller, Refusal, ids, AppContext as interfaces      |
  * | areas      | every folder that no other ring names      | commands, queries and rules of one noun                       |
  * | operations | operations                                 | one object for each thing that can be done                    |
- * | endpoints  | bridge cli control http jmap mcp oauth ... | protocols over operations                                     |
+ * | endpoints  | cli http jmap mcp oauth portal ...      | protocols over operations                                     |
  * | start      | start                                      | composition roots: main, the appliance, the threads, the seed |
  */
 const RINGS = {
@@ -28,21 +28,21 @@ const RINGS = {
     'client-setup',
     'deliverability',
     'digest',
-    'dns',
+    'name-server',
     'dns-providers',
     'doctor',
     'domains',
     'events',
     'history',
     'notices',
-    'mail-sessions',
+    'webmail-sessions',
     'mailboxes',
     'organizations',
     'people',
     'reading',
     'recovery',
     'reports',
-    'routes',
+    'smarthosts',
     'sending',
     'services',
     'tls',
@@ -55,7 +55,7 @@ const RINGS = {
     'webhooks',
   ],
   operations: ['operations'],
-  endpoints: ['bridge', 'cli', 'control', 'http', 'jmap', 'mcp', 'oauth', 'portal', 'webmail'],
+  endpoints: ['cli', 'mcp-stdio', 'operator-socket', 'http', 'jmap', 'mcp', 'oauth', 'portal', 'webmail'],
   start: ['start'],
 } as const;
 

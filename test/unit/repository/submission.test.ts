@@ -24,9 +24,9 @@ function importersOf(name: string, of: string): string[] {
   return imports.filter((one) => one.of === of && one.names.includes(name)).map(({ file }) => file);
 }
 
-const SUBMIT = 'mail/delivery/submit.ts';
+const SUBMIT = 'mail/delivery/submission-commit.ts';
 /** Registers every command of the engine. */
-const PARTS = 'mail/parts.ts';
+const PARTS = 'mail/store-thread-parts.ts';
 
 test('one function submits messages, for every protocol', () => {
   expect(importersOf('submitMessage', 'mail/delivery/submit-message.ts').toSorted()).toEqual([
@@ -43,12 +43,12 @@ test.each([
   [
     'commitSubmission',
     SUBMIT,
-    ['mail/delivery/email-submission.ts', 'mail/delivery/vacation-answer.ts', 'src/sending/sent-commands.ts'],
+    ['mail/delivery/jmap-submission-commit.ts', 'mail/delivery/vacation-answer.ts', 'src/sending/sent-commands.ts'],
   ],
   // Commands are only run by who submits.
   ['submit', SUBMIT, ['mail/jmap/mdn/mdn-submission.ts', PARTS, 'mail/receiver/submission.ts']],
   ['trySubmit', SUBMIT, ['mail/delivery/submit-message.ts', PARTS]],
-  ['submitEmail', 'mail/delivery/email-submission.ts', ['mail/jmap/submission/submission-sender.ts', PARTS]],
+  ['submitEmail', 'mail/delivery/jmap-submission-commit.ts', ['mail/jmap/submission/submission-sender.ts', PARTS]],
   ['sendVacationAnswer', 'mail/delivery/vacation-answer.ts', ['mail/jobs/vacation-responder.ts', PARTS]],
   [
     'sendEmail',

@@ -3,7 +3,7 @@ import { RetentionJob } from '../../../mail/jobs/retention.ts';
 import { quiet } from '../../../mail/log.ts';
 import { removeAccount } from '../../../mail/store/account/account-removal.ts';
 import { overBudget, countBudget } from '../../../mail/store/limit/budget.ts';
-import { submit } from '../../../mail/delivery/submit.ts';
+import { submit } from '../../../mail/delivery/submission-commit.ts';
 import { listWaiting } from '../../support/list-waiting.ts';
 import { command, query } from '../../../mail/store/engine/types.ts';
 import { resumeSender } from '../../../mail/store/limit/paused-sender.ts';

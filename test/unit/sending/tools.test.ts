@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operatorCaller } from '../../../src/core/caller.ts';
-import { releaseOutboxItem } from '../../../src/operations/box/outbox.ts';
-import { queue, releaseQueue } from '../../../src/operations/box/queue.ts';
+import { releaseOutboxItem } from '../../../src/operations/operator/outbox.ts';
+import { queue, releaseQueue } from '../../../src/operations/operator/queue.ts';
 import { perform } from '../../../src/operations/perform.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { submit } from '../../../mail/delivery/submit.ts';
+import { submit } from '../../../mail/delivery/submission-commit.ts';
 import { decideApproval } from '../../../src/approvals/commands.ts';
 import { watchResources } from '../../../src/mcp/watch.ts';
 import { rowId } from '../../../src/core/ids.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addAppPassword, listAppPasswords } from '../../../mail/store/account/credential.ts';
-import { openMailSession } from '../../../src/mail-sessions/commands.ts';
+import { openMailSession } from '../../../src/webmail-sessions/commands.ts';
 import { newSecret } from '../../../src/people/secrets.ts';
 import { type ConsentWorld, consentWorld, type Someone } from '../../support/consent-world.ts';
 import { http } from '../../support/mcp.ts';

@@ -69,7 +69,7 @@ async function handle(context: AppContext, request: IncomingMessage): Promise<Co
   // Loaded at first use: most servers never get a command.
   const [{ findOperation }, { findBoxOperation }, { perform }] = await Promise.all([
     import('../operations/catalogue.ts'),
-    import('../operations/box/index.ts'),
+    import('../operations/operator/index.ts'),
     import('../operations/perform.ts'),
   ]);
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://socket');

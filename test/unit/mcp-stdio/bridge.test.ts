@@ -1,9 +1,9 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { StdioBridge, protocolHeaders } from '../../../src/bridge/bridge.ts';
-import { eventData, lines } from '../../../src/bridge/events.ts';
-import { reachableAddress, parseServerUrl } from '../../../src/bridge/endpoint.ts';
+import { StdioBridge, protocolHeaders } from '../../../src/mcp-stdio/bridge.ts';
+import { eventData, lines } from '../../../src/mcp-stdio/events.ts';
+import { reachableAddress, parseServerUrl } from '../../../src/mcp-stdio/endpoint.ts';
 
 interface Posted {
   headers: Readonly<Record<string, string>>;

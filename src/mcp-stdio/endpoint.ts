@@ -1,6 +1,6 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { callServer } from '../control/client.ts';
+import { callServer } from '../operator-socket/client.ts';
 
 /** The server's MCP endpoint over HTTP with keep-alive connections. */
 export class RemoteEndpoint {

@@ -4,7 +4,7 @@ import { command, type Write } from '../store/engine/types.ts';
 import { conditionalCommand } from '../store/account/state-guard.ts';
 import { addEmailSubmission, type NewEmailSubmission, ownSubmission } from '../store/submission/jmap-submission.ts';
 import { unschedule } from './scheduled-messages.ts';
-import { commitSubmission, type SubmissionRejection } from './submit.ts';
+import { commitSubmission, type SubmissionRejection } from './submission-commit.ts';
 
 /** `id`: the EmailSubmission. */
 export type SubmittedEmail = { kind: 'submitted'; id: number; queued: boolean } | SubmissionRejection;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
-import { endMemberMail } from '../../mail-sessions/end-member-mail.ts';
+import { endMemberMail } from '../../webmail-sessions/end-member-mail.ts';
 import { ownerAddress } from '../../notices/owners.ts';
 import { resetSecondFactors } from '../../people/totp-commands.ts';
 

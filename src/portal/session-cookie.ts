@@ -4,57 +4,6 @@ import { hashOf, newSecret } from '../people/secrets.ts';
 import { PENDING_SIGN_IN_MS } from '../people/pending-commands.ts';
 import { SESSION_LIFE_MS } from '../people/session-commands.ts';
 
-const POLICY =
-  "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
-
-/**
- * Sets the security headers of a page. `withScript` allows the scripts of the portal.
- * `redirectSource` is a CSP source to which a form may redirect: browsers apply form-action to redirects.
- */
-export function pageHeaders(reply: FastifyReply, withScript = false, redirectSource?: string): void {
-  const policy =
-    redirectSource === undefined
-      ? POLICY
-      : POLICY.replace("form-action 'self'", `form-action 'self' ${redirectSource}`);
-  void reply
-    .type('text/html; charset=utf-8')
-    .header('content-security-policy', withScript ? `${policy}; script-src 'self'; connect-src 'self'` : policy)
-    .header('cache-control', 'no-store')
-    .header('referrer-policy', 'no-referrer')
-    .header('x-content-type-options', 'nosniff')
-    .header('x-frame-options', 'DENY')
-    .header('cross-origin-opener-policy', 'same-origin')
-    .header('permissions-policy', 'camera=(), microphone=(), geolocation=()');
-}
-
-/** Fields of a submitted form. */
-export class Fields {
-  readonly #body: Readonly<Record<string, unknown>>;
-
-  constructor(body: unknown) {
-    this.#body = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
-  }
-
-  /** The field's text; '' if missing or repeated. */
-  text(name: string): string {
-    const value = this.#body[name];
-    return typeof value === 'string' ? value : '';
-  }
-
-  /** The field's trimmed text; undefined if empty. */
-  line(name: string): string | undefined {
-    const text = this.text(name).trim();
-    return text === '' ? undefined : text;
-  }
-
-  /** All values of a name, such as checked boxes. */
-  list(name: string): string[] {
-    const value = this.#body[name];
-    const all = Array.isArray(value) ? (value as unknown[]) : [value];
-    return all.filter((one): one is string => typeof one === 'string' && one !== '');
-  }
-}
-
 /** The __Host- prefix binds the cookie to this host, path / and TLS: a sibling domain cannot set it. RFC 6265bis 4.1.3.2. */
 const OVER_TLS = '__Host-mailstead';
 /** For loopback without TLS only. */

@@ -31,6 +31,7 @@ export class BackupFile implements BackupTarget {
 
   /** Starts a new file: nothing of the existing one is used. */
   async replace(): Promise<void> {
+    await this.#refuseForeign();
     await makeDirectory(dirname(this.#path));
     const path = `${this.#path}.${randomBytes(6).toString('hex')}.tmp`;
     const file = await open(path, 'wx+', 0o600);
@@ -87,6 +88,18 @@ export class BackupFile implements BackupTarget {
     this.#draft = undefined;
   }
 
+  /** Throws if the file exists, is not empty and is no backup: a mistyped path must not cost the file that it names. */
+  async #refuseForeign(): Promise<void> {
+    const file = await openExisting(this.#path);
+    if (file === undefined) return;
+    try {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
+      if (bytesRead > 0 && !buffer.equals(MAGIC)) throw new BackupProblem(notABackup(this.#path));
+    } finally {
+      await file.close();
+    }
+  }
+
   async #append(octets: Buffer): Promise<void> {
     const draft = this.#draft;
     if (draft === undefined) return;
@@ -100,13 +113,20 @@ export class BackupFile implements BackupTarget {
   async #source(): Promise<{ file: FileHandle; objects: Map<string, Extent> } | undefined> {
     if (this.#draft !== undefined) return this.#draft;
     if (this.#reading !== undefined) return this.#reading;
-    const file = await open(this.#path, 'r').catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
-    });
+    const file = await openExisting(this.#path);
     if (file === undefined) return undefined;
     this.#reading = { file, objects: new Map() };
     this.#reading.objects = await indexOf(file, this.#path);
     return this.#reading;
+  }
+}
+
+async function openExisting(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return undefined;
   }
 }
 

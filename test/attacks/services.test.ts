@@ -3,6 +3,7 @@ import { askFrom } from '../support/ask-from.ts';
 import { attack } from './attack.ts';
 import { AttackedBox, ME } from './attacked-box.ts';
 import { type Answer, ObedientAgent, overMcp } from './obedient-agent.ts';
+import { sharedNode } from '../support/shared-node.ts';
 
 const NOBODY = 65_534;
 const PRESETS = ['custom', 'support-desk', 'signup-bot'] as const;
@@ -28,7 +29,7 @@ beforeAll(async () => {
   const { mailboxes } = (await ask('list_emails', {})) as { mailboxes: { id: string; address: string }[] };
   const mailboxId = mailboxes.find(({ address }) => address === ME)?.id;
   await ask('attach_email_to_service', { mailboxId, serviceId });
-  const command = [process.execPath, '-e', PROGRAM];
+  const command = [sharedNode(), '-e', PROGRAM];
   await ask('set_service_control', { serviceId, control: { kind: 'command', uid: NOBODY, command } });
   await ask('deploy_service', { serviceId });
 }, 60_000);

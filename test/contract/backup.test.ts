@@ -100,6 +100,26 @@ describe('a backup', () => {
     expect(readdirSync(world.directory).sort()).toEqual(['data', 'mail.backup']);
   });
 
+  test.each([
+    ['a document', 'Minutes of the meeting'],
+    ['shorter than the first line of a backup', 'x'],
+  ])('replaces no file that is no backup: %s stays, and the message says so', async (_, content) => {
+    await using world = await BackupWorld.create(1);
+    const path = join(world.directory, 'minutes.txt');
+    writeFileSync(path, content);
+    await expect(withFile(path, (file) => world.backup(file))).rejects.toThrow('is not a backup of Mailstead');
+    expect(readFileSync(path, 'utf8')).toBe(content);
+    expect(readdirSync(world.directory).sort()).toEqual(['data', 'minutes.txt']);
+  });
+
+  test('fills an empty file, such as mktemp makes', async () => {
+    await using world = await BackupWorld.create(1);
+    const path = join(world.directory, 'empty.backup');
+    writeFileSync(path, '');
+    await withFile(path, (file) => world.backup(file));
+    expect(await withFile(path, (file) => verify(world, file))).toMatchObject({ ok: true });
+  });
+
   test('that fails at any request is no snapshot, or a whole one', async () => {
     await using world = await BackupWorld.create(3, 1);
     for (let failing = 1; ; failing++) {

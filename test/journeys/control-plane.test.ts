@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
 import { curl, CurlAgent, hasCurl } from '../support/curl.ts';
 import { Internet } from '../support/internet.ts';
+import { sharedNode } from '../support/shared-node.ts';
 
 const HOST = 'mail.box.example';
 
@@ -266,7 +267,7 @@ describe.skipIf(!hasCurl)('an agent with curl and a service', () => {
       'process.on("SIGTERM", () => process.exit(0)); console.log(`tint ${process.env.TINT} of ${process.env.EMAIL_ADDRESS}`); setInterval(() => {}, 1000)';
     await box.ask('set_service_control', {
       serviceId: service.id,
-      control: { kind: 'command', command: [process.execPath, '-e', program], uid: 61_004 },
+      control: { kind: 'command', command: [sharedNode(), '-e', program], uid: 61_004 },
       variables: ['TINT'],
     });
     await agent.tool('add_email_domain', { domain: 'shop.example' });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
+import { sharedNode } from '../support/shared-node.ts';
 
 const USER = 61_001;
 
@@ -52,7 +53,7 @@ const logOf = (box: Box, id: string): string => readFileSync(`${box.dataDir}/ser
 test('a hostile program finds no way to the data, the socket and the processes of the server', async () => {
   // The groups disk and shadow, which the program must not inherit.
   await using box = await startBox({ wrapper: ['setpriv', '--groups=6,42'] });
-  const command = [process.execPath, '-e', HOSTILE, box.dataDir, String(box.pid)];
+  const command = [sharedNode(), '-e', HOSTILE, box.dataDir, String(box.pid)];
   const serviceId = await service(box, { kind: 'command', uid: USER, command });
   const env = {
     npm_config_node_options: '--import=data:text/javascript,console.log(`way%20in:%20loader`)',

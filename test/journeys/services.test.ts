@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
+import { sharedNode } from '../support/shared-node.ts';
 
 const USER = 61_002;
 
@@ -16,7 +17,7 @@ function runs(pid: number): boolean {
 /** A service of the operator's that is a program; answers its pid. */
 async function supervised(box: Box): Promise<number> {
   const { service } = (await box.ask('create_service', { name: 'clock' })) as { service: { id: string } };
-  const command = [process.execPath, '-e', 'console.log("here"); setInterval(() => {}, 1000)'];
+  const command = [sharedNode(), '-e', 'console.log("here"); setInterval(() => {}, 1000)'];
   await box.ask('set_service_control', { serviceId: service.id, control: { kind: 'command', command, uid: USER } });
   const { detail } = (await box.ask('deploy_service', { serviceId: service.id })) as { detail: string };
   return Number(/pid (\d+)/.exec(detail)?.[1]);

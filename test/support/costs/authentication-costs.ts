@@ -7,7 +7,7 @@ import { readPublicKey } from '../../../mail/auth/dkim-public-key.ts';
 import { canonicalField, foldSignature, selectFields } from '../../../mail/auth/dkim-sign.ts';
 import { claimedSigner, readSignature, withoutSignature } from '../../../mail/auth/dkim-signature.ts';
 import { SimpleBodyHasher } from '../../../mail/auth/dkim-simple-body.ts';
-import { isDmarc, readDmarc } from '../../../mail/auth/dmarc-record.ts';
+import { isDmarc, readDmarc, readLoosely } from '../../../mail/auth/dmarc-record.ts';
 import { walkDnsTree } from '../../../mail/auth/dmarc-walk.ts';
 import { leadingAuthserv, removeForgedFields, removeForgedResults } from '../../../mail/auth/forged-results.ts';
 import { ipOctets, networkOctets } from '../../../mail/auth/ip-match.ts';
@@ -118,6 +118,7 @@ const RECORDS = costs(
   {
     readPublicKey: (text) => readPublicKey(`v=DKIM1; p=${text}`, 'rsa-sha256'),
     isDmarc: (text) => isDmarc(`v${text}`),
+    readLoosely: driven(readLoosely, { worst: [';', 'a=', '=', ' ;', ' '] }),
     readDmarc: (text) => readDmarc(`v=DMARC1; p=${text}`),
     isSpf: (text) => isSpf(`v=spf1 ${text}`),
     readSpf: (text) => readSpf(`v=spf1 ${text}`),

@@ -1,5 +1,6 @@
 import { parseDmarcXml } from '../../../mail/reports/dmarc-xml.ts';
 import { readReportMessage } from '../../../mail/reports/read-report.ts';
+import { parseReportUris } from '../../../mail/reports/report-uris.ts';
 import { MAX_REPORT_OCTETS } from '../../../mail/reports/report-types.ts';
 import { parseTlsJson } from '../../../mail/reports/tls-json.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
@@ -54,6 +55,11 @@ export const REPORTS_COSTS: readonly CostRow[] = costs(group, {
       ),
     { worst: [DETAIL, '{},', '[],', '"",'] },
   ),
+  parseReportUris: driven(parseReportUris, {
+    input: 'rua= of a stranger',
+    bound: '4,096 characters, 5 destinations',
+    worst: ['mailto:a@b.example!1k,', ',', 'https://', '!', '%41', ' '],
+  }),
   plainText,
   domainText: driven(domainText, { worst: ['a.', 'xn--', '\u00fc'] }),
   countOf,

@@ -16,6 +16,7 @@ import { setControl } from '../../../src/services/commands.ts';
 import { envFilePath } from '../../../src/services/env-file.ts';
 import { calls, type Calls } from '../../support/calls.ts';
 import { readAsSystemd } from '../../support/env-readers.ts';
+import { sharedNode } from '../../support/shared-node.ts';
 
 let box: Calls;
 let owner: Caller;
@@ -47,7 +48,7 @@ const logged = async () =>
   (await box.done<{ untrusted: { lines: { text: string }[] } }>(owner, readLogs, { serviceId })).untrusted.lines.map(
     (line) => line.text,
   );
-const program = (text: string) => control(process.execPath, '-e', `${text}; setInterval(() => {}, 1e3)`);
+const program = (text: string) => control(sharedNode(), '-e', `${text}; setInterval(() => {}, 1e3)`);
 
 /** The program that a deployment says it started. */
 function pidOf({ detail }: Deployed): number {

@@ -7,6 +7,7 @@ import { quiet } from '../../../mail/log.ts';
 import { killOrphan, writePidFile } from '../../../src/services/left-over.ts';
 import { LogFile, readLogFile } from '../../../src/services/log-file.ts';
 import { SupervisedProgram } from '../../../src/services/program.ts';
+import { sharedNode } from '../../support/shared-node.ts';
 
 let directory: string;
 let program: SupervisedProgram | undefined;
@@ -33,7 +34,7 @@ const make = (...command: string[]): SupervisedProgram =>
     name: 'test',
     log: quiet,
   }));
-const node = (script: string): SupervisedProgram => make(process.execPath, '-e', script);
+const node = (script: string): SupervisedProgram => make(sharedNode(), '-e', script);
 const logged = async (): Promise<string[]> =>
   (await readLogFile(logPath, { since: 0, limit: 10_000 })).map((line) => line.text);
 const seen = (text: string, timeout = 8_000) =>

@@ -7,6 +7,7 @@ import { freePort } from './free-port.ts';
 const CODES = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3 } as const;
 const AUTHORITATIVE = 0x0400;
 const RECURSION = 0x0180;
+const AUTHENTIC = 0x0020;
 
 interface Found {
   code: number;
@@ -30,6 +31,8 @@ export class Internet implements AsyncDisposable {
   readonly #doors: Door[] = [];
   /** Address of the resolver. */
   address = '';
+  /** The resolver says that it validated its answers (AD). */
+  secure = false;
   /** Where the servers of the published zones listen, all of them, on loopback. */
   serverPort = 0;
 
@@ -71,7 +74,8 @@ export class Internet implements AsyncDisposable {
   async #resolve(packet: Buffer): Promise<Buffer> {
     const { id = 0, question } = asked(packet);
     const { code, answers } = await this.#find(question.name.toLowerCase(), question.type, 0);
-    return encode({ type: 'response', id, flags: RECURSION | code, questions: [question], answers });
+    const flags = RECURSION | code | (this.secure ? AUTHENTIC : 0);
+    return encode({ type: 'response', id, flags, questions: [question], answers });
   }
 
   /** RFC 1034 4.3.2: a cut below the top is referred to, everything else is answered. */
@@ -201,6 +205,11 @@ function asAnswer({ name, type, value }: { name: string; type: string; value: st
     case 'MX': {
       const [preference = '0', exchange = ''] = plain.split(' ');
       return { ...base, type, data: { preference: Number(preference), exchange } };
+    }
+    case 'TLSA': {
+      const [usage, selector, matchingType, data = ''] = plain.split(' ');
+      const numbers = { usage: Number(usage), selector: Number(selector), matchingType: Number(matchingType) };
+      return { ...base, type, data: { ...numbers, certificate: Buffer.from(data, 'hex') } };
     }
     case 'TXT':
       return { ...base, type, data: [...value.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text) };

@@ -74,7 +74,7 @@ async function openFromPortal(page: Page): Promise<void> {
   await page.getByRole('region', { name: 'Messages' }).waitFor();
 }
 
-/** Opens Ada's message. The letter about a held answer quotes its subject, so her text tells the two apart. */
+/** Opens Ada's message. The letter about a held answer quotes its subject, so only the message has her text. */
 async function open(page: Page, subject: string): Promise<void> {
   await page.locator('.row a', { hasText: `Text of ${subject}.` }).click();
   await page

@@ -54,7 +54,7 @@ export class TaskVisitor {
 
   /** Waits until the page shows the text. */
   async sees(text: string | RegExp): Promise<void> {
-    await this.page.locator('main').getByText(text).first().waitFor();
+    await this.page.locator('main').getByText(text).filter({ visible: true }).first().waitFor();
   }
 }
 
@@ -79,6 +79,7 @@ export function portalTasks(settings: Readonly<Record<string, string>> = {}): {
       test.each(SCREENS)(`${name} (%s)`, async (screen, options) => {
         const watched = await watchedPage(browser, portal.base, { ...options, reducedMotion: 'reduce' });
         await signedInAs(watched, portal.base, as().secret);
+        watched.page.setDefaultTimeout(20_000);
         await run(
           new TaskVisitor(
             watched.page,

@@ -70,7 +70,9 @@ async function makeForm(visit: Visit, state: PageState): Promise<HtmlPart> {
     return html`<section>${heading}${first}</section>`;
   }
   const formState = formStateFor(state, 'make');
-  const choices = domains.map(({ id, domain, status }) => ({
+  // A mailbox of a verified domain works at once: such a domain is chosen when there is one.
+  const verifiedFirst = domains.toSorted((a, b) => Number(b.status === 'verified') - Number(a.status === 'verified'));
+  const choices = verifiedFirst.map(({ id, domain, status }) => ({
     value: id,
     label: `@${domain}${status === 'verified' ? '' : ' (unverified)'}`,
   }));

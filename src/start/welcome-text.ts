@@ -67,6 +67,7 @@ function secrets({ settings, listeners, seeded, baseUrl }: StartFacts): string[]
       ? []
       : [
           `  sign in   ${secretUrl(() => baseUrl, 'signIn', { token: seeded.signIn ?? '' })}   (works once, for 24 hours; to create another: bin/mailstead sign-in${at})`,
+          `  web mail  ${baseUrl}/mail   (sign in with the mailbox and its password)`,
         ]),
   ];
 }

@@ -84,6 +84,14 @@ describe('local mode', () => {
     );
   });
 
+  test('the address of web mail is printed, and its page asks for the mailbox', async () => {
+    const address = found(printedBy(box), /^ {2}web mail {2}(\S+) /m);
+    expect(address).toBe(`${base()}/mail`);
+    const page = await fetch(address);
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain('type="password"');
+  });
+
   test.skipIf(!hasCurl)('the commands for agents work as printed', () => {
     const lines = box.printed.flatMap((line) => /^\s+\$ (.+)$/.exec(line)?.[1] ?? []);
     const mine = lines.filter((line) => !line.startsWith('swaks') && !line.includes('imaps://'));

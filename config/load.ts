@@ -138,6 +138,7 @@ function resolveSettings(values: Values, terminal: boolean): Settings {
         : undefined,
     acme: acmeOf(values),
     smarthost: smarthostOf(values),
+    singleSignOn: singleSignOnOf(values),
     trustProxy: values.TRUST_PROXY ?? [],
     bootstrap: needed(values.BOOTSTRAP),
     unclaimedSending: needed(values.UNCLAIMED_SENDING),
@@ -217,6 +218,19 @@ function smarthostOf({ SMARTHOST: url, SMARTHOST_USE: use, SMARTHOST_PASSWORD_FI
   return { ...url, use: needed(use), passwordFile: file === undefined ? undefined : resolve(file) };
 }
 
+function singleSignOnOf(values: Values) {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET_FILE: file } = values;
+  if (issuer === undefined || clientId === undefined) return undefined;
+  const clientSecretFile = file === undefined ? undefined : resolve(file);
+  return {
+    issuer,
+    clientId,
+    clientSecret: values.OIDC_CLIENT_SECRET,
+    clientSecretFile,
+    name: needed(values.OIDC_NAME),
+  };
+}
+
 const PORTS = (Object.keys(SETTINGS) as SettingName[]).filter(
   (name): name is Extract<SettingName, `${string}_PORT`> => name.endsWith('_PORT') && name !== 'OUTBOUND_PORT',
 );
@@ -228,6 +242,7 @@ function checkCombinations(values: Values, live: boolean): void {
     throw new BadSetting(`${PREFIX}${missing} is missing, but ${PREFIX}${set} is set. Set both or neither.`);
   }
   checkSmarthost(values);
+  checkSingleSignOn(values);
   if (!live && values.ACME_EMAIL !== undefined) {
     throw new BadSetting(`${PREFIX}ACME_EMAIL is for live mode only. Set ${PREFIX}HOSTNAME, or unset it.`);
   }
@@ -251,6 +266,17 @@ function checkSmarthost({ SMARTHOST: url, SMARTHOST_PASSWORD_FILE: file }: Value
   }
   if ((url.username === '') !== (url.password === undefined && file === undefined)) {
     throw new BadSetting(`${name} has a user name or a password without the other. Set both or neither.`);
+  }
+}
+
+function checkSingleSignOn(values: Values): void {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: client, OIDC_CLIENT_SECRET: secret } = values;
+  const file = values.OIDC_CLIENT_SECRET_FILE;
+  if (secret !== undefined && file !== undefined) {
+    throw new BadSetting(`${PREFIX}OIDC_CLIENT_SECRET and ${PREFIX}OIDC_CLIENT_SECRET_FILE are set. Use only one.`);
+  }
+  if ((issuer === undefined) !== (client === undefined) || (issuer === undefined && (secret ?? file) !== undefined)) {
+    throw new BadSetting(`Set ${PREFIX}OIDC_ISSUER and ${PREFIX}OIDC_CLIENT_ID together, or no setting of OIDC.`);
   }
 }
 

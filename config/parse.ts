@@ -113,6 +113,14 @@ export const httpsUrl: Parse<string> = (value) => {
   return plain ? good(url.href) : bad('a URL such as https://acme.example.com/directory');
 };
 
+/** Issuer of OpenID Connect, as written: tokens repeat it letter by letter. http is for this machine only. */
+export const issuerUrl: Parse<string> = (value) => {
+  const url = URL.canParse(value) && !/[\s\\\x00-\x1f]/.test(value) ? new URL(value) : undefined;
+  const secure = url?.protocol === 'https:' || /^http:\/\/(?:127\.0\.0\.1|localhost)[:/]/.test(`${value}/`);
+  const plain = url !== undefined && url.username === '' && url.search === '' && url.hash === '';
+  return secure && plain ? good(value) : bad('a URL such as https://login.example.com');
+};
+
 /** `smtp://` uses STARTTLS, `smtps://` implicit TLS. */
 export const smarthost: Parse<SmarthostUrl> = (value) => {
   const url = URL.canParse(value) && !/[\s\\\x00-\x1f]/.test(value) ? new URL(value) : undefined;

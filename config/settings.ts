@@ -52,6 +52,11 @@ export const SETTINGS = {
   SMARTHOST: define({ parse: parse.smarthost, secret: true }),
   SMARTHOST_PASSWORD_FILE: define({ parse: parse.text }),
   SMARTHOST_USE: define({ parse: parse.oneOf('always', 'failover'), local: 'always' }),
+  OIDC_ISSUER: define({ parse: parse.issuerUrl }),
+  OIDC_CLIENT_ID: define({ parse: parse.password }),
+  OIDC_CLIENT_SECRET: define({ parse: parse.password, secret: true }),
+  OIDC_CLIENT_SECRET_FILE: define({ parse: parse.text }),
+  OIDC_NAME: define({ parse: parse.password, local: 'single sign-on' }),
   TRUST_PROXY: define({ parse: parse.networks }),
   BOOTSTRAP: define({ parse: parse.oneOf('open', 'invite', 'off'), local: 'open', live: 'off' }),
   UNCLAIMED_SENDING: define({ parse: parse.oneOf('open', 'owner'), local: 'open' }),
@@ -152,6 +157,18 @@ export interface Settings {
   /** Smarthost for outgoing mail; `passwordFile` replaces a password in the URL. */
   readonly smarthost:
     | (parse.SmarthostUrl & { readonly use: 'always' | 'failover'; readonly passwordFile: string | undefined })
+    | undefined;
+  /** OpenID provider that people may sign in by; `clientSecretFile` replaces the secret. */
+  readonly singleSignOn:
+    | {
+        readonly issuer: string;
+        readonly clientId: string;
+        /** Undefined, and no file: a public client. */
+        readonly clientSecret: string | undefined;
+        readonly clientSecretFile: string | undefined;
+        /** Name on the button. */
+        readonly name: string;
+      }
     | undefined;
   /** Proxies whose X-Forwarded-For is trusted. */
   readonly trustProxy: readonly parse.Network[];

@@ -26,5 +26,6 @@ export function applianceMigrations(): Migration[] {
     ['dns-confirmed.sql'],
     ['device.sql'],
     ['totp-session.sql'],
+    ['single-sign-on.sql'],
   ]);
 }

@@ -39,9 +39,10 @@ const METHODS: Readonly<Record<SignInMethod, string>> = {
   password: 'the password alone',
   link: 'a sign-in link',
   claim: 'a claim link',
-  totp: 'the password and the authenticator app',
-  recovery: 'the password and a recovery code',
+  totp: 'a code of the authenticator app',
+  recovery: 'a recovery code',
   passkey: 'a passkey',
+  provider: 'single sign-on',
 };
 
 function noticeText(

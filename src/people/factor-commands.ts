@@ -4,7 +4,7 @@ import { publicId } from '../core/ids.ts';
 import type { Read, Stamp, Write } from '../../mail/store/engine/types.ts';
 
 /** Way in which a session began. */
-export type SignInMethod = 'password' | 'link' | 'claim' | 'totp' | 'recovery' | 'passkey';
+export type SignInMethod = 'password' | 'link' | 'claim' | 'totp' | 'recovery' | 'passkey' | 'provider';
 
 /** A second factor that was checked, to be used up in the transaction that it allows. */
 export type FactorProof = { kind: 'totp'; step: number } | { kind: 'recovery'; hash: Uint8Array };

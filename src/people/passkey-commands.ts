@@ -1,6 +1,7 @@
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { auditPerson, type PersonActor } from './factor-commands.ts';
 import { dropLoneCodes, offerCodes } from './code-commands.ts';
+import { waitsAfterProvider } from './pending-commands.ts';
 import { type NewSession, startSession } from './session-commands.ts';
 
 const CHALLENGE_MS = 10 * 60_000;
@@ -65,15 +66,15 @@ export const findPasskey = query(
     ),
 );
 
-/** Starts a session by a passkey. `stale`: it was removed, or a cloned authenticator was faster. */
+/** Starts a session by a passkey; `pending` is the hash of the cookie of its first step, if there was one. `stale`: it was removed, or a cloned authenticator was faster. */
 export const signInByPasskey = command(
   'sign-in-by-passkey',
   async (
     tx,
-    input: { passkey: number; counter: number; session: NewSession },
+    input: { passkey: number; counter: number; pending: Uint8Array; session: NewSession },
     stamp,
   ): Promise<{ kind: 'in' | 'stale' }> => {
-    const { passkey, counter, session } = input;
+    const { passkey, counter, pending, session } = input;
     const { changes } = await tx.run(
       `UPDATE passkey SET counter = ?1, last_used_at = ?2 WHERE id = ?3 AND user_id = ?4
          AND (counter < ?1 OR (counter = 0 AND ?1 = 0))`,
@@ -83,8 +84,9 @@ export const signInByPasskey = command(
       session.user,
     );
     if (changes === 0) return { kind: 'stale' };
+    const byProvider = await waitsAfterProvider(tx, pending, session.user, stamp.now);
     await tx.run('DELETE FROM pending_sign_in WHERE user_id = ?', session.user);
-    await startSession(tx, session, stamp);
+    await startSession(tx, { ...session, byProvider }, stamp);
     return { kind: 'in' };
   },
 );

@@ -20,24 +20,28 @@ const MAX_PENDING = 20;
 /** Starts a session, or for people with a second factor a sign-in that waits for it; `pending` is the hash of its cookie. */
 export const beginSignIn = command(
   'begin-sign-in',
-  async (
-    tx,
-    input: { session: NewSession; pending: Uint8Array; next: string },
-    stamp,
-  ): Promise<{ kind: 'in' | 'step' }> => {
-    const { session, pending, next } = input;
-    if (!(await hasSecondFactor(tx, session.user))) {
-      await startSession(tx, session, stamp);
-      return { kind: 'in' };
-    }
-    await insertPending(tx, { user: session.user, pending, next }, stamp);
-    return { kind: 'step' };
-  },
+  (tx, input: { session: NewSession; pending: Uint8Array; next: string }, stamp): Promise<{ kind: 'in' | 'step' }> =>
+    startOrWait(tx, input, stamp),
 );
+
+/** Starts a session after the first factor, or lets it wait for the second. */
+export async function startOrWait(
+  tx: Write,
+  { session, pending, next }: { session: NewSession; pending: Uint8Array; next: string },
+  stamp: Stamp,
+): Promise<{ kind: 'in' | 'step' }> {
+  const { user, byProvider = false } = session;
+  if (!(await hasSecondFactor(tx, user))) {
+    await startSession(tx, session, stamp);
+    return { kind: 'in' };
+  }
+  await insertPending(tx, { user, pending, next, byProvider }, stamp);
+  return { kind: 'step' };
+}
 
 async function insertPending(
   tx: Write,
-  { user, pending, next }: { user: number; pending: Uint8Array; next: string },
+  { user, pending, next, byProvider }: { user: number; pending: Uint8Array; next: string; byProvider: boolean },
   { now }: Stamp,
 ): Promise<void> {
   await tx.run(
@@ -51,12 +55,14 @@ async function insertPending(
     MAX_PENDING - 1,
   );
   await tx.run(
-    'INSERT INTO pending_sign_in (token_hash, user_id, next, attempts, created_at, expires_at) VALUES (?, ?, ?, 0, ?, ?)',
+    `INSERT INTO pending_sign_in (token_hash, user_id, next, attempts, created_at, expires_at, by_provider)
+     VALUES (?, ?, ?, 0, ?, ?, ?)`,
     pending,
     user,
     next,
     now,
     now + PENDING_SIGN_IN_MS,
+    Number(byProvider),
   );
 }
 
@@ -120,8 +126,8 @@ export const finishSignIn = command(
     stamp,
   ): Promise<{ kind: 'in'; next: string } | { kind: 'used' | 'ended' }> => {
     const { pending, proof, session } = input;
-    const row = await tx.get<{ user_id: number; next: string }>(
-      'SELECT user_id, next FROM pending_sign_in WHERE token_hash = ? AND expires_at > ?',
+    const row = await tx.get<{ user_id: number; next: string; by_provider: number }>(
+      'SELECT user_id, next, by_provider FROM pending_sign_in WHERE token_hash = ? AND expires_at > ?',
       pending,
       stamp.now,
     );
@@ -131,7 +137,18 @@ export const finishSignIn = command(
     if (proof.kind === 'recovery') {
       await auditPerson(tx, session, { operation: 'use_recovery_code' }, stamp);
     }
-    await startSession(tx, session, stamp);
+    await startSession(tx, { ...session, byProvider: row.by_provider === 1 }, stamp);
     return { kind: 'in', next: row.next };
   },
 );
+
+/** True if the sign-in of a cookie waits for the second factor of this person after the provider's. */
+export async function waitsAfterProvider(rx: Read, hash: Uint8Array, user: number, now: number): Promise<boolean> {
+  const found = await rx.get(
+    'SELECT 1 AS there FROM pending_sign_in WHERE token_hash = ? AND user_id = ? AND by_provider = 1 AND expires_at > ?',
+    hash,
+    user,
+    now,
+  );
+  return found !== undefined;
+}

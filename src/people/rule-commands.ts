@@ -7,6 +7,20 @@ export const FACTOR_RULES = ['none', 'owners', 'admins', 'everybody'] as const;
 
 export type FactorRule = (typeof FACTOR_RULES)[number];
 
+/** Sign-ins by the OpenID provider: they do not open the organization, they do, or only they do for all but owners. */
+export const PROVIDER_RULES = ['off', 'allowed', 'required'] as const;
+
+export type ProviderRule = (typeof PROVIDER_RULES)[number];
+
+/** True if a session opens an organization. Owners keep their password: a provider that fails locks nobody out. */
+export function admitsSignIn(
+  { role, providerRule }: { role: Role; providerRule: ProviderRule },
+  byProvider: boolean,
+): boolean {
+  if (byProvider) return providerRule !== 'off';
+  return providerRule !== 'required' || role === 'owner';
+}
+
 const COVERED: Readonly<Record<FactorRule, readonly Role[]>> = {
   none: [],
   owners: ['owner'],
@@ -21,13 +35,18 @@ export function factorRequiredBy<M extends { role: Role; frozen: boolean; factor
   return memberships.filter(({ frozen, role, factorRule }) => !frozen && COVERED[factorRule].includes(role));
 }
 
-/** Sets who needs a second factor. */
+/** Sets who needs a second factor, and which sign-ins open the organization. What is left out stays. */
 export const setFactorRule = command(
   'set-factor-rule',
-  async (tx, input: { organization: number; rule: FactorRule }): Promise<{ kind: 'set' | 'missing' }> => {
+  async (
+    tx,
+    input: { organization: number; rule?: FactorRule | undefined; provider?: ProviderRule | undefined },
+  ): Promise<{ kind: 'set' | 'missing' }> => {
     const { changes } = await tx.run(
-      'UPDATE organization SET second_factor = ? WHERE id = ?',
-      input.rule,
+      `UPDATE organization SET second_factor = coalesce(?, second_factor), single_sign_on = coalesce(?, single_sign_on)
+       WHERE id = ?`,
+      input.rule ?? null,
+      input.provider ?? null,
       input.organization,
     );
     return { kind: changes === 1 ? 'set' : 'missing' };
@@ -43,9 +62,12 @@ export interface MemberFactor {
 /** The rule of an organization, and who has a second factor. */
 export const factorRuleOf = query(
   'factor-rule',
-  async (rx, input: { organization: number }): Promise<{ rule: FactorRule; members: MemberFactor[] } | undefined> => {
-    const row = await rx.get<{ rule: FactorRule }>(
-      'SELECT second_factor AS rule FROM organization WHERE id = ?',
+  async (
+    rx,
+    input: { organization: number },
+  ): Promise<{ rule: FactorRule; provider: ProviderRule; members: MemberFactor[] } | undefined> => {
+    const row = await rx.get<{ rule: FactorRule; provider: ProviderRule }>(
+      'SELECT second_factor AS rule, single_sign_on AS provider FROM organization WHERE id = ?',
       input.organization,
     );
     if (row === undefined) return undefined;
@@ -53,6 +75,6 @@ export const factorRuleOf = query(
       `SELECT m.role, ${HAS_SECOND_FACTOR} AS has FROM member m JOIN user u ON u.id = m.user_id WHERE m.organization_id = ?`,
       input.organization,
     );
-    return { rule: row.rule, members: members.map(({ role, has }) => ({ role, hasFactor: has === 1 })) };
+    return { ...row, members: members.map(({ role, has }) => ({ role, hasFactor: has === 1 })) };
   },
 );

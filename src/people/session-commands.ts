@@ -1,7 +1,7 @@
 import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { findLink, type DeadLink, insertLink } from './commands.ts';
 import { recordDevice } from './device-commands.ts';
-import type { FactorRule } from './rule-commands.ts';
+import { admitsSignIn, type FactorRule, type ProviderRule } from './rule-commands.ts';
 import { HAS_SECOND_FACTOR, type SignInMethod } from './factor-commands.ts';
 import type { Role } from './member-commands.ts';
 import { OPERATOR } from '../../mail/store/account/account.ts';
@@ -26,6 +26,8 @@ export interface NewSession {
   /** SHA-256 of the cookie that recognizes the browser. */
   device: Uint8Array;
   method: SignInMethod;
+  /** The first factor was the OpenID provider. */
+  byProvider?: boolean;
 }
 
 /** Starts a session. Ends the one before it in this browser, expired ones, and the oldest above the limit. */
@@ -44,10 +46,10 @@ export async function startSession(tx: Write, input: NewSession, stamp: Stamp): 
 }
 
 async function insertSession(tx: Write, session: NewSession, { now }: Stamp): Promise<number> {
-  const { user, hash, ip, agent, method } = session;
+  const { user, hash, ip, agent, method, byProvider = false } = session;
   const { id } = await tx.run(
-    `INSERT INTO session (token_hash, user_id, ip, agent, created_at, last_used_at, expires_at, method)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO session (token_hash, user_id, ip, agent, created_at, last_used_at, expires_at, method, by_provider)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     hash,
     user,
     ip,
@@ -56,6 +58,7 @@ async function insertSession(tx: Write, session: NewSession, { now }: Stamp): Pr
     now,
     now + SESSION_LIFE_MS,
     method,
+    Number(byProvider),
   );
   return id;
 }
@@ -96,6 +99,8 @@ export interface Membership {
   claimed: boolean;
   /** People of the organization who need a second factor. */
   factorRule: FactorRule;
+  /** Sign-ins by the provider that open it. */
+  providerRule: ProviderRule;
 }
 
 export interface Person {
@@ -114,22 +119,26 @@ export interface PortalSession {
   createdAt: number;
   lastUsedAt: number;
   method: SignInMethod;
+  byProvider: boolean;
 }
 
-/** Person and organizations of a session; undefined if it has expired. */
+/** Person and organizations of a session; undefined if it has expired. `closed`: organizations that need another way to sign in. */
 export const findVisitor = query(
   'find-session-user',
   async (
     rx,
     input: { hash: Uint8Array; now: number },
-  ): Promise<{ session: PortalSession; person: Person; memberships: Membership[] } | undefined> => {
+  ): Promise<
+    { session: PortalSession; person: Person; memberships: Membership[]; closed: Membership[] } | undefined
+  > => {
     const row = await rx.get<
       Omit<Person, 'addressProven' | 'secondFactor'> &
-        Record<'session' | 'createdAt' | 'lastUsedAt' | 'addressProven' | 'secondFactor', number> & {
+        Record<'session' | 'createdAt' | 'lastUsedAt' | 'byProvider' | 'addressProven' | 'secondFactor', number> & {
           method: SignInMethod;
         }
     >(
-      `SELECT s.id AS session, s.created_at AS "createdAt", s.last_used_at AS "lastUsedAt", s.method, u.id, u.email,
+      `SELECT s.id AS session, s.created_at AS "createdAt", s.last_used_at AS "lastUsedAt", s.method,
+         s.by_provider AS "byProvider", u.id, u.email,
          u.display_name AS "displayName", u.password, u.address_verified_at IS NOT NULL AS "addressProven",
          ${HAS_SECOND_FACTOR} AS "secondFactor"
        FROM session s JOIN user u ON u.id = s.user_id
@@ -139,17 +148,21 @@ export const findVisitor = query(
       input.now - SESSION_IDLE_MS,
     );
     if (row === undefined) return undefined;
-    const { session, createdAt, lastUsedAt, method, addressProven, secondFactor, ...person } = row;
-    const memberships = await rx.all<Omit<Membership, 'frozen' | 'claimed'> & { frozen: number; claimed: number }>(
+    const { session, createdAt, lastUsedAt, method, byProvider: first, addressProven, secondFactor, ...person } = row;
+    const byProvider = first === 1;
+    const rows = await rx.all<Omit<Membership, 'frozen' | 'claimed'> & { frozen: number; claimed: number }>(
       `SELECT m.organization_id AS organization, o.name, o.slug, m.role, o.frozen_at IS NOT NULL AS frozen,
-         o.claimed_at IS NOT NULL AS claimed, o.second_factor AS "factorRule"
+         o.claimed_at IS NOT NULL AS claimed, o.second_factor AS "factorRule",
+         o.single_sign_on AS "providerRule"
        FROM member m JOIN organization o ON o.id = m.organization_id WHERE m.user_id = ? ORDER BY o.name, o.id`,
       person.id,
     );
+    const all = rows.map((one) => ({ ...one, frozen: one.frozen === 1, claimed: one.claimed === 1 }));
     return {
-      session: { id: session, createdAt, lastUsedAt, method },
+      session: { id: session, createdAt, lastUsedAt, method, byProvider },
       person: { ...person, addressProven: addressProven === 1, secondFactor: secondFactor === 1 },
-      memberships: memberships.map((one) => ({ ...one, frozen: one.frozen === 1, claimed: one.claimed === 1 })),
+      memberships: all.filter((one) => admitsSignIn(one, byProvider)),
+      closed: all.filter((one) => !admitsSignIn(one, byProvider)),
     };
   },
 );

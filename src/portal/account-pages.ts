@@ -25,7 +25,7 @@ import { pageFrame } from './organization-routes.ts';
 import { checkOwnPassword } from './reauthentication.ts';
 import { address, emptyState, pageHead, table, tag } from './components.ts';
 import { endDevices } from './device-actions.ts';
-import { deviceList } from './device-list.ts';
+import { deviceList, openMailboxes } from './device-list.ts';
 import { pathOf } from './visit.ts';
 
 const DONE: Readonly<Record<string, string>> = {
@@ -110,8 +110,8 @@ async function accountPage(
   const mailboxes = await store.read(ownMailboxes, { user: visitor.person.id });
   const body = html`${notice !== undefined && html`<div class="note" role="status"><p>${notice}</p></div>`}
   ${problemNote(formState)} ${pageHead('Your account', visitor.person.email)} ${unproven(visitor)}
-  ${mailboxList(visitor, mailboxes)} ${belongs(visitor)} ${passwordForm(visitor, formState)} ${securityLink(visitor)}
-  ${await deviceList(exchange, visitor)} ${CONNECTED}`;
+  ${mailboxList(visitor, openMailboxes(visitor, mailboxes))} ${belongs(visitor)} ${closedNote(exchange, visitor)}
+  ${passwordForm(visitor, formState)} ${securityLink(visitor)} ${await deviceList(exchange, visitor)} ${CONNECTED}`;
   return sendPage(
     exchange,
     fullPage(pageFrame(visitor, 'Your account'), html`<div class="reading">${body}</div>`),
@@ -191,6 +191,19 @@ function belongs({ memberships }: Visitor): HtmlPart {
       ]),
     )}
   </section>`;
+}
+
+/** Names the organizations that need another way to sign in. */
+function closedNote({ provider }: PageExchange, { closed, session }: Visitor): HtmlPart {
+  if (closed.length === 0) return undefined;
+  const names = closed.map(({ name }) => name).join(', ');
+  return html`<div class="note warn">
+    <p>
+      <strong>${names}:</strong> ${session.byProvider ? 'sign in with your password' : 'sign in with single sign-on'} to
+      open ${closed.length === 1 ? 'this organization' : 'these organizations'}.
+      ${!session.byProvider && provider !== undefined && html`<a href="/login/provider">Sign in with ${provider.settings.name}</a>`}
+    </p>
+  </div>`;
 }
 
 function passwordForm({ person, secret }: Visitor, formState: FormState): Html {

@@ -15,10 +15,16 @@ const METHODS: Readonly<Record<SignInMethod, string>> = {
   password: 'Password',
   link: 'Sign-in link',
   claim: 'First password',
-  totp: 'Password and authenticator app',
-  recovery: 'Password and recovery code',
+  totp: 'Authenticator app',
+  recovery: 'Recovery code',
   passkey: 'Passkey',
+  provider: 'Single sign-on',
 };
+
+/** Mailboxes of the organizations that the session opens. */
+export function openMailboxes({ memberships }: Visitor, all: readonly OwnMailbox[]): OwnMailbox[] {
+  return all.filter(({ tenant }) => memberships.some(({ organization }) => organization === tenant));
+}
 
 /** One row: a browser or a program that has access. */
 interface DeviceRow {
@@ -40,7 +46,7 @@ export async function deviceList(exchange: PageExchange, visitor: Visitor): Prom
   const rows = [
     ...sessions.map((one) => portalRow(visitor, one)),
     ...mail.map((one) => mailRow(visitor, one)),
-    ...(await Promise.all(mailboxes.map((one) => passwordRows(exchange, visitor, one)))).flat(),
+    ...(await Promise.all(openMailboxes(visitor, mailboxes).map((one) => passwordRows(exchange, visitor, one)))).flat(),
   ];
   const others = sessions.length > 1 || mail.length > 0;
   return html`<section>

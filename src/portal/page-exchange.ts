@@ -16,6 +16,7 @@ import {
 import { clearSession, deviceOf, sessionSecret, setSession, setStep } from './session-cookie.ts';
 import { Fields } from './form-fields.ts';
 import { pageHeaders } from './page-headers.ts';
+import type { OpenIdProvider } from '../single-sign-on/openid-provider.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
 
@@ -23,6 +24,8 @@ import { narrowPage } from './layout.ts';
 export interface PortalDeps {
   readonly context: AppContext;
   readonly people: SignIn;
+  /** OpenID provider of the server, if there is one. */
+  readonly provider: OpenIdProvider | undefined;
 }
 
 /** One page request with its reply. */
@@ -39,6 +42,8 @@ export interface Visitor {
   readonly session: PortalSession;
   readonly person: Person;
   readonly memberships: readonly Membership[];
+  /** Organizations that this session does not open: they need another way to sign in. */
+  readonly closed: readonly Membership[];
   /** Secret of the session cookie; CSRF tokens of forms derive from it. */
   readonly secret: string;
 }

@@ -26,7 +26,9 @@ async function begin(exchange: PageExchange): Promise<FastifyReply> {
   if (!isSecure(request)) return refuseInsecure(exchange);
   const party = partyOf(exchange);
   if (party === undefined) return refuseAddress(exchange);
-  const { secret, hash } = newSecret();
+  // The cookie of a first step stays, so that its provider still counts.
+  const secret = stepSecret(request) ?? newSecret().secret;
+  const hash = hashOf(secret) ?? newSecret().hash;
   const challenge = newChallenge();
   await context.store.write(addPasskeyChallenge, { hash, purpose: 'sign-in', challenge });
   setStep(request, reply, secret);
@@ -60,7 +62,8 @@ async function finish(exchange: PageExchange): Promise<FastifyReply> {
   if (found === undefined) return refused(exchange);
   const { secret, hash } = newSecret();
   const session = { user: found.user, hash, method: 'passkey' as const, ...shownBrowser(browserOf(exchange)) };
-  const done = await context.store.write(signInByPasskey, { passkey: found.id, counter: found.counter, session });
+  const passkey = { passkey: found.id, counter: found.counter, pending: found.pending };
+  const done = await context.store.write(signInByPasskey, { ...passkey, session });
   if (done.kind === 'stale') return refused(exchange);
   counted?.rollBack();
   setSession(request, reply, secret);
@@ -72,16 +75,16 @@ async function checkAnswer(
   { context, people, request }: PageExchange,
   party: RelyingParty,
   { step, text }: { step: string; text: string },
-): Promise<{ id: number; user: number; counter: number } | undefined> {
+): Promise<{ id: number; user: number; counter: number; pending: Uint8Array } | undefined> {
   const hash = hashOf(step);
   const given = hash && (await context.store.write(takePasskeyChallenge, { hash, purpose: 'sign-in' }));
   const response = readResponse(text);
-  if (given === undefined || response === undefined) return undefined;
+  if (given === undefined || hash === undefined || response === undefined) return undefined;
   const stored = await context.store.read(findPasskey, { credentialId: Uint8Array.from(response.id) });
   if (stored === undefined) return undefined;
   const counter = verifyAssertion(response, stored, { party, challenge: given.challenge });
   if (counter === undefined) people.recordWrongFactor(request.ip, stored.user);
-  return counter === undefined ? undefined : { id: stored.id, user: stored.user, counter };
+  return counter === undefined ? undefined : { id: stored.id, user: stored.user, counter, pending: hash };
 }
 
 function refused(exchange: PageExchange): FastifyReply {

@@ -3,6 +3,7 @@ import formbody from '@fastify/formbody';
 import type { FastifyError, FastifyInstance } from 'fastify';
 import type { AppContext } from '../core/app-context.ts';
 import { SignIn } from '../people/sign-in.ts';
+import { OpenIdProvider } from '../single-sign-on/openid-provider.ts';
 import { accountRoutes } from './account-pages.ts';
 import { approveRoutes } from './approve-pages.ts';
 import { appRoutes } from './app-pages.ts';
@@ -26,6 +27,7 @@ import { proofRoutes } from './proof-pages.ts';
 import { resetRoutes } from './reset-pages.ts';
 import { securityRoutes } from './security-pages.ts';
 import { signInRoutes } from './sign-in-pages.ts';
+import { singleSignOnRoutes } from './single-sign-on-pages.ts';
 import { stepRoutes } from './step-pages.ts';
 
 const ROUTES = [
@@ -34,6 +36,7 @@ const ROUTES = [
   signInRoutes,
   stepRoutes,
   passkeyRoutes,
+  singleSignOnRoutes,
   securityRoutes,
   claimRoutes,
   inviteRoutes,
@@ -56,12 +59,17 @@ const MAX_FORM_BYTES = 64 * 1024;
 /** Routes of the web portal, and `POST /api/auth/claim`. */
 export function portalRoutes(context: AppContext): (app: FastifyInstance) => Promise<void> {
   // Shared by all listeners, so that login throttling counts across them.
-  const deps: PortalDeps = { context, people: new SignIn(context) };
+  const deps: PortalDeps = { context, people: new SignIn(context), provider: providerOf(context) };
   return async (app) => {
     await app.register(cookie);
     await app.register(async (inner) => claimRoute(context, deps.people)(inner));
     await app.register(async (inner) => pages(deps, inner));
   };
+}
+
+function providerOf({ settings, resolver, clock }: AppContext): OpenIdProvider | undefined {
+  const { singleSignOn, allowPrivateNetworks: allowed } = settings;
+  return singleSignOn && new OpenIdProvider(singleSignOn, { resolver, allowed }, clock);
 }
 
 async function pages(deps: PortalDeps, app: FastifyInstance): Promise<void> {

@@ -3,6 +3,7 @@ import { renewRecoveryCodes } from '../people/code-commands.ts';
 import { deviceNoticesOn, setDeviceNotices } from '../people/device-commands.ts';
 import { factorRequiredBy } from '../people/rule-commands.ts';
 import { listPasskeys } from '../people/passkey-commands.ts';
+import { providerLinkedAt, unlinkProvider } from '../people/provider-commands.ts';
 import { newRecoveryCodes } from '../people/recovery-code.ts';
 import { openTotpSecret, sealTotpSecret } from '../people/second-factor.ts';
 import { listSessions } from '../people/session-commands.ts';
@@ -31,6 +32,7 @@ import {
   codesSection,
   deviceNoticeSection,
   enrollmentPanel,
+  providerSection,
   requirement,
   sessionsBefore,
 } from './security-view.ts';
@@ -41,6 +43,7 @@ const DONE: Readonly<Record<string, string>> = {
   passkey: 'Passkey registered.',
   removed: 'Passkey removed.',
   notices: 'Setting saved.',
+  unlinked: 'Unlinked. The next single sign-on by your verified address links it again.',
 };
 
 /** `/account/security`: the second factors of the signed-in person. The only page for people who must set one up. */
@@ -84,11 +87,25 @@ async function show(exchange: PageExchange, visitor: Visitor, state: SecuritySta
   ${pageHead('Sign-in security', 'Ways to prove that it is you, besides your password.')}
   ${requirement(factorRequiredBy(visitor.memberships), hasFactor)} ${state.panel}
   ${passkeySection(exchange, visitor, passkeys, refused)} ${authenticatorSection(exchange, visitor, factors, refused)}
-  ${hasFactor && codesSection(visitor, factors, refused)}
+  ${hasFactor && codesSection(visitor, factors, refused)} ${await providerLinkOf(exchange, visitor)}
   ${deviceNoticeSection(visitor, await store.read(deviceNoticesOn, { user }))}`;
   const frame = pageFrame(visitor, 'Sign-in security');
   const page = fullPage({ ...frame, script }, html`<div class="reading">${body}</div>`);
   return sendPage(exchange, page, state.status ?? 200, script !== undefined);
+}
+
+async function providerLinkOf({ context, provider }: PageExchange, visitor: Visitor): Promise<HtmlPart> {
+  if (provider === undefined) return undefined;
+  const { issuer, name } = provider.settings;
+  const linkedAt = await context.store.read(providerLinkedAt, { user: visitor.person.id, issuer });
+  return linkedAt === undefined ? undefined : providerSection(visitor, name, linkedAt);
+}
+
+async function unlink({ context, provider, request }: PageExchange, { person }: Visitor): Promise<SecurityOutcome> {
+  if (provider === undefined) return {};
+  const { issuer } = provider.settings;
+  await context.store.write(unlinkProvider, { user: person.id, ip: request.ip, issuer });
+  return { done: 'unlinked' };
 }
 
 async function act(exchange: PageExchange, visitor: Visitor, fields: Fields): Promise<SecurityOutcome> {
@@ -103,6 +120,8 @@ async function act(exchange: PageExchange, visitor: Visitor, fields: Fields): Pr
         on: fields.text('on') === 'yes',
       });
       return { done: 'notices' };
+    case 'unlink':
+      return unlink(exchange, visitor);
     case 'codes':
       return renew(exchange, visitor, fields);
     case 'off':

@@ -70,6 +70,18 @@ export function deviceNoticeSection(visitor: Visitor, on: boolean): Html {
   </section>`;
 }
 
+/** The link to the OpenID provider, if there is one. */
+export function providerSection(visitor: Visitor, name: string, linkedAt: number): Html {
+  return html`<section>
+    <h2>Single sign-on</h2>
+    <p>${tag('Active', 'ok')} since ${timestamp(linkedAt)}: ${name} signs you in.</p>
+    <form method="post" action="${SECURITY_PATH}">
+      ${hiddenFields(visitor, 'unlink')}
+      <button class="quiet">Unlink</button>
+    </form>
+  </section>`;
+}
+
 /** Names the organizations that require a second factor. */
 export function requirement(memberships: readonly Membership[], hasFactor: boolean): HtmlPart {
   const names = memberships.map((one) => one.name).join(', ');

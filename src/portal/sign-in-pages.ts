@@ -16,7 +16,7 @@ import {
   visitorToEnroll,
 } from './page-exchange.ts';
 import { type FormState, field, hidden, problemNote, EMPTY_FORM } from './forms.ts';
-import { html } from './html.ts';
+import { html, type HtmlPart } from './html.ts';
 import { narrowPage } from './layout.ts';
 import { BUSY, linkToken, sendLinkError, tooManyAttempts } from './link-errors.ts';
 
@@ -78,9 +78,17 @@ function loginPage(
       ${hidden('next', next)}
       <button class="quiet">Sign in with a passkey</button>
     </form>
+    ${providerLink(exchange, next)}
     <p class="small"><a href="/auth/reset">Forgot your password?</a></p>
     <p class="small soft">No account? Ask your administrator for an invitation, or open a claim link.</p>`;
   return sendPage(exchange, narrowPage({ title: 'Sign in', body }), status);
+}
+
+/** A link, not a form: the redirect to the provider leaves the site. */
+function providerLink({ provider }: PageExchange, next: string): HtmlPart {
+  if (provider === undefined) return undefined;
+  const href = `/login/provider?next=${encodeURIComponent(next)}`;
+  return html`<p><a class="button quiet" href="${href}">Sign in with ${provider.settings.name}</a></p>`;
 }
 
 async function login(exchange: PageExchange): Promise<FastifyReply> {

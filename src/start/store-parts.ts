@@ -42,6 +42,7 @@ import * as passwords from '../people/password-commands.ts';
 import * as recoveryCodes from '../people/code-commands.ts';
 import * as factorRules from '../people/rule-commands.ts';
 import * as passkeys from '../people/passkey-commands.ts';
+import * as providerSignIns from '../people/provider-commands.ts';
 import * as pendingSignIns from '../people/pending-commands.ts';
 import * as portalSessions from '../people/session-commands.ts';
 import * as totps from '../people/totp-commands.ts';
@@ -115,6 +116,7 @@ const COMMAND_FILES: readonly object[] = [
   factorRules,
   passkeys,
   pendingSignIns,
+  providerSignIns,
   portalSessions,
   totps,
   recovery,

@@ -1,7 +1,7 @@
 import { textKey } from '../../mail/message/address.ts';
 import { query, type Read } from '../../mail/store/engine/types.ts';
 import { HAS_SECOND_FACTOR } from '../people/factor-commands.ts';
-import { factorRequiredBy, type FactorRule } from '../people/rule-commands.ts';
+import { admitsSignIn, factorRequiredBy, type FactorRule, type ProviderRule } from '../people/rule-commands.ts';
 import type { Role } from '../people/member-commands.ts';
 import { SESSION_IDLE_MS } from '../people/session-commands.ts';
 
@@ -44,20 +44,29 @@ export async function mayOpenMailbox(
   { session, account }: { session: number; account: number },
   now: number,
 ): Promise<boolean> {
-  const row = await rx.get<{ user: number; has: number }>(
-    `SELECT s.user_id AS user, ${HAS_SECOND_FACTOR} AS has FROM session s JOIN user u ON u.id = s.user_id
+  const row = await rx.get<{ user: number; byProvider: number; has: number }>(
+    `SELECT s.user_id AS user, s.by_provider AS "byProvider", ${HAS_SECOND_FACTOR} AS has FROM session s JOIN user u ON u.id = s.user_id
      WHERE s.id = ? AND s.expires_at > ? AND s.last_used_at > ?`,
     session,
     now,
     now - SESSION_IDLE_MS,
   );
   if (row === undefined) return false;
-  const memberships = await rx.all<{ role: Role; frozen: number; factorRule: FactorRule }>(
-    `SELECT m.role, o.frozen_at IS NOT NULL AS frozen, o.second_factor AS "factorRule"
+  const memberships = await rx.all<{
+    organization: number;
+    role: Role;
+    frozen: number;
+    factorRule: FactorRule;
+    providerRule: ProviderRule;
+  }>(
+    `SELECT m.organization_id AS organization, m.role, o.frozen_at IS NOT NULL AS frozen, o.second_factor AS "factorRule",
+       o.single_sign_on AS "providerRule"
      FROM member m JOIN organization o ON o.id = m.organization_id WHERE m.user_id = ?`,
     row.user,
   );
   const required = factorRequiredBy(memberships.map((one) => ({ ...one, frozen: one.frozen === 1 })));
   if (required.length > 0 && row.has === 0) return false;
-  return (await mailboxesOf(rx, row.user)).some((one) => one.account === account);
+  const open = memberships.filter((one) => admitsSignIn(one, row.byProvider === 1));
+  const own = (await mailboxesOf(rx, row.user)).find((one) => one.account === account);
+  return open.some(({ organization }) => organization === own?.tenant);
 }

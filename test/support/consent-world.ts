@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
+import type { Settings } from '../../config/settings.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { httpEndpoints } from '../../src/start/protocol-servers.ts';
 import { HttpLimits } from '../../src/http/rate-limits.ts';
@@ -59,7 +60,10 @@ export interface ConsentWorld extends AsyncDisposable {
   leave(user: number): Promise<void>;
 }
 
-export async function consentWorld(over: Partial<TestContext> = {}): Promise<ConsentWorld> {
+export async function consentWorld(
+  over: Partial<TestContext> = {},
+  settings: Partial<Settings> = {},
+): Promise<ConsentWorld> {
   let base = '';
   const made: TestWorld = await testWorld(
     { baseUrl: () => base, limits: new HttpLimits(() => true, testGuard()), ...over },
@@ -68,7 +72,8 @@ export async function consentWorld(over: Partial<TestContext> = {}): Promise<Con
   const { world } = made;
   const { store } = world;
   const app = Fastify();
-  for (const door of httpEndpoints(world)) await app.register(async (inner) => door(inner as never));
+  for (const door of httpEndpoints({ ...world, settings: { ...world.settings, ...settings } }))
+    await app.register(async (inner) => door(inner as never));
   await app.listen({ host: '127.0.0.1', port: 0 });
   base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const { account: anna } = await testAccount(made.store.store, 'anna');

@@ -1,13 +1,24 @@
 import { z } from 'zod';
 import { publicId } from '../../core/ids.ts';
 import { operation } from '../../core/operation.ts';
-import { notFound } from '../../core/refusal.ts';
+import { notFound, refuse } from '../../core/refusal.ts';
 import { OwnOrganization } from '../../core/schemas.ts';
-import { FACTOR_RULES, factorRequiredBy, factorRuleOf, setFactorRule } from '../../people/rule-commands.ts';
+import {
+  FACTOR_RULES,
+  factorRequiredBy,
+  factorRuleOf,
+  PROVIDER_RULES,
+  setFactorRule,
+} from '../../people/rule-commands.ts';
 import { noMailboxes } from '../affected-mailboxes.ts';
 import { onlyOwners } from './only-owners.ts';
 
 const SecondFactor = z.enum(FACTOR_RULES).describe('Who needs one; admins: owners too');
+
+const SingleSignOn = z
+  .enum(PROVIDER_RULES)
+  .describe('Sign-ins by the OpenID provider; required: except owners')
+  .optional();
 
 export const getSignInPolicy = operation({
   name: 'get_sign_in_policy',
@@ -21,19 +32,21 @@ export const getSignInPolicy = operation({
   output: z.object({
     organizationId: z.string(),
     secondFactor: SecondFactor,
+    singleSignOn: SingleSignOn,
     members: z.number(),
     withSecondFactor: z.number(),
     required: z.number(),
     requiredWithout: z.number(),
   }),
   rest: { method: 'GET', path: '/api/sign-in-policy' },
-  async run({ store, tenant }) {
+  async run({ store, tenant, settings }) {
     const found = (await store.read(factorRuleOf, { organization: tenant })) ?? notFound('organization');
-    const { rule: secondFactor, members } = found;
+    const { rule: secondFactor, provider, members } = found;
     const required = factorRequiredBy(members.map((one) => ({ ...one, frozen: false, factorRule: secondFactor })));
     return {
       organizationId: publicId('organization', tenant),
       secondFactor,
+      singleSignOn: settings.singleSignOn && provider,
       members: members.length,
       withSecondFactor: members.filter((one) => one.hasFactor).length,
       required: required.length,
@@ -49,17 +62,30 @@ export const setSignInPolicy = operation({
   reach: 'organization',
   action: 'manage',
   description:
-    'Sets which people need a second factor; owners only. Those without one can only set one up, from their next page on. Tokens and agents are unaffected.',
+    'Sets which people need a second factor, and if single sign-on opens the organization; owners only. Those without one can only set one up, from their next page on. Tokens and agents are unaffected.',
   hints: { idempotent: true },
   rule: noMailboxes,
-  input: z.strictObject({ organizationId: OwnOrganization, secondFactor: SecondFactor }),
-  output: z.object({ organizationId: z.string(), secondFactor: SecondFactor }),
+  input: z.strictObject({
+    organizationId: OwnOrganization,
+    secondFactor: SecondFactor.optional(),
+    singleSignOn: SingleSignOn,
+  }),
+  output: z.object({ organizationId: z.string(), secondFactor: SecondFactor, singleSignOn: SingleSignOn }),
   rest: { method: 'PUT', path: '/api/sign-in-policy' },
-  async run(call, { secondFactor }) {
+  async run(call, { secondFactor: rule, singleSignOn: provider }) {
     onlyOwners(call, 'change the sign-in policy');
+    const { singleSignOn: known } = call.settings;
+    if (provider !== undefined && known === undefined) noProvider();
     const organizationId = publicId('organization', call.tenant);
-    const input = { organization: call.tenant, rule: secondFactor };
-    const done = await call.change(setFactorRule, input, organizationId, { secondFactor });
-    return done.kind === 'missing' ? notFound('organization') : { organizationId, secondFactor };
+    const detail = { ...(rule && { secondFactor: rule }), ...(provider && { singleSignOn: provider }) };
+    await call.change(setFactorRule, { organization: call.tenant, rule, provider }, organizationId, detail);
+    const now = (await call.store.read(factorRuleOf, { organization: call.tenant })) ?? notFound('organization');
+    return { organizationId, secondFactor: now.rule, singleSignOn: known && now.provider };
   },
 });
+
+function noProvider(): never {
+  return refuse('invalid_arguments', 'This server has no OpenID provider: the operator sets MAILSTEAD_OIDC_ISSUER.', {
+    issues: [{ path: 'singleSignOn', message: 'needs an OpenID provider' }],
+  });
+}

@@ -34,7 +34,10 @@ export const members: Page = {
       return { kind: 'refused', form: { values: {}, errors: {}, problem: done.refusal.message } };
     },
     remove: operationAction('remove_member', 'removed', ['userId']),
-    policy: operationAction('set_sign_in_policy', 'policy', ['secondFactor']),
+    policy: operationAction('set_sign_in_policy', 'policy', (fields) => ({
+      secondFactor: fields.text('secondFactor'),
+      singleSignOn: fields.line('singleSignOn'),
+    })),
   },
   async show(visit, state) {
     const all = (await readOperation<typeof listOrganizationMembers>(visit, 'list_members', {}))?.members ?? [];
@@ -124,10 +127,21 @@ const RULES = [
   { value: 'everybody', label: 'Everybody' },
 ];
 
+const PROVIDER_RULES = [
+  { value: 'off', label: 'Off' },
+  { value: 'allowed', label: 'Allowed' },
+  { value: 'required', label: 'Required, except for owners' },
+];
+
+function providerRule(value: string, state: PageState): HtmlPart {
+  const one = { name: 'singleSignOn', label: 'Single sign-on', choices: PROVIDER_RULES, value };
+  return select(one, formStateFor(state, 'policy'));
+}
+
 async function policyForm(visit: Visit, state: PageState): Promise<HtmlPart> {
   const policy = await readOperation<typeof getSignInPolicy>(visit, 'get_sign_in_policy', {});
   if (policy === undefined || visit.membership.role !== 'owner') return undefined;
-  const { secondFactor: value, members: all, withSecondFactor } = policy;
+  const { secondFactor: value, singleSignOn, members: all, withSecondFactor } = policy;
   const one = { name: 'secondFactor', label: 'Second factor required for', choices: RULES, value };
   return html`<section>
     <h2>Sign-in policy</h2>
@@ -137,6 +151,7 @@ async function policyForm(visit: Visit, state: PageState): Promise<HtmlPart> {
       'policy',
       'Save',
       html`${select(one, formStateFor(state, 'policy'))}
+        ${singleSignOn !== undefined && providerRule(singleSignOn, state)}
         <p class="hint">People without one can only set one up, from their next page on. Tokens are unaffected.</p>`,
     )}
   </section>`;

@@ -57,6 +57,7 @@ test('local mode', () => {
     exemptNetworks: [],
     tls: undefined,
     smarthost: undefined,
+    singleSignOn: undefined,
     trustProxy: [],
     blobs: {
       bucket: undefined,
@@ -340,6 +341,30 @@ describe('a bad setting stops the start with one sentence that names it', () => 
     const sentence = problem(given);
     expect(sentence).toContain('MAILSTEAD_SMARTHOST');
     expect(sentence).not.toContain('hunter2');
+  });
+
+  test.each([
+    ['an issuer without a client', { OIDC_ISSUER: 'https://login.example.com' }],
+    ['a client secret alone', { OIDC_CLIENT_SECRET: 'hunter2' }],
+    ['an issuer without TLS', { OIDC_ISSUER: 'http://login.example.com', OIDC_CLIENT_ID: 'hunter2' }],
+    [
+      'two secrets',
+      {
+        OIDC_ISSUER: 'https://x.example',
+        OIDC_CLIENT_ID: 'x',
+        OIDC_CLIENT_SECRET: 'hunter2',
+        OIDC_CLIENT_SECRET_FILE: '/x',
+      },
+    ],
+  ])('an OpenID provider with %s, without its secret', (_name, given) => {
+    const sentence = problem(given);
+    expect(sentence).toContain('MAILSTEAD_OIDC_');
+    expect(sentence).not.toContain('hunter2');
+  });
+
+  test('an issuer is kept letter by letter: tokens repeat it', () => {
+    const given = { OIDC_ISSUER: 'https://login.example.com', OIDC_CLIENT_ID: 'mailstead', OIDC_CLIENT_SECRET: 's' };
+    expect(settings(given).singleSignOn).toMatchObject({ issuer: 'https://login.example.com', name: 'single sign-on' });
   });
 
   test('two doors on one port, by name', () => {

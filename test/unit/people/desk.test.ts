@@ -84,6 +84,7 @@ describe('roles', () => {
       frozen: false,
       claimed: true,
       factorRule: 'none' as const,
+      providerRule: 'allowed' as const,
     };
     return userCaller(box.world, me, membership, '127.0.0.1');
   };

@@ -116,7 +116,7 @@ describe('signing in with a second factor', () => {
     const pending = browser.cookieOf('mailstead-step');
     expect(leads(await step(browser, codeAt(key, now())))).toBe('303 /account/apps');
     expect([browser.cookieOf('mailstead-step'), browser.secret === pending]).toEqual(['', false]);
-    expect((await browser.get('/account')).text).toContain('Password and authenticator app');
+    expect((await browser.get('/account')).text).toContain('Authenticator app');
     next();
   });
 

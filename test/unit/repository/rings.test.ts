@@ -45,6 +45,7 @@ const RINGS = {
     'smarthosts',
     'sending',
     'services',
+    'single-sign-on',
     'tls',
     'tokens',
     'trace',

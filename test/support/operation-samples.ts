@@ -343,7 +343,7 @@ function withField(operation: Operation, field: string): Reference['args'] {
 /** Names of arguments that are a reference nowhere: whoever adds one has to say which it is. */
 export const TEXTS: ReadonlySet<string> = new Set(
   `
-    imap automatic policy days hours secondFactor actor operation target ownerEmail organizationName ownerDisplayName label publicKey signature query limit cursor name type
+    imap automatic policy days hours secondFactor singleSignOn actor operation target ownerEmail organizationName ownerDisplayName label publicKey signature query limit cursor name type
     localPart displayName quotaBytes reason password reveal confirm permanently scopes readOnly expiresAt url
     rfc822MessageId keepLocalCopy confirmExternal state alias env spec since revision email role actions
     peer verify receiverDomain use host port tls certificate username action waitSeconds until after events

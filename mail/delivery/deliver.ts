@@ -49,8 +49,8 @@ export interface AcceptedMessage {
 }
 
 /**
- * Result of a delivery. `spent`: a forward is over its daily limit; nothing was stored, and a new plan delivers locally.
- * `over`: an alias has expired; nothing was stored.
+ * Result of a delivery. `forward-limit`: a forward is over its daily limit; nothing was stored, and a new plan delivers
+ * locally. `alias-expired`: nothing was stored.
  */
 export type DeliverResult =
   | {
@@ -61,14 +61,14 @@ export type DeliverResult =
       /** Forward sources that reached their daily limit. */
       reached: string[];
     }
-  | { kind: 'spent' }
-  | { kind: 'over' };
+  | { kind: 'forward-limit' }
+  | { kind: 'alias-expired' };
 
 /** Stores one message for all its recipients in one commit. The caller answers 250 only when this has resolved. */
 export const deliver = command('deliver', async (tx, mail: AcceptedMessage, stamp): Promise<DeliverResult> => {
   const sources = mail.onward.flatMap(({ source = '' }) => (source === '' ? [] : [source]));
-  if (sources.length > 0 && (await isForwardLimitReached(tx, sources, stamp))) return { kind: 'spent' };
-  if (await hasExhaustedAlias(tx, [...mail.deliveries, ...mail.onward], stamp.now)) return { kind: 'over' };
+  if (sources.length > 0 && (await isForwardLimitReached(tx, sources, stamp))) return { kind: 'forward-limit' };
+  if (await hasExhaustedAlias(tx, [...mail.deliveries, ...mail.onward], stamp.now)) return { kind: 'alias-expired' };
   for (const { tenant, source, why } of mail.kept ?? []) {
     const about = { tenant, messageId: mail.index.messageId };
     await recordJournalEvent(tx, mail.trace, 'kept', null, { from: mail.sender, source, because: why }, stamp, about);

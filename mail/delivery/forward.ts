@@ -125,7 +125,7 @@ class ForwardWalk {
   /** Steps that share the rest of the path with another recipient. */
   readonly #joined: ForwardStep[] = [];
   /** Copies that are forwarded only if their recipient is not reached otherwise. */
-  readonly #reluctant: { step: ForwardStep; copy: ForwardedCopy }[] = [];
+  readonly #lastResorts: { step: ForwardStep; copy: ForwardedCopy }[] = [];
 
   constructor(sender: Address | undefined) {
     this.#sender = sender;
@@ -159,8 +159,8 @@ class ForwardWalk {
     this.#notForwarded.set(nodeKey(step), all);
   }
 
-  addReluctant(step: ForwardStep, copy: ForwardedCopy): void {
-    this.#reluctant.push({ step, copy });
+  addLastResort(step: ForwardStep, copy: ForwardedCopy): void {
+    this.#lastResorts.push({ step, copy });
   }
 
   recordNext(step: ForwardStep, on: readonly ForwardStep[]): void {
@@ -181,7 +181,7 @@ class ForwardWalk {
   end(recipients: readonly Address[]): ForwardPlan {
     // All recipients that are not reached: in a loop of several recipients one copy is not enough.
     for (const step of this.#joined.filter((one) => !this.#isReached(nodeKey(one)))) this.fallBack(step);
-    this.#releaseReluctant(this.#unreached(recipients));
+    this.#sendLastResorts(this.#unreached(recipients));
     const lost = this.#unreached(recipients);
     const kept = [...this.plan.kept, ...lost.flatMap((address) => this.#sharedReasons(address))];
     return { ...this.plan, here: onePerAccount(this.plan.here), lost, kept };
@@ -195,9 +195,9 @@ class ForwardWalk {
     return reasons.filter((one) => one.recipient !== recipient).map((one) => ({ ...one, recipient }));
   }
 
-  #releaseReluctant(unreached: readonly Address[]): void {
+  #sendLastResorts(unreached: readonly Address[]): void {
     const ahead = new Set(unreached.flatMap((address) => [...this.#ahead(nodeKey({ address }))]));
-    for (const { step, copy } of this.#reluctant) {
+    for (const { step, copy } of this.#lastResorts) {
       const { recipient } = step;
       const { tenant, source = '' } = copy;
       if (ahead.has(nodeKey(step))) {
@@ -339,7 +339,7 @@ function leaveBox(step: ForwardStep, by: Forward, mail: ForwardInput, walk: Forw
   const copy = forwardedCopy(mail, step, by, domain);
   walk.plan.skipsAccounts ||= !step.isFiltered;
   if (mail.junk === true && !step.isFiltered) {
-    walk.addReluctant(step, copy);
+    walk.addLastResort(step, copy);
     return UNREACHED;
   }
   walk.plan.onward.push(copy);

@@ -2,7 +2,7 @@ import dns from 'node:dns';
 import { isIP } from 'node:net';
 import type { Answer, RecordType } from 'dns-packet';
 import type { NameServer } from './exchange.ts';
-import type { Lookup, Resolver } from './lookup.ts';
+import type { Lookup, MxRecord, Resolver, SrvRecord } from './lookup.ts';
 import { LookupCache } from './lookup-cache.ts';
 import { isDnsName } from './name.ts';
 import {
@@ -55,7 +55,7 @@ export function createResolver(options: ResolverOptions = {}): Resolver {
 
   const waitMs = options.timeoutMs ?? 5 * SECOND;
 
-  const lookUp = async <T>(
+  const lookUp: LookUp = async <T>(
     type: RecordType,
     name: string,
     query: () => Promise<TimedRecords<T>>,
@@ -68,51 +68,43 @@ export function createResolver(options: ResolverOptions = {}): Resolver {
         : queryOtherName(resolver.getServers(), { type, name: canonicalHostName(name), read }, waitMs);
     return options.cache === false ? (await run()).lookup : cache.get(`${type} ${name.toLowerCase()}`, run);
   };
-  const { MX, A, AAAA, TXT, NS, CNAME } = RECORD_READERS;
+  return recordLookups(resolver, lookUp);
+}
 
+/** Runs one query through the cache; `read`: reads the answer where Node's resolver cannot ask for the name. */
+type LookUp = <T>(
+  type: RecordType,
+  name: string,
+  query: () => Promise<TimedRecords<T>>,
+  read?: (answer: Answer) => T | undefined,
+) => Promise<Lookup<T>>;
+
+/** The look-ups by record type. */
+function recordLookups(resolver: dns.promises.Resolver, lookUp: LookUp): Resolver {
+  const { MX, A, AAAA, TXT, NS, CNAME } = RECORD_READERS;
+  const hostNames = async (names: Promise<string[]>): Promise<TimedRecords<string>> =>
+    withDefaultTtl((await names).map(canonicalHostName));
+  const exchanges = async (name: string): Promise<TimedRecords<MxRecord>> => {
+    const records = await resolver.resolveMx(name);
+    return withDefaultTtl(
+      records.map(({ priority, exchange }) => ({ preference: priority, exchange: canonicalHostName(exchange) })),
+    );
+  };
+  const texts = async (name: string): Promise<TimedRecords<string>> =>
+    withDefaultTtl((await resolver.resolveTxt(name)).map((strings) => strings.join('')));
+  const services = async (name: string): Promise<TimedRecords<SrvRecord>> => {
+    const records = await resolver.resolveSrv(name);
+    return withDefaultTtl(records.map(({ name: target, ...one }) => ({ ...one, target: canonicalHostName(target) })));
+  };
   return {
-    mx: (name) =>
-      lookUp(
-        'MX',
-        name,
-        async () => {
-          const records = await resolver.resolveMx(name);
-          return withDefaultTtl(
-            records.map(({ priority, exchange }) => ({ preference: priority, exchange: canonicalHostName(exchange) })),
-          );
-        },
-        MX,
-      ),
+    mx: (name) => lookUp('MX', name, () => exchanges(name), MX),
     a: (name) => lookUp('A', name, async () => withRecordTtl(await resolver.resolve4(name, { ttl: true })), A),
     aaaa: (name) => lookUp('AAAA', name, async () => withRecordTtl(await resolver.resolve6(name, { ttl: true })), AAAA),
-    txt: (name) =>
-      lookUp(
-        'TXT',
-        name,
-        async () => withDefaultTtl((await resolver.resolveTxt(name)).map((strings) => strings.join(''))),
-        TXT,
-      ),
-    ns: (name) =>
-      lookUp('NS', name, async () => withDefaultTtl((await resolver.resolveNs(name)).map(canonicalHostName)), NS),
-    cname: (name) =>
-      lookUp(
-        'CNAME',
-        name,
-        async () => withDefaultTtl((await resolver.resolveCname(name)).map(canonicalHostName)),
-        CNAME,
-      ),
-    srv: (name) =>
-      lookUp('SRV', name, async () =>
-        withDefaultTtl(
-          (await resolver.resolveSrv(name)).map(({ priority, weight, port, name: target }) => ({
-            priority,
-            weight,
-            port,
-            target: canonicalHostName(target),
-          })),
-        ),
-      ),
-    ptr: (ip) => lookUp('PTR', ip, async () => withDefaultTtl((await resolver.reverse(ip)).map(canonicalHostName))),
+    txt: (name) => lookUp('TXT', name, () => texts(name), TXT),
+    ns: (name) => lookUp('NS', name, () => hostNames(resolver.resolveNs(name)), NS),
+    cname: (name) => lookUp('CNAME', name, () => hostNames(resolver.resolveCname(name)), CNAME),
+    srv: (name) => lookUp('SRV', name, () => services(name)),
+    ptr: (ip) => lookUp('PTR', ip, () => hostNames(resolver.reverse(ip))),
   };
 }
 

@@ -8,7 +8,8 @@ export function organizationHolder(organization: number): MemoryHolder {
 
 /**
  * Limits the octets that clients make the process hold: answers that nobody reads, bodies that are parsed. Never waits.
- * Each holder may hold as much as is left free: one holder gets half, two a third each, and a newcomer is admitted.
+ * A holder may hold at most as much as is free: a single one gets half of all, two get a third each, and there is always
+ * room for the next.
  */
 export class MemoryBudget {
   readonly #octets: number;

@@ -62,7 +62,7 @@ export async function keepRejected(
   }
 }
 
-/** Delivers without the aliases, which count accepted messages only. */
+/** Deliveries of a rejected message to Junk. They name no alias: an alias counts the messages that it accepted. */
 function rejectDeliveries(
   { envelope: { sender, recipients } }: ReceivedMessage,
   rejectsFor: readonly number[],

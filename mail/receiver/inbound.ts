@@ -33,7 +33,7 @@ import { takeReports } from './report-inbox.ts';
 import { countForwards, followForwards, quotaRefusal, takeReplies } from './recipient-plan.ts';
 import { expiredAliasRefusal, refuse } from './refusal.ts';
 
-/** Plans are repeated while other messages use up the forwards of this one; each time fewer are left. */
+/** A plan is made again when another message has used up a forward in between; each time fewer forwards are left. */
 const MAX_PLANS = 5;
 
 const LONG_HEADER = refuse(552, '5.3.4', 'Rejected: the header is longer than 256 KiB');
@@ -117,8 +117,8 @@ async function deliverInbound(
       deliver,
       acceptedMessage(context, message, { ...planned, deliveries, reports }),
     );
-    if (done.kind === 'spent') continue;
-    if (done.kind === 'over') return rejected(expiredAliasRefusal(message.envelope.recipients));
+    if (done.kind === 'forward-limit') continue;
+    if (done.kind === 'alias-expired') return rejected(expiredAliasRefusal(message.envelope.recipients));
     if (done.queued > 0) context.queued();
     if (message.fields !== undefined) recordForwards(context, message, planned, done.reached);
     return { ...ACCEPTED, stored: done.stored };
@@ -156,17 +156,14 @@ async function findForwardTargets(
 ): Promise<{ targets: ForwardTargets; copies: readonly Delivery[] }> {
   if (message.fields === undefined) return { targets: NO_TARGETS, copies: [] };
   const { secretLink } = message.index;
-  const { passedAccounts: met, skipsAccounts: bare } = await followForwards(
-    context,
-    message,
-    ({ kind }) => kind === 'forward',
-    { secretLink },
-  );
+  const { passedAccounts, skipsAccounts } = await followForwards(context, message, ({ kind }) => kind === 'forward', {
+    secretLink,
+  });
   const isBeside = (route: Parameters<typeof isForwarded>[0]) => route.kind === 'here' && isForwarded(route);
-  const beside = await followForwards(context, message, isBeside, { secretLink });
-  const copies = onePerAccount([...met, ...beside.passedAccounts]);
-  const instead = onePerAccount(met).map(({ account }) => account);
-  return { targets: { accounts: copies.map(({ account }) => account), instead, bare }, copies };
+  const withLocalCopy = await followForwards(context, message, isBeside, { secretLink });
+  const copies = onePerAccount([...passedAccounts, ...withLocalCopy.passedAccounts]);
+  const instead = onePerAccount(passedAccounts).map(({ account }) => account);
+  return { targets: { accounts: copies.map(({ account }) => account), instead, bare: skipsAccounts }, copies };
 }
 
 function recordDisposition(

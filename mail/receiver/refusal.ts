@@ -7,6 +7,11 @@ export function refuse(code: number, enhanced: string, text: string): SmtpRefusa
   return { kind: 'refused', code, enhanced, text };
 }
 
+/** Defers a message before it is sent: what is free on the disk is kept for what was accepted already. */
+export function diskNearlyFullRefusal(): SmtpRefusal {
+  return refuse(452, '4.3.1', 'The disk is nearly full, try again later');
+}
+
 /** Defers a message that the store cannot take now. */
 export function busyRefusal({ reason }: StoreBusy): SmtpRefusal {
   if (reason === 'disk-full') return refuse(452, '4.3.1', 'The disk is full, try again later');

@@ -18,7 +18,7 @@ import type {
   SenderPermission,
   SmtpRefusal,
 } from './needs.ts';
-import { refuse } from './refusal.ts';
+import { diskNearlyFullRefusal } from './refusal.ts';
 import { openSubmission } from './submission.ts';
 
 /** The SMTP server's backend on the store: an accepted message is one commit. */
@@ -72,8 +72,7 @@ export class StoreReceiverBackend implements ReceiverBackend {
   }
 
   refuseNow(): SmtpRefusal | undefined {
-    if (this.context.store.unavailable() === undefined) return undefined;
-    return refuse(452, '4.3.1', 'The disk is nearly full, try again later');
+    return this.context.store.unavailable() === undefined ? undefined : diskNearlyFullRefusal();
   }
 
   open(envelope: MessageEnvelope): MessageSink {

@@ -147,7 +147,7 @@ export class MailStore implements Store, AsyncDisposable {
     return this.#reader.between(() => this.#views.open(account, mailbox));
   }
 
-  /** First UID of a mailbox that no session was notified of, as far as it is not stored; 0: it is. */
+  /** First UID of a mailbox that no session was notified of; 0: the stored value is current. */
   recentFrom(mailbox: number): number {
     return this.#views.recentFrom(mailbox);
   }

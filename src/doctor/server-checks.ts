@@ -199,7 +199,7 @@ const RUN_BACKUP = 'Run "mailstead backup TARGET" and read its error.';
 function withoutBackup({ live, backup: { target, everyMs, problem } }: ServerFacts): HealthCheck {
   if (!live) return unhealthy('backup', 'off', 'No backup was made.', HOW_TO_BACK_UP);
   const why = 'No good backup was made by this server.';
-  // A schedule that never worked is a fault; one that has not begun yet is none.
+  // Only a schedule that was tried and never worked is a fault.
   if (target && everyMs > 0 && problem !== undefined)
     return unhealthy('backup', 'failed', withProblem(why, problem), RUN_BACKUP);
   return unhealthy('backup', 'warning', why, HOW_TO_BACK_UP);

@@ -14,11 +14,11 @@ const ROUNDS = repetitions(4, 2);
 const FROM = 'me@home.example';
 const TO = 'bert@home.example';
 const TOOLS = ['send_email', 'reply_to_email', 'forward_email', 'send_draft'] as const;
-const DOORS = ['mcp', 'rest'] as const;
+const INTERFACES = ['mcp', 'rest'] as const;
 
 interface Send {
   tool: (typeof TOOLS)[number];
-  door: (typeof DOORS)[number];
+  door: (typeof INTERFACES)[number];
   args: Record<string, unknown>;
 }
 
@@ -82,7 +82,7 @@ async function everyWay(box: Box, token: string, messageId: string): Promise<Sen
   const sends: Send[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     for (const name of TOOLS) {
-      for (const door of DOORS) {
+      for (const door of INTERFACES) {
         for (const keyed of [true, false]) {
           const mark = markOf(sends.length);
           const args = await argsOf(box, token, name, messageId, mark);

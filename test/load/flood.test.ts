@@ -6,7 +6,7 @@ import { allowed, besideBusyProcesses, holdMany, letGo, percentile, roundsUntil 
 import { Wire } from '../support/wire.ts';
 
 const CONNECTIONS = 5000;
-const DOORS = ['smtp', 'imap', 'imaps', 'http'] as const;
+const LISTENERS = ['smtp', 'imap', 'imaps', 'http'] as const;
 /** A neighbourhood of 64 addresses has three times the places of one; 127.0.0.2 to 127.0.0.200 are four. */
 const NEIGHBOURHOODS = 4;
 
@@ -98,7 +98,7 @@ async function flood(box: Box, sessions: readonly Served[]): Promise<Flooded> {
   const served = waitsOf(sessions, calm.promise);
   const held = await holdMany(CONNECTIONS, (i) => ({
     from: `127.0.0.${2 + (i % 199)}`,
-    port: box.port(DOORS[Math.floor(i / 199) % DOORS.length] ?? 'smtp'),
+    port: box.port(LISTENERS[Math.floor(i / 199) % LISTENERS.length] ?? 'smtp'),
   }));
   await delay(3000);
   const grown = ((await residentOctets(box.pid)) - before) / 1e6;

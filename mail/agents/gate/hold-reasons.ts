@@ -48,7 +48,10 @@ export async function weightOf(
   return (await taintedSince(rx, sendingOf(mail, agent), now)) === undefined ? 1 : 2;
 }
 
-/** Recipients for whom the forwarded content is new. The sender chooses the answered conversation, so it proves nothing. */
+/**
+ * Recipients for whom the forwarded content is new. That a mail answers a conversation proves nothing: a stranger chooses
+ * by References which one it is.
+ */
 function forwardedTo(
   { forwards, carriesConversation }: AgentSending,
   outside: readonly Recipient[],

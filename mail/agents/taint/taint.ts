@@ -7,9 +7,9 @@ import { addressesHostedHere, ownNames } from '../../store/address/own-names.ts'
 const HOUR_MS = 3_600_000;
 /** A message read again within this time is not recorded again. */
 export const FRESH_MS = HOUR_MS;
-/** A day, plus the time in which a second reading is not recorded. */
+/** A day, and an hour more: the last reading may be up to an hour later than the recorded one. */
 export const TAINT_MS = 24 * HOUR_MS + FRESH_MS;
-/** Messages recorded a reader; the oldest are dropped, the taint stays. */
+/** Most messages that are recorded for one reader. The oldest are dropped; the reader stays tainted. */
 export const MAX_TAINTS = 500;
 /** Time that mail may be on its way: at most 30 days until it leaves, and those of the queue. */
 const ON_WAY_MS = 60 * 24 * HOUR_MS;

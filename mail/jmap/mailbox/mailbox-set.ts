@@ -1,15 +1,12 @@
-import { isDeepStrictEqual } from 'node:util';
-import { isMailboxLevel, MAX_LEVEL_OCTETS } from '../../message/mailbox-level.ts';
 import {
   addChildMailbox,
   changeMailbox,
   destroyMailbox,
-  type MailboxFacts,
+  type MailboxKept,
   type MailboxNode,
   type MailboxRefusal,
   mailboxTree,
 } from '../../store/mailbox/mailbox-tree.ts';
-import type { MailboxRole } from '../../store/mailbox/mailbox.ts';
 import { resolveCreationId } from '../core/access.ts';
 import { bool, optional } from '../core/arguments.ts';
 import { MAIL } from '../core/capabilities.ts';
@@ -20,7 +17,8 @@ import { applyPatch } from '../standard/set-properties.ts';
 import { done, type ObjectSetter, readSet, refused, runSet, type SetOutcome } from '../standard/standard-set.ts';
 import { StateTrack } from '../standard/state-track.ts';
 import { sharedMailboxSetter } from './shared-mailbox-set.ts';
-import { MAILBOX_PROPERTIES, mailboxObject, SETTABLE } from './mailbox.ts';
+import { mailboxObject } from './mailbox.ts';
+import { MAILBOX_DEFAULTS, placementRefusal, readMailboxProperties } from './mailbox-properties.ts';
 
 /** Mailbox/set. RFC 8621 2.5. */
 export const mailboxSet: JmapMethod = {
@@ -130,23 +128,8 @@ function mailboxSetter(call: MethodCall, access: Access, track: StateTrack, remo
       if (facts.kind === 'refused') return facts;
       if (facts.value.name !== was.name) await call.session.onWords?.({ account, kinds: ['folders'], written: true });
       const changed = await track.write(store, changeMailbox, { account, id: node.id, facts: facts.value });
-      switch (changed.kind) {
-        case 'changed':
-          return done(facts.value.name === wanted.patched['name'] ? null : { name: facts.value.name });
-        case 'missing':
-          return missing(id);
-        case 'is-inbox':
-          return inbox('renamed, moved or given another role');
-        case 'is-for-approval':
-          return refused('forbidden', 'This mailbox cannot be renamed or moved: mail moved into "Approved" is sent.');
-        case 'exists':
-        case 'no-parent':
-        case 'inside-itself':
-        case 'too-deep':
-        case 'too-many':
-        case 'role-taken':
-          return placementRefusal(changed);
-      }
+      if (changed.kind !== 'changed') return changeRefusal(changed, id);
+      return done(facts.value.name === wanted.patched['name'] ? null : { name: facts.value.name });
     },
 
     async destroy(id) {
@@ -154,27 +137,46 @@ function mailboxSetter(call: MethodCall, access: Access, track: StateTrack, remo
       if (row === undefined) return missing(id);
       // Agent changes must be undoable, and deleting a mailbox with its emails is not logged.
       const agent = (await call.session.isAgent?.()) === true;
-      switch (await track.write(store, destroyMailbox, { account, id: row, removeEmails: removeEmails && !agent })) {
-        case 'destroyed':
-          return done(null);
-        case 'missing':
-          return missing(id);
-        case 'is-inbox':
-          return inbox('destroyed');
-        case 'is-for-approval':
-          return refused('forbidden', 'The mailbox contains emails that await approval or were just approved.');
-        case 'has-children':
-          return refused('mailboxHasChild', 'Destroy or move the child mailboxes first.');
-        case 'has-emails':
-          if (agent && removeEmails)
-            return refused('forbidden', 'The mailbox contains emails. An agent must move or destroy each email first.');
-          return refused(
-            'mailboxHasEmail',
-            'The mailbox contains emails. Move them, or set "onDestroyRemoveEmails" to true.',
-          );
-      }
+      const removing = { account, id: row, removeEmails: removeEmails && !agent };
+      const removed = await track.write(store, destroyMailbox, removing);
+      return removed === 'destroyed' ? done(null) : destroyRefusal(removed, id, agent && removeEmails);
     },
   };
+}
+
+/** The SetError for a change that the mailbox tree refuses. */
+function changeRefusal(
+  refusal: { kind: 'missing' | 'is-inbox' | 'is-for-approval' } | MailboxRefusal,
+  id: string,
+): SetOutcome<never> {
+  switch (refusal.kind) {
+    case 'missing':
+      return missing(id);
+    case 'is-inbox':
+      return inbox('renamed, moved or given another role');
+    case 'is-for-approval':
+      return refused('forbidden', 'This mailbox cannot be renamed or moved: mail moved into "Approved" is sent.');
+    default:
+      return placementRefusal(refusal);
+  }
+}
+
+/** The SetError for a mailbox that is not destroyed. `asAgent`: an agent requested that its emails go too. */
+function destroyRefusal(reason: MailboxKept, id: string, asAgent: boolean): SetOutcome<never> {
+  switch (reason) {
+    case 'missing':
+      return missing(id);
+    case 'is-inbox':
+      return inbox('destroyed');
+    case 'is-for-approval':
+      return refused('forbidden', 'The mailbox contains emails that await approval or were just approved.');
+    case 'has-children':
+      return refused('mailboxHasChild', 'Destroy or move the child mailboxes first.');
+    case 'has-emails':
+      return asAgent
+        ? refused('forbidden', 'The mailbox contains emails. An agent must move or destroy each email first.')
+        : refused('mailboxHasEmail', 'The mailbox contains emails. Move them, or set "onDestroyRemoveEmails" to true.');
+  }
 }
 
 /** Properties that differ from the client's object and the defaults. */
@@ -184,84 +186,4 @@ function unknownTo<T extends { id: string }>(given: Record<string, unknown>, mad
     ([name, value]) => !Object.hasOwn(given, name) || Reflect.get(requested, name) !== value,
   );
   return Object.fromEntries(rest) as T;
-}
-
-const ROLES: readonly MailboxRole[] = ['inbox', 'drafts', 'sent', 'junk', 'trash', 'archive'];
-
-/** Defaults of properties that are missing or null. */
-const MAILBOX_DEFAULTS = { parentId: null, role: null, sortOrder: 0, isSubscribed: true };
-
-/** Reads the client's Mailbox properties. `was` is the present object; server-set properties must equal it. */
-function readMailboxProperties(
-  call: MethodCall,
-  account: number,
-  wanted: Record<string, unknown>,
-  was: Record<string, unknown>,
-): SetOutcome<MailboxFacts> {
-  const fixed = Object.keys(wanted).filter((name) => !SETTABLE.some((one) => one === name));
-  const wrong = fixed.filter((name) => !isDeepStrictEqual(wanted[name], was[name]));
-  if (wrong.length > 0) return badProperties(wrong, whyFixed(wrong));
-  const { name, parentId, role } = wanted;
-  const sortOrder = wanted['sortOrder'] ?? MAILBOX_DEFAULTS.sortOrder;
-  const subscribed = wanted['isSubscribed'] ?? MAILBOX_DEFAULTS.isSubscribed;
-  const parent = readParent(call, account, parentId ?? null);
-  const level = readName(name, parent === 0);
-  if (level === undefined) return badProperties(['name'], NAME_RULE);
-  if (parent === undefined) return badProperties(['parentId'], `No mailbox ${String(parentId).slice(0, 100)}.`);
-  const known = ROLES.find((one) => one === role);
-  if (known === undefined && (role ?? null) !== null) return badProperties(['role'], ROLE_RULE);
-  if (typeof sortOrder !== 'number' || !Number.isInteger(sortOrder) || sortOrder < 0 || sortOrder >= 2 ** 31) {
-    return badProperties(['sortOrder'], '"sortOrder" must be an integer from 0 to 2147483647.');
-  }
-  if (typeof subscribed !== 'boolean') return badProperties(['isSubscribed'], '"isSubscribed" must be true or false.');
-  return done({ parent, name: level, role: known ?? null, sortOrder, subscribed });
-}
-
-const NAME_RULE = `"name" must be a text of at most ${MAX_LEVEL_OCTETS} octets of UTF-8 without "/" and control characters.`;
-const ROLE_RULE = `"role" must be null or one of ${ROLES.join(', ')}.`;
-
-function whyFixed(names: readonly string[]): string {
-  const unknown = names.filter((name) => !MAILBOX_PROPERTIES.has(name));
-  return unknown.length > 0 ? 'Unknown Mailbox properties.' : 'Only the server sets these properties. Leave them out.';
-}
-
-/** Reads a name; undefined if invalid. A top-level `inbox` in any case is INBOX: RFC 9051 5.1. */
-function readName(name: unknown, atTop: boolean): string | undefined {
-  if (typeof name !== 'string' || name.length > 4 * MAX_LEVEL_OCTETS) return undefined;
-  const level = name.normalize('NFC');
-  if (!isMailboxLevel(level)) return undefined;
-  return atTop && level.toUpperCase() === 'INBOX' ? 'INBOX' : level;
-}
-
-/** Reads a parent id; 0 for the top level, undefined if invalid. The commit checks that it exists. */
-function readParent(call: MethodCall, account: number, parent: unknown): number | undefined {
-  if (parent === null) return 0;
-  if (typeof parent !== 'string') return undefined;
-  const id = resolveCreationId(call, parent);
-  return id === undefined ? undefined : jmapRow('mailbox', account, id);
-}
-
-function badProperties(properties: readonly string[], description: string): SetOutcome<never> {
-  return refused('invalidProperties', description, { properties });
-}
-
-/** The SetError for a placement that the mailbox tree refuses. */
-function placementRefusal(refusal: MailboxRefusal): SetOutcome<never> {
-  switch (refusal.kind) {
-    case 'exists':
-      return refused('alreadyExists', 'A mailbox with this name exists already. Choose another name.', {
-        existingId: jmapId('mailbox', refusal.id),
-        properties: ['name', 'parentId'],
-      });
-    case 'no-parent':
-      return badProperties(['parentId'], 'No such parent mailbox.');
-    case 'inside-itself':
-      return badProperties(['parentId'], 'A mailbox cannot be moved into itself.');
-    case 'too-deep':
-      return badProperties(['parentId', 'name'], 'Too many levels, or the full name is too long.');
-    case 'role-taken':
-      return badProperties(['role'], 'Another mailbox has this role. Remove it there first.');
-    case 'too-many':
-      return refused('overQuota', 'The account has reached its maximum number of mailboxes. Destroy some first.');
-  }
 }

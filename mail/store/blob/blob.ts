@@ -116,8 +116,8 @@ export class BlobFiles {
   }
 
   /**
-   * Path of a file that can be opened now; it is fetched from the bucket if it has to be. Where no file exists, the path
-   * has none. Rejects with {@link StoreBusy} if the bucket does not answer.
+   * Path of a file that can be opened now; it is fetched from the bucket if it has to be. The path of a file that is
+   * lost is returned all the same: opening it fails. Rejects with {@link StoreBusy} if the bucket does not answer.
    */
   async ensure(file: string): Promise<string> {
     const path = blobPath(this.#uncommitted.get(file) ?? this.#dir, file);
@@ -213,7 +213,7 @@ async function exists(path: string): Promise<boolean> {
 /** Writes one message as it arrives: in memory up to 64 KiB, then in a file. */
 export class BlobWriter {
   readonly #create: () => Promise<OpenFile>;
-  readonly #flushed: FinishFile;
+  readonly #finishFile: FinishFile;
   readonly #files: BlobFiles;
   readonly #inlineLimit: number;
   #chunks: Buffer[] = [];
@@ -230,7 +230,7 @@ export class BlobWriter {
     inlineLimit: number,
   ) {
     this.#create = create;
-    this.#flushed = finish;
+    this.#finishFile = finish;
     this.#files = files;
     this.#inlineLimit = inlineLimit;
   }
@@ -263,7 +263,7 @@ export class BlobWriter {
     }
     await this.#writing;
     const file = await this.#file;
-    await this.#flushed(file, this.size);
+    await this.#finishFile(file, this.size);
     // Octets of its own: a buffer of the pool would cross threads with all of it.
     return { file: file.name, size: this.size, sha256: Uint8Array.from((this.#hash ?? createHash('sha256')).digest()) };
   }

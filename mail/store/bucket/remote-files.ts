@@ -166,7 +166,7 @@ export class RemoteFiles {
     const { bucket } = this.#options;
     const owner = await bucket.owner();
     if (owner === undefined) {
-      // First here: a claim that this directory does not know of would be that of another one.
+      // The own id is stored first: after a crash, a claim without it would look like that of another data directory.
       await writeOwner(this.#options.dataDir, this.#owner);
       await bucket.setOwner(this.#owner.id);
     } else if (owner !== this.#owner.id) throw new BucketMismatch(ownedByOther(bucket.label));

@@ -51,7 +51,7 @@ export class Writer {
   readonly #connection: DatabaseConnection;
   readonly #hooks: WriteHooks;
   readonly #commands: ReadonlyMap<string, Command<never, unknown>>;
-  readonly #face: WriterHost;
+  readonly #host: WriterHost;
   #queue: WriteJob[] = [];
   #slices: WriteJob[] = [];
   #running = false;
@@ -62,12 +62,12 @@ export class Writer {
   constructor(
     connection: DatabaseConnection,
     { commands, hooks }: { commands: readonly Command<never, unknown>[]; hooks: WriteHooks },
-    face: WriterHost,
+    host: WriterHost,
   ) {
     this.#connection = connection;
     this.#hooks = hooks;
     this.#commands = new Map(commands.map((command) => [command.name, command]));
-    this.#face = face;
+    this.#host = host;
   }
 
   submit(jobs: readonly WriteJob[]): void {
@@ -85,13 +85,13 @@ export class Writer {
     try {
       while (!this.#dead && (this.#queue.length > 0 || this.#slices.length > 0)) {
         await this.#batch();
-        this.#sort(this.#face.more());
+        this.#sort(this.#host.more());
       }
     } catch (error) {
       this.#die(error);
     }
     this.#running = false;
-    if (!this.#dead) this.#face.idle();
+    if (!this.#dead) this.#host.idle();
   }
 
   async #batch(): Promise<void> {
@@ -116,7 +116,7 @@ export class Writer {
       return job;
     };
     while (taken.length < MAX_BATCH_COMMANDS && performance.now() - began < MAX_BATCH_MS) {
-      if (this.#queue.length === 0) this.#sort(this.#face.more());
+      if (this.#queue.length === 0) this.#sort(this.#host.more());
       const job = this.#queue.shift();
       if (job === undefined) break;
       yield take(job);
@@ -219,7 +219,7 @@ export class Writer {
 
   #respond(outcomes: readonly CommandOutcome[]): void {
     if (this.#dead) return;
-    this.#face.answer(
+    this.#host.answer(
       outcomes.map((outcome) => outcome.answer),
       outcomes.flatMap((outcome) => outcome.wakeUps),
     );
@@ -228,7 +228,7 @@ export class Writer {
   #die(error: unknown): void {
     if (this.#dead) return;
     this.#dead = true;
-    this.#face.fatal(toFailure(error));
+    this.#host.fatal(toFailure(error));
   }
 }
 

@@ -124,7 +124,7 @@ const change = command(
   async (
     tx,
     { account, id, facts }: { account: number; id: number; facts: MailboxFacts },
-  ): Promise<{ kind: 'changed' | 'missing' | 'is-inbox' | 'is-for-approval' } | MailboxRefusal> => {
+  ): Promise<{ kind: 'changed' } | { kind: 'missing' | 'is-inbox' | 'is-for-approval' } | MailboxRefusal> => {
     const was = await nodeOf(tx, account, id);
     if (was === undefined) return { kind: 'missing' };
     const { parent, name, role, sortOrder, subscribed } = facts;
@@ -151,6 +151,9 @@ const change = command(
   },
 );
 
+/** Why a mailbox is not deleted. */
+export type MailboxKept = 'missing' | 'is-inbox' | 'is-for-approval' | 'has-children' | 'has-emails';
+
 /** Deletes a mailbox; if requested, with the messages that are in no other one. */
 const destroy = command(
   'destroy-mailbox',
@@ -158,7 +161,7 @@ const destroy = command(
     tx,
     { account, id, removeEmails }: { account: number; id: number; removeEmails: boolean },
     stamp,
-  ): Promise<'destroyed' | 'missing' | 'is-inbox' | 'is-for-approval' | 'has-children' | 'has-emails'> => {
+  ): Promise<'destroyed' | MailboxKept> => {
     const was = await nodeOf(tx, account, id);
     if (was === undefined) return 'missing';
     if (was.role === 'inbox') return 'is-inbox';

@@ -35,7 +35,8 @@ export class SharedView implements MailboxView {
   readonly #keywords: Keywords;
   #flags = new Uint32Array(0);
   #modseqs = new Float64Array(0);
-  readonly #beyond = new Map<number, readonly string[]>();
+  /** By UID: keywords of the messages that have more than the account has bits for. */
+  readonly #overflowKeywords = new Map<number, readonly string[]>();
   readonly #names = new Map<number, readonly string[]>();
   #changes: ViewChange[] = [];
   #changesFrom = 0;
@@ -150,8 +151,8 @@ export class SharedView implements MailboxView {
 
   flagNames(uid: number): readonly string[] {
     const names = this.#namesOf(this.bits(uid));
-    const beyond = this.#beyond.get(uid);
-    return beyond === undefined ? names : [...names, ...beyond];
+    const overflow = this.#overflowKeywords.get(uid);
+    return overflow === undefined ? names : [...names, ...overflow];
   }
 
   changesSince(since: number): readonly ViewChange[] | undefined {
@@ -215,8 +216,8 @@ export class SharedView implements MailboxView {
   #set(at: number, row: EntryState): void {
     this.#flags[at] = row.flags;
     this.#modseqs[at] = row.modseq;
-    if (row.kw !== null) this.#beyond.set(row.uid, kwList(row.kw));
-    else this.#beyond.delete(row.uid);
+    if (row.kw !== null) this.#overflowKeywords.set(row.uid, kwList(row.kw));
+    else this.#overflowKeywords.delete(row.uid);
   }
 
   /** Creates new arrays, since sessions may hold the old UID array. */
@@ -227,7 +228,7 @@ export class SharedView implements MailboxView {
     for (let i = 0; i < this.length; i++) {
       const uid = this.uids[i] as number;
       if (going.has(uid)) {
-        this.#beyond.delete(uid);
+        this.#overflowKeywords.delete(uid);
         continue;
       }
       uids[kept] = uid;

@@ -47,6 +47,24 @@ describe('what the documents say is so', () => {
     expect(named.filter((path) => !existsSync(join(root, document, '..', path)))).toEqual([]);
   });
 
+  // A path in code style: from the root in docs/, from mail/ or the root in mail/README.md; a module is named without `.ts`.
+  test.each(['docs/architecture.md', 'mail/README.md', 'CONTRIBUTING.md'])(
+    'the paths in the text of %s exist',
+    (document) => {
+      const paths = [...read(document).matchAll(/`((?:mail|src|test|tools|bench|[a-z-]+)\/[\w./-]+)`/g)].map(
+        (one) => one[1] ?? '',
+      );
+      const candidates = (path: string): string[] => [
+        path,
+        `${path}.ts`,
+        join('mail', path),
+        join('mail', `${path}.ts`),
+      ];
+      expect(paths.length).toBeGreaterThan(0);
+      expect(paths.filter((path) => !candidates(path).some((one) => existsSync(join(root, one))))).toEqual([]);
+    },
+  );
+
   test('every row of test/abuse-tests.md says what is demanded, and names files of tests', () => {
     const table = read('test/abuse-tests.md').matchAll(/^\| ([A-Z]\d+) \| ([^|]{20,}) \| ([^|]+) \|$/gm);
     const held = Array.from(table, ([, row, , files = '']) => ({

@@ -156,7 +156,12 @@ function changeRefusal(
       return inbox('renamed, moved or given another role');
     case 'is-for-approval':
       return refused('forbidden', 'This mailbox cannot be renamed or moved: mail moved into "Approved" is sent.');
-    default:
+    case 'exists':
+    case 'no-parent':
+    case 'inside-itself':
+    case 'too-deep':
+    case 'too-many':
+    case 'role-taken':
       return placementRefusal(refusal);
   }
 }

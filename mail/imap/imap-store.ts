@@ -201,6 +201,11 @@ export interface ImapStore {
   onRead?(emails: readonly number[], depth: ReadDepth): Promise<void>;
   /** Octets `start` to `start + length` of trace and blob joined, clipped to their end. At most 1 MiB a call. */
   bytes(content: ContentRef, start: number, length: number): Promise<Buffer>;
+  /**
+   * The first `most` octets of each blob, as they are stored: of no message that is redacted. Those in files and damaged
+   * ones are left out. At most 256 KiB a call.
+   */
+  beginnings(blobs: readonly number[], most: number): Promise<ReadonlyMap<number, Buffer>>;
 
   /** Returns what changed and, with `unchangedSince`, the UIDs that were newer (MODIFIED). Missing UIDs are skipped. */
   store(

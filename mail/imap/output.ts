@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net';
 import { compress } from './compression.ts';
 
-/** Characters collected before one socket write. */
+/** Characters collected before they become octets of a batch; a shorter response is sent without one. */
 const BATCH_CHARACTERS = 16 * 1024;
-/** Buffers below this many octets are collected with the strings. */
-const MAX_COLLECTED_BUFFER = 4 * 1024;
+/** Octets of a batch, which is one socket write: each costs a system call of several microseconds. */
+const BATCH_OCTETS = 64 * 1024;
+/** Buffers below this many octets are copied into the batch. */
+const MAX_COLLECTED_BUFFER = 16 * 1024;
 /** Octets of one write: larger buffers are cut, so that a slow reader shows progress before a whole literal was sent. */
 const MAX_WRITE = 64 * 1024;
 /** Octets buffered in the socket; a producer of more waits until the client reads. */
@@ -18,6 +20,9 @@ export class Disconnected extends Error {
 /** Buffered output of one session. Memory is bounded as long as producers of large responses await {@link Output.drained}. */
 export class Output {
   private readonly socket: Socket;
+  /** Octets collected before {@link collected}. */
+  private batch: Buffer | undefined;
+  private filled = 0;
   private collected = '';
   private highWater = HIGH_WATER;
   private resume: (() => void) | undefined;
@@ -31,15 +36,50 @@ export class Output {
   write(piece: string | Uint8Array): void {
     if (typeof piece === 'string') {
       this.collected += piece;
-      if (this.collected.length >= BATCH_CHARACTERS) this.flush();
+      if (this.collected.length >= BATCH_CHARACTERS) this.collectText();
       return;
     }
     if (piece.length < MAX_COLLECTED_BUFFER) {
-      this.write(Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('latin1'));
+      this.collectText();
+      this.collectOctets(piece);
       return;
     }
     this.flush();
     for (let at = 0; at < piece.length; at += MAX_WRITE) this.send(piece.subarray(at, at + MAX_WRITE));
+  }
+
+  private collectText(): void {
+    const text = this.collected;
+    this.collected = '';
+    for (let at = 0; at < text.length;) {
+      const rest = at === 0 ? text : text.slice(at);
+      const written = this.openBatch().write(rest, this.filled, 'latin1');
+      this.filled += written;
+      at += written;
+    }
+  }
+
+  private collectOctets(piece: Uint8Array): void {
+    for (let at = 0; at < piece.length;) {
+      const batch = this.openBatch();
+      const part = piece.subarray(at, at + batch.length - this.filled);
+      batch.set(part, this.filled);
+      this.filled += part.length;
+      at += part.length;
+    }
+  }
+
+  /** A batch with room for one octet at least. */
+  private openBatch(): Buffer {
+    if (this.filled === BATCH_OCTETS) this.sendBatch();
+    return (this.batch ??= Buffer.allocUnsafeSlow(BATCH_OCTETS));
+  }
+
+  private sendBatch(): void {
+    const { batch, filled } = this;
+    this.batch = undefined;
+    this.filled = 0;
+    if (batch !== undefined) this.send(batch.subarray(0, filled));
   }
 
   /** Compresses everything from now on; what was written before is sent as it is. */
@@ -49,23 +89,26 @@ export class Output {
   }
 
   private send(octets: Uint8Array): void {
-    this.socket.write(this.compresses ? compress(octets) : octets);
+    if (this.socket.writable) this.socket.write(this.compresses ? compress(octets) : octets);
   }
 
-  /** Sends the collected text. */
+  /** Sends what was collected. */
   flush(): void {
-    if (this.collected === '') return;
+    if (this.batch !== undefined) {
+      this.collectText();
+      this.sendBatch();
+      return;
+    }
     const text = this.collected;
     this.collected = '';
-    if (!this.socket.writable) return;
-    if (text.length > MAX_WRITE) this.write(Buffer.from(text, 'latin1'));
-    else if (this.compresses) this.send(Buffer.from(text, 'latin1'));
-    else this.socket.write(text, 'latin1');
+    if (text === '') return;
+    if (this.compresses) this.send(Buffer.from(text, 'latin1'));
+    else if (this.socket.writable) this.socket.write(text, 'latin1');
   }
 
   /** Octets not yet sent. */
   get waiting(): number {
-    return this.socket.writableLength + this.collected.length;
+    return this.socket.writableLength + this.filled + this.collected.length;
   }
 
   get backedUp(): boolean {

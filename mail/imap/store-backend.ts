@@ -196,6 +196,10 @@ export class StoreBackend implements ImapStore {
     return head.length === 0 ? body : Buffer.concat([head, body]);
   }
 
+  beginnings(blobs: readonly number[], most: number): Promise<ReadonlyMap<number, Buffer>> {
+    return this.#store.smallBlobs(blobs, most);
+  }
+
   /** Redacts the body of a quarantined message (sign-in link or code) unless a person reads it. */
   async #redactForAgent({ redactedFrom }: ContentRef, octets: Buffer, from: number): Promise<Buffer> {
     if (redactedFrom === null || (await this.#isHuman())) return octets;

@@ -6,7 +6,7 @@ import type { Log, Meter } from '../log.ts';
 import { SecretLinkForms, type SecretLinks } from '../message/secret-link.ts';
 import { BlobFiles } from './blob/blob.ts';
 import type { BlobProvider } from './blob/blob-request.ts';
-import { blobBytes } from './blob/content.ts';
+import { blobBytes, smallBlobs } from './blob/content.ts';
 import { BlobUnreadable, isUnreadable } from './blob/unreadable.ts';
 import { WriterClient, type WriterClientOptions } from './engine/client.ts';
 import { LocalWriter } from './engine/local.ts';
@@ -174,6 +174,16 @@ export class MailStore implements Store, AsyncDisposable {
         : Buffer.from(found.data.buffer, found.data.byteOffset, found.data.byteLength);
     if (octets.length >= Math.min(length, found.size - start)) return octets;
     throw new BlobUnreadable(blob, `it ends at ${start + octets.length} of ${found.size} octets`, { octets });
+  }
+
+  /** The first `most` octets of blobs that are stored in rows. Those in files and damaged ones are left out. */
+  async smallBlobs(blobs: readonly number[], most: number): Promise<Map<number, Buffer>> {
+    const none: { id: number; data: Uint8Array }[] = [];
+    const found = await this.read(smallBlobs, { blobs, most }).catch((error: unknown) => {
+      if (isUnreadable(error)) return none;
+      throw error;
+    });
+    return new Map(found.map(({ id, data }) => [id, Buffer.from(data.buffer, data.byteOffset, data.byteLength)]));
   }
 
   /** Fetches a file for a thread. The bucket is attached after the threads may have begun. */

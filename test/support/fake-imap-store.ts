@@ -386,6 +386,13 @@ export class FakeImapStore implements ImapStore {
     return Promise.resolve(whole.subarray(start, start + length));
   }
 
+  async beginnings(blobs: readonly number[], most: number): Promise<ReadonlyMap<number, Buffer>> {
+    await Promise.resolve();
+    const found = new Map(blobs.map((blob) => [blob, (this.blobs[blob] ?? Buffer.alloc(0)).subarray(0, most)]));
+    for (const octets of found.values()) this.bytesRead += octets.length;
+    return found;
+  }
+
   async store(
     mailbox: number,
     uids: readonly number[],

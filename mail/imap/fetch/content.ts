@@ -6,9 +6,14 @@ import type { MessageRow } from '../imap-store.ts';
 import type { EncodedPart } from './binary.ts';
 import type { Section, SectionItem } from './items.ts';
 
-/** The content of a section: octets in memory, or a range of trace and blob joined. NIL when the part does not exist. */
-export type SectionContent =
-  { kind: 'nil' } | { kind: 'octets'; octets: Buffer } | { kind: 'range'; start: number; length: number };
+/** A range of trace and blob joined. */
+export interface SectionRange {
+  start: number;
+  length: number;
+}
+
+/** The content of a section: octets in memory, or their range. NIL when the part does not exist. */
+export type SectionContent = { kind: 'nil' } | { kind: 'octets'; octets: Buffer } | ({ kind: 'range' } & SectionRange);
 
 export type ReadBytes = (start: number, length: number) => Promise<Buffer>;
 
@@ -20,6 +25,12 @@ const SECTION_TEXT = {
   fields: 'HEADER',
   'fields-not': 'HEADER',
 } as const;
+
+/** The fields that an item selects from a header, cut to its partial range. */
+export function selectFields({ section, partial }: SectionItem, header: Buffer): Buffer {
+  const octets = selectHeaderFields(header, section.fields ?? [], section.what === 'fields-not');
+  return partial === undefined ? octets : octets.subarray(partial.offset, partial.offset + partial.length);
+}
 
 /** Sections of one message; the part table is parsed once. */
 export class MessageContent {
@@ -33,13 +44,22 @@ export class MessageContent {
   }
 
   /** Returns the content of a section. A partial range beyond the end is empty, not an error. RFC 9051 6.4.5. */
-  async open({ section, partial }: SectionItem): Promise<SectionContent> {
-    const whole = await this.section(section);
-    if (partial === undefined || whole.kind === 'nil') return whole;
-    const { offset, length } = partial;
-    if (whole.kind === 'octets') return { kind: 'octets', octets: whole.octets.subarray(offset, offset + length) };
-    const start = Math.min(offset, whole.length);
-    return { kind: 'range', start: whole.start + start, length: Math.min(length, whole.length - start) };
+  async open(item: SectionItem): Promise<SectionContent> {
+    const place = this.locate(item);
+    if (place === undefined) return { kind: 'nil' };
+    if (item.section.fields === undefined) return { kind: 'range', ...place };
+    return { kind: 'octets', octets: selectFields(item, await this.bytes(place.start, place.length)) };
+  }
+
+  /** Range of a section, or of the header whose fields it selects. Undefined: the part does not exist. */
+  locate({ section, partial }: SectionItem): SectionRange | undefined {
+    const whole = section.path === '' ? this.root(section.what) : this.part(section);
+    if (whole === undefined) return undefined;
+    // Fields beyond the header limit are ignored.
+    if (section.fields !== undefined) return { start: whole.start, length: Math.min(whole.length, LIMITS.header) };
+    if (partial === undefined) return whole;
+    const from = Math.min(partial.offset, whole.length);
+    return { start: whole.start + from, length: Math.min(partial.length, whole.length - from) };
   }
 
   /** The part of BINARY[path]; undefined when it does not exist. A message has no transfer encoding: RFC 2045 6.4. */
@@ -59,17 +79,8 @@ export class MessageContent {
     };
   }
 
-  private async section(section: Section): Promise<SectionContent> {
-    const range = section.path === '' ? this.root(section.what) : this.part(section);
-    if (range === undefined) return { kind: 'nil' };
-    if (section.fields === undefined) return { kind: 'range', ...range };
-    // Fields beyond the header limit are ignored.
-    const header = await this.bytes(range.start, Math.min(range.length, LIMITS.header));
-    return { kind: 'octets', octets: selectHeaderFields(header, section.fields, section.what === 'fields-not') };
-  }
-
   // The trace lines belong to the message and its header, but not to the blob.
-  private root(what: Section['what']): { start: number; length: number } | undefined {
+  private root(what: Section['what']): SectionRange | undefined {
     const { trace, length } = this.row.content;
     const total = trace.length + length;
     const header = Math.min(trace.length + (this.row.structure?.headerLength ?? 0), total);
@@ -78,7 +89,7 @@ export class MessageContent {
     return what === 'mime' ? undefined : { start: 0, length: header };
   }
 
-  private part({ path, what }: Section): { start: number; length: number } | undefined {
+  private part({ path, what }: Section): SectionRange | undefined {
     this.parts ??= unpackParts(this.row.structure?.parts ?? '[]');
     const range = partSection(this.parts, path, SECTION_TEXT[what]);
     return range && { start: range.start + this.row.content.trace.length, length: range.length };

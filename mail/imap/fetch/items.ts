@@ -52,6 +52,10 @@ export interface BinarySizeItem {
 /** A new item needs a kind here, a name in parse.ts and a case in render.ts. */
 export type FetchItem = SimpleItem | SectionItem | BinaryItem | BinarySizeItem;
 
+export function isSectionItem(item: FetchItem): item is SectionItem {
+  return item.kind === 'section';
+}
+
 export interface FetchRequest {
   /** UID first if present; each item once. */
   items: readonly FetchItem[];

@@ -32,6 +32,12 @@ export interface FetchedMessage {
   onUnknownEncoding?(): void;
 }
 
+/** A message, and what its response contains. */
+export interface FetchResponse {
+  request: FetchRequest;
+  message: FetchedMessage;
+}
+
 /** Octets of a literal in memory at once. */
 const CHUNK = 256 * 1024;
 
@@ -209,7 +215,8 @@ async function readBytes(message: FetchedMessage, start: number, length: number)
   return chunk.length > length ? chunk.subarray(0, length) : chunk;
 }
 
-function renderSimple({ kind }: SimpleItem, message: FetchedMessage): string {
+/** An item without octets of the message, with its name. latin1. */
+export function renderSimple({ kind }: SimpleItem, message: FetchedMessage): string {
   switch (kind) {
     case 'uid':
       return `UID ${message.uid}`;

@@ -1,13 +1,13 @@
 import type { ReadDepth } from '../../agents/hooks.ts';
 import { yieldToEventLoop } from '../../limits/event-loop.ts';
-import { StoreBusy } from '../../store/engine/types.ts';
 import { fetchHead } from '../fetch-line.ts';
 import { type MessageRow, SEEN } from '../imap-store.ts';
 import type { Session } from '../session.ts';
 import type { IndexRange } from '../wire/sequence-set.ts';
 import type { FetchRequest } from './items.ts';
 import { hasItem, isContent, withItems } from './parse.ts';
-import { type FetchedMessage, renderFetch, renderLine } from './render.ts';
+import { type FetchedMessage, type FetchResponse, renderLine } from './render.ts';
+import { writeContents } from './write-contents.ts';
 
 /** Rows read at once: bounds the memory of a FETCH of a large mailbox. */
 const ROW_PAGE = 200;
@@ -68,8 +68,8 @@ async function fromRows(
 ): Promise<number> {
   const { view, store } = session;
   const uids = page.map((at) => view.uids[at] ?? 0);
-  const structure = request.reads === 'structure' || request.reads === 'content';
-  const rows = await store.rows(view.shared.mailbox, uids, { structure, preview: request.preview });
+  const { structure, preview } = request;
+  const rows = await store.rows(view.shared.mailbox, uids, { structure, preview });
   const depth = depthOf(request);
   if (depth !== undefined) {
     const emails = rows.map(({ emailId }) => emailId);
@@ -77,11 +77,13 @@ async function fromRows(
   }
   const seen = request.setsSeen && !view.readOnly ? await markSeen(session, uids) : undefined;
   session.write(view.takeKeywordUpdate());
-  for (const row of rows) {
+  const responseTo = (row: MessageRow): FetchResponse => {
     const wanted = seen?.has(row.uid) === true ? withNewFlags(session, request) : request;
     const at = view.sequenceOf(row.uid) - 1;
-    await writeMessage(session, wanted, messageAt(session, at, hasItem(wanted, 'modseq'), row, problems));
-  }
+    return { request: wanted, message: messageAt(session, at, hasItem(wanted, 'modseq'), row, problems) };
+  };
+  if (request.reads === 'content') await writeContents(session, rows, request, responseTo);
+  else session.write(rows.map((row) => renderLine(request, responseTo(row).message)).join(''));
   return uids.length - rows.length;
 }
 
@@ -118,28 +120,6 @@ async function markSeen(session: Session, uids: readonly number[]): Promise<Set<
     // Mail stays readable when the disk is full.
     session.context.log.warn({ err: error, account: session.login?.account }, 'failed to mark messages as seen');
     return undefined;
-  }
-}
-
-async function writeMessage(session: Session, request: FetchRequest, message: FetchedMessage): Promise<void> {
-  if (request.reads !== 'content') {
-    session.write(renderLine(request, message));
-    return;
-  }
-  let isBegun = false;
-  try {
-    for await (const piece of renderFetch(request, message)) {
-      session.write(piece);
-      isBegun = true;
-      await session.drained();
-      await yieldToEventLoop(session.login?.account);
-    }
-  } catch (error) {
-    // A bucket that does not answer: the command fails, and the next one may succeed.
-    if (!isBegun && error instanceof StoreBusy) throw error;
-    // The response is incomplete, possibly within a literal: anything written now would be parsed as its rest.
-    session.terminate('Failed to read a message');
-    throw error;
   }
 }
 

@@ -27,7 +27,9 @@ export interface StoredMessageRow {
   content: StoredContent;
 }
 
-interface Joined extends Record<string, string | number | null> {
+type RowInput = { account: number; mailbox: number; uids: readonly number[]; structure: boolean; preview?: boolean };
+
+interface PlainRow extends Record<string, string | number | null> {
   uid: number;
   email_id: number;
   thread_id: number;
@@ -39,83 +41,100 @@ interface Joined extends Record<string, string | number | null> {
   save_at: number | null;
 }
 
-interface Meta extends Record<string, string | number> {
-  email_id: number;
+interface IndexedRow extends PlainRow {
   envelope: string;
   bodystructure: string;
   parts: string;
   header_length: number;
-  preview: string;
 }
 
 /**
  * Rows of the given UIDs, ascending, including expunged messages while they are stored: a session that was not notified
  * of the expunge may still fetch them. Messages of other accounts are excluded.
  */
-export const messageRows = query(
-  'message-rows',
-  async (
-    rx,
-    input: { account: number; mailbox: number; uids: readonly number[]; structure: boolean; preview?: boolean },
-  ): Promise<StoredMessageRow[]> => {
-    const uids = JSON.stringify(input.uids);
-    const rows = await rx.all<Joined>(
-      `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id, e.redacted_from, n.save_at FROM entry n JOIN email e ON e.id = n.email_id
-       WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ? ORDER BY n.uid`,
-      input.mailbox,
-      uids,
-      input.account,
-    );
-    const missing = rows.length === input.uids.length ? [] : await expungedRows(rx, input, uids);
-    const all = missing.length === 0 ? rows : [...rows, ...missing].sort((a, b) => a.uid - b.uid);
-    const meta = input.structure || input.preview === true ? await metaOf(rx, all) : undefined;
-    return all.map((row) => toRow(row, meta?.get(row.email_id), input.preview === true));
-  },
-);
+export const messageRows = query('message-rows', async (rx, input: RowInput): Promise<StoredMessageRow[]> => {
+  const all = input.structure
+    ? (await allRows<IndexedRow>(rx, input, INDEXED)).map(withStructure)
+    : (await allRows<PlainRow>(rx, input, PLAIN)).map(plain);
+  return input.preview === true ? withPreviews(rx, all) : all;
+});
 
-function expungedRows(rx: Read, from: { account: number; mailbox: number }, uids: string): Promise<Joined[]> {
-  return rx.all<Joined>(
-    `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id, e.redacted_from, NULL AS save_at FROM expunged n JOIN email e ON e.id = n.email_id
+interface RowStatements {
+  stored: string;
+  expunged: string;
+}
+
+const PLAIN: RowStatements = {
+  stored: `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id, e.redacted_from, n.save_at
+       FROM entry n JOIN email e ON e.id = n.email_id
+     WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ? ORDER BY n.uid`,
+  expunged: `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id, e.redacted_from,
+       NULL AS save_at
+       FROM expunged n JOIN email e ON e.id = n.email_id
      WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ?`,
-    from.mailbox,
-    uids,
-    from.account,
-  );
+};
+
+// The tables of the view email_meta: one look-up of each message instead of two.
+const INDEXED: RowStatements = {
+  stored: `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id, e.redacted_from, n.save_at,
+       ifnull(i.envelope, v.envelope) AS envelope, ifnull(i.bodystructure, v.bodystructure) AS bodystructure,
+       ifnull(i.parts, v.parts) AS parts, ifnull(i.header_length, v.header_length) AS header_length
+       FROM entry n JOIN email e ON e.id = n.email_id LEFT JOIN message_index i ON i.blob_id = e.blob_id
+         LEFT JOIN email_meta_v1 v ON i.blob_id IS NULL AND v.email_id = e.id
+     WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ? ORDER BY n.uid`,
+  expunged: `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id, e.redacted_from,
+       NULL AS save_at,
+       ifnull(i.envelope, v.envelope) AS envelope, ifnull(i.bodystructure, v.bodystructure) AS bodystructure,
+       ifnull(i.parts, v.parts) AS parts, ifnull(i.header_length, v.header_length) AS header_length
+       FROM expunged n JOIN email e ON e.id = n.email_id LEFT JOIN message_index i ON i.blob_id = e.blob_id
+         LEFT JOIN email_meta_v1 v ON i.blob_id IS NULL AND v.email_id = e.id
+     WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ?`,
+};
+
+async function allRows<T extends PlainRow>(
+  rx: Read,
+  input: RowInput,
+  { stored, expunged }: RowStatements,
+): Promise<T[]> {
+  const { account, mailbox } = input;
+  const uids = JSON.stringify(input.uids);
+  const rows = await rx.all<T>(stored, mailbox, uids, account);
+  if (rows.length === input.uids.length) return rows;
+  const missing = await rx.all<T>(expunged, mailbox, uids, account);
+  return missing.length === 0 ? rows : [...rows, ...missing].sort((a, b) => a.uid - b.uid);
 }
 
-async function metaOf(rx: Read, rows: readonly Joined[]): Promise<Map<number, Meta>> {
-  const found = await rx.all<Meta>(
-    `SELECT email_id, envelope, bodystructure, parts, header_length, preview FROM email_meta
-     WHERE email_id IN (SELECT value FROM json_each(?))`,
-    JSON.stringify(rows.map((row) => row.email_id)),
-  );
-  return new Map(found.map((row) => [row.email_id, row]));
-}
-
-function toRow(row: Joined, meta: Meta | undefined, withPreview: boolean): StoredMessageRow {
+function plain(row: PlainRow): StoredMessageRow {
+  const { size, trace } = row;
   return {
     uid: row.uid,
     emailId: row.email_id,
     threadId: row.thread_id,
-    size: row.size,
+    size,
     receivedAt: row.received_at,
     savedAt: row.save_at,
-    ...(meta && withPreview && { preview: meta.preview }),
-    content: {
-      trace: row.trace,
-      blob: row.blob_id,
-      length: row.size - row.trace.length,
-      redactedFrom: row.redacted_from,
-    },
-    ...(meta && {
-      structure: {
-        envelope: meta.envelope,
-        bodyStructure: meta.bodystructure,
-        parts: meta.parts,
-        headerLength: meta.header_length,
-      },
-    }),
+    content: { trace, blob: row.blob_id, length: size - trace.length, redactedFrom: row.redacted_from },
   };
+}
+
+function withStructure(row: IndexedRow): StoredMessageRow {
+  const stored = plain(row);
+  stored.structure = {
+    envelope: row.envelope,
+    bodyStructure: row.bodystructure,
+    parts: row.parts,
+    headerLength: row.header_length,
+  };
+  return stored;
+}
+
+async function withPreviews(rx: Read, rows: readonly StoredMessageRow[]): Promise<StoredMessageRow[]> {
+  const found = await rx.all<{ email_id: number; preview: string }>(
+    'SELECT email_id, preview FROM email_meta WHERE email_id IN (SELECT value FROM json_each(?))',
+    JSON.stringify(rows.map(({ emailId }) => emailId)),
+  );
+  const previews = new Map(found.map(({ email_id, preview }) => [email_id, preview]));
+  return rows.map((row) => ({ ...row, preview: previews.get(row.emailId) ?? '' }));
 }
 
 /** Octets of an inline blob, or the name of its file, with the size of the whole. */
@@ -133,6 +152,20 @@ export const blobBytes: Query<
   const { size, file } = row;
   return file === null ? { size, data: row.data ?? new Uint8Array(0) } : { size, file };
 });
+
+/** The first `most` octets of blobs that are stored in rows, without those that are shorter than they should be. */
+export const smallBlobs = lookup(
+  'small-blobs',
+  async (rx, input: { blobs: readonly number[]; most: number }): Promise<{ id: number; data: Uint8Array }[]> => {
+    const rows = await rx.all<{ id: number; size: number; data: Uint8Array }>(
+      `SELECT id, size, substr(data, 1, CAST(? AS INTEGER)) AS data FROM blob
+       WHERE id IN (SELECT value FROM json_each(?)) AND data IS NOT NULL`,
+      input.most,
+      JSON.stringify(input.blobs),
+    );
+    return rows.filter(({ size, data }) => data.byteLength >= Math.min(size, input.most));
+  },
+);
 
 /** Those of the files that a blob row names. */
 export const namedFiles = query('named-files', async (rx, input: { files: string[] }): Promise<string[]> => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseFetch } from '../../../mail/imap/fetch/parse.ts';
+import { writeRead } from '../../../mail/imap/fetch/render-read.ts';
 import { renderFetch, type FetchedMessage } from '../../../mail/imap/fetch/render.ts';
 import { searchMailbox } from '../../../mail/imap/search/evaluate.ts';
 import { parseSearch } from '../../../mail/imap/search/parse.ts';
@@ -10,6 +11,17 @@ import * as fc from '../../support/fast-check.ts';
 
 const TRACE = Buffer.from('Return-Path: <a@b.example>\r\n');
 const SAMPLES = corpus();
+
+/** Requests that a message in memory answers. */
+const READ_AHEAD = [
+  '(UID FLAGS BODY.PEEK[])',
+  '(BODY.PEEK[HEADER] BODY.PEEK[TEXT])',
+  'BODY.PEEK[HEADER.FIELDS (SUBJECT FROM)]',
+  'BODY.PEEK[HEADER.FIELDS.NOT (RECEIVED)]<5.300>',
+  '(ENVELOPE BODY.PEEK[1] BODY.PEEK[1.MIME] BODY.PEEK[2.1])',
+  '(BODY.PEEK[]<0.10> BODY.PEEK[]<20.50> BODY.PEEK[]<100000000.1>)',
+  'RFC822',
+];
 
 function message({ bytes }: Sample): FetchedMessage {
   const { envelope, bodyStructure, parts, headerLength } = indexMessage(bytes);
@@ -41,6 +53,17 @@ async function render(items: string, of: FetchedMessage): Promise<string> {
   return pieces.join('');
 }
 
+/** The response of a message whose first octets were read before; undefined: they do not suffice. */
+function renderRead(items: string, of: FetchedMessage, blob: Buffer): string | undefined {
+  const pieces: string[] = [];
+  const request = parseFetch(new Decoder(Buffer.from(items)), false);
+  const isWritten = writeRead({ request, message: of }, blob, (piece) => {
+    pieces.push(typeof piece === 'string' ? piece : piece.toString('latin1'));
+  });
+  expect(isWritten || pieces.length === 0).toBe(true);
+  return isWritten ? pieces.join('') : undefined;
+}
+
 /** Octets of the one literal or empty string in an answer. */
 function content(answer: string): string {
   const [, size = '0'] = /^\* 1 FETCH \([^\n]*\{(\d+)\}\r\n/.exec(answer) ?? [];
@@ -60,6 +83,19 @@ describe('real-world messages', () => {
     expect(every.startsWith(TRACE.toString('latin1'))).toBe(true);
     expect(every.endsWith('\r\n')).toBe(true);
   });
+
+  test.each(SAMPLES.map((sample) => [sample.name, sample] as const))(
+    '%s is the same when it was read ahead',
+    async (_name, sample) => {
+      const of = message(sample);
+      for (const items of READ_AHEAD) expect(renderRead(items, of, sample.bytes)).toBe(await render(items, of));
+      const { headerLength } = indexMessage(sample.bytes);
+      const header = sample.bytes.subarray(0, headerLength);
+      expect(renderRead('BODY.PEEK[HEADER]', of, header)).toBe(await render('BODY.PEEK[HEADER]', of));
+      if (sample.bytes.length > 0)
+        expect(renderRead('(UID BODY.PEEK[])', of, sample.bytes.subarray(0, -1))).toBe(undefined);
+    },
+  );
 
   test.each(SAMPLES.map((sample) => [sample.name, sample] as const))('%s can be searched', async (_name, sample) => {
     const { sentDay, parts, size } = indexMessage(sample.bytes);

@@ -53,6 +53,8 @@ const MARK = html`<svg
 
 interface DocumentParts {
   title: string;
+  /** English without it. */
+  lang?: string;
   body: HtmlPart;
   /** Opened by a link: strips the token from the address bar. */
   fromLink?: boolean;
@@ -62,9 +64,9 @@ interface DocumentParts {
   script?: 'passkey' | undefined;
 }
 
-function document({ title, body, fromLink = false, scripts = false, script }: DocumentParts): string {
+function document({ title, lang = 'en', body, fromLink = false, scripts = false, script }: DocumentParts): string {
   return `<!doctype html>\n${
-    html`<html lang="en">
+    html`<html lang="${lang}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />

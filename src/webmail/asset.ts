@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import { stripTypes } from '../http/strip-types.ts';
+import type { MailLanguage } from './language.ts';
 
 /** A file that browsers load, in memory. */
 export interface WebAsset {
@@ -17,10 +18,10 @@ export interface AssetSet {
   /** Path prefix with a hash of the contents, so that browsers may cache without expiry. */
   readonly base: string;
   readonly files: ReadonlyMap<string, WebAsset>;
-  /** Paths of the modules of web mail itself, in an order without meaning. */
-  readonly modules: readonly string[];
-  /** Import map for the libraries' names, as JSON. */
-  readonly importMap: string;
+  /** Paths of the modules that a page of the language loads, in an order without meaning. */
+  readonly modulesOf: (language: MailLanguage) => readonly string[];
+  /** Import map for the names of libraries and for the messages of the language, as JSON. */
+  readonly importMapOf: (language: MailLanguage) => string;
 }
 
 const SCRIPT = 'text/javascript; charset=utf-8';
@@ -37,6 +38,10 @@ const LIBRARIES: readonly (readonly [name: string, file: string])[] = [
 ];
 
 const CLIENT = new URL('./client/', import.meta.url);
+
+/** Folder of the messages, a file for each language. */
+const CATALOGS = 'languages/';
+const catalogOf = (language: MailLanguage): string => `${CATALOGS}${language}.ts`;
 
 let loaded: AssetSet | undefined;
 
@@ -55,9 +60,15 @@ function loadAssets(): AssetSet {
   const hash = createHash('sha256');
   for (const { octets } of files.values()) hash.update(octets);
   const base = `/mail/assets/${hash.digest('hex').slice(0, 16)}/`;
+  const modules = own.filter((name) => name.endsWith('.ts') && !name.startsWith(CATALOGS));
   const imports = Object.fromEntries(libraries.map(({ name, path }) => [name, `${base}${path}`]));
-  const modules = own.filter((name) => name.endsWith('.ts'));
-  return { base, files, modules, importMap: JSON.stringify({ imports }) };
+  return {
+    base,
+    files,
+    modulesOf: (language) => [...modules, catalogOf(language)],
+    importMapOf: (language) =>
+      JSON.stringify({ imports: { ...imports, '#messages': `${base}${catalogOf(language)}` } }),
+  };
 }
 
 function assetOf(type: string, text: string): WebAsset {

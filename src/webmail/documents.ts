@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Html, html } from '../portal/html.ts';
 import type { AssetSet } from './asset.ts';
+import { languageChoice, languageOf } from './language.ts';
+import { PAGE_TEXTS } from './page-texts.ts';
 
 /** Headers of all documents of web mail. */
 const COMMON = {
@@ -13,8 +15,9 @@ const COMMON = {
 } as const;
 
 /** The document that the application runs in. */
-export function sendShell(reply: FastifyReply, assets: AssetSet): FastifyReply {
-  const hash = createHash('sha256').update(assets.importMap).digest('base64');
+export function sendShell(request: FastifyRequest, reply: FastifyReply, assets: AssetSet): FastifyReply {
+  const importMap = assets.importMapOf(languageOf(request));
+  const hash = createHash('sha256').update(importMap).digest('base64');
   const policy = [
     "default-src 'none'",
     `script-src 'self' 'sha256-${hash}'`,
@@ -29,33 +32,39 @@ export function sendShell(reply: FastifyReply, assets: AssetSet): FastifyReply {
     "base-uri 'none'",
   ].join('; ');
   void reply.headers({ ...COMMON, 'content-security-policy': policy, 'x-frame-options': 'DENY' });
-  return reply.type('text/html; charset=utf-8').send(`<!doctype html>\n${shell(assets).text}\n`);
+  return reply.type('text/html; charset=utf-8').send(`<!doctype html>\n${shell(request, assets, importMap).text}\n`);
 }
 
 /** The import map has names of files and a hash only: nothing in it can end its element. */
-function shell({ base, modules, importMap }: AssetSet): Html {
-  return html`<html lang="en">
+function shell(request: FastifyRequest, { base, modulesOf }: AssetSet, importMap: string): Html {
+  const language = languageOf(request);
+  const texts = PAGE_TEXTS[language];
+  return html`<html lang="${language}" data-language-choice="${languageChoice(request) ?? ''}">
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
       <meta name="theme-color" content="#fbfaf7" media="(prefers-color-scheme: light)" />
       <meta name="theme-color" content="#16191a" media="(prefers-color-scheme: dark)" />
-      <title>Mail - Mailstead</title>
+      <title>${texts.mail} - Mailstead</title>
       <link rel="manifest" href="/mail/manifest.webmanifest" />
       <link rel="icon" href="/mail/icon.svg" type="image/svg+xml" />
       <link rel="stylesheet" href="${base}style.css" />
       ${new Html(`<script type="importmap">${importMap}</script>`)}
-      ${modules.map((name) => html`<link rel="modulepreload" href="${base}${name}" />`)}
-      ${Object.values((JSON.parse(importMap) as { imports: Record<string, string> }).imports).map(
-        (path) => html`<link rel="modulepreload" href="${path}" />`,
-      )}
+      ${modulesOf(language).map((name) => html`<link rel="modulepreload" href="${base}${name}" />`)}
+      ${librariesOf(importMap).map((path) => html`<link rel="modulepreload" href="${path}" />`)}
       <script type="module" src="${base}main.ts"></script>
     </head>
     <body>
-      <div id="app"><p class="starting">Opening your mail ...</p></div>
-      <noscript><p class="starting">Web mail needs JavaScript. Mail programs can use IMAP or JMAP.</p></noscript>
+      <div id="app"><p class="starting">${texts.opening}</p></div>
+      <noscript><p class="starting">${texts.needsScripts}</p></noscript>
     </body>
   </html>`;
+}
+
+/** Paths of an import map, but that of the messages, which is one of the modules. */
+function librariesOf(importMap: string): string[] {
+  const { imports } = JSON.parse(importMap) as { imports: Record<string, string> };
+  return Object.entries(imports).flatMap(([name, path]) => (name.startsWith('#') ? [] : [path]));
 }
 
 /** An empty document for one message. It can run no script, load nothing but images given to it, and submit nothing. */

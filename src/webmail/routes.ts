@@ -12,6 +12,7 @@ import { webAssets } from './asset.ts';
 import { sendFrame, sendParser, sendShell } from './documents.ts';
 import { imageRoute } from './image-proxy.ts';
 import { ICON, MANIFEST, serviceWorker } from './installable.ts';
+import { languageOf, languageRoute } from './language.ts';
 import { openFromPortal } from './member-sign-in.ts';
 import { senderRoutes } from './sender-routes.ts';
 import { redirectTo, sessionOf, showSignIn, signInToMail, signOutOfMail } from './sign-in.ts';
@@ -37,6 +38,7 @@ export function webMailRoutes(context: AppContext): (app: FastifyInstance) => Pr
     imageRoute(context, app);
     agentRoutes(context, app);
     senderRoutes(context, app);
+    languageRoute(app);
   };
 }
 
@@ -65,7 +67,7 @@ async function showMail(context: AppContext, request: FastifyRequest, reply: Fas
   const hash = sessionOf(request);
   const now = context.clock();
   const session = hash === undefined ? undefined : await context.store.read(findMailSession, { hash, now });
-  return session === undefined ? redirectTo(reply, '/mail/sign-in') : sendShell(reply, webAssets());
+  return session === undefined ? redirectTo(reply, '/mail/sign-in') : sendShell(request, reply, webAssets());
 }
 
 function assetRoutes(app: FastifyInstance): void {
@@ -79,12 +81,14 @@ function assetRoutes(app: FastifyInstance): void {
     void reply.header('cache-control', 'public, max-age=31536000, immutable').header('vary', 'accept-encoding');
     return reply.type(file.type).send(packed ? file.gzipped : file.octets);
   });
-  const small = (path: string, type: string, text: () => string): void => {
+  const small = (path: string, type: string, text: (request: FastifyRequest) => string): void => {
     // The worker's own folder is /mail/, and its pages begin at /mail.
     const headers = { 'cache-control': 'no-cache', 'service-worker-allowed': '/mail' };
-    app.get(path, async (_request, reply) => reply.headers(headers).type(type).send(text()));
+    app.get(path, async (request, reply) => reply.headers(headers).type(type).send(text(request)));
   };
   small('/mail/manifest.webmanifest', 'application/manifest+json', () => MANIFEST);
   small('/mail/icon.svg', 'image/svg+xml', () => ICON);
-  small('/mail/service-worker.js', 'text/javascript; charset=utf-8', () => serviceWorker(webAssets()));
+  small('/mail/service-worker.js', 'text/javascript; charset=utf-8', (request) =>
+    serviceWorker(webAssets(), languageOf(request)),
+  );
 }

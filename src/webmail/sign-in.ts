@@ -9,33 +9,44 @@ import { isSecure } from '../portal/session-cookie.ts';
 import { pageHeaders } from '../portal/page-headers.ts';
 import { html } from '../portal/html.ts';
 import { narrowPage } from '../portal/layout.ts';
-import { BUSY, tooManyAttempts } from '../portal/link-errors.ts';
+import { languageOf } from './language.ts';
+import { PAGE_TEXTS, waitText } from './page-texts.ts';
 
 const MAX_AGENT = 200;
 
 /** Shows the form that opens a mailbox. */
 export function showSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { done, address } = request.query as Record<string, unknown>;
-  const notice = done === 'out' ? 'You are signed out.' : undefined;
+  const notice = done === 'out' ? PAGE_TEXTS[languageOf(request)].signedOut : undefined;
   const values = typeof address === 'string' ? { address: address.slice(0, 320) } : {};
-  return signInPage(reply, { ...EMPTY_FORM, values }, 200, notice);
+  return signInPage(request, reply, { ...EMPTY_FORM, values }, 200, notice);
 }
 
-function signInPage(reply: FastifyReply, form: FormState, status: number, notice?: string): FastifyReply {
-  const address = { name: 'address', label: 'Mail address', type: 'email', autocomplete: 'username' } as const;
-  const password = { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' } as const;
-  const body = html`<h1>Open your mail</h1>
+function signInPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  form: FormState,
+  status: number,
+  notice?: string,
+): FastifyReply {
+  const lang = languageOf(request);
+  const texts = PAGE_TEXTS[lang];
+  const address = { name: 'address', label: texts.address, type: 'email', autocomplete: 'username' } as const;
+  const password = {
+    name: 'password',
+    label: texts.password,
+    type: 'password',
+    autocomplete: 'current-password',
+  } as const;
+  const body = html`<h1>${texts.openMail}</h1>
     ${notice !== undefined && html`<div class="note" role="status"><p>${notice}</p></div>`} ${problemNote(form)}
     <form class="plain" method="post" action="/mail/sign-in">
       ${field(address, form)} ${field(password, form)}
-      <button>Sign in</button>
+      <button>${texts.signIn}</button>
     </form>
-    <p class="small soft">
-      Use the address and the password of your mailbox, or an app password. To manage domains and mailboxes,
-      <a href="/login">sign in to the portal</a>.
-    </p>`;
+    <p class="small soft">${texts.hint} <a href="/login">${texts.portal}</a></p>`;
   pageHeaders(reply);
-  return reply.code(status).send(narrowPage({ title: 'Sign in to mail', body }));
+  return reply.code(status).send(narrowPage({ title: texts.signInTitle, body, lang }));
 }
 
 /** Checks address and password as every mail program's, and starts a session. */
@@ -47,8 +58,10 @@ export async function signInToMail(
   const fields = new Fields(request.body);
   const address = fields.text('address').trim();
   const again = (problem: string, status: number): FastifyReply =>
-    signInPage(reply, { values: { address }, errors: {}, problem }, status);
-  if (!isSecure(request)) return again('Passwords are accepted over HTTPS only.', 403);
+    signInPage(request, reply, { values: { address }, errors: {}, problem }, status);
+  const lang = languageOf(request);
+  const texts = PAGE_TEXTS[lang];
+  if (!isSecure(request)) return again(texts.httpsOnly, 403);
   const peer = { ip: request.ip, protocol: 'jmap', secure: true } as const;
   const outcome = await context.logins.password(address, fields.text('password'), peer);
   switch (outcome.kind) {
@@ -57,14 +70,14 @@ export async function signInToMail(
       return redirectTo(reply, '/mail');
     case 'wrong':
     case 'malformed':
-      return again('Wrong address or password.', 422);
+      return again(texts.wrong, 422);
     case 'barred':
-      return again(`This mailbox cannot be opened: ${outcome.why}.`, 403);
+      return again(`${texts.barred} ${outcome.why}.`, 403);
     case 'throttled':
       void reply.header('retry-after', String(outcome.retryAfter));
-      return again(tooManyAttempts(outcome.retryAfter), 429);
+      return again(texts.throttled.replace('{wait}', waitText(lang, outcome.retryAfter)), 429);
     case 'busy':
-      return again(BUSY, 503);
+      return again(texts.busy, 503);
   }
 }
 

@@ -1,10 +1,12 @@
 import { loadAgents } from './agents.ts';
+import { folderName, roleName } from './folder-names.ts';
 import type { FullEmail } from './jmap-types.ts';
 import { methods, throwRefusals } from './jmap.ts';
 import { folderByRole, folders, loadedThread, openThread, selection, type ThreadMember } from './mail-state.ts';
 import { attempt, hideNotice, showNotice } from './notices.ts';
 import { route } from './route.ts';
 import { dropLoadedThreads, loadThread, refreshList } from './thread-list.ts';
+import { t } from './translate.ts';
 
 type EmailPatch = Record<string, unknown>;
 
@@ -21,7 +23,7 @@ async function change(patches: ReadonlyMap<string, EmailPatch>, text: string, un
 async function update(patches: ReadonlyMap<string, EmailPatch>): Promise<void> {
   if (patches.size === 0) return;
   const [result] = await methods(['Email/set', { update: Object.fromEntries(patches) }]);
-  throwRefusals(result ?? {}, 'Not changed');
+  throwRefusals(result ?? {}, t('error.not-changed'));
   dropLoadedThreads();
   await Promise.all([refreshList(), reloadThread()]);
 }
@@ -69,10 +71,10 @@ export function moveEmails(emails: readonly ThreadMember[], target: string, text
 }
 
 /** Moves emails to a folder by its role, such as Archive. */
-export function moveToRole(emails: readonly ThreadMember[], role: string, done: string): Promise<void> {
+export function moveToRole(emails: readonly ThreadMember[], role: string): Promise<void> {
   const target = folderByRole(role);
-  if (target === undefined) return attempt(async () => showNotice(`This mailbox has no folder for ${role}.`));
-  return moveEmails(emails, target.id, `${done} "${target.name}".`);
+  if (target === undefined) return attempt(async () => showNotice(t('error.no-folder', { folder: roleName(role) })));
+  return moveEmails(emails, target.id, t('done.moved', { folder: folderName(target) }));
 }
 
 /** A name in a JSON pointer. RFC 6901 3. */
@@ -91,11 +93,11 @@ export function destroyEmails(emails: readonly ThreadMember[]): Promise<void> {
   return attempt(async () => {
     const ids = inOpenFolder(emails).map(({ id }) => id);
     const [result] = await methods(['Email/set', { destroy: ids }]);
-    throwRefusals(result ?? {}, 'Not deleted');
+    throwRefusals(result ?? {}, t('error.not-deleted'));
     selection.value = new Set();
     dropLoadedThreads();
     await refreshList();
-    showNotice(ids.length === 1 ? 'Message deleted.' : `${ids.length} messages deleted.`);
+    showNotice(t('done.deleted', { count: ids.length }));
   });
 }
 

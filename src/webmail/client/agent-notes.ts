@@ -1,8 +1,11 @@
 import { reloadThread, setKeyword } from './actions.ts';
 import { actOnAgent, type ChangeByAgent, openAgents, type ShownAgent } from './agents.ts';
+import { folderName } from './folder-names.ts';
 import { fullTime, withoutMarks } from './format.ts';
 import { folders, openThread } from './mail-state.ts';
+import type { PlainKey } from './message-types.ts';
 import { attempt, hideNotice, showNotice } from './notices.ts';
+import { listed, rich, t } from './translate.ts';
 import { html } from './view.ts';
 
 /** Name of an agent, without characters that change the direction of the line. */
@@ -16,13 +19,12 @@ export function AgentNotes() {
   const byAgent = Map.groupBy(changes, ({ agent }) => agent);
   return html`${
     claim !== null &&
-    html`<div class="agent-note" role="group" aria-label="Claim of an agent">
+    html`<div class="agent-note" role="group" aria-label=${t('agent.claim')}>
       <p>
-        Agent <strong>${agentName(claim.agent)}</strong> is answering this conversation, until
-        ${` ${fullTime(claim.until)}`}.
+        ${rich('agent.is-answering', { agent: html`<strong>${agentName(claim.agent)}</strong>`, time: fullTime(claim.until) })}
       </p>
       <div class="buttons">
-        <button type="button" class="small" onClick=${() => void takeOver(thread)}>Take over</button>
+        <button type="button" class="small" onClick=${() => void takeOver(thread)}>${t('agent.take-over')}</button>
         <${PauseButton} id=${claim.agent} />
       </div>
     </div>`
@@ -31,13 +33,15 @@ export function AgentNotes() {
 }
 
 function Changes({ agent, list }: { agent: string; list: readonly ChangeByAgent[] }) {
-  return html`<details class="agent-note" aria-label="Changes by an agent">
-    <summary>Agent <strong>${agentName(agent)}</strong> changed this conversation: ${summaryOf(list)}.</summary>
+  return html`<details class="agent-note" aria-label=${t('agent.changes')}>
+    <summary>
+      ${rich('agent.changed', { agent: html`<strong>${agentName(agent)}</strong>`, changes: summaryOf(list) })}
+    </summary>
     <ul>
       ${list.map((one) => html`<li>${sentenceOf(one)} <span class="soft">${fullTime(one.at)}</span></li>`)}
     </ul>
     <div class="buttons">
-      <button type="button" class="small" onClick=${() => void undoChanges(agent)}>Undo its changes</button>
+      <button type="button" class="small" onClick=${() => void undoChanges(agent)}>${t('agent.undo-changes')}</button>
       <${PauseButton} id=${agent} />
     </div>
   </details>`;
@@ -46,36 +50,43 @@ function Changes({ agent, list }: { agent: string; list: readonly ChangeByAgent[
 function summaryOf(list: readonly ChangeByAgent[]): string {
   const newest = list[0];
   const first = newest === undefined ? '' : sentenceOf(newest);
-  return list.length === 1 ? first : `${first}, and ${list.length - 1} more`;
+  return list.length === 1 ? first : t('agent.and-more', { first, count: list.length - 1 });
 }
 
 const nameOfFolder = (id: string): string => {
   const folder = folders.value.find((one) => one.id === id);
-  return folder === undefined ? 'a deleted folder' : folder.role === 'inbox' ? 'Inbox' : folder.name;
+  return folder === undefined ? t('folder.deleted') : folderName(folder);
 };
 
-const FLAGS: Readonly<Record<string, string>> = {
-  $seen: 'read',
-  $answered: 'answered',
-  $flagged: 'starred',
-  $draft: 'draft',
-  $done: 'done',
-  $claimed: 'claimed',
-  $junk: 'junk',
-  $notjunk: 'not junk',
+const FLAGS: Readonly<Record<string, PlainKey>> = {
+  $seen: 'mark.seen',
+  $answered: 'mark.answered',
+  $flagged: 'mark.flagged',
+  $draft: 'mark.draft',
+  $done: 'mark.done',
+  $claimed: 'mark.claimed',
+  $junk: 'mark.junk',
+  $notjunk: 'mark.not-junk',
 };
+
+const foldersOf = (ids: readonly string[]): string => listed(ids.map((id) => `"${nameOfFolder(id)}"`));
+
+function markName(keyword: string): string {
+  const known = FLAGS[keyword];
+  return known === undefined ? `"${keyword}"` : t(known);
+}
 
 /** One change as a clause, such as `moved to "Archive"`. */
 function sentenceOf({ from, to, added, removed }: ChangeByAgent): string {
   const moves =
     to.length > 0
-      ? [`moved to "${to.map(nameOfFolder).join('", "')}"`]
+      ? [t('agent.moved-to', { folders: foldersOf(to) })]
       : from.length > 0
-        ? [`removed from "${from.map(nameOfFolder).join('", "')}"`]
+        ? [t('agent.removed-from', { folders: foldersOf(from) })]
         : [];
-  const marks = added.map((one) => `marked as ${FLAGS[one] ?? `"${one}"`}`);
-  const unmarks = removed.map((one) => `no longer marked as ${FLAGS[one] ?? `"${one}"`}`);
-  return [...moves, ...marks, ...unmarks].join(', ');
+  const marks = added.map((one) => t('agent.marked', { mark: markName(one) }));
+  const unmarks = removed.map((one) => t('agent.no-longer-marked', { mark: markName(one) }));
+  return listed([...moves, ...marks, ...unmarks]);
 }
 
 function takeOver(thread: string): Promise<void> {
@@ -83,7 +94,7 @@ function takeOver(thread: string): Promise<void> {
     const { email } = await actOnAgent('take-over', { thread });
     await reloadThread();
     const done = openThread.value.filter(({ id }) => id === email);
-    showNotice('This conversation is yours: no agent answers it.', async () => {
+    showNotice(t('agent.yours'), async () => {
       await setKeyword(done, '$done', false);
       hideNotice();
     });
@@ -97,7 +108,7 @@ function undoChanges(agent: string): Promise<void> {
     const { kept } = await actOnAgent('undo', { thread: openAgents().thread, agent });
     await reloadThread();
     showNotice(
-      Number(kept) === 0 ? `Changes by ${name} undone.` : `Undone, except what others changed since (${String(kept)}).`,
+      Number(kept) === 0 ? t('agent.undone', { agent: name }) : t('agent.undone-except', { count: Number(kept) }),
     );
   });
 }
@@ -107,14 +118,16 @@ export function PauseButton({ id }: { id: string }) {
   const agent = openAgents().agents[id];
   if (agent === undefined || !agent.mayPause) return null;
   return agent.mode === 'frozen'
-    ? html`<button type="button" class="small" onClick=${() => void setMode(id, 'normal')}>Let it work again</button>`
-    : html`<button type="button" class="small" onClick=${() => void pause(id, agent)}>Pause this agent</button>`;
+    ? html`<button type="button" class="small" onClick=${() => void setMode(id, 'normal')}>
+        ${t('agent.let-work')}
+      </button>`
+    : html`<button type="button" class="small" onClick=${() => void pause(id, agent)}>${t('agent.pause')}</button>`;
 }
 
 function pause(id: string, { mode }: ShownAgent): Promise<void> {
   return attempt(async () => {
     await setMode(id, 'frozen');
-    showNotice(`Agent ${agentName(id)} is paused, and its unsent mail is held.`, async () => {
+    showNotice(t('agent.paused', { agent: agentName(id) }), async () => {
       await setMode(id, mode ?? 'normal');
       hideNotice();
     });

@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { Composer } from './composer.ts';
 import { FolderNav, showsFolders } from './folder-nav.ts';
+import { folderName } from './folder-names.ts';
 import { IconButton } from './icons.ts';
 import { currentAccount } from './jmap.ts';
 import { ShortcutHelp } from './keyboard.ts';
@@ -13,6 +14,7 @@ import { SearchField } from './search-field.ts';
 import { SettingsPage } from './settings-page.ts';
 import { ThreadPane } from './thread-pane.ts';
 import { listKey, openList } from './thread-list.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 /** The whole application. */
@@ -26,11 +28,11 @@ export function App() {
     document.title = titleOf();
   });
   return html`<div class="app ${route.value.thread === undefined ? '' : 'reading'}">
-    <a class="skip" href="#list" onClick=${skipToList}>Skip to the messages</a>
+    <a class="skip" href="#list" onClick=${skipToList}>${t('app.skip')}</a>
     <header class="top">
       <${IconButton}
         icon="menu"
-        label="Folders"
+        label=${t('app.folders')}
         className="menu-button"
         onClick=${() => (showsFolders.value = !showsFolders.value)}
       />
@@ -55,15 +57,17 @@ function skipToList(event: Event): void {
 function titleOf(): string {
   const inbox = folders.value.find(({ role }) => role === 'inbox');
   const count = inbox?.unreadThreads ?? 0;
-  const name = route.value.folder === 'search' ? 'Search' : (openFolder.value?.name ?? 'Mail');
-  return `${count > 0 ? `(${count}) ` : ''}${name === 'INBOX' ? 'Inbox' : name} - ${currentAccount().address}`;
+  const open = openFolder.value;
+  const name =
+    route.value.folder === 'search' ? t('search.title') : open === undefined ? t('app.mail') : folderName(open);
+  return `${count > 0 ? `(${count}) ` : ''}${name} - ${currentAccount().address}`;
 }
 
 function NoticeBar() {
   const line = notice.value;
   return html`<div class="notice ${line?.bad === true ? 'bad' : ''}" role="status" hidden=${line === undefined}>
     <span>${line?.text}</span>
-    ${line?.undo !== undefined && html`<button type="button" onClick=${() => void attempt(undoLast)}>Undo</button>`}
-    <${IconButton} icon="close" label="Close" onClick=${hideNotice} />
+    ${line?.undo !== undefined && html`<button type="button" onClick=${() => void attempt(undoLast)}>${t('button.undo')}</button>`}
+    <${IconButton} icon="close" label=${t('button.close')} onClick=${hideNotice} />
   </div>`;
 }

@@ -4,6 +4,7 @@ import { Icon } from './icons.ts';
 import type { MessagePart } from './jmap-types.ts';
 import { blobOf, blobUrl } from './jmap.ts';
 import { attempt } from './notices.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 /** Types that are previewed as images. SVG is not: it is a document. */
@@ -12,7 +13,7 @@ const IMAGES = /^image\/(?:png|jpeg|gif|webp|bmp)$/;
 /** The files of a message. */
 export function Attachments({ parts }: { parts: readonly MessagePart[] }) {
   if (parts.length === 0) return null;
-  return html`<ul class="attachments" aria-label="Attachments">
+  return html`<ul class="attachments" aria-label=${t('reader.attachments')}>
     ${parts.map((part) => html`<li key=${part.blobId}><${AttachmentLine} part=${part} /></li>`)}
   </ul>`;
 }
@@ -20,7 +21,7 @@ export function Attachments({ parts }: { parts: readonly MessagePart[] }) {
 function AttachmentLine({ part }: { part: MessagePart }) {
   const [preview, setPreview] = useState('');
   const { blobId, type, size } = part;
-  const name = withoutMarks(part.name ?? '') || (type === 'message/rfc822' ? 'message.eml' : 'file');
+  const name = withoutMarks(part.name ?? '') || (type === 'message/rfc822' ? 'message.eml' : t('reader.file'));
   if (blobId === null) return html`<span>${name}</span>`;
   const show = (): Promise<void> =>
     attempt(async () => {
@@ -29,8 +30,10 @@ function AttachmentLine({ part }: { part: MessagePart }) {
   return html`<div class="attachment">
       <${Icon} name="attach" />
       <span class="name" title=${type}>${name}</span> <span class="soft">${fileSize(size)}</span>
-      ${IMAGES.test(type) && html`<button type="button" class="link" aria-expanded=${preview !== ''} onClick=${() => void show()}>${preview === '' ? 'Preview' : 'Hide'}</button>`}
-      <a href=${blobUrl(blobId, name, type)} download=${name} aria-label=${`Download ${name}`}>Download</a>
+      ${IMAGES.test(type) && html`<button type="button" class="link" aria-expanded=${preview !== ''} onClick=${() => void show()}>${preview === '' ? t('reader.preview') : t('reader.hide')}</button>`}
+      <a href=${blobUrl(blobId, name, type)} download=${name} aria-label=${t('reader.download-file', { file: name })}
+        >${t('reader.download')}</a
+      >
     </div>
     ${preview !== '' && html`<img class="preview-image" src=${preview} alt=${name} />`}`;
 }

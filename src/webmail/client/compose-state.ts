@@ -6,6 +6,7 @@ import type { FullEmail, MailAddress } from './jmap-types.ts';
 import { identityFor, isOwnAddress } from './mail-state.ts';
 import { hasMarkup, quotedMarkup } from './quoted-markup.ts';
 import { markupSignature, plainSignature } from './signature.ts';
+import { t } from './translate.ts';
 
 /** A message that is being written. */
 export interface Composition {
@@ -102,11 +103,11 @@ export async function composeReply(email: FullEmail, all: boolean): Promise<void
 export async function composeForward(email: FullEmail): Promise<void> {
   const original = hasMarkup(email) && !writesPlain.value ? await quotedMarkup(email) : undefined;
   const head = [
-    '---------- Forwarded message ----------',
-    `From: ${list(email.from ?? [])}`,
-    `Date: ${fullTime(email.receivedAt)}`,
-    `Subject: ${email.subject ?? ''}`,
-    `To: ${list(email.to ?? [])}`,
+    `---------- ${t('compose.forwarded')} ----------`,
+    `${t('header.from')}: ${list(email.from ?? [])}`,
+    `${t('header.date')}: ${fullTime(email.receivedAt)}`,
+    `${t('header.subject')}: ${email.subject ?? ''}`,
+    `${t('header.to')}: ${list(email.to ?? [])}`,
   ].join('\n');
   compose({
     subject: `Fwd: ${bareSubject(email.subject ?? '')}`,
@@ -157,7 +158,7 @@ function threading({ messageId, references, inReplyTo }: FullEmail): Pick<Compos
 }
 
 function introduction({ from, receivedAt }: FullEmail): string {
-  return `${(from ?? []).map(nameOf).join(', ')} wrote on ${fullTime(receivedAt)}:`;
+  return t('compose.wrote', { name: (from ?? []).map(nameOf).join(', '), time: fullTime(receivedAt) });
 }
 
 function quoted(text: string): string {

@@ -16,6 +16,7 @@ import { RecipientField } from './recipient-field.ts';
 import { type EditedText, RichText } from './rich-text.ts';
 import { SendLater } from './send-later.ts';
 import { withSignature } from './signature.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 const SAVE_AFTER_MS = 2_000;
@@ -99,7 +100,7 @@ async function send(confirmed: boolean, at?: Date): Promise<void> {
   if (composed === undefined) return;
   problem.value =
     recipientProblem(composed) ??
-    (composed.files.some((one) => one.blobId === undefined) ? 'A file is still uploading.' : '');
+    (composed.files.some((one) => one.blobId === undefined) ? t('compose.uploading') : '');
   if (problem.value !== '') return;
   [warning.value, later] = [confirmed ? '' : (sendingWarning(composed) ?? ''), at];
   if (warning.value !== '') return;
@@ -143,14 +144,14 @@ export function Composer() {
   return html`<section
     class="composer"
     role="dialog"
-    aria-label="New message"
+    aria-label=${t('compose.new')}
     onKeyDown=${onKeyDown}
     onDrop=${onDrop}
     onDragOver=${(event: Event) => event.preventDefault()}
   >
     <header>
-      <h2>${composed.subject.trim() === '' ? 'New message' : composed.subject}</h2>
-      <${IconButton} icon="close" label="Save draft and close" onClick=${close} />
+      <h2>${composed.subject.trim() === '' ? t('compose.new') : composed.subject}</h2>
+      <${IconButton} icon="close" label=${t('compose.close')} onClick=${close} />
     </header>
     <div class="fields">${fieldsOf(composed)}</div>
     ${outsideLine(composed)}
@@ -158,7 +159,7 @@ export function Composer() {
       composed.markup === undefined
         ? html`<textarea
             ref=${box}
-            aria-label="Message"
+            aria-label=${t('reader.message')}
             value=${composed.text}
             onInput=${(event: Event) => edit({ text: (event.target as HTMLTextAreaElement).value })}
           ></textarea>`
@@ -185,7 +186,8 @@ function outsideLine({ to, cc, bcc }: Composition) {
   const own = identities.value.map(({ email }) => email);
   const outside = outsideAmongInside([to, cc, bcc], own);
   return (
-    outside.length > 0 && html`<p class="outside" role="status">Outside your organization: ${outside.join(', ')}</p>`
+    outside.length > 0 &&
+    html`<p class="outside" role="status">${t('compose.outside', { addresses: outside.join(', ') })}</p>`
   );
 }
 
@@ -195,7 +197,7 @@ function fieldsOf(composed: Composition) {
     ${
       identities.value.length > 1 &&
       html`<label class="line"
-        ><span>From</span>
+        ><span>${t('header.from')}</span>
         <select
           value=${identityId}
           onChange=${(event: Event) => changeIdentity((event.target as HTMLSelectElement).value)}
@@ -204,17 +206,33 @@ function fieldsOf(composed: Composition) {
         </select></label
       >`
     }
-    <${RecipientField} label="To" value=${to} onChange=${(text: string) => edit({ to: text })} autofocus=${to === ''} />
+    <${RecipientField}
+      name="to"
+      label=${t('header.to')}
+      value=${to}
+      onChange=${(text: string) => edit({ to: text })}
+      autofocus=${to === ''}
+    />
     ${
       showsCopies.value
-        ? html`<${RecipientField} label="Cc" value=${cc} onChange=${(text: string) => edit({ cc: text })} />
-            <${RecipientField} label="Bcc" value=${bcc} onChange=${(text: string) => edit({ bcc: text })} />`
+        ? html`<${RecipientField}
+              name="cc"
+              label=${t('header.cc')}
+              value=${cc}
+              onChange=${(text: string) => edit({ cc: text })}
+            />
+            <${RecipientField}
+              name="bcc"
+              label=${t('header.bcc')}
+              value=${bcc}
+              onChange=${(text: string) => edit({ bcc: text })}
+            />`
         : html`<button type="button" class="link copies" onClick=${() => (showsCopies.value = true)}>
-            Add Cc or Bcc
+            ${t('compose.copies')}
           </button>`
     }
     <label class="line"
-      ><span>Subject</span>
+      ><span>${t('header.subject')}</span>
       <input
         value=${subject}
         maxlength="500"
@@ -226,14 +244,19 @@ function fieldsOf(composed: Composition) {
 function fileLine({ key, name, size, done, blobId }: AttachedFile) {
   return html`<li key=${key}>
     <span class="name">${name}</span> <span class="soft">${fileSize(size)}</span>
-    ${blobId === undefined && html`<progress value=${done} aria-label=${`Uploading ${name}`}></progress>`}
-    <${IconButton} icon="close" label=${`Remove ${name}`} onClick=${() => editFile(key, null)} />
+    ${blobId === undefined && html`<progress value=${done} aria-label=${t('compose.uploading-file', { file: name })}></progress>`}
+    <${IconButton}
+      icon="close"
+      label=${t('compose.remove-file', { file: name })}
+      onClick=${() => editFile(key, null)}
+    />
   </li>`;
 }
 
 function warningLine(text: string) {
   return html`<p class="warning" role="alert">
-    ${text} <button type="button" class="link" onClick=${() => void send(true, later)}>Send anyway</button>
+    ${text}
+    <button type="button" class="link" onClick=${() => void send(true, later)}>${t('compose.send-anyway')}</button>
   </p>`;
 }
 
@@ -244,16 +267,16 @@ function footerOf(composed: Composition) {
     input.value = '';
   };
   return html`<footer>
-    <button type="button" class="primary" onClick=${() => void send(false)}>Send</button>
+    <button type="button" class="primary" onClick=${() => void send(false)}>${t('button.send')}</button>
     <${SendLater} onTime=${(at: Date) => void send(false, at)} />
-    <label class="icon-button" title="Attach files">
-      <${Icon} name="attach" /><span class="hidden">Attach files</span>
+    <label class="icon-button" title=${t('compose.attach')}>
+      <${Icon} name="attach" /><span class="hidden">${t('compose.attach')}</span>
       <input type="file" multiple class="hidden" onChange=${choose} />
     </label>
     <button type="button" class="link soft" onClick=${() => togglePlain(composed)}>
-      ${composed.markup === undefined ? 'Formatted text' : 'Plain text'}
+      ${composed.markup === undefined ? t('compose.formatted') : t('compose.plain')}
     </button>
-    <span class="soft saved">Drafts are saved as you write</span>
-    <${IconButton} icon="trash" label="Delete draft" onClick=${() => void discardDraft()} />
+    <span class="soft saved">${t('compose.drafts-are-saved')}</span>
+    <${IconButton} icon="trash" label=${t('compose.delete-draft')} onClick=${() => void discardDraft()} />
   </footer>`;
 }

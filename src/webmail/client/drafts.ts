@@ -8,6 +8,7 @@ import { folderByRole, identities } from './mail-state.ts';
 import { attempt, hideNotice, showNotice } from './notices.ts';
 import { parseRecipients } from './recipients.ts';
 import { refreshList } from './thread-list.ts';
+import { t } from './translate.ts';
 
 /** Time in which a sent message can be taken back. */
 const UNDO_SECONDS = 10;
@@ -23,7 +24,7 @@ function emailOf(composed: Composition, draftsId: string): DraftEmail {
   const { subject, text, markup, files, inReplyTo, references } = composed;
   const shown = markup === undefined ? NO_IMAGES : shownImages(markup);
   const identity = identities.value.find(({ id }) => id === composed.identityId);
-  if (identity === undefined) throw new MailError('This mailbox has no identity to send from.');
+  if (identity === undefined) throw new MailError(t('error.no-identity'));
   return {
     mailboxIds: { [draftsId]: true },
     keywords: { $draft: true, $seen: true },
@@ -65,7 +66,7 @@ function addresses(text: string): MailAddress[] | null {
 
 function draftsFolder(): string {
   const folder = folderByRole('drafts');
-  if (folder === undefined) throw new MailError('This mailbox has no Drafts folder. Create one in a mail program.');
+  if (folder === undefined) throw new MailError(t('error.no-drafts'));
   return folder.id;
 }
 
@@ -87,7 +88,7 @@ async function saveNow(): Promise<void> {
   if (composed === undefined) return;
   const { draftId: before } = composed;
   const [result] = await methods(['Email/set', { create: { draft: emailOf(composed, draftsFolder()) } }]);
-  throwRefusals(result ?? {}, 'The draft was not saved');
+  throwRefusals(result ?? {}, t('error.not-saved-draft'));
   if (composition.value !== undefined)
     composition.value = { ...composition.value, draftId: createdId(result, 'draft') };
   // Not in one call: a refused new draft would leave none.
@@ -101,7 +102,7 @@ export function closeComposer(): Promise<void> {
     if (!isEmpty) await saveDraft();
     composition.value = undefined;
     await refreshList();
-    if (!isEmpty) showNotice('Draft saved.');
+    if (!isEmpty) showNotice(t('compose.draft-saved'));
   });
 }
 
@@ -124,7 +125,7 @@ export function discardDraft(): Promise<void> {
     composition.value = undefined;
     if (id !== undefined) await methods(['Email/set', { destroy: [id] }]);
     await refreshList();
-    showNotice('Draft deleted.');
+    showNotice(t('compose.draft-deleted'));
   });
 }
 
@@ -139,17 +140,17 @@ export function sendingWarning({ text, subject, files }: Composition): string | 
     files.every(({ cid }) => cid !== undefined) &&
     /\b(?:attach(?:ed|ment)|enclosed|im anhang|angehängt|adjunt[oa])\b/iu.test(own)
   ) {
-    return 'The text names an attachment, but none is there. Send anyway?';
+    return t('compose.no-attachment');
   }
-  return subject.trim() === '' ? 'The message has no subject. Send anyway?' : undefined;
+  return subject.trim() === '' ? t('compose.no-subject') : undefined;
 }
 
 /** Checks the recipients; returns a sentence about what is wrong. */
 export function recipientProblem({ to, cc, bcc }: Composition): string | undefined {
   const parsed = [to, cc, bcc].map(parseRecipients);
   const invalid = parsed.flatMap((one) => one.invalid);
-  if (invalid.length > 0) return `Not an address: ${invalid.slice(0, 3).join(', ')}`;
-  return parsed.every((one) => one.addresses.length === 0) ? 'Add a recipient.' : undefined;
+  if (invalid.length > 0) return t('compose.invalid', { addresses: invalid.slice(0, 3).join(', ') });
+  return parsed.every((one) => one.addresses.length === 0) ? t('compose.no-recipient') : undefined;
 }
 
 /** Saves and submits the message. It leaves after ten seconds, in which it can be taken back, or at a later time. */
@@ -160,7 +161,7 @@ export function sendComposition(at?: Date): Promise<void> {
     if (composed?.draftId === undefined) return;
     const submission = await submit(composed, composed.draftId, at);
     composition.value = undefined;
-    const text = at === undefined ? 'Sent.' : `Will be sent on ${fullTime(at.toISOString())}.`;
+    const text = at === undefined ? t('compose.sent') : t('compose.will-be-sent', { time: fullTime(at.toISOString()) });
     showNotice(text, () => takeBack(submission, composed), UNDO_SECONDS * 1000 - 1000);
     await markSource(composed);
     await refreshList();
@@ -200,14 +201,14 @@ async function submit(composed: Composition, emailId: string, at?: Date): Promis
     },
   ]);
   const refusal = Object.values((result?.['notCreated'] ?? {}) as Record<string, SetProblem>)[0];
-  if (refusal !== undefined) throw new MailError(`Not sent: ${refusal.description ?? refusal.type}`);
+  if (refusal !== undefined) throw new MailError(t('error.not-sent', { why: refusal.description ?? refusal.type }));
   return createdId(result, 'send') ?? '';
 }
 
 /** Cancels a submission and makes its email a draft again. */
 export async function cancelSubmission(id: string, emailId: string): Promise<void> {
   const [result] = await methods(['EmailSubmission/set', { update: { [id]: { undoStatus: 'canceled' } } }]);
-  throwRefusals(result ?? {}, 'Too late, the message has left');
+  throwRefusals(result ?? {}, t('error.too-late'));
   const sent = folderByRole('sent')?.id;
   const back = {
     'keywords/$draft': true,

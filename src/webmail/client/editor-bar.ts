@@ -1,12 +1,14 @@
 import { signal } from '@preact/signals';
 import { aroundCursor, editText, imagesOf } from './editor.ts';
 import { Icon, IconButton, type IconName } from './icons.ts';
+import type { PlainKey } from './message-types.ts';
 import { attempt } from './notices.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 interface FormatButton {
   icon: IconName;
-  label: string;
+  label: PlainKey;
   /** Elements that show that the format is on at the cursor. */
   tags: readonly string[];
   on: Parameters<typeof editText.run>[0];
@@ -14,12 +16,12 @@ interface FormatButton {
 }
 
 const FORMATS: readonly FormatButton[] = [
-  { icon: 'bold', label: 'Bold', tags: ['B', 'STRONG'], on: 'bold' },
-  { icon: 'italic', label: 'Italic', tags: ['I', 'EM'], on: 'italic' },
-  { icon: 'underline', label: 'Underline', tags: ['U'], on: 'underline' },
-  { icon: 'bullets', label: 'Bulleted list', tags: ['UL'], on: 'insertUnorderedList' },
-  { icon: 'numbers', label: 'Numbered list', tags: ['OL'], on: 'insertOrderedList' },
-  { icon: 'quote', label: 'Quote', tags: ['BLOCKQUOTE'], on: 'indent', off: 'outdent' },
+  { icon: 'bold', label: 'format.bold', tags: ['B', 'STRONG'], on: 'bold' },
+  { icon: 'italic', label: 'format.italic', tags: ['I', 'EM'], on: 'italic' },
+  { icon: 'underline', label: 'format.underline', tags: ['U'], on: 'underline' },
+  { icon: 'bullets', label: 'format.bullets', tags: ['UL'], on: 'insertUnorderedList' },
+  { icon: 'numbers', label: 'format.numbers', tags: ['OL'], on: 'insertOrderedList' },
+  { icon: 'quote', label: 'format.quote', tags: ['BLOCKQUOTE'], on: 'indent', off: 'outdent' },
 ];
 
 const asksLink = signal(false);
@@ -33,19 +35,19 @@ export function EditorBar({ onImages }: { onImages: (files: readonly File[]) => 
     void attempt(() => onImages(chosen));
     input.value = '';
   };
-  return html`<div class="editor-bar" role="toolbar" aria-label="Format">
+  return html`<div class="editor-bar" role="toolbar" aria-label=${t('format.bar')}>
     ${FORMATS.map(({ icon, label, tags, on, off = on }) => {
       const isOn = isInside(tags);
       return html`<${IconButton}
         icon=${icon}
-        label=${label}
+        label=${t(label)}
         pressed=${isOn}
         onClick=${() => editText.run(isOn ? off : on)}
       />`;
     })}
-    <${IconButton} icon="link" label="Link" pressed=${isInside(['A'])} onClick=${toggleLink} />
-    <label class="icon-button" title="Insert image">
-      <${Icon} name="image" /><span class="hidden">Insert image</span>
+    <${IconButton} icon="link" label=${t('format.link')} pressed=${isInside(['A'])} onClick=${toggleLink} />
+    <label class="icon-button" title=${t('format.image')}>
+      <${Icon} name="image" /><span class="hidden">${t('format.image')}</span>
       <input
         type="file"
         accept="image/png,image/jpeg,image/gif,image/webp"
@@ -54,7 +56,7 @@ export function EditorBar({ onImages }: { onImages: (files: readonly File[]) => 
         onChange=${choose}
       />
     </label>
-    <${IconButton} icon="clear" label="Remove formatting" onClick=${() => editText.run('removeFormat')} />
+    <${IconButton} icon="clear" label=${t('format.clear')} onClick=${() => editText.run('removeFormat')} />
     ${asksLink.value && html`<${LinkForm} />`}
   </div>`;
 }
@@ -75,12 +77,12 @@ function LinkForm() {
   return html`<form class="link-form" onSubmit=${submit}>
     <input
       name="link"
-      aria-label="Address of the link"
+      aria-label=${t('format.link-address')}
       placeholder="https://"
       autofocus
       ref=${(one: HTMLInputElement | null) => one?.focus()}
     />
-    <button class="small">Insert</button>
+    <button class="small">${t('button.insert')}</button>
   </form>`;
 }
 

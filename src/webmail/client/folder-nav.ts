@@ -1,9 +1,11 @@
 import { signal } from '@preact/signals';
 import { compose } from './compose-state.ts';
+import { folderName } from './folder-names.ts';
 import { Icon, type IconName } from './icons.ts';
 import type { MailFolder } from './jmap-types.ts';
 import { folders } from './mail-state.ts';
 import { hrefOf, route } from './route.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 /** True while the folders cover the page of a phone. */
@@ -14,15 +16,15 @@ export function FolderNav() {
   const hide = (): void => {
     showsFolders.value = false;
   };
-  return html`<nav class="folders ${showsFolders.value ? 'open' : ''}" aria-label="Folders">
+  return html`<nav class="folders ${showsFolders.value ? 'open' : ''}" aria-label=${t('app.folders')}>
     <button type="button" class="primary write" onClick=${() => (hide(), compose())}>
-      <${Icon} name="write" /> Write
+      <${Icon} name="write" /> ${t('app.write')}
     </button>
     <ul onClick=${hide}>
       ${levels(folders.value).map(({ folder, depth }) => folderLine(folder, depth))}
     </ul>
-    <a class="settings-link" href="#/settings" onClick=${hide}><${Icon} name="settings" /> Settings</a>
-    <form method="post" action="/mail/sign-out"><button class="link soft">Sign out</button></form>
+    <a class="settings-link" href="#/settings" onClick=${hide}><${Icon} name="settings" /> ${t('app.settings')}</a>
+    <form method="post" action="/mail/sign-out"><button class="link soft">${t('app.sign-out')}</button></form>
   </nav>`;
 }
 
@@ -38,17 +40,20 @@ function levels(
 }
 
 function folderLine(folder: MailFolder, depth: number) {
-  const { id, name, role, totalEmails, unreadThreads } = folder;
+  const { id, role, totalEmails, unreadThreads } = folder;
   const count =
     role === 'drafts' ? totalEmails : role === 'junk' || role === 'trash' || role === 'sent' ? 0 : unreadThreads;
   const isOpen = route.value.folder === id;
   return html`<li key=${id} class=${`depth-${Math.min(depth, 4)}`}>
     <a href=${hrefOf({ folder: id, search: '', thread: undefined })} aria-current=${isOpen ? 'page' : undefined}>
-      <${Icon} name=${iconOf(role)} /> <span class="name">${role === 'inbox' ? 'Inbox' : name}</span>
-      ${count > 0 && html`<span class="count">${count}<span class="hidden"> ${role === 'drafts' ? 'drafts' : 'unread'}</span></span>`}
+      <${Icon} name=${iconOf(role)} /> <span class="name">${folderName(folder)}</span>
+      ${count > 0 && html`<span class="count" title=${countText(role, count)}><span aria-hidden="true">${count}</span><span class="hidden">${countText(role, count)}</span></span>`}
     </a>
   </li>`;
 }
+
+const countText = (role: string | null, count: number): string =>
+  role === 'drafts' ? t('folder.count-drafts', { count }) : t('folder.count-unread', { count });
 
 function iconOf(role: string | null): IconName {
   const known: readonly string[] = ['inbox', 'drafts', 'sent', 'archive', 'junk', 'trash'];

@@ -1,9 +1,10 @@
 import type { MailAddress } from './jmap-types.ts';
+import { LOCALE } from './translate.ts';
 
-const TIME = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
-const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
-const DATE = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
-const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+const TIME = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit' });
+const DAY = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short' });
+const DATE = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', year: 'numeric' });
+const FULL = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'full', timeStyle: 'long' });
 
 /** A time in a list: the hour today, the day this year, else the date. */
 export function shortTime(iso: string, now = new Date()): string {
@@ -19,9 +20,16 @@ export function fullTime(iso: string): string {
 
 /** Octets for people: 1.4 MB. */
 export function fileSize(octets: number): string {
-  if (octets < 1000) return `${octets} B`;
-  const [value, unit] = octets < 1_000_000 ? [octets / 1000, 'kB'] : [octets / 1_000_000, 'MB'];
-  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`;
+  const [value, unit] =
+    octets < 1000
+      ? ([octets, 'byte'] as const)
+      : octets < 1_000_000
+        ? ([octets / 1000, 'kilobyte'] as const)
+        : ([octets / 1_000_000, 'megabyte'] as const);
+  const maximumFractionDigits = value < 10 && unit !== 'byte' ? 1 : 0;
+  return new Intl.NumberFormat(LOCALE, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits }).format(
+    value,
+  );
 }
 
 /** Direction marks and invisible characters that could make an address look like another. */

@@ -1,5 +1,6 @@
 import type { MethodResponse } from './jmap-types.ts';
 import { RequestQueue } from './request-queue.ts';
+import { t } from './translate.ts';
 
 const USING = [
   'urn:ietf:params:jmap:core',
@@ -32,7 +33,7 @@ const RETRY_MS = 200;
 
 /** The account that is open. Throws before {@link openAccount}. */
 export function currentAccount(): OpenAccount {
-  if (account === undefined) throw new MailError('Web mail is still opening.');
+  if (account === undefined) throw new MailError(t('error.opening'));
   return account;
 }
 
@@ -45,7 +46,7 @@ export async function openAccount(): Promise<OpenAccount> {
   };
   requests = new RequestQueue(Math.max(1, session.capabilities['urn:ietf:params:jmap:core'].maxConcurrentRequests - 1));
   const [first] = Object.entries(session.accounts);
-  if (first === undefined) throw new MailError('This sign-in has no mailbox.');
+  if (first === undefined) throw new MailError(t('error.no-mailbox'));
   account = { id: first[0], address: first[1].name, readOnly: first[1].isReadOnly };
   return account;
 }
@@ -53,11 +54,11 @@ export async function openAccount(): Promise<OpenAccount> {
 async function call(url: string, init: RequestInit = {}): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
     const response = await reached(url, init);
-    if (response.status === 401) throw new SignedOut('Your session has ended.');
+    if (response.status === 401) throw new SignedOut(t('error.session'));
     if (response.ok) return response;
     const { detail, limit } = (await response.json().catch(() => ({}))) as { detail?: string; limit?: string };
     if (limit !== 'maxConcurrentRequests' || attempt === MAX_ATTEMPTS)
-      throw new MailError(detail ?? `The mail server answered ${response.status}. Try again.`);
+      throw new MailError(detail ?? t('error.answered', { status: String(response.status) }));
     await new Promise((resolve) => setTimeout(resolve, attempt * RETRY_MS));
   }
 }
@@ -66,7 +67,7 @@ async function reached(url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, { credentials: 'same-origin', ...init });
   } catch (cause) {
-    throw new MailError('The mail server cannot be reached. Check your connection.', { cause });
+    throw new MailError(t('error.unreachable'), { cause });
   }
 }
 
@@ -100,10 +101,10 @@ export async function methods(...calls: readonly JmapCall[]): Promise<Record<str
 /** The explicit result of a call; implicit calls of onSuccessUpdateEmail share its id. */
 function resultOf(responses: readonly MethodResponse[], id: string): Record<string, unknown> {
   const found = responses.find(([, , one]) => one === id);
-  if (found === undefined) throw new MailError('The mail server left out an answer. Try again.');
+  if (found === undefined) throw new MailError(t('error.left-out'));
   const [name, result] = found;
   const { description, type } = result as { description?: string; type?: string };
-  if (name === 'error') throw new MailError(description ?? `Failed: ${type}.`);
+  if (name === 'error') throw new MailError(description ?? t('error.failed', { type: type ?? '' }));
   return result;
 }
 
@@ -145,11 +146,11 @@ export function upload(file: File, onProgress: (done: number) => void): Promise<
   request.open('POST', `/mail/jmap/upload/${encodeURIComponent(currentAccount().id)}`);
   request.setRequestHeader('content-type', file.type === '' ? 'application/octet-stream' : file.type);
   request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0));
-  request.addEventListener('error', () => reject(new MailError(`${file.name} could not be uploaded. Try again.`)));
+  request.addEventListener('error', () => reject(new MailError(t('error.upload', { file: file.name }))));
   request.addEventListener('load', () => {
     const answer = JSON.parse(request.responseText || '{}') as Upload & { detail?: string };
     if (request.status === 201) resolve(answer);
-    else reject(new MailError(answer.detail ?? `${file.name} was refused.`));
+    else reject(new MailError(answer.detail ?? t('error.upload-refused', { file: file.name })));
   });
   request.send(file);
   return promise;

@@ -4,16 +4,18 @@ import { compose, composeForward, composeReply, composition } from './compose-st
 import { stepThread } from './list-pane.ts';
 import type { FullEmail } from './jmap-types.ts';
 import { folderByRole } from './mail-state.ts';
+import type { PlainKey } from './message-types.ts';
 import { go, route } from './route.ts';
 import { fileThread } from './thread-pane.ts';
 import { attempt, undoLast } from './notices.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 export const showsHelp = signal(false);
 
 interface Shortcut {
   key: string;
-  does: string;
+  does: PlainKey;
   run: () => void;
 }
 
@@ -28,21 +30,21 @@ const openRole = (role: string): void => {
 };
 
 const SHORTCUTS: readonly Shortcut[] = [
-  { key: 'j', does: 'Next conversation', run: () => stepThread(1) },
-  { key: 'k', does: 'Previous conversation', run: () => stepThread(-1) },
-  { key: 'u', does: 'Back to the list', run: () => go({}) },
-  { key: 'c', does: 'Write a message', run: () => compose() },
-  { key: 'r', does: 'Reply', run: () => answer(false) },
-  { key: 'a', does: 'Reply to all', run: () => answer(true) },
-  { key: 'f', does: 'Forward', run: () => void withLast(composeForward) },
-  { key: 'e', does: 'Archive', run: () => void fileThread('archive') },
-  { key: '!', does: 'Report as junk', run: () => void fileThread('junk') },
-  { key: '#', does: 'Move to trash', run: () => void fileThread('trash') },
-  { key: 's', does: 'Add star', run: () => void withLast((email) => setKeyword([email], '$flagged', true)) },
-  { key: 'z', does: 'Undo', run: () => void attempt(undoLast) },
-  { key: '/', does: 'Search', run: () => document.querySelector<HTMLInputElement>('#search')?.focus() },
-  { key: 'i', does: 'Open the inbox', run: () => openRole('inbox') },
-  { key: '?', does: 'Show the shortcuts', run: () => (showsHelp.value = true) },
+  { key: 'j', does: 'keys.next', run: () => stepThread(1) },
+  { key: 'k', does: 'keys.previous', run: () => stepThread(-1) },
+  { key: 'u', does: 'act.back', run: () => go({}) },
+  { key: 'c', does: 'keys.write', run: () => compose() },
+  { key: 'r', does: 'act.reply', run: () => answer(false) },
+  { key: 'a', does: 'act.reply-all', run: () => answer(true) },
+  { key: 'f', does: 'act.forward', run: () => void withLast(composeForward) },
+  { key: 'e', does: 'act.archive', run: () => void fileThread('archive') },
+  { key: '!', does: 'act.junk', run: () => void fileThread('junk') },
+  { key: '#', does: 'act.trash', run: () => void fileThread('trash') },
+  { key: 's', does: 'act.star', run: () => void withLast((email) => setKeyword([email], '$flagged', true)) },
+  { key: 'z', does: 'button.undo', run: () => void attempt(undoLast) },
+  { key: '/', does: 'search.label', run: () => document.querySelector<HTMLInputElement>('#search')?.focus() },
+  { key: 'i', does: 'keys.inbox', run: () => openRole('inbox') },
+  { key: '?', does: 'keys.help', run: () => (showsHelp.value = true) },
 ];
 
 /** Listens for single keys outside of fields. */
@@ -78,21 +80,23 @@ export function ShortcutHelp() {
       aria-labelledby="help-title"
       onClick=${(event: Event) => event.stopPropagation()}
     >
-      <h2 id="help-title">Keyboard shortcuts</h2>
+      <h2 id="help-title">${t('keys.title')}</h2>
       <dl class="shortcuts">
         ${SHORTCUTS.map(
           ({ key, does }) =>
             html`<div>
               <dt><kbd>${key}</kbd></dt>
-              <dd>${does}</dd>
+              <dd>${t(does)}</dd>
             </div>`,
         )}
         <div>
-          <dt><kbd>Ctrl</kbd> <kbd>Enter</kbd></dt>
-          <dd>Send the message</dd>
+          <dt><kbd>${t('keys.control')}</kbd> <kbd>${t('keys.enter')}</kbd></dt>
+          <dd>${t('keys.send')}</dd>
         </div>
       </dl>
-      <div class="buttons"><button type="button" class="primary" autofocus onClick=${close}>Close</button></div>
+      <div class="buttons">
+        <button type="button" class="primary" autofocus onClick=${close}>${t('button.close')}</button>
+      </div>
     </div>
   </div>`;
 }

@@ -5,6 +5,7 @@ import { labelName, labelOf, labelsOf } from './label-names.ts';
 import { knownLabels, rememberLabel } from './labels.ts';
 import type { ThreadMember } from './mail-state.ts';
 import { hrefOf } from './route.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 interface LabelMenuProps {
@@ -22,7 +23,7 @@ export function LabelMenu({ emails }: LabelMenuProps) {
     const form = event.target as HTMLFormElement;
     const typed = new FormData(form).get('label');
     const label = labelOf(typeof typed === 'string' ? typed : '');
-    setProblem(label === undefined ? 'Use letters without accents, digits and hyphens.' : '');
+    setProblem(label === undefined ? t('label.invalid') : '');
     if (label === undefined) return;
     form.reset();
     menu.current?.removeAttribute('open');
@@ -30,11 +31,19 @@ export function LabelMenu({ emails }: LabelMenuProps) {
     void setKeyword(emails, label, true);
   };
   return html`<details class="menu labels" ref=${menu}>
-    <summary class="icon-button" title="Labels" aria-label="Labels"><${Icon} name="label" /></summary>
+    <summary class="icon-button" title=${t('act.labels')} aria-label=${t('act.labels')}>
+      <${Icon} name="label" />
+    </summary>
     <div class="menu-body">
       <form onSubmit=${add}>
-        <input name="label" aria-label="New label" placeholder="New label" autocomplete="off" maxlength="100" />
-        <button class="small">Add</button>
+        <input
+          name="label"
+          aria-label=${t('label.new')}
+          placeholder=${t('label.new')}
+          autocomplete="off"
+          maxlength="100"
+        />
+        <button class="small">${t('button.add')}</button>
       </form>
       ${problem !== '' && html`<p class="problem" role="alert">${problem}</p>`}
       ${knownLabels.value.map(

@@ -1,15 +1,24 @@
+import type { PlainKey } from './message-types.ts';
+
+/** A time that people choose, with its message. */
+export interface LaterTime {
+  label: PlainKey;
+  at: Date;
+}
+
 const HOUR = 8;
 const MONDAY = 1;
 
 /** Times that people choose, from now. */
-export function laterTimes(now: Date): { label: string; at: Date }[] {
+export function laterTimes(now: Date): LaterTime[] {
   const evening = atHour(now, 0, 18);
   const toMonday = (MONDAY - now.getDay() + 7) % 7 || 7;
-  return [
-    ...(evening.getTime() - now.getTime() > 3_600_000 ? [{ label: 'This evening', at: evening }] : []),
-    { label: 'Tomorrow morning', at: atHour(now, 1, HOUR) },
-    { label: 'Monday morning', at: atHour(now, toMonday, HOUR) },
+  const all: LaterTime[] = [
+    { label: 'later.evening', at: evening },
+    { label: 'later.tomorrow', at: atHour(now, 1, HOUR) },
+    { label: 'later.monday', at: atHour(now, toMonday, HOUR) },
   ];
+  return evening.getTime() - now.getTime() > 3_600_000 ? all : all.slice(1);
 }
 
 /** The time of an hour, so many days from now. */

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 const pendingLink = signal<string | undefined>(undefined);
@@ -28,12 +29,12 @@ export function LinkQuestion() {
       aria-labelledby="link-title"
       onClick=${(event: Event) => event.stopPropagation()}
     >
-      <h2 id="link-title">This link leads to ${host}</h2>
-      <p>Its text names another site. Open it only if you expect this address:</p>
+      <h2 id="link-title">${t('link.leads-to', { host })}</h2>
+      <p>${t('link.names-another')}</p>
       <p class="address">${href}</p>
       <div class="buttons">
-        <button class="primary" onClick=${close} autofocus>Do not open</button>
-        <button onClick=${confirm}>Open ${host}</button>
+        <button class="primary" onClick=${close} autofocus>${t('link.cancel')}</button>
+        <button onClick=${confirm}>${t('link.open', { host })}</button>
       </div>
     </div>
   </div>`;

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { destroyEmails, isInRole, moveToRole, setKeyword } from './actions.ts';
+import { folderName } from './folder-names.ts';
 import { nameOf, shortTime, fullTime } from './format.ts';
 import { Icon, IconButton } from './icons.ts';
 import { LabelChips, LabelMenu } from './label-menu.ts';
@@ -8,6 +9,7 @@ import { MoveMenu } from './move-menu.ts';
 import { hrefOf, route } from './route.ts';
 import { listKey, loadThread, showRows, threadList } from './thread-list.ts';
 import { attempt } from './notices.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 /** Height of a row in CSS pixels, as in style.css. */
@@ -37,7 +39,7 @@ export function ListPane() {
     return () => observer.disconnect();
   }, []);
   const shown = Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
-  return html`<section class="list" aria-label="Messages">
+  return html`<section class="list" aria-label=${t('list.messages')}>
     ${selection.value.size > 0 ? html`<${SelectionBar} />` : html`<${ListHead} />`}
     <div
       class="rows"
@@ -57,23 +59,22 @@ export function ListPane() {
 function ListHead() {
   const { total, loading } = threadList.value;
   const title =
-    route.value.folder === 'search' ? `Results for "${route.value.search}"` : (openFolder.value?.name ?? '');
-  const name = openFolder.value?.role === 'inbox' ? 'Inbox' : title;
+    route.value.folder === 'search'
+      ? t('list.results', { search: route.value.search })
+      : openFolder.value !== undefined && folderName(openFolder.value);
   return html`<header class="list-head">
-    <h1>${name}</h1>
-    <span class="soft" role="status"
-      >${loading ? 'Loading ...' : total === 1 ? '1 conversation' : `${total.toLocaleString()} conversations`}</span
-    >
+    <h1>${title}</h1>
+    <span class="soft" role="status">${loading ? t('list.loading') : t('list.count', { count: total })}</span>
   </header>`;
 }
 
 function EmptyList() {
   const text =
     route.value.folder === 'search'
-      ? 'Nothing found. Search for whole words, or use from:, to:, subject:, has:attachment.'
+      ? t('list.nothing-found')
       : openFolder.value?.role === 'inbox'
-        ? 'Your inbox is empty.'
-        : 'No messages here.';
+        ? t('list.inbox-empty')
+        : t('list.empty');
   return html`<p class="empty">${text}</p>`;
 }
 
@@ -87,27 +88,23 @@ function selectedEmails(): ThreadMember[] {
 function SelectionBar() {
   const emails = selectedEmails();
   const anyUnread = emails.some(({ keywords }) => keywords['$seen'] !== true);
-  return html`<header class="list-head selection" role="toolbar" aria-label="Selected conversations">
-    <${IconButton} icon="close" label="Clear selection" onClick=${() => (selection.value = new Set())} />
-    <strong>${selection.value.size} selected</strong>
-    <${IconButton} icon="archive" label="Archive" onClick=${() => void moveToRole(emails, 'archive', 'Moved to')} />
-    <${IconButton} icon="junk" label="Report as junk" onClick=${() => void moveToRole(emails, 'junk', 'Moved to')} />
+  return html`<header class="list-head selection" role="toolbar" aria-label=${t('list.selection')}>
+    <${IconButton} icon="close" label=${t('list.clear-selection')} onClick=${() => (selection.value = new Set())} />
+    <strong>${t('list.selected', { count: selection.value.size })}</strong>
+    <${IconButton} icon="archive" label=${t('act.archive')} onClick=${() => void moveToRole(emails, 'archive')} />
+    <${IconButton} icon="junk" label=${t('act.junk')} onClick=${() => void moveToRole(emails, 'junk')} />
     ${
       isInRole('trash')
         ? html`<${IconButton}
             icon="trash"
-            label="Delete for ever"
-            onClick=${() => confirm('Delete for ever?') && void destroyEmails(emails)}
+            label=${t('act.delete')}
+            onClick=${() => confirm(t('list.confirm-delete')) && void destroyEmails(emails)}
           />`
-        : html`<${IconButton}
-            icon="trash"
-            label="Move to trash"
-            onClick=${() => void moveToRole(emails, 'trash', 'Moved to')}
-          />`
+        : html`<${IconButton} icon="trash" label=${t('act.trash')} onClick=${() => void moveToRole(emails, 'trash')} />`
     }
     <${IconButton}
       icon="unread"
-      label=${anyUnread ? 'Mark as read' : 'Mark as unread'}
+      label=${anyUnread ? t('act.mark-read') : t('act.mark-unread')}
       onClick=${() => void setKeyword(emails, '$seen', anyUnread)}
     />
     <${MoveMenu} emails=${emails} />
@@ -128,7 +125,7 @@ function ListRow({ index, row }: { index: number; row: ThreadRow | undefined }) 
   const unread = emails.some(({ keywords }) => keywords['$seen'] !== true && keywords['$draft'] !== true);
   const starred = emails.some(({ keywords }) => keywords['$flagged'] === true);
   const isOpen = route.value.thread === id;
-  const subject = email.subject === null || email.subject === '' ? '(no subject)' : email.subject;
+  const subject = email.subject === null || email.subject === '' ? t('list.no-subject') : email.subject;
   const classes = [
     'row',
     unread ? 'unread' : '',
@@ -140,7 +137,7 @@ function ListRow({ index, row }: { index: number; row: ThreadRow | undefined }) 
     <input
       type="checkbox"
       checked=${selection.value.has(id)}
-      aria-label=${`Select ${subject}`}
+      aria-label=${t('list.select', { subject })}
       onChange=${() => toggle(id)}
     />
     <a
@@ -155,7 +152,7 @@ function ListRow({ index, row }: { index: number; row: ThreadRow | undefined }) 
       <span class="who">${people(row)}${emails.length > 1 && html` <span class="soft">${emails.length}</span>`}</span>
       <time datetime=${email.receivedAt} title=${fullTime(email.receivedAt)}>${shortTime(email.receivedAt)}</time>
       <span class="subject"
-        >${unread && html`<span class="hidden">Unread: </span>`}<${LabelChips}
+        >${unread && html`<span class="hidden">${t('list.unread')} </span>`}<${LabelChips}
           emails=${emails}
           links=${false}
         />${subject}</span
@@ -163,10 +160,10 @@ function ListRow({ index, row }: { index: number; row: ThreadRow | undefined }) 
       <span class="preview">${email.preview}</span>
     </a>
     <span class="marks">
-      ${email.hasAttachment && html`<span title="Has an attachment"><${Icon} name="attach" /></span>`}
+      ${email.hasAttachment && html`<span title=${t('list.has-attachment')}><${Icon} name="attach" /></span>`}
       <${IconButton}
         icon="star"
-        label=${starred ? `Remove star from ${subject}` : `Add star to ${subject}`}
+        label=${starred ? t('list.unstar', { subject }) : t('list.star', { subject })}
         pressed=${starred}
         className="star"
         onClick=${() => void setKeyword(starred ? emails : [email], '$flagged', !starred)}
@@ -179,11 +176,13 @@ function ListRow({ index, row }: { index: number; row: ThreadRow | undefined }) 
 function people({ email, emails }: ThreadRow): string {
   if (isInRole('sent') || isInRole('drafts')) {
     const to = (email.to ?? []).map(nameOf).join(', ');
-    return to === '' ? 'No recipient' : `To ${to}`;
+    return to === '' ? t('list.no-recipient') : t('list.to', { names: to });
   }
-  const names = emails.flatMap(({ from }) => from ?? []).map((one) => (isOwnAddress(one.email) ? 'me' : nameOf(one)));
+  const names = emails
+    .flatMap(({ from }) => from ?? [])
+    .map((one) => (isOwnAddress(one.email) ? t('list.me') : nameOf(one)));
   const unique = [...new Set(names)];
-  return unique.length === 0 ? 'Unknown sender' : unique.slice(-3).join(', ');
+  return unique.length === 0 ? t('list.unknown-sender') : unique.slice(-3).join(', ');
 }
 
 /** Opens the next or previous thread of the list. */

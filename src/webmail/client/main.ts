@@ -8,6 +8,7 @@ import { folderByRole, folders, loadFolders, loadIdentities } from './mail-state
 import { attempt } from './notices.ts';
 import { go, route, watchRoute } from './route.ts';
 import { loadPending } from './scheduled.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 async function start(): Promise<void> {
@@ -31,7 +32,7 @@ start().catch((error: unknown) => {
   const root = document.querySelector('#app');
   const text = document.createElement('p');
   text.className = 'starting';
-  text.textContent = `Web mail could not start. ${(error as Error).message}`;
+  text.textContent = t('app.failed', { why: (error as Error).message });
   root?.replaceChildren(text);
   throw error;
 });

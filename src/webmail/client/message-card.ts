@@ -15,6 +15,7 @@ import { attempt } from './notices.ts';
 import { PlainText } from './plain-text.ts';
 import { PendingNote } from './scheduled.ts';
 import { VerdictNote } from './verdict.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 interface CardProps {
@@ -26,16 +27,17 @@ interface CardProps {
 /** One message of a thread. */
 export function MessageCard({ email, isOpen, onToggle }: CardProps) {
   const [author] = email.from ?? [];
-  const who = author === undefined ? 'Unknown sender' : isOwnAddress(author.email) ? 'Me' : nameOf(author);
+  const who =
+    author === undefined ? t('list.unknown-sender') : isOwnAddress(author.email) ? t('reader.me') : nameOf(author);
   const agent = openAgents().written[email.id];
-  return html`<article class="message ${isOpen ? 'open' : ''}" aria-label=${`Message from ${who}`}>
+  return html`<article class="message ${isOpen ? 'open' : ''}" aria-label=${t('reader.message-from', { name: who })}>
     <header>
       <button type="button" class="fold" aria-expanded=${isOpen} onClick=${onToggle}>
         <span class="avatar" aria-hidden="true" data-color=${colorOf(author?.email ?? '')}
           >${who.slice(0, 1).toUpperCase()}</span
         >
         <span class="who">${who}</span>
-        ${agent !== undefined && html`<span class="chip agent">Agent ${agentName(agent)}</span>`}
+        ${agent !== undefined && html`<span class="chip agent">${t('agent.named', { agent: agentName(agent) })}</span>`}
         ${isOpen && author !== undefined && html`<span class="email soft">${author.email}</span>`}
         ${!isOpen && html`<span class="preview">${email.preview}</span>`}
         <time datetime=${email.receivedAt} title=${fullTime(email.receivedAt)}>${shortTime(email.receivedAt)}</time>
@@ -62,16 +64,16 @@ function MessageContent({ email }: { email: FullEmail }) {
     <${Attachments} parts=${email.attachments.filter((part) => part.disposition !== 'inline' || part.cid === null)} />
     <footer class="answer">
       <button type="button" onClick=${() => void attempt(() => composeReply(email, false))}>
-        <${Icon} name="reply" /> Reply
+        <${Icon} name="reply" /> ${t('act.reply')}
       </button>
       ${
         (email.to ?? []).length + (email.cc ?? []).length > 1 &&
         html`<button type="button" onClick=${() => void attempt(() => composeReply(email, true))}>
-          <${Icon} name="replyAll" /> Reply to all
+          <${Icon} name="replyAll" /> ${t('act.reply-all')}
         </button>`
       }
       <button type="button" onClick=${() => void attempt(() => composeForward(email))}>
-        <${Icon} name="forward" /> Forward
+        <${Icon} name="forward" /> ${t('act.forward')}
       </button>
       <${MessageMenu} email=${email} />
     </footer>
@@ -88,19 +90,19 @@ function Details({ email }: { email: FullEmail }) {
     </div>`;
   const to = [...(email.to ?? []), ...(email.cc ?? [])].map(nameOf).slice(0, 3).join(', ');
   return html`<details class="details">
-    <summary>to ${to === '' ? 'undisclosed recipients' : to}</summary>
+    <summary>${to === '' ? t('reader.undisclosed') : t('reader.to', { names: to })}</summary>
     <dl>
-      ${line('From', email.from)} ${line('To', email.to)} ${line('Cc', email.cc)} ${line('Bcc', email.bcc)}
-      ${line('Reply to', email.replyTo)}
+      ${line(t('header.from'), email.from)} ${line(t('header.to'), email.to)} ${line(t('header.cc'), email.cc)}
+      ${line(t('header.bcc'), email.bcc)} ${line(t('header.reply-to'), email.replyTo)}
       <div>
-        <dt>Received</dt>
+        <dt>${t('reader.received')}</dt>
         <dd>${fullTime(email.receivedAt)}</dd>
       </div>
       <div>
-        <dt>Source</dt>
+        <dt>${t('reader.source')}</dt>
         <dd>
           <a href=${blobUrl(email.blobId, 'message.eml', 'message/rfc822')} download="message.eml"
-            >Download the whole message</a
+            >${t('reader.download-source')}</a
           >
         </dd>
       </div>
@@ -119,16 +121,14 @@ function MessageBody({ email }: { email: FullEmail }) {
   const isCut = Object.values(email.bodyValues).some((one) => one.isTruncated);
   if (markup === '' || asText) {
     return html`<${PlainText} text=${textOf(email)} /> ${isCut && CUT}
-      ${asText && html`<button type="button" class="link" onClick=${() => setAsText(false)}>Show with formatting</button>`}`;
+      ${asText && html`<button type="button" class="link" onClick=${() => setAsText(false)}>${t('reader.show-formatted')}</button>`}`;
   }
   return html`${
       remote > 0 &&
       !showRemote &&
       html`<p class="bar">
-        <span
-          >${remote === 1 ? '1 image' : `${remote} images`} not loaded: the sender would see that you read this.</span
-        >
-        <button type="button" class="link" onClick=${() => setShowRemote(true)}>Show images</button>
+        <span>${t('reader.images', { count: remote })}</span>
+        <button type="button" class="link" onClick=${() => setShowRemote(true)}>${t('reader.show-images')}</button>
       </p>`
     }
     <${MessageFrame}
@@ -139,7 +139,7 @@ function MessageBody({ email }: { email: FullEmail }) {
       onRemote=${setRemote}
     />
     ${isCut && CUT}
-    <button type="button" class="link soft" onClick=${() => setAsText(true)}>Show as plain text</button>`;
+    <button type="button" class="link soft" onClick=${() => setAsText(true)}>${t('reader.show-plain')}</button>`;
 }
 
-const CUT = html`<p class="bar">This message is longer than web mail shows. Download it to read the rest.</p>`;
+const CUT = html`<p class="bar">${t('reader.cut')}</p>`;

@@ -5,6 +5,7 @@ import { blobOf } from './jmap.ts';
 import { askBeforeLink } from './link-question.ts';
 import { isMisleading, loadRemote, type SafeContent, sanitizeMessage } from './safe-html.ts';
 import { attempt } from './notices.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 const BASE_STYLE = `:root{color-scheme:light}body{margin:0;padding:2px;font:15px/1.5 ui-sans-serif,system-ui,sans-serif;color:#1d2422;
@@ -42,7 +43,7 @@ export function MessageFrame({ markup, parts, showRemote, onRemote }: FrameProps
     ref=${frame}
     class="message-frame"
     src="/mail/frame"
-    title="Message"
+    title=${t('reader.message')}
     sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
     onLoad=${() => void attempt(fill)}
   ></iframe>`;

@@ -3,6 +3,7 @@ import { moveToRole } from './actions.ts';
 import type { FullEmail } from './jmap-types.ts';
 import { folderByRole, isOwnAddress } from './mail-state.ts';
 import { ruleFor, type KnownSender } from './senders.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 /** A menu of actions on a message and its sender, besides answering. */
@@ -18,21 +19,19 @@ export function MessageMenu({ email }: { email: FullEmail }) {
   };
   const rule = (kind: KnownSender['kind']) => run(() => ruleFor(kind, sender));
   return html`<details class="menu" ref=${menu}>
-    <summary>More</summary>
+    <summary>${t('act.more')}</summary>
     <ul>
       <li>
         ${
           inJunk
-            ? html`<button type="button" onClick=${run(() => moveToRole([email], 'inbox', 'Moved to'))}>
-                Not junk
+            ? html`<button type="button" onClick=${run(() => moveToRole([email], 'inbox'))}>
+                ${t('act.not-junk')}
               </button>`
-            : html`<button type="button" onClick=${run(() => moveToRole([email], 'junk', 'Moved to'))}>
-                Report as junk
-              </button>`
+            : html`<button type="button" onClick=${run(() => moveToRole([email], 'junk'))}>${t('act.junk')}</button>`
         }
       </li>
-      <li><button type="button" onClick=${rule('block')}>Block ${sender}</button></li>
-      <li><button type="button" onClick=${rule('allow')}>Always allow ${sender}</button></li>
+      <li><button type="button" onClick=${rule('block')}>${t('sender.block', { sender })}</button></li>
+      <li><button type="button" onClick=${rule('allow')}>${t('sender.allow', { sender })}</button></li>
     </ul>
   </details>`;
 }

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { MailError, SignedOut } from './jmap.ts';
+import { t } from './translate.ts';
 
 /** A line at the bottom: what was done, with its undo, or what failed. */
 export interface NoticeLine {
@@ -25,7 +26,7 @@ let lastUndo: (() => Promise<void>) | undefined;
 export async function undoLast(): Promise<void> {
   const undo = lastUndo;
   lastUndo = undefined;
-  if (undo === undefined) showNotice('There is nothing to undo.');
+  if (undo === undefined) showNotice(t('done.nothing'));
   else await undo();
 }
 

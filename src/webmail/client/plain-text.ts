@@ -1,4 +1,5 @@
 import type { ComponentChild } from 'preact';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 const MAX_SHOWN = 400_000;
@@ -14,7 +15,7 @@ export function PlainText({ text }: { text: string }) {
 function block(quoted: boolean, text: string): ComponentChild {
   if (!quoted) return html`<p>${withLinks(text)}</p>`;
   return html`<details class="quote">
-    <summary>Quoted text</summary>
+    <summary>${t('reader.quoted')}</summary>
     <p>${withLinks(text)}</p>
   </details>`;
 }

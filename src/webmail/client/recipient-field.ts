@@ -2,12 +2,15 @@ import { useState } from 'preact/hooks';
 import { suggestAddresses } from './contacts.ts';
 import { addressText, nameOf } from './format.ts';
 import type { MailAddress } from './jmap-types.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 const ASK_AFTER_MS = 200;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 interface RecipientFieldProps {
+  /** Distinguishes the fields of a message. */
+  name: string;
   label: string;
   value: string;
   onChange: (text: string) => void;
@@ -15,7 +18,7 @@ interface RecipientFieldProps {
 }
 
 /** A field for addresses, which suggests those of past mail. */
-export function RecipientField({ label, value, onChange, autofocus = false }: RecipientFieldProps) {
+export function RecipientField({ name, label, value, onChange, autofocus = false }: RecipientFieldProps) {
   const [suggested, setSuggested] = useState<MailAddress[]>([]);
   const [chosen, setChosen] = useState(0);
   const start = value.search(/[^,;\n]*$/);
@@ -45,11 +48,11 @@ export function RecipientField({ label, value, onChange, autofocus = false }: Re
     event.preventDefault();
     event.stopPropagation();
   };
-  const id = `suggest-${label}`;
+  const id = `suggest-${name}`;
   return html`<div class="line">
-    <label for=${`field-${label}`}>${label}</label>
+    <label for=${`field-${name}`}>${label}</label>
     <input
-      id=${`field-${label}`}
+      id=${`field-${name}`}
       value=${value}
       autofocus=${autofocus}
       ref=${(input: HTMLInputElement | null) => autofocus && input !== null && document.activeElement === document.body && input.focus()}
@@ -63,7 +66,13 @@ export function RecipientField({ label, value, onChange, autofocus = false }: Re
       onKeyDown=${onKeyDown}
       onBlur=${() => setTimeout(() => setSuggested([]), 150)}
     />
-    <ul class="suggestions" id=${id} role="listbox" aria-label="Suggested addresses" hidden=${suggested.length === 0}>
+    <ul
+      class="suggestions"
+      id=${id}
+      role="listbox"
+      aria-label=${t('compose.suggested')}
+      hidden=${suggested.length === 0}
+    >
       ${suggested.map(
         (one, at) =>
           html`<li role="option" aria-selected=${at === chosen} onMouseDown=${() => take(one)}>

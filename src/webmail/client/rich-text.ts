@@ -4,6 +4,7 @@ import { closeEditor, editText, imagesOf, openEditor } from './editor.ts';
 import { prepareEditor } from './editor-html.ts';
 import { plainTextOf } from './editor-text.ts';
 import { attempt } from './notices.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 /** Formatted text and its plain form. */
@@ -52,7 +53,7 @@ export function RichText({ markup, onText, onImages, focus }: RichTextProps) {
       ref=${field}
       role="textbox"
       aria-multiline="true"
-      aria-label="Message"
+      aria-label=${t('reader.message')}
       tabindex="0"
       onInput=${() => report(true)}
       onPaste=${(event: ClipboardEvent) => take(event, event.clipboardData)}

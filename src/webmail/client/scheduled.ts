@@ -6,6 +6,7 @@ import type { FullEmail } from './jmap-types.ts';
 import { methods } from './jmap.ts';
 import { attempt } from './notices.ts';
 import { dropLoadedThreads, refreshList } from './thread-list.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 interface PendingSubmission {
@@ -38,9 +39,9 @@ export function PendingNote({ email }: { email: FullEmail }) {
   const submission = pending.value.get(email.id);
   if (submission === undefined) return null;
   return html`<p class="bar">
-    <span>Will be sent on ${fullTime(submission.sendAt)}.</span>
+    <span>${t('compose.will-be-sent', { time: fullTime(submission.sendAt) })}</span>
     <button type="button" class="link" onClick=${() => void attempt(() => cancelAndEdit(submission, email))}>
-      Cancel and edit
+      ${t('button.cancel-edit')}
     </button>
   </p>`;
 }

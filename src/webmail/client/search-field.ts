@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import { Icon } from './icons.ts';
 import { go, route } from './route.ts';
 import { SUGGESTED_OPERATORS } from './search-query.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 const hasFocus = signal(false);
@@ -20,8 +21,8 @@ export function SearchField() {
       id="search"
       name="search"
       type="search"
-      placeholder="Search mail"
-      aria-label="Search mail"
+      placeholder=${t('search.label')}
+      aria-label=${t('search.label')}
       autocomplete="off"
       value=${route.value.search}
       onFocus=${() => (hasFocus.value = true)}
@@ -29,11 +30,11 @@ export function SearchField() {
     />
     ${
       hasFocus.value &&
-      html`<ul class="suggestions" aria-label="Search operators">
+      html`<ul class="suggestions" aria-label=${t('search.operators')}>
         ${SUGGESTED_OPERATORS.map(
           ([text, meaning]) =>
             html`<li onMouseDown=${(event: Event) => add(event, text)}>
-              <code>${text}</code> <span class="soft">${meaning}</span>
+              <code>${text}</code> <span class="soft">${t(meaning)}</span>
             </li>`,
         )}
       </ul>`

@@ -1,3 +1,5 @@
+import type { PlainKey } from './message-types.ts';
+
 /** A filter of Email/query. RFC 8621 4.4.1. */
 export type SearchFilter = Record<string, unknown>;
 
@@ -28,16 +30,16 @@ const STATES: Readonly<Record<string, SearchFilter>> = {
 };
 
 /** Suggestions of the search field. */
-export const SUGGESTED_OPERATORS: readonly (readonly [text: string, meaning: string])[] = [
-  ['from:', 'sender'],
-  ['to:', 'recipient'],
-  ['subject:', 'subject'],
-  ['has:attachment', 'with attachment'],
-  ['is:unread', 'not read yet'],
-  ['is:starred', 'starred'],
-  ['before:2026-03-01', 'older than a day'],
-  ['after:2026-03-01', 'newer than a day'],
-  ['larger:1m', 'larger than 1 MB'],
+export const SUGGESTED_OPERATORS: readonly (readonly [text: string, meaning: PlainKey])[] = [
+  ['from:', 'search.from'],
+  ['to:', 'search.to'],
+  ['subject:', 'search.subject'],
+  ['has:attachment', 'search.attachment'],
+  ['is:unread', 'search.unread'],
+  ['is:starred', 'search.starred'],
+  ['before:2026-03-01', 'search.before'],
+  ['after:2026-03-01', 'search.after'],
+  ['larger:1m', 'search.larger'],
 ];
 
 /** Parses a search: words and operators such as `from:ada before:2026-03-01 "exact words"`, all of which must match. Linear. */

@@ -1,12 +1,13 @@
 import { useRef } from 'preact/hooks';
 import { Icon } from './icons.ts';
 import { atHour, fieldTime, laterTimes } from './later-times.ts';
+import { LOCALE, t } from './translate.ts';
 import { html } from './view.ts';
 
 /** The server holds a message for at most 30 days. */
 const MAX_DAYS = 30;
 
-const TIME = new Intl.DateTimeFormat(undefined, { weekday: 'short', hour: '2-digit', minute: '2-digit' });
+const TIME = new Intl.DateTimeFormat(LOCALE, { weekday: 'short', hour: '2-digit', minute: '2-digit' });
 
 /** A menu of times at which the message is sent. */
 export function SendLater({ onTime }: { onTime: (at: Date) => void }) {
@@ -23,19 +24,21 @@ export function SendLater({ onTime }: { onTime: (at: Date) => void }) {
   };
   const now = new Date();
   return html`<details class="menu later" ref=${menu}>
-    <summary class="icon-button" title="Send later" aria-label="Send later"><${Icon} name="clock" /></summary>
+    <summary class="icon-button" title=${t('compose.send-later')} aria-label=${t('compose.send-later')}>
+      <${Icon} name="clock" />
+    </summary>
     <div class="menu-body">
-      ${laterTimes(now).map(({ label, at }) => html`<button type="button" onClick=${() => choose(at)}>${label} <span class="soft">${TIME.format(at)}</span></button>`)}
+      ${laterTimes(now).map(({ label, at }) => html`<button type="button" onClick=${() => choose(at)}>${t(label)} <span class="soft">${TIME.format(at)}</span></button>`)}
       <form onSubmit=${submit}>
         <input
           name="at"
           type="datetime-local"
-          aria-label="Date and time"
+          aria-label=${t('later.time')}
           required
           min=${fieldTime(now)}
           max=${fieldTime(atHour(now, MAX_DAYS - 1, 0))}
         />
-        <button class="small">Schedule</button>
+        <button class="small">${t('button.schedule')}</button>
       </form>
     </div>
   </details>`;

@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { attempt, hideNotice, showNotice } from './notices.ts';
 import { addSenderRule, loadSenderRules, removeSenderRule, type KnownSender, senderRules } from './senders.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 /** Settings: senders that are blocked, and those that are never junk. */
@@ -11,21 +12,20 @@ export function SenderSettings() {
   const rules = senderRules.value;
   if (rules === undefined) return null;
   return html`<fieldset class="senders">
-    <legend>Blocked and allowed senders</legend>
-    <p class="soft">
-      Mail from blocked senders is refused. Mail from allowed ones is never junk, if their domain confirms them. Your
-      organization may have rules of its own besides these.
-    </p>
+    <legend>${t('settings.senders')}</legend>
+    <p class="soft">${t('settings.senders-hint')}</p>
     <form class="pair" onSubmit=${submitRule}>
-      <label>Address or domain <input name="pattern" required maxlength="320" placeholder="shop.example" /></label>
+      <label
+        >${t('settings.pattern')} <input name="pattern" required maxlength="320" placeholder="shop.example"
+      /></label>
       <div class="buttons">
-        <button name="kind" value="block">Block</button>
-        <button name="kind" value="allow">Always allow</button>
+        <button name="kind" value="block">${t('settings.block')}</button>
+        <button name="kind" value="allow">${t('settings.allow')}</button>
       </div>
     </form>
     ${
       rules.length === 0
-        ? html`<p class="soft">No rules.</p>`
+        ? html`<p class="soft">${t('settings.no-rules')}</p>`
         : html`<ul>
             ${rules.map(ruleLine)}
           </ul>`
@@ -36,14 +36,15 @@ export function SenderSettings() {
 function ruleLine(rule: KnownSender) {
   const { id, kind, pattern } = rule;
   return html`<li key=${id}>
-    <span class="name">${pattern}</span> <span class="soft">${kind === 'block' ? 'Blocked' : 'Allowed'}</span>
+    <span class="name">${pattern}</span>
+    <span class="soft">${kind === 'block' ? t('settings.blocked') : t('settings.allowed')}</span>
     <button
       type="button"
       class="small"
-      aria-label=${kind === 'block' ? `Unblock ${pattern}` : `Remove ${pattern}`}
+      aria-label=${kind === 'block' ? t('settings.unblock-one', { sender: pattern }) : t('settings.remove-one', { sender: pattern })}
       onClick=${() => void remove(rule)}
     >
-      ${kind === 'block' ? 'Unblock' : 'Remove'}
+      ${kind === 'block' ? t('settings.unblock') : t('button.remove')}
     </button>
   </li>`;
 }
@@ -56,14 +57,14 @@ function submitRule(event: SubmitEvent): void {
   void attempt(async () => {
     await addSenderRule(kind, typeof typed === 'string' ? typed : '');
     form.reset();
-    showNotice(kind === 'block' ? 'Sender blocked.' : 'Sender allowed.');
+    showNotice(kind === 'block' ? t('settings.did-block') : t('settings.did-allow'));
   });
 }
 
 function remove(rule: KnownSender): Promise<void> {
   return attempt(async () => {
     await removeSenderRule(rule);
-    showNotice(rule.kind === 'block' ? 'Sender unblocked.' : 'Rule removed.', async () => {
+    showNotice(rule.kind === 'block' ? t('settings.did-unblock') : t('settings.did-remove'), async () => {
       await addSenderRule(rule.kind, rule.pattern);
       hideNotice();
     });

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { postForm, readJson } from './jmap.ts';
 import { attempt, hideNotice, showNotice } from './notices.ts';
+import { t } from './translate.ts';
 
 /** A sender that is blocked or always allowed. */
 export interface KnownSender {
@@ -31,8 +32,8 @@ export async function removeSenderRule({ id }: KnownSender): Promise<void> {
 }
 
 const DONE = {
-  block: (sender: string) => `Blocked: mail from ${sender} is refused.`,
-  allow: (sender: string) => `Mail from ${sender} is never junk, if its domain confirms the sender.`,
+  block: (sender: string) => t('sender.did-block', { sender }),
+  allow: (sender: string) => t('sender.did-allow', { sender }),
 } as const;
 
 /** Blocks a sender or always allows it, with undo. */

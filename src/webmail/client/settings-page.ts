@@ -4,11 +4,13 @@ import { rememberPlain, writesPlain } from './compose-state.ts';
 import { IconButton } from './icons.ts';
 import type { MailIdentity } from './jmap-types.ts';
 import { methods, throwRefusals } from './jmap.ts';
+import { LanguageSettings } from './language-settings.ts';
 import { fieldTime } from './later-times.ts';
 import { folderByRole, identities, loadIdentities } from './mail-state.ts';
 import { attempt, showNotice } from './notices.ts';
 import { go } from './route.ts';
 import { SenderSettings } from './sender-settings.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 interface VacationSettings {
@@ -32,20 +34,21 @@ export function SettingsPage() {
     void attempt(loadVacation);
   }, []);
   const close = (): void => go({ folder: folderByRole('inbox')?.id ?? '', search: '' });
-  return html`<section class="settings" aria-label="Settings">
+  return html`<section class="settings" aria-label=${t('app.settings')}>
     <header class="list-head">
-      <${IconButton} icon="back" label="Back to the inbox" onClick=${close} />
-      <h1>Settings</h1>
+      <${IconButton} icon="back" label=${t('settings.back')} onClick=${close} />
+      <h1>${t('app.settings')}</h1>
     </header>
     <div class="settings-body">
       ${vacation.value !== undefined && html`<${VacationForm} saved=${vacation.value} />`}
       ${identities.value.map((one) => html`<${IdentityForm} key=${one.id} identity=${one} />`)}
+      <${LanguageSettings} />
       <${SenderSettings} />
       <fieldset>
-        <legend>Writing</legend>
+        <legend>${t('settings.writing')}</legend>
         <label class="check">
           <input type="checkbox" checked=${writesPlain.value} onChange=${() => rememberPlain(!writesPlain.value)} />
-          Write plain text (in this browser)
+          ${t('settings.write-plain')}
         </label>
       </fieldset>
     </div>
@@ -71,9 +74,9 @@ async function saveVacation(form: FormData): Promise<void> {
     textBody: textIn(form, 'text'),
   };
   const [result] = await methods(['VacationResponse/set', { update: { singleton: patch } }]);
-  throwRefusals(result ?? {}, 'Not saved');
+  throwRefusals(result ?? {}, t('error.not-saved'));
   await loadVacation();
-  showNotice(patch.isEnabled ? 'The vacation response is on.' : 'The vacation response is off.');
+  showNotice(patch.isEnabled ? t('settings.vacation-on') : t('settings.vacation-off'));
 }
 
 /** Runs an action with the fields of the form that is submitted. */
@@ -89,22 +92,24 @@ function VacationForm({ saved }: { saved: VacationSettings }) {
   const field = (iso: string | null): string => (iso === null ? '' : fieldTime(new Date(iso)));
   return html`<form onSubmit=${onSubmit(saveVacation)}>
     <fieldset>
-      <legend>Vacation response</legend>
-      <p class="soft">
-        People who write to you get this answer, each of them once in a while. Lists and programs do not.
-      </p>
+      <legend>${t('settings.vacation')}</legend>
+      <p class="soft">${t('settings.vacation-hint')}</p>
       <label class="check"
-        ><input type="checkbox" name="enabled" checked=${saved.isEnabled} /> Answer automatically</label
+        ><input type="checkbox" name="enabled" checked=${saved.isEnabled} /> ${t('settings.answer')}</label
       >
       <div class="pair">
-        <label>From <input type="datetime-local" name="from" value=${field(saved.fromDate)} /></label>
-        <label>Until <input type="datetime-local" name="to" value=${field(saved.toDate)} /></label>
+        <label>${t('settings.from')} <input type="datetime-local" name="from" value=${field(saved.fromDate)} /></label>
+        <label>${t('settings.until')} <input type="datetime-local" name="to" value=${field(saved.toDate)} /></label>
       </div>
-      <label>Subject <input name="subject" maxlength="500" placeholder="Re: ..." value=${saved.subject ?? ''} /></label>
       <label
-        >Response <textarea name="text" rows="6" maxlength="100000" value=${saved.textBody ?? ''}></textarea>
+        >${t('header.subject')}
+        <input name="subject" maxlength="500" placeholder="Re: ..." value=${saved.subject ?? ''}
+      /></label>
+      <label
+        >${t('settings.response')}
+        <textarea name="text" rows="6" maxlength="100000" value=${saved.textBody ?? ''}></textarea>
       </label>
-      <button class="primary">Save response</button>
+      <button class="primary">${t('settings.save-response')}</button>
     </fieldset>
   </form>`;
 }
@@ -113,18 +118,21 @@ function IdentityForm({ identity }: { identity: MailIdentity }) {
   const save = async (form: FormData): Promise<void> => {
     const patch = { name: textIn(form, 'name'), textSignature: textIn(form, 'signature'), htmlSignature: '' };
     const [result] = await methods(['Identity/set', { update: { [identity.id]: patch } }]);
-    throwRefusals(result ?? {}, 'Not saved');
+    throwRefusals(result ?? {}, t('error.not-saved'));
     await loadIdentities();
-    showNotice('Name and signature saved.');
+    showNotice(t('settings.identity-saved'));
   };
   return html`<form onSubmit=${onSubmit(save)}>
     <fieldset>
       <legend>${identity.email}</legend>
-      <label>Your name <input name="name" maxlength="255" autocomplete="name" value=${identity.name} /></label>
       <label
-        >Signature <textarea name="signature" rows="4" maxlength="60000" value=${identity.textSignature}></textarea>
+        >${t('settings.name')} <input name="name" maxlength="255" autocomplete="name" value=${identity.name}
+      /></label>
+      <label
+        >${t('settings.signature')}
+        <textarea name="signature" rows="4" maxlength="60000" value=${identity.textSignature}></textarea>
       </label>
-      <button class="primary">Save name and signature</button>
+      <button class="primary">${t('settings.save-identity')}</button>
     </fieldset>
   </form>`;
 }

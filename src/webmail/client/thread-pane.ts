@@ -12,6 +12,7 @@ import { MoveMenu } from './move-menu.ts';
 import { attempt } from './notices.ts';
 import { go, route } from './route.ts';
 import { loadThread } from './thread-list.ts';
+import { rich, t } from './translate.ts';
 import { html } from './view.ts';
 
 /** Emails that are unfolded. */
@@ -37,19 +38,25 @@ export function ThreadPane() {
     void attempt(() => loadAgents(thread));
   }, [thread]);
   if (thread === undefined) {
-    return html`<section class="thread none" aria-label="Conversation">
-      <p class="empty">Choose a conversation. Press <kbd>?</kbd> for the keyboard shortcuts.</p>
+    return html`<section class="thread none" aria-label=${t('reader.conversation')}>
+      <p class="empty">${rich('reader.choose', { key: html`<kbd>?</kbd>` })}</p>
     </section>`;
   }
   const emails = openThread.value;
   const subject = emails[0]?.subject ?? '';
-  return html`<section class="thread" aria-label="Conversation" data-thread-id=${emails.length === 0 ? '' : thread}>
+  return html`<section
+    class="thread"
+    aria-label=${t('reader.conversation')}
+    data-thread-id=${emails.length === 0 ? '' : thread}
+  >
     <${ThreadBar} />
     <div class="thread-body" tabindex="-1">
       ${
         emails.length === 0
-          ? html`<p class="empty" role="status">Loading ...</p>`
-          : html`<h1>${subject === '' ? '(no subject)' : subject} <${LabelChips} emails=${emails} links=${true} /></h1>`
+          ? html`<p class="empty" role="status">${t('list.loading')}</p>`
+          : html`<h1>
+              ${subject === '' ? t('list.no-subject') : subject} <${LabelChips} emails=${emails} links=${true} />
+            </h1>`
       }
       <${AgentNotes} />
       ${emails.map((email) => html`<${MessageCard} key=${email.id} email=${email} isOpen=${unfolded.value.has(email.id)} onToggle=${() => toggle(email.id)} />`)}
@@ -67,7 +74,7 @@ function toggle(id: string): void {
 export function fileThread(role: string): Promise<void> {
   return withOpenThread((emails) => {
     go({});
-    return moveToRole(emails, role, 'Moved to');
+    return moveToRole(emails, role);
   });
 }
 
@@ -75,29 +82,31 @@ function ThreadBar() {
   const emails = openThread.value;
   const isStarred = emails.some(({ keywords }) => keywords['$flagged'] === true);
   const last = emails.slice(-1);
-  return html`<header class="thread-bar" role="toolbar" aria-label="Conversation">
-    <${IconButton} icon="back" label="Back to the list" className="back" onClick=${() => go({})} />
-    <${IconButton} icon="archive" label="Archive" onClick=${() => void fileThread('archive')} />
+  return html`<header class="thread-bar" role="toolbar" aria-label=${t('reader.conversation')}>
+    <${IconButton} icon="back" label=${t('act.back')} className="back" onClick=${() => go({})} />
+    <${IconButton} icon="archive" label=${t('act.archive')} onClick=${() => void fileThread('archive')} />
     ${
       isInRole('junk')
-        ? html`<button type="button" class="small" onClick=${() => void fileThread('inbox')}>Not junk</button>`
-        : html`<${IconButton} icon="junk" label="Report as junk" onClick=${() => void fileThread('junk')} />`
+        ? html`<button type="button" class="small" onClick=${() => void fileThread('inbox')}>
+            ${t('act.not-junk')}
+          </button>`
+        : html`<${IconButton} icon="junk" label=${t('act.junk')} onClick=${() => void fileThread('junk')} />`
     }
     ${
       isInRole('trash')
         ? html`<button type="button" class="small bad" onClick=${() => (go({}), void destroyEmails(emails))}>
-            Delete for ever
+            ${t('act.delete')}
           </button>`
-        : html`<${IconButton} icon="trash" label="Move to trash" onClick=${() => void fileThread('trash')} />`
+        : html`<${IconButton} icon="trash" label=${t('act.trash')} onClick=${() => void fileThread('trash')} />`
     }
     <${IconButton}
       icon="unread"
-      label="Mark as unread"
+      label=${t('act.mark-unread')}
       onClick=${() => (go({}), void setKeyword(last, '$seen', false))}
     />
     <${IconButton}
       icon="star"
-      label=${isStarred ? 'Remove star' : 'Add star'}
+      label=${isStarred ? t('act.unstar') : t('act.star')}
       pressed=${isStarred}
       className="star"
       onClick=${() => void setKeyword(isStarred ? emails : last, '$flagged', !isStarred)}

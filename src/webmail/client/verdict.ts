@@ -1,6 +1,8 @@
+import type { ComponentChild } from 'preact';
 import { moveToRole } from './actions.ts';
 import type { FullEmail } from './jmap-types.ts';
 import { folderByRole } from './mail-state.ts';
+import { rich, t } from './translate.ts';
 import { html } from './view.ts';
 
 interface ShownFinding {
@@ -20,16 +22,12 @@ export function VerdictNote({ email }: { email: FullEmail }) {
   return html`<details class="verdict ${tone}" open=${inJunk}>
     <summary>${headline(inJunk, trust, against)}</summary>
     <ul>
-      <li>
-        ${trust.alignedFrom === true ? "The sender's domain confirms the author (SPF or DKIM)." : "The author's address is not confirmed by its domain. Anybody could have written it."}
-      </li>
-      <li>
-        ${trust.knownSender === true ? 'You have exchanged mail with this author before.' : 'This is the first mail from this author that you kept.'}
-      </li>
-      ${findings.map(({ why, score }) => html`<li>${why}. <span class="soft">${score > 0 ? `+${score}` : score}</span></li>`)}
-      <li class="soft">Score ${verdict.score}. Checks: ${checksOf(trust.auth)}.</li>
+      <li>${trust.alignedFrom === true ? t('verdict.confirmed') : t('verdict.not-confirmed')}</li>
+      <li>${trust.knownSender === true ? t('verdict.known') : t('verdict.first')}</li>
+      ${findings.map(({ why, score }) => html`<li><span lang="en">${why}.</span> <span class="soft">${score > 0 ? `+${score}` : score}</span></li>`)}
+      <li class="soft">${t('verdict.score', { score: verdict.score, checks: checksOf(trust.auth) })}</li>
     </ul>
-    ${inJunk && html`<button type="button" class="small" onClick=${() => void moveToRole([email], 'inbox', 'Moved to')}>This is not junk</button>`}
+    ${inJunk && html`<button type="button" class="small" onClick=${() => void moveToRole([email], 'inbox')}>${t('verdict.is-not-junk')}</button>`}
   </details>`;
 }
 
@@ -37,11 +35,14 @@ function headline(
   inJunk: boolean,
   trust: NonNullable<FullEmail['mailstead:trust']>,
   against: readonly ShownFinding[],
-): string {
+): ComponentChild {
   const worst = against.toSorted((a, b) => b.score - a.score)[0];
-  if (inJunk) return worst === undefined ? 'In Junk: moved here by hand or by a rule.' : `In Junk: ${worst.why}.`;
-  if (trust.alignedFrom !== true) return 'The author of this message is not confirmed.';
-  return trust.knownSender === true ? 'From a known, confirmed author.' : 'From a confirmed author, new to you.';
+  if (inJunk)
+    return worst === undefined
+      ? t('verdict.junk-moved')
+      : rich('verdict.junk-because', { why: html`<span lang="en">${worst.why}</span>` });
+  if (trust.alignedFrom !== true) return t('verdict.head-not-confirmed');
+  return trust.knownSender === true ? t('verdict.head-known') : t('verdict.head-new');
 }
 
 function checksOf(auth: unknown): string {

@@ -1,0 +1,45 @@
+import { messages } from '#messages';
+import type { ComponentChild } from 'preact';
+import type { MessageCatalog, MessageKey, ValueNames } from './message-types.ts';
+
+/** The catalog of the page's language: the import map of the document names its file, so that one language is loaded only. */
+const catalog: MessageCatalog = messages;
+
+/** Locale of dates and numbers: the browser's regional form of the page's language, else the language. */
+export const LOCALE = navigator.languages?.find((tag) => tag.split('-', 1)[0] === catalog.language) ?? catalog.language;
+
+const NUMBERS = new Intl.NumberFormat(LOCALE);
+const PLURALS = new Intl.PluralRules(LOCALE);
+const LISTS = new Intl.ListFormat(LOCALE, { type: 'unit', style: 'short' });
+
+type Values<Name extends string, Value> = [Name] extends [never] ? [] : [values: Readonly<Record<Name, Value>>];
+
+/** A message in the language of the page. Numbers get its digits, `count` chooses the plural form. */
+export function t<K extends MessageKey>(key: K, ...[values]: Values<ValueNames<K>, string | number>): string {
+  const given = (values ?? {}) as Readonly<Record<string, string | number>>;
+  return formOf(key, given['count']).replaceAll(/\{(\w+)\}/g, (_, name: string) => shown(given[name] ?? ''));
+}
+
+/** The same with elements in the place of values. */
+export function rich<K extends MessageKey>(
+  key: K,
+  values: Readonly<Record<ValueNames<K>, ComponentChild>>,
+): ComponentChild[] {
+  const given = values as Readonly<Record<string, ComponentChild>>;
+  const pieces = formOf(key, given['count']).split(/\{(\w+)\}/);
+  return pieces.map((piece, at) => (at % 2 === 0 ? piece : given[piece]));
+}
+
+function formOf(key: MessageKey, count: unknown): string {
+  const message = catalog[key];
+  if (typeof message === 'string') return message;
+  const category = PLURALS.select(Number(count));
+  return (category === 'one' || category === 'many' ? message[category] : undefined) ?? message.other;
+}
+
+const shown = (value: string | number): string => (typeof value === 'number' ? NUMBERS.format(value) : value);
+
+/** Joins the parts of an enumeration as the language does. */
+export function listed(parts: readonly string[]): string {
+  return LISTS.format(parts);
+}

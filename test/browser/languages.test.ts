@@ -13,14 +13,18 @@ beforeAll(async () => {
   box = await startBox({ settings: { EXEMPT_NETWORKS: '127.0.0.0/8' } });
   base = `http://127.0.0.1:${box.port('http')}`;
   browser = await openBrowser();
-  const transport = createTransport({ host: '127.0.0.1', port: box.port('smtp'), secure: false, ignoreTLS: true });
-  await transport.sendMail({ to: box.address, from: 'Ada <ada@example.test>', subject: 'Loom', text: 'It weaves.' });
-  transport.close();
 });
 afterAll(async () => {
   await browser?.close();
   await box?.[Symbol.asyncDispose]();
 });
+
+/** Delivers a conversation of its own for a test: drafts of another would join it. */
+async function deliver(subject: string): Promise<void> {
+  const transport = createTransport({ host: '127.0.0.1', port: box.port('smtp'), secure: false, ignoreTLS: true });
+  await transport.sendMail({ to: box.address, from: 'Ada <ada@example.test>', subject, text: 'It weaves.' });
+  transport.close();
+}
 
 /** Fills in the sign-in page, which has no other fields than these two, in any language. */
 async function signIn(page: Page): Promise<void> {
@@ -28,7 +32,7 @@ async function signIn(page: Page): Promise<void> {
   await page.locator('input[type=email]').fill(box.address);
   await page.locator('input[type=password]').fill(box.password);
   await page.locator('form button').click();
-  await page.locator('.row a', { hasText: 'Loom' }).waitFor();
+  await page.locator('.rows').waitFor();
 }
 
 const htmlLanguage = (page: Page): Promise<string | null> => page.locator('html').getAttribute('lang');
@@ -39,7 +43,7 @@ const WORDS = [
     language: 'de',
     signIn: 'Postfach öffnen',
     folders: ['Posteingang', 'Entwürfe', 'Gesendet', 'Archiv', 'Spam', 'Papierkorb'],
-    count: '1 Unterhaltung',
+    count: /^\d+ Unterhaltung/,
     reply: 'Antworten',
     wrote: /Am .*\d{4}.* schrieb Ada:/,
     help: 'Tastenkürzel',
@@ -51,7 +55,7 @@ const WORDS = [
     language: 'es',
     signIn: 'Abrir tu correo',
     folders: ['Bandeja de entrada', 'Borradores', 'Enviados', 'Archivo', 'Correo no deseado', 'Papelera'],
-    count: '1 conversación',
+    count: /^\d+ conversaci/,
     reply: 'Responder',
     wrote: /El .*\d{4}.*, Ada escribió:/,
     help: 'Atajos de teclado',
@@ -71,17 +75,19 @@ describe.each([
       const [name] = /languages\/\w+/.exec(request.url()) ?? [];
       if (name !== undefined && !catalogs.includes(name)) catalogs.push(name);
     });
+    const subject = `Loom ${words.language} ${where}`;
+    await deliver(subject);
     await page.goto(`${base}/mail/sign-in`);
     await page.getByRole('heading', { name: words.signIn }).waitFor();
     expect(await htmlLanguage(page)).toBe(words.language);
     expect(await violations(page)).toEqual([]);
     await signIn(page);
     expect(await htmlLanguage(page)).toBe(words.language);
-    await page.getByText(words.count, { exact: true }).waitFor();
+    await page.locator('.list-head').getByText(words.count).waitFor();
     const names = await page.locator('nav.folders .name').allTextContents();
     expect(names).toEqual(expect.arrayContaining([...words.folders]));
     expect(await violations(page)).toEqual([]);
-    await page.locator('.row a', { hasText: 'Loom' }).click();
+    await page.locator('.row a', { hasText: subject }).click();
     await page.getByRole('button', { name: words.reply, exact: true }).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.keyboard.press('?');
@@ -96,7 +102,7 @@ describe.each([
     await page.keyboard.press('e');
     await page.getByText(words.moved).waitFor();
     await page.getByRole('status').getByRole('button', { name: words.undo }).click();
-    await page.locator('.row a', { hasText: 'Loom' }).waitFor();
+    await page.locator('.row a', { hasText: subject }).waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     expect(catalogs).toEqual([`languages/${words.language}`]);
     expect(wrong).toEqual([]);
@@ -120,7 +126,7 @@ describe.each([
     await page.getByLabel('Sprache von Webmail').selectOption('');
     await page.getByRole('heading', { name: 'Settings' }).waitFor();
     expect(await htmlLanguage(page)).toBe('en');
-    expect([where, wrong]).toEqual([where, []]);
+    expect(wrong).toEqual([]);
     await context.close();
   });
 });

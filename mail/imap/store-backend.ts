@@ -91,7 +91,8 @@ export class StoreBackend implements ImapStore {
 
   async create(name: string, role?: MailboxRole): ReturnType<ImapStore['create']> {
     await this.#noteName();
-    return this.#store.write(createMailbox, { account: this.#account, name, role: role ?? null });
+    // RFC 3501 6.3.6: SUBSCRIBE alone says what the user wants to see.
+    return this.#store.write(createMailbox, { account: this.#account, name, role: role ?? null, subscribed: false });
   }
 
   remove(name: string): ReturnType<ImapStore['remove']> {

@@ -9,6 +9,7 @@ import {
   listMailboxes,
   removeMailbox,
   renameMailbox,
+  subscribeMailbox,
   createMailbox,
 } from '../../mail/store/mailbox/mailbox.ts';
 import type { MailStore } from '../../mail/store/store.ts';
@@ -150,6 +151,24 @@ describe.each(Object.keys(engines) as (keyof typeof engines)[])('the store on th
     await box.store.write(createMailbox, { account, name: 'z/y/b/c', role: null });
     const fresh = await box.store.read(findMailbox, { account, name: 'z/y/b/c' });
     expect(fresh?.uidValidity).toBeGreaterThan(moved?.uidValidity ?? 0);
+  });
+
+  test('a mailbox is subscribed unless that was not wanted; what was subscribed before its deletion is again', async () => {
+    await using box = await testStore(engine);
+    const { account } = await testAccount(box.store);
+    const create = (name: string, subscribed?: boolean) =>
+      box.store.write(createMailbox, { account, name, role: null, ...(subscribed !== undefined && { subscribed }) });
+    const isSubscribed = async (name: string) =>
+      (await box.store.read(findMailbox, { account, name }))?.subscribed;
+    await create('tools/own');
+    await create('imap', false);
+    expect(await isSubscribed('tools/own')).toBe(true);
+    expect(await isSubscribed('tools')).toBe(false);
+    expect(await isSubscribed('imap')).toBe(false);
+    await box.store.write(subscribeMailbox, { account, name: 'imap', on: true });
+    await box.store.write(removeMailbox, { account, name: 'imap' });
+    await create('imap', false);
+    expect(await isSubscribed('imap')).toBe(true);
   });
 
   test('what was expunged is kept for a month and then goes with its blob', async () => {

@@ -255,10 +255,10 @@ export class FakeImapStore implements ImapStore {
       const parent = levels.slice(0, depth).join('/');
       if (this.find(parent) === undefined) this.make(parent, null).subscribed = this.former.delete(parent);
     }
-    this.former.delete(name);
-    const { mailbox } = this.make(name, role ?? null);
+    const made = this.make(name, role ?? null);
+    made.subscribed = this.former.delete(name);
     this.changed();
-    return { kind: 'created', id: mailbox };
+    return { kind: 'created', id: made.mailbox };
   }
 
   async remove(name: string): ReturnType<ImapStore['remove']> {

@@ -175,13 +175,13 @@ export const createMailbox = command(
   'create-mailbox',
   async (
     tx,
-    input: { account: number; name: string; role: MailboxRole | null },
+    input: { account: number; name: string; role: MailboxRole | null; subscribed?: boolean },
     stamp,
   ): Promise<CreateMailboxResult> => {
     const levels = input.name.split('/');
     if (levels.length > MAX_MAILBOX_DEPTH || !(await hasMailboxCapacity(tx, input.account, levels.length)))
       return { kind: 'too-many' };
-    const id = await createPath(tx, input.account, levels, input.role, stamp);
+    const id = await createPath(tx, { subscribed: true, ...input, levels }, stamp);
     return id === 0 ? { kind: 'exists' } : { kind: 'created', id };
   },
 );
@@ -197,35 +197,32 @@ export async function hasMailboxCapacity(rx: Read, account: number, more: number
 /** Creates the missing levels of a path. Returns 0 if it exists. */
 async function createPath(
   tx: Write,
-  account: number,
-  levels: readonly string[],
-  role: MailboxRole | null,
+  wanted: { account: number; levels: readonly string[]; role: MailboxRole | null; subscribed: boolean },
   stamp: Stamp,
 ): Promise<number> {
+  const { account, levels, role, subscribed } = wanted;
   let parent = 0;
   let made = 0;
   for (const [i, level] of levels.entries()) {
     const known = await idOfChild(tx, account, parent, level);
     const isLast = i === levels.length - 1;
     made = known === undefined ? await addMailbox(tx, account, parent, level, isLast ? role : null, stamp) : 0;
-    if (made !== 0) await subscribeNew(tx, account, made, { name: levels.slice(0, i + 1).join('/'), isLast });
+    const name = levels.slice(0, i + 1).join('/');
+    if (made !== 0) await subscribeNew(tx, account, made, { name, subscribed: isLast && subscribed });
     parent = known ?? made;
   }
   return made;
 }
 
-/**
- * A new mailbox is subscribed, as its user wants to see it; a parent that is created with it is not, unless a mailbox of
- * that name was. RFC 3501 6.3.3.
- */
+/** Subscribes a new mailbox where that is wanted, or where a mailbox of that name was subscribed. RFC 3501 6.3.9. */
 async function subscribeNew(
   tx: Write,
   account: number,
   id: number,
-  { name, isLast }: { name: string; isLast: boolean },
+  { name, subscribed }: { name: string; subscribed: boolean },
 ): Promise<void> {
   const wasSubscribed = await takeFormerSubscription(tx, account, name);
-  if (!isLast && !wasSubscribed) await tx.run('UPDATE mailbox SET subscribed = 0 WHERE id = ?', id);
+  if (!subscribed && !wasSubscribed) await tx.run('UPDATE mailbox SET subscribed = 0 WHERE id = ?', id);
 }
 
 export async function idOfChild(rx: Read, account: number, parent: number, name: string): Promise<number | undefined> {
@@ -340,7 +337,7 @@ export const renameMailbox = command(
       const known = await idOfChild(tx, account, parent, level);
       const above = known ?? (await addMailbox(tx, account, parent, level, null, stamp));
       const name = levels.slice(0, i + 1).join('/');
-      if (known === undefined) await subscribeNew(tx, account, above, { name, isLast: false });
+      if (known === undefined) await subscribeNew(tx, account, above, { name, subscribed: false });
       parent = above;
     }
     await takeFormerSubscription(tx, account, to);

@@ -158,8 +158,7 @@ describe.each(Object.keys(engines) as (keyof typeof engines)[])('the store on th
     const { account } = await testAccount(box.store);
     const create = (name: string, subscribed?: boolean) =>
       box.store.write(createMailbox, { account, name, role: null, ...(subscribed !== undefined && { subscribed }) });
-    const isSubscribed = async (name: string) =>
-      (await box.store.read(findMailbox, { account, name }))?.subscribed;
+    const isSubscribed = async (name: string) => (await box.store.read(findMailbox, { account, name }))?.subscribed;
     await create('tools/own');
     await create('imap', false);
     expect(await isSubscribed('tools/own')).toBe(true);

@@ -46,7 +46,7 @@ export interface BinaryItem {
 export interface BinarySizeItem {
   kind: 'binary-size';
   name: string;
-  path: string;
+  section: Section;
 }
 
 /** A new item needs a kind here, a name in parse.ts and a case in render.ts. */

@@ -1,7 +1,7 @@
 import type { Decoder } from '../wire/decoder.ts';
 import { ImapSyntaxError } from '../wire/syntax-error.ts';
 import type { BinaryItem, BinarySizeItem, FetchItem, FetchRequest, SectionItem, SimpleItem } from './items.ts';
-import { parsePartPath, parseSection } from './section-name.ts';
+import { parseSection } from './section-name.ts';
 
 const SIMPLE: Readonly<Record<string, SimpleItem['kind']>> = {
   UID: 'uid',
@@ -101,15 +101,21 @@ function body(d: Decoder, peek: boolean): SectionItem {
   return { kind: 'section', name: `BODY[${name}]${origin(partial)}`, section, peek, ...(partial && { partial }) };
 }
 
-function binary(d: Decoder, peek: boolean): BinaryItem {
-  const path = parsePartPath(d);
+/**
+ * A part without its transfer encoding. The grammar of RFC 3516 has part numbers alone; headers and texts are returned
+ * as they are, as other servers do.
+ */
+function binary(d: Decoder, peek: boolean): BinaryItem | SectionItem {
+  const { section, name } = parseSection(d);
   const partial = partialRange(d);
-  return { kind: 'binary', name: `BINARY[${path}]${origin(partial)}`, path, peek, ...(partial && { partial }) };
+  const facts = { name: `BINARY[${name}]${origin(partial)}`, peek, ...(partial && { partial }) };
+  if (section.what === 'all') return { kind: 'binary', path: section.path, ...facts };
+  return { kind: 'section', section, ...facts };
 }
 
 function binarySize(d: Decoder): BinarySizeItem {
-  const path = parsePartPath(d);
-  return { kind: 'binary-size', name: `BINARY.SIZE[${path}]`, path };
+  const { section, name } = parseSection(d);
+  return { kind: 'binary-size', name: `BINARY.SIZE[${name}]`, section };
 }
 
 /** `<offset.length>`, if it follows. */

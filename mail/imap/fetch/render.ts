@@ -92,7 +92,11 @@ async function* itemPieces(
   message: FetchedMessage,
 ): AsyncGenerator<string | Buffer> {
   if (item.kind === 'section') return yield* literal(await openReadable(content, item, message), message);
-  const part = content.encoded(item.path);
+  if (item.kind === 'binary-size' && item.section.what !== 'all') {
+    const section: SectionItem = { ...item, kind: 'section', peek: true };
+    return yield `${lengthOf(await openReadable(content, section, message))}`;
+  }
+  const part = content.encoded(item.kind === 'binary' ? item.path : item.section.path);
   if (part !== undefined && isDecodable(part.encoding)) {
     if (item.kind === 'binary') yield* binaryLiteral(part, item, message);
     else yield `${await decodedLength(part, message)}`;
@@ -154,6 +158,11 @@ async function openReadable(
     message.onShort?.(rowOf(message).size, 0);
     return { kind: 'nil' };
   }
+}
+
+function lengthOf(content: SectionContent): number {
+  if (content.kind === 'nil') return 0;
+  return content.kind === 'octets' ? content.octets.length : content.length;
 }
 
 async function* literal(content: SectionContent, message: FetchedMessage): AsyncGenerator<string | Buffer> {

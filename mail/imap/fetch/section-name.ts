@@ -36,17 +36,6 @@ export function parseSection(d: Decoder): { section: Section; name: string } {
   return { section: { path, what, fields }, name: `${spec} (${fields.map(quoteIfNeeded).join(' ')})` };
 }
 
-/** Parses the part number of BINARY after its `[`, including the `]`; '' is the message. RFC 9051 9 `section-binary`. */
-export function parsePartPath(d: Decoder): string {
-  const path = d.ahead(']') ? '' : d.name();
-  const words = path === '' ? [] : path.split('.');
-  if (words.length > MAX_DEPTH || words.some((word) => !/^[1-9]\d{0,9}$/.test(word))) {
-    throw new ImapSyntaxError('Expected a part number');
-  }
-  d.expect(']');
-  return path;
-}
-
 // RFC 5322 2.2: an invalid field name selects nothing, and must not be echoed into the response.
 function fieldName(d: Decoder): string {
   const name = d.astring();

@@ -27,6 +27,9 @@ const PATCHES = /\bvi\.(?:mock|stubGlobal|stubEnv|useFakeTimers)\(|\bprocess\.en
  */
 export const NATIVE = { viteModuleRunner: false } satisfies TestOptions['experimental'];
 
+// Dates of IMAP are in the zone of the server.
+process.env['TZ'] = 'UTC';
+
 /** Options common to all suites. */
 export const COMMON = {
   globalSetup: ['./test/support/memory-disk.ts'],

@@ -1,5 +1,6 @@
 import { jmapId } from '../../store/object-id.ts';
 import { casemap } from '../../message/subject.ts';
+import { onLocalDay } from '../wire/local-time.ts';
 import { lowerBound, SAVED_RESULT } from '../wire/sequence-set.ts';
 import type { SearchKey } from './program.ts';
 
@@ -44,8 +45,6 @@ interface TieredMatcher {
   /** 0 flags and UIDs, 1 row, 2 header, 3 text. */
   tier: number;
 }
-
-const DAY = 86_400_000;
 
 /** Compiles a program: sets are sorted, texts are case-folded, cheaper keys come first. */
 export function createMatcher(program: SearchKey, now: number): Matcher {
@@ -151,13 +150,17 @@ function tieredMatcher(key: SearchKey, now: number): TieredMatcher {
       return onRow(({ receivedAt }) => receivedAt <= now - key.seconds * 1000);
     case 'younger':
       return onRow(({ receivedAt }) => receivedAt >= now - key.seconds * 1000);
-    case 'received':
-      // RFC 9051 6.4.4: time and zone are disregarded; INTERNALDATE is always in UTC.
-      return onRow(({ receivedAt }) => onDay(Math.floor(receivedAt / DAY), key.when, key.day));
+    case 'received': {
+      // RFC 9051 6.4.4: the day that INTERNALDATE shows, whatever its time and zone.
+      const isIn = onLocalDay(key.when, key.day);
+      return onRow(({ receivedAt }) => isIn(receivedAt));
+    }
     case 'sent':
       return onRow(({ sentDay }) => sentDay !== -1 && onDay(sentDay, key.when, key.day));
-    case 'saved':
-      return onRow(({ savedAt = 0 }) => onDay(Math.floor(savedAt / DAY), key.when, key.day));
+    case 'saved': {
+      const isIn = onLocalDay(key.when, key.day);
+      return onRow(({ savedAt = 0 }) => isIn(savedAt));
+    }
     case 'emailid':
       return onRow(({ emailId = 0 }) => jmapId('email', emailId) === key.id);
     case 'threadid':

@@ -1,9 +1,14 @@
+import { minutesAhead } from './local-time.ts';
 import { toUtf7 } from './mailbox-name.ts';
 
 // All results are latin1 strings: write them with encoding 'latin1'. Input is latin1 too unless documented.
 
 /** Characters of a quoted string; longer ones break line limits of old clients and are sent as literals. */
 const MAX_QUOTED = 1000;
+
+/** The years that the grammar of a date has, in ms. */
+const FIRST_DATE = -62135596800000;
+const LAST_DATE = 253402300799000;
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
@@ -35,14 +40,22 @@ export function flagList(names: readonly string[]): string {
   return `(${names.join(' ')})`;
 }
 
-/** `"17-Jul-1996 02:44:25 +0000"`, from ms UTC. RFC 9051 9 `date-time`. */
+/** `"17-Jul-1996 02:44:25 +0000"` in the server's time zone, from ms UTC. RFC 9051 9 `date-time`. */
 export function internalDate(ms: number): string {
-  // The grammar has four digits of year: clamp dates beyond.
-  const date = new Date(Math.min(Math.max(Number.isFinite(ms) ? ms : 0, -62135596800000), 253402300799000));
+  const at = Math.min(Math.max(Number.isFinite(ms) ? ms : 0, FIRST_DATE), LAST_DATE);
+  const ahead = minutesAhead(at);
+  const date = new Date(Math.min(Math.max(at + ahead * 60_000, FIRST_DATE), LAST_DATE));
   const day = String(date.getUTCDate()).padStart(2, ' ');
   const year = String(date.getUTCFullYear()).padStart(4, '0');
   const time = date.toISOString().slice(11, 19);
-  return `"${day}-${MONTHS[date.getUTCMonth()]}-${year} ${time} +0000"`;
+  return `"${day}-${MONTHS[date.getUTCMonth()]}-${year} ${time} ${zone(ahead)}"`;
+}
+
+/** `+0530`, from minutes ahead of UTC. */
+function zone(ahead: number): string {
+  const minutes = Math.abs(ahead);
+  const digits = Math.floor(minutes / 60) * 100 + (minutes % 60);
+  return `${ahead < 0 ? '-' : '+'}${String(digits).padStart(4, '0')}`;
 }
 
 /** `1:3,7`: joins consecutive UIDs and keeps the order (COPYUID pairs by it). '' for none. */

@@ -2,12 +2,12 @@ import { casemap } from '../../../message/subject.ts';
 import type { Candidates } from '../evaluate.ts';
 import { costOf, onDay } from '../matcher.ts';
 import type { SearchKey } from '../program.ts';
+import { onLocalDay } from '../../wire/local-time.ts';
 import { COLUMN_FIELDS, type ColumnField } from './column-names.ts';
 import type { MailboxColumns } from './mailbox-columns.ts';
 import { PositionSet } from './position-set.ts';
 import { FoldedColumn } from './folded-column.ts';
 
-const DAY = 86_400_000;
 /** Messages whose headers are read one by one rather than those of the whole mailbox. */
 const FEW = 500;
 
@@ -152,8 +152,8 @@ function leaf(key: Leaf, scope: PositionSet, context: DecideContext): PositionSe
     case 'younger':
       return where(columns.receivedAt, scope, (at) => at >= now - key.seconds * 1000);
     case 'received':
-      // RFC 9051 6.4.4: time and zone are disregarded; INTERNALDATE is always in UTC.
-      return where(columns.receivedAt, scope, (at) => onDay(Math.floor(at / DAY), key.when, key.day));
+      // RFC 9051 6.4.4: the day that INTERNALDATE shows, whatever its time and zone.
+      return where(columns.receivedAt, scope, onLocalDay(key.when, key.day));
     case 'sent':
       return where(columns.sentDays, scope, (day) => day !== -1 && onDay(day, key.when, key.day));
   }

@@ -1,5 +1,5 @@
 import type { Reason } from '../agents/gate/types.ts';
-import { query, type Read } from '../store/engine/types.ts';
+import { lookup, query, type Read } from '../store/engine/types.ts';
 
 export const OUTBOX_STATES = ['scheduled', 'pending', 'approved', 'denied', 'expired', 'withdrawn'] as const;
 export type OutboxState = (typeof OUTBOX_STATES)[number];
@@ -83,7 +83,7 @@ export const findOutboxItem = query(
 );
 
 /** Counts pending approval requests. */
-export const countPending = query(
+export const countPending = lookup(
   'count-pending-approvals',
   async (
     rx,

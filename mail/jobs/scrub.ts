@@ -2,7 +2,7 @@ import type { Log } from '../log.ts';
 import { type BlobProblem, checkBlob, type CheckedBlob } from '../store/check/blob-check.ts';
 import { damagedMessages } from '../store/check/damaged-messages.ts';
 import { BlobUnreadable, isUnreadable } from '../store/blob/unreadable.ts';
-import { command, query, type Row, StoreBusy } from '../store/engine/types.ts';
+import { command, lookup, query, type Row, StoreBusy } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
 import type { Job } from './scheduler.ts';
 
@@ -20,12 +20,12 @@ interface ScrubRow extends Row {
 }
 
 /** Position of the round; undefined: the first one has not begun. */
-export const scrubPosition = query('scrub-position', (rx) =>
+export const scrubPosition = lookup('scrub-position', (rx) =>
   rx.get<ScrubRow>('SELECT after_blob, began_at, ended_at FROM scrub WHERE id = 1'),
 );
 
 /** Ids and sizes of the next blobs. */
-export const nextBlobs = query('next-blobs', (rx, input: { after: number }) =>
+export const nextBlobs = lookup('next-blobs', (rx, input: { after: number }) =>
   rx.all<{ id: number; size: number }>(
     `SELECT id, size FROM blob WHERE id > ? ORDER BY id LIMIT ${MAX_BLOBS}`,
     input.after,
@@ -33,7 +33,7 @@ export const nextBlobs = query('next-blobs', (rx, input: { after: number }) =>
 );
 
 /** A blob with its hash; undefined: it was purged. */
-export const blobToCheck = query('blob-to-check', (rx, input: { blob: number }) =>
+export const blobToCheck = lookup('blob-to-check', (rx, input: { blob: number }) =>
   rx.get<Row & CheckedBlob>('SELECT size, file, data, sha256 FROM blob WHERE id = ?', input.blob),
 );
 

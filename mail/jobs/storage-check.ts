@@ -1,6 +1,6 @@
 import { blobBytes } from '../store/blob/content.ts';
 import { BlobUnreadable, isUnreadable } from '../store/blob/unreadable.ts';
-import { query } from '../store/engine/types.ts';
+import { lookup } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
 import type { Job } from './scheduler.ts';
 
@@ -9,14 +9,14 @@ export const CHECKED_BLOBS = 2_000;
 const DAY_MS = 24 * 3_600_000;
 
 /** The newest blobs in files. Reads their rows, so that a damaged page among them is found too. */
-export const newestFiles = query('newest-files', (rx): Promise<{ id: number; file: string; size: number }[]> =>
+export const newestFiles = lookup('newest-files', (rx): Promise<{ id: number; file: string; size: number }[]> =>
   rx.all<{ id: number; file: string; size: number }>(
     `SELECT id, file, size FROM blob WHERE id > (SELECT max(id) - ${CHECKED_BLOBS} FROM blob) AND file IS NOT NULL`,
   ),
 );
 
 /** True once a message was stored. */
-export const hasBlobs = query(
+export const hasBlobs = lookup(
   'has-blobs',
   async (rx): Promise<boolean> => (await rx.get('SELECT 1 FROM blob LIMIT 1')) !== undefined,
 );

@@ -7,7 +7,7 @@ import { deliverTo } from '../delivery/deliver.ts';
 import { routeReport } from '../delivery/route-report.ts';
 import { recordFailed } from '../delivery/anomaly-watch.ts';
 import { type ReportKind, sendNotice, type SystemNotice } from '../delivery/notice.ts';
-import { command, query, type Stamp, type Write } from '../store/engine/types.ts';
+import { command, lookup, type Stamp, type Write } from '../store/engine/types.ts';
 import { recordJournalEvent } from '../store/journal/journal.ts';
 import {
   type AttemptResult,
@@ -120,7 +120,7 @@ async function hasFallbackCopy(tx: Write, row: { account: number; blob: number; 
 }
 
 /** Finds those rows that have a fallback mailbox. */
-const fallbackRows = query(
+const fallbackRows = lookup(
   'fallback-rows',
   (rx, input: { ids: readonly number[] }): Promise<{ id: number; blob: number; size: number }[]> =>
     rx.all<{ id: number; blob: number; size: number }>(
@@ -139,7 +139,7 @@ interface SubmissionBlob extends Record<string, number | string | Uint8Array | n
   data: Uint8Array | null;
 }
 
-export const submissionBlob = query(
+export const submissionBlob = lookup(
   'submission-blob',
   (rx, input: { id: number }): Promise<SubmissionBlob | undefined> =>
     rx.get<SubmissionBlob>(

@@ -1,4 +1,4 @@
-import { command, query } from './engine/types.ts';
+import { command, lookup } from './engine/types.ts';
 
 /** Stores a value of the database itself, such as its id or the check value of its key. An existing value stays. */
 export const setSetting = command(
@@ -13,7 +13,10 @@ export const setSetting = command(
   },
 );
 
-export const getSetting = query('get-setting', async (rx, input: { name: string }): Promise<Uint8Array | undefined> => {
-  const row = await rx.get<{ value: Uint8Array }>('SELECT value FROM setting WHERE name = ?', input.name);
-  return row?.value;
-});
+export const getSetting = lookup(
+  'get-setting',
+  async (rx, input: { name: string }): Promise<Uint8Array | undefined> => {
+    const row = await rx.get<{ value: Uint8Array }>('SELECT value FROM setting WHERE name = ?', input.name);
+    return row?.value;
+  },
+);

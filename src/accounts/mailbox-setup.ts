@@ -1,4 +1,4 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 
 export interface MailboxSetup {
   project: number;
@@ -6,7 +6,7 @@ export interface MailboxSetup {
 }
 
 /** Reads the project and display name of an account. */
-export const mailboxSetup = query(
+export const mailboxSetup = lookup(
   'mailbox-setup',
   async (rx, input: { account: number }): Promise<MailboxSetup | undefined> => {
     const row = await rx.get<{ project_id: number; display_name: string | null }>(
@@ -17,7 +17,7 @@ export const mailboxSetup = query(
   },
 );
 
-export const accountsInProject = query(
+export const accountsInProject = lookup(
   'accounts-in-project',
   async (rx, input: { tenant: number; project: number }): Promise<number[]> => {
     const rows = await rx.all<{ id: number }>(

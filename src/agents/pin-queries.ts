@@ -1,13 +1,13 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 
 /** Tools at the last start, as JSON; undefined at the first start. */
-export const notedCatalogue = query('recorded-catalogue', async (rx): Promise<string | undefined> => {
+export const notedCatalogue = lookup('recorded-catalogue', async (rx): Promise<string | undefined> => {
   const row = await rx.get<{ tools: string }>('SELECT tools FROM catalogue WHERE id = 1');
   return row?.tools;
 });
 
 /** Organizations whose owners are to be notified of changed tools. */
-export const catalogueNews = query(
+export const catalogueNews = lookup(
   'catalogue-news',
   async (
     rx,
@@ -37,7 +37,7 @@ export interface AuditHead {
  * the hash with the daily digest. Notice times in the future come from a wrong clock and are ignored. Owners need a verified
  * address.
  */
-export const auditHeads = query(
+export const auditHeads = lookup(
   'audit-heads',
   async (rx, input: { before: number; after: number; limit: number; now: number }): Promise<AuditHead[]> => {
     const rows = await rx.all<{ organization: number; name: string; audit: number; hash: Uint8Array; acts: number }>(

@@ -1,4 +1,4 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 
 export type ProposalState = 'pending' | 'accepted' | 'refused' | 'replaced' | 'expired';
 
@@ -22,7 +22,7 @@ export interface Proposal {
 }
 
 /** Proposals of an organization, newest first; of one token if given. `before`: the last id already shown. */
-export const proposalsOf = query(
+export const proposalsOf = lookup(
   'proposals-of',
   async (
     rx,
@@ -41,7 +41,7 @@ export const proposalsOf = query(
 );
 
 /** Pending proposals of an organization, oldest first. */
-export const pendingProposalsOf = query(
+export const pendingProposalsOf = lookup(
   'waiting-proposals',
   async (rx, input: { organization: number; limit: number; now: number }): Promise<Proposal[]> => {
     const rows = await rx.all<Columns>(
@@ -56,13 +56,16 @@ export const pendingProposalsOf = query(
 );
 
 /** Outcome of an accepted proposal; null: not recorded. */
-export const proposalOutcome = query('proposal-outcome', async (rx, { id }: { id: number }): Promise<string | null> => {
-  const row = await rx.get<{ outcome: string | null }>('SELECT outcome FROM proposal WHERE id = ?', id);
-  return row?.outcome ?? null;
-});
+export const proposalOutcome = lookup(
+  'proposal-outcome',
+  async (rx, { id }: { id: number }): Promise<string | null> => {
+    const row = await rx.get<{ outcome: string | null }>('SELECT outcome FROM proposal WHERE id = ?', id);
+    return row?.outcome ?? null;
+  },
+);
 
 /** Number of pending proposals. */
-export const countPendingProposals = query(
+export const countPendingProposals = lookup(
   'pending-proposals',
   async (rx, { organization, now }: { organization: number; now: number }): Promise<number> => {
     const row = await rx.get<{ n: number }>(

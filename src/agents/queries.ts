@@ -2,7 +2,7 @@ import { publicId } from '../core/ids.ts';
 import type { AgentMode, NarrowLimits } from '../../mail/agents/gate/types.ts';
 import { OPERATOR } from '../../mail/store/account/account.ts';
 import { agentUse } from '../../mail/agents/gate/send-log.ts';
-import { query, type Row } from '../../mail/store/engine/types.ts';
+import { lookup, query, type Row } from '../../mail/store/engine/types.ts';
 import { taintedSince, type Sending } from '../../mail/agents/taint/taint.ts';
 import { PERSON } from '../../mail/store/actor.ts';
 
@@ -28,7 +28,7 @@ interface TokenRow extends Row {
   agents_stopped_at: number | null;
 }
 
-export const agentToken = query('agent-token', async (rx, input: { id: number }): Promise<AgentToken | undefined> => {
+export const agentToken = lookup('agent-token', async (rx, input: { id: number }): Promise<AgentToken | undefined> => {
   const row = await rx.get<TokenRow>(
     `WITH RECURSIVE line (id, maker) AS (
        SELECT id, created_by FROM token WHERE id = ?1
@@ -71,7 +71,7 @@ interface LoginRow extends Row {
   tripped: number;
 }
 
-export const agentLogin = query(
+export const agentLogin = lookup(
   'agent-login',
   async (rx, input: { account: number; credential: number }): Promise<AgentLogin | undefined> => {
     const row = await rx.get<LoginRow>(
@@ -92,7 +92,7 @@ export const agentLogin = query(
 );
 
 /** Passwords that agents may have: of mailboxes under a policy, without those marked as a person's. */
-export const agentPasswords = query(
+export const agentPasswords = lookup(
   'agent-passwords',
   async (rx, input: { organization: number }): Promise<{ account: number; credential: number }[]> => {
     const rows = await rx.all<{ account: number; credential: number; scopes: string }>(
@@ -106,7 +106,7 @@ export const agentPasswords = query(
 );
 
 /** Verified addresses of owners and members of an organization, as compared. */
-export const internalAddresses = query(
+export const internalAddresses = lookup(
   'internal-addresses',
   async (rx, input: { organization: number }): Promise<string[]> => {
     const rows = await rx.all<{ email_key: string }>(

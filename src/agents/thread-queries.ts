@@ -1,6 +1,6 @@
 import { jmapId } from '../../mail/store/object-id.ts';
 import { isHuman } from '../../mail/store/actor.ts';
-import { query, type Read } from '../../mail/store/engine/types.ts';
+import { lookup, query, type Read } from '../../mail/store/engine/types.ts';
 import { kwList } from '../../mail/store/mailbox/flags.ts';
 import { claimOf } from '../../mail/agents/claims/claim.ts';
 
@@ -124,7 +124,7 @@ export const isHumanLogin = query(
 );
 
 /** Name of an app password of an account. */
-export const passwordName = query(
+export const passwordName = lookup(
   'password-name',
   async (rx, { account, id }: { account: number; id: number }): Promise<string | undefined> => {
     const sql = 'SELECT name FROM credential WHERE id = ? AND account_id = ?';

@@ -1,7 +1,7 @@
-import { query, type Row } from '../../mail/store/engine/types.ts';
+import { lookup, type Row } from '../../mail/store/engine/types.ts';
 
 /** Blob of a held message; undefined if not held any more. */
-export const heldOctets = query(
+export const heldOctets = lookup(
   'waiting-octets',
   (rx, { id }: { id: number }): Promise<{ blob: number; size: number } | undefined> =>
     rx.get<{ blob: number; size: number }>(
@@ -11,7 +11,7 @@ export const heldOctets = query(
 );
 
 /** Name of a token of an organization, revoked or not. */
-export const tokenName = query(
+export const tokenName = lookup(
   'token-name',
   async (rx, { organization, id }: { organization: number; id: number }): Promise<string | undefined> => {
     const sql = 'SELECT name FROM token WHERE id = ? AND organization_id = ?';
@@ -26,7 +26,7 @@ export interface Approver extends Row {
 }
 
 /** Owner of that organization whom a link names; undefined if the organization is frozen. */
-export const approver = query(
+export const approver = lookup(
   'approver',
   (rx, input: { organization: number; user: number }): Promise<Approver | undefined> =>
     rx.get<Approver>(
@@ -45,7 +45,7 @@ const NOTICE_INTERVAL_MS = 10 * 60_000;
  * Organizations with pending mail or proposals that owners were not notified of, and whose last notice is old enough. A notice
  * time in the future comes from a wrong clock and is ignored.
  */
-export const unreportedApprovals = query(
+export const unreportedApprovals = lookup(
   'unnotified-approvals',
   async (rx, { now, limit }: { now: number; limit: number }): Promise<number[]> => {
     const rows = await rx.all<{ tenant: number }>(
@@ -73,7 +73,7 @@ export interface NotifiedUpTo extends Row {
   proposal: number;
 }
 
-export const notifiedUpTo = query(
+export const notifiedUpTo = lookup(
   'requested-up-to',
   async (rx, { tenant }: { tenant: number }): Promise<NotifiedUpTo> =>
     (await rx.get<NotifiedUpTo>(
@@ -84,7 +84,7 @@ export const notifiedUpTo = query(
 );
 
 /** Seal that a link to a message is bound to; undefined if there never was such a message. */
-export const sealOfApproval = query(
+export const sealOfApproval = lookup(
   'seal-of-approval',
   (rx, { id }: { id: number }): Promise<{ seal: string; tenant: number } | undefined> =>
     rx.get<{ seal: string; tenant: number }>('SELECT seal, tenant FROM approval WHERE id = ?', id),

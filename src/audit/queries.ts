@@ -1,4 +1,4 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 import { type AuditRow, CHAIN_START, chainHash } from '../core/audit-row.ts';
 
 export interface AuditLine extends AuditRow {
@@ -23,7 +23,7 @@ type Columns = {
 };
 
 /** Lists audit rows, newest first; `before` is the id of the last row of the previous page. */
-export const listAudit = query(
+export const listAudit = lookup(
   'list-audit',
   async (rx, input: { organization: number; before: number | null; limit: number }): Promise<AuditLine[]> => {
     const rows = await rx.all<Columns>(
@@ -49,7 +49,7 @@ export interface AuditFilter {
 }
 
 /** Lists the audit rows that match, newest first. It may read the whole log of the organization: call it by a scan. */
-export const searchAudit = query(
+export const searchAudit = lookup(
   'search-audit',
   async (
     rx,
@@ -79,7 +79,7 @@ export const searchAudit = query(
 const MAX_COUNTED = 50_000;
 
 /** Counts what tokens did since `from`, ms UTC, by hour. */
-export const agentActs = query(
+export const agentActs = lookup(
   'agent-acts',
   (rx, input: { organization: number; from: number }): Promise<{ hour: number; n: number }[]> =>
     rx.all(
@@ -92,7 +92,7 @@ export const agentActs = query(
 );
 
 /** Finds the first row whose hash chain is broken; undefined if none. Scans the log. */
-export const firstBrokenAuditRow = query(
+export const firstBrokenAuditRow = lookup(
   'broken-audit',
   async (rx, input: { organization: number }): Promise<number | undefined> => {
     const rows = await rx.all<Columns>('SELECT * FROM audit WHERE organization_id = ? ORDER BY id', input.organization);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isUnreadable } from '../../mail/store/blob/unreadable.ts';
 import { MessageWriter } from '../../mail/store/blob/message-writer.ts';
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 import { appendMessage, type AppendResult } from '../../mail/store/mailbox/entry-commands.ts';
 import { createMailbox, listMailboxes } from '../../mail/store/mailbox/mailbox.ts';
 import type { MailStore } from '../../mail/store/store.ts';
@@ -23,7 +23,7 @@ export interface RestoreStep {
 }
 
 /** Messages of an account that arrived at a time, in folders that exist. Folders are few, and each has an index by time. */
-export const messagesAt = query(
+export const messagesAt = lookup(
   'messages-at',
   (rx, input: { account: number; receivedAt: number }): Promise<{ blob: number; size: number }[]> =>
     rx.all<{ blob: number; size: number }>(

@@ -1,14 +1,14 @@
 import { recordTrip } from '../../mail/agents/canary/commands.ts';
 import type { TripKind, UnreportedTrip } from '../../mail/agents/canary/canary.ts';
 import { holdAgentMail } from '../../mail/agents/freeze/hold.ts';
-import { command, type Stamp, type Write, query, type Row } from '../../mail/store/engine/types.ts';
+import { command, lookup, type Row, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { setTokenMode } from '../tokens/mode-commands.ts';
 import { appendAudit } from '../audit/commands.ts';
 import { publicId, rowId } from '../core/ids.ts';
 import { sendNotices, type SystemNotice } from '../../mail/delivery/notice.ts';
 
 /** Name of a token, or of a mailbox's password, for people. */
-export const nameOfCredential = query(
+export const nameOfCredential = lookup(
   'name-of-credential',
   async (rx, { credential }: { credential: string }): Promise<string> => {
     const token = rowId('token', credential);
@@ -28,7 +28,7 @@ interface FreshTrip extends Row {
  * Leaves out canaries that have already stopped a credential: a token while it is frozen, a password until its trip is
  * reviewed. An unfrozen token trips anew, reviewed or not.
  */
-export const freshTrips = query(
+export const freshTrips = lookup(
   'fresh-trips',
   (rx, { canaries, credential }: { canaries: readonly number[]; credential: string }): Promise<FreshTrip[]> =>
     rx.all<FreshTrip>(

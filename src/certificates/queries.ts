@@ -1,4 +1,4 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 
 export interface StoredCertificate {
   name: string;
@@ -18,7 +18,7 @@ export interface StoredCertificate {
 type CertificateColumns = Omit<StoredCertificate, 'names'> & { names: string } & Record<string, string | number>;
 
 /** Every certificate of the authority. */
-export const storedCertificates = query('stored-certificates', async (rx): Promise<StoredCertificate[]> => {
+export const storedCertificates = lookup('stored-certificates', async (rx): Promise<StoredCertificate[]> => {
   const rows = await rx.all<CertificateColumns>(
     `SELECT name, algorithm, names, chain, spki, not_before AS "notBefore", not_after AS "notAfter",
        issued_at AS "issuedAt", renew_at AS "renewAt", window_at AS "windowAt"
@@ -39,7 +39,7 @@ export interface FailedOrder {
 }
 
 /** Every order that failed and did not succeed since. */
-export const failedOrders = query('failed-certificate-orders', (rx): Promise<FailedOrder[]> =>
+export const failedOrders = lookup('failed-certificate-orders', (rx): Promise<FailedOrder[]> =>
   rx.all<FailedOrder & Record<string, string | number>>(
     `SELECT name, algorithm, failures, error, since, retry_at AS "retryAt", warned
      FROM certificate_failure ORDER BY name, algorithm`,
@@ -54,7 +54,7 @@ export interface FailedName {
   retryAt: number;
 }
 
-export const failedNames = query('failed-certificate-names', (rx): Promise<FailedName[]> =>
+export const failedNames = lookup('failed-certificate-names', (rx): Promise<FailedName[]> =>
   rx.all<FailedName & Record<string, string | number>>(
     `SELECT dns_name AS "dnsName", failures, error, retry_at AS "retryAt" FROM certificate_name_failure ORDER BY dns_name`,
   ),
@@ -70,7 +70,7 @@ export interface TlsKeyRow {
 const STATES = ['next', 'used', 'retired'] as const;
 
 /** Keys of one certificate, the newest first. */
-export const tlsKeys = query(
+export const tlsKeys = lookup(
   'tls-keys',
   async (rx, input: { name: string; algorithm: string }): Promise<TlsKeyRow[]> => {
     const rows = await rx.all<{ spki: string; private: Uint8Array; state: number; createdAt: number }>(
@@ -89,7 +89,7 @@ export const tlsKeys = query(
 );
 
 /** Keys of one certificate that have TLSA records: next, used, and retired within a day. */
-export const publishedTlsKeys = query(
+export const publishedTlsKeys = lookup(
   'published-tls-keys',
   async (rx, input: { name: string }): Promise<{ spki: string; state: 'next' | 'used' | 'retired' }[]> => {
     const rows = await rx.all<{ spki: string; state: number }>(
@@ -101,7 +101,7 @@ export const publishedTlsKeys = query(
 );
 
 /** The account at an authority. */
-export const acmeAccount = query(
+export const acmeAccount = lookup(
   'acme-account',
   (rx, input: { directory: string }): Promise<{ sealed: Uint8Array; url: string | null } | undefined> =>
     rx.get<{ sealed: Uint8Array; url: string | null }>(

@@ -1,5 +1,5 @@
 import { addAppPassword, type NewCredential } from '../../mail/store/account/credential.ts';
-import { command, query } from '../../mail/store/engine/types.ts';
+import { command, lookup } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
 
 /** Validity of a link. */
@@ -45,7 +45,7 @@ export const addDeviceLink = command(
 );
 
 /** Finds a link that can be used now. */
-export const openDeviceLink = query(
+export const openDeviceLink = lookup(
   'open-device-link',
   (rx, input: { hash: Uint8Array; now: number }): Promise<DeviceLink | undefined> =>
     rx.get<{ account: number; address: string; name: string }>(

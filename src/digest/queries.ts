@@ -1,4 +1,4 @@
-import { query, type Read } from '../../mail/store/engine/types.ts';
+import { lookup, query, type Read } from '../../mail/store/engine/types.ts';
 import { type AgentDay, agentDaysOf, isAuditCut, type Span } from './agent-queries.ts';
 import { beginOf, newestDayAt } from './day.ts';
 
@@ -66,7 +66,7 @@ async function pendingOf(rx: Read, organization: number, now: number): Promise<A
  * May scan. Organizations with agents whose owners get the digest of a day and have not had it, by id. Digests of future days
  * come from a wrong clock and are ignored, unless the day is about to begin.
  */
-export const digestDue = query(
+export const digestDue = lookup(
   'digest-due',
   async (rx, input: { day: number; now: number; after: number; limit: number }): Promise<number[]> => {
     const rows = await rx.all<{ id: number }>(
@@ -100,7 +100,7 @@ export interface Undoable {
 }
 
 /** May scan. Number of changes in mailboxes that can be undone, by agent. */
-export const undoableChanges = query('undoable-changes', async (rx, { since, until }: Span): Promise<Undoable[]> => {
+export const undoableChanges = lookup('undoable-changes', async (rx, { since, until }: Span): Promise<Undoable[]> => {
   const rows = await rx.all<{ who: string; organization: number; changes: number }>(
     `SELECT c.actor AS who, a.tenant AS organization, count(*) AS changes FROM agent_change c JOIN account a ON a.id = c.account_id
      WHERE c.at >= ? AND c.at < ? GROUP BY c.actor, a.tenant`,
@@ -111,7 +111,7 @@ export const undoableChanges = query('undoable-changes', async (rx, { since, unt
 });
 
 /** Tests if an owner gets the daily digest; null: no owner. */
-export const getsDailyLetter = query(
+export const getsDailyLetter = lookup(
   'gets-daily-letter',
   async (rx, { organization, user }: { organization: number; user: number }): Promise<boolean | null> => {
     const row = await rx.get<{ off: number | null }>(
@@ -124,7 +124,7 @@ export const getsDailyLetter = query(
 );
 
 /** Owner with a verified address who replied to a digest; undefined if there is none. */
-export const replyingOwner = query(
+export const replyingOwner = lookup(
   'answering-owner',
   async (
     rx,

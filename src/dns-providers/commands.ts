@@ -1,4 +1,4 @@
-import { command, query } from '../../mail/store/engine/types.ts';
+import { command, lookup } from '../../mail/store/engine/types.ts';
 import type { WrittenEntry } from './plan.ts';
 import type { OwnedType } from './zone-entry.ts';
 
@@ -21,7 +21,7 @@ const COLUMNS = `p.domain_id AS domain, p.provider, p.zone, p.ref, p.sealed, p.c
   p.published_at AS "publishedAt", p.tried_at AS "triedAt", p.error`;
 
 /** The connection of a domain. */
-export const dnsConnection = query(
+export const dnsConnection = lookup(
   'dns-connection',
   async (rx, input: { domain: number }): Promise<DnsConnection | undefined> =>
     (await rx.get<ConnectionColumns>(`SELECT ${COLUMNS} FROM dns_provider p WHERE p.domain_id = ?`, input.domain)) as
@@ -29,7 +29,7 @@ export const dnsConnection = query(
 );
 
 /** Connections of verified and unverified domains, with the name and tenant of the domain. */
-export const dnsConnections = query(
+export const dnsConnections = lookup(
   'dns-connections',
   async (
     rx,
@@ -88,7 +88,7 @@ export interface StoredEntry extends WrittenEntry {
 }
 
 /** Records that this server wrote for a domain. */
-export const writtenEntries = query(
+export const writtenEntries = lookup(
   'written-dns-entries',
   async (rx, input: { domain: number }): Promise<StoredEntry[]> => {
     const rows = await rx.all<{ type: string; name: string; value: string; before: string | null; confirmed: number }>(

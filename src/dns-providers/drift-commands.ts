@@ -1,5 +1,5 @@
 import { sendNotices, type SystemNotice } from '../../mail/delivery/notice.ts';
-import { command, query } from '../../mail/store/engine/types.ts';
+import { command, lookup } from '../../mail/store/engine/types.ts';
 
 /** Stores which records are missing or changed at the provider; none ends the drift. */
 export const recordDrift = command(
@@ -28,7 +28,7 @@ export interface DnsDrift {
 }
 
 /** Drifts with records that the owners do not know yet. */
-export const unnotifiedDrifts = query('unnotified-dns-drifts', async (rx): Promise<DnsDrift[]> => {
+export const unnotifiedDrifts = lookup('unnotified-dns-drifts', async (rx): Promise<DnsDrift[]> => {
   const rows = await rx.all<{ domain: number; name: string; tenant: number; records: string }>(
     `SELECT f.domain_id AS domain, d.name, d.tenant, f.records FROM dns_drift f JOIN domain d ON d.id = f.domain_id
      WHERE f.notified IS NOT f.records ORDER BY f.domain_id LIMIT 100`,

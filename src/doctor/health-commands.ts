@@ -1,5 +1,5 @@
 import { sendNotices, type SystemNotice } from '../../mail/delivery/notice.ts';
-import { command, query } from '../../mail/store/engine/types.ts';
+import { command, lookup, query } from '../../mail/store/engine/types.ts';
 import type { HealthCheck } from './health-check.ts';
 
 /** Time for which a check that failed and recovered causes no second letter. */
@@ -61,7 +61,7 @@ export const lastHealth = query('last-health', async (rx): Promise<StoredHealth 
 });
 
 /** Names of failed checks without a letter since they fail. */
-export const unnotifiedFailures = query(
+export const unnotifiedFailures = lookup(
   'unnotified-failures',
   async (rx, { now }: { now: number }): Promise<string[]> => {
     const rows = await rx.all<{ name: string }>(

@@ -1,6 +1,6 @@
 import type { Log } from '../../mail/log.ts';
 import type { SecretBox } from '../../mail/store/blob/secrets.ts';
-import { query, type Store } from '../../mail/store/engine/types.ts';
+import { lookup, type Store } from '../../mail/store/engine/types.ts';
 import { addKeys } from './commands.ts';
 import { freeSelectors, makeKeys } from './domains.ts';
 import { publishedKeys } from './queries.ts';
@@ -15,7 +15,7 @@ export interface RotationContext {
 /** Age at which a signing key gets a successor. M3AAWG advises twice a year. */
 const MAX_AGE_MS = 180 * 24 * 3_600_000;
 
-const newestKey = query('newest-dkim-key', async (rx, input: { domain: number }): Promise<number | undefined> => {
+const newestKey = lookup('newest-dkim-key', async (rx, input: { domain: number }): Promise<number | undefined> => {
   const row = await rx.get<{ at: number | null }>(
     'SELECT max(created_at) AS at FROM dkim_key WHERE domain_id = ?',
     input.domain,

@@ -1,4 +1,4 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 
 /** A published DKIM key. */
 export interface PublishedKey {
@@ -14,22 +14,25 @@ export interface PublishedKey {
 type KeyColumns = { selector: string; algorithm: string; public: string; state: number; retired_at: number | null };
 
 /** Every key of a domain, by selector. */
-export const publishedKeys = query('published-keys', async (rx, input: { domain: number }): Promise<PublishedKey[]> => {
-  const rows = await rx.all<KeyColumns>(
-    'SELECT selector, algorithm, public, state, retired_at FROM dkim_key WHERE domain_id = ? ORDER BY selector',
-    input.domain,
-  );
-  return rows.map((row) => ({
-    selector: row.selector,
-    algorithm: row.algorithm as PublishedKey['algorithm'],
-    text: row.public,
-    state: row.state === 1 ? 'signs' : row.state === 0 ? 'waits' : 'retired',
-    retiredAt: row.retired_at,
-  }));
-});
+export const publishedKeys = lookup(
+  'published-keys',
+  async (rx, input: { domain: number }): Promise<PublishedKey[]> => {
+    const rows = await rx.all<KeyColumns>(
+      'SELECT selector, algorithm, public, state, retired_at FROM dkim_key WHERE domain_id = ? ORDER BY selector',
+      input.domain,
+    );
+    return rows.map((row) => ({
+      selector: row.selector,
+      algorithm: row.algorithm as PublishedKey['algorithm'],
+      text: row.public,
+      state: row.state === 1 ? 'signs' : row.state === 0 ? 'waits' : 'retired',
+      retiredAt: row.retired_at,
+    }));
+  },
+);
 
 /** Text at a selector of a domain, for the name server. */
-export const keyText = query(
+export const keyText = lookup(
   'key-text',
   async (rx, input: { domain: number; selector: string }): Promise<string | undefined> => {
     const row = await rx.get<{ public: string }>(
@@ -49,7 +52,7 @@ export const DELEGATIONS = ['none', 'box', 'own', 'both'] as const;
 export type Delegation = (typeof DELEGATIONS)[number];
 
 /** Claim that this box serves for a name, with its delegation; a verified one goes first. */
-export const managedDomain = query(
+export const managedDomain = lookup(
   'managed-domain',
   async (rx, input: { name: string }): Promise<{ id: number; delegation: Delegation } | undefined> => {
     const row = await rx.get<{ id: number; managed: number }>(
@@ -62,7 +65,7 @@ export const managedDomain = query(
 );
 
 /** Next served claim by id. */
-export const nextManaged = query(
+export const nextManaged = lookup(
   'next-managed',
   async (rx, input: { after: number }): Promise<{ id: number; name: string } | undefined> =>
     rx.get<{ id: number; name: string }>(
@@ -73,7 +76,7 @@ export const nextManaged = query(
 );
 
 /** Number of mailbox addresses of a domain. */
-export const countMailboxes = query('count-mailboxes', async (rx, input: { domain: number }): Promise<number> => {
+export const countMailboxes = lookup('count-mailboxes', async (rx, input: { domain: number }): Promise<number> => {
   const row = await rx.get<{ n: number }>(
     `SELECT count(*) AS n FROM address WHERE domain_id = ? AND kind = 'mailbox'`,
     input.domain,
@@ -82,7 +85,7 @@ export const countMailboxes = query('count-mailboxes', async (rx, input: { domai
 });
 
 /** Verified domain with the oldest check, if that was before `before` (ms UTC). */
-export const nextToCheck = query(
+export const nextToCheck = lookup(
   'next-to-check',
   async (rx, input: { before: number }): Promise<{ id: number; tenant: number } | undefined> =>
     rx.get<{ id: number; tenant: number }>(
@@ -94,7 +97,7 @@ export const nextToCheck = query(
 );
 
 /** Domains with keys that await their first sighting, or that were retired long ago. */
-export const keysInMotion = query(
+export const keysInMotion = lookup(
   'keys-in-motion',
   async (rx, input: { retiredBefore: number }): Promise<{ domain: number; tenant: number; waits: boolean }[]> => {
     const rows = await rx.all<{ id: number; tenant: number; waits: number }>(

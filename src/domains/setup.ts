@@ -1,4 +1,4 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 import { type Delegation, DELEGATIONS } from './queries.ts';
 
 export interface DomainSetup {
@@ -14,7 +14,7 @@ export interface DomainSetup {
 }
 
 /** Appliance data of a domain, beside the engine's. */
-export const domainSetup = query(
+export const domainSetup = lookup(
   'domain-setup',
   async (rx, input: { domain: number }): Promise<DomainSetup | undefined> => {
     const row = await rx.get<Omit<DomainSetup, 'managed' | 'delegation'> & { managed: number }>(

@@ -1,4 +1,4 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 import type { StsMode } from './sts-commands.ts';
 
 /** A policy that this server publishes. */
@@ -8,7 +8,7 @@ export interface OwnStsPolicy {
 }
 
 /** Policy of a domain, by its row. */
-export const ownStsPolicy = query(
+export const ownStsPolicy = lookup(
   'own-sts-policy',
   (rx, input: { domain: number }): Promise<OwnStsPolicy | undefined> =>
     rx.get<{ mode: StsMode; changedAt: number }>(
@@ -18,7 +18,7 @@ export const ownStsPolicy = query(
 );
 
 /** Policy of a verified domain, by its name. */
-export const hostedStsPolicy = query(
+export const hostedStsPolicy = lookup(
   'hosted-sts-policy',
   (rx, input: { name: string }): Promise<OwnStsPolicy | undefined> =>
     rx.get<{ mode: StsMode; changedAt: number }>(
@@ -36,7 +36,7 @@ export interface WalkingStsPolicy {
 }
 
 /** Policies of verified domains in testing since before a time, where the automatic change is not turned off. */
-export const walkingStsPolicies = query(
+export const walkingStsPolicies = lookup(
   'walking-sts-policies',
   (rx, { before }: { before: number }): Promise<WalkingStsPolicy[]> =>
     rx.all<WalkingStsPolicy & Record<string, string | number>>(

@@ -8,7 +8,7 @@ import { isoOf } from '../core/schemas.ts';
 import { isPlainAddress } from '../../mail/message/plain-address.ts';
 import { sentOfTrace } from '../trace/queries.ts';
 import type { ApprovalEvent, MailEvent, SendEvent, SendState } from './event-schemas.ts';
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 import type { ApprovalState } from '../../mail/agents/approval/approval-row.ts';
 import type { Trust } from '../../mail/policy/trust.ts';
 
@@ -20,7 +20,7 @@ interface ArrivedEmail {
 }
 
 /** The facts of an arrived message; undefined: deleted. */
-const arrivedEmail = query(
+const arrivedEmail = lookup(
   'arrived-email',
   async (rx, { account, email }: { account: number; email: number }): Promise<ArrivedEmail | undefined> => {
     const row = await rx.get<{ thread_id: number; received_at: number; trust: string | null }>(
@@ -36,7 +36,7 @@ const arrivedEmail = query(
 );
 
 /** State and times (ms UTC) of an approval request and its decision; undefined: there is none. */
-const approvalTimes = query('approval-times', (rx, { id }: { id: number }) =>
+const approvalTimes = lookup('approval-times', (rx, { id }: { id: number }) =>
   rx.get<{ state: ApprovalState; requested: number; decided: number | null }>(
     'SELECT state, created_at AS requested, decided_at AS decided FROM approval WHERE id = ?',
     id,

@@ -1,4 +1,4 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 
 /** Hours are counted since 1970, UTC. */
 export const HOUR_MS = 3_600_000;
@@ -45,7 +45,7 @@ export function isMaximum(kind: string): boolean {
 }
 
 /** Numbers of the hours from `from` on, by hour. At most 90 days with about 20 kinds each hour. */
-export const serverHours = query(
+export const serverHours = lookup(
   'server-hours',
   async (rx, input: { from: number }): Promise<Map<number, HourNumbers>> => {
     const rows = await rx.all<{ hour: number; kind: string; n: number }>(

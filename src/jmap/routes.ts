@@ -20,7 +20,7 @@ import { webSocketRoute } from './web-socket-route.ts';
 import { JMAP_LIMITS } from '../../mail/jmap/core/capabilities.ts';
 import { DigestReplies } from '../digest/digest-replies.ts';
 import { submissionContext } from '../sending/submission-context.ts';
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 import { rowId } from '../core/ids.ts';
 import { findToken } from '../tokens/commands.ts';
 
@@ -133,7 +133,7 @@ function createJmapContext(context: AppContext, push: PushContext): JmapContext 
   };
 }
 
-const passwordHolds = query(
+const passwordHolds = lookup(
   'password-holds',
   (rx, input: { id: number; now: number }): Promise<{ account: number } | undefined> =>
     rx.get<{ account: number }>(

@@ -1,7 +1,7 @@
 import { removeAccount } from '../../mail/store/account/account-removal.ts';
 import { attachPolicy } from '../../mail/agents/policy/policies.ts';
 import { insertAccount, type NewAccount } from '../../mail/store/account/account.ts';
-import { command, query, type Write } from '../../mail/store/engine/types.ts';
+import { command, lookup, type Write } from '../../mail/store/engine/types.ts';
 import { attachMailbox } from '../services/attachment-commands.ts';
 
 export type ProvisionedMailbox =
@@ -90,7 +90,7 @@ export interface MailboxLine {
 }
 
 /** Lists the mailboxes of an organization, or one of them. */
-export const listMailboxes = query(
+export const listMailboxes = lookup(
   'list-mailboxes-of',
   async (rx, input: { tenant: number; account: number | null }): Promise<MailboxLine[]> => {
     const rows = await rx.all<

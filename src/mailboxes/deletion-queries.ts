@@ -1,7 +1,7 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup, query } from '../../mail/store/engine/types.ts';
 
 /** Number of deleted mailboxes and services of the whole server that can be restored. */
-export const countDeleted = query('count-deleted', async (rx): Promise<{ mailboxes: number; services: number }> => {
+export const countDeleted = lookup('count-deleted', async (rx): Promise<{ mailboxes: number; services: number }> => {
   const row = await rx.get<{ mailboxes: number; services: number }>(
     `SELECT (SELECT count(*) FROM deleted_account) AS mailboxes, (SELECT count(*) FROM deleted_service) AS services`,
   );
@@ -35,7 +35,7 @@ interface DeletedMailboxFilter {
 }
 
 /** Deleted mailboxes of an organization that can be restored, by id. */
-export const listDeletedMailboxes = query(
+export const listDeletedMailboxes = lookup(
   'list-deleted-mailboxes',
   (rx, input: DeletedMailboxFilter): Promise<DeletedMailboxLine[]> =>
     rx.all<{ [Name in keyof DeletedMailboxLine]: DeletedMailboxLine[Name] }>(

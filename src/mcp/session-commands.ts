@@ -1,4 +1,4 @@
-import { command, query } from '../../mail/store/engine/types.ts';
+import { command, lookup } from '../../mail/store/engine/types.ts';
 
 /** Ends a session. The row stays until the session would have expired. */
 export const endSession = command(
@@ -35,7 +35,7 @@ export const bindSession = command(
 );
 
 /** Stored state of a session; most have none. */
-export const sessionState = query(
+export const sessionState = lookup(
   'session-state',
   async (rx, input: { nonce: Uint8Array }): Promise<{ ended: boolean; token: number | null }> => {
     const row = await rx.get<{ token_id: number | null; ended_at: number | null }>(

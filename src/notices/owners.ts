@@ -1,6 +1,6 @@
 import type { OwnerNoticeKind, SystemNotice } from '../../mail/delivery/notice.ts';
 import { parseAddress, addressKey, type Address } from '../../mail/message/address.ts';
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 import { type NoticeContext, composeNotice } from './compose.ts';
 import { secretHash } from '../core/token.ts';
 
@@ -16,7 +16,7 @@ export interface NotifiedOwner {
  * Lists the owners of an organization with a verified address: an unverified one may be a stranger's, mistyped or named by an
  * agent. `daily` leaves out owners who turned the daily digest off.
  */
-export const notifiedOwners = query(
+export const notifiedOwners = lookup(
   'notified-owners',
   (rx, { organization, daily }: { organization: number; daily: boolean }): Promise<NotifiedOwner[]> =>
     rx.all<NotifiedOwner & Record<string, number | string>>(

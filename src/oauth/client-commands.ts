@@ -1,4 +1,4 @@
-import { command, query } from '../../mail/store/engine/types.ts';
+import { command, lookup } from '../../mail/store/engine/types.ts';
 import { takeHit } from '../core/hits-commands.ts';
 
 const HOUR = 3_600_000;
@@ -47,10 +47,13 @@ export const registerClient = command(
   },
 );
 
-export const findClient = query('find-oauth-client', async (rx, input: { id: string }): Promise<Client | undefined> => {
-  const row = await rx.get<{ id: string; name: string; redirect_uris: string }>(
-    'SELECT id, name, redirect_uris FROM oauth_client WHERE id = ?',
-    input.id,
-  );
-  return row && { id: row.id, name: row.name, redirectUris: JSON.parse(row.redirect_uris) as string[], host: null };
-});
+export const findClient = lookup(
+  'find-oauth-client',
+  async (rx, input: { id: string }): Promise<Client | undefined> => {
+    const row = await rx.get<{ id: string; name: string; redirect_uris: string }>(
+      'SELECT id, name, redirect_uris FROM oauth_client WHERE id = ?',
+      input.id,
+    );
+    return row && { id: row.id, name: row.name, redirectUris: JSON.parse(row.redirect_uris) as string[], host: null };
+  },
+);

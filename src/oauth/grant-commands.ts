@@ -1,4 +1,4 @@
-import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { command, lookup, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
 import type { AuditEntry } from '../core/audit-row.ts';
 import { publicId } from '../core/ids.ts';
@@ -144,7 +144,7 @@ export interface OAuthGrant {
 }
 
 /** A person's active grants in all organizations. */
-export const listGrants = query(
+export const listGrants = lookup(
   'list-oauth-grants',
   async (rx, input: { user: number; now: number }): Promise<OAuthGrant[]> => {
     const rows = await rx.all<

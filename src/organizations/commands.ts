@@ -1,5 +1,5 @@
 import { holdTenant } from '../../mail/delivery/scheduled-messages.ts';
-import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { command, lookup, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 
 export type OrganizationOrigin = 'operator' | 'claim' | 'own';
 
@@ -87,7 +87,7 @@ type StoredOrganization = Omit<Organization, 'confirmForwards'> & { confirmForwa
 const COLUMNS = `o.id, o.slug, o.name, o.origin, o.created_at AS "createdAt", o.claimed_at AS "claimedAt",
   o.frozen_at AS "frozenAt", o.confirm_forwards AS "confirmForwards"`;
 
-export const findOrganization = query(
+export const findOrganization = lookup(
   'find-organization',
   async (rx, input: { id: number }): Promise<Organization | undefined> => {
     const row = await rx.get<StoredOrganization>(`SELECT ${COLUMNS} FROM organization o WHERE o.id = ?`, input.id);
@@ -97,7 +97,7 @@ export const findOrganization = query(
 
 export type Project = { id: number; organization: number; name: string; createdAt: number };
 
-export const listProjects = query('list-projects', (rx, input: { organization: number }): Promise<Project[]> =>
+export const listProjects = lookup('list-projects', (rx, input: { organization: number }): Promise<Project[]> =>
   rx.all<Project>(
     `SELECT id, organization_id AS organization, name, created_at AS "createdAt"
      FROM project WHERE organization_id = ? ORDER BY id`,
@@ -170,7 +170,7 @@ export interface OrganizationUse extends Organization {
 }
 
 /** Every organization with its size and the last use of its tokens. */
-export const listOrganizationUse = query('list-organization-use', async (rx): Promise<OrganizationUse[]> => {
+export const listOrganizationUse = lookup('list-organization-use', async (rx): Promise<OrganizationUse[]> => {
   const rows = await rx.all<Omit<OrganizationUse, 'confirmForwards'> & { confirmForwards: number }>(
     `SELECT ${COLUMNS}, (SELECT count(*) FROM domain d WHERE d.tenant = o.id) AS domains,
        (SELECT count(*) FROM account a WHERE a.tenant = o.id AND a.state < 2) AS mailboxes,
@@ -207,7 +207,7 @@ interface OrganizationUsage {
 }
 
 /** Usage of one organization. */
-export const organizationUse = query(
+export const organizationUse = lookup(
   'organization-use',
   async (rx, input: { organization: number }): Promise<OrganizationUsage> => {
     const row = await rx.get<Record<keyof OrganizationUsage, number>>(

@@ -1,5 +1,5 @@
 import { sendNotice, type SystemNotice } from '../../mail/delivery/notice.ts';
-import { command, query, type Row, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { command, lookup, type Row, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { takeNoticeHit } from '../core/hits-commands.ts';
 import type { SignInMethod } from './factor-commands.ts';
 
@@ -56,7 +56,7 @@ export interface NewDevice extends Row {
 
 const MAX_DUE = 100;
 
-export const newDevices = query('new-devices', (rx): Promise<NewDevice[]> =>
+export const newDevices = lookup('new-devices', (rx): Promise<NewDevice[]> =>
   rx.all<NewDevice>(
     `SELECT d.id, u.email, d.ip, d.agent, d.method, d.created_at AS "createdAt" FROM device d JOIN user u ON u.id = d.user_id
      WHERE d.noticed_at IS NULL ORDER BY d.id LIMIT ${MAX_DUE}`,
@@ -92,7 +92,7 @@ export const setDeviceNotices = command(
   },
 );
 
-export const deviceNoticesOn = query('device-notices-on', async (rx, input: { user: number }): Promise<boolean> => {
+export const deviceNoticesOn = lookup('device-notices-on', async (rx, input: { user: number }): Promise<boolean> => {
   const row = await rx.get<{ on: number }>(
     'SELECT device_notices_disabled_at IS NULL AS "on" FROM user WHERE id = ?',
     input.user,

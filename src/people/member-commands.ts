@@ -1,6 +1,6 @@
 import { takeNoticeHit } from '../core/hits-commands.ts';
 import { sendNotice, type SystemNotice } from '../../mail/delivery/notice.ts';
-import { command, query, type Write } from '../../mail/store/engine/types.ts';
+import { command, lookup, type Write } from '../../mail/store/engine/types.ts';
 import { insertLink } from './commands.ts';
 
 export type Role = 'owner' | 'admin' | 'member';
@@ -108,7 +108,7 @@ async function setMailboxes(
 }
 
 /** Accounts that a person may read in an organization. */
-export const memberMailboxes = query(
+export const memberMailboxes = lookup(
   'member-mailboxes',
   async (rx, input: { organization: number; user: number }): Promise<number[]> => {
     const rows = await rx.all<{ account_id: number }>(
@@ -133,7 +133,7 @@ export interface OrganizationMember {
   mailboxes: number[];
 }
 
-export const listMembers = query(
+export const listMembers = lookup(
   'list-members',
   async (rx, input: { organization: number }): Promise<OrganizationMember[]> => {
     const rows = await rx.all<Omit<OrganizationMember, 'active' | 'mailboxes'> & { active: number; mailboxes: string }>(
@@ -153,7 +153,7 @@ export const listMembers = query(
 );
 
 /** Address that a claim link was sent to, until somebody claims the organization. */
-export const pendingOwner = query(
+export const pendingOwner = lookup(
   'pending-owner',
   (rx, input: { organization: number }): Promise<{ email: string; organization: string } | undefined> =>
     rx.get(

@@ -1,4 +1,4 @@
-import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { command, lookup, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { auditPerson, type PersonActor } from './factor-commands.ts';
 import { dropLoneCodes, offerCodes } from './code-commands.ts';
 import { waitsAfterProvider } from './pending-commands.ts';
@@ -57,7 +57,7 @@ export interface StoredPasskey {
 }
 
 /** Finds a passkey by the id that its authenticator gave it. */
-export const findPasskey = query(
+export const findPasskey = lookup(
   'find-passkey',
   (rx, input: { credentialId: Uint8Array }): Promise<StoredPasskey | undefined> =>
     rx.get<{ id: number; user: number; publicKey: Uint8Array; counter: number }>(
@@ -156,7 +156,7 @@ export interface PasskeyRow {
   lastUsedAt: number | null;
 }
 
-export const listPasskeys = query('list-passkeys', (rx, input: { user: number }): Promise<PasskeyRow[]> =>
+export const listPasskeys = lookup('list-passkeys', (rx, input: { user: number }): Promise<PasskeyRow[]> =>
   rx.all<{ id: number; name: string; credentialId: Uint8Array; createdAt: number; lastUsedAt: number | null }>(
     `SELECT id, name, credential_id AS "credentialId", created_at AS "createdAt", last_used_at AS "lastUsedAt"
        FROM passkey WHERE user_id = ? ORDER BY id`,

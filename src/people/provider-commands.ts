@@ -1,4 +1,4 @@
-import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { command, lookup, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { auditPerson } from './factor-commands.ts';
 import { startOrWait } from './pending-commands.ts';
 import type { NewSession } from './session-commands.ts';
@@ -116,7 +116,7 @@ async function linkByAddress(
 }
 
 /** Time from which a person is linked to a provider; undefined: they are not. */
-export const providerLinkedAt = query(
+export const providerLinkedAt = lookup(
   'provider-linked-at',
   async (rx, input: { user: number; issuer: string }): Promise<number | undefined> => {
     const row = await rx.get<{ linked: number }>(

@@ -1,4 +1,4 @@
-import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { command, lookup, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { findLink, type DeadLink, insertLink } from './commands.ts';
 import { recordDevice } from './device-commands.ts';
 import { admitsSignIn, type FactorRule, type ProviderRule } from './rule-commands.ts';
@@ -177,14 +177,16 @@ export type SessionLine = {
 };
 
 /** Active sessions of a person, last used first. */
-export const listSessions = query('list-sessions', (rx, input: { user: number; now: number }): Promise<SessionLine[]> =>
-  rx.all<SessionLine>(
-    `SELECT id, ip, agent, created_at AS "createdAt", last_used_at AS "lastUsedAt", method FROM session
+export const listSessions = lookup(
+  'list-sessions',
+  (rx, input: { user: number; now: number }): Promise<SessionLine[]> =>
+    rx.all<SessionLine>(
+      `SELECT id, ip, agent, created_at AS "createdAt", last_used_at AS "lastUsedAt", method FROM session
        WHERE user_id = ? AND expires_at > ? AND last_used_at > ? ORDER BY last_used_at DESC, id DESC`,
-    input.user,
-    input.now,
-    input.now - SESSION_IDLE_MS,
-  ),
+      input.user,
+      input.now,
+      input.now - SESSION_IDLE_MS,
+    ),
 );
 
 const DAY = 86_400_000;

@@ -1,4 +1,4 @@
-import { command, query, type Write } from '../../mail/store/engine/types.ts';
+import { command, lookup, type Write } from '../../mail/store/engine/types.ts';
 import { dropLoneCodes, offerCodes } from './code-commands.ts';
 import { auditPerson, type FactorProof, type PersonActor, useProof } from './factor-commands.ts';
 
@@ -27,7 +27,7 @@ export const startTotp = command(
 const ENROLLMENT_MS = 60 * 60_000;
 
 /** Sealed secret of the unfinished enrollment of a session: another one could be stolen, and must not learn the secret. */
-export const unfinishedTotp = query(
+export const unfinishedTotp = lookup(
   'unfinished-totp',
   (rx, input: { user: number; session: number; now: number }): Promise<{ secret: Uint8Array } | undefined> =>
     rx.get<{ secret: Uint8Array }>(
@@ -109,11 +109,14 @@ export interface FactorOverview {
   unusedCodes: number;
 }
 
-export const factorOverview = query('factor-overview', async (rx, input: { user: number }): Promise<FactorOverview> => {
-  const row = await rx.get<{ since: number | null; codes: number }>(
-    `SELECT (SELECT confirmed_at FROM totp WHERE user_id = ?1) AS since,
+export const factorOverview = lookup(
+  'factor-overview',
+  async (rx, input: { user: number }): Promise<FactorOverview> => {
+    const row = await rx.get<{ since: number | null; codes: number }>(
+      `SELECT (SELECT confirmed_at FROM totp WHERE user_id = ?1) AS since,
          (SELECT count(*) FROM recovery_code WHERE user_id = ?1 AND used_at IS NULL) AS codes`,
-    input.user,
-  );
-  return { totpSince: row?.since ?? null, unusedCodes: row?.codes ?? 0 };
-});
+      input.user,
+    );
+    return { totpSince: row?.since ?? null, unusedCodes: row?.codes ?? 0 };
+  },
+);

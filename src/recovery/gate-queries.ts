@@ -1,4 +1,4 @@
-import { query, type Read } from '../../mail/store/engine/types.ts';
+import { lookup, query, type Read } from '../../mail/store/engine/types.ts';
 
 /** Recovery requirement for deployments of an organization. */
 export interface DeployGate {
@@ -10,7 +10,7 @@ export interface DeployGate {
   blockers: string[];
 }
 
-export const deployGateOf = query('gate-of', async (rx, input: { organization: number }): Promise<DeployGate> => {
+export const deployGateOf = lookup('gate-of', async (rx, input: { organization: number }): Promise<DeployGate> => {
   const row = await rx.get<{ claimed_at: number | null; origin: string; keys: number }>(
     `SELECT claimed_at, origin, (SELECT count(*) FROM recovery_key WHERE organization_id = o.id
        AND activated_at IS NOT NULL AND revoked_at IS NULL) AS keys FROM organization o WHERE o.id = ?`,
@@ -30,7 +30,7 @@ export type RecoveryKey = {
 };
 
 /** Keys of an organization; pending ones are expired after `now`. */
-export const listRecoveryKeys = query(
+export const listRecoveryKeys = lookup(
   'list-recovery-keys',
   async (rx, input: { organization: number; now: number }): Promise<RecoveryKey[]> => {
     return rx.all<RecoveryKey>(
@@ -69,7 +69,7 @@ function readChallenge(rx: Read, organization: number, id: number): Promise<Chal
 }
 
 /** A recovery in progress, with the key that must sign. */
-export const openRecovery = query(
+export const openRecovery = lookup(
   'open-recovery',
   (rx, input: { id: number }): Promise<{ public: Uint8Array; challenge: Uint8Array } | undefined> =>
     rx.get(

@@ -1,4 +1,4 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 
 /** A source whose mail fails, and of which owners were not notified. */
 export interface FailingSource {
@@ -13,7 +13,7 @@ export interface FailingSource {
  * Sources of which signed reports since a day count many failing messages that were not forwarded, by domain. Domains with a
  * notice in the last day wait.
  */
-export const failingSources = query(
+export const failingSources = lookup(
   'failing-sources',
   (
     rx,

@@ -1,7 +1,7 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 
 /** DMARC policy that the record of a domain is to publish; none without a row. */
-export const ownDmarcPolicy = query(
+export const ownDmarcPolicy = lookup(
   'own-dmarc-policy',
   async (rx, { domain }: { domain: number }): Promise<'none' | 'quarantine' | 'reject'> => {
     const row = await rx.get<{ policy: 'none' | 'quarantine' | 'reject' }>(

@@ -1,4 +1,4 @@
-import { lookup, query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 
 /** Verified domain that receives reports at an address; undefined for an address that a mailbox or alias has. */
 export const reportDomain = lookup(
@@ -61,7 +61,7 @@ export interface SourceSum {
 }
 
 /** Largest sources by messages, those with failures first if `failed`. */
-export const dmarcSources = query(
+export const dmarcSources = lookup(
   'dmarc-sources',
   (rx, { domain, since, until, limit }: SumsInput & { limit: number }): Promise<SourceSum[]> =>
     rx.all<SourceSum & Record<string, string | number>>(
@@ -90,7 +90,7 @@ export interface DaySum {
 }
 
 /** DMARC results by day. */
-export const dmarcDays = query('dmarc-days', (rx, { domain, since, until }: SumsInput): Promise<DaySum[]> =>
+export const dmarcDays = lookup('dmarc-days', (rx, { domain, since, until }: SumsInput): Promise<DaySum[]> =>
   rx.all<DaySum & Record<string, number>>(
     `SELECT day, sum(messages) AS total, sum(messages * (spf | dkim)) AS passed, sum(messages * trusted) AS signed,
          sum(messages * (spf | dkim) * trusted) AS "signedPassed"
@@ -102,7 +102,7 @@ export const dmarcDays = query('dmarc-days', (rx, { domain, since, until }: Sums
 );
 
 /** Results of TLS sessions by day. */
-export const tlsDays = query('tls-days', (rx, { domain, since, until }: SumsInput): Promise<DaySum[]> =>
+export const tlsDays = lookup('tls-days', (rx, { domain, since, until }: SumsInput): Promise<DaySum[]> =>
   rx.all<DaySum & Record<string, number>>(
     `SELECT day, sum(sessions) AS total, sum(iif(result = 'success', sessions, 0)) AS passed,
          sum(sessions * trusted) AS signed, sum(iif(result = 'success', sessions * trusted, 0)) AS "signedPassed"
@@ -123,7 +123,7 @@ export interface TlsResultSum {
 }
 
 /** TLS results by policy, result and MX host, most sessions first. */
-export const tlsSums = query(
+export const tlsSums = lookup(
   'tls-sums',
   (rx, { domain, since, until, limit }: SumsInput & { limit: number }): Promise<TlsResultSum[]> =>
     rx.all<TlsResultSum & Record<string, string | number>>(
@@ -154,7 +154,7 @@ export interface ReporterCount {
 const DAY_MS = 24 * 3600_000;
 
 /** Reporters of a time, those with the most messages first. */
-export const reporters = query(
+export const reporters = lookup(
   'reporters',
   (rx, { domain, since, until, limit }: SumsInput & { limit: number }): Promise<ReporterCount[]> =>
     rx.all<ReporterCount & Record<string, string | number>>(

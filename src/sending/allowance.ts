@@ -2,7 +2,7 @@ import type { Settings } from '../../config/settings.ts';
 import { OPERATOR } from '../../mail/store/account/account.ts';
 import type { Budget } from '../../mail/store/limit/budget.ts';
 import type { Allowance } from '../../mail/store/limit/allowance.ts';
-import { query, type Store } from '../../mail/store/engine/types.ts';
+import { lookup, type Store } from '../../mail/store/engine/types.ts';
 import { deployGateOf } from '../recovery/gate-queries.ts';
 import type { AccountTenants } from './account-tenants.ts';
 
@@ -15,7 +15,7 @@ const UNCLAIMED_ALLOWANCE = {
 };
 
 /** Lists the owners of an organization as address keys. */
-export const ownerAddressKeys = query('owner-keys', async (rx, input: { organization: number }): Promise<string[]> => {
+export const ownerAddressKeys = lookup('owner-keys', async (rx, input: { organization: number }): Promise<string[]> => {
   const rows = await rx.all<{ email_key: string }>(
     'SELECT u.email_key FROM member m JOIN user u ON u.id = m.user_id WHERE m.organization_id = ? AND m.role = ?',
     input.organization,

@@ -4,7 +4,7 @@ import {
   type RuleUndoResult,
   undoRules,
 } from '../../mail/agents/undo/rule-changes.ts';
-import { command, query, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { command, lookup, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import {
   requestConfirmation,
   needsConfirmation,
@@ -307,7 +307,7 @@ export interface Forwarder {
   pending: boolean;
 }
 
-export const listForwarders = query(
+export const listForwarders = lookup(
   'list-forwarders',
   async (rx, input: { organization: number }): Promise<Forwarder[]> => {
     const rows = await rx.all<Omit<Forwarder, 'keepLocal' | 'pending'> & { keepLocal: number; pending: number }>(

@@ -1,5 +1,5 @@
 import type { NarrowLimits } from '../../mail/agents/gate/types.ts';
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 import { publicId } from '../core/ids.ts';
 import type { AppContext } from '../core/app-context.ts';
 import { secretHash } from '../core/token.ts';
@@ -23,7 +23,7 @@ export interface ApiSender {
   detectsDuplicates: boolean;
 }
 
-const findKey = query(
+const findKey = lookup(
   'find-key',
   (
     rx,

@@ -1,5 +1,5 @@
 import { MAX_UNDONE, onRuleChange, type RuleUndoRequest, undoRules } from '../../mail/agents/undo/rule-changes.ts';
-import { command, query } from '../../mail/store/engine/types.ts';
+import { command, lookup } from '../../mail/store/engine/types.ts';
 
 export interface NewApiKey {
   hash: Uint8Array;
@@ -88,7 +88,7 @@ export interface ApiKey {
 }
 
 /** Lists all keys of an organization, revoked ones included. */
-export const listApiKeys = query('list-api-keys', async (rx, input: { organization: number }): Promise<ApiKey[]> => {
+export const listApiKeys = lookup('list-api-keys', async (rx, input: { organization: number }): Promise<ApiKey[]> => {
   const rows = await rx.all<Omit<ApiKey, 'allowedDomains'> & { allowedDomains: string | null }>(
     `SELECT id, organization_id AS organization, project_id AS project, name, display_prefix AS shown,
        allowed_domains AS "allowedDomains", created_at AS "createdAt", expires_at AS "expiresAt",

@@ -1,4 +1,4 @@
-import { query, type Read } from '../../mail/store/engine/types.ts';
+import { lookup, query, type Read } from '../../mail/store/engine/types.ts';
 import type { RecipientFields } from './outbound.ts';
 
 /** Record of a message sent by a program or an agent. */
@@ -42,7 +42,7 @@ const COLUMNS = `id, trace, message_id AS "messageId", sender, recipients, subje
   reasons, outbox_id AS outbox`;
 
 /** Finds one message that an organization sent through the API. */
-export const findSent = query(
+export const findSent = lookup(
   'find-sent',
   async (rx, input: { organization: number; id: number }): Promise<SentEmail | undefined> =>
     sentOf(

@@ -1,4 +1,4 @@
-import { command, query, type Stamp, type Write, type Read } from '../../mail/store/engine/types.ts';
+import { command, lookup, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import type { TemplateTexts } from './template-text.ts';
 import {
   onRuleChange,
@@ -112,7 +112,7 @@ const COLUMNS = `t.id, t.name, v.version, t.version AS newest, v.subject, v.text
   v.created_at AS "writtenAt"`;
 
 /** Finds one version of a template, by default the newest. */
-export const findTemplate = query(
+export const findTemplate = lookup(
   'find-template',
   (rx, input: { organization: number; id: number; version: number | null }): Promise<Template | undefined> =>
     rx.get<Template>(
@@ -125,7 +125,7 @@ export const findTemplate = query(
 );
 
 /** Lists templates by id, after `after`. */
-export const listTemplates = query(
+export const listTemplates = lookup(
   'list-templates',
   (rx, input: { organization: number; after: number; limit: number }): Promise<Template[]> =>
     rx.all<Template>(
@@ -138,7 +138,7 @@ export const listTemplates = query(
 );
 
 /** Lists ids and names of the templates of an organization. */
-export const templateNames = query(
+export const templateNames = lookup(
   'template-names',
   (rx, input: { organization: number }): Promise<{ id: number; name: string }[]> =>
     rx.all('SELECT id, name FROM template WHERE organization_id = ?', input.organization),

@@ -1,5 +1,5 @@
 import { addBlob } from '../../mail/store/blob/blob.ts';
-import { command, query } from '../../mail/store/engine/types.ts';
+import { command, lookup } from '../../mail/store/engine/types.ts';
 import { newBlob } from '../../mail/store/mailbox/entry-commands.ts';
 import { collectBlob } from '../../mail/store/retention/purge.ts';
 
@@ -82,7 +82,7 @@ export interface AttachmentUpload {
 }
 
 /** Finds an unexpired upload of a credential. */
-export const findUpload = query(
+export const findUpload = lookup(
   'find-upload',
   (rx, input: { credential: string; name: string; now: number }): Promise<AttachmentUpload | undefined> =>
     rx.get<AttachmentUpload & Record<string, number | string>>(

@@ -1,4 +1,4 @@
-import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { command, lookup, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 
 export type AttachResult = { kind: 'attached' | 'already' | 'alias-taken' };
 
@@ -64,7 +64,7 @@ export const detachEmail = command(
 );
 
 /** Mailboxes of one service, the one without an alias first. */
-export const attachmentsOf = query(
+export const attachmentsOf = lookup(
   'attachments-of',
   (rx, input: { service: number }): Promise<{ account: number; alias: string; address: string }[]> =>
     rx.all<{ account: number; alias: string; address: string }>(
@@ -75,7 +75,7 @@ export const attachmentsOf = query(
 );
 
 /** Services that a mailbox is attached to. */
-export const servicesOf = query('services-of', async (rx, input: { account: number }): Promise<number[]> => {
+export const servicesOf = lookup('services-of', async (rx, input: { account: number }): Promise<number[]> => {
   const rows = await rx.all<{ service_id: number }>(
     'SELECT service_id FROM service_mailbox WHERE account_id = ? ORDER BY service_id',
     input.account,

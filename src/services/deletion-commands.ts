@@ -1,5 +1,5 @@
 import { DELETED_RETENTION_MS } from '../../mail/store/account/account-retirement.ts';
-import { command, query, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { command, lookup, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
 import { publicId } from '../core/ids.ts';
 import { endServiceTokens } from '../tokens/deletion-commands.ts';
@@ -183,7 +183,7 @@ export interface DeletedServiceLine {
 }
 
 /** Deleted services of an organization that can be restored, by id; or the one with the given id. */
-export const deletedServicesOf = query(
+export const deletedServicesOf = lookup(
   'deleted-services-of',
   (rx, input: { organization: number; id: number | null }): Promise<DeletedServiceLine[]> =>
     rx.all<{ [Name in keyof DeletedServiceLine]: DeletedServiceLine[Name] }>(

@@ -1,4 +1,4 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 
 export interface Service {
   id: number;
@@ -37,7 +37,7 @@ function serviceOf(row: Columns): Service {
 }
 
 /** Service of an organization. */
-export const findService = query(
+export const findService = lookup(
   'find-service',
   async (rx, input: { organization: number; id: number }): Promise<Service | undefined> => {
     const row = await rx.get<Columns>(
@@ -50,12 +50,12 @@ export const findService = query(
 );
 
 /** Service of any organization, for the box itself. */
-export const serviceById = query('service-by-id', async (rx, input: { id: number }): Promise<Service | undefined> => {
+export const serviceById = lookup('service-by-id', async (rx, input: { id: number }): Promise<Service | undefined> => {
   const row = await rx.get<Columns>(`SELECT ${COLUMNS} FROM service WHERE id = ?`, input.id);
   return row && serviceOf(row);
 });
 
-export const listServices = query('list-services', async (rx, input: { organization: number }): Promise<Service[]> => {
+export const listServices = lookup('list-services', async (rx, input: { organization: number }): Promise<Service[]> => {
   const rows = await rx.all<Columns>(
     `SELECT ${COLUMNS} FROM service WHERE organization_id = ? ORDER BY id`,
     input.organization,
@@ -64,7 +64,7 @@ export const listServices = query('list-services', async (rx, input: { organizat
 });
 
 /** Services of all organizations. */
-export const allServices = query('all-services', async (rx): Promise<Service[]> => {
+export const allServices = lookup('all-services', async (rx): Promise<Service[]> => {
   const rows = await rx.all<Columns>(`SELECT ${COLUMNS} FROM service ORDER BY id`);
   return rows.map(serviceOf);
 });
@@ -81,7 +81,7 @@ export interface Revision {
 }
 
 /** Revisions of a service, newest first. */
-export const listRevisions = query('list-revisions', async (rx, input: { service: number }): Promise<Revision[]> => {
+export const listRevisions = lookup('list-revisions', async (rx, input: { service: number }): Promise<Revision[]> => {
   const rows = await rx.all<{
     number: number;
     spec: string;
@@ -104,7 +104,7 @@ export const listRevisions = query('list-revisions', async (rx, input: { service
   }));
 });
 
-export const sealedEnv = query(
+export const sealedEnv = lookup(
   'sealed-env',
   async (rx, input: { service: number; number: number }): Promise<Uint8Array | undefined> => {
     const row = await rx.get<{ env: Uint8Array }>(

@@ -2,7 +2,7 @@ import { dropClaims } from '../../mail/agents/claims/commands.ts';
 import { deriveReader } from '../../mail/agents/taint/content.ts';
 import { attachPolicy, inheritPolicy } from '../../mail/agents/policy/policies.ts';
 import type { AgentMode, NarrowLimits } from '../../mail/agents/gate/types.ts';
-import { command, query, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
+import { command, lookup, query, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { publicId, rowId } from '../core/ids.ts';
 import { memberMailboxes } from '../people/member-commands.ts';
 import type { TokenRow } from '../core/caller.ts';
@@ -209,7 +209,7 @@ function isGrantedBy(actions: readonly string[], one: string): boolean {
 }
 
 /** Lists all tokens of an organization, revoked ones too. */
-export const listTokens = query('list-tokens', async (rx, input: { organization: number }): Promise<TokenRow[]> => {
+export const listTokens = lookup('list-tokens', async (rx, input: { organization: number }): Promise<TokenRow[]> => {
   const rows = await rx.all<TokenColumns>(
     'SELECT * FROM token WHERE organization_id = ? ORDER BY id',
     input.organization,

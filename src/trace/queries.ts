@@ -1,7 +1,7 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 
 /** Finds the sent email of a trace id. */
-export const sentOfTrace = query(
+export const sentOfTrace = lookup(
   'sent-of-trace',
   (rx, input: { organization: number; trace: string }): Promise<{ id: number } | undefined> =>
     rx.get<{ id: number }>(
@@ -22,7 +22,7 @@ export interface WebhookAttempt extends Record<string, string | number | null> {
 }
 
 /** Reads the last 20 webhook attempts for one message, oldest first. */
-export const webhookAttemptsOf = query('webhook-attempts', async (rx, input: { account: number; email: number }) => {
+export const webhookAttemptsOf = lookup('webhook-attempts', async (rx, input: { account: number; email: number }) => {
   const rows = await rx.all<WebhookAttempt>(
     `SELECT at, url, status, problem, response FROM webhook_delivery WHERE account_id = ? AND email_id = ?
      ORDER BY id DESC LIMIT 20`,
@@ -33,7 +33,7 @@ export const webhookAttemptsOf = query('webhook-attempts', async (rx, input: { a
 });
 
 /** Reads the undelivered webhook event of a message: next attempt, or time of giving up; ms UTC. */
-export const pendingWebhookNotice = query('pending-webhook-notice', (rx, input: { account: number; email: number }) =>
+export const pendingWebhookNotice = lookup('pending-webhook-notice', (rx, input: { account: number; email: number }) =>
   rx.get<{ attempts: number; nextAt: number; deadAt: number | null }>(
     `SELECT attempts, next_at AS nextAt, CASE state WHEN 3 THEN next_at END AS deadAt FROM webhook_event
      WHERE email_id = ? AND account_id = ? AND state <> 2 ORDER BY id DESC LIMIT 1`,
@@ -43,7 +43,7 @@ export const pendingWebhookNotice = query('pending-webhook-notice', (rx, input: 
 );
 
 /** Start times of delivery attempts in progress for a queue row, ms UTC. */
-export const openAttempts = query('open-attempts', async (rx, input: { queue: number }): Promise<number[]> => {
+export const openAttempts = lookup('open-attempts', async (rx, input: { queue: number }): Promise<number[]> => {
   const rows = await rx.all<{ at: number }>(
     'SELECT at FROM attempt WHERE queue_id = ? AND ended_at IS NULL ORDER BY id DESC LIMIT 5',
     input.queue,
@@ -52,7 +52,7 @@ export const openAttempts = query('open-attempts', async (rx, input: { queue: nu
 });
 
 /** Finds the blob of a tenant's message, by email id or by trace id. */
-export const octetsOf = query(
+export const octetsOf = lookup(
   'octets-of',
   (rx, input: { tenant: number; email: number; trace: string }): Promise<{ blob: number; size: number } | undefined> =>
     rx.get<{ blob: number; size: number }>(

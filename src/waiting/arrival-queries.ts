@@ -1,4 +1,4 @@
-import { query } from '../../mail/store/engine/types.ts';
+import { lookup } from '../../mail/store/engine/types.ts';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type LoadedMessage, loadMessages } from '../reading/summary.ts';
 import type { MailStore } from '../../mail/store/store.ts';
@@ -23,7 +23,7 @@ export interface ArrivalRow extends Record<string, number> {
  * Messages delivered after a row, in order of arrival, without those in Trash and rejected ones. Messages stored by a mail
  * client have no trace header.
  */
-export const arrivalsAfter = query(
+export const arrivalsAfter = lookup(
   'arrivals-behind',
   (rx, { account, row, limit }: { account: number; row: number; limit: number }): Promise<ArrivalRow[]> =>
     rx.all<ArrivalRow>(
@@ -41,7 +41,7 @@ export const arrivalsAfter = query(
 );
 
 /** The number of the last message of an account; undefined: the account is deleted. */
-export const newestNumber = query(
+export const newestNumber = lookup(
   'newest-number',
   async (rx, { account }: { account: number }): Promise<number | undefined> =>
     (await rx.get<{ email_seq: number }>('SELECT email_seq FROM account WHERE id = ? AND state < 2', account))
@@ -52,7 +52,7 @@ export const newestNumber = query(
 const MAX_LOOKBACK = 200;
 
 /** The number after which messages arrived at or after a time, ms UTC; among the last {@link MAX_LOOKBACK}. */
-export const numberBefore = query(
+export const numberBefore = lookup(
   'number-before',
   async (rx, { account, at }: { account: number; at: number }): Promise<number | undefined> => {
     const row = await rx.get<{ first: number | null }>(

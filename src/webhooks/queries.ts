@@ -1,4 +1,4 @@
-import { query, type Row } from '../../mail/store/engine/types.ts';
+import { lookup, type Row } from '../../mail/store/engine/types.ts';
 
 /** A webhook with due events. */
 export interface DueWebhook extends Row {
@@ -19,7 +19,7 @@ const DUE = `FROM listener l INDEXED BY listener_due CROSS JOIN webhook w ON w.l
   WHERE l.off_at IS NULL AND (l.account_id IS NULL OR a.state = 1) AND l.due_at IS NOT NULL`;
 
 /** Webhooks with due events, except those in `not`. Reads only the first event of each. */
-export const dueWebhooks = query(
+export const dueWebhooks = lookup(
   'due-hooks',
   (rx, input: { now: number; not: readonly number[]; limit: number }): Promise<DueWebhook[]> =>
     rx.all<DueWebhook>(
@@ -32,7 +32,7 @@ export const dueWebhooks = query(
 );
 
 /** The next due time of webhooks that are not in `not`, ms UTC. */
-export const nextNotice = query(
+export const nextNotice = lookup(
   'next-webhook-event',
   async (rx, input: { not: readonly number[] }): Promise<number | undefined> => {
     const row = await rx.get<{ at: number }>(
@@ -58,7 +58,7 @@ export interface WebhookTarget extends Row {
 }
 
 /** The target of a listener; undefined when deleted or disabled. */
-export const webhookTarget = query(
+export const webhookTarget = lookup(
   'webhook-target',
   (rx, input: { listener: number }): Promise<WebhookTarget | undefined> =>
     rx.get<WebhookTarget>(
@@ -75,7 +75,7 @@ const FAILING = `SELECT w.listener_id AS listener, w.organization_id AS organiza
   coalesce(a.address, '') AS address, w.url ${ENABLED} AND w.disabled_at IS NULL AND w.failing_since IS NOT NULL`;
 
 /** Lists failing webhooks with a dead delivery whose owners were not notified yet. May scan. */
-export const failingWebhooks = query(
+export const failingWebhooks = lookup(
   'failing-webhooks',
   (rx, { limit }: { limit: number }): Promise<FailingWebhook[]> =>
     rx.all<FailingWebhook>(
@@ -86,7 +86,7 @@ export const failingWebhooks = query(
 );
 
 /** Lists webhooks whose attempts failed for `forMs`, from the first failure to the newest. May scan. */
-export const longFailingWebhooks = query(
+export const longFailingWebhooks = lookup(
   'long-failing-webhooks',
   (rx, { forMs, limit }: { forMs: number; limit: number }): Promise<FailingWebhook[]> =>
     rx.all<FailingWebhook>(`${FAILING} AND w.last_delivery_at - w.failing_since >= ? LIMIT ?`, forMs, limit),
@@ -108,7 +108,7 @@ export interface DeliveryLine extends Row {
 }
 
 /** Attempts of a webhook, newest first, before `before`. */
-export const listWebhookAttempts = query(
+export const listWebhookAttempts = lookup(
   'list-webhook-attempts',
   (rx, input: { listener: number; before: number; limit: number }): Promise<DeliveryLine[]> =>
     rx.all<DeliveryLine>(
@@ -129,16 +129,18 @@ export interface LastWebhookAttempt extends Row {
 }
 
 /** The newest attempt of an event. */
-export const attemptOf = query('attempt-of', (rx, input: { notice: number }): Promise<LastWebhookAttempt | undefined> =>
-  rx.get<LastWebhookAttempt>(
-    `SELECT outcome, status, problem, duration_ms AS durationMs FROM webhook_delivery
+export const attemptOf = lookup(
+  'attempt-of',
+  (rx, input: { notice: number }): Promise<LastWebhookAttempt | undefined> =>
+    rx.get<LastWebhookAttempt>(
+      `SELECT outcome, status, problem, duration_ms AS durationMs FROM webhook_delivery
        WHERE event_id = ? ORDER BY id DESC LIMIT 1`,
-    input.notice,
-  ),
+      input.notice,
+    ),
 );
 
 /** The newest message of an account. */
-export const newestEmail = query(
+export const newestEmail = lookup(
   'newest-email',
   async (rx, input: { account: number }): Promise<number | undefined> => {
     const row = await rx.get<{ id: number }>(

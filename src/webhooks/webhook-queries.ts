@@ -1,4 +1,4 @@
-import { query, type Read } from '../../mail/store/engine/types.ts';
+import { lookup, query, type Read } from '../../mail/store/engine/types.ts';
 
 /** A webhook without its secret. Times are ms UTC. */
 export interface Webhook {
@@ -42,7 +42,7 @@ export const webhookOfOrganization = query(
 );
 
 /** Webhooks of the organization itself, at most 10. */
-export const listWebhooks = query('list-webhooks', async (rx, input: { organization: number }): Promise<Webhook[]> => {
+export const listWebhooks = lookup('list-webhooks', async (rx, input: { organization: number }): Promise<Webhook[]> => {
   const rows = await rx.all<Columns>(
     `${WEBHOOK} WHERE w.organization_id = ? AND w.account_id IS NULL ORDER BY w.listener_id`,
     input.organization,

@@ -1,4 +1,4 @@
-import { query, type Row } from '../../store/engine/types.ts';
+import { lookup, type Row } from '../../store/engine/types.ts';
 import type { CanaryMark, ShownForm } from '../secrets/shown-secret.ts';
 
 /** Canaries of one mailbox. */
@@ -53,7 +53,7 @@ interface FormRow extends Row {
 }
 
 /** Honeytokens of a tenant in the form that texts are searched for. */
-export const canaryForms = query('canary-forms', async (rx, { tenant }: { tenant: number }): Promise<ShownForm[]> => {
+export const canaryForms = lookup('canary-forms', async (rx, { tenant }: { tenant: number }): Promise<ShownForm[]> => {
   const rows = await rx.all<FormRow>(
     'SELECT id, length, print, digest FROM canary WHERE tenant = ? AND digest IS NOT NULL ORDER BY id LIMIT ?',
     tenant,
@@ -63,7 +63,7 @@ export const canaryForms = query('canary-forms', async (rx, { tenant }: { tenant
 });
 
 /** Canaries among messages of an account, copies included. */
-export const canaryMessages = query(
+export const canaryMessages = lookup(
   'canary-messages',
   async (rx, { account, emails }: { account: number; emails: readonly number[] }): Promise<number[]> => {
     const rows = await rx.all<{ id: number }>(
@@ -77,7 +77,7 @@ export const canaryMessages = query(
 );
 
 /** Canaries among addresses, given by all their lookup keys. */
-export const canaryAddresses = query(
+export const canaryAddresses = lookup(
   'canary-addresses',
   async (rx, { tenant, keys }: { tenant: number; keys: readonly string[] }): Promise<number[]> => {
     const rows = await rx.all<{ id: number }>(
@@ -101,7 +101,7 @@ interface CanaryRow extends Row {
 }
 
 /** Canaries of an account, oldest first. */
-export const canariesOf = query('canaries-of', async (rx, { account }: { account: number }): Promise<Canary[]> => {
+export const canariesOf = lookup('canaries-of', async (rx, { account }: { account: number }): Promise<Canary[]> => {
   const rows = await rx.all<CanaryRow>(
     `SELECT id, account_id, label, email_id, address_key, digest IS NOT NULL AS secret, created_by, created_at
      FROM canary WHERE account_id = ? ORDER BY id`,
@@ -120,7 +120,7 @@ export const canariesOf = query('canaries-of', async (rx, { account }: { account
 });
 
 /** Account of a tenant's canary; undefined if the tenant has no such canary. */
-export const canaryHome = query(
+export const canaryHome = lookup(
   'canary-home',
   async (rx, { tenant, id }: { tenant: number; id: number }): Promise<number | undefined> => {
     const row = await rx.get<{ account_id: number }>(
@@ -143,7 +143,7 @@ interface TripRow extends Row {
 }
 
 /** Trips of the canaries of an account, newest first. */
-export const tripsOf = query('trips-of', async (rx, { account }: { account: number }): Promise<CanaryTrip[]> => {
+export const tripsOf = lookup('trips-of', async (rx, { account }: { account: number }): Promise<CanaryTrip[]> => {
   const rows = await rx.all<TripRow>(
     `SELECT t.canary_id, t.credential, t.at, t.protocol, t.action AS what, t.detail, t.reviewed_at FROM canary c
      JOIN canary_trip t ON t.canary_id = c.id WHERE c.account_id = ? ORDER BY t.at DESC LIMIT 200`,
@@ -165,7 +165,7 @@ function tripOf(row: TripRow): CanaryTrip {
 }
 
 /** Mailboxes of a tenant with trips that nobody has reviewed. */
-export const trippedAccounts = query(
+export const trippedAccounts = lookup(
   'tripped-accounts',
   async (rx, { tenant }: { tenant: number }): Promise<number[]> => {
     const rows = await rx.all<{ account_id: number }>(
@@ -180,7 +180,7 @@ export const trippedAccounts = query(
 export type UnreportedTrip = CanaryTrip & { tenant: number; account: number; label: string; address: string | null };
 
 /** Trips without a notice to the owners, oldest first. */
-export const unreportedTrips = query(
+export const unreportedTrips = lookup(
   'unnotified-trips',
   async (rx, { limit }: { limit: number }): Promise<UnreportedTrip[]> => {
     const rows = await rx.all<

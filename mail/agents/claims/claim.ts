@@ -4,7 +4,7 @@ import {
   newestToReply,
   threadOfEmail,
 } from '../../store/message/conversation.ts';
-import { query, type Read } from '../../store/engine/types.ts';
+import { lookup, type Read } from '../../store/engine/types.ts';
 import { kwList, keywordSlot } from '../../store/mailbox/flags.ts';
 
 /** Keywords that mail programs show: an agent works on the message, or has finished. */
@@ -78,7 +78,7 @@ export async function findConversation(
 }
 
 /** Claims of threads, for lists. */
-export const claimsOf = query(
+export const claimsOf = lookup(
   'claims-of',
   (
     rx,
@@ -93,7 +93,7 @@ export const claimsOf = query(
 );
 
 /** Expiry of the next claim, ms UTC. */
-export const nextClaimEnd = query('next-claim-end', async (rx): Promise<number | undefined> => {
+export const nextClaimEnd = lookup('next-claim-end', async (rx): Promise<number | undefined> => {
   const row = await rx.get<{ until: number | null }>('SELECT min(until) AS until FROM claim');
   return row?.until ?? undefined;
 });

@@ -1,4 +1,4 @@
-import { command, query, type Read, type Row, type Stamp, type Write } from '../../store/engine/types.ts';
+import { command, lookup, type Read, type Row, type Stamp, type Write } from '../../store/engine/types.ts';
 import type { ReadMail } from '../taint/taint.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -134,7 +134,7 @@ interface SendRow extends Row {
 }
 
 /** Decision about a message of a tenant; undefined if no agent sent it, or it was purged. */
-export const agentSendOf = query(
+export const agentSendOf = lookup(
   'agent-send-of',
   async (
     rx,

@@ -1,4 +1,4 @@
-import { command, query, type Read, type Stamp, type Write } from '../../store/engine/types.ts';
+import { command, lookup, type Read, type Stamp, type Write } from '../../store/engine/types.ts';
 
 /** Policies of one tenant. */
 export const MAX_AGENT_POLICIES = 100;
@@ -164,7 +164,7 @@ type Columns = {
 };
 
 /** Policies of a tenant by name, with what each is attached to. */
-export const agentPoliciesOf = query(
+export const agentPoliciesOf = lookup(
   'agent-policies-of',
   async (
     rx,

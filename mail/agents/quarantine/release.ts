@@ -1,4 +1,4 @@
-import { command, query, type Read } from '../../store/engine/types.ts';
+import { command, lookup, query, type Read } from '../../store/engine/types.ts';
 
 /** Ids of an account's messages lie between a multiple of this and the next. */
 const ACCOUNT_SPAN = 2 ** 32;
@@ -72,7 +72,7 @@ async function exists(rx: Read, account: number, email: number): Promise<boolean
 }
 
 /** Release states of messages; those without request or decision are left out. */
-export const quarantineReleases = query(
+export const quarantineReleases = lookup(
   'quarantine-of',
   async (rx, { emails }: { emails: readonly number[] }): Promise<Map<number, QuarantineRelease>> => {
     const rows = await rx.all<QuarantineRelease & Record<string, string | number | null>>(

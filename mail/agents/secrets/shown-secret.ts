@@ -1,4 +1,4 @@
-import { command, query, type Row } from '../../store/engine/types.ts';
+import { command, lookup, type Row } from '../../store/engine/types.ts';
 
 /** Kinds of secrets that a refusal names. */
 export type ShownKind = 'token' | 'session' | 'webhook_secret' | 'password' | 'code' | 'link';
@@ -60,7 +60,7 @@ interface ShownRow extends Row {
 }
 
 /** Secrets that agents of a tenant were shown and must not send. */
-export const shownSecrets = query(
+export const shownSecrets = lookup(
   'shown-secrets',
   (rx, { tenant, now }: { tenant: number; now: number }): Promise<ShownForm[]> =>
     rx.all<ShownRow>(

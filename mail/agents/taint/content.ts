@@ -1,4 +1,4 @@
-import { command, query, type Read, type Write } from '../../store/engine/types.ts';
+import { command, lookup, type Read, type Write } from '../../store/engine/types.ts';
 
 /** Content by its kind: a message, mail on its way, or words of a kind outside of mail (names, notes, templates). */
 export type TaintedContentName = `email/${number}` | `trace/${string}` | `words/${number}/${string}`;
@@ -23,7 +23,7 @@ export async function isContentTainted(rx: Read, content: TaintedContentName): P
 }
 
 /** Tests if words of one of the kinds are tainted in the organization of an account. */
-export const areWordsTainted = query(
+export const areWordsTainted = lookup(
   'are-words-tainted',
   async (rx, { account, kinds }: { account: number; kinds: readonly string[] }): Promise<boolean> => {
     const row = await rx.get(

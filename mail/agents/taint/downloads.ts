@@ -1,5 +1,5 @@
 import { isWholly, type Part, unpackParts } from '../../message/parts.ts';
-import { command, query, type Row, type Write } from '../../store/engine/types.ts';
+import { command, lookup, type Row, type Write } from '../../store/engine/types.ts';
 import { TAINT_MS, type TaintReader, type Sending } from './taint.ts';
 
 /** Octets: smaller parts are equal by accident. */
@@ -88,7 +88,7 @@ interface AlikeRow extends Row {
  * Finds a sender's downloads of the last day with a part as long as one that it sends. Its own messages are left out, whether
  * written with another password of the mailbox or with a token derived from its own.
  */
-export const downloadsLike = query(
+export const downloadsLike = lookup(
   'similar-downloads',
   async (
     rx,

@@ -1,6 +1,6 @@
 import { emailStateOf } from './email-changes.ts';
 import { changeEach, type ChangeOutcome } from '../../store/message/email-change-commands.ts';
-import { command, query, type Read, type Stamp, type Write } from '../../store/engine/types.ts';
+import { command, lookup, type Read, type Stamp, type Write } from '../../store/engine/types.ts';
 import { restoreToQuota, overQuota, storeFlagsOnly } from '../../store/mailbox/entry-commands.ts';
 import { DELETED, type NamedFlags, kwList } from '../../store/mailbox/flags.ts';
 import { placeEntry } from '../../store/message/message.ts';
@@ -42,7 +42,7 @@ export const undoAgentChanges = command(
 );
 
 /** Accounts of a tenant in which an agent changed something since a time. */
-export const accountsChangedBy = query(
+export const accountsChangedBy = lookup(
   'accounts-changed-by',
   async (rx, input: { tenant: number; who: string; since: number }): Promise<number[]> => {
     const rows = await rx.all<{ id: number }>(

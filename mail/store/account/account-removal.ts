@@ -1,5 +1,5 @@
 import { removeFromAliases } from '../address/alias.ts';
-import { command, query, type Write } from '../engine/types.ts';
+import { command, lookup, type Write } from '../engine/types.ts';
 import { removeListener } from '../notification/listener.ts';
 import { collectBlob } from '../retention/purge.ts';
 
@@ -59,7 +59,7 @@ async function deleteCredentials(tx: Write, account: number): Promise<void> {
 }
 
 /** Deleted accounts that still have data. */
-export const removedAccounts = query('removed-accounts', async (rx): Promise<number[]> => {
+export const removedAccounts = lookup('removed-accounts', async (rx): Promise<number[]> => {
   const rows = await rx.all<{ id: number }>('SELECT id FROM account WHERE state = 2 ORDER BY id LIMIT 100');
   return rows.map((row) => row.id);
 });

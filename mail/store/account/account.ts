@@ -1,5 +1,5 @@
 import { isAlias } from '../address/alias.ts';
-import { command, query, type Stamp, type Write } from '../engine/types.ts';
+import { command, lookup, query, type Stamp, type Write } from '../engine/types.ts';
 import { insertCredential, type NewCredential } from './credential.ts';
 import { addFirstMailboxes } from '../mailbox/mailbox.ts';
 
@@ -79,7 +79,7 @@ function infoOf(row: InfoColumns): AccountInfo {
   };
 }
 
-export const listAccounts = query('list-accounts', async (rx): Promise<AccountInfo[]> => {
+export const listAccounts = lookup('list-accounts', async (rx): Promise<AccountInfo[]> => {
   const rows = await rx.all<InfoColumns>(
     'SELECT id, tenant, address, used_bytes, used_count, quota_bytes, created_at FROM account WHERE state < 2 ORDER BY id',
   );
@@ -87,7 +87,7 @@ export const listAccounts = query('list-accounts', async (rx): Promise<AccountIn
 });
 
 /** The accounts of one tenant. */
-export const accountsOf = query('accounts-of', async (rx, input: { tenant: number }): Promise<AccountInfo[]> => {
+export const accountsOf = lookup('accounts-of', async (rx, input: { tenant: number }): Promise<AccountInfo[]> => {
   const rows = await rx.all<InfoColumns>(
     `SELECT id, tenant, address, used_bytes, used_count, quota_bytes, created_at FROM account
      WHERE tenant = ? AND state < 2 ORDER BY id`,
@@ -97,7 +97,7 @@ export const accountsOf = query('accounts-of', async (rx, input: { tenant: numbe
 });
 
 /** One account of a tenant. */
-export const accountOf = query(
+export const accountOf = lookup(
   'account-of',
   async (rx, input: { tenant: number; id: number }): Promise<AccountInfo | undefined> => {
     const row = await rx.get<InfoColumns>(
@@ -111,14 +111,14 @@ export const accountOf = query(
 );
 
 /** An account by id, for callers that were authenticated with its credential. */
-export const accountById = query(
+export const accountById = lookup(
   'account-by-id',
   (rx, input: { account: number }): Promise<{ address: string } | undefined> =>
     rx.get<{ address: string }>('SELECT address FROM account WHERE id = ? AND state < 2', input.account),
 );
 
 /** The account of a tenant by its primary address. */
-export const accountByKey = query(
+export const accountByKey = lookup(
   'account-by-key',
   async (rx, input: { tenant: number; key: string }): Promise<AccountInfo | undefined> => {
     const row = await rx.get<InfoColumns>(
@@ -157,7 +157,7 @@ export const ownsAddress = query(
 export const OPERATOR = 1;
 
 /** The first account of the operator, which receives mail for postmaster. */
-export const operatorAccount = query('operator-account', async (rx): Promise<number | undefined> => {
+export const operatorAccount = lookup('operator-account', async (rx): Promise<number | undefined> => {
   const row = await rx.get<{ id: number }>(
     'SELECT id FROM account WHERE tenant = ? AND state = 1 ORDER BY id LIMIT 1',
     OPERATOR,
@@ -166,7 +166,7 @@ export const operatorAccount = query('operator-account', async (rx): Promise<num
 });
 
 /** The tenant of an account, or undefined when it does not exist. */
-export const tenantOf = query('tenant-of', async (rx, input: { account: number }): Promise<number | undefined> => {
+export const tenantOf = lookup('tenant-of', async (rx, input: { account: number }): Promise<number | undefined> => {
   const row = await rx.get<{ tenant: number }>('SELECT tenant FROM account WHERE id = ?', input.account);
   return row?.tenant;
 });

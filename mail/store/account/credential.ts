@@ -1,5 +1,5 @@
 import { CHOSEN } from '../actor.ts';
-import { command, query, type Write } from '../engine/types.ts';
+import { command, lookup, type Write } from '../engine/types.ts';
 
 /** A credential before it has a row. `sealed` is the password, bound to `credential` and `ref`. */
 export interface NewCredential {
@@ -81,39 +81,48 @@ export interface LoginRow {
   }[];
 }
 
+interface LoginColumns extends Record<string, number | string | null | Uint8Array> {
+  account: number;
+  tenant: number;
+  address: string;
+  salt: Uint8Array;
+  iterations: number;
+  id: number | null;
+  stored_key: Uint8Array;
+  server_key: Uint8Array;
+  scopes: string;
+  expires_at: number | null;
+}
+
 /** Account and credentials for a login by its primary address; the account on a verified domain takes precedence. */
-export const findLogin = query('find-login', async (rx, input: { key: string }): Promise<LoginRow | undefined> => {
-  const account = await rx.get<{ id: number; tenant: number; address: string; salt: Uint8Array; iterations: number }>(
-    `SELECT a.id, a.tenant, a.address, a.salt, a.iterations FROM address d JOIN account a ON a.id = d.account_id
-     JOIN domain o ON o.id = d.domain_id WHERE d.key = ? AND a.state = 1 ORDER BY o.state DESC, o.id LIMIT 1`,
+export const findLogin = lookup('find-login', async (rx, input: { key: string }): Promise<LoginRow | undefined> => {
+  const rows = await rx.all<LoginColumns>(
+    `SELECT f.account, f.tenant, f.address, f.salt, f.iterations, c.id, c.stored_key, c.server_key, c.scopes, c.expires_at
+     FROM (SELECT a.id AS account, a.tenant, a.address, a.salt, a.iterations FROM address d
+         JOIN account a ON a.id = d.account_id JOIN domain o ON o.id = d.domain_id
+       WHERE d.key = ? AND a.state = 1 ORDER BY o.state DESC, o.id LIMIT 1) f
+     LEFT JOIN credential c ON c.account_id = f.account`,
     input.key,
   );
-  if (account === undefined) return undefined;
-  const rows = await rx.all<{
-    id: number;
-    stored_key: Uint8Array;
-    server_key: Uint8Array;
-    scopes: string;
-    expires_at: number | null;
-  }>('SELECT id, stored_key, server_key, scopes, expires_at FROM credential WHERE account_id = ?', account.id);
-  return {
-    account: account.id,
-    tenant: account.tenant,
-    address: account.address,
-    salt: account.salt,
-    iterations: account.iterations,
-    credentials: rows.map((row) => ({
-      id: row.id,
-      storedKey: row.stored_key,
-      serverKey: row.server_key,
-      scopes: row.scopes.split(' '),
-      expiresAt: row.expires_at,
-    })),
-  };
+  const [found] = rows;
+  if (found === undefined) return undefined;
+  const { account, tenant, address, salt, iterations } = found;
+  const credentials = rows.flatMap(({ id, ...row }) =>
+    id === null
+      ? []
+      : {
+          id,
+          storedKey: row.stored_key,
+          serverKey: row.server_key,
+          scopes: row.scopes.split(' '),
+          expiresAt: row.expires_at,
+        },
+  );
+  return { account, tenant, address, salt, iterations, credentials };
 });
 
 /** SCRAM salt and iteration count for a new credential of an account. */
-export const accountSalt = query(
+export const accountSalt = lookup(
   'account-salt',
   (rx, input: { account: number }): Promise<{ salt: Uint8Array; iterations: number } | undefined> =>
     rx.get('SELECT salt, iterations FROM account WHERE id = ? AND state < 2', input.account),
@@ -127,7 +136,7 @@ export interface SealedPassword {
 }
 
 /** The sealed password of the account, bound to `credential` and `ref`. */
-export const sealedPassword = query(
+export const sealedPassword = lookup(
   'sealed-password',
   async (rx, input: { account: number }): Promise<SealedPassword | undefined> => {
     const row = await rx.get<{ ref: string; sealed: Uint8Array | null; scopes: string }>(
@@ -184,7 +193,7 @@ export interface AppPassword {
   lastUsedAt: number | null;
 }
 
-export const listAppPasswords = query(
+export const listAppPasswords = lookup(
   'list-app-passwords',
   async (rx, input: { account: number }): Promise<AppPassword[]> => {
     const rows = await rx.all<{

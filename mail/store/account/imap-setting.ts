@@ -1,7 +1,7 @@
-import { command, query } from '../engine/types.ts';
+import { command, lookup } from '../engine/types.ts';
 
 /** Capabilities that the IMAP sessions of an account do not list. */
-export const hiddenCapabilities = query(
+export const hiddenCapabilities = lookup(
   'hidden-capabilities',
   async (rx, { account }: { account: number }): Promise<string[]> => {
     const row = await rx.get<{ hidden_capabilities: string }>(

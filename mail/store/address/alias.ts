@@ -1,5 +1,5 @@
 import { areTenantAccounts, setAliasTargets, recordAliasChange, storedAlias } from './stored-alias.ts';
-import { command, query, type Read, type Write } from '../engine/types.ts';
+import { command, lookup, type Read, type Write } from '../engine/types.ts';
 
 /** Limit for one tenant. */
 export const MAX_ALIASES = 1000;
@@ -136,7 +136,7 @@ export async function deleteDomainAliases(tx: Write, domain: number): Promise<vo
 }
 
 /** The accounts of a tenant that may send as the alias with exactly this address; empty without such an alias. */
-export const aliasSenders = query(
+export const aliasSenders = lookup(
   'writers-of',
   async (rx, input: { tenant: number; key: string }): Promise<number[]> => {
     const rows = await rx.all<{ account_id: number }>(
@@ -168,7 +168,7 @@ export interface Alias {
 }
 
 /** The aliases of a tenant by id, or the one with the given id. */
-export const aliasesOf = query('aliases-of', async (rx, input: { tenant: number; id?: number }): Promise<Alias[]> => {
+export const aliasesOf = lookup('aliases-of', async (rx, input: { tenant: number; id?: number }): Promise<Alias[]> => {
   const rows = await rx.all<{
     id: number;
     domain_id: number;

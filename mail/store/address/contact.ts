@@ -1,4 +1,4 @@
-import { query } from '../engine/types.ts';
+import { lookup } from '../engine/types.ts';
 
 /** A contact of an account. */
 export interface Contact extends Record<string, string | number | null> {
@@ -16,7 +16,7 @@ export interface Contact extends Record<string, string | number | null> {
  * Contacts of an account by address: recipients it wrote to, and authenticated senders whose mail was kept more often
  * than classified as junk. Unauthenticated senders are never contacts. Scans all of them: run it in a reader thread.
  */
-export const contactsOf = query(
+export const contactsOf = lookup(
   'contacts-of',
   (
     rx,
@@ -37,7 +37,7 @@ export const contactsOf = query(
 );
 
 /** One contact; undefined: none. */
-export const contactOf = query(
+export const contactOf = lookup(
   'contact-of',
   async (rx, { account, address }: { account: number; address: string }): Promise<Contact | undefined> => {
     const row = await rx.get<Contact>(

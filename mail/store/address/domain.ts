@@ -1,5 +1,5 @@
 import { deleteDomainAliases } from './alias.ts';
-import { command, query, type Write } from '../engine/types.ts';
+import { command, lookup, type Write } from '../engine/types.ts';
 
 export interface DomainInfo {
   id: number;
@@ -102,19 +102,19 @@ function infoOf(row: Columns): DomainInfo {
   };
 }
 
-export const listDomains = query('list-domains', async (rx): Promise<DomainInfo[]> => {
+export const listDomains = lookup('list-domains', async (rx): Promise<DomainInfo[]> => {
   const rows = await rx.all<Columns>('SELECT * FROM domain ORDER BY name');
   return rows.map(infoOf);
 });
 
 /** The domains of one tenant. */
-export const domainsOf = query('domains-of', async (rx, input: { tenant: number }): Promise<DomainInfo[]> => {
+export const domainsOf = lookup('domains-of', async (rx, input: { tenant: number }): Promise<DomainInfo[]> => {
   const rows = await rx.all<Columns>('SELECT * FROM domain WHERE tenant = ? ORDER BY id', input.tenant);
   return rows.map(infoOf);
 });
 
 /** One domain of a tenant. */
-export const domainOf = query(
+export const domainOf = lookup(
   'domain-of',
   async (rx, input: { tenant: number; id: number }): Promise<DomainInfo | undefined> => {
     const row = await rx.get<Columns>('SELECT * FROM domain WHERE id = ? AND tenant = ?', input.id, input.tenant);
@@ -126,13 +126,13 @@ export const domainOf = query(
  * Reports whether this server receives mail for a domain: it is verified, and its records were correct at the last
  * check.
  */
-export const receives = query('receives', async (rx, input: { name: string }): Promise<boolean> => {
+export const receives = lookup('receives', async (rx, input: { name: string }): Promise<boolean> => {
   const found = 'SELECT 1 AS there FROM domain WHERE name = ? AND state = 1 AND paused_at IS NULL';
   return (await rx.get(found, input.name)) !== undefined;
 });
 
 /** Those of the names that are verified domains of this server. */
-export const hostedDomains = query(
+export const hostedDomains = lookup(
   'hosted-among',
   async (rx, input: { names: readonly string[] }): Promise<string[]> => {
     const rows = await rx.all<{ name: string }>(
@@ -153,7 +153,7 @@ export interface DkimKeyRow {
 }
 
 /** DKIM keys of a domain name, of the tenant that verified it. */
-export const dkimKeys = query('dkim-keys', async (rx, input: { name: string }): Promise<DkimKeyRow[]> => {
+export const dkimKeys = lookup('dkim-keys', async (rx, input: { name: string }): Promise<DkimKeyRow[]> => {
   const rows = await rx.all<{
     domain_id: number;
     tenant: number;

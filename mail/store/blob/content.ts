@@ -168,7 +168,7 @@ export const smallBlobs = lookup(
 );
 
 /** Those of the files that a blob row names. */
-export const namedFiles = query('named-files', async (rx, input: { files: string[] }): Promise<string[]> => {
+export const namedFiles = lookup('named-files', async (rx, input: { files: string[] }): Promise<string[]> => {
   const rows = await rx.all<{ file: string }>(
     `SELECT file FROM blob WHERE file IN (SELECT value FROM json_each(?, '$'))`,
     JSON.stringify(input.files),

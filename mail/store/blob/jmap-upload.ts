@@ -1,5 +1,5 @@
 import { addBlob } from './blob.ts';
-import { command, query, type Read, type Write } from '../engine/types.ts';
+import { command, lookup, query, type Read, type Write } from '../engine/types.ts';
 import { newBlob } from '../mailbox/entry-commands.ts';
 import { collectBlob } from '../retention/purge.ts';
 
@@ -69,7 +69,7 @@ export interface StoredUpload {
 }
 
 /** An upload of the account that has not expired. */
-export const findUpload = query(
+export const findUpload = lookup(
   'find-jmap-upload',
   (rx, input: { account: number; upload: number; now: number }): Promise<StoredUpload | undefined> =>
     rx.get<{ blob: number; type: string; size: number }>(

@@ -1,6 +1,6 @@
 import { unpackParts, type Part } from '../../message/parts.ts';
 import type { Trust } from '../../policy/trust.ts';
-import { query } from '../engine/types.ts';
+import { lookup } from '../engine/types.ts';
 
 export interface StoredMessage {
   blob: number;
@@ -15,7 +15,7 @@ export interface StoredMessage {
 }
 
 /** Location of the octets of a message, and its parts. */
-export const storedMessage = query(
+export const storedMessage = lookup(
   'stored-message',
   async (rx, input: { account: number; email: number }): Promise<StoredMessage | undefined> => {
     const row = await rx.get<{

@@ -1,5 +1,5 @@
 import { type Part, unpackParts } from '../../message/parts.ts';
-import { query } from '../engine/types.ts';
+import { lookup } from '../engine/types.ts';
 
 /** Location of the octets of a message, its trace header lines, and its parts. */
 export interface StoredParts {
@@ -13,7 +13,7 @@ export interface StoredParts {
 }
 
 /** A message in an existing mailbox; for JMAP an expunged one does not exist. */
-export const storedParts = query(
+export const storedParts = lookup(
   'stored-parts',
   async (rx, input: { account: number; email: number }): Promise<StoredParts | undefined> => {
     const row = await rx.get<{

@@ -1,4 +1,4 @@
-import { command, query } from '../engine/types.ts';
+import { command, lookup } from '../engine/types.ts';
 import { dayOf } from '../queue/tls-result.ts';
 
 /** SPF and DKIM results of a message, whatever they mean for DMARC. RFC 9990 3.1.1.10. */
@@ -91,7 +91,7 @@ interface ResultRow extends Record<string, string | number> {
 }
 
 /** Results of one domain and day, those with the most messages first. */
-export const dmarcResults = query(
+export const dmarcResults = lookup(
   'dmarc-results',
   async (rx, { day, domain }: { day: number; domain: string }): Promise<CountedDmarcResult[]> => {
     const rows = await rx.all<ResultRow>(

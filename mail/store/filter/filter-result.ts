@@ -1,5 +1,5 @@
 import type { Trust, FilterVerdict } from '../../policy/trust.ts';
-import { query, type Read, type Write } from '../engine/types.ts';
+import { lookup, type Read, type Write } from '../engine/types.ts';
 
 /** Filter result of a stored message: authentication and verdict. */
 export interface StoredFilterResult {
@@ -27,7 +27,7 @@ export async function deleteFilterResult(tx: Write, email: number): Promise<void
 }
 
 /** Filter results of at most 500 messages; locally written ones have none. */
-export const filterResultsOf = query(
+export const filterResultsOf = lookup(
   'filter-results-of',
   async (rx, input: { emails: readonly number[] }): Promise<Map<number, StoredFilterResult>> => {
     const rows = await rx.all<{ email_id: number; trust: string; verdict: string }>(

@@ -1,5 +1,5 @@
 import type { NameScope } from '../../policy/sender-rules.ts';
-import { command, query, type Read } from '../engine/types.ts';
+import { command, lookup, query, type Read } from '../engine/types.ts';
 
 /** Limit for one tenant. */
 export const MAX_SENDER_RULES = 10_000;
@@ -128,7 +128,7 @@ export const senderRules = query(
 );
 
 /** Reports whether an account or its tenant has an allow rule by a name of this kind. */
-export const allowsByName = query(
+export const allowsByName = lookup(
   'allows-by-name',
   async (rx, { account, named }: { account: number; named: NameScope }): Promise<boolean> => {
     const rule = await rx.get(
@@ -207,7 +207,7 @@ export interface StoredSenderRule extends NewSenderRule {
 }
 
 /** Rules of a tenant by id, at most `limit` after `after`. */
-export const senderRulesOf = query(
+export const senderRulesOf = lookup(
   'sender-rules-of',
   async (
     rx,

@@ -1,4 +1,4 @@
-import { command, query, type Read, type Stamp, type Write } from '../engine/types.ts';
+import { command, lookup, query, type Read, type Stamp, type Write } from '../engine/types.ts';
 
 /** Reputation under one sender key, decayed to now. See policy/sender-keys for the keys. */
 export interface SenderRecord {
@@ -169,7 +169,7 @@ export const purgeSenders = command('purge-senders', async (tx, _input: undefine
 });
 
 /** Accounts above the sender limit, including account 0. Reads every row's key. */
-export const accountsOverSenderLimit = query(
+export const accountsOverSenderLimit = lookup(
   'senders-over-limit',
   async (rx, input: { most: number }): Promise<number[]> => {
     const rows = await rx.all<{ account: number }>(

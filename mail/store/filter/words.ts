@@ -1,4 +1,4 @@
-import { command, query, type Stamp, type Write } from '../engine/types.ts';
+import { command, lookup, query, type Stamp, type Write } from '../engine/types.ts';
 import { recordSenderSample } from './sender-sample.ts';
 import type { SampleCategory } from './sender-sample.ts';
 
@@ -151,7 +151,7 @@ async function addWords(tx: Write, account: number, words: readonly number[], su
 }
 
 /** The category that one message was trained as, if any. */
-export const trainedSampleOf = query(
+export const trainedSampleOf = lookup(
   'trained-sample-of',
   async (rx, { email }: { email: number }): Promise<SampleCategory | undefined> =>
     (await rx.get<{ says: SampleCategory }>('SELECT category AS says FROM trained_sample WHERE email_id = ?', email))

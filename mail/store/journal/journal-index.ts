@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { textKey } from '../../message/address.ts';
-import { command, query, type Write } from '../engine/types.ts';
+import { command, lookup, type Write } from '../engine/types.ts';
 import { countJournalLines } from './journal-count.ts';
 
 /** Lines of one slice. */
@@ -94,7 +94,7 @@ export interface FoundTrace {
 }
 
 /** The newest messages with a key since `since` (ms UTC); reads `limit` index rows. */
-export const findTraces = query(
+export const findTraces = lookup(
   'find-traces',
   (
     rx,

@@ -1,4 +1,4 @@
-import { query } from '../engine/types.ts';
+import { lookup, query } from '../engine/types.ts';
 import type { JournalEvent, JournalViewer } from './journal.ts';
 
 /** Maximum journal lines that one read scans, of any tenant. */
@@ -87,7 +87,7 @@ function namesIn(value: unknown): string[] {
 }
 
 /** The first and the last line number. */
-export const journalEnds = query('journal-ends', async (rx): Promise<{ oldest: number; newest: number }> => {
+export const journalEnds = lookup('journal-ends', async (rx): Promise<{ oldest: number; newest: number }> => {
   const row = await rx.get<{ oldest: number | null; newest: number | null }>(
     'SELECT (SELECT min(id) FROM journal) AS oldest, (SELECT max(id) FROM journal) AS newest',
   );
@@ -95,7 +95,7 @@ export const journalEnds = query('journal-ends', async (rx): Promise<{ oldest: n
 });
 
 /** The journal line of a message's delivery to a mailbox; undefined: purged, or the message was not delivered. */
-export const lineOfArrival = query(
+export const lineOfArrival = lookup(
   'line-of-arrival',
   async (rx, { trace, account, email }: { trace: string; account: number; email: number }) =>
     (

@@ -1,4 +1,4 @@
-import { query, type Stamp, type Write } from '../engine/types.ts';
+import { lookup, type Stamp, type Write } from '../engine/types.ts';
 import { queueListenerEvents } from '../notification/listener.ts';
 import { followSubmission } from './delivery-updates.ts';
 
@@ -90,7 +90,7 @@ export interface JournalLine {
 }
 
 /** Journal lines of one message that a viewer may see, oldest first. Omits the middle of a very long list. */
-export const journalOf = query(
+export const journalOf = lookup(
   'journal-of',
   async (rx, { trace, tenant, accounts }: JournalViewer & { trace: string }): Promise<JournalLine[]> => {
     const only = accounts === null ? null : JSON.stringify(accounts);

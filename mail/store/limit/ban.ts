@@ -1,4 +1,4 @@
-import { command, query } from '../engine/types.ts';
+import { command, lookup } from '../engine/types.ts';
 
 /** An offense of a network. */
 export interface Offender {
@@ -87,7 +87,7 @@ export const purgeBans = command('purge-bans', async (tx, _input: undefined, { n
 type Row = { id: number; network: string; offence: string; count: number; times: number; since: number; until: number };
 
 /** Active bans by id, after `after`. */
-export const listBans = query(
+export const listBans = lookup(
   'list-bans',
   (rx, { after, limit, now }: { after: number; limit: number; now: number }): Promise<(Ban & { id: number })[]> =>
     rx.all<Row>('SELECT * FROM ban WHERE id > ? AND until > ? ORDER BY id LIMIT ?', after, now, limit),

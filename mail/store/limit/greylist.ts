@@ -1,4 +1,4 @@
-import { command, query } from '../engine/types.ts';
+import { command, lookup } from '../engine/types.ts';
 
 /** Facts for skipping greylisting. */
 export interface GreylistFacts {
@@ -14,7 +14,7 @@ const ENOUGH_PASSES = 3;
 const SLICE = 200;
 
 /** `account` null: an address without a mailbox. */
-export const greylistFacts = query(
+export const greylistFacts = lookup(
   'greylist-facts',
   async (
     rx,

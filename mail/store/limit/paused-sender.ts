@@ -1,4 +1,4 @@
-import { command, query, type Read, type Row, type Stamp, type Write } from '../engine/types.ts';
+import { command, lookup, type Read, type Row, type Stamp, type Write } from '../engine/types.ts';
 import { recordJournalEvent } from '../journal/journal.ts';
 import { resetSenderUse } from './sender-use.ts';
 
@@ -87,7 +87,7 @@ export async function holdPaused(tx: Write, id: number, stamp: Stamp): Promise<v
 }
 
 /** Paused senders of a tenant by id. */
-export const pausedSenders = query(
+export const pausedSenders = lookup(
   'paused-senders',
   async (rx, input: { tenant: number; after: string; limit: number }): Promise<PausedSender[]> => {
     const rows = await rx.all<PausedRow>(
@@ -102,7 +102,7 @@ export const pausedSenders = query(
 );
 
 /** Paused senders whose owners were not notified yet. */
-export const unnotifiedPauses = query(
+export const unnotifiedPauses = lookup(
   'unnotified-pauses',
   async (rx, input: { limit: number }): Promise<PausedSender[]> => {
     const rows = await rx.all<PausedRow>(

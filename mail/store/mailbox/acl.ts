@@ -1,6 +1,6 @@
 import { addressKey, parseAddress } from '../../message/address.ts';
 import { type Actor, isHuman } from '../actor.ts';
-import { command, query, type Read, type Write } from '../engine/types.ts';
+import { command, lookup, query, type Read, type Write } from '../engine/types.ts';
 import { findMailbox, listMailboxes, type MailboxInfo } from './mailbox.ts';
 
 /** Rights that can be granted: lookup, read, \Seen, write flags, insert, delete messages, expunge, annotate. RFC 4314 2.1. */
@@ -104,7 +104,7 @@ export interface GrantedAccess extends Record<string, string> {
 }
 
 /** Accounts with which an account shares its mailbox; also those for which it has no effect now. */
-export const grantsOnMailbox = query(
+export const grantsOnMailbox = lookup(
   'grants-on-mailbox',
   (rx, { account, mailbox }: { account: number; mailbox: number }): Promise<GrantedAccess[]> =>
     rx.all<GrantedAccess>(

@@ -1,4 +1,4 @@
-import { command, query, type Write } from '../engine/types.ts';
+import { command, lookup, type Write } from '../engine/types.ts';
 
 /** Largest value, in octets. */
 export const MAX_ANNOTATION_OCTETS = 64 * 1024;
@@ -28,7 +28,7 @@ interface AnnotationScope {
 type AnnotationRow = { mailbox_id: number; name: string; value: Uint8Array };
 
 /** All entries of a mailbox that a reader sees, at most {@link MAX_ANNOTATIONS} of each account. */
-export const annotationsOf = query(
+export const annotationsOf = lookup(
   'annotations-of',
   async (rx, { mailbox, reader, owner }: AnnotationScope): Promise<Annotation[]> => {
     const rows = await rx.all<AnnotationRow>(
@@ -45,7 +45,7 @@ export const annotationsOf = query(
 );
 
 /** The named entries on all mailboxes of an account, for LIST-METADATA. */
-export const namedAnnotations = query(
+export const namedAnnotations = lookup(
   'named-annotations',
   async (rx, { account, names }: { account: number; names: readonly string[] }): Promise<Annotation[]> => {
     const rows = await rx.all<AnnotationRow>(

@@ -1,10 +1,10 @@
-import { query } from '../engine/types.ts';
+import { lookup } from '../engine/types.ts';
 
 /**
  * Mailboxes of messages before they were moved to the trash, as far as these still exist. Moves older than 30 days are
  * unknown: `purge-expunged`.
  */
-export const formerMailboxes = query(
+export const formerMailboxes = lookup(
   'former-mailboxes',
   async (
     rx,

@@ -1,10 +1,10 @@
-import { command, query, type Write } from '../engine/types.ts';
+import { command, lookup, type Write } from '../engine/types.ts';
 
 /** Names that one account keeps. */
 const MAX_NAMES = 2_000;
 
 /** Names of deleted mailboxes that are still subscribed, in order. RFC 3501 6.3.9. */
-export const formerSubscriptions = query(
+export const formerSubscriptions = lookup(
   'former-subscriptions',
   async (rx, { account }: { account: number }): Promise<string[]> => {
     const rows = await rx.all<{ name: string }>(

@@ -1,4 +1,4 @@
-import { command, query, type Read, type Stamp, type Write } from '../engine/types.ts';
+import { command, lookup, query, type Read, type Stamp, type Write } from '../engine/types.ts';
 import { keepSubscription, takeFormerSubscription } from './former-subscription.ts';
 import { agentName, type Actor } from '../actor.ts';
 import { removeAnnotations } from './annotation.ts';
@@ -60,16 +60,19 @@ interface MailboxRow extends Record<string, string | number | null> {
 }
 
 /** All mailboxes of an account with their full names, unordered. */
-export const listMailboxes = query('list-mailboxes', async (rx, input: { account: number }): Promise<MailboxInfo[]> => {
-  const rows = await rx.all<MailboxRow>(
-    `SELECT id, parent_id, name, role, subscribed, uidvalidity, uidnext, total, unseen, deleted, bytes, highestmodseq
+export const listMailboxes = lookup(
+  'list-mailboxes',
+  async (rx, input: { account: number }): Promise<MailboxInfo[]> => {
+    const rows = await rx.all<MailboxRow>(
+      `SELECT id, parent_id, name, role, subscribed, uidvalidity, uidnext, total, unseen, deleted, bytes, highestmodseq
      FROM mailbox WHERE account_id = ? AND deleted_at IS NULL`,
-    input.account,
-  );
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  const parents = new Set(rows.map((row) => row.parent_id));
-  return rows.map((row) => toInfo(row, fullName(row, byId), parents.has(row.id)));
-});
+      input.account,
+    );
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const parents = new Set(rows.map((row) => row.parent_id));
+    return rows.map((row) => toInfo(row, fullName(row, byId), parents.has(row.id)));
+  },
+);
 
 /** One mailbox by its full name. */
 export const findMailbox = query(
@@ -366,7 +369,7 @@ export async function subtreeExtent(
 }
 
 /** Octets of the messages with \\Deleted of a mailbox. Reads all its entries: for the reader thread. */
-export const deletedOctets = query(
+export const deletedOctets = lookup(
   'deleted-octets',
   async (rx, { account, mailbox }: { account: number; mailbox: number }): Promise<number> => {
     const row = await rx.get<{ octets: number }>(

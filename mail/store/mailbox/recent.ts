@@ -1,4 +1,4 @@
-import { command, query } from '../engine/types.ts';
+import { command, lookup } from '../engine/types.ts';
 
 /** Records that sessions were notified of all messages below a UID. Changes no mod-sequence: \Recent is no stored flag. */
 export const keepRecent = command(
@@ -9,7 +9,7 @@ export const keepRecent = command(
 );
 
 /** Messages of a mailbox that no session was notified of; `from`: first UID of which none was, if that is known. */
-export const countRecent = query(
+export const countRecent = lookup(
   'count-recent',
   async (rx, { account, mailbox, from }: { account: number; mailbox: number; from: number }): Promise<number> => {
     const row = await rx.get<{ count: number }>(

@@ -1,4 +1,4 @@
-import { query, type UidRange } from '../engine/types.ts';
+import { lookup, type UidRange } from '../engine/types.ts';
 
 /** Expunged messages that are listed one by one; beyond that the caller compares all UIDs. */
 const MAX_LISTED = 5_000;
@@ -7,7 +7,7 @@ const MAX_LISTED = 5_000;
  * UIDs that left a mailbox after a mod-sequence, ascending; undefined when there are too many to list. Uses the messages
  * expunged in the last 30 days and the ranges of older ones.
  */
-export const vanishedSince = query(
+export const vanishedSince = lookup(
   'vanished-since',
   async (
     rx,

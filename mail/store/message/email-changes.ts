@@ -1,4 +1,4 @@
-import { query, type Read } from '../engine/types.ts';
+import { lookup, query, type Read } from '../engine/types.ts';
 import { stateOf } from '../account/type-state.ts';
 
 /** Position of a client, see `jmap/state.ts`. `row` may be Infinity. */
@@ -53,10 +53,11 @@ export async function readEmailChanges(
   { account, since, limit }: { account: number; since: ChangesSince; limit: number },
 ): Promise<ChangesPage<EmailStateChange> | UnknownState> {
   const known = await checkSince(rx, account, since);
-  if (known === 'pruned' || known === 'future') return { kind: known };
-  // The usual result of polling: no change.
-  if (known === 'newest') {
-    return { kind: 'changes', state: await stateOf(rx, account, 'Email'), changes: [], cut: undefined };
+  if (known !== 'known') return { kind: known };
+  const state = await stateOf(rx, account, 'Email');
+  // The usual result of polling: no change of an email, however much else in the account changed.
+  if (since.modseq >= state && !Number.isFinite(since.row)) {
+    return { kind: 'changes', state, changes: [], cut: undefined };
   }
   const row = Number.isFinite(since.row) ? since.row : Number.MAX_SAFE_INTEGER;
   // One extra row shows whether there is more.
@@ -66,11 +67,11 @@ export async function readEmailChanges(
     rx.all<ChangeRow>(BURIED, ...behind),
     (await hasRemovals(rx, account, since)) ? rx.all<ChangeRow>(LEAVING, ...behind) : [],
   ]);
-  return { kind: 'changes', state: await stateOf(rx, account, 'Email'), ...mergeChanges(sources, limit) };
+  return { kind: 'changes', state, ...mergeChanges(sources, limit) };
 }
 
 /** True while a large mailbox that was deleted since then is being purged: reading changes may take longer. */
-export const isEmptying = query(
+export const isEmptying = lookup(
   'is-emptying',
   (rx, { account, since }: { account: number; since: ChangesSince }): Promise<boolean> =>
     hasRemovals(rx, account, since),
@@ -85,20 +86,15 @@ async function hasRemovals(rx: Read, account: number, since: ChangesSince): Prom
   return row !== undefined;
 }
 
-async function checkSince(
-  rx: Read,
-  account: number,
-  since: ChangesSince,
-): Promise<'newest' | 'known' | 'pruned' | 'future'> {
+async function checkSince(rx: Read, account: number, since: ChangesSince): Promise<'known' | 'pruned' | 'future'> {
   const row = await rx.get<{ modseq: number; floor: number | null }>(
     `SELECT a.modseq, t.floor FROM account a LEFT JOIN type_state t ON t.account_id = a.id AND t.type = 'Email' WHERE a.id = ?`,
     account,
   );
   if (row === undefined || since.modseq > row.modseq) return 'future';
   const floor = row.floor ?? 0;
-  const whole = !Number.isFinite(since.row);
-  if (since.modseq < floor || (since.modseq === floor && !whole)) return 'pruned';
-  return since.modseq === row.modseq && whole ? 'newest' : 'known';
+  const isCut = Number.isFinite(since.row);
+  return since.modseq < floor || (since.modseq === floor && isCut) ? 'pruned' : 'known';
 }
 
 /**

@@ -1,4 +1,4 @@
-import { query } from '../engine/types.ts';
+import { lookup } from '../engine/types.ts';
 import { DELETED } from '../mailbox/flags.ts';
 
 /** A message that may request a read receipt. */
@@ -17,7 +17,7 @@ export interface MdnRequest extends Record<string, number | string | null> {
   hasReceipt: number;
 }
 
-export const mdnRequest = query(
+export const mdnRequest = lookup(
   'mdn-request',
   (rx, { account, id }: { account: number; id: number }): Promise<MdnRequest | undefined> =>
     rx.get<MdnRequest>(

@@ -1,6 +1,6 @@
 import { hashId, ownId } from '../../message/msg-id.ts';
 import { IS_VISIBLE } from './email-changes.ts';
-import { query } from '../engine/types.ts';
+import { lookup, query } from '../engine/types.ts';
 import { subjectHash } from './message.ts';
 
 /** Header location of a message to reply to. */
@@ -18,7 +18,7 @@ const IS_SENT = `${IS_VISIBLE} AND ${IS_NO_DRAFT}`;
  * The newest visible messages of a thread of an account, or the given message, newest first. Empty for another account,
  * unknown or expunged ones.
  */
-export const replyTargets = query(
+export const replyTargets = lookup(
   'answerables',
   (rx, { account, thread, email }: { account: number; thread?: number; email?: number }): Promise<ReplyTarget[]> =>
     rx.all<ReplyTarget & Record<string, number>>(
@@ -32,7 +32,7 @@ export const replyTargets = query(
 );
 
 /** The visible thread of an account with this Message-ID under this base subject. */
-export const threadOfMessage = query(
+export const threadOfMessage = lookup(
   'thread-of-message',
   async (
     rx,

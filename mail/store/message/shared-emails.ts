@@ -7,7 +7,7 @@ import {
   readSharedState,
   type SharedSince,
 } from '../mailbox/shared-account.ts';
-import { query, type Read } from '../engine/types.ts';
+import { lookup, query, type Read } from '../engine/types.ts';
 
 /** Names the part of an account that is shared with a login. */
 export interface SharedInput {
@@ -36,7 +36,7 @@ export const mayReadSharedEmail = query(
 );
 
 /** Ids of the visible emails in these mailboxes; undefined if they have more than `most` messages. */
-export const sharedEmailIds = query(
+export const sharedEmailIds = lookup(
   'shared-email-ids',
   async (rx, input: { folders: readonly number[]; most: number }): Promise<number[] | undefined> => {
     const rows = await rx.all<{ id: number; flags: number }>(
@@ -50,7 +50,7 @@ export const sharedEmailIds = query(
 );
 
 /** Emails of these threads that are visible in these mailboxes, oldest first. Cost: the emails of the threads. */
-export const sharedThreadEmails = query(
+export const sharedThreadEmails = lookup(
   'shared-thread-emails',
   async (
     rx,
@@ -89,7 +89,7 @@ const COUNTS = `WITH shown AS MATERIALIZED (
   FROM shown s LEFT JOIN fresh f ON f.thread = s.thread AND f.trash = s.trash GROUP BY s.mailbox`;
 
 /** Counts the visible emails and threads of these mailboxes. Cost: their messages, so run it in a reader thread. */
-export const countSharedEmails = query(
+export const countSharedEmails = lookup(
   'count-shared-emails',
   async (rx, { folders }: { folders: readonly number[] }): Promise<SharedCounts[]> =>
     folders.length === 0 ? [] : rx.all<SharedCounts>(COUNTS, JSON.stringify(folders)),

@@ -8,7 +8,7 @@ import {
   type ChangesSince,
   toChange,
 } from './email-changes.ts';
-import { query, type Read } from '../engine/types.ts';
+import { lookup, query, type Read } from '../engine/types.ts';
 import { stateOf } from '../account/type-state.ts';
 
 /** Visible emails of threads of an account, oldest first, without empty threads. RFC 8621 3. */
@@ -31,7 +31,7 @@ export const threadEmails = query(
 );
 
 /** Reports whether these threads have at most `most` emails together. Reads at most that many, from an index. */
-export const areShortThreads = query(
+export const areShortThreads = lookup(
   'are-short-threads',
   async (rx, { threads, most }: { threads: readonly number[]; most: number }): Promise<boolean> => {
     const beyond = await rx.get(

@@ -1,5 +1,5 @@
 import type { MessageIndex } from '../../message/index-types.ts';
-import { query, type Read } from '../engine/types.ts';
+import { lookup, type Read } from '../engine/types.ts';
 import { DELETED, type NamedFlags, kwList } from '../mailbox/flags.ts';
 
 /** One email in one mailbox, as JMAP shows it: without \Deleted, in an existing mailbox. */
@@ -22,7 +22,7 @@ export async function visibleEntries(rx: Read, account: number, emails: readonly
 }
 
 /** Visible mailboxes of an email, with its thread; none: not visible in this account. */
-export const emailMailboxes = query(
+export const emailMailboxes = lookup(
   'email-mailboxes',
   (
     rx,

@@ -1,4 +1,4 @@
-import { command, query } from '../engine/types.ts';
+import { command, lookup } from '../engine/types.ts';
 
 /** Limit for one credential. */
 const MAX_SUBSCRIPTIONS = 100;
@@ -109,7 +109,7 @@ export const removePushSubscription = command(
 );
 
 /** Unexpired subscriptions of a credential, or all. */
-export const pushSubscriptions = query(
+export const pushSubscriptions = lookup(
   'push-subscriptions',
   async (rx, input: { credential: string | null; now: number }): Promise<PushSubscription[]> => {
     const rows = await rx.all<Columns>(
@@ -121,7 +121,7 @@ export const pushSubscriptions = query(
   },
 );
 
-export const pushSubscription = query(
+export const pushSubscription = lookup(
   'push-subscription',
   async (rx, input: { id: number; now: number }): Promise<PushSubscription | undefined> => {
     const row = await rx.get<Columns>(

@@ -1,4 +1,4 @@
-import { command, query, type Stamp, type Write } from '../engine/types.ts';
+import { command, lookup, query, type Stamp, type Write } from '../engine/types.ts';
 import { wakeListeners } from './listener.ts';
 
 /**
@@ -184,13 +184,13 @@ async function requeue(tx: Write, id: number, state: number, stamp: Stamp): Prom
 }
 
 /** The highest id so far; later events are above it. */
-export const newestWebhookEvent = query('newest-webhook-event', async (rx): Promise<number> => {
+export const newestWebhookEvent = lookup('newest-webhook-event', async (rx): Promise<number> => {
   const row = await rx.get<{ id: number | null }>('SELECT max(id) AS id FROM webhook_event');
   return row?.id ?? 0;
 });
 
 /** Given-up events of a listener, newest first, before `before`. */
-export const failedWebhookEvents = query(
+export const failedWebhookEvents = lookup(
   'failed-webhook-events',
   async (
     rx,
@@ -208,7 +208,7 @@ export const failedWebhookEvents = query(
 );
 
 /** Numbers of pending and given-up events of a listener, each counted up to 1,000. */
-export const countWebhookEvents = query(
+export const countWebhookEvents = lookup(
   'count-webhook-events',
   async (rx, input: { listener: number }): Promise<{ waiting: number; dead: number }> => {
     const row = await rx.get<{ waiting: number; dead: number }>(
@@ -249,7 +249,7 @@ export const trimWebhookEvents = command(
   },
 );
 
-export const disabledListeners = query('disabled-listeners', async (rx): Promise<number[]> => {
+export const disabledListeners = lookup('disabled-listeners', async (rx): Promise<number[]> => {
   const rows = await rx.all<{ id: number }>('SELECT id FROM listener WHERE off_at IS NOT NULL ORDER BY id LIMIT 1000');
   return rows.map((row) => row.id);
 });

@@ -1,4 +1,4 @@
-import { query, type Read } from '../engine/types.ts';
+import { lookup, query, type Read } from '../engine/types.ts';
 import type { QueueRow } from './queue-rows.ts';
 
 // `LIMIT ? + 0`: for a bare parameter SQLite plans by its value, and prepares the statement again on each bind, which
@@ -112,7 +112,7 @@ async function stretch(
   );
 }
 
-export const nextDue = query('next-due', async (rx): Promise<number | undefined> => {
+export const nextDue = lookup('next-due', async (rx): Promise<number | undefined> => {
   const row = await rx.get<{ at: number | null }>('SELECT min(next_at) AS at FROM queue_lane');
   return row?.at ?? undefined;
 });

@@ -1,4 +1,4 @@
-import { command, query, type Row } from '../engine/types.ts';
+import { command, lookup, type Row } from '../engine/types.ts';
 
 /** Use of a route: always, when the receiver's servers refuse this server, or never (direct only). */
 export type RouteUse = 'always' | 'failover' | 'never';
@@ -75,7 +75,7 @@ export const removeOutboundRoute = command(
   },
 );
 
-export const outboundRoutes = query(
+export const outboundRoutes = lookup(
   'outbound-routes',
   (rx, input: { tenants: readonly number[] }): Promise<OutboundRoute[]> =>
     rx.all<OutboundRoute>(
@@ -85,7 +85,7 @@ export const outboundRoutes = query(
     ),
 );
 
-export const outboundRoute = query('outbound-route', (rx, input: { id: number }): Promise<OutboundRoute | undefined> =>
+export const outboundRoute = lookup('outbound-route', (rx, input: { id: number }): Promise<OutboundRoute | undefined> =>
   rx.get<OutboundRoute>(
     `SELECT id, ref, tenant, receiver, sender, use, host, port, tls, certificate, username, password, created_at
        FROM outbound_route WHERE id = ?`,

@@ -1,4 +1,4 @@
-import { query } from '../engine/types.ts';
+import { lookup } from '../engine/types.ts';
 import type { JournalViewer } from '../journal/journal.ts';
 
 /** A queue row with data of its message. */
@@ -52,7 +52,7 @@ export interface QueueFilter {
 }
 
 /** Lists queue rows, oldest first, after `after`. May scan many others: run it in a reader thread. */
-export const listQueue = query(
+export const listQueue = lookup(
   'list-queue',
   (
     rx,
@@ -74,7 +74,7 @@ export const listQueue = query(
 );
 
 /** One row of any tenant. */
-export const queueRow = query(
+export const queueRow = lookup(
   'queue-row',
   (rx, input: { id: number }): Promise<(QueueRow & { tenant: number }) | undefined> =>
     rx.get<QueueRow & { tenant: number }>(
@@ -84,7 +84,7 @@ export const queueRow = query(
 );
 
 /** Queued rows of one message that a viewer may see. */
-export const queueOfTrace = query(
+export const queueOfTrace = lookup(
   'queue-of-trace',
   (rx, input: JournalViewer & { trace: string }): Promise<QueueRow[]> =>
     rx.all<QueueRow>(
@@ -98,7 +98,7 @@ export const queueOfTrace = query(
 );
 
 /** Number of queued recipients, and time (ms UTC) of the oldest that is not held. */
-export const queueDepth = query(
+export const queueDepth = lookup(
   'queue-depth',
   async (rx): Promise<{ due: number; held: number; oldest: number | undefined; next: number | undefined }> => {
     const row = await rx.get<{ due: number; held: number; oldest: number | null; next: number | null }>(

@@ -1,4 +1,4 @@
-import { command, query, type Row, type Write } from '../engine/types.ts';
+import { command, lookup, type Row, type Write } from '../engine/types.ts';
 
 /** Retention of sent copies: reports arrive up to this time after the last attempt. */
 export const KEEP_SENT_COPIES_MS = 30 * 24 * 3_600_000;
@@ -35,7 +35,7 @@ export async function recordSentCopy(tx: Write, id: number, at: number): Promise
 }
 
 /** The copy with an id: relayed, or queued and possibly delivered without a reply. */
-export const findSentCopy = query('sent-copy', (rx, input: { id: number }): Promise<SentCopy | undefined> =>
+export const findSentCopy = lookup('sent-copy', (rx, input: { id: number }): Promise<SentCopy | undefined> =>
   rx.get<SentCopy>(
     `SELECT id, trace, tenant, account_id AS account, sender, recipient, reports, sent_by FROM sent_copy WHERE id = ?1
        UNION ALL SELECT q.id, s.trace, s.tenant, s.account_id, s.sender, q.recipient, 0, s.sent_by FROM queue q

@@ -1,4 +1,4 @@
-import { command, query, type Stamp, type Write } from '../engine/types.ts';
+import { command, lookup, type Stamp, type Write } from '../engine/types.ts';
 import { dayOf } from './tls-result.ts';
 
 export type SentReportKind = 'dmarc' | 'tls';
@@ -25,7 +25,7 @@ const RESULTS: Readonly<Record<SentReportKind, string>> = {
 };
 
 /** Domains after `after` with results of a day and no finished report. */
-export const unreportedDomains = query(
+export const unreportedDomains = lookup(
   'unreported-domains',
   async (
     rx,

@@ -1,4 +1,4 @@
-import { command, query } from '../engine/types.ts';
+import { command, lookup, query } from '../engine/types.ts';
 
 /** A fetched MTA-STS policy. RFC 8461 3.2. */
 export interface StsPolicy {
@@ -31,7 +31,7 @@ const KEEP_FRESH_MS = 30 * DAY_MS;
 const SLICE = 200;
 
 /** The unexpired policy of a domain, and whether its use should be recorded. */
-export const stsPolicyOf = query(
+export const stsPolicyOf = lookup(
   'sts-policy-of',
   async (rx, input: { domain: string; now: number }): Promise<(StsPolicy & { unused: boolean }) | undefined> => {
     const row = await rx.get<Row>(

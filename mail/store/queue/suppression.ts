@@ -1,4 +1,4 @@
-import { command, query, type Read, type Stamp, type Write } from '../engine/types.ts';
+import { command, lookup, query, type Read, type Stamp, type Write } from '../engine/types.ts';
 import { recordJournalEvent } from '../journal/journal.ts';
 
 export type SuppressionReason = 'hard_bounce' | 'complaint' | 'manual' | 'unsubscribe';
@@ -103,7 +103,7 @@ export const suppressionOf = query('suppression-of', (rx, input: { tenant: numbe
 );
 
 /** Suppressions by address after `after`. A reason may require a scan of the whole list. */
-export const listSuppressions = query(
+export const listSuppressions = lookup(
   'list-suppressions',
   (
     rx,

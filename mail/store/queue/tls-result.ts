@@ -1,4 +1,4 @@
-import { command, query, type Stamp, type Write } from '../engine/types.ts';
+import { command, lookup, type Stamp, type Write } from '../engine/types.ts';
 
 /** Failure types of RFC 8460 4.3. */
 export type TlsFailure =
@@ -108,7 +108,7 @@ interface Row extends Record<string, string | number> {
  * Results of one day by domain after `after`, at most `limit`; of one domain if given, and only with failures if
  * `failed`.
  */
-export const tlsResults = query(
+export const tlsResults = lookup(
   'tls-results',
   async (
     rx,

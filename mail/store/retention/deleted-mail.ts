@@ -1,4 +1,4 @@
-import { command, query, type Read, type Stamp, type Write } from '../engine/types.ts';
+import { command, lookup, query, type Read, type Stamp, type Write } from '../engine/types.ts';
 import { overQuota, restoreToQuota } from '../mailbox/entry-commands.ts';
 import { DELETED, kwList } from '../mailbox/flags.ts';
 import { addMailbox, idOfChild, mailboxPath } from '../mailbox/mailbox.ts';
@@ -143,7 +143,7 @@ async function mailboxAt(tx: Write, account: number, path: string, stamp: Stamp)
 }
 
 /** Ids of the messages that were deleted since a time, at most {@link MAX_RESTORED}. */
-export const deletedSince = query(
+export const deletedSince = lookup(
   'deleted-since',
   async (rx, input: { account: number; since: number }): Promise<number[]> => {
     const rows = await rx.all<{ id: number }>(

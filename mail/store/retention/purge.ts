@@ -1,4 +1,4 @@
-import { command, query, type Stamp, type Write } from '../engine/types.ts';
+import { command, lookup, type Stamp, type Write } from '../engine/types.ts';
 import { purgeJournalCounts } from '../journal/journal-count.ts';
 import { deleteFilterResult } from '../filter/filter-result.ts';
 import { purgeLocalOrigin } from '../message/local-origin.ts';
@@ -20,7 +20,7 @@ export const HISTORY_RETENTION_MS = 90 * 24 * 3600_000;
 export const TOMBSTONE_RETENTION_MS = 90 * 24 * 3600_000;
 
 /** Deleted mailboxes that still have messages. */
-export const deletedMailboxes = query('deleted-mailboxes', (rx): Promise<{ id: number; account_id: number }[]> =>
+export const deletedMailboxes = lookup('deleted-mailboxes', (rx): Promise<{ id: number; account_id: number }[]> =>
   rx.all('SELECT id, account_id FROM mailbox WHERE deleted_at IS NOT NULL AND total > 0 LIMIT 100'),
 );
 

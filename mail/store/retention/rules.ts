@@ -1,4 +1,4 @@
-import { command, query, type Read } from '../engine/types.ts';
+import { command, lookup, query, type Read } from '../engine/types.ts';
 import { type EntryRow, removeEntries } from '../message/message.ts';
 import { mailboxPath } from '../mailbox/mailbox.ts';
 
@@ -73,7 +73,7 @@ export interface LegalHold extends Record<string, string | number> {
 }
 
 /** Legal holds of a tenant. */
-export const legalHolds = query('legal-holds', (rx, { tenant }: { tenant: number }): Promise<LegalHold[]> =>
+export const legalHolds = lookup('legal-holds', (rx, { tenant }: { tenant: number }): Promise<LegalHold[]> =>
   rx.all<LegalHold>(
     `SELECT account_id AS account, reason, held_by AS heldBy, held_at AS heldAt FROM legal_hold WHERE tenant = ?
        ORDER BY account_id LIMIT 1000`,
@@ -119,7 +119,7 @@ export interface AgingMailbox {
 }
 
 /** Mailboxes with an age at which their messages are deleted, in the order of ids. */
-export const agingMailboxes = query(
+export const agingMailboxes = lookup(
   'aging-mailboxes',
   async (rx, { after }: { after: number }): Promise<AgingMailbox[]> => {
     const rows = await rx.all<{ id: number; account: number; days: number | null }>(

@@ -1,5 +1,5 @@
 import { textKey } from '../../message/address.ts';
-import { command, query, type Read, type Stamp, type Write } from '../engine/types.ts';
+import { command, lookup, query, type Read, type Stamp, type Write } from '../engine/types.ts';
 import { DELETED } from '../mailbox/flags.ts';
 import { conditionalCommand } from '../account/state-guard.ts';
 import { type ChangesAfter, LAST_ROW, type ObjectChange, type ObjectChanges } from '../account/object-change.ts';
@@ -197,7 +197,7 @@ export interface EmailToSend extends Record<string, number> {
   headerLength: number;
 }
 
-export const emailToSend = query(
+export const emailToSend = lookup(
   'email-to-send',
   (rx, { account, id }: { account: number; id: number }): Promise<EmailToSend | undefined> =>
     rx.get<EmailToSend>(

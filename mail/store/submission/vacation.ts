@@ -1,4 +1,4 @@
-import { command, query, type Stamp, type Write } from '../engine/types.ts';
+import { command, lookup, query, type Stamp, type Write } from '../engine/types.ts';
 import { DELETED } from '../mailbox/flags.ts';
 import { bumpState, stateOf } from '../account/type-state.ts';
 
@@ -107,7 +107,7 @@ export interface VacationJob extends Record<string, number | string> {
 }
 
 /** The oldest jobs, and jobs of deleted messages. */
-export const vacationJobs = query(
+export const vacationJobs = lookup(
   'vacation-jobs',
   async (rx, { limit }: { limit: number }): Promise<{ jobs: VacationJob[]; void: number[] }> => {
     const rows = await rx.all<{ id: number } & Record<string, string | number | null>>(
@@ -178,7 +178,7 @@ export const purgeVacationReplies = command(
 );
 
 /** Lookup keys of all addresses of an account. */
-export const addressKeysOf = query(
+export const addressKeysOf = lookup(
   'address-keys-of',
   async (rx, { account }: { account: number }): Promise<string[]> => {
     const rows = await rx.all<{ key: string }>('SELECT key FROM own_address WHERE account_id = ? LIMIT 1000', account);

@@ -1,5 +1,5 @@
 import { kwList, type NamedFlags } from '../mailbox/flags.ts';
-import { query } from '../engine/types.ts';
+import { lookup, query } from '../engine/types.ts';
 
 /** One message of a mailbox for an export. */
 export interface ExportRow {
@@ -51,7 +51,7 @@ export const exportRows = query(
 );
 
 /** All keywords of an account, in the order in which it got them. */
-export const accountKeywords = query('account-keywords', async (rx, input: { account: number }): Promise<string[]> => {
+export const accountKeywords = lookup('account-keywords', async (rx, input: { account: number }): Promise<string[]> => {
   const rows = await rx.all<{ name: string }>(
     'SELECT name FROM keyword WHERE account_id = ? ORDER BY slot',
     input.account,

@@ -1,4 +1,4 @@
-import { command, query } from '../engine/types.ts';
+import { command, lookup } from '../engine/types.ts';
 
 export type ImportState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
 
@@ -106,14 +106,14 @@ const COLUMNS = `id, tenant, account_id AS account, kind, spec, secret, state, p
   created_at AS createdAt, ended_at AS endedAt`;
 
 /** One job of an organization. */
-export const importJob = query(
+export const importJob = lookup(
   'import-job',
   (rx, input: { tenant: number; id: number }): Promise<ImportJobRow | undefined> =>
     rx.get<ImportJobRow>(`SELECT ${COLUMNS} FROM import_job WHERE tenant = ? AND id = ?`, input.tenant, input.id),
 );
 
 /** Jobs of an organization, the newest first; of all accounts, or of one. */
-export const listImportJobs = query(
+export const listImportJobs = lookup(
   'list-import-jobs',
   (rx, input: { tenant: number; account: number | null; before: number; limit: number }): Promise<ImportJobRow[]> =>
     rx.all<ImportJobRow>(
@@ -127,6 +127,6 @@ export const listImportJobs = query(
 );
 
 /** Jobs that have not ended, the oldest first. */
-export const openImportJobs = query('open-import-jobs', (rx): Promise<ImportJobRow[]> =>
+export const openImportJobs = lookup('open-import-jobs', (rx): Promise<ImportJobRow[]> =>
   rx.all<ImportJobRow>(`SELECT ${COLUMNS} FROM import_job WHERE ended_at IS NULL ORDER BY id LIMIT 1000`),
 );

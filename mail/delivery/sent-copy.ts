@@ -1,7 +1,8 @@
 import type { MessageIndex } from '../message/index-types.ts';
 import type { Stamp, Write } from '../store/engine/types.ts';
 import { SEEN } from '../store/mailbox/flags.ts';
-import { addEmail, addEntry } from '../store/message/message.ts';
+import { addEntry } from '../store/message/entry.ts';
+import { addEmail } from '../store/message/message.ts';
 
 /** Puts a copy of what an account sent into its Sent mailbox, if it still has one; `by` is the agent that sent it. */
 export async function fileCopy(

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { message } from '../../bench/lib/messages.ts';
 import { quiet } from '../../mail/log.ts';
 import { TextIndex } from '../../mail/store/search/text-index.ts';
-import { storeFlags } from '../../mail/store/mailbox/entry-commands.ts';
+import { copyEntries, storeFlags } from '../../mail/store/mailbox/entry-commands.ts';
+import { findMailbox } from '../../mail/store/mailbox/mailbox.ts';
 import { deliverMail } from '../support/deliver-mail.ts';
 import { type StatementCounts, probeStatements } from '../support/statement-probe.ts';
 import { type TestStore, testAccount, testStore } from '../support/store.ts';
@@ -117,4 +118,14 @@ test('a flag of one message', async () => {
   );
   expect(cost.statements).toBeLessThanOrEqual(14);
   expect(cost.pages).toBeLessThanOrEqual(8);
+});
+
+test('the move of many messages is little more than a statement for each', async () => {
+  const to = (await box.store.read(findMailbox, { account, name: 'Archive' }))?.id ?? 0;
+  const uids = Array.from({ length: MESSAGES }, (_, at) => at + 1);
+  const cost = await costOf(MESSAGES, () =>
+    box.store.write(copyEntries, { account, mailbox: inbox, uids, to, move: true }),
+  );
+  expect(cost.statements).toBeLessThanOrEqual(2);
+  expect(cost.pages).toBeLessThanOrEqual(3);
 });

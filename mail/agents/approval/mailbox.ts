@@ -4,7 +4,8 @@ import type { ApprovalRow } from './approval-row.ts';
 import type { Read, Stamp, Write } from '../../store/engine/types.ts';
 import { type NamedFlags, kwList, SEEN, type StoredFlags, storeKeywords } from '../../store/mailbox/flags.ts';
 import { addMailbox } from '../../store/mailbox/mailbox.ts';
-import { addEmail, addEntry, entriesOf, type EntryRow, placeEntry, takeEntries } from '../../store/message/message.ts';
+import { addEntry, entriesOf, type EntryRow, placeEntry, takeEntries } from '../../store/message/entry.ts';
+import { addEmail } from '../../store/message/message.ts';
 import { snapshotThreads, updateThreads } from '../../store/message/visibility.ts';
 
 /** Marks messages that await approval. */

@@ -4,7 +4,8 @@ import { type CanaryTrip, MAX_CANARIES } from './canary.ts';
 import { command, type Stamp, type Write } from '../../store/engine/types.ts';
 import { newBlob, overQuota } from '../../store/mailbox/entry-commands.ts';
 import { SEEN } from '../../store/mailbox/flags.ts';
-import { addEmail, addEntry, type EntryRow, takeEntries } from '../../store/message/message.ts';
+import { addEntry, type EntryRow, takeEntries } from '../../store/message/entry.ts';
+import { addEmail } from '../../store/message/message.ts';
 import type { ShownForm } from '../secrets/shown-secret.ts';
 
 /** A canary to plant, with at least one of its three parts. */

@@ -3,7 +3,7 @@ import { changeEach, type ChangeOutcome } from '../../store/message/email-change
 import { command, lookup, type Read, type Stamp, type Write } from '../../store/engine/types.ts';
 import { restoreToQuota, overQuota, storeFlagsOnly } from '../../store/mailbox/entry-commands.ts';
 import { DELETED, type NamedFlags, kwList } from '../../store/mailbox/flags.ts';
-import { placeEntry } from '../../store/message/message.ts';
+import { placeEntry } from '../../store/message/entry.ts';
 import { snapshotThreads, updateThreads } from '../../store/message/visibility.ts';
 import { missingMailboxes } from '../../store/message/visible-entries.ts';
 import { type ChangeRow, type UndoObstacle, planUndo, type UndoPlan } from './plan.ts';

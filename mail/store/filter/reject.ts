@@ -1,6 +1,6 @@
 import { command, type Read, type Stamp, type Write } from '../engine/types.ts';
 import { addMailbox } from '../mailbox/mailbox.ts';
-import { entriesOf, type AddedEntry, removeEntries } from '../message/message.ts';
+import { type AddedEntry, entriesOf, removeEntries } from '../message/entry.ts';
 
 const NAMES = ['Rejects', 'Rejects (refused mail)'];
 const DAY_MS = 86_400_000;

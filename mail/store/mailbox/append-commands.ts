@@ -2,7 +2,8 @@ import type { MessageIndex } from '../../message/index-types.ts';
 import { addBlob, type NewBlob, type NewBlobFile } from '../blob/blob.ts';
 import { command, type Forbidden, type Stamp, type Write } from '../engine/types.ts';
 import { agentName, type Actor } from '../actor.ts';
-import { addEmail, addEntry, entriesOf, removeEntries } from '../message/message.ts';
+import { addEntry, entriesOf, removeEntries } from '../message/entry.ts';
+import { addEmail } from '../message/message.ts';
 import { overQuota, owns, recordedByActor, RESERVED_MAILBOX } from './entry-commands.ts';
 import { type NamedFlags, type StoredFlags, storeKeywords } from './flags.ts';
 

@@ -1,6 +1,7 @@
 import type { Actor } from '../actor.ts';
 import { command, type Forbidden } from '../engine/types.ts';
-import { addEmail, addEntry, entriesOf, removeEntries } from '../message/message.ts';
+import { addEntry, entriesOf, removeEntries } from '../message/entry.ts';
+import { addEmail } from '../message/message.ts';
 import { storedEmail } from '../message/visible-entries.ts';
 import { mailboxGrant } from './acl.ts';
 import { overQuota, RESERVED_MAILBOX } from './entry-commands.ts';

@@ -15,18 +15,17 @@ import { agentName, type Actor } from '../actor.ts';
 import { recordReplySample } from '../filter/reply-sample.ts';
 import { recordKeywordSamples, recordFlagSamples, mailboxKinds, categoryOfMove } from '../filter/training-sample.ts';
 import {
-  addEmail,
   addEntry,
-  cloneEmail,
-  type Email,
+  detachEntries,
   entriesOf,
   type EntryRow,
   isDeleted,
+  placeEntries,
   placeEntry,
-  updateCounters,
   removeEntries,
-  takeEntries,
-} from '../message/message.ts';
+  updateCounters,
+} from '../message/entry.ts';
+import { addEmail, cloneEmail, type Email } from '../message/message.ts';
 import type { FlagChange, StoreFlagsResult } from './flag-change.ts';
 import { storeRangeFlags } from './range-flags.ts';
 import { snapshotThreads, NO_THREADS, updateFlagged, updateThreads } from '../message/visibility.ts';
@@ -220,28 +219,66 @@ async function copyOrMove(tx: Write, input: Copying, stamp: Stamp): Promise<Copy
     rows.map((row) => row.thread_id),
   );
   // The old entries are removed first, for moves within one mailbox.
-  if (move && rows.length > 0) await takeEntries(tx, account, mailbox, rows, stamp);
-  const uids: number[] = [];
-  const said: Parameters<typeof recordFlagSamples>[2][number][] = [];
-  for (const row of rows) {
-    const email = await emailFor(tx, account, to, row, move);
-    const flags = { bits: row.flags, kw: kwList(row.kw) };
-    const place = email.alone === true ? addEntry : placeEntry;
-    uids.push((await place(tx, to, email, flags, stamp)).uid);
-    said.push({ email: email.id, says: categoryOfMove(source.place, target.place, row.flags) });
-  }
+  if (move && rows.length > 0) await detachEntries(tx, account, mailbox, rows, stamp);
+  const placed = await placeCopies(tx, { account, to }, rows, stamp);
+  const said = placed.map(({ email }, at) => ({
+    email,
+    says: categoryOfMove(source.place, target.place, rows[at]?.flags ?? 0),
+  }));
   await recordFlagSamples(tx, account, said);
   await updateThreads(tx, before, modseq);
   await allowed.settle(tx, stamp);
-  return { kind: 'done', uidValidity: target.uidvalidity, from: rows.map((row) => row.uid), to: uids, modseq };
+  return {
+    kind: 'done',
+    uidValidity: target.uidvalidity,
+    from: rows.map((row) => row.uid),
+    to: placed.map(({ uid }) => uid),
+    modseq,
+  };
 }
 
-/** The email itself, or a copy if the target already has it: JMAP's mailboxIds is a set, IMAP requires a new UID. */
-async function emailFor(tx: Write, account: number, to: number, row: EntryRow, move: boolean): Promise<Email> {
-  const there = await tx.get('SELECT 1 AS there FROM entry WHERE email_id = ? AND mailbox_id = ?', row.email_id, to);
-  if (there !== undefined) return cloneEmail(tx, account, row.email_id);
-  if (move) await restoreToQuota(tx, account, row);
+/** Gives each email an entry, under ascending UIDs. Emails that the target already has are copied. */
+async function placeCopies(
+  tx: Write,
+  { account, to }: { account: number; to: number },
+  rows: readonly EntryRow[],
+  stamp: Stamp,
+): Promise<{ email: number; uid: number }[]> {
+  if (rows.length === 0) return [];
+  const there = await emailsIn(tx, to, rows);
+  const isSet = new Set(rows.map((row) => row.email_id)).size === rows.length;
+  if (there.size === 0 && isSet) {
+    const placed = rows.map((row) => ({ email: emailOf(account, row), flags: storedFlagsOf(row) }));
+    const { uids } = await placeEntries(tx, to, account, placed, stamp);
+    return rows.map((row, at) => ({ email: row.email_id, uid: uids[at] ?? 0 }));
+  }
+  const copies: { email: number; uid: number }[] = [];
+  for (const row of rows) {
+    const email = there.has(row.email_id) ? await cloneEmail(tx, account, row.email_id) : emailOf(account, row);
+    const place = email.alone === true ? addEntry : placeEntry;
+    copies.push({ email: email.id, uid: (await place(tx, to, email, storedFlagsOf(row), stamp)).uid });
+    there.add(row.email_id);
+  }
+  return copies;
+}
+
+/** Those of the emails that a mailbox has: JMAP's mailboxIds is a set, IMAP requires a new UID for each copy. */
+async function emailsIn(tx: Write, mailbox: number, rows: readonly EntryRow[]): Promise<Set<number>> {
+  const found = await tx.all<{ email_id: number }>(
+    `SELECT n.email_id FROM json_each(?) j CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = j.value
+     WHERE n.mailbox_id = ?`,
+    JSON.stringify(rows.map((row) => row.email_id)),
+    mailbox,
+  );
+  return new Set(found.map((row) => row.email_id));
+}
+
+function emailOf(account: number, row: EntryRow): Email {
   return { id: row.email_id, account, threadId: row.thread_id, size: row.size, receivedAt: row.received_at };
+}
+
+function storedFlagsOf(row: EntryRow): StoredFlags {
+  return { bits: row.flags, kw: kwList(row.kw) };
 }
 
 /** Counts an email without entries against the quota again, before it gets an entry. */

@@ -3,7 +3,7 @@ import { keepSubscription, takeFormerSubscription } from './former-subscription.
 import { agentName, type Actor } from '../actor.ts';
 import { removeAnnotations } from './annotation.ts';
 import { revokeGrants } from './revoke-grants.ts';
-import { type EntryRow, takeEntries } from '../message/message.ts';
+import { type EntryRow, takeEntries } from '../message/entry.ts';
 import { snapshotThreads, updateThreads } from '../message/visibility.ts';
 import { resetThreadCounts } from '../message/thread-counts.ts';
 

@@ -6,7 +6,7 @@ import type { StoreFlagsResult } from '../mailbox/flag-change.ts';
 import { DELETED, type NamedFlags, kwList } from '../mailbox/flags.ts';
 import { agentName, type Actor } from '../actor.ts';
 import { recordFlagSamples, type MailboxKind, mailboxKinds, categoryOfMailboxes } from '../filter/training-sample.ts';
-import { entriesOf, placeEntry, takeEntries } from './message.ts';
+import { entriesOf, placeEntry, takeEntries } from './entry.ts';
 import { snapshotThreads, updateThreads } from './visibility.ts';
 import { missingMailboxes, visibleEntries } from './visible-entries.ts';
 

@@ -4,7 +4,8 @@ import { newBlob, RESERVED_MAILBOX, overQuota } from '../mailbox/entry-commands.
 import { addBlob } from '../blob/blob.ts';
 import { type NamedFlags, storeKeywords } from '../mailbox/flags.ts';
 import { agentName, type Actor } from '../actor.ts';
-import { addEmail, addEntry } from './message.ts';
+import { addEntry } from './entry.ts';
+import { addEmail } from './message.ts';
 import type { WrittenMessage } from '../blob/message-writer.ts';
 import { missingMailboxes, storedEmail } from './visible-entries.ts';
 import { stateOf } from '../account/type-state.ts';

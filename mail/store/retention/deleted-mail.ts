@@ -2,7 +2,7 @@ import { command, lookup, query, type Read, type Stamp, type Write } from '../en
 import { overQuota, restoreToQuota } from '../mailbox/entry-commands.ts';
 import { DELETED, kwList } from '../mailbox/flags.ts';
 import { addMailbox, idOfChild, mailboxPath } from '../mailbox/mailbox.ts';
-import { placeEntry } from '../message/message.ts';
+import { placeEntry } from '../message/entry.ts';
 import { snapshotThreads, updateThreads } from '../message/visibility.ts';
 
 /** Messages of one command. */

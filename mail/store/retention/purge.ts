@@ -2,7 +2,7 @@ import { command, lookup, type Stamp, type Write } from '../engine/types.ts';
 import { purgeJournalCounts } from '../journal/journal-count.ts';
 import { deleteFilterResult } from '../filter/filter-result.ts';
 import { purgeLocalOrigin } from '../message/local-origin.ts';
-import { type EntryRow, takeEntries } from '../message/message.ts';
+import { type EntryRow, takeEntries } from '../message/entry.ts';
 import { recordHidden } from '../message/visibility.ts';
 import { recordTombstone } from '../account/type-state.ts';
 import { DEFAULT_DAYS } from './rules.ts';

@@ -1,5 +1,5 @@
 import { command, lookup, query, type Read } from '../engine/types.ts';
-import { type EntryRow, removeEntries } from '../message/message.ts';
+import { type EntryRow, removeEntries } from '../message/entry.ts';
 import { mailboxPath } from '../mailbox/mailbox.ts';
 
 /** Days for which deleted messages can be restored, and ages at which Trash and Junk are emptied, by default. */

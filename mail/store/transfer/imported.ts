@@ -3,7 +3,8 @@ import { addBlob } from '../blob/blob.ts';
 import { command, type Forbidden, type Read, type Stamp, type Write } from '../engine/types.ts';
 import { newBlob, overQuota, RESERVED_MAILBOX } from '../mailbox/entry-commands.ts';
 import { type NamedFlags, storeKeywords } from '../mailbox/flags.ts';
-import { addEmail, addEntry } from '../message/message.ts';
+import { addEntry } from '../message/entry.ts';
+import { addEmail } from '../message/message.ts';
 
 /** One message of a source, with the copy of its content that it becomes. */
 export interface ImportInput {

@@ -129,7 +129,7 @@ function passwordRow(visitor: Visitor, mailbox: OwnMailbox, one: AppPassword): D
   const cells = [
     deviceName(name, createdAt),
     ['App password of ', address(mailbox.address), html` <span class="soft">${protocols}</span>`],
-    'Any',
+    html`<span class="soft">Not recorded</span>`,
     lastUsedAt === null ? 'Never' : timestamp(lastUsedAt),
     press(visitor, 'revoke', 'Revoke', { values, of: `app password ${name}` }),
   ];

@@ -130,6 +130,13 @@ export function actionForm(visit: Visit, act: string, submit: string, body: Html
   </form>`;
 }
 
+/** A form of one select element in the row of a list: its heading names it. */
+export function chooseForm(visit: Visit, act: string, submit: string, body: HtmlPart): Html {
+  return html`<form class="choose" method="post">
+    ${hiddenFields(visit, act, {})} ${body}<button class="quiet">${submit}</button>
+  </form>`;
+}
+
 /** A form in a closed details element; open after a refusal. */
 export function collapsedForm(
   visit: Visit,

@@ -180,7 +180,7 @@ async function createDelivery(
   { store, secrets }: StorageServices,
 ): Promise<DeliveryServices> {
   // Local mode sends nothing: a person releases what is for other hosts.
-  const hold = settings.live ? null : 'local mode: release it to send it';
+  const hold = settings.live ? null : 'local mode';
   return {
     queue: new StoreQueue({ store, hold, smarthost: settings.smarthost?.use, traceId }),
     smarthosts: new StoredSmarthosts(store, secrets, await openSmarthost(settings)),

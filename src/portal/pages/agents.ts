@@ -5,7 +5,7 @@ import {
   operationAction,
   type Page,
   actionButton,
-  actionForm,
+  chooseForm,
   confirmedAction,
   type PageAction,
   formStateFor,
@@ -207,5 +207,5 @@ function modeForm(visit: Visit, { tokenId, mode }: Agent): HtmlPart {
   const formState = { values: { mode }, errors: {} };
   const body = html`${hidden('tokenId', tokenId)}
   ${select({ name: 'mode', id: `mode-${tokenId}`, label: 'Mode', choices: MODES }, formState)}`;
-  return actionForm(visit, 'mode', 'Set', body);
+  return chooseForm(visit, 'mode', 'Set', body);
 }

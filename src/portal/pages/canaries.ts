@@ -4,37 +4,15 @@ import type { layOutCanary } from '../../operations/canaries/plant.ts';
 import type { listCanaries } from '../../operations/canaries/canaries.ts';
 import { field, select } from '../forms.ts';
 import { html, type Html, type HtmlPart } from '../html.ts';
-import {
-  operationAction,
-  formStateFor,
-  type Page,
-  actionButton,
-  actionForm,
-  type PageState,
-  confirmedAction,
-} from '../page.ts';
-import {
-  buttonRow,
-  backLink,
-  emptyState,
-  descriptionList,
-  pageHead,
-  timestamp,
-  secret,
-  table,
-  tag,
-} from '../components.ts';
-import { mailboxTabs } from './mailbox-tabs.ts';
+import { operationAction, formStateFor, actionButton, actionForm, type PageState, confirmedAction } from '../page.ts';
+import { buttonRow, emptyState, descriptionList, timestamp, secret, table, tag } from '../components.ts';
+import { mailboxPage } from './mailbox-tabs.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
 type Canary = OutputOf<typeof listCanaries>['canaries'][number];
 
 /** Canaries of a mailbox, and the tokens that touched them. */
-export const canaries: Page = {
-  path: '/mailboxes/:id/canaries',
-  name: 'Canaries',
-  menu: null,
-  needs: 'list_canaries',
+export const canaries = mailboxPage('canaries', {
   notices: {
     planted: 'Canary created.',
     settled: 'Canary re-armed. Tokens that it froze stay frozen: activate them on the page Agents.',
@@ -58,12 +36,14 @@ export const canaries: Page = {
     const mailbox = state.params['id'] ?? '';
     const listed = await readOperation<typeof listCanaries>(visit, 'list_canaries', { mailbox });
     if (listed === undefined) return undefined;
-    return html`${backLink(`${visit.base}/mailboxes`, 'Mailboxes')} ${mailboxTabs(visit, 'canaries', mailbox)}
-    ${pageHead('Canaries', ABOUT)}
-    ${listed.canaries.length === 0 ? NONE : listed.canaries.map((one) => canarySection(visit, one))}
-    ${form(visit, state)}`;
+    return html`<section>
+        <h2>Canaries</h2>
+        <p>${ABOUT}</p>
+        ${listed.canaries.length === 0 ? NONE : listed.canaries.map((one) => canarySection(visit, one))}
+      </section>
+      ${form(visit, state)}`;
   },
-};
+});
 
 const ABOUT =
   'A message, secret or address that no honest agent uses. An agent that opens it, sends it or writes to it was manipulated: it is frozen at once, and the owners are notified.';

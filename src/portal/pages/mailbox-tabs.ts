@@ -65,7 +65,7 @@ function mailboxHead(visit: Visit, tab: MailboxTab, found: MailboxRow): Html {
 const CURRENT = html`aria-current="page"`;
 
 /** Links to the pages of a mailbox that the visitor may open. */
-export function mailboxTabs(visit: Visit, here: MailboxTab, id: string): Html {
+function mailboxTabs(visit: Visit, here: MailboxTab, id: string): Html {
   const base = `${visit.base}/mailboxes/${id}`;
   return html`<nav class="tabs" aria-label="Mailbox">
     <ul>

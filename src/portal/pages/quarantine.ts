@@ -1,17 +1,13 @@
 import type { listQuarantine } from '../../operations/quarantine/list.ts';
 import { html, type HtmlPart } from '../html.ts';
-import { type PageAction, operationAction, type Page, actionButton } from '../page.ts';
-import { backLink, cursorOf, emptyState, pageHead, timestamp, nextPage, table, tag } from '../components.ts';
-import { mailboxTabs } from './mailbox-tabs.ts';
+import { type PageAction, operationAction, actionButton } from '../page.ts';
+import { cursorOf, emptyState, timestamp, nextPage, table, tag } from '../components.ts';
+import { mailboxPage } from './mailbox-tabs.ts';
 import { type OutputOf, readOperation, type Visit } from '../visit.ts';
 
 type QuarantinedMessage = OutputOf<typeof listQuarantine>['items'][number];
 
-export const quarantine: Page = {
-  path: '/mailboxes/:id/quarantine',
-  name: 'Quarantine',
-  menu: null,
-  needs: 'list_quarantine',
+export const quarantine = mailboxPage('quarantine', {
   notices: {
     released: 'Message released. Programs with access to this mailbox can read it.',
     withheld: 'Message quarantined. Programs can no longer read it.',
@@ -28,12 +24,17 @@ export const quarantine: Page = {
     });
     if (listed === undefined) return undefined;
     const base = `${visit.base}/mailboxes/${mailbox}`;
-    return html`${backLink(`${visit.base}/mailboxes`, 'Mailboxes')} ${mailboxTabs(visit, 'quarantine', mailbox)}
-    ${pageHead('Quarantine', 'Messages whose content is hidden from agents and programs: they contain much hidden text, as prompt injections do, or were rejected. Mail programs still show them.')}
-    ${listed.items.length === 0 ? NONE : listOf(visit, listed.items)}
-    ${nextPage(`${base}/quarantine`, listed.nextCursor)}`;
+    return html`<section>
+      <h2>Quarantine</h2>
+      <p>
+        Messages whose content is hidden from agents and programs: they contain much hidden text, as prompt injections
+        do, or were rejected. Mail programs still show them.
+      </p>
+      ${listed.items.length === 0 ? NONE : listOf(visit, listed.items)}
+      ${nextPage(`${base}/quarantine`, listed.nextCursor)}
+    </section>`;
   },
-};
+});
 
 function decides(release: boolean): PageAction {
   return operationAction(

@@ -62,9 +62,9 @@ function whichMail({ receiverDomain, senderDomain }: Route): string {
 }
 
 const WAYS: Readonly<Record<Route['use'], string>> = {
-  always: 'smarthost',
-  failover: 'direct, smarthost if the recipient’s server refuses this one',
-  never: 'direct only',
+  always: 'Smarthost',
+  failover: 'Direct, smarthost if the recipient’s server refuses this one',
+  never: 'Direct only',
 };
 
 function protection({ tls, certificate }: Route): HtmlPart {

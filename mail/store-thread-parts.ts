@@ -36,6 +36,7 @@ import { journalCounts } from './store/journal/journal-count.ts';
 import { findTraces, indexJournal } from './store/journal/journal-index.ts';
 import { journalLinesAfter } from './store/journal/journal-tail.ts';
 import { claimConversation, endClaim, freeClaims } from './agents/claims/commands.ts';
+import { returnSnoozed, snoozeEmails } from './store/message/snooze.ts';
 import { addDomain, verifyDomain } from './store/address/domain.ts';
 import { addIdentity, alignIdentities, changeIdentity, removeIdentity } from './store/submission/identity.ts';
 import { changeEmails, destroyEmails } from './store/message/email-change-commands.ts';
@@ -223,6 +224,8 @@ export function mailParts(): ThreadParts {
       purgeUploads,
       purgeVacationReplies,
       freeClaims,
+      snoozeEmails,
+      returnSnoozed,
       indexJournal,
       storeStsPolicy,
       storeThreadCounts,

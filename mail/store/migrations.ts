@@ -34,5 +34,6 @@ export function mailMigrations(): Migration[] {
     ['sending-ramp.sql'],
     ['outgoing-report.sql'],
     ['delivery-peer.sql'],
+    ['snooze.sql'],
   ]);
 }

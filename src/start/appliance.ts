@@ -1,5 +1,6 @@
 import { BackupJob } from '../backup/backup-job.ts';
 import { ClaimExpiry } from '../../mail/jobs/claim-expiry.ts';
+import { SnoozeReturn } from '../../mail/jobs/snooze-return.ts';
 import { RetentionJob } from '../../mail/jobs/retention.ts';
 import { ScrubJob } from '../../mail/jobs/scrub.ts';
 import { StorageCheck } from '../../mail/jobs/storage-check.ts';
@@ -111,6 +112,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
     ...openCertificates(services),
     new ScheduledMail({ ...services, hostname: settings.hostname, noticeReplies, traceId, queued }),
     new ClaimExpiry(store, clock),
+    new SnoozeReturn(store, clock),
     new HistoryJob(services),
     openVacation(context),
     new BackupJob({ ...services, settings: settings.backup, dataDir: settings.dataDir, meter: services.metrics, runs }),

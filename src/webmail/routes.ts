@@ -17,6 +17,8 @@ import { openFromPortal } from './member-sign-in.ts';
 import { senderRoutes } from './sender-routes.ts';
 import { redirectTo, sessionOf, showSignIn, signInToMail, signOutOfMail } from './sign-in.ts';
 
+import { snoozeRoutes } from './snooze-routes.ts';
+
 const MAX_FORM_BYTES = 16 * 1024;
 
 /** Web mail at /mail: its documents and files. What it reads and writes goes over /mail/jmap, see src/jmap/routes.ts. */
@@ -38,6 +40,7 @@ export function webMailRoutes(context: AppContext): (app: FastifyInstance) => Pr
     imageRoute(context, app);
     agentRoutes(context, app);
     senderRoutes(context, app);
+    snoozeRoutes(context, app);
     languageRoute(app);
   };
 }

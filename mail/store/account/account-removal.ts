@@ -93,6 +93,7 @@ const DELETES_PER_EMAIL = [
   'DELETE FROM local_origin WHERE email_id = ?',
   `DELETE FROM tainted_content WHERE content = 'email/' || CAST(? AS INTEGER)`,
   'DELETE FROM reject WHERE email_id = ?',
+  'DELETE FROM snooze WHERE email_id = ?',
   'DELETE FROM agent_quarantine WHERE email_id = ?',
   'DELETE FROM imported_email WHERE email_id = ?',
   'DELETE FROM trained_sample WHERE email_id = ?',

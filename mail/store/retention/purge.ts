@@ -118,6 +118,7 @@ async function purgeEmail(tx: Write, id: number, stamp: Stamp): Promise<string |
   await purgeLocalOrigin(tx, id);
   await tx.run('DELETE FROM agent_quarantine WHERE email_id = ?', id);
   await tx.run('DELETE FROM imported_email WHERE email_id = ?', id);
+  await tx.run('DELETE FROM snooze WHERE email_id = ?', id);
   await tx.run('UPDATE canary SET email_id = NULL WHERE email_id = ?', id);
   const was = { id, thread: row.thread_id, created: row.created_modseq };
   await recordTombstone(tx, row.account_id, 'Email', was, row.hidden, stamp);

@@ -50,7 +50,7 @@ export function withOpenThread(action: (emails: readonly FullEmail[]) => void | 
 }
 
 /** Emails of the thread that lie in the folder that is open; in a search, all that are not in Trash or Junk. */
-function inOpenFolder(emails: readonly ThreadMember[]): ThreadMember[] {
+export function inOpenFolder(emails: readonly ThreadMember[]): ThreadMember[] {
   const { folder } = route.value;
   const hidden = [folderByRole('trash')?.id, folderByRole('junk')?.id];
   const inside = emails.filter(({ mailboxIds }) =>

@@ -5,6 +5,7 @@ import { Icon, type IconName } from './icons.ts';
 import type { MailFolder } from './jmap-types.ts';
 import { folders } from './mail-state.ts';
 import { hrefOf, route } from './route.ts';
+import { sleeping, SNOOZED_SEARCH } from './snoozed.ts';
 import { t } from './translate.ts';
 import { html } from './view.ts';
 
@@ -23,6 +24,7 @@ export function FolderNav() {
     <ul onClick=${hide}>
       ${levels(folders.value).map(({ folder, depth }) => folderLine(folder, depth))}
     </ul>
+    ${snoozedLine(hide)}
     <a class="settings-link" href="#/settings" onClick=${hide}><${Icon} name="settings" /> ${t('app.settings')}</a>
     <form method="post" action="/mail/sign-out"><button class="link soft">${t('app.sign-out')}</button></form>
   </nav>`;
@@ -50,6 +52,22 @@ function folderLine(folder: MailFolder, depth: number) {
       ${count > 0 && html`<span class="count" title=${countText(role, count)}><span aria-hidden="true">${count}</span><span class="hidden">${countText(role, count)}</span></span>`}
     </a>
   </li>`;
+}
+
+/** A link to the snoozed messages, while there are some. */
+function snoozedLine(hide: () => void) {
+  const isOpen = route.value.search === SNOOZED_SEARCH;
+  const count = sleeping().length;
+  if (count === 0 && !isOpen) return null;
+  const href = hrefOf({ folder: 'search', search: SNOOZED_SEARCH, thread: undefined });
+  return html`<ul onClick=${hide}>
+    <li>
+      <a href=${href} aria-current=${isOpen ? 'page' : undefined}>
+        <${Icon} name="snooze" /> <span class="name">${t('folder.snoozed')}</span>
+        ${count > 0 && html`<span class="count">${count}</span>`}
+      </a>
+    </li>
+  </ul>`;
 }
 
 const countText = (role: string | null, count: number): string =>

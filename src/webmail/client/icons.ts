@@ -32,6 +32,7 @@ const PATHS = {
   image: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.5 9h.01',
   clear: 'M6 5h12M12 5v8M9 19h5M5 5l14 14',
   clock: 'M12 4a8 8 0 1 1 0 16a8 8 0 0 1 0-16zM12 8v4l3 2',
+  snooze: 'M12 5a8 8 0 1 1 0 16a8 8 0 0 1 0-16zM9.5 10.5h5l-5 5h5M5 4L2.5 6.5M19 4l2.500 2.500',
   label: 'M4 5h8l8 8-7 7-9-8zM8 9h.01',
   settings: 'M4 7h9M17 7h3M4 17h3M11 17h9M15 4.5v5M9 14.5v5',
   more: 'M6 12h.01M12 12h.01M18 12h.01',

@@ -29,6 +29,13 @@ const openRole = (role: string): void => {
   if (folder !== undefined) go({ folder: folder.id, search: '' });
 };
 
+function openSnooze(): void {
+  const menu = document.querySelector<HTMLDetailsElement>('.selection .snooze, .thread-bar .snooze');
+  if (menu === null) return;
+  menu.open = true;
+  menu.querySelector<HTMLElement>('button')?.focus();
+}
+
 const SHORTCUTS: readonly Shortcut[] = [
   { key: 'j', does: 'keys.next', run: () => stepThread(1) },
   { key: 'k', does: 'keys.previous', run: () => stepThread(-1) },
@@ -40,6 +47,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   { key: 'e', does: 'act.archive', run: () => void fileThread('archive') },
   { key: '!', does: 'act.junk', run: () => void fileThread('junk') },
   { key: '#', does: 'act.trash', run: () => void fileThread('trash') },
+  { key: 'b', does: 'act.snooze', run: openSnooze },
   { key: 's', does: 'act.star', run: () => void withLast((email) => setKeyword([email], '$flagged', true)) },
   { key: 'z', does: 'button.undo', run: () => void attempt(undoLast) },
   { key: '/', does: 'search.label', run: () => document.querySelector<HTMLInputElement>('#search')?.focus() },

@@ -9,6 +9,8 @@ import { MoveMenu } from './move-menu.ts';
 import { hrefOf, route } from './route.ts';
 import { listKey, loadThread, showRows, threadList } from './thread-list.ts';
 import { attempt } from './notices.ts';
+import { SNOOZED_SEARCH } from './snoozed.ts';
+import { SnoozeMenu } from './snooze.ts';
 import { t } from './translate.ts';
 import { html } from './view.ts';
 
@@ -60,13 +62,16 @@ function ListHead() {
   const { total, loading } = threadList.value;
   const title =
     route.value.folder === 'search'
-      ? t('list.results', { search: route.value.search })
+      ? searchTitle(route.value.search)
       : openFolder.value !== undefined && folderName(openFolder.value);
   return html`<header class="list-head">
     <h1>${title}</h1>
     <span class="soft" role="status">${loading ? t('list.loading') : t('list.count', { count: total })}</span>
   </header>`;
 }
+
+const searchTitle = (search: string): string =>
+  search === SNOOZED_SEARCH ? t('folder.snoozed') : t('list.results', { search });
 
 function EmptyList() {
   const text =
@@ -107,6 +112,7 @@ function SelectionBar() {
       label=${anyUnread ? t('act.mark-read') : t('act.mark-unread')}
       onClick=${() => void setKeyword(emails, '$seen', anyUnread)}
     />
+    <${SnoozeMenu} emails=${emails} />
     <${MoveMenu} emails=${emails} />
     <${LabelMenu} emails=${emails} />
   </header>`;

@@ -2,6 +2,7 @@ import { reloadThread } from './actions.ts';
 import { loadFolders } from './mail-state.ts';
 import { attempt } from './notices.ts';
 import { loadPending } from './scheduled.ts';
+import { loadSnoozed } from './snoozed.ts';
 import { dropLoadedThreads, refreshList } from './thread-list.ts';
 
 /** Pause in which changes are collected: a moved thread causes several. */
@@ -19,5 +20,7 @@ export function watchChanges(): void {
 
 async function refreshAll(): Promise<void> {
   dropLoadedThreads();
+  // The list depends on them.
+  await loadSnoozed();
   await Promise.all([loadFolders(), refreshList(), reloadThread(), loadPending()]);
 }

@@ -17,7 +17,7 @@ export interface ThreadRow {
   emails: ThreadMember[];
 }
 
-export type ThreadMember = Pick<EmailSummary, 'id' | 'keywords' | 'from' | 'mailboxIds' | 'receivedAt'>;
+export type ThreadMember = Pick<EmailSummary, 'id' | 'threadId' | 'keywords' | 'from' | 'mailboxIds' | 'receivedAt'>;
 
 /** The thread that was loaded last. It is not the open one while the next one loads. */
 export const loadedThread = signal<{ id: string; emails: FullEmail[] }>({ id: '', emails: [] });

@@ -9,11 +9,12 @@ import { attempt } from './notices.ts';
 import { go, route, watchRoute } from './route.ts';
 import { loadPending } from './scheduled.ts';
 import { t } from './translate.ts';
+import { loadSnoozed } from './snoozed.ts';
 import { html } from './view.ts';
 
 async function start(): Promise<void> {
   await openAccount();
-  await Promise.all([loadFolders(), loadIdentities()]);
+  await Promise.all([loadFolders(), loadIdentities(), loadSnoozed()]);
   watchRoute();
   if (route.value.folder === '') go({ folder: (folderByRole('inbox') ?? folders.value[0])?.id ?? '' });
   const root = document.querySelector('#app');

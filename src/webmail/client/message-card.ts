@@ -14,6 +14,7 @@ import { MessageFrame } from './message-frame.ts';
 import { attempt } from './notices.ts';
 import { PlainText } from './plain-text.ts';
 import { PendingNote } from './scheduled.ts';
+import { SnoozeNote } from './snooze.ts';
 import { VerdictNote } from './verdict.ts';
 import { t } from './translate.ts';
 import { html } from './view.ts';
@@ -59,6 +60,7 @@ function MessageContent({ email }: { email: FullEmail }) {
     <${Details} email=${email} />
     <${AgentOfMessage} email=${email} />
     <${PendingNote} email=${email} />
+    <${SnoozeNote} email=${email} />
     <${VerdictNote} email=${email} />
     <${MessageBody} email=${email} />
     <${Attachments} parts=${email.attachments.filter((part) => part.disposition !== 'inline' || part.cid === null)} />

@@ -27,6 +27,7 @@ const STATES: Readonly<Record<string, SearchFilter>> = {
   starred: { hasKeyword: '$flagged' },
   answered: { hasKeyword: '$answered' },
   draft: { hasKeyword: '$draft' },
+  snoozed: { hasKeyword: '$snoozed' },
 };
 
 /** Suggestions of the search field. */

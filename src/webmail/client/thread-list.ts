@@ -4,6 +4,7 @@ import { MailError, methods } from './jmap.ts';
 import type { ThreadMember, ThreadRow } from './mail-state.ts';
 import { route, showsSettings } from './route.ts';
 import { type SearchFilter, searchFilter } from './search-query.ts';
+import { sleeping, snoozed } from './snoozed.ts';
 
 /** Rows of one request. */
 const WINDOW = 40;
@@ -51,7 +52,19 @@ export function listKey(): string {
 
 function filterOf(): SearchFilter {
   const { folder, search } = route.value;
-  return folder === 'search' ? searchFilter(search) : { inMailbox: folder };
+  if (folder === 'search') return searchFilter(search);
+  // Without snoozed messages the server counts nothing: it knows the total of a folder.
+  if (sleeping().length === 0) return { inMailbox: folder };
+  return { operator: 'AND', conditions: [{ inMailbox: folder }, { notKeyword: '$snoozed' }] };
+}
+
+const NEWEST_FIRST = { property: 'receivedAt', isAscending: false };
+const BACK_FIRST = { property: 'hasKeyword', keyword: '$new', isAscending: false };
+
+/** In a folder, messages that came back from a snooze are at the top. Sorting by a keyword reads the whole folder. */
+function sortOf(): object[] {
+  const anyBack = route.value.folder !== 'search' && snoozed.value.some(({ back }) => back);
+  return anyBack ? [BACK_FIRST, NEWEST_FIRST] : [NEWEST_FIRST];
 }
 
 /** Opens the list of the route, from its begin. */
@@ -117,7 +130,7 @@ const isLoaded = (index: number): boolean => windows.includes(Math.floor(index /
 async function queryWindow(position: number): Promise<{ total: number; rows: [number, ThreadRow][] }> {
   const query = {
     filter: filterOf(),
-    sort: [{ property: 'receivedAt', isAscending: false }],
+    sort: sortOf(),
     collapseThreads: true,
     calculateTotal: true,
     position,

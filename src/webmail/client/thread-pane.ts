@@ -11,6 +11,7 @@ import { MessageCard } from './message-card.ts';
 import { MoveMenu } from './move-menu.ts';
 import { attempt } from './notices.ts';
 import { go, route } from './route.ts';
+import { SnoozeMenu } from './snooze.ts';
 import { loadThread } from './thread-list.ts';
 import { rich, t } from './translate.ts';
 import { html } from './view.ts';
@@ -111,6 +112,7 @@ function ThreadBar() {
       className="star"
       onClick=${() => void setKeyword(isStarred ? emails : last, '$flagged', !isStarred)}
     />
+    <${SnoozeMenu} emails=${emails} onChosen=${() => go({})} />
     <${MoveMenu} emails=${emails} />
     <${LabelMenu} emails=${emails} />
   </header>`;

@@ -22,7 +22,7 @@ describe('the files of web mail', () => {
     for (const [path, { octets }] of assets.files) {
       for (const [, name = ''] of octets
         .toString()
-        .matchAll(/^(?:import|\} from|export)[^'"\n]*['"]([^'"\n]+)['"];?$/gm)) {
+        .matchAll(/^(?:import|\} from|export [{*])[^'"\n]*['"]([^'"\n]+)['"];?$/gm)) {
         const found = name.startsWith('./') ? assets.files.has(name.slice(2)) : name in imports;
         if (!found) missing.push(`${path}: ${name}`);
       }

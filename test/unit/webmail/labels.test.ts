@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { labelName, labelOf, labelsOf } from '../../../src/webmail/client/label-names.ts';
-import { laterTimes } from '../../../src/webmail/client/later-times.ts';
+import { laterTimes, snoozeTimes } from '../../../src/webmail/client/later-times.ts';
 
 test.each([
   ['To Do', 'to-do'],
@@ -28,4 +28,13 @@ test.each([
   [new Date(2026, 10, 23, 7), ['23 18', '24 8', '30 8']],
 ])('times to send later, from %s', (now, expected) => {
   expect(laterTimes(now).map(({ at }) => `${at.getDate()} ${at.getHours()}`)).toEqual(expected);
+});
+
+test.each([
+  // A Wednesday at half past twelve, and one in the late evening; a Sunday gives the next day.
+  [new Date(2026, 10, 25, 12, 30), ['25 15', '26 8', '30 8']],
+  [new Date(2026, 10, 25, 21, 30), ['26 8', '30 8']],
+  [new Date(2026, 10, 29, 9), ['29 12', '30 8', '30 8']],
+])('times until which to snooze, from %s', (now, expected) => {
+  expect(snoozeTimes(now).map(({ at }) => `${at.getDate()} ${at.getHours()}`)).toEqual(expected);
 });

@@ -18,6 +18,7 @@ export const messages: MessageCatalog = {
   'folder.archive': 'Archiv',
   'folder.junk': 'Spam',
   'folder.trash': 'Papierkorb',
+  'folder.snoozed': 'Zurückgestellt',
   'folder.deleted': 'ein gelöschter Ordner',
   'folder.count-drafts': { one: '{count} Entwurf', other: '{count} Entwürfe' },
   'folder.count-unread': { one: '{count} ungelesen', other: '{count} ungelesen' },
@@ -44,6 +45,7 @@ export const messages: MessageCatalog = {
   'act.not-junk': 'Kein Spam',
   'act.reply': 'Antworten',
   'act.reply-all': 'Allen antworten',
+  'act.snooze': 'Zurückstellen',
   'act.star': 'Mit Stern markieren',
   'act.trash': 'In den Papierkorb',
   'act.unstar': 'Stern entfernen',
@@ -208,7 +210,12 @@ export const messages: MessageCatalog = {
   'later.evening': 'Heute Abend',
   'later.tomorrow': 'Morgen früh',
   'later.monday': 'Montag früh',
+  'later.today': 'Später heute',
+  'later.next-week': 'Nächste Woche',
   'later.time': 'Datum und Uhrzeit',
+
+  'snooze.until': 'Zurückgestellt bis {time}.',
+  'snooze.end': 'Jetzt zurückholen',
 
   'keys.title': 'Tastenkürzel',
   'keys.next': 'Nächste Unterhaltung',

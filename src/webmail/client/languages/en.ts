@@ -16,6 +16,7 @@ export const messages = {
   'folder.archive': 'Archive',
   'folder.junk': 'Junk',
   'folder.trash': 'Trash',
+  'folder.snoozed': 'Snoozed',
   'folder.deleted': 'a deleted folder',
   'folder.count-drafts': { one: '{count} draft', other: '{count} drafts' },
   'folder.count-unread': { one: '{count} unread', other: '{count} unread' },
@@ -42,6 +43,7 @@ export const messages = {
   'act.not-junk': 'Not junk',
   'act.reply': 'Reply',
   'act.reply-all': 'Reply to all',
+  'act.snooze': 'Snooze',
   'act.star': 'Add star',
   'act.trash': 'Move to trash',
   'act.unstar': 'Remove star',
@@ -204,7 +206,12 @@ export const messages = {
   'later.evening': 'This evening',
   'later.tomorrow': 'Tomorrow morning',
   'later.monday': 'Monday morning',
+  'later.today': 'Later today',
+  'later.next-week': 'Next week',
   'later.time': 'Date and time',
+
+  'snooze.until': 'Snoozed until {time}.',
+  'snooze.end': 'End the snooze',
 
   'keys.title': 'Keyboard shortcuts',
   'keys.next': 'Next conversation',

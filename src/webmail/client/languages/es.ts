@@ -18,6 +18,7 @@ export const messages: MessageCatalog = {
   'folder.archive': 'Archivo',
   'folder.junk': 'Correo no deseado',
   'folder.trash': 'Papelera',
+  'folder.snoozed': 'Pospuestos',
   'folder.deleted': 'una carpeta eliminada',
   'folder.count-drafts': { one: '{count} borrador', other: '{count} borradores' },
   'folder.count-unread': { one: '{count} sin leer', other: '{count} sin leer' },
@@ -44,6 +45,7 @@ export const messages: MessageCatalog = {
   'act.not-junk': 'No es correo no deseado',
   'act.reply': 'Responder',
   'act.reply-all': 'Responder a todos',
+  'act.snooze': 'Posponer',
   'act.star': 'Destacar',
   'act.trash': 'Mover a la papelera',
   'act.unstar': 'Quitar de destacados',
@@ -206,7 +208,12 @@ export const messages: MessageCatalog = {
   'later.evening': 'Esta tarde',
   'later.tomorrow': 'Mañana por la mañana',
   'later.monday': 'El lunes por la mañana',
+  'later.today': 'Más tarde hoy',
+  'later.next-week': 'La semana que viene',
   'later.time': 'Fecha y hora',
+
+  'snooze.until': 'Pospuesto hasta el {time}.',
+  'snooze.end': 'Recuperar ahora',
 
   'keys.title': 'Atajos de teclado',
   'keys.next': 'Conversación siguiente',

@@ -59,13 +59,18 @@ describe.each([
     await deliver(subject);
     await signIn(page);
     await row(page, subject).locator('a').click();
-    await page.getByText(`Text of ${subject}.`).first().waitFor();
+    const pane = page.getByRole('region', { name: 'Conversation' });
+    await pane.getByText(`Text of ${subject}.`).first().waitFor();
     await page.keyboard.press('b');
     await page
       .locator('.thread-bar .snooze')
       .getByRole('button', { name: /Tomorrow morning/ })
       .waitFor();
     expect(await violations(page)).toEqual([]);
+    const menu = await page.locator('.thread-bar .snooze .menu-body').boundingBox();
+    expect(menu?.x).toBeGreaterThanOrEqual(0);
+    expect(menu?.y).toBeGreaterThanOrEqual(0);
+    expect((menu?.x ?? 0) + (menu?.width ?? 0)).toBeLessThanOrEqual(viewport.width);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Enter');

@@ -1,4 +1,4 @@
-import { command, query, type Read, type Stamp, type Write } from '../engine/types.ts';
+import { command, lookup, type Read, type Stamp, type Write } from '../engine/types.ts';
 import { keywordSlot, kwList, SEEN } from '../mailbox/flags.ts';
 import { changeEach, type EmailChange } from './email-change-commands.ts';
 
@@ -24,7 +24,7 @@ export interface SnoozedEmail {
 }
 
 /** Snoozed messages of an account, and those that came back within a day. */
-export const snoozedEmails = query(
+export const snoozedEmails = lookup(
   'snoozed-emails',
   async (rx, { account }: { account: number }): Promise<SnoozedEmail[]> => {
     const rows = await rx.all<SnoozeRow>(
@@ -97,7 +97,7 @@ const keywordChange = (email: number, add: FlagPatch, remove: FlagPatch): EmailC
 });
 
 /** Time of the next step of any account, ms UTC. */
-export const nextSnoozeStep = query('next-snooze-step', async (rx): Promise<number | undefined> => {
+export const nextSnoozeStep = lookup('next-snooze-step', async (rx): Promise<number | undefined> => {
   const row = await rx.get<{ until: number | null }>('SELECT min(until) AS until FROM snooze');
   return row?.until ?? undefined;
 });

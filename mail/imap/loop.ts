@@ -12,9 +12,11 @@ import { writeUpdates } from './notify/session-updates.ts';
 import { Decoder } from './wire/decoder.ts';
 import { statusLine } from './wire/encoder.ts';
 import type { ReaderEvent } from './wire/command-reader.ts';
-import { ImapSyntaxError } from './wire/syntax-error.ts';
+import { ImapSyntaxError, InvalidNameError } from './wire/syntax-error.ts';
 
-function syntaxResponse({ reason, code }: ImapSyntaxError): TaggedResponse {
+function syntaxResponse(error: ImapSyntaxError): TaggedResponse {
+  const { reason, code } = error;
+  if (error instanceof InvalidNameError) return no('CANNOT', reason);
   return code === undefined ? bad(reason) : bad(code, reason);
 }
 

@@ -2,7 +2,7 @@ import type { Annotation, AnnotationChange } from '../store/mailbox/annotation.t
 import type { Decoder } from './wire/decoder.ts';
 import { mailbox, string } from './wire/encoder.ts';
 import { canonicalName } from './wire/mailbox-name.ts';
-import { ImapSyntaxError } from './wire/syntax-error.ts';
+import { ImapSyntaxError, InvalidNameError } from './wire/syntax-error.ts';
 
 /** Entries named in one command. */
 const MAX_NAMED_ENTRIES = 100;
@@ -85,7 +85,7 @@ function parseValue(d: Decoder): Buffer | null {
 function metadataMailbox(d: Decoder): string {
   const name = d.reference();
   const canonical = name === '' ? '' : canonicalName(name);
-  if (canonical === undefined) throw new ImapSyntaxError('Invalid mailbox name');
+  if (canonical === undefined) throw new InvalidNameError();
   return canonical;
 }
 

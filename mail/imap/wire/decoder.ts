@@ -4,7 +4,7 @@ import { flagSet } from './flags.ts';
 import { ASTRING, ATOM, CLASSES, DIGIT, LIST, NAME, TAG } from './grammar.ts';
 import { canonicalName, fromUtf7 } from './mailbox-name.ts';
 import { SAVED_RESULT, STAR, type SequenceRange, type SequenceSet } from './sequence-set.ts';
-import { ImapSyntaxError } from './syntax-error.ts';
+import { ImapSyntaxError, InvalidNameError } from './syntax-error.ts';
 import { textOf } from './text.ts';
 
 export interface DecoderOptions {
@@ -243,7 +243,7 @@ export class Decoder {
   /** Canonical name: UTF-8 NFC, `INBOX` in upper case (also as parent), no trailing `/`. */
   mailbox(): string {
     const name = canonicalName(this.reference());
-    if (name === undefined) throw new ImapSyntaxError('Invalid mailbox name');
+    if (name === undefined) throw new InvalidNameError();
     return name;
   }
 

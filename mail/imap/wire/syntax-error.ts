@@ -11,3 +11,10 @@ export class ImapSyntaxError extends Error {
     this.code = code;
   }
 }
+
+/** A mailbox name that can never exist: NO [CANNOT], as its syntax is right. RFC 5530 3. */
+export class InvalidNameError extends ImapSyntaxError {
+  constructor() {
+    super('Invalid mailbox name', 'CANNOT');
+  }
+}

@@ -19,8 +19,8 @@ const AFTER_LOGIN: readonly [string, string, string][] = [
   ['200 patterns', `LIST "" (${'"*a*b*c" '.repeat(200).trim()})`, 't BAD'],
   ['a literal beyond all numbers', 'LOGIN {99999999999999999999}', 't BAD'],
   ['a literal of 4 GB', 'APPEND INBOX {4294967295}', 't NO [TOOBIG]'],
-  ['a name of 10 kB', `CREATE ${'a'.repeat(10_000)}`, 't BAD'],
-  ['a name 200 levels deep', `CREATE ${'a/'.repeat(200)}a`, 't BAD'],
+  ['a name of 10 kB', `CREATE ${'a'.repeat(10_000)}`, 't NO [CANNOT]'],
+  ['a name 200 levels deep', `CREATE ${'a/'.repeat(200)}a`, 't NO [CANNOT]'],
 ];
 
 test.each(AFTER_LOGIN)('%s', async (_, command, answer) => {

@@ -1,4 +1,3 @@
-import { compareKeys } from '../sort/compare-keys.ts';
 import type { ThreadFacts, ThreadNode } from './thread-input.ts';
 
 /** THREAD=ORDEREDSUBJECT: messages with one base subject, the first above the others. RFC 5256 3. */
@@ -11,14 +10,10 @@ export function threadBySubject(positions: Uint32Array, facts: ThreadFacts): Thr
     if (group === undefined) groups.set(subject, [position]);
     else group.push(position);
   }
-  const threads = [...groups].map(([subject, group]) => ({ subject, group: group.sort(byDate) }));
-  threads.sort(
-    (a, b) =>
-      facts.dateAt(a.group[0] ?? 0) - facts.dateAt(b.group[0] ?? 0) ||
-      compareKeys(a.subject, b.subject) ||
-      (a.group[0] ?? 0) - (b.group[0] ?? 0),
-  );
-  return threads.map(({ group: [first, ...others] }) => ({
+  const threads = [...groups.values()].map((group) => group.sort(byDate));
+  // RFC 5256 2.2: of messages with one date the order is that in the mailbox.
+  threads.sort(([a = 0], [b = 0]) => byDate(a, b));
+  return threads.map(([first, ...others]) => ({
     position: first,
     children: others.map((position) => ({ position, children: [] })),
   }));

@@ -104,7 +104,7 @@ import {
 import { purgeRejects } from './store/filter/reject.ts';
 import { addSenderRule, removeSenderRule } from './store/filter/sender-rule.ts';
 import { undoSenderRules } from './agents/undo/rule-undo.ts';
-import { setSetting } from './store/setting.ts';
+import { changeSetting, setSetting } from './store/setting.ts';
 import { purgeStsPolicies, storeStsPolicy, deferStsPolicy, touchStsPolicy } from './store/queue/sts-policy.ts';
 import { purgeShownSecrets, recordShownSecrets } from './agents/secrets/shown-secret.ts';
 import { addSuppression, listSuppressions, removeSuppression } from './store/queue/suppression.ts';
@@ -270,6 +270,7 @@ export function mailParts(): ThreadParts {
       setOutboundRoute,
       setPassword,
       setQuota,
+      changeSetting,
       setSetting,
       settleCanary,
       stampCredentials,

@@ -46,6 +46,7 @@ import { purgeTlsResults } from '../store/queue/tls-result.ts';
 import { purgeVacationReplies } from '../store/submission/vacation.ts';
 import { sweepWords } from '../store/filter/word-sweep.ts';
 import type { Job } from './scheduler.ts';
+import type { SteadyClock } from './steady-clock.ts';
 
 /** Events stored for a disabled webhook. */
 const MAX_EVENTS = 100_000;
@@ -66,13 +67,24 @@ export class RetentionJob implements Job {
   readonly #clock: () => number;
   readonly #log: Log;
   readonly #purges: readonly PurgeCommand[];
+  readonly #steadyClock: SteadyClock | undefined;
   #stop: AbortSignal | undefined;
   /** ms UTC of the last sweep; the first one deletes all unreferenced files from before this start. */
   #sweptAt: number | undefined;
   readonly #began = Date.now();
 
-  /** `more`: purges of the appliance (listed in src/start/appliance.ts), run after those of the mail engine. */
-  constructor(store: MailStore, clock: () => number, log: Log, more: readonly PurgeCommand[] = []) {
+  /**
+   * `more`: purges of the appliance (listed in src/start/appliance.ts), run after those of the mail engine. `steadyClock`:
+   * nothing is purged while it doubts the time.
+   */
+  constructor(
+    store: MailStore,
+    clock: () => number,
+    log: Log,
+    more: readonly PurgeCommand[] = [],
+    steadyClock?: SteadyClock,
+  ) {
+    this.#steadyClock = steadyClock;
     this.#purges = [
       continueHolds,
       purgeAgentChanges,
@@ -106,23 +118,30 @@ export class RetentionJob implements Job {
   /** Purges everything once. */
   async run(stop: AbortSignal = new AbortController().signal): Promise<void> {
     this.#stop = stop;
+    if (!this.#continues()) return this.#log.info({}, 'purges wait until the system clock is confirmed');
     await this.#emptyAccounts();
     await this.#emptyMailboxes();
     await this.#purge(indexJournal, undefined);
     await this.#purgeAll();
     await this.#trimEvents();
     await this.#trimSenders();
+    if (!this.#continues()) return;
     if (this.#sweptAt === undefined || Date.now() - this.#sweptAt >= SWEEP_EVERY_MS) await this.#sweep();
+  }
+
+  /** False when stopped, and while the time is in doubt: a clock that jumped a year would purge everything. */
+  #continues(): boolean {
+    return this.#stop?.aborted !== true && (this.#steadyClock?.state().kind ?? 'steady') === 'steady';
   }
 
   /** Runs a purge slice by slice until it is finished or stopped. */
   async #purge<Input>(command: Command<Input, boolean>, input: Input): Promise<void> {
-    while (!this.#stop?.aborted && (await this.#store.writeSlice(command, input)));
+    while (this.#continues() && (await this.#store.writeSlice(command, input)));
   }
 
   /** Like #purge, for commands that return files without references. */
   async #purgeFiles<Input>(command: Command<Input, { files: string[]; more: boolean }>, input: Input): Promise<void> {
-    for (let more = true; more && !this.#stop?.aborted;) {
+    for (let more = true; more && this.#continues();) {
       const done = await this.#store.writeSlice(command, input);
       // After the commit: the sweep finds files left by a crash before this.
       for (const file of done.files) await this.#store.files.remove(file);
@@ -139,7 +158,7 @@ export class RetentionJob implements Job {
   async #emptyMailboxes(): Promise<void> {
     for (const { id, account_id } of await this.#store.read(deletedMailboxes, undefined)) {
       let remaining = 1;
-      while (remaining > 0 && !this.#stop?.aborted) {
+      while (remaining > 0 && this.#continues()) {
         remaining = await this.#store.writeSlice(purgeDeletedFolder, { account: account_id, mailbox: id });
       }
     }
@@ -160,7 +179,7 @@ export class RetentionJob implements Job {
 
   /** Deletes messages that are in a mailbox for longer than the rules of their organization say. */
   async #deleteAged(which: typeof agingMailboxes): Promise<void> {
-    for (let after = 0; !this.#stop?.aborted;) {
+    for (let after = 0; this.#continues();) {
       const page = await this.#store.scan(which, { after });
       for (const { id, account, days } of page) {
         if (days !== null) await this.#purge(deleteAged, { account, mailbox: id, days });

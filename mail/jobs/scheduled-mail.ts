@@ -16,16 +16,21 @@ import { readFields } from '../message/header.ts';
 import { indexMessage } from '../message/indexer.ts';
 import { StoreBusy } from '../store/engine/types.ts';
 import type { Job } from './scheduler.ts';
+import type { SteadyClock } from './steady-clock.ts';
 
 /** Short, because clocks jump and people release held mail. */
 const EVERY_MS = 2_000;
 const FIRST_MS = 50;
+/** A server may have been off for a week, and what came due meanwhile is sent. */
+const MAX_AHEAD_MS = 7 * 24 * 3_600_000;
 
 export interface ScheduledMailOptions extends Pick<
   SubmissionContext,
   'store' | 'hostname' | 'clock' | 'forwardKey' | 'hold' | 'traceId' | 'queued'
 > {
   log: Log;
+  /** Messages wait while it is ahead by more than {@link MAX_AHEAD_MS} without confirmation. */
+  steadyClock?: SteadyClock | undefined;
   /** Addresses of replies to notices; such a reply was processed at submission. */
   noticeReplies?: Pick<NoticeReplies, 'classify'>;
 }
@@ -49,8 +54,9 @@ export class ScheduledMail implements Job {
 
   /** Sends every due message. Returns the next due time, ms UTC. */
   async run(stop?: AbortSignal): Promise<number | undefined> {
-    const { store, clock } = this.#options;
+    const { store, clock, steadyClock } = this.#options;
     for (;;) {
+      if ((steadyClock?.aheadMs() ?? 0) > MAX_AHEAD_MS) return undefined;
       const { due, next } = await store.read(dueMessages, { now: clock() });
       for (const message of due) await this.#send(message);
       if (due.length === 0 || stop?.aborted === true) return next;

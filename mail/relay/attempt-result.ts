@@ -21,6 +21,11 @@ export function retryStateAfterAttempt(item: QueueItem): RetryState {
   return { attempts: item.attempts + 1, since: item.queuedAt, lifetime };
 }
 
+/** An item of the age that it has without a jump of the clock that is not confirmed: it must not expire by that. */
+export function withoutJump(item: QueueItem, aheadMs: number): QueueItem {
+  return aheadMs === 0 ? item : { ...item, queuedAt: item.queuedAt + aheadMs };
+}
+
 /** Converts a verdict to the recorded result: a deferral gets its next attempt, or fails if the message expires. */
 export function toAttemptResult(item: QueueItem, verdict: AttemptVerdict, context: AttemptContext): AttemptResult {
   const { host, tls, now, random } = context;

@@ -2,6 +2,8 @@
 export interface RelayClock {
   /** Wall clock, ms UTC. It may jump; the queue stores its times. */
   now(): number;
+  /** Time by which the wall clock is ahead without confirmation, ms; messages do not age by it. Left out: 0. */
+  aheadMs?(): number;
   /** Monotonic clock, ms. */
   monotonic(): number;
   /** Calls back once after `ms`; returns a function that cancels it. */

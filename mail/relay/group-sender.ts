@@ -15,7 +15,7 @@ import { applyFailover } from './failover.ts';
 import { prepareMessage, readHeader, type PreparedMessage } from './prepare-message.ts';
 import type { RampBook } from './ramp-book.ts';
 import { RelaySession } from './session.ts';
-import { retryRestNow, toAttemptResult } from './attempt-result.ts';
+import { retryRestNow, toAttemptResult, withoutJump } from './attempt-result.ts';
 import type { Smarthosts } from './smarthosts.ts';
 import { deferred, type AttemptVerdict } from './attempt-verdict.ts';
 
@@ -290,7 +290,9 @@ export class GroupSender {
   ): CompletedAttempt[] {
     const { clock, random } = this.#options;
     const now = clock.now();
-    const settled = group.map((item, at) =>
+    const aheadMs = clock.aheadMs?.() ?? 0;
+    const items = group.map((item) => withoutJump(item, aheadMs));
+    const settled = items.map((item, at) =>
       toAttemptResult(item, verdicts[at] ?? deferred('4.5.0', 'no reply'), { host, tls, now, random }),
     );
     const how = {
@@ -298,7 +300,7 @@ export class GroupSender {
       cutOff: this.#options.connector.hosts.isCutOff,
     };
     return settled.map((result, at) => {
-      const item = group[at] as QueueItem;
+      const item = items[at] as QueueItem;
       return { item, result: applyFailover(item, result, how), dsnPassedOn };
     });
   }

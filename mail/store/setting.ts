@@ -13,6 +13,18 @@ export const setSetting = command(
   },
 );
 
+/** Stores a value that changes. */
+export const changeSetting = command(
+  'change-setting',
+  async (tx, input: { name: string; value: Uint8Array }): Promise<void> => {
+    await tx.run(
+      'INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+      input.name,
+      input.value,
+    );
+  },
+);
+
 export const getSetting = lookup(
   'get-setting',
   async (rx, input: { name: string }): Promise<Uint8Array | undefined> => {

@@ -12,6 +12,7 @@ import type { SendingPolicy } from '../../mail/agents/gate/sending-policy.ts';
 import type { Guard } from '../../mail/guard/guard.ts';
 import type { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import type { MemoryBudget } from '../../mail/limits/memory-budget.ts';
+import type { SteadyClock } from '../../mail/jobs/steady-clock.ts';
 import type { Log } from '../../mail/log.ts';
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { RefusedLogin } from '../../mail/relay/smarthosts.ts';
@@ -53,6 +54,8 @@ export interface AreaContext {
   readonly metrics: Metrics;
   /** Milliseconds UTC. */
   readonly clock: () => number;
+  /** Watches for jumps of the system clock; left out: the clock is trusted. */
+  readonly steadyClock?: SteadyClock | undefined;
   /** The configured resolver; every lookup of the product uses it. */
   readonly resolver: Resolver;
   /** The same without a cache: for people who have just changed their records. */

@@ -25,7 +25,16 @@ const CLOCK_TIMEOUT_MS = 5000;
 /** Parts of the appliance that the doctor reads. */
 export type DoctorContext = Pick<
   AreaContext,
-  'store' | 'settings' | 'clock' | 'log' | 'lookNow' | 'certificate' | 'failing' | 'ports' | 'refusedLogins'
+  | 'store'
+  | 'settings'
+  | 'clock'
+  | 'steadyClock'
+  | 'log'
+  | 'lookNow'
+  | 'certificate'
+  | 'failing'
+  | 'ports'
+  | 'refusedLogins'
 >;
 
 /** Result of one run. */
@@ -94,6 +103,7 @@ async function factsOf(context: DoctorContext): Promise<ServerFacts> {
   const { target, everyMs, passphrase, passphraseFile } = settings.backup;
   return {
     now: clock(),
+    clockState: context.steadyClock?.state() ?? { kind: 'steady' },
     live: settings.live,
     hostname: settings.hostname,
     failing: context.failing(),

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import type { ClockState } from '../../mail/jobs/steady-clock.ts';
 import { type HealthCheck, healthy, unhealthy } from './health-check.ts';
 
 /** A scanner that the settings name. */
@@ -11,6 +12,8 @@ export interface ScannerState {
 /** Facts for the checks of the server itself; all times in ms UTC. */
 export interface ServerFacts {
   now: number;
+  /** Jump of the clock that is not confirmed. */
+  clockState: ClockState;
   live: boolean;
   hostname: string;
   /** Names of failing readiness checks. */
@@ -88,16 +91,28 @@ const EARLIEST = Date.UTC(2026, 10, 1);
 
 const CLOCK_FIX = 'Set the clock and run a time service (timedatectl set-ntp true).';
 
-function clock({ now, skewMs = 0, certificate: { pem } }: ServerFacts): HealthCheck {
+function clock({ now, clockState, skewMs = 0, certificate: { pem } }: ServerFacts): HealthCheck {
   const made = new X509Certificate(pem).validFromDate.getTime();
   const said = `The clock says ${new Date(now).toISOString()}`;
   if (now < EARLIEST || now < made - HOUR)
     return unhealthy('clock', 'failed', `${said}, which is earlier than its own certificate or program.`, CLOCK_FIX);
+  if (clockState.kind !== 'steady') return jumped(clockState, said);
   const minutes = Math.round(Math.abs(skewMs) / 60_000);
   if (minutes < 2) return healthy('clock', `${said}.`);
   const side = skewMs > 0 ? 'ahead of' : 'behind';
   const why = `${said}, which is ${minutes} minutes ${side} the clock of the certificate authority.`;
   return unhealthy('clock', minutes < 10 ? 'warning' : 'failed', why, CLOCK_FIX);
+}
+
+/** A clock that is right needs no advice: after a day of running it is confirmed. */
+function jumped({ kind, byMs, leftMs }: Exclude<ClockState, { kind: 'steady' }>, said: string): HealthCheck {
+  const size = byMs < 2 * DAY ? `${Math.round(byMs / HOUR)} hours` : `${Math.round(byMs / DAY)} days`;
+  const why =
+    kind === 'ahead'
+      ? `${said}, ${size} after the time that was expected. Nothing is purged, and scheduled mail may wait.`
+      : `${said}: the system clock is ${size} behind, and is not followed. Nothing is purged.`;
+  const left = Math.max(1, Math.ceil(leftMs / HOUR));
+  return unhealthy('clock', 'failed', why, `${CLOCK_FIX} If it is right, it is confirmed in ${left} hours of running.`);
 }
 
 function disk({ disk: { free, total } }: ServerFacts): HealthCheck {

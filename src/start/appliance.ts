@@ -1,6 +1,7 @@
 import { BackupJob } from '../backup/backup-job.ts';
 import { ClaimExpiry } from '../../mail/jobs/claim-expiry.ts';
 import { SnoozeReturn } from '../../mail/jobs/snooze-return.ts';
+import { ClockCheck } from '../../mail/jobs/clock-check.ts';
 import { RetentionJob } from '../../mail/jobs/retention.ts';
 import { ScrubJob } from '../../mail/jobs/scrub.ts';
 import { StorageCheck } from '../../mail/jobs/storage-check.ts';
@@ -58,7 +59,7 @@ export interface Appliance extends AsyncDisposable {
 export async function startAppliance(options: StartOptions): Promise<Appliance> {
   await using stack = new AsyncDisposableStack();
   const services = await createServices(options, stack);
-  const { store, secrets, log, settings, scheduler, clock } = services;
+  const { store, secrets, log, settings, scheduler, clock, steadyClock } = services;
   const queued = (): void => services.queue.changed();
   const seeded = await seed({ store, secrets, log }, settings);
   const purges = [
@@ -74,7 +75,8 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
     purgeWebhookAttempts,
     releaseResumed,
   ];
-  stack.use(scheduler.add(new RetentionJob(store, clock, log, purges)));
+  stack.use(scheduler.add(new RetentionJob(store, clock, log, purges, steadyClock)));
+  if (steadyClock !== undefined) stack.use(scheduler.add(new ClockCheck(store, steadyClock, log)));
   stack.use(scheduler.add(new StorageCheck(store)));
   stack.use(scheduler.add(new ScrubJob(store, clock, log)));
 

@@ -2,6 +2,7 @@ import { loadSettings } from '../../config/load.ts';
 import type { Settings } from '../../config/settings.ts';
 import { type Appliance, startAppliance } from './appliance.ts';
 import { welcomeText } from './welcome-text.ts';
+import { SteadyClock } from '../../mail/jobs/steady-clock.ts';
 import { openLog } from './log.ts';
 import { RecentLog } from '../core/recent-log.ts';
 import { openMetrics } from '../core/metrics.ts';
@@ -28,13 +29,15 @@ export async function serve(args: readonly string[], env: NodeJS.ProcessEnv): Pr
     log.error({ err: error }, 'store failed: exiting, a restart recovers all committed data');
     setTimeout(() => process.exit(70), FATAL_EXIT_MS);
   };
+  const steadyClock = new SteadyClock();
   try {
     const appliance = await startAppliance({
       settings,
       log,
       recentLog,
       metrics: openMetrics(),
-      clock: Date.now,
+      clock: () => steadyClock.now(),
+      steadyClock,
       fatal,
     });
     const stop = (signal: string): void => {

@@ -1,6 +1,7 @@
 import type { ProviderTransport } from '../dns-providers/transport.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { ImapLimits } from '../../mail/imap/limits.ts';
+import type { SteadyClock } from '../../mail/jobs/steady-clock.ts';
 import type { Log } from '../../mail/log.ts';
 import type { RecentLog } from '../core/recent-log.ts';
 import type { Metrics } from '../core/metrics.ts';
@@ -18,6 +19,8 @@ export interface StartOptions {
   recentLog?: RecentLog;
   metrics: Metrics;
   clock: () => number;
+  /** Watches the system clock for jumps; left out: the clock is trusted. */
+  steadyClock?: SteadyClock;
   /** Called when the store can no longer guarantee durability; the process must exit. */
   fatal: (error: Error) => void;
   /** Mail is deferred (4xx) while the disk has less free space than this, in octets. Default: room for mail in progress. */

@@ -5,6 +5,7 @@ import { startImap } from '../../mail/imap/server.ts';
 import { SharingStore } from '../../mail/imap/sharing-store.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { Greylist } from '../../mail/receiver/greylist.ts';
+import { systemClock } from '../../mail/receiver/options.ts';
 import { startSmtpServer } from '../../mail/receiver/server.ts';
 import { StoreReceiverBackend } from '../../mail/receiver/store-backend.ts';
 import { countDeleted } from '../mailboxes/deletion-queries.ts';
@@ -62,6 +63,7 @@ export function openReceiver(
     log,
     metrics,
     clock,
+    steadyClock,
   }: Services,
   filter: InboundFilter | null,
   answers: NoticeReplies,
@@ -90,6 +92,7 @@ export function openReceiver(
     hostname: settings.hostname,
     listeners: smtpListeners(settings),
     backend,
+    ...(steadyClock !== undefined && { clock: { ...systemClock, now: clock } }),
     logins,
     guard,
     secureContext: (name) => tls.secureContext(name),

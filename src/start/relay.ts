@@ -1,14 +1,20 @@
 import { networkInterfaces } from 'node:os';
 import { ReturnPaths } from '../../mail/delivery/return-path.ts';
 import { type Relay, startRelay } from '../../mail/relay/relay.ts';
+import type { SteadyClock } from '../../mail/jobs/steady-clock.ts';
+import { type RelayClock, systemClock } from '../../mail/relay/clock.ts';
 import type { RampBook } from '../../mail/relay/ramp-book.ts';
 import { mayReach } from '../core/networks.ts';
 import type { OutboundTls } from '../tls/outbound-tls.ts';
 import type { Services } from './shared-parts.ts';
 
+function relayClock(steadyClock: SteadyClock): RelayClock {
+  return { ...systemClock, now: () => steadyClock.now(), aheadMs: () => steadyClock.aheadMs() };
+}
+
 /** Opens the relay. `listeners` are the open SMTP listeners: the relay must not deliver to its own box. */
 export function openRelay(
-  { settings, store, queue, smarthosts, keys, reportKey, resolver, log, metrics, clock }: Services,
+  { settings, store, queue, smarthosts, keys, reportKey, resolver, log, metrics, clock, steadyClock }: Services,
   tls: OutboundTls,
   ramp: RampBook | undefined,
   listeners: readonly { service: string; port: number }[],
@@ -36,6 +42,7 @@ export function openRelay(
     allowPrivate: (ip, port) => mayReach(settings.allowPrivateNetworks, ip, port),
     isOurAddress: (ip, port) => own.has(ip) && mxPorts.has(port),
     ramp,
+    ...(steadyClock !== undefined && { clock: relayClock(steadyClock) }),
     log,
     meter: metrics,
   });

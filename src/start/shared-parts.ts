@@ -1,4 +1,5 @@
 import { RecentLog } from '../core/recent-log.ts';
+import { restoreClock } from '../../mail/jobs/clock-check.ts';
 import { DmarcCounter } from '../../mail/jobs/dmarc-counter.ts';
 import { MemoryBudget } from '../../mail/limits/memory-budget.ts';
 import { Scheduler } from '../../mail/jobs/scheduler.ts';
@@ -75,6 +76,7 @@ export async function createServices(options: StartOptions, stack: AsyncDisposab
   const { settings, clock, log } = options;
   const storage = await createStorage(options, stack);
   const { store } = storage;
+  if (options.steadyClock !== undefined) await restoreClock(store, options.steadyClock);
   const tls = new ServedCertificates(await openTls(options));
   tls.use(await loadCertificates(storage, settings.hostname));
   const scheduler = new Scheduler({ clock, log });

@@ -10,7 +10,7 @@ import { cpuOfProcess } from './process-cost.ts';
 
 const COMMAND = join(import.meta.dirname, '../../bin/mailstead');
 /** Generous, because the machine may be busy. */
-const MAX_START_MS = 30_000;
+const MAX_START_MS = 120_000;
 const MAX_STOP_MS = 35_000;
 
 export type ListenerName = 'smtp' | 'submission' | 'submissions' | 'imap' | 'imaps' | 'http' | 'https' | 'dns';

@@ -67,6 +67,7 @@ const SETTINGS = {
 
 const FACTS: ServerFacts = {
   now: NOW,
+  clockState: { kind: 'steady' },
   live: true,
   hostname: HOST,
   failing: [],

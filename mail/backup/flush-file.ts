@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, rename, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 
 /** Flushes a directory, so that the entries in it survive a power cut. */
 export async function flushDirectory(path: string): Promise<void> {
@@ -11,7 +11,12 @@ export async function flushDirectory(path: string): Promise<void> {
 /** Creates a directory with its parents, and flushes their entries. */
 export async function makeDirectory(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
-  if (first !== undefined) await flushDirectory(dirname(first));
+  if (first === undefined) return;
+  const last = dirname(resolve(first));
+  for (let at = resolve(path); at !== last && at !== dirname(at);) {
+    at = dirname(at);
+    await flushDirectory(at);
+  }
 }
 
 /** Writes a whole file under a temporary name, flushes it and gives it its name: a crash leaves all of it or none. */

@@ -1,5 +1,4 @@
 import { ReaderClient } from './engine/reader-client.ts';
-import { mkdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log, Meter } from '../log.ts';
@@ -11,6 +10,7 @@ import { BlobUnreadable, isUnreadable } from './blob/unreadable.ts';
 import { WriterClient, type WriterClientOptions } from './engine/client.ts';
 import { LocalWriter } from './engine/local.ts';
 import { openForReading } from './engine/connection.ts';
+import { makeDirectory } from './engine/make-directory.ts';
 import { lockDataDir } from './engine/lock.ts';
 import { Reader } from './engine/reader.ts';
 import type { ThreadParts } from './engine/thread.ts';
@@ -90,7 +90,7 @@ export class MailStore implements Store, AsyncDisposable {
   }
 
   static async open(options: StoreOptions): Promise<MailStore> {
-    mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
+    makeDirectory(options.dataDir);
     const lock = lockDataDir(options.dataDir);
     const listeners = new Set<(wakeUp: WakeUp) => void>();
     let views: Views | undefined;

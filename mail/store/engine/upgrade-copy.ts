@@ -2,7 +2,6 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   renameSync,
@@ -11,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeDirectory } from './make-directory.ts';
 import { appliedMigrations, type Migration, planMigrations, planProblem } from './migrate.ts';
 
 /** Directory of the copies, in the data directory. */
@@ -42,7 +42,7 @@ function lastOf(applied: readonly { ledger: string; number: number }[], ledger: 
 
 function copyDatabase(db: DatabaseSync, path: string, version: string): string {
   const directory = join(dirname(path), UPGRADE_COPIES);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory);
   removeOld(directory, MAX_COPIES - 1);
   requireSpace(db, directory);
   const copy = join(directory, `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}-${version}.db`);

@@ -17,6 +17,7 @@ import { openFromPortal } from './member-sign-in.ts';
 import { senderRoutes } from './sender-routes.ts';
 import { redirectTo, sessionOf, showSignIn, signInToMail, signOutOfMail } from './sign-in.ts';
 
+import { unsubscribeRoute } from './unsubscribe-routes.ts';
 import { snoozeRoutes } from './snooze-routes.ts';
 
 const MAX_FORM_BYTES = 16 * 1024;
@@ -41,6 +42,7 @@ export function webMailRoutes(context: AppContext): (app: FastifyInstance) => Pr
     agentRoutes(context, app);
     senderRoutes(context, app);
     snoozeRoutes(context, app);
+    unsubscribeRoute(context, app);
     languageRoute(app);
   };
 }

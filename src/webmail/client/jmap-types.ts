@@ -61,6 +61,7 @@ export interface FullEmail extends EmailSummary {
   htmlBody: MessagePart[];
   attachments: MessagePart[];
   bodyValues: Record<string, { value: string; isTruncated: boolean }>;
+  'header:List-Unsubscribe:asURLs': string[] | null;
   'mailstead:trust': { alignedFrom?: unknown; knownSender?: unknown; externalSender?: unknown; auth?: unknown } | null;
   'mailstead:verdict': { outcome: string; score: number; findings: Record<string, unknown>[] } | null;
 }

@@ -2,11 +2,17 @@ import { signal } from '@preact/signals';
 import { t } from './translate.ts';
 import { html } from './view.ts';
 
-const pendingLink = signal<string | undefined>(undefined);
+/** An address that is opened only after a question, with the reason for it. */
+interface PendingLink {
+  href: string;
+  why: string;
+}
 
-/** Asks whether to open a link whose text names another host. */
-export function askBeforeLink(href: string): void {
-  pendingLink.value = href;
+const pendingLink = signal<PendingLink | undefined>(undefined);
+
+/** Asks whether to open a link; without a reason, one whose text names another host. */
+export function askBeforeLink(href: string, why = t('link.names-another')): void {
+  pendingLink.value = { href, why };
 }
 
 const close = (): void => {
@@ -14,8 +20,8 @@ const close = (): void => {
 };
 
 export function LinkQuestion() {
-  const href = pendingLink.value;
-  if (href === undefined) return null;
+  if (pendingLink.value === undefined) return null;
+  const { href, why } = pendingLink.value;
   const host = URL.canParse(href) ? new URL(href).hostname : href;
   const confirm = (): void => {
     open(href, '_blank', 'noopener,noreferrer');
@@ -30,7 +36,7 @@ export function LinkQuestion() {
       onClick=${(event: Event) => event.stopPropagation()}
     >
       <h2 id="link-title">${t('link.leads-to', { host })}</h2>
-      <p>${t('link.names-another')}</p>
+      <p>${why}</p>
       <p class="address">${href}</p>
       <div class="buttons">
         <button class="primary" onClick=${close} autofocus>${t('link.cancel')}</button>

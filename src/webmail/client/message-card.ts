@@ -15,6 +15,7 @@ import { attempt } from './notices.ts';
 import { PlainText } from './plain-text.ts';
 import { PendingNote } from './scheduled.ts';
 import { SnoozeNote } from './snooze.ts';
+import { UnsubscribeButton } from './unsubscribe.ts';
 import { VerdictNote } from './verdict.ts';
 import { t } from './translate.ts';
 import { html } from './view.ts';
@@ -77,6 +78,7 @@ function MessageContent({ email }: { email: FullEmail }) {
       <button type="button" onClick=${() => void attempt(() => composeForward(email))}>
         <${Icon} name="forward" /> ${t('act.forward')}
       </button>
+      <${UnsubscribeButton} email=${email} />
       <${MessageMenu} email=${email} />
     </footer>
   </div>`;

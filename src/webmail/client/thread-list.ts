@@ -182,6 +182,7 @@ const FULL = [
   'htmlBody',
   'attachments',
   'bodyValues',
+  'header:List-Unsubscribe:asURLs',
   'mailstead:trust',
   'mailstead:verdict',
 ];

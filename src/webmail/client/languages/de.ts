@@ -49,6 +49,7 @@ export const messages: MessageCatalog = {
   'act.star': 'Mit Stern markieren',
   'act.trash': 'In den Papierkorb',
   'act.unstar': 'Stern entfernen',
+  'act.unsubscribe': 'Abbestellen',
 
   'done.deleted': { one: 'Nachricht gelöscht.', other: '{count} Nachrichten gelöscht.' },
   'done.moved': 'In „{folder}“ verschoben.',
@@ -150,6 +151,9 @@ export const messages: MessageCatalog = {
   'sender.allow': '{sender} immer zulassen',
   'sender.did-block': 'Blockiert: E-Mails von {sender} werden abgelehnt.',
   'sender.did-allow': 'E-Mails von {sender} sind nie Spam, wenn die Domain den Absender bestätigt.',
+
+  'unsubscribe.done': 'Abbestellt: {host} hat die Anfrage angenommen.',
+  'unsubscribe.page': 'Der Absender lässt auf einer Seite abbestellen. Nichts bestätigt, dass die Seite ihm gehört:',
 
   'link.leads-to': 'Dieser Link führt zu {host}',
   'link.names-another': 'Sein Text nennt eine andere Website. Öffnen Sie ihn nur, wenn Sie diese Adresse erwarten:',

@@ -47,6 +47,7 @@ export const messages = {
   'act.star': 'Add star',
   'act.trash': 'Move to trash',
   'act.unstar': 'Remove star',
+  'act.unsubscribe': 'Unsubscribe',
 
   'done.deleted': { one: 'Message deleted.', other: '{count} messages deleted.' },
   'done.moved': 'Moved to "{folder}".',
@@ -147,6 +148,9 @@ export const messages = {
   'sender.allow': 'Always allow {sender}',
   'sender.did-block': 'Blocked: mail from {sender} is refused.',
   'sender.did-allow': 'Mail from {sender} is never junk, if its domain confirms the sender.',
+
+  'unsubscribe.done': 'Unsubscribed: {host} took the request.',
+  'unsubscribe.page': 'The sender asks to unsubscribe on a page. Nothing confirms that the page is theirs:',
 
   'link.leads-to': 'This link leads to {host}',
   'link.names-another': 'Its text names another site. Open it only if you expect this address:',

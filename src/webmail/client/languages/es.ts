@@ -49,6 +49,7 @@ export const messages: MessageCatalog = {
   'act.star': 'Destacar',
   'act.trash': 'Mover a la papelera',
   'act.unstar': 'Quitar de destacados',
+  'act.unsubscribe': 'Cancelar suscripción',
 
   'done.deleted': { one: 'Mensaje eliminado.', other: '{count} mensajes eliminados.' },
   'done.moved': 'Movido a «{folder}».',
@@ -149,6 +150,9 @@ export const messages: MessageCatalog = {
   'sender.allow': 'Permitir siempre a {sender}',
   'sender.did-block': 'Bloqueado: se rechaza el correo de {sender}.',
   'sender.did-allow': 'El correo de {sender} nunca es correo no deseado, si su dominio confirma al remitente.',
+
+  'unsubscribe.done': 'Suscripción cancelada: {host} aceptó la solicitud.',
+  'unsubscribe.page': 'El remitente pide cancelar la suscripción en una página. Nada confirma que la página sea suya:',
 
   'link.leads-to': 'Este enlace lleva a {host}',
   'link.names-another': 'Su texto nombra otro sitio. Ábrelo solo si esperas esta dirección:',

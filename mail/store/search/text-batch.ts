@@ -26,6 +26,7 @@ export class TextBatch {
   #messages = 0;
   #characters = 0;
   #began = 0;
+  #commits = 0;
 
   constructor(connection: DatabaseConnection) {
     this.#connection = connection;
@@ -34,6 +35,16 @@ export class TextBatch {
   /** Number of messages in the open transaction. */
   get messages(): number {
     return this.#messages;
+  }
+
+  /** Number of commits since {@link merged}, each of which wrote a segment that every search reads. */
+  get commits(): number {
+    return this.#commits;
+  }
+
+  /** Called when the segments are merged. */
+  merged(): void {
+    this.#commits = 0;
   }
 
   get isOpen(): boolean {
@@ -80,6 +91,7 @@ export class TextBatch {
       this.rollback();
       throw error;
     }
+    this.#commits++;
     this.#end();
   }
 

@@ -15,6 +15,8 @@ const ACCOUNT_SPAN = 2 ** 32;
 /** Maximum messages and duration of one step, since a search waits for it. */
 const BATCH = 50;
 const BATCH_MS = 25;
+/** Commits before segments are merged: each search reads all of them, and each merge writes them again. */
+const COMMITS_BEFORE_MERGE = 8;
 /** Rows of one sweep step. */
 const SWEPT = 2000;
 
@@ -58,6 +60,8 @@ export class TextIndex {
   readonly #batch: TextBatch;
   #last = 0;
   #sweptTo = 0;
+  /** No merge has begun; false at first, as the file may have segments of earlier runs. */
+  #isMerged = false;
 
   constructor(place: TextIndexPaths, log: Log, damaged = false) {
     this.#place = place;
@@ -108,6 +112,22 @@ export class TextIndex {
   #commit(account = 0): void {
     this.#batch.commit();
     this.#last = account;
+  }
+
+  /** Merges a slice of the segments, if there are many. True: there is more to merge. */
+  merge(): boolean {
+    this.#batch.commit();
+    if (this.#isMerged && this.#batch.commits < COMMITS_BEFORE_MERGE) return false;
+    const before = this.#changes();
+    this.#writer.run(`INSERT INTO message_text (message_text, rank) VALUES ('merge', 100)`, []);
+    // One change is the command itself.
+    this.#isMerged = this.#changes() - before < 2;
+    if (this.#isMerged) this.#batch.merged();
+    return !this.#isMerged;
+  }
+
+  #changes(): number {
+    return this.#writer.get<{ n: number }>('SELECT total_changes() AS n', [])?.n ?? 0;
   }
 
   /** Numbers of an account's assigned and unindexed messages. */

@@ -22,6 +22,8 @@ export interface TextSearchQuery {
 /** Pause between two batches without waiting searches, so that arriving mail goes first. */
 const PAUSE_MS = 40;
 const SWEEP_PAUSE_MS = 250;
+/** Time without new mail before segments are merged. */
+const MERGE_AFTER_MS = 5_000;
 /** Pause after an error, such as a full disk. */
 const AGAIN_MS = 60_000;
 /** Interval of progress reports. */
@@ -35,6 +37,8 @@ export class TextWorker {
   readonly #stop = new AbortController();
   #index: TextIndex | undefined;
   #following: Promise<void> | undefined;
+  #merging: Promise<void> | undefined;
+  #wakes = 0;
   #failedAt = Number.NEGATIVE_INFINITY;
   #damaged = false;
   #reportedAt = Number.NEGATIVE_INFINITY;
@@ -48,8 +52,10 @@ export class TextWorker {
   /** Indexes new messages; with `sweep`, removes purged ones. Resolves when all is indexed. */
   async wake(sweep: boolean): Promise<void> {
     if (performance.now() - this.#failedAt < AGAIN_MS || this.#stop.signal.aborted) return;
+    this.#wakes++;
     this.#following ??= this.#follow(sweep).finally(() => (this.#following = undefined));
     await this.#following;
+    this.#mergeLater();
   }
 
   /** Indexes the account, then runs the query. Throws only errors of the query itself. */
@@ -59,6 +65,7 @@ export class TextWorker {
     { account, patienceMs }: TextSearchQuery,
   ): Promise<TextSearchResult<O>> {
     const until = performance.now() + patienceMs;
+    this.#mergeLater();
     try {
       for (;;) {
         const late = await this.#catchUp(account, until);
@@ -81,6 +88,7 @@ export class TextWorker {
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#following;
+    await this.#merging;
     this.#index?.close();
   }
 
@@ -89,6 +97,21 @@ export class TextWorker {
       while (this.#batch((index) => index.step()) > 0)
         await pause(PAUSE_MS, undefined, { signal: this.#stop.signal, ref: false });
       if (sweep) await this.sweep();
+    } catch (error) {
+      if (!this.#stop.signal.aborted) this.#failed(error);
+    }
+  }
+
+  #mergeLater(): void {
+    this.#merging ??= this.#mergeWhenIdle().finally(() => (this.#merging = undefined));
+  }
+
+  /** Merges segments while no mail arrives: a phrase in 21 segments takes six times as long as in one. */
+  async #mergeWhenIdle(): Promise<void> {
+    const wait = (ms: number): Promise<void> => pause(ms, undefined, { signal: this.#stop.signal, ref: false });
+    try {
+      for (let seen = -1; seen !== this.#wakes; await wait(MERGE_AFTER_MS)) seen = this.#wakes;
+      while (this.#following === undefined && this.#index?.merge() === true) await wait(PAUSE_MS);
     } catch (error) {
       if (!this.#stop.signal.aborted) this.#failed(error);
     }

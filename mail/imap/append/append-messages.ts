@@ -14,6 +14,8 @@ const MAX_URL = 8 * 1024;
 const MAX_SHOWN_URL = 1000;
 /** URLs of one message: each opens another message. */
 const MAX_URLS = 200;
+/** Parts of one message: empty ones add no octets. */
+const MAX_PARTS = 1000;
 
 /**
  * Reads messages into a batch until the end of the command. Returns the refusal, if there is one. `isSingle`: REPLACE takes
@@ -75,7 +77,8 @@ async function readCatenated(
   // A literal8 may come later: RFC 3516 allows it in TEXT too.
   let refusal = batch.begin(0, true);
   let urls = 0;
-  while (refusal === undefined) {
+  for (let parts = 1; refusal === undefined; parts++) {
+    if (parts > MAX_PARTS) throw new ImapSyntaxError('Too many parts');
     if (input.text.maybe('URL ')) {
       if (++urls > MAX_URLS) throw new ImapSyntaxError('Too many URLs');
       refusal = await copyUrl(session, batch, await readUrl(input));

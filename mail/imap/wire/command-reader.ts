@@ -2,13 +2,13 @@ import { InputBuffer } from './input-buffer.ts';
 import { isMessageLiteral, literalMarker, tagOf, type LiteralMarker } from './literal-marker.ts';
 
 export interface ReaderLimits {
-  /** Octets of the lines of one command, without literals. */
+  /** Octets of the lines of one command, without literals; of APPEND the text before each literal. */
   line: number;
   /** Octets of one literal. */
   literal: number;
   /** Octets of one command with its literals. */
   command: number;
-  /** Literals of one command. */
+  /** Literals of one command, without those of messages. */
   literals: number;
   /** Octets discarded of an oversized command before the connection is closed. */
   discard: number;
@@ -226,10 +226,10 @@ export class CommandReader {
   private literal(marker: LiteralMarker, stop: number, next: number): Step {
     const { size } = marker;
     const at = this.lineStart + marker.at;
+    if (this.isMessage(at)) return this.announceMessage(marker, at, next);
     this.literals++;
     this.lines += stop - this.lineStart;
     if (this.literals > this.limits.literals) return this.tooBig(marker, next, 'Too many literals');
-    if (this.isMessage(at)) return this.announceMessage(marker, at, next);
     if (size > this.limits.literal) return this.tooBig(marker, next, 'Literal is too big');
     if (next + size > this.limits.command) return this.tooBig(marker, next, 'Command is too big');
     this.lineStart = this.scanned = next + size;
@@ -249,7 +249,8 @@ export class CommandReader {
     this.sync = marker.sync;
     this.state = 'announced';
     this.input.drop(next);
-    this.lineStart = this.scanned = 0;
+    // The text is in `head` now: APPEND limits the number of messages and of their parts itself.
+    this.lineStart = this.scanned = this.lines = 0;
     return { kind: 'append-literal', head, size: marker.size, sync: marker.sync, binary: marker.binary };
   }
 

@@ -4,6 +4,9 @@ import { PATIENT } from '../../support/imap-fuzz.ts';
 import { imapWorld, type ImapWorld } from '../../support/imap-world.ts';
 import { growth, PROPORTIONAL } from '../../support/cost.ts';
 
+const MESSAGE = '{9+}\r\nA: b\r\n\r\nc';
+const FLAGGED = `(\\Seen \\Flagged \\Answered Keyword) "01-Jan-2020 10:00:00 +0000" ${MESSAGE}`;
+
 /** Input after the tag, and the begin of the tagged response. CVE-2024-34055, CVE-2025-61600. */
 const AFTER_LOGIN: readonly [string, string, string][] = [
   ['10,000 literals', `SEARCH ${'SUBJECT {1+}\r\na '.repeat(10_000)}ALL`, 't BAD'],
@@ -19,6 +22,10 @@ const AFTER_LOGIN: readonly [string, string, string][] = [
   ['200 patterns', `LIST "" (${'"*a*b*c" '.repeat(200).trim()})`, 't BAD'],
   ['a literal beyond all numbers', 'LOGIN {99999999999999999999}', 't BAD'],
   ['a literal of 4 GB', 'APPEND INBOX {4294967295}', 't NO [TOOBIG]'],
+  // RFC 9738: SAVELIMIT.
+  ['an APPEND of 1,000 messages with flags and dates', `APPEND INBOX${` ${FLAGGED}`.repeat(1000)}`, 't OK [APPENDUID'],
+  ['an APPEND of 1,001 messages', `APPEND INBOX${` ${MESSAGE}`.repeat(1001)}`, 't NO [MESSAGELIMIT 1000]'],
+  ['a message of 1,001 parts', `APPEND INBOX CATENATE (TEXT {0+}\r\n${' TEXT {0+}\r\n'.repeat(1000)})`, 't BAD'],
   ['a name of 10 kB', `CREATE ${'a'.repeat(10_000)}`, 't NO [CANNOT]'],
   ['a name 200 levels deep', `CREATE ${'a/'.repeat(200)}a`, 't NO [CANNOT]'],
 ];

@@ -7,8 +7,6 @@ const FOLDER = join(import.meta.dirname, '../schemas');
 
 /** A data directory that an earlier version wrote, and what a client read from that version. */
 export interface OldDirectory {
-  /** Commit that wrote it. */
-  commit: string;
   files: Record<string, string>;
   expected: Record<string, FolderFacts>;
 }

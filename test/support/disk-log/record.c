@@ -26,7 +26,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char root[PATH_MAX];
 static size_t root_length;
 static int log_fd = -1;
-static unsigned char tracked[MAX_FD];
+/* Inode of each open file below the root; 0: it is elsewhere. */
+static uint64_t tracked[MAX_FD];
 /* Path below the root of each open directory. */
 static char *directory_of[MAX_FD];
 
@@ -62,7 +63,6 @@ static uint64_t inode_of(int fd) {
   return fstat(fd, &facts) == 0 ? facts.st_ino : 0;
 }
 
-static int is_tracked(int fd) { return fd >= 0 && fd < MAX_FD && tracked[fd]; }
 
 static void forget(int fd) {
   if (fd < 0 || fd >= MAX_FD) return;
@@ -70,6 +70,9 @@ static void forget(int fd) {
   free(directory_of[fd]);
   directory_of[fd] = NULL;
 }
+
+/* The inode is compared: a program may close a descriptor by a system call of its own, and its number is given again. */
+static int is_tracked(int fd) { return fd >= 0 && fd < MAX_FD && tracked[fd] && tracked[fd] == inode_of(fd); }
 
 static int opened(const char *path, int flags, mode_t mode) {
   const char *rest = inside(path);
@@ -80,7 +83,7 @@ static int opened(const char *path, int flags, mode_t mode) {
   int fd = syscall(SYS_openat, AT_FDCWD, path, flags, mode), error = errno;
   if (fd >= 0 && fd < MAX_FD && fstat(fd, &facts) == 0) {
     forget(fd);
-    tracked[fd] = 1;
+    tracked[fd] = facts.st_ino;
     if (S_ISDIR(facts.st_mode)) directory_of[fd] = strdup(rest);
     else if (!existed) record('c', facts.st_ino, 0, rest, NULL, 0);
     else if (flags & O_TRUNC) record('t', facts.st_ino, 0, NULL, NULL, 0);

@@ -4,7 +4,7 @@ import { jmapId, jmapRow } from '../../mail/store/object-id.ts';
 import type { AppContext } from '../core/app-context.ts';
 import { isOwnPage } from '../http/own-page.ts';
 import { Fields } from '../portal/form-fields.ts';
-import { type MailReader, personOf, problem, sendJson } from './mail-reader.ts';
+import { type MailReader, personOf, problem, readerOf, sendJson, SESSION_ENDED } from './mail-reader.ts';
 
 /** Messages of one request, and of one commit. */
 const MAX_EMAILS = 200;
@@ -15,8 +15,10 @@ const MAX_DAYS = 366;
 export function snoozeRoutes(context: AppContext, app: FastifyInstance): void {
   app.get('/mail/snoozed', async (request, reply) => {
     if (!isOwnPage(context, request)) return problem(reply, 403, 'Open web mail on this site.');
-    const reader = await personOf(context, request, reply);
-    return reader === undefined ? reply : sendJson(reply, { snoozed: await snoozedOf(context, reader) });
+    const found = await readerOf(context, request);
+    if (found.kind === 'out') return problem(reply, 401, SESSION_ENDED);
+    // Web mail asks as it starts, also with a password that agents may use.
+    return sendJson(reply, { snoozed: found.kind === 'reader' ? await snoozedOf(context, found.reader) : [] });
   });
   app.post('/mail/snooze', (request, reply) => snooze(context, request, reply));
 }

@@ -114,7 +114,7 @@ interface Clicked {
 const PARSER = /^console: Executing inline event handler violates .{1,60} 'default-src 'none''/;
 /** Paths that web mail loads itself. Images of others go through /mail/image, and only when asked for. */
 const OWN_LOADS =
-  /^\/mail(?:$|\/(?:frame|parser|service-worker\.js|manifest\.webmanifest|icon\.svg|sign-in|assets\/.*|jmap\/.*|agents\/t[0-9a-z]+))/;
+  /^\/mail(?:$|\/(?:frame|parser|service-worker\.js|manifest\.webmanifest|icon\.svg|sign-in|snoozed|assets\/.*|jmap\/.*|agents\/t[0-9a-z]+))/;
 
 test('1,000 hostile messages run nothing, load nothing, and lead nowhere unseen', async () => {
   const { page, wrong, context } = await watchedPage(browser, base, { viewport: { width: 1280, height: 860 } });

@@ -14,7 +14,7 @@ import { html } from './view.ts';
 
 async function start(): Promise<void> {
   await openAccount();
-  await Promise.all([loadFolders(), loadIdentities(), loadSnoozed()]);
+  await Promise.all([loadFolders(), loadIdentities(), attempt(loadSnoozed)]);
   watchRoute();
   if (route.value.folder === '') go({ folder: (folderByRole('inbox') ?? folders.value[0])?.id ?? '' });
   const root = document.querySelector('#app');

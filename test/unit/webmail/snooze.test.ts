@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { jmapId } from '../../../mail/store/object-id.ts';
 import { rowIn } from '../../../src/core/message-ids.ts';
-import type { MailReading } from '../../../src/webmail/mail-reader.ts';
+import type * as mailReader from '../../../src/webmail/mail-reader.ts';
 import { type ConsentWorld, consentWorld, type Someone } from '../../support/consent-world.ts';
 import { http } from '../../support/mcp.ts';
 import { putMail } from '../../support/put-mail.ts';
 
 /** Replaces the reader of the next requests; undefined: as the session says. */
-const forced = vi.hoisted(() => ({ reading: undefined as MailReading | undefined }));
+const forced = vi.hoisted(() => ({ reading: undefined as mailReader.MailReading | undefined }));
 vi.mock('../../../src/webmail/mail-reader.ts', async (original) => {
-  const real = await original<typeof import('../../../src/webmail/mail-reader.ts')>();
+  const real = await original<typeof mailReader>();
   const readerOf: typeof real.readerOf = async (...given) => forced.reading ?? (await real.readerOf(...given));
   return { ...real, readerOf };
 });

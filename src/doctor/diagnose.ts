@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { DeliverabilityReport } from '../deliverability/report.ts';
 import { type HealthCheck, unhealthy } from './health-check.ts';
@@ -13,12 +14,14 @@ import {
 } from './network-checks.ts';
 import { checkInboundPort, checkOpenRelay, checkOutboundPort, type SmtpDialog } from './relay-test.ts';
 import { checkServer, type ServerFacts } from './server-checks.ts';
-import { type CheckedSettings, checkSettings } from './settings-checks.ts';
+import { type CheckedSettings, checkSettings, type SettingsUse } from './settings-checks.ts';
 
 /** Everything that the checks need: facts of the machine, and interfaces to the world. */
 export interface DiagnosisInput {
   facts: () => Promise<ServerFacts>;
   settings: CheckedSettings & { outboundHostname: string | undefined };
+  /** Facts beside the settings. */
+  use: () => Promise<SettingsUse>;
   resolver: Resolver;
   dialog: SmtpDialog;
   /** Port of the SMTP listener; undefined: off. */
@@ -41,14 +44,19 @@ export async function diagnose(input: DiagnosisInput): Promise<HealthCheck[]> {
   const { facts, settings, smtpPort, dialog, peer } = input;
   const groups = await Promise.all([
     guarded('server', async () => checkServer(await facts())),
-    guarded('settings', () => Promise.resolve(checkSettings(settings))),
-    guarded('open relay', async () => [await checkOpenRelay(smtpPort, dialog)]),
-    ...(peer === undefined
-      ? []
-      : [guarded('outgoing port 25', async () => [await checkOutboundPort(peer, settings.outboundPort, dialog)])]),
+    guarded('settings', async () => checkSettings(settings, await input.use())),
+    guarded('open relay', async () => [await checkOpenRelay(smtpPort, dialog, settings.listen)]),
+    ...(peer === undefined ? [] : [guarded('outgoing port 25', async () => [await outboundCheck(input, peer)])]),
     ...(settings.live ? networkGroups(input) : []),
   ]);
   return groups.flat();
+}
+
+/** Finds the peer as the relay finds its receivers: by the resolvers of the settings. */
+async function outboundCheck({ resolver, settings, dialog }: DiagnosisInput, peer: string): Promise<HealthCheck> {
+  const found = isIP(peer) === 0 ? await Promise.all([resolver.a(peer), resolver.aaaa(peer)]) : [];
+  const [address = peer] = found.flatMap((of) => (of.kind === 'found' ? [...of.records] : []));
+  return checkOutboundPort({ peer, address, port: settings.outboundPort }, dialog);
 }
 
 function networkGroups(input: DiagnosisInput): Promise<HealthCheck[]>[] {

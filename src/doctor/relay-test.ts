@@ -29,11 +29,15 @@ export const smtpDialog: SmtpDialog = async (host, port, commands) => {
 };
 
 /** Tries to pass mail of a stranger to a stranger through this server, which has to refuse it. Nothing is sent. */
-export async function checkOpenRelay(port: number | undefined, dialog = smtpDialog): Promise<HealthCheck> {
+export async function checkOpenRelay(
+  port: number | undefined,
+  dialog = smtpDialog,
+  listen: readonly string[] = [],
+): Promise<HealthCheck> {
   if (port === undefined) return unhealthy('open relay', 'off', 'The SMTP listener is off.', '');
   try {
     const commands = ['EHLO doctor.invalid', `MAIL FROM:<${OUTSIDE}>`, `RCPT TO:<${OUTSIDE}>`, 'QUIT'];
-    const [greeting = '', , mail = '', recipient = ''] = await dialog('127.0.0.1', port, commands);
+    const [greeting = '', , mail = '', recipient = ''] = await dialog(localAddress(listen), port, commands);
     if (!greeting.startsWith('220'))
       return unhealthy('open relay', 'unknown', `Port ${port} answered: ${greeting}`, '');
     const refused = [mail, recipient].find((answer) => /^[45]/.test(answer));
@@ -45,11 +49,21 @@ export async function checkOpenRelay(port: number | undefined, dialog = smtpDial
   }
 }
 
+/** An address at which this server listens, for a connection from this machine. */
+function localAddress(listen: readonly string[]): string {
+  if (listen.length === 0 || listen.includes('0.0.0.0')) return '127.0.0.1';
+  const [first = ''] = listen;
+  return first === '::' ? '::1' : first;
+}
+
 /** Connects to port 25 of a host that the operator names: many networks block it. Nothing is sent. */
-export async function checkOutboundPort(peer: string, port: number, dialog = smtpDialog): Promise<HealthCheck> {
+export async function checkOutboundPort(
+  { peer, address = peer, port }: { peer: string; address?: string; port: number },
+  dialog = smtpDialog,
+): Promise<HealthCheck> {
   const fix = 'Ask the provider of this machine to open port 25 outwards, or set MAILSTEAD_SMARTHOST.';
   try {
-    const [greeting = ''] = await dialog(peer, port, ['QUIT']);
+    const [greeting = ''] = await dialog(address, port, ['QUIT']);
     if (/^[245]\d\d/.test(greeting)) return healthy('outgoing port 25', `${peer} answered: ${greeting}`);
     return unhealthy(
       'outgoing port 25',

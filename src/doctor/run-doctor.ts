@@ -10,6 +10,7 @@ import { certificateStates } from '../certificates/state.ts';
 import type { AreaContext } from '../core/area-context.ts';
 import { type DeliverabilityReport, reportOn } from '../deliverability/report.ts';
 import { stsFetcherOf } from '../deliverability/sts-fetcher.ts';
+import { dnsConnections } from '../dns-providers/commands.ts';
 import { publishedKeys } from '../domains/queries.ts';
 import { diagnose } from './diagnose.ts';
 import { type HealthCheck, isHealthy } from './health-check.ts';
@@ -53,6 +54,7 @@ export async function runAllChecks(context: DoctorContext, peer?: string): Promi
   const checks = await diagnose({
     facts: () => factsOf(context),
     settings,
+    use: async () => ({ byProvider: await isByProvider(context, hosted) }),
     resolver: lookNow,
     dialog: smtpDialog,
     smtpPort: context.ports()['smtp'],
@@ -71,6 +73,13 @@ function ownIpv6(): string[] {
   return all.flatMap(({ address, family }) =>
     family === 'IPv6' && ipaddr.parse(address).range() === 'unicast' ? [address] : [],
   );
+}
+
+/** True if a DNS provider has the records of every hosted domain; the host's own name has none that are published. */
+async function isByProvider({ store, settings }: DoctorContext, hosted: readonly DomainInfo[]): Promise<boolean> {
+  const published = (await store.read(dnsConnections, undefined)).filter((one) => one.publishedAt !== null);
+  const domains = hosted.filter(({ name }) => name !== settings.hostname);
+  return domains.length > 0 && domains.every(({ id }) => published.some((one) => one.id === id));
 }
 
 async function reportsOf(

@@ -26,8 +26,14 @@ export type CheckedSettings = Pick<
   | 'spamChecks'
 >;
 
+/** Facts beside the settings. */
+export interface SettingsUse {
+  /** A DNS provider publishes the records of every hosted domain. */
+  byProvider: boolean;
+}
+
 /** One finding about a setting: its line, its sentence, and what to do. */
-type SettingRule = (settings: CheckedSettings) => HealthCheck | false;
+type SettingRule = (settings: CheckedSettings, use: SettingsUse) => HealthCheck | false;
 
 const warning = (name: string, why: string, fix: string): HealthCheck =>
   unhealthy(`settings: ${name}`, 'warning', why, fix);
@@ -47,13 +53,14 @@ const RULES: readonly SettingRule[] = [
       'Webhooks, forwards and imports may reach every private network of this machine.',
       'Set MAILSTEAD_ALLOW_PRIVATE_NETWORKS to the hosts that are needed.',
     ),
-  ({ ports }) =>
+  ({ ports }, { byProvider }) =>
     ports.dns === undefined &&
+    !byProvider &&
     unhealthy(
       'settings: name server',
       'off',
       'The embedded name server is off: DKIM keys are published by hand and do not rotate by themselves.',
-      'Set MAILSTEAD_DNS_PORT=53 and delegate dkim.HOSTNAME to this server (docs/operating.md).',
+      'Connect a DNS provider, or set MAILSTEAD_DNS_PORT=53 and delegate dkim.HOSTNAME to this server (docs/operating.md).',
     ),
   ({ listen, hostname }) =>
     listen.every(isLoopback) &&
@@ -135,8 +142,8 @@ function challengeConflict({ acme, ports }: CheckedSettings): HealthCheck | fals
 }
 
 /** Checks settings that are unsafe or contradict each other. */
-export function checkSettings(settings: CheckedSettings): HealthCheck[] {
+export function checkSettings(settings: CheckedSettings, use: SettingsUse): HealthCheck[] {
   if (!settings.live) return [healthy('settings', 'Local mode: no mail leaves this machine until you release it.')];
-  const found = RULES.map((rule) => rule(settings)).filter((one) => one !== false);
+  const found = RULES.map((rule) => rule(settings, use)).filter((one) => one !== false);
   return found.length > 0 ? found : [healthy('settings', 'The settings do not contradict each other.')];
 }

@@ -109,13 +109,12 @@ export function requiredRecords(domain: PublishedDomain, hostname: string, byNam
   ];
 }
 
+/** The host of the policy comes before the policy, so that its certificate is there when senders look. RFC 8461 3.3. */
 function stsRecords({ name, sts }: PublishedDomain, hostname: string): RequiredRecord[] {
-  if (sts === undefined) return [];
   const common = { purpose: 'mta_sts' as const, ttl: TTL, required: false };
-  return [
-    { ...common, type: 'TXT', name: `_mta-sts.${name}`, value: stsRecordText(sts) },
-    { ...common, type: 'CNAME', name: `mta-sts.${name}`, value: hostname },
-  ];
+  const host = { ...common, type: 'CNAME' as const, name: `mta-sts.${name}`, value: hostname };
+  if (sts === undefined) return [host];
+  return [{ ...common, type: 'TXT', name: `_mta-sts.${name}`, value: stsRecordText(sts) }, host];
 }
 
 /** Services of SRV records: RFC 6186 3, RFC 8314 5.1, RFC 8620 2.2. Only those with implicit TLS have a target. */

@@ -28,6 +28,18 @@ export const hostedStsPolicy = lookup(
     ),
 );
 
+/** Verified domains without a policy whose records this server publishes itself. */
+export const domainsToBeginSts = query('domains-to-begin-sts', (rx): Promise<{ domain: number; name: string }[]> =>
+  rx.all<{ domain: number; name: string }>(
+    `SELECT d.id AS domain, d.name FROM domain d
+       WHERE d.state = 1
+         AND (EXISTS (SELECT 1 FROM dns_provider p WHERE p.domain_id = d.id AND p.published_at IS NOT NULL)
+           OR EXISTS (SELECT 1 FROM domain_setup s WHERE s.domain_id = d.id AND s.managed <> 0))
+         AND NOT EXISTS (SELECT 1 FROM own_sts_policy p WHERE p.domain_id = d.id)
+         AND NOT EXISTS (SELECT 1 FROM sts_walk_off o WHERE o.domain_id = d.id) ORDER BY d.id`,
+  ),
+);
+
 /** A policy in testing that may be enforced without a person. */
 export interface WalkingStsPolicy {
   domain: number;

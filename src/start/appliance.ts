@@ -18,6 +18,7 @@ import { DigestReplies } from '../digest/digest-replies.ts';
 import { healthJob } from '../doctor/health-job.ts';
 import { DnsSync } from '../dns-providers/sync.ts';
 import { DomainRecheck } from '../domains/recheck.ts';
+import { StsStart } from '../domains/sts-start.ts';
 import { StsWalk } from '../domains/sts-walk.ts';
 import { purgeServerHours } from '../history/commands.ts';
 import { HistoryJob } from '../history/history-job.ts';
@@ -120,6 +121,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
     new BackupJob({ ...services, settings: settings.backup, dataDir: settings.dataDir, meter: services.metrics, runs }),
     new ReportReader(services),
     ...(settings.sendReports ? [services.dmarcResults, new ReportSender({ ...services, queued })] : []),
+    new StsStart(services),
     new StsWalk({ ...services, selfSigned: () => services.tls.selfSigned }),
     new TrainingJob({ store, log, wordsOf: (source) => filter.words(source) }),
     ...openNotifier(services, baseUrl).jobs(),

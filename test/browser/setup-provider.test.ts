@@ -10,6 +10,7 @@ const HOST = 'mail.host.test';
 const ZONE = 'shop.test';
 const FOREIGN = `${ZONE}. 3600 IN NS ns.${ZONE}.
 ${ZONE}. 300 IN TXT "site-proof=abc"
+${ZONE}. 300 IN TXT "v=spf1 include:news.test ~all"
 ns.${ZONE}. 3600 IN A 127.0.0.1`;
 
 let internet: Internet;

@@ -22,12 +22,18 @@ export interface AcmeWorld extends AsyncDisposable {
   appliance: Appliance;
   dataDir: string;
   /** Lines of the log. */
-  log: { level: string; fields: Record<string, unknown>; text: string }[];
+  log: LogLine[];
   ask(operation: string, input?: object): Promise<Record<string, unknown>>;
   /** Certificates as list_certificates shows them. */
   certificates(): Promise<AcmeCertificate[]>;
   /** Starts the box again on the same data and ports. */
   restart(): Promise<void>;
+}
+
+export interface LogLine {
+  level: string;
+  fields: Record<string, unknown>;
+  text: string;
 }
 
 export interface AcmeCertificate {
@@ -81,7 +87,7 @@ export async function acmeWorld(options: AcmeWorldOptions = {}): Promise<AcmeWor
     [],
   );
   if ('problem' in settings) throw new Error(settings.problem);
-  const log: AcmeWorld['log'] = [];
+  const log: LogLine[] = [];
   const start = (): Promise<Appliance> =>
     startAppliance({
       settings,
@@ -117,7 +123,8 @@ export async function acmeWorld(options: AcmeWorldOptions = {}): Promise<AcmeWor
   };
 }
 
-function recordingLog(lines: AcmeWorld['log']): Log {
+/** A log whose lines are kept. */
+export function recordingLog(lines: LogLine[]): Log {
   const at =
     (level: string) =>
     (fields: object, text: string): void =>

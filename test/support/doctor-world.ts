@@ -135,6 +135,7 @@ export function diagnosed(fault: InjectedFault): Promise<HealthCheck[]> {
     facts: () => (fault.broken === 'facts' ? Promise.reject(new Error('EIO')) : Promise.resolve(facts)),
     settings,
     resolver,
+    use: () => Promise.resolve({ byProvider: false }),
     smtpPort: 25,
     ownIpv6: fault.ownIpv6 ?? [],
     peer: fault.peer,

@@ -72,10 +72,21 @@ export async function readDnsProvider(visit: Visit, domainId: string): Promise<P
   return readOperation<typeof getDnsProvider>(visit, 'get_dns_provider', { domainId });
 }
 
-/** Forms to connect a provider, or the state of the connected one. `domain`: hidden field of the forms. */
-export function providerPanel(visit: Visit, state: PageState, facts: ProviderFacts, domain: Params = {}): HtmlPart {
+/**
+ * Forms to connect a provider, or the state of the connected one. `domain`: hidden field of the forms; `verb`: label of the
+ * button, before the name of the provider.
+ */
+export function providerPanel(
+  visit: Visit,
+  state: PageState,
+  facts: ProviderFacts,
+  domain: Params = {},
+  verb = 'Connect',
+): HtmlPart {
   const { connected, providers } = facts;
-  return connected === null ? connectForms(visit, state, providers, domain) : connection(visit, connected, domain);
+  return connected === null
+    ? connectForms(visit, state, { providers, domain, verb })
+    : connection(visit, connected, domain);
 }
 
 function connection(visit: Visit, one: NonNullable<ProviderFacts['connected']>, domain: Params): HtmlPart {
@@ -109,14 +120,25 @@ function disconnection(visit: Visit, title: string, domain: Params): Html {
     <div>${confirmedAction(visit, 'disconnect', remove)}</div>`;
 }
 
-function connectForms(visit: Visit, state: PageState, providers: readonly Provider[], domain: Params): HtmlPart {
+interface ConnectInput {
+  providers: readonly Provider[];
+  domain: Params;
+  verb: string;
+}
+
+function connectForms(visit: Visit, state: PageState, { providers, ...rest }: ConnectInput): HtmlPart {
   if (!isAllowed(visit, 'connect_dns_provider')) return emptyState('Not connected', 'An owner can connect a provider.');
   const form = formStateFor(state, 'connect');
   return html`<p>Connect the provider to publish the records from here, and to keep them up to date.</p>
-    ${providers.map((one) => connectForm(visit, form, one, domain))}`;
+    ${providers.map((one) => connectForm(visit, form, one, rest))}`;
 }
 
-function connectForm(visit: Visit, form: FormState, one: Provider, domain: Params): Html {
+function connectForm(
+  visit: Visit,
+  form: FormState,
+  one: Provider,
+  { domain, verb }: Omit<ConnectInput, 'providers'>,
+): Html {
   const { provider, title, scope, credentials } = one;
   const mine = form.values['provider'] === provider;
   const error = mine ? form.errors['credentials'] : undefined;
@@ -128,7 +150,7 @@ function connectForm(visit: Visit, form: FormState, one: Provider, domain: Param
     ${actionForm(
       visit,
       'connect',
-      `Connect ${title}`,
+      `${verb} ${title}`,
       credentials.map(({ name, label, secret, optional }) =>
         field({
           name: `${CREDENTIAL}${name}`,

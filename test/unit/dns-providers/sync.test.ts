@@ -125,13 +125,13 @@ test('a publication that is cut half-way is finished by the next one, and nothin
   budget.changes = Infinity;
   const changed = (): string[] =>
     api.zone.records.flatMap(({ name, data }) =>
-      /(?:^|_)mta-sts/.test(name) ? [name] : data.includes('p=quarantine') ? ['policy'] : [],
+      name.startsWith('_mta-sts') ? [name] : data.includes('p=quarantine') ? ['policy'] : [],
     );
   expect(changed()).toHaveLength(1);
   time.now += 11 * 60_000;
   await sync.run();
   expect(await box.world.store.read(unnotifiedDrifts, undefined)).toEqual([]);
-  expect(changed()).toHaveLength(3);
+  expect(changed()).toHaveLength(2);
   // A confirmed record counts as lost again.
   api.zone.records = api.zone.records.filter(({ name }) => !name.startsWith('_mta-sts'));
   time.now += 31 * 60_000;

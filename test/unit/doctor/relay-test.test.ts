@@ -23,7 +23,7 @@ describe('the relay test of the doctor', () => {
 
   test('says unknown where nobody answers, and what to do where port 25 is blocked', async () => {
     expect(await checkOpenRelay(1)).toMatchObject({ status: 'unknown' });
-    expect(await checkOutboundPort('127.0.0.1', 1)).toMatchObject({
+    expect(await checkOutboundPort({ peer: '127.0.0.1', port: 1 })).toMatchObject({
       status: 'failed',
       fix: expect.stringContaining('SMARTHOST'),
     });

@@ -22,6 +22,7 @@ const GOOD: FakeZone = {
   'TXT ms2._domainkey.d.example': ['v=DKIM1; k=rsa; p=KEYms2+/=='],
   [`A ${HOST}`]: ['192.0.2.10'],
   'TXT _smtp._tls.d.example': ['v=TLSRPTv1; rua=mailto:mailstead-reports@d.example'],
+  'CNAME mta-sts.d.example': [HOST],
   'CNAME autoconfig.d.example': [HOST],
   // As good as the CNAME.
   'A autodiscover.d.example': ['192.0.2.10'],
@@ -39,7 +40,7 @@ test('what was published as it was told passes, and each question is asked once'
   const dns = fakeResolver(GOOD);
   const { checks, seen, selectors } = await examine(dns, domain(), { hostname: HOST, byName: false });
   expect(new Set(Object.values(statuses(checks)))).toEqual(new Set(['pass']));
-  expect(Object.values(seen).map((one) => one.status)).toEqual(Array<string>(12).fill('ok'));
+  expect(Object.values(seen).map((one) => one.status)).toEqual(Array<string>(13).fill('ok'));
   expect(selectors).toEqual(['ms1', 'ms2']);
   expect(domainVerdict(checks)).toBe('pass');
   expect(new Set(dns.asked).size).toBe(dns.asked.length);

@@ -58,7 +58,8 @@ function connectProvider({ visit, state, domain, provider }: DnsWayInput): Retur
   return {
     title: 'Publish the records at a DNS provider (Cloudflare, Hetzner, Route 53, RFC 2136 and others)',
     chosen: isConnected || state.action === 'connect',
-    body: html`${providerPanel(visit, state, provider, { [DNS_DOMAIN]: domain.domain.domain })}
+    body: html`${!isConnected && html`<p>New records are published at once. Where others have records that are in the way, you see the changes first.</p>`}
+    ${providerPanel(visit, state, provider, { [DNS_DOMAIN]: domain.domain.domain }, 'Connect and publish:')}
     ${isConnected && recordTable(domain)}`,
   };
 }

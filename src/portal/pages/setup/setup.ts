@@ -9,7 +9,7 @@ import { type OutputOf, isAllowed, type Visit } from '../../visit.ts';
 import { devicePanel } from '../device-panel.ts';
 import { DNS_ACTIONS, DNS_NOTICES } from '../domain-dns.ts';
 import { dnsWays } from './dns-ways.ts';
-import { connectAndPreview, publishAndVerify } from './provider-actions.ts';
+import { connectAndPublish, publishAndVerify } from './provider-actions.ts';
 import { doneSteps, readSetup, SETUP_STEPS, type SetupState, type SetupStep } from './setup-state.ts';
 
 const TITLES: Readonly<Record<SetupStep, string>> = {
@@ -45,7 +45,7 @@ export const setup: Page = {
       ['domainId'],
     ),
     ...DNS_ACTIONS,
-    connect: connectAndPreview,
+    connect: connectAndPublish,
     publish: publishAndVerify,
     mailbox: operationAction('provision_email', 'made', (fields) => ({
       domainId: fields.line('domainId'),

@@ -7,6 +7,9 @@ const DAY_MS = 24 * 3600_000;
 /** Messages that wait to be read, for one domain and for all. */
 const MAX_WAITING = 100;
 const MAX_WAITING_OCTETS = 256 * 1024 * 1024;
+/** Reports about one domain and day; those of known reporters are recorded when strangers have used up their share. */
+const MAX_REPORTS = 2000;
+const MAX_KNOWN_REPORTS = 4000;
 /** Distinct sums of one domain, day and kind; above it sources are combined. */
 const MAX_SUMS = 4000;
 /** Highest sum that is stored: all of 400 days together stay below 2^53, above which the store cannot be read. */
@@ -76,7 +79,8 @@ interface InboxRow {
   receivedAt: number;
 }
 
-export type RecordedReport = 'recorded' | 'duplicate' | 'unreadable' | 'missing';
+/** `full`: too many reports about that day are stored. */
+export type RecordedReport = 'recorded' | 'duplicate' | 'unreadable' | 'missing' | 'full';
 
 /** A read report. */
 export interface ReadReport {
@@ -99,17 +103,37 @@ export const recordReport = command(
     await tx.run('DELETE FROM report_inbox WHERE id = ?', id);
     if (inbox === undefined) return 'missing';
     const problem = content.kind === 'unreadable' ? content.why : await objection(tx, inbox, content);
+    const trusted = problem === '' && (await isDeliveryPeer.run(tx, { domains: reporter, now: stamp.now }));
+    const begin = 'begin' in content && problem === '' ? content.begin : inbox.receivedAt;
+    if (await isDayFull(tx, { domain: inbox.domain, begin, trusted })) return 'full';
     if (problem !== '') return recordUnreadable(tx, inbox, problem);
     if (content.kind === 'unreadable') return 'unreadable';
     if (!(await addReport(tx, inbox, content))) return 'duplicate';
     if (content.kind === 'failure') return 'recorded';
-    const trusted = await isDeliveryPeer.run(tx, { domains: reporter, now: stamp.now });
     const target = { domain: inbox.domain, trusted };
     if (content.kind === 'dmarc') await addDmarcSums(tx, target, content);
     else await addTlsSums(tx, target, content);
     return 'recorded';
   },
 );
+
+/** Counts up to the limit at most, so that a report costs the same however many there are. */
+async function isDayFull(
+  tx: Write,
+  { domain, begin, trusted }: { domain: number; begin: number; trusted: boolean },
+): Promise<boolean> {
+  const from = Math.floor(begin / DAY_MS) * DAY_MS;
+  const most = trusted ? MAX_KNOWN_REPORTS : MAX_REPORTS;
+  const there = await tx.get<{ n: number }>(
+    `SELECT count(*) AS n FROM (SELECT 1 FROM received_report WHERE domain_id = ? AND begin_at >= ? AND begin_at < ?
+       LIMIT ?) AS some`,
+    domain,
+    from,
+    from + DAY_MS,
+    most,
+  );
+  return (there?.n ?? 0) >= most;
+}
 
 /** Returns why a report is not counted; '' if it is: it must be about this domain, and about a time that may be. */
 async function objection(tx: Write, inbox: InboxRow, content: ReportContent): Promise<string> {

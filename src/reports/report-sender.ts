@@ -8,6 +8,7 @@ import {
   unreportedDomains,
 } from '../../mail/store/queue/sent-report.ts';
 import { dayOf } from '../../mail/store/queue/tls-result.ts';
+import { StoreBusy } from '../../mail/store/engine/types.ts';
 import type { ReportDestination } from '../../mail/reports/report-uris.ts';
 import { closeReports, sendReport } from './outgoing-commands.ts';
 import { composeReport, type PackedReport } from './outgoing-message.ts';
@@ -64,7 +65,7 @@ export class ReportSender implements Job {
       if (since < delayOf(domain) || (this.#postponed.get(`${kind} ${domain}`) ?? 0) > clock()) continue;
       prepared += 1;
       const key = { kind, day, domain };
-      const outcome = await this.#send(key, since > (MAX_DAYS - 1) * DAY_MS);
+      const outcome = await this.#sendOrPostpone(key, since > (MAX_DAYS - 1) * DAY_MS);
       if (outcome !== undefined) closed.push({ ...key, outcome });
     }
     if (closed.length > 0) await this.#context.store.writeSlice(closeReports, { reports: closed });
@@ -77,6 +78,18 @@ export class ReportSender implements Job {
       yield* page;
       if (page.length < PAGE) return;
       after = page.at(-1) ?? '';
+    }
+  }
+
+  /** Logs what fails unexpectedly: the report to one domain must not stop those to others. */
+  async #sendOrPostpone(key: ReportKey, isLast: boolean): Promise<ReportOutcome | undefined> {
+    try {
+      return await this.#send(key, isLast);
+    } catch (error) {
+      // The store is busy for every report.
+      if (error instanceof StoreBusy) throw error;
+      this.#context.log.error({ err: error, ...key }, 'failed to send report, will retry');
+      return isLast ? this.#note(key, 'failed') : this.#postpone(key);
     }
   }
 

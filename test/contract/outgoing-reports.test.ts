@@ -315,6 +315,31 @@ describe('a TLS report', () => {
   });
 });
 
+test('an unexpected error at one domain does not stop the reports to the others', async () => {
+  zone['TXT _dmarc.second.example'] = ['v=DMARC1; p=none; rua=mailto:dmarc@second.example'];
+  const of = (domain: string): DmarcResult => ({ ...passing, domain, headerFrom: domain });
+  await count(of('remote.example'), of('second.example'));
+  const resolver = fakeResolver(zone);
+  const broken = {
+    ...resolver,
+    txt: (name: string) => (name === '_dmarc.remote.example' ? fails() : resolver.txt(name)),
+  };
+  const fails = (): never => {
+    throw new Error('a defect');
+  };
+  box.store.clock.now = DAY + 2 * DAY_MS - 1000;
+  const sender = new ReportSender({
+    ...box.world,
+    resolver: broken,
+    lookNow: broken,
+    hold: null,
+    log: quiet,
+    queued: () => {},
+  });
+  await sender.run();
+  expect((await queued()).map(({ recipient }) => recipient)).toEqual(['dmarc@second.example']);
+});
+
 test('each domain has its own time of the day, within 20 hours', async () => {
   const names = Array.from({ length: 40 }, (_, n) => `d${n}.example`);
   for (const name of names) zone[`TXT _dmarc.${name}`] = [`v=DMARC1; p=none; rua=mailto:r@${name}`];

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { UNAVAILABLE_AUTHENTICATION } from '../../mail/auth/authenticate.ts';
 import type { ReportContent } from '../../mail/reports/report-types.ts';
+import { command, query } from '../../mail/store/engine/types.ts';
 import { addDomain } from '../../mail/store/address/domain.ts';
 import { finishAttempts } from '../../mail/relay/store-queue.ts';
 import type { AttemptResult } from '../../mail/store/queue/queue.ts';
@@ -21,8 +22,29 @@ let box: TestWorld;
 let domain: number;
 let backend: ReturnType<typeof testBackend>;
 
+/** Stores reports about one day, and makes known.example a reporter to which mail was delivered. */
+const fillDay = command(
+  'test-fill-day',
+  async (tx, { domain: of, begin, count }: { domain: number; begin: number; count: number }) => {
+    await tx.run(`INSERT INTO delivery_peer (name, day) VALUES ('example.known', 99999) ON CONFLICT DO NOTHING`);
+    for (let i = 0; i < count; i++)
+      await tx.run(
+        `INSERT INTO received_report (domain_id, kind, organization, report_id, verified, begin_at, end_at, received_at,
+           policy, count, failed, problem) VALUES (?, 'dmarc', '', ?, '', ?, ?, ?, '', 0, 0, '')`,
+        of,
+        `${begin}-${i}`,
+        begin,
+        begin,
+        begin,
+      );
+  },
+);
+const storedReports = query('test-stored-reports', (rx) =>
+  rx.all<{ n: number }>('SELECT count(*) AS n FROM received_report'),
+);
+
 beforeEach(async () => {
-  box = await testWorld();
+  box = await testWorld({}, [fillDay]);
   const added = await box.world.store.write(addDomain, { tenant: 0, name: 'shop.example', verified: true });
   if (added.kind === 'taken') throw new Error('taken');
   domain = added.id;
@@ -235,6 +257,28 @@ async function stored(message: string): Promise<{ parts: string; octets: Uint8Ar
   });
   return waiting;
 }
+
+test('strangers store 2000 reports about a day at most, and a known reporter is still recorded', async () => {
+  const day = Math.floor(box.world.clock() / DAY_MS) - 1;
+  await box.world.store.write(fillDay, { domain, begin: day * DAY_MS, count: 2000 });
+  const begin = day * 86_400;
+  await receive(xmlOf('shop.example', { id: 'one more', begin }));
+  await readAll();
+  expect(await box.world.store.read(storedReports, undefined)).toEqual([{ n: 2000 }]);
+  await box.world.store.write(fillDay, { domain, begin: (day - 1) * DAY_MS, count: 1999 });
+  await receive(xmlOf('shop.example', { id: 'the day before', begin: begin - 86_400 }));
+  await readAll();
+  expect(await box.world.store.read(storedReports, undefined)).toEqual([{ n: 4000 }]);
+  const content = { kind: 'dmarc', organization: 'Known', reportId: 'k', domain: 'shop.example', policy: '' } as const;
+  const octets = new Uint8Array(1);
+  await box.world.store.write(storeReport, { domain, trace: 'known', verified: 'known.example', parts: '[]', octets });
+  const waiting = await box.world.store.read(nextReport, { now: box.world.clock() });
+  const report = { ...content, begin: day * DAY_MS, end: day * DAY_MS, sums: [] } as ReportContent;
+  const id = waiting?.id ?? 0;
+  expect(await box.world.store.write(recordReport, { id, content: report, reporter: ['known.example'] })).toBe(
+    'recorded',
+  );
+});
 
 test('an unverified domain, another address and a mailbox with that address have no report address', async () => {
   await box.world.store.write(addDomain, { tenant: 0, name: 'new.example', verified: false });

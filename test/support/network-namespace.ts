@@ -24,7 +24,7 @@ export function reverseName(text: string): string {
   const octets = address.toByteArray();
   if (address.kind() === 'ipv4') return `${octets.toReversed().join('.')}.in-addr.arpa`;
   const digits = Buffer.from(octets).toString('hex');
-  return `${[...digits].toReversed().join('.')}.ip6.arpa`;
+  return `${digits.split('').toReversed().join('.')}.ip6.arpa`;
 }
 
 /**

@@ -45,14 +45,18 @@ async function* sealedOctets(path: string, name: string, key: Uint8Array, nonce:
   yield Buffer.concat([cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Decrypts an object into a file; what it writes counts only when this resolves. Throws {@link ObjectUnreadable}. */
+/** Octets of an object: twice what a JMAP upload may have, the largest thing that is stored. */
+const MAX_OBJECT = 1_000_000_000;
+
+/** Decrypts an object of up to `most` octets into a file; what it writes counts only when this resolves. Throws {@link ObjectUnreadable}. */
 export async function openSealed(
   source: AsyncIterable<Buffer>,
   name: string,
   key: Uint8Array,
   file: FileHandle,
+  most = MAX_OBJECT,
 ): Promise<void> {
-  const octets = new HeldBack(source);
+  const octets = new HeldBack(source, most);
   const head = await octets.take(HEAD_OCTETS);
   if (head[0] !== VERSION) throw new ObjectUnreadable('it does not have the form of a sealed message');
   const decipher = createDecipheriv('aes-256-gcm', key, head.subarray(1), { authTagLength: TAG_OCTETS });
@@ -73,15 +77,27 @@ function associated(head: Buffer, name: string): Buffer {
 /** Reads a stream, and holds its last octets back: they are the tag. */
 class HeldBack {
   readonly #source: AsyncIterator<Buffer>;
+  readonly #most: number;
+  #received = 0;
   rest = Buffer.alloc(0);
 
-  constructor(source: AsyncIterable<Buffer>) {
+  constructor(source: AsyncIterable<Buffer>, most: number) {
     this.#source = source[Symbol.asyncIterator]();
+    this.#most = most;
+  }
+
+  /** Ends a body that is longer than any object: it would fill the disk. */
+  async #next(): Promise<IteratorResult<Buffer>> {
+    const next = await this.#source.next();
+    if (next.done !== true) this.#received += next.value.length;
+    if (this.#received <= this.#most) return next;
+    await this.#source.return?.();
+    throw new ObjectUnreadable(`it has more than ${this.#most} octets`);
   }
 
   async take(count: number): Promise<Buffer> {
     while (this.rest.length < count) {
-      const next = await this.#source.next();
+      const next = await this.#next();
       if (next.done === true) throw new ObjectUnreadable('it is cut off');
       this.rest = Buffer.concat([this.rest, next.value]);
     }
@@ -91,7 +107,7 @@ class HeldBack {
   }
 
   async *untilTag(): AsyncGenerator<Buffer> {
-    for (let next = await this.#source.next(); next.done !== true; next = await this.#source.next()) {
+    for (let next = await this.#next(); next.done !== true; next = await this.#next()) {
       const all = Buffer.concat([this.rest, next.value]);
       const end = Math.max(0, all.length - TAG_OCTETS);
       if (end > 0) yield all.subarray(0, end);

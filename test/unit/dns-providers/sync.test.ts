@@ -54,6 +54,28 @@ test('nothing is written before a person published', async () => {
   expect(api.zone.records).toEqual([]);
 });
 
+test('a provider that does not answer holds up no other domain', async () => {
+  const connections = Array.from({ length: 20 }, (_, id) => ({ id, name: `d${id}`, verified: false, publishedAt: 1 }));
+  const [started, release] = [new Set<number>(), Promise.withResolvers<void>()];
+  const sync = new DnsSync({
+    store: { read: () => Promise.resolve(connections) },
+    publisher: {
+      neededText: () => Promise.resolve(''),
+      publish: async ({ id }: { id: number }) => {
+        started.add(id);
+        if (id === 0) await release.promise;
+        return { kind: 'not-connected' };
+      },
+    },
+    clock: () => 1,
+    log: quiet,
+  } as never);
+  const done = sync.run();
+  await expect.poll(() => started.size).toBe(20);
+  release.resolve();
+  await done;
+});
+
 test('old DKIM keys get successors, and mail verifies throughout', async () => {
   const { box, sync, time, id, seen, selectors } = await published();
   await using _box = box;

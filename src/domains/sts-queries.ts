@@ -29,7 +29,7 @@ export const hostedStsPolicy = lookup(
 );
 
 /** Verified domains without a policy whose records this server publishes itself. */
-export const domainsToBeginSts = query('domains-to-begin-sts', (rx): Promise<{ domain: number; name: string }[]> =>
+export const domainsToBeginSts = lookup('domains-to-begin-sts', (rx): Promise<{ domain: number; name: string }[]> =>
   rx.all<{ domain: number; name: string }>(
     `SELECT d.id AS domain, d.name FROM domain d
        WHERE d.state = 1

@@ -1,8 +1,22 @@
 import { expect } from 'vitest';
+import { tool } from '../../support/mcp.ts';
 import { OWNER_PASSWORD, Visitor } from '../../support/visitor.ts';
 import { portalTasks } from './portal-tasks.ts';
 
 const { portal, task } = portalTasks();
+
+task('signs in for the first time, by a claim link', async (person) => {
+  const { page, screen } = person;
+  const { base, acme } = portal();
+  const input = { ownerEmail: `first${screen}@example.test`, organizationName: `First ${screen}` };
+  const { body } = await tool(base, 'create_account_and_claim_link', input, acme.token);
+  await page.context().clearCookies();
+  await page.goto(String(body['claimUrl']));
+  await person.type('New password', OWNER_PASSWORD);
+  await person.click('button', 'Claim organization');
+  await page.waitForURL(/\?done=claimed$/);
+  await person.sees(`First ${screen}`);
+});
 
 task('signs in with address and password', async (person) => {
   const { page } = person;

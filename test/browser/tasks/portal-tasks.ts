@@ -79,7 +79,7 @@ export function portalTasks(settings: Readonly<Record<string, string>> = {}): {
       test.each(SCREENS)(`${name} (%s)`, async (screen, options) => {
         const watched = await watchedPage(browser, portal.base, { ...options, reducedMotion: 'reduce' });
         await signedInAs(watched, portal.base, as().secret);
-        watched.page.setDefaultTimeout(20_000);
+        watched.page.setDefaultTimeout(30_000);
         await run(
           new TaskVisitor(
             watched.page,

@@ -42,7 +42,7 @@ async function keyAnswer(store: Store, resolver: Resolver, hostname: string, nam
   const apex = keyZone(hostname);
   const zone = { apex, server: hostname };
   if (name === apex) return { ...zone, exists: true, records: [{ type: 'NS', value: hostname }] };
-  // `_25._tcp.HOSTNAME` is a CNAME to this name where its zone is signed. RFC 7671 7.
+  // The zone is not signed, so that DANE needs copies of these records in a zone that is. RFC 7672 2.2.
   if (name === `_25._tcp.${apex}`) {
     const all = await store.read(publishedTlsKeys, { name: hostname });
     return { ...zone, exists: true, records: all.map(({ spki }) => ({ type: 'TLSA', value: spki })) };

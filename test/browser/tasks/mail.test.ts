@@ -107,6 +107,16 @@ task('approves an agent’s mail', async (person) => {
   await person.sees('Message approved.');
 });
 
+task('rejects an agent’s mail', async (person) => {
+  const subject = await heldAnswer(person, 'Wish');
+  await person.open('');
+  await person.click('link', /^Approvals/);
+  await person.click('link', `Re: ${subject}`);
+  await person.expand('Reject');
+  await person.click('button', 'Reject');
+  await person.sees('Message rejected');
+});
+
 // The last task: what it trains could move the mail of the others.
 task('reports a message as junk', async (person) => {
   const { page } = person;

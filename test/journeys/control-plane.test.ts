@@ -109,7 +109,8 @@ describe.skipIf(!hasCurl)('an agent with curl and a domain whose keys stand in T
     const agent = await newcomer('Text Records');
     const added = await agent.tool<Onboarded>('add_email_domain', { domain: 'txt.example' });
     expect(added).toMatchObject({ dnsManaged: false, domain: { status: 'unverified' } });
-    expect(added.records.map((one) => one.purpose).toSorted()).toEqual(['dkim', 'dkim', 'dmarc', 'inbound_mx', 'spf']);
+    const purposes = added.records.map((one) => one.purpose).toSorted();
+    expect(purposes).toEqual(['dkim', 'dkim', 'dmarc', 'inbound_mx', 'mta_sts', 'spf']);
 
     const early = await agent.tool<Verified>('verify_email_domain', { domainId: added.domain.id });
     expect(early.verified).toBe(false);

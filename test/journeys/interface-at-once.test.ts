@@ -85,7 +85,7 @@ describe('an owner token without a policy that has read a stranger’s mail gets
     const { id } = added['domain'] as { id: string };
     expect(added).toMatchObject({ domain: { domain: 'new.example', status: 'unverified' }, copyPaste: text });
     const purposes = (added['records'] as { purpose: string }[]).map((one) => one.purpose);
-    expect(new Set(purposes)).toEqual(new Set(['inbound_mx', 'dkim', 'spf', 'dmarc']));
+    expect(new Set(purposes)).toEqual(new Set(['inbound_mx', 'dkim', 'spf', 'dmarc', 'mta_sts']));
     expect(await call('verify_email_domain', { domainId: id })).toMatchObject({ domain: { id } });
     expect((await call('list_email_domains'))['domains']).toHaveLength(2);
     expect(await call('remove_email_domain', { domainId: id })).toMatchObject({ removed: true });

@@ -59,8 +59,9 @@ export async function openMail({ page, portal }: TaskVisitor): Promise<void> {
   SESSIONS.set(portal, session);
   const cookie = { name: 'mailstead-mail', url: portal.base, httpOnly: true, sameSite: 'Lax' } as const;
   await page.context().addCookies([{ ...cookie, value: await session }]);
-  await page.goto(`${portal.base}/mail`);
-  await page.getByRole('region', { name: 'Messages' }).waitFor();
+  // The first page of a box is the slowest beside other suites.
+  await page.goto(`${portal.base}/mail`, { waitUntil: 'commit', timeout: 60_000 });
+  await page.getByRole('region', { name: 'Messages' }).waitFor({ timeout: 60_000 });
 }
 
 /** Opens a conversation from the list, and waits for its text. */

@@ -46,8 +46,10 @@ test('a deleted mailbox stays subscribed by name, and is so again when it is cre
   await store.create('a/b');
   const subscribed = async (): Promise<string[]> =>
     (await store.mailboxes()).filter((each) => each.subscribed && each.name.startsWith('a')).map(({ name }) => name);
-  expect(await subscribed()).toEqual(['a/b']);
+  expect(await subscribed()).toEqual([]);
   await store.subscribe('a', true);
+  await store.subscribe('a/b', true);
+  expect(await subscribed()).toEqual(['a', 'a/b']);
   await store.remove('a/b');
   await store.remove('a');
   expect(await store.formerSubscriptions()).toEqual(['a', 'a/b']);

@@ -126,7 +126,7 @@ async function isDayFull(
   const most = trusted ? MAX_KNOWN_REPORTS : MAX_REPORTS;
   const there = await tx.get<{ n: number }>(
     `SELECT count(*) AS n FROM (SELECT 1 FROM received_report WHERE domain_id = ? AND begin_at >= ? AND begin_at < ?
-       LIMIT ?) AS some`,
+       LIMIT ?) AS counted`,
     domain,
     from,
     from + DAY_MS,

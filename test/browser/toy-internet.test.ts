@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { runInNamespace } from '../support/network-namespace.ts';
 
@@ -5,5 +6,5 @@ test('in a small internet of its own, a server goes live by its set-up page', { 
   const command = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run', '--root', '.'];
   const { status, output } = await runInNamespace([...command, '--config', 'test/internet/vitest.config.ts']);
   expect(status, output).toBe(0);
-  expect(output).toMatch(/Tests +1 passed/);
+  expect(stripVTControlCharacters(output)).toMatch(/Tests +1 passed/);
 });

@@ -19,7 +19,9 @@ function isOpen(file: string): boolean {
 }
 
 function placeOpenly(file: string): string {
-  const directory = mkdtempSync(join(tmpdir(), 'mailstead-node-'));
+  // The directory of a suite's temporary files may be closed to others as well.
+  const parent = [tmpdir(), '/dev/shm', '/tmp'].find((one) => isOpen(join(one, 'node'))) ?? tmpdir();
+  const directory = mkdtempSync(join(parent, 'mailstead-node-'));
   chmodSync(directory, 0o755);
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
   const placed = join(directory, 'node');

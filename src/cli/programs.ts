@@ -1,6 +1,7 @@
 import type { ServerAddress } from '../mcp-stdio/endpoint.ts';
 import { BACKUP_PROGRAMS } from './backup-programs.ts';
 import { exportMailbox } from './export-program.ts';
+import { exportOrganization } from './organization-export-program.ts';
 import { importFile, importImap } from './import-programs.ts';
 import { printError, DONE, FAILED, printUsage, printLine, USAGE_ERROR } from './output.ts';
 import type { CliProgram, ProgramInput } from './program.ts';
@@ -71,6 +72,7 @@ export const PROGRAMS: readonly CliProgram[] = [
   importImap,
   importFile,
   exportMailbox,
+  exportOrganization,
   undelete,
   ...BACKUP_PROGRAMS,
 ];

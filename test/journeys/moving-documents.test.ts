@@ -127,6 +127,10 @@ test('every command of the page on moving in does what the page says', { timeout
     on('mailstead undelete --mailbox ann@example.org --since 1h', /^Nothing was deleted since then\./),
     on('mailstead call set_retention', /"set": true/, { set_retention: 'set_retention deletedDays:=30' }),
     on('mailstead call set_legal_hold address=ann@example.org reason="case 12"', /"held": true/),
+    on('mailstead call list_organizations', /"slug"/),
+    on('mailstead organization export SLUG FILE.json', /FILE\.json: organization 1, /, {
+      SLUG: '$(mailstead call list_organizations --json | sed -n \'s/.*"slug": *"\\([^"]*\\)".*/\\1/p\' | head -1)',
+    }),
     on('mailstead export --mailbox ann@example.org TARGET', /ann@example\.org: 6 messages/, { TARGET: 'out' }),
   ]);
 });

@@ -2,6 +2,7 @@ import type { Operation } from '../../core/operation.ts';
 import { listCertificates, renewCertificate } from './certificates.ts';
 import { addBoxDomain, boxDomains } from './domains.ts';
 import { addBoxMailbox, boxMailboxes, boxMailboxPassword } from './mailboxes.ts';
+import { exportOrganizationStep } from './organization-export.ts';
 import { releaseOutboxItem } from './outbox.ts';
 import { cancelQueue, holdQueue, queue, releaseQueue, rerouteQueue, retryQueue, trace } from './queue.ts';
 import { restoreMailboxStep } from './restore.ts';
@@ -40,6 +41,7 @@ export const BOX_OPERATIONS: readonly Operation[] = [
   getBoxImport,
   exportBoxMailbox,
   getBoxExport,
+  exportOrganizationStep,
   undeleteBoxMail,
   restoreMailboxStep,
 ];

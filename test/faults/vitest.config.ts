@@ -6,8 +6,8 @@ export default defineConfig({
     include: ['test/faults/**/*.test.ts'],
     reporters: ['default', './test/support/closing-line.ts'],
     pool: 'forks',
-    // Most wait for starts and flushes.
-    maxWorkers: 2,
+    // Most wait for starts and flushes, one of them for minutes.
+    maxWorkers: 3,
     testTimeout: 900_000,
     hookTimeout: 60_000,
     // Vitest's second is too short for what waits for a thread, a socket or a disk beside others.

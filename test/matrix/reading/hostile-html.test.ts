@@ -37,20 +37,25 @@ describe('the thread that everybody shares', { timeout: 120_000 }, () => {
     const text = `From: x@y.example\nTo: me@alpha-main.test\nSubject: s\n${header}\n\n${html}\n`;
     return putMail(tenants.world.store, { account, receivedAt: (at += 1000) }, text);
   };
-  /** ms that a call takes of this thread's processor, once what is done only once is done. */
-  const costOf = async (name: string, args: object): Promise<number> => {
+  /**
+   * ms that a call takes of this thread's processor, once what is done only once is done; the least of some calls, or the
+   * first that takes less than `enough`: one of them may have to clean up memory after what others left.
+   */
+  const costOf = async (name: string, args: object, enough = 0): Promise<number> => {
     const call = (): Promise<unknown> => tenants.do(name, { mailbox: tenants.a.main.mailboxId, ...args });
     await call();
-    const took: number[] = [];
-    // One of them may have to clean up memory after what others left.
-    while (took.length < 4) {
+    let least = Infinity;
+    for (let round = 0; round < 4 && least >= enough; round++) {
       const before = process.threadCpuUsage();
       const answer = await call();
       const { user, system } = process.threadCpuUsage(before);
-      took.push((user + system) / 1000);
+      least = Math.min(least, (user + system) / 1000);
       expect(JSON.stringify(answer)).not.toContain('GHOST');
     }
-    return Math.min(...took);
+    return least;
+  };
+  const expectLittle = async (name: string, args: object, most = MOST * (usual[name] ?? 0)): Promise<void> => {
+    expect(await costOf(name, args, most), name).toBeLessThan(most);
   };
   /** Far above what each takes of this thread for its octets, far below what reading it here would take. */
   const MOST = 20;
@@ -73,9 +78,7 @@ describe('the thread that everybody shares', { timeout: 120_000 }, () => {
 
   test.each(WORST)('has little to do when somebody reads %s', async (_name, page) => {
     const messageId = await put(page(LARGEST) + HIDDEN);
-    for (const [name, args] of CALLS(messageId)) {
-      expect(await costOf(name, args), name).toBeLessThan(MOST * (usual[name] ?? 0));
-    }
+    for (const [name, args] of CALLS(messageId)) await expectLittle(name, args);
   });
 
   test('has little to do for a list of many that are short', async () => {
@@ -83,7 +86,7 @@ describe('the thread that everybody shares', { timeout: 120_000 }, () => {
     const short = page(2_000).replace('.a,'.repeat(1_000), '') + HIDDEN;
     expect(short.length).toBeLessThan(8_000);
     for (let i = 0; i < 50; i++) await put(short);
-    expect(await costOf('list_messages', { limit: 50 })).toBeLessThan(50 * (usual['list_messages'] ?? 0));
+    await expectLittle('list_messages', { limit: 50 }, 50 * (usual['list_messages'] ?? 0));
   });
 
   test('has little to do for many texts in one message, or for a file', async () => {
@@ -91,10 +94,8 @@ describe('the thread that everybody shares', { timeout: 120_000 }, () => {
     const part = (header: string): string => `--b\nContent-Type: text/html${header}\n\n${page(LARGEST)}${HIDDEN}\n`;
     const header = 'Content-Type: multipart/mixed; boundary=b';
     const many = await put(`${part('').repeat(12)}--b--`, header);
-    expect(await costOf('get_message', { messageId: many })).toBeLessThan(MOST * (usual['get_message'] ?? 0));
+    await expectLittle('get_message', { messageId: many });
     const file = await put(`--b\n\nHello\n${part('\nContent-Disposition: attachment')}--b--`, header);
-    expect(await costOf('get_attachment', { attachmentId: `${file}-2` })).toBeLessThan(
-      MOST * (usual['get_message'] ?? 0),
-    );
+    await expectLittle('get_attachment', { attachmentId: `${file}-2` }, MOST * (usual['get_message'] ?? 0));
   });
 });

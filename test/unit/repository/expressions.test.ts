@@ -4,6 +4,7 @@ import { worstInput } from '../../../tools/expression-cost.ts';
 
 test.each([/(?:\r\n)+$/, /\s+$/, /\([^)]*\)/g, /(?:,\s*)+;/])(
   'an expression that takes the square of its input is found: %s',
+  { timeout: 300_000 },
   (expression) => {
     expect(worstInput(expression)).toBeDefined();
   },

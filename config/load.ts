@@ -110,6 +110,7 @@ function resolveSettings(values: Values, terminal: boolean): Settings {
   return {
     live,
     dataDir,
+    database: databaseOf(values),
     hostname,
     baseUrl: values.BASE_URL ?? (live ? `https://${hostname}` : undefined),
     listen: needed(values.LISTEN),
@@ -179,6 +180,10 @@ function acmeOf({ ACME_EMAIL: email, ACME_DIRECTORY, ACME_CHALLENGE, ACME_KEYS }
   return { email, directory, challenge, rsa: needed(ACME_KEYS) === 'ecdsa,rsa' };
 }
 
+function databaseOf({ DATABASE: url, DATABASE_PASSWORD_FILE: file }: Values): Settings['database'] {
+  return url === undefined ? undefined : { url, passwordFile: file === undefined ? undefined : resolve(file) };
+}
+
 function backupOf(values: Values): BackupSettings {
   const { BACKUP_PASSPHRASE_FILE: passphraseFile, BACKUP_S3_SECRET_KEY_FILE: secretKeyFile } = values;
   return {
@@ -243,6 +248,7 @@ function checkCombinations(values: Values, live: boolean): void {
   }
   checkSmarthost(values);
   checkSingleSignOn(values);
+  checkDatabase(values);
   if (!live && values.ACME_EMAIL !== undefined) {
     throw new BadSetting(`${PREFIX}ACME_EMAIL is for live mode only. Set ${PREFIX}HOSTNAME, or unset it.`);
   }
@@ -253,6 +259,22 @@ function checkCombinations(values: Values, live: boolean): void {
   const second = enabled.find((name, i) => enabled.findIndex((other) => values[other] === values[name]) < i);
   const first = second && enabled.find((name) => values[name] === values[second]);
   if (second) throw new BadSetting(`${PREFIX}${first} and ${PREFIX}${second} use the same port. Change one.`);
+}
+
+function checkDatabase({ DATABASE: url, DATABASE_PASSWORD_FILE: file, BACKUP_TARGET: target }: Values): void {
+  const name = `${PREFIX}DATABASE`;
+  if (url === undefined) {
+    if (file !== undefined) throw new BadSetting(`${name}_PASSWORD_FILE is set without ${name}. Set both or neither.`);
+    return;
+  }
+  if (new URL(url).password !== '' && file !== undefined) {
+    throw new BadSetting(`${name} contains a password and ${name}_PASSWORD_FILE is set. Use only one.`);
+  }
+  if (target !== undefined) {
+    throw new BadSetting(
+      `${PREFIX}BACKUP_TARGET backs up the embedded database only. With ${name}, unset it, back up PostgreSQL (pg_dump or a base backup) and copy the data directory (docs/scaling.md).`,
+    );
+  }
 }
 
 function checkSmarthost({ SMARTHOST: url, SMARTHOST_PASSWORD_FILE: file }: Values): void {

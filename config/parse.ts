@@ -93,6 +93,13 @@ export const clamav: Parse<ClamavSetting> = (value) => {
   return address === undefined ? bad('an address such as unix:/run/clamav/clamd.ctl or 127.0.0.1:3310') : good(address);
 };
 
+/** URL of a PostgreSQL database: the database is named, and the host, or the directory of its socket by `?host=`. */
+export const postgresUrl: Parse<string> = (value) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const named = url !== undefined && /^postgres(?:ql)?:$/.test(url.protocol) && /^\/[^/]+$/.test(url.pathname);
+  return named ? good(url.href) : bad('a URL such as postgres://mailstead@127.0.0.1/mailstead');
+};
+
 /** URL of a web page. */
 export const webUrl: Parse<string> = (value) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;

@@ -22,6 +22,8 @@ const define = <T>(setting: Setting<T>): Setting<T> => setting;
 /** All settings. config/example.env documents them; a test compares the two. */
 export const SETTINGS = {
   DATA_DIR: define({ parse: parse.text, local: './data' }),
+  DATABASE: define({ parse: parse.postgresUrl, secret: true }),
+  DATABASE_PASSWORD_FILE: define({ parse: parse.text }),
   HOSTNAME: define({ parse: parse.hostName }),
   BASE_URL: define({ parse: parse.baseUrl }),
   LISTEN: define({ parse: parse.addresses, local: '127.0.0.1', live: '0.0.0.0,::' }),
@@ -89,7 +91,6 @@ export const SETTINGS = {
   BACKUP_S3_ACCESS_KEY: define({ parse: parse.text }),
   BACKUP_S3_SECRET_KEY: define({ parse: parse.text, secret: true }),
   BACKUP_S3_SECRET_KEY_FILE: define({ parse: parse.text }),
-  DATABASE_URL: define({ parse: parse.text, notYet: true, secret: true }),
   BLOBS: define({ parse: bucketUrl }),
   BLOBS_CACHE: define({ parse: parse.between(16, 16_777_216), local: '1024' }),
   BLOBS_S3_ENDPOINT: define({ parse: parse.baseUrl }),
@@ -108,6 +109,8 @@ export interface Settings {
   /** True if the public name is set. */
   readonly live: boolean;
   readonly dataDir: string;
+  /** URL of the PostgreSQL database; undefined: SQLite. `passwordFile` has its password. */
+  readonly database: { readonly url: string; readonly passwordFile: string | undefined } | undefined;
   /** The public name; `box.test` in local mode. */
   readonly hostname: string;
   /** Without a slash at the end. Undefined in local mode: http://127.0.0.1 and the HTTP port that was really opened. */

@@ -32,7 +32,7 @@ process.env['TZ'] = 'UTC';
 
 /** Options common to all suites. */
 export const COMMON = {
-  globalSetup: ['./test/support/memory-disk.ts'],
+  globalSetup: ['./test/support/memory-disk.ts', './test/support/test-database.ts'],
   setupFiles: ['./test/support/rsa-keys.ts'],
   reporters: ['default', './test/support/closing-line.ts'],
   pool: 'forks',

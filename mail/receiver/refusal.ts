@@ -16,6 +16,7 @@ export function diskNearlyFullRefusal(): SmtpRefusal {
 export function busyRefusal({ reason }: StoreBusy): SmtpRefusal {
   if (reason === 'disk-full') return refuse(452, '4.3.1', 'The disk is full, try again later');
   if (reason === 'bucket') return refuse(451, '4.3.1', 'The storage of large messages is unavailable, try again later');
+  if (reason === 'database') return refuse(451, '4.3.0', 'The database is unavailable, try again later');
   return refuse(451, '4.3.2', 'Too busy, try again later');
 }
 

@@ -9,15 +9,18 @@ import { blobBytes, smallBlobs } from './blob/content.ts';
 import { BlobUnreadable, isUnreadable } from './blob/unreadable.ts';
 import { WriterClient, type WriterClientOptions } from './engine/client.ts';
 import { LocalWriter } from './engine/local.ts';
-import { openForReading } from './engine/connection.ts';
 import { makeDirectory } from './engine/make-directory.ts';
 import { lockDataDir } from './engine/lock.ts';
+import { openReader } from './engine/open-reader.ts';
+import { PostgresReader } from './engine/postgres/reader.ts';
+import { DatabaseWatch } from './engine/postgres/watch.ts';
 import { Reader } from './engine/reader.ts';
 import type { ThreadParts } from './engine/thread.ts';
 import { type Command, type Query, type Store, StoreBusy, type WakeUp } from './engine/types.ts';
 import { LocalText, TextClient, type TextSearch } from './search/text-client.ts';
 import type { SharedView } from './mailbox/view.ts';
 import { keepRecent } from './mailbox/recent.ts';
+import { postgresViews, sqliteViews, type ViewReader } from './mailbox/view-reader.ts';
 import { Views } from './mailbox/views.ts';
 
 const DISK_CHECK_INTERVAL_MS = 2_000;
@@ -26,6 +29,8 @@ const MAX_UNREADABLE = 1_000;
 
 export interface StoreOptions {
   dataDir: string;
+  /** URL of a PostgreSQL database; left out: SQLite in the data directory. */
+  database?: string | undefined;
   /**
    * The module that calls `runStoreThread`, the composition root of the store's threads; or the parts themselves, to
    * write on the calling thread.
@@ -54,27 +59,26 @@ export class MailStore implements Store, AsyncDisposable {
   readonly #options: StoreOptions;
   readonly #lock: Disposable;
   readonly #writer: WriterClient | LocalWriter;
-  readonly #reader: Reader;
-  readonly #scanner: ReaderClient | Reader;
+  readonly #reader: Reader | PostgresReader;
+  readonly #scanner: ReaderClient | Reader | PostgresReader;
   readonly #views: Views;
+  readonly #viewReader: ViewReader;
   readonly #listeners: Set<(wakeUp: WakeUp) => void>;
   readonly #guard: NodeJS.Timeout;
+  readonly #stop: AbortController;
+  readonly #watch: DatabaseWatch | undefined;
   readonly #unreadable = new Set<number>();
   #full = false;
 
-  private constructor(
-    options: StoreOptions,
-    lock: Disposable,
-    writer: WriterClient | LocalWriter,
-    reader: Reader,
-    views: Views,
-    listeners: Set<(wakeUp: WakeUp) => void>,
-  ) {
+  private constructor(options: StoreOptions, parts: StoreParts) {
     this.#options = options;
+    const { lock, writer, reader, listeners } = parts;
     this.#lock = lock;
     this.#writer = writer;
     this.#reader = reader;
-    this.#views = views;
+    this.#views = parts.views;
+    this.#viewReader = parts.viewReader;
+    this.#stop = parts.stop;
     this.#listeners = listeners;
     const provideBlob: BlobProvider = (file) => this.#provideBlob(file);
     this.#scanner = openScanner(options, provideBlob) ?? reader;
@@ -85,6 +89,7 @@ export class MailStore implements Store, AsyncDisposable {
     listeners.add(() => {
       if (!this.#full) this.text.committed();
     });
+    if (options.database !== undefined) this.#watch = new DatabaseWatch(options.database, (is) => this.#onDatabase(is));
     this.#guard = setInterval(() => void this.#checkDisk(), DISK_CHECK_INTERVAL_MS);
     this.#guard.unref();
   }
@@ -93,21 +98,28 @@ export class MailStore implements Store, AsyncDisposable {
     makeDirectory(options.dataDir);
     const lock = lockDataDir(options.dataDir);
     const listeners = new Set<(wakeUp: WakeUp) => void>();
-    let views: Views | undefined;
+    const stop = new AbortController();
+    let viewReader: ViewReader | undefined;
+    const notify = (wakeUps: readonly WakeUp[]): void => {
+      for (const wakeUp of wakeUps) for (const listener of listeners) listener(wakeUp);
+    };
     try {
       const writer = await startWriter(options.engine, {
-        database: databasePath(options),
+        database: databaseOf(options),
         clock: () => options.clock(),
         fatal: (error) => options.fatal(error),
         observe: (what, value) => options.meter.observe(`store_${what}`, value),
         committed(wakeUps) {
-          views?.catchUp(wakeUps);
-          for (const wakeUp of wakeUps) for (const listener of listeners) listener(wakeUp);
+          const seen = viewReader?.catchUp(wakeUps);
+          if (seen !== undefined) return seen.then(() => notify(wakeUps));
+          notify(wakeUps);
+          return undefined;
         },
       });
-      const reader = new Reader(openForReading(databasePath(options)));
-      views = new Views(reader, (mailbox, uid) => writer.write(keepRecent, { mailbox, uid }, false));
-      const store = new MailStore(options, lock, writer, reader, views, listeners);
+      const views = new Views((mailbox, uid) => writer.write(keepRecent, { mailbox, uid }, false));
+      const { reader, viewReader: opened } = openReading(options, views, stop.signal);
+      viewReader = opened;
+      const store = new MailStore(options, { lock, writer, reader, views, viewReader, listeners, stop });
       await store.#checkDisk();
       return store;
     } catch (error) {
@@ -137,14 +149,14 @@ export class MailStore implements Store, AsyncDisposable {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Path of the database file, for reader threads. */
+  /** Path of the database file, or the URL of PostgreSQL, for reader threads. */
   get database(): string {
-    return databasePath(this.#options);
+    return databaseOf(this.#options);
   }
 
   /** Opens the shared view of a mailbox. Close it once per call. */
   view(account: number, mailbox: number): Promise<SharedView> {
-    return this.#reader.between(() => this.#views.open(account, mailbox));
+    return this.#viewReader.open(account, mailbox);
   }
 
   /** First UID of a mailbox that no session was notified of; 0: the stored value is current. */
@@ -206,6 +218,7 @@ export class MailStore implements Store, AsyncDisposable {
 
   /** Reason why mail cannot be stored now, or undefined. */
   unavailable(): StoreBusy | undefined {
+    if (this.#watch?.answers === false) return new StoreBusy('database', 'the database does not answer');
     return this.#full ? new StoreBusy('disk-full', 'the disk is nearly full') : undefined;
   }
 
@@ -214,8 +227,16 @@ export class MailStore implements Store, AsyncDisposable {
     await this.text.close();
     if (this.#scanner instanceof ReaderClient) await this.#scanner.close();
     await this.#writer.close();
-    this.#reader.close();
+    this.#stop.abort();
+    await this.#reader.close();
     this.#lock[Symbol.dispose]();
+  }
+
+  #onDatabase(answers: boolean): void {
+    const { log } = this.#options;
+    if (answers) return log.warn({}, 'the database answers again');
+    log.error({}, 'the database does not answer: mail is deferred until it does');
+    if (this.#reader instanceof PostgresReader) this.#reader.renew();
   }
 
   async #checkDisk(): Promise<void> {
@@ -241,7 +262,9 @@ async function startWriter(
   engine: URL | ThreadParts,
   options: Omit<WriterClientOptions, 'thread'>,
 ): Promise<WriterClient | LocalWriter> {
-  return engine instanceof URL ? WriterClient.start({ ...options, thread: engine }) : new LocalWriter(options, engine);
+  return engine instanceof URL
+    ? WriterClient.start({ ...options, thread: engine })
+    : LocalWriter.start(options, engine);
 }
 
 /** Creates the client of the reader thread; undefined when the calling thread does all work. */
@@ -250,14 +273,14 @@ function openScanner(
   provideBlob: BlobProvider,
 ): ReaderClient | undefined {
   if (!(engine instanceof URL)) return undefined;
-  return new ReaderClient({ thread: engine, database: databasePath(options), heapMb, provideBlob });
+  return new ReaderClient({ thread: engine, database: databaseOf(options), heapMb, provideBlob });
 }
 
 /** Opens the full-text index. Its errors and a full disk never affect mail. */
 function openText(options: StoreOptions, files: BlobFiles, provideBlob: BlobProvider): TextSearch {
   const place = {
     path: join(options.dataDir, 'mailstead-text.db'),
-    database: databasePath(options),
+    database: databaseOf(options),
     blobs: files.directory,
   };
   return options.engine instanceof URL
@@ -269,6 +292,27 @@ function openText(options: StoreOptions, files: BlobFiles, provideBlob: BlobProv
     : new LocalText(place, options.log, options.meter);
 }
 
-function databasePath(options: Pick<StoreOptions, 'dataDir'>): string {
-  return join(options.dataDir, 'mailstead.db');
+function databaseOf({ dataDir, database }: Pick<StoreOptions, 'dataDir' | 'database'>): string {
+  return database ?? join(dataDir, 'mailstead.db');
+}
+
+interface StoreParts {
+  lock: Disposable;
+  writer: WriterClient | LocalWriter;
+  reader: Reader | PostgresReader;
+  views: Views;
+  viewReader: ViewReader;
+  listeners: Set<(wakeUp: WakeUp) => void>;
+  stop: AbortController;
+}
+
+/** Opens the connections of the calling thread. */
+function openReading(
+  options: StoreOptions,
+  views: Views,
+  stop: AbortSignal,
+): { reader: Reader | PostgresReader; viewReader: ViewReader } {
+  const reader = openReader(databaseOf(options));
+  const viewReader = reader instanceof Reader ? sqliteViews(views, reader) : postgresViews(views, reader, stop);
+  return { reader, viewReader };
 }

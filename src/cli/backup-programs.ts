@@ -52,6 +52,13 @@ async function run(
   }
 }
 
+/** Throws if the mail is in PostgreSQL, whose data these commands do not read. */
+async function requireEmbedded(settings: Settings, instead: string): Promise<void> {
+  if (settings.database === undefined) return;
+  const { BackupProblem } = await import('../../mail/backup/backup-error.ts');
+  throw new BackupProblem(`This command reads the embedded database, and MAILSTEAD_DATABASE is set. ${instead}.`);
+}
+
 const when = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
 
 const backup: CliProgram = {
@@ -64,6 +71,7 @@ const backup: CliProgram = {
     if (target === undefined || rest.length > 0) return printUsage(backup);
     if (dataDir === undefined) return USAGE_ERROR;
     return run(start, async (settings, { runBackup }) => {
+      await requireEmbedded(settings, 'Run pg_dump, then copy the data directory (docs/scaling.md)');
       const done = await runBackup({ settings, dataDir, target });
       const { snapshot, damaged, seconds, removed, encrypted } = done;
       const lines = [
@@ -177,6 +185,7 @@ const fsck: CliProgram = {
     if (start.args.length > 0) return printUsage(fsck);
     if (dataDir === undefined) return USAGE_ERROR;
     return run(start, async (settings) => {
+      await requireEmbedded(settings, 'Use pg_amcheck for PostgreSQL; the server checks messages while it runs');
       const { checkDataDirectory, fsckText } = await import('../backup/fsck.ts');
       const found = await checkDataDirectory(dataDir, settings, start.options.backup);
       return { json: found, text: fsckText(found), ok: found.ok };
@@ -193,7 +202,8 @@ const upgrade: CliProgram = {
     const dataDir = start.dataDir();
     if (start.args.length > 0 || start.options.check !== true) return printUsage(upgrade);
     if (dataDir === undefined) return USAGE_ERROR;
-    return run(start, async () => {
+    return run(start, async (settings) => {
+      await requireEmbedded(settings, 'Run pg_dump before an upgrade: the start migrates PostgreSQL');
       const { checkUpgrade, upgradeText } = await import('../backup/upgrade-check.ts');
       const found = checkUpgrade(dataDir);
       return { json: found, text: upgradeText(found), ok: found.possible };

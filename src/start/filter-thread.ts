@@ -6,15 +6,14 @@ import { type DnsChecks, filterMessage, type FilterOptions } from '../../mail/fi
 import { openScanners } from '../../mail/filter/scanners/scanners.ts';
 import { heartbeat, runFilterThread, threadReporter } from '../../mail/filter/thread.ts';
 import { DnsLists } from '../../mail/policy/lists/dns-lists.ts';
-import { openForReading } from '../../mail/store/engine/connection.ts';
-import { Reader } from '../../mail/store/engine/reader.ts';
+import { openReader } from '../../mail/store/engine/open-reader.ts';
 import type { FilterThreadSettings } from './filter.ts';
 
 // Composition root of the filter thread. It reads the database and writes nothing.
 /** Small: the rows of one account are adjacent, and the main thread has a cache too. */
 const CACHE_KIB = 4096;
 const { database, servers, hostname, network, trustedSealers, dnsLists, scanners } = workerData as FilterThreadSettings;
-const reader = new Reader(openForReading(database, CACHE_KIB));
+const reader = openReader(database, CACHE_KIB);
 const options: FilterOptions = {
   dns: network ? createDnsChecks() : null,
   hostname,
@@ -23,7 +22,7 @@ const options: FilterOptions = {
   read: (what, input) => reader.query(what, input),
   heartbeat,
 };
-runFilterThread({ filter: (mail) => filterMessage(options, mail) }, () => reader.close());
+runFilterThread({ filter: (mail) => filterMessage(options, mail) }, () => void reader.close());
 
 function createDnsChecks(): DnsChecks {
   const resolver = createResolver({ servers });

@@ -26,6 +26,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Settings } from '../../config/settings.ts';
 import { traceId } from '../../mail/receiver/trace-id.ts';
+import type { MailStore } from '../../mail/store/store.ts';
 import { StoreQueue } from '../../mail/relay/store-queue.ts';
 import { SigningKeys } from '../domains/domains.ts';
 import { boxSmarthost, StoredSmarthosts } from '../smarthosts/smarthosts.ts';
@@ -107,7 +108,7 @@ export async function createServices(options: StartOptions, stack: AsyncDisposab
     exempt,
     local,
     memory,
-    failing: () => (store.unavailable() === undefined ? [] : ['disk']),
+    failing: () => failingParts(store),
   };
 }
 
@@ -235,6 +236,12 @@ async function createLogin(options: LoginOptions, stack: AsyncDisposableStack): 
     meter: metrics,
   });
   return { logins, throttle, guard };
+}
+
+function failingParts(store: MailStore): string[] {
+  const reason = store.unavailable()?.reason;
+  if (reason === undefined) return [];
+  return [reason === 'database' ? 'database' : 'disk'];
 }
 
 /** Opens the guard with the stored bans. Trusted proxies stand for everybody behind them and are never banned. */

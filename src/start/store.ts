@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { openKeyFile } from '../../mail/store/blob/key-file.ts';
 import type { SecretBox } from '../../mail/store/blob/secrets.ts';
 import { BucketMismatch, bucketOf, RemoteFiles } from '../../mail/store/bucket/remote-files.ts';
@@ -6,6 +8,7 @@ import { MailStore } from '../../mail/store/store.ts';
 import type { Settings } from '../../config/settings.ts';
 import { missingSetting, openMessageBucket } from '../backup/open-message-bucket.ts';
 import { secretLinksOf } from '../notices/secret-pages.ts';
+import { databaseUrl } from './database-url.ts';
 import { memoryShares } from './memory-shares.ts';
 import { CannotStart, type StartOptions } from './options.ts';
 
@@ -23,9 +26,11 @@ export async function createStorage(options: StartOptions, stack: AsyncDisposabl
 }
 
 /** Opens what is remembered, and brings its tables up to date. */
-function openStore({ settings, log, metrics, clock, fatal, keepFree }: StartOptions): Promise<MailStore> {
+async function openStore({ settings, log, metrics, clock, fatal, keepFree }: StartOptions): Promise<MailStore> {
+  requireEmptyDirectory(settings);
   return MailStore.open({
     dataDir: settings.dataDir,
+    database: await databaseUrl(settings),
     engine: new URL('./store-thread.ts', import.meta.url),
     keepFree: keepFree ?? Math.max(100 * 1024 * 1024, 2 * settings.maxMessageBytes),
     readerHeapMb: memoryShares(settings.memoryMb).readerHeapMb,
@@ -35,6 +40,14 @@ function openStore({ settings, log, metrics, clock, fatal, keepFree }: StartOpti
     meter: metrics,
     fatal,
   });
+}
+
+/** Throws if the data directory has mail of its own: with another database that mail would seem to be gone. */
+function requireEmptyDirectory({ database, dataDir }: Settings): void {
+  if (database === undefined || !existsSync(join(dataDir, 'mailstead.db'))) return;
+  throw new CannotStart(
+    `${dataDir} has an embedded database (mailstead.db), and MAILSTEAD_DATABASE is set. Unset it, or set MAILSTEAD_DATA_DIR to a new directory: mail cannot be moved to PostgreSQL yet.`,
+  );
 }
 
 /** Attaches the bucket of large messages, before the first of them is read or written. */

@@ -1,9 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { quiet } from '../../mail/log.ts';
 import { mailParts } from '../../mail/store-thread-parts.ts';
-import { PostgresStore } from '../../mail/store/engine/postgres/store.ts';
 import { command, lookup, query, StoreBusy, type WakeUp } from '../../mail/store/engine/types.ts';
 import { expunge, storeFlags } from '../../mail/store/mailbox/entry-commands.ts';
-import type { MailStore } from '../../mail/store/store.ts';
+import { MailStore } from '../../mail/store/store.ts';
 import { deliverMail } from '../support/deliver-mail.ts';
 import { isPostgresInstalled, startPostgres } from '../support/postgres.ts';
 import { testAccount, testStore } from '../support/store.ts';
@@ -16,6 +19,36 @@ const marks = query('marks', async (rx) =>
 );
 const clear = command('clear', (tx) => tx.run('DELETE FROM setting'));
 const OCTET = new Uint8Array([7]);
+const typed = command('typed', async (tx) => {
+  const { id, changes } = await tx.run(
+    `INSERT INTO domain (tenant, name, created_at) VALUES (?, ?, ?)`,
+    1,
+    'other.test',
+    1_767_225_600_000,
+  );
+  return { id, changes };
+});
+const fails = command('fails', async (tx) => {
+  await tx.run('INSERT INTO setting (name, value) VALUES (?, ?)', 'half', OCTET);
+  throw new Error('no');
+});
+const tries = command('tries', async (tx) => {
+  await tx.run('INSERT INTO setting (name, value) VALUES (?, ?)', 'kept', OCTET);
+  const { ok } = await tx.attempt(async () => {
+    await tx.run('INSERT INTO setting (name, value) VALUES (?, ?)', 'undone', OCTET);
+    await tx.run('INSERT INTO setting (name, value) VALUES (?, ?)', 'kept', OCTET);
+  });
+  return ok;
+});
+const swallows = command('swallows', async (tx) => {
+  await tx.run('INSERT INTO setting (name, value) VALUES (?, ?)', 'kept', OCTET).catch(() => undefined);
+});
+const { promise } = Promise.withResolvers<void>();
+const waits = command('waits', async (tx) => {
+  await tx.run('INSERT INTO setting (name, value) VALUES (?, ?)', 'waits', OCTET);
+  await promise;
+});
+const COMMANDS = [mark, clear, typed, fails, tries, swallows, waits];
 
 const TABLES = {
   account: 'SELECT * FROM account ORDER BY id',
@@ -49,18 +82,24 @@ async function rowsAfterMail(store: MailStore): Promise<object> {
 
 describe.skipIf(!isPostgresInstalled)('the engine on PostgreSQL (postgresql-15 of Debian)', () => {
   let server: ReturnType<typeof startPostgres>;
-  let store: PostgresStore;
+  let store: MailStore;
+  const directories: string[] = [];
   const fatal: Error[] = [];
 
-  const open = (lockAttempts = 20): Promise<PostgresStore> =>
-    PostgresStore.open({
-      url: server.url,
-      parts: mailParts(),
+  const open = (): Promise<MailStore> => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'mailstead-test-'));
+    directories.push(dataDir);
+    return MailStore.open({
+      dataDir,
+      database: server.url,
+      engine: { ...mailParts(), commands: [...mailParts().commands, ...COMMANDS] },
+      keepFree: 0,
       clock: () => Date.UTC(2026, 0, 1),
-      readers: 4,
+      log: quiet,
+      meter: quiet,
       fatal: (error) => fatal.push(error),
-      lockAttempts,
     });
+  };
 
   beforeAll(async () => {
     server = startPostgres();
@@ -70,27 +109,18 @@ describe.skipIf(!isPostgresInstalled)('the engine on PostgreSQL (postgresql-15 o
   afterAll(async () => {
     await store[Symbol.asyncDispose]();
     server[Symbol.dispose]();
+    for (const directory of directories) rmSync(directory, { recursive: true });
   });
 
   test('an account with mail, a flag and a move has the same rows as on SQLite', async () => {
     await using sqlite = await testStore();
     const wakeUps: WakeUp[] = [];
     store.onWakeUp((wakeUp) => wakeUps.push(wakeUp));
-    // These helpers use nothing but the commands and queries of a store.
-    expect(await rowsAfterMail(store as unknown as MailStore)).toEqual(await rowsAfterMail(sqlite.store));
+    expect(await rowsAfterMail(store)).toEqual(await rowsAfterMail(sqlite.store));
     expect(wakeUps.filter(({ mailboxes }) => mailboxes.length > 0).length).toBeGreaterThan(2);
   });
 
   test('values come back as they were written, and run answers the number of the new row', async () => {
-    const typed = command('typed', async (tx) => {
-      const { id, changes } = await tx.run(
-        `INSERT INTO domain (tenant, name, created_at) VALUES (?, ?, ?)`,
-        1,
-        'other.test',
-        1_767_225_600_000,
-      );
-      return { id, changes };
-    });
     const made = await store.write(typed, undefined);
     await store.write(mark, { name: 'octets', value: new Uint8Array([0, 255]) });
     const back = query('back', async (rx) => ({
@@ -108,10 +138,6 @@ describe.skipIf(!isPostgresInstalled)('the engine on PostgreSQL (postgresql-15 o
   });
 
   test('a command that fails leaves nothing, and the others of its batch are committed', async () => {
-    const fails = command('fails', async (tx) => {
-      await tx.run('INSERT INTO setting (name, value) VALUES (?, ?)', 'half', OCTET);
-      throw new Error('no');
-    });
     const done = await Promise.allSettled([
       store.write(mark, { name: 'a', value: OCTET }),
       store.write(fails, undefined),
@@ -122,28 +148,12 @@ describe.skipIf(!isPostgresInstalled)('the engine on PostgreSQL (postgresql-15 o
   });
 
   test('an error is caught by attempt alone, and takes only its own changes with it', async () => {
-    const tries = command('tries', async (tx) => {
-      await tx.run('INSERT INTO setting (name, value) VALUES (?, ?)', 'kept', OCTET);
-      const { ok } = await tx.attempt(async () => {
-        await tx.run('INSERT INTO setting (name, value) VALUES (?, ?)', 'undone', OCTET);
-        await tx.run('INSERT INTO setting (name, value) VALUES (?, ?)', 'kept', OCTET);
-      });
-      return ok;
-    });
-    const swallows = command('swallows', async (tx) => {
-      await tx.run('INSERT INTO setting (name, value) VALUES (?, ?)', 'kept', OCTET).catch(() => undefined);
-    });
     expect(await store.write(tries, undefined)).toBe(false);
     await expect(store.write(swallows, undefined)).rejects.toThrow('duplicate key');
     expect(await store.read(marks, undefined)).toEqual(['kept']);
   });
 
   test('a body that awaits something else than its transaction is refused', async () => {
-    const { promise } = Promise.withResolvers<void>();
-    const waits = command('waits', async (tx) => {
-      await tx.run('INSERT INTO setting (name, value) VALUES (?, ?)', 'waits', OCTET);
-      await promise;
-    });
     await expect(store.write(waits, undefined)).rejects.toThrow('awaited something other');
     expect(await store.read(marks, undefined)).toEqual([]);
   });
@@ -160,7 +170,7 @@ describe.skipIf(!isPostgresInstalled)('the engine on PostgreSQL (postgresql-15 o
   });
 
   test('a second node is refused in words', async () => {
-    await expect(open(1)).rejects.toThrow('Another Mailstead writes to this database');
+    await expect(open()).rejects.toThrow('Another Mailstead writes to this database');
   });
 
   test('what was answered is there after PostgreSQL was killed; until it is back the answer is "later"', async () => {

@@ -59,7 +59,7 @@ describe.skipIf(!isPostgresInstalled)('PostgreSQL (postgresql-15 of Debian) besi
       `SELECT c.table_name || '.' || c.column_name AS place, c.data_type AS type, c.is_nullable = 'NO' AS required,
          c.column_default AS fallback
        FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
-       WHERE c.table_schema = 'mailstead' AND t.table_type = 'BASE TABLE' AND c.table_name <> 'migration' ORDER BY 1`,
+       WHERE c.table_schema = 'mailstead' AND t.table_type = 'BASE TABLE' AND c.table_name NOT IN ('migration', 'last_commit') ORDER BY 1`,
     );
     const columns = there.map((row) => ({
       ...row,

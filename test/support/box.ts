@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type ControlAnswer, callServer } from '../../src/operator-socket/client.ts';
+import { databaseOfDirectory } from './test-database.ts';
 import { freePort } from './free-port.ts';
 import { cpuOfProcess } from './process-cost.ts';
 
@@ -159,6 +160,7 @@ export class Box implements AsyncDisposable {
 
   async #settings(): Promise<Record<string, string>> {
     const { hostname } = this.#options;
+    const database = await databaseOfDirectory(this.dataDir);
     const ports: Record<string, string> = {};
     for (const listener of ['smtp', 'submission', 'submissions', 'imap', 'imaps', 'http', 'https'] as const) {
       ports[`${listener.toUpperCase()}_PORT`] = String(this.#ports[listener] ?? (await freePort()));
@@ -176,6 +178,7 @@ export class Box implements AsyncDisposable {
             BOOTSTRAP: 'open',
           }),
       LOG_FORMAT: 'json',
+      ...(database !== undefined && { DATABASE: database }),
       ...this.#options.settings,
     };
     return Object.fromEntries(Object.entries(all).map(([name, value]) => [`MAILSTEAD_${name}`, value]));

@@ -25,7 +25,7 @@ export function startPostgres(): PostgresServer {
   const data = join(socket, 'data');
   chmodSync(socket, 0o777);
   run('initdb', ['-D', data, '-U', 'mailstead', '-A', 'trust', '--locale=C', '-E', 'UTF8', '--no-sync']);
-  const options = `-k ${socket} -c listen_addresses= -c shared_buffers=16MB`;
+  const options = `-k ${socket} -c listen_addresses= -c shared_buffers=16MB -c max_connections=400`;
   const start = (): void => run('pg_ctl', ['-D', data, '-w', '-l', join(socket, 'log'), '-o', options, 'start']);
   start();
   return {

@@ -10,6 +10,8 @@ import { migrate, type Migration } from '../../mail/store/engine/migrate.ts';
 import { findMailbox } from '../../mail/store/mailbox/mailbox.ts';
 import type { ThreadParts } from '../../mail/store/engine/thread.ts';
 import { MailStore } from '../../mail/store/store.ts';
+import { storeParts } from '../../src/start/store-parts.ts';
+import { dropTestDatabase, testDatabase } from './test-database.ts';
 
 /** The engines that the contract suites run on. */
 export const engines = {
@@ -44,16 +46,23 @@ function copyTemplate(migrations: readonly Migration[], path: string): void {
   copyFileSync(template, path);
 }
 
+/** Migrations of the parts; those of the thread are all. */
+function migrationsOf(parts: URL | ThreadParts): readonly Migration[] {
+  return parts instanceof URL ? storeParts().migrations : parts.migrations;
+}
+
 /** A store in a directory of its own, which goes with it. */
 export async function testStore(engine: keyof typeof engines | ThreadParts = 'calling thread'): Promise<TestStore> {
   const dataDir = mkdtempSync(join(tmpdir(), 'mailstead-test-'));
   const parts = typeof engine === 'string' ? engines[engine] : engine;
-  if (!(parts instanceof URL)) copyTemplate(parts.migrations, join(dataDir, 'mailstead.db'));
+  const database = await testDatabase(migrationsOf(parts));
+  if (database === undefined && !(parts instanceof URL)) copyTemplate(parts.migrations, join(dataDir, 'mailstead.db'));
   const fatal: Error[] = [];
   const clock = { now: Date.UTC(2026, 0, 1) };
   const open = (): Promise<MailStore> =>
     MailStore.open({
       dataDir,
+      database,
       engine: parts,
       keepFree: 0,
       clock: () => clock.now,
@@ -73,6 +82,7 @@ export async function testStore(engine: keyof typeof engines | ThreadParts = 'ca
     },
     async [Symbol.asyncDispose]() {
       await test.store[Symbol.asyncDispose]();
+      if (database !== undefined) await dropTestDatabase(database);
       rmSync(dataDir, { recursive: true, force: true });
     },
   };

@@ -6,7 +6,7 @@ import type { Read, Write } from '../../store/engine/types.ts';
  */
 export async function recordContacted(tx: Write, owner: number, keys: readonly string[], now: number): Promise<void> {
   await tx.run(
-    `INSERT INTO correspondent (account_id, key, since, contacted_at) SELECT ?1, value, ?3, ?3 FROM json_each(?2) WHERE true
+    `INSERT INTO correspondent (account_id, key, since, contacted_at) SELECT ?1, value, ?3, ?3 FROM json_each(?2, '$') WHERE true
      ON CONFLICT (account_id, key) DO UPDATE SET contacted_at = ?3 WHERE correspondent.contacted_at IS NULL`,
     owner,
     JSON.stringify(keys),

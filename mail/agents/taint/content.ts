@@ -27,7 +27,7 @@ export const areWordsTainted = lookup(
   'are-words-tainted',
   async (rx, { account, kinds }: { account: number; kinds: readonly string[] }): Promise<boolean> => {
     const row = await rx.get(
-      `SELECT 1 AS yes FROM account a CROSS JOIN json_each(?2) k
+      `SELECT 1 AS yes FROM account a CROSS JOIN json_each(?2, '$') k
          CROSS JOIN tainted_content c ON c.content = 'words/' || a.tenant || '/' || k.value WHERE a.id = ?1 LIMIT 1`,
       account,
       JSON.stringify(kinds),

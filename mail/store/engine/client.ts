@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { FromWriter, ThreadData, ToWriter } from './thread-messages.ts';
 import { type Command, StoreBusy, type WakeUp } from './types.ts';
-import type { WriteResponse, Failure, WriteJob } from './writer.ts';
+import type { WriteResponse, Failure, WriteJob } from './writer-host.ts';
 
 const MAX_PENDING = 20_000;
 const MAX_PENDING_BYTES = 32 * 1024 * 1024;
@@ -26,8 +26,11 @@ export interface WriterClientOptions {
   thread: URL;
   database: string;
   clock: () => number;
-  /** Called before the promises of the batch resolve, so that the shared views are updated before every reply. */
-  committed(wakeUps: readonly WakeUp[]): void;
+  /**
+   * Called before the promises of the batch resolve, so that the shared views are updated before every reply. They
+   * resolve after the returned promise.
+   */
+  committed(wakeUps: readonly WakeUp[]): Promise<void> | undefined;
   /** Called when the process must end because the store is no longer durable. */
   fatal: (error: Error) => void;
   observe(what: 'commands' | 'seconds', value: number): void;
@@ -120,7 +123,12 @@ export class WriterClient {
 
   #resolveResponses(answers: readonly WriteResponse[], wakeUps: readonly WakeUp[]): void {
     this.#options.observe('commands', answers.length);
-    if (wakeUps.length > 0) this.#options.committed(wakeUps);
+    const seen = wakeUps.length > 0 ? this.#options.committed(wakeUps) : undefined;
+    if (seen === undefined) this.#settle(answers);
+    else void seen.then(() => this.#settle(answers));
+  }
+
+  #settle(answers: readonly WriteResponse[]): void {
     for (const answer of answers) {
       const waiting = this.#waiting.get(answer.id);
       if (waiting === undefined) continue;

@@ -1,47 +1,37 @@
-import { closeWriting, openForWriting } from './connection.ts';
 import { StoreFailure, toError, type WriterClientOptions } from './client.ts';
-import { copyBeforeUpgrade } from './upgrade-copy.ts';
-import { migrate } from './migrate.ts';
+import { openWriter } from './open-writer.ts';
 import type { ThreadParts } from './thread.ts';
-import { type Command, StoreBusy } from './types.ts';
-import { type WriteJob, Writer } from './writer.ts';
+import { type Command, StoreBusy, type WakeUp } from './types.ts';
+import type { CommandWriter, WriteJob, WriteResponse } from './writer-host.ts';
 
 /** The writer on the calling thread, for tools that write and exit, and for tests. */
 export class LocalWriter {
   readonly #options: Omit<WriterClientOptions, 'thread'>;
-  readonly #writer: Writer;
-  readonly #close: () => void;
+  #writer: CommandWriter | undefined;
   readonly #waiting = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
   #jobs: WriteJob[] = [];
   #id = 0;
   #ended: Error | undefined;
   #idle: (() => void) | undefined;
 
-  constructor(options: Omit<WriterClientOptions, 'thread'>, parts: ThreadParts) {
+  private constructor(options: Omit<WriterClientOptions, 'thread'>) {
     this.#options = options;
-    copyBeforeUpgrade(options.database, parts.migrations);
-    const connection = openForWriting(options.database);
-    migrate(connection, parts.migrations);
-    this.#close = () => closeWriting(connection);
-    this.#writer = new Writer(connection, parts, {
-      more: () => this.#jobs.splice(0),
-      answer: (answers, wakeUps) => {
-        if (wakeUps.length > 0) options.committed(wakeUps);
-        for (const answer of answers) {
-          const waiting = this.#waiting.get(answer.id);
-          this.#waiting.delete(answer.id);
-          if (answer.ok) waiting?.resolve(answer.value as never);
-          else waiting?.reject(toError(answer.failure));
-        }
+  }
+
+  static async start(options: Omit<WriterClientOptions, 'thread'>, parts: ThreadParts): Promise<LocalWriter> {
+    const local = new LocalWriter(options);
+    local.#writer = await openWriter(options.database, parts, {
+      more: () => local.#jobs.splice(0),
+      answer: (answers, wakeUps) => local.#answer(answers, wakeUps),
+      fatal(failure) {
+        local.#ended = new StoreFailure(failure);
+        for (const waiting of local.#waiting.values()) waiting.reject(local.#ended);
+        local.#waiting.clear();
+        options.fatal(local.#ended);
       },
-      fatal: (failure) => {
-        this.#ended = new StoreFailure(failure);
-        for (const waiting of this.#waiting.values()) waiting.reject(this.#ended);
-        this.#waiting.clear();
-        options.fatal(this.#ended);
-      },
-      idle: () => this.#idle?.(),
+      idle: () => local.#idle?.(),
     });
+    return local;
   }
 
   get depth(): number {
@@ -60,7 +50,7 @@ export class LocalWriter {
       stamp: { now: this.#options.clock() },
       slice,
     });
-    queueMicrotask(() => this.#writer.submit(this.#jobs.splice(0)));
+    queueMicrotask(() => this.#writer?.submit(this.#jobs.splice(0)));
     return new Promise<O>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
     });
@@ -72,6 +62,25 @@ export class LocalWriter {
         this.#idle = resolve;
       });
     }
-    this.#close();
+    await this.#writer?.close();
+  }
+
+  #answer(answers: readonly WriteResponse[], wakeUps: readonly WakeUp[]): void {
+    const seen = wakeUps.length > 0 ? this.#options.committed(wakeUps) : undefined;
+    if (seen === undefined) this.#settle(answers);
+    else
+      void seen.then(() => {
+        this.#settle(answers);
+        if (this.#waiting.size === 0) this.#idle?.();
+      });
+  }
+
+  #settle(answers: readonly WriteResponse[]): void {
+    for (const answer of answers) {
+      const waiting = this.#waiting.get(answer.id);
+      this.#waiting.delete(answer.id);
+      if (answer.ok) waiting?.resolve(answer.value as never);
+      else waiting?.reject(toError(answer.failure));
+    }
   }
 }

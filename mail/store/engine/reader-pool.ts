@@ -1,4 +1,5 @@
 import type { DatabaseConnection } from './connection.ts';
+import { Lanes } from './lanes.ts';
 import { QueryTurns } from './query-turns.ts';
 import { Reader } from './reader.ts';
 import type { Query } from './types.ts';
@@ -18,7 +19,7 @@ export class ReaderPool {
   readonly #first: Reader;
   readonly #free: Reader[] = [];
   readonly #waiting: ((reader: Reader) => void)[] = [];
-  readonly #lanes = new Map<string, Promise<unknown>>();
+  readonly #lanes = new Lanes<string>();
   #opened = 1;
 
   /** `running` gets the id of the query that runs. */
@@ -30,14 +31,7 @@ export class ReaderPool {
   }
 
   query<I, O>(what: Query<I, O>, input: I, id = 0): Promise<O> {
-    const lane = laneOf(input);
-    const before = this.#lanes.get(lane) ?? Promise.resolve();
-    const mine = before.then(() => this.#run(what, input, id));
-    const ended = mine.then(nothing, nothing).then(() => {
-      if (this.#lanes.get(lane) === ended) this.#lanes.delete(lane);
-    });
-    this.#lanes.set(lane, ended);
-    return mine;
+    return this.#lanes.run(laneOf(input), () => this.#run(what, input, id));
   }
 
   /** Closes the connections. No query is running, since the thread ends between two messages. */
@@ -76,8 +70,6 @@ export class ReaderPool {
     }
   }
 }
-
-const nothing = (): void => undefined;
 
 /** The account of a query, by which queries are serialized. */
 export function laneOf(input: unknown): string {

@@ -1,4 +1,4 @@
-import type { WriteResponse, Failure, WriteJob } from './writer.ts';
+import type { WriteResponse, Failure, WriteJob } from './writer-host.ts';
 import type { TextIndexPaths } from '../search/text-index.ts';
 import type { BlobRequest } from '../blob/blob-request.ts';
 import type { WakeUp } from './types.ts';

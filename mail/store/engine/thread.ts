@@ -1,14 +1,16 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { runTextThread } from '../search/text-thread.ts';
 import { collectWhenIdle } from './idle-gc.ts';
-import { openForReading, closeWriting, openForWriting } from './connection.ts';
+import { openForReading } from './connection.ts';
 import type { FromReader, FromWriter, ThreadData, ToReader, ToWriter } from './thread-messages.ts';
-import { copyBeforeUpgrade } from './upgrade-copy.ts';
-import { migrate, type Migration } from './migrate.ts';
+import type { Migration } from './migrate.ts';
+import { openWriter } from './open-writer.ts';
+import { isPostgres } from './postgres/open.ts';
+import { PostgresScans } from './postgres/scans.ts';
 import { askForBlobs, BlobUnavailable } from '../blob/blob-request.ts';
 import { ReaderPool } from './reader-pool.ts';
-import type { Command, Query, WriteHooks } from './types.ts';
-import { type WriteJob, Writer } from './writer.ts';
+import { type Command, type Query, StoreBusy, type WriteHooks } from './types.ts';
+import type { Failure, WriteJob } from './writer-host.ts';
 
 /** Commands, queries, migrations and hooks of the store threads: explicit lists, so no import registers anything. */
 export interface ThreadParts {
@@ -24,28 +26,25 @@ export function runStoreThread(parts: ThreadParts): void {
   if (port === null) throw new Error('this module runs only as a store thread');
   const data = workerData as ThreadData;
   collectWhenIdle();
-  if (data.role === 'writer') runWriter(port, data.database, parts);
+  if (data.role === 'writer') void runWriter(port, data.database, parts);
   else if (data.role === 'reader') runReader(port, data, parts);
   else runTextThread(port, data.place, parts.queries);
 }
 
-function runWriter(port: MessagePort, database: string, parts: ThreadParts): void {
+async function runWriter(port: MessagePort, database: string, parts: ThreadParts): Promise<void> {
   const say = (message: FromWriter): void => port.postMessage(message);
-  copyBeforeUpgrade(database, parts.migrations);
-  const connection = openForWriting(database);
-  migrate(connection, parts.migrations);
   const take = (message: ToWriter): WriteJob[] => {
     if (message.kind === 'jobs') return message.jobs;
     if (message.kind === 'close') closing = true;
     return [];
   };
   let closing = false;
-  const finish = (): void => {
-    closeWriting(connection);
+  const finish = async (): Promise<void> => {
+    await writer.close();
     say({ kind: 'closed' });
     port.close();
   };
-  const writer = new Writer(connection, parts, {
+  const writer = await openWriter(database, parts, {
     // Does not wait for the event loop: what arrived during the flush is the next batch.
     more() {
       const jobs: WriteJob[] = [];
@@ -57,7 +56,7 @@ function runWriter(port: MessagePort, database: string, parts: ThreadParts): voi
     answer: (answers, wakeUps) => say({ kind: 'answers', answers, wakeUps }),
     fatal: (failure) => say({ kind: 'fatal', failure }),
     idle() {
-      if (closing) finish();
+      if (closing) void finish();
     },
   });
   port.on('message', (message: ToWriter) => {
@@ -71,7 +70,7 @@ function runReader(
   { database, running }: ThreadData & { role: 'reader' },
   parts: ThreadParts,
 ): void {
-  const reader = new ReaderPool(() => openForReading(database), new Int32Array(running));
+  const reader = openScans(database, new Int32Array(running));
   const queries = new Map(parts.queries.map((query) => [query.name, query]));
   const say = (message: FromReader): void => port.postMessage(message);
   askForBlobs(say);
@@ -83,7 +82,7 @@ function runReader(
       say({ kind: 'answer', answer: { id, ok: true, value } });
     } catch (error) {
       const { message, stack } = error as Error;
-      const reason = error instanceof BlobUnavailable ? 'bucket' : 'fault';
+      const reason = error instanceof BlobUnavailable ? 'bucket' : reasonOf(error);
       say({ kind: 'answer', answer: { id, ok: false, failure: { message, stack: stack ?? '', reason } } });
     }
   };
@@ -91,9 +90,18 @@ function runReader(
     if (message.kind === 'query') void answer(message);
     else if (message.kind === 'ping') say({ kind: 'pong' });
     else {
-      reader.close();
+      void reader.close();
       say({ kind: 'closed' });
       port.close();
     }
   });
+}
+
+/** Opens what runs the queries of a reader thread. */
+function openScans(database: string, running: Int32Array): ReaderPool | PostgresScans {
+  return isPostgres(database) ? new PostgresScans(database) : new ReaderPool(() => openForReading(database), running);
+}
+
+function reasonOf(error: unknown): Failure['reason'] {
+  return error instanceof StoreBusy && error.reason === 'database' ? 'database' : 'fault';
 }

@@ -1,36 +1,7 @@
 import { type DatabaseConnection, SQLITE, sqliteCode } from './connection.ts';
 import { StoreTransaction } from './transaction.ts';
-import type { Command, Stamp, WakeUp, WriteHooks } from './types.ts';
-
-/** A command for the writer. */
-export interface WriteJob {
-  id: number;
-  name: string;
-  input: unknown;
-  stamp: Stamp;
-  /** True: low priority, one a batch. */
-  slice: boolean;
-}
-
-/** An error as a value, since an Error loses its class and code between threads. */
-export interface Failure {
-  message: string;
-  /** `disk-full` and `bucket`: try later; `fault`: a bug or corruption. */
-  reason: 'disk-full' | 'bucket' | 'fault';
-  stack: string;
-}
-
-export type WriteResponse = { id: number; ok: true; value: unknown } | { id: number; ok: false; failure: Failure };
-
-export interface WriterHost {
-  /** Returns jobs that arrived meanwhile, without waiting. */
-  more(): WriteJob[];
-  answer(answers: WriteResponse[], wakeUps: WakeUp[]): void;
-  /** Called when the database is no longer reliable: pending requests get "try later" and the process must end. */
-  fatal(failure: Failure): void;
-  /** Called when the queue is empty. */
-  idle(): void;
-}
+import type { Command, WakeUp, WriteHooks } from './types.ts';
+import { asFailure, type Failure, type WriteJob, type WriteResponse, type WriterHost } from './writer-host.ts';
 
 const MAX_BATCH_COMMANDS = 128;
 const MAX_BATCH_MS = 20;
@@ -268,6 +239,5 @@ function failed(job: WriteJob, error: unknown): WriteResponse {
 }
 
 function toFailure(error: unknown): Failure {
-  const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  return { message, stack: stack ?? '', reason: sqliteCode(error) === SQLITE.FULL ? 'disk-full' : 'fault' };
+  return asFailure(error, sqliteCode(error) === SQLITE.FULL ? 'disk-full' : 'fault');
 }

@@ -1,5 +1,5 @@
-import type { DatabaseConnection } from '../engine/connection.ts';
-import type { RangeFlags } from '../engine/types.ts';
+import type { Reads, ReadStatement } from '../engine/reads.ts';
+import type { RangeFlags, Row } from '../engine/types.ts';
 import { kwList } from './flags.ts';
 import type { MailboxView, ViewChange } from './view-types.ts';
 
@@ -18,6 +18,18 @@ interface EntryState extends Record<string, number | string | null> {
   flags: number;
   kw: string | null;
   modseq: number;
+}
+
+interface MailboxState extends Record<string, number> {
+  uidvalidity: number;
+  uidnext: number;
+  highestmodseq: number;
+  recent_from: number;
+  gone: number;
+}
+
+function isGone(row: Row | undefined): boolean {
+  return row === undefined || row['gone'] === 1;
 }
 
 /** One mailbox in memory: 16 octets a message, shared by every session that has it open. */
@@ -59,30 +71,41 @@ export class SharedView implements MailboxView {
     return this.#keywords.names;
   }
 
-  /** Reads everything, inside one snapshot. */
-  load(connection: DatabaseConnection): void {
-    if (!this.#readRow(connection)) return;
-    const rows = connection.all<EntryState>(
-      'SELECT uid, flags, kw, modseq FROM entry WHERE mailbox_id = ? ORDER BY uid',
-      [this.mailbox],
-    );
+  /** Reads everything, inside one snapshot. Sessions see nothing of it before the last row is read. */
+  *load(): Reads<void> {
+    const [row] = yield this.#rowStatement();
+    if (isGone(row)) return this.#applyRow(row);
+    const rows = (yield {
+      sql: 'SELECT uid, flags, kw, modseq FROM entry WHERE mailbox_id = ? ORDER BY uid',
+      params: [this.mailbox],
+    }) as EntryState[];
+    this.#applyRow(row);
     this.#grow(rows.length);
-    for (const row of rows) this.#append(row);
+    for (const entry of rows) this.#append(entry);
     this.#changesFrom = this.highestModseq;
   }
 
-  /** Reads changes since the last read, inside one snapshot. */
-  refresh(connection: DatabaseConnection): void {
+  /** Reads changes since the last read, inside one snapshot. Sessions see nothing of it before the last row is read. */
+  *refresh(): Reads<void> {
     const since = this.highestModseq;
-    if (!this.#readRow(connection) || this.highestModseq === since) return this.#notify();
-    const removed = connection.all<{ uid: number }>(
-      'SELECT uid FROM expunged WHERE mailbox_id = ? AND modseq > ? ORDER BY uid',
-      [this.mailbox, since],
-    );
-    const rows = connection.all<EntryState>(
-      'SELECT uid, flags, kw, modseq FROM entry WHERE mailbox_id = ? AND modseq > ? ORDER BY uid',
-      [this.mailbox, since],
-    );
+    const [row] = yield this.#rowStatement();
+    if (isGone(row) || row?.['highestmodseq'] === since) {
+      this.#applyRow(row);
+      return this.#notify();
+    }
+    const removed = (yield {
+      sql: 'SELECT uid FROM expunged WHERE mailbox_id = ? AND modseq > ? ORDER BY uid',
+      params: [this.mailbox, since],
+    }) as { uid: number }[];
+    const rows = (yield {
+      sql: 'SELECT uid, flags, kw, modseq FROM entry WHERE mailbox_id = ? AND modseq > ? ORDER BY uid',
+      params: [this.mailbox, since],
+    }) as EntryState[];
+    this.#applyRow(row);
+    this.#applyChanges(rows, removed);
+  }
+
+  #applyChanges(rows: readonly EntryState[], removed: readonly { uid: number }[]): void {
     const changed = new Map<number, number[]>();
     for (const row of rows) {
       const at = this.indexOf(row.uid);
@@ -179,24 +202,21 @@ export class SharedView implements MailboxView {
     if (this.users === 0) this.#closed(this);
   }
 
-  #readRow(connection: DatabaseConnection): boolean {
-    const row = connection.get<{
-      uidvalidity: number;
-      uidnext: number;
-      highestmodseq: number;
-      recent_from: number;
-      gone: number;
-    }>(
-      'SELECT uidvalidity, uidnext, highestmodseq, recent_from, deleted_at IS NOT NULL AS gone FROM mailbox WHERE id = ? AND account_id = ?',
-      [this.mailbox, this.account],
-    );
-    this.gone = row === undefined || row.gone === 1;
-    if (row === undefined || this.gone) return false;
+  #rowStatement(): ReadStatement {
+    return {
+      sql: 'SELECT uidvalidity, uidnext, highestmodseq, recent_from, deleted_at IS NOT NULL AS gone FROM mailbox WHERE id = ? AND account_id = ?',
+      params: [this.mailbox, this.account],
+    };
+  }
+
+  #applyRow(found: Row | undefined): void {
+    this.gone = isGone(found);
+    if (this.gone) return;
+    const row = found as MailboxState;
     this.uidValidity = row.uidvalidity;
     this.uidNext = row.uidnext;
     this.highestModseq = row.highestmodseq;
     this.recentFrom = Math.max(this.recentFrom, row.recent_from);
-    return true;
   }
 
   #append(row: EntryState): void {

@@ -1,12 +1,10 @@
-import type { DatabaseConnection } from '../engine/connection.ts';
-import type { Reader } from '../engine/reader.ts';
+import type { Reads } from '../engine/reads.ts';
 import type { RangeFlags, WakeUp } from '../engine/types.ts';
 import { UnusedViews } from './unused-views.ts';
 import { type Keywords, SharedView } from './view.ts';
 
 /** Shared views of open mailboxes. A change is read once for all sessions. */
 export class Views {
-  readonly #reader: Reader;
   readonly #open = new Map<number, SharedView>();
   readonly #unused = new UnusedViews();
   readonly #keywords = new Map<number, Keywords>();
@@ -17,8 +15,7 @@ export class Views {
   readonly #storeRecent: (mailbox: number, uid: number) => Promise<unknown>;
 
   /** `storeRecent` stores the first UID of which no session was notified; called when the last session leaves a mailbox. */
-  constructor(reader: Reader, storeRecent: (mailbox: number, uid: number) => Promise<unknown>) {
-    this.#reader = reader;
+  constructor(storeRecent: (mailbox: number, uid: number) => Promise<unknown>) {
     this.#storeRecent = storeRecent;
   }
 
@@ -28,33 +25,37 @@ export class Views {
   }
 
   /** Opens a mailbox of the account. Close the view once per call. */
-  open(account: number, mailbox: number): SharedView {
+  *open(account: number, mailbox: number): Reads<SharedView> {
     let view = this.#open.get(mailbox);
     if (view === undefined || view.gone || view.account !== account) {
-      view = this.#reopen(account, mailbox) ?? this.#load(account, mailbox);
-      if (!view.gone) this.#open.set(mailbox, view);
+      view = (yield* this.#reopen(account, mailbox)) ?? (yield* this.#load(account, mailbox));
+      if (!view.gone) this.#add(view);
     }
     view.users++;
     return view;
   }
 
+  #add(view: SharedView): void {
+    this.#open.set(view.mailbox, view);
+    // The last other view of the account may have been closed meanwhile.
+    this.#keywords.set(view.account, view.keywordsOf);
+  }
+
   /** Opens a view that was kept, after reading what changed since; undefined: there is none, or it is no longer valid. */
-  #reopen(account: number, mailbox: number): SharedView | undefined {
+  *#reopen(account: number, mailbox: number): Reads<SharedView | undefined> {
     const view = this.#unused.take(mailbox);
-    if (view?.account !== account || view.keywordsOf !== this.#keywordsOf(account)) return undefined;
-    this.#reader.snapshot((connection) => {
-      this.#readKeywords(connection, account);
-      view.refresh(connection);
-    });
+    const keywords = this.#keywordsOf(account);
+    if (view?.account !== account || view.keywordsOf !== keywords) return undefined;
+    yield* readKeywords(keywords, account);
+    yield* view.refresh();
     return view.gone ? undefined : view;
   }
 
-  #load(account: number, mailbox: number): SharedView {
-    const fresh = new SharedView(account, mailbox, this.#keywordsOf(account), (closed) => this.#remove(closed));
-    this.#reader.snapshot((connection) => {
-      this.#readKeywords(connection, account);
-      fresh.load(connection);
-    });
+  *#load(account: number, mailbox: number): Reads<SharedView> {
+    const keywords = this.#keywordsOf(account);
+    const fresh = new SharedView(account, mailbox, keywords, (closed) => this.#remove(closed));
+    yield* readKeywords(keywords, account);
+    yield* fresh.load();
     const stored = fresh.recentFrom;
     fresh.recentFrom = Math.max(stored, this.#recent.get(mailbox) ?? 0);
     this.#storedRecent.set(fresh, stored);
@@ -62,7 +63,7 @@ export class Views {
   }
 
   /** Updates the views after a commit, before its promises resolve: EXISTS must precede APPEND's OK. */
-  catchUp(wakeUps: readonly WakeUp[]): void {
+  *catchUp(wakeUps: readonly WakeUp[]): Reads<void> {
     const stale = new Map<SharedView, RangeFlags | undefined>();
     for (const { mailboxes, flags } of wakeUps) {
       for (const mailbox of mailboxes) {
@@ -70,12 +71,9 @@ export class Views {
         if (view !== undefined) stale.set(view, stale.has(view) ? undefined : flags?.get(mailbox));
       }
     }
-    if (stale.size === 0) return;
-    this.#reader.snapshot((connection) => {
-      for (const account of new Set([...stale.keys()].map((view) => view.account)))
-        this.#readKeywords(connection, account);
-      for (const [view, flags] of stale) if (flags === undefined || !view.apply(flags)) view.refresh(connection);
-    });
+    for (const account of new Set([...stale.keys()].map((view) => view.account)))
+      yield* readKeywords(this.#keywordsOf(account), account);
+    for (const [view, flags] of stale) if (flags === undefined || !view.apply(flags)) yield* view.refresh();
   }
 
   #keywordsOf(account: number): Keywords {
@@ -85,17 +83,6 @@ export class Views {
       this.#keywords.set(account, keywords);
     }
     return keywords;
-  }
-
-  #readKeywords(connection: DatabaseConnection, account: number): void {
-    const keywords = this.#keywordsOf(account);
-    const rows = connection.all<{ slot: number; name: string }>(
-      'SELECT slot, name FROM keyword WHERE account_id = ? ORDER BY slot',
-      [account],
-    );
-    if (rows.length === keywords.bySlot.size) return;
-    for (const { slot, name } of rows) keywords.bySlot.set(slot, name);
-    keywords.names = [...keywords.bySlot.values()];
   }
 
   /** Stores at the end of the sessions and not for each message: after a crash a message may be \Recent twice. */
@@ -118,4 +105,14 @@ export class Views {
     const isUsed = [...this.#open.values()].some((other) => other.account === view.account);
     if (!isUsed && !this.#unused.hasAccount(view.account)) this.#keywords.delete(view.account);
   }
+}
+
+function* readKeywords(keywords: Keywords, account: number): Reads<void> {
+  const rows = (yield {
+    sql: 'SELECT slot, name FROM keyword WHERE account_id = ? ORDER BY slot',
+    params: [account],
+  }) as { slot: number; name: string }[];
+  if (rows.length === keywords.bySlot.size) return;
+  for (const { slot, name } of rows) keywords.bySlot.set(slot, name);
+  keywords.names = [...keywords.bySlot.values()];
 }

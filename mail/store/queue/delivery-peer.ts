@@ -13,7 +13,7 @@ export async function notePeers(tx: Write, ends: readonly AttemptResult[], stamp
   const peers = new Set(names.filter((name) => name !== '').map(reversed));
   if (peers.size === 0) return;
   await tx.run(
-    `INSERT INTO delivery_peer (name, day) SELECT value, ?1 FROM json_each(?2) WHERE true
+    `INSERT INTO delivery_peer (name, day) SELECT value, ?1 FROM json_each(?2, '$') WHERE true
      ON CONFLICT (name) DO UPDATE SET day = excluded.day WHERE delivery_peer.day < excluded.day`,
     dayOf(stamp.now),
     JSON.stringify([...peers]),

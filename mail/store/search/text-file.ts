@@ -2,6 +2,11 @@ import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { DatabaseConnection, SQLITE, sqliteCode } from '../engine/connection.ts';
+import { BlockingPostgres } from '../engine/postgres/blocking.ts';
+import { isPostgres } from '../engine/postgres/open.ts';
+import { Reader } from '../engine/reader.ts';
+import { StoreBusy } from '../engine/types.ts';
+import { attachedMail, type MailSource, separateMail } from './mail-source.ts';
 
 /** Format version; a change rebuilds the file. */
 const VERSION = 2;
@@ -27,26 +32,40 @@ INSERT INTO message_text (message_text, rank) VALUES ('hashsize', 8388608);
 INSERT INTO message_text (message_text, rank) VALUES ('automerge', 16);
 INSERT INTO message_text (message_text, rank) VALUES ('crisismerge', 32);`;
 
+/** An open full-text file with the mail that it follows. */
+interface OpenTextFile {
+  connection: DatabaseConnection;
+  source: MailSource;
+}
+
 /**
- * Opens the full-text file with the mail database attached read-only: a query reads both in one snapshot. Rebuilds a
- * file that is damaged, of another database or version, or ahead of the mail database (restored from a backup).
- * `damaged`: damage was detected in use, although the file opens. Throws if a rebuild fails.
+ * Opens the full-text file and the mail database read-only: a query reads both in one snapshot. SQLite's is attached.
+ * Rebuilds a file that is damaged, of another database or version, or ahead of the mail database (restored from a
+ * backup). `damaged`: damage was detected in use, although the file opens. Throws if a rebuild fails.
  */
 export function openTextFile(
   path: string,
   database: string,
   damaged = false,
-): { connection: DatabaseConnection; fresh: string | undefined } {
+): OpenTextFile & { fresh: string | undefined } {
+  let opened: OpenTextFile | undefined;
   try {
-    const connection = open(path, database);
-    const flaw = damaged ? 'it was damaged' : flawOf(connection);
-    if (flaw === undefined) return { connection, fresh: undefined };
-    connection.close();
-    return { connection: anew(path, database), fresh: flaw };
+    opened = open(path, database);
+    const flaw = damaged ? 'it was damaged' : flawOf(opened);
+    if (flaw === undefined) return { ...opened, fresh: undefined };
+    close(opened);
+    opened = undefined;
+    return { ...anew(path, database), fresh: flaw };
   } catch (error) {
+    if (opened !== undefined) close(opened);
     if (!isDamaged(error)) throw error;
-    return { connection: anew(path, database), fresh: 'it was damaged' };
+    return { ...anew(path, database), fresh: 'it was damaged' };
   }
+}
+
+function close({ connection, source }: OpenTextFile): void {
+  source.close();
+  connection.close();
 }
 
 /** Reports whether an error means that the file is corrupt. */
@@ -55,14 +74,21 @@ export function isDamaged(error: unknown): boolean {
   return code === SQLITE.CORRUPT || code === NOT_A_DATABASE;
 }
 
-function open(path: string, database: string): DatabaseConnection {
+/** Reports an error of a database and not of one message. */
+export function isOfDatabase(error: unknown): boolean {
+  return sqliteCode(error) !== 0 || error instanceof StoreBusy;
+}
+
+function open(path: string, database: string): OpenTextFile {
   const db = new DatabaseSync(path, { timeout: 5000 });
   try {
     // A rollback journal: new pages, which most are, are written once, in a write-ahead log twice.
-    db.exec(`PRAGMA journal_mode = TRUNCATE; ${MODES}`);
+    db.exec(`PRAGMA journal_mode = TRUNCATE; ${MODES}; PRAGMA main.cache_size = -16384`);
+    const connection = new DatabaseConnection(db);
+    if (isPostgres(database)) return { connection, source: separateMail(connection, new BlockingPostgres(database)) };
     db.prepare('ATTACH ? AS mail').run(`${pathToFileURL(database).href}?mode=ro`);
-    db.exec('PRAGMA main.cache_size = -16384; PRAGMA mail.cache_size = -16384');
-    return new DatabaseConnection(db);
+    db.exec('PRAGMA mail.cache_size = -16384');
+    return { connection, source: attachedMail(connection, new Reader(connection)) };
   } catch (error) {
     db.close();
     throw error;
@@ -83,36 +109,33 @@ export function openTextWriter(path: string): DatabaseConnection {
 }
 
 /** No other connection exists. Removing opens no file, so no SQLite lock is lost. */
-function anew(path: string, database: string): DatabaseConnection {
+function anew(path: string, database: string): OpenTextFile {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${suffix}`, { force: true });
-  const connection = open(path, database);
+  const opened = open(path, database);
+  const { connection, source } = opened;
   try {
+    const born = bornOf(source);
     connection.script(`BEGIN IMMEDIATE; ${SCHEMA}`);
-    connection.run('INSERT INTO origin (born) VALUES (?)', [bornOf(connection)]);
+    connection.run('INSERT INTO origin (born) VALUES (?)', [born]);
     connection.script(`PRAGMA user_version = ${VERSION}; COMMIT`);
-    return connection;
+    return opened;
   } catch (error) {
-    connection.close();
+    close(opened);
     throw error;
   }
 }
 
 /** Reason why the file must be rebuilt, or undefined. */
-function flawOf(connection: DatabaseConnection): string | undefined {
+function flawOf({ connection, source }: OpenTextFile): string | undefined {
   const version = connection.get<{ user_version: number }>('PRAGMA main.user_version', [])?.user_version;
   if (version !== VERSION) return version === 0 ? 'there was none' : 'it is of another version';
   const born = connection.get<{ born: number }>('SELECT born FROM origin', [])?.born;
-  if (born !== bornOf(connection)) return 'it is of another database';
-  const ahead = connection.get(
-    `SELECT p.account FROM progress p JOIN account a ON a.id = p.account LEFT JOIN email e ON e.id = p.upto
-     WHERE p.upto % 4294967296 > a.email_seq OR e.received_at <> p.mark LIMIT 1`,
-    [],
-  );
-  return ahead === undefined ? undefined : 'the database was put back to an earlier time';
+  if (born !== bornOf(source)) return 'it is of another database';
+  return source.isBehind() ? 'the database was put back to an earlier time' : undefined;
 }
 
 /** Creation time of the mail database, ms, which identifies it. */
-function bornOf(connection: DatabaseConnection): number {
-  const row = connection.get<{ at: number | null }>('SELECT min(at) AS at FROM mail.migration', []);
+function bornOf({ mail }: MailSource): number {
+  const row = mail.get<{ at: number | null }>('SELECT min(at) AS at FROM migration', []);
   return row?.at ?? 0;
 }

@@ -2,16 +2,15 @@ import type { Log } from '../../log.ts';
 import { unpackParts } from '../../message/parts.ts';
 import { headerTexts, partTexts } from '../../message/search-text.ts';
 import { withoutLinks } from '../../message/secret-link.ts';
-import { type DatabaseConnection, sqliteCode } from '../engine/connection.ts';
-import { Reader } from '../engine/reader.ts';
+import type { DatabaseConnection } from '../engine/connection.ts';
 import type { Query, Read } from '../engine/types.ts';
 import { BlobUnreadable, isUnreadable } from '../blob/unreadable.ts';
+import { ACCOUNT_SPAN } from './account-span.ts';
+import type { MailSource } from './mail-source.ts';
 import { openOctets, type Octets } from './message-octets.ts';
 import { type MessageTexts, TextBatch } from './text-batch.ts';
-import { openTextFile, openTextWriter } from './text-file.ts';
+import { isOfDatabase, openTextFile, openTextWriter } from './text-file.ts';
 
-/** Number of ids reserved for the emails of one account. */
-const ACCOUNT_SPAN = 2 ** 32;
 /** Maximum messages and duration of one step, since a search waits for it. */
 const BATCH = 50;
 const BATCH_MS = 25;
@@ -23,7 +22,7 @@ const SWEPT = 2000;
 export interface TextIndexPaths {
   /** Path of the full-text file. */
   path: string;
-  /** Path of the mail database. */
+  /** Path of the mail database, or its URL. */
   database: string;
   /** Directory of blob files. */
   blobs: string;
@@ -55,7 +54,7 @@ export class TextIndex {
   readonly #place: TextIndexPaths;
   readonly #log: Log;
   readonly #connection: DatabaseConnection;
-  readonly #reader: Reader;
+  readonly #source: MailSource;
   readonly #writer: DatabaseConnection;
   readonly #batch: TextBatch;
   #last = 0;
@@ -66,10 +65,10 @@ export class TextIndex {
   constructor(place: TextIndexPaths, log: Log, damaged = false) {
     this.#place = place;
     this.#log = log;
-    const { connection, fresh } = openTextFile(place.path, place.database, damaged);
+    const { connection, source, fresh } = openTextFile(place.path, place.database, damaged);
     if (fresh !== undefined) log.info({ because: fresh }, 'rebuilding the full-text index');
     this.#connection = connection;
-    this.#reader = new Reader(connection);
+    this.#source = source;
     this.#writer = openTextWriter(place.path);
     this.#batch = new TextBatch(this.#writer);
   }
@@ -146,38 +145,26 @@ export class TextIndex {
     )?.id;
     if (end == null) {
       this.#sweptTo = 0;
-      connection.run(
-        'DELETE FROM progress WHERE NOT EXISTS (SELECT 1 FROM account a WHERE a.id = progress.account)',
-        [],
-      );
+      this.#source.removeOldProgress();
       return false;
     }
-    const gone = connection.all<{ id: number }>(
-      `SELECT id FROM message_text_docsize d WHERE id > ? AND id <= ?
-         AND NOT EXISTS (SELECT 1 FROM email WHERE email.id = d.id) ORDER BY id LIMIT ?`,
-      [this.#sweptTo, end, BATCH],
-    );
+    const gone = this.#source.purged(this.#sweptTo, end, BATCH);
     connection.script('BEGIN');
     try {
-      for (const { id } of gone) connection.run('DELETE FROM message_text WHERE rowid = ?', [id]);
+      for (const id of gone) connection.run('DELETE FROM message_text WHERE rowid = ?', [id]);
       connection.run(`INSERT INTO message_text (message_text, rank) VALUES ('merge', 200)`, []);
       connection.script('COMMIT');
     } catch (error) {
       if (connection.inTransaction) connection.script('ROLLBACK');
       throw error;
     }
-    this.#sweptTo = gone.length === BATCH ? (gone.at(-1)?.id ?? end) : end;
+    this.#sweptTo = gone.length === BATCH ? (gone.at(-1) ?? end) : end;
     return true;
   }
 
   /** Number of unindexed messages of all accounts. */
   backlog(): number {
-    const row = this.#connection.get<{ left: number | null }>(
-      `SELECT sum(max(0, a.id * 4294967296 + a.email_seq - coalesce(p.upto, a.id * 4294967296))) AS left
-       FROM account a LEFT JOIN progress p ON p.account = a.id WHERE a.state <> 2`,
-      [],
-    );
-    return Math.max(0, (row?.left ?? 0) - this.#batch.messages);
+    return Math.max(0, this.#source.backlog() - this.#batch.messages);
   }
 
   /**
@@ -192,7 +179,7 @@ export class TextIndex {
     }
     const run = async (rx: Read): Promise<{ value: O } | undefined> =>
       this.progress(account).left > 0 ? undefined : { value: await what.run(rx, input) };
-    return this.#reader.query({ kind: 'query', name: what.name, run }, undefined);
+    return this.#source.query({ kind: 'query', name: what.name, run });
   }
 
   close(): void {
@@ -202,30 +189,22 @@ export class TextIndex {
       // Rolled back: its messages are indexed again.
     }
     this.#writer.close();
+    this.#source.close();
     this.#connection.close();
   }
 
   /** The next account with unindexed messages; undefined: none, or only such as the open transaction may contain. */
   #nextBehind(): number | undefined {
     for (let after = this.#last; ;) {
-      const account = this.#behindAfter(after);
+      const account = this.#source.behindAfter(after);
       if (account === undefined && (this.#batch.isOpen || after === 0)) return undefined;
       if (account !== undefined && this.progress(account).left > 0) return account;
       after = account ?? 0;
     }
   }
 
-  #behindAfter(after: number): number | undefined {
-    return this.#connection.get<{ id: number }>(
-      `SELECT a.id FROM account a LEFT JOIN progress p ON p.account = a.id
-       WHERE a.id > ? AND a.state <> 2 AND a.id * 4294967296 + a.email_seq > coalesce(p.upto, a.id * 4294967296)
-       ORDER BY a.id LIMIT 1`,
-      [after],
-    )?.id;
-  }
-
   #waiting(account: number): Waiting[] {
-    return this.#connection.all<Waiting>(
+    return this.#source.mail.all<Waiting>(
       `SELECT e.id, e.blob_id, e.redacted_from, e.received_at, m.header_length, m.parts FROM email e JOIN email_meta m ON m.email_id = e.id
        WHERE e.id > ? AND e.id < ? ORDER BY e.id LIMIT ?`,
       [this.#progress(account), (account + 1) * ACCOUNT_SPAN, BATCH],
@@ -237,7 +216,7 @@ export class TextIndex {
     try {
       return this.#texts(row);
     } catch (error) {
-      if (sqliteCode(error) !== 0 || PASSING.has(String((error as NodeJS.ErrnoException).code))) throw error;
+      if (isOfDatabase(error) || PASSING.has(String((error as NodeJS.ErrnoException).code))) throw error;
       this.#log.warn(
         { err: error, email: row.id, blob: row.blob_id },
         'failed to index a message, full-text search will not find it',
@@ -257,7 +236,7 @@ export class TextIndex {
   /** Throws {@link BlobUnreadable} for a damaged page of the mail database, which is no damage of the index. */
   #openOctets(blob: number): Octets {
     try {
-      return openOctets(this.#connection, blob, this.#place.blobs);
+      return openOctets(this.#source.mail, blob, this.#place.blobs);
     } catch (error) {
       throw isUnreadable(error) ? new BlobUnreadable(blob, (error as Error).message, { cause: error }) : error;
     }
@@ -271,7 +250,7 @@ export class TextIndex {
   }
 
   #target(account: number): number {
-    const row = this.#connection.get<{ email_seq: number }>('SELECT email_seq FROM account WHERE id = ?', [account]);
+    const row = this.#source.mail.get<{ email_seq: number }>('SELECT email_seq FROM account WHERE id = ?', [account]);
     return row?.email_seq ?? 0;
   }
 }

@@ -1,8 +1,7 @@
 import { setImmediate as yieldToEventLoop, setTimeout as pause } from 'node:timers/promises';
 import type { Log, Meter } from '../../log.ts';
-import { sqliteCode } from '../engine/connection.ts';
 import type { Query } from '../engine/types.ts';
-import { isDamaged } from './text-file.ts';
+import { isDamaged, isOfDatabase } from './text-file.ts';
 import { TextIndex, type TextIndexPaths } from './text-index.ts';
 
 /** Result of a text search. */
@@ -74,7 +73,7 @@ export class TextWorker {
         if (found !== undefined) return { kind: 'found', value: found.value };
       }
     } catch (error) {
-      if (sqliteCode(error) === 0) throw error;
+      if (!isOfDatabase(error)) throw error;
       this.#failed(error);
       return { kind: 'unavailable' };
     }

@@ -309,15 +309,19 @@ describe('a bad setting stops the start with one sentence that names it', () => 
     expect(sentence).not.toContain('secret');
   });
 
-  test.each<[string, string]>([['DATABASE_URL', 'postgres://user:hunter2@db/mail']])(
-    '%s, whose part is not there yet',
-    (name, value) => {
-      const sentence = problem({ [name]: value });
-      expect(sentence).toMatch(/^MAILSTEAD_\w+ is not supported in this version: leave it unset/);
-      expect(sentence).toContain(`MAILSTEAD_${name} `);
-      expect(sentence).not.toContain('hunter2');
-    },
-  );
+  const DATABASE = 'postgres://mailstead@db.example/mail';
+
+  test.each<[Record<string, string>, string]>([
+    [{ DATABASE: 'mysql://user:hunter2@db/mail' }, 'MAILSTEAD_DATABASE must be a URL such as postgres://'],
+    [{ DATABASE: 'postgres://user:hunter2@db/' }, 'MAILSTEAD_DATABASE must be a URL such as postgres://'],
+    [{ DATABASE_PASSWORD_FILE: '/etc/password' }, 'is set without MAILSTEAD_DATABASE'],
+    [{ DATABASE: 'postgres://user:hunter2@db/mail', DATABASE_PASSWORD_FILE: '/etc/password' }, 'Use only one'],
+    [{ DATABASE, BACKUP_TARGET: '/backups' }, 'back up PostgreSQL (pg_dump or a base backup)'],
+  ])('a database: %j', (given, why) => {
+    const sentence = problem(given);
+    expect(sentence).toContain(why);
+    expect(sentence).not.toContain('hunter2');
+  });
 
   test.each([
     [{ ACME_EMAIL: 'me@example.com' }, 'is for live mode only'],

@@ -32,6 +32,12 @@ export function openPool(url: string, max: number): postgres.Sql {
       search_path: `${SCHEMA}, pg_catalog`,
       synchronous_commit: 'on',
       application_name: 'mailstead',
+      // Statements are short: compiling one costs more than it saves.
+      jit: 'off',
+      // The lock of a node that vanished from the network ends within 20 s.
+      tcp_keepalives_idle: 5,
+      tcp_keepalives_interval: 5,
+      tcp_keepalives_count: 3,
     },
   });
 }
@@ -56,8 +62,9 @@ export class PostgresConnection implements StatementRunner {
   readonly #numbered: ReadonlyMap<string, string>;
   /** Statements that await their result. */
   pending = 0;
-  /** Statements that were sent. */
+  /** Statements that were sent, and replies to them. */
   sent = 0;
+  replies = 0;
   /** Called when no statement awaits its result any more. */
   idle: (() => void) | undefined;
 
@@ -89,10 +96,24 @@ export class PostgresConnection implements StatementRunner {
     try {
       // `simple: false`: without parameters a statement would not be prepared.
       return await this.#sql.unsafe(text, params as never[], { prepare: true, simple: false } as never);
+    } catch (error) {
+      throw isAway(error) ? error : new StatementFailure(error as Error, text);
     } finally {
       this.pending--;
+      this.replies++;
       if (this.pending === 0) this.idle?.();
     }
+  }
+}
+
+/** A failed statement. PostgreSQL's own error has the stack of the socket; the statement has no values. */
+class StatementFailure extends Error {
+  override readonly name = 'StatementFailure';
+  readonly code: unknown;
+  constructor(cause: Error, statement: string) {
+    super(cause.message);
+    this.code = (cause as { code?: unknown }).code;
+    this.stack = `${cause.message}\n    in ${statement}\n${this.stack ?? ''}`;
   }
 }
 

@@ -47,6 +47,9 @@ function translatedWord(tokens: readonly SqlToken[], i: number): string {
   const word = text.toUpperCase();
   if (isUnaryPlus(tokens, i) || isOrderedJoin(tokens, i)) return '';
   if (isNumberOfParameter(tokens, i)) return `${text}::bigint`;
+  // LIMIT -1: SQLite has no OFFSET without a limit.
+  if (wordAt(tokens, i - 1) === 'LIMIT' && text === '-') return 'ALL';
+  if (wordAt(tokens, i - 2) === 'LIMIT' && wordAt(tokens, i - 1) === '-') return '';
   if (word.startsWith("X'")) return `'\\x${text.slice(2, -1)}'::bytea`;
   // PostgreSQL folds a name to lower case unless it is quoted.
   if (RESERVED.has(word) || (/^[a-z_]/.test(text) && /[A-Z]/.test(text))) return `"${text}"`;

@@ -33,7 +33,7 @@ export async function migratePostgres(sql: postgres.ReservedSql, migrations: rea
   for (const migration of migrations) if (pending.has(nameOf(migration))) await apply(sql, migration);
 }
 
-/** Creates the schema, its functions and the list of migrations, which are one transaction. */
+/** Creates the schema, its functions and the engine's own tables, which are one transaction. */
 async function createFunctions(sql: postgres.ReservedSql): Promise<void> {
   const [found] = await sql.unsafe('SELECT 1 AS there FROM information_schema.schemata WHERE schema_name = $1', [
     SCHEMA,
@@ -44,6 +44,9 @@ async function createFunctions(sql: postgres.ReservedSql): Promise<void> {
     readFileSync(new URL('functions.sql', import.meta.url), 'utf8'),
     ...schemaToPostgres(`CREATE TABLE migration (ledger TEXT NOT NULL, number INTEGER NOT NULL, checksum TEXT NOT NULL,
       at INTEGER NOT NULL, PRIMARY KEY (ledger, number)) STRICT`),
+    // Name of the last batch that was committed; one row.
+    'CREATE TABLE last_commit (batch text NOT NULL)',
+    `INSERT INTO last_commit (batch) VALUES ('none')`,
   ]);
 }
 
@@ -69,7 +72,8 @@ async function inTransaction(
 ): Promise<void> {
   await sql.unsafe('BEGIN');
   try {
-    for (const statement of statements) await sql.unsafe(statement);
+    // One round trip.
+    await sql.unsafe(statements.join(';\n'));
     await record?.();
     await sql.unsafe('COMMIT');
   } catch (error) {

@@ -1,38 +1,32 @@
-import type postgres from 'postgres';
-import { StoreFailure } from '../client.ts';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { asFailure, type Failure, type WriteJob, type WriterHost } from '../writer-host.ts';
 import { StoreTransaction } from '../transaction.ts';
-import { StoreBusy, type WakeUp, type WriteHooks } from '../types.ts';
+import type { Command, WakeUp, WriteHooks } from '../types.ts';
 import { isAway, PostgresConnection } from './connection.ts';
+import type { NodeConnection } from './node-lock.ts';
 import { settledBy } from './turn.ts';
 
-/** A command that awaits its commit. */
-export interface PostgresJob {
-  run(tx: StoreTransaction): Promise<unknown>;
-  resolve(value: never): void;
-  reject(error: Error): void;
-}
-
 interface JobOutcome {
-  job: PostgresJob;
-  result: { ok: true; value: unknown } | { ok: false; error: Error };
+  job: WriteJob;
+  result: { ok: true; value: unknown } | { ok: false; failure: Failure };
   wakeUps: WakeUp[];
 }
 
-/** A connection to write with, which holds the lock of the node. */
-export interface WriteConnection {
-  sql: postgres.ReservedSql;
-  numbered: ReadonlyMap<string, string>;
-}
-
 export interface PostgresWriterOptions {
+  commands: readonly Command<never, unknown>[];
   hooks: WriteHooks;
+  host: WriterHost;
   /** Opens the connection again after it was lost. Rejects when another node has taken the lock. */
-  connect(): Promise<WriteConnection>;
-  /** Called before the promises of the batch resolve. */
-  committed(wakeUps: readonly WakeUp[]): void;
+  connect(): Promise<NodeConnection>;
 }
 
 const MAX_BATCH_COMMANDS = 128;
+/** Time in which the database must report a commit whose reply was lost, ms. */
+const UNKNOWN_MS = 60_000;
+const ASK_INTERVAL_MS = 250;
+/** Silence after which a connection is lost: the network may drop what is sent without an error, ms. */
+const SILENT_MS = 20_000;
 
 /**
  * Runs all queued commands in one transaction of one connection, commits once and answers them, as the writer of SQLite
@@ -41,106 +35,167 @@ const MAX_BATCH_COMMANDS = 128;
  */
 export class PostgresWriter {
   readonly #options: PostgresWriterOptions;
-  readonly #queue: PostgresJob[] = [];
-  #connection: WriteConnection | undefined;
+  readonly #commands: ReadonlyMap<string, Command<never, unknown>>;
+  readonly #queue: WriteJob[] = [];
+  readonly #slices: WriteJob[] = [];
+  #connection: NodeConnection | undefined;
   #running: Promise<void> | undefined;
+  #dead = false;
 
-  constructor(connection: WriteConnection, options: PostgresWriterOptions) {
+  constructor(connection: NodeConnection, options: PostgresWriterOptions) {
     this.#connection = connection;
     this.#options = options;
+    this.#commands = new Map(options.commands.map((command) => [command.name, command]));
   }
 
-  get depth(): number {
-    return this.#queue.length;
-  }
-
-  submit(job: PostgresJob): void {
-    this.#queue.push(job);
+  submit(jobs: readonly WriteJob[]): void {
+    for (const job of jobs) (job.slice ? this.#slices : this.#queue).push(job);
     this.#running ??= this.#loop();
   }
 
-  /** Resolves when the queue is empty. */
+  /** Resolves when the queue is empty and the connection is closed. */
   async close(): Promise<void> {
     await this.#running;
-    this.#connection?.sql.release();
+    await this.#connection?.close();
   }
 
   async #loop(): Promise<void> {
     // Commands of one turn of the event loop are one batch.
     await new Promise((resolve) => setImmediate(resolve));
-    while (this.#queue.length > 0) await this.#batch(this.#queue.splice(0, MAX_BATCH_COMMANDS));
+    while (!this.#dead && this.#queue.length + this.#slices.length > 0) {
+      this.submit(this.#options.host.more());
+      const slice = this.#slices.splice(0, 1);
+      await this.#batch([...this.#queue.splice(0, MAX_BATCH_COMMANDS), ...slice]);
+    }
     this.#running = undefined;
+    if (!this.#dead) this.#options.host.idle();
   }
 
-  async #batch(jobs: readonly PostgresJob[]): Promise<void> {
+  async #batch(jobs: readonly WriteJob[]): Promise<void> {
     try {
-      const connection = (this.#connection ??= await this.#options.connect());
-      const outcomes =
-        (await this.#transaction(connection, jobs, false)) ?? (await this.#transaction(connection, jobs, true)) ?? [];
-      this.#options.committed(outcomes.flatMap(({ wakeUps }) => wakeUps));
-      for (const { job, result } of outcomes) {
-        if (result.ok) job.resolve(result.value as never);
-        else job.reject(result.error);
-      }
+      this.#respond(await this.#watched(jobs));
     } catch (error) {
-      this.#fail(jobs, error);
+      const failure = this.#failureOf(error);
+      this.#respond(jobs.map((job) => ({ job, result: { ok: false, failure }, wakeUps: [] })));
     }
   }
 
-  /** Nothing of the batch is known to be committed. */
-  #fail(jobs: readonly PostgresJob[], cause: unknown): void {
-    if (isAway(cause)) this.#connection = undefined;
-    const error = isAway(cause)
-      ? new StoreBusy('database', 'the database does not answer', { cause })
-      : new StoreFailure(asFailure(cause));
-    for (const job of jobs) job.reject(error);
+  /** Runs a batch; closes a connection that is silent, so that its statements fail. */
+  async #watched(jobs: readonly WriteJob[]): Promise<readonly JobOutcome[]> {
+    const connection = await this.#connected();
+    let heard = connection.replies;
+    const watch = setInterval(() => {
+      if (connection.replies === heard) void connection.abort();
+      heard = connection.replies;
+    }, SILENT_MS);
+    try {
+      return (
+        (await this.#transaction(connection, jobs, false)) ?? (await this.#transaction(connection, jobs, true)) ?? []
+      );
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
+  async #connected(): Promise<NodeConnection> {
+    try {
+      return (this.#connection ??= await this.#options.connect());
+    } catch (error) {
+      if (!isAway(error)) this.#die(error);
+      throw error;
+    }
+  }
+
+  #respond(outcomes: readonly JobOutcome[]): void {
+    if (this.#dead) return;
+    this.#options.host.answer(
+      outcomes.map(({ job: { id }, result }) => ({ id, ...result })),
+      outcomes.flatMap(({ wakeUps }) => wakeUps),
+    );
+  }
+
+  /** "Later" only if nothing of the batch can be in the database. */
+  #failureOf(cause: unknown): Failure {
+    if (!isAway(cause)) return asFailure(cause, 'fault');
+    this.#drop();
+    return asFailure(new Error('the database does not answer'), 'database');
+  }
+
+  #drop(): void {
+    void this.#connection?.abort();
+    this.#connection = undefined;
+  }
+
+  #die(error: unknown): void {
+    if (this.#dead) return;
+    this.#dead = true;
+    this.#options.host.fatal(asFailure(error, 'fault'));
   }
 
   /** Runs the jobs and commits. Without savepoints undefined if one failed: then all is rolled back. */
   async #transaction(
-    { sql, numbered }: WriteConnection,
-    jobs: readonly PostgresJob[],
+    node: NodeConnection,
+    jobs: readonly WriteJob[],
     savepoints: boolean,
   ): Promise<JobOutcome[] | undefined> {
-    const connection = new PostgresConnection(sql, numbered);
-    const [began] = await sql
-      .unsafe('BEGIN; SELECT pg_current_xact_id()::text AS xid')
-      .then((results) => results.flat());
+    const connection = node.statements();
+    const batch = await begin(connection);
     try {
       const outcomes: JobOutcome[] = [];
       for (const job of jobs) {
         const outcome = await this.#one(connection, job, savepoints);
         if (!savepoints && !outcome.result.ok) {
-          await sql.unsafe('ROLLBACK');
+          await connection.run('ROLLBACK', []);
           return undefined;
         }
         outcomes.push(outcome);
       }
-      await this.#commit(sql, String(began?.['id']));
+      await this.#commit(connection, batch);
       return outcomes;
     } catch (error) {
-      if (!isAway(error)) await sql.unsafe('ROLLBACK');
+      if (!isAway(error) && !(error instanceof CommitUnknown)) await connection.run('ROLLBACK', []);
       throw error;
     }
   }
 
   /** Commits. After a lost connection asks the database whether it did: the reply may be lost after the commit. */
-  async #commit(sql: postgres.ReservedSql, transaction: string): Promise<void> {
+  async #commit(connection: PostgresConnection, batch: string): Promise<void> {
     try {
-      await sql.unsafe('COMMIT');
+      await connection.run('COMMIT', []);
     } catch (error) {
       if (!isAway(error)) throw error;
-      this.#connection = await this.#options.connect();
-      const [row] = await this.#connection.sql.unsafe('SELECT pg_xact_status($1::xid8) AS status', [transaction]);
-      if (row?.['status'] !== 'committed') throw error;
+      this.#drop();
+      if (!(await this.#isCommitted(batch))) throw error;
     }
   }
 
-  async #one(connection: PostgresConnection, job: PostgresJob, savepoint: boolean): Promise<JobOutcome> {
+  /**
+   * Reports whether a batch was committed, as soon as the database answers. Its session has ended then, since the lock of
+   * the node was free. Rejects with {@link CommitUnknown} if the database does not answer.
+   */
+  async #isCommitted(batch: string): Promise<boolean> {
+    const until = performance.now() + UNKNOWN_MS;
+    for (;;) {
+      try {
+        const connection = (await this.#connected()).statements();
+        const row = await connection.get('SELECT batch FROM last_commit', []);
+        return row?.['batch'] === batch;
+      } catch (error) {
+        if (!isAway(error)) throw new CommitUnknown(error);
+        this.#drop();
+      }
+      if (performance.now() > until) throw new CommitUnknown(undefined);
+      await delay(ASK_INTERVAL_MS);
+    }
+  }
+
+  async #one(connection: PostgresConnection, job: WriteJob, savepoint: boolean): Promise<JobOutcome> {
     const tx = new StoreTransaction(connection, this.#options.hooks);
     try {
+      const command = this.#commands.get(job.name);
+      if (command === undefined) throw new Error(`unknown command ${job.name}`);
       if (savepoint) await connection.run('SAVEPOINT command', []);
-      const value = await settledBy(job.run(tx), connection);
+      const value = await settledBy(command.run(tx, job.input as never, job.stamp), connection);
       if (tx.uncaught !== undefined) throw tx.uncaught;
       if (savepoint) await connection.run('RELEASE command', []);
       return { job, result: { ok: true, value }, wakeUps: tx.revoke() };
@@ -148,12 +203,27 @@ export class PostgresWriter {
       tx.revoke();
       if (isAway(error)) throw error;
       if (savepoint) await connection.run('ROLLBACK TO command', []);
-      return { job, result: { ok: false, error: new StoreFailure(asFailure(error)) }, wakeUps: [] };
+      return { job, result: { ok: false, failure: asFailure(error, 'fault') }, wakeUps: [] };
     }
   }
 }
 
-function asFailure(error: unknown): ConstructorParameters<typeof StoreFailure>[0] {
-  const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  return { message, stack: stack ?? '', reason: 'fault' };
+/**
+ * Begins a transaction that stores the name of its batch. The number of the transaction would not do: after a crash
+ * PostgreSQL may give it to another one.
+ */
+async function begin(connection: PostgresConnection): Promise<string> {
+  const batch = randomUUID();
+  await Promise.all([
+    connection.run('BEGIN', []),
+    connection.run('UPDATE last_commit SET batch = ?', [batch]),
+  ]);
+  return batch;
+}
+
+/** The database did not answer in time whether a batch was committed: its mail may be stored. */
+class CommitUnknown extends Error {
+  constructor(cause: unknown) {
+    super('the connection was lost during a commit, and the database did not report its result in time', { cause });
+  }
 }

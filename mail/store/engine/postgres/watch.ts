@@ -1,0 +1,54 @@
+import type postgres from 'postgres';
+import { openPool } from './connection.ts';
+
+const INTERVAL_MS = 2_000;
+/** Time to answer, ms: a network may drop what is sent without an error. */
+const PATIENCE_MS = 5_000;
+
+/** Asks the database at intervals whether it answers. */
+export class DatabaseWatch {
+  readonly #url: string;
+  readonly #changed: (answers: boolean) => void;
+  #pool: postgres.Sql;
+  #timer: NodeJS.Timeout | undefined;
+  /** False: the last question was not answered. */
+  answers = true;
+
+  /** `changed` is called when the database stops to answer, and when it answers again. */
+  constructor(url: string, changed: (answers: boolean) => void) {
+    this.#url = url;
+    this.#changed = changed;
+    this.#pool = openPool(url, 1);
+    this.#wait();
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    await this.#pool.end({ timeout: 0 });
+  }
+
+  #wait(): void {
+    this.#timer = setTimeout(() => void this.#ask(), INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  async #ask(): Promise<void> {
+    const late = setTimeout(() => this.#renew(), PATIENCE_MS);
+    const answers = await this.#pool.unsafe('SELECT 1').then(
+      () => true,
+      () => false,
+    );
+    clearTimeout(late);
+    if (this.#timer === undefined) return;
+    if (answers !== this.answers) this.#changed(answers);
+    this.answers = answers;
+    this.#wait();
+  }
+
+  /** Ends the connection, so that the question fails. */
+  #renew(): void {
+    void this.#pool.end({ timeout: 0 });
+    this.#pool = openPool(this.#url, 1);
+  }
+}

@@ -214,10 +214,7 @@ export class PostgresWriter {
  */
 async function begin(connection: PostgresConnection): Promise<string> {
   const batch = randomUUID();
-  await Promise.all([
-    connection.run('BEGIN', []),
-    connection.run('UPDATE last_commit SET batch = ?', [batch]),
-  ]);
+  await Promise.all([connection.run('BEGIN', []), connection.run('UPDATE last_commit SET batch = ?', [batch])]);
   return batch;
 }
 

@@ -12,8 +12,8 @@ import { LocalWriter } from './engine/local.ts';
 import { makeDirectory } from './engine/make-directory.ts';
 import { lockDataDir } from './engine/lock.ts';
 import { openReader } from './engine/open-reader.ts';
-import { PostgresReader } from './engine/postgres/reader.ts';
-import { DatabaseWatch } from './engine/postgres/watch.ts';
+import type { PostgresReader } from './engine/postgres/reader.ts';
+import type { DatabaseWatch } from './engine/postgres/watch.ts';
 import { Reader } from './engine/reader.ts';
 import type { ThreadParts } from './engine/thread.ts';
 import { type Command, type Query, type Store, StoreBusy, type WakeUp } from './engine/types.ts';
@@ -89,7 +89,7 @@ export class MailStore implements Store, AsyncDisposable {
     listeners.add(() => {
       if (!this.#full) this.text.committed();
     });
-    if (options.database !== undefined) this.#watch = new DatabaseWatch(options.database, (is) => this.#onDatabase(is));
+    this.#watch = parts.watch;
     this.#guard = setInterval(() => void this.#checkDisk(), DISK_CHECK_INTERVAL_MS);
     this.#guard.unref();
   }
@@ -117,9 +117,9 @@ export class MailStore implements Store, AsyncDisposable {
         },
       });
       const views = new Views((mailbox, uid) => writer.write(keepRecent, { mailbox, uid }, false));
-      const { reader, viewReader: opened } = openReading(options, views, stop.signal);
-      viewReader = opened;
-      const store = new MailStore(options, { lock, writer, reader, views, viewReader, listeners, stop });
+      const reading = await openReading(options, views, stop.signal);
+      viewReader = reading.viewReader;
+      const store = new MailStore(options, { ...reading, lock, writer, views, listeners, stop });
       await store.#checkDisk();
       return store;
     } catch (error) {
@@ -232,13 +232,6 @@ export class MailStore implements Store, AsyncDisposable {
     this.#lock[Symbol.dispose]();
   }
 
-  #onDatabase(answers: boolean): void {
-    const { log } = this.#options;
-    if (answers) return log.warn({}, 'the database answers again');
-    log.error({}, 'the database does not answer: mail is deferred until it does');
-    if (this.#reader instanceof PostgresReader) this.#reader.renew();
-  }
-
   async #checkDisk(): Promise<void> {
     const { dataDir, keepFree, log, meter } = this.#options;
     try {
@@ -296,23 +289,31 @@ function databaseOf({ dataDir, database }: Pick<StoreOptions, 'dataDir' | 'datab
   return database ?? join(dataDir, 'mailstead.db');
 }
 
-interface StoreParts {
+/** Reads of the calling thread. `watch`: of PostgreSQL only. */
+interface Reading {
+  reader: Reader | PostgresReader;
+  viewReader: ViewReader;
+  watch: DatabaseWatch | undefined;
+}
+
+interface StoreParts extends Reading {
   lock: Disposable;
   writer: WriterClient | LocalWriter;
-  reader: Reader | PostgresReader;
   views: Views;
-  viewReader: ViewReader;
   listeners: Set<(wakeUp: WakeUp) => void>;
   stop: AbortController;
 }
 
 /** Opens the connections of the calling thread. */
-function openReading(
-  options: StoreOptions,
-  views: Views,
-  stop: AbortSignal,
-): { reader: Reader | PostgresReader; viewReader: ViewReader } {
-  const reader = openReader(databaseOf(options));
-  const viewReader = reader instanceof Reader ? sqliteViews(views, reader) : postgresViews(views, reader, stop);
-  return { reader, viewReader };
+async function openReading(options: StoreOptions, views: Views, stop: AbortSignal): Promise<Reading> {
+  const database = databaseOf(options);
+  const reader = await openReader(database);
+  if (reader instanceof Reader) return { reader, viewReader: sqliteViews(views, reader), watch: undefined };
+  const engine = await import('./engine/postgres/watch.ts');
+  const watch = new engine.DatabaseWatch(database, (answers) => {
+    if (answers) return options.log.warn({}, 'the database answers again');
+    options.log.error({}, 'the database does not answer: mail is deferred until it does');
+    reader.renew();
+  });
+  return { reader, viewReader: postgresViews(views, reader, stop), watch };
 }

@@ -13,7 +13,7 @@ import type { FilterThreadSettings } from './filter.ts';
 /** Small: the rows of one account are adjacent, and the main thread has a cache too. */
 const CACHE_KIB = 4096;
 const { database, servers, hostname, network, trustedSealers, dnsLists, scanners } = workerData as FilterThreadSettings;
-const reader = openReader(database, CACHE_KIB);
+const reader = await openReader(database, CACHE_KIB);
 const options: FilterOptions = {
   dns: network ? createDnsChecks() : null,
   hostname,

@@ -1,6 +1,6 @@
 import { openForReading } from './connection.ts';
-import { isPostgres } from './postgres/open.ts';
-import { PostgresReader } from './postgres/reader.ts';
+import type { PostgresReader } from './postgres/reader.ts';
+import { isPostgres } from './postgres/url.ts';
 import { Reader } from './reader.ts';
 
 /** Connections to PostgreSQL for short reads of a thread. */
@@ -8,10 +8,10 @@ const CONNECTIONS = 8;
 
 /**
  * Opens a database for short reads. `database`: a path for SQLite, whose page cache `cacheKib` limits, or a URL of
- * PostgreSQL.
+ * PostgreSQL, whose engine is loaded for it only.
  */
-export function openReader(database: string, cacheKib?: number): Reader | PostgresReader {
-  return isPostgres(database)
-    ? new PostgresReader(database, CONNECTIONS)
-    : new Reader(openForReading(database, cacheKib));
+export async function openReader(database: string, cacheKib?: number): Promise<Reader | PostgresReader> {
+  if (!isPostgres(database)) return new Reader(openForReading(database, cacheKib));
+  const engine = await import('./postgres/reader.ts');
+  return new engine.PostgresReader(database, CONNECTIONS);
 }

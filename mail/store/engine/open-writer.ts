@@ -1,24 +1,16 @@
 import { closeWriting, openForWriting } from './connection.ts';
-import { migrate, type Migration } from './migrate.ts';
-import { isPostgres, openPostgresWriter } from './postgres/open.ts';
-import type { Command, WriteHooks } from './types.ts';
+import { migrate } from './migrate.ts';
+import { isPostgres } from './postgres/url.ts';
 import { copyBeforeUpgrade } from './upgrade-copy.ts';
 import { Writer } from './writer.ts';
-import type { CommandWriter, WriterHost } from './writer-host.ts';
+import type { CommandWriter, WriterHost, WriterParts } from './writer-host.ts';
 
-export interface WriterParts {
-  commands: readonly Command<never, unknown>[];
-  hooks: WriteHooks;
-  migrations: readonly Migration[];
-}
-
-/** Opens a database, migrates it, and returns its writer. `database`: a path for SQLite, or a URL of PostgreSQL. */
-export function openWriter(
-  database: string,
-  parts: WriterParts,
-  host: WriterHost,
-): CommandWriter | Promise<CommandWriter> {
-  if (isPostgres(database)) return openPostgresWriter(database, parts, host);
+/**
+ * Opens a database, migrates it, and returns its writer. `database`: a path for SQLite, or a URL of PostgreSQL, whose
+ * engine is loaded for it only.
+ */
+export async function openWriter(database: string, parts: WriterParts, host: WriterHost): Promise<CommandWriter> {
+  if (isPostgres(database)) return (await import('./postgres/open.ts')).openPostgresWriter(database, parts, host);
   copyBeforeUpgrade(database, parts.migrations);
   const connection = openForWriting(database);
   migrate(connection, parts.migrations);

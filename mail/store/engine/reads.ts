@@ -18,7 +18,10 @@ export function runReads<T>(reads: Reads<T>, snapshot: (body: (all: AllRows) => 
   if (first.done === true) return first.value;
   return snapshot((all) => {
     let step: IteratorResult<ReadStatement, T> = first;
-    while (step.done !== true) step = reads.next(all(step.value.sql, step.value.params));
+    while (step.done !== true) {
+      const { sql, params } = step.value;
+      step = reads.next(all(sql, params));
+    }
     return step.value;
   });
 }
@@ -35,7 +38,10 @@ export async function runReadsLater<T>(
   if (first.done === true) return first.value;
   return snapshot(async (rx) => {
     let step: IteratorResult<ReadStatement, T> = first;
-    while (step.done !== true) step = reads.next(await rx.all(step.value.sql, ...step.value.params));
+    while (step.done !== true) {
+      const { sql, params } = step.value;
+      step = reads.next(await rx.all(sql, ...params));
+    }
     return step.value;
   });
 }

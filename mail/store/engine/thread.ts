@@ -5,8 +5,8 @@ import { openForReading } from './connection.ts';
 import type { FromReader, FromWriter, ThreadData, ToReader, ToWriter } from './thread-messages.ts';
 import type { Migration } from './migrate.ts';
 import { openWriter } from './open-writer.ts';
-import { isPostgres } from './postgres/open.ts';
-import { PostgresScans } from './postgres/scans.ts';
+import type { PostgresScans } from './postgres/scans.ts';
+import { isPostgres } from './postgres/url.ts';
 import { askForBlobs, BlobUnavailable } from '../blob/blob-request.ts';
 import { ReaderPool } from './reader-pool.ts';
 import { type Command, type Query, StoreBusy, type WriteHooks } from './types.ts';
@@ -78,7 +78,7 @@ function runReader(
     try {
       const query = queries.get(name);
       if (query === undefined) throw new Error(`unknown query ${name}`);
-      const value = await reader.query(query, input as never, id);
+      const value = await (await reader).query(query, input as never, id);
       say({ kind: 'answer', answer: { id, ok: true, value } });
     } catch (error) {
       const { message, stack } = error as Error;
@@ -90,7 +90,7 @@ function runReader(
     if (message.kind === 'query') void answer(message);
     else if (message.kind === 'ping') say({ kind: 'pong' });
     else {
-      void reader.close();
+      void reader.then((opened) => opened.close());
       say({ kind: 'closed' });
       port.close();
     }
@@ -98,8 +98,10 @@ function runReader(
 }
 
 /** Opens what runs the queries of a reader thread. */
-function openScans(database: string, running: Int32Array): ReaderPool | PostgresScans {
-  return isPostgres(database) ? new PostgresScans(database) : new ReaderPool(() => openForReading(database), running);
+async function openScans(database: string, running: Int32Array): Promise<ReaderPool | PostgresScans> {
+  if (!isPostgres(database)) return new ReaderPool(() => openForReading(database), running);
+  const engine = await import('./postgres/scans.ts');
+  return new engine.PostgresScans(database);
 }
 
 function reasonOf(error: unknown): Failure['reason'] {

@@ -1,4 +1,5 @@
-import type { Stamp, WakeUp } from './types.ts';
+import type { Migration } from './migrate.ts';
+import type { Command, Stamp, WakeUp, WriteHooks } from './types.ts';
 
 /** A command for the writer. */
 export interface WriteJob {
@@ -29,6 +30,13 @@ export interface WriterHost {
   fatal(failure: Failure): void;
   /** Called when the queue is empty. */
   idle(): void;
+}
+
+/** Commands and migrations of a writer. */
+export interface WriterParts {
+  commands: readonly Command<never, unknown>[];
+  hooks: WriteHooks;
+  migrations: readonly Migration[];
 }
 
 /** A writer of either engine. */

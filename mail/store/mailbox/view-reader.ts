@@ -19,7 +19,7 @@ export interface ViewReader {
 /** On SQLite a view is updated within a tick. */
 export function sqliteViews(views: Views, reader: Reader): ViewReader {
   const snapshot = <T>(body: (all: AllRows) => T): T =>
-    reader.snapshot((connection) => body((sql, params) => connection.all(sql, params)));
+    reader.snapshot((connection) => body((sql: string, params) => connection.all(sql, params)));
   return {
     open: (account, mailbox) => reader.between(() => runReads(views.open(account, mailbox), snapshot)),
     catchUp(wakeUps) {

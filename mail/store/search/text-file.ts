@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { DatabaseConnection, SQLITE, sqliteCode } from '../engine/connection.ts';
 import { BlockingPostgres } from '../engine/postgres/blocking.ts';
-import { isPostgres } from '../engine/postgres/open.ts';
+import { isPostgres } from '../engine/postgres/url.ts';
 import { Reader } from '../engine/reader.ts';
 import { StoreBusy } from '../engine/types.ts';
 import { attachedMail, type MailSource, separateMail } from './mail-source.ts';

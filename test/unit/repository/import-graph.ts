@@ -11,6 +11,8 @@ export interface Import {
   to: string;
   /** Erased before the program runs. */
   typeOnly: boolean;
+  /** Loaded when it is called for: `import()`. */
+  lazy: boolean;
 }
 
 export const sources = ['mail', 'src', 'config'].flatMap((top) =>
@@ -25,21 +27,28 @@ function importsOf(from: string): Import[] {
   return [...text.matchAll(IMPORT)].map((match) => {
     const target = match[2] ?? match[3] ?? match[4] ?? '';
     const to = target.startsWith('.') ? normalize(join(dirname(from), target)) : target;
-    return { from, to, typeOnly: match[1] === 'type' };
+    return { from, to, typeOnly: match[1] === 'type', lazy: match[4] !== undefined };
   });
 }
 
 /** Formats imports as `from -> to`. */
 export const arrows = (found: readonly Import[]): string[] => found.map(({ from, to }) => `${from} -> ${to}`);
 
-/** Returns every file that is loaded at run time with `start`. */
+/** Servers with SQLite never load the engine on PostgreSQL, nor its library. */
+function isOtherEngine({ to, lazy }: Import): boolean {
+  return lazy && to.startsWith('mail/store/engine/postgres/');
+}
+
+/** Returns every file that is loaded at run time with `start` on SQLite. */
 export function reachable(start: string): string[] {
   const seen = new Set<string>();
   const open = [start];
   for (let file = open.pop(); file !== undefined; file = open.pop()) {
     if (seen.has(file)) continue;
     seen.add(file);
-    open.push(...imports.filter((one) => one.from === file && !one.typeOnly).map((one) => one.to));
+    open.push(
+      ...imports.filter((one) => one.from === file && !one.typeOnly && !isOtherEngine(one)).map((one) => one.to),
+    );
   }
   return [...seen];
 }

@@ -13,8 +13,11 @@ const TYPES = {
   json: { to: 114, from: [114, 3802], serialize: String, parse: (text: string) => text },
 };
 
-/** Opens a pool of at most `max` connections. Statements are prepared once a connection. */
-export function openPool(url: string, max: number): postgres.Sql {
+/** The part of the library that sends a statement. */
+export type StatementSender = Pick<postgres.Sql, 'unsafe'>;
+
+/** Opens a pool of at most `max` connections; `onclose` is called when one is lost. Statements are prepared once a connection. */
+export function openPool(url: string, max: number, onclose?: () => void): postgres.Sql {
   const address = new URL(url);
   // As in libpq: postgres://user@localhost/name?host=/run/postgresql is a socket.
   const socket = address.searchParams.get('host');
@@ -26,6 +29,7 @@ export function openPool(url: string, max: number): postgres.Sql {
     max_lifetime: null,
     types: TYPES as never,
     fetch_types: false,
+    ...(onclose !== undefined && { onclose }),
     onnotice: () => undefined,
     connect_timeout: 10,
     connection: {
@@ -58,7 +62,7 @@ const RETURNING = /\bRETURNING\b/;
 
 /** Runs statements on a pool or on one reserved connection. */
 export class PostgresConnection implements StatementRunner {
-  readonly #sql: postgres.Sql;
+  readonly #sql: StatementSender;
   readonly #numbered: ReadonlyMap<string, string>;
   /** Statements that await their result. */
   pending = 0;
@@ -69,7 +73,7 @@ export class PostgresConnection implements StatementRunner {
   idle: (() => void) | undefined;
 
   /** `numbered`: the column that numbers the rows of a table, by table. */
-  constructor(sql: postgres.Sql, numbered: ReadonlyMap<string, string>) {
+  constructor(sql: StatementSender, numbered: ReadonlyMap<string, string>) {
     this.#sql = sql;
     this.#numbered = numbered;
   }
@@ -118,7 +122,7 @@ class StatementFailure extends Error {
 }
 
 /** Columns that number the rows of their tables. */
-export async function numberedTables(sql: postgres.Sql): Promise<Map<string, string>> {
+export async function numberedTables(sql: StatementSender): Promise<Map<string, string>> {
   const rows = await sql.unsafe(
     `SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = $1 AND is_identity = 'YES'`,
     [SCHEMA],

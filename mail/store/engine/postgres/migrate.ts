@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
-import type postgres from 'postgres';
 import { type AppliedRow, checksumOf, type Migration, nameOf, planMigrations, planProblem } from '../migrate.ts';
-import { SCHEMA } from './connection.ts';
+import { SCHEMA, type StatementSender } from './connection.ts';
 import { schemaToPostgres } from './schema.ts';
 
 const OLDEST_VERSION = 150_000;
 
 /** Throws if the database cannot hold mail: too old, not durable, or with another order of texts than SQLite's. */
-export async function checkDatabase(sql: postgres.ReservedSql): Promise<void> {
+export async function checkDatabase(sql: StatementSender): Promise<void> {
   const [row] = await sql.unsafe(
     `SELECT current_setting('server_version_num') AS version, current_setting('server_encoding') AS encoding,
        current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS flush,
@@ -23,7 +22,7 @@ export async function checkDatabase(sql: postgres.ReservedSql): Promise<void> {
 }
 
 /** Migrates the database. Each migration and its record are one transaction. */
-export async function migratePostgres(sql: postgres.ReservedSql, migrations: readonly Migration[]): Promise<void> {
+export async function migratePostgres(sql: StatementSender, migrations: readonly Migration[]): Promise<void> {
   await createFunctions(sql);
   const applied = await sql.unsafe('SELECT ledger, number, checksum FROM migration');
   const plan = planMigrations(applied as unknown as AppliedRow[], migrations);
@@ -34,7 +33,7 @@ export async function migratePostgres(sql: postgres.ReservedSql, migrations: rea
 }
 
 /** Creates the schema, its functions and the engine's own tables, which are one transaction. */
-async function createFunctions(sql: postgres.ReservedSql): Promise<void> {
+async function createFunctions(sql: StatementSender): Promise<void> {
   const [found] = await sql.unsafe('SELECT 1 AS there FROM information_schema.schemata WHERE schema_name = $1', [
     SCHEMA,
   ]);
@@ -50,7 +49,7 @@ async function createFunctions(sql: postgres.ReservedSql): Promise<void> {
   ]);
 }
 
-async function apply(sql: postgres.ReservedSql, migration: Migration): Promise<void> {
+async function apply(sql: StatementSender, migration: Migration): Promise<void> {
   try {
     await inTransaction(sql, schemaToPostgres(migration.sql), () =>
       sql.unsafe('INSERT INTO migration (ledger, number, checksum, at) VALUES ($1, $2, $3, $4)', [
@@ -66,7 +65,7 @@ async function apply(sql: postgres.ReservedSql, migration: Migration): Promise<v
 }
 
 async function inTransaction(
-  sql: postgres.ReservedSql,
+  sql: StatementSender,
   statements: readonly string[],
   record?: () => Promise<unknown>,
 ): Promise<void> {

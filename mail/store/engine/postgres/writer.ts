@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { asFailure, type Failure, type WriteJob, type WriterHost } from '../writer-host.ts';
 import { StoreTransaction } from '../transaction.ts';
 import type { Command, WakeUp, WriteHooks } from '../types.ts';
-import { isAway, PostgresConnection } from './connection.ts';
-import type { NodeConnection } from './node-lock.ts';
+import { isAway, type PostgresConnection } from './connection.ts';
+import type { DedicatedConnection } from './dedicated.ts';
 import { settledBy } from './turn.ts';
 
 interface JobOutcome {
@@ -18,7 +18,7 @@ export interface PostgresWriterOptions {
   hooks: WriteHooks;
   host: WriterHost;
   /** Opens the connection again after it was lost. Rejects when another node has taken the lock. */
-  connect(): Promise<NodeConnection>;
+  connect(): Promise<DedicatedConnection>;
 }
 
 const MAX_BATCH_COMMANDS = 128;
@@ -38,11 +38,11 @@ export class PostgresWriter {
   readonly #commands: ReadonlyMap<string, Command<never, unknown>>;
   readonly #queue: WriteJob[] = [];
   readonly #slices: WriteJob[] = [];
-  #connection: NodeConnection | undefined;
+  #connection: DedicatedConnection | undefined;
   #running: Promise<void> | undefined;
   #dead = false;
 
-  constructor(connection: NodeConnection, options: PostgresWriterOptions) {
+  constructor(connection: DedicatedConnection, options: PostgresWriterOptions) {
     this.#connection = connection;
     this.#options = options;
     this.#commands = new Map(options.commands.map((command) => [command.name, command]));
@@ -83,10 +83,10 @@ export class PostgresWriter {
   /** Runs a batch; closes a connection that is silent, so that its statements fail. */
   async #watched(jobs: readonly WriteJob[]): Promise<readonly JobOutcome[]> {
     const connection = await this.#connected();
-    let heard = connection.replies;
+    let heard = connection.statements.replies;
     const watch = setInterval(() => {
-      if (connection.replies === heard) void connection.abort();
-      heard = connection.replies;
+      if (connection.statements.replies === heard) void connection.close();
+      heard = connection.statements.replies;
     }, SILENT_MS);
     try {
       return (
@@ -97,7 +97,7 @@ export class PostgresWriter {
     }
   }
 
-  async #connected(): Promise<NodeConnection> {
+  async #connected(): Promise<DedicatedConnection> {
     try {
       return (this.#connection ??= await this.#options.connect());
     } catch (error) {
@@ -122,7 +122,7 @@ export class PostgresWriter {
   }
 
   #drop(): void {
-    void this.#connection?.abort();
+    void this.#connection?.close();
     this.#connection = undefined;
   }
 
@@ -134,11 +134,11 @@ export class PostgresWriter {
 
   /** Runs the jobs and commits. Without savepoints undefined if one failed: then all is rolled back. */
   async #transaction(
-    node: NodeConnection,
+    node: DedicatedConnection,
     jobs: readonly WriteJob[],
     savepoints: boolean,
   ): Promise<JobOutcome[] | undefined> {
-    const connection = node.statements();
+    const connection = node.statements;
     const batch = await begin(connection);
     try {
       const outcomes: JobOutcome[] = [];
@@ -177,7 +177,7 @@ export class PostgresWriter {
     const until = performance.now() + UNKNOWN_MS;
     for (;;) {
       try {
-        const connection = (await this.#connected()).statements();
+        const connection = (await this.#connected()).statements;
         const row = await connection.get('SELECT batch FROM last_commit', []);
         return row?.['batch'] === batch;
       } catch (error) {

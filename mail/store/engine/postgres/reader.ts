@@ -113,7 +113,7 @@ function oneStatement(rx: Read): Read {
     return work();
   };
   return {
-    get: (sql, ...params) => once(() => rx.get(sql, ...params)),
-    all: (sql, ...params) => once(() => rx.all(sql, ...params)),
+    get: (text, ...params) => once(() => rx.get(text, ...params)),
+    all: (text, ...params) => once(() => rx.all(text, ...params)),
   };
 }

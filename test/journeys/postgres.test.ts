@@ -7,11 +7,13 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
 import { expectKept, UNDER_LOAD } from '../support/faults.ts';
+import { seeded } from '../support/imap-fuzz.ts';
 import { JmapClient } from '../support/jmap-client.ts';
 import { Ledger, load, numberedMany } from '../support/load.ts';
 import { MailboxReader } from '../support/mailbox-reader.ts';
 import { tool } from '../support/mcp.ts';
 import { isPostgresInstalled, type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { PostgresProxy } from '../support/postgres-proxy.ts';
 
 const PASSWORD = randomBytes(12).toString('hex');
 const COMMAND = join(import.meta.dirname, '../../bin/mailstead');
@@ -27,6 +29,7 @@ function acknowledged(ledger: Ledger, target: number): Promise<void> {
 
 describe.skipIf(!isPostgresInstalled)('a server with its mail in PostgreSQL (postgresql-15 of Debian)', () => {
   let server: PostgresServer;
+  let proxy: PostgresProxy;
   let box: Box;
   let directory: string;
   let settings: Record<string, string>;
@@ -35,12 +38,14 @@ describe.skipIf(!isPostgresInstalled)('a server with its mail in PostgreSQL (pos
     directory = mkdtempSync(join(tmpdir(), 'postgres-'));
     writeFileSync(join(directory, 'password'), `${PASSWORD}\n`);
     server = startPostgres();
-    settings = { ...UNDER_LOAD, DATABASE: server.url, DATABASE_PASSWORD_FILE: join(directory, 'password') };
+    proxy = await PostgresProxy.open(server);
+    settings = { ...UNDER_LOAD, DATABASE: proxy.url, DATABASE_PASSWORD_FILE: join(directory, 'password') };
     box = await startBox({ settings });
   }, 300_000);
 
   afterAll(async () => {
     await box[Symbol.asyncDispose]();
+    await proxy[Symbol.asyncDispose]();
     server[Symbol.dispose]();
     rmSync(directory, { recursive: true });
   });
@@ -120,6 +125,27 @@ describe.skipIf(!isPostgresInstalled)('a server with its mail in PostgreSQL (pos
       return queue.length === 0;
     };
     await expect.poll(sendRest, { timeout: 120_000, interval: 500 }).toBe(true);
+    expect(ledger.refusals.filter((line) => !line.startsWith('4'))).toEqual([]);
+    await expectKept(box, ledger, ledger.unanswered + ledger.refusals.length);
+  }, 300_000);
+
+  test('connections that are cut under load lose nothing, and the server connects again by itself', async () => {
+    const ledger = new Ledger();
+    const queue = numberedMany('cut', 120, SEED + 3);
+    const random = seeded(SEED);
+    let cuts = 0;
+    // At the end of data, so that some commits are on their way.
+    ledger.onDot = () => {
+      if (ledger.dots % 4 !== 0) return;
+      cuts++;
+      proxy.cut(random);
+    };
+    const sendAll = async (): Promise<boolean> => {
+      await load({ port: box.port('smtp'), queue, ledger, clients: 4 });
+      return queue.length === 0;
+    };
+    await expect.poll(sendAll, { timeout: 120_000, interval: 500 }).toBe(true);
+    expect(cuts).toBeGreaterThan(20);
     expect(ledger.refusals.filter((line) => !line.startsWith('4'))).toEqual([]);
     await expectKept(box, ledger, ledger.unanswered + ledger.refusals.length);
   }, 300_000);

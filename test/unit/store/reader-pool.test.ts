@@ -29,13 +29,21 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
+interface ScanInput {
+  account: number;
+  until: () => boolean;
+  /** Called after each statement; the first one begins the snapshot. */
+  onRead?: () => void;
+}
+
 /** Goes on until it is let go, with a statement each millisecond, as a long scan does; answers what it read. */
-const scan = query('test-scan', async (rx, { until }: { account: number; until: () => boolean }): Promise<number[]> => {
+const scan = query('test-scan', async (rx, { until, onRead }: ScanInput): Promise<number[]> => {
   const seen: number[] = [];
   while (!until()) {
     const began = performance.now();
     while (performance.now() - began < 1);
     seen.push((await rx.get<{ n: number }>('SELECT n FROM n'))?.n ?? 0);
+    onRead?.();
   }
   return seen;
 });
@@ -47,7 +55,9 @@ const fails = query('test-fails', (rx, _: { account: number }) => rx.get('SELECT
 
 test('a long scan of one account holds up no other, and sees one moment all the while', async () => {
   let over = false;
-  const long = readers.query(scan, { account: 1, until: () => over });
+  const { promise: begun, resolve: onRead } = Promise.withResolvers<void>();
+  const long = readers.query(scan, { account: 1, until: () => over, onRead });
+  await begun;
   expect(await readers.query(glance, { account: 2 })).toBe(1);
   writer.script('UPDATE n SET n = 2');
   expect(await readers.query(glance, { account: 3 })).toBe(2);

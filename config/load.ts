@@ -189,6 +189,7 @@ function backupOf(values: Values): BackupSettings {
   return {
     target: values.BACKUP_TARGET,
     everyMs: needed(values.BACKUP_EVERY),
+    continuousMs: needed(values.BACKUP_CONTINUOUS),
     keep: needed(values.BACKUP_KEEP),
     rate: needed(values.BACKUP_RATE),
     passphrase: values.BACKUP_PASSPHRASE,

@@ -14,6 +14,8 @@ export interface BackupSettings {
   readonly target: string | undefined;
   /** 0: no schedule. */
   readonly everyMs: number;
+  /** Pause between two copies of new commits; 0: off. */
+  readonly continuousMs: number;
   readonly keep: RetentionSetting;
   /** Mebibytes in a second; 0: not bounded. */
   readonly rate: number;
@@ -33,6 +35,15 @@ export const interval: Parse<number> = (text) => {
   return value >= MIN_INTERVAL_MS
     ? { ok: true, value }
     : { ok: false, expected: 'a time such as 30m, 1h or 7d, or off' };
+};
+
+/** Seconds between two copies of new commits, such as 2s, in ms; "off" is 0. */
+export const seconds: Parse<number> = (text) => {
+  if (text === 'off') return { ok: true, value: 0 };
+  const count = Number(/^(\d{1,2})s$/.exec(text)?.[1] ?? 0);
+  return count >= 1 && count <= 60
+    ? { ok: true, value: count * 1_000 }
+    : { ok: false, expected: 'from 1s to 60s, or off' };
 };
 
 /** Numbers of snapshots, such as `hourly:24,daily:7`; a period that is left out has none. */

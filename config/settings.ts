@@ -82,6 +82,7 @@ export const SETTINGS = {
   CLAMAV: define({ parse: parse.clamav }),
   BACKUP_TARGET: define({ parse: parse.text }),
   BACKUP_EVERY: define({ parse: backup.interval, local: '24h' }),
+  BACKUP_CONTINUOUS: define({ parse: backup.seconds, local: 'off' }),
   BACKUP_KEEP: define({ parse: backup.retention, local: 'hourly:24,daily:7,weekly:5,monthly:12' }),
   BACKUP_RATE: define({ parse: parse.between(0, 100_000), local: '32' }),
   BACKUP_PASSPHRASE: define({ parse: backup.passphrase, secret: true }),

@@ -1,3 +1,4 @@
+import { LOG_KEPT_MS } from './log-segments.ts';
 import type { Repository, SnapshotManifest } from './repository.ts';
 
 /** Snapshots that are kept: the newest of each of so many hours, days, weeks and months that have one. */
@@ -45,6 +46,7 @@ export async function removeExpired(repository: Repository, retention: BackupRet
   const all = await repository.manifests();
   const expired = expiredSnapshots(all, retention, now);
   const { target } = repository;
+  await removeLogs(repository, all, expired, now);
   // Manifests first: one whose packs are gone would look like a backup.
   for (const { id } of expired) await target.remove(`snapshots/${id}`);
   const gone = new Set(expired.map(({ id }) => id));
@@ -60,6 +62,20 @@ export async function removeExpired(repository: Repository, retention: BackupRet
     if (!needed.has(name) && now - timeOf(name) >= KEPT_AGE_MS) await target.remove(name);
   }
   return expired.length;
+}
+
+/** Removes logs of expired snapshots, and of old ones but the newest. Before the snapshots: those are whole without them. */
+async function removeLogs(
+  { target }: Repository,
+  all: readonly SnapshotManifest[],
+  expired: readonly SnapshotManifest[],
+  now: number,
+): Promise<void> {
+  const newest = all.toSorted((a, b) => b.at - a.at)[0]?.id;
+  const old = all.filter(({ id, at }) => id !== newest && now - at >= LOG_KEPT_MS);
+  for (const { id } of new Set([...old, ...expired])) {
+    for (const { name } of await target.list(`log/${id}/`)) await target.remove(name);
+  }
 }
 
 /** Time in the name of an object, such as `packs/20261123t081203123z-1a2b3c4d-0`. A foreign name is never old. */

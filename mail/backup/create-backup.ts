@@ -6,7 +6,7 @@ import type { MessageBucket } from '../store/bucket/message-bucket.ts';
 import { BackupProblem } from './backup-error.ts';
 import type { BackupTarget } from './backup-target.ts';
 import { lockForBackup } from './backup-lock.ts';
-import { DatabaseSnapshot } from './database-snapshot.ts';
+import { type DatabaseSnapshot, SnapshotSource } from './database-snapshot.ts';
 import { BackupFile } from './file-target.ts';
 import { FileCopier, messageFiles } from './message-files.ts';
 import { Pace } from './pace.ts';
@@ -30,6 +30,14 @@ export interface BackupOptions {
   rate: number;
   version: string;
   clock: () => number;
+  /** For what follows the snapshot. */
+  held?: HeldSnapshot | undefined;
+}
+
+/** Opens the snapshots of a backup, and takes the one that was stored, which it closes later. */
+export interface HeldSnapshot {
+  source: SnapshotSource;
+  keep: (snapshot: DatabaseSnapshot, repository: Repository) => void;
 }
 
 export interface BackupReport {
@@ -44,10 +52,11 @@ export interface BackupReport {
  */
 export async function createBackup(options: BackupOptions): Promise<BackupReport> {
   using _lock = lockForBackup(options.dataDir);
-  const database = join(options.dataDir, 'mailstead.db');
-  const repository = await openRepository(options, await identityOf(database));
+  using own = new SnapshotSource(join(options.dataDir, 'mailstead.db'));
+  const source = options.held?.source ?? own;
+  const repository = await openRepository(options, await identityOf(source));
   const base = options.target instanceof BackupFile ? undefined : await newestMap(repository);
-  const work = new BackupRun(options, repository, base, database);
+  const work = new BackupRun(options, repository, base, source);
   try {
     return await work.run();
   } catch (error) {
@@ -63,8 +72,8 @@ async function openRepository(options: BackupOptions, database: string): Promise
 }
 
 /** Identity of a database: made from the random check value of its key. */
-async function identityOf(path: string): Promise<string> {
-  using snapshot = await DatabaseSnapshot.open(path);
+async function identityOf(source: SnapshotSource): Promise<string> {
+  using snapshot = await source.open();
   const [row] = snapshot.all<{ value: Uint8Array }>(`SELECT value FROM setting WHERE name = 'key-check'`);
   if (row === undefined) throw new BackupProblem('The server was never started on this directory. Start it first.');
   return hash('sha256', row.value, 'hex').slice(0, 32);
@@ -101,7 +110,7 @@ class BackupRun {
   readonly #options: BackupOptions;
   readonly #repository: Repository;
   readonly #base: SnapshotMap | undefined;
-  readonly #database: string;
+  readonly #source: SnapshotSource;
   readonly #map: Pick<SnapshotMap, 'packs'>;
   readonly #packs: PackWriter;
   readonly #pace: Pace;
@@ -109,11 +118,11 @@ class BackupRun {
   readonly #id: string;
   readonly #missing = new Set<string>();
 
-  constructor(options: BackupOptions, repository: Repository, base: SnapshotMap | undefined, database: string) {
+  constructor(options: BackupOptions, repository: Repository, base: SnapshotMap | undefined, source: SnapshotSource) {
     this.#options = options;
     this.#repository = repository;
     this.#base = base;
-    this.#database = database;
+    this.#source = source;
     this.#id =
       `${new Date(options.clock()).toISOString().replace(/[-:.]/g, '')}-${randomBytes(4).toString('hex')}`.toLowerCase();
     this.#map = { packs: [...(base?.packs ?? [])] };
@@ -128,9 +137,16 @@ class BackupRun {
     for (let attempt = 1; ; attempt++) {
       // Before the snapshot: all that was committed until then is in it.
       const at = this.#options.clock();
-      using snapshot = await DatabaseSnapshot.open(this.#database);
+      using opened = new DisposableStack();
+      const snapshot = opened.use(await this.#source.open());
       const names = await this.#copyFiles(snapshot, attempt === ATTEMPTS);
-      if (names !== undefined) return await this.#finish(snapshot, at, names);
+      if (names === undefined) continue;
+      const report = await this.#finish(snapshot, at, names);
+      if (this.#options.held !== undefined) {
+        opened.move();
+        this.#options.held.keep(snapshot, this.#repository);
+      }
+      return report;
     }
   }
 
@@ -155,7 +171,7 @@ class BackupRun {
   }
 
   async #listFiles(): Promise<{ name: string; size: number }[]> {
-    using snapshot = await DatabaseSnapshot.open(this.#database);
+    using snapshot = await this.#source.open();
     return [...messageFiles(snapshot)].filter(({ name }) => !this.#files.stored.has(name));
   }
 

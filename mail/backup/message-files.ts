@@ -16,9 +16,9 @@ export interface MessageFile {
   size: number;
 }
 
-/** Files that the snapshot names. */
-export function* messageFiles(snapshot: DatabaseSnapshot): Generator<MessageFile> {
-  for (let after = 0, more = true; more;) {
+/** Files that the snapshot names, of blobs after a number. */
+export function* messageFiles(snapshot: DatabaseSnapshot, first = 0): Generator<MessageFile> {
+  for (let after = first, more = true; more;) {
     const rows = snapshot.all<{ id: number; name: string; size: number }>(
       `SELECT id, file AS name, size FROM blob WHERE id > ? AND file IS NOT NULL ORDER BY id LIMIT ${PAGE}`,
       after,

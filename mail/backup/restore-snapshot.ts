@@ -6,8 +6,9 @@ import { pipeline } from 'node:stream/promises';
 import { blobPath } from '../store/blob/blob.ts';
 import { BackupProblem, isDiskFull } from './backup-error.ts';
 import { flushDirectory, makeDirectory } from './flush-file.ts';
+import { LOG_KEPT_MS, type LogSegment, segmentsOf } from './log-segments.ts';
 import type { Repository, SnapshotManifest } from './repository.ts';
-import type { FileEntry, PageRun, SnapshotMap } from './snapshot-map.ts';
+import { type FileEntry, type PageRun, readMap, type SnapshotMap } from './snapshot-map.ts';
 
 /** The part of a file that one pack has. */
 interface FilePart {
@@ -25,16 +26,41 @@ interface PackContent {
   parts: FilePart[];
 }
 
-/** Newest snapshot, or the newest one up to a time, or the one with this id. */
-export async function findSnapshot(repository: Repository, at?: number | string): Promise<SnapshotManifest> {
+/** A state that can be restored: a snapshot, and the segments of its log up to a moment. */
+export interface RestorePoint extends SnapshotManifest {
+  segments: readonly LogSegment[];
+}
+
+/** Time of a state that can be restored: all that was committed before is in it, and nothing later. */
+export const momentOf = ({ at, segments }: RestorePoint): number => segments.at(-1)?.at ?? at;
+
+/** Newest state, or the newest one up to a time, or the snapshot with this id. */
+export async function findSnapshot(repository: Repository, at?: number | string): Promise<RestorePoint> {
   const all = (await repository.readableManifests()).manifests.sort((a, b) => a.at - b.at);
   const fits = all.filter((one) => at === undefined || (typeof at === 'number' ? one.at <= at : one.id === at));
   const found = fits.at(-1);
-  if (found !== undefined) return found;
+  if (found !== undefined) {
+    return typeof at === 'string' ? { ...found, segments: [] } : latestPoint(repository, found, fits, at);
+  }
   const { label } = repository.target;
   if (all.length === 0)
     throw new BackupProblem(`There is no complete backup in ${label}. Make one with mailstead backup.`);
   throw new BackupProblem(`No snapshot in ${label} is that old. List them with mailstead backup list.`);
+}
+
+/** The newest snapshot need not have the newest state: another one may have a log that reaches further. */
+async function latestPoint(
+  repository: Repository,
+  newest: SnapshotManifest,
+  snapshots: readonly SnapshotManifest[],
+  until?: number,
+): Promise<RestorePoint> {
+  let best: RestorePoint = { ...newest, segments: [] };
+  for (const one of snapshots.filter(({ at }) => at >= newest.at - LOG_KEPT_MS)) {
+    const point = { ...one, segments: await segmentsOf(repository, one.id, until) };
+    if (momentOf(point) > momentOf(best)) best = point;
+  }
+  return best;
 }
 
 interface RestoreOptions {
@@ -50,7 +76,7 @@ interface RestoreOptions {
  */
 export async function restoreSnapshot(
   repository: Repository,
-  manifest: SnapshotManifest,
+  manifest: SnapshotManifest & Partial<RestorePoint>,
   directory: string,
   { wanted = () => true, prepare = () => {} }: RestoreOptions = {},
 ): Promise<SnapshotMap> {
@@ -60,7 +86,7 @@ export async function restoreSnapshot(
   await makeDirectory(draft);
   try {
     await requireSpace(draft, sizeOf(map, wanted));
-    await writeSnapshot(repository, map, draft, wanted);
+    await writeSnapshot(repository, [map, ...(await mapsOf(repository, manifest.segments))], draft, wanted);
     prepare(join(draft, 'mailstead.db'));
     await flushDirectory(draft);
     await rmdir(directory).catch(ignoreMissing);
@@ -96,9 +122,16 @@ async function requireSpace(directory: string, size: number): Promise<void> {
   );
 }
 
+async function mapsOf(repository: Repository, segments: readonly LogSegment[] = []): Promise<SnapshotMap[]> {
+  const maps: SnapshotMap[] = [];
+  for (const { name } of segments) maps.push(readMap(await repository.get(name)));
+  return maps;
+}
+
+/** Writes a snapshot, and each segment over the state before it. */
 async function writeSnapshot(
   repository: Repository,
-  map: SnapshotMap,
+  maps: readonly SnapshotMap[],
   directory: string,
   wanted: (file: FileEntry) => boolean,
 ): Promise<void> {
@@ -106,19 +139,30 @@ async function writeSnapshot(
   for (let i = 0; i < 256; i++) {
     await mkdir(join(blobs, i.toString(16).padStart(2, '0')), { recursive: true, mode: 0o700 });
   }
-  const files = map.files.filter(wanted).map((file) => ({ file, path: blobPath(blobs, file.name) }));
-  const extras = map.extras.map((file) => ({ file, path: join(directory, file.name) }));
-  for (const { path } of extras) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await using database = await open(join(directory, 'mailstead.db'), 'wx', 0o600);
-  const contents = contentsOf(map, [...files, ...extras]);
+  for (const map of maps) {
+    const files = map.files.filter(wanted).map((file) => ({ file, path: blobPath(blobs, file.name) }));
+    const extras = map.extras.map((file) => ({ file, path: join(directory, file.name) }));
+    await writeMapContent(repository, map, [...files, ...extras], database);
+  }
+  await database.datasync();
+  await flushTree(directory);
+}
+
+async function writeMapContent(
+  repository: Repository,
+  map: SnapshotMap,
+  files: readonly { file: FileEntry; path: string }[],
+  database: FileHandle,
+): Promise<void> {
+  for (const { path } of files) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const contents = contentsOf(map, files);
   for (const [number, pack] of map.packs.entries()) {
     const content = contents[number];
     if (content !== undefined) await writePack(await repository.get(pack.name), content, map.pageSize, database);
   }
   await database.truncate(map.pages * map.pageSize);
-  await database.datasync();
-  for (const { file, path } of [...files, ...extras]) await finishFile(file, path);
-  await flushTree(directory);
+  for (const { file, path } of files) await finishFile(file, path);
 }
 
 /** Wanted content of each pack, by its number; undefined: none. */

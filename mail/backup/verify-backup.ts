@@ -3,12 +3,16 @@ import { join } from 'node:path';
 import { checkStore, isSound, type StoreCheck } from '../store/check/check-store.ts';
 import { BackupProblem, reasonOf } from './backup-error.ts';
 import type { Repository, SnapshotManifest } from './repository.ts';
-import { restoreSnapshot } from './restore-snapshot.ts';
+import { segmentsOf } from './log-segments.ts';
+import { type RestorePoint, restoreSnapshot } from './restore-snapshot.ts';
+import { readMap } from './snapshot-map.ts';
 
 export interface BackupVerification {
   ok: boolean;
-  /** The snapshot that was restored. */
+  /** The snapshot that was restored, with its log. */
   snapshot: SnapshotManifest;
+  /** Segments of its log that were restored. */
+  segments: number;
   /** Objects that were read: those of all snapshots. */
   objects: number;
   /** Undefined: it could not be restored. */
@@ -23,18 +27,20 @@ export interface BackupVerification {
  */
 export async function verifyBackup(
   repository: Repository,
-  snapshot: SnapshotManifest,
+  { segments, ...snapshot }: RestorePoint,
   scratch: string,
 ): Promise<BackupVerification> {
   const { objects, damaged } = await readEveryObject(repository);
   const problems = [...damaged].map(([id, problem]) => `Snapshot ${id}: ${problem}`);
   // Without its objects it cannot be restored.
-  const check = damaged.has(snapshot.id) ? undefined : await checkRestored(repository, snapshot, scratch);
-  if (check !== undefined) problems.push(...problemsOf(check, snapshot));
-  return { ok: problems.length === 0, snapshot, objects, check, problems };
+  const check = damaged.has(snapshot.id)
+    ? undefined
+    : await checkRestored(repository, { ...snapshot, segments }, scratch);
+  if (check !== undefined) problems.push(...problemsOf(check, { ...snapshot, segments }));
+  return { ok: problems.length === 0, snapshot, segments: segments.length, objects, check, problems };
 }
 
-async function checkRestored(repository: Repository, snapshot: SnapshotManifest, scratch: string): Promise<StoreCheck> {
+async function checkRestored(repository: Repository, snapshot: RestorePoint, scratch: string): Promise<StoreCheck> {
   const parent = await mkdtemp(join(scratch, 'mailstead-verify-'));
   try {
     const directory = join(parent, 'data');
@@ -67,7 +73,11 @@ async function readEveryObject(repository: Repository): Promise<{ objects: numbe
 async function namesOf(repository: Repository, id: string): Promise<string[] | string> {
   try {
     const { packs } = await repository.map(await repository.manifest(id));
-    return [`snapshots/${id}`, `maps/${id}`, `sums/${id}`, ...packs.map(({ name }) => name)];
+    const names = [`snapshots/${id}`, `maps/${id}`, `sums/${id}`, ...packs.map(({ name }) => name)];
+    for (const { name } of await segmentsOf(repository, id)) {
+      names.push(name, ...readMap(await repository.get(name)).packs.map((pack) => pack.name));
+    }
+    return names;
   } catch (error) {
     if (!(error instanceof BackupProblem)) throw error;
     return reasonOf(error);
@@ -84,11 +94,13 @@ async function readProblem(read: () => Promise<unknown>): Promise<string | undef
   }
 }
 
-function problemsOf(check: StoreCheck, snapshot: SnapshotManifest): string[] {
-  if (isSound(check) && check.messages === snapshot.messages) return [];
+function problemsOf(check: StoreCheck, snapshot: RestorePoint): string[] {
   const { damaged, database, inconsistencies, messages } = check;
+  // A log adds and removes messages, and its segments do not count them.
+  const isComplete = snapshot.segments.length > 0 || messages === snapshot.messages;
+  if (isSound(check) && isComplete) return [];
   return [
-    ...(messages === snapshot.messages ? [] : [`It has ${messages} messages instead of ${snapshot.messages}.`]),
+    ...(isComplete ? [] : [`It has ${messages} messages instead of ${snapshot.messages}.`]),
     ...(damaged === 0 ? [] : [`${damaged} messages are damaged.`]),
     ...database.map((text) => `Database: ${text}.`),
     ...inconsistencies.map((text) => `${text}.`),

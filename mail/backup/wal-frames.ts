@@ -7,12 +7,20 @@ const FRAME_HEADER = 24;
 /** Frames whose headers are read at once. */
 const STEP = 64;
 
-/** Positions in the log of the newest version of each page (counted from 0), up to the end of the last commit. */
-export function walFrames(log: number, pageSize: number, { frames, salts }: WalIndexState): Map<number, number> {
+/**
+ * Positions in the log of the newest version of each page (counted from 0), up to the end of the last commit. `after`: so
+ * many frames are left out.
+ */
+export function walFrames(
+  log: number,
+  pageSize: number,
+  { frames, salts }: WalIndexState,
+  after = 0,
+): Map<number, number> {
   const found = new Map<number, number>();
   const frameSize = FRAME_HEADER + pageSize;
   const octets = Buffer.allocUnsafe(STEP * frameSize);
-  for (let first = 0; first < frames; first += STEP) {
+  for (let first = after; first < frames; first += STEP) {
     const count = Math.min(STEP, frames - first);
     const start = LOG_HEADER + first * frameSize;
     const got = readSync(log, octets, 0, count * frameSize, start);

@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
 import { BackupProblem, reasonOf } from '../../mail/backup/backup-error.ts';
 import { removeExpired } from '../../mail/backup/backup-retention.ts';
-import { type BackupReport, createBackup } from '../../mail/backup/create-backup.ts';
+import { type BackupReport, createBackup, type HeldSnapshot } from '../../mail/backup/create-backup.ts';
 import { writeFlushed } from '../../mail/backup/flush-file.ts';
 import { renewIds } from '../../mail/backup/renew-ids.ts';
 import { Repository, type SnapshotManifest } from '../../mail/backup/repository.ts';
-import { findSnapshot, restoreSnapshot } from '../../mail/backup/restore-snapshot.ts';
+import { segmentsOf } from '../../mail/backup/log-segments.ts';
+import { findSnapshot, momentOf, restoreSnapshot } from '../../mail/backup/restore-snapshot.ts';
 import { type BackupVerification, verifyBackup } from '../../mail/backup/verify-backup.ts';
 import { version } from '../core/version.ts';
 import { passphraseOf, targetOf } from './backup-access.ts';
@@ -46,13 +47,19 @@ export interface BackupCommandOptions {
   settings: Settings;
   dataDir: string;
   target: string;
+  held?: HeldSnapshot;
 }
 
 /** Backs up, removes expired snapshots, and records the result in the data directory. */
-export async function runBackup({ settings, dataDir, target: name }: BackupCommandOptions): Promise<BackupOutcome> {
+export async function runBackup({
+  settings,
+  dataDir,
+  target: name,
+  held,
+}: BackupCommandOptions): Promise<BackupOutcome> {
   const began = Date.now();
   // Mail goes first: with all processors busy, a process of this priority gets a hundredth.
-  setPriority(constants.priority.PRIORITY_LOW);
+  if (held === undefined) setPriority(constants.priority.PRIORITY_LOW);
   const target = targetOf(name, settings.backup);
   try {
     const passphrase = passphraseOf(settings.backup);
@@ -66,6 +73,7 @@ export async function runBackup({ settings, dataDir, target: name }: BackupComma
       rate: settings.backup.rate,
       version: version(),
       clock: Date.now,
+      held,
     });
     const removed = await removeExpired(await Repository.open(target, passphrase), settings.backup.keep, Date.now());
     const seconds = (Date.now() - began) / 1000;
@@ -121,15 +129,26 @@ export async function readStatus(dataDir: string): Promise<BackupStatus | undefi
 export interface BackupListing {
   target: string;
   encrypted: boolean;
-  snapshots: SnapshotManifest[];
+  /** `copiedUntil`: the end of its log; all moments until then can be restored. ms UTC, null: it has no log. */
+  snapshots: (SnapshotManifest & { copiedUntil: number | null })[];
   /** Snapshots whose manifest is damaged. */
   damaged: string[];
 }
 
-export async function listBackups(name: string, settings: Settings): Promise<BackupListing> {
+/** `logs`: looks for the log of each snapshot, which is a request to the target each. */
+export async function listBackups(
+  name: string,
+  settings: Settings,
+  { logs = false }: { logs?: boolean } = {},
+): Promise<BackupListing> {
   return withRepository(name, settings, async (repository) => {
     const { manifests, damaged } = await repository.readableManifests();
-    return { target: repository.target.label, encrypted: repository.envelope.encrypted, snapshots: manifests, damaged };
+    const snapshots: BackupListing['snapshots'] = [];
+    for (const one of manifests) {
+      const last = logs ? (await segmentsOf(repository, one.id)).at(-1) : undefined;
+      snapshots.push({ ...one, copiedUntil: last?.at ?? null });
+    }
+    return { target: repository.target.label, encrypted: repository.envelope.encrypted, snapshots, damaged };
   });
 }
 
@@ -150,7 +169,12 @@ export async function verifyTarget(
 
 export interface RestoreOutcome {
   snapshot: SnapshotManifest;
+  /** Time of the restored state, ms UTC. */
+  at: number;
   directory: string;
+  /** Messages and mailboxes in the restored directory. */
+  messages: number;
+  mailboxes: number;
   /** False: the key file was not in the backup. */
   keys: boolean;
   /** Messages that wait in the queue and will be sent by the restored server. */
@@ -164,17 +188,22 @@ export async function restoreDirectory(
   { at, directory }: { at: number | string | undefined; directory: string },
 ): Promise<RestoreOutcome> {
   return withRepository(name, settings, async (repository) => {
-    const snapshot = await findSnapshot(repository, at);
-    await restoreSnapshot(repository, snapshot, directory, { prepare: (path) => renewIds(path, Date.now()) });
-    return { snapshot, directory, keys: snapshot.keys, queued: await queuedIn(directory) };
+    const found = await findSnapshot(repository, at);
+    await restoreSnapshot(repository, found, directory, { prepare: (path) => renewIds(path, Date.now()) });
+    const { segments: _, ...snapshot } = found;
+    return { snapshot, at: momentOf(found), directory, keys: snapshot.keys, ...(await countsOf(directory)) };
   });
 }
 
-async function queuedIn(directory: string): Promise<number> {
+async function countsOf(directory: string): Promise<Pick<RestoreOutcome, 'messages' | 'mailboxes' | 'queued'>> {
   const { DatabaseSync } = await import('node:sqlite');
   const db = new DatabaseSync(join(directory, 'mailstead.db'));
   try {
-    return Number(db.prepare('SELECT count(*) AS n FROM queue').get()?.['n'] ?? 0);
+    const counts = db.prepare(
+      'SELECT (SELECT count(*) FROM email) AS messages, (SELECT count(*) FROM account) AS mailboxes, (SELECT count(*) FROM queue) AS queued',
+    );
+    const { messages, mailboxes, queued } = counts.get() ?? {};
+    return { messages: Number(messages), mailboxes: Number(mailboxes), queued: Number(queued) };
   } finally {
     db.close();
   }

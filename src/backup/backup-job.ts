@@ -38,9 +38,11 @@ export class BackupJob implements Job {
 
   async run(stop: AbortSignal): Promise<void> {
     const { settings, dataDir, clock, runs } = this.#options;
-    const { target, everyMs } = settings;
+    const { target, everyMs, continuousMs } = settings;
     const status = await readStatus(dataDir);
-    if (target !== undefined && everyMs > 0 && this.#isDue(status, clock())) await runs.backUp(stop);
+    // Continuous copies make the snapshots themselves.
+    if (target !== undefined && everyMs > 0 && continuousMs === 0 && this.#isDue(status, clock()))
+      await runs.backUp(stop);
     await this.#report();
   }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
 import { BackupProblem } from '../../mail/backup/backup-error.ts';
 import type { SnapshotManifest } from '../../mail/backup/repository.ts';
-import { findSnapshot, restoreSnapshot } from '../../mail/backup/restore-snapshot.ts';
+import { findSnapshot, momentOf, restoreSnapshot } from '../../mail/backup/restore-snapshot.ts';
 import { withRepository } from './backup-commands.ts';
 import type { RestoreStep } from './restore-mailbox.ts';
 import { RestoredMail } from './restored-mailbox.ts';
@@ -24,7 +24,11 @@ interface MailboxRestore {
   callServer: (dataDir: string, operation: string, input: object) => Promise<ServerAnswer>;
 }
 
-export type MailboxRestoreOutcome = Omit<RestoreStep, 'next'> & { snapshot: SnapshotManifest };
+export type MailboxRestoreOutcome = Omit<RestoreStep, 'next'> & {
+  snapshot: SnapshotManifest;
+  /** Time of the state that messages were taken from, ms UTC. */
+  at: number;
+};
 
 /**
  * Restores one mailbox into a running server: the database of the snapshot and the large messages of this mailbox go
@@ -34,14 +38,15 @@ export async function restoreIntoServer(options: MailboxRestore): Promise<Mailbo
   const { settings, target, dataDir, at } = options;
   const scratch = await mkdtemp(join(dataDir, 'restore-'));
   try {
-    const snapshot = await withRepository(target, settings, async (repository) => {
+    const restored = await withRepository(target, settings, async (repository) => {
       const found = await findSnapshot(repository, at);
       await restoreSnapshot(repository, found, join(scratch, 'index'), { wanted: () => false });
       const files = filesOf(join(scratch, 'index'), options.address);
       await restoreSnapshot(repository, found, join(scratch, 'data'), { wanted: ({ name }) => files.has(name) });
-      return found;
+      const { segments: _, ...manifest } = found;
+      return { snapshot: manifest, at: momentOf(found) };
     });
-    return { ...(await runSteps(options, join(scratch, 'data'))), snapshot };
+    return { ...(await runSteps(options, join(scratch, 'data'))), ...restored };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }

@@ -63,13 +63,15 @@ const when = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$
 
 const backup: CliProgram = {
   words: 'backup',
-  usage: 'TARGET',
+  usage: 'TARGET [--continuous]',
   about: 'Back up the data directory, also while the server runs; only what is new is stored',
+  options: ['continuous'],
   async run(start) {
     const [target, ...rest] = start.args;
     const dataDir = start.dataDir();
     if (target === undefined || rest.length > 0) return printUsage(backup);
     if (dataDir === undefined) return USAGE_ERROR;
+    if (start.options.continuous === true) return runContinuously(start, target, dataDir);
     return run(start, async (settings, { runBackup }) => {
       await requireEmbedded(settings, 'Run pg_dump, then copy the data directory (docs/scaling.md)');
       const done = await runBackup({ settings, dataDir, target });
@@ -85,6 +87,18 @@ const backup: CliProgram = {
   },
 };
 
+/** Backs up and copies commits until a signal, or until the server that started this process ends. */
+async function runContinuously(start: ProgramInput, target: string, dataDir: string): Promise<number> {
+  return run(start, async (settings) => {
+    const { backUpContinuously } = await import('../backup/continuous-backup.ts');
+    const stop = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.once(signal, () => stop.abort());
+    const state = await backUpContinuously({ settings, dataDir, target, stop: stop.signal });
+    const until = state.copiedUntil === null ? 'Nothing was copied.' : `Copied until ${when(state.copiedUntil)}.`;
+    return { json: state, text: until };
+  });
+}
+
 const list: CliProgram = {
   words: 'backup list',
   usage: 'TARGET',
@@ -93,7 +107,7 @@ const list: CliProgram = {
     const [target, ...rest] = start.args;
     if (target === undefined || rest.length > 0) return printUsage(list);
     return run(start, async (settings, { listBackups }) => {
-      const found = await listBackups(target, settings);
+      const found = await listBackups(target, settings, { logs: true });
       const rows = found.snapshots.map((one) => [
         one.id,
         when(one.at),
@@ -101,9 +115,13 @@ const list: CliProgram = {
         bytes(one.size),
         bytes(one.added),
         one.keys ? 'yes' : 'no',
+        one.copiedUntil === null ? '' : when(one.copiedUntil),
       ]);
       const damaged = found.damaged.map((id) => `Damaged: ${id}`);
-      const text = [table(['snapshot', 'time', 'messages', 'size', 'stored', 'keys'], rows), ...damaged].join('\n');
+      const text = [
+        table(['snapshot', 'time', 'messages', 'size', 'stored', 'keys', 'log until'], rows),
+        ...damaged,
+      ].join('\n');
       return { json: found, text, ok: damaged.length === 0 };
     });
   },
@@ -124,7 +142,7 @@ const verify: CliProgram = {
       const found = await verifyTarget(target, settings, { at: moment, scratch: resolve(scratch ?? tmpdir()) });
       const { snapshot, check, objects, problems } = found;
       const text = found.ok
-        ? `Snapshot ${snapshot.id} of ${when(snapshot.at)} is whole: ${check?.checked ?? 0} messages compared, ${objects} objects read.`
+        ? `Snapshot ${snapshot.id} of ${when(snapshot.at)}${found.segments > 0 ? ` with ${found.segments} segments of its log` : ''} is whole: ${check?.checked ?? 0} messages compared, ${objects} objects read.`
         : [`Snapshot ${snapshot.id} of ${when(snapshot.at)} is not whole.`, ...problems].join('\n');
       return { json: found, text, ok: found.ok };
     });
@@ -146,9 +164,9 @@ const restore: CliProgram = {
     return run(start, async (settings, { restoreDirectory, parseMoment }) => {
       const at = start.options.at === undefined ? undefined : parseMoment(start.options.at);
       const done = await restoreDirectory(target, settings, { at, directory: resolve(directory) });
-      const { snapshot, keys, queued } = done;
+      const { messages, mailboxes, keys, queued } = done;
       const lines = [
-        `${snapshot.messages} messages of ${snapshot.mailboxes} mailboxes restored to ${done.directory}, as of ${when(snapshot.at)}.`,
+        `${messages} messages of ${mailboxes} mailboxes restored to ${done.directory}, as of ${when(done.at)}.`,
         ...(keys ? [] : [`The backup has no key file: copy secret.key to ${resolve(directory, 'secret.key')}.`]),
         ...(queued > 0 ? [`${queued} messages wait in the queue: this server sends them when it starts.`] : []),
         `Start it with MAILSTEAD_DATA_DIR=${done.directory}.`,
@@ -168,7 +186,7 @@ async function restoreMailbox(start: ProgramInput, target: string, address: stri
     const at = start.options.at === undefined ? undefined : parseMoment(start.options.at);
     const done = await restoreIntoServer({ settings, target, address, dataDir, at, callServer });
     const lines = [
-      `${done.restored} messages restored to ${address} from the snapshot of ${when(done.snapshot.at)}; it has ${done.present} of them.`,
+      `${done.restored} messages restored to ${address} from the backup, as of ${when(done.at)}; it has ${done.present} of them.`,
       ...(done.skipped > 0 ? [`${done.skipped} were not restored: ${done.reason}.`] : []),
     ];
     return { json: done, text: lines.join('\n'), ok: done.skipped === 0 };

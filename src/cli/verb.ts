@@ -28,6 +28,7 @@ export interface CommandOptions {
   scratch?: string | undefined;
   backup?: string | undefined;
   check?: boolean | undefined;
+  continuous?: boolean | undefined;
   'data-dir'?: string | undefined;
 }
 

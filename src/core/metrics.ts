@@ -31,6 +31,8 @@ export const METRICS: Readonly<Record<string, string>> = {
   blob_bucket_up: '1 if the last request to the bucket succeeded, else 0.',
   blob_bucket_failures_total: 'Failed requests to the bucket.',
   backup_age_seconds: 'Age of the last good backup.',
+  backup_copied_age_seconds:
+    'Age of the last moment until which all commits are in the target, with continuous copies.',
   backup_failures: 'Failed backups since the last good one.',
   backup_seconds: 'Duration of the last backup.',
   backup_added_bytes: 'Octets that the last backup stored.',

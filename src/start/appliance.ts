@@ -1,4 +1,5 @@
 import { BackupJob } from '../backup/backup-job.ts';
+import { ContinuousCopies } from '../backup/continuous-copies.ts';
 import { ClaimExpiry } from '../../mail/jobs/claim-expiry.ts';
 import { SnoozeReturn } from '../../mail/jobs/snooze-return.ts';
 import { ClockCheck } from '../../mail/jobs/clock-check.ts';
@@ -87,6 +88,9 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
   const outboundTls = stack.use(new OutboundTls(services));
   // Closed after the protocol servers: messages whose last octets arrive while they close still need a verdict.
   const filter = stack.use(openFilter(services));
+  const backup = { ...services, settings: settings.backup, dataDir: settings.dataDir, meter: services.metrics };
+  // Ends after the protocol servers: what they accept last is copied, too.
+  const copies = stack.use(new ContinuousCopies(backup));
   const servers: { close(): Promise<void> }[] = [];
   stack.defer(() => closeAll(servers));
   const listeners: Listeners = {};
@@ -118,7 +122,8 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
     new SnoozeReturn(store, clock),
     new HistoryJob(services),
     openVacation(context),
-    new BackupJob({ ...services, settings: settings.backup, dataDir: settings.dataDir, meter: services.metrics, runs }),
+    new BackupJob({ ...backup, runs }),
+    copies,
     new ReportReader(services),
     ...(settings.sendReports ? [services.dmarcResults, new ReportSender({ ...services, queued })] : []),
     new StsStart(services),

@@ -93,6 +93,7 @@ test('local mode', () => {
     backup: {
       target: undefined,
       everyMs: 86_400_000,
+      continuousMs: 0,
       keep: { hourly: 24, daily: 7, weekly: 5, monthly: 12 },
       rate: 32,
       passphrase: undefined,

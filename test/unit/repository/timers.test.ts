@@ -11,6 +11,7 @@ const ALLOWED: Record<string, string> = {
   // A command of its own process.
   'mail/backup/database-snapshot.ts': 'pause between two looks at a log that is being written',
   'mail/backup/pace.ts': 'pace of one backup',
+  'src/backup/continuous-backup.ts': 'pause between two copies',
   // Time limits of one connection, request or thread.
   'mail/dns/bounded-resolver.ts': 'time limit of one lookup',
   'mail/dns/exchange.ts': 'time limit of one DNS exchange',
@@ -35,6 +36,7 @@ const ALLOWED: Record<string, string> = {
   'src/start/shared-parts.ts': 'pause that a DNS provider demands between two requests',
   'src/cli/export-program.ts': 'progress of one command',
   'src/cli/import-progress.ts': 'progress of one command',
+  'src/backup/continuous-copies.ts': 'time limit of stopping a process',
   'src/transfers/import-run.ts': 'saved progress of one import',
   'mail/transfer/imap/pull.ts': 'retry and pace of one import',
   'src/operator-socket/client.ts': 'time limit of one request',

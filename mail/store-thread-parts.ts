@@ -127,7 +127,7 @@ import {
 } from './store/retention/deleted-mail.ts';
 import { agingMailboxes, deleteAged, ruledMailboxes, setLegalHold, setRetention } from './store/retention/rules.ts';
 import { importMessages } from './store/transfer/imported.ts';
-import { addImportJob, endImportJob, updateImportJob } from './store/transfer/import-job.ts';
+import { addImportJob, endImportJob, expireUploads, updateImportJob } from './store/transfer/import-job.ts';
 import { dropRemoteMessages, openRemoteFolder, recordRemoteFlags } from './store/transfer/remote-folder.ts';
 
 /** Everything that the mail engine does in the store's threads. */
@@ -142,6 +142,7 @@ export function mailParts(): ThreadParts {
       addIdentity,
       addImportJob,
       endImportJob,
+      expireUploads,
       updateImportJob,
       importMessages,
       expireDeletedMessages,

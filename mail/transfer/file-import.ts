@@ -29,7 +29,7 @@ export interface FileImport {
 export async function importFiles(store: MailStore, given: FileImport, log: ImportLog): Promise<void> {
   await using tree = await openTree(given);
   const importer = new Importer(store, given);
-  const folders = new Map<string, { id: number; name: string } | undefined>();
+  const folders = new Map<string, { id: number; name: string }>();
   for await (const item of messagesIn(tree)) {
     given.stop.throwIfAborted();
     if ('skipped' in item) {
@@ -69,15 +69,17 @@ async function headOf(path: string): Promise<string> {
 /** Folder of a message. Special folders keep their use unless the import names a folder. */
 async function folderFor(
   importer: Importer,
-  known: Map<string, { id: number; name: string } | undefined>,
+  known: Map<string, { id: number; name: string }>,
   { folder, role }: Pick<SourceMessage, 'folder' | 'role'>,
   below: string | undefined,
 ): Promise<{ id: number; name: string } | undefined> {
-  const key = `${role ?? ''}/${folder}`;
-  if (known.has(key)) return known.get(key);
   const own = folder === '' ? [] : [folder];
-  const name = below === undefined ? (own[0] ?? 'INBOX') : [below, ...own].join('/');
-  const found = await importer.folder(acceptedFolder(name), below === undefined ? role : undefined);
+  // By the accepted name, which is short: an archive can name more folders than a mailbox has.
+  const name = acceptedFolder(below === undefined ? (own[0] ?? 'INBOX') : [below, ...own].join('/'));
+  const key = `${role ?? ''}/${name}`;
+  if (known.has(key)) return known.get(key);
+  const found = await importer.folder(name, below === undefined ? role : undefined);
+  if (found === undefined) return undefined;
   known.set(key, found);
   return found;
 }

@@ -2,7 +2,7 @@ import { roleByName } from './folder-names.ts';
 import { classify, type SourceFileKind } from './classify.ts';
 import type { FileTree, TreeFile } from './file-tree.ts';
 import { placeByLabels } from './gmail-labels.ts';
-import { type ExportSummary, type ManifestEntry, readManifest, readSummary } from './manifest.ts';
+import { type ExportedFolder, type ExportSummary, type ManifestEntry, readManifest, readSummary } from './manifest.ts';
 import { maildirFlags, parseKeywords } from './maildir.ts';
 import { headerFields, MAX_FIELD_HEADER, mboxFlags } from './mbox-fields.ts';
 import { type MboxMessage, MboxReader } from './mbox-reader.ts';
@@ -21,6 +21,8 @@ export async function* messagesIn(tree: FileTree): AsyncGenerator<SourceItem> {
 class TreeReader {
   readonly #tree: FileTree;
   readonly #summary: ExportSummary | undefined;
+  /** Folders of the export by their path. */
+  readonly #exported: ReadonlyMap<string, ExportedFolder>;
   #directory: string | undefined;
   #manifest = new Map<string, ManifestEntry>();
   #keywords: string[] = [];
@@ -28,6 +30,7 @@ class TreeReader {
   constructor(tree: FileTree, summary: ExportSummary | undefined) {
     this.#tree = tree;
     this.#summary = summary;
+    this.#exported = new Map(summary?.folders.map((one) => [one.path, one]));
   }
 
   async *read(file: TreeFile): AsyncGenerator<SourceItem> {
@@ -76,7 +79,7 @@ class TreeReader {
 
   /** Name of a folder: as the export says; else with its special use by its name. */
   #folder(folder: string, path: string): Pick<SourceMessage, 'folder' | 'role'> {
-    const exported = this.#summary?.folders.find((one) => one.path === path);
+    const exported = this.#exported.get(path);
     if (exported !== undefined) return { folder: exported.name, role: exported.role ?? undefined };
     return { folder, role: roleByName(folder) };
   }

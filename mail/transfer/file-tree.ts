@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { RandomReader } from './source-message.ts';
+import { linesOf } from './text-lines.ts';
 
 /** A file of a source. */
 export interface TreeFile {
@@ -22,6 +23,8 @@ export interface FileTree extends AsyncDisposable {
   files(): AsyncIterable<TreeFile>;
   /** Text of a small file by its path; undefined: it does not exist or is larger. */
   text(path: string, max: number): Promise<string | undefined>;
+  /** Lines of a file by its path, none if it does not exist; those of more than `most` octets are left out. */
+  lines(path: string, most: number): AsyncIterable<string>;
 }
 
 /** Files below a directory, in the order of their names: files first. Symbolic links are not followed. */
@@ -56,6 +59,14 @@ export class DirectoryTree implements FileTree {
     }
   }
 
+  async *lines(path: string, most: number): AsyncGenerator<string> {
+    try {
+      yield* linesOf(createReadStream(join(this.#root, path)) as AsyncIterable<Buffer>, most);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
@@ -78,6 +89,8 @@ export class SingleFile implements FileTree {
   text(): Promise<undefined> {
     return Promise.resolve(undefined);
   }
+
+  async *lines(): AsyncGenerator<string> {}
 
   async [Symbol.asyncDispose](): Promise<void> {}
 }

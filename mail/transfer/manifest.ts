@@ -41,7 +41,10 @@ export interface ManifestLine {
 }
 
 const MAX_SUMMARY = 4 * 1024 * 1024;
-const MAX_MANIFEST = 512 * 1024 * 1024;
+/** Octets of a line of a manifest, and lines of one: they are held while the messages of the directory are read. */
+const MAX_LINE = 16 * 1024;
+const MAX_LINES = 500_000;
+const MAX_OCTETS = 128 * 1024 * 1024;
 
 /** Reads what an export of this program says of itself; undefined: it is none. */
 export async function readSummary(tree: FileTree): Promise<ExportSummary | undefined> {
@@ -52,26 +55,37 @@ export async function readSummary(tree: FileTree): Promise<ExportSummary | undef
   return { ...(summary as ExportSummary), folders };
 }
 
-/** Flags, time and content of an exported message. */
+/** Flags and time of an exported message. */
 export interface ManifestEntry {
   flags: NamedFlags;
   receivedAt: number;
-  sha256: string;
 }
 
-/** Reads the manifest of one directory, by file name. Lines that are not understood are left out. */
+/**
+ * Reads the manifest of one directory, by file name. Lines that are not understood are left out. Throws if it is too large to
+ * be held: a small archive can have a manifest that ends the process.
+ */
 export async function readManifest(tree: FileTree, directory: string): Promise<Map<string, ManifestEntry>> {
   const path = directory === '' ? MANIFEST_FILE : `${directory}/${MANIFEST_FILE}`;
-  const text = (await tree.text(path, MAX_MANIFEST)) ?? '';
   const found = new Map<string, ManifestEntry>();
-  for (const line of text.split('\n')) {
-    const one = line === '' ? undefined : (parse(line) as Partial<ManifestLine> | undefined);
-    const receivedAt = Date.parse(String(one?.receivedAt));
-    if (typeof one?.file !== 'string' || typeof one.flags !== 'number' || Number.isNaN(receivedAt)) continue;
-    const keywords = Array.isArray(one.keywords) ? one.keywords.filter((word) => typeof word === 'string') : [];
-    found.set(one.file, { flags: { bits: one.flags & 31, keywords }, receivedAt, sha256: String(one.sha256) });
+  let octets = 0;
+  for await (const line of tree.lines(path, MAX_LINE)) {
+    octets += line.length;
+    if (found.size >= MAX_LINES || octets > MAX_OCTETS) {
+      throw new Error(`${path.slice(0, 200)} is too large to be read: import its folder in parts`);
+    }
+    const entry = entryOf(line);
+    if (entry !== undefined) found.set(...entry);
   }
   return found;
+}
+
+function entryOf(line: string): [file: string, entry: ManifestEntry] | undefined {
+  const one = parse(line) as Partial<ManifestLine> | undefined;
+  const receivedAt = Date.parse(String(one?.receivedAt));
+  if (typeof one?.file !== 'string' || typeof one.flags !== 'number' || Number.isNaN(receivedAt)) return undefined;
+  const keywords = Array.isArray(one.keywords) ? one.keywords.filter((word) => typeof word === 'string') : [];
+  return [one.file, { flags: { bits: one.flags & 31, keywords }, receivedAt }];
 }
 
 function parse(text: string): unknown {

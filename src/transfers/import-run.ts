@@ -14,6 +14,8 @@ import { type FileSpec, type ImapSpec, IMPORT_SECRET, type ImportSpec } from './
 import { checkRemoteHost } from './remote-host.ts';
 
 const SAVE_MS = 1_000;
+/** Ends of the server in a row that an import survives without getting further: it may be what ends the server. */
+const MAX_CRASHES = 5;
 
 /** Context of imports and exports. */
 export interface TransferDeps {
@@ -38,15 +40,18 @@ export async function runImport(deps: TransferDeps, job: ImportJobRow, stop: Abo
   const { store, log, metrics } = deps;
   const spec = JSON.parse(job.spec) as ImportSpec;
   const imported = new ImportLog();
-  const saving = setInterval(() => void save(deps, job, imported).catch(() => undefined), SAVE_MS);
+  const attempt = attemptOf(job);
+  await save(deps, job, imported, attempt);
+  const saving = setInterval(() => void save(deps, job, imported, attempt).catch(() => undefined), SAVE_MS);
   let proof: PullProof | undefined;
   let problem: string | undefined;
   try {
+    if (attempt.crashes > MAX_CRASHES) throw new Error(`The server ended ${MAX_CRASHES} times while this import ran`);
     await mkdir(transfersDirectory(deps.settings), { recursive: true, mode: 0o700 });
     if (spec.kind === 'file') await importFile(deps, job, spec, imported, stop);
     else proof = await pull(deps, job, spec, imported, stop);
   } catch (error) {
-    if (stop.aborted) return await save(deps, job, imported);
+    if (stop.aborted) return await save(deps, job, imported, Object.assign(attempt, { crashes: 0 }));
     problem = sentenceOf(error, spec);
     log.warn({ err: error, job: job.id }, 'import failed');
   } finally {
@@ -64,9 +69,23 @@ export async function runImport(deps: TransferDeps, job: ImportJobRow, stop: Abo
   if (spec.kind === 'file' && spec.path === null) await rm(uploadPath(deps.settings, job.id), { force: true });
 }
 
-async function save({ store }: TransferDeps, { id }: ImportJobRow, log: ImportLog): Promise<void> {
-  const [progress, report] = [JSON.stringify(log.progress), JSON.stringify(log.report)];
-  await store.writeSlice(updateImportJob, { id, state: 'running', progress, report });
+/** Crashes since the import got further, counting the present run until it ends, and how far it got. */
+interface Attempt {
+  crashes: number;
+  reached: number;
+}
+
+function attemptOf({ progress }: ImportJobRow): Attempt {
+  const { crashes = 0, reached = 0 } = JSON.parse(progress) as Partial<Attempt>;
+  return { crashes: crashes + 1, reached };
+}
+
+async function save({ store }: TransferDeps, { id }: ImportJobRow, log: ImportLog, attempt: Attempt): Promise<void> {
+  const { imported, known, skipped } = log.progress;
+  const count = imported + known + skipped;
+  if (count > attempt.reached) Object.assign(attempt, { crashes: 0, reached: count });
+  const progress = JSON.stringify({ ...log.progress, ...attempt });
+  await store.writeSlice(updateImportJob, { id, state: 'running', progress, report: JSON.stringify(log.report) });
 }
 
 async function importFile(

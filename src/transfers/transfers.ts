@@ -1,18 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { openImportJobs } from '../../mail/store/transfer/import-job.ts';
-import { exportAccount } from '../../mail/transfer/exporter.ts';
+import { dirname, join } from 'node:path';
+import { dueImportJobs, expireUploads, isImportOpen } from '../../mail/store/transfer/import-job.ts';
+import { type ExportCounts, exportAccount } from '../../mail/transfer/exporter.ts';
 import { DirectoryTarget, type ExportTarget, ZipTarget } from '../../mail/transfer/export-target.ts';
 import type { ExportRequest, ExportStatus, MailTransfers } from '../core/mail-transfers.ts';
 import { runImport, type TransferDeps, transfersDirectory, uploadPath } from './import-run.ts';
 
 /** Jobs that run at the same time, and of them those of one organization. */
 const MAX_RUNNING = 4;
+const MAX_RUNNING_OF_ONE = 3;
 const MAX_EXPORTS = 4;
+/** Files of one organization: a new export replaces the oldest. */
+const MAX_FILES_OF_ONE = 4;
 /** Finished exports that are remembered. */
 const MAX_REMEMBERED = 200;
 const FILE_MS = 24 * 3600_000;
+/** Time for an upload, whose link holds for a day. */
+const WAITING_MS = 2 * FILE_MS;
 
 /** Runs imports and exports: a few at a time, and those that a stop of the server interrupted again. */
 export class TransferRunner implements MailTransfers, AsyncDisposable {
@@ -21,7 +26,7 @@ export class TransferRunner implements MailTransfers, AsyncDisposable {
   readonly firstMs = 60_000;
   readonly #deps: TransferDeps;
   readonly #stop = new AbortController();
-  readonly #running = new Map<number, { stop: AbortController; done: Promise<void> }>();
+  readonly #running = new Map<number, { tenant: number; stop: AbortController; done: Promise<void> }>();
   readonly #exports = new Map<string, ExportStatus>();
   readonly #exporting = new Set<Promise<void>>();
   #looking: Promise<void> | undefined;
@@ -48,14 +53,17 @@ export class TransferRunner implements MailTransfers, AsyncDisposable {
     this.#look();
   }
 
-  /** Deletes uploads and exports that nobody fetched for a day. */
+  /** Deletes uploads and exports that nobody fetched for a day, and ends imports whose upload did not come. */
   async run(): Promise<void> {
-    const directory = transfersDirectory(this.#deps.settings);
-    const open = new Set((await this.#deps.store.read(openImportJobs, undefined)).map(({ id }) => `upload-${id}`));
+    const { store, settings, clock } = this.#deps;
+    await store.write(expireUploads, { before: clock() - WAITING_MS });
+    const directory = transfersDirectory(settings);
     for (const name of await readdir(directory).catch(() => [])) {
       const path = join(directory, name);
       const { mtimeMs } = await stat(path);
-      if (!open.has(name) && Date.now() - mtimeMs > FILE_MS) await rm(path, { recursive: true, force: true });
+      const id = Number(/^upload-(\d{1,15})$/.exec(name)?.[1] ?? 0);
+      if (Date.now() - mtimeMs <= FILE_MS || (await store.read(isImportOpen, { id }))) continue;
+      await rm(path, { recursive: true, force: true });
     }
   }
 
@@ -69,9 +77,10 @@ export class TransferRunner implements MailTransfers, AsyncDisposable {
   async #startDue(): Promise<void> {
     while (this.#lookAgain && !this.#stop.signal.aborted) {
       this.#lookAgain = false;
-      const open = await this.#deps.store.read(openImportJobs, undefined);
-      for (const job of open.filter(({ state, id }) => state === 'running' && !this.#running.has(id))) {
+      const due = await this.#deps.store.read(dueImportJobs, undefined);
+      for (const job of due.filter(({ id }) => !this.#running.has(id))) {
         if (this.#running.size >= MAX_RUNNING) return;
+        if (this.#runningOf(job.tenant) >= MAX_RUNNING_OF_ONE) continue;
         const stop = new AbortController();
         const signal = AbortSignal.any([stop.signal, this.#stop.signal]);
         const done = runImport(this.#deps, job, signal)
@@ -80,9 +89,13 @@ export class TransferRunner implements MailTransfers, AsyncDisposable {
             this.#running.delete(job.id);
             if (!signal.aborted) this.#look();
           });
-        this.#running.set(job.id, { stop, done });
+        this.#running.set(job.id, { tenant: job.tenant, stop, done });
       }
     }
+  }
+
+  #runningOf(tenant: number): number {
+    return [...this.#running.values()].filter((one) => one.tenant === tenant).length;
   }
 
   async startExport(request: ExportRequest): Promise<ExportStatus | undefined> {
@@ -90,8 +103,9 @@ export class TransferRunner implements MailTransfers, AsyncDisposable {
     const directory = transfersDirectory(this.#deps.settings);
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const id = randomBytes(16).toString('hex');
-    const path = request.path ?? join(directory, `export-${id}.zip`);
     const { tenant, account } = request;
+    if (request.path === undefined) await this.#dropOldest(tenant);
+    const path = request.path ?? join(directory, `export-${id}.zip`);
     const status: ExportStatus = {
       id,
       state: 'running',
@@ -109,6 +123,18 @@ export class TransferRunner implements MailTransfers, AsyncDisposable {
     return status;
   }
 
+  /** Deletes the oldest files of an organization, so that the next is one of a few. */
+  async #dropOldest(tenant: number): Promise<void> {
+    const directory = transfersDirectory(this.#deps.settings);
+    const own = [...this.#exports.values()].filter(
+      ({ tenant: of, state, path }) => of === tenant && state !== 'running' && dirname(path) === directory,
+    );
+    for (const { id, path } of own.slice(0, Math.max(0, own.length - MAX_FILES_OF_ONE + 1))) {
+      this.#exports.delete(id);
+      await rm(path, { force: true });
+    }
+  }
+
   exportStatus(id: string): ExportStatus | undefined {
     return this.#exports.get(id);
   }
@@ -119,17 +145,19 @@ export class TransferRunner implements MailTransfers, AsyncDisposable {
     this.#exports.set(status.id, status);
   }
 
-  async #export({ account, address, format }: ExportRequest, status: ExportStatus): Promise<void> {
+  async #export({ account, address, format, path }: ExportRequest, status: ExportStatus): Promise<void> {
     const { store, clock, log } = this.#deps;
+    const onProgress = (counts: ExportCounts): void => {
+      Object.assign(status, counted(counts));
+      // A path that the operator names may be on another disk.
+      const busy = path === undefined ? store.unavailable() : undefined;
+      if (busy !== undefined) throw busy;
+    };
     let target: ExportTarget | undefined;
     try {
       target = await (status.path.endsWith('.zip') ? ZipTarget : DirectoryTarget).create(status.path);
       const plan = { account, address, format, below: '', now: clock(), stop: this.#stop.signal };
-      const done = await exportAccount(
-        store,
-        { ...plan, onProgress: (counts) => Object.assign(status, counted(counts)) },
-        target,
-      );
+      const done = await exportAccount(store, { ...plan, onProgress }, target);
       await target.finish();
       Object.assign(status, { ...counted(done), state: 'done' });
     } catch (error) {

@@ -126,7 +126,30 @@ export const listImportJobs = lookup(
     ),
 );
 
-/** Jobs that have not ended, the oldest first. */
-export const openImportJobs = lookup('open-import-jobs', (rx): Promise<ImportJobRow[]> =>
-  rx.all<ImportJobRow>(`SELECT ${COLUMNS} FROM import_job WHERE ended_at IS NULL ORDER BY id LIMIT 1000`),
+/** Jobs that may run, at most 1000: of each organization its oldest first, so that no organization delays those of others. */
+export const dueImportJobs = lookup('due-import-jobs', (rx): Promise<ImportJobRow[]> =>
+  rx.all<ImportJobRow>(
+    `SELECT ${COLUMNS} FROM (SELECT j.*, row_number() OVER (PARTITION BY tenant ORDER BY id) AS place FROM import_job j
+       WHERE ended_at IS NULL AND state = 'running') AS due ORDER BY place, id LIMIT 1000`,
+  ),
+);
+
+/** True for a job that has not ended. */
+export const isImportOpen = lookup(
+  'is-import-open',
+  async (rx, { id }: { id: number }): Promise<boolean> =>
+    (await rx.get('SELECT 1 AS there FROM import_job WHERE id = ? AND ended_at IS NULL', id)) !== undefined,
+);
+
+/** Ends jobs whose upload did not come, at most 500: an account may have only a few that are open. */
+export const expireUploads = command(
+  'expire-uploads',
+  async (tx, { before }: { before: number }, stamp): Promise<void> => {
+    await tx.run(
+      `UPDATE import_job SET state = 'cancelled', secret = NULL, ended_at = ? WHERE id IN
+         (SELECT id FROM import_job WHERE ended_at IS NULL AND state = 'waiting' AND created_at < ? LIMIT 500)`,
+      stamp.now,
+      before,
+    );
+  },
 );

@@ -13,12 +13,16 @@ import type { ImportOutcome, Importer } from '../importer.ts';
 import type { PullOptions } from './pull-types.ts';
 import { flagText, remoteFlags } from './remote-flags.ts';
 import type { RemoteFolder } from './remote-folders.ts';
+import { withOctetLimit } from './remote-session.ts';
 
 /** Messages and octets of one FETCH. */
 const MAX_FETCHED = 100;
 const MAX_FETCHED_OCTETS = 8 * 1024 * 1024;
-/** UIDs of a folder: the list of them is in memory. */
-const MAX_UIDS = 5_000_000;
+/** UIDs of a folder, and octets of the list of them: it is in memory. */
+const MAX_UIDS = 1_000_000;
+const MAX_LIST_OCTETS = 256 * 1024 * 1024;
+const MAX_LABELS = 60;
+const MAX_LABEL = 256;
 const PAGE = 1_000;
 
 /** Facts of a message there. */
@@ -56,7 +60,11 @@ export interface FolderPull {
 }
 
 /** Metadata of all messages of the open folder, ascending by UID. */
-export async function remoteFacts(client: ImapFlow, isGmail: boolean): Promise<Map<number, RemoteFacts>> {
+export function remoteFacts(client: ImapFlow, isGmail: boolean): Promise<Map<number, RemoteFacts>> {
+  return withOctetLimit(client, MAX_LIST_OCTETS, () => fetchFacts(client, isGmail));
+}
+
+async function fetchFacts(client: ImapFlow, isGmail: boolean): Promise<Map<number, RemoteFacts>> {
   const found = new Map<number, RemoteFacts>();
   if (client.mailbox === false || client.mailbox.exists === 0) return found;
   const wanted = { uid: true, flags: true, size: true, internalDate: true, labels: isGmail } as const;
@@ -75,7 +83,7 @@ function factsOf({ uid, size, flags, internalDate, labels }: FetchMessageObject)
     size: size ?? 0,
     flags: remoteFlags(flags ?? []),
     receivedAt: Number.isNaN(at) || at < 0 ? undefined : at,
-    labels: labels && [...labels],
+    labels: labels && [...labels].slice(0, MAX_LABELS).map((label) => label.slice(0, MAX_LABEL)),
   };
 }
 

@@ -11,12 +11,14 @@ import { type FolderPull, pulledBefore, pullFolder, type RemoteFacts, remoteFact
 import { proveFolder } from './pull-proof.ts';
 import type { FolderProof, PullDifference, PullOptions, PullProof, RemoteAccount } from './pull-types.ts';
 import { foldersToPull, type RemoteFolder } from './remote-folders.ts';
-import { connectRemote, LoginRefused } from './remote-session.ts';
+import { connectRemote, LoginRefused, RemoteFlood, withOctetLimit } from './remote-session.ts';
 
 /** Lost connections in a row without a new message, after which the pull gives up. */
 const MAX_RETRIES = 6;
 const FIRST_PAUSE_MS = 500;
 const MAX_LISTED = 500;
+/** Octets of a list of folders: a hundred thousand short names take a hundred times as much memory. */
+const MAX_LIST_OCTETS = 2 * 1024 * 1024;
 
 /** The pull of one remote account into one account here. */
 export interface PullPlan {
@@ -70,17 +72,15 @@ class AccountPull {
     for (const folder of folders) await this.#retried(folder.path, (client) => this.#pull(client, folder));
     const proofs: FolderProof[] = [];
     const differences: PullDifference[] = [];
+    let all = 0;
     for (const folder of folders) {
       const found = await this.#retried(folder.path, (client) => this.#prove(client, folder));
       proofs.push(found.proof);
-      differences.push(...found.differences);
+      all += found.differences.length;
+      differences.push(...found.differences.slice(0, MAX_LISTED - differences.length));
     }
-    return {
-      equal: proofs.every(({ equal }) => equal),
-      folders: proofs,
-      differences: differences.slice(0, MAX_LISTED),
-      moreDifferences: Math.max(0, differences.length - MAX_LISTED),
-    };
+    const equal = proofs.every((one) => one.equal);
+    return { equal, folders: proofs, differences, moreDifferences: all - differences.length };
   }
 
   /** Runs a step with a connection; after a lost one again, as long as messages come. */
@@ -98,7 +98,8 @@ class AccountPull {
         // Messages that were read are committed; a failure of that is an error of this server.
         await this.#importer.flush();
         this.#plan.stop.throwIfAborted();
-        if (error instanceof ImportStopped || error instanceof LoginRefused) throw error;
+        if (error instanceof ImportStopped || error instanceof LoginRefused || error instanceof RemoteFlood)
+          throw error;
         this.#suspect(path);
         failures = this.#count > before ? 1 : failures + 1;
         if (failures > MAX_RETRIES) throw error;
@@ -108,7 +109,7 @@ class AccountPull {
   }
 
   #connect(): Promise<ImapFlow> {
-    return connectRemote(this.#plan.remote, this.#plan.options.maxOctets);
+    return connectRemote(this.#plan.remote, this.#plan.options.maxOctets, this.#plan.stop);
   }
 
   /** The first message of a FETCH that was not answered may be the reason for the lost connection. */
@@ -125,7 +126,11 @@ class AccountPull {
     const isGmail = client.capabilities.has('X-GM-EXT-1');
     const prefix = client.namespace?.prefix ?? '';
     const { labels } = this.#plan.options;
-    const folders = foldersToPull(await client.list(), { prefix, labels, isGmail });
+    const folders = foldersToPull(await withOctetLimit(client, MAX_LIST_OCTETS, () => client.list()), {
+      prefix,
+      labels,
+      isGmail,
+    });
     let total = 0;
     for (const { path } of folders) {
       const status = await client.status(path, { messages: true });

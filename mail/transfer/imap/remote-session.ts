@@ -13,8 +13,42 @@ export class LoginRefused extends Error {
   override readonly name = 'LoginRefused';
 }
 
-/** Connects and logs in. Everything that the server sends is bounded; a response that is too large ends the connection. */
-export async function connectRemote(account: RemoteAccount, maxOctets: number): Promise<ImapFlow> {
+/** Time between two looks at what a command has brought. */
+const LOOK_MS = 20;
+
+/**
+ * Runs commands whose responses are kept in memory, and ends the connection when the server has sent more octets: it can send
+ * lines without end, each of which is short.
+ */
+export async function withOctetLimit<T>(client: ImapFlow, most: number, run: () => Promise<T>): Promise<T> {
+  const { received: before } = client.stats();
+  let exceeded = false;
+  const watch = setInterval(() => {
+    exceeded ||= client.stats().received - before > most;
+    if (exceeded) client.close();
+  }, LOOK_MS);
+  try {
+    return await run();
+  } catch (error) {
+    throw exceeded ? new RemoteFlood(most) : error;
+  } finally {
+    clearInterval(watch);
+  }
+}
+
+/** The other server sent more than a list of folders or messages can have: a retry cannot help. */
+export class RemoteFlood extends Error {
+  override readonly name = 'RemoteFlood';
+  constructor(most: number) {
+    super(`The other server sent more than ${Math.ceil(most / 1024 / 1024)} MB where a list was expected`);
+  }
+}
+
+/**
+ * Connects and logs in. Each response is bounded; one that is too large ends the connection, and so does `stop`, whatever the
+ * server does.
+ */
+export async function connectRemote(account: RemoteAccount, maxOctets: number, stop?: AbortSignal): Promise<ImapFlow> {
   const { host, ip, port, tls, anyCertificate, user, secret } = account;
   const client = new ImapFlow({
     host: ip,
@@ -41,6 +75,9 @@ export async function connectRemote(account: RemoteAccount, maxOctets: number): 
   });
   // The command that is running reports it: an error event without a listener would end the process.
   client.on('error', () => undefined);
+  const close = (): void => client.close();
+  stop?.addEventListener('abort', close, { once: true });
+  client.once('close', () => stop?.removeEventListener('abort', close));
   try {
     await client.connect();
     return client;

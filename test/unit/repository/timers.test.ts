@@ -39,6 +39,7 @@ const ALLOWED: Record<string, string> = {
   'src/backup/continuous-copies.ts': 'time limit of stopping a process',
   'src/transfers/import-run.ts': 'saved progress of one import',
   'mail/transfer/imap/pull.ts': 'retry and pace of one import',
+  'mail/transfer/imap/remote-session.ts': 'limit of octets of one command',
   'src/operator-socket/client.ts': 'time limit of one request',
   'src/name-server/server.ts': 'time limit of one connection',
   'src/doctor/relay-test.ts': 'time limit of one dialog',

@@ -1,6 +1,7 @@
 import dns from 'node:dns';
 import { isIP } from 'node:net';
 import type { Answer, RecordType } from 'dns-packet';
+import ipaddr from 'ipaddr.js';
 import type { NameServer } from './exchange.ts';
 import type { Lookup, MxRecord, Resolver, SrvRecord } from './lookup.ts';
 import { LookupCache } from './lookup-cache.ts';
@@ -104,8 +105,18 @@ function recordLookups(resolver: dns.promises.Resolver, lookUp: LookUp): Resolve
     ns: (name) => lookUp('NS', name, () => hostNames(resolver.resolveNs(name)), NS),
     cname: (name) => lookUp('CNAME', name, () => hostNames(resolver.resolveCname(name)), CNAME),
     srv: (name) => lookUp('SRV', name, () => services(name)),
-    ptr: (ip) => lookUp('PTR', ip, () => hostNames(resolver.reverse(ip))),
+    // Not resolver.reverse(), which reads /etc/hosts and takes a failure for a missing name.
+    ptr: (ip) => lookUp('PTR', ip, () => hostNames(resolver.resolvePtr(reverseNameOf(ip)))),
   };
+}
+
+/** Name of the PTR record of an address. RFC 1035 3.5. */
+function reverseNameOf(ip: string): string {
+  const address = ipaddr.process(ip);
+  const octets = address.toByteArray();
+  if (address.kind() === 'ipv4') return `${octets.toReversed().join('.')}.in-addr.arpa`;
+  const nibbles = octets.flatMap((octet) => [octet >> 4, octet & 15]).toReversed();
+  return `${nibbles.map((nibble) => nibble.toString(16)).join('.')}.ip6.arpa`;
 }
 
 /** Queries a name that Node's resolver refuses or reads with escapes, such as one with `+` or `=` from an SPF macro. */

@@ -28,14 +28,22 @@ export const dnsConnection = lookup(
       DnsConnection | undefined,
 );
 
+/** A domain whose records are at a DNS provider. */
+type ConnectedDomain = {
+  id: number;
+  name: string;
+  tenant: number;
+  publishedAt: number | null;
+  /** Reason why the last access failed. */
+  error: string | null;
+};
+
 /** Connections of verified and unverified domains, with the name and tenant of the domain. */
 export const dnsConnections = lookup(
   'dns-connections',
-  async (
-    rx,
-  ): Promise<{ id: number; name: string; tenant: number; verified: boolean; publishedAt: number | null }[]> => {
-    const rows = await rx.all<{ id: number; name: string; tenant: number; state: number; publishedAt: number | null }>(
-      `SELECT d.id, d.name, d.tenant, d.state, p.published_at AS "publishedAt"
+  async (rx): Promise<(ConnectedDomain & { verified: boolean })[]> => {
+    const rows = await rx.all<ConnectedDomain & { state: number }>(
+      `SELECT d.id, d.name, d.tenant, d.state, p.published_at AS "publishedAt", p.error
        FROM dns_provider p JOIN domain d ON d.id = p.domain_id ORDER BY d.id`,
     );
     return rows.map(({ state, ...row }) => ({ ...row, verified: state === 1 }));

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { DeliverabilityReport } from '../deliverability/report.ts';
-import { type HealthCheck, unhealthy } from './health-check.ts';
+import { type HealthCheck, healthy, unhealthy } from './health-check.ts';
 import {
   addressListChecks,
   checkEhloName,
@@ -34,6 +34,8 @@ export interface DiagnosisInput {
   reports: () => Promise<readonly { name: string; report: DeliverabilityReport }[]>;
   /** Domains that are not verified: their DNS is expected to be incomplete. */
   unverified: readonly string[];
+  /** Domains whose records are at a DNS provider, with the reason why the last access failed. */
+  providers: () => Promise<readonly { name: string; error: string | null }[]>;
 }
 
 /** Public addresses that are tried on port 25. */
@@ -75,6 +77,7 @@ function networkGroups(input: DiagnosisInput): Promise<HealthCheck[]>[] {
       return checkInboundPort({ hostname, addresses }, dialog);
     }),
     guarded('domains', () => domainGroups(input)),
+    guarded('dns providers', async () => (await input.providers()).map(providerLine)),
   ];
 }
 
@@ -99,6 +102,13 @@ function unverifiedLine(domain: string): HealthCheck {
   const why = `${domain} is not verified: it neither receives nor sends mail.`;
   const fix = 'Publish its DNS records (page of the domain), or delete it.';
   return unhealthy(`${domain}: verification`, 'warning', why, fix);
+}
+
+function providerLine({ name, error }: { name: string; error: string | null }): HealthCheck {
+  const line = `${name}: dns provider`;
+  if (error === null) return healthy(line, `The DNS provider of ${name} gave access to its records.`);
+  const fix = `Connect ${name} again with valid credentials, then publish its records (page of the domain).`;
+  return unhealthy(line, 'warning', `The last access to the DNS provider of ${name} failed: ${error}`, fix);
 }
 
 async function guarded(name: string, run: () => Promise<HealthCheck[]>): Promise<HealthCheck[]> {

@@ -121,7 +121,7 @@ export function reverseNameCheck({ ptr }: DeliverabilityReport): HealthCheck {
 export function addressListChecks({ blocklists }: DeliverabilityReport): HealthCheck[] {
   const lists = blocklists.filter(({ about }) => isAddress(about));
   const refusing = lists.filter(({ detail }) => detail.includes('refuses to answer'));
-  const access = refusing.map(({ list }) => list).join(', ');
+  const access = [...new Set(refusing.map(({ list }) => list))].join(', ');
   return [
     listingCheck('blocklists', lists),
     ...(refusing.length === 0

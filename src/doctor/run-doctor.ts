@@ -61,6 +61,7 @@ export async function runAllChecks(context: DoctorContext, peer?: string): Promi
     ownIpv6: ownIpv6(),
     peer,
     reports: () => reportsOf(context, verified),
+    providers: () => store.read(dnsConnections, undefined),
     unverified: hosted.flatMap(({ name, verified: isVerified }) => (isVerified ? [] : [name])),
   });
   const { checkedAt } = await store.write(recordHealth, { checks });

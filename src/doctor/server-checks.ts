@@ -204,6 +204,7 @@ function backup(facts: ServerFacts): HealthCheck {
   const why = `The last good backup is ${Math.floor(age / HOUR)} hours old.`;
   const limit = found.target && found.everyMs > 0 ? 2 * found.everyMs : 2 * DAY;
   if (age > limit) return unhealthy('backup', 'failed', withProblem(why, found.problem), RUN_BACKUP);
+  if (found.problem !== undefined) return unhealthy('backup', 'warning', withProblem(why, found.problem), RUN_BACKUP);
   if (found.sealed) return healthy('backup', why);
   const keys = 'Set MAILSTEAD_BACKUP_PASSPHRASE, or keep a copy of secret.key apart: the backup does not have it.';
   return unhealthy('backup', 'warning', `${why} It has no passphrase.`, keys);

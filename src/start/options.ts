@@ -29,8 +29,17 @@ export interface StartOptions {
   imapLimits?: Partial<ImapLimits>;
   /** Port of remote MTA-STS policies instead of 443, for tests. */
   policyPort?: number;
-  /** Roots of a certificate authority's own server, and pauses: after failed orders, of the job, and between polls. For tests. */
-  acmeTest?: { roots: readonly string[]; pause?: (failures: number) => number; everyMs?: number; pollMs?: number };
+  /**
+   * Roots of a certificate authority's own server; pauses after failed orders, of the jobs, and between polls; timeout of a
+   * request. For tests.
+   */
+  acmeTest?: {
+    roots: readonly string[];
+    pause?: (failures: number) => number;
+    everyMs?: number;
+    pollMs?: number;
+    timeoutMs?: number;
+  };
   /** Requests to DNS providers in place of HTTPS, for tests. */
   providerTransport?: ProviderTransport;
   /** Port of remote name servers instead of 53, for tests. */

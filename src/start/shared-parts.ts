@@ -81,7 +81,13 @@ export async function createServices(options: StartOptions, stack: AsyncDisposab
   const tls = new ServedCertificates(await openTls(options));
   tls.use(await loadCertificates(storage, settings.hostname));
   const scheduler = new Scheduler({ clock, log });
-  stack.use(scheduler.add({ name: 'certificate', everyMs: CERTIFICATE_MS, run: () => tls.check() }));
+  stack.use(
+    scheduler.add({
+      name: 'certificate',
+      everyMs: options.acmeTest?.everyMs ?? CERTIFICATE_MS,
+      run: () => tls.check(),
+    }),
+  );
   const exempt = (ip: string): boolean => inNetworks(ip, settings.exemptNetworks);
   const local = !settings.live;
   const memory = new MemoryBudget(memoryShares(settings.memoryMb).clientOctets);

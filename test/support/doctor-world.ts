@@ -105,6 +105,8 @@ export interface InjectedFault {
   ownIpv6?: readonly string[];
   peer?: string;
   unverified?: readonly string[];
+  /** Reason why the last access to the DNS provider of the domain failed. */
+  provider?: string;
   broken?: 'facts' | 'reports';
 }
 
@@ -140,6 +142,7 @@ export function diagnosed(fault: InjectedFault): Promise<HealthCheck[]> {
     ownIpv6: fault.ownIpv6 ?? [],
     peer: fault.peer,
     unverified: fault.unverified ?? [],
+    providers: () => Promise.resolve([{ name: SHOP.name, error: fault.provider ?? null }]),
     reports: async () => {
       if (fault.broken === 'reports') throw new Error('the store is busy');
       return [{ name: SHOP.name, report: await reportOn(context, SHOP) }];

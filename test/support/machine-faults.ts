@@ -166,6 +166,12 @@ export const MACHINE_FAULTS: FaultRow[] = [
     'No good backup was made by this server. The last attempt failed: The disk of the target is full.',
   ],
   [
+    'the last backup failed',
+    { facts: { backup: { ...backup, problem: 'The disk of the target is full.' } } },
+    ['backup warning'],
+    'The last good backup is 1 hours old. The last attempt failed: The disk of the target is full.',
+  ],
+  [
     'the last verification found damage',
     { facts: { backup: { ...backup, damage: '3 messages are damaged.' } } },
     ['backup failed'],

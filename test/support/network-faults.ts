@@ -244,6 +244,12 @@ export const NETWORK_FAULTS: FaultRow[] = [
     'new.example is not verified: it neither receives nor sends mail.',
   ],
   [
+    'the token of the DNS provider is revoked',
+    { provider: 'Cloudflare refused the credentials (HTTP 403).' },
+    ['shop.example: dns provider warning'],
+    'The last access to the DNS provider of shop.example failed: Cloudflare refused the credentials (HTTP 403).',
+  ],
+  [
     'the reports cannot be made',
     { broken: 'reports' },
     ['domains unknown'],

@@ -99,7 +99,7 @@ export async function faultyWorld() {
       clock: () => clock.steady.now(),
       steadyClock: clock.steady,
       fatal: (error) => fatal.push(error),
-      providerTransport: createProviderTransport({ resolver, timeoutMs: 1_000 }),
+      providerTransport: createProviderTransport({ resolver, timeoutMs: 3_000 }),
       acmeTest: { roots: [pebble.serverRoot], pause: () => 300, everyMs: 300, pollMs: 20, timeoutMs: 1_000 },
     }),
   );

@@ -1,6 +1,10 @@
 import type { ClientServer, ClientSettings } from './client-settings.ts';
 import { element, escapeXml } from './xml.ts';
 
+/** Longest names of a provider, in characters. draft-ietf-mailmaint-autoconfig, displayName and displayShortName. */
+const MAX_NAME = 60;
+const MAX_SHORT_NAME = 20;
+
 /**
  * Thunderbird's document, which K-9, Evolution, KMail and FairEmail read too. Without an address the program puts its own in
  * place of %EMAILADDRESS%. draft-ietf-mailmaint-autoconfig.
@@ -22,12 +26,12 @@ export function autoconfigXml(domain: string, address: string | undefined, setti
     '<clientConfig version="1.1">',
     `  <emailProvider id="${escapeXml(domain)}">`,
     `    ${element('domain', domain)}`,
-    `    ${element('displayName', domain)}`,
-    `    ${element('displayShortName', domain)}`,
+    `    ${element('displayName', domain.slice(0, MAX_NAME))}`,
+    `    ${element('displayShortName', domain.slice(0, MAX_SHORT_NAME))}`,
     ...imap.flatMap((one) => server('incomingServer', 'imap', one)),
     '    <incomingServer type="jmap">',
     `      ${element('url', jmapUrl)}`,
-    `      ${element('authentication', 'http-basic')}`,
+    `      ${element('authentication', 'basic')}`,
     `      ${element('username', user)}`,
     '    </incomingServer>',
     ...submission.flatMap((one) => server('outgoingServer', 'smtp', one)),

@@ -22,7 +22,7 @@ test.each(['/mail/config-v1.1.xml', '/.well-known/autoconfig/mail/config-v1.1.xm
   'Thunderbird finds its settings at %s, the same for addresses that do not exist',
   async (path) => {
     const found = await get(`${path}?emailaddress=${box.address}`);
-    expect(found).toMatchObject({ status: 200, type: 'application/xml; charset=utf-8' });
+    expect(found).toMatchObject({ status: 200, type: 'text/xml; charset=utf-8' });
     expect(readXml(found.body).name).toBe('clientConfig');
     expect(found.body).toContain(`<port>${box.port('imaps')}</port>`);
     const other = await get(`${path}?emailaddress=nobody@box.test`);

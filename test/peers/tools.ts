@@ -7,6 +7,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   '/usr/sbin/named': 'bind9',
   '/usr/bin/swaks': 'swaks',
   '/usr/bin/curl': 'curl',
+  '/usr/bin/xmllint': 'libxml2-utils',
   '/usr/bin/neomutt': 'neomutt',
   '/usr/bin/tmux': 'tmux',
   '/usr/bin/script': 'bsdutils',

@@ -54,7 +54,7 @@ const sendAutoconfig: Sender = async (context, request, reply) => {
   const domain = await hosted(context, address?.domain ?? domainOfHost(request, 'autoconfig.'));
   if (domain === undefined) return notHosted(reply);
   const shown = address === undefined ? undefined : formatAddress(address);
-  return reply.type('application/xml; charset=utf-8').send(autoconfigXml(domain, shown, clientSettings(context)));
+  return reply.type('text/xml; charset=utf-8').send(autoconfigXml(domain, shown, clientSettings(context)));
 };
 
 const sendAutodiscover: Sender = async (context, request, reply) => {

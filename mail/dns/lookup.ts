@@ -50,6 +50,8 @@ export interface TlsaRecord {
   selector: number;
   matchingType: number;
   data: Buffer;
+  /** Time for which caches keep it, s. */
+  ttl?: number;
 }
 
 /** DNS lookups through trusted validating resolvers. Names are A-labels. Never rejects. */

@@ -39,5 +39,5 @@ export function createSecureResolver(options: SecureResolverOptions): SecureReso
 function tlsaRecord(answer: Answer): TlsaRecord | undefined {
   if (answer.type !== 'TLSA') return undefined;
   const { usage, selector, matchingType, certificate } = answer.data;
-  return { usage, selector, matchingType, data: Buffer.from(certificate) };
+  return { usage, selector, matchingType, data: Buffer.from(certificate), ttl: answer.ttl ?? 0 };
 }

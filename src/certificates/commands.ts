@@ -46,6 +46,19 @@ export const addNextTlsKey = command(
   },
 );
 
+/** Records from when the TLSA record of a next key is published; null: a look did not find it. */
+export const recordKeySeen = command(
+  'record-tls-key-seen',
+  async (tx, input: { spki: string; seenAt: number | null; seenTtl: number | null }): Promise<void> => {
+    await tx.run(
+      'UPDATE tls_key SET seen_at = ?, seen_ttl = ? WHERE spki = ? AND state = 0',
+      input.seenAt,
+      input.seenTtl,
+      input.spki,
+    );
+  },
+);
+
 /** A certificate that was issued. */
 export interface IssuedCertificate {
   name: string;

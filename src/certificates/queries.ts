@@ -65,6 +65,10 @@ export interface TlsKeyRow {
   sealed: Uint8Array;
   state: 'next' | 'used' | 'retired';
   createdAt: number;
+  /** Time from which its TLSA record is published; null: the last look did not find it. */
+  seenAt: number | null;
+  /** Largest TTL of the TLSA records since then, ms. */
+  seenTtl: number | null;
 }
 
 const STATES = ['next', 'used', 'retired'] as const;
@@ -73,19 +77,26 @@ const STATES = ['next', 'used', 'retired'] as const;
 export const tlsKeys = lookup(
   'tls-keys',
   async (rx, input: { name: string; algorithm: string }): Promise<TlsKeyRow[]> => {
-    const rows = await rx.all<{ spki: string; private: Uint8Array; state: number; createdAt: number }>(
-      `SELECT spki, private, state, created_at AS "createdAt" FROM tls_key
+    type Row = Omit<TlsKeyRow, 'sealed' | 'state'> & { private: Uint8Array; state: number };
+    const rows = await rx.all<Row>(
+      `SELECT spki, private, state, created_at AS "createdAt", seen_at AS "seenAt", seen_ttl AS "seenTtl" FROM tls_key
        WHERE name = ? AND algorithm = ? ORDER BY created_at DESC, spki`,
       input.name,
       input.algorithm,
     );
-    return rows.map((row) => ({
-      spki: row.spki,
-      sealed: row.private,
-      state: STATES[row.state] ?? 'retired',
-      createdAt: row.createdAt,
-    }));
+    return rows.map(({ private: sealed, state, ...row }) => ({ ...row, sealed, state: STATES[state] ?? 'retired' }));
   },
+);
+
+/** A key that is not used yet, as far as the looks at its TLSA record go. */
+export type NextKey = Pick<TlsKeyRow, 'spki' | 'seenAt' | 'seenTtl'>;
+
+/** Next keys of a certificate name, one for each algorithm. */
+export const nextTlsKeys = lookup('next-tls-keys', (rx, input: { name: string }): Promise<NextKey[]> =>
+  rx.all<NextKey>(
+    'SELECT spki, seen_at AS "seenAt", seen_ttl AS "seenTtl" FROM tls_key WHERE name = ? AND state = 0 ORDER BY spki',
+    input.name,
+  ),
 );
 
 /** Keys of one certificate that have TLSA records: next, used, and retired within a day. */

@@ -23,6 +23,7 @@ import {
   storeCertificate,
 } from './commands.ts';
 import { keyForRenewal } from './key-choice.ts';
+import { NextKeyWatch } from './next-key-watch.ts';
 import { PointingNames, type WantedCertificate } from './names.ts';
 import {
   type FailedName,
@@ -33,7 +34,7 @@ import {
   storedCertificates,
 } from './queries.ts';
 import { pauseAfter, renewalTime, timeWithin } from './schedule.ts';
-import { ensureNextKey, type OpenedTlsKey, openAccount } from './sealed-keys.ts';
+import { ensureNextKey, type OpenedTlsKey, openAccount, openTlsKeys } from './sealed-keys.ts';
 import { challengeSolver } from './solver.ts';
 
 export interface RenewalContext {
@@ -91,6 +92,7 @@ export class CertificateRenewal implements Job {
   readonly backoffMs = 5 * MINUTE_MS;
   readonly #context: RenewalContext;
   readonly #names: PointingNames;
+  readonly #nextKeys: NextKeyWatch;
   #client: AcmeClient | undefined;
   #orders: number[] = [];
   /** The authority accepts no orders until then. */
@@ -101,11 +103,13 @@ export class CertificateRenewal implements Job {
     this.everyMs = context.everyMs ?? MINUTE_MS;
     const { resolver, clock, settings } = context;
     this.#names = new PointingNames({ resolver, clock, hostname: settings.hostname });
+    this.#nextKeys = new NextKeyWatch({ ...context, hostname: settings.hostname });
   }
 
   async run(stop: AbortSignal): Promise<void> {
     const { store } = this.#context;
     await store.write(purgeTlsKeys, undefined);
+    await this.#nextKeys.look();
     const wanted = await this.#wanted();
     const [all, failures] = [
       await store.read(storedCertificates, undefined),
@@ -251,10 +255,11 @@ export class CertificateRenewal implements Job {
 
   /** The host keeps its key while a DANE sender would refuse another; the certificate of a domain has a new one each time. */
   async #key(name: string, algorithm: KeyAlgorithm): Promise<OpenedTlsKey> {
-    const { settings, tlsa, clock } = this.#context;
-    const keys = await ensureNextKey(this.#context, name, algorithm);
+    const { settings, clock } = this.#context;
+    await ensureNextKey(this.#context, name, algorithm);
     const none = { kind: 'none' as const, nx: true };
-    const found = name === settings.hostname ? await tlsa() : none;
+    const found = name === settings.hostname ? await this.#nextKeys.lookNow() : none;
+    const keys = await openTlsKeys(this.#context, name, algorithm);
     const key = keyForRenewal(keys, found, clock());
     if (key === undefined) throw new Error('the next key was not stored');
     return key;

@@ -19,6 +19,10 @@ export interface OpenedTlsKey {
   pem: string;
   state: 'next' | 'used' | 'retired';
   createdAt: number;
+  /** Time from which its TLSA record is published; null: the last look did not find it. */
+  seenAt: number | null;
+  /** Largest TTL of the TLSA records since then, ms. */
+  seenTtl: number | null;
 }
 
 /** Opens the account at an authority; creates its key at the first call. */
@@ -43,11 +47,9 @@ export async function openTlsKeys(
   algorithm: KeyAlgorithm,
 ): Promise<OpenedTlsKey[]> {
   const rows = await store.read(tlsKeys, { name, algorithm });
-  return rows.map(({ spki, sealed, state, createdAt }) => ({
-    spki,
-    state,
-    createdAt,
-    pem: secrets.open(KEY_PURPOSE, 'tls_key', spki, sealed).toString(),
+  return rows.map(({ sealed, ...row }) => ({
+    ...row,
+    pem: secrets.open(KEY_PURPOSE, 'tls_key', row.spki, sealed).toString(),
   }));
 }
 

@@ -27,5 +27,6 @@ export function applianceMigrations(): Migration[] {
     ['device.sql'],
     ['totp-session.sql'],
     ['single-sign-on.sql'],
+    ['tls-key-seen.sql'],
   ]);
 }

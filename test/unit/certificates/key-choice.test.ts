@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import type { Lookup, TlsaRecord } from '../../../mail/dns/lookup.ts';
 import { keyForRenewal, OVERLAP_MS } from '../../../src/certificates/key-choice.ts';
 
-const used = { spki: 'aa', pem: '', state: 'used' as const, createdAt: 0 };
-const next = { spki: 'bb', pem: '', state: 'next' as const, createdAt: 0 };
+const used = { spki: 'aa', pem: '', state: 'used' as const, createdAt: 0, seenAt: null, seenTtl: null };
+/** Created long before its record was seen. */
+const next = { spki: 'bb', pem: '', state: 'next' as const, createdAt: -9 * OVERLAP_MS, seenAt: 0, seenTtl: 60_000 };
 const found = (...all: string[]): Lookup<TlsaRecord> => ({
   kind: 'found',
   records: all.map((hex) => ({ usage: 3, selector: 1, matchingType: 1, data: Buffer.from(hex, 'hex') })),
@@ -18,6 +19,15 @@ test.each<[string, Lookup<TlsaRecord>, number, string]>([
   ['records of other keys', found('cc'), OVERLAP_MS, 'aa'],
 ])('with %s', (_, records, now, chosen) => {
   expect(keyForRenewal([next, used], records, now)?.spki).toBe(chosen);
+});
+
+test('a record that was never seen, or has a long TTL, keeps the used key', () => {
+  const chosen = (over: { seenAt?: number | null; seenTtl?: number }, now: number): string | undefined =>
+    keyForRenewal([{ ...next, ...over }, used], found('aa', 'bb'), now)?.spki;
+  expect(chosen({ seenAt: null }, 99 * OVERLAP_MS)).toBe('aa');
+  const day = { seenTtl: 24 * OVERLAP_MS };
+  expect(chosen(day, 48 * OVERLAP_MS - 1)).toBe('aa');
+  expect(chosen(day, 48 * OVERLAP_MS)).toBe('bb');
 });
 
 test('the first certificate uses the next key, as there is no other', () => {

@@ -12,8 +12,20 @@ export interface WrittenEntry {
   before: { value: string; ttl: number; raw: string } | null;
 }
 
+/** A record that shall be there: one of the domain, or a TLSA record of the host (RFC 6698). */
+export type WantedRecord = RequiredRecord | TlsaWanted;
+
+interface TlsaWanted {
+  purpose: 'dane';
+  type: 'TLSA';
+  name: string;
+  value: string;
+  priority?: undefined;
+  ttl: number;
+}
+
 export interface PlanInput {
-  wanted: readonly RequiredRecord[];
+  wanted: readonly WantedRecord[];
   /** Certificate authority that CAA records have to allow; undefined: none is known. */
   authority: string | undefined;
   found: readonly ZoneEntry[];
@@ -45,7 +57,7 @@ const BESIDE_CNAME = new Set(['RRSIG', 'NSEC', 'NSEC3', 'DNSKEY']);
 
 /** Compares what the domain needs with what is there. Never changes or removes a record of others, but merges into SPF. */
 export function planChanges(input: PlanInput): PlanStep[] {
-  const wanted = input.wanted.map((record): NewEntry & { purpose: RequiredRecord['purpose'] } => ({
+  const wanted = input.wanted.map((record): NewEntry & { purpose: WantedRecord['purpose'] } => ({
     type: record.type,
     name: record.name,
     value: record.priority === undefined ? record.value : `${record.priority} ${record.value}`,
@@ -107,8 +119,9 @@ function rivalOf(input: PlanInput, record: NewEntry, same: readonly ZoneEntry[])
   return alias ?? same.find((entry) => !isWritten(input, entry) && isRival(entry, record));
 }
 
-/** Texts with another tag, such as the proof of another service, are no rivals. */
+/** Texts with another tag, such as the proof of another service, are no rivals, and a name may have many TLSA records. */
 function isRival(entry: ZoneEntry, record: NewEntry): boolean {
+  if (record.type === 'TLSA') return false;
   return record.type !== 'TXT' || tagOf(entry.value) === tagOf(record.value);
 }
 
@@ -122,6 +135,7 @@ const CONFLICTS: Readonly<Record<OwnedType, string>> = {
   TXT: 'another record of this kind is there, written by somebody else: delete it, or keep it and ignore this line',
   CNAME: 'the name has records that somebody else wrote: delete them, or keep them and ignore this line',
   SRV: 'another server offers this service: delete its record when this server shall',
+  TLSA: 'a record of another kind is there, written by somebody else: delete it to use DANE',
   CAA: 'the domain forbids all certificates: delete this record to allow them',
 };
 

@@ -21,7 +21,8 @@ import {
   type StoredEntry,
   writtenEntries,
 } from './commands.ts';
-import { type PlanStep, planChanges, planRemoval, removedBy, type WrittenEntry } from './plan.ts';
+import { type PlanStep, planChanges, planRemoval, removedBy, type WantedRecord, type WrittenEntry } from './plan.ts';
+import { recordSetsOf } from './record-sets.ts';
 import { serverAddress } from './server-address.ts';
 import type { ProviderTransport } from './transport.ts';
 import type { ClientTools, Credentials, DnsProviderKind, ZoneClient } from './zone-client.ts';
@@ -37,7 +38,12 @@ export interface PublisherContext {
   clock: () => number;
   transport: ProviderTransport;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** TLSA records that the host shall have; left out: none. */
+  tlsa?: () => Promise<TlsaPublication>;
 }
+
+/** `unknown`: what is there stays. */
+export type TlsaPublication = { kind: 'records'; values: readonly string[] } | { kind: 'unknown' };
 
 type NamedDomain = { id: number; name: string };
 
@@ -45,6 +51,8 @@ const PURPOSE = 'dns provider';
 const TABLE = 'dns_provider';
 /** Time limit of one access with all its requests, ms. */
 const MAX_ACCESS_MS = 120_000;
+/** Seconds: the next key waits for two of them. */
+const TLSA_TTL = 3600;
 const LETS_ENCRYPT = /^https:\/\/acme(?:-staging)?-v02\.api\.letsencrypt\.org\//;
 
 /** Publishes the records of domains at DNS providers. Work on one domain runs one after the other. */
@@ -226,7 +234,28 @@ export class DomainPublisher implements DnsPublisher {
     return planChanges({ wanted, written, found, authority, domain: domain.name, hostname: settings.hostname });
   }
 
-  async #wanted({ id, name }: NamedDomain): Promise<RequiredRecord[]> {
+  /** TLSA records last: a provider that has none of them gets the others first. */
+  async #wanted(domain: NamedDomain): Promise<WantedRecord[]> {
+    return [...(await this.#required(domain)), ...(await this.#tlsa(domain))];
+  }
+
+  /** Records of the host, in the domain that has its name. */
+  async #tlsa({ id, name }: NamedDomain): Promise<WantedRecord[]> {
+    const { store, settings, tlsa } = this.#context;
+    const { hostname } = settings;
+    if (tlsa === undefined || (hostname !== name && !hostname.endsWith(`.${name}`))) return [];
+    const found = await tlsa();
+    const values =
+      found.kind === 'records'
+        ? found.values
+        : (await store.read(writtenEntries, { domain: id })).flatMap(({ type, value }) =>
+            type === 'TLSA' ? [value] : [],
+          );
+    const head = { purpose: 'dane', type: 'TLSA', name: `_25._tcp.${hostname}`, ttl: TLSA_TTL } as const;
+    return values.map((value) => ({ ...head, value }));
+  }
+
+  async #required({ id, name }: NamedDomain): Promise<RequiredRecord[]> {
     const { store, settings } = this.#context;
     const keys = await store.read(publishedKeys, { domain: id });
     const sts = await store.read(ownStsPolicy, { domain: id });
@@ -239,11 +268,13 @@ export class DomainPublisher implements DnsPublisher {
   }
 
   async #apply(domain: NamedDomain, client: ZoneClient, steps: readonly PlanStep[]): Promise<void> {
-    for (const step of steps) {
-      if (step.change === undefined) continue;
-      await client.change(step.change);
-      if (step.writes !== undefined) await this.#confirm(domain, [step.writes]);
-      const entries = removedBy(step);
+    for (const { change, steps: made } of recordSetsOf(steps)) {
+      await client.change(change);
+      await this.#confirm(
+        domain,
+        made.flatMap(({ writes }) => writes ?? []),
+      );
+      const entries = made.flatMap(removedBy);
       if (entries.length > 0) await this.#context.store.write(dropWrites, { domain: domain.id, entries });
     }
   }

@@ -1,12 +1,12 @@
 /** Types of records that this server writes. */
-export type OwnedType = 'MX' | 'TXT' | 'CNAME' | 'SRV' | 'CAA';
+export type OwnedType = 'MX' | 'TXT' | 'CNAME' | 'SRV' | 'CAA' | 'TLSA';
 
 /** A record as a DNS provider has it. */
 export interface ZoneEntry {
   type: string;
   /** Full name in lower case, without a trailing dot. */
   name: string;
-  /** MX: `10 host`; SRV: `0 1 993 host`; TXT: whole and unquoted; CAA: `0 issue "ca"`; hosts without a trailing dot. */
+  /** MX: `10 host`; SRV: `0 1 993 host`; TXT: whole and unquoted; CAA: `0 issue "ca"`; TLSA: `3 1 1 hex`; hosts without a trailing dot. */
   value: string;
   ttl: number;
   /** Id at the provider; '' where records have none. */
@@ -62,6 +62,8 @@ export function valueOf(type: string, data: string): string {
         .join(' ');
     case 'CAA':
       return caaValue(text);
+    case 'TLSA':
+      return tlsaValue(text);
     default:
       return text;
   }
@@ -89,9 +91,16 @@ function caaValue(text: string): string {
   return `${flags} ${tag.toLowerCase()} "${rest.join(' ').replace(/^"|"$/g, '')}"`;
 }
 
+/** The hash may be in several parts. RFC 6698 2.2. */
+function tlsaValue(text: string): string {
+  const [usage = '', selector = '', matchingType = '', ...hash] = text.split(/[ \t]+/);
+  return [usage, selector, matchingType, hash.join('').toLowerCase()].join(' ');
+}
+
 /** Writes the data of a record in zone file form, with absolute names. */
 export function dataOf({ type, value }: Pick<NewEntry, 'type' | 'value'>): string {
-  return type === 'TXT' ? quotedText(value) : type === 'CAA' ? value : `${value}.`;
+  if (type === 'TXT') return quotedText(value);
+  return type === 'CAA' || type === 'TLSA' ? value : `${value}.`;
 }
 
 /** Splits a text into quoted strings of at most 255 octets. */

@@ -36,6 +36,8 @@ export interface DiagnosisInput {
   unverified: readonly string[];
   /** Domains whose records are at a DNS provider, with the reason why the last access failed. */
   providers: () => Promise<readonly { name: string; error: string | null }[]>;
+  /** DANE of the host. */
+  dane: () => Promise<HealthCheck>;
 }
 
 /** Public addresses that are tried on port 25. */
@@ -77,6 +79,7 @@ function networkGroups(input: DiagnosisInput): Promise<HealthCheck[]>[] {
       return checkInboundPort({ hostname, addresses }, dialog);
     }),
     guarded('domains', () => domainGroups(input)),
+    one('DANE', () => input.dane()),
     guarded('dns providers', async () => (await input.providers()).map(providerLine)),
   ];
 }

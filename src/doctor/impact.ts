@@ -22,6 +22,7 @@ const IMPACTS: Readonly<Record<string, string>> = {
   IPv6: 'Receivers are stricter with IPv6 addresses, and clients try IPv6 first.',
   blocklists: 'Receivers reject mail from addresses and domains on these lists.',
   'blocklist access': 'A list that refuses this resolver filters nothing, and cannot warn of a listing.',
+  DANE: 'Senders that use DANE accept only the keys in the TLSA records: wrong records stop their mail.',
   'dns provider': 'Without access new DKIM keys and policies are not published.',
   verification: 'Mail for a domain that is not verified is rejected.',
   mx: 'The MX record says where mail for the domain arrives.',

@@ -6,12 +6,15 @@ import { queueDepth } from '../../mail/store/queue/queue-rows.ts';
 import { createTransport } from '../acme/transport.ts';
 import { readStatus } from '../backup/backup-commands.ts';
 import { readVerification } from '../backup/backup-verification.ts';
+import { daneState } from '../certificates/dane.ts';
 import { certificateStates } from '../certificates/state.ts';
 import type { AreaContext } from '../core/area-context.ts';
 import { type DeliverabilityReport, reportOn } from '../deliverability/report.ts';
 import { stsFetcherOf } from '../deliverability/sts-fetcher.ts';
 import { dnsConnections } from '../dns-providers/commands.ts';
 import { publishedKeys } from '../domains/queries.ts';
+import { secureResolver } from '../tls/outbound-tls.ts';
+import { checkDane } from './dane-check.ts';
 import { diagnose } from './diagnose.ts';
 import { type HealthCheck, isHealthy } from './health-check.ts';
 import { recordHealth } from './health-commands.ts';
@@ -62,6 +65,11 @@ export async function runAllChecks(context: DoctorContext, peer?: string): Promi
     peer,
     reports: () => reportsOf(context, verified),
     providers: () => store.read(dnsConnections, undefined),
+    dane: async () => {
+      const { hostname } = settings;
+      const { pem } = context.certificate();
+      return checkDane(await daneState(secureResolver(settings), hostname), { hostname, pem, now: context.clock() });
+    },
     unverified: hosted.flatMap(({ name, verified: isVerified }) => (isVerified ? [] : [name])),
   });
   const { checkedAt } = await store.write(recordHealth, { checks });

@@ -8,7 +8,9 @@ import { inNetworks, mayReach } from '../core/networks.ts';
 import { TextReader } from '../reading/worker/text-reader.ts';
 import { PdfReader } from '../reading/pdf/read-pdf.ts';
 import { ChallengeAnswers } from '../acme/challenge-answers.ts';
+import { tlsaToPublish } from '../certificates/dane.ts';
 import { loadCertificates } from '../certificates/load.ts';
+import { secureResolver } from '../tls/outbound-tls.ts';
 import { ServedCertificates } from '../tls/served-certificates.ts';
 import { createTlsSource, type TlsSource } from '../tls/tls-source.ts';
 import { LastUsed } from '../tokens/last-used.ts';
@@ -19,7 +21,7 @@ import type { Resolver } from '../../mail/dns/lookup.ts';
 import { isPublicAddress } from '../../mail/dns/public-address.ts';
 import { createResolver } from '../../mail/dns/resolver.ts';
 import { queryNameServers } from '../name-server/ask.ts';
-import { DomainPublisher } from '../dns-providers/publisher.ts';
+import { DomainPublisher, type TlsaPublication } from '../dns-providers/publisher.ts';
 import { createProviderTransport } from '../dns-providers/transport.ts';
 import { type QueryParents, parentsOf } from '../domains/parents.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -159,7 +161,10 @@ function createDns(options: StartOptions): DnsServices {
 function openPublisher(options: StartOptions, storage: StorageServices, lookNow: Resolver): DomainPublisher {
   const transport = options.providerTransport ?? createProviderTransport({ resolver: lookNow });
   const wait = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal });
-  return new DomainPublisher({ ...options, ...storage, lookNow, transport, sleep: wait });
+  const { settings } = options;
+  const dane = { store: storage.store, settings, secure: secureResolver(settings) };
+  const tlsa = (): Promise<TlsaPublication> => tlsaToPublish(dane);
+  return new DomainPublisher({ ...options, ...storage, lookNow, transport, sleep: wait, tlsa });
 }
 
 /** Asks other people's name servers directly, those at private addresses only where the settings allow it. */

@@ -56,7 +56,10 @@ export class OutboundTls implements AsyncDisposable {
 }
 
 /** Creates a resolver with trusted DNSSEC validation, if setting and resolver addresses allow it. */
-function secureResolver({ resolvers, dnssec }: Settings): SecureResolver | undefined {
+export function secureResolver({
+  resolvers,
+  dnssec,
+}: Pick<Settings, 'resolvers' | 'dnssec'>): SecureResolver | undefined {
   const servers = resolverServers(resolvers);
   if (dnssec === 'off' || servers.length === 0) return undefined;
   const near = servers.every(({ ip }) => isLoopback(ip) && !STUBS.has(ip));

@@ -31,6 +31,7 @@ const RESOLVER_AWAY = [
   'host name failed',
   'EHLO name unknown',
   'IPv6 unknown',
+  'DANE unknown',
   'incoming port 25 unknown',
   'reverse name unknown',
   'blocklists unknown',

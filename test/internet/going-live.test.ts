@@ -52,10 +52,9 @@ interface Check {
   why: string;
 }
 
-const notGreen = async (): Promise<Check[]> => {
-  const { checks } = (await world.ask('run_doctor', { peer: 'mx.dane.test' })) as { checks: Check[] };
-  return checks.filter(({ status }) => status !== 'ok');
-};
+const checked = async (): Promise<Check[]> =>
+  ((await world.ask('run_doctor', { peer: 'mx.dane.test' })) as { checks: Check[] }).checks;
+const notGreen = async (): Promise<Check[]> => (await checked()).filter(({ status }) => status !== 'ok');
 
 test('from an empty data directory to all checks green by the set-up page, with two actions beyond names, then mail in and out', async () => {
   // The browser does not know the authority.
@@ -83,6 +82,9 @@ test('from an empty data directory to all checks green by the set-up page, with 
   // Certificates and the MTA-STS policy follow by themselves.
   await expect.poll(notGreen, { interval: 5_000 }).toEqual([]);
   expect(ann.did).toEqual(['DNS provider', 'reverse name']);
+  // The zone is signed: the keys of the certificate were published as TLSA records.
+  const dane = (await checked()).find(({ name }) => name === 'DANE')?.why;
+  expect(dane).toBe(`The TLSA records at _25._tcp.${HOST} match the certificate in use.`);
 
   await sendsOut(password, 'you@dane.test', /, dane$/);
   await sendsOut(password, 'you@sts.test', /, mta-sts/);

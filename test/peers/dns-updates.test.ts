@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { privateNetworks } from '../../config/parse.ts';
-import { DomainPublisher } from '../../src/dns-providers/publisher.ts';
+import { DomainPublisher, type TlsaPublication } from '../../src/dns-providers/publisher.ts';
 import { operatorCaller } from '../../src/core/caller.ts';
 import { OPERATOR } from '../../mail/store/account/account.ts';
 import { perform } from '../../src/operations/perform.ts';
@@ -60,6 +60,27 @@ describe.each([
     await expect(box.do('publish_dns_records')).rejects.toThrow('No such DNS provider');
   });
 
+  test('the TLSA records of a host follow its keys beside one of others', async () => {
+    const host = `mail.${ZONE}`;
+    const line = (hex: string): string => `_25._tcp.${host}. 3600 IN TLSA 3 1 1 ${hex.repeat(32)}`;
+    await using server = await start(ZONE, `${FOREIGN}\n${line('d4')}`);
+    let keys = ['a1', 'b2'];
+    const tlsa = async (): Promise<TlsaPublication> => {
+      return { kind: 'records', values: keys.map((hex) => `3 1 1 ${hex.repeat(32)}`) };
+    };
+    await using box = await connectedBox(server, { hostname: host, tlsa });
+    const before = zoneOf(server);
+    const published = (): string[] => zoneOf(server).filter((one) => one.includes(' TLSA '));
+    await box.do('connect_dns_provider', { provider: 'rfc2136', credentials: credentialsOf(server) });
+    await box.do('publish_dns_records');
+    expect(published()).toEqual(['a1', 'b2', 'd4'].map(line));
+    keys = ['b2', 'c3'];
+    await box.do('publish_dns_records');
+    expect(published()).toEqual(['b2', 'c3', 'd4'].map(line));
+    await box.do('disconnect_dns_provider', { removeRecords: true });
+    expect(zoneOf(server)).toEqual(before);
+  });
+
   test('a wrong key, a wrong zone and a server that is away are told apart', async () => {
     await using server = await start(ZONE, FOREIGN);
     await using box = await connectedBox(server);
@@ -77,17 +98,21 @@ interface ConnectedBox extends AsyncDisposable {
 }
 
 /** A world with the domain, whose publisher may reach the server. */
-async function connectedBox(server: NameServerProcess): Promise<ConnectedBox> {
+async function connectedBox(
+  server: NameServerProcess,
+  { hostname = 'mail.box.test', ...more }: { hostname?: string; tlsa?: () => Promise<TlsaPublication> } = {},
+): Promise<ConnectedBox> {
   const test = await testWorld();
   const networks = privateNetworks(`127.0.0.1:${server.port},127.0.0.1:1`);
   const allowPrivateNetworks = networks.ok ? networks.value : expect.fail();
-  const settings = { ...test.world.settings, hostname: 'mail.box.test', allowPrivateNetworks };
+  const settings = { ...test.world.settings, hostname, allowPrivateNetworks };
   const publisher = new DomainPublisher({
     ...test.world,
     settings,
     clock: Date.now,
     transport: () => Promise.reject(new Error('no HTTP here')),
     sleep: () => Promise.resolve(),
+    ...more,
   });
   const world: TestContext = { ...test.world, settings, dnsPublisher: publisher };
   const run = async (operation: string, args: object): Promise<Record<string, unknown>> => {

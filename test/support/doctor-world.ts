@@ -1,8 +1,10 @@
-import { X509Certificate } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { quiet } from '../../mail/log.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { FetchStsPolicy } from '../../mail/relay/tls-policy/sts-fetch.ts';
 import { reportOn } from '../../src/deliverability/report.ts';
+import type { HostDane } from '../../src/certificates/dane.ts';
+import { checkDane } from '../../src/doctor/dane-check.ts';
 import { type DiagnosisInput, diagnose } from '../../src/doctor/diagnose.ts';
 import type { HealthCheck } from '../../src/doctor/health-check.ts';
 import type { ServerFacts } from '../../src/doctor/server-checks.ts';
@@ -21,6 +23,14 @@ const { cert: pem } = await testCertificate(HOST);
 const other = await testCertificate('other.example');
 /** A time within the certificate, after the program was written. */
 export const NOW = Date.UTC(2026, 11, 1, 12);
+
+/** A signed zone with the TLSA record of a certificate. */
+export function tlsaOf(certificatePem: string): HostDane {
+  const key = new X509Certificate(certificatePem).publicKey.export({ type: 'spki', format: 'der' });
+  const data = createHash('sha256').update(key).digest();
+  const record = { usage: 3, selector: 1, matchingType: 1, data };
+  return { kind: 'signed', tlsa: { kind: 'found', secure: true, records: [record] } };
+}
 
 const SHOP: PublishedDomain = {
   id: 1,
@@ -107,6 +117,8 @@ export interface InjectedFault {
   unverified?: readonly string[];
   /** Reason why the last access to the DNS provider of the domain failed. */
   provider?: string;
+  /** Left out: TLSA records that match. */
+  dane?: HostDane;
   broken?: 'facts' | 'reports';
 }
 
@@ -142,6 +154,8 @@ export function diagnosed(fault: InjectedFault): Promise<HealthCheck[]> {
     ownIpv6: fault.ownIpv6 ?? [],
     peer: fault.peer,
     unverified: fault.unverified ?? [],
+    dane: () =>
+      Promise.resolve(checkDane(fault.dane ?? tlsaOf(facts.certificate.pem), { ...facts.certificate, ...facts })),
     providers: () => Promise.resolve([{ name: SHOP.name, error: fault.provider ?? null }]),
     reports: async () => {
       if (fault.broken === 'reports') throw new Error('the store is busy');

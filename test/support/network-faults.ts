@@ -1,7 +1,9 @@
-import { HOST, IP, IP6, LIST } from './doctor-world.ts';
+import { CERTIFICATE, HOST, IP, IP6, LIST, tlsaOf } from './doctor-world.ts';
 import type { FaultRow } from './machine-faults.ts';
 
 const refused = { [`A 2.0.0.127.${LIST}`]: ['127.255.255.254'], [`A 1.0.0.127.${LIST}`]: ['127.255.255.254'] };
+
+const TLSA = [{ usage: 3, selector: 1, matchingType: 1, data: Buffer.alloc(32) }];
 
 /** Faults of the DNS, the addresses, the ports and the domains. */
 export const NETWORK_FAULTS: FaultRow[] = [
@@ -248,6 +250,30 @@ export const NETWORK_FAULTS: FaultRow[] = [
     { provider: 'Cloudflare refused the credentials (HTTP 403).' },
     ['shop.example: dns provider warning'],
     'The last access to the DNS provider of shop.example failed: Cloudflare refused the credentials (HTTP 403).',
+  ],
+  [
+    'no TLSA record matches the certificate',
+    { dane: tlsaOf(CERTIFICATE.other) },
+    ['DANE failed'],
+    `No TLSA record at _25._tcp.${HOST} matches the certificate in use: senders with DANE do not deliver.`,
+  ],
+  [
+    'a signed zone has no TLSA records',
+    { dane: { kind: 'signed', tlsa: { kind: 'none', nx: true, secure: true } } },
+    ['DANE off'],
+    `The zone of ${HOST} is signed, but there are no TLSA records at _25._tcp.${HOST}: senders cannot use DANE.`,
+  ],
+  [
+    'the TLSA records are behind a CNAME to a zone that is not signed',
+    { dane: { kind: 'signed', tlsa: { kind: 'found', secure: false, records: TLSA } } },
+    ['DANE off'],
+    `The TLSA records at _25._tcp.${HOST} are in a zone that is not signed, so that senders ignore them.`,
+  ],
+  [
+    'the TLSA records cannot be looked up',
+    { dane: { kind: 'trouble' } },
+    ['DANE unknown'],
+    `The TLSA records of ${HOST} cannot be looked up now.`,
   ],
   [
     'the reports cannot be made',

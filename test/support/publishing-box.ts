@@ -26,6 +26,7 @@ interface PublishingBoxOptions {
   clock?: () => number;
   /** Waits that providers demand; by default they are only noted. */
   sleep?: PublisherContext['sleep'];
+  tlsa?: NonNullable<PublisherContext['tlsa']>;
 }
 
 const sealedCredentials = query('sealed-credentials', (rx) =>
@@ -39,7 +40,14 @@ export async function publishingBox(domain: string, options: PublishingBoxOption
   const waits: number[] = [];
   const sleep = options.sleep ?? (async (ms: number): Promise<void> => void waits.push(ms));
   const clock = options.clock ?? test.world.clock;
-  const publisher = new DomainPublisher({ ...test.world, settings, clock, transport, sleep });
+  const publisher = new DomainPublisher({
+    ...test.world,
+    settings,
+    clock,
+    transport,
+    sleep,
+    ...(options.tlsa && { tlsa: options.tlsa }),
+  });
   const world: TestContext = { ...test.world, settings, dnsPublisher: publisher };
   const run = async (operation: string, args: object): Promise<Record<string, unknown>> => {
     const found = findOperation(operation) ?? expect.fail(operation);

@@ -94,6 +94,10 @@ function bodyOf(entry: NewEntry, ttl: number): object {
       const [, flags, tag, text] = /^(\d{1,3}) ([a-z0-9]+) "([^"]*)"$/.exec(value) ?? [];
       return { ...head, data: { flags: Number(flags), tag, value: text } };
     }
+    case 'TLSA': {
+      const [usage, selector, matching] = parts.map(Number);
+      return { ...head, data: { usage, selector, matching_type: matching, certificate: parts[3] } };
+    }
     case 'CNAME':
       return { ...head, content: value, proxied: false };
     case 'TXT':

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ProviderApi } from '../provider-api.ts';
+import { DnsProviderError } from '../provider-error.ts';
 import type { DnsProviderKind, ZoneClient } from '../zone-client.ts';
 import {
   absoluteName,
@@ -113,6 +114,8 @@ function bodyOf({ type, name, value, raw }: NewEntry, zone: string, ttl: number)
       const [, flags, tag, data] = /^(\d{1,3}) ([a-z0-9]+) "([^"]*)"$/.exec(value) ?? [];
       return { ...head, flags: Number(flags), tag, data: `${data ?? ''}.` };
     }
+    case 'TLSA':
+      throw new DnsProviderError('rejected', `${TITLE} has no TLSA records, and signs no zones.`);
     case 'CNAME':
       return { ...head, data: `${value}.` };
     case 'TXT':

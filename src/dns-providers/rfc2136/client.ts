@@ -3,7 +3,14 @@ import { type Answer, type DecodedPacket } from 'dns-packet';
 import { decodePacket } from '../../../mail/dns/packet.ts';
 import { type ClientTools, type Credentials, type DnsProviderKind } from '../zone-client.ts';
 import { DnsProviderError } from '../provider-error.ts';
-import { type NewEntry, plainName, type RecordSetChange, ttlOf, type ZoneEntry } from '../zone-entry.ts';
+import {
+  type NewEntry,
+  type OwnedType,
+  plainName,
+  type RecordSetChange,
+  ttlOf,
+  type ZoneEntry,
+} from '../zone-entry.ts';
 import { exchangeAll } from './tcp.ts';
 import { signMessage, type TsigKey, verifyResponse } from './tsig.ts';
 import { CLASSES, encodeData, encodeQuery, encodeUpdate, TYPE_NUMBERS } from './wire.ts';
@@ -11,6 +18,8 @@ import { CLASSES, encodeData, encodeQuery, encodeUpdate, TYPE_NUMBERS } from './
 const ALGORITHMS = ['hmac-sha256', 'hmac-sha384', 'hmac-sha512'] as const;
 /** Types that are asked for at each name: those that are written, and those that forbid a CNAME. */
 const QUERIED = { A: 1, CNAME: 5, MX: 15, TXT: 16, AAAA: 28, SRV: 33, CAA: 257 } as const;
+/** TLSA records are only at names such as _25._tcp. RFC 6698 3. */
+const TLSA_NAME = /^_\d{1,5}\._/;
 const MAX_NAMES = 100;
 /** Records of one answer, all sections: reading more would hold up the server. */
 const MAX_RECORDS = 200;
@@ -49,6 +58,10 @@ function keyOf({ keyName = '', algorithm = '', secret = '' }: Credentials): Tsig
   return { name: plainName(keyName), algorithm: known, secret: octets };
 }
 
+function typesAt(name: string): number[] {
+  return [...Object.values(QUERIED), ...(TLSA_NAME.test(name) ? [TYPE_NUMBERS.TLSA] : [])];
+}
+
 class UpdateClient {
   readonly zone: string;
   readonly #target: { ip: string; port: number };
@@ -71,7 +84,7 @@ class UpdateClient {
 
   async list(names: readonly string[]): Promise<ZoneEntry[]> {
     const unique = [...new Set(names)].slice(0, MAX_NAMES);
-    const questions = unique.flatMap((name) => Object.values(QUERIED).map((type) => ({ name, type })));
+    const questions = unique.flatMap((name) => typesAt(name).map((type) => ({ name, type })));
     const entries = new Map<string, ZoneEntry>();
     for (const response of await this.#query(questions)) {
       const name = plainName(response.questions?.[0]?.name ?? '');
@@ -191,6 +204,11 @@ function entryOf(answer: Answer, name: string): ZoneEntry | undefined {
     const { priority = 0, weight = 0, port, target } = answer.data;
     return written({ ...head, type: 'SRV', value: `${priority} ${weight} ${port} ${plainName(target)}` });
   }
+  if (answer.type === 'TLSA') {
+    const { usage, selector, matchingType, certificate } = answer.data;
+    const hash = Buffer.from(certificate).toString('hex');
+    return written({ ...head, type: 'TLSA', value: `${usage} ${selector} ${matchingType} ${hash}` });
+  }
   if (answer.type === 'CAA') {
     const { flags = 0, tag, value } = answer.data as { flags?: number; tag: string; value: string };
     return written({ ...head, type: 'CAA', value: `${flags} ${tag.toLowerCase()} "${value}"` });
@@ -205,6 +223,6 @@ function textData(data: string | Buffer | (string | Buffer)[]): Pick<ZoneEntry, 
   return { type: 'TXT', value: Buffer.concat(strings).toString('utf8'), raw };
 }
 
-function written(entry: Omit<ZoneEntry, 'raw' | 'type'> & { type: 'CNAME' | 'MX' | 'SRV' | 'CAA' }): ZoneEntry {
+function written(entry: Omit<ZoneEntry, 'raw' | 'type'> & { type: Exclude<OwnedType, 'TXT'> }): ZoneEntry {
   return { ...entry, raw: encodeData(entry.type, entry.value).toString('hex') };
 }

@@ -1,13 +1,14 @@
 import { DnsProviderError } from '../provider-error.ts';
 import type { OwnedType } from '../zone-entry.ts';
 
-/** Numbers of record types. RFC 1035 3.2.2, RFC 2782, RFC 8659. */
+/** Numbers of record types. RFC 1035 3.2.2, RFC 2782, RFC 6698, RFC 8659. */
 export const TYPE_NUMBERS: Readonly<Record<OwnedType | 'SOA' | 'TSIG', number>> = {
   CNAME: 5,
   SOA: 6,
   MX: 15,
   TXT: 16,
   SRV: 33,
+  TLSA: 52,
   TSIG: 250,
   CAA: 257,
 };
@@ -49,6 +50,8 @@ export function encodeData(type: OwnedType, value: string): Buffer {
       return Buffer.concat([...parts.slice(0, 3).map((part) => uint16(Number(part))), encodeName(parts[3] ?? '')]);
     case 'TXT':
       return encodeStrings(Buffer.from(value));
+    case 'TLSA':
+      return Buffer.concat([Buffer.of(...parts.slice(0, 3).map(Number)), Buffer.from(parts[3] ?? '', 'hex')]);
     case 'CAA': {
       const [, flags = '0', tag = '', text = ''] = /^(\d{1,3}) ([a-z0-9]+) "([^"]*)"$/.exec(value) ?? [];
       return Buffer.concat([Buffer.of(Number(flags), tag.length), Buffer.from(tag + text)]);

@@ -18,6 +18,7 @@ export const DNS_PROVIDER_COSTS: readonly CostRow[] = [
     'valueOf: text': (text) => valueOf('TXT', `"${text}`),
     'valueOf: service': (text) => valueOf('SRV', text),
     'valueOf: authority': (text) => valueOf('CAA', text),
+    'valueOf: hash of a key': (text) => valueOf('TLSA', text),
     plainName,
     absoluteName: (text) => absoluteName(text, 'example.net'),
   }),

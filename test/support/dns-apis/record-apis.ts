@@ -38,6 +38,8 @@ export function fakeCloudflare(): FakeDnsApi {
         return `${fields['priority'] ?? ''} ${fields['weight'] ?? ''} ${fields['port'] ?? ''} ${fields['target'] ?? ''}.`;
       case 'CAA':
         return `${fields['flags'] ?? ''} ${fields['tag'] ?? ''} "${fields['value'] ?? ''}"`;
+      case 'TLSA':
+        return ['usage', 'selector', 'matching_type', 'certificate'].map((name) => fields[name] ?? '').join(' ');
       default:
         return type === 'TXT' ? String(content) : `${content}.`;
     }
@@ -149,7 +151,7 @@ export function fakePorkbun(): FakeDnsApi {
   const dataOf = ({ type, content = '', prio }: Body): string => {
     if (type === 'TXT') return `"${String(content).replace(/["\\]/g, '\\$&')}"`;
     if (type === 'MX' || type === 'SRV') return `${prio ?? ''} ${content}.`;
-    return type === 'CAA' ? String(content) : `${content}.`;
+    return type === 'CAA' || type === 'TLSA' ? String(content) : `${content}.`;
   };
   return {
     provider: 'porkbun',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DNS_PROVIDERS } from '../../../src/dns-providers/providers.ts';
 import type { ProviderResponse, ProviderTransport } from '../../../src/dns-providers/transport.ts';
+import type { TlsaPublication } from '../../../src/dns-providers/publisher.ts';
 import { DnsProviderError } from '../../../src/dns-providers/provider-error.ts';
 import { type FakeDnsApi, FAKE_ZONE, json } from '../../support/dns-apis/fake-dns-api.ts';
 import { fakeCloudflare, fakeDigitalOcean, fakeOvh, fakePorkbun } from '../../support/dns-apis/record-apis.ts';
@@ -61,6 +62,56 @@ const letsEncrypt = {
   challenge: 'auto',
   rsa: false,
 } as const;
+
+const HASHES = ['a1', 'b2', 'c3'].map((hex) => `3 1 1 ${hex.repeat(32)}`);
+const OTHER_KEY = `3 1 1 ${'d4'.repeat(32)}`;
+
+test.each(FAKES.filter(([provider]) => provider !== 'digitalocean'))(
+  '%s: TLSA records of the host follow its keys beside one of others, and stay while nobody knows if the zone is signed',
+  async (provider, make) => {
+    const api = make();
+    const host = `mail.${FAKE_ZONE}`;
+    api.zone.add(`_25._tcp.${host}`, 'TLSA', 3600, OTHER_KEY);
+    let found: TlsaPublication = { kind: 'unknown' };
+    const settings = { hostname: host };
+    await using box = await publishingBox(FAKE_ZONE, { ...transportTo(api), settings, tlsa: async () => found });
+    const published = async (): Promise<string[]> => {
+      await box.do('publish_dns_records');
+      const there = api.zone.records.filter(({ type }) => type === 'TLSA');
+      expect(new Set(there.map(({ name }) => name))).toEqual(new Set([`_25._tcp.${host}`]));
+      return there.map(({ data }) => data).toSorted();
+    };
+    await box.do('connect_dns_provider', { provider, credentials: api.credentials });
+    expect(await published()).toEqual([OTHER_KEY]);
+    found = { kind: 'records', values: HASHES.slice(0, 2) };
+    expect(await published()).toEqual([...HASHES.slice(0, 2), OTHER_KEY]);
+    found = { kind: 'unknown' };
+    expect(await published()).toEqual([...HASHES.slice(0, 2), OTHER_KEY]);
+    found = { kind: 'records', values: HASHES.slice(1) };
+    expect(await published()).toEqual([...HASHES.slice(1), OTHER_KEY]);
+    await box.do('disconnect_dns_provider', { removeRecords: true });
+    expect(api.zone.lines()).toEqual([`_25._tcp.${host} 3600 TLSA ${OTHER_KEY}`]);
+  },
+);
+
+test('a provider without TLSA records gets all others, and says so', async () => {
+  const api = fakeDigitalOcean();
+  const tlsa = (): Promise<TlsaPublication> => Promise.resolve({ kind: 'records', values: HASHES });
+  const settings = { hostname: `mail.${FAKE_ZONE}` };
+  await using box = await publishingBox(FAKE_ZONE, { ...transportTo(api), settings, tlsa });
+  await box.do('connect_dns_provider', { provider: 'digitalocean', credentials: api.credentials });
+  await expect(box.do('publish_dns_records')).rejects.toThrow('DigitalOcean has no TLSA records');
+  expect(api.zone.lines().some((line) => line.includes('_jmap._tcp'))).toBe(true);
+});
+
+test('a domain that does not have the name of the host gets no TLSA record', async () => {
+  const api = fakeHetzner();
+  const tlsa = (): Promise<TlsaPublication> => Promise.resolve({ kind: 'records', values: HASHES });
+  await using box = await publishingBox(FAKE_ZONE, { ...transportTo(api), tlsa });
+  await box.do('connect_dns_provider', { provider: 'hetzner', credentials: api.credentials });
+  await box.do('publish_dns_records');
+  expect(api.zone.records.some(({ type }) => type === 'TLSA')).toBe(false);
+});
 
 test('every provider with an HTTP interface has a fake', () => {
   const ids = DNS_PROVIDERS.map(({ id }) => id).filter((id) => id !== 'rfc2136');

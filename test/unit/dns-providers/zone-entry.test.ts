@@ -17,6 +17,7 @@ describe('records in zone file form', () => {
     ['TXT', 'v=spf1 -all', 'v=spf1 -all'],
     ['TXT', '"a\\"b\\\\c\\233\\169"', 'a"b\\cé'.replace('é', Buffer.from([233, 169]).toString('utf8'))],
     ['CAA', '0 ISSUE letsencrypt.org', '0 issue "letsencrypt.org"'],
+    ['TLSA', '3 1  1 AB12 cd', '3 1 1 ab12cd'],
     ['A', '192.0.2.1', '192.0.2.1'],
   ])('%s %s', (type, data, value) => {
     expect(valueOf(type, data)).toBe(value);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { isHealthy } from '../../../src/doctor/health-check.ts';
 import { impactOf } from '../../../src/doctor/impact.ts';
-import { diagnosed } from '../../support/doctor-world.ts';
+import type { HostDane } from '../../../src/certificates/dane.ts';
+import { diagnosed, HOST } from '../../support/doctor-world.ts';
 import { MACHINE_FAULTS } from '../../support/machine-faults.ts';
 import { NETWORK_FAULTS } from '../../support/network-faults.ts';
 import { SETTINGS_FAULTS } from '../../support/settings-faults.ts';
@@ -31,6 +32,14 @@ describe('the doctor', () => {
   test('says of each check why it matters', async () => {
     const checks = await diagnosed({ unverified: ['new.example'], peer: 'mx.far.example' });
     for (const { name } of checks) expect(impactOf(name), name).not.toBe(impactOf('no such check'));
+  });
+
+  test.each<[HostDane, string]>([
+    [{ kind: 'unsigned' }, `The zone of ${HOST} is not signed (DNSSEC), so that senders cannot use DANE.`],
+    [{ kind: 'untrusted' }, `It is unknown if the zone of ${HOST} is signed (DNSSEC)`],
+  ])('says clearly why there is no DANE: %o', async (dane, sentence) => {
+    const line = (await diagnosed({ dane })).find(({ name }) => name === 'DANE');
+    expect(line).toMatchObject({ status: 'ok', why: expect.stringContaining(sentence) as string });
   });
 
   test('asks nobody in local mode', async () => {

@@ -14,3 +14,13 @@ export function mayReach(allowed: PrivateNetworks, ip: string, port: number): bo
   if (allowed.all || inNetworks(ip, allowed.networks)) return true;
   return allowed.endpoints.some((place) => place.host === ip && place.port === port);
 }
+
+const NOWHERE: PrivateNetworks = { all: false, networks: [], endpoints: [] };
+
+/**
+ * Private networks that a URL of a stranger may reach: of a message, of the DNS of another domain, of a program that asks for
+ * access. None, unless all are allowed: a list names the services for URLs that people of this server enter.
+ */
+export function strangersNetworks(allowed: PrivateNetworks): PrivateNetworks {
+  return allowed.all ? allowed : NOWHERE;
+}

@@ -1,4 +1,5 @@
 import type { AppContext } from '../core/app-context.ts';
+import { strangersNetworks } from '../core/networks.ts';
 import { lruMap } from '../../mail/limits/lru-map.ts';
 import { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import { findClient } from './client-commands.ts';
@@ -38,7 +39,7 @@ export class Clients {
     using permit = this.#fetches.tryAcquire({ person });
     if (permit === undefined) return { problem: 'too many concurrent lookups, try again later' };
     const { resolver, settings } = this.#context;
-    const found = fetchClient(id, { resolver, allowed: settings.allowPrivateNetworks });
+    const found = fetchClient(id, { resolver, allowed: strangersNetworks(settings.allowPrivateNetworks) });
     const entry = { found, until: now + CACHE_MS };
     this.#cache.set(id, entry);
     // Caches failures briefly, so that this server cannot be used to flood another host.

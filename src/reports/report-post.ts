@@ -2,6 +2,7 @@ import { request } from 'node:https';
 import { isIP } from 'node:net';
 import { responseTo } from '../../mail/limits/http-response.ts';
 import type { AreaContext } from '../core/area-context.ts';
+import { strangersNetworks } from '../core/networks.ts';
 import { checkWebhookUrl } from '../webhooks/url-check.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -15,7 +16,7 @@ export async function postReport(
   url: URL,
   octets: Uint8Array,
 ): Promise<string | undefined> {
-  const checked = await checkWebhookUrl(url.href, settings.allowPrivateNetworks, lookNow);
+  const checked = await checkWebhookUrl(url.href, strangersNetworks(settings.allowPrivateNetworks), lookNow);
   if ('problem' in checked) return checked.problem;
   const [ip] = checked.addresses;
   if (ip === undefined) return `${url.hostname} has no address`;

@@ -3,6 +3,7 @@ import { request as tlsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppContext } from '../core/app-context.ts';
+import { strangersNetworks } from '../core/networks.ts';
 import { isOwnPage } from '../http/own-page.ts';
 import { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import type { MemoryReservation } from '../../mail/limits/memory-budget.ts';
@@ -51,7 +52,8 @@ async function loadImage(
   memory: MemoryReservation,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const checked = await checkWebhookUrl(text.replace(/^http:/, 'https:'), settings.allowPrivateNetworks, lookNow);
+  const allowed = strangersNetworks(settings.allowPrivateNetworks);
+  const checked = await checkWebhookUrl(text.replace(/^http:/, 'https:'), allowed, lookNow);
   if ('problem' in checked) return refuse(reply, 422, `${checked.problem}.`);
   const [ip] = checked.addresses;
   if (ip === undefined) return refuse(reply, 422, 'The host of the image is not known.');

@@ -3,6 +3,7 @@ import { messageHeader } from '../../mail/store/message/message-header.ts';
 import { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import { jmapRow } from '../../mail/store/object-id.ts';
 import type { AppContext } from '../core/app-context.ts';
+import { strangersNetworks } from '../core/networks.ts';
 import { Fields } from '../portal/form-fields.ts';
 import { unsubscribeOffer } from '../unsubscribe/offer.ts';
 import { Poster } from '../webhooks/post.ts';
@@ -55,7 +56,7 @@ async function unsubscribe(
 
 /** Sends the request; a sentence about its failure. The sender sees this server, no cookie and no address of the reader. */
 async function requestOf({ settings, lookNow }: AppContext, poster: Poster, text: string): Promise<string | undefined> {
-  const checked = await checkWebhookUrl(text, settings.allowPrivateNetworks, lookNow);
+  const checked = await checkWebhookUrl(text, strangersNetworks(settings.allowPrivateNetworks), lookNow);
   if ('problem' in checked) return `Not unsubscribed: ${checked.problem}.`;
   const [ip] = checked.addresses;
   const url = new URL(checked.url);

@@ -28,7 +28,7 @@ let acme: Owned;
 let other: Owned;
 
 beforeAll(async () => {
-  ({ box, base, acme, other } = await portalBox({ ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8' }));
+  ({ box, base, acme, other } = await portalBox({ ALLOW_PRIVATE_NETWORKS: 'true' }));
 });
 afterAll(() => box[Symbol.asyncDispose]());
 

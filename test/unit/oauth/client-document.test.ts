@@ -174,6 +174,16 @@ describe('who clients are', () => {
     expect(asked()).toBe(2);
   });
 
+  test('is no service that the operator allows for webhooks', async () => {
+    await using made = await testWorld();
+    const { id, asked } = await host((own) => json(sound(own)));
+    const endpoints = [{ host: '127.0.0.1', port: Number(new URL(id).port) }];
+    const settings = { ...made.world.settings, allowPrivateNetworks: { all: false, networks: [], endpoints } };
+    const found = await new Clients({ ...made.world, settings }).find(id, 1);
+    expect(found).toEqual({ problem: expect.stringContaining('private address') as unknown });
+    expect(asked()).toBe(0);
+  });
+
   test('is asked again soon when it went wrong, and not all the time', async () => {
     await using made = await testWorld();
     const settings = { ...made.world.settings, allowPrivateNetworks: NEAR };

@@ -63,3 +63,11 @@ test('a private address gets none where the settings do not allow it', async () 
   expect(await post(false)).toContain('private address');
   expect(posts).toEqual([]);
 });
+
+test('the DNS of another domain reaches no service that the operator allows for webhooks', async () => {
+  const allowPrivateNetworks = { all: false, networks: [], endpoints: [{ host: '127.0.0.1', port }] };
+  const context = { lookNow, settings: { allowPrivateNetworks } } as unknown as Parameters<typeof postReport>[0];
+  const url = new URL(`https://127.0.0.1:${port}/admin`);
+  expect(await postReport(context, url, Buffer.from('packed'))).toContain('private address');
+  expect(posts).toEqual([]);
+});

@@ -18,8 +18,10 @@ export interface AssetSet {
   /** Path prefix with a hash of the contents, so that browsers may cache without expiry. */
   readonly base: string;
   readonly files: ReadonlyMap<string, WebAsset>;
-  /** Paths of the modules that a page of the language loads, in an order without meaning. */
+  /** Paths of the modules that a page of the language can load, in an order without meaning. */
   readonly modulesOf: (language: MailLanguage) => readonly string[];
+  /** Paths of the modules that the start of a page needs, its libraries too. */
+  readonly firstModulesOf: (language: MailLanguage) => readonly string[];
   /** Import map for the names of libraries and for the messages of the language, as JSON. */
   readonly importMapOf: (language: MailLanguage) => string;
 }
@@ -35,7 +37,11 @@ const LIBRARIES: readonly (readonly [name: string, file: string])[] = [
   ['@preact/signals', '@preact/signals/dist/signals.mjs'],
   ['htm', 'htm/dist/htm.mjs'],
   ['dompurify', 'dompurify/dist/purify.es.mjs'],
+  ['ical.js', 'ical.js/dist/ical.min.js'],
 ];
+
+/** Files that are loaded when they are needed: what reads calendars. */
+const LATER = /^(?:calendar\/|lib\/ical\.js)/;
 
 const CLIENT = new URL('./client/', import.meta.url);
 
@@ -62,10 +68,13 @@ function loadAssets(): AssetSet {
   const base = `/mail/assets/${hash.digest('hex').slice(0, 16)}/`;
   const modules = own.filter((name) => name.endsWith('.ts') && !name.startsWith(CATALOGS));
   const imports = Object.fromEntries(libraries.map(({ name, path }) => [name, `${base}${path}`]));
+  const modulesOf = (language: MailLanguage): string[] => [...modules, catalogOf(language)];
   return {
     base,
     files,
-    modulesOf: (language) => [...modules, catalogOf(language)],
+    modulesOf,
+    firstModulesOf: (language) =>
+      [...modulesOf(language), ...libraries.map(({ path }) => path)].filter((path) => !LATER.test(path)),
     importMapOf: (language) =>
       JSON.stringify({ imports: { ...imports, '#messages': `${base}${catalogOf(language)}` } }),
   };
@@ -76,7 +85,7 @@ function assetOf(type: string, text: string): WebAsset {
   return { type, octets, gzipped: gzipSync(octets, { level: 9 }) };
 }
 
-/** Removes the types of a module: browsers run it as it is written. */
+/** Removes the types and comments of a module: browsers run it as it is written. */
 function moduleAsset(name: string): WebAsset {
   return assetOf(SCRIPT, stripTypes(readFileSync(new URL(name, CLIENT), 'utf8')));
 }
@@ -85,10 +94,15 @@ function styleAsset(name: string): WebAsset {
   return assetOf(STYLE, readFileSync(new URL(name, CLIENT), 'utf8'));
 }
 
-/** Source maps of libraries are not served. */
+/** Libraries whose file has comments: a quarter of its size. */
+const COMMENTED = new Set(['dompurify/dist/purify.es.mjs']);
+
+/** Source maps of libraries are not served. The comment with the license, which is the first one, stays. */
 function libraryText(file: string): string {
   const path = createRequire(import.meta.url)
     .resolve('../../package.json')
     .replace(/package\.json$/, 'node_modules/');
-  return readFileSync(`${path}${file}`, 'utf8').replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n');
+  const text = readFileSync(`${path}${file}`, 'utf8').replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n');
+  if (!COMMENTED.has(file)) return text;
+  return `${text.slice(0, text.indexOf('*/') + 2)}\n${stripTypes(text)}`;
 }

@@ -36,7 +36,7 @@ export function sendShell(request: FastifyRequest, reply: FastifyReply, assets: 
 }
 
 /** The import map has names of files and a hash only: nothing in it can end its element. */
-function shell(request: FastifyRequest, { base, modulesOf }: AssetSet, importMap: string): Html {
+function shell(request: FastifyRequest, { base, firstModulesOf }: AssetSet, importMap: string): Html {
   const language = languageOf(request);
   const texts = PAGE_TEXTS[language];
   return html`<html lang="${language}" data-language-choice="${languageChoice(request) ?? ''}">
@@ -50,8 +50,7 @@ function shell(request: FastifyRequest, { base, modulesOf }: AssetSet, importMap
       <link rel="icon" href="/mail/icon.svg" type="image/svg+xml" />
       <link rel="stylesheet" href="${base}style.css" />
       ${new Html(`<script type="importmap">${importMap}</script>`)}
-      ${modulesOf(language).map((name) => html`<link rel="modulepreload" href="${base}${name}" />`)}
-      ${librariesOf(importMap).map((path) => html`<link rel="modulepreload" href="${path}" />`)}
+      ${firstModulesOf(language).map((name) => html`<link rel="modulepreload" href="${base}${name}" />`)}
       <script type="module" src="${base}main.ts"></script>
     </head>
     <body>
@@ -59,12 +58,6 @@ function shell(request: FastifyRequest, { base, modulesOf }: AssetSet, importMap
       <noscript><p class="starting">${texts.needsScripts}</p></noscript>
     </body>
   </html>`;
-}
-
-/** Paths of an import map, but that of the messages, which is one of the modules. */
-function librariesOf(importMap: string): string[] {
-  const { imports } = JSON.parse(importMap) as { imports: Record<string, string> };
-  return Object.entries(imports).flatMap(([name, path]) => (name.startsWith('#') ? [] : [path]));
 }
 
 /** An empty document for one message. It can run no script, load nothing but images given to it, and submit nothing. */

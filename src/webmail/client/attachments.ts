@@ -10,6 +10,12 @@ import { html } from './view.ts';
 /** Types that are previewed as images. SVG is not: it is a document. */
 const IMAGES = /^image\/(?:png|jpeg|gif|webp|bmp)$/;
 
+/** Names of parts without one. */
+const UNNAMED: Partial<Record<string, string>> = {
+  'message/rfc822': 'message.eml',
+  'text/calendar': 'invitation.ics',
+};
+
 /** The files of a message. */
 export function Attachments({ parts }: { parts: readonly MessagePart[] }) {
   if (parts.length === 0) return null;
@@ -21,7 +27,7 @@ export function Attachments({ parts }: { parts: readonly MessagePart[] }) {
 function AttachmentLine({ part }: { part: MessagePart }) {
   const [preview, setPreview] = useState('');
   const { blobId, type, size } = part;
-  const name = withoutMarks(part.name ?? '') || (type === 'message/rfc822' ? 'message.eml' : t('reader.file'));
+  const name = withoutMarks(part.name ?? '') || (UNNAMED[type] ?? t('reader.file'));
   if (blobId === null) return html`<span>${name}</span>`;
   const show = (): Promise<void> =>
     attempt(async () => {

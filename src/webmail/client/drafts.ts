@@ -3,15 +3,13 @@ import { composition, type Composition } from './compose-state.ts';
 import { outgoingMarkup, shownImages } from './editor-html.ts';
 import { fullTime } from './format.ts';
 import type { MailAddress } from './jmap-types.ts';
-import { MailError, methods, type SetProblem, throwRefusals } from './jmap.ts';
-import { folderByRole, identities } from './mail-state.ts';
+import { MailError, methods, throwRefusals } from './jmap.ts';
+import { identities } from './mail-state.ts';
 import { attempt, hideNotice, showNotice } from './notices.ts';
 import { parseRecipients } from './recipients.ts';
+import { cancelSubmission, createdId, draftsFolder, submitEmail, UNDO_MS } from './submission.ts';
 import { refreshList } from './thread-list.ts';
 import { t } from './translate.ts';
-
-/** Time in which a sent message can be taken back. */
-const UNDO_SECONDS = 10;
 
 const NO_IMAGES: ReadonlySet<string> = new Set();
 
@@ -62,17 +60,6 @@ function partOf({ blobId, name, type, cid }: AttachedFile, shown: ReadonlySet<st
 function addresses(text: string): MailAddress[] | null {
   const { addresses: found } = parseRecipients(text);
   return found.length === 0 ? null : found;
-}
-
-function draftsFolder(): string {
-  const folder = folderByRole('drafts');
-  if (folder === undefined) throw new MailError(t('error.no-drafts'));
-  return folder.id;
-}
-
-function createdId(result: Record<string, unknown> | undefined, key: string): string | undefined {
-  const created = (result?.['created'] ?? {}) as Record<string, { id: string }>;
-  return created[key]?.id;
 }
 
 let saving: Promise<void> = Promise.resolve();
@@ -162,7 +149,7 @@ export function sendComposition(at?: Date): Promise<void> {
     const submission = await submit(composed, composed.draftId, at);
     composition.value = undefined;
     const text = at === undefined ? t('compose.sent') : t('compose.will-be-sent', { time: fullTime(at.toISOString()) });
-    showNotice(text, () => takeBack(submission, composed), UNDO_SECONDS * 1000 - 1000);
+    showNotice(text, () => takeBack(submission, composed), UNDO_MS);
     await markSource(composed);
     await refreshList();
   });
@@ -174,48 +161,11 @@ async function markSource({ source }: Composition): Promise<void> {
   await methods(['Email/set', { update: { [source.id]: { [`keywords/${source.keyword}`]: true } } }]);
 }
 
-/** Parameters that hold a message back. RFC 4865. */
-function holdUntil(at: Date | undefined): Record<string, string> {
-  if (at === undefined) return { HOLDFOR: String(UNDO_SECONDS) };
-  return { HOLDUNTIL: at.toISOString().replace(/\.\d{3}Z$/, 'Z') };
-}
-
-async function submit(composed: Composition, emailId: string, at?: Date): Promise<string> {
-  const sent = folderByRole('sent')?.id;
-  const recipients = [composed.to, composed.cc, composed.bcc].flatMap((text) => parseRecipients(text).addresses);
-  const identity = identities.value.find(({ id }) => id === composed.identityId);
-  const envelope = {
-    mailFrom: { email: identity?.email ?? '', parameters: holdUntil(at) },
-    rcptTo: [...new Set(recipients.map(({ email }) => email))].map((email) => ({ email, parameters: null })),
-  };
-  const filed = {
-    'keywords/$draft': null,
-    [`mailboxIds/${draftsFolder()}`]: null,
-    ...(sent !== undefined && { [`mailboxIds/${sent}`]: true }),
-  };
-  const [result] = await methods([
-    'EmailSubmission/set',
-    {
-      create: { send: { identityId: composed.identityId, emailId, envelope } },
-      onSuccessUpdateEmail: { '#send': filed },
-    },
-  ]);
-  const refusal = Object.values((result?.['notCreated'] ?? {}) as Record<string, SetProblem>)[0];
-  if (refusal !== undefined) throw new MailError(t('error.not-sent', { why: refusal.description ?? refusal.type }));
-  return createdId(result, 'send') ?? '';
-}
-
-/** Cancels a submission and makes its email a draft again. */
-export async function cancelSubmission(id: string, emailId: string): Promise<void> {
-  const [result] = await methods(['EmailSubmission/set', { update: { [id]: { undoStatus: 'canceled' } } }]);
-  throwRefusals(result ?? {}, t('error.too-late'));
-  const sent = folderByRole('sent')?.id;
-  const back = {
-    'keywords/$draft': true,
-    [`mailboxIds/${draftsFolder()}`]: true,
-    ...(sent !== undefined && { [`mailboxIds/${sent}`]: null }),
-  };
-  await methods(['Email/set', { update: { [emailId]: back } }]);
+function submit({ identityId, to, cc, bcc }: Composition, emailId: string, at?: Date): Promise<string> {
+  const identity = identities.value.find(({ id }) => id === identityId);
+  if (identity === undefined) throw new MailError(t('error.no-identity'));
+  const recipients = [to, cc, bcc].flatMap((text) => parseRecipients(text).addresses.map(({ email }) => email));
+  return submitEmail({ emailId, identity, recipients, at });
 }
 
 /** Cancels a submission and opens the message again. */

@@ -6,6 +6,7 @@ import { composeForward, composeReply, textOf } from './compose-state.ts';
 import { addressText, fullTime, nameOf, shortTime, withoutMarks } from './format.ts';
 import { AgentOfMessage } from './held-mail.ts';
 import { Icon } from './icons.ts';
+import { Invitation } from './invitation.ts';
 import type { FullEmail, MailAddress } from './jmap-types.ts';
 import { blobUrl } from './jmap.ts';
 import { isOwnAddress } from './mail-state.ts';
@@ -63,6 +64,7 @@ function MessageContent({ email }: { email: FullEmail }) {
     <${PendingNote} email=${email} />
     <${SnoozeNote} email=${email} />
     <${VerdictNote} email=${email} />
+    <${Invitation} email=${email} />
     <${MessageBody} email=${email} />
     <${Attachments} parts=${email.attachments.filter((part) => part.disposition !== 'inline' || part.cid === null)} />
     <footer class="answer">

@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals';
 import { composeDraft } from './compose-state.ts';
-import { cancelSubmission } from './drafts.ts';
 import { fullTime } from './format.ts';
 import type { FullEmail } from './jmap-types.ts';
 import { methods } from './jmap.ts';
 import { attempt } from './notices.ts';
+import { cancelSubmission } from './submission.ts';
 import { dropLoadedThreads, refreshList } from './thread-list.ts';
 import { t } from './translate.ts';
 import { html } from './view.ts';

@@ -23,13 +23,22 @@ describe('the files of web mail', () => {
       for (const [, name = ''] of octets
         .toString()
         .matchAll(/^(?:import|\} from|export [{*])[^'"\n]*['"]([^'"\n]+)['"];?$/gm)) {
-        const found = name.startsWith('./') ? assets.files.has(name.slice(2)) : name in imports;
+        const file = new URL(name, `file:///${path}`).pathname.slice(1);
+        const found = name.startsWith('.') ? assets.files.has(file) : name in imports;
         if (!found) missing.push(`${path}: ${name}`);
       }
       expect([path, /\binterface \w+ \{/.test(octets.toString())]).toEqual([path, false]);
     }
     expect(missing).toEqual([]);
     for (const path of Object.values(imports)) expect(assets.files.has(path.slice(assets.base.length))).toBe(true);
+  });
+
+  test('that read calendars are loaded with the first invitation only', () => {
+    const first = assets.firstModulesOf('en');
+    expect(first).toContain('main.ts');
+    expect(first).toContain('lib/preact.js');
+    expect(first.filter((path) => path.includes('ical') || path.startsWith('calendar/'))).toEqual([]);
+    expect(assets.modulesOf('en')).toContain('calendar/invitation-card.ts');
   });
 
   test('alone are in the cache of the service worker: never mail', () => {

@@ -8,8 +8,8 @@ import { acceptedLanguage } from '../../../src/webmail/language.ts';
 import { PAGE_TEXTS, waitText } from '../../../src/webmail/page-texts.ts';
 
 const CLIENT = new URL('../../../src/webmail/client/', import.meta.url);
-const SOURCES = readdirSync(CLIENT)
-  .filter((name) => name.endsWith('.ts'))
+const SOURCES = readdirSync(CLIENT, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts') && !name.startsWith('languages'))
   .map((name) => ({ name, source: readFileSync(new URL(name, CLIENT), 'utf8') }));
 
 const CATALOGS: [string, MessageCatalog][] = [

@@ -1,16 +1,11 @@
 import type { ComponentChild } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { calendarPart } from './calendar-part.ts';
 import type { FullEmail, MessagePart } from './jmap-types.ts';
 import { attempt } from './notices.ts';
 import { html } from './view.ts';
 
 type InvitationView = (given: { email: FullEmail; part: MessagePart }) => ComponentChild;
-
-/** The calendar part of an email. Some programs send it a second time as a file. */
-export function calendarPart(parts: readonly MessagePart[]): MessagePart | undefined {
-  const known = parts.filter(({ blobId }) => blobId !== null);
-  return known.find(({ type }) => type === 'text/calendar') ?? known.find(({ type }) => type === 'application/ics');
-}
 
 /** The invitation of a message. What reads calendars is loaded with the first one. */
 export function Invitation({ email }: { email: FullEmail }) {

@@ -1,5 +1,5 @@
+import { calendarPart } from '../calendar-part.ts';
 import type { FullEmail, MailIdentity, MessagePart } from '../jmap-types.ts';
-import { calendarPart } from '../invitation.ts';
 import { blobOf } from '../jmap.ts';
 import { folderByRole, identities, isOwnAddress } from '../mail-state.ts';
 import { MAX_CALENDAR_OCTETS, readCalendar } from './calendar-object.ts';

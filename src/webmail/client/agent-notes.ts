@@ -5,7 +5,8 @@ import { fullTime, withoutMarks } from './format.ts';
 import { folders, openThread } from './mail-state.ts';
 import type { PlainKey } from './message-types.ts';
 import { attempt, hideNotice, showNotice } from './notices.ts';
-import { listed, rich, t } from './translate.ts';
+import { rich } from './rich-message.ts';
+import { listed, t } from './translate.ts';
 import { html } from './view.ts';
 
 /** Name of an agent, without characters that change the direction of the line. */

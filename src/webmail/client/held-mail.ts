@@ -5,7 +5,8 @@ import { fullTime, withoutMarks } from './format.ts';
 import type { FullEmail } from './jmap-types.ts';
 import { attempt, showNotice } from './notices.ts';
 import { dropLoadedThreads, refreshList } from './thread-list.ts';
-import { rich, t } from './translate.ts';
+import { rich } from './rich-message.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 /** Says which agent wrote a message, and asks for the approval of one that waits for it. */

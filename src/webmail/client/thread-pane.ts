@@ -13,7 +13,8 @@ import { attempt } from './notices.ts';
 import { go, route } from './route.ts';
 import { SnoozeMenu } from './snooze.ts';
 import { loadThread } from './thread-list.ts';
-import { rich, t } from './translate.ts';
+import { rich } from './rich-message.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 /** Emails that are unfolded. */

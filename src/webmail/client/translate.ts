@@ -1,5 +1,4 @@
 import { messages } from '#messages';
-import type { ComponentChild } from 'preact';
 import type { MessageCatalog, MessageKey, ValueNames } from './message-types.ts';
 
 /** The catalog of the page's language: the import map of the document names its file, so that one language is loaded only. */
@@ -20,17 +19,8 @@ export function t<K extends MessageKey>(key: K, ...[values]: Values<ValueNames<K
   return formOf(key, given['count']).replaceAll(/\{(\w+)\}/g, (_, name: string) => shown(given[name] ?? ''));
 }
 
-/** The same with elements in the place of values. */
-export function rich<K extends MessageKey>(
-  key: K,
-  values: Readonly<Record<ValueNames<K>, ComponentChild>>,
-): ComponentChild[] {
-  const given = values as Readonly<Record<string, ComponentChild>>;
-  const pieces = formOf(key, given['count']).split(/\{(\w+)\}/);
-  return pieces.map((piece, at) => (at % 2 === 0 ? piece : given[piece]));
-}
-
-function formOf(key: MessageKey, count: unknown): string {
+/** The form of a message for its `count`, with placeholders. */
+export function formOf(key: MessageKey, count: unknown): string {
   const message = catalog[key];
   if (typeof message === 'string') return message;
   const category = PLURALS.select(Number(count));

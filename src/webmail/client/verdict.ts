@@ -2,7 +2,8 @@ import type { ComponentChild } from 'preact';
 import { moveToRole } from './actions.ts';
 import type { FullEmail } from './jmap-types.ts';
 import { folderByRole } from './mail-state.ts';
-import { rich, t } from './translate.ts';
+import { rich } from './rich-message.ts';
+import { t } from './translate.ts';
 import { html } from './view.ts';
 
 interface ShownFinding {

@@ -54,7 +54,7 @@ function replyEvent(
     [
       ['dtstamp', {}, 'date-time', stamp],
       ...copied.filter((one) => one !== undefined),
-      ['organizer', {}, String(type), organizer],
+      ['organizer', {}, type, organizer],
       ['attendee', parameters, 'cal-address', `mailto:${email}`],
     ],
     [],

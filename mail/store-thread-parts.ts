@@ -44,6 +44,7 @@ import { copyEmail, storeEmail } from './store/message/email-commands.ts';
 import type { ThreadParts } from './store/engine/thread.ts';
 import { emailChanges } from './store/message/email-changes.ts';
 import { appendMessages } from './store/mailbox/append-commands.ts';
+import { applyRangeFlags, logRangeFlags } from './store/mailbox/flag-log.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from './store/mailbox/entry-commands.ts';
 import { resumeSender } from './store/limit/paused-sender.ts';
 import { purgeSenderUse } from './store/limit/sender-use.ts';
@@ -162,6 +163,8 @@ export function mailParts(): ThreadParts {
       dropFormerSubscription,
       keepRecent,
       appendMessage,
+      applyRangeFlags,
+      logRangeFlags,
       recordScrub,
       appendMessages,
       requestRelease,

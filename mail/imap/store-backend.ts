@@ -3,7 +3,10 @@ import { hiddenCapabilities } from '../store/account/imap-setting.ts';
 import { quotaOf, type QuotaUse } from '../store/account/quota.ts';
 import { messageRows } from '../store/blob/content.ts';
 import { appendMessages } from '../store/mailbox/append-commands.ts';
-import { isUncounted, MAX_RANGE } from '../store/mailbox/range-flags.ts';
+import { MAX_LOGGED } from '../store/mailbox/flag-log.ts';
+import { isUncounted, LEAST_PER_RANGE, MAX_RANGE } from '../store/mailbox/range-flags.ts';
+import type { StoreFlagsResult } from '../store/mailbox/flag-change.ts';
+import { contiguousRanges } from './uid-ranges.ts';
 import { copyEntries, expunge, MAX_ENTRIES, MAX_FLAGGED, storeFlags } from '../store/mailbox/entry-commands.ts';
 import {
   annotate,
@@ -223,6 +226,8 @@ export class StoreBackend implements ImapStore {
     const change = { how, flags, unchangedSince: unchangedSince ?? null };
     // Each change of an agent is recorded for undo, one by one.
     const isFast = uids.length > MAX_FLAGGED && isUncounted(change) && (await this.#isHuman());
+    const logged = isFast ? await this.#logFlags(mailbox, uids, change) : undefined;
+    if (logged?.kind === 'done') return { modseqs: logged.modseq === null ? [] : [logged.modseq], modified };
     for (const slice of slices(uids, isFast ? MAX_RANGE : MAX_FLAGGED)) {
       const input = { account: this.#account, mailbox, uids: slice, actor: this.#actor, ...change };
       const done = await this.#write(slice, uids, storeFlags, input);
@@ -232,6 +237,17 @@ export class StoreBackend implements ImapStore {
       modified.push(...done.modified);
     }
     return { modseqs, modified };
+  }
+
+  /** Logs a change of ranges. Undefined: there are too many of them, or the store needs the rows now. */
+  async #logFlags(
+    mailbox: number,
+    uids: readonly number[],
+    { how, flags }: { how: 'add' | 'remove' | 'replace'; flags: FlagSet },
+  ): Promise<StoreFlagsResult | undefined> {
+    const ranges = uids.length > MAX_LOGGED ? undefined : contiguousRanges(uids);
+    if (how === 'replace' || ranges === undefined || ranges.length * LEAST_PER_RANGE > uids.length) return undefined;
+    return this.#store.logFlags({ account: this.#account, mailbox, ranges, how, flags });
   }
 
   async copy(mailbox: number, uids: readonly number[], to: string, move: boolean): ReturnType<ImapStore['copy']> {

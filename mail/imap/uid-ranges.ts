@@ -48,3 +48,15 @@ export function rangesWithout(ranges: readonly SequenceRange[], uids: Uint32Arra
 export function rangesText(ranges: readonly SequenceRange[]): string {
   return ranges.map(({ from, to }) => (from === to ? `${from}` : `${from}:${to}`)).join(',');
 }
+
+/** Ranges of ascending numbers that follow each other; undefined if the numbers do not ascend. */
+export function contiguousRanges(numbers: readonly number[]): SequenceRange[] | undefined {
+  const ranges: SequenceRange[] = [];
+  let open: SequenceRange | undefined;
+  for (const number of numbers) {
+    if (open !== undefined && number <= open.to) return undefined;
+    if (open?.to === number - 1) open.to = number;
+    else ranges.push((open = { from: number, to: number }));
+  }
+  return ranges;
+}

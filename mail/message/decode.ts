@@ -95,17 +95,11 @@ const ALIASES: Readonly<Record<string, string>> = {
   'x-mac-roman': 'macintosh',
 };
 
+/** Names that mail programs put where they do not know the charset. */
+const PLACEHOLDERS = new Set(['', 'unknown-8bit', 'x-unknown', 'unknown', '8bit']);
+
 /** Declared charsets that do not identify the real one, which is guessed. */
-const UNDECLARED_CHARSETS = new Set([
-  '',
-  'us-ascii',
-  'ascii',
-  'ansi_x3.4-1968',
-  'unknown-8bit',
-  'x-unknown',
-  'unknown',
-  '8bit',
-]);
+const UNDECLARED_CHARSETS = new Set([...PLACEHOLDERS, 'us-ascii', 'ascii', 'ansi_x3.4-1968']);
 
 /** Decodes octets of a charset. An unknown charset is guessed; invalid sequences become U+FFFD. Never throws. */
 export function decodeCharset(bytes: Uint8Array, charset: string): string {
@@ -118,6 +112,11 @@ export function decodeCharset(bytes: Uint8Array, charset: string): string {
   if (label === 'utf-7' || label === 'unicode-1-1-utf-7') return decodeUtf7(buffer.toString('latin1'));
   const decoder = decoderOf(label);
   return decoder === undefined ? guessCharset(buffer) : decoder.decode(buffer);
+}
+
+/** True if a name says that the charset is not known, and does not name one. */
+export function isPlaceholderCharset(charset: string): boolean {
+  return PLACEHOLDERS.has(charset.trim().toLowerCase());
 }
 
 /** True if a charset is supported. */

@@ -35,5 +35,6 @@ export function mailMigrations(): Migration[] {
     ['outgoing-report.sql'],
     ['delivery-peer.sql'],
     ['snooze.sql'],
+    ['flag-range.sql'],
   ]);
 }

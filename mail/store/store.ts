@@ -19,6 +19,9 @@ import type { ThreadParts } from './engine/thread.ts';
 import { type Command, type Query, type Store, StoreBusy, type WakeUp } from './engine/types.ts';
 import { LocalText, TextClient, type TextSearch } from './search/text-client.ts';
 import type { SharedView } from './mailbox/view.ts';
+import type { StoreFlagsResult } from './mailbox/flag-change.ts';
+import { accountsOfLog, type RangeChange } from './mailbox/flag-log.ts';
+import { RangeLog } from './mailbox/range-log.ts';
 import { keepRecent } from './mailbox/recent.ts';
 import { postgresViews, sqliteViews, type ViewReader } from './mailbox/view-reader.ts';
 import { Views } from './mailbox/views.ts';
@@ -63,6 +66,7 @@ export class MailStore implements Store, AsyncDisposable {
   readonly #scanner: ReaderClient | Reader | PostgresReader;
   readonly #views: Views;
   readonly #viewReader: ViewReader;
+  readonly #log: RangeLog;
   readonly #listeners: Set<(wakeUp: WakeUp) => void>;
   readonly #guard: NodeJS.Timeout;
   readonly #stop: AbortController;
@@ -78,13 +82,19 @@ export class MailStore implements Store, AsyncDisposable {
     this.#reader = reader;
     this.#views = parts.views;
     this.#viewReader = parts.viewReader;
+    this.#log = parts.log;
     this.#stop = parts.stop;
     this.#listeners = listeners;
     const provideBlob: BlobProvider = (file) => this.#provideBlob(file);
     this.#scanner = openScanner(options, provideBlob) ?? reader;
     this.files = new BlobFiles(options.dataDir);
     this.secretLinks = options.secretLinks && new SecretLinkForms(options.secretLinks);
-    this.text = openText(options, this.files, provideBlob);
+    const text = openText(options, this.files, provideBlob);
+    this.text = {
+      committed: () => text.committed(),
+      search: (what, input, query) => this.#log.read(input, () => text.search(what, input, query)),
+      close: () => text.close(),
+    };
     // Mail that was not indexed before the last shutdown is indexed with the next commit or search.
     listeners.add(() => {
       if (!this.#full) this.text.committed();
@@ -116,10 +126,15 @@ export class MailStore implements Store, AsyncDisposable {
           return undefined;
         },
       });
-      const views = new Views((mailbox, uid) => writer.write(keepRecent, { mailbox, uid }, false));
+      const log = new RangeLog((what, input, slice) => writer.write(what, input, slice));
+      const views = new Views(
+        (mailbox, uid) => writer.write(keepRecent, { mailbox, uid }, false),
+        (account) => log.has(account),
+      );
       const reading = await openReading(options, views, stop.signal);
       viewReader = reading.viewReader;
-      const store = new MailStore(options, { ...reading, lock, writer, views, listeners, stop });
+      const store = new MailStore(options, { ...reading, lock, writer, views, log, listeners, stop });
+      if (reading.reader instanceof Reader) await log.recover(await reading.reader.query(accountsOfLog, undefined));
       await store.#checkDisk();
       return store;
     } catch (error) {
@@ -137,11 +152,18 @@ export class MailStore implements Store, AsyncDisposable {
   }
 
   read<I, O>(what: Query<I, O>, input: I): Promise<O> {
-    return this.#reader.query(what, input);
+    if (what.flagless === true) return this.#reader.query(what, input);
+    return this.#log.read(input, () => this.#reader.query(what, input));
   }
 
   scan<I, O>(what: Query<I, O>, input: I): Promise<O> {
-    return this.#scanner.query(what, input);
+    if (what.flagless === true) return this.#scanner.query(what, input);
+    return this.#log.read(input, () => this.#scanner.query(what, input));
+  }
+
+  /** Logs a change of the flags of ranges. Undefined: write it with a command of its own. */
+  async logFlags(change: RangeChange): Promise<StoreFlagsResult | undefined> {
+    return this.#full || !(this.#reader instanceof Reader) ? undefined : this.#log.log(change);
   }
 
   onWakeUp(listener: (wakeUp: WakeUp) => void): () => void {
@@ -225,6 +247,7 @@ export class MailStore implements Store, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#guard);
     await this.text.close();
+    await this.#log.close();
     if (this.#scanner instanceof ReaderClient) await this.#scanner.close();
     await this.#writer.close();
     this.#stop.abort();
@@ -300,6 +323,7 @@ interface StoreParts extends Reading {
   lock: Disposable;
   writer: WriterClient | LocalWriter;
   views: Views;
+  log: RangeLog;
   listeners: Set<(wakeUp: WakeUp) => void>;
   stop: AbortController;
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { blobPath } from '../../mail/store/blob/blob.ts';
+import { applyLoggedFlags } from '../../mail/store/mailbox/flag-log-copy.ts';
 import { FOLDER_PATH } from '../../mail/store/check/damaged-messages.ts';
 
 /** Bits of entry.flags: system flags below, slots of keywords above. */
@@ -51,6 +52,7 @@ export class RestoredMail implements Disposable {
   constructor(dataDir: string, address: string) {
     this.#dataDir = dataDir;
     this.#db = new DatabaseSync(join(dataDir, 'mailstead.db'));
+    applyLoggedFlags(this.#db);
     const account = this.#db.prepare('SELECT id FROM account WHERE lower(address) = lower(?)').get(address);
     this.#account = account === undefined ? undefined : Number(account['id']);
     const rows = this.#db.prepare('SELECT slot, name FROM keyword WHERE account_id = ?').all(this.#account ?? 0);

@@ -202,7 +202,7 @@ describe('the rules of a command', () => {
   const parts = engines['calling thread'];
 
   test.each([
-    ['awaits something else', async () => void (await new Promise((resolve) => setTimeout(resolve, 1)))],
+    ['awaits something else', async () => void (await new Promise((resolve) => setTimeout(resolve, 1000)))],
     [
       'swallows the error of a statement',
       async (tx: { run(sql: string): Promise<unknown> }) => {

@@ -1,4 +1,4 @@
-import { lookup } from '../../store/engine/types.ts';
+import { flagless, lookup } from '../../store/engine/types.ts';
 import { type Actor, isHuman } from '../../store/actor.ts';
 
 /**
@@ -13,10 +13,10 @@ const CR = 13;
 const LF = 10;
 
 /** Tests if the reader is a person: people see everything. Without an actor it is a program. */
-export const readsAsHuman = lookup(
-  'reads-as-person',
-  (rx, { account, actor }: { account: number; actor: Actor | undefined }): Promise<boolean> =>
+export const readsAsHuman = flagless(
+  lookup('reads-as-person', (rx, { account, actor }: { account: number; actor: Actor | undefined }): Promise<boolean> =>
     isHuman(rx, account, actor),
+  ),
 );
 
 /**

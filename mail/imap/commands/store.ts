@@ -12,7 +12,7 @@ import { uidSet } from '../wire/encoder.ts';
 import type { SequenceSet } from '../wire/sequence-set.ts';
 
 /** Messages of one call of the store, after which the answers for them are written. */
-const SLICE = 5000;
+const SLICE = 10_000;
 
 interface StoreArguments {
   set: SequenceSet;

@@ -1,4 +1,4 @@
-import { decodeCharset, isKnownCharset } from '../../message/decode.ts';
+import { decodeCharset, isKnownCharset, isPlaceholderCharset } from '../../message/decode.ts';
 import { ANSWERED, DELETED, DRAFT, FLAGGED, SEEN } from '../imap-store.ts';
 import type { Decoder } from '../wire/decoder.ts';
 import { ImapSyntaxError } from '../wire/syntax-error.ts';
@@ -45,7 +45,7 @@ export function parseThread(d: Decoder): ThreadCommand {
 /** Reads the space behind a charset, and the keys to the end. */
 function parseCriteria(d: Decoder, charset: string | undefined): SearchCriteria | BadCharset {
   if (charset !== undefined) {
-    if (charset.length > MAX_CHARSET || !isKnownCharset(charset)) {
+    if (charset.length > MAX_CHARSET || !isKnownCharset(charset) || isPlaceholderCharset(charset)) {
       d.rest();
       return { kind: 'bad-charset' };
     }

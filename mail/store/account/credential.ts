@@ -1,5 +1,5 @@
 import { CHOSEN } from '../actor.ts';
-import { command, lookup, type Write } from '../engine/types.ts';
+import { flagless, command, lookup, type Write } from '../engine/types.ts';
 
 /** A credential before it has a row. `sealed` is the password, bound to `credential` and `ref`. */
 export interface NewCredential {
@@ -95,31 +95,33 @@ interface LoginColumns extends Record<string, number | string | null | Uint8Arra
 }
 
 /** Account and credentials for a login by its primary address; the account on a verified domain takes precedence. */
-export const findLogin = lookup('find-login', async (rx, input: { key: string }): Promise<LoginRow | undefined> => {
-  const rows = await rx.all<LoginColumns>(
-    `SELECT f.account, f.tenant, f.address, f.salt, f.iterations, c.id, c.stored_key, c.server_key, c.scopes, c.expires_at
+export const findLogin = flagless(
+  lookup('find-login', async (rx, input: { key: string }): Promise<LoginRow | undefined> => {
+    const rows = await rx.all<LoginColumns>(
+      `SELECT f.account, f.tenant, f.address, f.salt, f.iterations, c.id, c.stored_key, c.server_key, c.scopes, c.expires_at
      FROM (SELECT a.id AS account, a.tenant, a.address, a.salt, a.iterations FROM address d
          JOIN account a ON a.id = d.account_id JOIN domain o ON o.id = d.domain_id
        WHERE d.key = ? AND a.state = 1 ORDER BY o.state DESC, o.id LIMIT 1) f
      LEFT JOIN credential c ON c.account_id = f.account`,
-    input.key,
-  );
-  const [found] = rows;
-  if (found === undefined) return undefined;
-  const { account, tenant, address, salt, iterations } = found;
-  const credentials = rows.flatMap(({ id, ...row }) =>
-    id === null
-      ? []
-      : {
-          id,
-          storedKey: row.stored_key,
-          serverKey: row.server_key,
-          scopes: row.scopes.split(' '),
-          expiresAt: row.expires_at,
-        },
-  );
-  return { account, tenant, address, salt, iterations, credentials };
-});
+      input.key,
+    );
+    const [found] = rows;
+    if (found === undefined) return undefined;
+    const { account, tenant, address, salt, iterations } = found;
+    const credentials = rows.flatMap(({ id, ...row }) =>
+      id === null
+        ? []
+        : {
+            id,
+            storedKey: row.stored_key,
+            serverKey: row.server_key,
+            scopes: row.scopes.split(' '),
+            expiresAt: row.expires_at,
+          },
+    );
+    return { account, tenant, address, salt, iterations, credentials };
+  }),
+);
 
 /** SCRAM salt and iteration count for a new credential of an account. */
 export const accountSalt = lookup(

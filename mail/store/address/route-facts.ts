@@ -1,7 +1,7 @@
 import { OPERATOR } from '../account/account.ts';
 import { aliasAt, isAliasExhausted, type MatchedAlias, wildcardAlias } from './alias-use.ts';
 import { isDeletedAddress } from './deleted-address.ts';
-import { lookup, query, type Read } from '../engine/types.ts';
+import { flagless, lookup, query, type Read } from '../engine/types.ts';
 import { anyRules } from '../filter/sender-rule.ts';
 
 /** Input for the routing of a recipient address. */
@@ -52,62 +52,66 @@ const NOTHING = {
  * Routing facts of an address that is the primary one of an account and is not forwarded, as most are; undefined: of
  * any other, for {@link routeFacts}.
  */
-export const directRoute = lookup(
-  'direct-route',
-  async (rx, { domain, keys: [key = ''], size }: RouteInput): Promise<RouteFacts | undefined> => {
-    const row = await rx.get<{ account: number; full: number; ruled: number }>(
-      `SELECT a.id AS account,
+export const directRoute = flagless(
+  lookup(
+    'direct-route',
+    async (rx, { domain, keys: [key = ''], size }: RouteInput): Promise<RouteFacts | undefined> => {
+      const row = await rx.get<{ account: number; full: number; ruled: number }>(
+        `SELECT a.id AS account,
          iif(a.used_bytes + ?3 > a.quota_bytes OR a.used_count >= a.quota_count, 1, 0) AS full,
          EXISTS (SELECT 1 FROM sender_rule WHERE tenant = d.tenant AND outgoing = 0) AS ruled
        FROM domain d CROSS JOIN address k ON k.key = ?2 AND k.domain_id = d.id CROSS JOIN account a ON a.id = k.account_id
        WHERE d.name = ?1 AND d.state = 1
          AND NOT EXISTS (SELECT 1 FROM forwarder WHERE source_key = ?2 AND domain_id = d.id)`,
-      domain,
-      key,
-      size,
-    );
-    if (row === undefined) return undefined;
-    const { account, full, ruled } = row;
-    return {
-      domain: 'verified',
-      ...NOTHING,
-      all: [account],
-      accounts: full === 1 ? [] : [account],
-      ruled: ruled === 1,
-    };
-  },
+        domain,
+        key,
+        size,
+      );
+      if (row === undefined) return undefined;
+      const { account, full, ruled } = row;
+      return {
+        domain: 'verified',
+        ...NOTHING,
+        all: [account],
+        accounts: full === 1 ? [] : [account],
+        ruled: ruled === 1,
+      };
+    },
+  ),
 );
 
 /** Routing facts of a recipient address. */
-export const routeFacts = query('route-facts', async (rx, input: RouteInput): Promise<RouteFacts> => {
-  const domain = await rx.get<Domain>(
-    'SELECT id, state, tenant FROM domain WHERE name = ? ORDER BY state DESC LIMIT 1',
-    input.domain,
-  );
-  if (domain === undefined) return { domain: 'none', ...NOTHING };
-  if (domain.state !== 1) return { domain: 'unverified', ...NOTHING };
-  const found = await matchAddress(rx, domain, input);
-  const {
-    account,
-    alias,
-    forwards,
-    deleted = false,
-  } = input.role && isEnded(found, input) ? await atRole(rx, domain) : found;
-  const all = account === null ? (alias?.accounts ?? []) : [account];
-  const accounts: number[] = [];
-  for (const one of all) if (await hasRoom(rx, one, input.size)) accounts.push(one);
-  return {
-    domain: 'verified',
-    all,
-    accounts,
-    alias: alias?.id ?? null,
-    over: isEnded({ alias }, input),
-    deleted,
-    forwards: forwards !== 'none',
-    waits: forwards === 'waiting',
-    ruled: all.length > 0 && (await anyRules(rx, domain.tenant, false)),
-  };
-});
+export const routeFacts = flagless(
+  query('route-facts', async (rx, input: RouteInput): Promise<RouteFacts> => {
+    const domain = await rx.get<Domain>(
+      'SELECT id, state, tenant FROM domain WHERE name = ? ORDER BY state DESC LIMIT 1',
+      input.domain,
+    );
+    if (domain === undefined) return { domain: 'none', ...NOTHING };
+    if (domain.state !== 1) return { domain: 'unverified', ...NOTHING };
+    const found = await matchAddress(rx, domain, input);
+    const {
+      account,
+      alias,
+      forwards,
+      deleted = false,
+    } = input.role && isEnded(found, input) ? await atRole(rx, domain) : found;
+    const all = account === null ? (alias?.accounts ?? []) : [account];
+    const accounts: number[] = [];
+    for (const one of all) if (await hasRoom(rx, one, input.size)) accounts.push(one);
+    return {
+      domain: 'verified',
+      all,
+      accounts,
+      alias: alias?.id ?? null,
+      over: isEnded({ alias }, input),
+      deleted,
+      forwards: forwards !== 'none',
+      waits: forwards === 'waiting',
+      ruled: all.length > 0 && (await anyRules(rx, domain.tenant, false)),
+    };
+  }),
+);
 
 type Domain = { state: number; tenant: number; id: number };
 
@@ -175,9 +179,10 @@ async function hasRoom(rx: Read, account: number, size: number): Promise<boolean
 }
 
 /** Reports whether an account has quota for so many octets. */
-export const accountHasRoom = lookup(
-  'account-has-room',
-  (rx, { account, size }: { account: number; size: number }): Promise<boolean> => hasRoom(rx, account, size),
+export const accountHasRoom = flagless(
+  lookup('account-has-room', (rx, { account, size }: { account: number; size: number }): Promise<boolean> =>
+    hasRoom(rx, account, size),
+  ),
 );
 
 /**

@@ -1,4 +1,4 @@
-import { lookup, type Query, query, type Read } from '../engine/types.ts';
+import { flagless, lookup, type Query, query, type Read } from '../engine/types.ts';
 
 /** Content of a message: trace header lines of this recipient, then the blob. */
 export interface StoredContent {
@@ -141,30 +141,34 @@ async function withPreviews(rx: Read, rows: readonly StoredMessageRow[]): Promis
 export const blobBytes: Query<
   { blob: number; start: number; length: number },
   (({ data: Uint8Array } | { file: string }) & { size: number }) | undefined
-> = lookup('blob-bytes', async (rx, input) => {
-  const row = await rx.get<{ size: number; file: string | null; data: Uint8Array | null }>(
-    'SELECT size, file, CASE WHEN file IS NULL THEN substr(data, CAST(? AS INTEGER), CAST(? AS INTEGER)) END AS data FROM blob WHERE id = ?',
-    input.start + 1,
-    input.length,
-    input.blob,
-  );
-  if (row === undefined) return undefined;
-  const { size, file } = row;
-  return file === null ? { size, data: row.data ?? new Uint8Array(0) } : { size, file };
-});
+> = flagless(
+  lookup('blob-bytes', async (rx, input) => {
+    const row = await rx.get<{ size: number; file: string | null; data: Uint8Array | null }>(
+      'SELECT size, file, CASE WHEN file IS NULL THEN substr(data, CAST(? AS INTEGER), CAST(? AS INTEGER)) END AS data FROM blob WHERE id = ?',
+      input.start + 1,
+      input.length,
+      input.blob,
+    );
+    if (row === undefined) return undefined;
+    const { size, file } = row;
+    return file === null ? { size, data: row.data ?? new Uint8Array(0) } : { size, file };
+  }),
+);
 
 /** The first `most` octets of blobs that are stored in rows, without those that are shorter than they should be. */
-export const smallBlobs = lookup(
-  'small-blobs',
-  async (rx, input: { blobs: readonly number[]; most: number }): Promise<{ id: number; data: Uint8Array }[]> => {
-    const rows = await rx.all<{ id: number; size: number; data: Uint8Array }>(
-      `SELECT id, size, substr(data, 1, CAST(? AS INTEGER)) AS data FROM blob
+export const smallBlobs = flagless(
+  lookup(
+    'small-blobs',
+    async (rx, input: { blobs: readonly number[]; most: number }): Promise<{ id: number; data: Uint8Array }[]> => {
+      const rows = await rx.all<{ id: number; size: number; data: Uint8Array }>(
+        `SELECT id, size, substr(data, 1, CAST(? AS INTEGER)) AS data FROM blob
        WHERE id IN (SELECT value FROM json_each(?)) AND data IS NOT NULL`,
-      input.most,
-      JSON.stringify(input.blobs),
-    );
-    return rows.filter(({ size, data }) => data.byteLength >= Math.min(size, input.most));
-  },
+        input.most,
+        JSON.stringify(input.blobs),
+      );
+      return rows.filter(({ size, data }) => data.byteLength >= Math.min(size, input.most));
+    },
+  ),
 );
 
 /** Those of the files that a blob row names. */

@@ -102,6 +102,8 @@ export interface Command<I, O> {
   readonly kind: 'command';
   readonly name: string;
   run(tx: Write, input: I, stamp: Stamp): Promise<O>;
+  /** Finishes what this command leaves for later: it runs before the next command of any other kind. */
+  readonly leaves?: Command<Record<string, never>, { more: boolean }>;
 }
 
 /** A read of several statements in one snapshot. */
@@ -110,6 +112,8 @@ export interface Query<I, O> {
   readonly name: string;
   /** It runs at most one statement, which is its own snapshot: no transaction is opened. */
   readonly single?: boolean;
+  /** It reads neither flags nor mod-sequences of messages, so it never waits for those that are only logged. */
+  readonly flagless?: boolean;
   run(rx: Read, input: I): Promise<O>;
 }
 
@@ -124,6 +128,11 @@ export function query<I, O>(name: string, run: Query<I, O>['run']): Query<I, O> 
 /** A query of at most one statement: a transaction would be two more. */
 export function lookup<I, O>(name: string, run: Query<I, O>['run']): Query<I, O> {
   return { kind: 'query', name, single: true, run };
+}
+
+/** A query that reads neither flags nor mod-sequences of messages. */
+export function flagless<I, O>(what: Query<I, O>): Query<I, O> {
+  return { ...what, flagless: true };
 }
 
 /** UIDs from the first to the last, both included. */

@@ -29,6 +29,9 @@ export class Writer {
   #dead = false;
   /** Number of following batches that use savepoints. */
   #guarded = 0;
+  /** Work that a command left for later, and whether it ran in the open transaction. */
+  #left: Command<Record<string, never>, { more: boolean }> | undefined;
+  #finished = false;
 
   constructor(
     connection: DatabaseConnection,
@@ -39,6 +42,8 @@ export class Writer {
     this.#hooks = hooks;
     this.#commands = new Map(commands.map((command) => [command.name, command]));
     this.#host = host;
+    // The last process may have ended before it finished what it left.
+    this.#left = commands.find(({ leaves }) => leaves !== undefined)?.leaves;
   }
 
   submit(jobs: readonly WriteJob[]): void {
@@ -126,6 +131,7 @@ export class Writer {
 
   #begin(): boolean {
     try {
+      this.#finished = false;
       this.#connection.run('BEGIN IMMEDIATE', []);
       return true;
     } catch (error) {
@@ -141,6 +147,7 @@ export class Writer {
   #commit(): boolean {
     try {
       this.#connection.run('COMMIT', []);
+      if (this.#finished) this.#left = undefined;
       return true;
     } catch (error) {
       if (this.#connection.inTransaction) this.#rollback();
@@ -157,8 +164,26 @@ export class Writer {
     }
   }
 
-  /** Runs one command; with `turn` not in a savepoint, so that a failure leaves its changes in the transaction. */
+  /** Runs one command, after what an earlier one of another kind left. */
   async #one(job: WriteJob, turn?: TurnGuard): Promise<CommandOutcome> {
+    const command = this.#commands.get(job.name);
+    if (this.#left !== undefined && !this.#finished && this.#left !== command && this.#left !== command?.leaves) {
+      const { answer } = await this.#run({ ...job, name: this.#left.name, input: {} }, turn);
+      if (!answer.ok) return { answer, wakeUps: [] };
+      this.#finished = true;
+    }
+    const outcome = await this.#run(job, turn);
+    if (command?.leaves !== undefined) {
+      this.#left = command.leaves;
+      this.#finished = false;
+    } else if (command !== undefined && command === this.#left && outcome.answer.ok) {
+      this.#finished = !(outcome.answer.value as { more: boolean }).more;
+    }
+    return outcome;
+  }
+
+  /** Runs one command; with `turn` not in a savepoint, so that a failure leaves its changes in the transaction. */
+  async #run(job: WriteJob, turn?: TurnGuard): Promise<CommandOutcome> {
     const tx = new StoreTransaction(this.#connection, this.#hooks);
     try {
       const command = this.#commands.get(job.name);

@@ -6,7 +6,7 @@ import { FIRST_SLOT, FLAGGED, type StoredFlags } from './flags.ts';
 /** Maximum rows of one {@link storeRangeFlags}, whose rows cost a fifth of those of `storeFlags`. */
 export const MAX_RANGE = 5000;
 /** Fewer UIDs in a range than this on average: the statements cost more than the rows. */
-const LEAST_PER_RANGE = 16;
+export const LEAST_PER_RANGE = 16;
 
 /** \Flagged and keywords with a slot: neither counters nor training samples depend on them. */
 const UNCOUNTED = FLAGGED | (-1 << FIRST_SLOT);
@@ -26,7 +26,7 @@ export function isUncounted({
 }
 
 /** Flags `value` take the place of those in the mask `bits`. */
-interface MaskedFlags {
+export interface MaskedFlags {
   bits: number;
   value: number;
 }
@@ -99,24 +99,33 @@ async function changedRanges(
   return changed;
 }
 
+/** Flags of a range. `whole`: 1 if also entries that have them get the mod-sequence. */
+interface WrittenRange extends MaskedFlags {
+  mailbox: number;
+  range: UidRange;
+  modseq: number;
+  whole?: number;
+}
+
 /** Writes the flags of a range, and the mod-sequence of the emails that JMAP shows: those without \Deleted. */
-async function writeRange(
+export async function writeRange(
   tx: Write,
-  { mailbox, range, modseq, bits, value }: MaskedFlags & { mailbox: number; range: UidRange; modseq: number },
+  { mailbox, range, modseq, bits, value, whole = 0 }: WrittenRange,
 ): Promise<void> {
   await tx.run(
     `UPDATE email SET modseq = ? WHERE id IN (SELECT email_id FROM entry
-       WHERE mailbox_id = ? AND uid BETWEEN ? AND ? AND flags & ? <> ? AND flags & 16 = 0)`,
+       WHERE mailbox_id = ? AND uid BETWEEN ? AND ? AND (flags & ? <> ? OR ? = 1) AND flags & 16 = 0)`,
     modseq,
     mailbox,
     range.from,
     range.to,
     bits,
     value,
+    whole,
   );
   await tx.run(
     `UPDATE entry SET flags = (flags & ?7) | ?6, modseq = ?1
-     WHERE mailbox_id = ?2 AND uid BETWEEN ?3 AND ?4 AND flags & ?5 <> ?6`,
+     WHERE mailbox_id = ?2 AND uid BETWEEN ?3 AND ?4 AND (flags & ?5 <> ?6 OR ?8 = 1)`,
     modseq,
     mailbox,
     range.from,
@@ -124,11 +133,12 @@ async function writeRange(
     bits,
     value,
     ~bits,
+    whole,
   );
 }
 
 /** Records the change in the mailbox. Returns the mod-sequence that it had. */
-async function recordModseq(tx: Write, mailbox: number, modseq: number): Promise<number> {
+export async function recordModseq(tx: Write, mailbox: number, modseq: number): Promise<number> {
   const row = await tx.get<{ before: number }>('SELECT highestmodseq AS before FROM mailbox WHERE id = ?', mailbox);
   await tx.run('UPDATE mailbox SET highestmodseq = ? WHERE id = ?', modseq, mailbox);
   return row?.before ?? 0;

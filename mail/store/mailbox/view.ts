@@ -1,5 +1,6 @@
 import type { Reads, ReadStatement } from '../engine/reads.ts';
-import type { RangeFlags, Row } from '../engine/types.ts';
+import type { RangeFlags, Row, UidRange } from '../engine/types.ts';
+import { type LoggedRange, loggedRanges } from './flag-log.ts';
 import { kwList } from './flags.ts';
 import type { MailboxView, ViewChange } from './view-types.ts';
 
@@ -71,22 +72,27 @@ export class SharedView implements MailboxView {
     return this.#keywords.names;
   }
 
-  /** Reads everything, inside one snapshot. Sessions see nothing of it before the last row is read. */
-  *load(): Reads<void> {
+  /**
+   * Reads everything, inside one snapshot. Sessions see nothing of it before the last row is read. `isLogged`: the log of
+   * flags may have changes of the account.
+   */
+  *load(isLogged: boolean): Reads<void> {
     const [row] = yield this.#rowStatement();
     if (isGone(row)) return this.#applyRow(row);
     const rows = (yield {
       sql: 'SELECT uid, flags, kw, modseq FROM entry WHERE mailbox_id = ? ORDER BY uid',
       params: [this.mailbox],
     }) as EntryState[];
+    const logged = isLogged ? yield* loggedRanges(this, 0) : [];
     this.#applyRow(row);
     this.#grow(rows.length);
     for (const entry of rows) this.#append(entry);
+    for (const range of logged) this.#flagRange(range, range);
     this.#changesFrom = this.highestModseq;
   }
 
-  /** Reads changes since the last read, inside one snapshot. Sessions see nothing of it before the last row is read. */
-  *refresh(): Reads<void> {
+  /** Reads changes since the last read, as {@link load} does. */
+  *refresh(isLogged: boolean): Reads<void> {
     const since = this.highestModseq;
     const [row] = yield this.#rowStatement();
     if (isGone(row) || row?.['highestmodseq'] === since) {
@@ -101,17 +107,23 @@ export class SharedView implements MailboxView {
       sql: 'SELECT uid, flags, kw, modseq FROM entry WHERE mailbox_id = ? AND modseq > ? ORDER BY uid',
       params: [this.mailbox, since],
     }) as EntryState[];
+    const logged = isLogged ? yield* loggedRanges(this, since) : [];
     this.#applyRow(row);
-    this.#applyChanges(rows, removed);
+    this.#applyChanges(rows, removed, logged);
   }
 
-  #applyChanges(rows: readonly EntryState[], removed: readonly { uid: number }[]): void {
+  #applyChanges(
+    rows: readonly EntryState[],
+    removed: readonly { uid: number }[],
+    logged: readonly LoggedRange[],
+  ): void {
     const changed = new Map<number, number[]>();
     for (const row of rows) {
       const at = this.indexOf(row.uid);
       if (at < 0) this.#append(row);
       else this.#change(at, row, changed);
     }
+    for (const range of logged) addTo(changed, range.modseq, this.#flagRange(range, range));
     if (removed.length > 0) this.#remove(removed.map((row) => row.uid));
     this.#remember(changed);
     this.#notify();
@@ -120,20 +132,27 @@ export class SharedView implements MailboxView {
   /** Applies a change of flags without reading it. False if the view is of another state than right before. */
   apply({ bits, value, ranges, before, modseq }: RangeFlags): boolean {
     if (this.highestModseq !== before) return false;
-    const changed: number[] = [];
-    for (const { from, to } of ranges) {
-      for (let at = this.#firstFrom(from); at < this.length && (this.uids[at] as number) <= to; at++) {
-        const flags = this.#flags[at] as number;
-        if ((flags & bits) === value) continue;
-        this.#flags[at] = (flags & ~bits) | value;
-        this.#modseqs[at] = modseq;
-        changed.push(this.uids[at] as number);
-      }
-    }
+    const changed = ranges.flatMap((range) => this.#flagRange(range, { bits, value, modseq }));
     this.highestModseq = modseq;
     this.#remember(new Map([[modseq, changed]]));
     this.#notify();
     return true;
+  }
+
+  /** Returns the UIDs whose flags are others now. */
+  #flagRange(
+    { from, to }: UidRange,
+    { bits, value, modseq, whole = 0 }: Omit<RangeFlags, 'ranges' | 'before'> & { whole?: number },
+  ): number[] {
+    const changed: number[] = [];
+    for (let at = this.#firstFrom(from); at < this.length && (this.uids[at] as number) <= to; at++) {
+      const flags = this.#flags[at] as number;
+      if ((flags & bits) === value && whole === 0) continue;
+      this.#flags[at] = (flags & ~bits) | value;
+      this.#modseqs[at] = modseq;
+      changed.push(this.uids[at] as number);
+    }
+    return changed;
   }
 
   indexOf(uid: number): number {
@@ -228,9 +247,7 @@ export class SharedView implements MailboxView {
 
   #change(at: number, row: EntryState, changed: Map<number, number[]>): void {
     this.#set(at, row);
-    const uids = changed.get(row.modseq);
-    if (uids === undefined) changed.set(row.modseq, [row.uid]);
-    else uids.push(row.uid);
+    addTo(changed, row.modseq, [row.uid]);
   }
 
   #set(at: number, row: EntryState): void {
@@ -296,4 +313,10 @@ export class SharedView implements MailboxView {
   #notify(): void {
     for (const listener of this.#listeners) listener();
   }
+}
+
+function addTo(changed: Map<number, number[]>, modseq: number, uids: readonly number[]): void {
+  const known = changed.get(modseq);
+  if (known !== undefined) for (const uid of uids) known.push(uid);
+  else if (uids.length > 0) changed.set(modseq, [...uids]);
 }

@@ -13,10 +13,15 @@ export class Views {
   /** The stored value of each open view. */
   readonly #storedRecent = new WeakMap<SharedView, number>();
   readonly #storeRecent: (mailbox: number, uid: number) => Promise<unknown>;
+  readonly #isLogged: (account: number) => boolean;
 
-  /** `storeRecent` stores the first UID of which no session was notified; called when the last session leaves a mailbox. */
-  constructor(storeRecent: (mailbox: number, uid: number) => Promise<unknown>) {
+  /**
+   * `storeRecent` stores the first UID of which no session was notified; called when the last session leaves a mailbox.
+   * `isLogged`: the log of flags may have changes of an account.
+   */
+  constructor(storeRecent: (mailbox: number, uid: number) => Promise<unknown>, isLogged: (account: number) => boolean) {
     this.#storeRecent = storeRecent;
+    this.#isLogged = isLogged;
   }
 
   /** First UID that no session was notified of, as far as it is not stored; 0: see the row. */
@@ -47,7 +52,7 @@ export class Views {
     const keywords = this.#keywordsOf(account);
     if (view?.account !== account || view.keywordsOf !== keywords) return undefined;
     yield* readKeywords(keywords, account);
-    yield* view.refresh();
+    yield* view.refresh(this.#isLogged(account));
     return view.gone ? undefined : view;
   }
 
@@ -55,7 +60,7 @@ export class Views {
     const keywords = this.#keywordsOf(account);
     const fresh = new SharedView(account, mailbox, keywords, (closed) => this.#remove(closed));
     yield* readKeywords(keywords, account);
-    yield* fresh.load();
+    yield* fresh.load(this.#isLogged(account));
     const stored = fresh.recentFrom;
     fresh.recentFrom = Math.max(stored, this.#recent.get(mailbox) ?? 0);
     this.#storedRecent.set(fresh, stored);
@@ -73,7 +78,9 @@ export class Views {
     }
     for (const account of new Set([...stale.keys()].map((view) => view.account)))
       yield* readKeywords(this.#keywordsOf(account), account);
-    for (const [view, flags] of stale) if (flags === undefined || !view.apply(flags)) yield* view.refresh();
+    for (const [view, flags] of stale) {
+      if (flags === undefined || !view.apply(flags)) yield* view.refresh(this.#isLogged(view.account));
+    }
   }
 
   #keywordsOf(account: number): Keywords {

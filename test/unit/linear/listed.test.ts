@@ -4,7 +4,7 @@ import { textFunctions } from '../../support/costs/text-functions.ts';
 
 /** Functions that take a text of ours, count or write, or that only a listed function calls. */
 const OTHERS: Readonly<Record<string, string>> = {
-  'mail/message': `formatTypeName encodeText oneLine field decodeBase64 decodeQuotedPrintable isKnownCharset isSevenBit
+  'mail/message': `formatTypeName encodeText oneLine field decodeBase64 decodeQuotedPrintable isKnownCharset isPlaceholderCharset isSevenBit
     mailerDaemon withoutHighlights summarize hashId plainTextHeader isWholly unpackParts partText partBytes tagMac nstring`,
   'mail/smtp': 'fault',
   'mail/auth': `sealArc isChainStatus resultsText readDkimKey signatureFailure signHeaders signData fold checkSignature

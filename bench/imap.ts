@@ -6,10 +6,11 @@ import { cpuMs } from './lib/process.ts';
 /**
  * IMAP of Mailstead against Debian's Dovecot (sdbox) on one mailbox, interleaved (A, B, A, B, ...): ms on the side of the
  * client, CPU ms of the server, medians. A ratio over 1 means that Mailstead is faster. `npm run bench:imap [messages]
- * [rounds]`; needs root and the packages postfix, dovecot-imapd and dovecot-lmtpd.
+ * [rounds] [row]` (rows whose name has that text); needs root and the packages postfix, dovecot-imapd and dovecot-lmtpd.
  */
 const MESSAGES = Math.max(2000, Number(process.argv[2] ?? 20_000));
 const ROUNDS = Math.max(1, Number(process.argv[3] ?? 5));
+const WANTED = process.argv[4] ?? '';
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 
@@ -21,7 +22,7 @@ try {
   console.log(`${MESSAGES} messages, ${ROUNDS} interleaved rounds, medians.`);
   console.log('| | ms ours | Dovecot | ratio | CPU ms ours | Dovecot |');
   console.log('|---|---|---|---|---|---|');
-  for (const row of IMAP_ROWS) {
+  for (const row of IMAP_ROWS.filter(({ name }) => name.includes(WANTED))) {
     const figures = places.map(() => ({ ms: [] as number[], cpu: [] as number[] }));
     for (let round = 0; round < ROUNDS; round++) {
       for (const [i, { subject, mailbox }] of places.entries()) {

@@ -8,6 +8,7 @@ export class ImapLoadClient {
   #octets = 0;
   #kept: Buffer[] | undefined;
   #ended: (() => void) | undefined;
+  #awaited: { text: string; resolve: () => void } | undefined;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -27,15 +28,32 @@ export class ImapLoadClient {
 
   /** Runs a command; resolves with the octets of the answer. A literal is sent with the command (LITERAL+). */
   async run(command: string | readonly (string | Buffer)[]): Promise<number> {
+    return this.#answered(Buffer.concat([Buffer.from('t '), ...toBuffers(command), Buffer.from('\r\n')]), command);
+  }
+
+  async #answered(sent: Buffer, command: string | readonly (string | Buffer)[] = 'IDLE'): Promise<number> {
     this.#octets = 0;
     this.#last = Buffer.alloc(0);
     const end = new Promise<void>((resolve) => (this.#ended = resolve));
-    this.#socket.write(Buffer.concat([Buffer.from('t '), ...toBuffers(command), Buffer.from('\r\n')]));
+    this.#socket.write(sent);
     await end;
     const text = this.#last.toString('latin1');
     const tagged = text.slice(text.lastIndexOf('\r\nt ') + 1).trim();
     if (!tagged.startsWith('t OK')) throw new Error(`${String(command).slice(0, 80)}: ${tagged.slice(0, 200)}`);
     return this.#octets;
+  }
+
+  /** Begins IDLE; the result ends it. */
+  async idle(): Promise<() => Promise<number>> {
+    const started = this.next('+ ');
+    this.#socket.write('t IDLE\r\n');
+    await started;
+    return () => this.#answered(Buffer.from('DONE\r\n'));
+  }
+
+  /** Resolves when octets with a text arrive. */
+  next(text: string): Promise<void> {
+    return new Promise((resolve) => (this.#awaited = { text, resolve }));
   }
 
   /** Runs a command with a short answer, and returns the answer. */
@@ -54,6 +72,10 @@ export class ImapLoadClient {
   #read(chunk: Buffer): void {
     this.#octets += chunk.length;
     this.#kept?.push(chunk);
+    if (this.#awaited !== undefined && chunk.includes(this.#awaited.text)) {
+      this.#awaited.resolve();
+      this.#awaited = undefined;
+    }
     // The tagged line is the last, and shorter than this, also with all capabilities.
     this.#last = Buffer.concat([this.#last, chunk]).subarray(-4096);
     if (

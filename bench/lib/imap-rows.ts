@@ -29,6 +29,7 @@ export async function fill(subject: Subject, messages: number): Promise<FilledMa
     }),
   );
   const client = await ImapLoadClient.login(subject.imapPort, user, subject.password);
+  await client.run('CREATE appended');
   await client.run('SELECT INBOX');
   return { client, user, messages };
 }
@@ -56,6 +57,41 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 /** A row that is one command in the open mailbox. */
 function command(name: string, text: (mailbox: FilledMailbox, round: number) => string): ImapRow {
   return { name, run: (_subject, mailbox, round) => timed(() => mailbox.client.run(text(mailbox, round))) };
+}
+
+/** Runs `work` on ten connections at once. Returns ms without their logins. */
+async function onTen(
+  subject: Subject,
+  user: string,
+  work: (client: ImapLoadClient, n: number) => Promise<void>,
+): Promise<number> {
+  const clients = await Promise.all(
+    Array.from({ length: 10 }, () => ImapLoadClient.login(subject.imapPort, user, subject.password)),
+  );
+  const ms = await timed(() => Promise.all(clients.map(work)));
+  for (const client of clients) client.close();
+  return ms;
+}
+
+/** Median of the ms from the OK of APPEND to the EXISTS of a client in IDLE. At least 0.01: EXISTS may come first. */
+async function idleDelay(subject: Subject, user: string): Promise<number> {
+  const [idle, other] = [
+    await ImapLoadClient.login(subject.imapPort, user, subject.password),
+    await ImapLoadClient.login(subject.imapPort, user, subject.password),
+  ];
+  await idle.run('SELECT appended');
+  const delays: number[] = [];
+  const stop = await idle.idle();
+  for (let n = 0; n < 21; n++) {
+    const notified = idle.next('EXISTS').then(() => performance.now());
+    await append(other, 'appended', n);
+    const accepted = performance.now();
+    delays.push((await notified) - accepted);
+  }
+  await stop();
+  idle.close();
+  other.close();
+  return Math.max(0.01, delays.sort((a, b) => a - b)[10] ?? 0);
 }
 
 const LAST = (count: number) => (mailbox: FilledMailbox) => `${mailbox.messages - count + 1}:${mailbox.messages}`;
@@ -87,12 +123,30 @@ export const IMAP_ROWS: readonly ImapRow[] = [
   ),
   {
     name: 'APPEND of 100, one by one',
-    run: (_subject, { client }, round) =>
+    run: (_subject, { client }) =>
       timed(async () => {
-        if (round === 0) await client.run('CREATE appended');
         for (let n = 0; n < 100; n++) await append(client, 'appended', n);
       }),
   },
+  {
+    name: 'APPEND of 300 on 10 connections',
+    run: (subject, { user }) =>
+      onTen(subject, user, async (client, n) => {
+        for (let one = 0; one < 30; one++) await append(client, 'appended', 30 * n + one);
+      }),
+  },
+  {
+    name: '100 logins on 10 connections',
+    run: (subject, { user }) =>
+      timed(() =>
+        Promise.all(
+          Array.from({ length: 10 }, async () => {
+            for (let n = 0; n < 10; n++) (await ImapLoadClient.login(subject.imapPort, user, subject.password)).close();
+          }),
+        ),
+      ),
+  },
+  { name: 'IDLE: EXISTS after the OK of APPEND', run: (subject, { user }) => idleDelay(subject, user) },
   {
     name: 'MOVE of 1,000',
     async run(_subject, { client }, round) {

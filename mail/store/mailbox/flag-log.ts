@@ -50,10 +50,17 @@ export const applyRangeFlags = command(
 );
 
 async function shorten(tx: Write, { account, modseq, from, to }: LoggedRange, applied: UidRange): Promise<void> {
-  const key = [account, modseq, from];
-  const where = 'WHERE account_id = ? AND modseq = ? AND first_uid = ?';
-  if (applied.to === to) await tx.run(`DELETE FROM flag_range ${where}`, ...key);
-  else await tx.run(`UPDATE flag_range SET first_uid = ? ${where}`, applied.to + 1, ...key);
+  if (applied.to === to) {
+    await tx.run('DELETE FROM flag_range WHERE account_id = ? AND modseq = ? AND first_uid = ?', account, modseq, from);
+    return;
+  }
+  await tx.run(
+    'UPDATE flag_range SET first_uid = ? WHERE account_id = ? AND modseq = ? AND first_uid = ?',
+    applied.to + 1,
+    account,
+    modseq,
+    from,
+  );
 }
 
 /**

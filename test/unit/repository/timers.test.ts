@@ -30,6 +30,7 @@ const ALLOWED: Record<string, string> = {
   'mail/store/engine/postgres/node-lock.ts': 'pause until the lock of an ended node is free',
   'mail/store/engine/postgres/watch.ts': 'question to the database, which must also be asked while nothing else is',
   'mail/store/engine/postgres/writer.ts': 'time limit of a batch, and of the result of a lost commit',
+  'mail/store/mailbox/range-log.ts': 'pause before logged flags are written to the rows',
   'mail/store/mailbox/view-reader.ts': 'repetition of a failed read of views',
   'mail/store/bucket/s3-client.ts': 'repetition and time limit of one request',
   'mail/store/search/text-client.ts': 'time limit of one search, and end of an idle thread',

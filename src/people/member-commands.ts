@@ -120,6 +120,22 @@ export const memberMailboxes = lookup(
   },
 );
 
+/** True while a person may use a mailbox of an organization, and it is not frozen. */
+export const mayUseMailbox = lookup(
+  'may-use-mailbox',
+  async (rx, input: { organization: number; user: number; account: number }): Promise<boolean> => {
+    const row = await rx.get(
+      `SELECT 1 AS there FROM member m JOIN organization o ON o.id = m.organization_id
+       WHERE m.organization_id = ?1 AND m.user_id = ?2 AND o.frozen_at IS NULL AND (m.role <> 'member'
+         OR EXISTS (SELECT 1 FROM member_mailbox b WHERE b.organization_id = ?1 AND b.user_id = ?2 AND b.account_id = ?3))`,
+      input.organization,
+      input.user,
+      input.account,
+    );
+    return row !== undefined;
+  },
+);
+
 export interface OrganizationMember {
   user: number;
   email: string;

@@ -5,8 +5,9 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { importJob, updateImportJob } from '../../../mail/store/transfer/import-job.ts';
 import type { AppContext } from '../../core/app-context.ts';
-import { publicId } from '../../core/ids.ts';
+import { publicId, rowId } from '../../core/ids.ts';
 import { refuse } from '../../core/refusal.ts';
+import { mayUseMailbox } from '../../people/member-commands.ts';
 import { isLinkValid } from '../../tokens/token-validity.ts';
 import { readTransferTicket, type TransferTicket } from '../../transfers/transfer-link.ts';
 import { isRateLimited, sendRefusal } from '../json-replies.ts';
@@ -26,22 +27,38 @@ export function transferRoutes(context: AppContext): (app: FastifyInstance) => P
   };
 }
 
-async function ticketOf(
+function ticketOf(
   context: AppContext,
   kind: TransferTicket['kind'],
   request: FastifyRequest,
-): Promise<TransferTicket> {
+): TransferTicket {
   const { ticket: text } = request.query as { ticket?: unknown };
-  const ticket = readTransferTicket(context.secrets, kind, String(text), context.clock());
-  if (ticket !== undefined && (await isLinkValid(context, ticket.credential))) return ticket;
-  return refuse('not_found', 'Invalid or expired link. Request a new one.');
+  return readTransferTicket(context.secrets, kind, String(text), context.clock()) ?? invalidLink();
+}
+
+const invalidLink = (): never => refuse('not_found', 'Invalid or expired link. Request a new one.');
+
+/** Checks that who created a link may still use its mailbox: a token may be revoked, and a person may have left. */
+async function checkHolder(
+  context: AppContext,
+  { credential, organization }: TransferTicket,
+  account: number,
+): Promise<void> {
+  const user = rowId('user', credential);
+  const isAllowed =
+    user === undefined
+      ? await isLinkValid(context, credential, account)
+      : await context.store.read(mayUseMailbox, { organization, user, account });
+  if (!isAllowed) invalidLink();
 }
 
 async function upload(context: AppContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   if (isRateLimited(context, request, reply)) return reply;
   try {
-    const { id, organization } = await ticketOf(context, 'import', request);
+    const ticket = ticketOf(context, 'import', request);
+    const { id, organization } = ticket;
     const job = await context.store.read(importJob, { tenant: organization, id: Number(id) });
+    await checkHolder(context, ticket, job?.account ?? 0);
     if (job?.state !== 'waiting') refuse('conflict', 'This link was used. Request a new one.', { resource: 'import' });
     const { start, total } = rangeOf(request);
     const path = context.transfers.uploadPath(Number(id));
@@ -98,8 +115,10 @@ async function append(
 async function download(context: AppContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   if (isRateLimited(context, request, reply)) return reply;
   try {
-    const { id, organization } = await ticketOf(context, 'export', request);
+    const ticket = ticketOf(context, 'export', request);
+    const { id, organization } = ticket;
     const status = context.transfers.exportStatus(id);
+    await checkHolder(context, ticket, status?.account ?? 0);
     if (status === undefined || status.tenant !== organization) {
       return refuse('not_found', 'This export is gone. Start a new one.', { resource: 'export' });
     }

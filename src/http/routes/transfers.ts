@@ -27,11 +27,7 @@ export function transferRoutes(context: AppContext): (app: FastifyInstance) => P
   };
 }
 
-function ticketOf(
-  context: AppContext,
-  kind: TransferTicket['kind'],
-  request: FastifyRequest,
-): TransferTicket {
+function ticketOf(context: AppContext, kind: TransferTicket['kind'], request: FastifyRequest): TransferTicket {
   const { ticket: text } = request.query as { ticket?: unknown };
   return readTransferTicket(context.secrets, kind, String(text), context.clock()) ?? invalidLink();
 }

@@ -15,7 +15,11 @@ beforeAll(async () => {
   await writeFile(path, 'mail of anna');
   const counts = { messages: 1, bytes: 12, damaged: [], problem: null };
   const exportStatus = (id: string): ExportStatus => ({
-    ...{ id, path, state: 'done', tenant: 1, account: box.anna },
+    id,
+    path,
+    state: 'done',
+    tenant: 1,
+    account: box.anna,
     ...counts,
   });
   box = await consentWorld({ transfers: { exportStatus } as unknown as MailTransfers });

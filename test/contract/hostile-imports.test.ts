@@ -15,6 +15,7 @@ import { importFiles } from '../../mail/transfer/file-import.ts';
 import type { FileTree } from '../../mail/transfer/file-tree.ts';
 import { ImportLog } from '../../mail/transfer/import-log.ts';
 import { pullAccount } from '../../mail/transfer/imap/pull.ts';
+import { connectRemote } from '../../mail/transfer/imap/remote-session.ts';
 import { readManifest } from '../../mail/transfer/manifest.ts';
 import { linesOf } from '../../mail/transfer/text-lines.ts';
 import { runImport, type TransferDeps } from '../../src/transfers/import-run.ts';
@@ -83,8 +84,25 @@ test('a server that lists folders without end is left, and not asked again', asy
     flood(socket, `* LIST () "/" ${'x'.repeat(1000)}\r\n`.repeat(50));
     return true;
   });
-  await expect(pullFrom(server.port)).rejects.toThrow('more than 2 MB where a list was expected');
+  await expect(pullFrom(server.port)).rejects.toThrow('more than 1 MB where a list was expected');
   expect(asked).toBe(1);
+});
+
+test('UIDs that a server says have vanished are not taken apart: a short line names millions', async () => {
+  await using server = await scriptedImap((command, socket) => {
+    if (command.startsWith('EXAMINE')) socket.write('* 3 EXISTS\r\n* OK [UIDVALIDITY 1] x\r\n');
+    if (command === 'NOOP') socket.write('* VANISHED 1:1000\r\n* VANISHED (EARLIER) 1:1000\r\n');
+    return false;
+  });
+  const remote = { host: 'localhost', ip: '127.0.0.1', port: server.port, tls: 'none' as const };
+  const login = { anyCertificate: false, user: 'me', secret: { password: 'x' } };
+  const client = await connectRemote({ ...remote, ...login }, 1e6);
+  let events = 0;
+  client.on('expunge', () => events++);
+  await client.mailboxOpen('INBOX', { readOnly: true });
+  await client.noop();
+  client.close();
+  expect(events).toBe(0);
 });
 
 test('a stop does not wait for a server that never answers', async () => {

@@ -17,8 +17,10 @@ import { connectRemote, LoginRefused, RemoteFlood, withOctetLimit } from './remo
 const MAX_RETRIES = 6;
 const FIRST_PAUSE_MS = 500;
 const MAX_LISTED = 500;
-/** Octets of a list of folders: a hundred thousand short names take a hundred times as much memory. */
-const MAX_LIST_OCTETS = 2 * 1024 * 1024;
+/** Octets of a list of folders: tens of thousands of short names take a hundred times as much memory. */
+const MAX_LIST_OCTETS = 1024 * 1024;
+/** Octets of the responses to STATUS and EXAMINE. */
+const MAX_STATUS_OCTETS = 1024 * 1024;
 
 /** The pull of one remote account into one account here. */
 export interface PullPlan {
@@ -133,7 +135,7 @@ class AccountPull {
     });
     let total = 0;
     for (const { path } of folders) {
-      const status = await client.status(path, { messages: true });
+      const status = await withOctetLimit(client, MAX_STATUS_OCTETS, () => client.status(path, { messages: true }));
       total += status === false ? 0 : (status.messages ?? 0);
     }
     this.#log.progress.total = total;
@@ -141,7 +143,9 @@ class AccountPull {
   }
 
   async #open(client: ImapFlow, folder: RemoteFolder): Promise<number> {
-    const opened = await client.mailboxOpen(folder.path, { readOnly: true });
+    const opened = await withOctetLimit(client, MAX_STATUS_OCTETS, () =>
+      client.mailboxOpen(folder.path, { readOnly: true }),
+    );
     const { account, remote } = this.#plan;
     const home = await this.#mailboxOf(folder.name, folder.role);
     const source = `${remote.user}@${remote.host}:${remote.port}`.toLowerCase();

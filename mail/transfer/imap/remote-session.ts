@@ -13,6 +13,17 @@ export class LoginRefused extends Error {
   override readonly name = 'LoginRefused';
 }
 
+/** A connection to another server, which may be hostile. */
+class RemoteClient extends ImapFlow {
+  /**
+   * Ignores VANISHED, which is not asked for: the library makes an event of each UID in one turn of the event loop, and
+   * twenty octets can name millions of UIDs.
+   */
+  untaggedVanished(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
 /** Time between two looks at what a command has brought. */
 const LOOK_MS = 20;
 
@@ -50,7 +61,7 @@ export class RemoteFlood extends Error {
  */
 export async function connectRemote(account: RemoteAccount, maxOctets: number, stop?: AbortSignal): Promise<ImapFlow> {
   const { host, ip, port, tls, anyCertificate, user, secret } = account;
-  const client = new ImapFlow({
+  const client = new RemoteClient({
     host: ip,
     port,
     servername: host,

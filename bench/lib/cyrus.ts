@@ -29,6 +29,8 @@ const NOBODY = [65534, 65534] as const;
 
 export interface Cyrus extends AsyncDisposable {
   httpPort: number;
+  /** Without TLS. */
+  imapPort: number;
   /** The process that all others are below. */
   pid: number;
   users: readonly string[];
@@ -53,6 +55,7 @@ export async function startCyrus(users: number, messages: number): Promise<Cyrus
   const ended = once(master, 'exit');
   const cyrus: Cyrus = {
     httpPort,
+    imapPort,
     pid: master.pid ?? 0,
     users: names,
     password: PASSWORD,

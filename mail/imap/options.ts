@@ -7,13 +7,14 @@ import type { ImapLimits } from './limits.ts';
 import type { ImapStore } from './imap-store.ts';
 
 export interface Clock {
-  /** ms UTC */
+  /** ms; only differences count. */
   now(): number;
   sleep(ms: number): Promise<void>;
 }
 
+/** Monotonic: when the system clock jumps ahead, sessions must not end as idle, and when it jumps back, NOTIFY must not stop. */
 export const realClock: Clock = {
-  now: () => Date.now(),
+  now: () => performance.timeOrigin + performance.now(),
   sleep: (ms) =>
     new Promise((resolve) => {
       setTimeout(resolve, ms).unref();

@@ -9,8 +9,8 @@ import { ImportBatches } from './import-batches.ts';
 import type { NamedFlags } from '../store/mailbox/flags.ts';
 import { receivedTime } from './received-time.ts';
 
-/** Messages that are read and await their commit: one commit is filled while another is written. */
-const MAX_PENDING = 64;
+/** Messages that are read and await their commits: some commits are filled while others are written. */
+const MAX_PENDING = 256;
 /** Octets of the header that the time of arrival is read from. */
 const HEAD = 64 * 1024;
 const HASH_OCTETS = 16;

@@ -18,6 +18,7 @@ const COMMAND = join(import.meta.dirname, '../../bin/mailstead');
 const LIBRARY = '/usr/$LIB/faketime/libfaketimeMT.so.1';
 const ME = 'me@clock.example';
 const DAY_MS = 24 * 3_600_000;
+const SHORT_MS = 5_000;
 /** The first purge comes a minute after the start. */
 const PURGE_MS = 150_000;
 
@@ -92,8 +93,8 @@ async function schedule(): Promise<void> {
   expect(status, text).toBeLessThan(300);
 }
 
-/** Puts one message into the trash and deletes another. */
-async function deleteSome(): Promise<void> {
+/** An IMAP session over TLS. */
+async function session(): Promise<ImapFlow> {
   const client = new ImapFlow({
     host: '127.0.0.1',
     port: box.port('imaps'),
@@ -101,8 +102,36 @@ async function deleteSome(): Promise<void> {
     auth: { user: ME, pass: password },
     tls: { rejectUnauthorized: false },
     logger: false,
+    disableAutoIdle: true,
   });
+  client.on('error', () => undefined);
   await client.connect();
+  return client;
+}
+
+/** A session over TLS that began before a jump goes on, as its timers do not follow the clock, and a new one begins. */
+async function expectSessions(open: ImapFlow): Promise<void> {
+  await open.noop();
+  expect(open.usable).toBe(true);
+  const other = await session();
+  await other.logout();
+}
+
+/** An agent token that expires after some ms. */
+async function tokenFor(ms: number): Promise<string> {
+  const expiresAt = new Date(Date.now() + ms).toISOString();
+  const made = await box.ask('create_agent_token', { name: `${ms} ms`, actions: ['read'], expiresAt });
+  return (made as { secret: string }).secret;
+}
+
+/** HTTP status of a call with a token. */
+async function statusOf(token: string): Promise<number> {
+  return (await tool(`http://127.0.0.1:${box.port('http')}`, 'list_emails', {}, token)).status;
+}
+
+/** Puts one message into the trash and deletes another. */
+async function deleteSome(): Promise<void> {
+  const client = await session();
   const message = 'From: a@far.example\r\nSubject: kept\r\n\r\nkept\r\n';
   for (const folder of ['Trash', 'INBOX']) await client.append(folder, message);
   await client.mailboxOpen('INBOX');
@@ -145,7 +174,7 @@ async function restartAt(value: string): Promise<void> {
   await box.start();
 }
 
-test('a clock that jumps a year ahead, a day back and to 1970: nothing is purged, sent early or sent twice', async () => {
+test('a clock that jumps a year ahead, a day back and to 1970: nothing is purged, sent early or sent twice, no expired token works again, and sessions go on', async () => {
   await deleteSome();
   await schedule();
   for (const one of ['a@far.example', 'b@far.example', 'late@far.example']) await send(one);
@@ -153,6 +182,10 @@ test('a clock that jumps a year ahead, a day back and to 1970: nothing is purged
   const before = everything();
   expect(before).toMatchObject({ deleted: 1, scheduled: 1 });
   const shares = [await idleShare()];
+  const [forDay, forSeconds] = [await tokenFor(DAY_MS), await tokenFor(SHORT_MS)];
+  await expect.poll(() => statusOf(forSeconds), { timeout: PURGE_MS }).toBe(401);
+  expect(await statusOf(forDay)).toBe(200);
+  const open = await session();
   let from = box.log.length;
 
   setClock('+1y');
@@ -161,6 +194,8 @@ test('a clock that jumps a year ahead, a day back and to 1970: nothing is purged
   await expect.poll(recipients, { timeout: PURGE_MS }).toEqual(['a@far.example', 'b@far.example']);
   await logged('purges wait until the system clock is confirmed', from);
   expect(everything()).toEqual(before);
+  expect(await statusOf(forDay)).toBe(401);
+  await expectSessions(open);
   shares.push(await idleShare());
 
   from = box.log.length;
@@ -168,12 +203,18 @@ test('a clock that jumps a year ahead, a day back and to 1970: nothing is purged
   refused = /^$/;
   await logged('system clock confirmed, purges continue', from);
   await expect.poll(recipients, { timeout: PURGE_MS }).toHaveLength(3);
+  expect(await statusOf(forDay)).toBe(200);
+  await expectSessions(open);
 
   from = box.log.length;
   setClock('-1d');
   await logged('system clock jumped back, the time before is used until it is confirmed', from);
   await send('c@far.example');
   await expect.poll(recipients, { timeout: PURGE_MS }).toHaveLength(4);
+  // Expired stays expired.
+  expect([await statusOf(forDay), await statusOf(forSeconds)]).toEqual([200, 401]);
+  await expectSessions(open);
+  open.close();
   shares.push(await idleShare());
   // The time goes on: after the year ahead, only the correction is a step back.
   expect(count('journal AS a JOIN journal AS b ON b.id = a.id + 1', 'b.at < a.at - 60000')).toBe(1);
@@ -184,14 +225,17 @@ test('a clock that jumps a year ahead, a day back and to 1970: nothing is purged
   await expect.poll(recipients, { timeout: PURGE_MS }).toHaveLength(5);
   await logged('purges wait until the system clock is confirmed', from);
   expect(count('journal', `at < ${Date.now() - DAY_MS}`)).toBe(0);
+  expect([await statusOf(forDay), await statusOf(forSeconds)]).toEqual([200, 401]);
   shares.push(await idleShare());
 
   from = box.log.length;
   await restartAt('+1y');
   await logged('purges wait until the system clock is confirmed', from);
   expect(everything()).toEqual(before);
+  expect(await statusOf(forDay)).toBe(401);
 
   await restartAt('+0');
+  expect([await statusOf(forDay), await statusOf(forSeconds)]).toEqual([200, 401]);
   expect(recipients()).toEqual(['a', 'b', 'c', 'd', 'late'].map((one) => `${one}@far.example`));
   expect(operator('undelete', '--mailbox', ME)).toMatchObject({ restored: [{ folder: 'INBOX' }] });
   expect(Math.max(...shares), 'share of a processor while idle').toBeLessThan(0.5);

@@ -168,7 +168,7 @@ export interface WakeUp {
 export interface Store {
   /** Resolves when the command's transaction is committed and flushed; rejects with {@link StoreBusy} or a failure. */
   write<I, O>(what: Command<I, O>, input: I): Promise<O>;
-  /** Like `write` with low priority: one slice a batch, so that long work does not delay short work. */
+  /** Like `write` with low priority: after other work of a batch, and several only while no other work waits. */
   writeSlice<I, O>(what: Command<I, O>, input: I): Promise<O>;
   /** Runs a short read on this thread. */
   read<I, O>(what: Query<I, O>, input: I): Promise<O>;

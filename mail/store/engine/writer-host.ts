@@ -7,7 +7,7 @@ export interface WriteJob {
   name: string;
   input: unknown;
   stamp: Stamp;
-  /** True: low priority, one a batch. */
+  /** True: low priority, after all others of a batch. */
   slice: boolean;
 }
 

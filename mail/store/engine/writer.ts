@@ -84,7 +84,7 @@ export class Writer {
     if (end !== 'committed') await this.#oneByOne(jobs);
   }
 
-  /** Takes the jobs of one batch as they arrive, the last one a slice, and adds each to `taken`. */
+  /** Takes the jobs of one batch as they arrive, then slices while no other job waits, and adds each to `taken`. */
   *#take(taken: WriteJob[]): Generator<WriteJob> {
     const began = performance.now();
     const take = (job: WriteJob): WriteJob => {
@@ -97,8 +97,12 @@ export class Writer {
       if (job === undefined) break;
       yield take(job);
     }
-    const slice = this.#slices.shift();
-    if (slice !== undefined) yield take(slice);
+    do {
+      const slice = this.#slices.shift();
+      if (slice === undefined) return;
+      yield take(slice);
+      this.#sort(this.#host.more());
+    } while (this.#queue.length === 0 && performance.now() - began < MAX_BATCH_MS);
   }
 
   /** Runs jobs in one transaction and answers them after its commit. Without savepoints it ends at the first failure. */

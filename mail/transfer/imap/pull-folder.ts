@@ -16,7 +16,7 @@ import type { RemoteFolder } from './remote-folders.ts';
 import { withOctetLimit } from './remote-session.ts';
 
 /** Messages and octets of one FETCH. */
-const MAX_FETCHED = 100;
+const MAX_FETCHED = 500;
 const MAX_FETCHED_OCTETS = 8 * 1024 * 1024;
 /** UIDs of a folder, and octets of the list of them: it is in memory. */
 const MAX_UIDS = 1_000_000;
@@ -53,7 +53,7 @@ export interface FolderPull {
   onOutcome: (folder: string, uid: number, outcome: ImportOutcome, size: number) => void;
   onProblem: (uid: number, problem: string) => void;
   /** Called before a message is read, so that a lost connection names a suspect. */
-  onFetch(uids: readonly number[]): void;
+  onFetch(left: ReadonlyMap<number, unknown>): void;
   /** Waits as the pace asks. */
   pace(): Promise<void>;
   stop: AbortSignal;
@@ -155,9 +155,10 @@ export const MAX_LOST = 3;
 async function pullGroup(pull: FolderPull, group: readonly RemoteFacts[]): Promise<void> {
   const { client, folder, row, importer } = pull;
   const facts = new Map(group.map((one) => [one.uid, one]));
-  pull.onFetch([...facts.keys()]);
+  // The rest of the group, from which each message is removed once it is read.
+  pull.onFetch(facts);
   for await (const { uid, source } of client.fetch(
-    [...facts.keys()].join(','),
+    uidSet([...facts.keys()]),
     { uid: true, source: true },
     { uid: true },
   )) {
@@ -175,9 +176,19 @@ async function pullGroup(pull: FolderPull, group: readonly RemoteFacts[]): Promi
     const remote = { folder: row, uid, flags: flagText(flags) };
     const message = { mailbox: target.id, flags, receivedAt: one.receivedAt, octets: once(source), remote };
     await importer.add(message, (outcome, _hash, size) => pull.onOutcome(target.name, uid, outcome, size));
-    pull.onFetch([...facts.keys()]);
   }
-  pull.onFetch([]);
+  pull.onFetch(new Map());
+}
+
+/** Set of ascending UIDs, with ranges where they follow each other. */
+export function uidSet(uids: readonly number[]): string {
+  const ranges: [first: number, last: number][] = [];
+  for (const uid of uids) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] + 1 === uid) last[1] = uid;
+    else ranges.push([uid, uid]);
+  }
+  return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}:${last}`)).join(',');
 }
 
 async function* once(octets: Buffer): AsyncGenerator<Buffer> {

@@ -54,7 +54,7 @@ class AccountPull {
   /** By folder: lost connections by UID, and problems by UID. */
   readonly #suspects = new Map<string, Map<number, number>>();
   readonly #skipped = new Map<string, Map<number, string>>();
-  #fetching: readonly number[] = [];
+  #fetching: ReadonlyMap<number, unknown> = new Map();
   #count = 0;
   #nextAt = 0;
 
@@ -116,8 +116,8 @@ class AccountPull {
 
   /** The first message of a FETCH that was not answered may be the reason for the lost connection. */
   #suspect(path: string): void {
-    const [first] = this.#fetching;
-    this.#fetching = [];
+    const [first] = this.#fetching.keys();
+    this.#fetching = new Map();
     if (first === undefined) return;
     const all = this.#suspects.get(path) ?? new Map<number, number>();
     all.set(first, (all.get(first) ?? 0) + 1);
@@ -173,7 +173,7 @@ class AccountPull {
       mailboxFor: (facts) => this.#mailboxFor(folder, facts),
       onOutcome: (name, uid, outcome, size) => this.#note(folder, name, uid, outcome, size),
       onProblem: (uid, problem) => this.#skip(folder, uid, problem),
-      onFetch: (uids) => (this.#fetching = uids),
+      onFetch: (left) => (this.#fetching = left),
       pace: () => this.#pace(),
       stop,
     };

@@ -8,6 +8,10 @@ import type { ContinuousState } from './continuous-backup.ts';
 
 const COMMAND = fileURLToPath(new URL('../start/mailstead.ts', import.meta.url));
 const CHECK_MS = 5_000;
+/** Pause after the process ended by itself, doubled each time that it did before it copied anything. */
+const RESTART_MS = 2_500;
+const MAX_RESTART_MS = 60_000;
+const MAX_REASON = 4_096;
 /** An age of so many pauses, and a minute, is an alarm. */
 const LATE_PAUSES = 10;
 const LATE_MS = 60_000;
@@ -33,6 +37,8 @@ export class ContinuousCopies implements Job, AsyncDisposable {
   #state: ContinuousState | undefined;
   #copiedUntil: number | undefined;
   #alarmedAt = 0;
+  #startAt = 0;
+  #failures = 0;
   #stopping = false;
 
   constructor(options: ContinuousCopiesOptions) {
@@ -43,7 +49,7 @@ export class ContinuousCopies implements Job, AsyncDisposable {
   async run(stop: AbortSignal): Promise<void> {
     const { target, continuousMs } = this.#options.settings;
     if (target === undefined || continuousMs === 0 || stop.aborted) return;
-    this.#child ??= this.#start(target);
+    if (performance.now() >= this.#startAt) this.#child ??= this.#start(target);
     this.#report();
     await Promise.resolve();
   }
@@ -53,13 +59,19 @@ export class ContinuousCopies implements Job, AsyncDisposable {
     const envFiles = process.argv.flatMap((arg, i) => (arg === '--env-file' ? [arg, process.argv[i + 1] ?? ''] : []));
     const child = fork(COMMAND, ['backup', target, '--continuous', '--data-dir', dataDir, ...envFiles, '--json'], {
       execArgv: ['--max-old-space-size=512'],
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
-    child.on('message', (state) => (this.#state = state as ContinuousState));
+    let reason = '';
+    child.stderr?.on('data', (chunk: Buffer) => (reason += chunk.toString().slice(0, MAX_REASON - reason.length)));
+    child.on('message', (state) => {
+      this.#state = state as ContinuousState;
+      if (this.#state.copiedUntil !== null) this.#failures = 0;
+    });
     child.on('error', (error) => log.error({ err: error }, 'failed to start continuous backup'));
-    child.once('exit', (code, signal) => {
+    child.once('close', (code, signal) => {
       this.#child = undefined;
-      if (!this.#stopping) log.error({ code, signal }, 'continuous backup ended, will start again');
+      this.#startAt = performance.now() + Math.min(MAX_RESTART_MS, RESTART_MS * 2 ** Math.min(this.#failures++, 10));
+      if (!this.#stopping) log.error({ code, signal, reason }, 'continuous backup ended, will start again');
     });
     return child;
   }

@@ -90,6 +90,7 @@ const backup: CliProgram = {
 /** Backs up and copies commits until a signal, or until the server that started this process ends. */
 async function runContinuously(start: ProgramInput, target: string, dataDir: string): Promise<number> {
   return run(start, async (settings) => {
+    await requireEmbedded(settings, 'Copy the log of PostgreSQL instead (docs/scaling.md)');
     const { backUpContinuously } = await import('../backup/continuous-backup.ts');
     const stop = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.once(signal, () => stop.abort());

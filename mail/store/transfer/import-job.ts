@@ -134,6 +134,15 @@ export const dueImportJobs = lookup('due-import-jobs', (rx): Promise<ImportJobRo
   ),
 );
 
+/** Imports of files of an organization that have not ended, at most 1000. */
+export const openUploads = lookup('open-uploads', async (rx, { tenant }: { tenant: number }): Promise<number[]> => {
+  const rows = await rx.all<{ id: number }>(
+    `SELECT id FROM import_job WHERE tenant = ? AND kind = 'file' AND ended_at IS NULL ORDER BY id LIMIT 1000`,
+    tenant,
+  );
+  return rows.map(({ id }) => id);
+});
+
 /** True for a job that has not ended. */
 export const isImportOpen = lookup(
   'is-import-open',

@@ -10,6 +10,7 @@ import { refuse } from '../../core/refusal.ts';
 import { mayUseMailbox } from '../../people/member-commands.ts';
 import { isLinkValid } from '../../tokens/token-validity.ts';
 import { readTransferTicket, type TransferTicket } from '../../transfers/transfer-link.ts';
+import { checkUploadRoom } from '../../transfers/upload-room.ts';
 import { isRateLimited, sendRefusal } from '../json-replies.ts';
 import { refusalOf } from './send-requests.ts';
 
@@ -57,6 +58,7 @@ async function upload(context: AppContext, request: FastifyRequest, reply: Fasti
     await checkHolder(context, ticket, job?.account ?? 0);
     if (job?.state !== 'waiting') refuse('conflict', 'This link was used. Request a new one.', { resource: 'import' });
     const { start, total } = rangeOf(request);
+    await checkUploadRoom(context, { tenant: organization, id: Number(id), total });
     const path = context.transfers.uploadPath(Number(id));
     const received = await append(context, request.body as Readable, path, start, total);
     if (received < total) return await reply.code(202).send({ received, total });

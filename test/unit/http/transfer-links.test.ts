@@ -2,9 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addImportJob } from '../../../mail/store/transfer/import-job.ts';
 import { publicId } from '../../../src/core/ids.ts';
 import type { ExportStatus, MailTransfers } from '../../../src/core/mail-transfers.ts';
 import { signTransferTicket } from '../../../src/transfers/transfer-link.ts';
+import { uploadRoom } from '../../../src/transfers/upload-room.ts';
 import { consentWorld, type ConsentWorld } from '../../support/consent-world.ts';
 
 let box: ConsentWorld;
@@ -47,4 +49,23 @@ test('a link to an export ends when who created it leaves, or loses the mailbox'
   expect(await Promise.all(ids.map(download))).toEqual([404, 404]);
   expect(await download(publicId('token', 999))).toBe(404);
   expect(await download('operator')).toBe(200);
+});
+
+test('the uploads of one organization leave half of the free disk to others', async () => {
+  expect(uploadRoom(1000, 0)).toBe(500);
+  // Uploaded octets are no longer free, and count.
+  expect(uploadRoom(600, 400)).toBe(100);
+  expect(uploadRoom(500, 500)).toBe(0);
+  const { world, clock, base } = box;
+  const input = { tenant: 1, account: box.anna, kind: 'file', spec: '{}', secret: null, state: 'waiting' } as const;
+  const id = await world.store.write(addImportJob, { ...input, by: 'operator' });
+  const expires = clock.now + 3_600_000;
+  const facts = { kind: 'import', id: String(id), organization: 1, credential: 'operator', expires } as const;
+  const headers = { 'content-range': `bytes 0-1/${10 ** 15 - 1}`, connection: 'close' };
+  const response = await fetch(`${base}/api/email/transfers?ticket=${signTransferTicket(world.secrets, facts)}`, {
+    method: 'PUT',
+    body: 'PK',
+    headers,
+  });
+  expect([response.status, await response.text()]).toEqual([413, expect.stringContaining('ask the operator')]);
 });

@@ -28,6 +28,10 @@ export function explained(dataDir: string): Explained {
       explain(sql, params);
       return Promise.resolve({ changes: 0, id: 0 });
     },
+    send: (sql: string, ...params: SQLInputValue[]) => {
+      explain(sql, params);
+      return Promise.resolve();
+    },
     touched: () => undefined,
     hooks: writeHooks,
   };

@@ -18,14 +18,16 @@ export interface PostgresServer extends Disposable {
   restart(): void;
 }
 
+/** Not in the directory of the tests, which no other user may enter. */
+const IN_MEMORY = existsSync('/dev/shm') ? '/dev/shm' : '/tmp';
+
 /** Starts a PostgreSQL of its own as an ordinary user, on a socket in a temporary directory. It keeps nothing. */
-export function startPostgres(): PostgresServer {
-  // Not in the directory of the tests, which no other user may enter.
-  const socket = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : '/tmp', 'mailstead-postgres-'));
+export function startPostgres(parent = IN_MEMORY, buffers = '16MB'): PostgresServer {
+  const socket = mkdtempSync(join(parent, 'mailstead-postgres-'));
   const data = join(socket, 'data');
   chmodSync(socket, 0o777);
   run('initdb', ['-D', data, '-U', 'mailstead', '-A', 'trust', '--locale=C', '-E', 'UTF8', '--no-sync']);
-  const options = `-k ${socket} -c listen_addresses= -c shared_buffers=16MB -c max_connections=400`;
+  const options = `-k ${socket} -c listen_addresses= -c shared_buffers=${buffers} -c max_connections=400`;
   const start = (): void => run('pg_ctl', ['-D', data, '-w', '-l', join(socket, 'log'), '-o', options, 'start']);
   start();
   return {

@@ -84,7 +84,7 @@ export async function hasExhaustedAlias(rx: Read, all: ByAliases, now: number): 
 export async function countAliasUse(tx: Write, all: ByAliases, sender: string, { now }: Stamp): Promise<void> {
   const domain = sender.slice(sender.lastIndexOf('@') + 1);
   for (const id of named(all)) {
-    await tx.run(
+    await tx.send(
       `UPDATE alias SET used = used + 1, used_at = ?, first_from = CASE WHEN first_from = '' THEN ? ELSE first_from END
        WHERE id = ?`,
       now,

@@ -10,6 +10,10 @@ export interface StatementRunner {
     sql: string,
     params: readonly Value[],
   ): { changes: number; id: number } | Promise<{ changes: number; id: number }>;
+  /** Sends a statement without waiting for its reply. */
+  send?(sql: string, params: readonly Value[]): void;
+  /** Waits for the replies to statements that were sent; rejects with the first error among them. */
+  settle?(): Promise<void>;
 }
 
 /** The `tx` of one command. Revoked when the body ends, so that nothing writes outside its savepoint. */
@@ -39,6 +43,14 @@ export class StoreTransaction implements Write {
 
   run(sql: string, ...params: Value[]): Promise<{ changes: number; id: number }> {
     return this.#statement(() => this.#connection.run(sql, params));
+  }
+
+  send(sql: string, ...params: Value[]): Promise<void> {
+    return this.#statement(() => {
+      if (this.#connection.send === undefined) this.#connection.run(sql, params);
+      else this.#connection.send(sql, params);
+      return undefined;
+    });
   }
 
   async nextModseq(account: number): Promise<number> {
@@ -82,10 +94,12 @@ export class StoreTransaction implements Write {
     const before = this.uncaught;
     try {
       const value = await body();
+      await this.#connection.settle?.();
       if (this.uncaught !== before) throw this.uncaught;
       await this.run(`RELEASE ${savepoint}`);
       return { ok: true, value };
     } catch (error) {
+      await this.#connection.settle?.().catch(() => undefined);
       this.uncaught = before;
       await this.run(`ROLLBACK TO ${savepoint}`);
       await this.run(`RELEASE ${savepoint}`);

@@ -15,6 +15,11 @@ export interface Read {
 /** Write access. Exists only inside a command, hence inside a transaction that ends with a flush. */
 export interface Write extends Read {
   run(sql: string, ...params: Value[]): Promise<{ changes: number; id: number }>;
+  /**
+   * Runs a statement whose result nobody needs: PostgreSQL gets the next one before its reply. Its error fails the
+   * command as that of any other.
+   */
+  send(sql: string, ...params: Value[]): Promise<void>;
   /** The account's next mod-sequence; the same for the whole command. */
   nextModseq(account: number): Promise<number>;
   /**

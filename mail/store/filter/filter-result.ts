@@ -13,7 +13,7 @@ export async function recordFilterResult(
   email: number,
   { trust, verdict, senders }: StoredFilterResult & { senders: readonly string[] },
 ): Promise<void> {
-  await tx.run(
+  await tx.send(
     'INSERT INTO filter_result (email_id, trust, verdict, senders) VALUES (?, ?, ?, ?)',
     email,
     JSON.stringify(trust),

@@ -138,7 +138,7 @@ async function add(
   { seen, junked, kept }: Pick<SenderRecord, 'seen' | 'junked' | 'kept'>,
   { now }: Stamp,
 ): Promise<void> {
-  await tx.run(
+  await tx.send(
     `INSERT INTO sender (account_id, key, seen, junked, kept, at, since, day)
      SELECT ?1, value, max(0.0, ?3), max(0.0, ?4), max(0.0, ?5), ?6, ?6, ?7 FROM json_each(?2, '$') WHERE true
      ON CONFLICT (account_id, key) DO UPDATE SET

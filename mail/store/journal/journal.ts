@@ -56,7 +56,7 @@ export async function recordJournalEvent(
   { tenant, messageId }: JournalContext = {},
 ): Promise<void> {
   const whole = messageId === undefined || messageId === '' ? detail : { ...detail, id: messageId };
-  await tx.run(
+  await tx.send(
     `INSERT INTO journal (at, trace, event, account_id, detail, tenant)
      VALUES (?1, ?2, ?3, ?4, ?5, coalesce(?6, (SELECT tenant FROM account WHERE id = ?4),
        (SELECT CASE WHEN min(tenant) = max(tenant) THEN min(tenant) END FROM journal WHERE trace = ?2)))`,

@@ -92,7 +92,7 @@ async function insertEntry(
   { email, flags }: PlacedEmail,
   { modseq, stamp }: { modseq: number; stamp: Stamp },
 ): Promise<void> {
-  await tx.run(
+  await tx.send(
     `INSERT INTO entry (mailbox_id, uid, email_id, flags, kw, modseq, received_at, thread_id, size, save_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     mailbox,

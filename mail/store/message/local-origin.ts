@@ -5,7 +5,7 @@ import { mailboxNames } from '../address/own-names.ts';
 
 /** Records that a mailbox of this server sent the message, in the commit that delivers it. */
 export async function recordLocalOrigin(tx: Write, email: number, tenant: number): Promise<void> {
-  await tx.run('INSERT INTO local_origin (email_id, tenant) VALUES (?, ?)', email, tenant);
+  await tx.send('INSERT INTO local_origin (email_id, tenant) VALUES (?, ?)', email, tenant);
 }
 
 export async function purgeLocalOrigin(tx: Write, email: number): Promise<void> {

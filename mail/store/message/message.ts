@@ -43,7 +43,7 @@ export async function addEmail(
   const id = account * ACCOUNT_SPAN + email;
   const fresh = account * ACCOUNT_SPAN + thread;
   const threadId = await threadOf(tx, account, index, fresh);
-  await tx.run(
+  await tx.send(
     `INSERT INTO email (id, account_id, thread_id, blob_id, trace, size, received_at, sent_at, sent_day, attach, subj,
        from_k, to_k, cc_k, from_d, to_d, created_modseq, modseq, created_by, redacted_from)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -68,7 +68,7 @@ export async function addEmail(
     by,
     index.secretLink === true ? index.headerLength : null,
   );
-  await tx.run(
+  await tx.send(
     // Further copies have the same index.
     `INSERT INTO message_index (blob_id, header_length, envelope, bodystructure, parts, subject, preview, refs)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -101,14 +101,14 @@ async function threadOf(tx: Write, account: number, index: MessageIndex, fresh: 
   if (thread !== fresh && (await isFull(tx, thread))) {
     thread = fresh;
     const lead = `UPDATE msgid SET thread_id = ? WHERE account_id = ? AND h IN (SELECT value FROM json_each(?)) AND subj_h = ?`;
-    await tx.run(lead, fresh, account, `[${hashes.join()}]`, subject);
+    await tx.send(lead, fresh, account, `[${hashes.join()}]`, subject);
   }
   const [one] = unknown;
   if (one !== undefined && unknown.length === 1) {
     const add = 'INSERT INTO msgid (account_id, h, subj_h, thread_id) VALUES (?, ?, ?, ?)';
-    await tx.run(add, account, one, subject, thread);
+    await tx.send(add, account, one, subject, thread);
   } else if (unknown.length > 1) {
-    await tx.run(
+    await tx.send(
       'INSERT INTO msgid (account_id, h, subj_h, thread_id) SELECT ?, value, ?, ? FROM json_each(?)',
       account,
       subject,

@@ -19,7 +19,7 @@ interface Filled {
 }
 
 /** A template that is executed, whatever it begins with. */
-const EXECUTED = /\b(?:tx|rx|connection)\.(?:run|all|get|script)(?:<(?:[^<>]|<[^<>]*>)*>)?\(\s*`[^`]*`/g;
+const EXECUTED = /\b(?:tx|rx|connection)\.(?:run|send|all|get|script)(?:<(?:[^<>]|<[^<>]*>)*>)?\(\s*`[^`]*`/g;
 
 /** Text between `${` and `}` in the text of a statement. */
 function filledIn(file: string): Filled[] {
@@ -30,7 +30,7 @@ function filledIn(file: string): Filled[] {
 }
 
 /** An execution whose statement is neither a literal nor a choice of literals. */
-const NAMED = /\b(?:tx|rx|#rx|connection)\.(?:run|all|get|script)(?:<(?:[^<>]|<[^<>]*>)*>)?\(\s*([\w#.]+)(?=[,)([.])/g;
+const NAMED = /\b(?:tx|rx|#rx|connection)\.(?:run|send|all|get|script)(?:<(?:[^<>]|<[^<>]*>)*>)?\(\s*([\w#.]+)(?=[,)([.])/g;
 
 /**
  * `name` is a constant, or a local one that begins as a text or chooses between texts, takes its turn in a list, or is

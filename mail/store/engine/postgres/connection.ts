@@ -64,6 +64,10 @@ const RETURNING = /\bRETURNING\b/;
 export class PostgresConnection implements StatementRunner {
   readonly #sql: StatementSender;
   readonly #numbered: ReadonlyMap<string, string>;
+  /** Ends with the last statement that was sent. */
+  #last: Promise<void> = Promise.resolve();
+  /** The first error of statements that were sent. */
+  #failure: Error | undefined;
   /** Statements that await their result. */
   pending = 0;
   /** Statements that were sent, and replies to them. */
@@ -92,6 +96,26 @@ export class PostgresConnection implements StatementRunner {
     const text = translationOf(sql);
     const rows = await this.#execute(column === undefined ? text : `${text} RETURNING ${column}`, params);
     return { changes: rows.count, id: column === undefined ? 0 : Number(rows.at(-1)?.[column] ?? 0) };
+  }
+
+  send(sql: string, params: readonly Value[]): void {
+    this.#last = this.#execute(translationOf(sql), params).then(
+      () => undefined,
+      (error: unknown) => void (this.#failure ??= error as Error),
+    );
+  }
+
+  async settle(): Promise<void> {
+    // Replies come in the order of the statements.
+    await this.#last;
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure;
+  }
+
+  /** Commits. False: PostgreSQL rolled back, since a statement failed. */
+  async commit(): Promise<boolean> {
+    return (await this.#execute('COMMIT', [])).command === 'COMMIT';
   }
 
   async #execute(text: string, params: readonly Value[]): Promise<postgres.RowList<postgres.Row[]>> {

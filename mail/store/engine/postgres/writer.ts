@@ -139,33 +139,39 @@ export class PostgresWriter {
     savepoints: boolean,
   ): Promise<JobOutcome[] | undefined> {
     const connection = node.statements;
-    const batch = await begin(connection);
+    const batch = begin(connection);
     try {
       const outcomes: JobOutcome[] = [];
       for (const job of jobs) {
         const outcome = await this.#one(connection, job, savepoints);
         if (!savepoints && !outcome.result.ok) {
-          await connection.run('ROLLBACK', []);
+          await rollBack(connection);
           return undefined;
         }
         outcomes.push(outcome);
       }
-      await this.#commit(connection, batch);
-      return outcomes;
+      if (await this.#commit(connection, batch)) return outcomes;
+      const failure = await firstFailure(connection, new Error('PostgreSQL rolled a batch back'));
+      if (savepoints) throw failure;
+      return undefined;
     } catch (error) {
-      if (!isAway(error) && !(error instanceof CommitUnknown)) await connection.run('ROLLBACK', []);
+      if (!isAway(error) && !(error instanceof CommitUnknown)) await rollBack(connection);
       throw error;
     }
   }
 
-  /** Commits. After a lost connection asks the database whether it did: the reply may be lost after the commit. */
-  async #commit(connection: PostgresConnection, batch: string): Promise<void> {
+  /**
+   * Commits; returns false if a statement that was sent has failed, and all was rolled back. After a lost connection asks
+   * the database whether it committed: the reply may be lost after the commit.
+   */
+  async #commit(connection: PostgresConnection, batch: string): Promise<boolean> {
     try {
-      await connection.run('COMMIT', []);
+      return await connection.commit();
     } catch (error) {
       if (!isAway(error)) throw error;
       this.#drop();
       if (!(await this.#isCommitted(batch))) throw error;
+      return true;
     }
   }
 
@@ -197,13 +203,15 @@ export class PostgresWriter {
       if (savepoint) await connection.run('SAVEPOINT command', []);
       const value = await settledBy(command.run(tx, job.input as never, job.stamp), connection);
       if (tx.uncaught !== undefined) throw tx.uncaught;
+      if (savepoint) await connection.settle();
       if (savepoint) await connection.run('RELEASE command', []);
       return { job, result: { ok: true, value }, wakeUps: tx.revoke() };
     } catch (error) {
       tx.revoke();
-      if (isAway(error)) throw error;
+      const first = await firstFailure(connection, error);
+      if (isAway(first)) throw first;
       if (savepoint) await connection.run('ROLLBACK TO command', []);
-      return { job, result: { ok: false, failure: asFailure(error, 'fault') }, wakeUps: [] };
+      return { job, result: { ok: false, failure: asFailure(first, 'fault') }, wakeUps: [] };
     }
   }
 }
@@ -212,10 +220,24 @@ export class PostgresWriter {
  * Begins a transaction that stores the name of its batch. The number of the transaction would not do: after a crash
  * PostgreSQL may give it to another one.
  */
-async function begin(connection: PostgresConnection): Promise<string> {
+function begin(connection: PostgresConnection): string {
   const batch = randomUUID();
-  await Promise.all([connection.run('BEGIN', []), connection.run('UPDATE last_commit SET batch = ?', [batch])]);
+  connection.send('BEGIN', []);
+  connection.send('UPDATE last_commit SET batch = ?', [batch]);
   return batch;
+}
+
+/** The error of the first statement that was sent and failed, else `error`: later statements fail because of it. */
+async function firstFailure(connection: PostgresConnection, error: unknown): Promise<unknown> {
+  return connection.settle().then(
+    () => error,
+    (failure: unknown) => failure,
+  );
+}
+
+async function rollBack(connection: PostgresConnection): Promise<void> {
+  await firstFailure(connection, undefined);
+  await connection.run('ROLLBACK', []);
 }
 
 /** The database did not answer in time whether a batch was committed: its mail may be stored. */

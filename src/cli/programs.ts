@@ -3,6 +3,7 @@ import { BACKUP_PROGRAMS } from './backup-programs.ts';
 import { exportMailbox } from './export-program.ts';
 import { exportOrganization } from './organization-export-program.ts';
 import { importFile, importImap } from './import-programs.ts';
+import { move } from './move-program.ts';
 import { printError, DONE, FAILED, printUsage, printLine, USAGE_ERROR } from './output.ts';
 import type { CliProgram, ProgramInput } from './program.ts';
 import { setupProgram } from './setup-program.ts';
@@ -75,4 +76,5 @@ export const PROGRAMS: readonly CliProgram[] = [
   exportOrganization,
   undelete,
   ...BACKUP_PROGRAMS,
+  move,
 ];

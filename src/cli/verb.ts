@@ -17,6 +17,7 @@ export interface CommandOptions {
   csv?: string | undefined;
   user?: string | undefined;
   'password-file'?: string | undefined;
+  to?: string | undefined;
   'oauth-token-file'?: string | undefined;
   port?: string | undefined;
   tls?: string | undefined;

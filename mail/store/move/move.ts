@@ -1,0 +1,123 @@
+import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openForWriting } from '../engine/connection.ts';
+import { lockDataDir } from '../engine/lock.ts';
+import { type AppliedRow, migrate, type Migration, planMigrations } from '../engine/migrate.ts';
+import { checkDatabase, migratePostgres } from '../engine/postgres/migrate.ts';
+import { connectNode } from '../engine/postgres/node-lock.ts';
+import { PostgresTables } from './postgres-tables.ts';
+import { RowDigest } from './row-digest.ts';
+import { SqliteTables } from './sqlite-tables.ts';
+import { MoveProblem, type StoredRow, type StoredTable, type TableStore } from './table-store.ts';
+
+export interface MoveOptions {
+  dataDir: string;
+  /** URL of the database on PostgreSQL. */
+  url: string;
+  migrations: readonly Migration[];
+}
+
+/** A move whose rows were read again and are equal. */
+export interface MoveResult {
+  tables: number;
+  rows: number;
+  messages: number;
+  /** Path of the database that was left behind; null: it is on PostgreSQL. */
+  left: string | null;
+}
+
+/**
+ * Copies the embedded database of a stopped server to PostgreSQL, reads it again, compares each row, and commits. The
+ * embedded database is renamed.
+ */
+export async function moveToPostgres({ dataDir, url, migrations }: MoveOptions): Promise<MoveResult> {
+  const path = join(dataDir, 'mailstead.db');
+  if (!existsSync(path)) throw new MoveProblem(`There is no embedded database in ${dataDir}`);
+  using _lock = lockDataDir(dataDir);
+  const node = await connectNode(url, 1);
+  try {
+    await checkDatabase(node.sql);
+    await migratePostgres(node.sql, migrations);
+    const target = new PostgresTables(node.sql);
+    if (await target.isUsed()) throw new MoveProblem('The database on PostgreSQL has mailboxes. Use an empty one');
+    const copied = new Map<string, RowDigest>();
+    {
+      using source = new SqliteTables(path);
+      requireCurrent(source.applied, migrations);
+      await target.filled(() => copyTables(source, target, source.tables, copied));
+    }
+    const left = `${path}.moved`;
+    await rename(path, left);
+    return resultOf(copied, left);
+  } finally {
+    await node.close();
+  }
+}
+
+/** Copies the database of a stopped server from PostgreSQL into its data directory, as {@link moveToPostgres}. */
+export async function moveToSqlite({ dataDir, url, migrations }: MoveOptions): Promise<MoveResult> {
+  const path = join(dataDir, 'mailstead.db');
+  if (existsSync(path)) throw new MoveProblem(`${dataDir} has an embedded database`);
+  using _lock = lockDataDir(dataDir);
+  const node = await connectNode(url, 1);
+  const draft = `${path}.draft`;
+  try {
+    const source = new PostgresTables(node.sql);
+    requireCurrent(await source.applied(), migrations);
+    await removeDatabase(draft);
+    const connection = openForWriting(draft);
+    migrate(connection, migrations);
+    connection.close();
+    const copied = new Map<string, RowDigest>();
+    {
+      using target = new SqliteTables(draft);
+      await node.sql.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+      await target.filled(() => copyTables(source, target, target.tables, copied));
+    }
+    await rename(draft, path);
+    return resultOf(copied, null);
+  } finally {
+    await removeDatabase(draft);
+    await node.close();
+  }
+}
+
+async function removeDatabase(path: string): Promise<void> {
+  for (const end of ['', '-wal', '-shm']) await rm(path + end, { force: true });
+}
+
+function requireCurrent(applied: readonly AppliedRow[], migrations: readonly Migration[]): void {
+  const { pending, newer, changed } = planMigrations(applied, migrations);
+  if (pending.length + newer.length + changed.length === 0) return;
+  throw new MoveProblem('The database is of another version. Start this version of Mailstead on it once, and stop it');
+}
+
+/** Copies tables one after the other, and reads each again. Throws if a row differs. */
+async function copyTables(
+  source: TableStore,
+  target: TableStore,
+  tables: readonly StoredTable[],
+  copied: Map<string, RowDigest>,
+): Promise<void> {
+  for (const table of tables) {
+    const sent = new RowDigest();
+    await target.replace(table, counted(source.rows(table), sent));
+    const stored = new RowDigest();
+    for await (const row of target.rows(table)) stored.add(row);
+    if (!stored.equals(sent)) throw new MoveProblem(`Rows of the table ${table.name} changed on the way`);
+    copied.set(table.name, stored);
+  }
+}
+
+async function* counted(rows: AsyncIterable<StoredRow>, digest: RowDigest): AsyncGenerator<StoredRow> {
+  for await (const row of rows) {
+    digest.add(row);
+    yield row;
+  }
+}
+
+function resultOf(copied: ReadonlyMap<string, RowDigest>, left: string | null): MoveResult {
+  const rows = [...copied.values()].reduce((sum, digest) => sum + digest.rows, 0);
+  return { tables: copied.size, rows, messages: copied.get('email')?.rows ?? 0, left };
+}

@@ -1,0 +1,68 @@
+import { DatabaseSync } from 'node:sqlite';
+import { type AppliedRow, appliedMigrations } from '../engine/migrate.ts';
+import { namesOf, type StoredRow, type StoredTable, type TableStore } from './table-store.ts';
+
+interface TriggerText {
+  name: string;
+  sql: string;
+}
+
+/** Tables of an embedded database, which no other process uses. */
+export class SqliteTables implements TableStore, Disposable {
+  readonly #db: DatabaseSync;
+
+  constructor(path: string) {
+    this.#db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false });
+    this.#db.exec('PRAGMA synchronous = FULL');
+  }
+
+  /** All tables except the list of migrations, which either engine writes itself. */
+  get tables(): StoredTable[] {
+    const rows = this.#db
+      .prepare(
+        `SELECT t.name AS "table", c.name, c.type FROM pragma_table_list t, pragma_table_info(t.name) c
+         WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name <> 'migration'
+         ORDER BY t.name, c.cid`,
+      )
+      .all() as unknown as { table: string; name: string; type: StoredTable['columns'][number]['type'] }[];
+    const columns = ({ name, type }: (typeof rows)[number]): StoredTable['columns'][number] => ({ name, type });
+    return [...Map.groupBy(rows, ({ table }) => table)].map(([name, all]) => ({ name, columns: all.map(columns) }));
+  }
+
+  get applied(): AppliedRow[] {
+    return appliedMigrations((sql) => this.#db.prepare(sql).all());
+  }
+
+  async *rows({ name, columns }: StoredTable): AsyncGenerator<StoredRow> {
+    const statement = this.#db.prepare(['SELECT', namesOf(columns), 'FROM', `"${name}"`].join(' '));
+    statement.setReadBigInts(true);
+    statement.setReturnArrays(true);
+    for (const row of statement.iterate()) yield row as unknown as StoredRow;
+  }
+
+  async replace({ name, columns }: StoredTable, rows: AsyncIterable<StoredRow>): Promise<void> {
+    this.#db.exec(['DELETE', 'FROM', `"${name}"`].join(' '));
+    const values = columns.map(() => '?').join(', ');
+    const insert = this.#db.prepare(['INSERT', 'INTO', `"${name}"`, `(${namesOf(columns)}) VALUES (${values})`].join(' '));
+    for await (const row of rows) insert.run(...row);
+  }
+
+  /** Runs `work` in one transaction, without triggers. */
+  async filled(work: () => Promise<void>): Promise<void> {
+    const triggers = this.#db
+      .prepare(`SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`)
+      .all() as unknown as TriggerText[];
+    this.#db.exec('BEGIN');
+    for (const { name } of triggers) this.#db.exec(['DROP', 'TRIGGER', `"${name}"`].join(' '));
+    await work();
+    for (const { sql } of triggers) this.#db.exec(sql);
+    this.#db.exec('COMMIT');
+  }
+
+  /** Closes the database; nothing is left in its log. */
+  [Symbol.dispose](): void {
+    if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+    this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    this.#db.close();
+  }
+}

@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mailMigrations } from '../../mail/store/migrations.ts';
+import { moveToPostgres, moveToSqlite } from '../../mail/store/move/move.ts';
+import { BackupWorld, contentOf } from '../support/backup-world.ts';
+import { isPostgresInstalled, type PostgresServer, startPostgres } from '../support/postgres.ts';
+
+describe.skipIf(!isPostgresInstalled)('mail that moves to PostgreSQL (postgresql-15 of Debian) and back', () => {
+  let server: PostgresServer;
+  let world: BackupWorld;
+  let before: Record<string, string>;
+
+  /** All rows and files; each engine records its own times of migrations. */
+  const content = (): Record<string, string> => {
+    const { migration: _, ...rest } = contentOf(world.dataDir);
+    return rest;
+  };
+  const options = () => ({ dataDir: world.dataDir, url: server.url, migrations: mailMigrations() });
+
+  beforeAll(async () => {
+    server = startPostgres();
+    world = await BackupWorld.create(40, 2);
+    before = content();
+  }, 300_000);
+
+  afterAll(async () => {
+    await world[Symbol.asyncDispose]();
+    server[Symbol.dispose]();
+  });
+
+  test('of another version is refused, and stays where it is', async () => {
+    const migrations = mailMigrations().slice(0, -1);
+    await expect(moveToPostgres({ ...options(), migrations })).rejects.toThrow('Start this version');
+    expect(content()).toEqual(before);
+  });
+
+  test('is there and back the same, octet for octet', async () => {
+    const there = await moveToPostgres(options());
+    expect(there).toMatchObject({ messages: 42, left: join(world.dataDir, 'mailstead.db.moved') });
+    expect(existsSync(join(world.dataDir, 'mailstead.db'))).toBe(false);
+    const { left: _, ...proof } = there;
+    expect(await moveToSqlite(options())).toEqual({ ...proof, left: null });
+    expect(content()).toEqual(before);
+  });
+
+  test('is refused where mail is already', async () => {
+    await expect(moveToPostgres(options())).rejects.toThrow('The database on PostgreSQL has mailboxes');
+    await expect(moveToSqlite(options())).rejects.toThrow('has an embedded database');
+    expect(content()).toEqual(before);
+  });
+});

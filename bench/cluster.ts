@@ -56,7 +56,9 @@ try {
   // V8 optimizes code only after some thousand messages.
   for (const subject of Object.values(subjects)) await ingest(subject, loadOf(10, 3000));
   console.log(`${OCTETS} octets a message, ${ROUNDS} interleaved rounds, medians.`);
-  console.log('| connections | msg/s SQLite | PostgreSQL | peer | PostgreSQL / peer | CPU ms/msg SQLite | PostgreSQL | peer |');
+  console.log(
+    '| connections | msg/s SQLite | PostgreSQL | peer | PostgreSQL / peer | CPU ms/msg SQLite | PostgreSQL | peer |',
+  );
   console.log('|---|---|---|---|---|---|---|---|');
   for (const scenario of SCENARIOS) await compare(subjects, scenario);
 } finally {

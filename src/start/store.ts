@@ -46,7 +46,7 @@ async function openStore({ settings, log, metrics, clock, fatal, keepFree }: Sta
 function requireEmptyDirectory({ database, dataDir }: Settings): void {
   if (database === undefined || !existsSync(join(dataDir, 'mailstead.db'))) return;
   throw new CannotStart(
-    `${dataDir} has an embedded database (mailstead.db), and MAILSTEAD_DATABASE is set. Unset it, or set MAILSTEAD_DATA_DIR to a new directory: mail cannot be moved to PostgreSQL yet.`,
+    `${dataDir} has an embedded database (mailstead.db), and MAILSTEAD_DATABASE is set. Unset it, or carry the mail over with mailstead move --to postgres://... (docs/scaling.md).`,
   );
 }
 

@@ -43,7 +43,9 @@ export class SqliteTables implements TableStore, Disposable {
   async replace({ name, columns }: StoredTable, rows: AsyncIterable<StoredRow>): Promise<void> {
     this.#db.exec(['DELETE', 'FROM', `"${name}"`].join(' '));
     const values = columns.map(() => '?').join(', ');
-    const insert = this.#db.prepare(['INSERT', 'INTO', `"${name}"`, `(${namesOf(columns)}) VALUES (${values})`].join(' '));
+    const insert = this.#db.prepare(
+      ['INSERT', 'INTO', `"${name}"`, `(${namesOf(columns)}) VALUES (${values})`].join(' '),
+    );
     for await (const row of rows) insert.run(...row);
   }
 

@@ -30,7 +30,8 @@ function filledIn(file: string): Filled[] {
 }
 
 /** An execution whose statement is neither a literal nor a choice of literals. */
-const NAMED = /\b(?:tx|rx|#rx|connection)\.(?:run|send|all|get|script)(?:<(?:[^<>]|<[^<>]*>)*>)?\(\s*([\w#.]+)(?=[,)([.])/g;
+const NAMED =
+  /\b(?:tx|rx|#rx|connection)\.(?:run|send|all|get|script)(?:<(?:[^<>]|<[^<>]*>)*>)?\(\s*([\w#.]+)(?=[,)([.])/g;
 
 /**
  * `name` is a constant, or a local one that begins as a text or chooses between texts, takes its turn in a list, or is

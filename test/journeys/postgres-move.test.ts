@@ -18,7 +18,7 @@ describe.skipIf(!isPostgresInstalled || onPostgres)(
     let server: PostgresServer;
     let box: Box;
     const ledger = new Ledger();
-    /** Of the next start. */
+    /** Settings of the next start. */
     const settings: Record<string, string> = { EXEMPT_NETWORKS: '127.0.0.0/8' };
 
     beforeAll(async () => {
@@ -31,7 +31,7 @@ describe.skipIf(!isPostgresInstalled || onPostgres)(
       server[Symbol.dispose]();
     });
 
-    /** What clients see: UIDs, mod-sequences and flags, the queue and the audit log. */
+    /** UIDs, mod-sequences and flags, the queue and the audit log, as clients see them. */
     async function seen(): Promise<object> {
       using reader = await MailboxReader.open(box.port('imap'));
       const status = await reader.command('STATUS INBOX (MESSAGES UIDNEXT UIDVALIDITY HIGHESTMODSEQ)');

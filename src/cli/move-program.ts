@@ -47,12 +47,13 @@ async function moveBack(settings: Settings): Promise<MoveResult> {
 }
 
 async function optionsOf(settings: Settings, database: NonNullable<Settings['database']>) {
-  const [{ databaseUrl }, { storeParts }] = await Promise.all([
-    import('../start/database-url.ts'),
-    import('../start/store-parts.ts'),
+  const [{ databaseUrl }, { mailMigrations }, { applianceMigrations }] = await Promise.all([
+    import('../core/database-url.ts'),
+    import('../../mail/store/migrations.ts'),
+    import('../core/migrations.ts'),
   ]);
-  const url = (await databaseUrl({ ...settings, database })) ?? '';
-  return { dataDir: settings.dataDir, url, migrations: storeParts().migrations };
+  const url = (await databaseUrl({ database })) ?? '';
+  return { dataDir: settings.dataDir, url, migrations: [...mailMigrations(), ...applianceMigrations()] };
 }
 
 function textOf({ tables, rows, messages, left }: MoveResult, dataDir: string): string {

@@ -6,9 +6,9 @@ import { BucketMismatch, bucketOf, RemoteFiles } from '../../mail/store/bucket/r
 import { getSetting, setSetting } from '../../mail/store/setting.ts';
 import { MailStore } from '../../mail/store/store.ts';
 import type { Settings } from '../../config/settings.ts';
+import { databaseUrl } from '../core/database-url.ts';
 import { missingSetting, openMessageBucket } from '../backup/open-message-bucket.ts';
 import { secretLinksOf } from '../notices/secret-pages.ts';
-import { databaseUrl } from './database-url.ts';
 import { memoryShares } from './memory-shares.ts';
 import { CannotStart, type StartOptions } from './options.ts';
 
@@ -30,7 +30,9 @@ async function openStore({ settings, log, metrics, clock, fatal, keepFree }: Sta
   requireEmptyDirectory(settings);
   return MailStore.open({
     dataDir: settings.dataDir,
-    database: await databaseUrl(settings),
+    database: await databaseUrl(settings).catch(({ message }: Error) => {
+      throw new CannotStart(message);
+    }),
     engine: new URL('./store-thread.ts', import.meta.url),
     keepFree: keepFree ?? Math.max(100 * 1024 * 1024, 2 * settings.maxMessageBytes),
     readerHeapMb: memoryShares(settings.memoryMb).readerHeapMb,

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mailMigrations } from '../../mail/store/migrations.ts';
 import { moveToPostgres, moveToSqlite } from '../../mail/store/move/move.ts';
@@ -9,18 +10,25 @@ import { isPostgresInstalled, type PostgresServer, startPostgres } from '../supp
 describe.skipIf(!isPostgresInstalled)('mail that moves to PostgreSQL (postgresql-15 of Debian) and back', () => {
   let server: PostgresServer;
   let world: BackupWorld;
-  let before: Record<string, string>;
+  let before: Record<string, unknown>;
 
-  /** All rows and files; each engine records its own times of migrations. */
-  const content = (): Record<string, string> => {
+  /** All rows, files and last numbers of tables; each engine records its own times of migrations. */
+  const content = (): Record<string, unknown> => {
     const { migration: _, ...rest } = contentOf(world.dataDir);
-    return rest;
+    using db = new DatabaseSync(join(world.dataDir, 'mailstead.db'), { readOnly: true });
+    const numbers = db.prepare('SELECT name, seq FROM sqlite_sequence ORDER BY name').all();
+    return { ...rest, numbers: numbers.map((row) => ({ ...row })) };
   };
   const options = () => ({ dataDir: world.dataDir, url: server.url, migrations: mailMigrations() });
 
   beforeAll(async () => {
     server = startPostgres();
     world = await BackupWorld.create(40, 2);
+    {
+      // A number that no row has any more is never given again.
+      using db = new DatabaseSync(join(world.dataDir, 'mailstead.db'));
+      db.exec(`UPDATE sqlite_sequence SET seq = 1000 WHERE name = 'mailbox'`);
+    }
     before = content();
   }, 300_000);
 

@@ -24,7 +24,7 @@ export interface Letter {
 }
 
 const traced = command('test-traced', async (tx, email: number): Promise<void> => {
-  await tx.run(`UPDATE email SET trace = 'Return-Path: <eve@evil.example>' || char(13, 10) WHERE id = ?`, email);
+  await tx.run('UPDATE email SET trace = ? WHERE id = ?', 'Return-Path: <eve@evil.example>\r\n', email);
 });
 
 /** The mailbox me@box.test of tenant 1, in which an agent works, and other@far.test of tenant 2 on the same box. */

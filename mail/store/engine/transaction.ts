@@ -46,10 +46,11 @@ export class StoreTransaction implements Write {
   }
 
   send(sql: string, ...params: Value[]): Promise<void> {
+    const connection = this.#connection;
     return this.#statement(() => {
-      if (this.#connection.send === undefined) this.#connection.run(sql, params);
-      else this.#connection.send(sql, params);
-      return undefined;
+      if (connection.send !== undefined) return connection.send(sql, params);
+      const done = connection.run(sql, params);
+      return done instanceof Promise ? done.then(() => undefined) : undefined;
     });
   }
 

@@ -45,7 +45,7 @@ export async function moveToPostgres({ dataDir, url, migrations }: MoveOptions):
     {
       using source = new SqliteTables(path);
       requireCurrent(source.applied, migrations);
-      await target.filled(() => copyTables(source, target, source.tables, copied));
+      await target.filled(await source.numbers(), () => copyTables(source, target, source.tables, copied));
     }
     const left = `${path}.moved`;
     await rename(path, left);
@@ -73,7 +73,7 @@ export async function moveToSqlite({ dataDir, url, migrations }: MoveOptions): P
     {
       using target = new SqliteTables(draft);
       await node.sql.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ');
-      await target.filled(() => copyTables(source, target, target.tables, copied));
+      await target.filled(await source.numbers(), () => copyTables(source, target, target.tables, copied));
     }
     await rename(draft, path);
     return resultOf(copied, null);

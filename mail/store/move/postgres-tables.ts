@@ -38,14 +38,26 @@ export class PostgresTables implements TableStore {
     await pipeline(Readable.from(linesOf(rows)), await copy.writable());
   }
 
-  /** Runs `work` in one transaction, without triggers; the next row of each table gets the next number. */
-  async filled(work: () => Promise<void>): Promise<void> {
+  async numbers(): Promise<Map<string, bigint>> {
+    const found = new Map<string, bigint>();
+    for (const [table, sequence] of await this.#sequences()) {
+      const text = ['SELECT', 'last_value::text AS number, is_called::int AS used', 'FROM', sequence].join(' ');
+      const [row] = await this.#sql.unsafe(text);
+      if (row?.['used'] === 1) found.set(table, BigInt(String(row['number'])));
+    }
+    return found;
+  }
+
+  async filled(numbers: ReadonlyMap<string, bigint>, work: () => Promise<void>): Promise<void> {
     await this.#sql.unsafe('BEGIN');
     try {
       await this.#triggers('DISABLE');
       await work();
       await this.#triggers('ENABLE');
-      for (const [table, column] of await numberedTables(this.#sql)) await this.#setNumber(table, column);
+      for (const [table, sequence] of await this.#sequences()) {
+        const number = numbers.get(table);
+        if (number !== undefined) await this.#sql.unsafe('SELECT setval($1, $2::bigint)', [sequence, String(number)]);
+      }
       await this.#sql.unsafe('COMMIT');
     } catch (error) {
       await this.#sql.unsafe('ROLLBACK');
@@ -53,19 +65,23 @@ export class PostgresTables implements TableStore {
     }
   }
 
+  /** Names of the sequences that number the rows of tables. */
+  async #sequences(): Promise<Map<string, string>> {
+    const found = new Map<string, string>();
+    for (const [table, column] of await numberedTables(this.#sql)) {
+      const [row] = await this.#sql.unsafe('SELECT pg_get_serial_sequence($1, $2) AS name', [`"${table}"`, column]);
+      found.set(table, String(row?.['name']));
+    }
+    return found;
+  }
+
   async #triggers(how: 'DISABLE' | 'ENABLE'): Promise<void> {
     const tables = await this.#sql.unsafe(
       `SELECT DISTINCT tgrelid::regclass::text AS name FROM pg_trigger WHERE NOT tgisinternal`,
     );
-    for (const row of tables) await this.#sql.unsafe(`ALTER TABLE ${String(row['name'])} ${how} TRIGGER USER`);
-  }
-
-  async #setNumber(table: string, column: string): Promise<void> {
-    const newest = `(${['SELECT', `max("${column}")`, 'FROM', `"${table}"`].join(' ')})`;
-    await this.#sql.unsafe(
-      `SELECT setval(pg_get_serial_sequence($1, $2), coalesce(${newest}, 1), ${newest} IS NOT NULL)`,
-      [`"${table}"`, column],
-    );
+    for (const row of tables) {
+      await this.#sql.unsafe(['ALTER', 'TABLE', String(row['name']), how, 'TRIGGER USER'].join(' '));
+    }
   }
 }
 

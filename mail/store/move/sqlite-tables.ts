@@ -49,8 +49,13 @@ export class SqliteTables implements TableStore, Disposable {
     for await (const row of rows) insert.run(...row);
   }
 
-  /** Runs `work` in one transaction, without triggers. */
-  async filled(work: () => Promise<void>): Promise<void> {
+  async numbers(): Promise<Map<string, bigint>> {
+    const statement = this.#db.prepare(`SELECT name, seq FROM sqlite_sequence`);
+    statement.setReadBigInts(true);
+    return new Map(statement.all().map(({ name, seq }) => [String(name), seq as bigint]));
+  }
+
+  async filled(numbers: ReadonlyMap<string, bigint>, work: () => Promise<void>): Promise<void> {
     const triggers = this.#db
       .prepare(`SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`)
       .all() as unknown as TriggerText[];
@@ -58,7 +63,17 @@ export class SqliteTables implements TableStore, Disposable {
     for (const { name } of triggers) this.#db.exec(['DROP', 'TRIGGER', `"${name}"`].join(' '));
     await work();
     for (const { sql } of triggers) this.#db.exec(sql);
+    this.#setNumbers(numbers);
     this.#db.exec('COMMIT');
+  }
+
+  #setNumbers(numbers: ReadonlyMap<string, bigint>): void {
+    this.#db.exec('DELETE FROM sqlite_sequence');
+    const insert = this.#db.prepare(
+      `INSERT INTO sqlite_sequence (name, seq) SELECT name, ?2 FROM sqlite_schema
+       WHERE name = ?1 AND type = 'table' AND instr(sql, 'AUTOINCREMENT') > 0`,
+    );
+    for (const [table, number] of numbers) insert.run(table, number);
   }
 
   /** Closes the database; nothing is left in its log. */

@@ -14,6 +14,10 @@ export interface TableStore {
   rows(table: StoredTable): AsyncGenerator<StoredRow>;
   /** Replaces all rows of a table, without its triggers. Committed later. */
   replace(table: StoredTable, rows: AsyncIterable<StoredRow>): Promise<void>;
+  /** The last number that was given to a row of each table, which may have been deleted since. */
+  numbers(): Promise<ReadonlyMap<string, bigint>>;
+  /** Runs `work` in one transaction, without triggers; rows that follow get numbers above `numbers`. */
+  filled(numbers: ReadonlyMap<string, bigint>, work: () => Promise<void>): Promise<void>;
 }
 
 /** Reason why mail cannot be moved, for the operator. */

@@ -28,13 +28,11 @@ export async function addListener(tx: Write, { tenant, account, events, id: old 
       ? undefined
       : await tx.get<{ id: number }>('SELECT id FROM listener WHERE account_id = ?', account);
   if (there !== undefined) return there.id;
-  const { id } = await tx.run(
-    'INSERT INTO listener (id, tenant, account_id, events) VALUES (?, ?, ?, ?)',
-    old ?? null,
-    tenant,
-    account,
-    JSON.stringify(events),
-  );
+  const row = [tenant, account, JSON.stringify(events)];
+  // PostgreSQL numbers no row whose number is given as null.
+  const { id } = await (old === undefined
+    ? tx.run('INSERT INTO listener (tenant, account_id, events) VALUES (?, ?, ?)', ...row)
+    : tx.run('INSERT INTO listener (id, tenant, account_id, events) VALUES (?, ?, ?, ?)', old, ...row));
   return id;
 }
 

@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Settings } from '../../config/settings.ts';
-import { CannotStart } from './options.ts';
 
-/** URL of the PostgreSQL database with its password; undefined: the embedded database. */
-export async function databaseUrl({ database }: Settings): Promise<string | undefined> {
+/**
+ * URL of the PostgreSQL database with its password; undefined: the embedded database. Rejects with a sentence for the
+ * operator.
+ */
+export async function databaseUrl({ database }: Pick<Settings, 'database'>): Promise<string | undefined> {
   if (database?.passwordFile === undefined) return database?.url;
   const url = new URL(database.url);
   url.password = encodeURIComponent(await passwordIn(database.passwordFile));
@@ -15,7 +17,7 @@ async function passwordIn(file: string): Promise<string> {
     const [password = ''] = (await readFile(file, 'utf8')).split(/\r?\n/, 1);
     if (password !== '') return password;
   } catch (error) {
-    throw new CannotStart(`Cannot read MAILSTEAD_DATABASE_PASSWORD_FILE: ${(error as Error).message}.`);
+    throw new Error(`Cannot read MAILSTEAD_DATABASE_PASSWORD_FILE: ${(error as Error).message}.`);
   }
-  throw new CannotStart(`${file} is empty: write the password of the database into its first line.`);
+  throw new Error(`${file} is empty: write the password of the database into its first line.`);
 }

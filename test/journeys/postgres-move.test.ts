@@ -50,7 +50,10 @@ describe.skipIf(!isPostgresInstalled || onPostgres)(
     }
 
     async function receive(name: string): Promise<void> {
-      await load({ port: box.port('smtp'), queue: numberedMany(name, 41, SEED), ledger, clients: 2 });
+      const queue = numberedMany(name, 41, SEED);
+      await load({ port: box.port('smtp'), queue, ledger, clients: 2 });
+      expect(ledger.refusals).toEqual([]);
+      expect(queue).toEqual([]);
       await expectKept(box, ledger, 0);
     }
 

@@ -50,9 +50,33 @@ export class SqliteTables implements TableStore, Disposable {
   }
 
   async numbers(): Promise<Map<string, bigint>> {
-    const statement = this.#db.prepare(`SELECT name, seq FROM sqlite_sequence`);
+    const found = new Map<string, bigint>();
+    for (const table of this.#numbered) {
+      const text = ['SELECT', `max("${table.column}") AS seq`, 'FROM', `"${table.name}"`].join(' ');
+      const { seq } = this.#get(text);
+      if (seq !== null) found.set(table.name, seq as bigint);
+    }
+    const given = this.#db.prepare('SELECT name, seq FROM sqlite_sequence');
+    given.setReadBigInts(true);
+    for (const { name, seq } of given.all()) found.set(String(name), seq as bigint);
+    return found;
+  }
+
+  /** Tables whose rows SQLite numbers, also those without AUTOINCREMENT. */
+  get #numbered(): { name: string; column: string }[] {
+    return this.#db
+      .prepare(
+        `SELECT t.name, max(c.name) AS column FROM pragma_table_list t, pragma_table_info(t.name) c
+         WHERE t.schema = 'main' AND t.type = 'table' AND t.wr = 0 AND t.name NOT LIKE 'sqlite_%' AND c.pk > 0
+         GROUP BY t.name HAVING count(*) = 1 AND max(c.type) = 'INTEGER'`,
+      )
+      .all() as unknown as { name: string; column: string }[];
+  }
+
+  #get(text: string): Record<string, unknown> {
+    const statement = this.#db.prepare(text);
     statement.setReadBigInts(true);
-    return new Map(statement.all().map(({ name, seq }) => [String(name), seq as bigint]));
+    return statement.get() ?? {};
   }
 
   async filled(numbers: ReadonlyMap<string, bigint>, work: () => Promise<void>): Promise<void> {

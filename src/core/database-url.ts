@@ -17,7 +17,7 @@ async function passwordIn(file: string): Promise<string> {
     const [password = ''] = (await readFile(file, 'utf8')).split(/\r?\n/, 1);
     if (password !== '') return password;
   } catch (error) {
-    throw new Error(`Cannot read MAILSTEAD_DATABASE_PASSWORD_FILE: ${(error as Error).message}.`);
+    throw new Error(`Cannot read MAILSTEAD_DATABASE_PASSWORD_FILE: ${(error as Error).message}.`, { cause: error });
   }
   throw new Error(`${file} is empty: write the password of the database into its first line.`);
 }

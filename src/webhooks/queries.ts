@@ -1,4 +1,4 @@
-import { lookup, type Row } from '../../mail/store/engine/types.ts';
+import { flagless, lookup, type Row } from '../../mail/store/engine/types.ts';
 
 /** A webhook with due events. */
 export interface DueWebhook extends Row {
@@ -19,9 +19,8 @@ const DUE = `FROM listener l INDEXED BY listener_due CROSS JOIN webhook w ON w.l
   WHERE l.off_at IS NULL AND (l.account_id IS NULL OR a.state = 1) AND l.due_at IS NOT NULL`;
 
 /** Webhooks with due events, except those in `not`. Reads only the first event of each. */
-export const dueWebhooks = lookup(
-  'due-hooks',
-  (rx, input: { now: number; not: readonly number[]; limit: number }): Promise<DueWebhook[]> =>
+export const dueWebhooks = flagless(
+  lookup('due-hooks', (rx, input: { now: number; not: readonly number[]; limit: number }): Promise<DueWebhook[]> =>
     rx.all<DueWebhook>(
       `SELECT l.id AS listener, w.organization_id AS organization, w.url ${DUE}
        AND l.due_at <= ?1 AND l.id NOT IN (SELECT value FROM json_each(?2)) ORDER BY l.due_at LIMIT ?3`,
@@ -29,18 +28,18 @@ export const dueWebhooks = lookup(
       JSON.stringify(input.not),
       input.limit,
     ),
+  ),
 );
 
 /** The next due time of webhooks that are not in `not`, ms UTC. */
-export const nextNotice = lookup(
-  'next-webhook-event',
-  async (rx, input: { not: readonly number[] }): Promise<number | undefined> => {
+export const nextNotice = flagless(
+  lookup('next-webhook-event', async (rx, input: { not: readonly number[] }): Promise<number | undefined> => {
     const row = await rx.get<{ at: number }>(
       `SELECT l.due_at AS at ${DUE} AND l.id NOT IN (SELECT value FROM json_each(?)) ORDER BY l.due_at LIMIT 1`,
       JSON.stringify(input.not),
     );
     return row?.at;
-  },
+  }),
 );
 
 export interface WebhookTarget extends Row {

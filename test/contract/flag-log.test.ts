@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { quiet } from '../../mail/log.ts';
 import { mailParts } from '../../mail/store-thread-parts.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
-import { lookup } from '../../mail/store/engine/types.ts';
+import { flagless, lookup } from '../../mail/store/engine/types.ts';
 import { appendMessage, copyEntries, storeFlags } from '../../mail/store/mailbox/entry-commands.ts';
 import { applyLoggedFlags } from '../../mail/store/mailbox/flag-log-copy.ts';
 import { applyRangeFlags, type RangeChange } from '../../mail/store/mailbox/flag-log.ts';
@@ -125,6 +125,13 @@ test('a view that is opened while flags are only logged has them', async () => {
       .slice(50)
       .map(({ modseq }) => modseq),
   ]);
+  await expectOneState();
+});
+
+test('a query that reads no flags does not wait for them', async () => {
+  await log(1, 50, 'add');
+  expect(await box.store.read(flagless(entriesOf), { account, mailbox: inbox })).toHaveLength(MESSAGES);
+  expect(logged()).toBe(1);
   await expectOneState();
 });
 

@@ -13,6 +13,14 @@ import { sameIndex } from './wal-index.ts';
 const CHECKPOINT_OCTETS = 24 * 1024 * 1024;
 /** From this size on, the log is given free, and a new snapshot begins. */
 const MAX_LOG_OCTETS = 128 * 1024 * 1024;
+
+/** Sizes of the log in octets. */
+export interface LogLimits {
+  checkpoint: number;
+  most: number;
+}
+
+const LIMITS: LogLimits = { checkpoint: CHECKPOINT_OCTETS, most: MAX_LOG_OCTETS };
 /** Segments that are put off because a file of a message is missing: it is being purged. */
 const MAX_DEFERRED = 5;
 
@@ -28,6 +36,7 @@ interface LogShipperOptions {
   snapshot: { id: string; at: number; state: DatabaseSnapshot };
   files: FileLocator;
   clock: () => number;
+  limits?: LogLimits;
 }
 
 /**
@@ -63,13 +72,14 @@ export class LogShipper implements Disposable {
   /** Stores what was committed since the last call. Throws {@link LogLost} if the log does not have it any more. */
   async store(): Promise<void> {
     await this.#advance();
+    const { source, limits = LIMITS } = this.#options;
     const { frames } = this.#held.log;
     const octets = frames * this.#held.pageSize;
-    if (octets < CHECKPOINT_OCTETS) return;
+    if (octets < limits.checkpoint) return;
     // Once the whole log is in the database and this object holds that state, the writer starts the log anew.
-    this.#options.source.checkpoint();
+    source.checkpoint();
     await this.#advance();
-    if (octets >= MAX_LOG_OCTETS && this.#held.log.frames >= frames && !this.#held.inFile) {
+    if (octets >= limits.most && this.#held.log.frames >= frames && !this.#held.inFile) {
       throw new LogLost('the log has grown too large');
     }
   }

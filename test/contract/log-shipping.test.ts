@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { removeExpired } from '../../mail/backup/backup-retention.ts';
 import { createBackup } from '../../mail/backup/create-backup.ts';
 import { type DatabaseSnapshot, SnapshotSource } from '../../mail/backup/database-snapshot.ts';
-import { LogShipper } from '../../mail/backup/log-shipper.ts';
+import { type LogLimits, LogLost, LogShipper } from '../../mail/backup/log-shipper.ts';
 import { Repository } from '../../mail/backup/repository.ts';
 import { findSnapshot, momentOf, restoreSnapshot } from '../../mail/backup/restore-snapshot.ts';
 import { blobPath } from '../../mail/store/blob/blob.ts';
@@ -58,7 +58,7 @@ class CopiedWorld implements AsyncDisposable {
   }
 
   /** Makes a snapshot, and begins to copy what follows it. */
-  async snapshot(passphrase?: string): Promise<LogShipper> {
+  async snapshot(passphrase?: string, limits?: LogLimits): Promise<LogShipper> {
     this.#shipper?.[Symbol.dispose]();
     this.#shipper = undefined;
     const { dataDir } = this.#world;
@@ -82,6 +82,7 @@ class CopiedWorld implements AsyncDisposable {
       snapshot: { id, at, state },
       files: new FileLocator(dataDir, undefined),
       clock: this.clock,
+      ...(limits && { limits }),
     });
     return this.#shipper;
   }
@@ -202,6 +203,30 @@ test('a missing segment ends the log before it, and a changed octet is damage', 
   }
   target.objects.delete(heads[2]!);
   expect(await world.restored()).toEqual(contents[1]);
+});
+
+test('a log that grows too large, as a reader keeps it from being started anew, ends with a new snapshot, and nothing is missing', async () => {
+  await using world = await CopiedWorld.create();
+  const limits = { checkpoint: 16 * 1024, most: 256 * 1024 };
+  const shipper = await world.snapshot(undefined, limits);
+  const before: { at: number; content: Record<string, string> }[] = [];
+  {
+    using _reader = await world.source.open();
+    const grow = async (): Promise<void> => {
+      for (;;) {
+        world.change();
+        await shipper.store();
+        before.push({ at: shipper.at, content: world.content() });
+      }
+    };
+    await expect(grow()).rejects.toThrow(LogLost);
+  }
+  const next = await world.snapshot(undefined, limits);
+  world.change();
+  await next.store();
+  expect(await world.restored()).toEqual(world.content());
+  const last = before.at(-1)!;
+  expect(await world.restored(last.at)).toEqual(last.content);
 });
 
 test('a log is removed two days after its snapshot, and that of the newest snapshot stays', async () => {

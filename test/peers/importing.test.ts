@@ -14,12 +14,16 @@ import { Random } from '../support/random.ts';
 import { type Dovecot, startDovecot } from './dovecot.ts';
 
 const COMMAND = join(import.meta.dirname, '../../bin/mailstead');
-const MAILBOXES = process.env['IMPORT_FULL'] === '1' ? 20 : 4;
-const MESSAGES = process.env['IMPORT_FULL'] === '1' ? 2_500 : 150;
+const FULL = process.env['IMPORT_FULL'] === '1';
+const MAILBOXES = FULL ? 20 : 4;
+const MESSAGES = FULL ? 2_500 : 150;
 /** Cyrus is fetched by apt-get and unpacked into a directory, as it cannot be installed beside Postfix. */
-const SOURCES =
-  process.env['IMPORT_FULL'] === '1' || process.env['IMPORT_CYRUS'] === '1' ? ['Dovecot', 'Cyrus'] : ['Dovecot'];
-const CUTS = process.env['IMPORT_FULL'] === '1' ? 30 : 6;
+const SOURCES = FULL || process.env['IMPORT_CYRUS'] === '1' ? ['Dovecot', 'Cyrus'] : ['Dovecot'];
+const CUTS = FULL ? 30 : 6;
+
+/** Octets of a connection before its cut, at least. With many cuts, no message may be larger: it would be cut three times. */
+const CUT_AFTER = FULL ? 450_000 : 20_000;
+const TIMEOUT_MS = FULL ? 3_600_000 : 120_000;
 
 const FOLDERS = [
   'INBOX',
@@ -52,7 +56,7 @@ beforeAll(async () => {
   if (SOURCES.includes('Cyrus')) cyrus = await startCyrus(MAILBOXES, 0);
   box = await startBox();
   directory = await mkdtemp(join(tmpdir(), 'importing-'));
-});
+}, TIMEOUT_MS);
 afterAll(async () => {
   await box[Symbol.asyncDispose]();
   await dovecot[Symbol.asyncDispose]();
@@ -155,6 +159,7 @@ async function cutting(
 
 test.each(SOURCES)(
   'mailboxes of %s come whole over a line that is cut and a server that is killed, and a second run moves nothing',
+  { timeout: TIMEOUT_MS },
   async (name) => {
     const source = sourceOf(name);
     const { users, password } = source;
@@ -169,7 +174,7 @@ test.each(SOURCES)(
       `user,password,address\n${users.map((user) => `${user},${password},${addressOf(user)}`).join('\n')}\n`,
     );
     const random = new Random(7);
-    const proxy = await cutting(source.port, () => 20_000 + random.below(200_000));
+    const proxy = await cutting(source.port, () => CUT_AFTER + random.below(200_000));
     const args = ['--from-host', '127.0.0.1', '--port', String(proxy.port), '--csv', csv];
     const first = pull(args).catch(() => undefined);
     await new Promise((resolve) => setTimeout(resolve, 1_500));

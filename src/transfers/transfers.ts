@@ -12,7 +12,7 @@ const MAX_RUNNING = 4;
 const MAX_RUNNING_OF_ONE = 3;
 const MAX_EXPORTS = 4;
 /** Files of one organization: a new export replaces the oldest. */
-const MAX_FILES_OF_ONE = 4;
+const MAX_FILES_OF_ONE = 20;
 /** Finished exports that are remembered. */
 const MAX_REMEMBERED = 200;
 const FILE_MS = 24 * 3600_000;

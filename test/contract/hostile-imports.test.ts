@@ -14,6 +14,7 @@ import { quiet } from '../../mail/log.ts';
 import { importFiles } from '../../mail/transfer/file-import.ts';
 import type { FileTree } from '../../mail/transfer/file-tree.ts';
 import { ImportLog } from '../../mail/transfer/import-log.ts';
+import { proveFolder } from '../../mail/transfer/imap/pull-proof.ts';
 import { pullAccount } from '../../mail/transfer/imap/pull.ts';
 import { connectRemote } from '../../mail/transfer/imap/remote-session.ts';
 import { readManifest } from '../../mail/transfer/manifest.ts';
@@ -103,6 +104,18 @@ test('UIDs that a server says have vanished are not taken apart: a short line na
   await client.noop();
   client.close();
   expect(events).toBe(0);
+});
+
+test('the proof of a large folder lets others work between its messages', async () => {
+  const facts = { size: 1, flags: { bits: 0, keywords: ['a', 'b'] }, receivedAt: 0, labels: undefined };
+  const there = new Map(Array.from({ length: 100_000 }, (_, n) => [n + 1, { uid: n + 1, ...facts }]));
+  const names = { source: 'INBOX', folder: 'INBOX', isAllMail: false };
+  let turns = 0;
+  const counter = setInterval(() => turns++);
+  const { differences } = await proveFolder(box.store, names, there, new Map(), new Map());
+  clearInterval(counter);
+  expect(differences).toHaveLength(100_000);
+  expect(turns).toBeGreaterThan(1);
 });
 
 test('a stop does not wait for a server that never answers', async () => {

@@ -1,4 +1,5 @@
 import type { FetchMessageObject, ImapFlow } from 'imapflow';
+import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import type { MailStore } from '../../store/store.ts';
 import { expunge, MAX_ENTRIES, storeFlags } from '../../store/mailbox/entry-commands.ts';
 import { DELETED, type NamedFlags } from '../../store/mailbox/flags.ts';
@@ -208,11 +209,13 @@ async function updateFlags(
   there: ReadonlyMap<number, RemoteFacts>,
   before: ReadonlyMap<number, PulledMessage>,
 ): Promise<void> {
-  const changed = [...before.values()].flatMap((one) => {
+  const changed: { one: PulledMessage; flags: NamedFlags }[] = [];
+  for (const one of before.values()) {
+    await yieldToEventLoop();
     const facts = there.get(one.uid);
     const flags = facts && flagsFor(facts, folder.isAllMail);
-    return flags !== undefined && flagText(flags) !== one.flags ? [{ one, flags }] : [];
-  });
+    if (flags !== undefined && flagText(flags) !== one.flags) changed.push({ one, flags });
+  }
   for (let at = 0; at < changed.length; at += MAX_ENTRIES) {
     const slice = changed.slice(at, at + MAX_ENTRIES);
     for (const { one, flags } of slice) {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import type { MailStore } from '../../store/store.ts';
 import type { PulledMessage } from '../../store/transfer/remote-folder.ts';
 import { flagsFor, type RemoteFacts } from './pull-folder.ts';
@@ -23,6 +24,7 @@ export async function proveFolder(
   const hashes = { there: createHash('sha256'), here: createHash('sha256') };
   let here = 0;
   for (const facts of there.values()) {
+    await yieldToEventLoop();
     const one = pulled.get(facts.uid);
     const flags = flagText(flagsFor(facts, names.isAllMail));
     const time = facts.receivedAt ?? one?.here?.receivedAt ?? 0;

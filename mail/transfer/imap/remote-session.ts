@@ -96,6 +96,7 @@ export async function connectRemote(account: RemoteAccount, maxOctets: number, s
     client.close();
     const { authenticationFailed, responseText } = error as { authenticationFailed?: boolean; responseText?: string };
     if (authenticationFailed !== true) throw error;
-    throw new LoginRefused(responseText ?? 'The server refused the login', { cause: error });
+    // The text is a stranger's, of up to 4 MB, and the error with it would be logged.
+    throw new LoginRefused((responseText ?? 'The server refused the login').slice(0, 500));
   }
 }

@@ -59,16 +59,26 @@ export class StoreBackend implements ImapStore {
   readonly #onRead: OnRead | undefined;
   readonly #onWords: OnWords | undefined;
   readonly #actor: Actor | undefined;
+  readonly #logged: { above: number; inRange: number };
   readonly #search: StoreSearch;
 
-  /** `actor`: the owner of the password; left out, it can approve nothing. */
+  /**
+   * `actor`: the owner of the password; left out, it can approve nothing. `logged`: flags of more messages than this, and
+   * at least so many in a range, are logged.
+   */
   constructor(
     store: MailStore,
     account: number,
     clock: () => number,
-    { onRead, onWords, actor }: { onRead?: OnRead; onWords?: OnWords; actor?: Actor } = {},
+    {
+      onRead,
+      onWords,
+      actor,
+      logged = { above: MAX_FLAGGED, inRange: LEAST_PER_RANGE },
+    }: { onRead?: OnRead; onWords?: OnWords; actor?: Actor; logged?: { above: number; inRange: number } } = {},
   ) {
     this.#actor = actor;
+    this.#logged = logged;
     this.#store = store;
     this.#account = account;
     this.#clock = clock;
@@ -225,7 +235,7 @@ export class StoreBackend implements ImapStore {
     const modified: number[] = [];
     const change = { how, flags, unchangedSince: unchangedSince ?? null };
     // Each change of an agent is recorded for undo, one by one.
-    const isFast = uids.length > MAX_FLAGGED && isUncounted(change) && (await this.#isHuman());
+    const isFast = uids.length > this.#logged.above && isUncounted(change) && (await this.#isHuman());
     const logged = isFast ? await this.#logFlags(mailbox, uids, change) : undefined;
     if (logged?.kind === 'done') return { modseqs: logged.modseq === null ? [] : [logged.modseq], modified };
     for (const slice of slices(uids, isFast ? MAX_RANGE : MAX_FLAGGED)) {
@@ -246,7 +256,8 @@ export class StoreBackend implements ImapStore {
     { how, flags }: { how: 'add' | 'remove' | 'replace'; flags: FlagSet },
   ): Promise<StoreFlagsResult | undefined> {
     const ranges = uids.length > MAX_LOGGED ? undefined : contiguousRanges(uids);
-    if (how === 'replace' || ranges === undefined || ranges.length * LEAST_PER_RANGE > uids.length) return undefined;
+    if (how === 'replace' || ranges === undefined || ranges.length * this.#logged.inRange > uids.length)
+      return undefined;
     return this.#store.logFlags({ account: this.#account, mailbox, ranges, how, flags });
   }
 

@@ -32,6 +32,9 @@ export class ModelSession {
   #tag = 0;
   readonly log: string[] = [];
 
+  /** COPY beside MOVE. */
+  copies = true;
+
   constructor(world: ImapWorld, truth: ImapTruth, random: Random, kind: number) {
     this.#world = world;
     this.#truth = truth;
@@ -245,7 +248,7 @@ export class ModelSession {
     const picked = this.#pick();
     if (picked === undefined) return this.#append();
     const from = this.#box ?? 'INBOX';
-    const move = this.#random.chance(0.5) || this.#truth.uids(from).length > MANY;
+    const move = !this.copies || this.#random.chance(0.5) || this.#truth.uids(from).length > MANY;
     const to = this.#random.one(BOXES);
     const there = picked.uids.filter((uid) => this.#truth.flags(from, uid) !== undefined);
     const made = this.#truth.copy(from, there, to, move);

@@ -2,11 +2,11 @@ import type { SystemNotice } from '../../mail/delivery/notice.ts';
 import type { NoticeContext } from '../notices/compose.ts';
 import type { NoticeSource } from '../notices/notifier.ts';
 import { composeForOwners } from '../notices/owners.ts';
-import { type DnsDrift, recordDriftNotice, unnotifiedDrifts } from './drift-commands.ts';
+import { type DnsDrift, recordDriftNotice, unnotifiedDrifts } from '../domains/drift-commands.ts';
 
 const EVERY_MS = 5 * 60_000;
 
-/** Notifies the owners of a domain that a published record disappeared or was changed at its DNS provider. */
+/** Notifies the owners of a domain that a published record disappeared or was changed. */
 export function dnsDriftNotices(
   context: NoticeContext,
 ): NoticeSource<DnsDrift, { notices: readonly SystemNotice<'dns-drift'>[] }> {
@@ -18,8 +18,8 @@ export function dnsDriftNotices(
     async *due() {
       for (const drift of await store.read(unnotifiedDrifts, undefined)) yield drift;
     },
-    async compose({ name, tenant, records }) {
-      const text = noticeText(name, records, settings.hostname);
+    async compose({ name, tenant, records, manual }) {
+      const text = manual ? manualText(name, records, settings.hostname) : noticeText(name, records, settings.hostname);
       return { notices: await composeForOwners(context, { kind: 'dns-drift', organization: tenant }, text) };
     },
     async mark({ domain, name, records }, { notices }) {
@@ -45,6 +45,24 @@ function noticeText(name: string, records: readonly string[], hostname: string) 
       `  mailstead call publish_dns_records domain=${name}`,
       '',
       'Records that somebody else wrote in their place are not changed: delete these first.',
+      '',
+      `Mailstead on ${hostname}`,
+    ],
+  };
+}
+
+function manualText(name: string, records: readonly string[], hostname: string) {
+  return {
+    subject: `DNS records of ${name} are missing or changed`,
+    text: [
+      'Hello,',
+      '',
+      `these DNS records of ${name} were right, and are missing or have other values than ${hostname} needs now:`,
+      '',
+      ...records.map((record) => `  ${record}`),
+      '',
+      'Without them, mail of the domain can be lost or rejected. The page of the domain in the portal has the value of each',
+      'record; publish them again where the DNS of the domain is.',
       '',
       `Mailstead on ${hostname}`,
     ],

@@ -3,7 +3,7 @@ import type { Log } from '../../mail/log.ts';
 import { type Store, StoreBusy } from '../../mail/store/engine/types.ts';
 import { addDueKeys, type RotationContext } from '../domains/key-rotation.ts';
 import { dnsConnections } from './commands.ts';
-import { recordDrift } from './drift-commands.ts';
+import { recordDrift } from '../domains/drift-commands.ts';
 import type { DomainPublisher } from './publisher.ts';
 
 export interface DnsSyncContext extends RotationContext {

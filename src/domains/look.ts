@@ -38,7 +38,7 @@ const SPECIAL_USE = /\.(?:test|example|invalid|localhost)$/;
 export async function checkDomain(
   context: DomainCheckContext,
   domain: Pick<DomainInfo, 'id' | 'name'>,
-): Promise<CheckOutcome & { verdict: DomainVerdict; keysByName: boolean }> {
+): Promise<CheckOutcome & { verdict: DomainVerdict; keysByName: boolean; seen: DnsSnapshot['seen'] }> {
   const keys = await context.store.read(publishedKeys, { domain: domain.id });
   const sts = await context.store.read(ownStsPolicy, { domain: domain.id });
   const { snapshot, selectors } = await snapshotDns(context, { ...domain, keys, sts });
@@ -47,7 +47,7 @@ export async function checkDomain(
   const outcome = await context.write(recordCheck, { id: domain.id, verdict, checks, seen: selectors });
   // The relay caches opened keys for a minute, an empty list too: new mail must be signed now.
   if (outcome.changed) context.keys.evict(domain.name);
-  return { ...outcome, verdict, keysByName: leadsToOurKeys(snapshot) };
+  return { ...outcome, verdict, keysByName: leadsToOurKeys(snapshot), seen: snapshot.seen };
 }
 
 /** True if the names of all selectors are CNAMEs to keys of this box, so that new keys need no action of the owner. */

@@ -3,11 +3,13 @@ import type { Log } from '../../mail/log.ts';
 import { domainOf } from '../../mail/store/address/domain.ts';
 import { purgeKeys, GRACE_MS } from './commands.ts';
 import { addDueKeys, type RotationContext } from './key-rotation.ts';
-import { type DomainCheckContext, checkDomain, updateManaged } from './look.ts';
+import { type DnsSnapshot, type DomainCheckContext, checkDomain, updateManaged } from './look.ts';
 import { keysInMotion, nextManaged, nextToCheck } from './queries.ts';
+import { watchRecords } from './record-watch.ts';
+import { domainSetup } from './setup.ts';
 
-/** Interval of checks of verified domains; others are checked on request. */
-const RECHECK_MS = 24 * 3_600_000;
+/** Interval of checks of verified domains; others are checked on request. Owners hear of a lost record within an hour. */
+const RECHECK_MS = 50 * 60_000;
 /** Interval of key rotation. */
 const KEYS_MS = 10 * 60_000;
 /** Interval of checking that served domains are still delegated; one domain a run. */
@@ -76,7 +78,10 @@ export class DomainRecheck implements Job {
     const { store, log } = this.#context;
     const domain = await store.read(domainOf, { tenant, id });
     if (domain === undefined) return;
-    const { verdict, changed, keysByName } = await checkDomain(this.#writing(), domain);
+    const setup = await store.read(domainSetup, { domain: id });
+    const { verdict, changed, keysByName, seen } = await checkDomain(this.#writing(), domain);
+    if (setup?.checks != null && !setup.managed)
+      await watchRecords(store, id, (JSON.parse(setup.checks) as DnsSnapshot).seen, seen);
     if (verdict === 'pass' && keysByName) await addDueKeys(this.#context, domain);
     if (verdict === 'fail') log.warn({ domain: domain.name, changed }, 'domain check failed');
     else if (changed) log.info({ domain: domain.name, verdict }, 'domain check changed the domain');

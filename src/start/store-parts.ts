@@ -15,7 +15,7 @@ import * as certificates from '../certificates/commands.ts';
 import * as health from '../doctor/health-commands.ts';
 import * as deviceLinks from '../client-setup/device-commands.ts';
 import * as dnsProviders from '../dns-providers/commands.ts';
-import * as dnsDrift from '../dns-providers/drift-commands.ts';
+import * as dnsDrift from '../domains/drift-commands.ts';
 import * as digest from '../digest/commands.ts';
 import { agentsDay, digestDue, undoableChanges } from '../digest/queries.ts';
 import * as domains from '../domains/commands.ts';

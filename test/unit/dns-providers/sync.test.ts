@@ -3,7 +3,7 @@ import { quiet } from '../../../mail/log.ts';
 import { recordCheck } from '../../../src/domains/commands.ts';
 import { publishedKeys } from '../../../src/domains/queries.ts';
 import { providerPublisher } from '../../../src/dns-providers/challenge-publisher.ts';
-import { unnotifiedDrifts, recordDriftNotice } from '../../../src/dns-providers/drift-commands.ts';
+import { unnotifiedDrifts, recordDriftNotice } from '../../../src/domains/drift-commands.ts';
 import { dnsDriftNotices } from '../../../src/dns-providers/notice-source.ts';
 import { DnsSync } from '../../../src/dns-providers/sync.ts';
 import type { Lookup } from '../../../mail/dns/lookup.ts';

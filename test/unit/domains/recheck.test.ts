@@ -4,6 +4,8 @@ import { addressKey, parseAddress } from '../../../mail/message/address.ts';
 import { ownsAddress } from '../../../mail/store/account/account.ts';
 import { routeFacts } from '../../../mail/store/address/route-facts.ts';
 import { PAUSE_AFTER_MS } from '../../../src/domains/commands.ts';
+import { dnsDriftNotices } from '../../../src/dns-providers/notice-source.ts';
+import { unnotifiedDrifts } from '../../../src/domains/drift-commands.ts';
 import { DomainRecheck } from '../../../src/domains/recheck.ts';
 import { addEmailDomain } from '../../../src/operations/domains/add.ts';
 import { getEmailDomain, listEmailDomains } from '../../../src/operations/domains/list.ts';
@@ -61,10 +63,10 @@ async function onboard(name: string): Promise<void> {
   expect(await box.done(owner, verifyEmailDomain, { domain: name })).toMatchObject({ verified: true });
 }
 
-/** Hours pass, each with a round. */
-async function pass(hours: number): Promise<void> {
-  for (let i = 0; i < hours; i++) {
-    box.test.store.clock.now += HOUR;
+/** Hours pass, with a round after each `step` of them. */
+async function pass(hours: number, step = 1): Promise<void> {
+  for (let i = 0; i < hours; i += step) {
+    box.test.store.clock.now += step * HOUR;
     await recheck.run();
   }
 }
@@ -93,16 +95,16 @@ test('wrong records for three days pause sending, receiving goes on, and every l
       checks: { inboundMx: { status: 'fail' } },
     },
   });
-  await pass(PAUSE_AFTER_MS / HOUR - 1);
+  await pass(PAUSE_AFTER_MS / HOUR - 25);
   expect(await sending()).toBe('own');
-  await pass(26);
+  await pass(2);
   expect(await sending()).toBe('paused');
   for (const one of await shown()) expect(one).toMatchObject({ sendingPaused: true });
   const route = { domain: 'd.example', keys: ['info@d.example'], role: false, size: 1, now: null };
   expect(await box.world.store.read(routeFacts, route)).toMatchObject({ domain: 'verified', accounts: [account] });
 
   zone['MX d.example'] = mx;
-  await pass(25);
+  await pass(1);
   expect(await sending()).toBe('own');
   for (const one of await shown()) expect(one).toMatchObject({ sendingPaused: false });
   expect(await box.rows('SELECT failing_since FROM domain_setup')).toEqual([{ failing_since: null }]);
@@ -111,7 +113,7 @@ test('wrong records for three days pause sending, receiving goes on, and every l
 test('verifying by hand resumes at once', async () => {
   const mx = zone['MX d.example'] ?? [];
   zone['MX d.example'] = [];
-  await pass(100);
+  await pass(100, 10);
   expect(await sending()).toBe('paused');
   zone['MX d.example'] = mx;
   expect(await box.done(owner, verifyEmailDomain, { domain: 'd.example' })).toMatchObject({
@@ -124,7 +126,7 @@ test('verifying by hand resumes at once', async () => {
 
 test('a DNS that does not answer for weeks changes nothing', async () => {
   for (const key of Object.keys(zone)) zone[key] = 'trouble';
-  await pass(24 * 21);
+  await pass(24 * 21, 12);
   expect(await sending()).toBe('own');
   expect(await box.rows('SELECT failing_since FROM domain_setup')).toEqual([{ failing_since: null }]);
 });
@@ -133,14 +135,14 @@ test('a failure that passes in between begins the three days anew', async () => 
   const mx = zone['MX d.example'] ?? [];
   for (let i = 0; i < 4; i++) {
     zone['MX d.example'] = [];
-    await pass(50);
+    await pass(50, 10);
     zone['MX d.example'] = mx;
-    await pass(26);
+    await pass(1);
   }
   expect(await sending()).toBe('own');
 });
 
-test('each domain is looked at once a day, the one that waits longest first, one a round', async () => {
+test('each domain is looked at once an hour, the one that waits longest first, one a round', async () => {
   for (const name of ['a.example', 'b.example', 'c.example']) await onboard(name);
   const { asked } = box.world.lookNow as ReturnType<typeof fakeResolver>;
   asked.length = 0;
@@ -150,6 +152,42 @@ test('each domain is looked at once a day, the one that waits longest first, one
   for (let round = 0; round < 8; round++) await recheck.run();
   const looked = asked.filter((one) => one.startsWith('MX ')).map((one) => one.slice(3));
   expect(looked).toEqual(['d.example', 'a.example', 'b.example', 'c.example']);
+});
+
+test('owners are told within the hour of each record that was right and is not any more, once', async () => {
+  delete zone['TXT _dmarc.d.example'];
+  await pass(1);
+  const drifts = () => box.world.store.read(unnotifiedDrifts, undefined);
+  expect(await drifts()).toMatchObject([{ name: 'd.example', manual: true, records: ['TXT _dmarc.d.example'] }]);
+  const source = dnsDriftNotices({ ...box.world, baseUrl: () => '' });
+  const [drift = expect.fail()] = await drifts();
+  const letter = (await source.compose(drift)) ?? expect.fail();
+  expect(await source.mark(drift, letter)).toEqual({ domain: 'd.example', records: 1 });
+  await pass(3);
+  expect(await drifts()).toEqual([]);
+
+  zone['MX d.example'] = 'trouble';
+  zone['CNAME mta-sts.d.example'] = ['other.example'];
+  await pass(1);
+  const records = ['TXT _dmarc.d.example', 'CNAME mta-sts.d.example'];
+  expect(await drifts()).toMatchObject([{ records }]);
+  await box.done(owner, verifyEmailDomain, { domain: 'd.example' });
+  await pass(1);
+  expect(await drifts()).toMatchObject([{ records }]);
+});
+
+test('a record that was never right is no loss, and one that comes back ends it', async () => {
+  const mine = zone['MX d.example'] ?? [];
+  await add('new.example');
+  delete zone['TXT _dmarc.new.example'];
+  expect(await box.done(owner, verifyEmailDomain, { domain: 'new.example' })).toMatchObject({ verified: true });
+  await pass(4);
+  zone['MX d.example'] = [];
+  await pass(2);
+  expect(await box.rows('SELECT records FROM dns_drift')).toEqual([{ records: '["MX d.example"]' }]);
+  zone['MX d.example'] = mine;
+  await pass(2);
+  expect(await box.rows('SELECT records FROM dns_drift')).toEqual([]);
 });
 
 test('a domain that was never proved is not looked at', async () => {
@@ -194,12 +232,12 @@ test('a served domain that leads elsewhere is served no more, and listing and lo
 test('a DNS that does not answer, and a name server that is off for a while, end nothing', async () => {
   await withServed(['led.example']);
   delete above['led.example'];
-  await pass(24 * 7);
+  await pass(24 * 7, 6);
   expect(await served()).toEqual(['led.example']);
   const { ports } = box.world.settings;
   Object.assign(box.world.settings, { ports: { ...ports, dns: undefined } });
   above['led.example'] = ['ns.other.example'];
-  await pass(48);
+  await pass(48, 6);
   expect(await served()).toEqual(['led.example']);
   expect(warned).toEqual([]);
 });

@@ -75,7 +75,7 @@ const SENDERS: Record<NoticeKind, string> = {
   'agents-stopped': 'src/digest/commands.ts',
   'tools-changed': 'src/agents/pin-commands.ts',
   'audit-head': 'src/agents/pin-commands.ts',
-  'dns-drift': 'src/dns-providers/drift-commands.ts',
+  'dns-drift': 'src/domains/drift-commands.ts',
   'webhook-failing': 'src/webhooks/commands.ts',
   'webhook-disabled': 'src/webhooks/commands.ts',
   'certificate-failing': 'src/certificates/commands.ts',

@@ -1,7 +1,21 @@
 import { sendNotices, type SystemNotice } from '../../mail/delivery/notice.ts';
 import { command, lookup } from '../../mail/store/engine/types.ts';
 
-/** Stores which records are missing or changed at the provider; none ends the drift. */
+/** Records that a domain without a DNS provider lost; undefined: its provider is looked at instead. */
+export const manualDrift = lookup(
+  'manual-dns-drift',
+  async (rx, input: { domain: number }): Promise<string[] | undefined> => {
+    const row = await rx.get<{ published: number | null; records: string | null }>(
+      `SELECT p.published_at AS published, f.records FROM domain d LEFT JOIN dns_provider p ON p.domain_id = d.id
+       LEFT JOIN dns_drift f ON f.domain_id = d.id WHERE d.id = ?`,
+      input.domain,
+    );
+    if (row === undefined || row.published !== null) return undefined;
+    return row.records === null ? [] : (JSON.parse(row.records) as string[]);
+  },
+);
+
+/** Stores which records are missing or changed; none ends the drift. */
 export const recordDrift = command(
   'record-dns-drift',
   async (tx, input: { domain: number; records: readonly string[] }, stamp): Promise<void> => {
@@ -25,15 +39,28 @@ export interface DnsDrift {
   name: string;
   tenant: number;
   records: string[];
+  /** They are published by hand, not at a DNS provider. */
+  manual: boolean;
 }
 
 /** Drifts with records that the owners do not know yet. */
 export const unnotifiedDrifts = lookup('unnotified-dns-drifts', async (rx): Promise<DnsDrift[]> => {
-  const rows = await rx.all<{ domain: number; name: string; tenant: number; records: string }>(
-    `SELECT f.domain_id AS domain, d.name, d.tenant, f.records FROM dns_drift f JOIN domain d ON d.id = f.domain_id
+  const rows = await rx.all<{
+    domain: number;
+    name: string;
+    tenant: number;
+    records: string;
+    connected: number | null;
+  }>(
+    `SELECT f.domain_id AS domain, d.name, d.tenant, f.records, p.domain_id AS connected
+     FROM dns_drift f JOIN domain d ON d.id = f.domain_id LEFT JOIN dns_provider p ON p.domain_id = f.domain_id
      WHERE f.notified IS NOT f.records ORDER BY f.domain_id LIMIT 100`,
   );
-  return rows.map((row) => ({ ...row, records: JSON.parse(row.records) as string[] }));
+  return rows.map(({ connected, ...row }) => ({
+    ...row,
+    records: JSON.parse(row.records) as string[],
+    manual: connected === null,
+  }));
 });
 
 /** Sends the letters about a drift, once for each list of records. */

@@ -6,6 +6,7 @@ import { quiet } from '../../mail/log.ts';
 import { mailParts } from '../../mail/store-thread-parts.ts';
 import { command, lookup, query, StoreBusy, type WakeUp } from '../../mail/store/engine/types.ts';
 import { expunge, storeFlags } from '../../mail/store/mailbox/entry-commands.ts';
+import { addListener } from '../../mail/store/notification/listener.ts';
 import { MailStore } from '../../mail/store/store.ts';
 import { deliverMail } from '../support/deliver-mail.ts';
 import { isPostgresInstalled, startPostgres } from '../support/postgres.ts';
@@ -48,7 +49,12 @@ const waits = command('waits', async (tx) => {
   await tx.run('INSERT INTO setting (name, value) VALUES (?, ?)', 'waits', OCTET);
   await promise;
 });
-const COMMANDS = [mark, clear, typed, fails, tries, swallows, waits];
+const listens = command('listens', (tx) => addListener(tx, { tenant: 1, account: null, events: ['received'] }));
+const sends = command('sends', async (tx) => {
+  await tx.send('INSERT INTO setting (name, value) VALUES (?, ?)', 'sent', OCTET);
+  await tx.send('INSERT INTO setting (name, value) VALUES (?, ?)', 'sent', OCTET);
+});
+const COMMANDS = [mark, clear, typed, fails, tries, swallows, waits, listens, sends];
 
 const TABLES = {
   account: 'SELECT * FROM account ORDER BY id',
@@ -151,6 +157,24 @@ describe.skipIf(!isPostgresInstalled)('the engine on PostgreSQL (postgresql-15 o
     expect(await store.write(tries, undefined)).toBe(false);
     await expect(store.write(swallows, undefined)).rejects.toThrow('duplicate key');
     expect(await store.read(marks, undefined)).toEqual(['kept']);
+  });
+
+  test('a statement that is sent without waiting fails its command, and no other of its batch', async () => {
+    const done = await Promise.allSettled([
+      store.write(mark, { name: 'a', value: OCTET }),
+      store.write(sends, undefined),
+      store.write(mark, { name: 'b', value: OCTET }),
+    ]);
+    expect(done.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await store.read(marks, undefined)).toEqual(['a', 'b']);
+  });
+
+  test('a webhook gets its number, and an infinite bound lies beyond every integer', async () => {
+    const number = await store.write(listens, undefined);
+    const between = lookup('between', (rx) =>
+      rx.get('SELECT id FROM listener WHERE id < ? AND id > ? LIMIT ?', Infinity, -Infinity, Infinity),
+    );
+    expect(await store.read(between, undefined)).toEqual({ id: number });
   });
 
   test('a body that awaits something else than its transaction is refused', async () => {

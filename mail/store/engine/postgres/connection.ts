@@ -8,10 +8,16 @@ export const SCHEMA = 'mailstead';
 
 /** Numbers of PostgreSQL's types: integers are read as JavaScript numbers, booleans as 1 and 0, JSON as its text. */
 const TYPES = {
-  integer: { to: 20, from: [20, 1700], serialize: String, parse: Number },
+  integer: { to: 20, from: [20, 1700], serialize: integerText, parse: Number },
   truth: { to: 16, from: [16], serialize: String, parse: (text: string) => Number(text === 't') },
   json: { to: 114, from: [114, 3802], serialize: String, parse: (text: string) => text },
 };
+
+/** SQLite compares an integer with a bound that is infinite; no integer of PostgreSQL is. */
+function integerText(value: unknown): string {
+  if (value === Infinity) return '9223372036854775807';
+  return value === -Infinity ? '-9223372036854775808' : String(value);
+}
 
 /** The part of the library that sends a statement. */
 export type StatementSender = Pick<postgres.Sql, 'unsafe'>;

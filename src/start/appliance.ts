@@ -123,7 +123,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
     new HistoryJob(services),
     openVacation(context),
     new BackupJob({ ...backup, runs }),
-    copies,
+    ...(settings.backup.continuousMs > 0 ? [copies] : []),
     new ReportReader(services),
     ...(settings.sendReports ? [services.dmarcResults, new ReportSender({ ...services, queued })] : []),
     new StsStart(services),

@@ -134,7 +134,9 @@ export class MailStore implements Store, AsyncDisposable {
       const reading = await openReading(options, views, stop.signal);
       viewReader = reading.viewReader;
       const store = new MailStore(options, { ...reading, lock, writer, views, log, listeners, stop });
-      if (reading.reader instanceof Reader) await log.recover(await reading.reader.query(accountsOfLog, undefined));
+      const logged = await reading.reader.query(accountsOfLog, undefined);
+      // A database that was moved to PostgreSQL right after a crash has a log too.
+      if (reading.reader instanceof Reader || logged.length > 0) await log.recover(logged);
       await store.#checkDisk();
       return store;
     } catch (error) {

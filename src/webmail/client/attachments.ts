@@ -1,14 +1,11 @@
 import { useState } from 'preact/hooks';
+import { AttachmentPreview, previewOf } from './attachment-preview.ts';
 import { fileSize, withoutMarks } from './format.ts';
 import { Icon } from './icons.ts';
 import type { MessagePart } from './jmap-types.ts';
-import { blobOf, blobUrl } from './jmap.ts';
-import { attempt } from './notices.ts';
+import { blobUrl } from './jmap.ts';
 import { t } from './translate.ts';
 import { html } from './view.ts';
-
-/** Types that are previewed as images. SVG is not: it is a document. */
-const IMAGES = /^image\/(?:png|jpeg|gif|webp|bmp)$/;
 
 /** Names of parts without one. */
 const UNNAMED: Partial<Record<string, string>> = {
@@ -25,21 +22,29 @@ export function Attachments({ parts }: { parts: readonly MessagePart[] }) {
 }
 
 function AttachmentLine({ part }: { part: MessagePart }) {
-  const [preview, setPreview] = useState('');
+  const [isOpen, setIsOpen] = useState(false);
   const { blobId, type, size } = part;
   const name = withoutMarks(part.name ?? '') || (UNNAMED[type] ?? t('reader.file'));
   if (blobId === null) return html`<span>${name}</span>`;
-  const show = (): Promise<void> =>
-    attempt(async () => {
-      setPreview(preview === '' ? URL.createObjectURL(await blobOf(blobId, type)) : '');
-    });
+  const kind = previewOf(part);
   return html`<div class="attachment">
       <${Icon} name="attach" />
       <span class="name" title=${type}>${name}</span> <span class="soft">${fileSize(size)}</span>
-      ${IMAGES.test(type) && html`<button type="button" class="link" aria-expanded=${preview !== ''} onClick=${() => void show()}>${preview === '' ? t('reader.preview') : t('reader.hide')}</button>`}
+      ${
+        kind !== undefined &&
+        html`<button
+          type="button"
+          class="link"
+          aria-expanded=${isOpen ? 'true' : 'false'}
+          aria-label=${isOpen ? t('reader.hide-file', { file: name }) : t('reader.preview-file', { file: name })}
+          onClick=${() => setIsOpen(!isOpen)}
+        >
+          ${isOpen ? t('reader.hide') : t('reader.preview')}
+        </button>`
+      }
       <a href=${blobUrl(blobId, name, type)} download=${name} aria-label=${t('reader.download-file', { file: name })}
         >${t('reader.download')}</a
       >
     </div>
-    ${preview !== '' && html`<img class="preview-image" src=${preview} alt=${name} />`}`;
+    ${isOpen && kind !== undefined && html`<${AttachmentPreview} part=${part} name=${name} kind=${kind} />`}`;
 }

@@ -36,6 +36,7 @@ export interface MessagePart {
   size: number;
   name: string | null;
   type: string;
+  charset: string | null;
   cid: string | null;
   disposition: string | null;
 }

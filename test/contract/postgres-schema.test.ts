@@ -11,7 +11,7 @@ import { sourceStatements } from '../support/source-statements.ts';
 const ROOT = join(import.meta.dirname, '../..');
 /** Files of SQLite's own engine and of the full-text index, which is a SQLite file on every engine. */
 const OF_SQLITE =
-  /^mail\/(?:store\/(?:engine|search)\/|backup\/create-backup|jmap\/email-query\/text-matcher|imap\/search\/relevant)/;
+  /^mail\/(?:store\/(?:(?:engine|search)\/|move\/sqlite-tables)|backup\/create-backup|jmap\/email-query\/text-matcher|imap\/search\/relevant)/;
 /** Types of parameters by number: int4 is too short for times and counters, and the product has no booleans. */
 const PARAMETER_TYPES: Readonly<Record<number, string>> = { 16: 'boolean', 21: 'int2', 23: 'int4', 1700: 'numeric' };
 const SQLITE_TYPES: Readonly<Record<string, string>> = {

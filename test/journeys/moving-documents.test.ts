@@ -82,6 +82,14 @@ const on = (command: string, printed: RegExp, changes: Readonly<Record<string, s
   return [command, asRun, printed];
 };
 
+/** Stops a continuous backup to a directory of its own when its first copy is listed. */
+const untilCopied = (target: string): Readonly<Record<string, string>> => {
+  const isListed = `bin/mailstead backup list ${target} --json 2>/dev/null | grep -q '"copiedUntil": [0-9]'`;
+  return {
+    '/mnt/backup/mail --continuous': `${target} --continuous >copied.txt & until ${isListed}; do sleep 1; done; kill $!; wait $!; cat copied.txt`,
+  };
+};
+
 test('every command of the page on backups does what the page says', { timeout: BUSY_MS }, async () => {
   const restored = join(directory, 'restored');
   const paths = { '/mnt/backup/mail': join(directory, 'mail'), '/var/lib/mailstead-new': restored };
@@ -107,6 +115,7 @@ test('every command of the page on backups does what the page says', { timeout: 
     on('bin/mailstead fsck', /^5 stored messages read, 0 damaged\.\nThe database is whole\./),
     on('bin/mailstead fsck --backup /mnt/backup/mail --json', /"ok": true/, paths),
     on('bin/mailstead upgrade --check', /./),
+    on('bin/mailstead backup /mnt/backup/mail --continuous', /^Copied until /, untilCopied(join(directory, 'copies'))),
   ]);
   await using second = await startBox({ dataDir: restored, settings: { BACKUP_PASSPHRASE: PASSPHRASE } });
   expect(JSON.stringify(await second.ask('list_emails'))).toContain(box.address);

@@ -80,9 +80,25 @@ const LETTERS = [
   ['Grace Hopper <grace@partner.example>', 'Minutes of Thursday', 'Attached are the minutes.\n\nGrace'],
 ] as const;
 
+/** An invitation with a file. */
+function invitation(to: string) {
+  const content = `BEGIN:VCALENDAR\r\nVERSION:2.0\r\nMETHOD:REQUEST\r\nBEGIN:VEVENT\r\nUID:loom@partner.example\r
+DTSTAMP:20261101T000000Z\r\nDTSTART;TZID=Europe/Berlin:20270112T090000\r\nDURATION:PT1H\r\nRRULE:FREQ=WEEKLY;COUNT=4\r
+SUMMARY:Loom review\r\nLOCATION:Engine room\r\nORGANIZER;CN=Ada Lovelace:mailto:ada@partner.example\r
+ATTENDEE:mailto:${to}\r\nATTENDEE;CN=Grace Hopper:mailto:grace@partner.example\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n`;
+  return { icalEvent: { method: 'REQUEST', content }, attachments: [{ filename: 'plan.txt', content: 'Weave.' }] };
+}
+
 async function deliver(port: number, to: string): Promise<void> {
   const transport = createTransport({ host: '127.0.0.1', port, secure: false, ignoreTLS: true });
   for (const [from, subject, text] of LETTERS) await transport.sendMail({ to, from, subject, text });
+  await transport.sendMail({
+    to,
+    from: LETTERS[0][0],
+    subject: 'Loom review',
+    text: 'Please come.',
+    ...invitation(to),
+  });
   // GTUBE, which every filter takes for junk.
   const text = 'XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X';
   await transport.sendMail({ to, from: 'Win <win@casino.example>', subject: 'You won', text }).catch(() => undefined);

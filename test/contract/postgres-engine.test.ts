@@ -6,6 +6,7 @@ import { quiet } from '../../mail/log.ts';
 import { mailParts } from '../../mail/store-thread-parts.ts';
 import { command, lookup, query, StoreBusy, type WakeUp } from '../../mail/store/engine/types.ts';
 import { expunge, storeFlags } from '../../mail/store/mailbox/entry-commands.ts';
+import { recordJournalEvent } from '../../mail/store/journal/journal.ts';
 import { addListener } from '../../mail/store/notification/listener.ts';
 import { MailStore } from '../../mail/store/store.ts';
 import { deliverMail } from '../support/deliver-mail.ts';
@@ -49,12 +50,15 @@ const waits = command('waits', async (tx) => {
   await tx.run('INSERT INTO setting (name, value) VALUES (?, ?)', 'waits', OCTET);
   await promise;
 });
-const listens = command('listens', (tx) => addListener(tx, { tenant: 1, account: null, events: ['received'] }));
+const listens = command('listens', (tx) => addListener(tx, { tenant: 1, account: null, events: ['submitted'] }));
+const submits = command('submits', (tx, _: undefined, stamp) =>
+  recordJournalEvent(tx, 'trace', 'submitted', null, {}, stamp, { tenant: 1 }),
+);
 const sends = command('sends', async (tx) => {
   await tx.send('INSERT INTO setting (name, value) VALUES (?, ?)', 'sent', OCTET);
   await tx.send('INSERT INTO setting (name, value) VALUES (?, ?)', 'sent', OCTET);
 });
-const COMMANDS = [mark, clear, typed, fails, tries, swallows, waits, listens, sends];
+const COMMANDS = [mark, clear, typed, fails, tries, swallows, waits, listens, submits, sends];
 
 const TABLES = {
   account: 'SELECT * FROM account ORDER BY id',
@@ -169,12 +173,15 @@ describe.skipIf(!isPostgresInstalled)('the engine on PostgreSQL (postgresql-15 o
     expect(await store.read(marks, undefined)).toEqual(['a', 'b']);
   });
 
-  test('a webhook gets its number, and an infinite bound lies beyond every integer', async () => {
+  test('a webhook gets its number and its events, and an infinite bound lies beyond every integer', async () => {
     const number = await store.write(listens, undefined);
     const between = lookup('between', (rx) =>
       rx.get('SELECT id FROM listener WHERE id < ? AND id > ? LIMIT ?', Infinity, -Infinity, Infinity),
     );
     expect(await store.read(between, undefined)).toEqual({ id: number });
+    await store.write(submits, undefined);
+    const events = lookup('events', (rx) => rx.all('SELECT listener_id, event FROM webhook_event'));
+    expect(await store.read(events, undefined)).toEqual([{ listener_id: number, event: 'submitted' }]);
   });
 
   test('a body that awaits something else than its transaction is refused', async () => {

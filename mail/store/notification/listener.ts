@@ -127,7 +127,7 @@ async function insertEvents(
     `INSERT INTO webhook_event (listener_id, event, account_id, trace, detail, at, next_at)
      SELECT l.id, ?, ?, ?, ?, ?, ? FROM listener l
      WHERE l.account_id IS NULL AND l.tenant = coalesce(?, (SELECT tenant FROM account WHERE id = ?))
-       AND EXISTS (SELECT 1 FROM json_each(l.events) WHERE value = ?)`,
+       AND EXISTS (SELECT 1 FROM json_each(l.events, '$') WHERE value = ?)`,
     event,
     account,
     trace,

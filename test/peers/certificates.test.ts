@@ -31,7 +31,7 @@ test('by dns-01 through the name server of the box, behind a CNAME', async () =>
   await expect.poll(async () => (await world.certificates())[0]?.error).toContain('no challenge that it offers');
   world.internet.publish(`_acme-challenge.${HOST}. 60 IN CNAME host.acme.${KEY_ZONE}.`);
   leadKeyZone(world);
-  await expect.poll(() => statuses(world)).toEqual([`${HOST} ecdsa valid`]);
+  await expect.poll(() => statuses(world), { timeout: 60_000 }).toEqual([`${HOST} ecdsa valid`]);
   expect((await presented(world, 'imaps')).subjectaltname).toBe(`DNS:${HOST}`);
 });
 

@@ -74,6 +74,13 @@ describe('a person in web mail', () => {
     await page.getByRole('button', { name: 'Save draft and close' }).click();
     await page.getByRole('link', { name: /Drafts/ }).click();
     await row(page, 'Re: About the loom').waitFor();
+    // The keys answer what was received, and not the draft of the answer.
+    await page.getByRole('link', { name: /Inbox/ }).click();
+    await row(page, 'About the loom').click();
+    await opened(page, 'Does it weave?');
+    await page.keyboard.press('r');
+    await expect.poll(() => page.getByLabel('Message', { exact: true }).inputValue()).toContain('> Does it weave?');
+    expect(await page.getByLabel('Message', { exact: true }).inputValue()).not.toContain('It does.');
     expect(wrong).toEqual([]);
   });
 

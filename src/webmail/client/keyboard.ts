@@ -21,8 +21,14 @@ interface Shortcut {
 
 const withLast = (action: (email: FullEmail) => void | Promise<void>): Promise<void> =>
   withOpenThread((emails) => emails.slice(-1).map(action)[0]);
+/** The last message that is no draft of one's own. */
+const withLastSent = (action: (email: FullEmail) => void | Promise<void>): Promise<void> =>
+  withOpenThread((emails) => {
+    const email = emails.findLast(({ keywords }) => keywords['$draft'] !== true);
+    return email && action(email);
+  });
 const answer = (all: boolean): void => {
-  void withLast((email) => composeReply(email, all));
+  void withLastSent((email) => composeReply(email, all));
 };
 const openRole = (role: string): void => {
   const folder = folderByRole(role);
@@ -43,7 +49,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   { key: 'c', does: 'keys.write', run: () => compose() },
   { key: 'r', does: 'act.reply', run: () => answer(false) },
   { key: 'a', does: 'act.reply-all', run: () => answer(true) },
-  { key: 'f', does: 'act.forward', run: () => void withLast(composeForward) },
+  { key: 'f', does: 'act.forward', run: () => void withLastSent(composeForward) },
   { key: 'e', does: 'act.archive', run: () => void fileThread('archive') },
   { key: '!', does: 'act.junk', run: () => void fileThread('junk') },
   { key: '#', does: 'act.trash', run: () => void fileThread('trash') },

@@ -95,10 +95,11 @@ export class MailStore implements Store, AsyncDisposable {
       search: (what, input, query) => this.#log.read(input, () => text.search(what, input, query)),
       close: () => text.close(),
     };
-    // Mail that was not indexed before the last shutdown is indexed with the next commit or search.
     listeners.add(() => {
       if (!this.#full) this.text.committed();
     });
+    // Mail may wait that was not indexed before the last shutdown, or that was restored.
+    this.text.committed();
     this.#watch = parts.watch;
     this.#guard = setInterval(() => void this.#checkDisk(), DISK_CHECK_INTERVAL_MS);
     this.#guard.unref();

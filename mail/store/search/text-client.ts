@@ -22,7 +22,7 @@ const RESTART_DELAY_MS = 60_000;
 
 /** Full-text search of the store. */
 export interface TextSearch {
-  /** Schedules indexing after a commit. Returns at once. */
+  /** Schedules indexing after a commit, or at the start. Returns at once. */
   committed(): void;
   search<I, O>(what: Query<I, O>, input: I, query: TextSearchQuery): Promise<TextSearchResult<O>>;
   close(): Promise<void>;

@@ -19,7 +19,7 @@ const FLOOR_MS = 2;
 const SCREENED = 4;
 /** Inputs that are measured at both sizes, besides those that the row names. */
 const MEASURED = process.env['COST_FULL'] === '1' ? Infinity : 2;
-const ROUNDS = 6;
+const ROUNDS = 12;
 /** ms of CPU for the small input, above which the large one is not tried: the square would take minutes. */
 const MAX_SHORT_MS = 1000;
 

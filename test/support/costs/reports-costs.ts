@@ -28,7 +28,11 @@ const xml = (inner: string): unknown => caught(() => parseDmarcXml(`${HEAD}${inn
 
 /** Functions that read reports of other servers. */
 export const REPORTS_COSTS: readonly CostRow[] = costs(group, {
-  readReportMessage: driven(reportOf, { worst: ['<feedback>', '{', '\x1f\x8b', 'PK\x03\x04', '\ufeff', ' '] }),
+  // At its bound of 8 MiB texts leave the caches of the processor in more than one step.
+  readReportMessage: driven(reportOf, {
+    worst: ['<feedback>', '{', '\x1f\x8b', 'PK\x03\x04', '\ufeff', ' '],
+    most: 1024 * 1024,
+  }),
   'parseDmarcXml: records': driven(xml, {
     worst: [
       RECORD,

@@ -63,9 +63,28 @@ export async function sendOnce(
   { guard, place, commit }: { guard: IdempotencyGuard | null; place: ReplyPlace; commit?: Commit },
   make: () => Promise<OutboundEmail>,
 ): Promise<SendResult> {
+  const before = await resultOfSentBefore(world, sender, guard, place);
+  if (before !== undefined) return before;
+  try {
+    return await dispatch(world, sender, guard, await make(), commit);
+  } catch (cause) {
+    // An equal request that was under way may have sent the draft meanwhile: then this one finds no draft.
+    const meanwhile = await resultOfSentBefore(world, sender, guard, place);
+    if (meanwhile === undefined) throw cause;
+    return meanwhile;
+  }
+}
+
+/** Returns the result of the same request if it was accepted before; refuses another request with the same key. */
+async function resultOfSentBefore(
+  world: AppContext,
+  sender: ApiSender,
+  guard: IdempotencyGuard | null,
+  place: ReplyPlace,
+): Promise<SendResult | undefined> {
   const before = guard === null ? undefined : await world.store.read(findSentBefore, { guard, now: world.clock() });
-  if (before?.kind === 'changed') return refuseStopped(before, sender);
-  if (before === undefined) return dispatch(world, sender, guard, await make(), commit);
+  if (before === undefined) return undefined;
+  if (before.kind === 'changed') return refuseStopped(before, sender);
   const sent = await world.store.read(findSentByTrace, { trace: before.trace });
   if (sent === undefined) throw new Error(`the message ${before.trace} was sent before and has no record`);
   return resultOfSent(world, sender, place, sent, { repeated: true, budget: await remainingBudget(world, sender) });

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { rowIn } from '../../../src/core/message-ids.ts';
 import { destroyEmails } from '../../../mail/store/message/email-change-commands.ts';
+import { findSentBefore } from '../../../mail/store/queue/idempotency.ts';
 import { DRAFT, SEEN } from '../../../mail/store/mailbox/flags.ts';
 import { fieldOf, type Json, WritingWorld } from '../../support/writing.ts';
 
@@ -55,6 +56,26 @@ describe('a draft', () => {
     expect((await create({ ...asked, text: 'Other' })).id).not.toBe(first.id);
     await world.do('delete_draft', { draftId: first.id });
     expect((await create(asked)).id).not.toBe(first.id);
+  });
+
+  test('that an equal request sends meanwhile is sent once, and both are answered that it was', async () => {
+    const { id: draftId, revision } = await create({ ...MAIL, subject: 'Sent meanwhile' });
+    const { store } = world.tenants.world;
+    const read = store.read.bind(store);
+    const first: Json[] = [];
+    // The first request looks for an earlier one, and then finds that the draft is gone.
+    const spy = vi.spyOn(store, 'read').mockImplementation(async (query, input) => {
+      const found = await read(query, input);
+      if (query.name === findSentBefore.name) {
+        spy.mockRestore();
+        first.push(await world.do('send_draft', { draftId, revision }));
+      }
+      return found as never;
+    });
+    const second = await world.do('send_draft', { draftId, revision });
+    expect(first).toHaveLength(1);
+    expect(first[0]).toMatchObject({ duplicateOf: null });
+    expect(second).toMatchObject({ id: first[0]?.['id'], status: 'queued', duplicateOf: first[0]?.['id'] });
   });
 
   test('may be without recipients and text; then it would not be sent', async () => {

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { agentName } from './agent-notes.ts';
 import { openAgents } from './agents.ts';
 import { Attachments } from './attachments.ts';
+import { withoutCalendarCopy } from './calendar-part.ts';
 import { composeForward, composeReply, textOf } from './compose-state.ts';
 import { addressText, fullTime, nameOf, shortTime, withoutMarks } from './format.ts';
 import { AgentOfMessage } from './held-mail.ts';
@@ -66,7 +67,9 @@ function MessageContent({ email }: { email: FullEmail }) {
     <${VerdictNote} email=${email} />
     <${Invitation} email=${email} />
     <${MessageBody} email=${email} />
-    <${Attachments} parts=${email.attachments.filter((part) => part.disposition !== 'inline' || part.cid === null)} />
+    <${Attachments}
+      parts=${withoutCalendarCopy(email.attachments.filter((part) => part.disposition !== 'inline' || part.cid === null))}
+    />
     <footer class="answer">
       <button type="button" onClick=${() => void attempt(() => composeReply(email, false))}>
         <${Icon} name="reply" /> ${t('act.reply')}

@@ -70,7 +70,7 @@ describe('a draft', () => {
         spy.mockRestore();
         first.push(await world.do('send_draft', { draftId, revision }));
       }
-      return found as never;
+      return found;
     });
     const second = await world.do('send_draft', { draftId, revision });
     expect(first).toHaveLength(1);

@@ -1,6 +1,7 @@
 import { open, rename, unlink } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
+import { flushDirectory } from '../../mail/backup/flush-file.ts';
 import { DONE, FAILED, printError, printJson, printLine, printUsage } from './output.ts';
 import type { CliProgram } from './program.ts';
 import { callOperation, withServer } from './server-call.ts';
@@ -37,19 +38,21 @@ async function writeExport(dataDir: string, slug: string, path: string): Promise
   try {
     {
       await using file = await open(draft, 'wx', 0o600);
-      await file.write(`{"exportedAt":${JSON.stringify(new Date().toISOString())}`);
+      await file.appendFile(`{"exportedAt":${JSON.stringify(new Date().toISOString())}`);
       for await (const { section, rows } of steps(dataDir, slug)) {
         const isNew = counts[section] === undefined;
-        if (isNew) await file.write(`${Object.keys(counts).length === 0 ? '' : ']'},\n${JSON.stringify(section)}:[`);
+        if (isNew)
+          await file.appendFile(`${Object.keys(counts).length === 0 ? '' : ']'},\n${JSON.stringify(section)}:[`);
         const before = counts[section] ?? 0;
         counts[section] = before + rows.length;
         const text = rows.map((row) => JSON.stringify(row)).join(',\n');
-        await file.write(before > 0 && rows.length > 0 ? `,\n${text}` : text);
+        await file.appendFile(before > 0 && rows.length > 0 ? `,\n${text}` : text);
       }
-      await file.write(']}\n');
+      await file.appendFile(']}\n');
       await file.sync();
     }
     await rename(draft, path);
+    await flushDirectory(dirname(path));
   } catch (error) {
     await unlink(draft).catch(() => undefined);
     throw error;

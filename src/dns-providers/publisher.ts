@@ -4,6 +4,7 @@ import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { Meter } from '../../mail/log.ts';
 import type { SecretBox } from '../../mail/store/blob/secrets.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
+import { tlsaName } from '../certificates/dane.ts';
 import type { DnsChange, DnsOutcome, DnsProviderState, DnsPublisher, DnsWrite } from '../core/dns-publisher.ts';
 import { publishedKeys } from '../domains/queries.ts';
 import { requiredRecords, type RequiredRecord } from '../domains/records.ts';
@@ -251,7 +252,7 @@ export class DomainPublisher implements DnsPublisher {
         : (await store.read(writtenEntries, { domain: id })).flatMap(({ type, value }) =>
             type === 'TLSA' ? [value] : [],
           );
-    const head = { purpose: 'dane', type: 'TLSA', name: `_25._tcp.${hostname}`, ttl: TLSA_TTL } as const;
+    const head = { purpose: 'dane', type: 'TLSA', name: tlsaName(hostname), ttl: TLSA_TTL } as const;
     return values.map((value) => ({ ...head, value }));
   }
 

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from '../../mail/jobs/scheduler.ts';
 import { createSecureResolver } from '../../mail/dns/secure-resolver.ts';
 import { createTransport } from '../acme/transport.ts';
+import { tlsaName } from '../certificates/dane.ts';
 import { loadCertificates } from '../certificates/load.ts';
 import { CertificateRenewal } from '../certificates/renewal.ts';
 import { isPublicAddress } from '../../mail/dns/public-address.ts';
@@ -38,7 +39,7 @@ export function openCertificates(services: Services): Job[] {
     http: ports.http !== undefined,
     https: ports.https !== undefined,
     covered: (name) => own?.checkHost(name) !== undefined,
-    tlsa: () => createSecureResolver({ servers: resolverServers(settings.resolvers) }).tlsa(`_25._tcp.${hostname}`),
+    tlsa: () => createSecureResolver({ servers: resolverServers(settings.resolvers) }).tlsa(tlsaName(hostname)),
     changed: async () => tls.use(await loadCertificates({ store, secrets }, hostname)),
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     random: Math.random,

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openForWriting } from '../engine/connection.ts';
+import { flushDirectory } from '../engine/make-directory.ts';
 import { lockDataDir } from '../engine/lock.ts';
 import { type AppliedRow, migrate, type Migration, planMigrations } from '../engine/migrate.ts';
 import { checkDatabase, migratePostgres } from '../engine/postgres/migrate.ts';
@@ -49,6 +50,7 @@ export async function moveToPostgres({ dataDir, url, migrations }: MoveOptions):
     }
     const left = `${path}.moved`;
     await rename(path, left);
+    flushDirectory(dataDir);
     return resultOf(copied, left);
   } finally {
     await node.close();
@@ -76,6 +78,7 @@ export async function moveToSqlite({ dataDir, url, migrations }: MoveOptions): P
       await target.filled(await source.numbers(), () => copyTables(source, target, target.tables, copied));
     }
     await rename(draft, path);
+    flushDirectory(dataDir);
     return resultOf(copied, null);
   } finally {
     await removeDatabase(draft);

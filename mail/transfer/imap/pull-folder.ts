@@ -1,4 +1,5 @@
 import type { FetchMessageObject, ImapFlow } from 'imapflow';
+import { uidSet } from '../../imap/wire/encoder.ts';
 import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import type { MailStore } from '../../store/store.ts';
 import { expunge, MAX_ENTRIES, storeFlags } from '../../store/mailbox/entry-commands.ts';
@@ -179,17 +180,6 @@ async function pullGroup(pull: FolderPull, group: readonly RemoteFacts[]): Promi
     await importer.add(message, (outcome, _hash, size) => pull.onOutcome(target.name, uid, outcome, size));
   }
   pull.onFetch(new Map());
-}
-
-/** Set of ascending UIDs, with ranges where they follow each other. */
-export function uidSet(uids: readonly number[]): string {
-  const ranges: [first: number, last: number][] = [];
-  for (const uid of uids) {
-    const last = ranges.at(-1);
-    if (last !== undefined && last[1] + 1 === uid) last[1] = uid;
-    else ranges.push([uid, uid]);
-  }
-  return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}:${last}`)).join(',');
 }
 
 async function* once(octets: Buffer): AsyncGenerator<Buffer> {

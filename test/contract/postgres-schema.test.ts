@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPool } from '../../mail/store/engine/postgres/connection.ts';
 import { toPostgres } from '../../mail/store/engine/postgres/dialect.ts';
 import { mailMigrations } from '../../mail/store/migrations.ts';
 import { applianceMigrations } from '../../src/core/migrations.ts';
@@ -20,6 +21,27 @@ const SQLITE_TYPES: Readonly<Record<string, string>> = {
   text: 'TEXT',
   'double precision': 'REAL',
 };
+
+/** A scan of a table that has a row or more for each message. */
+const SCAN =
+  /(?:Seq Scan|Index(?: Only)? Scan(?: Backward)? using \w+) on (?:entry|email|blob|journal|journal_key|message_index|msgid|sent_email)\b/;
+/** Files with statements that read such a table whole, or its beginning up to a limit. */
+const SCANS = [
+  'mail/jobs/storage-check.ts',
+  'mail/store/blob/content.ts',
+  'mail/store/check/check-store.ts',
+  'mail/store/retention/purge.ts',
+];
+
+/** The plan of a statement for any parameters. Rejects for a text that is no statement, or none that has a plan. */
+async function planOf(sql: postgres.Sql, text: string): Promise<string[]> {
+  const { types } = (await sql.unsafe(text).describe()) as unknown as { types: number[] };
+  await sql.unsafe(`PREPARE planned AS ${text}`);
+  const parameters = types.length === 0 ? '' : `(${types.map(() => 'NULL').join(', ')})`;
+  const rows = await sql.unsafe(`EXPLAIN EXECUTE planned${parameters}`);
+  await sql.unsafe('DEALLOCATE planned');
+  return rows.map((row) => String(row['QUERY PLAN']));
+}
 
 interface TableColumn {
   place: string;
@@ -102,6 +124,24 @@ describe.skipIf(!isPostgresInstalled)('PostgreSQL (postgresql-15 of Debian) besi
        UNION SELECT table_name FROM information_schema.views WHERE table_schema = 'mailstead' ORDER BY name`,
     );
     expect(there.map((row) => row['name'])).toEqual(here.map((row) => row['name']));
+  });
+
+  test('the plans of all statements look messages up by indexes, though there are no statistics of the tables', async () => {
+    const pool = openPool(server.url, 1);
+    await pool.unsafe('SET plan_cache_mode = force_generic_plan');
+    const statements = sourceStatements(ROOT).filter(({ file }) => !OF_SQLITE.test(file));
+    const scans = new Set<string>();
+    let planned = 0;
+    for (const { file, text } of statements) {
+      const plan = await planOf(pool, toPostgres(text)).catch(() => undefined);
+      if (plan === undefined) continue;
+      planned++;
+      const whole = plan.some((line, i) => SCAN.test(line) && !plan[i + 1]?.includes('Index Cond'));
+      if (whole) scans.add(file);
+    }
+    await pool.end();
+    expect(planned).toBeGreaterThan(1500);
+    expect([...scans].toSorted()).toEqual(SCANS);
   });
 
   test('every statement of the product is one for both, and no parameter is shorter than a time', async () => {

@@ -121,9 +121,9 @@ const STRUCTURE_OCTETS = `SELECT sum(ifnull(octet_length(i.envelope) + octet_len
 function shownEntries(rx: Read, account: number, ids: string): Promise<Entry[]> {
   // CROSS JOIN prevents a scan of every message in the mailboxes.
   return rx.all<Entry>(
-    `SELECT n.email_id, n.mailbox_id, n.flags, n.kw FROM json_each(?) j
-     CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = j.value CROSS JOIN mailbox b ON b.id = n.mailbox_id
-     WHERE n.flags & ? = 0 AND b.account_id = ? AND b.deleted_at IS NULL`,
+    `SELECT n.email_id, n.mailbox_id, n.flags, n.kw FROM entry n INDEXED BY entry_email
+     CROSS JOIN mailbox b ON b.id = n.mailbox_id
+     WHERE n.email_id IN (SELECT value FROM json_each(?)) AND n.flags & ? = 0 AND b.account_id = ? AND b.deleted_at IS NULL`,
     ids,
     DELETED,
     account,

@@ -171,8 +171,8 @@ export async function recordHidden(tx: Write, mailbox: number, emails: readonly 
          WHERE n.email_id = email.id AND n.flags & 16 = 0 AND m.deleted_at IS NULL) THEN email.visibility_modseq
        ELSE max(ifnull(email.visibility_modseq, 0), g.modseq) END
      FROM (SELECT modseq FROM mailbox WHERE id = ?1) g
-     WHERE id IN (SELECT email_id FROM entry WHERE mailbox_id = ?1 AND flags & 16 = 0
-       AND email_id IN (SELECT value FROM json_each(?2)))`,
+     WHERE id IN (SELECT value FROM json_each(?2)) AND EXISTS (SELECT 1 FROM entry h INDEXED BY entry_email
+       WHERE h.email_id = email.id AND h.mailbox_id = ?1 AND h.flags & 16 = 0)`,
     mailbox,
     JSON.stringify(emails),
   );

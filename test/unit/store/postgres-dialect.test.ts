@@ -12,6 +12,18 @@ describe('a statement in the dialect of PostgreSQL', () => {
     ['SELECT a FROM t NOT INDEXED LIMIT ? + 0', 'SELECT a FROM t LIMIT $1'],
     ['SELECT a FROM t CROSS JOIN u ON u.b = t.b', 'SELECT a FROM t  JOIN u ON u.b = t.b'],
     ['SELECT a FROM t CROSS JOIN (SELECT 1 AS b) AS u', 'SELECT a FROM t CROSS JOIN (SELECT 1 AS b) AS u'],
+    [
+      'SELECT m.refs FROM t LEFT JOIN email_meta m ON m.email_id = t.a AND t.b = ?',
+      'SELECT m.refs FROM t LEFT JOIN LATERAL (SELECT * FROM email_meta WHERE email_id = t.a OFFSET 0) m ON true AND t.b = $1',
+    ],
+    [
+      'SELECT a FROM t WHERE a IN (SELECT value FROM json_each(?)) AND b NOT IN (SELECT value FROM json_each(?))',
+      'SELECT a FROM t WHERE a = ANY (ARRAY (SELECT value FROM json_each($1))) AND b NOT IN (SELECT value FROM json_each($2))',
+    ],
+    [
+      'SELECT a FROM t WHERE a IN (SELECT value FROM json_each(?) WHERE value > 1)',
+      'SELECT a FROM t WHERE a IN (SELECT value FROM json_each($1) WHERE value > 1)',
+    ],
     ['SELECT a FROM (SELECT a FROM t) WHERE a > 1', 'SELECT a FROM (SELECT a FROM t) AS subquery_8 WHERE a > 1'],
     ['SELECT a FROM t WHERE a IS ?', 'SELECT a FROM t WHERE a IS NOT DISTINCT FROM $1'],
     ["SELECT a FROM t WHERE a IS NOT 'x'", "SELECT a FROM t WHERE a IS DISTINCT FROM 'x'"],

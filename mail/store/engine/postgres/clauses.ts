@@ -1,4 +1,4 @@
-import { closingOf, type SqlToken, wordAt } from './tokens.ts';
+import { closingOf, type SqlToken, tokensOf, wordAt } from './tokens.ts';
 
 /** Number of tokens of an index hint at `i`, which PostgreSQL does not have; 0: there is none. */
 export function hintLength(tokens: readonly SqlToken[], i: number): number {
@@ -23,6 +23,50 @@ export function isOrderedJoin(tokens: readonly SqlToken[], i: number): boolean {
     if (tokens[at]?.text === '(') at = closingOf(tokens, at) + 1;
     if (AFTER_TABLE.has(wordAt(tokens, at))) return wordAt(tokens, at) === 'ON';
   }
+}
+
+/** The view of messages, which joins tables itself. */
+const VIEW = 'EMAIL_META';
+
+/**
+ * Joins the view of messages by a lookup of each row. PostgreSQL joins in the order of the text, so it would join all rows of
+ * the view first.
+ */
+export function withLookups(tokens: readonly SqlToken[]): readonly SqlToken[] {
+  const at = tokens.findIndex((_, i) => isViewJoin(tokens, i));
+  if (at < 0) return tokens;
+  const [view, alias, , , , column, , ...to] = tokens.slice(at + 1, at + 11);
+  const lookup = `LATERAL (SELECT * FROM ${view?.text} WHERE ${column?.text} = ${to.map(({ text }) => text).join('')} OFFSET 0)`;
+  const rest = withLookups(tokens.slice(at + 11));
+  return [...tokens.slice(0, at + 1), ...tokensOf(` ${lookup} ${alias?.text} ON true`), ...rest];
+}
+
+/** Reports `JOIN view alias ON alias.column = table.column` at `i`. */
+function isViewJoin(tokens: readonly SqlToken[], i: number): boolean {
+  if (wordAt(tokens, i) !== 'JOIN' || wordAt(tokens, i + 1) !== VIEW || wordAt(tokens, i + 3) !== 'ON') return false;
+  return wordAt(tokens, i + 4) === wordAt(tokens, i + 2) && tokens[i + 7]?.text === '=' && tokens[i + 9]?.text === '.';
+}
+
+/**
+ * Writes `IN (SELECT value FROM json_each(...))` as a comparison with an array, which PostgreSQL looks up by an index also
+ * in a view and beside outer joins.
+ */
+export function withArrays(tokens: readonly SqlToken[]): readonly SqlToken[] {
+  const out: SqlToken[] = [];
+  const ends = new Set<number>();
+  for (const [i, token] of tokens.entries()) {
+    const end = isListOfValues(tokens, i) ? closingOf(tokens, i + 1) : undefined;
+    if (end !== undefined) ends.add(end);
+    out.push(...(end === undefined ? [token] : tokensOf(`${token.space}= ANY (ARRAY`)));
+    if (ends.has(i)) out.push({ space: '', text: ')' });
+  }
+  return out;
+}
+
+function isListOfValues(tokens: readonly SqlToken[], i: number): boolean {
+  if (wordAt(tokens, i) !== 'IN' || wordAt(tokens, i - 1) === 'NOT') return false;
+  const words = [1, 2, 3, 4, 5].map((n) => wordAt(tokens, i + n)).join(' ');
+  return words === '( SELECT VALUE FROM JSON_EACH' && closingOf(tokens, i + 6) + 1 === closingOf(tokens, i + 1);
 }
 
 const SUBQUERY = new Set(['SELECT', 'WITH', 'VALUES']);

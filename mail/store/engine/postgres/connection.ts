@@ -44,6 +44,13 @@ export function openPool(url: string, max: number, onclose?: () => void): postgr
       application_name: 'mailstead',
       // Statements are short: compiling one costs more than it saves.
       jit: 'off',
+      // As in SQLite: joins in the order in which they are written, each row looked up by an index. A plan is made once a
+      // connection; the one that PostgreSQL makes for empty tables reads whole tables when they have grown.
+      join_collapse_limit: 1,
+      enable_seqscan: 'off',
+      enable_hashjoin: 'off',
+      enable_mergejoin: 'off',
+      enable_material: 'off',
       // The lock of a node that vanished from the network ends within 20 s.
       tcp_keepalives_idle: 5,
       tcp_keepalives_interval: 5,

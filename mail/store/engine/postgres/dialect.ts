@@ -1,4 +1,12 @@
-import { castsOf, hintLength, isOrderedJoin, isUnaryPlus, namelessSubqueries } from './clauses.ts';
+import {
+  castsOf,
+  hintLength,
+  isOrderedJoin,
+  isUnaryPlus,
+  namelessSubqueries,
+  withArrays,
+  withLookups,
+} from './clauses.ts';
 import { isAddedZero, isNumberInCase, isNumberOfParameter, isParameter, typedFirst } from './parameters.ts';
 import { type SqlToken, textOf, tokensOf, wordAt } from './tokens.ts';
 
@@ -11,7 +19,8 @@ export function toPostgres(sql: string): string {
 }
 
 /** Tokens of a statement, or of a part of the schema, in PostgreSQL's dialect. */
-export function translated(tokens: readonly SqlToken[]): SqlToken[] {
+export function translated(source: readonly SqlToken[]): SqlToken[] {
+  const tokens = withArrays(withLookups(source));
   const { calls, dropped } = castsOf(tokens);
   const nameless = namelessSubqueries(tokens);
   const out: SqlToken[] = [];

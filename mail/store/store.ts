@@ -13,6 +13,7 @@ import { makeDirectory } from './engine/make-directory.ts';
 import { lockDataDir } from './engine/lock.ts';
 import { openReader } from './engine/open-reader.ts';
 import type { PostgresReader } from './engine/postgres/reader.ts';
+import { withNode } from './engine/postgres/url.ts';
 import type { DatabaseWatch } from './engine/postgres/watch.ts';
 import { Reader } from './engine/reader.ts';
 import type { ThreadParts } from './engine/thread.ts';
@@ -22,6 +23,7 @@ import type { SharedView } from './mailbox/view.ts';
 import type { StoreFlagsResult } from './mailbox/flag-change.ts';
 import { accountsOfLog, type RangeChange } from './mailbox/flag-log.ts';
 import { RangeLog } from './mailbox/range-log.ts';
+import { StoreNodes } from './nodes.ts';
 import { keepRecent } from './mailbox/recent.ts';
 import { postgresViews, sqliteViews, type ViewReader } from './mailbox/view-reader.ts';
 import { Views } from './mailbox/views.ts';
@@ -34,6 +36,8 @@ export interface StoreOptions {
   dataDir: string;
   /** URL of a PostgreSQL database; left out: SQLite in the data directory. */
   database?: string | undefined;
+  /** Name of this node, where several share the database on PostgreSQL; left out: it is alone. */
+  node?: string | undefined;
   /**
    * The module that calls `runStoreThread`, the composition root of the store's threads; or the parts themselves, to
    * write on the calling thread.
@@ -71,6 +75,8 @@ export class MailStore implements Store, AsyncDisposable {
   readonly #guard: NodeJS.Timeout;
   readonly #stop: AbortController;
   readonly #watch: DatabaseWatch | undefined;
+  /** The other nodes of the database; undefined: there are none. */
+  readonly nodes: StoreNodes | undefined;
   readonly #unreadable = new Set<number>();
   #full = false;
 
@@ -83,6 +89,7 @@ export class MailStore implements Store, AsyncDisposable {
     this.#views = parts.views;
     this.#viewReader = parts.viewReader;
     this.#log = parts.log;
+    this.nodes = parts.nodes;
     this.#stop = parts.stop;
     this.#listeners = listeners;
     const provideBlob: BlobProvider = (file) => this.#provideBlob(file);
@@ -134,7 +141,8 @@ export class MailStore implements Store, AsyncDisposable {
       );
       const reading = await openReading(options, views, stop.signal);
       viewReader = reading.viewReader;
-      const store = new MailStore(options, { ...reading, lock, writer, views, log, listeners, stop });
+      const nodes = await openNodes(options, reading, views, notify);
+      const store = new MailStore(options, { ...reading, lock, writer, views, log, listeners, stop, nodes });
       const logged = await reading.reader.query(accountsOfLog, undefined);
       // A database that was moved to PostgreSQL right after a crash has a log too.
       if (reading.reader instanceof Reader || logged.length > 0) await log.recover(logged);
@@ -251,6 +259,7 @@ export class MailStore implements Store, AsyncDisposable {
     clearInterval(this.#guard);
     await this.text.close();
     await this.#log.close();
+    await this.nodes?.[Symbol.asyncDispose]();
     if (this.#scanner instanceof ReaderClient) await this.#scanner.close();
     await this.#writer.close();
     this.#stop.abort();
@@ -311,8 +320,32 @@ function openText(options: StoreOptions, files: BlobFiles, provideBlob: BlobProv
     : new LocalText(place, options.log, options.meter);
 }
 
-function databaseOf({ dataDir, database }: Pick<StoreOptions, 'dataDir' | 'database'>): string {
-  return database ?? join(dataDir, 'mailstead.db');
+function databaseOf({ dataDir, database, node }: Pick<StoreOptions, 'dataDir' | 'database' | 'node'>): string {
+  if (database === undefined) return join(dataDir, 'mailstead.db');
+  return node === undefined ? database : withNode(database, node);
+}
+
+/** Follows the other nodes of the database, if the server has a name among them. */
+async function openNodes(
+  options: StoreOptions,
+  { reader, viewReader }: Reading,
+  views: Views,
+  notify: (wakeUps: readonly WakeUp[]) => void,
+): Promise<StoreNodes | undefined> {
+  const { node, log, meter } = options;
+  if (node === undefined) return undefined;
+  return StoreNodes.open({
+    url: databaseOf(options),
+    node,
+    log,
+    meter,
+    async changed(wakeUps) {
+      await viewReader.catchUp(wakeUps);
+      notify(wakeUps);
+    },
+    openMailboxes: () => views.openMailboxes(),
+    read: (what) => reader.query(what, undefined),
+  });
 }
 
 /** Reads of the calling thread. `watch`: of PostgreSQL only. */
@@ -329,6 +362,7 @@ interface StoreParts extends Reading {
   log: RangeLog;
   listeners: Set<(wakeUp: WakeUp) => void>;
   stop: AbortController;
+  nodes: StoreNodes | undefined;
 }
 
 /** Opens the connections of the calling thread. */

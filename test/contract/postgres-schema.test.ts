@@ -81,7 +81,7 @@ describe.skipIf(!isPostgresInstalled)('PostgreSQL (postgresql-15 of Debian) besi
       `SELECT c.table_name || '.' || c.column_name AS place, c.data_type AS type, c.is_nullable = 'NO' AS required,
          c.column_default AS fallback
        FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
-       WHERE c.table_schema = 'mailstead' AND t.table_type = 'BASE TABLE' AND c.table_name NOT IN ('migration', 'last_commit') ORDER BY 1`,
+       WHERE c.table_schema = 'mailstead' AND t.table_type = 'BASE TABLE' AND c.table_name NOT IN ('migration', 'node_commit', 'commit_log') ORDER BY 1`,
     );
     const columns = there.map((row) => ({
       ...row,
@@ -110,7 +110,7 @@ describe.skipIf(!isPostgresInstalled)('PostgreSQL (postgresql-15 of Debian) besi
          (SELECT string_agg(coalesce(a.attname, '()'), ',' ORDER BY k.nth) FROM unnest(i.indkey) WITH ORDINALITY k(number, nth)
             LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number AND k.number > 0) AS columns
        FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid WHERE t.relnamespace = 'mailstead'::regnamespace
-         AND t.relname <> 'migration'`,
+         AND t.relname NOT IN ('migration', 'node_commit', 'commit_log')`,
     );
     const lines = (rows: readonly object[]): string[] => rows.map((row) => JSON.stringify(row)).toSorted();
     expect(here.length).toBeGreaterThan(200);

@@ -29,6 +29,13 @@ export class Views {
     return Math.max(this.#open.get(mailbox)?.recentFrom ?? 0, this.#recent.get(mailbox) ?? 0);
   }
 
+  /** Mailboxes that have an open view, by account. */
+  openMailboxes(): ReadonlyMap<number, number[]> {
+    const open = new Map<number, number[]>();
+    for (const { account, mailbox } of this.#open.values()) open.set(account, [...(open.get(account) ?? []), mailbox]);
+    return open;
+  }
+
   /** Opens a mailbox of the account. Close the view once per call. */
   *open(account: number, mailbox: number): Reads<SharedView> {
     let view = this.#open.get(mailbox);

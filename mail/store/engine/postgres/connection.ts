@@ -2,6 +2,7 @@ import postgres from 'postgres';
 import type { Row, Value } from '../types.ts';
 import type { StatementRunner } from '../transaction.ts';
 import { toPostgres } from './dialect.ts';
+import { addressOf } from './url.ts';
 
 /** Schema with the tables and with the functions of functions.sql, which are found before PostgreSQL's own. */
 export const SCHEMA = 'mailstead';
@@ -24,12 +25,9 @@ export type StatementSender = Pick<postgres.Sql, 'unsafe'>;
 
 /** Opens a pool of at most `max` connections; `onclose` is called when one is lost. Statements are prepared once a connection. */
 export function openPool(url: string, max: number, onclose?: () => void): postgres.Sql {
-  const address = new URL(url);
-  // As in libpq: postgres://user@localhost/name?host=/run/postgresql is a socket.
-  const socket = address.searchParams.get('host');
-  address.searchParams.delete('host');
-  return postgres(address.href, {
-    ...(socket !== null && { host: socket }),
+  const { href, socket } = addressOf(url);
+  return postgres(href, {
+    ...(socket !== undefined && { host: socket }),
     max,
     // The lock of the node ends with its connection.
     max_lifetime: null,
@@ -55,6 +53,7 @@ export function openPool(url: string, max: number, onclose?: () => void): postgr
       tcp_keepalives_idle: 5,
       tcp_keepalives_interval: 5,
       tcp_keepalives_count: 3,
+      tcp_user_timeout: 15_000,
     },
   });
 }

@@ -21,9 +21,22 @@ export async function checkDatabase(sql: StatementSender): Promise<void> {
     throw new Error('PostgreSQL does not flush its commits (fsync, synchronous_commit): accepted mail could be lost');
 }
 
+/** Key of the lock of the node that migrates: two that start at once would create the same tables. */
+const MIGRATION = 7_205_759_403_793;
+
 /** Migrates the database. Each migration and its record are one transaction. */
 export async function migratePostgres(sql: StatementSender, migrations: readonly Migration[]): Promise<void> {
-  await createFunctions(sql);
+  await sql.unsafe('SELECT pg_advisory_lock($1::bigint)', [MIGRATION]);
+  try {
+    await createFunctions(sql);
+    await createNodeTables(sql);
+    await applyAll(sql, migrations);
+  } finally {
+    await sql.unsafe('SELECT pg_advisory_unlock($1::bigint)', [MIGRATION]);
+  }
+}
+
+async function applyAll(sql: StatementSender, migrations: readonly Migration[]): Promise<void> {
   const applied = await sql.unsafe('SELECT ledger, number, checksum FROM migration');
   const plan = planMigrations(applied as unknown as AppliedRow[], migrations);
   const problem = planProblem(plan);
@@ -43,9 +56,18 @@ async function createFunctions(sql: StatementSender): Promise<void> {
     readFileSync(new URL('functions.sql', import.meta.url), 'utf8'),
     ...schemaToPostgres(`CREATE TABLE migration (ledger TEXT NOT NULL, number INTEGER NOT NULL, checksum TEXT NOT NULL,
       at INTEGER NOT NULL, PRIMARY KEY (ledger, number)) STRICT`),
-    // Name of the last batch that was committed; one row.
-    'CREATE TABLE last_commit (batch text NOT NULL)',
-    `INSERT INTO last_commit (batch) VALUES ('none')`,
+  ]);
+}
+
+/** Creates the tables of the engine itself, also in a database of an earlier version, which had one node. */
+async function createNodeTables(sql: StatementSender): Promise<void> {
+  await inTransaction(sql, [
+    'DROP TABLE IF EXISTS last_commit',
+    // Name of the last batch that each node has committed. The node that has no name is ''.
+    'CREATE TABLE IF NOT EXISTS node_commit (node text PRIMARY KEY, batch text NOT NULL)',
+    // What the other nodes have to know of a commit, in the order of the commits; rows are deleted after minutes.
+    `CREATE TABLE IF NOT EXISTS commit_log (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, node text NOT NULL,
+      at timestamptz NOT NULL DEFAULT clock_timestamp(), changes text NOT NULL)`,
   ]);
 }
 

@@ -3,6 +3,7 @@ import { numberedTables } from './connection.ts';
 import { checkDatabase, migratePostgres } from './migrate.ts';
 import type { DedicatedConnection } from './dedicated.ts';
 import { connectNode } from './node-lock.ts';
+import { nodeOf } from './url.ts';
 import { PostgresWriter } from './writer.ts';
 
 /** Opens the database, migrates it, and returns its writer. */
@@ -17,7 +18,7 @@ export async function openPostgresWriter(
     await migratePostgres(node.sql, migrations);
     const numbered = await numberedTables(node.sql);
     const connect = async (): Promise<DedicatedConnection> => (await connectNode(url)).use(numbered);
-    return new PostgresWriter(node.use(numbered), { commands, hooks, host, connect });
+    return new PostgresWriter(node.use(numbered), { node: nodeOf(url), commands, hooks, host, connect });
   } catch (error) {
     await node.close();
     throw error;

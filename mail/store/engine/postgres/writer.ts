@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { asFailure, type Failure, type WriteJob, type WriterHost } from '../writer-host.ts';
 import { StoreTransaction } from '../transaction.ts';
 import type { Command, WakeUp, WriteHooks } from '../types.ts';
 import { isAway, type PostgresConnection } from './connection.ts';
 import type { DedicatedConnection } from './dedicated.ts';
+import { BatchFrame } from './batch-frame.ts';
 import { settledBy } from './turn.ts';
 
 interface JobOutcome {
@@ -14,6 +14,8 @@ interface JobOutcome {
 }
 
 export interface PostgresWriterOptions {
+  /** Name of the node; undefined: it writes alone. */
+  node: string | undefined;
   commands: readonly Command<never, unknown>[];
   hooks: WriteHooks;
   host: WriterHost;
@@ -139,7 +141,7 @@ export class PostgresWriter {
     savepoints: boolean,
   ): Promise<JobOutcome[] | undefined> {
     const connection = node.statements;
-    const batch = begin(connection);
+    const batch = new BatchFrame(connection, this.#options.node);
     try {
       const outcomes: JobOutcome[] = [];
       for (const job of jobs) {
@@ -150,6 +152,7 @@ export class PostgresWriter {
         }
         outcomes.push(outcome);
       }
+      batch.log(outcomes.flatMap(({ wakeUps }) => wakeUps));
       if (await this.#commit(connection, batch)) return outcomes;
       const failure = await firstFailure(connection, new Error('PostgreSQL rolled a batch back'));
       if (savepoints) throw failure;
@@ -164,7 +167,7 @@ export class PostgresWriter {
    * Commits; returns false if a statement that was sent has failed, and all was rolled back. After a lost connection asks
    * the database whether it committed: the reply may be lost after the commit.
    */
-  async #commit(connection: PostgresConnection, batch: string): Promise<boolean> {
+  async #commit(connection: PostgresConnection, batch: BatchFrame): Promise<boolean> {
     try {
       return await connection.commit();
     } catch (error) {
@@ -179,13 +182,11 @@ export class PostgresWriter {
    * Reports whether a batch was committed, as soon as the database answers. Its session has ended then, since the lock of
    * the node was free. Rejects with {@link CommitUnknown} if the database does not answer.
    */
-  async #isCommitted(batch: string): Promise<boolean> {
+  async #isCommitted(batch: BatchFrame): Promise<boolean> {
     const until = performance.now() + UNKNOWN_MS;
     for (;;) {
       try {
-        const connection = (await this.#connected()).statements;
-        const row = await connection.get('SELECT batch FROM last_commit', []);
-        return row?.['batch'] === batch;
+        return await batch.isCommitted((await this.#connected()).statements);
       } catch (error) {
         if (!isAway(error)) throw new CommitUnknown(error);
         this.#drop();
@@ -214,17 +215,6 @@ export class PostgresWriter {
       return { job, result: { ok: false, failure: asFailure(first, 'fault') }, wakeUps: [] };
     }
   }
-}
-
-/**
- * Begins a transaction that stores the name of its batch. The number of the transaction would not do: after a crash
- * PostgreSQL may give it to another one.
- */
-function begin(connection: PostgresConnection): string {
-  const batch = randomUUID();
-  connection.send('BEGIN', []);
-  connection.send('UPDATE last_commit SET batch = ?', [batch]);
-  return batch;
 }
 
 /** The error of the first statement that was sent and failed, else `error`: later statements fail because of it. */

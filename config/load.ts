@@ -111,6 +111,7 @@ function resolveSettings(values: Values, terminal: boolean): Settings {
     live,
     dataDir,
     database: databaseOf(values),
+    node: values.NODE,
     hostname,
     baseUrl: values.BASE_URL ?? (live ? `https://${hostname}` : undefined),
     listen: needed(values.LISTEN),
@@ -250,6 +251,7 @@ function checkCombinations(values: Values, live: boolean): void {
   checkSmarthost(values);
   checkSingleSignOn(values);
   checkDatabase(values);
+  checkNode(values);
   if (!live && values.ACME_EMAIL !== undefined) {
     throw new BadSetting(`${PREFIX}ACME_EMAIL is for live mode only. Set ${PREFIX}HOSTNAME, or unset it.`);
   }
@@ -276,6 +278,16 @@ function checkDatabase({ DATABASE: url, DATABASE_PASSWORD_FILE: file, BACKUP_TAR
       `${PREFIX}BACKUP_TARGET backs up the embedded database only. With ${name}, unset it, back up PostgreSQL (pg_dump or a base backup) and copy the data directory (docs/scaling.md).`,
     );
   }
+}
+
+/** Nodes share what a data directory has otherwise: the database and the large messages. */
+function checkNode({ NODE: node, DATABASE: url, BLOBS: blobs }: Values): void {
+  if (node === undefined || (url !== undefined && blobs !== undefined)) return;
+  const missing = url === undefined ? 'DATABASE' : 'BLOBS';
+  const what = url === undefined ? 'a PostgreSQL database' : 'a bucket for messages over 64 KiB';
+  throw new BadSetting(
+    `${PREFIX}NODE makes this server one of several, which share ${what}. Set ${PREFIX}${missing}, or unset ${PREFIX}NODE (docs/scaling.md).`,
+  );
 }
 
 function checkSmarthost({ SMARTHOST: url, SMARTHOST_PASSWORD_FILE: file }: Values): void {

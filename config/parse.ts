@@ -100,6 +100,10 @@ export const postgresUrl: Parse<string> = (value) => {
   return named ? good(url.href) : bad('a URL such as postgres://mailstead@127.0.0.1/mailstead');
 };
 
+/** Name of a node. */
+export const nodeName: Parse<string> = (value) =>
+  /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/.test(value) ? good(value) : bad('a name such as mail-1, of a-z, 0-9 and -');
+
 /** URL of a web page. */
 export const webUrl: Parse<string> = (value) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;

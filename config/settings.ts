@@ -24,6 +24,7 @@ export const SETTINGS = {
   DATA_DIR: define({ parse: parse.text, local: './data' }),
   DATABASE: define({ parse: parse.postgresUrl, secret: true }),
   DATABASE_PASSWORD_FILE: define({ parse: parse.text }),
+  NODE: define({ parse: parse.nodeName }),
   HOSTNAME: define({ parse: parse.hostName }),
   BASE_URL: define({ parse: parse.baseUrl }),
   LISTEN: define({ parse: parse.addresses, local: '127.0.0.1', live: '0.0.0.0,::' }),
@@ -112,6 +113,8 @@ export interface Settings {
   readonly dataDir: string;
   /** URL of the PostgreSQL database; undefined: SQLite. `passwordFile` has its password. */
   readonly database: { readonly url: string; readonly passwordFile: string | undefined } | undefined;
+  /** Name of this node, where several servers share the database and the bucket; undefined: it is alone. */
+  readonly node: string | undefined;
   /** The public name; `box.test` in local mode. */
   readonly hostname: string;
   /** Without a slash at the end. Undefined in local mode: http://127.0.0.1 and the HTTP port that was really opened. */

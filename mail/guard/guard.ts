@@ -16,6 +16,8 @@ export interface GuardOptions {
   isExempt: (ip: string) => boolean;
   /** Stores a ban and returns it with its length, which grows with each ban of a network. */
   saveBan: (offender: Offender) => Promise<Ban>;
+  /** Called for a ban that was lifted, so that other nodes lift it too; left out: there are none. */
+  announceLifted?: (network: string) => void;
   log: Log;
   meter: Meter;
 }
@@ -102,6 +104,12 @@ export class Guard implements MailGuard {
 
   /** Lifts a ban and clears the offences of its network. */
   liftBan(network: string): void {
+    this.liftedElsewhere(network);
+    this.#options.announceLifted?.(network);
+  }
+
+  /** Lifts a ban that another node has lifted. */
+  liftedElsewhere(network: string): void {
     this.#bans.delete(network);
     this.#offences.delete(network);
   }

@@ -206,7 +206,9 @@ export class RetentionJob implements Job {
   async #sweep(): Promise<void> {
     const named = async (files: string[]): Promise<Set<string>> =>
       new Set(await this.#store.read(namedFiles, { files }));
-    const olderThan = this.#sweptAt === undefined ? this.#began : Date.now() - SWEEP_AGE_MS;
+    // Other nodes upload files for commits that are still to come.
+    const isFirst = this.#sweptAt === undefined && this.#store.nodes === undefined;
+    const olderThan = isFirst ? this.#began : Date.now() - SWEEP_AGE_MS;
     const removed = await this.#store.files.sweep(named, olderThan);
     this.#sweptAt = Date.now();
     if (removed > 0) this.#log.info({ removed }, 'deleted unreferenced files');

@@ -53,6 +53,8 @@ export interface LoginOptions {
   barred?: (password: Pick<Login, 'account' | 'credential'>) => Promise<string | undefined>;
   /** Finds what tokens stand for; left out: OAUTHBEARER and XOAUTH2 are not offered. */
   bearer?: BearerSource;
+  /** Called for each revocation, so that other nodes end their sessions too; left out: there are none. */
+  announce?: (what: Revocation) => void;
   /** PBKDF2, unless a test counts its calls. */
   derive?: Derivation;
 }
@@ -61,6 +63,8 @@ export interface LoginOptions {
 export interface Authenticator extends SessionLogins {
   /** Ends the sessions of a rotated or revoked credential, or of all credentials of an account. Call it after the commit. */
   revoked(what: Revocation): void;
+  /** Ends the sessions of what another node has revoked. */
+  revokedElsewhere(what: Revocation): void;
 }
 
 /** A verified credential, or the outcome of the failed attempt. */
@@ -136,6 +140,11 @@ class LoginAuthenticator implements Authenticator {
   };
 
   revoked(what: Revocation): void {
+    this.revokedElsewhere(what);
+    this.#options.announce?.(what);
+  }
+
+  revokedElsewhere(what: Revocation): void {
     this.#cache.drop(what.account);
     this.#revocations.revoke(what);
   }

@@ -15,6 +15,10 @@ import type { LogLine, ServiceRun } from '../core/service-runner.ts';
 const MAX_RUN_MS = 60_000;
 const MAX_OUTPUT = 1024 * 1024;
 
+/** Nodes have no order in which they would start and stop a program. */
+const ON_ONE_MACHINE =
+  'programs are not supervised where several nodes share a database (MAILSTEAD_NODE): run it by systemd or docker compose';
+
 /** Runs services by their controls: supervised programs, systemd units, docker compose services. */
 export class ServiceSupervisor implements AsyncDisposable {
   readonly #world: EnvironmentContext;
@@ -119,6 +123,7 @@ export class ServiceSupervisor implements AsyncDisposable {
     if (control.kind === 'none') {
       return running('no control is set: restart the service yourself to load its environment');
     }
+    if (control.kind === 'command' && this.#world.settings.node !== undefined) return failed(ON_ONE_MACHINE);
     if (control.kind === 'command') return this.#supervise(service, control);
     const { ok, output } = await run(applyCommand(control));
     return ok ? running(`${control.kind} restarted it`) : failed(output);

@@ -6,6 +6,7 @@ import { ClockCheck } from '../../mail/jobs/clock-check.ts';
 import { RetentionJob } from '../../mail/jobs/retention.ts';
 import { ScrubJob } from '../../mail/jobs/scrub.ts';
 import { StorageCheck } from '../../mail/jobs/storage-check.ts';
+import type { Job } from '../../mail/jobs/scheduler.ts';
 import { ScheduledMail } from '../../mail/jobs/scheduled-mail.ts';
 import { TrainingJob } from '../../mail/jobs/training.ts';
 import type { Relay } from '../../mail/relay/relay.ts';
@@ -38,6 +39,8 @@ import { createInboundFilter, openFilter } from './filter.ts';
 import { type Listeners, openPorts } from './ports.ts';
 import { openNotifier } from './notifier.ts';
 import { openRamp } from './ramp.ts';
+import { Leadership, type StartPart } from './leadership.ts';
+import { joinNodes } from './nodes.ts';
 import { openRelay } from './relay.ts';
 import { openVacation } from './vacation.ts';
 import type { StartOptions } from './options.ts';
@@ -77,13 +80,19 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
     purgeWebhookAttempts,
     releaseResumed,
   ];
-  stack.use(scheduler.add(new RetentionJob(store, clock, log, purges, steadyClock)));
+  stack.use(joinNodes(services));
+  // Resigns after all that it leads has stopped.
+  const leadership = stack.use(new Leadership(store.nodes, options.fatal));
+  const jobsOfLeader = (jobs: readonly Job[]): StartPart => async () => {
+    const running = new AsyncDisposableStack();
+    for (const job of jobs) running.use(scheduler.add(job));
+    return running;
+  };
+  const upkeep = [new RetentionJob(store, clock, log, purges, steadyClock), new ScrubJob(store, clock, log)];
+  stack.use(await leadership.add(jobsOfLeader(upkeep)));
   if (steadyClock !== undefined) stack.use(scheduler.add(new ClockCheck(store, steadyClock, log)));
   stack.use(scheduler.add(new StorageCheck(store)));
-  stack.use(scheduler.add(new ScrubJob(store, clock, log)));
 
-  // Stored after the relay has ended.
-  const ramp = await openRamp(services, stack);
   // Closed after the relay, which needs the TLS policies of its last deliveries.
   const outboundTls = stack.use(new OutboundTls(services));
   // Closed after the protocol servers: messages whose last octets arrive while they close still need a verdict.
@@ -105,14 +114,27 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
   const context = createAppContext(services, listeners, () => outbound.relay?.refusedLogins() ?? []);
   const http = await openHttp(services, context);
   servers.push(http);
-  const relay = openRelay(services, outboundTls, ramp, receiver.addresses());
-  servers.push(relay);
-  outbound.relay = relay;
+  const relaying = await leadership.add(async () => {
+    const running = new AsyncDisposableStack();
+    // Stored after the relay has ended.
+    const ramp = await openRamp(services, running);
+    const relay = openRelay(services, outboundTls, ramp, receiver.addresses());
+    running.defer(() => relay.close());
+    outbound.relay = relay;
+    return running;
+  });
+  servers.push({ close: async () => relaying[Symbol.asyncDispose]() });
   const dns = await openDns(services);
   stack.defer(async () => dns?.close());
   // Closed after the job that uses it.
   const runs = stack.use(context.backups);
-  const jobs = [
+  const everywhere = [
+    new HistoryJob(services),
+    ...(settings.backup.continuousMs > 0 ? [copies] : []),
+    ...(settings.sendReports ? [services.dmarcResults] : []),
+  ];
+  for (const job of everywhere) stack.use(scheduler.add(job));
+  const once = [
     new DomainRecheck(services),
     ...(settings.live ? [healthJob(context)] : []),
     new DnsSync({ ...services, publisher: services.dnsPublisher }),
@@ -120,21 +142,19 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
     new ScheduledMail({ ...services, hostname: settings.hostname, noticeReplies, traceId, queued }),
     new ClaimExpiry(store, clock),
     new SnoozeReturn(store, clock),
-    new HistoryJob(services),
     openVacation(context),
     new BackupJob({ ...backup, runs }),
-    ...(settings.backup.continuousMs > 0 ? [copies] : []),
     new ReportReader(services),
-    ...(settings.sendReports ? [services.dmarcResults, new ReportSender({ ...services, queued })] : []),
+    ...(settings.sendReports ? [new ReportSender({ ...services, queued })] : []),
     new StsStart(services),
     new StsWalk({ ...services, selfSigned: () => services.tls.selfSigned }),
     new TrainingJob({ store, log, wordsOf: (source) => filter.words(source) }),
     ...openNotifier(services, baseUrl).jobs(),
   ];
-  for (const job of jobs) stack.use(scheduler.add(job));
+  stack.use(await leadership.add(jobsOfLeader(once)));
   if (dns !== undefined) listeners.dns = dns.port;
   Object.assign(listeners, openPorts(receiver.addresses(), imap.addresses(), http.addresses()));
-  stack.use(new WebhookDispatcher({ ...services, baseUrl, version: version() }));
+  stack.use(await leadership.add(async () => new WebhookDispatcher({ ...services, baseUrl, version: version() })));
   // Closed before the protocol servers, so that pending waits are answered.
   stack.use(context.waits);
   stack.use(context.transfers);

@@ -40,7 +40,10 @@ export function openCertificates(services: Services): Job[] {
     https: ports.https !== undefined,
     covered: (name) => own?.checkHost(name) !== undefined,
     tlsa: () => createSecureResolver({ servers: resolverServers(settings.resolvers) }).tlsa(tlsaName(hostname)),
-    changed: async () => tls.use(await loadCertificates({ store, secrets }, hostname)),
+    async changed() {
+      tls.use(await loadCertificates({ store, secrets }, hostname));
+      store.nodes?.signal({ kind: 'certificates' });
+    },
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),
     random: Math.random,
     ...acmeTest,

@@ -243,6 +243,7 @@ async function createLogin(options: LoginOptions, stack: AsyncDisposableStack): 
     exempt,
     barred: (password) => agents.barredLogin(password),
     bearer: new TokenLogins({ settings, store, clock, lastUsed }),
+    announce: (what) => store.nodes?.signal({ kind: 'revoked', ...what }),
     log,
     meter: metrics,
   });
@@ -260,7 +261,12 @@ async function openGuard({ settings, clock, log, metrics, store, exempt, local }
   const guard = new Guard({
     clock,
     isExempt: (ip) => exempt(ip) || inNetworks(ip, settings.trustProxy) || (local && isLoopback(ip)),
-    saveBan: (offender) => store.write(addBan, offender),
+    async saveBan(offender) {
+      const ban = await store.write(addBan, offender);
+      store.nodes?.signal({ kind: 'banned' });
+      return ban;
+    },
+    announceLifted: (network) => store.nodes?.signal({ kind: 'lifted', network }),
     log,
     meter: metrics,
   });

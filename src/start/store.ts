@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openKeyFile } from '../../mail/store/blob/key-file.ts';
@@ -33,6 +34,7 @@ async function openStore({ settings, log, metrics, clock, fatal, keepFree }: Sta
     database: await databaseUrl(settings).catch(({ message }: Error) => {
       throw new CannotStart(message);
     }),
+    node: settings.node,
     engine: new URL('./store-thread.ts', import.meta.url),
     keepFree: keepFree ?? Math.max(100 * 1024 * 1024, 2 * settings.maxMessageBytes),
     readerHeapMb: memoryShares(settings.memoryMb).readerHeapMb,
@@ -62,7 +64,15 @@ async function attachBucket({ settings, log, metrics }: StartOptions, store: Mai
     return;
   }
   if ('problem' in bucket) throw new CannotStart(bucket.problem);
-  const options = { bucket, dataDir, cacheLimit: blobs.cacheMb * 1_048_576, log, meter: metrics };
+  const owner = store.nodes === undefined ? undefined : await sharedOwner(store);
+  const options = {
+    bucket,
+    dataDir,
+    ...(owner !== undefined && { owner }),
+    cacheLimit: blobs.cacheMb * 1_048_576,
+    log,
+    meter: metrics,
+  };
   try {
     store.files.attach(await RemoteFiles.open(options));
   } catch (error) {
@@ -71,17 +81,30 @@ async function attachBucket({ settings, log, metrics }: StartOptions, store: Mai
   }
 }
 
+/** Id by which all nodes of the database own the bucket. The first node that starts chooses it. */
+async function sharedOwner(store: MailStore): Promise<string> {
+  const name = 'bucket-owner';
+  await store.write(setSetting, { name, value: Uint8Array.from(randomBytes(16)) });
+  return Buffer.from((await store.read(getSetting, { name })) ?? []).toString('hex');
+}
+
 /** The key file belongs to the database: a missing or a foreign one stops the start, and never becomes a new one. */
 async function openSecrets(settings: Settings, store: MailStore): Promise<SecretBox> {
   const check = await store.read(getSetting, { name: 'key-check' });
   const box = await openKeyFile(settings.keyFile, { create: check === undefined });
   if ('problem' in box) throw new CannotStart(box.problem);
-  if (check === undefined) {
-    await store.write(setSetting, { name: 'key-check', value: Uint8Array.from(box.checkValue()) });
-  } else if (!box.verifyCheck(Buffer.from(check))) {
+  const known = check ?? (await firstCheck(store, box));
+  if (!box.verifyCheck(Buffer.from(known))) {
     throw new CannotStart(
-      `The key file ${settings.keyFile} does not belong to this database: restore the right one, or set MAILSTEAD_KEY_FILE to its path.`,
+      `The key file ${settings.keyFile} does not belong to this database: restore the right one, or set MAILSTEAD_KEY_FILE to its path. Nodes of one database have copies of one key file.`,
     );
   }
   return box;
+}
+
+/** Stores the check value of a new key. Of nodes that start at once the first one is right. */
+async function firstCheck(store: MailStore, box: SecretBox): Promise<Uint8Array> {
+  const name = 'key-check';
+  await store.write(setSetting, { name, value: Uint8Array.from(box.checkValue()) });
+  return (await store.read(getSetting, { name })) ?? new Uint8Array();
 }

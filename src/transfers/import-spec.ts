@@ -23,7 +23,8 @@ export interface ImapSpec extends Pick<PullOptions, 'labels' | 'deletions' | 'pe
   folder: string | null;
 }
 
-export type ImportSpec = FileSpec | ImapSpec;
+/** `node`: the one that runs it, where several share the database. */
+export type ImportSpec = (FileSpec | ImapSpec) & { node?: string | undefined };
 
 /** Purpose and table of the sealed password of a job. */
 export const IMPORT_SECRET = ['import', 'import_job'] as const;

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { dueImportJobs, expireUploads, isImportOpen } from '../../mail/store/transfer/import-job.ts';
+import { dueImportJobs, expireUploads, type ImportJobRow, isImportOpen } from '../../mail/store/transfer/import-job.ts';
 import { type ExportCounts, exportAccount } from '../../mail/transfer/exporter.ts';
 import { DirectoryTarget, type ExportTarget, ZipTarget } from '../../mail/transfer/export-target.ts';
 import type { ExportRequest, ExportStatus, MailTransfers } from '../core/mail-transfers.ts';
+import type { ImportSpec } from './import-spec.ts';
 import { runImport, type TransferDeps, transfersDirectory, uploadPath } from './import-run.ts';
 
 /** Jobs that run at the same time, and of them those of one organization. */
@@ -78,7 +79,7 @@ export class TransferRunner implements MailTransfers, AsyncDisposable {
     while (this.#lookAgain && !this.#stop.signal.aborted) {
       this.#lookAgain = false;
       const due = await this.#deps.store.read(dueImportJobs, undefined);
-      for (const job of due.filter(({ id }) => !this.#running.has(id))) {
+      for (const job of due.filter((one) => !this.#running.has(one.id) && this.#isMine(one))) {
         if (this.#running.size >= MAX_RUNNING) return;
         if (this.#runningOf(job.tenant) >= MAX_RUNNING_OF_ONE) continue;
         const stop = new AbortController();
@@ -92,6 +93,12 @@ export class TransferRunner implements MailTransfers, AsyncDisposable {
         this.#running.set(job.id, { tenant: job.tenant, stop, done });
       }
     }
+  }
+
+  /** An import runs on the node that it was asked of, which has its upload. */
+  #isMine({ spec }: ImportJobRow): boolean {
+    const { node } = this.#deps.settings;
+    return node === undefined || (JSON.parse(spec) as ImportSpec).node === node;
   }
 
   #runningOf(tenant: number): number {

@@ -35,6 +35,8 @@ export interface BucketState {
 export interface RemoteFilesOptions {
   bucket: MessageBucket;
   dataDir: string;
+  /** Id that all nodes of a database own the bucket by; left out: the data directory has its own. */
+  owner?: string;
   /** Octets of the cache. */
   cacheLimit: number;
   log: Log;
@@ -66,7 +68,7 @@ export class RemoteFiles {
     const { label } = options.bucket;
     const known = bucketOf(options.dataDir);
     if (known !== undefined && known.bucket !== label) throw new BucketMismatch(otherBucket(known.bucket, label));
-    const owner = known ?? { id: randomBytes(16).toString('hex'), bucket: label };
+    const owner = { id: options.owner ?? known?.id ?? randomBytes(16).toString('hex'), bucket: label };
     const files = new RemoteFiles(options, owner);
     await files.#attempt(() => files.#requireOwner()).catch(rethrowUnlessBusy);
     return files;

@@ -4,8 +4,8 @@ import { loggedChanges } from './commit-log.ts';
 import type { PostgresConnection } from './connection.ts';
 
 /**
- * What surrounds the commands of a batch in its transaction: the lock that puts the batches of all nodes in one order, the
- * name of the batch, and the entry for the other nodes.
+ * Frame of the commands of a batch in its transaction: the lock that puts the batches of all nodes in one order, the name of
+ * the batch, and the entry for the other nodes.
  */
 export class BatchFrame {
   readonly #connection: PostgresConnection;

@@ -6,7 +6,7 @@ export interface NodeSignal {
   readonly [field: string]: string | number | undefined;
 }
 
-/** What the other nodes have to know of a commit. */
+/** Changes of a commit, for the other nodes. */
 export interface LoggedChanges {
   wakeUps?: readonly WakeUp[];
   signals?: readonly NodeSignal[];

@@ -65,7 +65,7 @@ async function createNodeTables(sql: StatementSender): Promise<void> {
     'DROP TABLE IF EXISTS last_commit',
     // Name of the last batch that each node has committed. The node that has no name is ''.
     'CREATE TABLE IF NOT EXISTS node_commit (node text PRIMARY KEY, batch text NOT NULL)',
-    // What the other nodes have to know of a commit, in the order of the commits; rows are deleted after minutes.
+    // Changes for the other nodes, in the order of the commits; rows are deleted after minutes.
     `CREATE TABLE IF NOT EXISTS commit_log (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, node text NOT NULL,
       at timestamptz NOT NULL DEFAULT clock_timestamp(), changes text NOT NULL)`,
   ]);

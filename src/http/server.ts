@@ -35,6 +35,8 @@ export interface HttpOptions {
   challenges: ChallengeAnswers;
   /** Names of the failing readiness checks; empty if ready. */
   failing(): readonly string[];
+  /** Name of this node of several, and whether it leads; undefined: it is alone. */
+  node(): { name: string; leads: boolean } | undefined;
   /** Names of parts that fail while the rest works: requests are still welcome. */
   degraded(): readonly string[];
   /** Connection limits and bans. */
@@ -144,6 +146,11 @@ function makeApp(options: HttpOptions, tls: boolean): FastifyInstance {
   return app;
 }
 
+function nodeOf({ node }: HttpOptions): { node?: string; leads?: boolean } {
+  const { name, leads } = node() ?? {};
+  return name === undefined ? {} : { node: name, leads: leads === true };
+}
+
 function addRoutes(app: FastifyInstance, options: HttpOptions): void {
   app.addHook('onSend', async (_request, reply) => {
     // Endpoints may have set their own values.
@@ -158,7 +165,9 @@ function addRoutes(app: FastifyInstance, options: HttpOptions): void {
   app.get('/readyz', async (_request, reply) => {
     const failing = options.failing();
     const degraded = options.degraded();
-    return reply.code(failing.length === 0 ? 200 : 503).send({ ready: failing.length === 0, failing, degraded });
+    return reply
+      .code(failing.length === 0 ? 200 : 503)
+      .send({ ready: failing.length === 0, failing, degraded, ...nodeOf(options) });
   });
   app.get('/metrics', async (request, reply) => {
     if (!isLoopback(request.ip))

@@ -83,11 +83,13 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
   stack.use(joinNodes(services));
   // Resigns after all that it leads has stopped.
   const leadership = stack.use(new Leadership(store.nodes, options.fatal));
-  const jobsOfLeader = (jobs: readonly Job[]): StartPart => async () => {
-    const running = new AsyncDisposableStack();
-    for (const job of jobs) running.use(scheduler.add(job));
-    return running;
-  };
+  const jobsOfLeader =
+    (jobs: readonly Job[]): StartPart =>
+    async () => {
+      const running = new AsyncDisposableStack();
+      for (const job of jobs) running.use(scheduler.add(job));
+      return running;
+    };
   const upkeep = [new RetentionJob(store, clock, log, purges, steadyClock), new ScrubJob(store, clock, log)];
   stack.use(await leadership.add(jobsOfLeader(upkeep)));
   if (steadyClock !== undefined) stack.use(scheduler.add(new ClockCheck(store, steadyClock, log)));
@@ -163,6 +165,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
   stack.use(context.runner);
   await context.runner.begin();
   stack.use(await startControlServer(settings.dataDir, context));
+  await leadership.begin();
 
   const everything = stack.move();
   return {

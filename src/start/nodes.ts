@@ -25,13 +25,17 @@ export function joinNodes(services: Services): Disposable {
 
 function follow(services: Services, signal: NodeSignal): void {
   const { log } = services;
-  const failed = (error: unknown): void => log.error({ err: error, kind: signal.kind }, 'failed to follow another node');
+  const failed = (error: unknown): void =>
+    log.error({ err: error, kind: signal.kind }, 'failed to follow another node');
   FOLLOW[signal.kind]?.(services, signal)?.catch(failed);
 }
 
 const FOLLOW: Readonly<Record<string, (services: Services, signal: NodeSignal) => Promise<void> | undefined>> = {
   revoked({ logins }, { account, credential }) {
-    logins.revokedElsewhere({ account: Number(account), ...(credential !== undefined && { credential: Number(credential) }) });
+    logins.revokedElsewhere({
+      account: Number(account),
+      ...(credential !== undefined && { credential: Number(credential) }),
+    });
     return undefined;
   },
   async banned({ store, guard, clock }) {

@@ -165,6 +165,7 @@ export function openHttp(
     certificate: { current: () => tls.currentPems, onChange: (listener) => tls.onChange(listener) },
     challenges,
     failing,
+    node: () => store.nodes && { name: store.nodes.name, leads: store.nodes.leads },
     degraded: () => (store.files.remote?.state.problem === undefined ? [] : ['bucket']),
     guard,
     clock,

@@ -34,6 +34,7 @@ export async function startFixtureServer(): Promise<FixtureServer> {
         throw new Error('no TLS here');
       },
       certificate: { current: () => ({ cert: [], key: [] }), onChange: () => undefined },
+      node: () => undefined,
       challenges: new ChallengeAnswers(),
       failing: () => [],
       degraded: () => [],

@@ -21,10 +21,12 @@ export interface Nodes extends AsyncDisposable {
 export interface NodesOptions {
   /** URL of the database of each node. */
   databases: readonly string[];
+  /** In local mode, whose mailbox me@box.test has a password that tests know. */
+  local?: true;
   settings?: Readonly<Record<string, string>>;
 }
 
-export async function startNodes({ databases, settings = {} }: NodesOptions): Promise<Nodes> {
+export async function startNodes({ databases, local, settings = {} }: NodesOptions): Promise<Nodes> {
   const directory = mkdtempSync(join(tmpdir(), 'nodes-'));
   const keyFile = join(directory, 'secret.key');
   const s3 = await FakeS3.start();
@@ -48,11 +50,10 @@ export async function startNodes({ databases, settings = {} }: NodesOptions): Pr
       BLOBS_S3_SECRET_KEY: secretKey,
       ...settings,
     };
-    boxes.push(await startBox({ hostname: 'mail.home.example', settings: own }));
+    boxes.push(await startBox({ ...(local === undefined && { hostname: 'mail.home.example' }), settings: own }));
   }
   const [first] = boxes as [Box];
-  await first.ask('add_domain', { domain: 'home.example' });
-  const { password } = (await first.ask('add_mailbox', { address: ME })) as { password: string };
+  const password = local ? first.password : await addMailbox(first);
   return {
     boxes,
     password,
@@ -70,6 +71,11 @@ export async function startNodes({ databases, settings = {} }: NodesOptions): Pr
       rmSync(directory, { recursive: true });
     },
   };
+}
+
+async function addMailbox(box: Box): Promise<string> {
+  await box.ask('add_domain', { domain: 'home.example' });
+  return ((await box.ask('add_mailbox', { address: ME })) as { password: string }).password;
 }
 
 async function leads(box: Box): Promise<boolean> {

@@ -17,8 +17,8 @@ export class PostgresProxy implements AsyncDisposable {
     this.#listener = listener;
   }
 
-  static async open(server: PostgresServer): Promise<PostgresProxy> {
-    const directory = join(server.socket, 'proxy');
+  static async open(server: PostgresServer, name = 'proxy'): Promise<PostgresProxy> {
+    const directory = join(server.socket, name);
     mkdirSync(directory);
     const url = new URL(server.url);
     url.searchParams.set('host', directory);

@@ -178,12 +178,14 @@ function showStatus(status: {
   queue: { due: number; held: number };
   listeners: Record<string, number>;
   failing: string[];
+  node: { name: string; leads: boolean } | null;
   unreadableMessages: number;
   smarthost: { host: string; port: number; use: string } | null;
   refusedLogins: { host: string; why: string; since: number }[];
 }): string {
   return [
     `Mailstead ${status.version}, ${status.mode} mode, ${status.hostname}, pid ${status.pid}, up ${status.uptimeSeconds} s`,
+    ...(status.node === null ? [] : [`node       ${status.node.name}${status.node.leads ? ', leads' : ''}`]),
     `memory     ${bytes(status.memoryBytes)}`,
     `hosted     ${counted(status.domains, 'domain', 'domains')}, ${counted(status.mailboxes, 'mailbox', 'mailboxes')}`,
     `queue      ${status.queue.due} queued, ${status.queue.held} held`,

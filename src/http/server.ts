@@ -36,7 +36,7 @@ export interface HttpOptions {
   /** Names of the failing readiness checks; empty if ready. */
   failing(): readonly string[];
   /** Name of this node of several, and whether it leads; undefined: it is alone. */
-  node(): { name: string; leads: boolean } | undefined;
+  node: () => { name: string; leads: boolean } | undefined;
   /** Names of parts that fail while the rest works: requests are still welcome. */
   degraded(): readonly string[];
   /** Connection limits and bans. */

@@ -16,6 +16,10 @@ const What = z.object({
   listen: z.array(z.string()),
   listeners: z.record(z.string(), z.number()),
   failing: z.array(z.string()),
+  node: z
+    .object({ name: z.string(), leads: z.boolean() })
+    .nullable()
+    .describe('This node, where several servers share a database; the one that leads relays and runs the jobs'),
   unreadableMessages: z
     .number()
     .describe('Stored messages that were found damaged since the start; the log names them'),
@@ -80,6 +84,7 @@ async function statusOf(call: Call): Promise<z.output<typeof What>> {
       Object.entries(ports()).flatMap(([name, port]) => (port === undefined ? [] : [[name, port]])),
     ),
     failing: failing(),
+    node: store.nodes === undefined ? null : { name: store.nodes.name, leads: store.nodes.leads },
     unreadableMessages: store.unreadable,
     pid: process.pid,
     uptimeSeconds: Math.round((clock() - startedAt) / 1000),

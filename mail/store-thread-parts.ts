@@ -91,6 +91,7 @@ import {
 import { removeOutboundRoute, setOutboundRoute } from './store/queue/outbound-route.ts';
 import { purgeGreylist, passGreylist } from './store/limit/greylist.ts';
 import { accountsOverSenderLimit, purgeSenders, trimSenders } from './store/filter/sender.ts';
+import { resumeInterrupted } from './store/queue/interrupted.ts';
 import { beginAttempts } from './store/queue/queue.ts';
 import { readRamp, saveRamp } from './store/queue/sending-ramp.ts';
 import { listQueue, queueDepth } from './store/queue/queue-rows.ts';
@@ -170,6 +171,7 @@ export function mailParts(): ThreadParts {
       requestRelease,
       attachAgentPolicy,
       beginAttempts,
+      resumeInterrupted,
       cancelSubmission,
       changeAlias,
       changeEmails,

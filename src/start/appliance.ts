@@ -10,6 +10,7 @@ import type { Job } from '../../mail/jobs/scheduler.ts';
 import { ScheduledMail } from '../../mail/jobs/scheduled-mail.ts';
 import { TrainingJob } from '../../mail/jobs/training.ts';
 import type { Relay } from '../../mail/relay/relay.ts';
+import { resumeInterrupted } from '../../mail/store/queue/interrupted.ts';
 import { traceId } from '../../mail/receiver/trace-id.ts';
 import { purgeProposals } from '../agents/proposal-commands.ts';
 import { purgeDeletedMailboxes } from '../mailboxes/deletion-commands.ts';
@@ -49,6 +50,9 @@ import { purgeNarrowTokens } from '../tokens/narrow-commands.ts';
 import { version } from '../core/version.ts';
 import { purgeWebhookAttempts } from '../webhooks/commands.ts';
 import { WebhookDispatcher } from '../webhooks/dispatcher.ts';
+
+/** Pause before the attempts of an earlier leader are made again, ms: where it lost the database alone, it may still end some. */
+const INTERRUPTED_MS = 45_000;
 
 export interface Appliance extends AsyncDisposable {
   readonly listeners: Listeners;
@@ -118,6 +122,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
   servers.push(http);
   const relaying = await leadership.add(async () => {
     const running = new AsyncDisposableStack();
+    if (store.nodes !== undefined) await store.write(resumeInterrupted, { at: clock() + INTERRUPTED_MS });
     // Stored after the relay has ended.
     const ramp = await openRamp(services, running);
     const relay = openRelay(services, outboundTls, ramp, receiver.addresses());

@@ -3,7 +3,7 @@ import type { Log, Meter } from '../log.ts';
 import type { NodeSignal } from './engine/postgres/commit-log.ts';
 import type { CommitFeed } from './engine/postgres/commit-feed.ts';
 import type { Election } from './engine/postgres/election.ts';
-import { type Query, query, type WakeUp } from './engine/types.ts';
+import { lookup, type Query, type WakeUp } from './engine/types.ts';
 
 /** Accounts that are woken between two turns of the event loop, after commits were missed. */
 const WOKEN_AT_ONCE = 500;
@@ -21,7 +21,7 @@ export interface StoreNodesOptions {
   read<O>(what: Query<undefined, O>): Promise<O>;
 }
 
-const accountNumbers = query('account-numbers', async (rx, _: undefined): Promise<number[]> =>
+const accountNumbers = lookup('account-numbers', async (rx, _: undefined): Promise<number[]> =>
   (await rx.all<{ id: number }>('SELECT id FROM account ORDER BY id')).map(({ id }) => id),
 );
 

@@ -13,11 +13,27 @@ export interface TxtPublisher {
   removeTxt(name: string, value: string): Promise<void>;
 }
 
+/** An answer that begins or ends, for the other nodes of a database: a challenge reaches any of them. */
+export interface ChallengeChange {
+  readonly type: 'token' | 'certificate' | 'text';
+  readonly open: boolean;
+  /** Name of the certificate or of the TXT record; the token. */
+  readonly name: string;
+  /** Key authorization, or the text of the record. */
+  readonly value: string;
+}
+
 /** Answers that this process publishes to challenges, by its HTTP and HTTPS listeners and its name server. */
 export class ChallengeAnswers {
+  readonly #announce: (change: ChallengeChange) => void;
   readonly #tokens = new Map<string, string>();
   readonly #certificates = new Map<string, SecureContext>();
   readonly #texts = new Map<string, string[]>();
+
+  /** `announce` is called for each change that is made here. */
+  constructor(announce: (change: ChallengeChange) => void = () => undefined) {
+    this.#announce = announce;
+  }
 
   /** Response to `/.well-known/acme-challenge/TOKEN`. RFC 8555 8.3. */
   tokenText(token: string): string | undefined {
@@ -45,23 +61,53 @@ export class ChallengeAnswers {
   }
 
   addText(name: string, value: string): void {
-    this.#texts.set(name, [...this.textsAt(name), value]);
+    this.#addText(name, value);
+    this.#announce({ type: 'text', open: true, name, value });
   }
 
   removeText(name: string, value: string): void {
+    this.#removeText(name, value);
+    this.#announce({ type: 'text', open: false, name, value });
+  }
+
+  addToken({ token: name, keyAuthorization: value }: ChallengeTask): AsyncDisposable {
+    this.#tokens.set(name, value);
+    this.#announce({ type: 'token', open: true, name, value });
+    return later(() => {
+      this.#tokens.delete(name);
+      this.#announce({ type: 'token', open: false, name, value });
+    });
+  }
+
+  async addCertificate({ name, keyAuthorization: value }: ChallengeTask, now: number): Promise<AsyncDisposable> {
+    await this.#addCertificate(name, value, now);
+    this.#announce({ type: 'certificate', open: true, name, value });
+    return later(() => {
+      this.#certificates.delete(name);
+      this.#announce({ type: 'certificate', open: false, name, value });
+    });
+  }
+
+  /** Follows a change of another node. */
+  async follow({ type, open, name, value }: ChallengeChange, now: number): Promise<void> {
+    if (type === 'text') return open ? this.#addText(name, value) : this.#removeText(name, value);
+    if (open) return type === 'token' ? void this.#tokens.set(name, value) : this.#addCertificate(name, value, now);
+    if (type === 'token') this.#tokens.delete(name);
+    else this.#certificates.delete(name);
+  }
+
+  async #addCertificate(name: string, value: string, now: number): Promise<void> {
+    this.#certificates.set(name, createSecureContext(await alpnCertificate(name, value, now)));
+  }
+
+  #addText(name: string, value: string): void {
+    this.#texts.set(name, [...this.textsAt(name), value]);
+  }
+
+  #removeText(name: string, value: string): void {
     const left = this.textsAt(name).toSpliced(this.textsAt(name).indexOf(value), 1);
     if (left.length === 0) this.#texts.delete(name);
     else this.#texts.set(name, left);
-  }
-
-  addToken({ token, keyAuthorization }: ChallengeTask): AsyncDisposable {
-    this.#tokens.set(token, keyAuthorization);
-    return later(() => this.#tokens.delete(token));
-  }
-
-  async addCertificate({ name, keyAuthorization }: ChallengeTask, now: number): Promise<AsyncDisposable> {
-    this.#certificates.set(name, createSecureContext(await alpnCertificate(name, keyAuthorization, now)));
-    return later(() => this.#certificates.delete(name));
   }
 }
 

@@ -1,5 +1,6 @@
 import type { NodeSignal } from '../../mail/store/engine/postgres/commit-log.ts';
 import { listBans, MAX_BANS } from '../../mail/store/limit/ban.ts';
+import type { ChallengeChange } from '../acme/challenge-answers.ts';
 import { loadCertificates } from '../certificates/load.ts';
 import type { Services } from './shared-parts.ts';
 
@@ -48,6 +49,15 @@ const FOLLOW: Readonly<Record<string, (services: Services, signal: NodeSignal) =
   },
   async certificates({ store, secrets, settings, tls }) {
     tls.use(await loadCertificates({ store, secrets }, settings.hostname));
+  },
+  async challenge({ challenges, clock }, { type, open, name, value }) {
+    const change = {
+      type: type as ChallengeChange['type'],
+      open: open === 1,
+      name: String(name),
+      value: String(value),
+    };
+    await challenges.follow(change, clock());
   },
   queued({ store, queue }) {
     if (store.nodes?.leads === true) queue.changed();

@@ -110,7 +110,9 @@ export async function createServices(options: StartOptions, stack: AsyncDisposab
     dnsPublisher: openPublisher(options, storage, dns.lookNow),
     scheduler,
     tls,
-    challenges: new ChallengeAnswers(),
+    challenges: new ChallengeAnswers((change) =>
+      store.nodes?.signal({ ...change, kind: 'challenge', open: Number(change.open) }),
+    ),
     lastUsed,
     dmarcResults: stack.use(new DmarcCounter(store, clock)),
     exempt,

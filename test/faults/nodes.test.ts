@@ -88,6 +88,7 @@ async function strike(nodes: Nodes, restartDatabase: () => void): Promise<void> 
     await delay(KILL_EVERY_MS);
     if (kill === Math.floor(KILLS / 3) || kill === Math.floor((2 * KILLS) / 3)) restartDatabase();
     const box = nodes.boxes[kill % NODES] as Box;
+    expect(box.running, box.printed.slice(-10).join('\n')).toBe(true);
     await box.kill();
     await startAgain(box);
   }

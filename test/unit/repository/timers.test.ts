@@ -27,6 +27,9 @@ const ALLOWED: Record<string, string> = {
   'mail/limits/semaphore.ts': 'time limit of waiting for a permit',
   'mail/filter/worker.ts': 'time limit of closing a thread',
   'mail/store/blob/blob-request.ts': 'time limit of one file for a thread',
+  'mail/store/engine/postgres/commit-feed.ts':
+    'reads of the log of commits, and repeats of a signal while the database is away',
+  'mail/store/engine/postgres/election.ts': 'question for the lead, whose silence ends it',
   'mail/store/engine/postgres/node-lock.ts': 'pause until the lock of an ended node is free',
   'mail/store/engine/postgres/watch.ts': 'question to the database, which must also be asked while nothing else is',
   'mail/store/engine/postgres/writer.ts': 'time limit of a batch, and of the result of a lost commit',

@@ -54,6 +54,8 @@ export function openPool(url: string, max: number, onclose?: () => void): postgr
       tcp_keepalives_interval: 5,
       tcp_keepalives_count: 3,
       tcp_user_timeout: 15_000,
+      // Also while it waits for its turn among the nodes, PostgreSQL notices that a node has gone.
+      client_connection_check_interval: 2_000,
     },
   });
 }

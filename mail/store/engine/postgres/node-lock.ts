@@ -15,7 +15,15 @@ const LOCK_INTERVAL_MS = 500;
 interface SessionLock {
   sql: string;
   params: (string | number)[];
-  refusal: string;
+  refusal: () => Error;
+}
+
+/**
+ * The name of the node is in use: at a start by another node, later mostly by the node's own lost session, which PostgreSQL has
+ * not ended yet. Its code makes it a lost connection, so that a node that runs tries again.
+ */
+class NodeNameHeld extends Error {
+  readonly code = 'CONNECTION_HELD';
 }
 
 /**
@@ -42,8 +50,10 @@ function locksOf(node: string | undefined): SessionLock[] {
       {
         sql: 'SELECT pg_try_advisory_lock($1::bigint)::int AS held',
         params: [WRITERS],
-        refusal:
-          'Another Mailstead writes to this database: a database has one node at a time unless each has a name. Stop the other one, or set MAILSTEAD_NODE on both, then start again.',
+        refusal: () =>
+          new Error(
+            'Another Mailstead writes to this database: a database has one node at a time unless each has a name. Stop the other one, or set MAILSTEAD_NODE on both, then start again.',
+          ),
       },
     ];
   }
@@ -51,13 +61,18 @@ function locksOf(node: string | undefined): SessionLock[] {
     {
       sql: 'SELECT pg_try_advisory_lock_shared($1::bigint)::int AS held',
       params: [WRITERS],
-      refusal:
-        'A Mailstead without MAILSTEAD_NODE writes to this database. Stop it, or set MAILSTEAD_NODE there too, then start again.',
+      refusal: () =>
+        new Error(
+          'A Mailstead without MAILSTEAD_NODE writes to this database. Stop it, or set MAILSTEAD_NODE there too, then start again.',
+        ),
     },
     {
       sql: 'SELECT pg_try_advisory_lock($1::int, hashtext($2))::int AS held',
       params: [NODE_NAMES, node],
-      refusal: `Another node has the name ${node}. Set MAILSTEAD_NODE to a name of its own, then start again.`,
+      refusal: () =>
+        new NodeNameHeld(
+          `Another node has the name ${node}. Set MAILSTEAD_NODE to a name of its own, then start again.`,
+        ),
     },
   ];
 }
@@ -70,7 +85,7 @@ async function take(
   for (let attempt = 1; ; attempt++) {
     const [row] = await sql.unsafe(text, params);
     if (row?.['held'] === 1) return;
-    if (attempt >= attempts) throw new Error(refusal);
+    if (attempt >= attempts) throw refusal();
     await delay(LOCK_INTERVAL_MS);
   }
 }

@@ -86,7 +86,7 @@ export async function startAppliance(options: StartOptions): Promise<Appliance> 
   ];
   stack.use(joinNodes(services));
   // Resigns after all that it leads has stopped.
-  const leadership = stack.use(new Leadership(store.nodes, options.fatal));
+  const leadership = stack.use(new Leadership(store.nodes, log));
   const jobsOfLeader =
     (jobs: readonly Job[]): StartPart =>
     async () => {

@@ -1,4 +1,8 @@
+import type { Log } from '../../mail/log.ts';
 import type { StoreNodes } from '../../mail/store/nodes.ts';
+
+/** Pause before a part is started again that could not be started, such as without the database, ms. */
+const RETRY_MS = 1_000;
 
 /** Starts a part of the server; the result stops it. */
 export type StartPart = () => Promise<AsyncDisposable>;
@@ -9,19 +13,18 @@ export type StartPart = () => Promise<AsyncDisposable>;
  */
 export class Leadership implements AsyncDisposable {
   readonly #nodes: StoreNodes | undefined;
-  readonly #fatal: (error: Error) => void;
+  readonly #log: Log;
   readonly #parts: LedPart[] = [];
 
-  /** `fatal`: called when a part cannot be started. */
-  constructor(nodes: StoreNodes | undefined, fatal: (error: Error) => void) {
+  constructor(nodes: StoreNodes | undefined, log: Log) {
     this.#nodes = nodes;
-    this.#fatal = fatal;
+    this.#log = log;
   }
 
   /** Adds a part. The result stops it for good. */
   async add(start: StartPart): Promise<AsyncDisposable> {
     if (this.#nodes === undefined) return start();
-    const part = new LedPart(start, this.#fatal);
+    const part = new LedPart(start, this.#log);
     this.#parts.push(part);
     return part;
   }
@@ -40,26 +43,33 @@ export class Leadership implements AsyncDisposable {
 /** A part that is started and stopped by turns, never two of them at a time. */
 class LedPart implements AsyncDisposable {
   readonly #start: StartPart;
-  readonly #fatal: (error: Error) => void;
+  readonly #log: Log;
   #running: AsyncDisposable | undefined;
+  #retry: NodeJS.Timeout | undefined;
   #wanted = false;
   #closed = false;
   #changing: Promise<void> = Promise.resolve();
 
-  constructor(start: StartPart, fatal: (error: Error) => void) {
+  constructor(start: StartPart, log: Log) {
     this.#start = start;
-    this.#fatal = fatal;
+    this.#log = log;
   }
 
   set(wanted: boolean): void {
     this.#wanted = wanted;
-    this.#changing = this.#changing.then(() => this.#change()).catch((error: unknown) => this.#fatal(error as Error));
+    clearTimeout(this.#retry);
+    this.#changing = this.#changing.then(() => this.#change()).catch((error: unknown) => this.#failed(error));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     this.set(false);
     await this.#changing;
+  }
+
+  #failed(error: unknown): void {
+    this.#log.error({ err: error }, 'failed to start or stop what the leader runs, will retry');
+    this.#retry = setTimeout(() => this.set(this.#wanted), RETRY_MS).unref();
   }
 
   async #change(): Promise<void> {

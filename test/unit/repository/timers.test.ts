@@ -37,6 +37,7 @@ const ALLOWED: Record<string, string> = {
   'mail/store/mailbox/view-reader.ts': 'repetition of a failed read of views',
   'mail/store/bucket/s3-client.ts': 'repetition and time limit of one request',
   'mail/store/search/text-client.ts': 'time limit of one search, and end of an idle thread',
+  'src/start/leadership.ts': 'pause before a part of the leader is started again',
   'src/start/shared-parts.ts': 'pause that a DNS provider demands between two requests',
   'src/cli/export-program.ts': 'progress of one command',
   'src/cli/import-progress.ts': 'progress of one command',

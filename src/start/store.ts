@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openKeyFile } from '../../mail/store/blob/key-file.ts';
 import type { SecretBox } from '../../mail/store/blob/secrets.ts';
 import { BucketMismatch, bucketOf, RemoteFiles } from '../../mail/store/bucket/remote-files.ts';
+import { markDatabase, markedDatabase, unmarkDatabase } from '../../mail/store/engine/database-marker.ts';
 import { getSetting, setSetting } from '../../mail/store/setting.ts';
 import { MailStore } from '../../mail/store/store.ts';
 import type { Settings } from '../../config/settings.ts';
@@ -22,13 +23,16 @@ export interface StorageServices {
 export async function createStorage(options: StartOptions, stack: AsyncDisposableStack): Promise<StorageServices> {
   const store = stack.use(await openStore(options));
   const secrets = await openSecrets(options.settings, store);
+  const { database, dataDir } = options.settings;
+  if (database === undefined) unmarkDatabase(dataDir);
+  else markDatabase(dataDir, database.url);
   await attachBucket(options, store, secrets);
   return { store, secrets };
 }
 
 /** Opens what is remembered, and brings its tables up to date. */
 async function openStore({ settings, log, metrics, clock, fatal, keepFree }: StartOptions): Promise<MailStore> {
-  requireEmptyDirectory(settings);
+  requireOneDatabase(settings);
   return MailStore.open({
     dataDir: settings.dataDir,
     database: await databaseUrl(settings).catch(({ message }: Error) => {
@@ -46,8 +50,14 @@ async function openStore({ settings, log, metrics, clock, fatal, keepFree }: Sta
   });
 }
 
-/** Throws if the data directory has mail of its own: with another database that mail would seem to be gone. */
-function requireEmptyDirectory({ database, dataDir }: Settings): void {
+/** Throws if the mail of the data directory is in another database than that of the settings: it would seem to be gone. */
+function requireOneDatabase({ database, dataDir }: Settings): void {
+  const marked = markedDatabase(dataDir);
+  if (database === undefined && marked !== undefined) {
+    throw new CannotStart(
+      `The mail of ${dataDir} is in ${marked.database}, and MAILSTEAD_DATABASE is not set: without it the server would be empty and refuse mail to all its addresses. Set MAILSTEAD_DATABASE, or carry the mail back with mailstead move --to sqlite (docs/scaling.md).`,
+    );
+  }
   if (database === undefined || !existsSync(join(dataDir, 'mailstead.db'))) return;
   throw new CannotStart(
     `${dataDir} has an embedded database (mailstead.db), and MAILSTEAD_DATABASE is set. Unset it, or carry the mail over with mailstead move --to postgres://... (docs/scaling.md).`,
@@ -91,6 +101,7 @@ async function sharedOwner(store: MailStore): Promise<string> {
 /** The key file belongs to the database: a missing or a foreign one stops the start, and never becomes a new one. */
 async function openSecrets(settings: Settings, store: MailStore): Promise<SecretBox> {
   const check = await store.read(getSetting, { name: 'key-check' });
+  if (check === undefined) requireNewDirectory(settings);
   const box = await openKeyFile(settings.keyFile, { create: check === undefined });
   if ('problem' in box) throw new CannotStart(box.problem);
   const known = check ?? (await firstCheck(store, box));
@@ -100,6 +111,15 @@ async function openSecrets(settings: Settings, store: MailStore): Promise<Secret
     );
   }
   return box;
+}
+
+/** Throws if the data directory belongs to a database with mail: the setting names an empty one. */
+function requireNewDirectory({ database, dataDir }: Settings): void {
+  const marked = markedDatabase(dataDir);
+  if (database === undefined || marked === undefined) return;
+  throw new CannotStart(
+    `The database of MAILSTEAD_DATABASE is empty, and the mail of ${dataDir} is in ${marked.database}. Set MAILSTEAD_DATABASE to that database, or restore its dump first. For a new server use another data directory (docs/scaling.md).`,
+  );
 }
 
 /** Stores the check value of a new key. Of nodes that start at once the first one is right. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { markedDatabase } from '../../mail/store/engine/database-marker.ts';
 import { mailMigrations } from '../../mail/store/migrations.ts';
 import { moveToPostgres, moveToSqlite } from '../../mail/store/move/move.ts';
 import { BackupWorld, contentOf } from '../support/backup-world.ts';
@@ -47,9 +48,11 @@ describe.skipIf(!isPostgresInstalled)('mail that moves to PostgreSQL (postgresql
     const there = await moveToPostgres(options());
     expect(there).toMatchObject({ messages: 42, left: join(world.dataDir, 'mailstead.db.moved') });
     expect(existsSync(join(world.dataDir, 'mailstead.db'))).toBe(false);
+    expect(markedDatabase(world.dataDir)).toEqual({ database: `postgres://${server.socket}/postgres` });
     const { left: _, ...proof } = there;
     expect(await moveToSqlite(options())).toEqual({ ...proof, left: null });
     expect(content()).toEqual(before);
+    expect(existsSync(join(world.dataDir, 'database.json'))).toBe(false);
   });
 
   test('is refused where mail is already', async () => {

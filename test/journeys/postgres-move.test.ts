@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
@@ -6,7 +8,7 @@ import { expectKept } from '../support/faults.ts';
 import { Ledger, load, numberedMany } from '../support/load.ts';
 import { MailboxReader } from '../support/mailbox-reader.ts';
 import { tool } from '../support/mcp.ts';
-import { isPostgresInstalled, type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { connectPostgres, isPostgresInstalled, type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { onPostgres } from '../support/test-database.ts';
 
 const COMMAND = `${import.meta.dirname}/../../bin/mailstead`;
@@ -68,6 +70,22 @@ describe.skipIf(!isPostgresInstalled || onPostgres)(
       return stdout;
     }
 
+    /** A start without the setting, or with one that names an empty database, is refused and creates nothing. */
+    async function expectNotForgotten(): Promise<void> {
+      await box.stop();
+      const { DATABASE: database = '' } = settings;
+      delete settings['DATABASE'];
+      await expect(box.start()).rejects.toThrow('MAILSTEAD_DATABASE is not set');
+      expect(existsSync(join(box.dataDir, 'mailstead.db'))).toBe(false);
+      const sql = connectPostgres(server);
+      await sql.unsafe(`CREATE DATABASE typo TEMPLATE template0`);
+      await sql.end();
+      settings['DATABASE'] = database.replace('/postgres?', '/typo?');
+      await expect(box.start()).rejects.toThrow('The database of MAILSTEAD_DATABASE is empty');
+      settings['DATABASE'] = database;
+      await box.start();
+    }
+
     test('shows clients the same mail, queue and audit log, and goes on with the next', async () => {
       await receive('before');
       const token = /\bmst_[0-9a-f]+/.exec(box.printed.join('\n'))?.[0] ?? '';
@@ -76,6 +94,7 @@ describe.skipIf(!isPostgresInstalled || onPostgres)(
       const before = await seen();
       expect(await move(server.url)).toContain('all are equal');
       expect(await seen()).toEqual(before);
+      await expectNotForgotten();
       await receive('there');
       const there = await seen();
       expect(await move('sqlite')).toContain('all are equal');

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { markDatabase, unmarkDatabase } from '../engine/database-marker.ts';
 import { openForWriting } from '../engine/connection.ts';
 import { flushDirectory } from '../engine/make-directory.ts';
 import { lockDataDir } from '../engine/lock.ts';
@@ -51,6 +52,7 @@ export async function moveToPostgres({ dataDir, url, migrations }: MoveOptions):
     const left = `${path}.moved`;
     await rename(path, left);
     flushDirectory(dataDir);
+    markDatabase(dataDir, url);
     return resultOf(copied, left);
   } finally {
     await node.close();
@@ -79,6 +81,7 @@ export async function moveToSqlite({ dataDir, url, migrations }: MoveOptions): P
     }
     await rename(draft, path);
     flushDirectory(dataDir);
+    unmarkDatabase(dataDir);
     return resultOf(copied, null);
   } finally {
     await removeDatabase(draft);

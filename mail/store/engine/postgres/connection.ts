@@ -168,11 +168,24 @@ export async function numberedTables(sql: StatementSender): Promise<Map<string, 
   return new Map(rows.map((row) => [String(row['table_name']), String(row['column_name'])]));
 }
 
-/** Errors of the library and of the socket, and classes 08 and 57P0 and code 53300 of PostgreSQL. */
-const AWAY = /^(?:CONN|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|08|57P0|53300)/;
+/**
+ * Errors of the library, of the socket and of name servers, and of PostgreSQL: class 08, a server that starts or stops (57P0),
+ * that has no memory or connection left (53200, 53300), or that is no longer the primary (25006).
+ */
+const AWAY =
+  /^(?:CONN|ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOST|ENET|EADDRNOTAVAIL|EMFILE|ENFILE|ENOTFOUND|EAI_|08|57P0|53200|53300|25006)/;
 
-/** Reports an error of the connection or of a server that starts, stops or has no connection left. */
+/** Reports an error of the connection, or of a server that cannot write now. */
 export function isAway(error: unknown): boolean {
+  return AWAY.test(codeOf(error));
+}
+
+/** Reports that the disk of PostgreSQL is full. */
+export function isDiskFull(error: unknown): boolean {
+  return codeOf(error) === '53100';
+}
+
+function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | undefined)?.code;
-  return typeof code === 'string' && AWAY.test(code);
+  return typeof code === 'string' ? code : '';
 }

@@ -1,5 +1,5 @@
 import type postgres from 'postgres';
-import { openPool, PostgresConnection, type StatementSender } from './connection.ts';
+import { isAway, openPool, PostgresConnection, type StatementSender } from './connection.ts';
 
 const NO_NUMBERS: ReadonlyMap<string, string> = new Map();
 
@@ -29,7 +29,7 @@ export class DedicatedConnection {
       return new DedicatedConnection(pool, await pool.reserve(), state);
     } catch (error) {
       await pool.end({ timeout: 0 });
-      throw error;
+      throw isAway(error) ? error : new CannotConnect(error as Error);
     }
   }
 
@@ -69,6 +69,14 @@ function end(state: ConnectionState): void {
   if (state.closed) return;
   state.closed = true;
   state.listener?.();
+}
+
+/** The connection was refused, for instance for its password or certificate. Only an operator can change that, but it may change. */
+class CannotConnect extends Error {
+  readonly code = 'CONNECTION_REFUSED';
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+  }
 }
 
 class ConnectionLost extends Error {

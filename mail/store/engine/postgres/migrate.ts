@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type AppliedRow, checksumOf, type Migration, nameOf, planMigrations, planProblem } from '../migrate.ts';
 import { SCHEMA, type StatementSender } from './connection.ts';
@@ -10,9 +11,12 @@ export async function checkDatabase(sql: StatementSender): Promise<void> {
   const [row] = await sql.unsafe(
     `SELECT current_setting('server_version_num') AS version, current_setting('server_encoding') AS encoding,
        current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS flush,
+       current_setting('transaction_read_only') AS standby,
        (SELECT datcollate FROM pg_database WHERE datname = current_database()) AS locale`,
   );
-  const { version, encoding, fsync, flush, locale } = row as Record<string, string>;
+  const { version, encoding, fsync, flush, standby, locale } = row as Record<string, string>;
+  if (standby !== 'off')
+    throw new Error('The database is read-only: MAILSTEAD_DATABASE must name the primary, not a standby');
   if (Number(version) < OLDEST_VERSION) throw new Error(`PostgreSQL ${version} is too old: 15 or newer is needed`);
   if (encoding !== 'UTF8') throw new Error(`The database has the encoding ${encoding}: create it with ENCODING 'UTF8'`);
   if (locale !== 'C' && locale !== 'POSIX')
@@ -45,19 +49,27 @@ async function applyAll(sql: StatementSender, migrations: readonly Migration[]):
   for (const migration of migrations) if (pending.has(nameOf(migration))) await apply(sql, migration);
 }
 
-/** Creates the schema, its functions and the engine's own tables, which are one transaction. */
+/** Creates the schema, its functions and the table of migrations, or brings the functions up to date: one transaction. */
 async function createFunctions(sql: StatementSender): Promise<void> {
-  const [found] = await sql.unsafe('SELECT 1 AS there FROM information_schema.schemata WHERE schema_name = $1', [
-    SCHEMA,
-  ]);
-  if (found !== undefined) return;
+  const functions = readFileSync(new URL('functions.sql', import.meta.url), 'utf8');
+  const version = `functions ${createHash('sha256').update(functions).digest('hex').slice(0, 16)}`;
+  const [found] = await sql.unsafe(
+    `SELECT obj_description(oid, 'pg_namespace') AS version FROM pg_namespace WHERE nspname = $1`,
+    [SCHEMA],
+  );
+  if (found?.['version'] === version) return;
   await inTransaction(sql, [
-    'CREATE SCHEMA mailstead',
-    readFileSync(new URL('functions.sql', import.meta.url), 'utf8'),
-    ...schemaToPostgres(`CREATE TABLE migration (ledger TEXT NOT NULL, number INTEGER NOT NULL, checksum TEXT NOT NULL,
-      at INTEGER NOT NULL, PRIMARY KEY (ledger, number)) STRICT`),
+    ...(found === undefined ? NEW_SCHEMA : []),
+    functions,
+    `COMMENT ON SCHEMA ${SCHEMA} IS '${version}'`,
   ]);
 }
+
+const NEW_SCHEMA = [
+  `CREATE SCHEMA ${SCHEMA}`,
+  ...schemaToPostgres(`CREATE TABLE migration (ledger TEXT NOT NULL, number INTEGER NOT NULL, checksum TEXT NOT NULL,
+    at INTEGER NOT NULL, PRIMARY KEY (ledger, number)) STRICT`),
+];
 
 /** Creates the tables of the engine itself, also in a database of an earlier version, which had one node. */
 async function createNodeTables(sql: StatementSender): Promise<void> {

@@ -2,9 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { asFailure, type Failure, type WriteJob, type WriterHost } from '../writer-host.ts';
 import { StoreTransaction } from '../transaction.ts';
 import type { Command, WakeUp, WriteHooks } from '../types.ts';
-import { isAway, type PostgresConnection } from './connection.ts';
+import { isAway, isDiskFull, type PostgresConnection } from './connection.ts';
 import type { DedicatedConnection } from './dedicated.ts';
 import { BatchFrame } from './batch-frame.ts';
+import { endSilence, inTime, PATIENCE, type WriterPatience } from './patience.ts';
 import { settledBy } from './turn.ts';
 
 interface JobOutcome {
@@ -21,14 +22,11 @@ export interface PostgresWriterOptions {
   host: WriterHost;
   /** Opens the connection again after it was lost. Rejects when another node has taken the lock. */
   connect(): Promise<DedicatedConnection>;
+  patience?: WriterPatience;
 }
 
 const MAX_BATCH_COMMANDS = 128;
-/** Time in which the database must report a commit whose reply was lost, ms. */
-const UNKNOWN_MS = 60_000;
 const ASK_INTERVAL_MS = 250;
-/** Silence after which a connection is lost: the network may drop what is sent without an error, ms. */
-const SILENT_MS = 20_000;
 
 /**
  * Runs all queued commands in one transaction of one connection, commits once and answers them, as the writer of SQLite
@@ -43,10 +41,12 @@ export class PostgresWriter {
   #connection: DedicatedConnection | undefined;
   #running: Promise<void> | undefined;
   #dead = false;
+  readonly #patience: WriterPatience;
 
   constructor(connection: DedicatedConnection, options: PostgresWriterOptions) {
     this.#connection = connection;
     this.#options = options;
+    this.#patience = options.patience ?? PATIENCE;
     this.#commands = new Map(options.commands.map((command) => [command.name, command]));
   }
 
@@ -85,23 +85,19 @@ export class PostgresWriter {
   /** Runs a batch; closes a connection that is silent, so that its statements fail. */
   async #watched(jobs: readonly WriteJob[]): Promise<readonly JobOutcome[]> {
     const connection = await this.#connected();
-    let heard = connection.statements.replies;
-    const watch = setInterval(() => {
-      if (connection.statements.replies === heard) void connection.close();
-      heard = connection.statements.replies;
-    }, SILENT_MS);
+    const silence = endSilence(connection, this.#patience.silent);
     try {
       return (
         (await this.#transaction(connection, jobs, false)) ?? (await this.#transaction(connection, jobs, true)) ?? []
       );
     } finally {
-      clearInterval(watch);
+      clearInterval(silence);
     }
   }
 
   async #connected(): Promise<DedicatedConnection> {
     try {
-      return (this.#connection ??= await this.#options.connect());
+      return (this.#connection ??= await inTime(this.#options.connect(), this.#patience.silent));
     } catch (error) {
       if (!isAway(error)) this.#die(error);
       throw error;
@@ -118,6 +114,7 @@ export class PostgresWriter {
 
   /** "Later" only if nothing of the batch can be in the database. */
   #failureOf(cause: unknown): Failure {
+    if (isDiskFull(cause)) return asFailure(new Error('the disk of the database is full'), 'disk-full');
     if (!isAway(cause)) return asFailure(cause, 'fault');
     this.#drop();
     return asFailure(new Error('the database does not answer'), 'database');
@@ -183,16 +180,26 @@ export class PostgresWriter {
    * the node was free. Rejects with {@link CommitUnknown} if the database does not answer.
    */
   async #isCommitted(batch: BatchFrame): Promise<boolean> {
-    const until = performance.now() + UNKNOWN_MS;
+    const until = performance.now() + this.#patience.unknown;
     for (;;) {
       try {
-        return await batch.isCommitted((await this.#connected()).statements);
+        return await this.#ask(batch);
       } catch (error) {
         if (!isAway(error)) throw new CommitUnknown(error);
         this.#drop();
       }
       if (performance.now() > until) throw new CommitUnknown(undefined);
       await delay(ASK_INTERVAL_MS);
+    }
+  }
+
+  async #ask(batch: BatchFrame): Promise<boolean> {
+    const connection = await this.#connected();
+    const silence = endSilence(connection, this.#patience.silent);
+    try {
+      return await batch.isCommitted(connection.statements);
+    } finally {
+      clearInterval(silence);
     }
   }
 
@@ -210,7 +217,8 @@ export class PostgresWriter {
     } catch (error) {
       tx.revoke();
       const first = await firstFailure(connection, error);
-      if (isAway(first)) throw first;
+      // Of the whole batch, which nothing was stored of.
+      if (isAway(first) || isDiskFull(first)) throw first;
       if (savepoint) await connection.run('ROLLBACK TO command', []);
       return { job, result: { ok: false, failure: asFailure(first, 'fault') }, wakeUps: [] };
     }

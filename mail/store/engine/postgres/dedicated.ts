@@ -26,7 +26,8 @@ export class DedicatedConnection {
     try {
       // Without a statement before it, reserve never resolves on a connection that is new (postgres 3.4.9).
       await pool.unsafe('SELECT 1');
-      return new DedicatedConnection(pool, await pool.reserve(), state);
+      // Nor does it where the connection is lost just now.
+      return new DedicatedConnection(pool, await Promise.race([pool.reserve(), lost(state)]), state);
     } catch (error) {
       await pool.end({ timeout: 0 });
       throw isAway(error) ? error : new CannotConnect(error as Error);
@@ -58,6 +59,14 @@ export class DedicatedConnection {
     end(this.#state);
     return this.#pool.end({ timeout: 0 });
   }
+}
+
+/** Rejects when the connection is lost. */
+function lost(state: ConnectionState): Promise<never> {
+  return new Promise((_, reject) => {
+    state.listener = () => reject(new ConnectionLost());
+    if (state.closed) state.listener();
+  });
 }
 
 interface ConnectionState {

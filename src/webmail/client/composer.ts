@@ -50,7 +50,7 @@ function saveEdited(): void {
   void attempt(saveDraft);
 }
 
-/** What was typed since the last save is saved when the page is left for another one, and asked about when it is closed. */
+/** Saves the newest text when the page is hidden, and asks before it is closed with text that is not saved. */
 export function watchLeaving(): void {
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState !== 'hidden' || saveTimer === undefined || composition.value === undefined) return;

@@ -2,7 +2,15 @@ import { loadAgents } from './agents.ts';
 import { folderName, roleName } from './folder-names.ts';
 import type { FullEmail } from './jmap-types.ts';
 import { methods, throwRefusals } from './jmap.ts';
-import { folderByRole, folders, loadedThread, openThread, selection, type ThreadMember } from './mail-state.ts';
+import {
+  folderByRole,
+  folders,
+  isOwnAddress,
+  loadedThread,
+  openThread,
+  selection,
+  type ThreadMember,
+} from './mail-state.ts';
 import { attempt, hideNotice, showNotice } from './notices.ts';
 import { route } from './route.ts';
 import { dropLoadedThreads, loadThread, refreshList } from './thread-list.ts';
@@ -49,10 +57,13 @@ export function withOpenThread(action: (emails: readonly FullEmail[]) => void | 
   });
 }
 
-/** Emails of the thread that lie in the folder that is open; in a search, all that are not in Trash or Junk. */
+/** Folders whose emails an action on the result of a search leaves where they are, unless there are no others. */
+const LEFT_BY_SEARCH = ['trash', 'junk', 'sent', 'drafts'];
+
+/** Emails of the thread that lie in the folder that is open; in a search, those that were received and are not deleted. */
 export function inOpenFolder(emails: readonly ThreadMember[]): ThreadMember[] {
   const { folder } = route.value;
-  const hidden = [folderByRole('trash')?.id, folderByRole('junk')?.id];
+  const hidden = LEFT_BY_SEARCH.map((role) => folderByRole(role)?.id);
   const inside = emails.filter(({ mailboxIds }) =>
     folder === 'search' ? !hidden.some((id) => id !== undefined && mailboxIds[id]) : mailboxIds[folder] === true,
   );
@@ -74,7 +85,17 @@ export function moveEmails(emails: readonly ThreadMember[], target: string, text
 export function moveToRole(emails: readonly ThreadMember[], role: string): Promise<void> {
   const target = folderByRole(role);
   if (target === undefined) return attempt(async () => showNotice(t('error.no-folder', { folder: roleName(role) })));
-  return moveEmails(emails, target.id, t('done.moved', { folder: folderName(target) }));
+  return moveEmails(
+    role === 'junk' ? withoutOwn(emails) : emails,
+    target.id,
+    t('done.moved', { folder: folderName(target) }),
+  );
+}
+
+/** Emails of others: the filter would learn one's own answers as junk. */
+function withoutOwn(emails: readonly ThreadMember[]): readonly ThreadMember[] {
+  const received = emails.filter(({ from }) => !(from ?? []).some(({ email }) => isOwnAddress(email)));
+  return received.length > 0 ? received : emails;
 }
 
 /** A name in a JSON pointer. RFC 6901 3. */

@@ -13,16 +13,22 @@ const UNNAMED: Partial<Record<string, string>> = {
   'text/calendar': 'invitation.ics',
 };
 
+interface AttachmentsProps {
+  parts: readonly MessagePart[];
+  /** Parts whose preview is open at first. */
+  shown: readonly MessagePart[];
+}
+
 /** The files of a message. */
-export function Attachments({ parts }: { parts: readonly MessagePart[] }) {
+export function Attachments({ parts, shown }: AttachmentsProps) {
   if (parts.length === 0) return null;
   return html`<ul class="attachments" aria-label=${t('reader.attachments')}>
-    ${parts.map((part) => html`<li key=${part.blobId}><${AttachmentLine} part=${part} /></li>`)}
+    ${parts.map((part) => html`<li key=${part.blobId}><${AttachmentLine} part=${part} isShown=${shown.includes(part)} /></li>`)}
   </ul>`;
 }
 
-function AttachmentLine({ part }: { part: MessagePart }) {
-  const [isOpen, setIsOpen] = useState(false);
+function AttachmentLine({ part, isShown }: { part: MessagePart; isShown: boolean }) {
+  const [isOpen, setIsOpen] = useState(isShown);
   const { blobId, type, size } = part;
   const name = withoutMarks(part.name ?? '') || (UNNAMED[type] ?? t('reader.file'));
   if (blobId === null) return html`<span>${name}</span>`;

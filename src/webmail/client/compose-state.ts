@@ -4,7 +4,9 @@ import { addressText, bareSubject, fullTime, nameOf } from './format.ts';
 import { markupOfText } from './editor-html.ts';
 import type { FullEmail, MailAddress } from './jmap-types.ts';
 import { identityFor, isOwnAddress } from './mail-state.ts';
-import { hasMarkup, quotedMarkup } from './quoted-markup.ts';
+import { hasMarkup, mediaParts } from './body-parts.ts';
+import { quotedMarkup } from './quoted-markup.ts';
+import { showNotice } from './notices.ts';
 import { markupSignature, plainSignature } from './signature.ts';
 import { t } from './translate.ts';
 
@@ -44,9 +46,12 @@ const BLANK: Omit<Composition, 'identityId'> = {
   draftId: undefined,
 };
 
-/** Opens the composer. Changes nothing when a message is being written already: it is not thrown away. */
+/** Opens the composer. A message that is being written is not thrown away: the reader is asked to end it first. */
 export function compose(given: Partial<Composition> = {}): void {
-  if (composition.value !== undefined) return;
+  if (composition.value !== undefined) {
+    document.querySelector<HTMLElement>('.composer textarea, .composer [contenteditable], .composer input')?.focus();
+    return showNotice(t('compose.one-at-a-time'));
+  }
   const identity = identityFor([]);
   const isPlain = given.text !== undefined && given.markup === undefined;
   const markup = isPlain || writesPlain.value ? undefined : `<div><br></div>${markupSignature(identity)}`;
@@ -144,8 +149,9 @@ const START = '<div><br></div>';
 const lineOf = (text: string): string => `<div><br></div>${markupOfText(text)}`;
 
 /** The files of an email: the images that its text shows, and the others as attachments. */
-function filesWith({ attachments }: FullEmail, images: readonly AttachedFile[]): AttachedFile[] {
-  const others = attachments.filter(({ cid }) => !images.some((one) => one.cid === cid));
+function filesWith(email: FullEmail, images: readonly AttachedFile[]): AttachedFile[] {
+  const files = [...mediaParts(email), ...email.attachments];
+  const others = files.filter(({ cid }) => cid === null || !images.some((one) => one.cid === cid));
   const attached = others.flatMap(({ blobId, name, type, size }) =>
     blobId === null ? [] : [{ key: nextFileKey(), name: name ?? 'file', type, size, blobId, done: 1 }],
   );

@@ -2,7 +2,15 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { type AttachedFile, nextFileKey } from './attached-file.ts';
 import { composition, type Composition, rememberPlain } from './compose-state.ts';
-import { closeComposer, discardDraft, recipientProblem, saveDraft, sendComposition, sendingWarning } from './drafts.ts';
+import {
+  closeComposer,
+  discardDraft,
+  isSending,
+  recipientProblem,
+  saveDraft,
+  sendComposition,
+  sendingWarning,
+} from './drafts.ts';
 import { cleanMarkup, markupOfText } from './editor-html.ts';
 import { plainTextOf } from './editor-text.ts';
 import { editText, imagesOf, isEditing } from './editor.ts';
@@ -34,7 +42,24 @@ function edit(changed: Partial<Composition>): void {
   composition.value = { ...composition.value, ...changed };
   [problem.value, warning.value] = ['', ''];
   clearTimeout(saveTimer);
-  saveTimer = setTimeout(() => void attempt(saveDraft), SAVE_AFTER_MS);
+  saveTimer = setTimeout(saveEdited, SAVE_AFTER_MS);
+}
+
+function saveEdited(): void {
+  saveTimer = undefined;
+  void attempt(saveDraft);
+}
+
+/** Saves the newest text when the page is hidden, and asks before it is closed with text that is not saved. */
+export function watchLeaving(): void {
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState !== 'hidden' || saveTimer === undefined || composition.value === undefined) return;
+    clearTimeout(saveTimer);
+    saveEdited();
+  });
+  addEventListener('beforeunload', (event) => {
+    if (composition.value !== undefined && saveTimer !== undefined) event.preventDefault();
+  });
 }
 
 function editFile(key: number, changed: Partial<AttachedFile> | null): void {
@@ -97,15 +122,20 @@ function changeIdentity(identityId: string): void {
 
 async function send(confirmed: boolean, at?: Date): Promise<void> {
   const composed = composition.value;
-  if (composed === undefined) return;
+  if (composed === undefined || isSending.value) return;
   problem.value =
     recipientProblem(composed) ??
     (composed.files.some((one) => one.blobId === undefined) ? t('compose.uploading') : '');
   if (problem.value !== '') return;
   [warning.value, later] = [confirmed ? '' : (sendingWarning(composed) ?? ''), at];
   if (warning.value !== '') return;
-  clearTimeout(saveTimer);
+  stopSaving();
   await sendComposition(at);
+}
+
+function stopSaving(): void {
+  clearTimeout(saveTimer);
+  saveTimer = undefined;
 }
 
 /** The window in which a message is written. */
@@ -124,7 +154,7 @@ export function Composer() {
   if (composed === undefined) return null;
   const attached = composed.files.filter(({ cid }) => cid === undefined);
   const close = (): void => {
-    clearTimeout(saveTimer);
+    stopSaving();
     void closeComposer();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -267,7 +297,9 @@ function footerOf(composed: Composition) {
     input.value = '';
   };
   return html`<footer>
-    <button type="button" class="primary" onClick=${() => void send(false)}>${t('button.send')}</button>
+    <button type="button" class="primary" disabled=${isSending.value} onClick=${() => void send(false)}>
+      ${t('button.send')}
+    </button>
     <${SendLater} onTime=${(at: Date) => void send(false, at)} />
     <label class="icon-button" title=${t('compose.attach')}>
       <${Icon} name="attach" /><span class="hidden">${t('compose.attach')}</span>

@@ -1,6 +1,6 @@
 import type { MailAddress } from './jmap-types.ts';
 import { methods } from './jmap.ts';
-import { isOwnAddress } from './mail-state.ts';
+import { folderByRole, isOwnAddress } from './mail-state.ts';
 
 const MAX_SUGGESTIONS = 6;
 
@@ -8,7 +8,10 @@ const MAX_SUGGESTIONS = 6;
 export async function suggestAddresses(text: string): Promise<MailAddress[]> {
   const words = text.trim();
   if (words.length < 2) return [];
-  const filter = { operator: 'OR', conditions: [{ from: words }, { to: words }] };
+  // Addresses of junk look like those that are known.
+  const inMailboxOtherThan = ['junk', 'trash'].flatMap((role) => folderByRole(role)?.id ?? []);
+  const named = { operator: 'OR', conditions: [{ from: words }, { to: words }] };
+  const filter = { operator: 'AND', conditions: [named, { inMailboxOtherThan }] };
   const [, emails] = await methods(
     ['Email/query', { filter, sort: [{ property: 'receivedAt', isAscending: false }], limit: 30 }],
     ['Email/get', { '#ids': { resultOf: '0', name: 'Email/query', path: '/ids' }, properties: ['from', 'to', 'cc'] }],

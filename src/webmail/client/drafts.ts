@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals';
 import type { AttachedFile } from './attached-file.ts';
 import { composition, type Composition } from './compose-state.ts';
 import { outgoingMarkup, shownImages } from './editor-html.ts';
@@ -140,19 +141,31 @@ export function recipientProblem({ to, cc, bcc }: Composition): string | undefin
   return parsed.every((one) => one.addresses.length === 0) ? t('compose.no-recipient') : undefined;
 }
 
+/** True while the message that is open is submitted: a second press of Send would send it again. */
+export const isSending = signal(false);
+
 /** Saves and submits the message. It leaves after ten seconds, in which it can be taken back, or at a later time. */
 export function sendComposition(at?: Date): Promise<void> {
   return attempt(async () => {
-    await saveDraft();
-    const composed = composition.value;
-    if (composed?.draftId === undefined) return;
-    const submission = await submit(composed, composed.draftId, at);
-    composition.value = undefined;
+    isSending.value = true;
+    const sent = await submitOpen(at).finally(() => (isSending.value = false));
+    if (sent === undefined) return;
+    const { submission, composed } = sent;
     const text = at === undefined ? t('compose.sent') : t('compose.will-be-sent', { time: fullTime(at.toISOString()) });
     showNotice(text, () => takeBack(submission, composed), UNDO_MS);
     await markSource(composed);
     await refreshList();
   });
+}
+
+/** Submits the message that is open, and closes it. */
+async function submitOpen(at?: Date): Promise<{ submission: string; composed: Composition } | undefined> {
+  await saveDraft();
+  const composed = composition.value;
+  if (composed?.draftId === undefined) return undefined;
+  const submission = await submit(composed, composed.draftId, at);
+  composition.value = undefined;
+  return { submission, composed };
 }
 
 /** Marks the email that was answered or forwarded; after the message was sent, as a failure must not invite sending it again. */
@@ -172,6 +185,8 @@ function submit({ identityId, to, cc, bcc }: Composition, emailId: string, at?: 
 async function takeBack(id: string, composed: Composition): Promise<void> {
   await cancelSubmission(id, composed.draftId ?? '');
   hideNotice();
+  // Another message may have been begun meanwhile: it stays as a draft.
+  if (!isBlank(composition.value)) await saveDraft();
   composition.value = composed;
   await refreshList();
 }

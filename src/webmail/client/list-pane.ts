@@ -7,7 +7,7 @@ import { LabelChips, LabelMenu } from './label-menu.ts';
 import { isOwnAddress, openFolder, selection, type ThreadMember, type ThreadRow } from './mail-state.ts';
 import { MoveMenu } from './move-menu.ts';
 import { hrefOf, route } from './route.ts';
-import { listKey, loadThread, showRows, threadList } from './thread-list.ts';
+import { listKey, listOfRoute, loadThread, showRows, threadList } from './thread-list.ts';
 import { attempt } from './notices.ts';
 import { SNOOZED_SEARCH } from './snoozed.ts';
 import { SnoozeMenu } from './snooze.ts';
@@ -24,7 +24,7 @@ export function ListPane() {
   const pane = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(800);
-  const { key, total, rows, loading, problem } = threadList.value;
+  const { key, total, rows, loading, problem } = listOfRoute();
   const from = Math.max(0, Math.floor(top / ROW) - MARGIN);
   const to = Math.min(total, Math.ceil((top + height) / ROW) + MARGIN);
   useEffect(() => {
@@ -59,7 +59,7 @@ export function ListPane() {
 }
 
 function ListHead() {
-  const { total, loading } = threadList.value;
+  const { total, loading } = listOfRoute();
   const title =
     route.value.folder === 'search'
       ? searchTitle(route.value.search)

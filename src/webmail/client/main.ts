@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { App } from './app.ts';
+import { watchLeaving } from './composer.ts';
 import { prepareEditor } from './editor-html.ts';
 import { openAccount, SignedOut } from './jmap.ts';
 import { watchKeyboard } from './keyboard.ts';
@@ -25,6 +26,7 @@ async function start(): Promise<void> {
   void attempt(loadPending);
   watchKeyboard();
   watchChanges();
+  watchLeaving();
   await navigator.serviceWorker?.register('/mail/service-worker.js', { scope: '/mail' }).catch(() => undefined);
 }
 

@@ -2,8 +2,9 @@ import { useState } from 'preact/hooks';
 import { agentName } from './agent-notes.ts';
 import { openAgents } from './agents.ts';
 import { Attachments } from './attachments.ts';
+import { filesOf, hasMarkup, markupOf, mediaParts } from './body-parts.ts';
 import { withoutCalendarCopy } from './calendar-part.ts';
-import { composeForward, composeReply, textOf } from './compose-state.ts';
+import { composeDraft, composeForward, composeReply, textOf } from './compose-state.ts';
 import { addressText, fullTime, nameOf, shortTime, withoutMarks } from './format.ts';
 import { AgentOfMessage } from './held-mail.ts';
 import { Icon } from './icons.ts';
@@ -67,10 +68,14 @@ function MessageContent({ email }: { email: FullEmail }) {
     <${VerdictNote} email=${email} />
     <${Invitation} email=${email} />
     <${MessageBody} email=${email} />
-    <${Attachments}
-      parts=${withoutCalendarCopy(email.attachments.filter((part) => part.disposition !== 'inline' || part.cid === null))}
-    />
+    <${Attachments} parts=${withoutCalendarCopy(filesOf(email, true))} shown=${mediaParts(email)} />
     <footer class="answer">
+      ${
+        email.keywords['$draft'] === true &&
+        html`<button type="button" onClick=${() => void attempt(() => composeDraft(email))}>
+          ${t('act.edit-draft')}
+        </button>`
+      }
       <button type="button" onClick=${() => void attempt(() => composeReply(email, false))}>
         <${Icon} name="reply" /> ${t('act.reply')}
       </button>
@@ -123,10 +128,7 @@ function MessageBody({ email }: { email: FullEmail }) {
   const [showRemote, setShowRemote] = useState(false);
   const [remote, setRemote] = useState(0);
   const [asText, setAsText] = useState(false);
-  const markup = email.htmlBody
-    .filter(({ type }) => type === 'text/html')
-    .map(({ partId }) => email.bodyValues[partId ?? '']?.value ?? '')
-    .join('\n');
+  const markup = hasMarkup(email) ? markupOf(email) : '';
   const isCut = Object.values(email.bodyValues).some((one) => one.isTruncated);
   if (markup === '' || asText) {
     return html`<${PlainText} text=${textOf(email)} /> ${isCut && CUT}
@@ -143,7 +145,7 @@ function MessageBody({ email }: { email: FullEmail }) {
     <${MessageFrame}
       key=${email.id}
       markup=${markup}
-      parts=${email.attachments}
+      parts=${[...mediaParts(email), ...email.attachments]}
       showRemote=${showRemote}
       onRemote=${setRemote}
     />

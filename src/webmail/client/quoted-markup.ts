@@ -1,4 +1,5 @@
 import { type AttachedFile, nextFileKey } from './attached-file.ts';
+import { markupOf, mediaParts } from './body-parts.ts';
 import { cleanMarkup, prepareEditor } from './editor-html.ts';
 import type { FullEmail, MessagePart } from './jmap-types.ts';
 import { blobOf } from './jmap.ts';
@@ -14,21 +15,17 @@ export interface QuotedMarkup {
   images: AttachedFile[];
 }
 
-export function hasMarkup({ htmlBody }: FullEmail): boolean {
-  return htmlBody.some(({ type }) => type === 'text/html');
-}
-
 /** Cleans the formatted text of a message; images that are parts of it are kept, images of other servers are not. */
 export async function quotedMarkup(email: FullEmail): Promise<QuotedMarkup> {
   await prepareEditor();
   const frame = (await parserWindow()) as Window & typeof globalThis;
-  const text = email.htmlBody.map(({ partId }) => email.bodyValues[partId ?? '']?.value ?? '').join('\n');
   // An inert document: nothing of it runs or loads.
-  const parsed = new frame.DOMParser().parseFromString(text, 'text/html');
+  const parsed = new frame.DOMParser().parseFromString(markupOf(email), 'text/html');
+  const files = [...mediaParts(email), ...email.attachments];
   const images: AttachedFile[] = [];
   for (const image of [...parsed.querySelectorAll('img')].slice(0, MAX_IMAGES)) {
     const cid = /^cid:(.{1,500})$/i.exec(image.getAttribute('src') ?? '')?.[1];
-    const part = email.attachments.find((one) => one.cid === cid && IMAGE.test(one.type));
+    const part = files.find((one) => one.cid === cid && IMAGE.test(one.type));
     if (cid === undefined || part === undefined) continue;
     const file = await imageOf(part, cid, image);
     if (file !== undefined) images.push(file);

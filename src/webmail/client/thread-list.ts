@@ -50,6 +50,12 @@ export function listKey(): string {
   return folder === 'search' ? `search:${search}` : folder;
 }
 
+/** The list of the route; until it is opened, nothing of the one before. */
+export function listOfRoute(): ThreadListState {
+  const key = listKey();
+  return threadList.value.key === key ? threadList.value : { ...EMPTY, key };
+}
+
 function filterOf(): SearchFilter {
   const { folder, search } = route.value;
   if (folder === 'search') return searchFilter(search);

@@ -96,7 +96,11 @@ function ThreadBar() {
     }
     ${
       isInRole('trash')
-        ? html`<button type="button" class="small bad" onClick=${() => (go({}), void destroyEmails(emails))}>
+        ? html`<button
+            type="button"
+            class="small bad"
+            onClick=${() => confirm(t('list.confirm-delete')) && (go({}), void destroyEmails(emails))}
+          >
             ${t('act.delete')}
           </button>`
         : html`<${IconButton} icon="trash" label=${t('act.trash')} onClick=${() => void fileThread('trash')} />`

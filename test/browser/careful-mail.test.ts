@@ -56,10 +56,8 @@ function calls(method: string): string[] {
 }
 
 /** Answers what the page asks. */
-function answerQuestions(answer: boolean): Promise<void> {
-  return page.evaluate((given) => {
-    globalThis.confirm = () => given;
-  }, answer);
+async function answerQuestions(answer: boolean): Promise<void> {
+  await page.evaluate(`window.confirm = () => ${answer}`);
 }
 
 async function write(to: string, subject: string, text: string): Promise<void> {

@@ -127,7 +127,15 @@ export async function addJob(
   state: 'waiting' | 'running',
 ): Promise<ImportJobRow> {
   const { tenant, caller } = call;
-  const input = { tenant, account, kind: spec.kind, spec: JSON.stringify({ ...spec, node: call.settings.node }), secret, state, by: caller.actor };
+  const input = {
+    tenant,
+    account,
+    kind: spec.kind,
+    spec: JSON.stringify({ ...spec, node: call.settings.node }),
+    secret,
+    state,
+    by: caller.actor,
+  };
   const source = spec.kind === 'imap' ? `${spec.user} at ${spec.host}` : (spec.path ?? 'upload');
   const id = await call.change(addImportJob, input, publicId('mailbox', account), { address, source });
   if (id === null) {

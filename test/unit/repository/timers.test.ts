@@ -31,6 +31,7 @@ const ALLOWED: Record<string, string> = {
     'reads of the log of commits, and repeats of a signal while the database is away',
   'mail/store/engine/postgres/election.ts': 'question for the lead, whose silence ends it',
   'mail/store/engine/postgres/node-lock.ts': 'pause until the lock of an ended node is free',
+  'mail/store/engine/postgres/patience.ts': 'silence of the database that ends a connection',
   'mail/store/engine/postgres/watch.ts': 'question to the database, which must also be asked while nothing else is',
   'mail/store/engine/postgres/writer.ts': 'time limit of a batch, and of the result of a lost commit',
   'mail/store/mailbox/range-log.ts': 'pause before logged flags are written to the rows',

@@ -7,7 +7,7 @@ import type { PostgresServer } from './postgres.ts';
 
 const SOCKET = '.s.PGSQL.5432';
 
-/** What happens to one commit: its reply is lost with the connection, it is lost before PostgreSQL gets it, or the network is silent. */
+/** Fault of one commit: its reply is lost with the connection, it is lost before PostgreSQL gets it, or the network is silent. */
 export type CommitFault = 'lose-reply' | 'lose-commit' | 'stall';
 
 /** A proxy in front of a PostgreSQL whose connections a test can cut or let fall silent. */

@@ -61,12 +61,12 @@ async function createFunctions(sql: StatementSender): Promise<void> {
   await inTransaction(sql, [
     ...(found === undefined ? NEW_SCHEMA : []),
     functions,
-    `COMMENT ON SCHEMA ${SCHEMA} IS '${version}'`,
+    `COMMENT ON SCHEMA mailstead IS '${version}'`,
   ]);
 }
 
 const NEW_SCHEMA = [
-  `CREATE SCHEMA ${SCHEMA}`,
+  'CREATE SCHEMA mailstead',
   ...schemaToPostgres(`CREATE TABLE migration (ledger TEXT NOT NULL, number INTEGER NOT NULL, checksum TEXT NOT NULL,
     at INTEGER NOT NULL, PRIMARY KEY (ledger, number)) STRICT`),
 ];

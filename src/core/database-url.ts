@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { tlsProblem } from '../../mail/store/engine/postgres/tls.ts';
 import type { Settings } from '../../config/settings.ts';
 
 /**
@@ -6,6 +7,8 @@ import type { Settings } from '../../config/settings.ts';
  * operator.
  */
 export async function databaseUrl({ database }: Pick<Settings, 'database'>): Promise<string | undefined> {
+  const problem = database && tlsProblem(database.url);
+  if (problem !== undefined) throw new Error(problem);
   if (database?.passwordFile === undefined) return database?.url;
   const url = new URL(database.url);
   url.password = encodeURIComponent(await passwordIn(database.passwordFile));

@@ -80,36 +80,54 @@ function nextSenders(rx: Read, after = Number.MIN_SAFE_INTEGER): Promise<QueuedS
   );
 }
 
-/**
- * Rows whose due time and lane are in the ranges, by sender. The joins are in their execution order; an OR of several
- * ranges would read everything between them.
- */
-async function stretch(
-  rx: Read,
-  input: {
-    senders: readonly QueuedSender[];
-    lanes: string;
-    lane: { from: number; to: number };
-    row: { from: number; to: number };
-    limit: number;
-  },
-): Promise<DueRow[]> {
-  if (input.senders.length === 0) return [];
+/** Ranges of due times: of the lane and of its rows. */
+interface Stretch {
+  senders: readonly QueuedSender[];
+  lanes: string;
+  lane: { from: number; to: number };
+  row: { from: number; to: number };
+  limit: number;
+}
+
+/** Rows whose due time and lane are in the ranges, sender by sender: PostgreSQL would join them in another order. */
+async function stretch(rx: Read, input: Stretch): Promise<DueRow[]> {
+  const rows: DueRow[] = [];
+  for (const { owner } of input.senders) {
+    const left = input.limit - rows.length;
+    if (left <= 0) break;
+    rows.push(...inOrder(await rowsOfSender(rx, owner, { ...input, limit: left })));
+  }
+  return rows;
+}
+
+/** The joins are in their execution order; an OR of several ranges would read everything between them. */
+function rowsOfSender(rx: Read, owner: number, { lane, row, lanes, limit }: Stretch): Promise<DueRow[]> {
   return rx.all<DueRow>(
-    `SELECT ${COLUMNS} FROM json_each(?) o
-       CROSS JOIN queue_lane l INDEXED BY queue_lane_owner ON l.owner = o.value AND l.next_at > ? AND l.next_at <= ?
+    `SELECT ${COLUMNS} FROM queue_lane l INDEXED BY queue_lane_owner
        CROSS JOIN queue q INDEXED BY queue_lane_rows
          ON q.lane_id = l.id AND q.state = 0 AND q.next_at > ? AND q.next_at <= ?
        CROSS JOIN submission s ON s.id = q.submission_id
-     WHERE l.id NOT IN (SELECT value FROM json_each(?)) LIMIT ? + 0`,
-    JSON.stringify(input.senders.map(({ owner }) => owner)),
-    input.lane.from,
-    input.lane.to,
-    input.row.from,
-    input.row.to,
-    input.lanes,
-    input.limit,
+     WHERE l.owner = ? AND l.next_at > ? AND l.next_at <= ? AND l.id NOT IN (SELECT value FROM json_each(?))
+     ORDER BY l.next_at LIMIT ? + 0`,
+    row.from,
+    row.to,
+    owner,
+    lane.from,
+    lane.to,
+    lanes,
+    limit,
   );
+}
+
+/**
+ * Rows of a lane by their due times, and those of one time as they were queued. An index of SQLite has the rows of one time in
+ * the order of their ids, one of PostgreSQL as they lie in the table.
+ */
+function inOrder(rows: readonly DueRow[]): DueRow[] {
+  const lanes = new Map<number, number>();
+  for (const { lane_id: lane } of rows) if (!lanes.has(lane)) lanes.set(lane, lanes.size);
+  const rank = ({ lane_id: lane }: DueRow): number => lanes.get(lane) ?? 0;
+  return rows.toSorted((a, b) => rank(a) - rank(b) || a.next_at - b.next_at || a.id - b.id);
 }
 
 export const nextDue = lookup('next-due', async (rx): Promise<number | undefined> => {

@@ -39,19 +39,19 @@ const FAILS = String.raw`failed: test/a.test.ts > it holds\n4 passed, 1 failed`;
 test('the closing lines of all suites are added up', () => {
   expect(suites({ test: ['5 passed, 0 failed'] })).toEqual({
     status: 0,
-    end: expect.stringMatching(/^test:load took \d+ s\n14 passed, 0 failed$/),
+    end: expect.stringMatching(/^test:load took \d+ s\n15 passed, 0 failed$/),
   });
 });
 
 test('a test that failed fails the run, by its name, and is not run again', () => {
   const { status, end } = suites({ test: [FAILS, '5 passed, 0 failed'] });
-  expect({ status, end }).toEqual({ status: 1, end: 'failed: test/a.test.ts > it holds\n13 passed, 1 failed' });
+  expect({ status, end }).toEqual({ status: 1, end: 'failed: test/a.test.ts > it holds\n14 passed, 1 failed' });
 });
 
 test.each([
-  ['says nothing', '', 9],
-  ['ran nothing', '0 passed, 0 failed', 9],
-  ['ends badly though no test failed', String.raw`Error: unhandled\n5 passed, 0 failed`, 14],
+  ['says nothing', '', 10],
+  ['ran nothing', '0 passed, 0 failed', 10],
+  ['ends badly though no test failed', String.raw`Error: unhandled\n5 passed, 0 failed`, 15],
 ])('a suite that %s has failed', (_, said, passed) => {
   expect(suites({ test: [said] }).end).toBe(`failed: test as a whole\n${passed} passed, 1 failed`);
 });

@@ -2,6 +2,7 @@ import postgres from 'postgres';
 import type { Row, Value } from '../types.ts';
 import type { StatementRunner } from '../transaction.ts';
 import { toPostgres } from './dialect.ts';
+import { tlsOf } from './tls.ts';
 import { addressOf } from './url.ts';
 
 /** Schema with the tables and with the functions of functions.sql, which are found before PostgreSQL's own. */
@@ -28,6 +29,7 @@ export function openPool(url: string, max: number, onclose?: () => void): postgr
   const { href, socket } = addressOf(url);
   return postgres(href, {
     ...(socket !== undefined && { host: socket }),
+    ssl: tlsOf(url),
     max,
     // The lock of the node ends with its connection.
     max_lifetime: null,

@@ -72,8 +72,9 @@ $$;
 CREATE OR REPLACE FUNCTION json(text) RETURNS json IMMUTABLE LANGUAGE sql AS 'SELECT $1::json';
 CREATE OR REPLACE FUNCTION json_array_length(text) RETURNS bigint IMMUTABLE LANGUAGE sql AS
   'SELECT jsonb_array_length($1::jsonb)::bigint';
+-- A path may count from the end: $.list[#-1].
 CREATE OR REPLACE FUNCTION json_extract(text, text) RETURNS text IMMUTABLE LANGUAGE sql AS
-  'SELECT jsonb_path_query_first($1::jsonb, $2::jsonpath) #>> ''{}''';
+  'SELECT jsonb_path_query_first($1::jsonb, replace($2, ''[#-'', ''[last+1-'')::jsonpath) #>> ''{}''';
 CREATE OR REPLACE FUNCTION json_member(text, text) RETURNS text IMMUTABLE LANGUAGE sql AS
   'SELECT $1::json ->> (CASE WHEN left($2, 2) = ''$.'' THEN substr($2, 3) ELSE $2 END)';
 CREATE OR REPLACE FUNCTION json_item(text, integer) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT $1::json ->> $2';
@@ -95,3 +96,10 @@ CREATE OR REPLACE FUNCTION json_put(jsonb, text, bigint) RETURNS jsonb IMMUTABLE
   'SELECT $1 || jsonb_build_object($2, $3)';
 CREATE OR REPLACE FUNCTION as_text(jsonb) RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT $1::text';
 CREATE OR REPLACE AGGREGATE json_group_object(text, bigint) (SFUNC = json_put, STYPE = jsonb, FINALFUNC = as_text, INITCOND = '{}');
+
+CREATE OR REPLACE FUNCTION joined(text, text) RETURNS text IMMUTABLE LANGUAGE sql AS
+  'SELECT CASE WHEN $2 IS NULL THEN $1 ELSE coalesce($1 || '','', '''') || $2 END';
+CREATE OR REPLACE FUNCTION joined(text, text, text) RETURNS text IMMUTABLE LANGUAGE sql AS
+  'SELECT CASE WHEN $2 IS NULL THEN $1 ELSE coalesce($1 || coalesce($3, ''''), '''') || $2 END';
+CREATE OR REPLACE AGGREGATE group_concat(text) (SFUNC = joined, STYPE = text);
+CREATE OR REPLACE AGGREGATE group_concat(text, text) (SFUNC = joined, STYPE = text);

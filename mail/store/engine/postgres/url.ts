@@ -1,3 +1,5 @@
+import { TLS_PARAMETERS } from './tls.ts';
+
 /** Parameter of the URL that names a node; the server never gets it. */
 const NODE = 'mailstead_node';
 
@@ -23,6 +25,6 @@ export function addressOf(url: string): { href: string; socket: string | undefin
   const address = new URL(url);
   // As in libpq: postgres://user@localhost/name?host=/run/postgresql is a socket.
   const socket = address.searchParams.get('host') ?? undefined;
-  for (const name of ['host', NODE]) address.searchParams.delete(name);
+  for (const name of ['host', NODE, ...TLS_PARAMETERS]) address.searchParams.delete(name);
   return { href: address.href, socket };
 }

@@ -217,7 +217,7 @@ export class PostgresWriter {
     } catch (error) {
       tx.revoke();
       const first = await firstFailure(connection, error);
-      // It is the error of the whole batch, of which nothing was stored.
+      // The whole batch fails: nothing of it was stored.
       if (isAway(first) || isDiskFull(first)) throw first;
       if (savepoint) await connection.run('ROLLBACK TO command', []);
       return { job, result: { ok: false, failure: asFailure(first, 'fault') }, wakeUps: [] };

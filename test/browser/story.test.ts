@@ -120,7 +120,7 @@ async function bert(page: Page): Promise<void> {
 
 async function uidOf(client: ImapFlow, subject: string): Promise<string> {
   const found = await client.search({ subject }, { uid: true });
-  return String((found === false ? [] : found)[0] ?? expect.fail(subject));
+  return String((Array.isArray(found) ? found[0] : undefined) ?? expect.fail(subject));
 }
 
 /** A mail program, in the inbox. `twice` is the number of a letter that the agent moves at the same time. */

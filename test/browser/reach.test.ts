@@ -46,7 +46,7 @@ const WIDER = 'document.documentElement.scrollWidth - innerWidth';
 /** 1280 by 860 at 200 %. */
 const ZOOMED = { viewport: { width: 640, height: 430 } };
 
-/** What is wrong with a page: the status, the width, and what axe-core finds. */
+/** Faults of a page: the status, the width, and what axe-core finds. */
 async function faults(page: Page, path: string, status = 200): Promise<string[]> {
   // Pages that follow the server never end to load.
   const answer = await page.goto(`${demo.base}${path}`, { waitUntil: 'domcontentloaded' });

@@ -119,7 +119,7 @@ export async function byPage(page: Page, mailbox: JmapMailbox): Promise<string[]
   return threadLines(found);
 }
 
-/** What the list of web mail has to show for these messages. */
+/** Threads that the list of web mail has to show for these messages. */
 export function expectedThreads(all: readonly SeenMessage[]): string[] {
   const threads = Map.groupBy(all, ({ thread }) => thread);
   const places = new Map(all.map(({ role, thread }) => [`${role} ${thread}`, { role, thread }]));

@@ -146,7 +146,7 @@ async function worker(idOf: (subject: string) => string): Promise<void> {
   await change('Wanted by all', { addLabels: ['wanted'] });
 }
 
-/** What people find when they begin: a claim, a change and an answer of the agent. */
+/** Prepares what people find: a claim, a change and an answer of the agent. */
 async function begin(idOf: (subject: string) => string): Promise<void> {
   await asAgent('claim_message', { messageId: idOf('Bert taken over') });
   await asAgent('update_message', { messageIds: [idOf('Bert undone')], addLabels: ['invoices'], starred: true });
@@ -193,7 +193,7 @@ const differing = (a: readonly string[], b: readonly string[]): string[] => [
   ...b.filter((line) => !a.includes(line)).map((line) => `too many: ${line}`),
 ];
 
-/** What each of them did is there. */
+/** Lines that each of them caused. */
 const EXPECTED = [
   'archive/Ada archived seen=true flagged=false',
   'inbox/Ada returned seen=true flagged=false',

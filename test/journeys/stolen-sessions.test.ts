@@ -35,7 +35,7 @@ async function member(before?: string): Promise<Visitor> {
   return visitor;
 }
 
-/** What a value opens under the name of a cookie: the portal, web mail, and its JMAP. */
+/** Lists what a value opens under the name of a cookie: the portal, web mail, and its JMAP. */
 async function opens(name: string, secret: string): Promise<string[]> {
   const cookie = `${name}=${secret}`;
   const page = async (path: string): Promise<number> =>

@@ -50,7 +50,7 @@ export interface ConsentWorld extends AsyncDisposable {
   world: TestContext;
   clock: { now: number };
   base: string;
-  /** All routes, as Fastify was told of them. */
+  /** All routes that Fastify registered. */
   routes: readonly { method: string; url: string }[];
   /** Accounts of organization 1. */
   anna: number;

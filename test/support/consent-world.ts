@@ -50,6 +50,8 @@ export interface ConsentWorld extends AsyncDisposable {
   world: TestContext;
   clock: { now: number };
   base: string;
+  /** All routes that Fastify registered. */
+  routes: readonly { method: string; url: string }[];
   /** Accounts of organization 1. */
   anna: number;
   bert: number;
@@ -72,6 +74,10 @@ export async function consentWorld(
   const { world } = made;
   const { store } = world;
   const app = Fastify();
+  const routes: { method: string; url: string }[] = [];
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const one of [method].flat()) routes.push({ method: one, url });
+  });
   for (const door of httpEndpoints({ ...world, settings: { ...world.settings, ...settings } }))
     await app.register(async (inner) => door(inner as never));
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -86,6 +92,7 @@ export async function consentWorld(
     world,
     clock: made.store.clock,
     base,
+    routes,
     anna,
     bert,
     organization: (name) => store.write(plantOrganization, { name }),

@@ -74,7 +74,7 @@ export interface FoundMessages {
 /** A charset that is not supported: NO [BADCHARSET]. */
 export interface BadCharset {
   readonly kind: 'bad-charset';
-  /** What RETURN asked for: with SAVE, the refusal empties `$`. RFC 5182 2.1. */
+  /** Options of RETURN: with SAVE, the refusal empties `$`. RFC 5182 2.1. */
   readonly returns?: SearchReturns | undefined;
 }
 

@@ -14,7 +14,8 @@ export const PARSER_CAPABILITIES: readonly Capability[] = [
 export function capabilities(session: Session): string {
   const { context } = session;
   const { messageBytes, savedMessages } = context.limits;
-  const all = [...offered(session), `APPENDLIMIT=${messageBytes}`, `SAVELIMIT=${savedMessages}`];
+  const limits = [`APPENDLIMIT=${messageBytes}`, `SAVELIMIT=${savedMessages}`];
+  const all = [...offered(session), ...withoutHidden(limits, session.hiddenCapabilities)];
   if (session.login !== undefined) return all.join(' ');
   const mechanisms = context.logins.mechanisms(session.peer);
   if (!session.encrypted) all.push('STARTTLS');

@@ -73,7 +73,7 @@ export class SharingStore extends StoreBackend {
     const own = await super.mailbox(name);
     if (shared === undefined || own !== undefined) return own;
     const found = await this.#store.read(sharedMailbox, { ...this.#login, ...shared });
-    if (found === undefined || !/[lr]/.test(found.rights)) return undefined;
+    if (found === undefined || !/[lri]/.test(found.rights)) return undefined;
     this.#foreign.set(found.info.id, found.owner);
     return sharedInfo(found, found.info.hasChildren);
   }
@@ -208,16 +208,28 @@ export class SharingStore extends StoreBackend {
     const [source, into] = [this.#accountOf(mailbox), this.#accountOf(target.id)];
     if (source === this.#login.account && into === source) return super.copy(...args);
     const done = { kind: 'done' as const, uidValidity: target.uidValidity, from: [] as number[], to: [] as number[] };
+    const undo = async (): Promise<void> => {
+      if (!move && done.to.length > 0) await this.#owner(into).rollBackCopy(target.id, done.to);
+    };
     let modseq = target.highestModseq;
     for (let at = 0; at < uids.length; at += MAX_ENTRIES) {
-      const slice = await this.#store.write(copyBetween, {
+      const input = {
         login: this.#login,
         source: { account: source, mailbox },
         target: { account: into, mailbox: target.id },
         uids: uids.slice(at, at + MAX_ENTRIES),
         move,
+      };
+      const slice = await this.#store.write(copyBetween, input).catch(async (error: unknown) => {
+        // Throws the first error, also when the rollback fails too.
+        await undo().catch(() => undefined);
+        throw error;
       });
-      if (slice.kind !== 'done') return at === 0 ? slice : { ...done, modseq };
+      if (slice.kind !== 'done') {
+        await undo();
+        // Messages that a MOVE did not reach are still in the source.
+        return move && done.to.length > 0 ? { ...done, modseq } : slice;
+      }
       done.from.push(...slice.from);
       done.to.push(...slice.to);
       modseq = slice.modseq;

@@ -269,7 +269,7 @@ export class StoreBackend implements ImapStore {
       return await this.#copySlices(mailbox, uids, target, move, pairs);
     } catch (error) {
       // Throws the first error, also when the rollback fails too.
-      if (!move) await this.#rollBackCopy(target.id, pairs.to).catch(() => undefined);
+      if (!move) await this.rollBackCopy(target.id, pairs.to).catch(() => undefined);
       throw error;
     }
   }
@@ -286,7 +286,7 @@ export class StoreBackend implements ImapStore {
       const input = { account: this.#account, mailbox, uids: slice, to: target.id, move, actor: this.#actor };
       const done = await this.#write(slice, uids, copyEntries, input);
       if (done.kind !== 'done') {
-        if (!move) await this.#rollBackCopy(target.id, pairs.to);
+        if (!move) await this.rollBackCopy(target.id, pairs.to);
         return pairs.to.length > 0 && move ? { kind: 'done', uidValidity: target.uidValidity, ...pairs, modseq } : done;
       }
       pairs.from.push(...done.from);
@@ -363,7 +363,8 @@ export class StoreBackend implements ImapStore {
   }
 
   /** Expunges the copies of earlier slices: COPY is all or nothing. RFC 9051 6.4.7. */
-  async #rollBackCopy(mailbox: number, uids: readonly number[]): Promise<void> {
+  /** Removes what a refused COPY has made so far: it copies all messages or none. RFC 9051 6.4.7. */
+  async rollBackCopy(mailbox: number, uids: readonly number[]): Promise<void> {
     await this.store(mailbox, uids, 'add', { bits: 16, keywords: [] });
     await this.expunge(mailbox, uids);
   }

@@ -29,7 +29,7 @@ export const search: ImapCommand<SearchCommand> = {
   parse: (d) => parseSearch(d.sp()),
 
   async run(session, command, call) {
-    if (command.kind === 'bad-charset') return clearSaved(session, undefined, badCharset());
+    if (command.kind === 'bad-charset') return clearSaved(session, command.returns, badCharset());
     if (namesCharset(session, command.charset)) return charsetForbidden();
     if (isFollowed(session, call.tag, command.returns)) return tagInUse();
     const { returns: given, program } = command;
@@ -55,7 +55,7 @@ export const sort: ImapCommand<SortCommand> = {
   parse: (d) => parseSort(d.sp()),
 
   async run(session, command, call) {
-    if (command.kind === 'bad-charset') return badCharset();
+    if (command.kind === 'bad-charset') return clearSaved(session, command.returns, badCharset());
     const { returns, program, keys } = command;
     if (isFollowed(session, call.tag, returns)) return tagInUse();
     const wantsModseq = usesModseq(program);

@@ -23,7 +23,7 @@ export function parseSearch(d: Decoder): SearchCommand {
   const returns = parseReturns(d);
   const charset = d.maybe('CHARSET ') ? d.astring() : undefined;
   const criteria = parseCriteria(d, charset);
-  return 'kind' in criteria ? criteria : { kind: 'search', returns, ...criteria };
+  return 'kind' in criteria ? { ...criteria, returns } : { kind: 'search', returns, ...criteria };
 }
 
 /** Reads what follows `SORT `: RETURN, sort keys, charset, search keys. RFC 5256 3, RFC 5267 4.4. */
@@ -31,7 +31,7 @@ export function parseSort(d: Decoder): SortCommand {
   const returns = parseReturns(d);
   const keys = parseSortKeys(d);
   const criteria = parseCriteria(d.sp(), d.astring());
-  return 'kind' in criteria ? criteria : { kind: 'sort', keys, returns, ...criteria };
+  return 'kind' in criteria ? { ...criteria, returns } : { kind: 'sort', keys, returns, ...criteria };
 }
 
 /** Reads what follows `THREAD `: algorithm, charset, search keys. RFC 5256 3. */

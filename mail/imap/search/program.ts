@@ -74,6 +74,8 @@ export interface FoundMessages {
 /** A charset that is not supported: NO [BADCHARSET]. */
 export interface BadCharset {
   readonly kind: 'bad-charset';
+  /** Options of RETURN: with SAVE, the refusal empties `$`. RFC 5182 2.1. */
+  readonly returns?: SearchReturns | undefined;
 }
 
 export type SearchCommand =

@@ -63,8 +63,10 @@ export const copyBetween = command(
     let modseq = 0;
     const moved: typeof rows = [];
     for (const row of rows) {
-      const original = await storedEmail(tx, source.account, row.email_id);
-      // A message with \Deleted is hidden and stays where it is.
+      const original = await storedEmail(tx, source.account, row.email_id, {
+        mailbox: source.mailbox,
+        uid: row.uid,
+      });
       if (original === undefined) continue;
       const flags = await storeKeywords(tx, target.account, copiedFlags(original.flags, there));
       const email = await addEmail(tx, { ...original, account: target.account, copyOf: row.email_id });

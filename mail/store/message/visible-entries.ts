@@ -85,9 +85,14 @@ interface Joined extends Record<string, number | string | Uint8Array | null> {
   kw: string | null;
 }
 
-/** A visible email of the account, or undefined. */
-export async function storedEmail(rx: Read, account: number, email: number): Promise<StoredEmail | undefined> {
-  const [shown] = await visibleEntries(rx, account, [email]);
+/** A visible email of the account, or undefined. A given entry of it is read also if it has \Deleted, as by IMAP. */
+export async function storedEmail(
+  rx: Read,
+  account: number,
+  email: number,
+  entry?: { mailbox: number; uid: number },
+): Promise<StoredEmail | undefined> {
+  const shown = entry ?? (await visibleEntries(rx, account, [email]))[0];
   if (shown === undefined) return undefined;
   const row = await rx.get<Joined>(
     `SELECT e.blob_id, e.redacted_from, e.trace, e.size, e.received_at, e.sent_at, e.sent_day, e.attach, e.subj, e.from_k, e.to_k, e.cc_k,

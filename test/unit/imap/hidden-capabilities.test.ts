@@ -26,3 +26,12 @@ test('each hidden command still works for a client that does not ask', async () 
   expect((await client.command('UID EXPUNGE 1')).at(-1)).toMatch(/^t OK/);
   expect(listed((await client.command('CAPABILITY'))[0])).toContain('IMAP4rev1');
 });
+
+test('the limits of APPEND and of saved messages can be hidden too', async () => {
+  await using world = await imapWorld();
+  world.store.hidden = ['APPENDLIMIT', 'SAVELIMIT'];
+  const client = await world.connect();
+  const left = listed((await client.command(`LOGIN ${USER} ${PASSWORD}`))[0]);
+  expect(left).toContain('IMAP4rev1');
+  expect(left.filter((name) => /^(APPEND|SAVE)LIMIT/.test(name))).toEqual([]);
+});

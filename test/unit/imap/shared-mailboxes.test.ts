@@ -340,3 +340,38 @@ test('entries of METADATA: /private/ is of each reader, /shared/ of the owner an
   expect(await last(bob, `SETMETADATA ${SHARED} (/shared/comment "changed")`)).toMatch(/^t OK/);
   expect((await ann.command('GETMETADATA Team /shared/comment'))[0]).toContain('"changed"');
 });
+
+describe('what was refused or hidden', () => {
+  test('a COPY to another account that its quota ends in the middle copies nothing and says NO', async () => {
+    const { world, ann, bob } = await team('lri');
+    await using _ = world;
+    const text = mail('many');
+    const literals = Array.from({ length: 250 }, () => ` {${text.length}+}\r\n${text}`).join('');
+    expect(await last(bob, `APPEND INBOX${literals}`)).toMatch(/^t OK/);
+    await bob.command('SELECT INBOX');
+    world.sql('UPDATE account SET quota_count = used_count + 150 WHERE id = ?', world.people.ann.account);
+    expect(await last(bob, `COPY 1:* ${SHARED}`)).toMatch(/^t NO \[OVERQUOTA\]/);
+    expect((await ann.command('STATUS Team (MESSAGES)'))[0]).toBe('* STATUS Team (MESSAGES 2)');
+    expect((await bob.command('STATUS INBOX (MESSAGES)'))[0]).toBe('* STATUS INBOX (MESSAGES 250)');
+  });
+
+  test('a message with \\Deleted is copied to another account as well', async () => {
+    const { world, ann, bob } = await team('lri');
+    await using _ = world;
+    await append(bob, 'INBOX', 'marked', '\\Deleted');
+    await bob.command('SELECT INBOX');
+    expect(await last(bob, `COPY 1 ${SHARED}`)).toMatch(/^t OK \[COPYUID/);
+    expect((await ann.command('STATUS Team (MESSAGES)'))[0]).toBe('* STATUS Team (MESSAGES 3)');
+  });
+
+  test('the right i alone lets APPEND in, and shows nothing', async () => {
+    const { world, ann, bob } = await team('i');
+    await using _ = world;
+    expect(await append(bob, SHARED, 'dropped')).toMatch(/^t OK/);
+    expect(await last(bob, `SELECT ${SHARED}`)).toMatch(/^t NO/);
+    const status = await bob.command(`STATUS ${SHARED} (MESSAGES)`);
+    expect(status.join()).not.toContain('MESSAGES 3');
+    expect((await bob.command('LIST "" *')).join()).not.toContain('Team');
+    expect((await ann.command('STATUS Team (MESSAGES)'))[0]).toBe('* STATUS Team (MESSAGES 3)');
+  });
+});

@@ -14,6 +14,7 @@ import { Id, isoOf, Line, nextCursor, Page, pageStart } from '../../core/schemas
 import { IMPORT_SECRET, type ImapSpec, type ImportSpec } from '../../transfers/import-spec.ts';
 import { checkRemoteHost } from '../../transfers/remote-host.ts';
 import { signTransferTicket, TRANSFER_LINK_MS } from '../../transfers/transfer-link.ts';
+import { oneMailbox } from '../affected-mailboxes.ts';
 import { MailboxArguments } from '../mailboxes/shown.ts';
 import { allowedAccounts, mailboxOf, type Mailbox } from '../scope.ts';
 import { ImportJob, shownImport } from './shown.ts';
@@ -44,7 +45,10 @@ export const startImport = operation({
   description:
     'Imports mail from a file (returns a URL to PUT it to) or pulls another server by IMAP; adds only what is new. Poll get_import.',
   hints: { openWorld: true },
+  // A pull logs in with words that the caller chooses, at a host that it chooses.
+  rule: (call, { imap, ...which }) => (imap === undefined ? undefined : oneMailbox(call, which)),
   writesToStrangers: 'always',
+  outgoingTexts: (_call, { imap = {} }) => Object.values(imap).filter((value) => typeof value === 'string'),
   input: z.strictObject({
     ...MailboxArguments,
     imap: z.looseObject({}).describe('host, port, user, and password or accessToken').optional(),

@@ -37,6 +37,32 @@ const CLAIM = 'create_account_and_claim_link';
 const claim = (over: object = {}): object => ({ ownerEmail: 'x@evil.example', organizationName: 'Acme', ...over });
 const PENDING = { result: { status: 'pending_approval' } };
 
+describe('a pull from another server, which gets what the agent puts into its login', () => {
+  const pull = (over: object = {}): object => ({
+    address: 'me@a.test',
+    imap: { host: '192.0.2.7', user: 'what was read', password: 'and more of it', ...over },
+  });
+
+  test.each(['signup-bot', 'support-desk', 'trusted-internal', 'custom'])(
+    'is only proposed under the preset %s',
+    async (preset) => {
+      expect(await asToken(await under(preset), 'start_import', pull())).toMatchObject(PENDING);
+    },
+  );
+
+  test('of a file is not held: it leads nowhere', async () => {
+    const started = await asToken(await under('custom'), 'start_import', { address: 'me@a.test' });
+    expect(started).toMatchObject({ kind: 'done', result: { import: { state: 'waiting' } } });
+  });
+
+  test('with a secret in its login is refused', async () => {
+    const token = await mintToken(world.world);
+    const secret = makeToken(world.world.settings.tokenPrefix);
+    await noteShownSecret({ ...world.world, tenant: 1 }, { kind: 'token', text: secret });
+    expect(await asToken(token, 'start_import', pull({ user: secret }))).not.toMatchObject({ kind: 'done' });
+  });
+});
+
 describe('an organization for a stranger, whom the box mails', () => {
   test.each(['signup-bot', 'support-desk', 'trusted-internal', 'custom'])(
     'is only proposed under the preset %s',

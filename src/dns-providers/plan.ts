@@ -32,6 +32,8 @@ export interface PlanInput {
   written: readonly WrittenEntry[];
   domain: string;
   hostname: string;
+  /** Wanted CNAMEs whose target answers with our text at the same name; left out: none. Until then the text stays. */
+  answering?: ReadonlySet<string>;
 }
 
 /**
@@ -68,12 +70,23 @@ export function planChanges(input: PlanInput): PlanStep[] {
     purpose === 'spf' ? spfStep(input, record) : recordStep(input, record),
   );
   const handled = steps.flatMap(({ change }) => change?.remove ?? []);
+  const aliases = steps.filter(({ type }) => type === 'CNAME');
   const stale = input.written.filter((one) => {
     const needed = wanted.some((record) => isSameEntry(record, one));
     const separate = one.type === 'CAA' || one.before !== null || isSpf(one);
-    return !needed && !separate && !handled.some((entry) => isSameEntry(entry, one));
+    // A key that an alias cannot replace yet stays: without either, signatures fail.
+    const stays = aliases.some(({ name, action }) => name === one.name && action === 'conflict');
+    return !needed && !separate && !stays && !handled.some((entry) => isSameEntry(entry, one));
   });
-  return [...steps, ...caaSteps(input), ...stale.flatMap((one) => deletion(input, one) ?? [])];
+  const deletions = stale.flatMap((one) => deletion(input, one) ?? []);
+  return [...inOrder(steps, deletions), ...caaSteps(input)];
+}
+
+/** Deletes directly before the step that creates a record of another type at the name, and everything else at the end. */
+function inOrder(steps: readonly PlanStep[], deletions: readonly PlanStep[]): PlanStep[] {
+  const replaces = (step: PlanStep, old: PlanStep): boolean => step.action === 'create' && step.name === old.name;
+  const rest = deletions.filter((old) => !steps.some((step) => replaces(step, old)));
+  return [...steps.flatMap((step) => [...deletions.filter((old) => replaces(step, old)), step]), ...rest];
 }
 
 /** Takes back what this server wrote, and nothing that was changed since. */
@@ -96,6 +109,8 @@ function recordStep(input: PlanInput, record: NewEntry): PlanStep {
   if (equal !== undefined) return { ...head(record), action: 'keep', before: equal.value, why: null };
   const rival = rivalOf(input, record, same);
   if (rival !== undefined) return conflict(record, rival);
+  const text = waitingText(input, record);
+  if (text !== undefined) return { ...head(record), action: 'conflict', before: `TXT ${text.value}`, why: NOT_ANSWERED };
   const ours = same.filter((entry) => isWritten(input, entry) && isRival(entry, record));
   const change = changeOf(record, same, ours, [record]);
   const writes: WrittenEntry = { type: record.type, name: record.name, value: record.value, before: null };
@@ -109,13 +124,22 @@ function isEqual(entry: ZoneEntry, record: NewEntry): boolean {
   return entry.value.split(' ')[1] === record.value.split(' ')[1];
 }
 
+const NOT_ANSWERED =
+  'the target does not answer with this key yet: delegate the zone of the keys to this server; the text stays until then';
+
+/** A text of ours that an alias shall replace, while the target of the alias does not answer with it. */
+function waitingText(input: PlanInput, record: NewEntry): ZoneEntry | undefined {
+  if (record.type !== 'CNAME' || input.answering?.has(record.name) === true) return undefined;
+  return input.found.find((entry) => entry.name === record.name && entry.type === 'TXT' && isWritten(input, entry));
+}
+
 /** A record of others that this one cannot stand beside. */
 function rivalOf(input: PlanInput, record: NewEntry, same: readonly ZoneEntry[]): ZoneEntry | undefined {
   const atName = input.found.filter(({ name }) => name === record.name);
   const alias =
     record.type === 'CNAME'
-      ? atName.find(({ type }) => type !== 'CNAME' && !BESIDE_CNAME.has(type))
-      : atName.find(({ type }) => type === 'CNAME');
+      ? atName.find((entry) => entry.type !== 'CNAME' && !BESIDE_CNAME.has(entry.type) && !isWritten(input, entry))
+      : atName.find((entry) => entry.type === 'CNAME' && !isWritten(input, entry));
   return alias ?? same.find((entry) => !isWritten(input, entry) && isRival(entry, record));
 }
 

@@ -232,7 +232,22 @@ export class DomainPublisher implements DnsPublisher {
     const written = await store.read(writtenEntries, { domain: domain.id });
     const found = await client.list([domain.name, ...[...wanted, ...written].map(({ name }) => name)]);
     const authority = LETS_ENCRYPT.test(settings.acme?.directory ?? '') ? 'letsencrypt.org' : undefined;
-    return planChanges({ wanted, written, found, authority, domain: domain.name, hostname: settings.hostname });
+    const answering = await this.#answering(wanted, written);
+    const { hostname } = settings;
+    return planChanges({ wanted, written, found, authority, domain: domain.name, hostname, answering });
+  }
+
+  /** Names of CNAMEs that shall replace a text of ours, and whose target answers with this text. */
+  async #answering(wanted: readonly WantedRecord[], written: readonly WrittenEntry[]): Promise<Set<string>> {
+    const names = await Promise.all(
+      wanted.map(async ({ type, name, value }) => {
+        const text = written.find((one) => type === 'CNAME' && one.type === 'TXT' && one.name === name);
+        if (text === undefined) return [];
+        const answer = await this.#context.lookNow.txt(value);
+        return answer.kind === 'found' && answer.records.includes(text.value) ? [name] : [];
+      }),
+    );
+    return new Set(names.flat());
   }
 
   /** TLSA records last: a provider that has none of them gets the others first. */

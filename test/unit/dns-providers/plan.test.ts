@@ -108,6 +108,22 @@ describe('a plan for the records of a domain', () => {
     expect(lines(found)).toContain(`conflict TXT ${DOMAIN} v=spf1 mx ~all`);
   });
 
+  test('replaces its own key texts by names in one go, and only once the names answer', () => {
+    const texts = planChanges(input([]));
+    const found = applied([], texts);
+    const named = requiredRecords({ id: 1, name: DOMAIN, keys: [KEY] }, HOST, true);
+    const key = `ms1._domainkey.${DOMAIN}`;
+    const plan = (over: Partial<PlanInput>): ReturnType<typeof planChanges> =>
+      planChanges(input(found, { wanted: named, written: writesOf(texts), ...over }));
+    const at = (steps: ReturnType<typeof planChanges>): string[] =>
+      steps.filter(({ name }) => name === key).map(({ action, type }) => `${action} ${type}`);
+    expect(at(plan({}))).toEqual(['conflict CNAME']);
+    const steps = plan({ answering: new Set([key]) });
+    expect(at(steps)).toEqual(['delete TXT', 'create CNAME']);
+    const first = steps.findIndex(({ name }) => name === key);
+    expect(steps[first + 1]).toMatchObject({ action: 'create', type: 'CNAME', name: key });
+  });
+
   test('never removes a record of others, and takes back exactly its own', () => {
     const found = zone(
       '@ TXT v=spf1 include:_spf.other.example ~all',

@@ -110,7 +110,8 @@ function recordStep(input: PlanInput, record: NewEntry): PlanStep {
   const rival = rivalOf(input, record, same);
   if (rival !== undefined) return conflict(record, rival);
   const text = waitingText(input, record);
-  if (text !== undefined) return { ...head(record), action: 'conflict', before: `TXT ${text.value}`, why: NOT_ANSWERED };
+  if (text !== undefined)
+    return { ...head(record), action: 'conflict', before: `TXT ${text.value}`, why: NOT_ANSWERED };
   const ours = same.filter((entry) => isWritten(input, entry) && isRival(entry, record));
   const change = changeOf(record, same, ours, [record]);
   const writes: WrittenEntry = { type: record.type, name: record.name, value: record.value, before: null };

@@ -2,6 +2,7 @@ import { unscheduleTenant } from '../../mail/delivery/scheduled-messages.ts';
 import { removeAccount } from '../../mail/store/account/account-removal.ts';
 import { dropDomain } from '../../mail/store/address/domain.ts';
 import { command, type Write } from '../../mail/store/engine/types.ts';
+import { heldAddress } from '../../mail/store/retention/rules.ts';
 import { collectBlob } from '../../mail/store/retention/purge.ts';
 import { changeQueue } from '../../mail/store/queue/queue-change.ts';
 import { dropReports } from '../reports/commands.ts';
@@ -21,7 +22,11 @@ export const removeOrganization = command(
     tx,
     input: { id: number },
     stamp,
-  ): Promise<{ kind: 'removing' | 'removed'; accounts: number[] } | { kind: 'missing' }> => {
+  ): Promise<
+    { kind: 'removing' | 'removed'; accounts: number[] } | { kind: 'missing' } | { kind: 'held'; address: string }
+  > => {
+    const address = await heldAddress.run(tx, { tenant: input.id });
+    if (address !== undefined) return { kind: 'held', address };
     const frozen = await tx.get('SELECT 1 AS there FROM organization WHERE id = ? AND frozen_at IS NOT NULL', input.id);
     if (frozen === undefined) return { kind: 'missing' };
     const queue = { ids: 'all', what: 'cancel', tenant: input.id, accounts: null } as const;

@@ -111,6 +111,16 @@ export async function isHeld(rx: Read, account: number): Promise<boolean> {
   return (await rx.get('SELECT 1 AS yes FROM legal_hold WHERE account_id = ?', account)) !== undefined;
 }
 
+const FIRST_HELD = `SELECT a.address FROM legal_hold h CROSS JOIN account a ON a.id = h.account_id
+  WHERE a.tenant = ? ORDER BY a.id LIMIT 1`;
+
+/** Address of a mailbox of an organization that is under legal hold; undefined: there is none. */
+export const heldAddress = lookup(
+  'held-address',
+  async (rx, { tenant }: { tenant: number }): Promise<string | undefined> =>
+    (await rx.get<{ address: string }>(FIRST_HELD, tenant))?.address,
+);
+
 /** A mailbox with the age at which its messages are deleted; null: never. */
 export interface AgingMailbox {
   id: number;

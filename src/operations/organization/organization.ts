@@ -22,6 +22,7 @@ import {
   pageOf,
 } from '../../core/schemas.ts';
 import { OPERATOR } from '../../../mail/store/account/account.ts';
+import { heldAddress } from '../../../mail/store/retention/rules.ts';
 import { removeOrganization } from '../../organizations/removal-commands.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
 import { listServices } from '../../services/queries.ts';
@@ -130,6 +131,8 @@ export const removeWholeOrganization = operation({
         issues: [{ path: 'confirm', message: 'is a different slug' }],
       });
     }
+    const held = await call.store.read(heldAddress, { tenant: id });
+    if (held !== undefined) return refuseHeld(held);
     // Frozen first: nothing is added while it is deleted in slices, and after a crash it stays stopped.
     const detail = { name: organization.name, slug: organization.slug };
     const frozen = await call.change(freezeOrganization, { id, frozen: true }, targetOrganizationId, detail);
@@ -145,12 +148,21 @@ async function stopServices(call: Call, organization: number): Promise<void> {
   for (const { id } of await call.store.read(listServices, { organization })) await call.runner.remove(id);
 }
 
+function refuseHeld(address: string): never {
+  return refuse(
+    'conflict',
+    `${address} is under legal hold, so nothing of its organization is removed. Lift the hold first (set_legal_hold).`,
+    { resource: 'mailbox' },
+  );
+}
+
 async function removeInSlices(call: Call, id: number): Promise<void> {
   const services = (await call.store.read(listServices, { organization: id })).map((one) => one.id);
   const target = publicId('organization', id);
   for (;;) {
     const done = await call.change(removeOrganization, { id }, target);
     if (done.kind === 'missing') return notFound('organization');
+    if (done.kind === 'held') return refuseHeld(done.address);
     if (done.kind === 'removed') break;
   }
   await rewriteEnvFiles(call, services);

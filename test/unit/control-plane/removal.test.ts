@@ -122,3 +122,29 @@ test('what a frozen organization had scheduled waits, and goes on when it may', 
   await world.store.write(freezeOrganization, { id: 1, frozen: false });
   expect(await due()).toBe(1);
 });
+
+test('an organization with a mailbox under legal hold is not removed, nor frozen', async () => {
+  await using made = await testWorld();
+  const { world } = made;
+  const ask = (caller: Parameters<typeof perform>[2], name: string, input: object) =>
+    perform(world, findOperation(name) ?? expect.fail(name), caller, input);
+  const created = await ask(anonymousCaller('rest', '192.0.2.7'), 'create_account_and_claim_link', {
+    organizationName: 'Held',
+    ownerEmail: 'owner@elsewhere.example',
+  });
+  if (created.kind !== 'done') throw new Error(JSON.stringify(created));
+  const { organization } = created.result as { organization: { id: string; slug: string } };
+  const owner = operatorCaller(rowId('organization', organization.id) ?? 0);
+  await ask(owner, 'add_email_domain', { domain: 'held.test' });
+  await ask(owner, 'verify_email_domain', { domain: 'held.test' });
+  expect(await ask(owner, 'provision_email', { domain: 'held.test', localPart: 'me' })).toMatchObject({ kind: 'done' });
+  const held = { address: 'me@held.test' };
+  expect(await ask(owner, 'set_legal_hold', { ...held, reason: 'lawsuit' })).toMatchObject({ kind: 'done' });
+  const removal = { targetOrganizationId: organization.id, confirm: organization.slug };
+  const refused = await ask(operatorCaller(), 'remove_organization', removal);
+  expect(refused).toMatchObject({ kind: 'refused', refusal: { error: 'conflict', resource: 'mailbox' } });
+  expect(JSON.stringify(refused)).toContain('me@held.test is under legal hold');
+  // An organization that is frozen could change nothing.
+  expect(await ask(owner, 'set_legal_hold', held)).toMatchObject({ kind: 'done', result: { held: false } });
+  expect(await ask(operatorCaller(), 'remove_organization', removal)).toMatchObject({ kind: 'done' });
+});

@@ -25,6 +25,7 @@ export const METRICS: Readonly<Record<string, string>> = {
   text_batch_seconds: 'Duration of one step of the full-text index, 50 messages or 25 ms; one in twenty commits.',
   text_failures_total: 'Failures of the full-text index or its thread.',
   store_unreadable_messages: 'Stored messages found damaged since the start.',
+  node_leads: '1 on the node that leads, 0 on the others; missing on a server that is alone.',
   blob_uploads_total: 'Large messages stored in the bucket.',
   blob_fetches_total: 'Large messages read from the bucket, as the cache did not have them.',
   blob_cache_bytes: 'Octets of large messages in the cache of the bucket.',

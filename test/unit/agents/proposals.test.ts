@@ -349,6 +349,7 @@ describe('of an operation that changes a rule', () => {
       'set_mta_sts',
       'set_outbound_route',
       'set_sign_in_policy',
+      'start_import',
       'steer_queue',
       'unfreeze_organization',
       'update_alias',
@@ -367,6 +368,7 @@ describe('of an operation that changes a rule', () => {
     add_sender_rule: () => ({ kind: 'allow' }),
     create_alias: () => ({ localPart: '*' }),
     provision_email: () => ({ attachServiceId: 'svc_1' }),
+    start_import: () => ({ imap: { host: '192.0.2.7', user: 'me', password: 'secret' } }),
     steer_queue: () => ({ action: 'cancel', route: undefined }),
     update_email: () => ({ quotaBytes: 1_000_000 }),
     remove_alias: async () => {

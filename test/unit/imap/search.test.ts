@@ -128,7 +128,7 @@ describe('search keys', () => {
     `CHARSET ${'utf-8'.repeat(1000)} ALL`,
   ])('bad charset: %s', (text) => {
     const d = new Decoder(Buffer.from(text));
-    expect(parseSearch(d)).toEqual({ kind: 'bad-charset' });
+    expect(parseSearch(d)).toMatchObject({ kind: 'bad-charset' });
     d.end();
   });
 

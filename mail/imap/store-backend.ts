@@ -362,7 +362,6 @@ export class StoreBackend implements ImapStore {
     return slice.length === all.length ? this.#store.write(what, input) : this.#store.writeSlice(what, input);
   }
 
-  /** Expunges the copies of earlier slices: COPY is all or nothing. RFC 9051 6.4.7. */
   /** Removes what a refused COPY has made so far: it copies all messages or none. RFC 9051 6.4.7. */
   async rollBackCopy(mailbox: number, uids: readonly number[]): Promise<void> {
     await this.store(mailbox, uids, 'add', { bits: 16, keywords: [] });

@@ -3,5 +3,10 @@ import { COMMON, FIRST_JOURNEYS, filesOf, projectsOf } from './test/suites.ts';
 
 /** Tests that every change runs: `npm test`. The other suites have configurations of their own. */
 export default defineConfig({
-  test: { ...COMMON, projects: projectsOf([...filesOf(['unit', 'dialogs', 'contract']), ...FIRST_JOURNEYS]) },
+  // Some tests wait, so that two workers leave a processor idle.
+  test: {
+    ...COMMON,
+    maxWorkers: 3,
+    projects: projectsOf([...filesOf(['unit', 'dialogs', 'contract']), ...FIRST_JOURNEYS]),
+  },
 });

@@ -17,15 +17,15 @@ const median = (values: readonly number[]): number => [...values].sort((a, b) =>
 const ours = await startMailstead(1, { MAILSTEAD_SPAM_CHECKS: 'off' });
 const theirs = await startPeer(1);
 try {
-  const places = [];
-  for (const subject of [ours, theirs]) places.push({ subject, mailbox: await fill(subject, MESSAGES) });
+  const positions = [];
+  for (const subject of [ours, theirs]) positions.push({ subject, mailbox: await fill(subject, MESSAGES) });
   console.log(`${MESSAGES} messages, ${ROUNDS} interleaved rounds, medians.`);
   console.log('| | ms ours | Dovecot | ratio | CPU ms ours | Dovecot |');
   console.log('|---|---|---|---|---|---|');
   for (const row of IMAP_ROWS.filter(({ name }) => name.includes(WANTED))) {
-    const figures = places.map(() => ({ ms: [] as number[], cpu: [] as number[] }));
+    const figures = positions.map(() => ({ ms: [] as number[], cpu: [] as number[] }));
     for (let round = 0; round < ROUNDS; round++) {
-      for (const [i, { subject, mailbox }] of places.entries()) {
+      for (const [i, { subject, mailbox }] of positions.entries()) {
         const before = cpuMs(subject.roots);
         figures[i]?.ms.push(await row.run(subject, mailbox, round));
         figures[i]?.cpu.push(cpuMs(subject.roots) - before);

@@ -1,4 +1,4 @@
-import { startCyrus } from './lib/cyrus.ts';
+import { startJmapPeer } from './lib/cyrus.ts';
 import { poll, type Polled, pollers, type PollingFigures } from './lib/jmap-polling.ts';
 import { tokensOf } from './lib/jmap-tokens.ts';
 import { startMailstead } from './lib/mailstead.ts';
@@ -18,7 +18,7 @@ const CLIENTS = 200;
 
 const box = await startMailstead(ACCOUNTS);
 try {
-  await using cyrus = await startCyrus(ACCOUNTS, MESSAGES);
+  await using cyrus = await startJmapPeer(ACCOUNTS, MESSAGES);
   await fill();
   const ours = (await tokensOf(box)).map(({ id, token }) => ({ id, authorization: `Bearer ${token}` }));
   const theirs = cyrus.users.map((user) => ({

@@ -79,8 +79,8 @@ async function answers(box: Subject, big: Big): Promise<void> {
   const got = JmapWire.text(['Email/get', { accountId: id, ids: q?.['ids'], properties: LISTED }, 'g']);
   await indexed(wire, id);
   const search = (text: string): (() => Promise<unknown>) => {
-    const asked = JmapWire.text(['Email/query', { accountId: id, limit: 50, filter: { text } }, 'q']);
-    return () => wire.ask(asked);
+    const queried = JmapWire.text(['Email/query', { accountId: id, limit: 50, filter: { text } }, 'q']);
+    return () => wire.ask(queried);
   };
   for (const [name, ask] of [
     ['Email/query of 50', () => wire.ask(JmapWire.text(alone))],
@@ -102,9 +102,9 @@ async function answers(box: Subject, big: Big): Promise<void> {
 /** Waits until every message is in the full text. */
 async function indexed(wire: JmapWire, id: string): Promise<void> {
   const from = performance.now();
-  const asked = ['Email/query', { accountId: id, limit: 1, filter: { text: 'nothing' } }, 'q'] as const;
+  const queried = ['Email/query', { accountId: id, limit: 1, filter: { text: 'nothing' } }, 'q'] as const;
   for (;;) {
-    const text = String(await wire.ask(JmapWire.text(asked)));
+    const text = String(await wire.ask(JmapWire.text(queried)));
     if (!text.includes('["error"')) break;
     await sleep(1_000);
   }
@@ -116,10 +116,10 @@ async function changesOf(wire: JmapWire, accountId: string, inMailbox: string): 
   const { q } = await wire.call(['Email/query', { accountId, filter: { inMailbox }, limit: 500 }, 'q']);
   const update = Object.fromEntries(((q?.['ids'] ?? []) as string[]).map((id) => [id, { 'keywords/$bench': true }]));
   const { s } = await wire.call(['Email/set', { accountId, update }, 's']);
-  const asked = ['Email/changes', { accountId, sinceState: s?.['oldState'], maxChanges: 500 }, 'c'] as const;
-  const { c } = await wire.call(asked);
+  const queried = ['Email/changes', { accountId, sinceState: s?.['oldState'], maxChanges: 500 }, 'c'] as const;
+  const { c } = await wire.call(queried);
   if (((c?.['updated'] ?? []) as string[]).length !== 500) throw new Error(JSON.stringify(c).slice(0, 300));
-  return () => wire.ask(JmapWire.text(asked));
+  return () => wire.ask(JmapWire.text(queried));
 }
 
 /** Clients that ask on and on whether anything changed, four of each account. */

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { dnsServer } from '../test/support/dns-server.ts';
 import { type Figures, ingest, type Load, lastHeader } from './lib/ingest-load.ts';
 import { makeSenders } from './lib/judged-mail.ts';
-import { startJudged } from './lib/judged-ours.ts';
-import { startJudgedPeer } from './lib/judged-peer.ts';
+import { startFiltered } from './lib/judged-ours.ts';
+import { startFilteredPeer } from './lib/judged-peer.ts';
 import type { Subject } from './lib/mailstead.ts';
 import { memoryKib } from './lib/process.ts';
 
@@ -35,11 +35,11 @@ const raise = async (subject: Promise<Subject>): Promise<Subject> => {
 };
 const subjects: { subject: Subject; messages: number }[] = [];
 if (only !== 'peer') {
-  subjects.push({ subject: await raise(startJudged(MAILBOXES, dns.address, 'on')), messages: 1_000 });
-  subjects.push({ subject: await raise(startJudged(MAILBOXES, dns.address, 'off')), messages: 2_000 });
+  subjects.push({ subject: await raise(startFiltered(MAILBOXES, dns.address, 'on')), messages: 1_000 });
+  subjects.push({ subject: await raise(startFiltered(MAILBOXES, dns.address, 'off')), messages: 2_000 });
 }
 if (only !== 'ours') {
-  subjects.push({ subject: await raise(startJudgedPeer(MAILBOXES, dns.address, senders)), messages: 300 });
+  subjects.push({ subject: await raise(startFilteredPeer(MAILBOXES, dns.address, senders)), messages: 300 });
 }
 
 const load = (connections: number): Omit<Load, 'messages'> => ({

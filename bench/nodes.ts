@@ -29,7 +29,7 @@ const s3 = await FakeS3.start();
 const nodes: Node[] = [];
 
 /** The first `count` nodes as one server, whose connections go to them in turn. */
-function together(count: number): Subject {
+function combined(count: number): Subject {
   const some = nodes.slice(0, count);
   const [first] = nodes as [Node];
   let turn = 0;
@@ -49,7 +49,7 @@ function loadOf(connections: number, messages: number): Load {
 async function polled(count: number): Promise<{ perSecond: number; cpu: number }> {
   const [first] = nodes as [Node];
   const accounts = (await tokensOf(first)).map(({ id, token }) => ({ id, authorization: `Bearer ${token}` }));
-  const { roots } = together(count);
+  const { roots } = combined(count);
   const groups = nodes
     .slice(0, count)
     .map(({ ports }) => pollers(POLLERS / count, ports['http'] ?? 0, '/jmap/api', accounts));
@@ -89,13 +89,13 @@ try {
     );
   }
   // V8 optimizes code only after some thousand messages.
-  await ingest(together(NODES), loadOf(12, 6000));
+  await ingest(combined(NODES), loadOf(12, 6000));
   console.log(`${OCTETS} octets a message, ${ROUNDS} interleaved rounds, medians.`);
   console.log('| | 1 node | 2 | 3 | CPU ms each, 1 node | 2 | 3 |');
   console.log('|---|---|---|---|---|---|---|');
   for (const connections of [10, 50])
     await row(`messages a second, ${connections} connections`, (count) =>
-      ingest(together(count), loadOf(connections, connections * 60)),
+      ingest(combined(count), loadOf(connections, connections * 60)),
     );
   await row(`JMAP polls a second, ${POLLERS} clients`, polled);
 } finally {

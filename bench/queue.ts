@@ -20,7 +20,7 @@ import { SILENCE, scriptedServer } from '../test/support/scripted-smtp.ts';
  */
 const MESSAGES = Math.max(1000, Number(process.argv[2] ?? 100_000));
 const LIVE = 500;
-const TOGETHER = 500;
+const COMBINED = 500;
 const ME = 'me@home.example';
 
 const live = await scriptedServer();
@@ -74,8 +74,8 @@ async function fill(dataDir: string, messages: number, to: (n: number) => string
       }),
     );
   };
-  for (let n = 0; n < messages; n += TOGETHER) {
-    await Promise.all(Array.from({ length: Math.min(TOGETHER, messages - n) }, (_, i) => one(n + i)));
+  for (let n = 0; n < messages; n += COMBINED) {
+    await Promise.all(Array.from({ length: Math.min(COMBINED, messages - n) }, (_, i) => one(n + i)));
   }
   await store[Symbol.asyncDispose]();
 }

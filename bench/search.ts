@@ -31,14 +31,14 @@ try {
   const big = await bigAccount(store, { messages, progress: (done) => console.error(`${done} messages`) });
   report('fill', `${rate(began)}/s`);
 
-  const desk = testJmapContext(store, Date.now);
+  const login = testJmapContext(store, Date.now);
   const id = accountId(big.account);
   const access = { account: big.account, address: 'big@big.test', readOnly: false, mayTransmit: true };
   const session: JmapSession = { username: 'big', accounts: new Map([[id, access]]), credential: 'bench' };
   const call = async (args: Record<string, unknown>): Promise<Record<string, unknown>> => {
     const methodCalls = [['Email/query', { accountId: id, ...args }, 'c']] as const;
     const request = { using: new Set([MAIL]), methodCalls, createdIds: undefined };
-    const { methodResponses } = await runRequest(desk, session, request);
+    const { methodResponses } = await runRequest(login, session, request);
     return methodResponses[0]?.[1] ?? {};
   };
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { addToken } from '../src/tokens/commands.ts';
-import { authenticate } from '../src/tokens/authenticate.ts';
+import { authenticateToken } from '../src/tokens/authenticate.ts';
 import { ALL_ACTIONS, makeToken, secretHash, shownPart } from '../src/core/token.ts';
 import { testWorld } from '../test/support/world.ts';
 
@@ -36,7 +36,7 @@ for (let i = 0; i < ROUNDS; i++) {
   for (const [name, make] of Object.entries(kinds)) {
     const header = `Bearer ${make()}`;
     const began = process.hrtime.bigint();
-    const said = await authenticate(world, header, 'rest', '192.0.2.1');
+    const said = await authenticateToken(world, header, 'rest', '192.0.2.1');
     times.get(name)?.push(Number(process.hrtime.bigint() - began) / 1000);
     if (said.kind !== 'refused') throw new Error(`${name} was not refused`);
   }

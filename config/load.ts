@@ -115,57 +115,80 @@ function resolveSettings(values: Values, terminal: boolean): Settings {
     hostname,
     baseUrl: values.BASE_URL ?? (live ? `https://${hostname}` : undefined),
     listen: needed(values.LISTEN),
-    ports: {
-      http: values.HTTP_PORT,
-      https: values.HTTPS_PORT,
-      smtp: values.SMTP_PORT,
-      submission: values.SUBMISSION_PORT,
-      submissions: values.SUBMISSIONS_PORT,
-      imap: values.IMAP_PORT,
-      imaps: values.IMAPS_PORT,
-      dns: values.DNS_PORT,
-    },
+    ports: portsOf(values),
     resolvers: values.RESOLVERS,
     dnssec: needed(values.DNSSEC),
-    outboundPort: needed(values.OUTBOUND_PORT),
-    outboundAddresses: values.OUTBOUND_ADDRESSES,
-    outboundHostname: values.OUTBOUND_HOSTNAME,
-    sendingRamp: values.SENDING_RAMP === 'on',
-    sendReports: values.SEND_REPORTS === 'on',
+    ...outboundOf(values),
     allowPrivateNetworks: needed(values.ALLOW_PRIVATE_NETWORKS),
     exemptNetworks: values.EXEMPT_NETWORKS ?? [],
-    tls:
-      values.TLS_CERT && values.TLS_KEY
-        ? { certFile: resolve(values.TLS_CERT), keyFile: resolve(values.TLS_KEY) }
-        : undefined,
+    tls: certificateOf(values),
     acme: acmeOf(values),
     smarthost: smarthostOf(values),
     singleSignOn: singleSignOnOf(values),
     trustProxy: values.TRUST_PROXY ?? [],
     bootstrap: needed(values.BOOTSTRAP),
-    unclaimedSending: needed(values.UNCLAIMED_SENDING),
-    mailboxDaily: needed(values.MAILBOX_DAILY),
-    mailboxNewRecipients: needed(values.MAILBOX_NEW_RECIPIENTS),
-    organizationDaily: needed(values.ORGANIZATION_DAILY),
-    keyPerSecond: needed(values.KEY_PER_SECOND),
+    ...sendingLimitsOf(values),
     imapUidOnly: needed(values.IMAP_UIDONLY) === 'on',
-    pauseSenders: needed(values.PAUSE_SENDERS) === 'on',
     billingSetupUrl: values.BILLING_SETUP_URL,
     tokenPrefix: needed(values.TOKEN_PREFIX),
     localPassword: values.LOCAL_PASSWORD,
     keyFile: values.KEY_FILE === undefined ? join(dataDir, 'secret.key') : resolve(values.KEY_FILE),
     maxMessageBytes: needed(values.MAX_MESSAGE_BYTES),
     memoryMb: values.MEMORY ?? machineMemoryMb(),
+    ...filterOf(values, live),
+    backup: backupOf(values),
+    blobs: blobsOf(values),
+    logLevel: needed(values.LOG_LEVEL),
+    logFormat: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
+  };
+}
+
+function portsOf(values: Values): Settings['ports'] {
+  return {
+    http: values.HTTP_PORT,
+    https: values.HTTPS_PORT,
+    smtp: values.SMTP_PORT,
+    submission: values.SUBMISSION_PORT,
+    submissions: values.SUBMISSIONS_PORT,
+    imap: values.IMAP_PORT,
+    imaps: values.IMAPS_PORT,
+    dns: values.DNS_PORT,
+  };
+}
+
+function outboundOf(values: Values) {
+  return {
+    outboundPort: needed(values.OUTBOUND_PORT),
+    outboundAddresses: values.OUTBOUND_ADDRESSES,
+    outboundHostname: values.OUTBOUND_HOSTNAME,
+    sendingRamp: values.SENDING_RAMP === 'on',
+    sendReports: values.SEND_REPORTS === 'on',
+  };
+}
+
+function certificateOf({ TLS_CERT: certFile, TLS_KEY: keyFile }: Values): Settings['tls'] {
+  return certFile && keyFile ? { certFile: resolve(certFile), keyFile: resolve(keyFile) } : undefined;
+}
+
+function sendingLimitsOf(values: Values) {
+  return {
+    unclaimedSending: needed(values.UNCLAIMED_SENDING),
+    mailboxDaily: needed(values.MAILBOX_DAILY),
+    mailboxNewRecipients: needed(values.MAILBOX_NEW_RECIPIENTS),
+    organizationDaily: needed(values.ORGANIZATION_DAILY),
+    keyPerSecond: needed(values.KEY_PER_SECOND),
+    pauseSenders: needed(values.PAUSE_SENDERS) === 'on',
+  };
+}
+
+function filterOf(values: Values, live: boolean) {
+  return {
     rspamdUrl: values.RSPAMD_URL,
     clamav: values.CLAMAV,
     dnsLists: { addresses: needed(values.DNSBL), hosts: needed(values.URIBL) },
     greylist: live && needed(values.GREYLIST) === 'on',
     spamChecks: needed(values.SPAM_CHECKS) === 'on',
     trustedSealers: values.TRUSTED_SEALERS ?? [],
-    backup: backupOf(values),
-    blobs: blobsOf(values),
-    logLevel: needed(values.LOG_LEVEL),
-    logFormat: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
   };
 }
 
@@ -187,6 +210,7 @@ function databaseOf({ DATABASE: url, DATABASE_PASSWORD_FILE: file }: Values): Se
 
 function backupOf(values: Values): BackupSettings {
   const { BACKUP_PASSPHRASE_FILE: passphraseFile, BACKUP_S3_SECRET_KEY_FILE: secretKeyFile } = values;
+  const { BACKUP_IDENTITY_FILE: identityFile } = values;
   return {
     target: values.BACKUP_TARGET,
     everyMs: needed(values.BACKUP_EVERY),
@@ -195,6 +219,9 @@ function backupOf(values: Values): BackupSettings {
     rate: needed(values.BACKUP_RATE),
     passphrase: values.BACKUP_PASSPHRASE,
     passphraseFile: passphraseFile === undefined ? undefined : resolve(passphraseFile),
+    recipients: values.BACKUP_RECIPIENT ?? [],
+    identity: values.BACKUP_IDENTITY,
+    identityFile: identityFile === undefined ? undefined : resolve(identityFile),
     s3: {
       endpoint: values.BACKUP_S3_ENDPOINT,
       region: needed(values.BACKUP_S3_REGION),

@@ -1,3 +1,4 @@
+import { formatRecipient, parseIdentity, parseRecipient } from '../mail/backup/backup-identity.ts';
 import type { Parse } from './parse.ts';
 import type { S3Settings } from './parse-s3.ts';
 
@@ -21,6 +22,11 @@ export interface BackupSettings {
   readonly rate: number;
   readonly passphrase: string | undefined;
   readonly passphraseFile: string | undefined;
+  /** Public keys that backups are encrypted for; empty: none. */
+  readonly recipients: readonly Buffer[];
+  /** A private key that opens backups, for commands on another machine than the server. */
+  readonly identity: Buffer | undefined;
+  readonly identityFile: string | undefined;
   readonly s3: S3Settings;
 }
 
@@ -61,3 +67,23 @@ export const passphrase: Parse<string> = (text) =>
   text.length >= 12 && !/\p{Cc}/u.test(text)
     ? { ok: true, value: text }
     : { ok: false, expected: 'at least 12 characters long, without control characters' };
+
+/** Recipients separated by commas, each once. */
+export const recipients: Parse<readonly Buffer[]> = (text) => {
+  const keys = new Map<string, Buffer>();
+  for (const part of text.split(',')) {
+    const key = parseRecipient(part.trim());
+    if (key === undefined) {
+      return { ok: false, expected: 'recipients as mailstead backup keygen prints them, separated by commas' };
+    }
+    keys.set(formatRecipient(key), key);
+  }
+  return { ok: true, value: [...keys.values()] };
+};
+
+export const identity: Parse<Buffer> = (text) => {
+  const value = parseIdentity(text);
+  return value === undefined
+    ? { ok: false, expected: 'an identity as mailstead backup keygen prints it' }
+    : { ok: true, value };
+};

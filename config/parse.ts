@@ -179,7 +179,7 @@ export function between(least: number, most: number): Parse<number> {
 }
 
 /** One of several words. */
-export function oneOf<W extends string>(...words: readonly W[]): Parse<W> {
+export function oneWordOf<W extends string>(...words: readonly W[]): Parse<W> {
   return (value) => {
     const word = words.find((one) => one === value);
     return word === undefined ? bad(words.map((one) => `"${one}"`).join(' or ')) : good(word);

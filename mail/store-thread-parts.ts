@@ -21,6 +21,7 @@ import { undoAliases } from './agents/undo/alias-undo.ts';
 import { undoAppPasswords } from './agents/undo/rule-undo.ts';
 import { addAppPassword, removeAppPassword, setPassword, stampCredentials } from './store/account/credential.ts';
 import { expireApprovals, purgeApprovals } from './agents/approval/approval.ts';
+import { refusedMove } from './agents/approval/moves.ts';
 import { holdMore, continueHolds } from './agents/freeze/hold.ts';
 import { purgeAgentSends } from './agents/gate/send-log.ts';
 import { addBan, purgeBans, removeBan } from './store/limit/ban.ts';
@@ -61,7 +62,7 @@ import { aliasTargets } from './store/address/alias-targets.ts';
 import { countLabels, removeLabel, addLabel } from './store/mailbox/label.ts';
 import { setMailPolicy } from './store/filter/mail-policy.ts';
 import { grantByLogin, grantMailbox, subscribeShared } from './store/mailbox/acl.ts';
-import { copyBetween } from './store/mailbox/copy-between.ts';
+import { copyBetween, removeCopied } from './store/mailbox/copy-between.ts';
 import { changeSharedEmails, copySharedEmail, destroySharedEmails } from './store/message/shared-email-commands.ts';
 import {
   countSharedEmails,
@@ -96,7 +97,7 @@ import { beginAttempts } from './store/queue/queue.ts';
 import { readRamp, saveRamp } from './store/queue/sending-ramp.ts';
 import { listQueue, queueDepth } from './store/queue/queue-rows.ts';
 import { changeQueue } from './store/queue/queue-change.ts';
-import { addUpload, purgeUploads } from './store/blob/jmap-upload.ts';
+import { addJmapUpload, purgeJmapUploads } from './store/blob/jmap-upload.ts';
 import { dropVacationJobs, purgeVacationReplies, storeVacation } from './store/submission/vacation.ts';
 import {
   addPushSubscription,
@@ -106,6 +107,7 @@ import {
 import { purgeRejects } from './store/filter/reject.ts';
 import { addSenderRule, removeSenderRule } from './store/filter/sender-rule.ts';
 import { undoSenderRules } from './agents/undo/rule-undo.ts';
+import { recognizeDatabase } from './store/account/restored-database.ts';
 import { changeSetting, setSetting } from './store/setting.ts';
 import { purgeStsPolicies, storeStsPolicy, deferStsPolicy, touchStsPolicy } from './store/queue/sts-policy.ts';
 import { purgeShownSecrets, recordShownSecrets } from './agents/secrets/shown-secret.ts';
@@ -133,6 +135,7 @@ import { addImportJob, endImportJob, expireUploads, updateImportJob } from './st
 import { dropRemoteMessages, openRemoteFolder, recordRemoteFlags } from './store/transfer/remote-folder.ts';
 
 /** Everything that the mail engine does in the store's threads. */
+// oxlint-disable-next-line max-lines-per-function -- It is a table: one command or query a line.
 export function mailParts(): ThreadParts {
   return {
     commands: [
@@ -158,7 +161,7 @@ export function mailParts(): ThreadParts {
       addPushSubscription,
       addSenderRule,
       addSuppression,
-      addUpload,
+      addJmapUpload,
       alignIdentities,
       annotate,
       dropFormerSubscription,
@@ -179,6 +182,7 @@ export function mailParts(): ThreadParts {
       changeMailbox,
       claimConversation,
       copyBetween,
+      removeCopied,
       changeSharedEmails,
       copySharedEmail,
       destroySharedEmails,
@@ -227,7 +231,7 @@ export function mailParts(): ThreadParts {
       purgePeers,
       purgeTlsResults,
       purgeTombstones,
-      purgeUploads,
+      purgeJmapUploads,
       purgeVacationReplies,
       freeClaims,
       snoozeEmails,
@@ -278,6 +282,7 @@ export function mailParts(): ThreadParts {
       setQuota,
       changeSetting,
       setSetting,
+      recognizeDatabase,
       settleCanary,
       stampCredentials,
       changeQueue,
@@ -326,6 +331,7 @@ export function mailParts(): ThreadParts {
       listQueue,
       listSuppressions,
       newestMatch,
+      refusedMove,
       queueDepth,
       readRamp,
       submissionFacts,

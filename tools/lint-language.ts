@@ -1,16 +1,37 @@
 /**
- * Checks the words of the product: how comments begin, metaphors in names and text, and type names that two files export.
+ * Checks the words of the product and of its tests: how comments begin, metaphors in names and text, in file names,
+ * in titles of tests, in SQL and CSS, and names of types, functions and commands that two files export.
  * `node tools/lint-language.ts [--counts] [path ...]`; without a path everything is checked.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { ALLOWED, BANNED_NAMES, BANNED_TEXT, OPENERS, VAGUE_TYPES } from './language-rules.ts';
 import { splitSource } from './source-text.ts';
 
 const TOPS = ['mail', 'src', 'config', 'bin', 'tools', 'bench', 'test', 'vitest.config.ts'];
-const DOCUMENTS = ['README.md', 'docs', 'mail/README.md', 'mail/store/README.md', 'config/example.env', 'SECURITY.md'];
+const DOCUMENTS = [
+  'README.md',
+  'docs',
+  'bench/README.md',
+  'mail/README.md',
+  'mail/store/README.md',
+  'config/example.env',
+  'SECURITY.md',
+];
 const TYPE = /^export (?:abstract )?(?:interface|type|class) (\w+)/gm;
+/** A function, or a constant that is an arrow function on its first line. */
+const FUNCTION =
+  /^export (?:(?:async )?function\*? ?(\w+)|const (\w+)(?:: [^=\n]+)? = (?:async )?(?:\([^)\n]*\)|\w+)(?:: [^=\n]+)? =>)/gm;
+/** A command or a query of the store. */
+const COMMAND = /^export const (\w+) = (?:command|query|lookup)\(/gm;
 const IDENTIFIER = /[A-Za-z_$][\w$]*/g;
+/** The title of a test or of a group, also of one with a table of cases. Other strings of tests are data. */
+const TITLE =
+  /(?:\b(?:test|describe)(?:\.\w+)*(?:\([^()]*\))?\(|\]\)\(|\bas const\)\()\s*(['"`])((?:\\.|(?!\1)[\s\S])*?)\1/g;
+/** Variables of a title. */
+const PLACEHOLDER = /\$\{[^}]*\}|\$\w+/g;
+/** Banned names that the product has to use: fields of the API, which tests name as well. Filled before tests are read. */
+const productNames = new Set<string>();
 
 interface Finding {
   file: string;
@@ -23,7 +44,7 @@ const [flags, paths] = [
   process.argv.slice(2).filter((one) => one.startsWith('--')),
   process.argv.slice(2).filter((one) => !one.startsWith('--')),
 ];
-const findings = [...sources(), ...duplicateTypes()].filter(
+const findings = [...sources(), ...duplicateTypes(), ...duplicateFunctions()].filter(
   ({ file }) =>
     paths.length === 0 || paths.some((path) => file === path || file.startsWith(`${path.replace(/\/$/, '')}/`)),
 );
@@ -38,8 +59,29 @@ if (findings.length > 0) {
 }
 
 function* sources(): Generator<Finding> {
-  for (const file of filesBelow(TOPS, '.ts')) if (!isData(file)) yield* inSource(file, readFileSync(file, 'utf8'));
+  for (const file of filesBelow(TOPS, '')) {
+    yield* inFileName(file);
+    if (file.endsWith('.ts') && !isData(file)) yield* inSource(file, readFileSync(file, 'utf8'));
+    else if (/\.(?:sql|css)$/.test(file)) yield* inStyleOrSchema(file, readFileSync(file, 'utf8'));
+  }
   for (const file of filesBelow(DOCUMENTS, '.md')) yield* inDocument(file, readFileSync(file, 'utf8'));
+}
+
+function* inFileName(file: string): Generator<Finding> {
+  const word = basename(file)
+    .split(/[^A-Za-z]+/)
+    .flatMap(wordsOf)
+    .find((one) => BANNED_NAMES.has(one));
+  if (word !== undefined && !isAllowed(file, word)) yield { file, line: 1, rule: 'file-name', text: `"${word}"` };
+}
+
+/** Comments and names of a schema or a style sheet, row by row: neither has text in which the words are data. */
+function* inStyleOrSchema(file: string, source: string): Generator<Finding> {
+  yield* inDocument(file, source);
+  yield* inNames(
+    file,
+    source.replaceAll(/--.*|\/\*[\s\S]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, ' ')),
+  );
 }
 
 function* inSource(file: string, source: string): Generator<Finding> {
@@ -51,7 +93,15 @@ function* inSource(file: string, source: string): Generator<Finding> {
     yield* inText(file, line, text, 'comment-word');
   }
   if (product) for (const { text, line } of strings) if (!isPath(text)) yield* inText(file, line, text, 'text-word');
-  if (product) yield* inNames(file, code);
+  yield* inNames(file, code);
+  if (file.startsWith('test/')) yield* inTitles(file, source);
+}
+
+function* inTitles(file: string, source: string): Generator<Finding> {
+  for (const match of source.matchAll(TITLE)) {
+    const line = source.slice(0, match.index).split('\n').length;
+    yield* inText(file, line, (match[2] ?? '').replaceAll(PLACEHOLDER, ''), 'title-word');
+  }
 }
 
 function* inText(file: string, line: number, text: string, rule: string): Generator<Finding> {
@@ -76,7 +126,9 @@ function* inNames(file: string, code: string): Generator<Finding> {
       if (seen.has(name)) continue;
       seen.add(name);
       const word = wordsOf(name).find((one) => BANNED_NAMES.has(one));
-      if (word !== undefined && !isAllowed(file, word))
+      if (word === undefined) continue;
+      if (isAllowed(file, word)) productNames.add(name);
+      else if (!/^(?:test|bench)\//.test(file) || !productNames.has(name))
         yield { file, line: index + 1, rule: 'name', text: `"${word}" in ${name}` };
     }
 }
@@ -97,6 +149,23 @@ function* duplicateTypes(): Generator<Finding> {
         yield { file, line, rule: 'duplicate-type', text: `${name} is exported by ${other} too` };
       else first.set(name, file);
       if (VAGUE_TYPES.has(name)) yield { file, line, rule: 'vague-type', text: `${name} is no noun that says which` };
+    }
+  }
+}
+
+/** Finds functions, commands and queries of one name in two files; overloads are in one file. */
+function* duplicateFunctions(): Generator<Finding> {
+  const first = new Map<string, string>();
+  for (const file of filesBelow(['mail', 'src', 'config', 'tools'], '.ts')) {
+    const source = readFileSync(file, 'utf8');
+    for (const match of [...source.matchAll(FUNCTION), ...source.matchAll(COMMAND)]) {
+      const name = match[1] ?? match[2] ?? '';
+      const other = first.get(name);
+      if (other === undefined) first.set(name, file);
+      else if (other !== file) {
+        const line = source.slice(0, match.index).split('\n').length;
+        yield { file, line, rule: 'duplicate-function', text: `${name} is exported by ${other} too` };
+      }
     }
   }
 }

@@ -14,7 +14,10 @@ export interface Load {
   oneEach: boolean;
   /** Speak LMTP to the subject's LMTP port instead of SMTP. */
   lmtp: boolean;
-  /** Makes the nth message of a run; by default one of {@link message}. */
+  /**
+   * Makes the nth message of a run, of which 500 are sent again and again; by default one of {@link message}, with
+   * Message-IDs of its own for each message that is sent.
+   */
   mail?: (n: number, octets: number, run: string) => Promise<Buffer>;
   /** Envelope sender of the nth. */
   sender?: (n: number) => string;
@@ -38,6 +41,7 @@ export async function ingest(subject: Subject, load: Load): Promise<Figures> {
   const { mail = plain, sender = () => 'bench@sender.test' } = load;
   const made = Array.from({ length: Math.min(load.messages, 500) }, (_, i) => mail(i, load.octets, run));
   const mails = (await Promise.all(made)).map(stuffed);
+  const nth = load.mail === undefined ? distinct(mails, run) : (n: number): Buffer => mails[n % mails.length] as Buffer;
   const watch = await Watch.open(subject);
   const cpu = cpuMs(subject.roots);
   const took: number[] = [];
@@ -53,7 +57,7 @@ export async function ingest(subject: Subject, load: Load): Promise<Figures> {
         wire,
         sender(i % mails.length),
         `${subject.users[i % subject.users.length]}@${subject.domain}`,
-        mails[i % mails.length] as Buffer,
+        nth(i),
       );
       took.push(performance.now() - from);
       if (load.oneEach) {
@@ -77,7 +81,31 @@ export async function ingest(subject: Subject, load: Load): Promise<Figures> {
   };
 }
 
-const plain = (n: number, octets: number, run: string): Promise<Buffer> => Promise.resolve(message(n, octets, run));
+/** Digits after the name of a run that {@link distinct} replaces. */
+const ROUND = '00000';
+
+const plain = (n: number, octets: number, run: string): Promise<Buffer> =>
+  Promise.resolve(message(n, octets, run + ROUND));
+
+/**
+ * The nth message of a load: in each round the same messages under other Message-IDs. The same id again and again would
+ * make one thread of all copies.
+ */
+function distinct(mails: readonly Buffer[], run: string): (n: number) => Buffer {
+  const positions = mails.map((mail) => positionsOf(mail, `${run}${ROUND}`).map((at) => at + run.length));
+  return (n) => {
+    const mail = Buffer.from(mails[n % mails.length] as Buffer);
+    const round = String(Math.floor(n / mails.length)).padStart(ROUND.length, '0');
+    for (const at of positions[n % mails.length] ?? []) mail.write(round, at, 'latin1');
+    return mail;
+  };
+}
+
+function positionsOf(mail: Buffer, text: string): number[] {
+  const found: number[] = [];
+  for (let at = mail.indexOf(text); at !== -1; at = mail.indexOf(text, at + 1)) found.push(at);
+  return found;
+}
 
 async function greet(subject: Subject, load: Load): Promise<Wire> {
   const wire = await Wire.open(load.lmtp ? (subject.lmtpPort ?? 0) : subject.smtpPort);

@@ -11,7 +11,7 @@ const TAUGHT = 10;
 const PASSWORD = 'bench-password-1';
 
 /** Mailstead in live mode on loopback, with all of its checks, or with none. */
-export async function startJudged(mailboxes: number, dns: string, checks: 'on' | 'off'): Promise<Subject> {
+export async function startFiltered(mailboxes: number, dns: string, checks: 'on' | 'off'): Promise<Subject> {
   const dataDir = mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'mailstead-bench-'));
   const settings = {
     MAILSTEAD_HOSTNAME: 'mail.box.test',

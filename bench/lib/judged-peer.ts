@@ -18,7 +18,7 @@ const LEARNT = 250;
  * Debian's Postfix and Dovecot with Debian's Rspamd as its milter: SPF, DKIM, DMARC, its rules, and its Bayes filter on a
  * Redis, trained. What asks the network for anything else is off.
  */
-export async function startJudgedPeer(users: number, dns: string, senders: Senders): Promise<Subject> {
+export async function startFilteredPeer(users: number, dns: string, senders: Senders): Promise<Subject> {
   await using stack = new AsyncDisposableStack();
   const redis = stack.use(await startRedis());
   const rspamd = stack.use(await startRspamd({ dns, redis: `127.0.0.1:${redis.port}` }));

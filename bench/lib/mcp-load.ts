@@ -99,7 +99,7 @@ export class McpLoad {
     };
     const to = { host: '127.0.0.1', port: this.#port, path: '/mcp', method: 'POST', agent: this.#agent, headers };
     return new Promise((resolve, reject) => {
-      const asked = ask(to, (response) => {
+      const queried = ask(to, (response) => {
         let text = '';
         response.setEncoding('utf8');
         response.on('data', (chunk: string) => (text += chunk));
@@ -109,8 +109,8 @@ export class McpLoad {
           else resolve(result.structuredContent);
         });
       });
-      asked.on('error', reject);
-      asked.end(body);
+      queried.on('error', reject);
+      queried.end(body);
     });
   }
 }

@@ -16,13 +16,13 @@ export interface OpenWait {
 export function openWait(port: number, token: string, mailbox: string, way: Way): OpenWait {
   const seconds = way === 'rest' || way === 'mcp' ? 50 : 300;
   const path = way === 'events' ? '/api/events' : `/api/email/mailboxes/${mailbox}/wait?timeout=${seconds}`;
-  const asked =
+  const queried =
     way === 'rest' || way === 'events'
       ? send(port, token, path, {})
       : send(port, token, '/mcp', HEADERS[way], called(mailbox, seconds, way));
   const answered = new Promise<number>((resolve, reject) => {
-    asked.on('error', reject);
-    asked.on('response', (response) => {
+    queried.on('error', reject);
+    queried.on('response', (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => {
@@ -38,7 +38,7 @@ export function openWait(port: number, token: string, mailbox: string, way: Way)
   });
   // Nobody may be waiting for it any more when it ends.
   answered.catch(() => undefined);
-  return { answered, end: () => void asked.destroy() };
+  return { answered, end: () => void queried.destroy() };
 }
 
 const STREAM = { accept: 'application/json, text/event-stream' };
@@ -68,7 +68,7 @@ const agent = new Agent({ keepAlive: false, maxSockets: Infinity });
 function send(port: number, token: string, path: string, more: Record<string, string>, body?: object): ClientRequest {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...more };
   const method = body === undefined ? 'GET' : 'POST';
-  const asked = ask({ host: '127.0.0.1', port, path, method, headers, agent });
-  asked.end(body === undefined ? '' : JSON.stringify(body));
-  return asked;
+  const queried = ask({ host: '127.0.0.1', port, path, method, headers, agent });
+  queried.end(body === undefined ? '' : JSON.stringify(body));
+  return queried;
 }

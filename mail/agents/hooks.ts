@@ -2,10 +2,11 @@ import type { WriteHooks } from '../store/engine/types.ts';
 import { beforeMove } from './approval/moves.ts';
 import { isApprovalMailbox } from './approval/mailbox.ts';
 import { holdIfPending } from './freeze/hold.ts';
-import { markNewEmail } from './taint/content.ts';
+import { markLabels, markNewEmail, markWordsOf } from './taint/content.ts';
 import { onChange } from './undo/email-changes.ts';
 import { onRuleChange } from './undo/rule-changes.ts';
 
+export { refusedMove } from './approval/moves.ts';
 export { recordCanaryMail as onDeliver } from './canary/commands.ts';
 export { beforeSubmit, onSubmit, onWait } from './gate/submission.ts';
 export type { OnRead, OnWords, ReadDepth, ReadEvent, WordsEvent } from './reading.ts';
@@ -14,6 +15,8 @@ export type { OnRead, OnWords, ReadDepth, ReadEvent, WordsEvent } from './readin
 export const writeHooks: WriteHooks = {
   onChange,
   onNewEmail: markNewEmail,
+  onNewKeyword: markLabels,
+  onSendersKeywords: (tx, account) => markWordsOf(tx, account, 'labels'),
   onRuleChange,
   beforeMove,
   isReserved: isApprovalMailbox,

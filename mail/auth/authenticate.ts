@@ -50,7 +50,10 @@ const END = Buffer.from('\r\n\r\n');
  * message in parallel. Bounded in time, lookups and signatures; a failed lookup yields `temperror`. The promise rejects
  * only if the message cannot be read.
  */
-export async function authenticate(mail: AuthenticationInput, options: AuthenticationOptions): Promise<Authentication> {
+export async function authenticateMail(
+  mail: AuthenticationInput,
+  options: AuthenticationOptions,
+): Promise<Authentication> {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, resolver, policies, now = Date.now() } = options;
   const chunks = mail.chunks()[Symbol.asyncIterator]();
   try {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { FileLocator } from '../store/bucket/file-locator.ts';
 import type { MessageBucket } from '../store/bucket/message-bucket.ts';
 import { BackupProblem } from './backup-error.ts';
+import type { BackupKeys } from './backup-keys.ts';
 import type { BackupTarget } from './backup-target.ts';
 import { lockForBackup } from './backup-lock.ts';
 import { type DatabaseSnapshot, SnapshotSource } from './database-snapshot.ts';
@@ -25,7 +26,7 @@ export interface BackupOptions {
   target: BackupTarget;
   /** The bucket that has large messages of the data directory. */
   bucket?: MessageBucket | undefined;
-  passphrase: string | undefined;
+  keys: BackupKeys;
   /** Mebibytes that are read in a second; 0: not bounded. */
   rate: number;
   version: string;
@@ -66,8 +67,8 @@ export async function createBackup(options: BackupOptions): Promise<BackupReport
 }
 
 async function openRepository(options: BackupOptions, database: string): Promise<Repository> {
-  const { target, passphrase, clock } = options;
-  const given = { database, passphrase, now: clock() };
+  const { target, keys, clock } = options;
+  const given = { database, keys, now: clock() };
   return target instanceof BackupFile ? Repository.create(target, given) : Repository.openOrCreate(target, given);
 }
 

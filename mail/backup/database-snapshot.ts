@@ -146,8 +146,8 @@ export class SnapshotSource implements Disposable {
       );
     }
     this.#connection = new DatabaseSync(this.#path, { timeout: 5_000 });
-    // Creates the log and its index, if the server does not run.
-    this.#connection.exec('BEGIN; SELECT count(*) FROM sqlite_schema; ROLLBACK');
+    // Creates the log and its index, if the server does not run. A database that was restored and never used has no log.
+    this.#connection.exec('PRAGMA journal_mode = WAL; BEGIN; SELECT count(*) FROM sqlite_schema; ROLLBACK');
     return (this.#files = new DatabaseFiles(this.#path));
   }
 

@@ -59,7 +59,7 @@ export class PackWriter {
     const name = this.#nameOf(this.names.length);
     // Before the pack is stored: a failed backup removes it, whatever became of it.
     this.names.push(name);
-    const size = await this.#repository.put(name, this.#buffer.subarray(0, this.#length));
+    const size = await this.#repository.putPack(name, this.#buffer.subarray(0, this.#length));
     this.#packs.push({ name, size });
     this.stored += size;
     this.#length = 0;

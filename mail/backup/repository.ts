@@ -1,8 +1,17 @@
 import { hash } from 'node:crypto';
 import { BackupProblem } from './backup-error.ts';
+import type { BackupKeys } from './backup-keys.ts';
 import type { BackupTarget, StoredObject } from './backup-target.ts';
-import { Envelope } from './envelope.ts';
-import { createHead, openHead, readHead, writeHead, type RepositoryHead } from './repository-head.ts';
+import { Envelope, type ObjectKeys } from './envelope.ts';
+import {
+  createHead,
+  openHead,
+  openHeadForBackup,
+  openHeadForIndex,
+  readHead,
+  writeHead,
+  type RepositoryHead,
+} from './repository-head.ts';
 import type { PageSums } from './page-sums.ts';
 import { readMap, type SnapshotMap, writeMap } from './snapshot-map.ts';
 
@@ -34,54 +43,58 @@ export class Repository {
   readonly envelope: Envelope;
   readonly head: RepositoryHead;
 
-  private constructor(target: BackupTarget, head: RepositoryHead, key: Buffer | undefined) {
+  private constructor(target: BackupTarget, head: RepositoryHead, keys: ObjectKeys | undefined) {
     this.target = target;
     this.head = head;
-    this.envelope = new Envelope(key);
+    this.envelope = new Envelope(keys);
   }
 
-  /** Opens what is there. Throws {@link BackupProblem} if there is none. */
-  static async open(target: BackupTarget, passphrase: string | undefined): Promise<Repository> {
-    const found = await findHead(target);
-    if (found === undefined) {
-      throw new BackupProblem(
-        `There is no backup in ${target.label}. Make one with mailstead backup, or check the name.`,
-      );
-    }
-    return new Repository(target, found, await openHead(found, passphrase));
+  /** Opens what is there, for restores. Throws {@link BackupProblem} if there is none, or without its key. */
+  static async open(target: BackupTarget, keys: BackupKeys): Promise<Repository> {
+    const head = await requireHead(target);
+    return new Repository(target, head, await openHead(head, keys));
+  }
+
+  /** Opens what is there, for listings and removals: packs of a repository with recipients cannot be read. */
+  static async openIndex(target: BackupTarget, keys: BackupKeys): Promise<Repository> {
+    const head = await requireHead(target);
+    return new Repository(target, head, await openHeadForIndex(head, keys));
   }
 
   /** Opens what is there for a further backup of this database, or begins a new repository. */
   static async openOrCreate(
     target: BackupTarget,
-    { database, passphrase, now }: { database: string; passphrase: string | undefined; now: number },
+    { database, keys, now }: { database: string; keys: BackupKeys; now: number },
   ): Promise<Repository> {
     const found = await findHead(target);
-    if (found === undefined) return Repository.create(target, { database, passphrase, now });
+    if (found === undefined) return Repository.create(target, { database, keys, now });
     if (found.database !== database) {
       throw new BackupProblem(
         `${target.label} has the backups of another database. Use a target of its own for each server.`,
       );
     }
-    if (found.encryption === null && passphrase !== undefined) {
-      throw new BackupProblem(
-        `The backups in ${target.label} are not encrypted, and a passphrase is set. Use a new target, or unset MAILSTEAD_BACKUP_PASSPHRASE.`,
-      );
-    }
-    return new Repository(target, found, await openHead(found, passphrase));
+    return new Repository(target, found, await openHeadForBackup(found, keys, target.label));
   }
 
   static async create(
     target: BackupTarget,
-    { database, passphrase, now }: { database: string; passphrase: string | undefined; now: number },
+    { database, keys, now }: { database: string; keys: BackupKeys; now: number },
   ): Promise<Repository> {
-    const { head, key } = await createHead(database, passphrase, now);
-    await target.put(HEAD, writeHead(head));
-    return new Repository(target, head, key);
+    const created = await createHead(database, keys, now);
+    await target.put(HEAD, writeHead(created.head));
+    return new Repository(target, created.head, created.keys);
   }
 
   async put(name: string, content: Buffer): Promise<number> {
-    const object = this.envelope.seal(name, content);
+    return this.#store(name, this.envelope.seal(name, content));
+  }
+
+  /** Stores a pack, which only the private key of a repository with recipients opens. */
+  async putPack(name: string, content: Buffer): Promise<number> {
+    return this.#store(name, this.envelope.sealPack(name, content));
+  }
+
+  async #store(name: string, object: Buffer): Promise<number> {
     await this.target.put(name, object);
     return object.length;
   }
@@ -182,6 +195,12 @@ export class Repository {
     }
     return readMap(octets);
   }
+}
+
+async function requireHead(target: BackupTarget): Promise<RepositoryHead> {
+  const found = await findHead(target);
+  if (found !== undefined) return found;
+  throw new BackupProblem(`There is no backup in ${target.label}. Make one with mailstead backup, or check the name.`);
 }
 
 async function findHead(target: BackupTarget): Promise<RepositoryHead | undefined> {

@@ -11,7 +11,7 @@ import { recordJournalEvent } from '../store/journal/journal.ts';
 import { queueArrivalEvent } from '../store/notification/listener.ts';
 import { enqueue } from '../store/queue/queue.ts';
 import type { Filing } from './filing.ts';
-import { type ReceivedReport, recordReport } from './received-report.ts';
+import { type ReceivedReport, recordReceivedReport } from './received-report.ts';
 import { storeKeywords } from '../store/mailbox/flags.ts';
 import { recordFilterResult } from '../store/filter/filter-result.ts';
 import { recordLocalOrigin } from '../store/message/local-origin.ts';
@@ -98,7 +98,7 @@ async function recordReports(
 ): Promise<Delivery[]> {
   const more = new Map<number, Delivery>();
   for (const report of reports) {
-    const isNew = await recordReport(tx, report, trace, stamp);
+    const isNew = await recordReceivedReport(tx, report, trace, stamp);
     if (isNew && report.delivery !== null) more.set(report.delivery.account, report.delivery);
   }
   for (const { account } of deliveries) more.delete(account);
@@ -204,7 +204,8 @@ export async function deliverTo(
       : await findTargetMailbox(tx, account, folder, evenIfDeleted);
   if (target === undefined) return undefined;
   const email = await addEmail(tx, { account, blob, index, trace: own, receivedAt: stamp.now });
-  const flags = keywords.length === 0 ? undefined : await storeKeywords(tx, account, { bits: 0, keywords });
+  const flags =
+    keywords.length === 0 ? undefined : await storeKeywords(tx, account, { bits: 0, keywords }, { by: null });
   const placed = await addEntry(tx, target.mailbox, email, flags ?? { bits: 0, kw: [] }, stamp);
   if (filing !== undefined) await storeVerdict(tx, account, email.id, filing, stamp);
   if (folder === 'rejects')

@@ -1,5 +1,6 @@
 import { type Authentication, resultsText } from '../auth/authentication.ts';
 import { deriveKeywords, deriveTrust } from '../policy/derive-trust.ts';
+import { JUNK_THRESHOLD } from '../policy/finding.ts';
 import type { Trust, FilterVerdict } from '../policy/trust.ts';
 import { decideVerdict, type FilterDecision } from '../policy/verdict.ts';
 
@@ -70,5 +71,5 @@ const FOLDERS = { inbox: 'inbox', junk: 'junk', refuse: 'rejects', later: 'rejec
 /** Header field with the verdict. Rule names and scores are our own, so it contains no text of the message. */
 function verdictField({ kind, score, findings }: FilterDecision): string {
   const named = findings.slice(0, MAX_NAMED).map(({ rule, score: one }) => `\r\n\t${rule} ${one}`);
-  return `X-Mailstead-Verdict: ${kind === 'refuse' ? 'refused' : kind} (${score} of 5)${named.length > 0 ? ';' : ''}${named.join(',')}\r\n`;
+  return `X-Mailstead-Verdict: ${kind === 'refuse' ? 'refused' : kind} (${score} of ${JUNK_THRESHOLD})${named.length > 0 ? ';' : ''}${named.join(',')}\r\n`;
 }

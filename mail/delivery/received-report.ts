@@ -54,7 +54,7 @@ export function reportDigest(messageId: string, effect: ReportEffect): string {
  * Records a report in the transaction that accepts it: in the timeline of its message, and in the suppression list. Returns
  * true if the sender of the message gets it: duplicates are dropped.
  */
-export async function recordReport(
+export async function recordReceivedReport(
   tx: Write,
   { copy, digest, effect }: ReceivedReport,
   report: string,

@@ -1,6 +1,7 @@
 import { removeForgedFields } from '../auth/forged-results.ts';
 import { type Authors, parseAuthors } from '../message/authors.ts';
 import { formatDate } from '../message/date.ts';
+import { OctetCollector } from '../message/octet-collector.ts';
 import { rewriteSubmittedHeader } from '../message/rewrite.ts';
 
 const MAX_HEADER = 256 * 1024;
@@ -21,8 +22,7 @@ export interface SubmissionStamp {
  */
 export class SubmissionHeader {
   readonly #stamp: SubmissionStamp;
-  #buffered: Buffer[] = [];
-  #size = 0;
+  #buffered = new OctetCollector();
   #open = true;
   authors: Authors = { kind: 'refused', why: 'The message has no header' };
 
@@ -39,25 +39,30 @@ export class SubmissionHeader {
   /** Returns octets that are ready to be stored. */
   push(chunk: Buffer): Buffer | undefined {
     if (!this.#open) return chunk;
-    this.#buffered.push(chunk);
-    this.#size += chunk.length;
-    const all = this.#buffered.length === 1 ? chunk : Buffer.concat(this.#buffered, this.#size);
-    this.#buffered = [all];
-    const end = headerEnd(all);
+    const all = this.#collect(chunk);
+    // Searches the new octets only: the chunks of BDAT may have one octet each.
+    const end = headerEnd(all, Math.max(0, all.length - chunk.length - END.length + 1));
     if (end >= 0) return this.#pass(all, end);
-    return this.#size > MAX_HEADER ? this.#tooLong() : undefined;
+    if (all === chunk) this.#buffered.push(chunk);
+    return all.length > MAX_HEADER ? this.#tooLong() : undefined;
+  }
+
+  /** The octets so far. Most headers come in one chunk, which is not copied. */
+  #collect(chunk: Buffer): Buffer {
+    if (this.#buffered.size === 0) return chunk;
+    this.#buffered.push(chunk);
+    return this.#buffered.octets;
   }
 
   /** Ends the message; returns buffered octets. */
   end(): Buffer | undefined {
-    if (!this.#open || this.#size === 0) return undefined;
-    const all = Buffer.concat(this.#buffered, this.#size);
-    return this.#pass(all, all.length);
+    if (!this.#open || this.#buffered.size === 0) return undefined;
+    return this.#pass(this.#buffered.octets, this.#buffered.size);
   }
 
   #pass(all: Buffer, end: number): Buffer {
     this.#open = false;
-    this.#buffered = [];
+    this.#buffered = new OctetCollector();
     const header = all.subarray(0, end);
     this.authors = parseAuthors(header);
     const { now, id, messageIdDomain, authserv } = this.#stamp;
@@ -72,15 +77,15 @@ export class SubmissionHeader {
 
   #tooLong(): Buffer {
     this.#open = false;
-    this.#buffered = [];
+    this.#buffered = new OctetCollector();
     this.authors = { kind: 'refused', why: 'The header is longer than 256 KiB' };
     return Buffer.alloc(0);
   }
 }
 
-/** Length of the header with its empty line; -1 if incomplete. */
-function headerEnd(bytes: Buffer): number {
+/** Length of the header with its empty line, which ends behind `from`; -1 if incomplete. */
+function headerEnd(bytes: Buffer, from: number): number {
   if (bytes.length >= 2 && bytes[0] === 13 && bytes[1] === 10) return 2;
-  const at = bytes.indexOf(END);
+  const at = bytes.indexOf(END, from);
   return at < 0 ? -1 : at + END.length;
 }

@@ -1,5 +1,5 @@
 import { lruMap } from '../limits/lru-map.ts';
-import { networkOf } from '../policy/sender-network.ts';
+import { senderNetwork } from '../policy/sender-network.ts';
 
 const HOUR_MS = 3_600_000;
 /** Crashes within an hour after which mail of a network is not checked any more. */
@@ -14,7 +14,7 @@ export class CrashingNetworks {
 
   /** Records that mail of this peer, and no other, ended the filter thread. */
   record(peer: string, now: number): void {
-    const key = networkOf(peer);
+    const key = senderNetwork(peer);
     // A private address may be a proxy that hides all clients.
     if (key === '') return;
     const before = this.#failures.get(key) ?? [];
@@ -22,7 +22,7 @@ export class CrashingNetworks {
   }
 
   isBlocked(peer: string, now: number): boolean {
-    const failures = this.#failures.get(networkOf(peer)) ?? [];
+    const failures = this.#failures.get(senderNetwork(peer)) ?? [];
     const [first] = failures;
     return failures.length === MAX_CRASHES && first !== undefined && now - first < HOUR_MS;
   }

@@ -1,4 +1,4 @@
-import { authenticate } from '../auth/authenticate.ts';
+import { authenticateMail } from '../auth/authenticate.ts';
 import { decideDmarc, trustedSealer, vouchingSealer } from '../auth/dmarc-decision.ts';
 import type { DmarcPolicyCache } from '../auth/dmarc-policy-cache.ts';
 import type { Resolver } from '../dns/lookup.ts';
@@ -57,7 +57,7 @@ export async function filterMessage(options: FilterOptions, mail: InboundMail): 
   const content = mail.checks ? await readContent(mail) : undefined;
   // DNS lists are queried in parallel: slow name servers of the sender must not use up the time to look up its address.
   const [authentication, listed = []] = await Promise.all([
-    authenticate({ ...peer, sender, chunks: () => octetsOf(octets) }, { resolver: null, ...dns, now }),
+    authenticateMail({ ...peer, sender, chunks: () => octetsOf(octets) }, { resolver: null, ...dns, now }),
     content && dns?.lists.findings({ ...content, peer, sender }),
   ]);
   options.heartbeat?.();

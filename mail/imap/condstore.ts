@@ -20,8 +20,9 @@ export function writeHighestModseq(session: Session): void {
  * The code of a tagged OK after messages left the mailbox. Writes the pending updates first, so that the mod-sequence is
  * one up to which the client knows everything. RFC 7162 3.2.7.
  */
-export function expungedCode(session: Session): string | undefined {
+export async function expungedCode(session: Session): Promise<string | undefined> {
   if (!session.enabled.has('QRESYNC')) return undefined;
+  await session.view.noteLabels(session.store);
   session.write(session.view.takeUpdates('all'));
   return `HIGHESTMODSEQ ${session.view.syncedModseq}`;
 }

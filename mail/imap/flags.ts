@@ -2,6 +2,11 @@ import { flagList } from './wire/encoder.ts';
 import type { MailboxView } from './imap-store.ts';
 
 const SYSTEM = ['\\Answered', '\\Flagged', '\\Deleted', '\\Seen', '\\Draft'];
+/** The right that a flag needs; the others need w. */
+const RIGHT_FOR: ReadonlyMap<string, string> = new Map([
+  ['\\Seen', 's'],
+  ['\\Deleted', 't'],
+]);
 const EXPUNGED: Flags = { names: ['\\Deleted'], text: '(\\Deleted)' };
 const NONE: Flags = { names: [], text: '()' };
 
@@ -16,9 +21,14 @@ export function flagsLine(keywords: readonly string[]): string {
   return `* FLAGS ${flagList([...SYSTEM, ...keywords])}\r\n`;
 }
 
-/** Flags that the client can change permanently; `\*` means that new keywords can be created. RFC 9051 7.1. */
-export function permanentFlags(keywords: readonly string[], readOnly: boolean): string {
-  return `PERMANENTFLAGS ${readOnly ? '()' : flagList([...SYSTEM, ...keywords, '\\*'])}`;
+/**
+ * Flags that the client can change permanently; `\*` means that new keywords can be created. RFC 9051 7.1. The rights on
+ * the mailbox limit them: s is for \Seen, t for \Deleted, w for all others. RFC 4314 4, 5.1.1.
+ */
+export function permanentFlags(keywords: readonly string[], rights: string): string {
+  const all = [...SYSTEM, ...keywords, '\\*'];
+  const allowed = all.filter((name) => rights.includes(RIGHT_FOR.get(name) ?? 'w'));
+  return `PERMANENTFLAGS ${flagList(allowed)}`;
 }
 
 /** Rendered flags by array: a view shares one array among messages with the same flags. */

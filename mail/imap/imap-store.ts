@@ -143,6 +143,23 @@ export interface MailboxSearchOptions {
   signal?: AbortSignal;
 }
 
+/** A refused COPY or MOVE. */
+export type TransferRefusal = { kind: 'missing' } | { kind: 'over-quota' } | { kind: 'forbidden'; why: string };
+
+/** Messages that were copied or moved. UIDs pair in order; `to` is as long as `from`. */
+export interface TransferredMessages {
+  uidValidity: number;
+  from: number[];
+  to: number[];
+  modseq: number;
+}
+
+/** `partly`: a MOVE that ended in the middle. The messages in `from` were moved, and no other one was touched. */
+export type TransferOutcome =
+  | ({ kind: 'done' } & TransferredMessages)
+  | ({ kind: 'partly'; end: TransferRefusal | { kind: 'failed'; error: unknown } } & TransferredMessages)
+  | TransferRefusal;
+
 /**
  * The store of one logged-in account, as the IMAP server uses it. Names are canonical (`INBOX` upper case, NFC).
  * Writes resolve after the commit and after the shared views are updated. A rejected promise that is a StoreBusy means
@@ -166,11 +183,20 @@ export interface ImapStore {
   remove(
     name: string,
   ): Promise<'removed' | 'missing' | 'has-children' | 'is-inbox' | 'is-for-approval' | 'has-emails' | 'is-shared'>;
-  /** Renaming INBOX moves its messages to a new mailbox and leaves INBOX empty. RFC 9051 6.3.6. */
+  /** Renaming INBOX moves its messages to a new mailbox and leaves INBOX empty, or is refused as a MOVE. RFC 9051 6.3.6. */
   rename(
     from: string,
     to: string,
-  ): Promise<'renamed' | 'missing' | 'exists' | 'inside-itself' | 'too-many' | 'is-for-approval' | 'is-shared'>;
+  ): Promise<
+    | 'renamed'
+    | 'missing'
+    | 'exists'
+    | 'inside-itself'
+    | 'too-many'
+    | 'is-for-approval'
+    | 'is-shared'
+    | { kind: 'forbidden'; why: string }
+  >;
   subscribe(name: string, on: boolean): Promise<'done' | 'missing'>;
   /** Names of deleted mailboxes that are still subscribed. RFC 3501 6.3.9. */
   formerSubscriptions(): Promise<string[]>;
@@ -199,6 +225,8 @@ export interface ImapStore {
   rows(mailbox: number, uids: readonly number[], want: RowRequest): Promise<MessageRow[]>;
   /** Called with messages before their content is sent. */
   onRead?(emails: readonly number[], depth: ReadDepth): Promise<void>;
+  /** Called before keywords of a mailbox are shown, or messages that were found by them. */
+  onLabels?(mailbox: number): Promise<void>;
   /** Octets `start` to `start + length` of trace and blob joined, clipped to their end. At most 1 MiB a call. */
   bytes(content: ContentRef, start: number, length: number): Promise<Buffer>;
   /**
@@ -219,18 +247,8 @@ export interface ImapStore {
     | { kind: 'too-many-keywords' }
     | { kind: 'forbidden'; why: string }
   >;
-  /** UIDs pair in order; `to` is as long as `from`. */
-  copy(
-    mailbox: number,
-    uids: readonly number[],
-    to: string,
-    move: boolean,
-  ): Promise<
-    | { kind: 'done'; uidValidity: number; from: number[]; to: number[]; modseq: number }
-    | { kind: 'missing' }
-    | { kind: 'over-quota' }
-    | { kind: 'forbidden'; why: string }
-  >;
+  /** COPY copies all messages or none. MOVE can end `partly`, when something changes in the middle. */
+  copy(mailbox: number, uids: readonly number[], to: string, move: boolean): Promise<TransferOutcome>;
   /** Expunges those of `uids` that have \Deleted; `kept`: the reason why some were not expunged. */
   expunge(mailbox: number, uids: readonly number[]): Promise<{ uids: number[]; modseq: number; kept?: string }>;
   /** Begins a message for {@link finishAppends}. */

@@ -70,7 +70,8 @@ function parseSelection(d: Decoder): ListSelectionOption[] {
   const alone = !options.some((name) => name === 'SUBSCRIBED' || name === 'SPECIAL-USE');
   if (options.includes('RECURSIVEMATCH') && alone)
     throw new ImapSyntaxError('RECURSIVEMATCH needs SUBSCRIBED or SPECIAL-USE');
-  return options;
+  // Each once: they are compared for each mailbox.
+  return [...new Set(options)];
 }
 
 function parseReturn(d: Decoder): Pick<ListRequest, 'subscribed' | 'status' | 'metadata' | 'myRights'> {

@@ -23,8 +23,7 @@ export function listResponse(mailbox: ImapMailboxInfo, utf8: boolean, attributes
 }
 
 /** A deleted mailbox that is still subscribed, for LIST (SUBSCRIBED) and LSUB. RFC 5258 3.1. */
-export function formerMailbox(name: string, all: readonly ImapMailboxInfo[]): ImapMailboxInfo {
+export function formerMailbox(name: string, hasChildren: boolean): ImapMailboxInfo {
   const counters = { uidValidity: 1, uidNext: 1, total: 0, unseen: 0, deleted: 0, bytes: 0, highestModseq: 1 };
-  const hasChildren = all.some((each) => each.name.startsWith(`${name}/`));
   return { id: 0, name, role: null, subscribed: true, hasChildren, isFormer: true, ...counters };
 }

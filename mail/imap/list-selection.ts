@@ -1,5 +1,6 @@
 import type { ListRequest } from './list-options.ts';
 import type { ImapMailboxInfo } from './imap-store.ts';
+import { levelsAbove } from './levels-above.ts';
 import { specialUse } from './special-use.ts';
 import { patternMatcher } from './wire/mailbox-name.ts';
 
@@ -22,7 +23,7 @@ export async function* selectMailboxes(
 ): AsyncGenerator<ListedMailbox> {
   const matchers = request.patterns.map(patternMatcher);
   const parents = request.select.includes('RECURSIVEMATCH')
-    ? parentsOf(all.filter((each) => fits(each, request)))
+    ? levelsAboveAll(all.filter((each) => fits(each, request)))
     : NONE;
   for (const mailbox of all.toSorted(byName)) {
     await giveWay();
@@ -41,12 +42,10 @@ function fits(mailbox: ImapMailboxInfo, { select }: ListRequest): boolean {
   return !select.includes('SPECIAL-USE') || specialUse(mailbox.role) !== undefined;
 }
 
-function parentsOf(mailboxes: readonly ImapMailboxInfo[]): Set<string> {
+/** Names of all levels above the mailboxes. */
+export function levelsAboveAll(mailboxes: readonly ImapMailboxInfo[]): ReadonlySet<string> {
   const parents = new Set<string>();
-  for (const { name } of mailboxes) {
-    for (let slash = name.indexOf('/'); slash > 0; slash = name.indexOf('/', slash + 1))
-      parents.add(name.slice(0, slash));
-  }
+  for (const { name } of mailboxes) for (const level of levelsAbove(name)) parents.add(level);
   return parents;
 }
 

@@ -73,6 +73,8 @@ function awaitInput(session: Session): void {
   session.sendPendingBye();
   if (!session.open) return;
   session.output.flush();
+  session.countInput();
+  if (!session.open) return;
   session.input.resume();
   // Changes since the end of the command have no other event.
   if (session.notifications !== undefined) session.context.idleNotifier.add(session);

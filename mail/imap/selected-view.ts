@@ -1,10 +1,11 @@
 import { type EnabledExtensions, NOTHING_ENABLED } from './enabled.ts';
 import { type Flags, flagsLine, flagsOf, permanentFlags } from './flags.ts';
-import type { MailboxView, ViewChange } from './imap-store.ts';
+import type { ImapStore, MailboxView, ViewChange } from './imap-store.ts';
 import { changeLine } from './fetch-line.ts';
 import { RecentMessages } from './recent-messages.ts';
+import { OWNER_RIGHTS } from './rights.ts';
 import { flagList, uidSet } from './wire/encoder.ts';
-import { lowerBound, pick, SAVED_RESULT, seqIndexes, uidIndexes } from './wire/sequence-set.ts';
+import { lowerBound, pickUids, runsOf, SAVED_RESULT, seqIndexes, uidIndexes } from './wire/sequence-set.ts';
 import type { IndexRange, SequenceRange, SequenceSet } from './wire/sequence-set.ts';
 import { ImapSyntaxError } from './wire/syntax-error.ts';
 
@@ -13,6 +14,13 @@ import { ImapSyntaxError } from './wire/syntax-error.ts';
  * numbers of the client's next, already pipelined command. Their UID forms allow all updates.
  */
 export type AllowedUpdates = 'all' | 'no-expunge' | 'nothing';
+
+/** Access of a session to the messages of a view. */
+export interface ViewAccess {
+  readOnly: boolean;
+  /** Undefined: those of the owner. */
+  rights?: string | undefined;
+}
 
 /** The client of a view: its extensions decide how changes are written. */
 export interface ViewClient {
@@ -26,6 +34,8 @@ export interface ViewClient {
 export class SelectedView {
   readonly shared: MailboxView;
   readonly readOnly: boolean;
+  /** Rights to change messages here when it was selected; none of a read-only view. RFC 4314. */
+  readonly rights: string;
   uids: Uint32Array;
   length: number;
   /** UIDNEXT when the client last received EXISTS: it knows no UID from there on. */
@@ -43,12 +53,19 @@ export class SelectedView {
   saved: Uint32Array = new Uint32Array();
   /** Flags that others change are reported; NOTIFY can leave them out. */
   reportsFlags = true;
+  /** Mod-sequence up to which the store knows that this session is shown the keywords. */
+  private notedModseq = -1;
   /** Mod-sequences of this session's own changes, which are not reported again. */
   private ownModseqs: number[] | undefined;
 
-  constructor(shared: MailboxView, readOnly: boolean, client: ViewClient = { enabled: NOTHING_ENABLED }) {
+  constructor(
+    shared: MailboxView,
+    { readOnly, rights = OWNER_RIGHTS }: ViewAccess,
+    client: ViewClient = { enabled: NOTHING_ENABLED },
+  ) {
     this.shared = shared;
     this.readOnly = readOnly;
+    this.rights = readOnly ? '' : rights;
     this.client = client;
     this.uidNext = shared.uidNext;
     this.uids = shared.uids;
@@ -126,12 +143,12 @@ export class SelectedView {
 
   /** The messages of `$` that the client still counts, as UIDs. RFC 5182 2.1: expunged ones are no longer in it. */
   savedSet(): SequenceSet {
-    return Array.from(this.saved, (uid) => ({ from: uid, to: uid }));
+    return runsOf(this.saved);
   }
 
   /** UIDs of the messages of a set, ascending. Throws as {@link indexes} does. */
   uidsOf(set: SequenceSet, uid: boolean): Uint32Array {
-    return pick(this.indexes(set, uid), this.uids);
+    return pickUids(this.indexes(set, uid), this.uids);
   }
 
   /** Records mod-sequences of this client's own changes, so that they are not echoed. */
@@ -157,12 +174,30 @@ export class SelectedView {
     return this.takeKeywordUpdate() + this.takeExpunges(allowed) + this.takeExists() + this.takeFlagUpdates(last);
   }
 
+  /**
+   * Notifies the store that keywords are about to be shown, if any message changed since the last call: one agent can pass
+   * words of a stranger to another by them. Changes may arrive meanwhile, so nothing may be awaited between this and the
+   * writing.
+   */
+  noteLabels(store: Pick<ImapStore, 'onLabels'>): Promise<void> | undefined {
+    return this.notedModseq < this.shared.highestModseq ? this.tellLabels(store) : undefined;
+  }
+
+  private async tellLabels(store: Pick<ImapStore, 'onLabels'>): Promise<void> {
+    const { shared } = this;
+    while (this.notedModseq < shared.highestModseq) {
+      const { highestModseq } = shared;
+      await store.onLabels?.(shared.mailbox);
+      this.notedModseq = highestModseq;
+    }
+  }
+
   // RFC 9051 7.3.5: FLAGS with a new keyword comes before the first message that has it.
   takeKeywordUpdate(): string {
     if (this.shared.keywords.length === this.reportedKeywords) return '';
     this.reportedKeywords = this.shared.keywords.length;
     const { keywords } = this.shared;
-    return `${flagsLine(keywords)}* OK [${permanentFlags(keywords, this.readOnly)}] New keyword\r\n`;
+    return `${flagsLine(keywords)}* OK [${permanentFlags(keywords, this.rights)}] New keyword\r\n`;
   }
 
   private takeExpunges(allowed: AllowedUpdates): string {

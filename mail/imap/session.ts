@@ -2,12 +2,12 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { type Login, memoryHolderOf, type Peer } from '../login/types.ts';
 import type { ImapStore, MailboxView } from './imap-store.ts';
-import type { MemoryReservation } from '../limits/memory-budget.ts';
+import { SessionMemory } from './session-memory.ts';
 import { channelBindingOf } from '../login/channel-binding.ts';
 import { networkOf } from '../guard/network.ts';
 import { Disconnected, Output } from './output.ts';
 import { SearchContexts } from './search/contexts.ts';
-import { SelectedView } from './selected-view.ts';
+import { SelectedView, type ViewAccess } from './selected-view.ts';
 import { continuation, statusLine } from './wire/encoder.ts';
 import { SessionInput } from './session-input.ts';
 import { AFTER_LOGIN, BEFORE_LOGIN, CommandReader } from './wire/command-reader.ts';
@@ -37,9 +37,6 @@ export interface ImapContext extends Required<Omit<ImapOptions, 'limits' | 'list
 
 /** Buffered input, in octets, beyond which the socket is paused while a command runs. */
 const MAX_BUFFERED_INPUT = 64 * 1024;
-
-/** Octets of unsent output above which the socket reports that they were sent. */
-const MIN_COUNTED_OUTPUT = 64 * 1024;
 
 /**
  * One connection: its state between commands, and the methods by which commands read and write. It has no protocol logic.
@@ -85,8 +82,8 @@ export class Session {
   drainedAt: number;
   private account: ImapStore | undefined;
   private searchContexts: SearchContexts | undefined;
-  /** Memory of the unsent output; from login. */
-  private memory: MemoryReservation | undefined;
+  /** Memory of the unsent output and of an incomplete command; from login. */
+  private memory: SessionMemory | undefined;
   readonly input: SessionInput;
   /** This connection counts for its address or account. */
   private isCounted = true;
@@ -161,8 +158,6 @@ export class Session {
     this.enabled = withEnabled(this.enabled, name);
   }
 
-  // Input and output of commands.
-
   /** Writes untagged responses with their CRLF, or pieces of them. Flushed with the tagged response at the latest. */
   write(piece: string | Uint8Array): void {
     this.output.write(piece);
@@ -176,7 +171,7 @@ export class Session {
 
   /** Waits while too much output is buffered; for large responses. Rejects with Disconnected. */
   drained(): Promise<void> | undefined {
-    this.output.isShort = !this.countOutput();
+    this.output.isShort = !this.countMemory();
     return this.output.backedUp || this.isClosed ? this.output.drained() : undefined;
   }
 
@@ -208,7 +203,7 @@ export class Session {
   logIn(login: Login): void {
     this.login = login;
     this.account = this.context.open(login);
-    this.memory = this.context.memory.open([memoryHolderOf(login), networkOf(this.ip)]);
+    this.memory = new SessionMemory(this.context.memory, [memoryHolderOf(login), networkOf(this.ip)]);
     this.state = 'authenticated';
     if (this.context.guard.logIn('imap', this.ip, login.account)) this.countedAccount = login.account;
     this.reader.limits = AFTER_LOGIN;
@@ -258,8 +253,8 @@ export class Session {
     return this.searchContexts?.isEmpty === false;
   }
 
-  select(shared: MailboxView, readOnly: boolean): SelectedView {
-    this.selected = new SelectedView(shared, readOnly, this);
+  select(shared: MailboxView, access: ViewAccess): SelectedView {
+    this.selected = new SelectedView(shared, access, this);
     this.stopViewWatch = shared.onChange(() => this.onViewChange());
     this.state = 'selected';
     return this.selected;
@@ -268,6 +263,7 @@ export class Session {
   unselect(): void {
     this.stopViewWatch?.();
     this.stopViewWatch = undefined;
+    if (this.selected !== undefined) this.notifications?.onUnselect(this.selected);
     this.selected?.shared.close();
     this.selected = undefined;
     this.searchContexts = undefined;
@@ -292,8 +288,6 @@ export class Session {
     this.output.write(text);
     this.output.flush();
   }
-
-  // Closing.
 
   /** Sends BYE and closes: at once when interruptible, else after the running command. */
   bye(text: string, code = ''): void {
@@ -329,8 +323,6 @@ export class Session {
     this.socket.resume();
   }
 
-  // Socket events.
-
   onData(chunk: Buffer): void {
     if (this.state !== 'logout') this.input.push(chunk);
   }
@@ -342,6 +334,13 @@ export class Session {
     this.reader.push(octets);
     if (this.busy) this.inputWhileBusy();
     else this.context.run(this);
+  }
+
+  /** Ends a session whose incomplete command needs more memory than is left: it could stay until the idle timeout. */
+  countInput(): void {
+    if (this.reader.buffered === 0 || this.countMemory()) return;
+    this.reader.clear();
+    this.bye('The server has no memory left for a command of this size. Try again later', 'UNAVAILABLE');
   }
 
   /** Ends the session: what follows invalid compressed input cannot be parsed. */
@@ -357,7 +356,7 @@ export class Session {
   }
 
   onDrain(): void {
-    this.countOutput();
+    this.countMemory();
     this.output.onDrain();
     // Updates that were held back while the client did not read.
     if (this.notifications !== undefined || (this.idling && this.selected?.isStale === true))
@@ -385,10 +384,9 @@ export class Session {
     this.state = 'logout';
   }
 
-  /** Counts the unsent output; false when the memory for it is used up. Smaller output causes no event when it was sent. */
-  private countOutput(): boolean {
-    const { waiting } = this.output;
-    return this.memory?.tryResize(waiting > MIN_COUNTED_OUTPUT ? waiting : 0) !== false;
+  /** Counts the unsent output and the incomplete command; false when the memory for them is used up. */
+  private countMemory(): boolean {
+    return this.memory?.count({ output: this.output.waiting, input: this.reader.buffered }) !== false;
   }
 
   private onViewChange(): void {

@@ -1,5 +1,6 @@
 import type { SharedMailbox } from '../store/mailbox/acl.ts';
 import type { ImapMailboxInfo } from './imap-store.ts';
+import { levelsAbove } from './levels-above.ts';
 
 /** Prefix of the mailboxes of others: `Other Users/ann@example.org/INBOX`. RFC 2342. */
 export const OTHER_USERS = 'Other Users/';
@@ -50,11 +51,6 @@ export function withParents(shared: readonly SharedMailbox[]): ImapMailboxInfo[]
     }),
     ...missing.map(nonexistent),
   ];
-}
-
-function levelsAbove(name: string): string[] {
-  const levels = name.split('/');
-  return levels.slice(1).map((_, at) => levels.slice(0, at + 1).join('/'));
 }
 
 /** A level that is no mailbox and has mailboxes below it. */

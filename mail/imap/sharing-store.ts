@@ -1,4 +1,10 @@
-import { copyBetween } from '../store/mailbox/copy-between.ts';
+import {
+  copyBetween,
+  type CopyBetween,
+  type CopyBetweenResult,
+  remainingUids,
+  removeCopied,
+} from '../store/mailbox/copy-between.ts';
 import {
   grantByLogin,
   grantsOnMailbox,
@@ -13,13 +19,15 @@ import {
 import { annotate, annotationsOf } from '../store/mailbox/annotation.ts';
 import { MAX_ENTRIES } from '../store/mailbox/entry-commands.ts';
 import type { MailboxInfo } from '../store/mailbox/mailbox.ts';
+import type { Forbidden } from '../store/engine/types.ts';
 import type { MailStore } from '../store/store.ts';
-import type { ImapMailboxInfo, ImapStore, MailboxAcl, MailboxView } from './imap-store.ts';
+import type { ImapMailboxInfo, ImapStore, MailboxAcl, MailboxView, TransferOutcome } from './imap-store.ts';
 import { revocableView } from './revocable-view.ts';
 import { isSharedName, OTHER_USERS, sharedInfo, sharedName, withParents } from './shared-names.ts';
 import { allowedFlags, flagSteps } from './shared-flags.ts';
 import { StoreBackend } from './store-backend.ts';
 
+type CopiedMessages = Extract<CopyBetweenResult, { kind: 'done' }>;
 type BackendOptions = ConstructorParameters<typeof StoreBackend>[3];
 type Options<Name extends keyof StoreBackend> = StoreBackend[Name] extends (...args: infer Args) => unknown
   ? Args
@@ -123,6 +131,11 @@ export class SharingStore extends StoreBackend {
     return revocable.view;
   }
 
+  override onLabels(mailbox: number): Promise<void> {
+    const owner = this.#foreign.get(mailbox);
+    return owner === undefined ? super.onLabels(mailbox) : this.#owner(owner).onLabels(mailbox);
+  }
+
   override async rows(...args: Options<'rows'>): ReturnType<StoreBackend['rows']> {
     return (await this.#ownerWith('r', args[0]))?.rows(...args) ?? super.rows(...args);
   }
@@ -154,7 +167,9 @@ export class SharingStore extends StoreBackend {
   override async annotations(mailbox: number): ReturnType<StoreBackend['annotations']> {
     const grant = await this.#grant(mailbox);
     if (grant === undefined || !grant.rights.includes('r')) return super.annotations(mailbox);
-    return this.#store.read(annotationsOf, { mailbox, reader: this.#login.account, owner: grant.owner });
+    const found = await this.#store.read(annotationsOf, { mailbox, reader: this.#login.account, owner: grant.owner });
+    await this.#owner(grant.owner).noteShown('folders');
+    return found;
   }
 
   override async namedAnnotations(names: readonly string[]): ReturnType<StoreBackend['namedAnnotations']> {
@@ -173,6 +188,7 @@ export class SharingStore extends StoreBackend {
     const grant = await this.#grant(mailbox);
     if (grant === undefined || !grant.rights.includes('r')) return super.annotate(...args);
     if (changes.some(({ name }) => name.startsWith('/shared/')) && !/[wn]/.test(grant.rights)) return 'not-allowed';
+    await this.#owner(grant.owner).noteName();
     return this.#store.write(annotate, { mailbox, reader: this.#login.account, owner: grant.owner, changes });
   }
 
@@ -207,34 +223,84 @@ export class SharingStore extends StoreBackend {
     if (target === undefined) return { kind: 'missing' };
     const [source, into] = [this.#accountOf(mailbox), this.#accountOf(target.id)];
     if (source === this.#login.account && into === source) return super.copy(...args);
-    const done = { kind: 'done' as const, uidValidity: target.uidValidity, from: [] as number[], to: [] as number[] };
-    const undo = async (): Promise<void> => {
-      if (!move && done.to.length > 0) await this.#owner(into).rollBackCopy(target.id, done.to);
+    const all: CopyBetween = {
+      login: this.#login,
+      source: { account: source, mailbox },
+      target: { account: into, mailbox: target.id },
+      uids,
+      removes: !move ? 'nothing' : uids.length > MAX_ENTRIES ? 'later' : 'now',
     };
+    const copied = await this.#copySlicesBetween(all, target);
+    return copied.kind === 'done' && all.removes === 'later' ? this.#removeCopied(all, copied) : copied;
+  }
+
+  /** Copies all messages, or none when a slice is refused. RFC 9051 6.4.7. */
+  async #copySlicesBetween(all: CopyBetween, target: MailboxInfo): Promise<CopyBetweenResult> {
+    const done = { kind: 'done' as const, uidValidity: target.uidValidity, from: [] as number[], to: [] as number[] };
     let modseq = target.highestModseq;
-    for (let at = 0; at < uids.length; at += MAX_ENTRIES) {
-      const input = {
-        login: this.#login,
-        source: { account: source, mailbox },
-        target: { account: into, mailbox: target.id },
-        uids: uids.slice(at, at + MAX_ENTRIES),
-        move,
-      };
+    for (let at = 0; at < all.uids.length; at += MAX_ENTRIES) {
+      const input = { ...all, uids: all.uids.slice(at, at + MAX_ENTRIES) };
       const slice = await this.#store.write(copyBetween, input).catch(async (error: unknown) => {
         // Throws the first error, also when the rollback fails too.
-        await undo().catch(() => undefined);
+        await this.#rollBack(all, done.to).catch(() => undefined);
         throw error;
       });
       if (slice.kind !== 'done') {
-        await undo();
-        // Messages that a MOVE did not reach are still in the source.
-        return move && done.to.length > 0 ? { ...done, modseq } : slice;
+        await this.#rollBack(all, done.to);
+        return slice;
       }
       done.from.push(...slice.from);
       done.to.push(...slice.to);
       modseq = slice.modseq;
     }
     return { ...done, modseq };
+  }
+
+  /**
+   * Ends a MOVE of several slices: removes from the source what was copied. The copies of messages that stay there, or
+   * that another session removed first, are rolled back: no message is in both mailboxes, and none is lost. RFC 6851 3.3.
+   */
+  async #removeCopied(all: CopyBetween, copied: CopiedMessages): Promise<TransferOutcome> {
+    const { removed, end } = await this.#removeSlices(all, copied.from);
+    const [moved, kept] = partition(copied.from.length, (at) => removed.has(copied.from[at] ?? 0));
+    const rollback = this.#rollBack(
+      all,
+      kept.map((at) => copied.to[at] ?? 0),
+    );
+    // Throws the first error, also when the rollback fails too.
+    await (end?.kind === 'failed' ? rollback.catch(() => undefined) : rollback);
+    const pairs = { from: moved.map((at) => copied.from[at] ?? 0), to: moved.map((at) => copied.to[at] ?? 0) };
+    if (end === undefined) return { ...copied, ...pairs };
+    if (moved.length > 0) return { ...copied, ...pairs, kind: 'partly', end };
+    if (end.kind === 'failed') throw end.error;
+    return end;
+  }
+
+  /** Removes messages from the source of a MOVE until a slice is refused or fails. */
+  async #removeSlices(
+    all: CopyBetween,
+    uids: readonly number[],
+  ): Promise<{ removed: Set<number>; end?: Forbidden | { kind: 'failed'; error: unknown } }> {
+    const removed = new Set<number>();
+    for (let at = 0; at < uids.length; at += MAX_ENTRIES) {
+      const slice = uids.slice(at, at + MAX_ENTRIES);
+      try {
+        const result = await this.#store.write(removeCopied, { ...all, uids: slice });
+        if (result.kind === 'forbidden') return { removed, end: result };
+        for (const uid of result.uids) removed.add(uid);
+      } catch (error) {
+        // The commit may have happened although its result was lost: a copy is the only one left then. If PostgreSQL
+        // makes it after this look, both are deleted: `undelete` restores them.
+        const left = new Set(await this.#store.read(remainingUids, { mailbox: all.source.mailbox, uids: slice }));
+        for (const uid of slice) if (!left.has(uid)) removed.add(uid);
+        return { removed, end: { kind: 'failed', error } };
+      }
+    }
+    return { removed };
+  }
+
+  async #rollBack({ target }: CopyBetween, uids: readonly number[]): Promise<void> {
+    if (uids.length > 0) await this.#owner(target.account).rollBackCopy(target.mailbox, uids);
   }
 
   override async finishAppends(...args: Options<'finishAppends'>): ReturnType<StoreBackend['finishAppends']> {
@@ -295,3 +361,9 @@ export class SharingStore extends StoreBackend {
 
 const NEEDS_INSERT = 'Adding messages needs the right i on this mailbox';
 const OWNER_ONLY = 'Only the owner creates, renames and deletes mailboxes here';
+
+/** Positions below `length` for which a condition holds, and the others. */
+function partition(length: number, holds: (at: number) => boolean): [number[], number[]] {
+  const all = Array.from({ length }, (_, at) => at);
+  return [all.filter(holds), all.filter((at) => !holds(at))];
+}

@@ -3,11 +3,6 @@ import { hiddenCapabilities } from '../store/account/imap-setting.ts';
 import { quotaOf, type QuotaUse } from '../store/account/quota.ts';
 import { messageRows } from '../store/blob/content.ts';
 import { appendMessages } from '../store/mailbox/append-commands.ts';
-import { MAX_LOGGED } from '../store/mailbox/flag-log.ts';
-import { isUncounted, LEAST_PER_RANGE, MAX_RANGE } from '../store/mailbox/range-flags.ts';
-import type { StoreFlagsResult } from '../store/mailbox/flag-change.ts';
-import { contiguousRanges } from './uid-ranges.ts';
-import { copyEntries, expunge, MAX_ENTRIES, MAX_FLAGGED, storeFlags } from '../store/mailbox/entry-commands.ts';
 import {
   annotate,
   type AnnotateResult,
@@ -16,7 +11,7 @@ import {
   annotationsOf,
   namedAnnotations,
 } from '../store/mailbox/annotation.ts';
-import { type Command, StoreBusy } from '../store/engine/types.ts';
+import { StoreBusy } from '../store/engine/types.ts';
 import {
   createMailbox,
   deletedOctets,
@@ -32,24 +27,27 @@ import { dropFormerSubscription, formerSubscriptions } from '../store/mailbox/fo
 import { countRecent } from '../store/mailbox/recent.ts';
 import { vanishedSince } from '../store/mailbox/vanished.ts';
 import { BlobUnreadable } from '../store/blob/unreadable.ts';
-import type { Actor } from '../store/actor.ts';
+import type { PasswordActor } from '../store/actor-types.ts';
 import type { MailStore } from '../store/store.ts';
 import { readsAsHuman, redacted } from '../agents/quarantine/redact.ts';
 import type {
   AppendOptions,
   AppendOutcome,
   ContentRef,
-  FlagSet,
   ImapStore,
   MailboxView,
   MessageRow,
   RowRequest,
+  TransferOutcome,
 } from './imap-store.ts';
 import { abortAll, AppendedMessage, appendedBlobs } from './append/appended-message.ts';
 import type { TextKey } from './search/program.ts';
 import { StoreSearch } from './search/store-search.ts';
+import { type LoggedSizes, StoreChanges } from './store-changes.ts';
 
 const MAX_READ_BYTES = 1024 * 1024;
+/** The row of a mailbox that is not created yet. */
+const NO_MAILBOX = 0;
 
 /** The {@link ImapStore} of one account, over the mail store. */
 export class StoreBackend implements ImapStore {
@@ -58,9 +56,9 @@ export class StoreBackend implements ImapStore {
   readonly #clock: () => number;
   readonly #onRead: OnRead | undefined;
   readonly #onWords: OnWords | undefined;
-  readonly #actor: Actor | undefined;
-  readonly #logged: { above: number; inRange: number };
+  readonly #actor: PasswordActor | undefined;
   readonly #search: StoreSearch;
+  readonly #changes: StoreChanges;
 
   /**
    * `actor`: the owner of the password; left out, it can approve nothing. `logged`: flags of more messages than this, and
@@ -74,22 +72,23 @@ export class StoreBackend implements ImapStore {
       onRead,
       onWords,
       actor,
-      logged = { above: MAX_FLAGGED, inRange: LEAST_PER_RANGE },
-    }: { onRead?: OnRead; onWords?: OnWords; actor?: Actor; logged?: { above: number; inRange: number } } = {},
+      logged,
+    }: { onRead?: OnRead; onWords?: OnWords; actor?: PasswordActor; logged?: LoggedSizes } = {},
   ) {
     this.#actor = actor;
-    this.#logged = logged;
     this.#store = store;
     this.#account = account;
     this.#clock = clock;
     this.#onRead = onRead;
     this.#onWords = onWords;
     this.#search = new StoreSearch({ store, account, clock, isPerson: () => this.#isHuman() });
+    this.#changes = new StoreChanges({ store, account, clock, actor, logged, isPerson: () => this.#isHuman() });
   }
 
   async mailboxes(): Promise<MailboxInfo[]> {
-    await this.#onWords?.({ account: this.#account, kinds: ['folders'], written: false });
-    return this.#store.read(listMailboxes, { account: this.#account });
+    const found = await this.#store.read(listMailboxes, { account: this.#account });
+    await this.noteShown('folders');
+    return found;
   }
 
   onChange(listener: () => void): () => void {
@@ -103,7 +102,7 @@ export class StoreBackend implements ImapStore {
   }
 
   async create(name: string, role?: MailboxRole): ReturnType<ImapStore['create']> {
-    await this.#noteName();
+    await this.noteName();
     // RFC 3501 6.3.6: SUBSCRIBE alone says what the user wants to see.
     return this.#store.write(createMailbox, { account: this.#account, name, role: role ?? null, subscribed: false });
   }
@@ -114,26 +113,36 @@ export class StoreBackend implements ImapStore {
 
   async rename(from: string, to: string): ReturnType<ImapStore['rename']> {
     if (from !== 'INBOX') {
-      await this.#noteName();
+      await this.noteName();
       return this.#store.write(renameMailbox, { account: this.#account, from, to });
     }
-    // RFC 9051 6.3.6: the messages move to a new mailbox; INBOX and its children stay.
-    const created = await this.create(to);
-    if (created.kind === 'forbidden') return 'is-shared';
-    if (created.kind !== 'created') return created.kind;
     const inbox = await this.mailbox('INBOX');
     if (inbox === undefined) return 'missing';
     const view = await this.#store.view(this.#account, inbox.id);
     try {
-      await this.copy(inbox.id, Array.from(view.uids.subarray(0, view.length)), to, true);
+      return await this.#moveAll(inbox.id, Array.from(view.uids.subarray(0, view.length)), to);
     } finally {
       view.close();
     }
-    return 'renamed';
+  }
+
+  /** Moves the messages of INBOX, which stays with its children, to a new mailbox. RFC 9051 6.3.6. */
+  async #moveAll(inbox: number, uids: readonly number[], to: string): ReturnType<ImapStore['rename']> {
+    // Before the new mailbox is there: if it were removed again, mail that came into it meanwhile would be lost.
+    const refused = await this.#changes.refusedMove(inbox, uids, NO_MAILBOX);
+    if (refused?.kind === 'forbidden') return refused;
+    const created = await this.create(to);
+    if (created.kind === 'forbidden') return 'is-shared';
+    if (created.kind !== 'created') return created.kind;
+    const moved = await this.copy(inbox, uids, to, true);
+    if (moved.kind === 'done') return 'renamed';
+    const end = moved.kind === 'partly' ? moved.end : moved;
+    if (end.kind === 'failed') throw end.error;
+    return end.kind === 'forbidden' ? end : 'missing';
   }
 
   /** Records that a mailbox is about to be named: an agent can pass words on by it. */
-  async #noteName(): Promise<void> {
+  async noteName(): Promise<void> {
     await this.#onWords?.({ account: this.#account, kinds: ['folders'], written: true });
   }
 
@@ -163,16 +172,19 @@ export class StoreBackend implements ImapStore {
   }
 
   async annotations(mailbox: number): Promise<Annotation[]> {
-    await this.#onWords?.({ account: this.#account, kinds: ['folders'], written: false });
-    return this.#store.read(annotationsOf, { mailbox, reader: this.#account, owner: this.#account });
+    const found = await this.#store.read(annotationsOf, { mailbox, reader: this.#account, owner: this.#account });
+    await this.noteShown('folders');
+    return found;
   }
 
-  namedAnnotations(names: readonly string[]): Promise<Annotation[]> {
-    return this.#store.read(namedAnnotations, { account: this.#account, names });
+  async namedAnnotations(names: readonly string[]): Promise<Annotation[]> {
+    const found = await this.#store.read(namedAnnotations, { account: this.#account, names });
+    await this.noteShown('folders');
+    return found;
   }
 
   async annotate(mailbox: number, changes: readonly AnnotationChange[]): Promise<AnnotateResult> {
-    await this.#noteName();
+    await this.noteName();
     return this.#store.write(annotate, { mailbox, reader: this.#account, owner: this.#account, changes });
   }
 
@@ -180,10 +192,18 @@ export class StoreBackend implements ImapStore {
     return this.#store.read(hiddenCapabilities, { account: this.#account });
   }
 
-  async open(mailbox: number): Promise<MailboxView> {
-    // FLAGS lists the keywords of the mailbox.
-    await this.#onWords?.({ account: this.#account, kinds: ['labels'], written: false });
+  open(mailbox: number): Promise<MailboxView> {
     return this.#store.view(this.#account, mailbox);
+  }
+
+  /** `_mailbox`: a store of several accounts needs it. */
+  onLabels(_mailbox: number): Promise<void> {
+    return this.noteShown('labels');
+  }
+
+  /** Records that words are shown, after they were read: a word that came between would go unrecorded before that. */
+  async noteShown(kind: 'folders' | 'labels'): Promise<void> {
+    await this.#onWords?.({ account: this.#account, kinds: [kind], written: false });
   }
 
   vanished(mailbox: number, since: number): ReturnType<ImapStore['vanished']> {
@@ -224,90 +244,22 @@ export class StoreBackend implements ImapStore {
     return this.#store.read(readsAsHuman, { account: this.#account, actor: this.#actor });
   }
 
-  async store(
-    mailbox: number,
-    uids: readonly number[],
-    how: 'add' | 'remove' | 'replace',
-    flags: FlagSet,
-    unchangedSince?: number,
-  ): ReturnType<ImapStore['store']> {
-    const modseqs: number[] = [];
-    const modified: number[] = [];
-    const change = { how, flags, unchangedSince: unchangedSince ?? null };
-    // Each change of an agent is recorded for undo, one by one.
-    const isFast = uids.length > this.#logged.above && isUncounted(change) && (await this.#isHuman());
-    const logged = isFast ? await this.#logFlags(mailbox, uids, change) : undefined;
-    if (logged?.kind === 'done') return { modseqs: logged.modseq === null ? [] : [logged.modseq], modified };
-    for (const slice of slices(uids, isFast ? MAX_RANGE : MAX_FLAGGED)) {
-      const input = { account: this.#account, mailbox, uids: slice, actor: this.#actor, ...change };
-      const done = await this.#write(slice, uids, storeFlags, input);
-      if (done.kind === 'too-many-keywords') return done;
-      if (done.kind === 'missing') break;
-      if (done.modseq !== null) modseqs.push(done.modseq);
-      modified.push(...done.modified);
-    }
-    return { modseqs, modified };
+  store(...change: Parameters<ImapStore['store']>): ReturnType<ImapStore['store']> {
+    return this.#changes.store(...change);
   }
 
-  /** Logs a change of ranges. Undefined: there are too many of them, or the store needs the rows now. */
-  async #logFlags(
-    mailbox: number,
-    uids: readonly number[],
-    { how, flags }: { how: 'add' | 'remove' | 'replace'; flags: FlagSet },
-  ): Promise<StoreFlagsResult | undefined> {
-    const ranges = uids.length > MAX_LOGGED ? undefined : contiguousRanges(uids);
-    if (how === 'replace' || ranges === undefined || ranges.length * this.#logged.inRange > uids.length)
-      return undefined;
-    return this.#store.logFlags({ account: this.#account, mailbox, ranges, how, flags });
-  }
-
-  async copy(mailbox: number, uids: readonly number[], to: string, move: boolean): ReturnType<ImapStore['copy']> {
+  async copy(mailbox: number, uids: readonly number[], to: string, move: boolean): Promise<TransferOutcome> {
     const target = await this.mailbox(to);
-    if (target === undefined) return { kind: 'missing' };
-    const pairs = { from: [] as number[], to: [] as number[] };
-    try {
-      return await this.#copySlices(mailbox, uids, target, move, pairs);
-    } catch (error) {
-      // Throws the first error, also when the rollback fails too.
-      if (!move) await this.rollBackCopy(target.id, pairs.to).catch(() => undefined);
-      throw error;
-    }
+    return target === undefined ? { kind: 'missing' } : this.#changes.copy(mailbox, uids, target, move);
   }
 
-  async #copySlices(
-    mailbox: number,
-    uids: readonly number[],
-    target: MailboxInfo,
-    move: boolean,
-    pairs: { from: number[]; to: number[] },
-  ): ReturnType<ImapStore['copy']> {
-    let modseq = target.highestModseq;
-    for (const slice of slices(uids)) {
-      const input = { account: this.#account, mailbox, uids: slice, to: target.id, move, actor: this.#actor };
-      const done = await this.#write(slice, uids, copyEntries, input);
-      if (done.kind !== 'done') {
-        if (!move) await this.rollBackCopy(target.id, pairs.to);
-        return pairs.to.length > 0 && move ? { kind: 'done', uidValidity: target.uidValidity, ...pairs, modseq } : done;
-      }
-      pairs.from.push(...done.from);
-      pairs.to.push(...done.to);
-      modseq = done.modseq;
-    }
-    return { kind: 'done', uidValidity: target.uidValidity, ...pairs, modseq };
+  expunge(mailbox: number, uids: readonly number[]): ReturnType<ImapStore['expunge']> {
+    return this.#changes.expunge(mailbox, uids);
   }
 
-  async expunge(mailbox: number, uids: readonly number[]): ReturnType<ImapStore['expunge']> {
-    const expunged: number[] = [];
-    let modseq = 0;
-    let kept: string | undefined;
-    for (const slice of slices(uids)) {
-      const input = { account: this.#account, mailbox, uids: slice, actor: this.#actor };
-      const done = await this.#write(slice, uids, expunge, input);
-      expunged.push(...done.uids);
-      modseq = done.modseq ?? modseq;
-      kept ??= done.kept;
-    }
-    return { uids: expunged, modseq, ...(kept !== undefined && { kept }) };
+  /** Removes what a refused COPY has made so far: it copies all messages or none. RFC 9051 6.4.7. */
+  rollBackCopy(mailbox: number, uids: readonly number[]): Promise<void> {
+    return this.#changes.rollBackCopy(mailbox, uids);
   }
 
   append(_size: number, options: AppendOptions = { inFile: false }): ReturnType<ImapStore['append']> {
@@ -356,25 +308,10 @@ export class StoreBackend implements ImapStore {
   relevant(mailbox: number, key: TextKey): Promise<ReadonlyMap<number, number> | undefined> {
     return this.#search.relevant(mailbox, key);
   }
-
-  /** Writes a short command in the common batch; slices of long ones go to the low-priority queue. */
-  #write<I, O>(slice: readonly number[], all: readonly number[], what: Command<I, O>, input: I): Promise<O> {
-    return slice.length === all.length ? this.#store.write(what, input) : this.#store.writeSlice(what, input);
-  }
-
-  /** Removes what a refused COPY has made so far: it copies all messages or none. RFC 9051 6.4.7. */
-  async rollBackCopy(mailbox: number, uids: readonly number[]): Promise<void> {
-    await this.store(mailbox, uids, 'add', { bits: 16, keywords: [] });
-    await this.expunge(mailbox, uids);
-  }
 }
 
 /** The beginning of a cut off message; without any octets the error stays. */
 function readableOctets(error: unknown): Buffer {
   if (error instanceof BlobUnreadable && error.octets.length > 0) return error.octets;
   throw error;
-}
-
-function* slices(uids: readonly number[], most = MAX_ENTRIES): Iterable<readonly number[]> {
-  for (let at = 0; at < uids.length; at += most) yield uids.slice(at, at + most);
 }

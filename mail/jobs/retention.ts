@@ -9,7 +9,7 @@ import {
   trimWebhookEvents,
 } from '../store/notification/webhook-event.ts';
 import { purgeSubmissions, KEEP_SUBMISSIONS_MS } from '../store/submission/jmap-submission.ts';
-import { purgeUploads } from '../store/blob/jmap-upload.ts';
+import { purgeJmapUploads } from '../store/blob/jmap-upload.ts';
 import { purgeGreylist } from '../store/limit/greylist.ts';
 import { indexJournal } from '../store/journal/journal-index.ts';
 import { purgeAgentChanges } from '../agents/undo/email-changes.ts';
@@ -37,6 +37,7 @@ import {
   HISTORY_RETENTION_MS,
   TOMBSTONE_RETENTION_MS,
 } from '../store/retention/purge.ts';
+import { purgeMessages } from '../store/retention/purge-messages.ts';
 import { agingMailboxes, deleteAged, ruledMailboxes } from '../store/retention/rules.ts';
 import { purgeStsPolicies } from '../store/queue/sts-policy.ts';
 import { purgeDmarcResults } from '../store/filter/dmarc-result.ts';
@@ -74,7 +75,7 @@ export class RetentionJob implements Job {
   readonly #began = Date.now();
 
   /**
-   * `more`: purges of the appliance (listed in src/start/appliance.ts), run after those of the mail engine. `steadyClock`:
+   * `more`: purges of the appliance (listed in src/start/jobs.ts), run after those of the mail engine. `steadyClock`:
    * nothing is purged while it doubts the time.
    */
   constructor(
@@ -151,12 +152,12 @@ export class RetentionJob implements Job {
 
   async #emptyAccounts(): Promise<void> {
     for (const account of await this.#store.read(removedAccounts, undefined)) {
-      await this.#purgeFiles(purgeRemovedAccount, { account });
+      await purgeMessages(this.#store, purgeRemovedAccount, { account }, () => this.#continues());
     }
   }
 
   async #emptyMailboxes(): Promise<void> {
-    for (const { id, account_id } of await this.#store.read(deletedMailboxes, undefined)) {
+    for (const { id, account_id } of await this.#store.read(deletedMailboxes, { account: null })) {
       let remaining = 1;
       while (remaining > 0 && this.#continues()) {
         remaining = await this.#store.writeSlice(purgeDeletedFolder, { account: account_id, mailbox: id });
@@ -168,8 +169,9 @@ export class RetentionJob implements Job {
     const now = this.#clock();
     await this.#deleteAged(agingMailboxes);
     await this.#deleteAged(ruledMailboxes);
-    await this.#purgeFiles(purgeExpunged, { before: now - EXPUNGED_RETENTION_MS });
-    await this.#purgeFiles(purgeUploads, undefined);
+    const before = now - EXPUNGED_RETENTION_MS;
+    await purgeMessages(this.#store, purgeExpunged, { before }, () => this.#continues());
+    await this.#purgeFiles(purgeJmapUploads, undefined);
     await this.#purge(purgeHistory, { before: now - HISTORY_RETENTION_MS });
     await this.#purge(purgeSentCopies, { before: now - KEEP_SENT_COPIES_MS });
     await this.#purge(purgeSubmissions, { before: now - KEEP_SUBMISSIONS_MS });

@@ -51,11 +51,15 @@ export class MemoryBudget {
   }
 }
 
-/** Octets that one piece of work holds until it is disposed of. */
+/**
+ * Octets that one piece of work holds until it is disposed of. Work may go on a while after that, as its client is gone: what
+ * it added then would be held for ever, so nothing is added.
+ */
 export class MemoryReservation implements Disposable {
   readonly #budget: MemoryBudget;
   readonly #holders: readonly MemoryHolder[];
   #octets = 0;
+  #isDisposed = false;
 
   constructor(budget: MemoryBudget, holders: readonly MemoryHolder[]) {
     this.#budget = budget;
@@ -70,7 +74,12 @@ export class MemoryReservation implements Disposable {
   /** Adds octets; false: nothing was added, as the budget or a holder's share is used up. */
   tryGrow(octets: number): boolean {
     const { free } = this.#budget;
-    if (octets > free || this.#holders.some((holder) => this.#budget.heldBy(holder) + octets > free)) return false;
+    if (
+      this.#isDisposed ||
+      octets > free ||
+      this.#holders.some((holder) => this.#budget.heldBy(holder) + octets > free)
+    )
+      return false;
     this.#add(octets);
     return true;
   }
@@ -83,6 +92,7 @@ export class MemoryReservation implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#isDisposed = true;
     this.#add(-this.#octets);
   }
 

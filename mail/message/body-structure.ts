@@ -1,7 +1,7 @@
 import type { PartNode } from './part-tree.ts';
 import { isSevenBit, guessLatin1 } from './decode.ts';
 import type { Parameterized } from './parameters.ts';
-import { imapString, nstring } from './wire-string.ts';
+import { imapString, imapNstring } from './wire-string.ts';
 
 /**
  * Formats BODYSTRUCTURE with extension data for all parts, given in pre-order. RFC 3501 7.4.2. Children are formatted
@@ -20,14 +20,14 @@ export function formatBodyStructure(nodes: readonly PartNode[]): string {
 
 function formatPart(node: PartNode, inside: string): string {
   const { type, subtype, params, id, description, encoding, md5, disposition, language, location } = node.header;
-  const tail = `${dispositionStructure(disposition)} ${languageStructure(language)} ${nstring(location)}`;
+  const tail = `${dispositionStructure(disposition)} ${languageStructure(language)} ${imapNstring(location)}`;
   const name = `${imapString(subtype)} ${paramStructure(type === 'text' ? withCharset(params) : params)}`;
   if (type === 'multipart') return `(${inside} ${name} ${tail})`;
-  const basic = `${imapString(type)} ${name} ${nstring(id)} ${nstring(description)} ${imapString(encoding)}`;
+  const basic = `${imapString(type)} ${name} ${imapNstring(id)} ${imapNstring(description)} ${imapString(encoding)}`;
   const root = node.children[0];
   let typed = type === 'text' ? ` ${node.lines}` : '';
   if (root !== undefined) typed = ` ${root.envelope} ${inside} ${node.lines}`;
-  return `(${basic} ${node.bodyEnd - node.bodyStart}${typed} ${nstring(md5)} ${tail})`;
+  return `(${basic} ${node.bodyEnd - node.bodyStart}${typed} ${imapNstring(md5)} ${tail})`;
 }
 
 /** Parameters of a text part with the default charset, which clients expect to be written. RFC 2046 4.1.2. */

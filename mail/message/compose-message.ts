@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   encodeText,
-  field,
+  formatField,
   formatNamed,
   messageHeader,
   type NamedAddress,
@@ -47,10 +47,10 @@ export interface ComposedMessage {
 export function composeMessage(message: ComposedMessage): Buffer {
   const { cc, draftBcc = [], replyTo, headers } = message;
   const fields = [
-    ...(cc.length === 0 ? [] : [field('Cc', cc.map(formatNamed).join(', '))]),
-    ...(draftBcc.length === 0 ? [] : [field('Bcc', draftBcc.map(formatNamed).join(', '))]),
-    ...(replyTo.length === 0 ? [] : [field('Reply-To', replyTo.map(formatNamed).join(', '))]),
-    ...headers.map(([name, value]) => field(name, encodeText(value))),
+    ...(cc.length === 0 ? [] : [formatField('Cc', cc.map(formatNamed).join(', '))]),
+    ...(draftBcc.length === 0 ? [] : [formatField('Bcc', draftBcc.map(formatNamed).join(', '))]),
+    ...(replyTo.length === 0 ? [] : [formatField('Reply-To', replyTo.map(formatNamed).join(', '))]),
+    ...headers.map(([name, value]) => formatField(name, encodeText(value))),
   ];
   return Buffer.from(`${head(message)}${fields.join('')}${entity(message)}`);
 }

@@ -31,13 +31,13 @@ export function composeTextMessage(letter: TextMessage): Buffer {
 /** Formats the common header fields, up to MIME-Version. */
 export function messageHeader(letter: Omit<TextMessage, 'text'>): string {
   return [
-    field('Date', formatDate(letter.date)),
-    field('From', formatNamed(letter.from)),
-    field('To', letter.to.map(formatNamed).join(', ')),
-    field('Subject', encodeText(letter.subject)),
-    field('Message-ID', letter.messageId),
-    ...(letter.headers ?? []).map(([name, value]) => field(name, encodeText(value))),
-    field('MIME-Version', '1.0'),
+    formatField('Date', formatDate(letter.date)),
+    formatField('From', formatNamed(letter.from)),
+    formatField('To', letter.to.map(formatNamed).join(', ')),
+    formatField('Subject', encodeText(letter.subject)),
+    formatField('Message-ID', letter.messageId),
+    ...(letter.headers ?? []).map(([name, value]) => formatField(name, encodeText(value))),
+    formatField('MIME-Version', '1.0'),
   ].join('');
 }
 
@@ -99,7 +99,7 @@ export function oneLine(text: string): string {
 }
 
 /** Formats a header field, folded at blanks to 78 columns. RFC 5322 2.2.3. */
-export function field(name: string, value: string): string {
+export function formatField(name: string, value: string): string {
   let out = `${name}:`;
   let column = out.length;
   for (const word of value.split(' ')) {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { formatAddress, needsUtf8, type Address } from './address.ts';
-import { field, messageHeader, oneLine, textEntity, type NamedAddress } from './compose-text.ts';
+import { formatField, messageHeader, oneLine, textEntity, type NamedAddress } from './compose-text.ts';
 import { formatDate } from './date.ts';
 import { decodeWords } from './encoded-word.ts';
 import { firstField, readFields, unfold } from './header.ts';
@@ -69,7 +69,7 @@ export function composeDeliveryReport(bounce: DeliveryReport): Buffer {
   const type = `multipart/report; report-type=delivery-status; boundary="${boundary}"`;
   const entities = [textEntity(explanation(bounce, original.subject)), statusEntity(bounce), original.entity];
   const body = entities.map((entity) => `--${boundary}\r\n${entity}\r\n`).join('');
-  return Buffer.from(`${header}${field('Content-Type', type)}\r\n${body}--${boundary}--\r\n`);
+  return Buffer.from(`${header}${formatField('Content-Type', type)}\r\n${body}--${boundary}--\r\n`);
 }
 
 /** Input of {@link composeSuccessReport}. */
@@ -138,9 +138,9 @@ function headersEntity(bytes: Buffer): string {
 
 function statusEntity(bounce: DeliveryReport): string {
   const message = [
-    field('Reporting-MTA', `dns; ${sevenBit(bounce.host)}`),
-    bounce.envelopeId === undefined ? '' : field('Original-Envelope-Id', sevenBit(bounce.envelopeId)),
-    bounce.arrivalDate === undefined ? '' : field('Arrival-Date', formatDate(bounce.arrivalDate)),
+    formatField('Reporting-MTA', `dns; ${sevenBit(bounce.host)}`),
+    bounce.envelopeId === undefined ? '' : formatField('Original-Envelope-Id', sevenBit(bounce.envelopeId)),
+    bounce.arrivalDate === undefined ? '' : formatField('Arrival-Date', formatDate(bounce.arrivalDate)),
   ].join('');
   return `Content-Type: message/delivery-status\r\n\r\n${message}${bounce.recipients.map(recipientFields).join('')}`;
 }
@@ -150,14 +150,14 @@ function recipientFields(report: RecipientReport): string {
   const type = needsUtf8(report.address) ? 'utf-8' : 'rfc822';
   return [
     '\r\n',
-    report.originalRecipient === undefined ? '' : field('Original-Recipient', utf8Text(report.originalRecipient)),
-    field('Final-Recipient', `${type}; ${utf8Text(formatAddress(report.address))}`),
-    field('Action', report.action),
-    field('Status', /^[245]\.\d{1,3}\.\d{1,3}$/.test(report.status) ? report.status : '5.0.0'),
-    report.remoteMta === undefined ? '' : field('Remote-MTA', `dns; ${sevenBit(report.remoteMta)}`),
-    report.diagnostic === undefined ? '' : field('Diagnostic-Code', `smtp; ${sevenBit(report.diagnostic)}`),
-    report.lastAttempt === undefined ? '' : field('Last-Attempt-Date', formatDate(report.lastAttempt)),
-    report.willRetryUntil === undefined ? '' : field('Will-Retry-Until', formatDate(report.willRetryUntil)),
+    report.originalRecipient === undefined ? '' : formatField('Original-Recipient', utf8Text(report.originalRecipient)),
+    formatField('Final-Recipient', `${type}; ${utf8Text(formatAddress(report.address))}`),
+    formatField('Action', report.action),
+    formatField('Status', /^[245]\.\d{1,3}\.\d{1,3}$/.test(report.status) ? report.status : '5.0.0'),
+    report.remoteMta === undefined ? '' : formatField('Remote-MTA', `dns; ${sevenBit(report.remoteMta)}`),
+    report.diagnostic === undefined ? '' : formatField('Diagnostic-Code', `smtp; ${sevenBit(report.diagnostic)}`),
+    report.lastAttempt === undefined ? '' : formatField('Last-Attempt-Date', formatDate(report.lastAttempt)),
+    report.willRetryUntil === undefined ? '' : formatField('Will-Retry-Until', formatDate(report.willRetryUntil)),
   ].join('');
 }
 

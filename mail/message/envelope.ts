@@ -5,7 +5,7 @@ import { parseAddressList, type HeaderAddress } from './header-addresses.ts';
 import { unfold, type Field } from './header.ts';
 import { LIMITS } from './limits.ts';
 import { casemap } from './subject.ts';
-import { nstring } from './wire-string.ts';
+import { imapNstring } from './wire-string.ts';
 
 /** Remaining addresses to read, shared by all address fields of a message and its attached messages. */
 export interface AddressBudget {
@@ -88,8 +88,8 @@ export function formatEnvelope(fields: EnvelopeFields): string {
     addressStructure(fields.cc),
     addressStructure(fields.bcc),
   ];
-  const ids = `${nstring(fields.inReplyTo)} ${nstring(fields.messageId)}`;
-  return `(${nstring(fields.date)} ${nstring(fields.subject)} ${lists.join(' ')} ${ids})`;
+  const ids = `${imapNstring(fields.inReplyTo)} ${imapNstring(fields.messageId)}`;
+  return `(${imapNstring(fields.date)} ${imapNstring(fields.subject)} ${lists.join(' ')} ${ids})`;
 }
 
 /** Formats addresses with their source routes (RFC 3501 7.4.2), and an empty list as NIL, never `()`: Apple's parser drops the connection on it. */
@@ -98,7 +98,7 @@ function addressStructure(list: readonly HeaderAddress[]): string {
   let out = '(';
   for (const { name, route, mailbox, host } of list) {
     const domain = host === undefined || isSevenBit(host) ? host : domainToASCII(guessLatin1(host)) || host;
-    out += `(${nstring(name)} ${nstring(route)} ${nstring(mailbox)} ${nstring(domain)})`;
+    out += `(${imapNstring(name)} ${imapNstring(route)} ${imapNstring(mailbox)} ${imapNstring(domain)})`;
   }
   return `${out})`;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Address, formatAddress } from './address.ts';
-import { field, messageHeader, type NamedAddress, oneLine, textEntity } from './compose-text.ts';
+import { formatField, messageHeader, type NamedAddress, oneLine, textEntity } from './compose-text.ts';
 import { decodeCharset, decodeTransfer } from './decode.ts';
 import { decodeWords } from './encoded-word.ts';
 import { firstField, readFields, unfold } from './header.ts';
@@ -56,7 +56,7 @@ export function composeMdn(mdn: Mdn): Buffer {
   const header = messageHeader({ from, to: named, subject, date, messageId, headers });
   const boundary = `=_${randomBytes(18).toString('hex')}`;
   const type = `multipart/report; report-type=disposition-notification; boundary="${boundary}"`;
-  const begin = `${header}${field('Content-Type', type)}\r\n`;
+  const begin = `${header}${formatField('Content-Type', type)}\r\n`;
   const parts = [textEntity(text), `Content-Type: message/disposition-notification\r\n\r\n${receiptFields(mdn)}`];
   const first = parts.map((part) => `--${boundary}\r\n${part}\r\n`).join('');
   const last = original === null ? [] : [`--${boundary}\r\nContent-Type: message/rfc822\r\n\r\n`, original, '\r\n'];
@@ -75,7 +75,7 @@ function receiptFields(receipt: Receipt): string {
     ...receipt.errors.map((error): [string, string] => ['Error', error]),
     ...Object.entries(receipt.extensions),
   ];
-  return all.flatMap(([name, value]) => (value === '' ? [] : [field(name, oneLine(value))])).join('');
+  return all.flatMap(([name, value]) => (value === '' ? [] : [formatField(name, oneLine(value))])).join('');
 }
 
 /** Received disposition notification. */

@@ -68,27 +68,28 @@ export function isWholly(json: string, type: string, subtype: string): boolean {
 
 /** Parses the output of {@link packParts}. */
 export function unpackParts(json: string): Part[] {
-  return (JSON.parse(json) as Row[]).map((row) => {
-    const [path, type, subtype, charset, encoding, headerOffset, bodyOffset, bodyLength, lines, disposition, ...rest] =
-      row;
-    const [filename, contentId, decodedLength] = rest;
-    return {
-      path,
-      type,
-      subtype,
-      charset,
-      encoding,
-      headerOffset,
-      bodyOffset,
-      bodyLength,
-      decodedLength: decodedLength ?? (encoding === 'base64' ? uncounted(bodyLength, lines) : bodyLength),
-      ...(decodedLength === undefined && encoding === 'base64' && { isEstimated: true as const }),
-      lines,
-      disposition,
-      filename,
-      contentId,
-    };
-  });
+  return (JSON.parse(json) as Row[]).map(toPart);
+}
+
+function toPart(row: Row): Part {
+  const [encoding, bodyLength, lines, counted] = [row[4], row[7], row[8], row[12]];
+  const part: Part = {
+    path: row[0],
+    type: row[1],
+    subtype: row[2],
+    charset: row[3],
+    encoding,
+    headerOffset: row[5],
+    bodyOffset: row[6],
+    bodyLength,
+    decodedLength: counted ?? (encoding === 'base64' ? uncounted(bodyLength, lines) : bodyLength),
+    lines,
+    disposition: row[9],
+    filename: row[10],
+    contentId: row[11],
+  };
+  if (counted === undefined && encoding === 'base64') part.isEstimated = true;
+  return part;
 }
 
 /** Decoded length of base64 in old rows without one: within two octets if well-formed. */

@@ -1,6 +1,6 @@
 /** Collation key for sorting and threading: i;unicode-casemap of RFC 5051 (NFKD, upper case). */
 export function casemap(text: string): string {
-  return /^[\x20-\x7e]*$/.test(text) ? text.toUpperCase() : text.normalize('NFKD').toUpperCase();
+  return /[^\0-\x7f]/.test(text) ? text.normalize('NFKD').toUpperCase() : text.toUpperCase();
 }
 
 /**

@@ -15,6 +15,6 @@ export function imapString(text: string): string {
   return clean.length < QUOTED_MAX ? `"${clean.replace(/["\\]/g, '\\$&')}"` : `{${clean.length}}\r\n${clean}`;
 }
 
-export function nstring(text: string | undefined): string {
+export function imapNstring(text: string | undefined): string {
   return text === undefined ? 'NIL' : imapString(text);
 }

@@ -39,7 +39,7 @@ const FOLDS: Readonly<Record<string, string>> = {
 };
 
 /** Folds case, width, ligatures and accents of a word. */
-export function fold(word: string): string {
+export function foldWord(word: string): string {
   if (ASCII.test(word)) return word.toLowerCase();
   return word
     .normalize('NFKD')
@@ -70,13 +70,13 @@ export function tokensOf(text: string): WordToken[] {
 
 /** Adds folded tokens; `½` becomes two words at one position. */
 function foldedTokens(tokens: WordToken[], piece: string, start: number): void {
-  const folded = fold(piece);
+  const folded = foldWord(piece);
   const words = ONE_WORD.test(folded) ? [folded] : (folded.match(LETTERS) ?? []);
   for (const word of words) if (word.length <= MAX_WORD_CHARS) tokens.push({ word, start, end: start + piece.length });
 }
 
 function pairTokens(tokens: WordToken[], run: string, start: number): void {
-  const folded = fold(run);
+  const folded = foldWord(run);
   const characters = Array.from(folded);
   // Half-width kana and marks merge into one character: positions are then those of the whole run.
   const exact = folded.length === run.length;

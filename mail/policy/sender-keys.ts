@@ -1,5 +1,5 @@
 import { isFreeMailProvider } from './free-mail.ts';
-import { networkOf } from './sender-network.ts';
+import { senderNetwork } from './sender-network.ts';
 import type { Sample } from './sample.ts';
 import { authenticatedDomain } from './author-proof.ts';
 
@@ -11,7 +11,7 @@ const MAX_KEY = 320;
  */
 export function senderKeys(sample: Pick<Sample, 'author' | 'authentication' | 'peer'>): string[] {
   const domain = authenticatedDomain(sample);
-  const network = networkOf(sample.peer.ip);
+  const network = senderNetwork(sample.peer.ip);
   const author = sample.author === '' ? [] : [`${domain === '' ? 'c' : 'a'}:${sample.author}`];
   const domainKey = domain === '' || isFreeMailProvider(domain) ? [] : [`d:${domain}`];
   return [...author, ...domainKey, ...(network === '' ? [] : [`n:${network}`])].filter((key) => key.length <= MAX_KEY);

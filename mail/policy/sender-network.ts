@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { isPublicAddress } from '../dns/public-address.ts';
 
 /** Returns the network of an address, usually one customer: /24 for IPv4, /48 for IPv6; '' for a private address. */
-export function networkOf(ip: string): string {
+export function senderNetwork(ip: string): string {
   if (!isPublicAddress(ip)) return '';
   const address = ipaddr.process(ip);
   const octets = address.toByteArray();

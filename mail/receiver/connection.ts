@@ -29,7 +29,7 @@ export class ServerConnection {
   constructor(socket: Socket, events: ConnectionEvents) {
     this.#socket = socket;
     this.#events = events;
-    this.ip = plainAddress(socket.remoteAddress);
+    this.ip = unmappedAddress(socket.remoteAddress);
     this.port = socket.remotePort ?? 0;
     socket.setNoDelay(true);
     this.#listen(socket);
@@ -107,6 +107,6 @@ export class ServerConnection {
 }
 
 /** Converts an IPv4-mapped IPv6 address to IPv4. */
-export function plainAddress(address: string | undefined): string {
+export function unmappedAddress(address: string | undefined): string {
   return address?.startsWith('::ffff:') === true && address.includes('.') ? address.slice(7) : (address ?? '');
 }

@@ -5,7 +5,7 @@ import { firstContactDelay } from '../policy/first-contact.ts';
 import { decideVerdict, type FilterDecision } from '../policy/verdict.ts';
 import type { EnvelopeRecipient, SmtpRefusal } from './needs.ts';
 import type { ForwardingFacts } from './recipient-plan.ts';
-import { refuse } from './refusal.ts';
+import { smtpRefusal } from './refusal.ts';
 
 /** Facts about a message from outside on which its disposition depends. */
 export interface DispositionInput {
@@ -126,7 +126,7 @@ function recipientDecisions({ verdict, recipients, targets = NO_TARGETS }: Dispo
 function refusalOf(decisions: readonly AccountDecision[]): SmtpRefusal | undefined {
   const later = decisions.find(({ decision }) => decision.kind === 'later');
   if (later !== undefined && 'because' in later.decision) {
-    return refuse(451, later.decision.status ?? '4.7.1', `${sentence(later.decision.because)}; try again later`);
+    return smtpRefusal(451, later.decision.status ?? '4.7.1', `${sentence(later.decision.because)}; try again later`);
   }
   const filtered = decisions.filter(({ decision }) => decision !== ACCEPTED_REPORT);
   const [first] = filtered;
@@ -136,8 +136,8 @@ function refusalOf(decisions: readonly AccountDecision[]): SmtpRefusal | undefin
   if (first === undefined || isReport || !filtered.every(isRefused)) return undefined;
   const { decision } = first;
   if (!('because' in decision))
-    return refuse(550, '5.7.1', 'Rejected as spam: the recipient address only forwards mail');
-  return refuse(550, decision.status ?? '5.7.1', sentence(decision.because));
+    return smtpRefusal(550, '5.7.1', 'Rejected as spam: the recipient address only forwards mail');
+  return smtpRefusal(550, decision.status ?? '5.7.1', sentence(decision.because));
 }
 
 function isRefused({ account, decision: { kind } }: AccountDecision): boolean {

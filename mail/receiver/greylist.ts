@@ -1,12 +1,12 @@
 import { lruMap } from '../limits/lru-map.ts';
 import { type Address, addressKey } from '../message/address.ts';
 import { evaluateGreylisting, TRIPLET_LIFETIME_MS, tripletHash } from '../policy/greylisting.ts';
-import { networkOf } from '../policy/sender-network.ts';
+import { senderNetwork } from '../policy/sender-network.ts';
 import { StoreBusy } from '../store/engine/types.ts';
 import { greylistFacts, passGreylist } from '../store/limit/greylist.ts';
 import type { MailStore } from '../store/store.ts';
 import type { RecipientRoute, SmtpRefusal } from './needs.ts';
-import { refuse } from './refusal.ts';
+import { smtpRefusal } from './refusal.ts';
 
 /** One RCPT from outside. */
 export interface GreylistAttempt {
@@ -36,7 +36,7 @@ export class Greylist {
 
   /** Defers an unknown sender. Passes peers in private networks, and everybody while the store is busy. */
   async check({ ip, sender, to, route }: GreylistAttempt): Promise<SmtpRefusal | undefined> {
-    const network = networkOf(ip);
+    const network = senderNetwork(ip);
     if (network === '' || EXEMPT.has(to.local.toLowerCase())) return undefined;
     const now = this.#clock();
     const from = sender === undefined ? '' : addressKey(sender);
@@ -59,7 +59,7 @@ export class Greylist {
   }
 }
 
-const GREYLISTED = refuse(451, '4.7.1', 'Greylisted: unknown sender, retry in five minutes');
+const GREYLISTED = smtpRefusal(451, '4.7.1', 'Greylisted: unknown sender, retry in five minutes');
 
 /** Renews a pass once a day at most. */
 function isFading(until: number, now: number): boolean {

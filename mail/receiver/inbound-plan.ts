@@ -8,7 +8,7 @@ import { requestVerdict } from './inbound-filter.ts';
 import type { SmtpRefusal } from './needs.ts';
 import type { ReceivedMessage } from './received-message.ts';
 import { planRecipients, type RecipientPlan } from './recipient-plan.ts';
-import { refuse } from './refusal.ts';
+import { smtpRefusal } from './refusal.ts';
 
 /** A plan, with the verdict that was requested for it: a repeated plan does not request another. */
 export interface InboundPlan extends RecipientPlan {
@@ -57,8 +57,8 @@ function refuseClaim(claimed: readonly string[], dmarc: Dmarc | undefined): Smtp
   const [domain] = claimed.filter((one) => dmarc?.result !== 'pass' || dmarc.domain !== one);
   if (domain === undefined) return undefined;
   return dmarc?.result === 'temperror'
-    ? refuse(451, '4.4.3', `Cannot verify the author at ${domain} (DNS timeout), try again later`)
-    : refuse(
+    ? smtpRefusal(451, '4.4.3', `Cannot verify the author at ${domain} (DNS timeout), try again later`)
+    : smtpRefusal(
         550,
         '5.7.1',
         `Rejected: the report names an author at ${domain} and fails DMARC. Send it as the reporting server`,

@@ -31,15 +31,15 @@ import {
 } from './received-message.ts';
 import { takeReports } from './report-inbox.ts';
 import { countForwards, followForwards, quotaRefusal, takeReplies } from './recipient-plan.ts';
-import { expiredAliasRefusal, refuse } from './refusal.ts';
+import { expiredAliasRefusal, smtpRefusal } from './refusal.ts';
 
 /** A plan is made again when another message has used up a forward in between; each time fewer forwards are left. */
 const MAX_PLANS = 5;
 
-const LONG_HEADER = refuse(552, '5.3.4', 'Rejected: the header is longer than 256 KiB');
-const FILTER_UNAVAILABLE = refuse(451, '4.3.0', 'The message cannot be checked now, try again later');
-const UNVERIFIED_REPORT = refuse(451, '4.4.3', "Cannot verify the report's sender (DNS timeout), try again later");
-const FORWARDS_BUSY = refuse(451, '4.7.1', 'Too much mail is being forwarded now, try again later');
+const LONG_HEADER = smtpRefusal(552, '5.3.4', 'Rejected: the header is longer than 256 KiB');
+const FILTER_UNAVAILABLE = smtpRefusal(451, '4.3.0', 'The message cannot be checked now, try again later');
+const UNVERIFIED_REPORT = smtpRefusal(451, '4.4.3', "Cannot verify the report's sender (DNS timeout), try again later");
+const FORWARDS_BUSY = smtpRefusal(451, '4.7.1', 'Too much mail is being forwarded now, try again later');
 
 /** Opens the spool for one message from outside. */
 export function openInbound(context: ReceiverContext, envelope: MessageEnvelope): MessageSink {
@@ -134,7 +134,7 @@ function limitReports(context: ReceiverContext, { recipients }: MessageEnvelope)
     if (route.kind === 'here') return route.accounts.some((account) => unmatchedReports.take(account, now) > 0);
     return route.kind === 'return' && returnedReports.take(addressKey(route.to), now) > 0;
   });
-  return over && refuse(452, '4.7.1', `${formatAddress(over.address)} receives too many reports, try again later`);
+  return over && smtpRefusal(452, '4.7.1', `${formatAddress(over.address)} receives too many reports, try again later`);
 }
 
 /** Reads what the message reports about copies that were sent from here. */

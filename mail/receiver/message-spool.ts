@@ -8,7 +8,7 @@ import type { ReceiverContext } from './context.ts';
 import { HeaderCapture } from './header-capture.ts';
 import type { MessageEnvelope, MessageSink, SmtpRefusal } from './needs.ts';
 import { isForwarded, type ReceivedMessage, type ReceiveResult } from './received-message.ts';
-import { busyRefusal, refuse } from './refusal.ts';
+import { busyRefusal, smtpRefusal } from './refusal.ts';
 
 /** RFC 5321 6.3 asks for at least 100. */
 const MAX_RECEIVED = 100;
@@ -155,4 +155,4 @@ function senderOf({ login, peer }: MessageEnvelope): MemoryHolder {
   return login === undefined ? networkOf(peer.ip) : memoryHolderOf(login);
 }
 
-const LOOP = refuse(554, '5.4.6', 'Rejected: more than 100 Received fields, the message is in a mail loop');
+const LOOP = smtpRefusal(554, '5.4.6', 'Rejected: more than 100 Received fields, the message is in a mail loop');

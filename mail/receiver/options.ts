@@ -106,6 +106,8 @@ export interface ReceiverOptions {
   guard: MailGuard;
   /** Peers without rate limits. They get no other privilege. */
   exempt(ip: string): boolean;
+  /** Reports each accepted connection to the MX service, with the address here that it came to. */
+  connected?(ip: string, own: string): void;
   /** Local mode: loopback may log in without TLS and is exempt. */
   local: boolean;
   maxMessageBytes: number;

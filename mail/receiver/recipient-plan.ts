@@ -18,7 +18,7 @@ import type { ReceiverContext } from './context.ts';
 import { forwardRefusal } from './forward-refusal.ts';
 import type { RecipientRoute, SmtpRefusal } from './needs.ts';
 import { isForwarded, isLocal, readBeginning, type ReceivedMessage } from './received-message.ts';
-import { refuse } from './refusal.ts';
+import { smtpRefusal } from './refusal.ts';
 
 type AnyMessage = ReceivedMessage<MessageFacts | MessageIndex>;
 
@@ -91,7 +91,7 @@ export async function quotaRefusal(
   for (const account of only.route.accounts) {
     if (await store.read(accountHasRoom, { account, size })) return undefined;
   }
-  return refuse(452, '4.2.2', `The mailbox of ${formatAddress(only.address)} is full`);
+  return smtpRefusal(452, '4.2.2', `The mailbox of ${formatAddress(only.address)} is full`);
 }
 
 /** Has replies to notices of this server read. Returns true when no other recipient is left. */

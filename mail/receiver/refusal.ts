@@ -3,21 +3,23 @@ import type { StoreBusy } from '../store/engine/types.ts';
 import type { EnvelopeRecipient, SmtpRefusal } from './needs.ts';
 
 /** A refusal with its SMTP code and enhanced code. RFC 3463. */
-export function refuse(code: number, enhanced: string, text: string): SmtpRefusal {
+export function smtpRefusal(code: number, enhanced: string, text: string): SmtpRefusal {
   return { kind: 'refused', code, enhanced, text };
 }
 
-/** Defers a message before it is sent: what is free on the disk is kept for what was accepted already. */
-export function diskNearlyFullRefusal(): SmtpRefusal {
-  return refuse(452, '4.3.1', 'The disk is nearly full, try again later');
+/** Defers a message at MAIL or before DATA: what is free on the disk is kept for what was accepted already. */
+export function earlyRefusal(busy: StoreBusy): SmtpRefusal {
+  if (busy.reason === 'disk-full') return smtpRefusal(452, '4.3.1', 'The disk is nearly full, try again later');
+  return busyRefusal(busy);
 }
 
-/** Defers a message that the store cannot take now. */
+/** Defers a message after its octets, which the store could not take. */
 export function busyRefusal({ reason }: StoreBusy): SmtpRefusal {
-  if (reason === 'disk-full') return refuse(452, '4.3.1', 'The disk is full, try again later');
-  if (reason === 'bucket') return refuse(451, '4.3.1', 'The storage of large messages is unavailable, try again later');
-  if (reason === 'database') return refuse(451, '4.3.0', 'The database is unavailable, try again later');
-  return refuse(451, '4.3.2', 'Too busy, try again later');
+  if (reason === 'disk-full') return smtpRefusal(452, '4.3.1', 'The disk is full, try again later');
+  if (reason === 'bucket')
+    return smtpRefusal(451, '4.3.1', 'The storage of large messages is unavailable, try again later');
+  if (reason === 'database') return smtpRefusal(451, '4.3.0', 'The database is unavailable, try again later');
+  return smtpRefusal(451, '4.3.2', 'Too busy, try again later');
 }
 
 /**
@@ -27,8 +29,8 @@ export function busyRefusal({ reason }: StoreBusy): SmtpRefusal {
 export function expiredAliasRefusal(recipients: readonly EnvelopeRecipient[]): SmtpRefusal {
   const [only, ...more] = recipients;
   if (only === undefined || more.length > 0 || only.route.kind !== 'here' || only.route.forwards === true)
-    return refuse(451, '4.2.1', 'The address of one recipient has just expired, send the message again');
-  return refuse(550, '5.2.1', expiredText(only.address));
+    return smtpRefusal(451, '4.2.1', 'The address of one recipient has just expired, send the message again');
+  return smtpRefusal(550, '5.2.1', expiredText(only.address));
 }
 
 /** RFC 3463 3.3: the address exists, and accepts no messages. */

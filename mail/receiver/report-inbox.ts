@@ -5,15 +5,15 @@ import type { ReceiverContext } from './context.ts';
 import { requestVerdict } from './inbound-filter.ts';
 import type { SmtpRefusal } from './needs.ts';
 import type { ReceivedMessage } from './received-message.ts';
-import { refuse } from './refusal.ts';
+import { smtpRefusal } from './refusal.ts';
 
 /** Octets of a message with a report; the largest reporters stay far below. */
 const MAX_OCTETS = 10 * 1024 * 1024;
 /** Report addresses that one message may name. */
 const MAX_ADDRESSES = 5;
 
-const TOO_LARGE = refuse(552, '5.3.4', 'Rejected: a report may have at most 10 MB. Send a smaller one');
-const TOO_MANY = refuse(452, '4.3.1', 'Too many reports wait to be read, try again later');
+const TOO_LARGE = smtpRefusal(552, '5.3.4', 'Rejected: a report may have at most 10 MB. Send a smaller one');
+const TOO_MANY = smtpRefusal(452, '4.3.1', 'Too many reports wait to be read, try again later');
 
 /**
  * Stores a message for the report addresses among its recipients. Returns `all` when no other recipient is left; a refusal is

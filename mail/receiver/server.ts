@@ -4,7 +4,7 @@ import { isLoopback } from '../guard/network.ts';
 import { refusalText } from '../guard/refusal-text.ts';
 import type { ConnectionDecision } from '../guard/types.ts';
 import { formatReply, reply } from '../smtp/reply.ts';
-import { plainAddress } from './connection.ts';
+import { unmappedAddress } from './connection.ts';
 import {
   defaultLimits,
   systemClock,
@@ -100,7 +100,7 @@ export class SmtpServer implements AsyncDisposable {
   #accept(socket: Socket, listener: SmtpListener): void {
     const { service } = listener;
     const { meter, guard } = this.#options;
-    const ip = plainAddress(socket.remoteAddress);
+    const ip = unmappedAddress(socket.remoteAddress);
     const secure = this.#options.local && isLoopback(ip);
     const trusted = secure || this.#options.exempt(ip);
     if (ip === '') return void socket.destroy(); // closed already
@@ -110,6 +110,7 @@ export class SmtpServer implements AsyncDisposable {
       return refuseConnection(socket, listener, entry);
     }
     meter.count('smtp_connections_total', { service });
+    if (service === 'mx') this.#options.connected?.(ip, unmappedAddress(socket.localAddress));
     const session = new SmtpSession(socket, service, this.#options, { trusted, secure }, (one) => this.#remove(one));
     this.#sessions.add(session);
     meter.gauge('smtp_sessions', this.#sessions.size);

@@ -18,7 +18,7 @@ import type {
   SenderPermission,
   SmtpRefusal,
 } from './needs.ts';
-import { diskNearlyFullRefusal } from './refusal.ts';
+import { earlyRefusal } from './refusal.ts';
 import { openSubmission } from './submission.ts';
 
 /** The SMTP server's backend on the store: an accepted message is one commit. */
@@ -72,7 +72,8 @@ export class StoreReceiverBackend implements ReceiverBackend {
   }
 
   refuseNow(): SmtpRefusal | undefined {
-    return this.context.store.unavailable() === undefined ? undefined : diskNearlyFullRefusal();
+    const busy = this.context.store.unavailable();
+    return busy && earlyRefusal(busy);
   }
 
   open(envelope: MessageEnvelope): MessageSink {

@@ -14,7 +14,7 @@ import { MessageSpool } from './message-spool.ts';
 import type { EnvelopeRecipient, MessageEnvelope, MessageSink, SmtpRefusal } from './needs.ts';
 import { ACCEPTED, type ReceivedSubmission, type ReceiveResult, rejected } from './received-message.ts';
 import { countForwards, planRecipients, quotaRefusal, type RecipientPlan, takeReplies } from './recipient-plan.ts';
-import { pausedText, refuse } from './refusal.ts';
+import { pausedText, smtpRefusal } from './refusal.ts';
 
 /** Opens the spool for one message from a logged-in client. */
 export function openSubmission(context: ReceiverContext, envelope: MessageEnvelope, login: Login): MessageSink {
@@ -47,9 +47,9 @@ export async function receiveSubmission(context: ReceiverContext, message: Recei
 
 /** Refuses a message without exactly one From field. RFC 5322 3.6. The gate checks whether the author may send. */
 function refuseAuthors({ authors }: SubmissionHeader): SmtpRefusal | undefined {
-  if (authors.kind === 'refused') return refuse(550, '5.6.0', authors.why);
+  if (authors.kind === 'refused') return smtpRefusal(550, '5.6.0', authors.why);
   if (authors.fromFields === 1) return undefined;
-  return refuse(550, '5.6.0', 'Rejected: a message needs exactly one From field (RFC 5322 3.6)');
+  return smtpRefusal(550, '5.6.0', 'Rejected: a message needs exactly one From field (RFC 5322 3.6)');
 }
 
 function authorsOf({ authors, authorDomains }: SubmissionHeader): Pick<ReceivedSubmission, 'authors' | 'signAs'> {
@@ -107,13 +107,13 @@ function submissionRefusal(result: SubmissionResult | UnreachableRecipients): Sm
     case 'over':
       return allowanceRefusal(result);
     case 'foreign':
-      if (result.why === 'paused') return refuse(550, '5.7.1', pausedText(result.domain));
-      return refuse(550, '5.7.1', `You may not send as ${result.address}: it is not one of your addresses`);
+      if (result.why === 'paused') return smtpRefusal(550, '5.7.1', pausedText(result.domain));
+      return smtpRefusal(550, '5.7.1', `You may not send as ${result.address}: it is not one of your addresses`);
     case 'refused':
-      return refuse(550, '5.7.1', result.because);
+      return smtpRefusal(550, '5.7.1', result.because);
     case 'agent-stop':
-      if (result.error === 'budget_exceeded') return refuse(452, '4.7.1', reasonText(result));
-      return refuse(550, '5.7.1', reasonText(result));
+      if (result.error === 'budget_exceeded') return smtpRefusal(452, '4.7.1', reasonText(result));
+      return smtpRefusal(550, '5.7.1', reasonText(result));
     case 'suppressed':
     case 'repeated':
     case 'changed':

@@ -14,7 +14,7 @@ const MAX_INITIAL_RESPONSE = 500;
  * Logs in with PLAIN or LOGIN; the caller ensures that the connection is encrypted. Returns a verdict on failure. It always
  * defers: a changed password must not bounce mail. RFC 4954, RFC 4616.
  */
-export async function authenticate(
+export async function logInToServer(
   connection: Connection,
   offers: ServerExtensions,
   login: SmarthostLogin,

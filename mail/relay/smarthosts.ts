@@ -1,5 +1,5 @@
 import type { Log, Meter } from '../log.ts';
-import { authenticate } from './authenticate.ts';
+import { logInToServer } from './authenticate.ts';
 import type { RelayClock } from './clock.ts';
 import type { Connection } from './connection.ts';
 import type { ConnectFailure } from './connector.ts';
@@ -123,7 +123,7 @@ export class Smarthosts {
       from: this.#families.sourceAddress(host),
       onConnection: (connection) => this.#watch(connection),
       ...(login !== undefined && {
-        login: (connection, offers) => authenticate(connection, offers, login, timeouts.command),
+        login: (connection, offers) => logInToServer(connection, offers, login, timeouts.command),
       }),
     });
     meter.count('relay_smarthost_sessions_total', { result: opened instanceof RelaySession ? 'open' : 'none' });

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { XMLParser } from 'fast-xml-parser';
 import { isWithin } from '../dns/name.ts';
 import { type DmarcReport, type DmarcSum, MAX_REPORT_ROWS, MAX_REPORT_SUMS, ReportUnreadable } from './report-types.ts';
-import { boundedSums, countOf, domainText, plainText, textOf } from './values.ts';
+import { boundedSums, countOf, domainText, cleanReportText, scalarText } from './values.ts';
 
 type Element = Readonly<Record<string, unknown>>;
 
@@ -50,11 +50,11 @@ export function parseDmarcXml(xml: string): DmarcReport {
   const range = elementAt(metadata, 'date_range');
   return {
     kind: 'dmarc',
-    organization: plainText(metadata['org_name']) || plainText(metadata['email']),
-    reportId: plainText(metadata['report_id']),
+    organization: cleanReportText(metadata['org_name']) || cleanReportText(metadata['email']),
+    reportId: cleanReportText(metadata['report_id']),
     domain,
     ...datesOf(range['begin'], range['end']),
-    policy: plainText(published['p']),
+    policy: cleanReportText(published['p']),
     sums: sumsOf(records, domain),
   };
 }
@@ -63,7 +63,7 @@ function parsed(xml: string): Element {
   try {
     return asElement(PARSER.parse(xml));
   } catch (error) {
-    const why = error instanceof Error ? plainText(error.message) : '';
+    const why = error instanceof Error ? cleanReportText(error.message) : '';
     throw new ReportUnreadable(`its XML is broken (${why})`);
   }
 }
@@ -76,7 +76,7 @@ function datesOf(begin: unknown, end: unknown): { begin: number; end: number } {
 }
 
 function timeOf(value: unknown): number | undefined {
-  const number = Number(textOf(value) || Number.NaN);
+  const number = Number(scalarText(value) || Number.NaN);
   if (!Number.isFinite(number) || number <= 0) return undefined;
   return Math.floor(number < 100_000_000_000 ? number * 1000 : number);
 }
@@ -103,7 +103,7 @@ function sumOf(record: Element, domain: string): DmarcSum {
   const auth = elementAt(record, 'auth_results');
   const headerFrom = domainText(elementAt(record, 'identifiers')['header_from']) || domain;
   const [spf, dkim] = [bestResult(auth, 'spf', headerFrom), bestResult(auth, 'dkim', headerFrom)];
-  const source = textOf(row['source_ip']).toLowerCase();
+  const source = scalarText(row['source_ip']).toLowerCase();
   return {
     source: isIP(source) === 0 ? '' : source,
     headerFrom,
@@ -125,13 +125,13 @@ function evaluatedAs(evaluated: Element, method: 'spf' | 'dkim'): boolean | unde
 }
 
 function dispositionOf(evaluated: Element): DmarcSum['disposition'] {
-  const text = textOf(evaluated['disposition']).toLowerCase();
+  const text = scalarText(evaluated['disposition']).toLowerCase();
   return text === 'quarantine' || text === 'reject' ? text : 'none';
 }
 
 function overrideOf(evaluated: Element): string {
   const [reason] = listAt(evaluated, 'reason');
-  const type = textOf(reason?.['type']).toLowerCase();
+  const type = scalarText(reason?.['type']).toLowerCase();
   return type === '' ? '' : OVERRIDES.has(type) ? type : 'other';
 }
 
@@ -139,7 +139,7 @@ function overrideOf(evaluated: Element): string {
 function bestResult(auth: Element, method: 'spf' | 'dkim', headerFrom: string): { domain: string; aligned: boolean } {
   const all = listAt(auth, method)
     .slice(0, MAX_RESULTS)
-    .map((one) => ({ domain: domainText(one['domain']), passes: textOf(one['result']).toLowerCase() === 'pass' }));
+    .map((one) => ({ domain: domainText(one['domain']), passes: scalarText(one['result']).toLowerCase() === 'pass' }));
   const isAligned = (name: string): boolean =>
     name !== '' && (isWithin(name, headerFrom) || isWithin(headerFrom, name));
   const aligned = all.find(({ domain, passes }) => passes && isAligned(domain));
@@ -149,7 +149,7 @@ function bestResult(auth: Element, method: 'spf' | 'dkim', headerFrom: string): 
 
 function wordsOf(value: unknown): string[] {
   const all: unknown[] = Array.isArray(value) ? value : [value];
-  return all.map((one) => textOf(one).toLowerCase()).filter((text) => text !== '');
+  return all.map((one) => scalarText(one).toLowerCase()).filter((text) => text !== '');
 }
 
 function asElement(value: unknown): Element {

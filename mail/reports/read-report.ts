@@ -9,6 +9,8 @@ import { parseTlsJson } from './tls-json.ts';
 /** Parts of a message, and files of an archive, that are looked at. */
 const MAX_PARTS = 50;
 const MAX_FILES = 10;
+/** Parts that turn out not to be readable: each may cost as much as the largest report. */
+const MAX_UNREADABLE = 2;
 
 /**
  * Reads the report in a message, whatever its types claim: XML or JSON, plain, as gzip or in a zip archive. Bounded in octets,
@@ -16,6 +18,7 @@ const MAX_FILES = 10;
  */
 export function readReportMessage({ octets, parts }: { octets: Uint8Array; parts: string }): ReportContent {
   const all = unpackParts(parts).slice(0, MAX_PARTS);
+  let unreadable = 0;
   let why = 'it has no report: no part is XML, JSON, gzip or zip';
   if (all.some(({ type, subtype }) => type === 'message' && subtype === 'feedback-report')) return { kind: 'failure' };
   for (const part of all) {
@@ -26,6 +29,7 @@ export function readReportMessage({ octets, parts }: { octets: Uint8Array; parts
     } catch (error) {
       if (!(error instanceof ReportUnreadable)) throw error;
       why = error.message;
+      if (++unreadable === MAX_UNREADABLE) break;
     }
   }
   return { kind: 'unreadable', why };

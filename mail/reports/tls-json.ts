@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { isWithin } from '../dns/name.ts';
 import { jsonExcess } from '../limits/json-bounds.ts';
 import { MAX_REPORT_SUMS, ReportUnreadable, type TlsReport, type TlsSum } from './report-types.ts';
-import { boundedSums, countOf, domainText, plainText, textOf } from './values.ts';
+import { boundedSums, countOf, domainText, cleanReportText, scalarText } from './values.ts';
 
 type Member = Readonly<Record<string, unknown>>;
 
@@ -30,15 +30,15 @@ export function parseTlsJson(json: string): TlsReport {
   const domain = policies.map((one) => domainText(member(one, 'policy')['policy-domain'])).find((name) => name !== '');
   if (domain === undefined) throw new ReportUnreadable('it names no policy-domain in its policies');
   const range = member(report, 'date-range');
-  const begin = Date.parse(textOf(range['start-datetime']));
-  const end = Date.parse(textOf(range['end-datetime']));
+  const begin = Date.parse(scalarText(range['start-datetime']));
+  const end = Date.parse(scalarText(range['end-datetime']));
   if (!Number.isFinite(begin)) throw new ReportUnreadable('it has no start-datetime in its date-range');
   const sums = new Map<string, TlsSum>();
   for (const one of policies) addPolicy(sums, one, domain);
   return {
     kind: 'tls',
-    organization: plainText(report['organization-name']) || plainText(report['contact-info']),
-    reportId: plainText(report['report-id']),
+    organization: cleanReportText(report['organization-name']) || cleanReportText(report['contact-info']),
+    reportId: cleanReportText(report['report-id']),
     domain,
     begin,
     end: Number.isFinite(end) ? Math.max(begin, end) : begin,
@@ -65,14 +65,14 @@ function parsed(json: string): Member {
 function addPolicy(sums: Map<string, TlsSum>, one: Member, domain: string): void {
   const policy = member(one, 'policy');
   if (!isWithin(domainText(policy['policy-domain']) || domain, domain)) return;
-  const policyType = POLICY_TYPES.find((type) => type === textOf(policy['policy-type'])) ?? 'no-policy-found';
+  const policyType = POLICY_TYPES.find((type) => type === scalarText(policy['policy-type'])) ?? 'no-policy-found';
   const summary = member(one, 'summary');
   const common = { policyType, mx: '', source: '' };
   add(sums, { ...common, result: 'success', sessions: countOf(summary['total-successful-session-count']) ?? 0 });
   let detailed = 0;
   for (const detail of listOf(one['failure-details'])) {
-    const type = textOf(detail['result-type']);
-    const source = textOf(detail['sending-mta-ip']);
+    const type = scalarText(detail['result-type']);
+    const source = scalarText(detail['sending-mta-ip']);
     const sessions = countOf(detail['failed-session-count']) ?? 1;
     detailed += sessions;
     add(sums, {

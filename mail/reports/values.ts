@@ -6,14 +6,14 @@ export const MAX_COUNT = 1_000_000_000;
 const MAX_TEXT = 100;
 
 /** Text of a scalar value; '' for anything else. */
-export function textOf(value: unknown): string {
+export function scalarText(value: unknown): string {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' ? value.trim() : '';
 }
 
 /** Cleans a stranger's name to letters, digits and plain punctuation in one line. */
-export function plainText(value: unknown): string {
-  return textOf(value)
+export function cleanReportText(value: unknown): string {
+  return scalarText(value)
     .slice(0, 4 * MAX_TEXT)
     .replace(/[^\p{L}\p{N} .,:&@()_+=/-]+/gu, ' ')
     .replace(/ +/g, ' ')
@@ -24,7 +24,7 @@ export function plainText(value: unknown): string {
 
 /** Returns a domain in lower case as A-labels; '' if the value is none. */
 export function domainText(value: unknown): string {
-  const text = textOf(value);
+  const text = scalarText(value);
   if (text.length > 253) return '';
   const name = domainToASCII(text.replace(/\.$/, ''));
   return /^[a-z0-9._-]+$/.test(name) && isDnsName(name) ? name : '';
@@ -32,7 +32,7 @@ export function domainText(value: unknown): string {
 
 /** Returns a whole number from 0 on; undefined if the value is none. Some reporters write counts as text. */
 export function countOf(value: unknown): number | undefined {
-  const number = Number(textOf(value) || Number.NaN);
+  const number = Number(scalarText(value) || Number.NaN);
   return Number.isFinite(number) && number >= 0 ? Math.min(Math.floor(number), MAX_COUNT) : undefined;
 }
 

@@ -50,15 +50,11 @@ export class DataReader {
       const octet = chunk[at]!;
       switch (state) {
         case TEXT:
-          if (octet > CR) {
+          if (octet > CR) at = skipText(chunk, at + 1);
+          else {
+            state = this.#control(octet);
             at += 1;
-            while (at < length && chunk[at]! > CR) at += 1;
-            break;
           }
-          if (octet === CR) state = AFTER_CR;
-          else if (octet === LF) this.#note('bare-lf');
-          else if (octet === 0) this.#note('nul');
-          at += 1;
           break;
         case AFTER_CR:
           if (octet === LF) {
@@ -97,12 +93,25 @@ export class DataReader {
           state = TEXT;
       }
     }
-    if (at - lineAt > MAX_LINE_OCTETS + 1) this.#note('long-line');
-    this.#column = Math.min(at - lineAt, MAX_LINE_OCTETS + 2);
-    this.#state = state;
+    this.#suspend(state, at - lineAt);
     this.next = length;
     // A dot and a CR at the end of the chunk are the end of the message or a bare CR, never content.
     return this.#out(chunk, state === AFTER_DOT_CR ? kept : move(chunk, kept, run, length));
+  }
+
+  /** Notes a control octet within a line as a flaw, where it is one, and returns the state after it. */
+  #control(octet: number): number {
+    if (octet === CR) return AFTER_CR;
+    if (octet === LF) this.#note('bare-lf');
+    else if (octet === 0) this.#note('nul');
+    return TEXT;
+  }
+
+  /** Keeps the state for the next chunk. `column`: octets of the current line so far. */
+  #suspend(state: number, column: number): void {
+    if (column > MAX_LINE_OCTETS + 1) this.#note('long-line');
+    this.#column = Math.min(column, MAX_LINE_OCTETS + 2);
+    this.#state = state;
   }
 
   #note(flaw: MessageFlaw): void {
@@ -113,6 +122,13 @@ export class DataReader {
     if (kept === 0 || this.flaw !== undefined) return NONE;
     return kept === chunk.length ? chunk : chunk.subarray(0, kept);
   }
+}
+
+/** Returns the offset of the first octet at or after `at` that may be a control octet of {@link DataReader}, or the end. */
+function skipText(chunk: Buffer, at: number): number {
+  let next = at;
+  while (next < chunk.length && chunk[next]! > CR) next += 1;
+  return next;
 }
 
 /** Moves the octets from `from` to `end` to `to`, and returns the offset after them. */

@@ -1,12 +1,7 @@
+import type { Actor } from './actor-types.ts';
 import { command, type Read } from './engine/types.ts';
 
-/**
- * The credential with which a mail program changes a mailbox. Tokens and programs have none, so they decide nothing
- * that awaits approval.
- */
-export interface Actor {
-  readonly credential: number;
-}
+export type { Actor } from './actor-types.ts';
 
 /**
  * Marks in the scopes of a credential: PERSON was created for a person; SEEN_BY_AGENT was created by or shown to a
@@ -23,6 +18,7 @@ export const CHOSEN = 'chosen';
  */
 export async function isHuman(rx: Read, account: number, actor: Actor | undefined): Promise<boolean> {
   if (actor === undefined) return false;
+  if ('person' in actor) return true;
   const row = await rx.get<{ scopes: string; governed: number }>(
     `SELECT scopes, EXISTS (SELECT 1 FROM agent_policy_account WHERE account_id = ?2) AS governed
      FROM credential WHERE id = ?1 AND account_id = ?2`,
@@ -39,7 +35,7 @@ export async function isHuman(rx: Read, account: number, actor: Actor | undefine
  * password, `mbx_3` for the mailbox's own; null: a person's. Checked in the commit.
  */
 export async function agentName(rx: Read, account: number, actor: Actor | undefined): Promise<string | null> {
-  if (actor === undefined) return null;
+  if (actor === undefined || 'person' in actor) return null;
   const row = await rx.get<{ scopes: string; kind: string }>(
     `SELECT scopes, kind FROM credential WHERE id = ?1 AND account_id = ?2
        AND EXISTS (SELECT 1 FROM agent_policy_account WHERE account_id = ?2)`,

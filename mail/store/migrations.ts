@@ -36,5 +36,8 @@ export function mailMigrations(): Migration[] {
     ['delivery-peer.sql'],
     ['snooze.sql'],
     ['flag-range.sql'],
+    ['thread-total.sql'],
+    ['thread-index.sql'],
+    ['change-index.sql'],
   ]);
 }

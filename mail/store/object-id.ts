@@ -1,3 +1,5 @@
+import { ACCOUNT_SPAN } from './search/account-span.ts';
+
 /**
  * Ids of messages, threads and mailboxes as clients see them: a type letter, then the row number in base 36. JMAP ids and
  * the OBJECTIDs of IMAP are the same (RFC 8474, RFC 9698). Short, no characters that need escaping (RFC 8620 1.2), never
@@ -14,9 +16,6 @@ const KINDS = {
 } as const;
 
 export type JmapIdKind = keyof typeof KINDS;
-
-/** Row ids of an account start at a multiple of this: mail/store/message/message.ts. */
-const ACCOUNT_SPAN = 2 ** 32;
 
 export function jmapId(kind: JmapIdKind, row: number): string {
   return `${KINDS[kind]}${(isOfAccount(kind) ? row % ACCOUNT_SPAN : row).toString(36)}`;

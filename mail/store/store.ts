@@ -9,13 +9,14 @@ import { blobBytes, smallBlobs } from './blob/content.ts';
 import { BlobUnreadable, isUnreadable } from './blob/unreadable.ts';
 import { WriterClient, type WriterClientOptions } from './engine/client.ts';
 import { LocalWriter } from './engine/local.ts';
-import { makeDirectory } from './engine/make-directory.ts';
+import { makeDirectorySync } from './engine/make-directory.ts';
 import { lockDataDir } from './engine/lock.ts';
 import { openReader } from './engine/open-reader.ts';
 import type { PostgresReader } from './engine/postgres/reader.ts';
 import { withNode } from './engine/postgres/url.ts';
 import type { DatabaseWatch } from './engine/postgres/watch.ts';
 import { Reader } from './engine/reader.ts';
+import type { ReportUpgrade } from './engine/upgrade-step.ts';
 import type { ThreadParts } from './engine/thread.ts';
 import { type Command, type Query, type Store, StoreBusy, type WakeUp } from './engine/types.ts';
 import { LocalText, TextClient, type TextSearch } from './search/text-client.ts';
@@ -52,6 +53,8 @@ export interface StoreOptions {
   clock: () => number;
   log: Log;
   meter: Meter;
+  /** Called before each step of a start that changes the tables of an earlier version. */
+  upgrading?: ReportUpgrade;
   /** Called when the store is no longer durable: answer pending requests with "try later", then end the process. */
   fatal: (error: Error) => void;
 }
@@ -99,6 +102,7 @@ export class MailStore implements Store, AsyncDisposable {
     const text = openText(options, this.files, provideBlob);
     this.text = {
       committed: () => text.committed(),
+      purged: () => text.purged(),
       search: (what, input, query) => this.#log.read(input, () => text.search(what, input, query)),
       close: () => text.close(),
     };
@@ -113,7 +117,7 @@ export class MailStore implements Store, AsyncDisposable {
   }
 
   static async open(options: StoreOptions): Promise<MailStore> {
-    makeDirectory(options.dataDir);
+    makeDirectorySync(options.dataDir);
     const lock = lockDataDir(options.dataDir);
     const listeners = new Set<(wakeUp: WakeUp) => void>();
     const stop = new AbortController();
@@ -126,6 +130,7 @@ export class MailStore implements Store, AsyncDisposable {
         database: databaseOf(options),
         clock: () => options.clock(),
         fatal: (error) => options.fatal(error),
+        upgrading: options.upgrading,
         observe: (what, value) => options.meter.observe(`store_${what}`, value),
         committed(wakeUps) {
           const seen = viewReader?.catchUp(wakeUps);

@@ -1,9 +1,10 @@
 import { createWriteStream } from 'node:fs';
-import { link, lstat, mkdir, open, rename, rm, utimes } from 'node:fs/promises';
+import { type FileHandle, link, lstat, mkdir, open, rm, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
+import { createDraft, draftOf, finishDraft, ForeignDraft, removeDraft } from './export-draft.ts';
 
 /** Where an export writes its files. */
 export interface ExportTarget {
@@ -23,15 +24,15 @@ export class DirectoryTarget implements ExportTarget {
 
   private constructor(final: string) {
     this.#final = final;
-    this.#path = `${final}.partial`;
+    this.#path = draftOf(final);
   }
 
   /** Throws EEXIST if the directory is there: an export never mixes with another one. */
   static async create(path: string): Promise<DirectoryTarget> {
     if (await exists(path)) throw Object.assign(new Error(`${path} exists`), { code: 'EEXIST' });
     const target = new DirectoryTarget(path);
-    await rm(target.#path, { recursive: true, force: true });
-    await mkdir(target.#path, { mode: 0o700 });
+    await removeDraft(target.#path);
+    await createDraft(target.#path);
     return target;
   }
 
@@ -46,7 +47,7 @@ export class DirectoryTarget implements ExportTarget {
   }
 
   async finish(): Promise<void> {
-    await rename(this.#path, this.#final);
+    await finishDraft(this.#path, this.#final);
     await using parent = await open(dirname(this.#final), 'r');
     await parent.sync();
   }
@@ -63,19 +64,22 @@ export class ZipTarget implements ExportTarget {
   readonly #zip = new ZipFile();
   readonly #written: Promise<void>;
 
-  private constructor(final: string) {
+  private constructor(final: string, partial: FileHandle) {
     this.#final = final;
-    this.#partial = `${final}.partial`;
+    this.#partial = draftOf(final);
     const output = this.#zip.outputStream as Readable;
-    this.#written = pipeline(output, createWriteStream(this.#partial, { mode: 0o600, flush: true }));
+    this.#written = pipeline(output, partial.createWriteStream({ flush: true }));
     // Reported by the file that is being written, or by finish().
     this.#written.catch(() => undefined);
   }
 
-  /** Throws EEXIST if the file is there. */
+  /** Throws EEXIST if the file is there, and ForeignDraft if its draft is: nothing says who wrote that. */
   static async create(path: string): Promise<ZipTarget> {
     if (await exists(path)) throw Object.assign(new Error(`${path} exists`), { code: 'EEXIST' });
-    return new ZipTarget(path);
+    const partial = await open(draftOf(path), 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'EEXIST' ? new ForeignDraft(draftOf(path)) : error;
+    });
+    return new ZipTarget(path, partial);
   }
 
   async file(path: string, octets: AsyncIterable<Buffer | string>, modifiedAt: number): Promise<void> {

@@ -5,7 +5,8 @@ import { accountKeywords, type ExportRow, exportRows } from '../store/transfer/e
 import type { ExportTarget } from './export-target.ts';
 import { FromQuoter, withLfEnds } from './mbox-writer.ts';
 import { fromLine } from './mbox-line.ts';
-import { maildirInfo, maildirOfFolder } from './maildir.ts';
+import { ExportPaths } from './export-paths.ts';
+import { maildirInfo } from './maildir.ts';
 import {
   EXPORT_FILE,
   type ExportedFolder,
@@ -47,10 +48,11 @@ export async function exportAccount(store: MailStore, plan: ExportPlan, target: 
   const folders: ExportedFolder[] = [];
   const all = await store.read(listMailboxes, { account: plan.account });
   const keywords = await store.read(accountKeywords, { account: plan.account });
+  const paths = new ExportPaths(plan.format);
   await target.directory(plan.below);
   for (const one of all.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const writer = new FolderWriter(store, plan, target, counts, keywords.slice(0, 26));
-    folders.push(await writer.write(one));
+    folders.push(await writer.write(one, paths.pathOf(one.name)));
     counts.folders++;
   }
   const summary: ExportSummary = {
@@ -87,9 +89,9 @@ class FolderWriter {
     this.#keywords = keywords;
   }
 
-  async write(folder: MailboxInfo): Promise<ExportedFolder> {
+  /** `path`: of the directory of the folder, without an ending. */
+  async write(folder: MailboxInfo, path: string): Promise<ExportedFolder> {
     const { format, below, now } = this.#plan;
-    const path = format === 'maildir' ? maildirPath(folder.name) : escapedPath(folder.name);
     if (format === 'mbox') {
       const parent = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '';
       await this.#target.directory(at(below, parent));
@@ -196,27 +198,6 @@ function fileName({ uid }: ExportRow, format: ExportFormat): string {
 }
 
 const FIRST_NUMBER = 1_000_000_000;
-
-function maildirPath(folder: string): string {
-  return folder === 'INBOX' ? '' : maildirOfFolder(folder);
-}
-
-/** A path that every file system takes. */
-function escapedPath(folder: string): string {
-  return folder
-    .split('/')
-    .map((level) =>
-      level
-        .replaceAll(
-          /[%<>:"\\|?*\x00-\x1f]/g,
-          (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
-        )
-        .replace(/^\.|[. ]$/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
-        .replace(/^(cur|new|tmp)$/i, (name) => `%${name.charCodeAt(0).toString(16).toUpperCase()}${name.slice(1)}`)
-        .replace(/\.(sbd|mbox)$/i, '%2E$1'),
-    )
-    .join('/');
-}
 
 function at(directory: string, path: string): string {
   return directory === '' ? path : path === '' ? directory : `${directory}/${path}`;

@@ -87,11 +87,11 @@ async function folderFor(
 function note(log: ImportLog, folder: string, place: string, outcome: ImportOutcome, size: number): void {
   if (outcome.kind === 'imported') log.imported(folder, size);
   else if (outcome.kind === 'known') log.known(folder);
-  else log.skip(place, problemOf(outcome));
+  else log.skip(place, importProblem(outcome));
 }
 
 /** Reason why a message was not imported, with the next step. */
-export function problemOf(outcome: Exclude<ImportOutcome, { kind: 'imported' | 'known' }>): string {
+export function importProblem(outcome: Exclude<ImportOutcome, { kind: 'imported' | 'known' }>): string {
   switch (outcome.kind) {
     case 'empty':
       return 'It is empty';

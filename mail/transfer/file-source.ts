@@ -4,7 +4,14 @@ import type { FileTree, TreeFile } from './file-tree.ts';
 import { placeByLabels } from './gmail-labels.ts';
 import { type ExportedFolder, type ExportSummary, type ManifestEntry, readManifest, readSummary } from './manifest.ts';
 import { maildirFlags, parseKeywords } from './maildir.ts';
-import { headerFields, MAX_FIELD_HEADER, mboxFlags } from './mbox-fields.ts';
+import {
+  headerFields,
+  GMAIL_LABELS,
+  KEYWORD_FIELDS,
+  MAX_FIELD_HEADER,
+  maySenderHaveSet,
+  mboxFlags,
+} from './mbox-fields.ts';
 import { type MboxMessage, MboxReader } from './mbox-reader.ts';
 import { ownFields } from './mbox-own-fields.ts';
 import type { SourceItem, SourceMessage } from './source-message.ts';
@@ -143,9 +150,12 @@ function mboxMessage(
     return { ...folder, flags: own.flags, receivedAt: own.receivedAt, octets: own.restore(reader.octets(whole)) };
   }
   const fields = headerFields(head);
-  const labels = fields.get('x-gmail-labels');
+  const labels = fields.get(GMAIL_LABELS);
   const octets = reader.octets(message);
-  if (labels !== undefined) return { ...placeByLabels(labels), receivedAt: message.receivedAt, octets };
+  const facts = { receivedAt: message.receivedAt, octets };
+  if (labels !== undefined) {
+    return { ...placeByLabels(labels), ...facts, sendersKeywords: maySenderHaveSet(fields, [GMAIL_LABELS]) };
+  }
   const flags = mboxFlags(fields);
-  return flags && { ...folder, flags, receivedAt: message.receivedAt, octets };
+  return flags && { ...folder, ...facts, flags, sendersKeywords: maySenderHaveSet(fields, KEYWORD_FIELDS) };
 }

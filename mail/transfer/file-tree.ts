@@ -1,6 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { RandomReader } from './source-message.ts';
 import { linesOf } from './text-lines.ts';
 
@@ -27,32 +28,48 @@ export interface FileTree extends AsyncDisposable {
   lines(path: string, most: number): AsyncIterable<string>;
 }
 
-/** Files below a directory, in the order of their names: files first. Symbolic links are not followed. */
+/** A file or directory below a source: its path as text, and as the file system has it. */
+interface TreePath {
+  text: string;
+  octets: Buffer;
+}
+
+/**
+ * Files below a directory, in the order of their names: files first. Symbolic links are not followed. A name that is not UTF-8, as
+ * old servers wrote them, is read as Latin-1: as text alone it would name nothing.
+ */
 export class DirectoryTree implements FileTree {
-  readonly #root: string;
+  readonly #root: TreePath;
+  /** Directories whose text does not lead to them, by that text. */
+  readonly #directories = new Map<string, Buffer>();
 
   constructor(root: string) {
-    this.#root = root;
+    this.#root = { text: '', octets: Buffer.from(root) };
   }
 
   files(): AsyncIterable<TreeFile> {
-    return this.#below('');
+    return this.#below(this.#root);
   }
 
-  async *#below(path: string): AsyncGenerator<TreeFile> {
-    const entries = await readdir(join(this.#root, path), { withFileTypes: true });
-    const sorted = entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    for (const one of sorted.filter((entry) => entry.isFile())) {
-      const file = await fileOf(this.#root, `${path}${one.name}`);
+  async *#below(directory: TreePath): AsyncGenerator<TreeFile> {
+    const entries = await readdir(directory.octets, { withFileTypes: true, encoding: 'buffer' });
+    const all = entries.map((one) => ({ kind: one, path: pathWithin(directory, one.name) }));
+    const sorted = all.toSorted((a, b) => (a.path.text < b.path.text ? -1 : 1));
+    for (const { path } of sorted.filter(({ kind }) => kind.isFile())) {
+      const file = await fileOf(path.octets, path.text);
       if (file !== undefined) yield file;
     }
-    for (const one of sorted.filter((entry) => entry.isDirectory())) yield* this.#below(`${path}${one.name}/`);
+    for (const { path } of sorted.filter(({ kind }) => kind.isDirectory())) {
+      if (!isUtf8(path.octets)) this.#directories.set(path.text, path.octets);
+      yield* this.#below(path);
+    }
   }
 
   async text(path: string, max: number): Promise<string | undefined> {
+    const full = this.#pathOf(path);
     try {
-      const { size } = await lstat(join(this.#root, path));
-      return size > max ? undefined : await readFile(join(this.#root, path), 'utf8');
+      const { size } = await lstat(full);
+      return size > max ? undefined : await readFile(full, 'utf8');
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
@@ -61,14 +78,30 @@ export class DirectoryTree implements FileTree {
 
   async *lines(path: string, most: number): AsyncGenerator<string> {
     try {
-      yield* linesOf(createReadStream(join(this.#root, path)) as AsyncIterable<Buffer>, most);
+      yield* linesOf(createReadStream(this.#pathOf(path)) as AsyncIterable<Buffer>, most);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }
 
+  /** Path of a file beside mail, whose own name is ASCII. */
+  #pathOf(path: string): Buffer {
+    const directory = dirname(path);
+    const octets = this.#directories.get(directory);
+    return octets === undefined
+      ? pathWithin(this.#root, Buffer.from(path)).octets
+      : pathWithin({ text: directory, octets }, Buffer.from(basename(path))).octets;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {}
 }
+
+function pathWithin({ text, octets }: TreePath, name: Buffer): TreePath {
+  const own = name.toString(isUtf8(name) ? 'utf8' : 'latin1');
+  return { text: text === '' ? own : `${text}/${own}`, octets: Buffer.concat([octets, SLASH, name]) };
+}
+
+const SLASH = Buffer.from('/');
 
 /** A file alone. */
 export class SingleFile implements FileTree {
@@ -82,8 +115,8 @@ export class SingleFile implements FileTree {
   }
 
   async *files(): AsyncGenerator<TreeFile> {
-    const file = await fileOf(dirname(this.#path), basename(this.#path));
-    if (file !== undefined) yield { ...file, path: this.#name };
+    const file = await fileOf(this.#path, this.#name);
+    if (file !== undefined) yield file;
   }
 
   text(): Promise<undefined> {
@@ -96,8 +129,7 @@ export class SingleFile implements FileTree {
 }
 
 /** Undefined: it was removed meanwhile, as mail programs rename files of a Maildir. */
-async function fileOf(root: string, path: string): Promise<TreeFile | undefined> {
-  const full = join(root, path);
+async function fileOf(full: string | Buffer, path: string): Promise<TreeFile | undefined> {
   try {
     const { size, mtimeMs } = await lstat(full);
     return {
@@ -118,7 +150,7 @@ async function fileOf(root: string, path: string): Promise<TreeFile | undefined>
 }
 
 /** Opens a file of the file system for reading at any position. */
-export async function openRandom(path: string): Promise<RandomReader & AsyncDisposable> {
+export async function openRandom(path: string | Buffer): Promise<RandomReader & AsyncDisposable> {
   const handle: FileHandle = await open(path, 'r');
   const { size } = await handle.stat();
   return {

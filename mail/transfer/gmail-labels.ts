@@ -23,13 +23,25 @@ const FOLDERS: readonly [string, string, MailboxRole][] = [
 /** Labels that are flags, or that say nothing. */
 const PLAIN = new Set(['opened', 'unread', 'starred', 'important', 'archived', 'all mail', 'muted', 'chat', 'chats']);
 
-/**
- * Places a message by its X-Gmail-Labels: `Inbox,Opened,"Work, old"`. Labels of people become keywords; the message is
- * stored once, in the folder of the first special label, else in the archive.
- */
+const MAX_LABELS = 60;
+
+/** Places a message by its field X-Gmail-Labels: `Inbox,Opened,"Work, old"`. */
 export function placeByLabels(field: string): LabelPlacement {
-  const labels = splitLabels(decodeWords(field)).slice(0, 60);
-  const lower = labels.map((label) => label.toLowerCase().replace(/^\\/, ''));
+  return placeLabels(splitLabels(decodeWords(field)));
+}
+
+/** The label without the backslash that those of Gmail itself have, as compared. */
+export function labelKey(label: string): string {
+  return label.toLowerCase().replace(/^\\/, '');
+}
+
+/**
+ * Places a message by its labels. Labels of people become keywords; the message is stored once, in the folder of the first
+ * special label, else in the archive.
+ */
+export function placeLabels(all: readonly string[]): LabelPlacement {
+  const labels = all.slice(0, MAX_LABELS);
+  const lower = labels.map(labelKey);
   const found = FOLDERS.find(([label]) => lower.includes(label));
   let bits = 0;
   if (lower.includes('opened') || !lower.includes('unread')) bits |= SEEN;

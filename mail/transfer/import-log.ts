@@ -28,11 +28,18 @@ export class ImportLog {
   readonly progress: ImportProgress = { imported: 0, known: 0, skipped: 0, bytes: 0, total: null, folder: null };
   readonly #folders = new Map<string, { folder: string; imported: number; known: number }>();
   readonly #problems: { place: string; problem: string }[] = [];
+  readonly #onFirst: () => void;
+
+  /** `onFirst`: called when the first message is imported. */
+  constructor(onFirst: () => void = () => undefined) {
+    this.#onFirst = onFirst;
+  }
 
   imported(folder: string, size: number): void {
     this.progress.imported++;
     this.progress.bytes += size;
     this.#folder(folder).imported++;
+    if (this.progress.imported === 1) this.#onFirst();
   }
 
   known(folder: string): void {

@@ -19,6 +19,8 @@ const HASH_OCTETS = 16;
 export interface ImportedMessage {
   mailbox: number;
   flags: NamedFlags;
+  /** The keywords may be words of its sender. */
+  sendersKeywords?: boolean | undefined;
   /** ms UTC; undefined: read from the message. */
   receivedAt: number | undefined;
   octets: AsyncIterable<Buffer>;
@@ -100,7 +102,7 @@ export class Importer {
 
   #commit(message: ImportedMessage, { writer, sha256, receivedAt }: ReadMessage, onOutcome: OnOutcome): void {
     const { size } = writer;
-    const { mailbox, flags, remote } = message;
+    const { mailbox, flags, sendersKeywords, remote } = message;
     const before = this.#order;
     const { promise: queued, resolve: isQueued } = Promise.withResolvers<void>();
     this.#order = queued;
@@ -109,7 +111,16 @@ export class Importer {
         // Messages keep their order, though a large one is flushed to its file first.
         await before;
         const hash = Uint8Array.from(sha256.subarray(0, HASH_OCTETS));
-        const base = { account: this.#account, mailbox, flags, receivedAt, hash, pass: this.#pass, remote };
+        const base = {
+          account: this.#account,
+          mailbox,
+          flags,
+          sendersKeywords,
+          receivedAt,
+          hash,
+          pass: this.#pass,
+          remote,
+        };
         const done = this.#batches.add({ ...base, ...written } satisfies ImportInput);
         isQueued();
         return done;

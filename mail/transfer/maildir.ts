@@ -1,5 +1,5 @@
 import { ANSWERED, DELETED, DRAFT, FLAGGED, type NamedFlags, SEEN } from '../store/mailbox/flags.ts';
-import { fromUtf7, toUtf7 } from '../imap/wire/mailbox-name.ts';
+import { fromUtf7 } from '../imap/wire/mailbox-name.ts';
 import { keywordsOf } from './mbox-fields.ts';
 
 /** Flags in the name of a Maildir file, in the order that names have. */
@@ -49,17 +49,14 @@ export function parseKeywords(text: string): string[] {
   return Array.from(found, (word) => word ?? '');
 }
 
-/** Folder name of a Maildir++ directory: `.Work.Old` is Work/Old; names are modified UTF-7. */
+/**
+ * Folder name of a Maildir++ directory: `.Work.Old` is Work/Old; names are modified UTF-7. Our exports once wrote a dot within a
+ * level as `&AC4-`.
+ */
 export function folderOfMaildir(directory: string): string {
   return directory
     .replace(/^\./, '')
     .split('.')
     .map((level) => fromUtf7(level).replaceAll('&AC4-', '.'))
     .join('/');
-}
-
-/** Maildir++ directory of a folder. A dot within a level, which separates levels there, is written as modified UTF-7. */
-export function maildirOfFolder(folder: string): string {
-  const levels = folder.split('/').map((level) => toUtf7(level).replaceAll('.', '&AC4-'));
-  return `.${levels.join('.')}`;
 }

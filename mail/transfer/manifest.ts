@@ -41,10 +41,11 @@ export interface ManifestLine {
 }
 
 const MAX_SUMMARY = 4 * 1024 * 1024;
-/** Octets of a line of a manifest, and lines of one: they are held while the messages of the directory are read. */
+/** Octets of a line of a manifest. */
 const MAX_LINE = 16 * 1024;
+/** Lines of a manifest, and octets of what is held of them while its directory is read: names and different lists of keywords. */
 const MAX_LINES = 500_000;
-const MAX_OCTETS = 128 * 1024 * 1024;
+const MAX_OCTETS = 48 * 1024 * 1024;
 
 /** Reads what an export of this program says of itself; undefined: it is none. */
 export async function readSummary(tree: FileTree): Promise<ExportSummary | undefined> {
@@ -68,24 +69,42 @@ export interface ManifestEntry {
 export async function readManifest(tree: FileTree, directory: string): Promise<Map<string, ManifestEntry>> {
   const path = directory === '' ? MANIFEST_FILE : `${directory}/${MANIFEST_FILE}`;
   const found = new Map<string, ManifestEntry>();
+  const lists = new KeywordLists();
+  let lines = 0;
   let octets = 0;
   for await (const line of tree.lines(path, MAX_LINE)) {
-    octets += line.length;
-    if (found.size >= MAX_LINES || octets > MAX_OCTETS) {
+    const [file, entry] = entryOf(line, lists) ?? [''];
+    lines += 1;
+    octets += file.length;
+    if (lines > MAX_LINES || octets + lists.octets > MAX_OCTETS) {
       throw new Error(`${path.slice(0, 200)} is too large to be read: import its folder in parts`);
     }
-    const entry = entryOf(line);
-    if (entry !== undefined) found.set(...entry);
+    if (entry !== undefined) found.set(file, entry);
   }
   return found;
 }
 
-function entryOf(line: string): [file: string, entry: ManifestEntry] | undefined {
+/** Lists of keywords: entries with the same keywords share one. */
+class KeywordLists {
+  octets = 0;
+  readonly #lists = new Map<string, readonly string[]>();
+
+  of(given: unknown): readonly string[] {
+    const words = Array.isArray(given) ? given.filter((word) => typeof word === 'string') : [];
+    const key = words.join(' ');
+    const known = this.#lists.get(key);
+    if (known !== undefined) return known;
+    this.octets += key.length;
+    this.#lists.set(key, words);
+    return words;
+  }
+}
+
+function entryOf(line: string, lists: KeywordLists): [file: string, entry: ManifestEntry] | undefined {
   const one = parse(line) as Partial<ManifestLine> | undefined;
   const receivedAt = Date.parse(String(one?.receivedAt));
   if (typeof one?.file !== 'string' || typeof one.flags !== 'number' || Number.isNaN(receivedAt)) return undefined;
-  const keywords = Array.isArray(one.keywords) ? one.keywords.filter((word) => typeof word === 'string') : [];
-  return [one.file, { flags: { bits: one.flags & 31, keywords }, receivedAt }];
+  return [one.file, { flags: { bits: one.flags & 31, keywords: lists.of(one.keywords) }, receivedAt }];
 }
 
 function parse(text: string): unknown {

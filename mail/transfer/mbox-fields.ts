@@ -40,6 +40,21 @@ const MOZILLA: readonly [number, number][] = [
 ];
 const MOZILLA_EXPUNGED = 0x0008;
 
+/** Field of Google Takeout with the labels of a message, above those that it was received with. */
+export const GMAIL_LABELS = 'x-gmail-labels';
+/** Fields with keywords in an mbox file. */
+export const KEYWORD_FIELDS: readonly string[] = ['x-keywords', 'x-mozilla-keys'];
+
+/**
+ * Tests if one of the fields may have come with the message: it stands below a field that a server added on the way.
+ * A program that writes it there itself looks the same.
+ */
+export function maySenderHaveSet(fields: ReadonlyMap<string, string>, names: readonly string[]): boolean {
+  const order = [...fields.keys()];
+  const trace = order.findIndex((name) => name === 'received' || name === 'return-path' || name === 'delivered-to');
+  return trace >= 0 && names.some((name) => order.indexOf(name) > trace);
+}
+
 /** Flags of a message in an mbox file: Status, X-Status, X-Keywords, X-Mozilla-Status. Undefined: deleted there. */
 export function mboxFlags(fields: ReadonlyMap<string, string>): NamedFlags | undefined {
   let bits = 0;
@@ -47,7 +62,7 @@ export function mboxFlags(fields: ReadonlyMap<string, string>): NamedFlags | und
   const mozilla = Number.parseInt(fields.get('x-mozilla-status') ?? '0', 16);
   if ((mozilla & MOZILLA_EXPUNGED) !== 0) return undefined;
   for (const [theirs, ours] of MOZILLA) if ((mozilla & theirs) !== 0) bits |= ours;
-  const words = [fields.get('x-keywords'), fields.get('x-mozilla-keys')].flatMap((text) => text?.split(/[ ,]+/) ?? []);
+  const words = KEYWORD_FIELDS.flatMap((name) => fields.get(name)?.split(/[ ,]+/) ?? []);
   return { bits, keywords: keywordsOf(words) };
 }
 

@@ -7,6 +7,8 @@ export interface SourceMessage {
   folder: string;
   role?: MailboxRole | undefined;
   flags: NamedFlags;
+  /** The keywords may be words of its sender: they are from a field that may have come with the message. */
+  sendersKeywords?: boolean;
   /** ms UTC; undefined: taken from the message. */
   receivedAt: number | undefined;
   /** Place in the source, for the report. */

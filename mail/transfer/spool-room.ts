@@ -7,7 +7,7 @@ const MB = 1024 * 1024;
 const sizeOf = (octets: number): string => `${Math.ceil(octets / MB).toLocaleString('en-US')} MB`;
 
 /** Throws unless a file may be unpacked into a directory: a small archive can hold a file that fills the disk. */
-export async function checkRoom(directory: string, file: { path: string; size: number }): Promise<void> {
+export async function checkDiskSpace(directory: string, file: { path: string; size: number }): Promise<void> {
   const { bavail, bsize } = await statfs(directory);
   const most = (bavail * bsize) / SHARE;
   if (file.size <= most) return;

@@ -6,7 +6,7 @@ import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { type FileTree, openRandom, type TreeFile } from './file-tree.ts';
 import { EXPORT_FILE, MANIFEST_FILE } from './manifest.ts';
 import type { RandomReader } from './source-message.ts';
-import { checkRoom } from './spool-room.ts';
+import { checkDiskSpace } from './spool-room.ts';
 import { linesOf } from './text-lines.ts';
 
 const MAX_ENTRIES = 2_000_000;
@@ -83,7 +83,7 @@ export class ZipTree implements FileTree {
   }
 
   async #unpacked(entry: Entry): Promise<RandomReader & AsyncDisposable> {
-    await checkRoom(this.#spool, { path: entry.fileName, size: entry.uncompressedSize });
+    await checkDiskSpace(this.#spool, { path: entry.fileName, size: entry.uncompressedSize });
     const directory = await mkdtemp(join(this.#spool, 'import-'));
     const path = join(directory, 'mbox');
     try {

@@ -1,5 +1,5 @@
 import type { AccountKey } from './account-key.ts';
-import { AcmeProblem, AuthorityUnavailable, oneLine, problemOf, retryAfterMs } from './acme-error.ts';
+import { AcmeProblem, AuthorityUnavailable, shortLine, readAcmeProblem, retryAfterMs } from './acme-error.ts';
 import type { AcmeResponse, AcmeTransport } from './transport.ts';
 
 /** URLs of an authority. RFC 8555 7.1.1, RFC 9773 3. */
@@ -174,7 +174,7 @@ export class AcmeClient {
 
   #problem({ status, body, headers }: AcmeResponse): AcmeProblem {
     const pause = retryAfterMs(headers['retry-after'], this.#options.clock());
-    return problemOf(status, parsed(body), pause);
+    return readAcmeProblem(status, parsed(body), pause);
   }
 
   #resource(response: AcmeResponse): AcmeResource {
@@ -203,5 +203,5 @@ function parsed(text: string): unknown {
 function jsonOf({ body }: AcmeResponse): Readonly<Record<string, unknown>> {
   const value = parsed(body);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new AuthorityUnavailable(`its response is no JSON object: ${oneLine(body.slice(0, 60))}`);
+  throw new AuthorityUnavailable(`its response is no JSON object: ${shortLine(body.slice(0, 60))}`);
 }

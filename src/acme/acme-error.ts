@@ -43,15 +43,15 @@ export class NamesRefused extends Error {
 }
 
 /** Reads a problem document. The text is the authority's: shortened, one line. */
-export function problemOf(status: number, body: unknown, retryAfterMs: number | undefined): AcmeProblem {
+export function readAcmeProblem(status: number, body: unknown, retryAfterMs: number | undefined): AcmeProblem {
   const { type, detail } = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
   const short = typeof type === 'string' ? type.replace(/^urn:ietf:params:acme:error:/, '') : `HTTP ${status}`;
-  const text = typeof detail === 'string' ? oneLine(detail) : 'no explanation';
-  return new AcmeProblem(oneLine(short), status, text, retryAfterMs);
+  const text = typeof detail === 'string' ? shortLine(detail) : 'no explanation';
+  return new AcmeProblem(shortLine(short), status, text, retryAfterMs);
 }
 
 /** Shortens a text of the authority to one line without controls. */
-export function oneLine(text: string): string {
+export function shortLine(text: string): string {
   const plain = text
     .slice(0, MAX_TEXT)
     .toWellFormed()

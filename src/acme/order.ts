@@ -1,5 +1,5 @@
 import type { AcmeClient, AcmeResource } from './acme-client.ts';
-import { AcmeProblem, AuthorityUnavailable, NamesRefused, oneLine, type RefusedName } from './acme-error.ts';
+import { AcmeProblem, AuthorityUnavailable, NamesRefused, shortLine, type RefusedName } from './acme-error.ts';
 
 export const CHALLENGES = ['http-01', 'tls-alpn-01', 'dns-01'] as const;
 export type ChallengeType = (typeof CHALLENGES)[number];
@@ -154,7 +154,7 @@ function failureOf(authorization: AcmeResource['body'], type: ChallengeType): st
 
 function detailOf(error: unknown): string {
   const detail = (error as { detail?: unknown } | null | undefined)?.detail;
-  return typeof detail === 'string' ? oneLine(detail) : 'no explanation';
+  return typeof detail === 'string' ? shortLine(detail) : 'no explanation';
 }
 
 /** Polls a resource until its status is final, or its time is over. RFC 8555 7.5.1. */

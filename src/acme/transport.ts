@@ -3,7 +3,7 @@ import { request } from 'node:https';
 import { isIPv6, type LookupFunction } from 'node:net';
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import { responseTo } from '../../mail/limits/http-response.ts';
-import { AuthorityUnavailable, oneLine } from './acme-error.ts';
+import { AuthorityUnavailable, shortLine } from './acme-error.ts';
 
 export interface AcmeRequest {
   method: 'GET' | 'HEAD' | 'POST';
@@ -38,7 +38,7 @@ const MAX_BODY = 256 * 1024;
 export function createTransport({ resolver, roots, timeoutMs = TIMEOUT_MS }: TransportOptions): AcmeTransport {
   const lookup = lookupBy(resolver);
   return async ({ method, url, body }, signal) => {
-    if (!url.startsWith('https://')) throw new AuthorityUnavailable(`its URL ${oneLine(url)} is not https`);
+    if (!url.startsWith('https://')) throw new AuthorityUnavailable(`its URL ${shortLine(url)} is not https`);
     const headers = {
       'user-agent': 'Mailstead',
       ...(body !== undefined && { 'content-type': 'application/jose+json', 'content-length': Buffer.byteLength(body) }),
@@ -80,7 +80,7 @@ function reasonOf(error: unknown, limit: AbortSignal, host: string): string {
   if (limit.aborted) return `${host} did not answer in time`;
   if (CLOCK.test(code ?? ''))
     return `the certificate of ${host} is not valid now (${code}): check this machine's clock`;
-  return `the request to ${host} failed (${code ?? oneLine(message)})`;
+  return `the request to ${host} failed (${code ?? shortLine(message)})`;
 }
 
 function lookupBy(resolver: Resolver): LookupFunction {

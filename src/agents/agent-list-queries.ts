@@ -45,8 +45,9 @@ export const agentsOf = query(
       now,
     );
     const read = await rx.all<{ credential: string; mails: number }>(
-      `SELECT e.credential, count(*) AS mails FROM tainted_reader x CROSS JOIN untrusted_read e ON e.reader = x.reader
-       WHERE x.tenant = ?1 AND e.at > ?2 GROUP BY e.credential`,
+      `SELECT e.credential, count(*) AS mails FROM tainted_reader x
+         CROSS JOIN untrusted_read e ON e.reader = x.reader AND e.at > ?2
+       WHERE x.tenant = ?1 GROUP BY e.credential`,
       organization,
       now - DAY_MS,
     );

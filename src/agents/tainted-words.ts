@@ -35,6 +35,8 @@ export const WORD_CHANNELS: Readonly<Record<string, WordChannel>> = {
     writes: ['provision_email', 'update_email', 'create_alias', 'update_alias'],
     reads: ['list_emails', 'list_deleted_emails', 'restore_email', 'list_aliases'],
   },
+  /** Users and hosts of other servers. */
+  imports: { writes: ['start_import'], reads: ['get_import'] },
   access: {
     writes: [
       'create_agent_token',
@@ -98,18 +100,24 @@ export const LOGS: readonly string[] = [
   'list_paused_senders',
 ];
 
-/**
- * Passes taint on between tokens: marks words that a tainted token is about to store, and taints a token that is about to
- * see such words.
- */
-export async function passTaint(call: Call, { name, hints }: Operation, input: object): Promise<void> {
-  const { caller, store, agents, clock } = call;
+/** Taints a token that is about to see words of a tainted one, before the operation and again before its result is shown. */
+export async function taintByWords(call: Call, { name }: Operation, input: object): Promise<void> {
+  const { caller, store, agents } = call;
   if (caller.token === undefined) return;
   const { tenant } = call;
-  const read = channelsOf('reads', name, input);
-  if (read.length > 0 && (await store.read(hasTaintedWords, { tenant, kinds: read }))) {
+  const kinds = channelsOf('reads', name, input);
+  if (kinds.length > 0 && (await store.read(hasTaintedWords, { tenant, kinds }))) {
     await agents.onTextRead({ token: caller.token.id });
   }
+}
+
+/** Passes taint on between tokens: as {@link taintByWords}, and marks words that a tainted token is about to store. */
+export async function passTaint(call: Call, operation: Operation, input: object): Promise<void> {
+  const { name, hints } = operation;
+  const { caller, store, clock } = call;
+  if (caller.token === undefined) return;
+  const { tenant } = call;
+  await taintByWords(call, operation, input);
   if (hints.readOnly) return;
   const kinds = channelsOf('writes', name, input);
   if ((await store.read(agentStatus, { id: caller.token.id, now: clock() }))?.tainted !== true) return;

@@ -3,6 +3,7 @@ import { isHuman } from '../../mail/store/actor.ts';
 import { lookup, query, type Read } from '../../mail/store/engine/types.ts';
 import { kwList } from '../../mail/store/mailbox/flags.ts';
 import { claimOf } from '../../mail/agents/claims/claim.ts';
+import { IN_THREAD_1 } from '../../mail/store/message/in-thread.ts';
 
 /** Messages of a thread and changes of them that are read. */
 const MAX_MESSAGES = 500;
@@ -38,8 +39,8 @@ export const threadAgents = query(
   'thread-agents',
   async (rx, { account, thread, now }: { account: number; thread: number; now: number }): Promise<ThreadAgents> => {
     const emails = await rx.all<{ email: number; agent: string | null }>(
-      `SELECT id AS email, created_by AS agent FROM email INDEXED BY email_thread
-       WHERE thread_id = ? AND account_id = ? ORDER BY received_at DESC LIMIT ?`,
+      `SELECT e.id AS email, e.created_by AS agent FROM email e
+       WHERE ${IN_THREAD_1} AND +e.account_id = ?2 ORDER BY e.received_at DESC LIMIT ?3`,
       thread,
       account,
       MAX_MESSAGES,

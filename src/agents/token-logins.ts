@@ -6,7 +6,7 @@ import { callerAccounts } from '../accounts/caller-accounts.ts';
 import { readMailboxToken } from '../accounts/profile.ts';
 import type { AppContext } from '../core/app-context.ts';
 import { type Caller, tokenCaller } from '../core/caller.ts';
-import { authenticate } from '../tokens/authenticate.ts';
+import { authenticateToken } from '../tokens/authenticate.ts';
 import { findToken } from '../tokens/commands.ts';
 import { callerPolicy } from './caller-policy.ts';
 
@@ -32,7 +32,7 @@ export class TokenLogins implements BearerSource {
       return { kind: 'password', user: account?.address ?? `nobody@${settings.hostname}`, password: mailbox.password };
     }
     const way = peer.protocol === 'imap' ? 'imap' : 'mail';
-    const found = await authenticate(this.#context, `Bearer ${token}`, way, peer.ip);
+    const found = await authenticateToken(this.#context, `Bearer ${token}`, way, peer.ip);
     return found.kind === 'caller' ? this.#login(found.caller, user, peer.protocol) : { kind: 'wrong' };
   }
 

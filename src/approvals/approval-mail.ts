@@ -2,7 +2,7 @@ import type { AppContext } from '../core/app-context.ts';
 import { rowId } from '../core/ids.ts';
 import type { MessagePreview } from '../core/text-tasks.ts';
 import { type OutboxItem, findOutboxItem } from '../../mail/delivery/outbox-items.ts';
-import { accountOf } from '../../mail/store/account/account.ts';
+import { accountInfo } from '../../mail/store/account/account.ts';
 import { agentSendOf } from '../../mail/agents/gate/send-log.ts';
 import type { ReadMail } from '../../mail/agents/taint/taint.ts';
 import { readMailPreview } from '../reading/mail-preview.ts';
@@ -94,7 +94,7 @@ export async function requesterOf(
   const mailbox = rowId('mailbox', credential);
   const name =
     token === undefined
-      ? mailbox && (await store.read(accountOf, { tenant, id: mailbox }))?.address
+      ? mailbox && (await store.read(accountInfo, { tenant, id: mailbox }))?.address
       : await store.read(tokenName, { organization: tenant, id: token });
   return revealInvisible(typeof name === 'string' && name !== '' ? name : credential);
 }

@@ -4,6 +4,7 @@ import { type Command, command, type Read, type Stamp, type Write } from '../../
 import { copyEntries, expunge } from '../../mail/store/mailbox/entry-commands.ts';
 import type { Actor } from '../../mail/store/actor.ts';
 import { appendAudit } from '../audit/commands.ts';
+import type { AuditEntry } from '../core/audit-row.ts';
 import { publicId } from '../core/ids.ts';
 
 /** Engine commands by which a mail program may approve or deny, with their protocol. */
@@ -29,7 +30,7 @@ export function auditedMoves(commands: readonly Command<never, unknown>[]): Comm
 
 function audited(inner: Command<never, unknown>, way: 'imap' | 'jmap'): Command<never, unknown> {
   return command<MoveInput, unknown>(inner.name, async (tx, input, stamp) => {
-    // No password, no person: nothing is decided.
+    // Programs decide nothing.
     const waited = input.actor === undefined ? [] : await pendingOf(tx, input.account);
     const done = await inner.run(tx, input as never, stamp);
     if (waited.length > 0) await recordDecision(tx, { ...input, waited, way }, stamp);
@@ -62,9 +63,22 @@ async function recordDecision(
     JSON.stringify(waited),
   );
   for (const { id, tenant, state, by } of decided) {
-    const who = { actor: publicId('mailbox', account), actorName: by, way, ip: '' };
     const what = { operation: OPERATION[state] ?? state, target: publicId('outbox', id) };
-    const detail = { passwordId: publicId('credential', actor?.credential ?? 0) };
-    await appendAudit(tx, { organization: tenant, ...who, ...what, detail }, state, stamp);
+    const entry = { organization: tenant, ...deciderOf({ account, actor, way }), actorName: by, ...what };
+    await appendAudit(tx, entry, state, stamp);
   }
+}
+
+/** The person, or the mailbox with the password that proved one. */
+function deciderOf({
+  account,
+  actor,
+  way,
+}: MoveInput & { way: 'imap' | 'jmap' }): Pick<AuditEntry, 'actor' | 'way' | 'ip' | 'detail'> {
+  if (actor !== undefined && 'person' in actor) {
+    const { id, ip } = actor.person;
+    return { actor: id, way: 'portal', ip, detail: {} };
+  }
+  const detail = { passwordId: publicId('credential', actor?.credential ?? 0) };
+  return { actor: publicId('mailbox', account), way, ip: '', detail };
 }

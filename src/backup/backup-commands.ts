@@ -4,7 +4,9 @@ import { setPriority, constants } from 'node:os';
 import { join } from 'node:path';
 import type { Settings } from '../../config/settings.ts';
 import { BackupProblem, reasonOf } from '../../mail/backup/backup-error.ts';
+import type { BackupKeys } from '../../mail/backup/backup-keys.ts';
 import { removeExpired } from '../../mail/backup/backup-retention.ts';
+import type { BackupTarget } from '../../mail/backup/backup-target.ts';
 import { type BackupReport, createBackup, type HeldSnapshot } from '../../mail/backup/create-backup.ts';
 import { writeFlushed } from '../../mail/backup/flush-file.ts';
 import { renewIds } from '../../mail/backup/renew-ids.ts';
@@ -13,7 +15,7 @@ import { segmentsOf } from '../../mail/backup/log-segments.ts';
 import { findSnapshot, momentOf, restoreSnapshot } from '../../mail/backup/restore-snapshot.ts';
 import { type BackupVerification, verifyBackup } from '../../mail/backup/verify-backup.ts';
 import { version } from '../core/version.ts';
-import { passphraseOf, targetOf } from './backup-access.ts';
+import { keysForBackup, keysForRestore, openBackupTarget } from './backup-access.ts';
 import { recordVerification, verificationStatus } from './backup-verification.ts';
 import { bucketOfDirectory } from './open-message-bucket.ts';
 
@@ -60,25 +62,26 @@ export async function runBackup({
   const began = Date.now();
   // Mail goes first: with all processors busy, a process of this priority gets a hundredth.
   if (held === undefined) setPriority(constants.priority.PRIORITY_LOW);
-  const target = targetOf(name, settings.backup);
+  const target = openBackupTarget(name, settings.backup);
   try {
-    const passphrase = passphraseOf(settings.backup);
     const keyFile = keyFileOf(settings, dataDir);
+    const keys = await keysForBackup(settings.backup, keyFile);
     const report = await createBackup({
       dataDir,
       keyFile,
       target,
       bucket: await bucketOfDirectory(dataDir, settings, keyFile),
-      passphrase,
+      keys,
       rate: settings.backup.rate,
       version: version(),
       clock: Date.now,
       held,
     });
-    const removed = await removeExpired(await Repository.open(target, passphrase), settings.backup.keep, Date.now());
+    const repository = await Repository.openIndex(target, keys);
+    const removed = await removeExpired(repository, settings.backup.keep, Date.now());
     const seconds = (Date.now() - began) / 1000;
     await recordStatus(dataDir, { target: target.label, at: began, seconds, done: report.snapshot });
-    return { ...report, target: target.label, seconds, removed, encrypted: passphrase !== undefined };
+    return { ...report, target: target.label, seconds, removed, encrypted: repository.envelope.encrypted };
   } catch (error) {
     const seconds = (Date.now() - began) / 1000;
     const problem = reasonOf(error);
@@ -139,9 +142,9 @@ export interface BackupListing {
 export async function listBackups(
   name: string,
   settings: Settings,
-  { logs = false }: { logs?: boolean } = {},
+  { logs = false, dataDir = settings.dataDir }: { logs?: boolean; dataDir?: string } = {},
 ): Promise<BackupListing> {
-  return withRepository(name, settings, async (repository) => {
+  return withIndex(name, settings, dataDir, async (repository) => {
     const { manifests, damaged } = await repository.readableManifests();
     const snapshots: BackupListing['snapshots'] = [];
     for (const one of manifests) {
@@ -209,15 +212,36 @@ async function countsOf(directory: string): Promise<Pick<RestoreOutcome, 'messag
   }
 }
 
-/** Opens the repository of a target for the time of `work`. */
+/** Opens the repository of a target for the time of `work`, which reads messages. */
 export async function withRepository<T>(
   name: string,
   settings: Settings,
   work: (repository: Repository) => Promise<T>,
 ): Promise<T> {
-  const target = targetOf(name, settings.backup);
+  return withTarget(name, settings, settings.dataDir, async (target, keys) =>
+    work(await Repository.open(target, keys)),
+  );
+}
+
+/** Opens the repository of a target for the time of `work`, which lists snapshots. */
+export async function withIndex<T>(
+  name: string,
+  settings: Settings,
+  dataDir: string,
+  work: (repository: Repository) => Promise<T>,
+): Promise<T> {
+  return withTarget(name, settings, dataDir, async (target, keys) => work(await Repository.openIndex(target, keys)));
+}
+
+async function withTarget<T>(
+  name: string,
+  settings: Settings,
+  dataDir: string,
+  work: (target: BackupTarget, keys: BackupKeys) => Promise<T>,
+): Promise<T> {
+  const target = openBackupTarget(name, settings.backup);
   try {
-    return await work(await Repository.open(target, passphraseOf(settings.backup)));
+    return await work(target, await keysForRestore(settings.backup, keyFileOf(settings, dataDir)));
   } finally {
     await target.close();
   }

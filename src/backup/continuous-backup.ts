@@ -9,7 +9,7 @@ import { LogLost, LogShipper } from '../../mail/backup/log-shipper.ts';
 import type { Repository } from '../../mail/backup/repository.ts';
 import { FileLocator } from '../../mail/store/bucket/file-locator.ts';
 import { keyFileOf, runBackup } from './backup-commands.ts';
-import { targetOf } from './backup-access.ts';
+import { openBackupTarget } from './backup-access.ts';
 import { bucketOfDirectory } from './open-message-bucket.ts';
 
 const DEFAULT_MS = 2_000;
@@ -42,7 +42,7 @@ interface ContinuousOptions {
  */
 export async function backUpContinuously(options: ContinuousOptions): Promise<ContinuousState> {
   const { settings, target: name, stop } = options;
-  const target = targetOf(name, settings.backup);
+  const target = openBackupTarget(name, settings.backup);
   if (target instanceof BackupFile) {
     await target.close();
     throw new BackupProblem('Continuous copies need a directory or s3://bucket/prefix. Name another target.');

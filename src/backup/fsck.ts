@@ -4,7 +4,7 @@ import type { Settings } from '../../config/settings.ts';
 import { BackupProblem } from '../../mail/backup/backup-error.ts';
 import { checkStore, isSound, type StoreCheck } from '../../mail/store/check/check-store.ts';
 import type { DamagedMessage } from '../../mail/store/check/damaged-messages.ts';
-import { keyFileOf, withRepository } from './backup-commands.ts';
+import { keyFileOf, withIndex } from './backup-commands.ts';
 import { bucketOfDirectory } from './open-message-bucket.ts';
 
 /** A check of a data directory, and the snapshot that has what is damaged. */
@@ -26,12 +26,12 @@ export async function checkDataDirectory(
   }
   const check = await checkStore(dataDir, await bucketOfDirectory(dataDir, settings, keyFileOf(settings, dataDir)));
   const sound = isSound(check);
-  const backup = sound || target === undefined ? null : await newestSnapshot(target, settings);
+  const backup = sound || target === undefined ? null : await newestSnapshot(target, settings, dataDir);
   return { ok: sound, dataDir, ...check, backup };
 }
 
-async function newestSnapshot(target: string, settings: Settings): Promise<FsckResult['backup']> {
-  return withRepository(target, settings, async (repository) => {
+async function newestSnapshot(target: string, settings: Settings, dataDir: string): Promise<FsckResult['backup']> {
+  return withIndex(target, settings, dataDir, async (repository) => {
     const newest = (await repository.readableManifests()).manifests.at(-1);
     return newest === undefined ? null : { target, snapshot: newest.id, at: newest.at };
   });

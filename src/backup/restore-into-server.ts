@@ -18,6 +18,8 @@ interface MailboxRestore {
   settings: Settings;
   target: string;
   address: string;
+  /** Only messages with this Message-ID. */
+  messageId: string | undefined;
   /** Data directory of the running server. */
   dataDir: string;
   at: number | string | undefined;
@@ -31,7 +33,7 @@ export type MailboxRestoreOutcome = Omit<RestoreStep, 'next'> & {
 };
 
 /**
- * Restores one mailbox into a running server: the database of the snapshot and the large messages of this mailbox go
+ * Restores one mailbox, or a message of it, into a running server: the database of the snapshot and the large messages of this mailbox go
  * into a scratch directory, from which the server takes what it lacks. Can be repeated.
  */
 export async function restoreIntoServer(options: MailboxRestore): Promise<MailboxRestoreOutcome> {
@@ -46,7 +48,13 @@ export async function restoreIntoServer(options: MailboxRestore): Promise<Mailbo
       const { segments: _, ...manifest } = found;
       return { snapshot: manifest, at: momentOf(found) };
     });
-    return { ...(await runSteps(options, join(scratch, 'data'))), ...restored };
+    const done = await runSteps(options, join(scratch, 'data'));
+    if (options.messageId !== undefined && done.restored + done.present + done.skipped === 0) {
+      throw new BackupProblem(
+        `The snapshot has no message ${options.messageId} of ${options.address}. Choose another one with --at.`,
+      );
+    }
+    return { ...done, ...restored };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -59,12 +67,13 @@ function filesOf(directory: string, address: string): Set<string> {
 }
 
 async function runSteps(
-  { callServer, dataDir, address }: MailboxRestore,
+  { callServer, dataDir, address, messageId }: MailboxRestore,
   directory: string,
 ): Promise<Omit<RestoreStep, 'next'>> {
   const sum = { restored: 0, present: 0, skipped: 0, reason: null as string | null };
   for (let after: object | undefined, more = true; more;) {
-    const answer = await callServer(dataDir, 'restore_mailbox_step', { address, directory, ...(after && { after }) });
+    const input = { address, directory, ...(messageId !== undefined && { messageId }), ...(after && { after }) };
+    const answer = await callServer(dataDir, 'restore_mailbox_step', input);
     if (answer.kind !== 'done') throw new BackupProblem(answer.message ?? 'The server refused the restore.');
     const { restored, present, skipped, reason, next } = answer.result as RestoreStep;
     sum.restored += restored;

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { headerFields, MAX_FIELD_HEADER } from '../../mail/transfer/mbox-fields.ts';
 import { isUnreadable } from '../../mail/store/blob/unreadable.ts';
 import { MessageWriter } from '../../mail/store/blob/message-writer.ts';
 import { lookup } from '../../mail/store/engine/types.ts';
@@ -35,16 +36,22 @@ export const messagesAt = lookup(
     ),
 );
 
-/** Puts messages of a restored mailbox back that the account does not have any more, or has damaged. */
+/**
+ * Puts messages of a restored mailbox back that the account does not have any more, or has damaged. `messageId`: only those
+ * with this Message-ID.
+ */
 export async function restoreStep(
   store: MailStore,
   account: number,
   from: RestoredMail,
   position: { mailbox: number; uid: number },
+  messageId?: string,
 ): Promise<RestoreStep> {
   const messages = from.after(position.mailbox, position.uid, STEP);
   const step: RestoreStep = { restored: 0, present: 0, skipped: 0, reason: null, next: null };
   for (const message of messages) {
+    step.next = { mailbox: message.mailbox, uid: message.uid };
+    if (messageId !== undefined && messageIdOf(message.octets) !== idWithin(messageId)) continue;
     if (await isPresent(store, account, message)) step.present++;
     else {
       const reason = await append(store, account, message);
@@ -54,9 +61,17 @@ export async function restoreStep(
         step.reason = reason;
       }
     }
-    step.next = { mailbox: message.mailbox, uid: message.uid };
   }
   return messages.length < STEP ? { ...step, next: null } : step;
+}
+
+function messageIdOf(octets: Buffer): string {
+  return idWithin(headerFields(octets.subarray(0, MAX_FIELD_HEADER)).get('message-id') ?? '');
+}
+
+/** A Message-ID without its angle brackets, which shells take for redirections. */
+function idWithin(text: string): string {
+  return text.trim().replace(/^<(.*)>$/, '$1');
 }
 
 async function isPresent(store: MailStore, account: number, message: RestoredMessage): Promise<boolean> {

@@ -68,7 +68,7 @@ export class RestoredMail implements Disposable {
   files(): Set<string> {
     const rows = this.#db
       .prepare(
-        'SELECT c.file FROM email e JOIN blob c ON c.id = e.blob_id WHERE e.account_id = ? AND c.file IS NOT NULL',
+        'SELECT c.file FROM email e JOIN blob c ON c.id = e.blob_id WHERE e.id > ?1 * 4294967296 AND e.id < (?1 + 1) * 4294967296 AND c.file IS NOT NULL',
       )
       .all(this.#account ?? 0);
     return new Set(rows.map(({ file }) => String(file)));

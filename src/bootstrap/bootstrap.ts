@@ -3,7 +3,7 @@ import { inNetworks } from '../core/networks.ts';
 import type { Call } from '../core/operation.ts';
 import { isoOf } from '../core/schemas.ts';
 import { ALL_ACTIONS, makeToken, secretHash, shownPart } from '../core/token.ts';
-import { ownerAddress, subjectOf } from '../notices/owners.ts';
+import { ownerAddress, hashedAddress } from '../notices/owners.ts';
 import { formatAddress } from '../../mail/message/address.ts';
 import { networkOf } from '../../mail/guard/network.ts';
 import { OPERATOR } from '../../mail/store/account/account.ts';
@@ -89,8 +89,8 @@ async function pendingClaim(
       email: formatAddress(address),
       key,
       displayName: displayName ?? null,
-      subject: subjectOf(key),
-      base: subjectOf(base),
+      subject: hashedAddress(key),
+      base: hashedAddress(base),
       returned: returned.hash,
       mailed: mailed.hash,
       notice,

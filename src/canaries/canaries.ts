@@ -5,7 +5,7 @@ import { canaryForms, canaryMessages, canaryOf, type TripKind } from '../../mail
 import type { MailStore } from '../../mail/store/store.ts';
 import { freshTrips, tripCanaries } from './trip-commands.ts';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { lettersOf, plainText } from '../../mail/agents/secrets/plain.ts';
+import { lettersOf, normalizeText } from '../../mail/agents/secrets/plain.ts';
 import { randomBytes, randomInt } from 'node:crypto';
 
 /** Characters scanned before yielding to the event loop. */
@@ -17,7 +17,7 @@ const OVERLAP = 1024;
 async function honeytokensIn(answer: unknown, search: ShownSearch): Promise<string[]> {
   const found = new Set<string>();
   for (const text of stretchesOf(textsOf(answer))) {
-    const plain = plainText(text);
+    const plain = normalizeText(text);
     for (const kind of search.in(plain, lettersOf(plain))) found.add(kind);
     if (text.length >= STRETCH) await yieldToEventLoop();
   }

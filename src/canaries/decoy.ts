@@ -40,7 +40,7 @@ export function composeDecoy(
 }
 
 /** Names the secret: a password or a key. */
-export const formOf = (topic: DecoyTopic): 'password' | 'key' => (topic === 'payments' ? 'key' : 'password');
+export const secretKind = (topic: DecoyTopic): 'password' | 'key' => (topic === 'payments' ? 'key' : 'password');
 
 const TEXTS: Record<DecoyTopic, { subject: string; before: readonly string[]; behind: string }> = {
   console: {

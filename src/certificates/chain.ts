@@ -16,14 +16,32 @@ const HOUR_MS = 3_600_000;
 /** Checks that a chain is for our key and names and valid now: the authority may be wrong, or another one answers. */
 export function checkChain(text: string, key: string, names: readonly string[], now: number): CertificateFacts {
   const all = text.match(PEM) ?? [];
-  const [first] = all;
-  if (first === undefined || all.length > MAX_CHAIN) throw new AuthorityUnavailable('it sent no usable chain');
-  const leaf = parsed(first);
+  if (all.length === 0 || all.length > MAX_CHAIN) throw new AuthorityUnavailable('it sent no usable chain');
+  // Parses all of them: TLS refuses the whole chain for one that is damaged, after a restart all listeners too.
+  const [leaf, ...issuers] = all.map(parsed);
+  if (leaf === undefined) throw new AuthorityUnavailable('it sent no usable chain');
+  checkSubject(leaf, key, names);
+  checkIssuer(leaf, issuers);
+  return { ...validity(leaf, now), chain: `${all.join('\n')}\n` };
+}
+
+function checkSubject(leaf: X509Certificate, key: string, names: readonly string[]): void {
   if (!leaf.checkPrivateKey(createPrivateKey(key))) {
     throw new AuthorityUnavailable('it sent a certificate for another key');
   }
   const missing = names.find((name) => leaf.checkHost(name) === undefined);
   if (missing !== undefined) throw new AuthorityUnavailable(`it sent a certificate without ${missing}`);
+}
+
+/** RFC 8555 7.4.2: the certificates after the first certify it. Their order is only recommended. */
+function checkIssuer(leaf: X509Certificate, issuers: readonly X509Certificate[]): void {
+  if (issuers.length === 0) return;
+  if (!issuers.some((one) => leaf.checkIssued(one) && leaf.verify(one.publicKey))) {
+    throw new AuthorityUnavailable('it sent a chain of other certificates, none of which issued ours');
+  }
+}
+
+function validity(leaf: X509Certificate, now: number): { notBefore: number; notAfter: number } {
   const [notBefore, notAfter] = [Date.parse(leaf.validFrom), Date.parse(leaf.validTo)];
   if (!(notAfter > now)) {
     throw new AuthorityUnavailable(
@@ -35,7 +53,7 @@ export function checkChain(text: string, key: string, names: readonly string[], 
       `it sent a certificate that is valid only from ${leaf.validFrom}: check the clock of this machine`,
     );
   }
-  return { notBefore, notAfter, chain: `${all.join('\n')}\n` };
+  return { notBefore, notAfter };
 }
 
 function parsed(pem: string): X509Certificate {

@@ -34,7 +34,7 @@ import {
   storedCertificates,
 } from './queries.ts';
 import { pauseAfter, renewalTime, timeWithin } from './schedule.ts';
-import { ensureNextKey, type OpenedTlsKey, openAccount, openTlsKeys } from './sealed-keys.ts';
+import { ensureNextKey, type OpenedTlsKey, openAcmeAccount, openTlsKeys } from './sealed-keys.ts';
 import { challengeSolver } from './solver.ts';
 
 export interface RenewalContext {
@@ -307,7 +307,7 @@ export class CertificateRenewal implements Job {
     if (this.#client !== undefined) return this.#client;
     const { store, settings, transport, clock, sleep, pollMs } = this.#context;
     const { directory, email } = settings.acme;
-    const { key, url } = await openAccount(this.#context, directory);
+    const { key, url } = await openAcmeAccount(this.#context, directory);
     this.#client = new AcmeClient({
       directoryUrl: directory,
       key,

@@ -26,7 +26,7 @@ export interface OpenedTlsKey {
 }
 
 /** Opens the account at an authority; creates its key at the first call. */
-export async function openAccount(
+export async function openAcmeAccount(
   { store, secrets }: KeyContext,
   directory: string,
 ): Promise<{ key: AccountKey; url: string | undefined }> {

@@ -1,5 +1,5 @@
-import { ago, table } from './output.ts';
-import { operationCall, noArguments, type Verb, oneArgument } from './verb.ts';
+import { ago, formatTable } from './output.ts';
+import { operationCall, withoutArguments, type Verb, oneArgument } from './verb.ts';
 
 interface Agent {
   tokenId: string;
@@ -19,7 +19,7 @@ export const AGENT_VERBS: readonly Verb[] = [
     usage: '[--org ID]',
     about: 'Stop all agents of an organization at once',
     options: ['org'],
-    parse: operationCall('stop_agents', noArguments),
+    parse: operationCall('stop_agents', withoutArguments),
     show: ({ held }: { held: number }) => `All agents are stopped; ${held} queued messages are held`,
   },
   {
@@ -27,7 +27,7 @@ export const AGENT_VERBS: readonly Verb[] = [
     usage: '[--org ID]',
     about: 'Start all agents again',
     options: ['org'],
-    parse: operationCall('start_agents', noArguments),
+    parse: operationCall('start_agents', withoutArguments),
     show: () => 'Agents are active again; held mail stays held',
   },
   {
@@ -56,9 +56,9 @@ export const AGENT_VERBS: readonly Verb[] = [
     usage: '[--org ID]',
     about: 'List agents: mode, mail read and sent in 24 hours',
     options: ['org'],
-    parse: operationCall('list_agents', noArguments),
+    parse: operationCall('list_agents', withoutArguments),
     show: ({ agents, stoppedAt }: { agents: Agent[]; stoppedAt: string | null }) =>
-      table(
+      formatTable(
         ['token', 'name', 'mode', 'last used', 'read', 'sent', 'held'],
         agents.map((one) => [
           one.tokenId,
@@ -108,7 +108,7 @@ export const CANARY_VERBS: readonly Verb[] = [
     options: ['org'],
     parse: operationCall('list_canaries', oneArgument('mailbox')),
     show: ({ canaries }: { canaries: Canary[] }) =>
-      table(
+      formatTable(
         ['canary', 'label', 'address', 'created', 'accesses', 'open'],
         canaries.map(({ canaryId, label, address, plantedAt, trips }) => [
           canaryId,

@@ -1,16 +1,16 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type * as commandsModule from '../backup/backup-commands.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { CliProgram, ProgramInput } from './program.ts';
 import {
-  bytes,
+  formatBytes,
   FAILED,
   printError,
   printJson,
   printJsonError,
   printLine,
   printUsage,
-  table,
+  formatTable,
   USAGE_ERROR,
 } from './output.ts';
 
@@ -77,8 +77,8 @@ const backup: CliProgram = {
       const done = await runBackup({ settings, dataDir, target });
       const { snapshot, damaged, seconds, removed, encrypted } = done;
       const lines = [
-        `Snapshot ${snapshot.id} in ${done.target}: ${snapshot.messages} messages of ${snapshot.mailboxes} mailboxes, ${bytes(snapshot.size)}.`,
-        `${bytes(snapshot.added)} stored in ${seconds.toFixed(1)} s${removed > 0 ? `; ${removed} expired snapshots removed` : ''}.`,
+        `Snapshot ${snapshot.id} in ${done.target}: ${snapshot.messages} messages of ${snapshot.mailboxes} mailboxes, ${formatBytes(snapshot.size)}.`,
+        `${formatBytes(snapshot.added)} stored in ${seconds.toFixed(1)} s${removed > 0 ? `; ${removed} expired snapshots removed` : ''}.`,
         ...(encrypted ? [] : ['Not encrypted, so the key file is not in it: keep a copy of secret.key apart from it.']),
         ...(damaged.length > 0 ? [`${damaged.length} messages are damaged here: run mailstead fsck.`] : []),
       ];
@@ -100,6 +100,47 @@ async function runContinuously(start: ProgramInput, target: string, dataDir: str
   });
 }
 
+const keygen: CliProgram = {
+  words: 'backup keygen',
+  usage: '[FILE]',
+  about: 'Make an identity that opens backups, in FILE or printed, and its recipient',
+  async run(start) {
+    const [file, ...rest] = start.args;
+    if (rest.length > 0) return printUsage(keygen);
+    const { createIdentity, identityFile } = await import('../../mail/backup/backup-identity.ts');
+    const made = createIdentity();
+    const text = identityFile(made, Date.now());
+    const json = start.options.json === true;
+    if (file === undefined) return json ? printJson(made) : printLine(text.trimEnd());
+    const problem = await writeNewFile(file, text);
+    if (problem !== undefined) return json ? printJsonError('failed', problem) : printError(problem, FAILED);
+    const { recipient } = made;
+    return json
+      ? printJson({ file, recipient })
+      : printLine(
+          `Identity written to ${file}: keep it apart from the server, nothing else opens its backups.\nMAILSTEAD_BACKUP_RECIPIENT=${recipient}`,
+        );
+  },
+};
+
+/** Writes a file that does not exist yet, for its owner only; a sentence if it cannot. */
+async function writeNewFile(path: string, text: string): Promise<string | undefined> {
+  const { open } = await import('node:fs/promises');
+  const { flushDirectory } = await import('../../mail/backup/flush-file.ts');
+  try {
+    await using file = await open(path, 'wx', 0o600);
+    await file.writeFile(text);
+    await file.sync();
+    // Its recipient is printed next: backups for a file that a power cut takes away would open for nobody.
+    await flushDirectory(dirname(resolve(path)));
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EEXIST'
+      ? `${path} exists already, and the identity in it may be needed. Name another file`
+      : `${path} cannot be written: ${(error as Error).message}`;
+  }
+}
+
 const list: CliProgram = {
   words: 'backup list',
   usage: 'TARGET',
@@ -108,19 +149,22 @@ const list: CliProgram = {
     const [target, ...rest] = start.args;
     if (target === undefined || rest.length > 0) return printUsage(list);
     return run(start, async (settings, { listBackups }) => {
-      const found = await listBackups(target, settings, { logs: true });
+      const found = await listBackups(target, settings, {
+        logs: true,
+        dataDir: start.options['data-dir'] ?? settings.dataDir,
+      });
       const rows = found.snapshots.map((one) => [
         one.id,
         when(one.at),
         String(one.messages),
-        bytes(one.size),
-        bytes(one.added),
+        formatBytes(one.size),
+        formatBytes(one.added),
         one.keys ? 'yes' : 'no',
         one.copiedUntil === null ? '' : when(one.copiedUntil),
       ]);
       const damaged = found.damaged.map((id) => `Damaged: ${id}`);
       const text = [
-        table(['snapshot', 'time', 'messages', 'size', 'stored', 'keys', 'log until'], rows),
+        formatTable(['snapshot', 'time', 'messages', 'size', 'stored', 'keys', 'log until'], rows),
         ...damaged,
       ].join('\n');
       return { json: found, text, ok: damaged.length === 0 };
@@ -152,13 +196,14 @@ const verify: CliProgram = {
 
 const restore: CliProgram = {
   words: 'restore',
-  usage: 'TARGET --data-dir NEW | --mailbox ADDRESS [--at TIME]',
-  about: 'Restore a snapshot to a new directory, or a mailbox into the server',
-  options: ['at', 'mailbox'],
+  usage: 'TARGET --data-dir NEW | --mailbox ADDRESS [--message ID] [--at TIME]',
+  about: 'Restore a snapshot to a new directory, or a mailbox or message into the server',
+  options: ['at', 'mailbox', 'message'],
   async run(start) {
     const [target, ...rest] = start.args;
     const directory = start.options['data-dir'];
-    const { mailbox } = start.options;
+    const { mailbox, message } = start.options;
+    if (message !== undefined && mailbox === undefined) return printUsage(restore);
     if (target !== undefined && mailbox !== undefined && rest.length === 0)
       return restoreMailbox(start, target, mailbox);
     if (target === undefined || directory === undefined || rest.length > 0) return printUsage(restore);
@@ -177,7 +222,7 @@ const restore: CliProgram = {
   },
 };
 
-/** Restores one mailbox into the running server. */
+/** Restores one mailbox, or a message of it, into the running server. */
 async function restoreMailbox(start: ProgramInput, target: string, address: string): Promise<number> {
   const dataDir = start.dataDir();
   if (dataDir === undefined) return USAGE_ERROR;
@@ -185,7 +230,8 @@ async function restoreMailbox(start: ProgramInput, target: string, address: stri
     const { restoreIntoServer } = await import('../backup/restore-into-server.ts');
     const { callServer } = await import('../operator-socket/client.ts');
     const at = start.options.at === undefined ? undefined : parseMoment(start.options.at);
-    const done = await restoreIntoServer({ settings, target, address, dataDir, at, callServer });
+    const messageId = start.options.message;
+    const done = await restoreIntoServer({ settings, target, address, messageId, dataDir, at, callServer });
     const lines = [
       `${done.restored} messages restored to ${address} from the backup, as of ${when(done.at)}; it has ${done.present} of them.`,
       ...(done.skipped > 0 ? [`${done.skipped} were not restored: ${done.reason}.`] : []),
@@ -231,4 +277,4 @@ const upgrade: CliProgram = {
 };
 
 /** Commands for backups and checks. They run in this process, beside a running server or without one. */
-export const BACKUP_PROGRAMS: readonly CliProgram[] = [verify, list, backup, restore, fsck, upgrade];
+export const BACKUP_PROGRAMS: readonly CliProgram[] = [keygen, verify, list, backup, restore, fsck, upgrade];

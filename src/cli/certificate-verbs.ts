@@ -1,5 +1,5 @@
-import { ago, table } from './output.ts';
-import { noArguments, oneArgument, operationCall, type Verb } from './verb.ts';
+import { ago, formatTable } from './output.ts';
+import { withoutArguments, oneArgument, operationCall, type Verb } from './verb.ts';
 
 interface Listed {
   automatic: boolean;
@@ -23,7 +23,7 @@ export const CERTIFICATE_VERBS: readonly Verb[] = [
     words: 'certificate list',
     usage: '',
     about: 'List automatic certificates, with failures and TLSA records',
-    parse: operationCall('list_certificates', noArguments),
+    parse: operationCall('list_certificates', withoutArguments),
     show: (listed: Listed) => shown(listed).join('\n'),
   },
   {
@@ -54,5 +54,5 @@ function shown({ automatic, selfSigned, certificates, tlsa }: Listed): string[] 
     ...refusedNames.map((one) => `${one.name} is left out: ${one.error}`),
   ]);
   const records = tlsa.map((one) => `TLSA ${one}`);
-  return [table(['name', 'key', 'status', 'expires', 'names'], rows), ...failures, ...records];
+  return [formatTable(['name', 'key', 'status', 'expires', 'names'], rows), ...failures, ...records];
 }

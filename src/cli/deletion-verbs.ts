@@ -1,5 +1,5 @@
-import { bytes, table } from './output.ts';
-import { noArguments, oneArgument, operationCall, type Verb, type VerbInput } from './verb.ts';
+import { formatBytes, formatTable } from './output.ts';
+import { withoutArguments, oneArgument, operationCall, type Verb, type VerbInput } from './verb.ts';
 
 interface DeletedMailbox {
   id: string;
@@ -49,12 +49,12 @@ export const DELETION_VERBS: readonly Verb[] = [
     usage: '[--org ID]',
     about: 'List deleted mailboxes that can be restored',
     options: ['org'],
-    parse: operationCall('list_deleted_emails', noArguments),
+    parse: operationCall('list_deleted_emails', withoutArguments),
     pages: 'deletedMailboxes',
     show: ({ deletedMailboxes }: { deletedMailboxes: DeletedMailbox[] }) =>
-      table(
+      formatTable(
         ['id', 'address', 'size', 'purged on'],
-        deletedMailboxes.map((one) => [one.id, one.address, bytes(one.usedBytes), one.restorableUntil]),
+        deletedMailboxes.map((one) => [one.id, one.address, formatBytes(one.usedBytes), one.restorableUntil]),
       ),
   },
   {
@@ -79,10 +79,10 @@ export const DELETION_VERBS: readonly Verb[] = [
     usage: '[--org ID]',
     about: 'List deleted services that can be restored',
     options: ['org'],
-    parse: operationCall('list_deleted_services', noArguments),
+    parse: operationCall('list_deleted_services', withoutArguments),
     pages: 'deletedServices',
     show: ({ deletedServices }: { deletedServices: DeletedService[] }) =>
-      table(
+      formatTable(
         ['id', 'name', 'purged on'],
         deletedServices.map(({ id, name, restorableUntil }) => [id, name, restorableUntil]),
       ),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseAccounts, type RemoteLogin } from './account-csv.ts';
+import { type AccountLines, parseAccounts, type RemoteLogin } from './account-csv.ts';
 import { followImports } from './import-progress.ts';
 import { printError, printUsage, USAGE_ERROR } from './output.ts';
 import type { CliProgram, ProgramInput } from './program.ts';
@@ -35,12 +35,13 @@ export const importImap: CliProgram = {
     if (options['from-host'] === undefined || logins === undefined) return printUsage(importImap);
     if (typeof logins === 'string') return printError(logins, USAGE_ERROR);
     return withServer(start, async (dataDir) => {
-      const jobs = logins.map((login) => ({
+      const jobs = logins.logins.map((login) => ({
         operation: 'import_imap',
         address: login.address,
         input: remoteOf(options, login),
+        line: login.line,
       }));
-      return followImports(dataDir, jobs, options.json === true);
+      return followImports(dataDir, jobs, options.json === true, logins.bad);
     });
   },
 };
@@ -65,7 +66,7 @@ function remoteOf(options: ProgramInput['options'], login: RemoteLogin): object 
 }
 
 /** Logins of the options. Undefined: wrong usage; a text: a problem. */
-function loginsOf(options: ProgramInput['options']): RemoteLogin[] | string | undefined {
+function loginsOf(options: ProgramInput['options']): AccountLines | string | undefined {
   const { csv, user, mailbox } = options;
   const token = options['oauth-token-file'];
   const file = token ?? options['password-file'];
@@ -74,7 +75,12 @@ function loginsOf(options: ProgramInput['options']): RemoteLogin[] | string | un
       return user === undefined && mailbox === undefined ? parseAccounts(readFileSync(csv, 'utf8')) : undefined;
     if (user === undefined || mailbox === undefined || file === undefined) return undefined;
     const secret = readFileSync(file === '-' ? 0 : file, 'utf8').replace(/\r?\n$/, '');
-    return [{ user, address: mailbox, secret: token === undefined ? { password: secret } : { accessToken: secret } }];
+    const login = {
+      user,
+      address: mailbox,
+      secret: token === undefined ? { password: secret } : { accessToken: secret },
+    };
+    return { logins: [login], bad: [] };
   } catch (error) {
     return (error as Error).message;
   }

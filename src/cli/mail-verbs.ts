@@ -1,5 +1,5 @@
-import { bytes, table, ago } from './output.ts';
-import { operationCall, type VerbInput, noArguments, oneArgument, type Verb } from './verb.ts';
+import { formatBytes, formatTable, ago } from './output.ts';
+import { operationCall, type VerbInput, withoutArguments, oneArgument, type Verb } from './verb.ts';
 
 interface Secret {
   address: string;
@@ -40,7 +40,7 @@ export const MAIL_VERBS: readonly Verb[] = [
     words: 'status',
     usage: '',
     about: 'Show version, uptime, queue and health',
-    parse: operationCall('get_status', noArguments),
+    parse: operationCall('get_status', withoutArguments),
     show: showStatus,
   },
   {
@@ -59,7 +59,7 @@ export const MAIL_VERBS: readonly Verb[] = [
     about: 'Add a domain; prints the DNS records to publish',
     parse: operationCall('add_domain', oneArgument('domain')),
     show: ({ domain, records }: { domain: string; records: { type: string; name: string; value: string }[] }) =>
-      `${domain} is added. Publish these records:\n\n${table(
+      `${domain} is added. Publish these records:\n\n${formatTable(
         ['type', 'name', 'value'],
         records.map(({ type, name, value }) => [type, name, value]),
       )}`,
@@ -68,9 +68,9 @@ export const MAIL_VERBS: readonly Verb[] = [
     words: 'domain list',
     usage: '',
     about: 'List the domains of this server',
-    parse: operationCall('list_domains', noArguments),
+    parse: operationCall('list_domains', withoutArguments),
     show: ({ domains }: { domains: { domain: string; verified: boolean }[] }) =>
-      table(
+      formatTable(
         ['domain', 'verified'],
         domains.map(({ domain, verified }) => [domain, verified ? 'yes' : 'no']),
       ),
@@ -87,11 +87,11 @@ export const MAIL_VERBS: readonly Verb[] = [
     words: 'mailbox list',
     usage: '',
     about: 'List the mailboxes of this server',
-    parse: operationCall('list_box_mailboxes', noArguments),
+    parse: operationCall('list_box_mailboxes', withoutArguments),
     show: ({ mailboxes }: { mailboxes: { address: string; messages: number; bytes: number }[] }) =>
-      table(
+      formatTable(
         ['address', 'messages', 'size'],
-        mailboxes.map((box) => [box.address, String(box.messages), bytes(box.bytes)]),
+        mailboxes.map((box) => [box.address, String(box.messages), formatBytes(box.bytes)]),
       ),
   },
   {
@@ -106,7 +106,7 @@ export const MAIL_VERBS: readonly Verb[] = [
     words: 'queue list',
     usage: '',
     about: 'List queued mail, with the reason',
-    parse: operationCall('list_box_queue', noArguments),
+    parse: operationCall('list_box_queue', withoutArguments),
     show: showQueue,
   },
   {
@@ -186,7 +186,7 @@ function showStatus(status: {
   return [
     `Mailstead ${status.version}, ${status.mode} mode, ${status.hostname}, pid ${status.pid}, up ${status.uptimeSeconds} s`,
     ...(status.node === null ? [] : [`node       ${status.node.name}${status.node.leads ? ', leads' : ''}`]),
-    `memory     ${bytes(status.memoryBytes)}`,
+    `memory     ${formatBytes(status.memoryBytes)}`,
     `hosted     ${counted(status.domains, 'domain', 'domains')}, ${counted(status.mailboxes, 'mailbox', 'mailboxes')}`,
     `queue      ${status.queue.due} queued, ${status.queue.held} held`,
     `ports      ${Object.entries(status.listeners)
@@ -213,15 +213,30 @@ const SIGNS: Readonly<Record<string, string>> = {
   off: 'off    ',
 };
 
-function showDoctor({ checks }: { checks: { name: string; status: string; why: string; fix: string }[] }): string {
+/** Begin of a further line of a check. */
+const INDENT = '\n         ';
+
+interface DoctorLine {
+  name: string;
+  status: string;
+  why: string;
+  impact: string;
+  fix: string;
+}
+
+function showDoctor({ checks }: { checks: DoctorLine[] }): string {
   return checks
-    .map(({ name, status, why, fix }) => `${SIGNS[status]}  ${name}: ${why}${fix === '' ? '' : `\n         ${fix}`}`)
+    .map(({ name, status, why, impact, fix }) => {
+      const line = `${SIGNS[status]}  ${name}: ${why}`;
+      if (status === 'ok') return line + (fix === '' ? '' : `${INDENT}${fix}`);
+      return `${line}${INDENT}Why it matters: ${impact}${INDENT}What to do: ${fix}`;
+    })
     .join('\n');
 }
 
 function showQueue({ queue }: { queue: Queued[] }): string {
   if (queue.length === 0) return 'The queue is empty.';
-  return table(
+  return formatTable(
     ['id', 'from', 'to', 'age', 'attempts', 'reason'],
     queue.map((row) => [
       String(row.id),
@@ -239,7 +254,7 @@ function showTrace({
 }: {
   timeline: { at: string; event: string; recipient?: string; explanation: string; untrusted?: { text: string } }[];
 }): string {
-  return table(
+  return formatTable(
     ['time', 'event', 'recipient', 'what happened'],
     timeline.map(({ at, event, recipient = '', explanation, untrusted }) => [
       at,

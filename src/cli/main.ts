@@ -15,7 +15,7 @@ import { callServer, type ControlAnswer } from '../operator-socket/client.ts';
 const { MAILSTEAD_TOKEN: token, ...env } = process.env;
 
 /** Runs the verb or program that the arguments name and returns the exit code. `serve` runs the server until a signal ends it. */
-export async function runCommand(argv: string[], serve: ServeFunction): Promise<number> {
+export async function runCommandLine(argv: string[], serve: ServeFunction): Promise<number> {
   const given = parseCommandLine(argv);
   if (typeof given === 'string') return printError(given, USAGE_ERROR);
   const { values, positionals } = given;
@@ -67,6 +67,10 @@ const OPTIONS = {
   at: { type: 'string' },
   domain: { type: 'string' },
   mailbox: { type: 'string' },
+  message: { type: 'string' },
+  provider: { type: 'string' },
+  credentials: { type: 'string' },
+  device: { type: 'string' },
   scratch: { type: 'string' },
   backup: { type: 'string' },
   check: { type: 'boolean' },
@@ -87,6 +91,7 @@ const OPTIONS = {
   'any-certificate': { type: 'boolean' },
   labels: { type: 'string' },
   delete: { type: 'boolean' },
+  drafts: { type: 'boolean' },
   'per-second': { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
@@ -105,6 +110,10 @@ const COMMAND_OPTIONS = [
   'at',
   'domain',
   'mailbox',
+  'message',
+  'provider',
+  'credentials',
+  'device',
   'scratch',
   'backup',
   'check',
@@ -124,6 +133,7 @@ const COMMAND_OPTIONS = [
   'any-certificate',
   'labels',
   'delete',
+  'drafts',
   'per-second',
 ] as const satisfies (keyof CommandOptions)[];
 

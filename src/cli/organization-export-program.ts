@@ -2,6 +2,7 @@ import { open, rename, unlink } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { flushDirectory } from '../../mail/backup/flush-file.ts';
+import { draftOf, ForeignDraft } from '../../mail/transfer/export-draft.ts';
 import { DONE, FAILED, printError, printJson, printLine, printUsage } from './output.ts';
 import type { CliProgram } from './program.ts';
 import { callOperation, withServer } from './server-call.ts';
@@ -21,8 +22,9 @@ export const exportOrganization: CliProgram = {
     if (slug === undefined || file === undefined || more.length > 0) return printUsage(exportOrganization);
     const path = resolve(file);
     if (existsSync(path)) return printError(`${path} exists. Choose a new file.`, FAILED);
+    if (existsSync(draftOf(path))) return printError(new ForeignDraft(draftOf(path)).message, FAILED);
     return withServer(start, async (dataDir) => {
-      const counts = await writeExport(dataDir, slug, path);
+      const counts = await writeOrganization(dataDir, slug, path);
       if (start.options.json === true) return printJson({ organization: slug, path, counts });
       const all = Object.entries(counts).map(([name, count]) => `${name} ${count}`);
       printLine(`${path}: ${all.join(', ')}`);
@@ -32,14 +34,16 @@ export const exportOrganization: CliProgram = {
 };
 
 /** Writes the export under a temporary name, which it loses when all of it is flushed. Returns the rows of each section. */
-async function writeExport(dataDir: string, slug: string, path: string): Promise<Record<string, number>> {
-  const draft = `${path}.partial`;
+export async function writeOrganization(dataDir: string, slug: string, path: string): Promise<Record<string, number>> {
+  const draft = draftOf(path);
   const counts: Record<string, number> = {};
+  // Not within `try`: what another program has there is not removed.
+  const opened = await open(draft, 'wx', 0o600);
   try {
     {
-      await using file = await open(draft, 'wx', 0o600);
+      await using file = opened;
       await file.appendFile(`{"exportedAt":${JSON.stringify(new Date().toISOString())}`);
-      for await (const { section, rows } of steps(dataDir, slug)) {
+      for await (const { section, rows } of organizationSteps(dataDir, slug)) {
         const isNew = counts[section] === undefined;
         if (isNew)
           await file.appendFile(`${Object.keys(counts).length === 0 ? '' : ']'},\n${JSON.stringify(section)}:[`);
@@ -60,7 +64,8 @@ async function writeExport(dataDir: string, slug: string, path: string): Promise
   return counts;
 }
 
-async function* steps(dataDir: string, organization: string): AsyncGenerator<ExportStep> {
+/** Everything of an organization but mail and secrets, a page of a section at a time. */
+export async function* organizationSteps(dataDir: string, organization: string): AsyncGenerator<ExportStep> {
   for (let next: ExportStep['next'] = { section: 0 }; next !== null;) {
     const step: ExportStep = await callOperation<ExportStep>(dataDir, 'export_organization_step', {
       organization,

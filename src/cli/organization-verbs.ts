@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { ago, bytes, table } from './output.ts';
-import { operationCall, type VerbInput, noArguments, oneArgument, type Verb } from './verb.ts';
+import { ago, formatBytes, formatTable } from './output.ts';
+import { operationCall, type VerbInput, withoutArguments, oneArgument, type Verb } from './verb.ts';
 
 /** All token actions, without those implied by others. */
 const ACTIONS = 'read,manage,deploy,logs,restart,rollback';
@@ -61,10 +61,10 @@ export const ORGANIZATION_VERBS: readonly Verb[] = [
     words: 'org list',
     usage: '',
     about: 'List the organizations of this server, with size and last use',
-    parse: operationCall('list_organizations', noArguments),
+    parse: operationCall('list_organizations', withoutArguments),
     pages: 'organizations',
     show: ({ organizations }: { organizations: Organization[] }) =>
-      table(
+      formatTable(
         ['id', 'name', 'state', 'age', 'last used', 'domains', 'mailboxes', 'size'],
         organizations.map((org) => [
           org.id,
@@ -74,7 +74,7 @@ export const ORGANIZATION_VERBS: readonly Verb[] = [
           since(org.lastUsedAt),
           String(org.domains),
           String(org.mailboxes),
-          bytes(org.usedBytes),
+          formatBytes(org.usedBytes),
         ]),
       ),
   },
@@ -106,10 +106,10 @@ export const ORGANIZATION_VERBS: readonly Verb[] = [
     usage: '[--org ID]',
     about: "List the tokens of the operator's organization, or of another one",
     options: ['org'],
-    parse: operationCall('list_agent_tokens', noArguments),
+    parse: operationCall('list_agent_tokens', withoutArguments),
     pages: 'tokens',
     show: ({ tokens }: { tokens: Token[] }) =>
-      table(
+      formatTable(
         ['id', 'name', 'prefix', 'status', 'last used', 'actions'],
         tokens.map((token) => [
           token.id,
@@ -150,9 +150,9 @@ export const ORGANIZATION_VERBS: readonly Verb[] = [
     words: 'service list',
     usage: '',
     about: 'List the services of all organizations, with their control',
-    parse: operationCall('list_box_services', noArguments),
+    parse: operationCall('list_box_services', withoutArguments),
     show: ({ services }: { services: Service[] }) =>
-      table(
+      formatTable(
         ['id', 'name', 'control', 'revision'],
         services.map(({ id, name, control: kind, revision }) => [id, name, kind, String(revision)]),
       ),
@@ -206,10 +206,10 @@ export const BAN_VERBS: readonly Verb[] = [
     words: 'bans',
     usage: '',
     about: 'List blocked networks, with reason and expiry',
-    parse: operationCall('list_bans', noArguments),
+    parse: operationCall('list_bans', withoutArguments),
     pages: 'bans',
     show: ({ bans }: { bans: Ban[] }) =>
-      table(
+      formatTable(
         ['network', 'reason', 'times', 'since', 'until'],
         bans.map(({ network, reason, times, since, until }) => [
           network,

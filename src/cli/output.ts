@@ -33,7 +33,7 @@ export function printUsage({ words, usage }: { words: string; usage: string }): 
 }
 
 /** Formats aligned columns of {@link printable} text. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows].map((row) => row.map(printable));
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   return all
@@ -63,7 +63,7 @@ export function jsonText(value: unknown, indent?: number): string {
   );
 }
 
-export function bytes(count: number): string {
+export function formatBytes(count: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   const step = count < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(count) / 10));
   return `${(count / 1024 ** step).toFixed(step === 0 ? 0 : 1)} ${units[step]}`;

@@ -1,45 +1,12 @@
-import type { ControlAnswer } from '../operator-socket/client.ts';
-
-/** The world of the set-up: the running server, and the person at the terminal. */
-export interface SetupTerminal {
-  call: (operation: string, input: object) => Promise<ControlAnswer>;
-  /** Asks for one line; undefined: nobody is there. */
-  ask: (question: string) => Promise<string | undefined>;
-  print: (text: string) => void;
-}
-
-/** Arguments of the command. */
-export interface SetupArguments {
-  domain?: string | undefined;
-  mailbox?: string | undefined;
-}
-
-/** Result of a step: `open` waits for something that only a person can do elsewhere. */
-export interface SetupOutcome {
-  step: 'owner' | 'domain' | 'dns' | 'mailbox';
-  state: 'done' | 'open';
-  detail: string;
-}
-
-/** The server refused a step, or cannot be reached. */
-export class SetupStopped extends Error {
-  override readonly name = 'SetupStopped';
-}
-
-interface ListedDomain {
-  id: string;
-  domain: string;
-  status: 'verified' | 'unverified';
-}
-
-interface DnsRow {
-  type: string;
-  name: string;
-  value: string;
-  priority?: number;
-  required: boolean;
-  status: string;
-}
+import { dnsStep } from './setup-dns.ts';
+import { phoneStep } from './setup-phone.ts';
+import {
+  type ListedDomain,
+  resultOf,
+  type SetupArguments,
+  type SetupOutcome,
+  type SetupTerminal,
+} from './setup-terminal.ts';
 
 /**
  * Runs every step that is not done yet. All states are read from the server, so that the command goes on where the last
@@ -55,9 +22,19 @@ export async function runSetup(terminal: SetupTerminal, given: SetupArguments): 
   const domain = await domainStep(terminal, given.domain);
   report(domain.outcome);
   if (domain.found === undefined) return outcomes;
-  report(await dnsStep(terminal, domain.found));
-  report(await mailboxStep(terminal, domain.found, given.mailbox));
+  report(await dnsStep(terminal, domain.found, given.provider));
+  const mailbox = await mailboxStep(terminal, domain.found, given.mailbox);
+  report(mailbox.outcome);
+  if (mailbox.address !== undefined) report(await phoneStep(terminal, mailbox.address, given.device));
+  remind(terminal, outcomes);
   return outcomes;
+}
+
+/** Repeats the open steps that scrolled away. */
+function remind({ print }: SetupTerminal, outcomes: readonly SetupOutcome[]): void {
+  const open = outcomes.slice(0, -1).filter(({ state }) => state === 'open');
+  if (open.length > 0)
+    print(['Still open:', ...open.map(({ step, detail }) => `    ${step.padEnd(8)} ${detail}`)].join('\n'));
 }
 
 async function ownerStep({ call }: SetupTerminal): Promise<SetupOutcome> {
@@ -85,38 +62,22 @@ async function domainStep(
   return { outcome: { step: 'domain', state: 'done', detail: `${domain.domain} added.` }, found: domain };
 }
 
-async function dnsStep({ call, print }: SetupTerminal, { id, domain }: ListedDomain): Promise<SetupOutcome> {
-  const { verified } = await resultOf<{ verified: boolean }>(call('verify_email_domain', { domainId: id }));
-  if (verified) return { step: 'dns', state: 'done', detail: `The records of ${domain} are published.` };
-  const { records } = await resultOf<{ records: DnsRow[] }>(call('list_dns_records', { domainId: id }));
-  const missing = records.filter(({ required, status }) => required && status !== 'ok');
-  for (const { type, name, value, priority } of missing)
-    print(`      ${name}. ${type} ${priority === undefined ? '' : `${priority} `}${value}`);
-  const detail = `Publish the ${missing.length} records above for ${domain}, then run this again.`;
-  return { step: 'dns', state: 'open', detail };
-}
-
 async function mailboxStep(
   { call, ask, print }: SetupTerminal,
   { id, domain }: ListedDomain,
   given: string | undefined,
-): Promise<SetupOutcome> {
+): Promise<{ outcome: SetupOutcome; address?: string }> {
   const { mailboxes } = await resultOf<{ mailboxes: { address: string }[] }>(call('list_emails', { limit: 100 }));
   const first = mailboxes.find(({ address }) => address.endsWith(`@${domain}`));
   const wanted = given?.replace(/@.*$/, '');
   const known = wanted === undefined ? first : mailboxes.find(({ address }) => address === `${wanted}@${domain}`);
-  if (known !== undefined) return { step: 'mailbox', state: 'done', detail: known.address };
+  if (known !== undefined)
+    return { outcome: { step: 'mailbox', state: 'done', detail: known.address }, address: known.address };
   const localPart = wanted ?? (await ask(`First mailbox, before @${domain}: `));
   if (localPart === undefined || localPart === '')
-    return { step: 'mailbox', state: 'open', detail: 'Name one: mailstead setup --mailbox you' };
+    return { outcome: { step: 'mailbox', state: 'open', detail: 'Name one: mailstead setup --mailbox you' } };
   await resultOf(call('provision_email', { domainId: id, localPart }));
   const address = `${localPart}@${domain}`;
   print(`      Set a password: mailstead mailbox password ${address}`);
-  return { step: 'mailbox', state: 'done', detail: `${address} created.` };
-}
-
-async function resultOf<T>(answer: Promise<ControlAnswer>): Promise<T> {
-  const got = await answer;
-  if (got.kind === 'done') return got.result as T;
-  throw new SetupStopped(got.message);
+  return { outcome: { step: 'mailbox', state: 'done', detail: `${address} created.` }, address };
 }

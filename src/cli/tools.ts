@@ -4,7 +4,7 @@ import { BOX_OPERATIONS } from '../operations/operator/index.ts';
 import { CATALOGUE, FOR_PEOPLE } from '../operations/catalogue.ts';
 import { describe, inputSchema } from '../operations/description.ts';
 import { type Operation, TOOLSETS } from '../core/operation.ts';
-import { table } from './output.ts';
+import { formatTable } from './output.ts';
 
 const ALL = [...CATALOGUE, ...FOR_PEOPLE, ...BOX_OPERATIONS];
 
@@ -16,7 +16,7 @@ export function listTools(words: readonly string[], json: boolean): string {
   const found = ALL.filter((one) => words.every((word) => textOf(one).includes(word.toLowerCase())));
   if (json) return JSON.stringify({ tools: found.map(describe) }, null, 2);
   if (found.length === 0) return 'No operation matches.';
-  return table(
+  return formatTable(
     ['operation', 'needs', 'what'],
     found.map((one) => [one.name, needs(one), one.title]),
   );
@@ -43,7 +43,7 @@ function whole(one: Operation): string {
     one.description,
     `Needs: ${needs(one)}.`,
     '',
-    rows.length === 0 ? 'No arguments.' : table(['  argument', 'value'], rows),
+    rows.length === 0 ? 'No arguments.' : formatTable(['  argument', 'value'], rows),
   ].join('\n');
 }
 

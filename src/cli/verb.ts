@@ -10,6 +10,10 @@ export interface CommandOptions {
   permanently?: boolean | undefined;
   domain?: string | undefined;
   mailbox?: string | undefined;
+  message?: string | undefined;
+  provider?: string | undefined;
+  credentials?: string | undefined;
+  device?: string | undefined;
   folder?: string | undefined;
   format?: string | undefined;
   since?: string | undefined;
@@ -24,6 +28,7 @@ export interface CommandOptions {
   'any-certificate'?: boolean | undefined;
   labels?: string | undefined;
   delete?: boolean | undefined;
+  drafts?: boolean | undefined;
   'per-second'?: string | undefined;
   at?: string | undefined;
   scratch?: string | undefined;
@@ -74,7 +79,7 @@ export const operationCall =
     return input && { operation, input };
   };
 
-export const noArguments: Input = (args) => (args.length === 0 ? {} : undefined);
+export const withoutArguments: Input = (args) => (args.length === 0 ? {} : undefined);
 
 export const oneArgument =
   (name: string): Input =>

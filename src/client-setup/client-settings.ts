@@ -25,6 +25,9 @@ interface SettingsContext {
   baseUrl: () => string;
 }
 
+/** URL of the JMAP session. RFC 8620 2.2. */
+export const jmapUrlOf = (baseUrl: string): string => `${baseUrl}/.well-known/jmap`;
+
 /** Reads the settings for mail programs from the open listeners. */
 export function clientSettings({ settings: { hostname }, ports, baseUrl }: SettingsContext): ClientSettings {
   const open = ports();
@@ -37,7 +40,7 @@ export function clientSettings({ settings: { hostname }, ports, baseUrl }: Setti
     hostname,
     imap: servers('imaps', 'imap'),
     submission: servers('submissions', 'submission'),
-    jmapUrl: `${baseUrl()}/.well-known/jmap`,
+    jmapUrl: jmapUrlOf(baseUrl()),
     baseUrl: baseUrl(),
   };
 }

@@ -13,7 +13,7 @@ const RSA = sequence(objectId('1.2.840.113549.1.1.1'), NULL);
 const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Signs data with the key of a certificate; the data and the chain are in the result. CMS SignedData, RFC 5652 5. */
-export function signData(data: Uint8Array, { cert, key }: { cert: string; key: string }, now: number): Buffer {
+export function signCms(data: Uint8Array, { cert, key }: { cert: string; key: string }, now: number): Buffer {
   const chain = (cert.match(PEM) ?? []).map((pem) => new X509Certificate(pem).raw);
   const [leaf] = chain;
   if (leaf === undefined) throw new TypeError('there is no certificate to sign with');

@@ -29,9 +29,10 @@ export function elementText(xml: string, name: string): string | undefined {
   for (let at = xml.indexOf(name); at >= 0; at = xml.indexOf(name, at + 1)) {
     const before = xml.slice(Math.max(0, at - 40), at);
     const opens = before.endsWith('<') || /<[A-Za-z_][\w.-]{0,30}:$/.test(before);
+    if (!opens || !/[\s>]/.test(xml.charAt(at + name.length))) continue;
     const end = xml.indexOf('>', at);
-    if (!opens || end < 0 || !/^[\s>]/.test(xml.slice(at + name.length, end + 1))) continue;
-    const close = xml.indexOf('<', end);
+    // Without one, or the next, no later element can have it either.
+    const close = end < 0 ? -1 : xml.indexOf('<', end);
     if (close < 0) return undefined;
     return xml
       .slice(end + 1, close)

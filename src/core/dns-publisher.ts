@@ -2,8 +2,8 @@ import type { Command } from '../../mail/store/engine/types.ts';
 
 /** One line of a plan for the records of a domain at its DNS provider. */
 export interface DnsChange {
-  /** `keep` and `conflict` change nothing. */
-  action: 'create' | 'replace' | 'merge' | 'restore' | 'delete' | 'keep' | 'conflict';
+  /** `keep`, `conflict` and `suggest` (a merge that somebody has to choose) change nothing. */
+  action: 'create' | 'replace' | 'merge' | 'restore' | 'delete' | 'keep' | 'conflict' | 'suggest';
   type: string;
   name: string;
   /** Value afterwards; null: none. */
@@ -27,6 +27,13 @@ export interface DnsProviderState {
   error: string | null;
 }
 
+export interface PublishOptions {
+  /** Writes nothing that was written before and disappeared or changed since, which is `lost`. */
+  onlyNew?: boolean;
+  /** Adds this server to DMARC and TLS-RPT records of others, for their reports. */
+  mergeReports?: boolean;
+}
+
 export type DnsOutcome<T> = ({ kind: 'done' } & T) | { kind: 'not-connected' } | { kind: 'failed'; why: string };
 
 /** Publishes the records of domains at DNS providers. Work on one domain runs one after the other. */
@@ -40,11 +47,11 @@ export interface DnsPublisher {
   state(domain: number): Promise<DnsProviderState | undefined>;
   /** Returns what a publication would change. */
   preview(domain: { id: number; name: string }): Promise<DnsOutcome<{ zone: string; changes: DnsChange[] }>>;
-  /** Makes the changes. `onlyNew`: nothing that was written before and disappeared or changed since, which is `lost`. */
+  /** Makes the changes. */
   publish(
     domain: { id: number; name: string },
     write: DnsWrite,
-    onlyNew?: boolean,
+    options?: PublishOptions,
   ): Promise<DnsOutcome<{ zone: string; changes: DnsChange[]; lost: string[] }>>;
   /** Deletes the connection, with `removeRecords` after the removal of what this server wrote. */
   disconnect(

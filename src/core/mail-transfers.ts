@@ -22,6 +22,8 @@ export interface ExportRequest {
   format: 'mbox' | 'maildir' | 'eml';
   /** Path of the result; undefined: a file for a download, which is deleted after a day. */
   path: string | undefined;
+  /** Creates the directory of the path. */
+  createDirectory?: boolean;
 }
 
 /** Runs imports and exports. */

@@ -1,4 +1,5 @@
 import { type BlobRef, blobId, jmapId, jmapRow } from '../../mail/jmap/core/ids.ts';
+import { ACCOUNT_SPAN } from '../../mail/store/search/account-span.ts';
 
 /**
  * Ids of messages and conversations in tools, REST and events: JMAP's id with the number of the mailbox in front, so that
@@ -6,9 +7,6 @@ import { type BlobRef, blobId, jmapId, jmapRow } from '../../mail/jmap/core/ids.
  * 36 some would begin with `msg_`, as the ids of webhooks do.
  */
 type QualifiedKind = 'email' | 'thread';
-
-/** Rows of one account are contiguous: mail/store/message/message.ts. */
-const ACCOUNT_SPAN = 2 ** 32;
 
 /** Ids that are accepted: with their mailbox, as JMAP has them, and for messages as webhooks have them. */
 export const MESSAGE_ID = /^(?:m(?:[1-9]\d{0,9}_)?[1-9a-z][0-9a-z]{0,9}|msg_[1-9]\d{0,15})$/;

@@ -28,5 +28,7 @@ export function applianceMigrations(): Migration[] {
     ['totp-session.sql'],
     ['single-sign-on.sql'],
     ['tls-key-seen.sql'],
+    ['port-evidence.sql'],
+    ['organization-deletion.sql'],
   ]);
 }

@@ -11,12 +11,15 @@ import {
 } from '../../mail/policy/lists/list-health.ts';
 import { registrableDomain } from '../../mail/policy/registrable.ts';
 import { type DeliverabilityCheck, fail, pass, unknown } from './checked.ts';
+import { listName, removalPage } from './removal-pages.ts';
 
 /** Result of one DNS list for one of our addresses or domains. */
 export interface BlocklistCheck extends DeliverabilityCheck {
   list: string;
   /** The address or domain. */
   about: string;
+  /** The list refuses queries from the resolver of this server. */
+  refused?: true;
 }
 
 export interface BlocklistContext {
@@ -64,7 +67,8 @@ async function queryList(
     testEntries,
   }: { zone: string; about: string; labels: string | undefined; testEntries: TestEntries },
 ): Promise<BlocklistCheck> {
-  const result = (checked: DeliverabilityCheck): BlocklistCheck => ({ list: zone, about, ...checked });
+  const list = listName(zone);
+  const result = (checked: DeliverabilityCheck): BlocklistCheck => ({ list, about, ...checked });
   if (labels === undefined) return result(unknown(`${about} is no public address`));
   const lookUp = async (name: string) => interpretListing(await resolver.a(`${name}.${zone}`));
   const monotonic = (): number => performance.now();
@@ -74,13 +78,20 @@ async function queryList(
     ask: lookUp,
     monotonic,
     log,
-    refusal: 'refuses to answer this resolver',
+    refusal: REFUSAL,
   });
   // Ignores a list that ended by listing every address.
   const [found, isGood] = await Promise.all([lookUp(labels), health.isUsable()]);
+  // 127.255.255.0/24: the query was refused, which says nothing about the address.
+  if (found.kind === 'refused' || (!isGood && health.state.why === REFUSAL))
+    return { ...result(unknown(`the list ${REFUSAL}`)), refused: true };
   if (!isGood) return result(unknown(`the list ${health.state.why}`));
   if (found.kind === 'clear') return result(pass('not listed'));
   if (found.kind !== 'listed') return result(unknown('the list did not answer'));
-  const fix = `Look up the reason at the list ${zone}, fix it, and request the removal of ${about} there.`;
+  const page = removalPage(zone);
+  const at = page === undefined ? '' : ` (${page})`;
+  const fix = `Look up the reason at the list ${list}${at}, fix it, and request the removal of ${about} there.`;
   return result(fail('listed', fix));
 }
+
+const REFUSAL = 'refuses to answer this resolver';

@@ -1,14 +1,15 @@
 import type { Settings } from '../../config/settings.ts';
-import type { Resolver, Lookup } from '../../mail/dns/lookup.ts';
+import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { Log } from '../../mail/log.ts';
 import type { FetchStsPolicy } from '../../mail/relay/tls-policy/sts-fetch.ts';
-import { type RecordCheck, examine, within } from '../domains/check.ts';
-import { type PublishedDomain, dmarcText } from '../domains/records.ts';
-import { checkSpf } from '../domains/spf.ts';
+import { type RecordCheck, examineDomain, within } from '../domains/check.ts';
+import { addressTerms, type PublishedDomain, dmarcText, recordServer } from '../domains/records.ts';
+import { sendingAddresses, type SendingServer, sendingServer } from '../domains/sending-server.ts';
 import { type BlocklistCheck, checkBlocklists, blocklistSummary } from './blocklists.ts';
 import { type DeliverabilityCheck, checkedBy, unknown, fail, pass, worstOf } from './checked.ts';
 import { reverseNames } from '../../mail/auth/reverse-name.ts';
 import { X509Certificate } from 'node:crypto';
+import { isDmarc } from '../../mail/auth/dmarc-record.ts';
 import { walkDnsTree } from '../../mail/auth/dmarc-walk.ts';
 import { matchesMx, readStsRecord } from '../../mail/relay/tls-policy/sts-text.ts';
 
@@ -34,7 +35,7 @@ export type DeliverabilityReport = Record<(typeof CHECKS)[number], Deliverabilit
 const MAX_REPORT_MS = 18_000;
 
 const LOCAL = unknown('not checked in local mode');
-const SMARTHOST = 'mail is sent through the smarthost, whose addresses are unknown';
+export const SMARTHOST = 'mail is sent through the smarthost, whose addresses are unknown';
 
 /** Runs all checks. Never rejects; a check without a timely answer is unknown. Local mode queries nothing. */
 export async function reportOn(context: ReportContext, domain: PublishedDomain): Promise<DeliverabilityReport> {
@@ -44,14 +45,14 @@ export async function reportOn(context: ReportContext, domain: PublishedDomain):
   }
   const resolver = within(lookNow, MAX_REPORT_MS);
   const { hostname } = settings;
-  const box = { hostname, byName: settings.ports.dns !== undefined };
-  const [{ checks }, origin] = await Promise.all([examine(resolver, domain, box), originOf(settings, resolver)]);
-  const relayed = settings.smarthost?.use === 'always';
-  const addresses = relayed ? [] : origin.addresses;
-  const [spf, dmarc, ptr, mtaSts, blocklists] = await Promise.all([
-    relayed ? unknown(SMARTHOST) : spfCheck(resolver, domain.name, origin, checks.spf),
+  const server = sendingServer(settings);
+  const box = { ...server, ...recordServer(settings) };
+  const [{ checks }, origin] = await Promise.all([examineDomain(resolver, domain, box), originOf(settings, resolver)]);
+  const { relayed } = server;
+  const addresses = relayed === true ? [] : origin.addresses;
+  const [dmarc, ptr, mtaSts, blocklists] = await Promise.all([
     dmarcCheck(domain.name, resolver),
-    relayed ? unknown(SMARTHOST) : reverseCheck(origin, resolver),
+    relayed === true ? unknown(SMARTHOST) : reverseCheck(origin, resolver),
     mtaStsCheck(domain.name, hostname, { resolver, fetch }),
     checkBlocklists({ settings, resolver, log }, { addresses, domain: domain.name }),
   ]);
@@ -59,20 +60,19 @@ export async function reportOn(context: ReportContext, domain: PublishedDomain):
     checks.dkim,
     `Publish the DKIM records of ${domain.name} (see list_dns_records), then call verify_email_domain.`,
   );
+  const spf = spfCheck(domain.name, server, checks.spf);
   return { spf, dkim, dmarc, ptr, tls: certificateCheck(certificate(), hostname, clock()), mtaSts, blocklists };
 }
 
-/** Uses only the addresses in the settings if given: the public name may resolve elsewhere. */
-async function spfCheck(
-  resolver: Resolver,
-  domain: string,
-  origin: MailOrigin,
-  seen: RecordCheck,
-): Promise<DeliverabilityCheck> {
-  const { given, addresses } = origin;
-  const check = given ? await checkSpf(resolver, domain, { hostname: '', addresses }) : seen;
-  const named = given ? addresses.map((ip) => `${ip.includes(':') ? 'ip6' : 'ip4'}:${ip}`).join(' ') : 'mx';
-  return checkedBy(check, `Add this server to the SPF record of ${domain}, before its "all": ${named}.`);
+/** SPF as the verification of the domain found it. Behind a smarthost a valid record says nothing about its addresses. */
+function spfCheck(domain: string, server: SendingServer, seen: RecordCheck): DeliverabilityCheck {
+  if (server.relayed === true && seen.status === 'pass') return unknown(SMARTHOST);
+  const named = server.outbound === undefined ? 'mx' : addressTerms(server.outbound).join(' ');
+  const fix =
+    server.relayed === true
+      ? `Correct the SPF record of ${domain}; it has to authorize the smarthost.`
+      : `Add this server to the SPF record of ${domain}, before its "all": ${named}.`;
+  return checkedBy(seen, fix);
 }
 
 /** Share of passed checks among the known ones, 0 to 100; the lists count as one. Null if none is known. */
@@ -97,29 +97,19 @@ interface MailOrigin {
   /** EHLO name. */
   name: string;
   addresses: readonly string[];
-  /** Taken from the settings; otherwise from the DNS of the public name. */
-  given: boolean;
   /** Result to report if no address is known. */
   missing?: DeliverabilityCheck;
 }
 
-/** Addresses used per family. */
-const MAX_ADDRESSES = 2;
-
 async function originOf(settings: Settings, resolver: Resolver): Promise<MailOrigin> {
-  const { hostname, outboundHostname, outboundAddresses: set } = settings;
+  const { hostname, outboundHostname } = settings;
   const name = outboundHostname ?? hostname;
-  if (set !== undefined) {
-    return { name, addresses: [set.ipv4, set.ipv6].filter((ip) => ip !== undefined), given: true };
-  }
-  const found = await Promise.all([resolver.a(hostname), resolver.aaaa(hostname)]);
-  const addresses = found.flatMap((one) => recordsOf(one).slice(0, MAX_ADDRESSES));
-  if (addresses.length > 0) return { name, addresses, given: false };
-  const trouble = found.some((one) => one.kind === 'trouble');
-  const missing = trouble
-    ? unknown(`cannot look up the addresses of ${hostname} (DNS failure)`)
-    : fail(`${hostname} has no address`, `Publish the address of this server as the A record of ${hostname}.`);
-  return { name, addresses, given: false, missing };
+  const { addresses, missing } = await sendingAddresses(sendingServer(settings), resolver);
+  if (missing === undefined) return { name, addresses };
+  if (missing.status === 'pending')
+    return { name, addresses, missing: unknown(`cannot look up the addresses of ${hostname} (DNS failure)`) };
+  const fix = `Publish the address of this server as the A record of ${hostname}.`;
+  return { name, addresses, missing: fail(`${hostname} has no address`, fix) };
 }
 
 /** Checks that each address has our EHLO name as PTR, and that the name resolves back to it. RFC 8601 2.7.3. */
@@ -141,10 +131,6 @@ async function reverseOf(ip: string, name: string, resolver: Resolver): Promise<
   const [other] = found.validated;
   if (other === undefined) return fail(`the reverse name of ${ip} does not resolve back to it`, fix);
   return fail(`${ip} has the reverse name ${other}, but this server's EHLO name is ${name}`, fix);
-}
-
-function recordsOf(found: Lookup<string>): readonly string[] {
-  return found.kind === 'found' ? found.records : [];
 }
 
 /** Days before expiry from which renewal is advised. */
@@ -176,6 +162,13 @@ async function dmarcCheck(domain: string, resolver: Resolver): Promise<Deliverab
   const found = own ?? records.find((one) => one.domain === organization);
   if (found === undefined) {
     if (troubled) return unknown(`cannot look up _dmarc.${domain} (DNS failure)`);
+    const several = await dmarcRecords(domain, resolver);
+    // RFC 9989 4.10.
+    if (several > 1)
+      return fail(
+        `_dmarc.${domain} has ${several} DMARC records, which count as none`,
+        `Delete all DMARC records of ${domain} but one.`,
+      );
     const fix = `Publish the TXT record _dmarc.${domain} with "${dmarcText(domain)}": large receivers require one from bulk senders.`;
     return fail(`no DMARC record at _dmarc.${domain} or above`, fix);
   }
@@ -186,6 +179,12 @@ async function dmarcCheck(domain: string, resolver: Resolver): Promise<Deliverab
     ...pass(`${detail}: receivers only report`),
     fix: `Advice: once all mail of ${domain} passes, publish p=quarantine at _dmarc.${found.domain}, so that nobody can forge its address.`,
   };
+}
+
+/** Number of DMARC records at the name of a domain. */
+async function dmarcRecords(domain: string, resolver: Resolver): Promise<number> {
+  const found = await resolver.txt(`_dmarc.${domain}`);
+  return found.kind === 'found' ? found.records.filter(isDmarc).length : 0;
 }
 
 /** Checks the MTA-STS policy of a domain: it must be valid, and match this server's MX name. RFC 8461. */

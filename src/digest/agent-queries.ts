@@ -150,8 +150,9 @@ async function actsOf(rx: Read, { organization, since, until }: DigestInput): Pr
 
 async function readsOf(rx: Read, { organization, since, until }: DigestInput): Promise<Map<string, number>> {
   const rows = await rx.all<CredentialCount>(
-    `SELECT e.credential, count(*) AS n FROM tainted_reader x CROSS JOIN untrusted_read e ON e.reader = x.reader
-     WHERE x.tenant = ? AND e.at >= ? AND e.at < ? GROUP BY e.credential`,
+    `SELECT e.credential, count(*) AS n FROM tainted_reader x
+       CROSS JOIN untrusted_read e ON e.reader = x.reader AND e.at >= ?2 AND e.at < ?3
+     WHERE x.tenant = ?1 GROUP BY e.credential`,
     organization,
     since,
     until,

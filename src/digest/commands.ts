@@ -3,7 +3,7 @@ import { command } from '../../mail/store/engine/types.ts';
 import { stopAgents } from '../tokens/mode-commands.ts';
 import { appendAudit } from '../audit/commands.ts';
 import { publicId } from '../core/ids.ts';
-import { dayOf, newestDayAt } from './day.ts';
+import { digestDay, newestDayAt } from './day.ts';
 
 /** Retention: longer than replies are accepted, and than a digest looks back. */
 const RETENTION_DAYS = 30;
@@ -135,7 +135,7 @@ export const setDailyLetter = command(
  * Purges old digests, and those of future days, which a wrong clock sent: such a day gets its own digest.
  */
 export const purgeDigests = command('purge-digests', async (tx, _input: undefined, { now }): Promise<boolean> => {
-  const before = dayOf(now) - RETENTION_DAYS;
+  const before = digestDay(now) - RETENTION_DAYS;
   const letters = await tx.run(
     `DELETE FROM digest WHERE (organization_id, day) IN
        (SELECT organization_id, day FROM digest WHERE day < ? OR day > ? LIMIT ?)`,

@@ -5,7 +5,7 @@ const BEGINS_MS = 6 * 3_600_000;
 const CORRECTED_MS = 3_600_000;
 
 /** Number of the day of a time, ms UTC. */
-export function dayOf(at: number): number {
+export function digestDay(at: number): number {
   return Math.floor((at - BEGINS_MS) / DAY_MS);
 }
 
@@ -16,5 +16,5 @@ export function beginOf(day: number): number {
 
 /** Last day whose digest may have been sent by now; later ones were sent by a wrong clock. */
 export function newestDayAt(now: number): number {
-  return dayOf(now + CORRECTED_MS);
+  return digestDay(now + CORRECTED_MS);
 }

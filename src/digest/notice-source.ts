@@ -4,7 +4,7 @@ import type { NoticeSource } from '../notices/notifier.ts';
 import { notifiedOwners, type NotifiedOwner, plainName } from '../notices/owners.ts';
 import { type AgentDay, MAX_AUDIT_ROWS } from './agent-queries.ts';
 import { notifyDigest } from './commands.ts';
-import { beginOf, dayOf } from './day.ts';
+import { beginOf, digestDay } from './day.ts';
 import { digestDue, type Undoable, undoableChanges, agentsDay, MAX_DIGEST_DAYS, type AgentsDay } from './queries.ts';
 import { publicId, rowId } from '../core/ids.ts';
 import { REFUSALS } from '../core/refusal.ts';
@@ -39,7 +39,7 @@ export function dailyDigests(context: NoticeContext): NoticeSource<DueDigest, Co
     firstMs: 5_000,
     event: { level: 'info', message: 'daily digest sent' },
     async *due() {
-      const day = dayOf(clock());
+      const day = digestDay(clock());
       current = day;
       if (day === sent) return;
       const undoable = Map.groupBy(await undoableBefore(context, day), (one) => one.organization);

@@ -57,7 +57,7 @@ function manualText(name: string, records: readonly string[], hostname: string) 
     text: [
       'Hello,',
       '',
-      `these DNS records of ${name} were right, and are missing or have other values than ${hostname} needs now:`,
+      `these DNS records of ${name} were right, and are missing now, or do not do any more what ${hostname} needs:`,
       '',
       ...records.map((record) => `  ${record}`),
       '',

@@ -1,6 +1,8 @@
 import type { RequiredRecord } from '../domains/records.ts';
 import { spfTexts } from '../domains/spf-record.ts';
-import { mergeSpf, withoutTerm } from './spf-merge.ts';
+import { domainReportAddress } from '../reports/report-address.ts';
+import { mergeRua, reportRecordKind, withoutRua } from './rua-merge.ts';
+import { mergeSpf, withoutMerge } from './spf-merge.ts';
 import { isSameEntry, type NewEntry, type OwnedType, type RecordSetChange, type ZoneEntry } from './zone-entry.ts';
 
 /** A record that this server wrote. */
@@ -32,16 +34,20 @@ export interface PlanInput {
   written: readonly WrittenEntry[];
   domain: string;
   hostname: string;
+  /** Addresses of the settings from which mail leaves; left out: those of the host name. */
+  outbound?: readonly string[] | undefined;
+  /** Also adds this server to the reports that a DMARC or TLS-RPT record of others asks for; else it is suggested. */
+  mergeReports?: boolean;
   /** Wanted CNAMEs whose target answers with our text at the same name; left out: none. Until then the text stays. */
   answering?: ReadonlySet<string>;
 }
 
 /**
  * One line of a plan. `create`, `replace` (a record of ours), `merge` (into a record of others), `restore` (what was merged
- * into), `delete` (a record of ours); `keep` and `conflict` change nothing.
+ * into), `delete` (a record of ours); `keep`, `conflict` and `suggest` (a merge that somebody has to choose) change nothing.
  */
 export interface PlanStep {
-  action: 'create' | 'replace' | 'merge' | 'restore' | 'delete' | 'keep' | 'conflict';
+  action: 'create' | 'replace' | 'merge' | 'restore' | 'delete' | 'keep' | 'conflict' | 'suggest';
   type: OwnedType;
   name: string;
   /** Value after the step; null: none. */
@@ -57,7 +63,7 @@ export interface PlanStep {
 /** Records that may stand beside a CNAME. RFC 4034 3, RFC 4035 2.5. */
 const BESIDE_CNAME = new Set(['RRSIG', 'NSEC', 'NSEC3', 'DNSKEY']);
 
-/** Compares what the domain needs with what is there. Never changes or removes a record of others, but merges into SPF. */
+/** Compares what the domain needs with what is there. Never changes or removes a record of others, but merges into SPF, and into DMARC and TLS-RPT on request. */
 export function planChanges(input: PlanInput): PlanStep[] {
   const wanted = input.wanted.map((record): NewEntry & { purpose: WantedRecord['purpose'] } => ({
     type: record.type,
@@ -66,9 +72,10 @@ export function planChanges(input: PlanInput): PlanStep[] {
     ttl: record.ttl,
     purpose: record.purpose,
   }));
-  const steps = wanted.map(({ purpose, ...record }) =>
-    purpose === 'spf' ? spfStep(input, record) : recordStep(input, record),
-  );
+  const steps = wanted.map(({ purpose, ...record }) => {
+    if (purpose === 'spf') return spfStep(input, record);
+    return purpose === 'dmarc' || purpose === 'tls_reports' ? reportsStep(input, record) : recordStep(input, record);
+  });
   const handled = steps.flatMap(({ change }) => change?.remove ?? []);
   const aliases = steps.filter(({ type }) => type === 'CNAME');
   const stale = input.written.filter((one) => {
@@ -90,17 +97,16 @@ function inOrder(steps: readonly PlanStep[], deletions: readonly PlanStep[]): Pl
 }
 
 /** Takes back what this server wrote, and nothing that was changed since. */
-export function planRemoval({
-  found,
-  written,
-  hostname,
-}: Pick<PlanInput, 'found' | 'written' | 'hostname'>): PlanStep[] {
-  const spf = written.filter(isSpf);
-  const exact = spf.find((one) => found.some((entry) => isSameEntry(entry, one)));
-  const last = exact ?? spf.find(({ before }) => before !== null);
-  const others = written.filter((one) => !isSpf(one)).flatMap((one) => deletion({ found }, one) ?? []);
-  const step = last && spfRemoval({ found, hostname }, last);
-  return step === undefined ? others : [...others, step];
+export function planRemoval({ found, written }: Pick<PlanInput, 'found' | 'written'>): PlanStep[] {
+  const isMerge = (one: WrittenEntry): boolean => isSpf(one) || one.before !== null;
+  const others = written.filter((one) => !isMerge(one)).flatMap((one) => deletion({ found }, one) ?? []);
+  const merges = [...Map.groupBy(written.filter(isMerge), ({ name }) => name).values()];
+  const restored = merges.flatMap((all) => {
+    const exact = all.find((one) => found.some((entry) => isSameEntry(entry, one)));
+    const last = exact ?? all.find(({ before }) => before !== null);
+    return (last && mergeRemoval({ found }, last)) ?? [];
+  });
+  return [...others, ...restored];
 }
 
 function recordStep(input: PlanInput, record: NewEntry): PlanStep {
@@ -170,7 +176,8 @@ function conflict(record: NewEntry, rival: ZoneEntry): PlanStep {
   return { ...head(record), action: 'conflict', before, why };
 }
 
-function spfStep(input: PlanInput, record: NewEntry): PlanStep {
+function spfStep(input: PlanInput, planned: NewEntry): PlanStep {
+  const record = { ...planned, value: createdSpf(input, planned.value) };
   const same = at(input.found, record);
   const all = same.filter(({ value }) => spfTexts([value]).length > 0);
   const [there, more] = all;
@@ -179,29 +186,82 @@ function spfStep(input: PlanInput, record: NewEntry): PlanStep {
     const why = 'the domain has several SPF records, so that all are invalid (RFC 7208 3.2): keep one, then try again';
     return { ...head(record), action: 'conflict', before: there.value, why };
   }
-  const merge = mergeSpf(there.value, input.hostname, isOwnMx(input));
+  const mine = input.written.find((one) =>
+    isSameEntry(one, { type: record.type, name: record.name, value: there.value }),
+  );
+  if (mine !== undefined && mine.before === null) return recordStep(input, record);
+  const merge = mergeSpf(there.value, input, isOwnMx(input));
   switch (merge.kind) {
     case 'authorized':
       return { ...head(record), action: 'keep', value: there.value, before: there.value, why: null };
     case 'impossible':
       return { ...head(record), action: 'conflict', before: there.value, why: merge.why };
     case 'merged':
-      return mergeStep(record, { same, there, text: merge.text });
+      return mergeStep(record, { same, there, text: merge.text, origin: mine?.before ?? there });
+  }
+}
+
+/** A new record names this server, as long as the MX of the domain is another one. */
+function createdSpf(input: PlanInput, text: string): string {
+  if (input.outbound !== undefined || isOwnMx(input)) return text;
+  return text.replace(' mx ', ` mx a:${input.hostname} `);
+}
+
+const REPORTS =
+  'optional: reports go to this server too; the policy and the addresses of others stay, and disconnecting restores the record';
+const FEW_ADDRESSES = 'some reporters send to the first two addresses only';
+const REPORTS_ELSEWHERE =
+  'another record of this kind is there. Reports could not arrive here while the MX of the domain is another server';
+
+/** A record that asks for reports: one of others is never replaced, but may get our address. */
+function reportsStep(input: PlanInput, record: NewEntry): PlanStep {
+  const same = at(input.found, record);
+  const kind = reportRecordKind(record.value);
+  const all = same.filter(({ value }) => reportRecordKind(value) === kind);
+  const [there, more] = all;
+  if (there === undefined || more !== undefined || there.value === record.value) return recordStep(input, record);
+  const mine = input.written.find((one) => isSameEntry(one, { ...record, value: there.value }));
+  if (mine !== undefined && mine.before === null) return recordStep(input, record);
+  const merge = mergeRua(there.value, domainReportAddress(input.domain));
+  const step = { ...head(record), before: there.value };
+  switch (merge.kind) {
+    case 'present':
+      return { ...step, action: 'keep', value: there.value, why: null };
+    case 'impossible':
+      return { ...step, action: 'conflict', why: merge.why };
+    case 'merged': {
+      if (!isOwnMx(input)) return { ...step, action: 'conflict', why: REPORTS_ELSEWHERE };
+      const why = merge.sure ? REPORTS : `${REPORTS}; ${FEW_ADDRESSES}`;
+      if (input.mergeReports !== true) return { ...step, action: 'suggest', value: merge.text, why };
+      return { ...mergeStep(record, { same, there, text: merge.text, origin: mine?.before ?? there }), why };
+    }
   }
 }
 
 function mergeStep(
   record: NewEntry,
-  { same, there, text }: { same: readonly ZoneEntry[]; there: ZoneEntry; text: string },
+  {
+    same,
+    there,
+    text,
+    origin,
+  }: {
+    same: readonly ZoneEntry[];
+    there: ZoneEntry;
+    text: string;
+    /** The record of others, before any merge. */
+    origin: Pick<ZoneEntry, 'value' | 'ttl' | 'raw'>;
+  },
 ): PlanStep {
   const merged = { type: record.type, name: record.name, value: text, ttl: there.ttl };
+  const { value, ttl, raw } = origin;
   return {
     ...head(merged),
     action: 'merge',
     before: there.value,
     why: 'this server is added to the record that is there; disconnecting restores it',
     change: changeOf(record, same, [there], [merged]),
-    writes: { ...entryOf(merged), before: { value: there.value, ttl: there.ttl, raw: there.raw } },
+    writes: { ...entryOf(merged), before: { value, ttl, raw } },
   };
 }
 
@@ -236,20 +296,27 @@ function caaSteps(input: PlanInput): PlanStep[] {
 /** Name of the authority, without parameters. RFC 8659 4.2. */
 const issuerOf = (value: string): string => (value.split('"')[1] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 
-function spfRemoval(
-  { found, hostname }: Pick<PlanInput, 'found' | 'hostname'>,
-  one: WrittenEntry,
-): PlanStep | undefined {
-  if (one.before === null) return deletion({ found }, one);
+function mergeRemoval({ found }: Pick<PlanInput, 'found'>, one: WrittenEntry): PlanStep | undefined {
+  const { before } = one;
+  if (before === null) return deletion({ found }, one);
   const same = at(found, one);
   const there = same.find(({ value }) => value === one.value);
-  if (there !== undefined) return restore({ type: one.type, name: one.name, ...one.before }, same, there);
-  // Changed since: only our term goes.
-  const changed = same.find(({ value }) => spfTexts([value]).length > 0 && withoutTerm(value, hostname) !== undefined);
-  const text = changed && withoutTerm(changed.value, hostname);
+  if (there !== undefined) return restore({ type: one.type, name: one.name, ...before }, same, there);
+  // Changed since: only what this server added goes.
+  const left = (value: string): string | undefined =>
+    isSpf(one)
+      ? withoutMerge(value, { merged: one.value, before: before.value })
+      : withoutRua(value, domainReportAddress(one.name.replace(REPORT_NAME, '')));
+  const isKind = ({ value }: ZoneEntry): boolean =>
+    isSpf(one) ? spfTexts([value]).length > 0 : reportRecordKind(value) === reportRecordKind(one.value);
+  const changed = same.find((entry) => isKind(entry) && left(entry.value) !== undefined);
+  const text = changed && left(changed.value);
   if (changed === undefined || text === undefined) return undefined;
   return restore({ type: one.type, name: one.name, value: text, ttl: changed.ttl }, same, changed);
 }
+
+/** Names of the records that ask for reports. RFC 7489 6.1, RFC 8460 3. */
+const REPORT_NAME = /^(?:_dmarc|_smtp\._tls)\./;
 
 function restore(record: NewEntry, same: readonly ZoneEntry[], there: ZoneEntry): PlanStep {
   const change = changeOf(record, same, [there], [record]);

@@ -47,7 +47,7 @@ export class ProviderApi {
     for (let repeats = 0; ; repeats++) {
       const response = await this.#send(method, path, body);
       if (response.status !== 429) return this.#checked(response);
-      const waitMs = retryAfterMs(response);
+      const waitMs = providerRetryAfterMs(response);
       const { title, tools } = this.#options;
       if (repeats === MAX_REPEATS || waitMs > MAX_WAIT_MS) {
         const seconds = Math.ceil(waitMs / 1000);
@@ -102,7 +102,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** Reads seconds or a date. RFC 9110 10.2.3. */
-export function retryAfterMs({ headers }: Pick<ProviderResponse, 'headers'>, now = Date.now()): number {
+export function providerRetryAfterMs({ headers }: Pick<ProviderResponse, 'headers'>, now = Date.now()): number {
   const text = (headers['retry-after'] ?? '').slice(0, 40);
   const seconds = /^\d{1,6}$/.test(text) ? Number(text) : (Date.parse(text) - now) / 1000;
   return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_S) * 1000 : 60_000;

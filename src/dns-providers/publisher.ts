@@ -5,9 +5,18 @@ import type { Meter } from '../../mail/log.ts';
 import type { SecretBox } from '../../mail/store/blob/secrets.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
 import { tlsaName } from '../certificates/dane.ts';
-import type { DnsChange, DnsOutcome, DnsProviderState, DnsPublisher, DnsWrite } from '../core/dns-publisher.ts';
+import type {
+  DnsChange,
+  DnsOutcome,
+  DnsProviderState,
+  DnsPublisher,
+  DnsWrite,
+  PublishOptions,
+} from '../core/dns-publisher.ts';
 import { publishedKeys } from '../domains/queries.ts';
-import { requiredRecords, type RequiredRecord } from '../domains/records.ts';
+import { asksOnce, within } from '../domains/check.ts';
+import { recordServer, requiredRecords, type RequiredRecord } from '../domains/records.ts';
+import { sendingServer } from '../domains/sending-server.ts';
 import { ownStsPolicy } from '../domains/sts-queries.ts';
 import { ownDmarcPolicy } from '../reports/policy-queries.ts';
 import {
@@ -28,12 +37,17 @@ import { serverAddress } from './server-address.ts';
 import type { ProviderTransport } from './transport.ts';
 import type { ClientTools, Credentials, DnsProviderKind, ZoneClient } from './zone-client.ts';
 import { DnsProviderError } from './provider-error.ts';
+import { withoutCredentials } from './redact-credentials.ts';
+import { reviewSpf } from './spf-review.ts';
 import { isSameEntry } from './zone-entry.ts';
 
 export interface PublisherContext {
   store: Store;
   secrets: SecretBox;
-  settings: Pick<Settings, 'hostname' | 'ports' | 'acme' | 'allowPrivateNetworks'>;
+  settings: Pick<
+    Settings,
+    'hostname' | 'ports' | 'acme' | 'allowPrivateNetworks' | 'outboundAddresses' | 'smarthost' | 'baseUrl'
+  >;
   lookNow: Resolver;
   metrics: Meter;
   clock: () => number;
@@ -52,6 +66,8 @@ const PURPOSE = 'dns provider';
 const TABLE = 'dns_provider';
 /** Time limit of one access with all its requests, ms. */
 const MAX_ACCESS_MS = 120_000;
+/** Time limit of the lookups of an SPF record, ms. */
+const MAX_REVIEW_MS = 15_000;
 /** Seconds: the next key waits for two of them. */
 const TLSA_TTL = 3600;
 const LETS_ENCRYPT = /^https:\/\/acme(?:-staging)?-v02\.api\.letsencrypt\.org\//;
@@ -91,7 +107,7 @@ export class DomainPublisher implements DnsPublisher {
 
   preview(domain: NamedDomain): Promise<DnsOutcome<{ zone: string; changes: DnsChange[] }>> {
     return this.#withClient(domain, async (client) => {
-      const steps = await this.#plan(domain, client);
+      const steps = await this.#plan(domain, client, { explain: true });
       return { kind: 'done', zone: client.zone, changes: steps.map(shown) };
     });
   }
@@ -99,19 +115,19 @@ export class DomainPublisher implements DnsPublisher {
   publish(
     domain: NamedDomain,
     write: DnsWrite,
-    onlyNew = false,
+    { onlyNew = false, mergeReports = false }: PublishOptions = {},
   ): Promise<DnsOutcome<{ zone: string; changes: DnsChange[]; lost: string[] }>> {
     return this.#withClient(domain, async (client) => {
-      const all = await this.#plan(domain, client);
+      const all = await this.#plan(domain, client, { mergeReports });
       const written = await this.#context.store.read(writtenEntries, { domain: domain.id });
-      const lost = onlyNew ? all.filter((step) => isLost(step, written)) : [];
-      const steps = all.filter((step) => !lost.includes(step));
+      const lost = new Map(onlyNew ? all.flatMap((step) => lostBy(step, written)) : []);
+      const steps = all.filter((step) => !lost.has(step));
       const writes = steps.flatMap((step) => step.writes ?? []);
       if (writes.length > 0 || !onlyNew) await write(recordWrites, { domain: domain.id, writes });
       await this.#confirm(domain, unconfirmedOf(all, written));
       await this.#apply(domain, client, steps);
       await this.#context.store.write(recordDnsAccess, { domain: domain.id, error: null, published: true });
-      return { kind: 'done', zone: client.zone, changes: steps.map(shown), lost: lost.map(lineOf) };
+      return { kind: 'done', zone: client.zone, changes: steps.map(shown), lost: [...lost.values()].map(lineOf) };
     });
   }
 
@@ -129,10 +145,9 @@ export class DomainPublisher implements DnsPublisher {
       });
     }
     return this.#withClient(domain, async (client) => {
-      const { store, settings } = this.#context;
-      const written = await store.read(writtenEntries, { domain: domain.id });
+      const written = await this.#context.store.read(writtenEntries, { domain: domain.id });
       const found = await client.list(written.map(({ name }) => name));
-      const steps = planRemoval({ written, found, hostname: settings.hostname });
+      const steps = planRemoval({ written, found });
       await this.#apply(domain, client, steps);
       await drop();
       return { kind: 'done', changes: steps.map(shown) };
@@ -197,7 +212,8 @@ export class DomainPublisher implements DnsPublisher {
   async #open({ provider, zone, ref, sealed }: DnsConnection): Promise<ZoneClient> {
     const text = this.#context.secrets.open(PURPOSE, TABLE, ref, sealed).toString();
     const credentials = JSON.parse(text) as Credentials;
-    const client = await (await providerOf(provider))?.open(zone, credentials, this.#tools());
+    const kind = await providerOf(provider);
+    const client = kind && (await kind.open(zone, credentials, this.#tools(kind, credentials)));
     if (client !== undefined) return client;
     throw new DnsProviderError(
       'rejected',
@@ -211,22 +227,28 @@ export class DomainPublisher implements DnsPublisher {
     if (kind === undefined) throw new DnsProviderError('rejected', `There is no DNS provider called ${provider}.`);
     const labels = name.split('.');
     for (let at = 0; at < labels.length - 1; at++) {
-      const client = await kind.open(labels.slice(at).join('.'), credentials, this.#tools());
+      const client = await kind.open(labels.slice(at).join('.'), credentials, this.#tools(kind, credentials));
       if (client !== undefined) return client;
     }
     const why = `${kind.title} has no zone for ${name} with these credentials. They need: ${kind.scope}.`;
     throw new DnsProviderError('refused', why);
   }
 
-  #tools(): ClientTools {
-    const { transport, clock, sleep, lookNow, settings } = this.#context;
+  #tools(kind: DnsProviderKind, credentials: Credentials): ClientTools {
+    const { clock, sleep, lookNow, settings } = this.#context;
     const signal = AbortSignal.timeout(MAX_ACCESS_MS);
     const addressOf = (host: string, port: number): Promise<string> =>
       serverAddress({ host, port }, settings.allowPrivateNetworks, lookNow);
+    const transport = withoutCredentials(this.#context.transport, kind, credentials);
     return { transport, clock, signal, sleep: (ms) => sleep(ms, signal).catch(tooLong), addressOf };
   }
 
-  async #plan(domain: NamedDomain, client: ZoneClient): Promise<PlanStep[]> {
+  /** `explain`: also evaluates an SPF record that stays as it is. */
+  async #plan(
+    domain: NamedDomain,
+    client: ZoneClient,
+    { explain = false, mergeReports = false }: { explain?: boolean; mergeReports?: boolean },
+  ): Promise<PlanStep[]> {
     const { store, settings } = this.#context;
     const wanted = await this.#wanted(domain);
     const written = await store.read(writtenEntries, { domain: domain.id });
@@ -234,7 +256,22 @@ export class DomainPublisher implements DnsPublisher {
     const authority = LETS_ENCRYPT.test(settings.acme?.directory ?? '') ? 'letsencrypt.org' : undefined;
     const answering = await this.#answering(wanted, written);
     const { hostname } = settings;
-    return planChanges({ wanted, written, found, authority, domain: domain.name, hostname, answering });
+    const server = sendingServer(settings);
+    const { outbound } = server;
+    const input = {
+      wanted,
+      written,
+      found,
+      authority,
+      domain: domain.name,
+      hostname,
+      outbound,
+      answering,
+      mergeReports,
+    };
+    const steps = planChanges(input);
+    const resolver = within(asksOnce(this.#context.lookNow), MAX_REVIEW_MS);
+    return reviewSpf(steps, { resolver, domain: domain.name, server, found }, explain);
   }
 
   /** Names of CNAMEs that shall replace a text of ours, and whose target answers with this text. */
@@ -276,7 +313,7 @@ export class DomainPublisher implements DnsPublisher {
     const keys = await store.read(publishedKeys, { domain: id });
     const sts = await store.read(ownStsPolicy, { domain: id });
     const dmarc = await store.read(ownDmarcPolicy, { domain: id });
-    return requiredRecords({ id, name, keys, sts, dmarc }, settings.hostname, settings.ports.dns !== undefined);
+    return requiredRecords({ id, name, keys, sts, dmarc }, recordServer(settings));
   }
 
   async #confirm(domain: NamedDomain, entries: readonly WrittenEntry[]): Promise<void> {
@@ -315,14 +352,19 @@ function unconfirmedOf(steps: readonly PlanStep[], written: readonly StoredEntry
   );
 }
 
-/** True if the provider had the record, and it is not there any more or has another value. */
-function isLost({ action, type, name, value, writes }: PlanStep, written: readonly StoredEntry[]): boolean {
-  if (action === 'keep' || value === null) return false;
+/** The record that the provider had, if it is not there any more or has another value. */
+function lostBy(step: PlanStep, written: readonly StoredEntry[]): [PlanStep, StoredEntry][] {
+  const { action, type, name, value, writes } = step;
+  if (action === 'keep' || value === null) return [];
   const entry = writes ?? { type, name, value };
-  return written.some((one) => one.confirmed && isSameEntry(one, entry));
+  // A suggestion has the record of others, with our address: ours is what was there before.
+  const isMeant = (one: StoredEntry): boolean =>
+    action === 'suggest' ? one.type === type && one.name === name : isSameEntry(one, entry);
+  const found = written.find((one) => one.confirmed && isMeant(one));
+  return found === undefined ? [] : [[step, found]];
 }
 
-const lineOf = ({ type, name, value }: PlanStep): string => `${type} ${name} ${value ?? ''}`;
+const lineOf = ({ type, name, value }: StoredEntry): string => `${type} ${name} ${value}`;
 
 function shown({ action, type, name, value, before, why }: PlanStep): DnsChange {
   return { action, type, name, value, before, why };

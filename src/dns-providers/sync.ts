@@ -17,6 +17,8 @@ export interface DnsSyncContext extends RotationContext {
 const LOOK_MS = 30 * 60_000;
 /** Domains that are looked at together: a provider that does not answer holds up its own domains for minutes. */
 const MAX_AT_ONCE = 8;
+/** Lines of a plan that change nothing. */
+const UNCHANGED: ReadonlySet<string> = new Set(['keep', 'conflict', 'suggest']);
 /** Pause after a failed access. */
 const RETRY_MS = 10 * 60_000;
 
@@ -69,13 +71,13 @@ export class DnsSync implements Job {
     const known = this.#known.get(domain.id);
     if (known !== undefined && known.needed === needed && clock() < known.nextAt) return;
     this.#known.set(domain.id, { nextAt: clock() + RETRY_MS, needed });
-    const outcome = await publisher.publish(domain, (what, input) => store.write(what, input), true);
+    const outcome = await publisher.publish(domain, (what, input) => store.write(what, input), { onlyNew: true });
     if (outcome.kind !== 'failed') this.#known.set(domain.id, { nextAt: clock() + LOOK_MS, needed });
     if (outcome.kind === 'failed')
       log.warn({ domain: domain.name, why: outcome.why }, 'failed to access the DNS provider, will retry');
     if (outcome.kind !== 'done') return;
     await store.write(recordDrift, { domain: domain.id, records: outcome.lost });
-    const changed = outcome.changes.filter(({ action }) => action !== 'keep' && action !== 'conflict').length;
+    const changed = outcome.changes.filter(({ action }) => !UNCHANGED.has(action)).length;
     if (changed > 0) log.info({ domain: domain.name, changed }, 'DNS records published');
   }
 }

@@ -41,13 +41,13 @@ export function ttlOf({ add, keep, remove }: RecordSetChange): number {
 }
 
 /** Lower case without a trailing dot. */
-export function plainName(name: string): string {
+export function normalizeZoneName(name: string): string {
   const text = name.slice(0, 255).toLowerCase();
   return text.endsWith('.') ? text.slice(0, -1) : text;
 }
 
 /** Reads the data of a record in zone file form. RFC 1035 5.1. */
-export function valueOf(type: string, data: string): string {
+export function readRecordData(type: string, data: string): string {
   const text = data.slice(0, MAX_VALUE).trim();
   switch (type) {
     case 'TXT':
@@ -58,7 +58,7 @@ export function valueOf(type: string, data: string): string {
     case 'NS':
       return text
         .split(/[ \t]+/)
-        .map((part, i, all) => (i === all.length - 1 ? plainName(part) : part))
+        .map((part, i, all) => (i === all.length - 1 ? normalizeZoneName(part) : part))
         .join(' ');
     case 'CAA':
       return caaValue(text);
@@ -124,7 +124,7 @@ export function relativeName(name: string, zone: string, apex: string): string {
 
 /** Full name of a relative one. */
 export function absoluteName(relative: string, zone: string): string {
-  const name = plainName(relative);
+  const name = normalizeZoneName(relative);
   return name === '' || name === '@' ? zone : `${name}.${zone}`;
 }
 

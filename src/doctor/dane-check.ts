@@ -7,6 +7,8 @@ const NAME = 'DANE';
 const PUBLISH =
   'Publish the TLSA records of "mailstead certificate list" there; a connected DNS provider gets them by itself.';
 
+const RETRY = 'Run the doctor again in some minutes. If it stays unknown, check the resolver (MAILSTEAD_RESOLVERS).';
+
 interface PresentedCertificate {
   hostname: string;
   /** Certificate in use, and its chain. */
@@ -27,7 +29,7 @@ export function checkDane(found: HostDane, presented: PresentedCertificate): Hea
       return healthy(NAME, `${why} Sign it at its provider to have it; MTA-STS does not need it.`);
     }
     case 'trouble':
-      return unhealthy(NAME, 'unknown', `The TLSA records of ${hostname} cannot be looked up now.`, '');
+      return unhealthy(NAME, 'unknown', `The TLSA records of ${hostname} cannot be looked up now.`, RETRY);
     case 'signed':
       return signedCheck(found, presented);
   }
@@ -45,7 +47,8 @@ function signedCheck(
   }
   if (tlsa.secure !== true) {
     const why = `The TLSA records at ${name} are in a zone that is not signed, so that senders ignore them.`;
-    return unhealthy(NAME, 'off', why, 'Publish the records themselves there, not a CNAME.');
+    const fix = `Publish the DS record of dkim.${hostname} (line "dkim.${hostname}: dnssec") where the alias leads there, else the records themselves.`;
+    return unhealthy(NAME, 'off', why, fix);
   }
   if (verifyByTlsa(chainOf(pem), records, [hostname], now) === undefined)
     return healthy(NAME, `The TLSA records at ${name} match the certificate in use.`);

@@ -1,6 +1,9 @@
 import { isIP } from 'node:net';
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { DeliverabilityReport } from '../deliverability/report.ts';
+import { asksOnce } from '../domains/check.ts';
+import { keyZone } from '../domains/records.ts';
+import { type DomainSurveyInput, surveyCheck, surveyDomains, unverifiedChecks } from './domain-survey.ts';
 import { type HealthCheck, healthy, unhealthy } from './health-check.ts';
 import {
   addressListChecks,
@@ -26,18 +29,25 @@ export interface DiagnosisInput {
   dialog: SmtpDialog;
   /** Port of the SMTP listener; undefined: off. */
   smtpPort: number | undefined;
+  /** Last connection from a public address to the MX listener; undefined: none ever. */
+  inbound: () => Promise<{ value: string; at: number } | undefined>;
+  now: number;
   /** Public IPv6 addresses of this machine. */
   ownIpv6: readonly string[];
   /** Mail server of others, to test port 25 outwards. */
   peer: string | undefined;
-  /** Reports of verified domains, one at least: that of the public name itself where none is hosted. */
-  reports: () => Promise<readonly { name: string; report: DeliverabilityReport }[]>;
+  /** Report of a verified domain, or of the public name itself. */
+  report: (domain: string, resolver: Resolver) => Promise<DeliverabilityReport>;
+  /** Verified domains, and how they are checked. */
+  survey: Omit<DomainSurveyInput, 'check'> & { hourlyMs: number };
   /** Domains that are not verified: their DNS is expected to be incomplete. */
   unverified: readonly string[];
   /** Domains whose records are at a DNS provider, with the reason why the last access failed. */
   providers: () => Promise<readonly { name: string; error: string | null }[]>;
   /** DANE of the host. */
   dane: () => Promise<HealthCheck>;
+  /** DNSSEC of a zone, if this server serves it. */
+  dnssec: (zone: string) => Promise<HealthCheck[]>;
 }
 
 /** Public addresses that are tried on port 25. */
@@ -76,35 +86,53 @@ function networkGroups(input: DiagnosisInput): Promise<HealthCheck[]>[] {
     one('incoming port 25', async () => {
       const found = await Promise.all([resolver.a(hostname), resolver.aaaa(hostname)]);
       const addresses = found.flatMap((of) => (of.kind === 'found' ? [...of.records] : [])).slice(0, MAX_ADDRESSES);
-      return checkInboundPort({ hostname, addresses }, dialog);
+      return checkInboundPort({ hostname, addresses, last: await input.inbound(), now: input.now }, dialog);
     }),
     guarded('domains', () => domainGroups(input)),
     one('DANE', () => input.dane()),
+    guarded(`${keyZone(hostname)}: dnssec`, () => input.dnssec(keyZone(hostname))),
     guarded('dns providers', async () => (await input.providers()).map(providerLine)),
   ];
 }
 
-async function domainGroups({ reports, resolver, settings, unverified }: DiagnosisInput): Promise<HealthCheck[]> {
-  const all = await reports();
-  const [first] = all;
-  const hosted = all.filter(({ name }) => name !== settings.hostname);
-  const lines = await Promise.all(
-    hosted.map(async ({ name, report }) => [
-      await checkMx(name, settings.hostname, resolver),
-      ...domainChecks(name, report),
-    ]),
-  );
+async function domainGroups(input: DiagnosisInput): Promise<HealthCheck[]> {
+  const { survey, settings, unverified } = input;
+  // All reports look up the addresses of this server, and the test entries of the lists.
+  const shared = sharedResolver(input.resolver);
+  let first: DeliverabilityReport | undefined;
+  const check = (name: string): Promise<HealthCheck[]> =>
+    guarded(`${name}: checks`, async () => {
+      const resolver = shared();
+      const [report, mx, dnssec] = await Promise.all([
+        input.report(name, resolver),
+        checkMx(name, settings.hostname, resolver),
+        input.dnssec(name),
+      ]);
+      first ??= report;
+      return [mx, ...domainChecks(name, report), ...dnssec];
+    });
+  // The host's own name has checks of its own.
+  const domains = survey.domains.filter((name) => name !== settings.hostname);
+  const found = await surveyDomains({ ...survey, domains, check });
+  const report = first ?? (await input.report(settings.hostname, shared()));
   return [
-    ...(first === undefined ? [] : [reverseNameCheck(first.report), ...addressListChecks(first.report)]),
-    ...lines.flat(),
-    ...unverified.map(unverifiedLine),
+    reverseNameCheck(report),
+    ...addressListChecks(report),
+    surveyCheck(found, { ...survey, now: survey.clock() }),
+    ...found.lines,
+    ...unverifiedChecks(unverified),
   ];
 }
 
-function unverifiedLine(domain: string): HealthCheck {
-  const why = `${domain} is not verified: it neither receives nor sends mail.`;
-  const fix = 'Publish its DNS records (page of the domain), or delete it.';
-  return unhealthy(`${domain}: verification`, 'warning', why, fix);
+/** Time for which lookups are shared, ms: an hourly run may take much longer. */
+const SHARED_MS = 60_000;
+
+function sharedResolver(resolver: Resolver): () => Resolver {
+  let [shared, since] = [asksOnce(resolver), performance.now()];
+  return () => {
+    if (performance.now() - since > SHARED_MS) [shared, since] = [asksOnce(resolver), performance.now()];
+    return shared;
+  };
 }
 
 function providerLine({ name, error }: { name: string; error: string | null }): HealthCheck {

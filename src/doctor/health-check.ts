@@ -11,6 +11,8 @@ export interface HealthCheck {
   why: string;
   /** Advice; empty if there is nothing to do. */
   fix: string;
+  /** Time of the check of a domain, ms UTC; left out: that of the run. */
+  checkedAt?: number;
 }
 
 export const healthy = (name: string, why: string): HealthCheck => ({ name, status: 'ok', why, fix: '' });

@@ -13,8 +13,8 @@ export function healthJob(context: DoctorContext): Job {
     name: 'doctor',
     everyMs: HOUR,
     firstMs: FIRST_MS,
-    async run() {
-      const { ok, checks } = await runAllChecks(context);
+    async run(stop) {
+      const { ok, checks } = await runAllChecks(context, { hourly: true, stop });
       const failed = checks.filter(({ status }) => status === 'failed').map(({ name }) => name);
       if (!ok) context.log.warn({ failed }, 'checks of the server failed');
     },

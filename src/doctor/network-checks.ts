@@ -1,9 +1,11 @@
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { BlocklistCheck } from '../deliverability/blocklists.ts';
 import type { DeliverabilityCheck } from '../deliverability/checked.ts';
-import { CHECKS, type DeliverabilityReport } from '../deliverability/report.ts';
+import { CHECKS, type DeliverabilityReport, SMARTHOST } from '../deliverability/report.ts';
 import { type HealthCheck, healthy, unhealthy } from './health-check.ts';
 
+const RETRY =
+  'Wait some minutes, then run the doctor again. If it stays unknown, check the resolver (/etc/resolv.conf, MAILSTEAD_RESOLVERS).';
 const RESOLVER_FIX = 'Check /etc/resolv.conf or MAILSTEAD_RESOLVERS: without DNS no mail is delivered or checked.';
 
 /** Checks that the public name of the server resolves. */
@@ -77,7 +79,7 @@ export async function checkMx(domain: string, hostname: string, resolver: Resolv
   const name = `${domain}: mx`;
   const found = await resolver.mx(domain);
   if (found.kind === 'trouble')
-    return unhealthy(name, 'unknown', `The MX record of ${domain} cannot be looked up now.`, '');
+    return unhealthy(name, 'unknown', `The MX record of ${domain} cannot be looked up now.`, RETRY);
   const publish = `Publish "MX 10 ${hostname}" for ${domain}.`;
   if (found.kind === 'none' || found.records.length === 0)
     return unhealthy(name, 'failed', `${domain} has no MX record.`, publish);
@@ -120,7 +122,7 @@ export function reverseNameCheck({ ptr }: DeliverabilityReport): HealthCheck {
 /** Lines of the blocklists for the addresses that mail leaves from. */
 export function addressListChecks({ blocklists }: DeliverabilityReport): HealthCheck[] {
   const lists = blocklists.filter(({ about }) => isAddress(about));
-  const refusing = lists.filter(({ detail }) => detail.includes('refuses to answer'));
+  const refusing = blocklists.filter(({ refused }) => refused === true);
   const access = [...new Set(refusing.map(({ list }) => list))].join(', ');
   return [
     listingCheck('blocklists', lists),
@@ -142,14 +144,20 @@ const isAddress = (about: string): boolean => about.includes(':') || /^[\d.]+$/.
 const NO_LOOKUP =
   'Nothing was looked up: no list is set (MAILSTEAD_DNSBL), or the addresses that mail leaves from are unknown.';
 
+const NO_LOOKUP_FIX =
+  'Set MAILSTEAD_DNSBL to lists that your receivers use, and MAILSTEAD_OUTBOUND_ADDRESSES where the addresses differ from those of the host name.';
+const LIST_FIX =
+  'Run a resolver of your own on this machine (unbound) where the lists refuse a shared one; remove lists that have ended from MAILSTEAD_DNSBL and MAILSTEAD_URIBL.';
+
 function listingCheck(name: string, lists: readonly BlocklistCheck[]): HealthCheck {
   const listed = lists.find(({ status }) => status === 'fail');
   if (listed !== undefined)
     return unhealthy(name, 'failed', `${listed.about} is listed by ${listed.list}.`, listed.fix ?? '');
   const clear = lists.filter(({ status }) => status === 'pass');
   if (clear.length > 0) return healthy(name, `No list has an entry: ${clear.map(({ list }) => list).join(', ')}.`);
-  if (lists.length === 0) return unhealthy(name, 'off', NO_LOOKUP, '');
-  return unhealthy(name, 'unknown', 'No list gave an answer that counts.', '');
+  if (lists.length === 0) return unhealthy(name, 'off', NO_LOOKUP, NO_LOOKUP_FIX);
+  const silent = [...new Set(lists.map(({ list, detail }) => `${list} (${detail})`))].join(', ');
+  return unhealthy(name, 'unknown', `No list gave an answer that counts: ${silent}.`, LIST_FIX);
 }
 
 const STATUS = { pass: 'ok', fail: 'failed', unknown: 'unknown', none: 'off' } as const;
@@ -161,7 +169,15 @@ const NO_DETAIL = {
   none: 'Off.',
 } as const;
 
-function lineOf(name: string, { status, detail, fix = '' }: DeliverabilityCheck): HealthCheck {
+const NO_FIX = {
+  ok: '',
+  failed: RETRY,
+  unknown: RETRY,
+  off: 'Choose "Begin testing" on the page of the domain, or call set_mta_sts.',
+} as const;
+
+function lineOf(name: string, { status, detail, fix }: DeliverabilityCheck): HealthCheck {
   const why = detail === '' ? NO_DETAIL[status] : `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`;
-  return { name, status: STATUS[status], why, fix };
+  const relayed = detail === SMARTHOST ? 'Check at the smarthost that it may send for the domain.' : undefined;
+  return { name, status: STATUS[status], why, fix: relayed ?? fix ?? NO_FIX[STATUS[status]] };
 }

@@ -206,8 +206,9 @@ function backup(facts: ServerFacts): HealthCheck {
   if (age > limit) return unhealthy('backup', 'failed', withProblem(why, found.problem), RUN_BACKUP);
   if (found.problem !== undefined) return unhealthy('backup', 'warning', withProblem(why, found.problem), RUN_BACKUP);
   if (found.sealed) return healthy('backup', why);
-  const keys = 'Set MAILSTEAD_BACKUP_PASSPHRASE, or keep a copy of secret.key apart: the backup does not have it.';
-  return unhealthy('backup', 'warning', `${why} It has no passphrase.`, keys);
+  const keys =
+    'Set MAILSTEAD_BACKUP_RECIPIENT or MAILSTEAD_BACKUP_PASSPHRASE, or keep a copy of secret.key apart: the backup does not have it.';
+  return unhealthy('backup', 'warning', `${why} It is not encrypted.`, keys);
 }
 
 const RUN_BACKUP = 'Run "mailstead backup TARGET" and read its error.';
@@ -222,7 +223,7 @@ function withoutBackup({ live, backup: { target, everyMs, problem } }: ServerFac
 }
 
 const HOW_TO_BACK_UP =
-  'Set MAILSTEAD_BACKUP_TARGET and MAILSTEAD_BACKUP_PASSPHRASE, or run "mailstead backup TARGET" on a schedule.';
+  'Set MAILSTEAD_BACKUP_TARGET and MAILSTEAD_BACKUP_PASSPHRASE or MAILSTEAD_BACKUP_RECIPIENT, or run "mailstead backup TARGET" on a schedule.';
 
 function withProblem(why: string, problem: string | undefined): string {
   return problem === undefined ? why : `${why} The last attempt failed: ${problem}`;

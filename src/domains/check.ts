@@ -1,9 +1,12 @@
 import type { Lookup, Resolver } from '../../mail/dns/lookup.ts';
-import { checkSpf } from './spf.ts';
+import { checkSendingServer, type SendingServer } from './sending-server.ts';
+import type { SpfCheck } from './spf.ts';
 import { spfTexts } from './spf-record.ts';
+import { isPaccDigest, isSamePaccDigest } from '../client-setup/pacc.ts';
 import type { PublishedKey } from './queries.ts';
 import {
   type PublishedDomain,
+  type RecordServer,
   type RecordStatus,
   type SeenRecord,
   type RequiredRecord,
@@ -38,19 +41,19 @@ export function domainVerdict({ sendingIdentity, dkim, inboundMx }: RecordChecks
 }
 
 /** Looks up every record of a domain. Never rejects; a lookup without a timely answer counts as pending and unknown. */
-export async function examine(
+export async function examineDomain(
   given: Resolver,
   domain: PublishedDomain,
-  box: { hostname: string; byName: boolean },
+  box: SendingServer & RecordServer,
 ): Promise<DomainExamination> {
   const resolver = asksOnce(given);
   const { hostname } = box;
-  const records = requiredRecords(domain, hostname, box.byName);
+  const records = requiredRecords(domain, box);
   const [mx, spf, dmarc, identity, ...keys] = await Promise.all([
     resolver.mx(domain.name),
     resolver.txt(domain.name),
     resolver.txt(`_dmarc.${domain.name}`),
-    sendingIdentity(resolver, domain.name, hostname),
+    checkSendingServer(resolver, domain.name, box).then(identityCheck),
     ...domain.keys.map(async (key) => ({
       key,
       found: await resolver.txt(`${key.selector}._domainkey.${domain.name}`),
@@ -61,9 +64,7 @@ export async function examine(
   const seen: Record<string, SeenRecord> = {};
   for (const record of records) {
     const found = await look(resolver, record, selectors);
-    // A different SPF record is as good if it authorizes this box.
-    const good = record.purpose === 'spf' && identity.status === 'pass';
-    seen[recordKey(record)] = good ? { ...found, status: 'ok' } : found;
+    seen[recordKey(record)] = record.purpose === 'spf' ? spfStatus(found, identity) : found;
   }
   const exchanges = listed(mx, (one) => `${one.preference} ${one.exchange}`);
   const spfSeen = listed(spf, (text) => text).filter((text) => spfTexts([text]).length > 0);
@@ -83,10 +84,15 @@ export async function examine(
   };
 }
 
-async function sendingIdentity(resolver: Resolver, domain: string, hostname: string): Promise<RecordCheck> {
-  const [four, six] = await Promise.all([resolver.a(hostname), resolver.aaaa(hostname)]);
-  const addresses = [listed(four, (ip) => ip)[0], listed(six, (ip) => ip)[0]].filter((ip) => ip !== undefined);
-  const { status, detail } = await checkSpf(resolver, domain, { hostname, addresses });
+/** A different SPF record is as good if it authorizes this server, and the wanted one is not enough while it does not. */
+function spfStatus({ status, observed }: SeenRecord, identity: RecordCheck): SeenRecord {
+  if (identity.status === 'pass') return { status: 'ok', observed };
+  const why = identity.detail === undefined ? {} : { why: identity.detail };
+  if (identity.status === 'pending') return { status: 'unknown', observed, ...why };
+  return { status: status === 'missing' ? 'missing' : 'mismatch', observed, ...why };
+}
+
+function identityCheck({ status, detail }: SpfCheck): RecordCheck {
   return { status, ...(detail !== '' && { detail: clean(detail) }) };
 }
 
@@ -124,8 +130,9 @@ async function look(resolver: Resolver, record: RequiredRecord, selectors: reado
         (text) => text,
       );
     }
-    case 'mta_sts':
     case 'client_setup':
+      return record.type === 'TXT' ? lookDigest(resolver, record) : lookSetup(resolver, record);
+    case 'mta_sts':
       return lookSetup(resolver, record);
     case 'tls_reports':
       // Reports may also go to a service that reads them.
@@ -148,6 +155,21 @@ async function look(resolver: Resolver, record: RequiredRecord, selectors: reado
       );
     }
   }
+}
+
+const STALE_DIGEST =
+  'this digest belongs to an older document or to another server: replace it by the value shown; until then mail programs reject the settings document';
+
+/** Status of the digest of the settings document. One of several may be right: the old one stays during a change. */
+async function lookDigest(resolver: Resolver, { name, value }: RequiredRecord): Promise<SeenRecord> {
+  const found = await resolver.txt(name);
+  const digests = found.kind === 'found' ? narrowed(found, found.records.filter(isPaccDigest)) : found;
+  const seen = seenAs(
+    digests,
+    (text) => isSamePaccDigest(text, value),
+    (text) => text,
+  );
+  return seen.status === 'mismatch' ? { ...seen, why: STALE_DIGEST } : seen;
 }
 
 /** Status of a record that makes set-up easier. A host is as good by address records of its own as by a CNAME. */
@@ -240,7 +262,7 @@ function clean(text: string): string {
 }
 
 /** Caches lookups: several records depend on the same one. */
-function asksOnce(resolver: Resolver): Resolver {
+export function asksOnce(resolver: Resolver): Resolver {
   const cache = new Map<string, Promise<Lookup<never>>>();
   const once = <T>(type: string, name: string, ask: () => Promise<Lookup<T>>): Promise<Lookup<T>> => {
     const key = `${type} ${name}`;

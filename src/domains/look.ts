@@ -3,13 +3,14 @@ import type { Lookup, Resolver } from '../../mail/dns/lookup.ts';
 import type { DomainInfo } from '../../mail/store/address/domain.ts';
 import type { Command, Store } from '../../mail/store/engine/types.ts';
 import { domainSetup } from './setup.ts';
-import { type RecordChecks, examine, recordKey, domainVerdict, within } from './check.ts';
+import { type RecordChecks, examineDomain, recordKey, domainVerdict, within } from './check.ts';
 import { type CheckOutcome, recordCheck, setManaged, type DomainVerdict } from './commands.ts';
 import type { SigningKeys } from './domains.ts';
 import type { QueryParents } from './parents.ts';
 import { type Delegation, publishedKeys } from './queries.ts';
+import { sendingServer } from './sending-server.ts';
 import { ownStsPolicy } from './sts-queries.ts';
-import { type SeenRecord, requiredRecords, keyZone, ownServer } from './records.ts';
+import { type SeenRecord, recordServer, requiredRecords, keyZone, ownServer } from './records.ts';
 
 export interface DomainCheckContext {
   store: Store;
@@ -59,13 +60,13 @@ function leadsToOurKeys({ seen }: DnsSnapshot): boolean {
 /** Looks up all records without recording anything. */
 export async function snapshotDns(
   context: Pick<DomainCheckContext, 'settings' | 'lookNow'>,
-  domain: Parameters<typeof examine>[1],
+  domain: Parameters<typeof examineDomain>[1],
 ): Promise<{ snapshot: DnsSnapshot; selectors: string[] }> {
   const { settings, lookNow } = context;
-  const box = { hostname: settings.hostname, byName: settings.ports.dns !== undefined };
+  const box = { ...sendingServer(settings), ...recordServer(settings) };
   if (!settings.live && SPECIAL_USE.test(domain.name)) {
     const pass = { status: 'pass' as const, detail: 'not checked in local mode' };
-    const seen = requiredRecords(domain, box.hostname, box.byName).map((record): [string, SeenRecord] => [
+    const seen = requiredRecords(domain, box).map((record): [string, SeenRecord] => [
       recordKey(record),
       { status: 'ok', observed: [] },
     ]);
@@ -77,7 +78,7 @@ export async function snapshotDns(
       selectors: domain.keys.map((key) => key.selector),
     };
   }
-  const { checks, seen, selectors } = await examine(within(lookNow, MAX_LOOKUP_MS), domain, box);
+  const { checks, seen, selectors } = await examineDomain(within(lookNow, MAX_LOOKUP_MS), domain, box);
   return { snapshot: { checks, seen }, selectors };
 }
 

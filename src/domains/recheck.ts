@@ -1,6 +1,6 @@
 import type { Job } from '../../mail/jobs/scheduler.ts';
 import type { Log } from '../../mail/log.ts';
-import { domainOf } from '../../mail/store/address/domain.ts';
+import { domainInfo } from '../../mail/store/address/domain.ts';
 import { purgeKeys, GRACE_MS } from './commands.ts';
 import { addDueKeys, type RotationContext } from './key-rotation.ts';
 import { type DnsSnapshot, type DomainCheckContext, checkDomain, updateManaged } from './look.ts';
@@ -76,7 +76,7 @@ export class DomainRecheck implements Job {
 
   async #look({ id, tenant }: { id: number; tenant: number }): Promise<void> {
     const { store, log } = this.#context;
-    const domain = await store.read(domainOf, { tenant, id });
+    const domain = await store.read(domainInfo, { tenant, id });
     if (domain === undefined) return;
     const setup = await store.read(domainSetup, { domain: id });
     const { verdict, changed, keysByName, seen } = await checkDomain(this.#writing(), domain);

@@ -1,7 +1,9 @@
+import type { Settings } from '../../config/settings.ts';
 import { characterStrings } from '../name-server/zone.ts';
+import { paccDigestText } from '../client-setup/pacc.ts';
 import { publicId } from '../core/ids.ts';
 import type { DmarcPolicyName } from '../reports/advice.ts';
-import { reportAddress } from '../reports/report-address.ts';
+import { domainReportAddress } from '../reports/report-address.ts';
 import type { PublishedKey } from './queries.ts';
 import { stsRecordText } from './sts-policy.ts';
 import type { OwnStsPolicy } from './sts-queries.ts';
@@ -27,6 +29,8 @@ export interface RequiredRecord {
 export interface SeenRecord {
   status: RecordStatus;
   observed: string[];
+  /** Reason why it is not right, where the values alone do not show it. */
+  why?: string;
 }
 
 export interface PublishedDomain {
@@ -37,6 +41,30 @@ export interface PublishedDomain {
   sts?: OwnStsPolicy | undefined;
   /** DMARC policy to publish; left out: none. */
   dmarc?: DmarcPolicyName;
+}
+
+/** Facts about this server that the records of a domain contain. */
+export interface RecordServer {
+  hostname: string;
+  /**
+   * The keys are in this box's own DNS under permanent names, and all selectors are CNAMEs to them, so that keys rotate without
+   * any action of the owner.
+   */
+  byName: boolean;
+  /** Addresses of `MAILSTEAD_OUTBOUND_ADDRESSES`; undefined: those of the host name. */
+  outbound?: readonly string[] | undefined;
+  /** Undefined (local mode): mail programs cannot fetch the document whose digest would be published. */
+  baseUrl?: string | undefined;
+}
+
+/** Reads from the settings what the records say about this server. */
+export function recordServer({
+  hostname,
+  ports,
+  outboundAddresses,
+  baseUrl,
+}: Pick<Settings, 'hostname' | 'ports' | 'outboundAddresses' | 'baseUrl'>): RecordServer {
+  return { hostname, byName: ports.dns !== undefined, outbound: outboundOf(outboundAddresses), baseUrl };
 }
 
 /** Zone of the keys on this box's own name server. */
@@ -53,29 +81,42 @@ export function ownServer(domain: number, hostname: string): string {
 }
 
 const TTL = 3600;
-export const SPF_TEXT = 'v=spf1 mx ~all';
+
+/** SPF terms of addresses. */
+export const addressTerms = (addresses: readonly string[]): string[] =>
+  addresses.map((ip) => `${ip.includes(':') ? 'ip6' : 'ip4'}:${ip}`);
+
+/** SPF record that authorizes the MX, and the addresses of the settings, which may be others. RFC 7208. */
+export function spfText(outbound: readonly string[] | undefined): string {
+  return ['v=spf1 mx', ...addressTerms(outbound ?? []), '~all'].join(' ');
+}
+
+/** Addresses of `MAILSTEAD_OUTBOUND_ADDRESSES`; undefined: those of the host name. */
+export function outboundOf(
+  set: { ipv4?: string | undefined; ipv6?: string | undefined } | undefined,
+): string[] | undefined {
+  return set && [set.ipv4, set.ipv6].filter((ip) => ip !== undefined);
+}
 export const MX_PRIORITY = 10;
 
 /** DMARC record that asks for aggregate reports. RFC 7489 6.2. */
 export function dmarcText(domain: string, policy: DmarcPolicyName = 'none'): string {
-  return `v=DMARC1; p=${policy}; rua=mailto:${reportAddress(domain)}`;
+  return `v=DMARC1; p=${policy}; rua=mailto:${domainReportAddress(domain)}`;
 }
 
 /** Record that asks for reports on TLS. RFC 8460 3. */
 export function tlsReportText(domain: string): string {
-  return `v=TLSRPTv1; rua=mailto:${reportAddress(domain)}`;
+  return `v=TLSRPTv1; rua=mailto:${domainReportAddress(domain)}`;
 }
 
 /** Thunderbird and others; Outlook; draft-ietf-mailmaint-pacc. */
 export const CLIENT_HOSTS = ['autoconfig', 'autodiscover', 'ua-auto-config'] as const;
 const ALL_SELECTORS = ['ms1', 'ms2', 'ms3', 'ms4'];
 
-/**
- * Records to publish for a domain. With `byName` the keys are in this box's own DNS under permanent names, and all selectors
- * are CNAMEs to them, so that keys rotate without any action of the owner.
- */
-export function requiredRecords(domain: PublishedDomain, hostname: string, byName: boolean): RequiredRecord[] {
+/** Records to publish for a domain. */
+export function requiredRecords(domain: PublishedDomain, server: RecordServer): RequiredRecord[] {
   const { name } = domain;
+  const { hostname, byName, outbound } = server;
   return [
     {
       purpose: 'inbound_mx',
@@ -87,7 +128,7 @@ export function requiredRecords(domain: PublishedDomain, hostname: string, byNam
       required: true,
     },
     ...(byName ? namedKeys(domain, hostname) : keyTexts(domain)),
-    { purpose: 'spf', type: 'TXT', name, value: SPF_TEXT, ttl: TTL, required: true },
+    { purpose: 'spf', type: 'TXT', name, value: spfText(outbound), ttl: TTL, required: true },
     {
       purpose: 'dmarc',
       type: 'TXT',
@@ -105,7 +146,7 @@ export function requiredRecords(domain: PublishedDomain, hostname: string, byNam
       required: false,
     },
     ...stsRecords(domain, hostname),
-    ...clientRecords(name, hostname),
+    ...clientRecords(name, server),
   ];
 }
 
@@ -121,7 +162,7 @@ function stsRecords({ name, sts }: PublishedDomain, hostname: string): RequiredR
 const SRV_PORTS = { _imaps: 993, _submissions: 465, _jmap: 443 } as const;
 
 /** Names by which mail programs find their settings. */
-function clientRecords(name: string, hostname: string): RequiredRecord[] {
+function clientRecords(name: string, { hostname, baseUrl }: RecordServer): RequiredRecord[] {
   const common = { purpose: 'client_setup' as const, ttl: TTL, required: false };
   return [
     ...CLIENT_HOSTS.map((label) => ({ ...common, type: 'CNAME' as const, name: `${label}.${name}`, value: hostname })),
@@ -132,6 +173,16 @@ function clientRecords(name: string, hostname: string): RequiredRecord[] {
       value: `1 ${port} ${hostname}`,
       priority: 0,
     })),
+    ...(baseUrl === undefined
+      ? []
+      : [
+          {
+            ...common,
+            type: 'TXT' as const,
+            name: `_ua-auto-config.${name}`,
+            value: paccDigestText(name, { hostname, baseUrl }),
+          },
+        ]),
   ];
 }
 

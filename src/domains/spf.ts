@@ -3,35 +3,32 @@ import type { Lookup, Resolver } from '../../mail/dns/lookup.ts';
 import { parseDomain } from '../../mail/message/address.ts';
 import { type SpfMechanism, parseSpf, spfTexts } from './spf-record.ts';
 
-/** The sending box: its name, and the addresses of the name, as far as known. */
-export interface SpfSender {
-  hostname: string;
-  addresses: readonly string[];
-}
-
 export interface SpfCheck {
   status: 'pass' | 'fail' | 'pending';
   detail: string;
 }
 
 /** RFC 7208 4.6.4: more lookups are a permerror. */
-const MAX_LOOKUPS = 10;
+export const MAX_SPF_LOOKUPS = 10;
 /** RFC 7208 4.6.4: more void lookups are a permerror too. */
-const MAX_VOID = 2;
+export const MAX_SPF_VOID = 2;
 
 /** `permerror`: receivers reject the record, and those that include it. */
 type SpfOutcome = SpfCheck & { permerror?: true };
 
 /**
- * Evaluates if the SPF record of a domain authorizes this box. Mechanisms with macros, `ptr` and `exists` match nothing here.
- * Never rejects. RFC 7208.
+ * Evaluates if the SPF record of a domain authorizes all of these addresses. Mechanisms with macros, `ptr` and `exists` match
+ * nothing here. Never rejects. RFC 7208.
  */
-export async function checkSpf(resolver: Resolver, domain: string, box: SpfSender): Promise<SpfCheck> {
-  const senders = box.addresses.length === 0 ? [undefined] : box.addresses;
+export async function checkSpfRecord(
+  resolver: Resolver,
+  domain: string,
+  addresses: readonly string[],
+): Promise<SpfCheck> {
   const results: SpfCheck[] = [];
-  for (const address of senders) {
-    const walk = new SpfWalk(resolver, box.hostname, address);
-    const { status, detail } = (await walk.record(domain)) ?? permerror('the record does not authorize this box');
+  for (const address of addresses) {
+    const walk = new SpfWalk(resolver, address);
+    const { status, detail } = (await walk.record(domain)) ?? permerror(`the record does not authorize ${address}`);
     results.push({ status, detail });
   }
   return (
@@ -41,27 +38,68 @@ export async function checkSpf(resolver: Resolver, domain: string, box: SpfSende
   );
 }
 
+/** Tests if a domain has one SPF record that receivers can evaluate, whomever it authorizes. Never rejects. */
+export async function checkSpfSyntax(resolver: Resolver, domain: string): Promise<SpfCheck> {
+  const end = await new SpfWalk(resolver, NOBODY).record(domain);
+  if (end?.permerror === true || end?.status === 'pending') return { status: end.status, detail: end.detail };
+  const detail = 'mail leaves through the smarthost, whose addresses are unknown: check that the record authorizes it';
+  return { status: 'pass', detail };
+}
+
+/** Lookups of one evaluation. */
+export interface SpfCost {
+  /** Mechanisms and modifiers that need a lookup, through all includes; counting ends above {@link MAX_SPF_LOOKUPS}. */
+  lookups: number;
+  /** Names without records; counting ends above {@link MAX_SPF_VOID}. */
+  void: number;
+  /** Reason why receivers reject the record. */
+  problem?: string;
+  /** Lookup that got no answer: the count is not complete. */
+  pending?: string;
+}
+
+/** An address that is no sender's (RFC 1112 4): the evaluation goes through the whole record. */
+const NOBODY = '240.0.0.1';
+
+/** Counts the lookups that a record needs for a sender that no mechanism matches. Never rejects. RFC 7208 4.6.4. */
+export async function measureSpf(resolver: Resolver, domain: string, text: string): Promise<SpfCost> {
+  const walk = new SpfWalk(resolver, NOBODY);
+  const end = await walk.text(text, domain);
+  return {
+    ...walk.counts,
+    ...(end?.permerror === true && { problem: end.detail }),
+    ...(end?.status === 'pending' && { pending: end.detail }),
+  };
+}
+
 /** One evaluation for one address, with its lookup counters. */
 class SpfWalk {
   readonly #resolver: Resolver;
-  readonly #hostname: string;
-  readonly #address: string | undefined;
+  readonly #address: string;
   #lookups = 0;
   #void = 0;
 
-  constructor(resolver: Resolver, hostname: string, address: string | undefined) {
+  constructor(resolver: Resolver, address: string) {
     this.#resolver = resolver;
-    this.#hostname = hostname;
     this.#address = address;
   }
 
-  /** Undefined: no mechanism matches this box. */
+  /** Undefined: no mechanism matches the address. */
   async record(domain: string): Promise<SpfOutcome | undefined> {
     const texts = await this.#resolver.txt(domain);
     if (texts.kind === 'trouble') return unknown(texts.why);
     const [text, more] = texts.kind === 'found' ? spfTexts(texts.records) : [];
     if (text === undefined) return permerror(`${domain} has no SPF record`);
     if (more !== undefined) return permerror(`${domain} has several SPF records, only one is allowed`);
+    return this.text(text, domain);
+  }
+
+  get counts(): Pick<SpfCost, 'lookups' | 'void'> {
+    return { lookups: this.#lookups, void: this.#void };
+  }
+
+  /** Evaluates a record of a domain. */
+  async text(text: string, domain: string): Promise<SpfOutcome | undefined> {
     const record = parseSpf(text);
     if ('bad' in record) return permerror(`the SPF record of ${domain} has an invalid term: ${record.bad}`);
     for (const mechanism of record.mechanisms) {
@@ -76,7 +114,7 @@ class SpfWalk {
     if (name === 'all') return true;
     if (name === 'ip4') return this.#covers(value, four);
     if (name === 'ip6') return this.#covers(value, six);
-    if (++this.#lookups > MAX_LOOKUPS) return tooMany;
+    if (++this.#lookups > MAX_SPF_LOOKUPS) return tooMany;
     const target = value === '' ? domain : parseDomain(value);
     if (target === undefined || target.startsWith('[')) return false;
     switch (name) {
@@ -93,9 +131,7 @@ class SpfWalk {
   }
 
   async #host(host: string, bits: { four: number; six: number }): Promise<boolean | SpfOutcome> {
-    if (host === this.#hostname) return true;
     const found = await this.#addresses(host);
-    if (found === undefined) return false;
     return this.#emptyOrLate(found) ?? this.#holds(found, bits);
   }
 
@@ -103,24 +139,23 @@ class SpfWalk {
     const found = await this.#resolver.mx(domain);
     const end = this.#emptyOrLate(found);
     if (end !== undefined || found.kind !== 'found') return end ?? false;
-    if (found.records.length > MAX_LOOKUPS) return permerror(`${domain} has more than ${MAX_LOOKUPS} MX records`);
-    if (found.records.some((one) => one.exchange === this.#hostname)) return true;
+    if (found.records.length > MAX_SPF_LOOKUPS)
+      return permerror(`${domain} has more than ${MAX_SPF_LOOKUPS} MX records`);
     for (const { exchange } of found.records) {
       const hosts = await this.#addresses(exchange);
-      if (hosts?.kind === 'trouble') return unknown(hosts.why);
-      if (hosts !== undefined && this.#holds(hosts, bits)) return true;
+      if (hosts.kind === 'trouble') return unknown(hosts.why);
+      if (this.#holds(hosts, bits)) return true;
     }
     return false;
   }
 
-  /** Addresses of the sender's family; undefined if the sender's address is unknown. */
-  async #addresses(host: string): Promise<Lookup<string> | undefined> {
-    if (this.#address === undefined) return undefined;
+  /** Addresses of the sender's family. RFC 7208 5. */
+  async #addresses(host: string): Promise<Lookup<string>> {
     return this.#address.includes(':') ? this.#resolver.aaaa(host) : this.#resolver.a(host);
   }
 
   #holds(found: Lookup<string>, { four, six }: { four: number; six: number }): boolean {
-    const bits = this.#address?.includes(':') === true ? six : four;
+    const bits = this.#address.includes(':') ? six : four;
     return found.kind === 'found' && found.records.some((one) => this.#covers(one, bits));
   }
 
@@ -128,7 +163,7 @@ class SpfWalk {
   #emptyOrLate(found: Lookup<unknown>): false | SpfOutcome | undefined {
     if (found.kind === 'found') return undefined;
     if (found.kind === 'trouble') return unknown(found.why);
-    return ++this.#void > MAX_VOID && permerror(`the record has more than ${MAX_VOID} names without records`);
+    return ++this.#void > MAX_SPF_VOID && permerror(`the record has more than ${MAX_SPF_VOID} names without records`);
   }
 
   async #include(domain: string): Promise<boolean | SpfOutcome> {
@@ -140,11 +175,11 @@ class SpfWalk {
   async #redirect(target: string, domain: string): Promise<SpfOutcome | undefined> {
     const name = parseDomain(target);
     if (name === undefined || name === domain) return undefined;
-    return ++this.#lookups > MAX_LOOKUPS ? tooMany : this.record(name);
+    return ++this.#lookups > MAX_SPF_LOOKUPS ? tooMany : this.record(name);
   }
 
   #covers(host: string, bits: number): boolean {
-    if (this.#address === undefined || !ipaddr.isValid(host)) return false;
+    if (!ipaddr.isValid(host)) return false;
     const mine = ipaddr.parse(this.#address);
     const other = ipaddr.parse(host);
     return other.kind() === mine.kind() && mine.match(other, bits);
@@ -152,7 +187,7 @@ class SpfWalk {
 }
 
 const permerror = (detail: string): SpfOutcome => ({ status: 'fail', detail, permerror: true });
-const tooMany = permerror(`the record needs more than ${MAX_LOOKUPS} DNS lookups`);
+const tooMany = permerror(`the record needs more than ${MAX_SPF_LOOKUPS} DNS lookups`);
 const unknown = (detail: string): SpfOutcome => ({ status: 'pending', detail });
 
 function verdict({ qualifier, text }: SpfMechanism): SpfOutcome {

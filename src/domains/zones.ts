@@ -1,3 +1,4 @@
+import type { Settings } from '../../config/settings.ts';
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
 import type { FindZone, ZoneAnswer, ZoneRecord } from '../name-server/zone.ts';
@@ -10,9 +11,11 @@ import {
   keyZone,
   MX_PRIORITY,
   ownServer,
+  recordServer,
+  type RecordServer,
   type RequiredRecord,
   requiredRecords,
-  SPF_TEXT,
+  spfText,
 } from './records.ts';
 import { ownDmarcPolicy } from '../reports/policy-queries.ts';
 import { ownStsPolicy } from './sts-queries.ts';
@@ -20,32 +23,48 @@ import { ownStsPolicy } from './sts-queries.ts';
 /** Maximum labels of a name below a served domain. */
 const MAX_LABELS = 10;
 
+/** Facts about this server that its zones contain. */
+export interface ZoneServer extends Omit<RecordServer, 'byName'> {
+  /** The operator's own certificate files are in use: TLSA records of other keys would stop mail. */
+  ownFiles?: boolean;
+}
+
+/** Reads them from the settings. */
+export function zoneServer(settings: Parameters<typeof recordServer>[0] & Pick<Settings, 'tls'>): ZoneServer {
+  return { ...recordServer(settings), ownFiles: settings.tls !== undefined };
+}
+
 /**
  * Zones of this box's name server: `dkim.HOSTNAME`, where every key has a permanent name, and the domains delegated to this
  * box. Read from the store for each query, so that a change applies at once.
  */
-export function boxZones(store: Store, resolver: Resolver, hostname: string): FindZone {
+export function boxZones(store: Store, resolver: Resolver, server: ZoneServer): FindZone {
+  const { hostname } = server;
   const keys = keyZone(hostname);
   return async (name) => {
-    if (name === keys || name.endsWith(`.${keys}`)) return keyAnswer(store, resolver, hostname, name);
+    if (name === keys || name.endsWith(`.${keys}`)) return keyAnswer(store, resolver, server, name);
     const labels = name.split('.');
     for (let at = Math.max(0, labels.length - MAX_LABELS); at < labels.length - 1; at++) {
       const apex = labels.slice(at).join('.');
       const claim = await store.read(managedDomain, { name: apex });
-      if (claim !== undefined) return domainAnswer(store, hostname, { ...claim, apex, name });
+      if (claim !== undefined) return domainAnswer(store, server, { ...claim, apex, name });
     }
     return undefined;
   };
 }
 
-async function keyAnswer(store: Store, resolver: Resolver, hostname: string, name: string): Promise<ZoneAnswer> {
+async function keyAnswer(
+  store: Store,
+  resolver: Resolver,
+  { hostname, ownFiles = false }: ZoneServer,
+  name: string,
+): Promise<ZoneAnswer> {
   const apex = keyZone(hostname);
   const zone = { apex, server: hostname };
   if (name === apex) return { ...zone, exists: true, records: [{ type: 'NS', value: hostname }] };
-  // The zone is not signed, so that DANE needs copies of these records in a zone that is. RFC 7672 2.2.
+  // The host's own name is an alias of this one where its zone is signed. RFC 7671 7.
   if (name === `_25._tcp.${apex}`) {
-    const all = await store.read(publishedTlsKeys, { name: hostname });
-    return { ...zone, exists: true, records: all.map(({ spki }) => ({ type: 'TLSA', value: spki })) };
+    return { ...zone, exists: true, records: ownFiles ? [] : await tlsaRecords(store, hostname) };
   }
   if (name === `_tcp.${apex}`) return { ...zone, exists: true, records: [] };
   const labels = name.slice(0, -apex.length - 1).split('.');
@@ -66,6 +85,13 @@ async function keyAnswer(store: Store, resolver: Resolver, hostname: string, nam
   return { ...zone, exists: text !== undefined || waiting, records: text === undefined ? [] : [txt(text)] };
 }
 
+/** Before the first certificate there are none: the self-signed one in use has another key. */
+async function tlsaRecords(store: Store, hostname: string): Promise<ZoneRecord[]> {
+  const keys = await store.read(publishedTlsKeys, { name: hostname });
+  if (!keys.some(({ state }) => state === 'used')) return [];
+  return keys.map(({ spki }) => ({ type: 'TLSA', value: spki }));
+}
+
 /** The box also answers to its claims' own server names, with the addresses of its public name. */
 async function ownAddresses(resolver: Resolver, hostname: string): Promise<ZoneRecord[]> {
   const [four, six] = await Promise.all([resolver.a(hostname), resolver.aaaa(hostname)]);
@@ -77,18 +103,19 @@ async function ownAddresses(resolver: Resolver, hostname: string): Promise<ZoneR
 
 async function domainAnswer(
   store: Store,
-  hostname: string,
+  server: ZoneServer,
   { id, delegation, apex, name }: { id: number; delegation: Delegation; apex: string; name: string },
 ): Promise<ZoneAnswer> {
+  const { hostname, outbound } = server;
   const keys = await store.read(publishedKeys, { domain: id });
   const sts = await store.read(ownStsPolicy, { domain: id });
   const dmarc = await store.read(ownDmarcPolicy, { domain: id });
-  const setup = requiredRecords({ id, name: apex, keys, sts }, hostname, false).filter(
+  const setup = requiredRecords({ id, name: apex, keys, sts }, { ...server, byName: false }).filter(
     ({ purpose }) => purpose === 'mta_sts' || purpose === 'tls_reports' || purpose === 'client_setup',
   );
   const servers = serverNames(delegation, id, hostname).map((value): ZoneRecord => ({ type: 'NS', value }));
   const records = new Map<string, ZoneRecord[]>([
-    [apex, [...servers, { type: 'MX', value: hostname, priority: MX_PRIORITY }, txt(SPF_TEXT)]],
+    [apex, [...servers, { type: 'MX', value: hostname, priority: MX_PRIORITY }, txt(spfText(outbound))]],
     [`_dmarc.${apex}`, [txt(dmarcText(apex, dmarc))]],
     ...keys.map((key): [string, ZoneRecord[]] => [`${key.selector}._domainkey.${apex}`, [txt(key.text)]]),
     ...setup.map((record): [string, ZoneRecord[]] => [record.name, [setupRecord(record)]]),

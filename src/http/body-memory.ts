@@ -27,7 +27,8 @@ export function boundBodies(app: FastifyInstance, memory: MemoryBudget): void {
   });
   app.addHook('onSend', async (request, reply, payload) => {
     const octets = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0;
-    if (octets <= MIN_COUNTED) return;
+    // A client that is gone has no address, and no further close follows.
+    if (octets <= MIN_COUNTED || reply.raw.closed) return;
     const reservation = memory.open([networkOf(request.ip)]);
     // An answer that is made already is sent in any case; what it holds counts for those that follow.
     if (reservation.tryGrow(octets)) reply.raw.once('close', () => reservation[Symbol.dispose]());

@@ -176,11 +176,11 @@ function addRoutes(app: FastifyInstance, options: HttpOptions): void {
     return reply.type(type).send(text);
   });
   const notFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const methods = methodsAt(app, pathOf(request));
+    const methods = methodsAt(app, pathWithoutQuery(request));
     if (methods.length > 0) return refuseMethod(reply, methods);
-    if (isVulnerabilityScan(pathOf(request), request.headers['sec-fetch-site']))
+    if (isVulnerabilityScan(pathWithoutQuery(request), request.headers['sec-fetch-site']))
       options.guard.addOffence(request.ip, 'scans');
-    return reply.code(404).send(problem('not_found', `Not found: ${request.method} ${pathOf(request)}.`));
+    return reply.code(404).send(problem('not_found', `Not found: ${request.method} ${pathWithoutQuery(request)}.`));
   };
   app.setNotFoundHandler(notFound);
   // Before the body is read: it has no parser here.
@@ -209,7 +209,7 @@ function refuseUrl(error: Error, _request: unknown, reply: FastifyReply): void {
 }
 
 /** Path without the query, which may contain secrets. */
-export function pathOf({ url }: { url: string }): string {
+export function pathWithoutQuery({ url }: { url: string }): string {
   return (url.split('?', 1)[0] ?? '').slice(0, 200);
 }
 

@@ -4,7 +4,7 @@ import { operations } from '../operations/lazy-catalogue.ts';
 import type { Operation } from '../core/operation.ts';
 import { withoutWriteActions, readOnlyRefusal, isFlagSet } from '../core/mode.ts';
 import type { AppContext } from '../core/app-context.ts';
-import { authenticate } from '../tokens/authenticate.ts';
+import { authenticateToken } from '../tokens/authenticate.ts';
 import { methodsAt } from './allowed-methods.ts';
 import { countByAccount } from './connection-guard.ts';
 import {
@@ -15,7 +15,7 @@ import {
   isRateLimited,
   sendRefusal,
 } from './json-replies.ts';
-import { pathOf } from './server.ts';
+import { pathWithoutQuery } from './server.ts';
 
 type Params = Record<string, string>;
 
@@ -77,7 +77,7 @@ async function byRoute(context: AppContext, request: FastifyRequest, reply: Fast
   const caller = await authenticateRest(context, request, reply, found?.one);
   if (caller === undefined) return reply;
   if (found === undefined) {
-    const message = `Not found: ${pathOf(request)}. /openapi.json lists all routes.`;
+    const message = `Not found: ${pathWithoutQuery(request)}. /openapi.json lists all routes.`;
     return sendRefusal(reply, { error: 'not_found', message });
   }
   const body = bodyOf(request);
@@ -134,7 +134,7 @@ export async function authenticateRest(
   operation: Operation | undefined,
   anonymous = false,
 ): Promise<Caller | undefined> {
-  const who = await authenticate(context, authorizationOf(request), 'rest', request.ip);
+  const who = await authenticateToken(context, authorizationOf(request), 'rest', request.ip);
   const token = who.kind === 'caller' ? who.caller.token?.id : undefined;
   if (isRateLimited(context, request, reply, token)) return undefined;
   if (who.kind === 'caller') {

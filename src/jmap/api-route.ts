@@ -4,12 +4,21 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { RequestError } from '../../mail/jmap/core/errors.ts';
 import { jsonPieces } from '../../mail/jmap/core/json-pieces.ts';
-import { readJson } from '../../mail/jmap/core/json.ts';
+import { readIJson } from '../../mail/jmap/core/json.ts';
 import type { JmapContext } from '../../mail/jmap/core/method.ts';
 import { readRequest } from '../../mail/jmap/core/request.ts';
-import type { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import { runJmapRequest } from './request-loader.ts';
-import { openMemory, problem, refuseRequest, withCaller, isCutOff, readBody, SILENCE_MS } from './http-exchange.ts';
+import type { RequestSlots } from './request-slots.ts';
+import {
+  holdUntilClosed,
+  openMemory,
+  sendProblemDetails,
+  refuseRequest,
+  withCaller,
+  isCutOff,
+  readBody,
+  SILENCE_MS,
+} from './http-exchange.ts';
 
 /** Octets of a request and its response, above which the response is serialized as the client reads. */
 const MAX_UNSTREAMED = 256 * 1024;
@@ -17,7 +26,7 @@ const MAX_UNSTREAMED = 256 * 1024;
 export interface ApiContext {
   context: AppContext;
   jmap: JmapContext;
-  requests: KeyedSemaphore<'credential'>;
+  requests: RequestSlots;
   /** Capabilities that `using` may name. */
   known: ReadonlySet<string>;
 }
@@ -31,25 +40,19 @@ export function apiRoute({ context, jmap, requests, known }: ApiContext, app: Fa
     if (error.statusCode === 415) {
       return refuseRequest(reply, new RequestError('notJSON', 'Send JSON: Content-Type: application/json.'));
     }
-    if ((error.statusCode ?? 500) < 500) return problem(reply, error.statusCode ?? 400, error.message);
-    if (isCutOff(error)) return problem(reply, 400, 'The body ended early.');
+    if ((error.statusCode ?? 500) < 500) return sendProblemDetails(reply, error.statusCode ?? 400, error.message);
+    if (isCutOff(error)) return sendProblemDetails(reply, 400, 'The body ended early.');
     throw error;
   });
   app.post(
     '/jmap/api',
     { bodyLimit: Number.MAX_SAFE_INTEGER },
     withCaller(context, async ({ session }, request, reply) => {
-      const permit = requests.tryAcquire(session);
-      if (permit === undefined) {
-        const most = `At most ${jmap.limits.maxConcurrentRequests} concurrent requests are allowed. Wait for one to end.`;
-        throw new RequestError('limit', most, 'maxConcurrentRequests');
-      }
+      const permit = await requests.take(session);
+      if (permit === undefined) throw requests.refusal();
       const memory = openMemory(context, session, request.ip);
-      // Held until the response is sent: a client that does not read would fill the memory.
-      reply.raw.once('close', () => {
-        permit[Symbol.dispose]();
-        memory[Symbol.dispose]();
-      });
+      // Held until the response is sent, too: a client that does not read would fill the memory.
+      using _held = holdUntilClosed(reply, [permit, memory]);
       const { socket } = request.raw;
       const most = jmap.limits.maxSizeRequest;
       socket.setTimeout(SILENCE_MS);
@@ -58,8 +61,8 @@ export function apiRoute({ context, jmap, requests, known }: ApiContext, app: Fa
       if (body === undefined)
         throw new RequestError('limit', `A request can have at most ${most} octets.`, 'maxSizeRequest');
       socket.setTimeout(0);
-      const read = readRequest(readJson(body), known, jmap.limits);
-      const answer = await runJmapRequest(jmap, session, read, memory);
+      const read = readRequest(readIJson(body), known, jmap.limits);
+      const answer = await runJmapRequest(jmap, session, read, memory, () => reply.raw.closed);
       socket.setTimeout(SILENCE_MS);
       const isLong = memory.octets > MAX_UNSTREAMED;
       return reply.type('application/json').send(isLong ? Readable.from(jsonPieces(answer)) : JSON.stringify(answer));

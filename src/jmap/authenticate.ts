@@ -1,6 +1,7 @@
 import type { OnRead, OnWords } from '../../mail/agents/hooks.ts';
 import type { FastifyRequest } from 'fastify';
 import { accountId } from '../../mail/jmap/core/ids.ts';
+import type { IdentifiedPerson } from '../../mail/store/actor-types.ts';
 import type { Access, JmapSession } from '../../mail/jmap/core/method.ts';
 import { type Login, type LoginOutcome, memoryHolderOf } from '../../mail/login/types.ts';
 import { organizationHolder } from '../../mail/limits/memory-budget.ts';
@@ -13,14 +14,17 @@ import {
   type MailSession,
   touchMailSession,
 } from '../webmail-sessions/commands.ts';
+import type { SessionPerson } from '../webmail-sessions/access-queries.ts';
 import { mailSessionHash } from '../webmail-sessions/cookie.ts';
 import { callerAccounts } from '../accounts/caller-accounts.ts';
 import { readMailboxToken } from '../accounts/profile.ts';
 import { countByAccount } from '../http/connection-guard.ts';
 import { authorizationOf } from '../http/json-replies.ts';
 import type { Caller } from '../core/caller.ts';
+import { publicId } from '../core/ids.ts';
+import { FRESH_SIGN_IN_MS } from '../people/session-commands.ts';
 import type { AppContext } from '../core/app-context.ts';
-import { authenticate } from '../tokens/authenticate.ts';
+import { authenticateToken } from '../tokens/authenticate.ts';
 
 /** Result of authentication: a session, or the HTTP error. */
 export type JmapAuthentication =
@@ -60,7 +64,10 @@ async function bySession(context: AppContext, request: FastifyRequest): Promise<
   if (why !== undefined) return { kind: 'refused', status: 403, why };
   countByAccount(request.raw, session.login.account);
   if (clock() - session.lastUsedAt > MAIL_SESSION_GRAIN_MS) await store.write(touchMailSession, { id: session.id });
-  return session.byPerson ? asPerson(session) : loggedIn(context, session.login);
+  const { login, person } = session;
+  if (login.credential !== 0) return loggedIn(context, login);
+  if (person === undefined) return refused('sign in to web mail again, the session has ended');
+  return asPerson(session, identified(person, request.ip));
 }
 
 /** Parses Basic credentials; undefined for other schemes. RFC 7617. */
@@ -115,15 +122,20 @@ function loggedIn(context: AppContext, login: Login): JmapAuthentication {
   };
 }
 
+function identified({ user, name, decides, signedInAt }: SessionPerson, ip: string): IdentifiedPerson {
+  return { id: publicId('user', user), name, ip, decides, approvesUntil: signedInAt + FRESH_SIGN_IN_MS };
+}
+
 /** A person without a password of the mailbox: no agent, and nothing that outlives the session. */
-function asPerson({ id, login }: MailSession): JmapAuthentication {
+function asPerson({ id, login }: MailSession, person: IdentifiedPerson): JmapAuthentication {
   const address = `${login.address.local}@${login.address.domain}`;
-  const access = { account: login.account, address, readOnly: false, mayTransmit: true };
+  const access = { account: login.account, address, readOnly: false, mayTransmit: true, by: { person } };
   return {
     kind: 'in',
     session: {
       username: address,
       accounts: new Map([[accountId(login.account), access]]),
+      sharing: { account: login.account, actor: undefined, byPerson: true },
       credential: `web-${id}`,
       memoryHolder: memoryHolderOf(login),
       isAgent: () => Promise.resolve(false),
@@ -151,7 +163,7 @@ function loginRefusal(outcome: Exclude<LoginOutcome, { kind: 'in' }>): JmapAuthe
 }
 
 async function byToken(context: AppContext, header: string, { raw, ip }: FastifyRequest): Promise<JmapAuthentication> {
-  const found = await authenticate(context, header, 'jmap', ip);
+  const found = await authenticateToken(context, header, 'jmap', ip);
   if (found.kind !== 'caller')
     return refused(found.kind === 'refused' ? found.why : 'send a token as "Bearer <token>"');
   const { caller } = found;

@@ -7,7 +7,7 @@ import { withSharedAccounts } from '../../mail/jmap/core/shared-accounts.ts';
 import { mediaType } from '../../mail/jmap/core/media-type.ts';
 import type { JmapContext, JmapSession } from '../../mail/jmap/core/method.ts';
 import type { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
-import { problem, withCaller, SILENCE_MS } from './http-exchange.ts';
+import { holdUntilClosed, sendProblemDetails, withCaller, SILENCE_MS } from './http-exchange.ts';
 
 /** Immutable caching, since blobs never change; a sandbox CSP, since mail content must not run on the portal's origin. */
 const HEADERS = {
@@ -34,10 +34,10 @@ export function downloadRoutes(
       const session = await withSharedAccounts(context.store, caller.session);
       const permit = downloads.tryAcquire(session);
       if (permit === undefined)
-        return problem(reply, 429, `At most ${MAX_DOWNLOADS} concurrent downloads are allowed.`);
-      reply.raw.once('close', () => permit[Symbol.dispose]());
+        return sendProblemDetails(reply, 429, `At most ${MAX_DOWNLOADS} concurrent downloads are allowed.`);
+      using _held = holdUntilClosed(reply, [permit]);
       request.raw.socket.setTimeout(SILENCE_MS);
-      return download(jmap, session, request, reply);
+      return await download(jmap, session, request, reply);
     }),
   );
 }
@@ -52,17 +52,21 @@ async function download(
   const account = session.accounts.get(accountId)?.account;
   const ref = account === undefined ? undefined : blobRef(account, blobId);
   if (account !== undefined && ref?.kind === 'message' && !mayReadSource({ session }, account))
-    return problem(reply, 403, NO_SOURCE);
+    return sendProblemDetails(reply, 403, NO_SOURCE);
   const blob =
     account === undefined || ref === undefined
       ? undefined
       : await openReadableBlob({ context: jmap, session }, account, ref);
-  if (blob === undefined) return problem(reply, 404, 'No such blob in this account.');
+  if (blob === undefined) return sendProblemDetails(reply, 404, 'No such blob in this account.');
   const { accept } = request.query as { accept?: unknown };
   void reply.headers(HEADERS).header('content-disposition', attachment(name)).type(contentType(accept, blob.type));
   const range = readRange(request.headers.range, blob.size);
   if (range === 'unsatisfiable') {
-    return problem(reply.header('content-range', `bytes */${blob.size}`), 416, 'The range starts after the end.');
+    return sendProblemDetails(
+      reply.header('content-range', `bytes */${blob.size}`),
+      416,
+      'The range starts after the end.',
+    );
   }
   if (range !== undefined) {
     void reply.code(206).header('content-range', `bytes ${range.start}-${range.end - 1}/${blob.size}`);

@@ -10,7 +10,7 @@ import { SharedStateWatch } from '../../mail/jmap/push/shared-state-watch.ts';
 import type { StateType } from '../../mail/store/account/type-state.ts';
 import { EventWriter } from '../http/event-writer.ts';
 import type { AppContext } from '../core/app-context.ts';
-import { CORS, problem, type JmapCaller, withCaller } from './http-exchange.ts';
+import { CORS, sendProblemDetails, type JmapCaller, withCaller } from './http-exchange.ts';
 import { type ConnectionCap, onSessionEnd } from './session-end.ts';
 import { typesOf } from './push-types.ts';
 
@@ -38,7 +38,7 @@ export function eventSourceRoute(
     { exposeHeadRoute: false },
     withCaller(context, async (caller, request, reply) => {
       const query = readQuery(request.query as Record<string, unknown>);
-      if (typeof query === 'string') return problem(reply, 400, query);
+      if (typeof query === 'string') return sendProblemDetails(reply, 400, query);
       const writer = new EventWriter(reply, CORS);
       await new EventStream(context, watch, query, caller, request, writer).open(streams);
       return reply;

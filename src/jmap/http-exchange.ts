@@ -17,13 +17,18 @@ export const CORS = {
 } as const;
 
 /** Problem details, RFC 7807. `type` is a URN of RFC 8620 3.6.1, or about:blank. */
-export function problem(reply: FastifyReply, status: number, detail: string, type = 'about:blank'): FastifyReply {
+export function sendProblemDetails(
+  reply: FastifyReply,
+  status: number,
+  detail: string,
+  type = 'about:blank',
+): FastifyReply {
   return reply.code(status).type('application/problem+json').send(JSON.stringify({ type, status, detail }));
 }
 
 /** Refuses a request for which no memory is left now. */
 export function busy(reply: FastifyReply): FastifyReply {
-  return problem(
+  return sendProblemDetails(
     reply.header('retry-after', '5'),
     503,
     'The server has no memory left for this request. Try again later.',
@@ -50,7 +55,7 @@ export function refuseCaller(
     void reply.header('www-authenticate', 'Basic realm="Mailstead", charset="UTF-8", Bearer realm="Mailstead"');
   }
   if (refusal.retryAfter !== undefined) void reply.header('retry-after', String(refusal.retryAfter));
-  return problem(reply, refusal.status, `${refusal.why[0]?.toUpperCase() ?? ''}${refusal.why.slice(1)}.`);
+  return sendProblemDetails(reply, refusal.status, `${refusal.why[0]?.toUpperCase() ?? ''}${refusal.why.slice(1)}.`);
 }
 
 export type JmapCaller = Extract<JmapAuthentication, { kind: 'in' }>;
@@ -64,6 +69,32 @@ export function withCaller(context: AppContext, handle: JmapHandler) {
     const found = await authenticateJmap(context, request);
     return found.kind === 'in' ? handle(found, request, reply) : refuseCaller(request, reply, found);
   };
+}
+
+/**
+ * Releases what a request holds when it is over and its connection is closed. A client that leaves would otherwise begin the
+ * next request while this one still runs.
+ */
+export function holdUntilClosed(reply: FastifyReply, held: readonly Disposable[]): Disposable {
+  let [isOver, isClosed] = [false, reply.raw.closed];
+  const release = (): void => {
+    if (isOver && isClosed) for (const one of held) one[Symbol.dispose]();
+  };
+  reply.raw.once('close', () => {
+    isClosed = true;
+    release();
+  });
+  return {
+    [Symbol.dispose](): void {
+      isOver = true;
+      release();
+    },
+  };
+}
+
+/** Origin of the client's request; the session's URLs use it. */
+export function originOf({ protocol, host }: FastifyRequest): string {
+  return `${protocol}://${host}`;
 }
 
 /** Maximum octets drained of a too large body: a client still writing when the connection closes never reads the error. */

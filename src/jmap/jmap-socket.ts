@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import type { MemoryReservation } from '../../mail/limits/memory-budget.ts';
 import { RequestError } from '../../mail/jmap/core/errors.ts';
-import { readJson } from '../../mail/jmap/core/json.ts';
+import { readIJson } from '../../mail/jmap/core/json.ts';
 import type { JmapContext } from '../../mail/jmap/core/method.ts';
 import {
   changedSince,
@@ -14,13 +14,13 @@ import {
 } from '../../mail/jmap/push/state-watch.ts';
 import { SharedStateWatch } from '../../mail/jmap/push/shared-state-watch.ts';
 import { readRequest } from '../../mail/jmap/core/request.ts';
-import type { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import type { StateType } from '../../mail/store/account/type-state.ts';
 import type { AppContext } from '../core/app-context.ts';
 import { type JmapCaller, openMemory } from './http-exchange.ts';
 import { SocketWriter } from './socket-writer.ts';
 import { namedTypes } from './push-types.ts';
 import { runJmapRequest } from './request-loader.ts';
+import type { RequestSlots } from './request-slots.ts';
 import { type ConnectionCap, onSessionEnd } from './session-end.ts';
 
 const PING_MS = 60_000;
@@ -34,7 +34,7 @@ export interface SocketContext {
   jmap: JmapContext;
   watch: StateWatch;
   sockets: ConnectionCap;
-  requests: KeyedSemaphore<'credential'>;
+  requests: RequestSlots;
   /** Capabilities that `using` may name. */
   known: ReadonlySet<string>;
 }
@@ -160,12 +160,11 @@ export class JmapSocket {
     memory: MemoryReservation,
   ): Promise<void> {
     const { jmap, requests, known } = this.#shared;
-    using permit = requests.tryAcquire(this.#caller.session);
-    if (permit === undefined) {
-      const most = `At most ${jmap.limits.maxConcurrentRequests} concurrent requests are allowed. Wait for one to end.`;
-      throw new RequestError('limit', most, 'maxConcurrentRequests');
-    }
-    const answer = await runJmapRequest(jmap, this.#caller.session, readRequest(value, known, jmap.limits), memory);
+    using permit = await requests.take(this.#caller.session);
+    if (permit === undefined) throw requests.refusal();
+    const read = readRequest(value, known, jmap.limits);
+    const isGone = (): boolean => this.#socket.readyState !== this.#socket.OPEN;
+    const answer = await runJmapRequest(jmap, this.#caller.session, read, memory, isGone);
     // Memory and permit are held until the client has read the response.
     await this.#writer.send({ '@type': 'Response', ...(requestId !== undefined && { requestId }), ...answer });
   }
@@ -227,7 +226,7 @@ interface Message {
 }
 
 function readMessage(octets: Uint8Array): Message {
-  const value = readJson(octets);
+  const value = readIJson(octets);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new RequestError('notRequest', 'The message is not an object.');
   }

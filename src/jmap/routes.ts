@@ -8,14 +8,16 @@ import { withSharedAccounts } from '../../mail/jmap/core/shared-accounts.ts';
 import { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import { Poster } from '../webhooks/post.ts';
 import { WEB_MAIL_PREFIX } from './authenticate.ts';
-import { CORS, problem, withCaller } from './http-exchange.ts';
+import { CORS, originOf, sendProblemDetails, withCaller } from './http-exchange.ts';
 import { isOwnPage } from '../http/own-page.ts';
 import { apiRoute } from './api-route.ts';
 import { ConnectionCap } from './session-end.ts';
 import { downloadRoutes, MAX_DOWNLOADS } from './download-route.ts';
+import { type FirstReadsOf, firstRoute } from './first-route.ts';
 import { eventSourceRoute } from './event-source-route.ts';
 import { Pusher, Vapid } from './push-sender.ts';
-import { uploadRoutes } from './upload-route.ts';
+import { RequestSlots } from './request-slots.ts';
+import { jmapUploadRoutes } from './upload-route.ts';
 import { webSocketRoute } from './web-socket-route.ts';
 import { JMAP_LIMITS } from '../../mail/jmap/core/capabilities.ts';
 import { DigestReplies } from '../digest/digest-replies.ts';
@@ -29,8 +31,8 @@ const MAX_STREAMS = 100;
 /** Maximum WebSockets per credential; each may buffer a request of maximum size. */
 const MAX_SOCKETS = 16;
 
-/** Routes of the JMAP endpoint. RFC 8620. */
-export function jmapRoutes(context: AppContext): (app: FastifyInstance) => void {
+/** Routes of the JMAP endpoint. RFC 8620. `firstReads`: what the page of web mail reads first. */
+export function jmapRoutes(context: AppContext, firstReads: FirstReadsOf): (app: FastifyInstance) => void {
   const watch = new StateWatch(context.store, context.log);
   const pusher = pusherOf(context, watch);
   const jmap = createJmapContext(context, pusher);
@@ -42,7 +44,7 @@ export function jmapRoutes(context: AppContext): (app: FastifyInstance) => void 
     known,
     watch,
     sockets: new ConnectionCap(MAX_SOCKETS),
-    requests: new KeyedSemaphore({ credential: jmap.limits.maxConcurrentRequests }),
+    requests: new RequestSlots(jmap.limits.maxConcurrentRequests),
   };
   const uploads = new KeyedSemaphore({ credential: jmap.limits.maxConcurrentUpload });
   const downloads = new KeyedSemaphore({ credential: MAX_DOWNLOADS });
@@ -54,7 +56,7 @@ export function jmapRoutes(context: AppContext): (app: FastifyInstance) => void 
     app.get('/jmap/session', session);
     eventSourceRoute(context, shared.watch, streams, app);
     void app.register(async (inner) => apiRoute(shared, inner));
-    void app.register(async (inner) => uploadRoutes(context, jmap, uploads, inner));
+    void app.register(async (inner) => jmapUploadRoutes(context, jmap, uploads, inner));
     void app.register(async (inner) => downloadRoutes(context, jmap, downloads, inner));
   };
   return (app) => {
@@ -72,7 +74,13 @@ export function jmapRoutes(context: AppContext): (app: FastifyInstance) => void 
       routes(inner);
       webSocketRoute(shared, inner);
     });
-    void app.register(async (inner) => ownPagesOnly(context, inner, routes), { prefix: WEB_MAIL_PREFIX.slice(0, -1) });
+    const pageRoutes = (inner: FastifyInstance): void => {
+      routes(inner);
+      firstRoute(shared, firstReads, inner);
+    };
+    void app.register(async (inner) => ownPagesOnly(context, inner, pageRoutes), {
+      prefix: WEB_MAIL_PREFIX.slice(0, -1),
+    });
   };
 }
 
@@ -81,7 +89,11 @@ function ownPagesOnly(context: AppContext, app: FastifyInstance, routes: (app: F
   app.addHook('onRequest', async (request, reply) =>
     isOwnPage(context, request)
       ? undefined
-      : problem(reply, 403, 'Only pages of web mail may use this address. Programs use /jmap with a credential.'),
+      : sendProblemDetails(
+          reply,
+          403,
+          'Only pages of web mail may use this address. Programs use /jmap with a credential.',
+        ),
   );
   routes(app);
 }
@@ -102,11 +114,6 @@ function pusherOf(context: AppContext, watch: StateWatch): Pusher {
 const EMPTY_SESSION: JmapSession = { username: '', accounts: new Map(), credential: '' };
 
 const preflight = (_request: FastifyRequest, reply: FastifyReply): FastifyReply => reply.code(204).send();
-
-/** Origin of the client's request; the session's URLs use it. */
-export function originOf({ protocol, host }: FastifyRequest): string {
-  return `${protocol}://${host}`;
-}
 
 async function sendSession(
   jmap: JmapContext,

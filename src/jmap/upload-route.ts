@@ -9,10 +9,10 @@ import { uploadWords } from '../../mail/jmap/blob/blobs.ts';
 import { storeUploadStream } from '../../mail/jmap/blob/blob-upload.ts';
 import type { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import { StoreBusy } from '../../mail/store/engine/types.ts';
-import { problem, refuseRequest, withCaller, isCutOff, SILENCE_MS, upTo } from './http-exchange.ts';
+import { sendProblemDetails, refuseRequest, withCaller, isCutOff, SILENCE_MS, upTo } from './http-exchange.ts';
 
 /** `POST /jmap/upload/{accountId}`. Streams the body into the store. RFC 8620 6.1. */
-export function uploadRoutes(
+export function jmapUploadRoutes(
   context: AppContext,
   jmap: JmapContext,
   uploads: KeyedSemaphore<'credential'>,
@@ -23,8 +23,8 @@ export function uploadRoutes(
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
     if (error instanceof RequestError) return refuseRequest(reply, error);
     if (error instanceof StoreBusy)
-      return problem(reply, 503, `Nothing was stored: ${error.message}. Try again later.`);
-    if (isCutOff(error)) return problem(reply, 400, 'The body ended early.');
+      return sendProblemDetails(reply, 503, `Nothing was stored: ${error.message}. Try again later.`);
+    if (isCutOff(error)) return sendProblemDetails(reply, 400, 'The body ended early.');
     throw error;
   });
   app.post(
@@ -43,8 +43,8 @@ async function upload(
 ): Promise<FastifyReply> {
   const { accountId } = request.params as { accountId: string };
   const access = session.accounts.get(accountId);
-  if (access === undefined) return problem(reply, 404, 'This login has no such account.');
-  if (access.readOnly) return problem(reply, 403, 'This login has read-only access to the account.');
+  if (access === undefined) return sendProblemDetails(reply, 404, 'This login has no such account.');
+  if (access.readOnly) return sendProblemDetails(reply, 403, 'This login has read-only access to the account.');
   const { maxConcurrentUpload, maxSizeUpload } = jmap.limits;
   using permit = uploads.tryAcquire(session);
   if (permit === undefined) {
@@ -66,7 +66,7 @@ async function upload(
     case 'too-large':
       return refuseRequest(reply.header('connection', 'close'), tooLarge(jmap));
     case 'too-many':
-      return problem(reply, 429, 'The account has reached 1,000 uploads or 500 MB. Use them or wait a day.');
+      return sendProblemDetails(reply, 429, 'The account has reached 1,000 uploads or 500 MB. Use them or wait a day.');
     case 'uploaded': {
       // Before anybody knows its id.
       await session.onWords?.({ account: access.account, kinds: [uploadWords(kept.upload)], written: true });

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { WebSocketServer } from 'ws';
 import { hasRequests } from '../http/request-queue.ts';
-import { problem, withCaller } from './http-exchange.ts';
+import { sendProblemDetails, withCaller } from './http-exchange.ts';
 import { JmapSocket, type SocketContext } from './jmap-socket.ts';
 
 /** Time for clients to answer a close at shutdown. */
@@ -31,10 +31,14 @@ export function webSocketRoute(shared: SocketContext, app: FastifyInstance): voi
     withCaller(shared.context, async (caller, request, reply) => {
       const upgrade = upgrades.get(request.raw);
       if (upgrade === undefined)
-        return problem(reply.header('upgrade', 'websocket'), 426, 'This endpoint needs a WebSocket upgrade.');
+        return sendProblemDetails(
+          reply.header('upgrade', 'websocket'),
+          426,
+          'This endpoint needs a WebSocket upgrade.',
+        );
       const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',');
       if (!offered.some((one) => one.trim() === 'jmap')) {
-        return problem(reply, 400, 'Offer the subprotocol "jmap" (RFC 8887 4.1).');
+        return sendProblemDetails(reply, 400, 'Offer the subprotocol "jmap" (RFC 8887 4.1).');
       }
       reply.hijack();
       upgrade.release();

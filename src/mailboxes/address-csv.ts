@@ -14,11 +14,20 @@ export interface AddressRow {
   readonly aliasOf: string | undefined;
 }
 
+/** Reason why a row cannot be created; the page has its words. */
+export type AddressRowProblem =
+  'too-many' | 'long' | 'quote' | 'fields' | 'address' | 'twice' | 'domain' | 'mailbox' | 'alias' | 'target';
+
+interface RowRefusal {
+  readonly problem: AddressRowProblem;
+  /** The limit, address or domain that the reason names; '' without one. */
+  readonly value: string;
+}
+
 /** A row that cannot be created, with the reason. */
-export interface RefusedRow {
+export interface RefusedRow extends RowRefusal {
   readonly line: number;
   readonly text: string;
-  readonly reason: string;
 }
 
 export interface AddressFile {
@@ -45,22 +54,26 @@ export function parseAddressFile(text: string, known: KnownAddresses): AddressFi
   for (const [at, line] of lines.entries()) {
     if (line.trim() === '' || line.startsWith('#') || (at === 0 && /^"?address"?(?:,|$)/i.test(line))) continue;
     const row = rows.length >= MAX_ADDRESS_ROWS ? TOO_MANY : rowOf(line, at + 1);
-    if (typeof row === 'string') refused.push({ line: at + 1, text: line.slice(0, 100), reason: row });
+    if ('problem' in row) refused.push({ line: at + 1, text: line.slice(0, 100), ...row });
     else rows.push(row);
   }
   return checked(rows, refused, known);
 }
 
-const TOO_MANY = `A file has at most ${MAX_ADDRESS_ROWS} rows. Put this row into another file.`;
+const TOO_MANY = refusal('too-many', String(MAX_ADDRESS_ROWS));
 
-function rowOf(line: string, at: number): AddressRow | string {
-  if (line.length > MAX_LINE) return `The line is longer than ${MAX_LINE} characters.`;
+function refusal(problem: AddressRowProblem, value = ''): RowRefusal {
+  return { problem, value };
+}
+
+function rowOf(line: string, at: number): AddressRow | RowRefusal {
+  if (line.length > MAX_LINE) return refusal('long', String(MAX_LINE));
   const fields = csvFields(line);
-  if (fields === undefined) return 'A quote is not closed, or text follows it.';
+  if (fields === undefined) return refusal('quote');
   const [address = '', name = '', aliasOf = '', ...more] = fields;
-  if (more.length > 0) return 'The line has more than three fields: address, name, alias of.';
+  if (more.length > 0) return refusal('fields');
   const parsed = parseAddress(address);
-  if (parsed === undefined) return `"${address.slice(0, 100)}" is not a mail address.`;
+  if (parsed === undefined) return refusal('address', address.slice(0, 100));
   return {
     line: at,
     address: address.toLowerCase(),
@@ -77,9 +90,9 @@ function checked(rows: readonly AddressRow[], refused: RefusedRow[], known: Know
   const seen = new Set<string>();
   const good: AddressRow[] = [];
   for (const row of rows) {
-    const reason = problemOf(row, seen, created, known);
-    if (reason === undefined) good.push(row);
-    else refused.push({ line: row.line, text: row.address, reason });
+    const problem = problemOf(row, seen, created, known);
+    if (problem === undefined) good.push(row);
+    else refused.push({ line: row.line, text: row.address, ...problem });
     seen.add(row.address);
   }
   return { rows: good, refused: refused.toSorted((a, b) => a.line - b.line) };
@@ -90,13 +103,13 @@ function problemOf(
   seen: ReadonlySet<string>,
   created: ReadonlySet<string>,
   known: KnownAddresses,
-): string | undefined {
-  if (seen.has(address)) return 'The file has this address twice.';
-  if (!known.domains.has(domain)) return `${domain} is not a domain of this organization. Add it first.`;
-  if (known.mailboxes.has(address)) return 'A mailbox has this address already.';
-  if (known.aliases.has(address)) return 'An alias has this address already.';
+): RowRefusal | undefined {
+  if (seen.has(address)) return refusal('twice');
+  if (!known.domains.has(domain)) return refusal('domain', domain);
+  if (known.mailboxes.has(address)) return refusal('mailbox');
+  if (known.aliases.has(address)) return refusal('alias');
   if (aliasOf !== undefined && !known.mailboxes.has(aliasOf) && !created.has(aliasOf)) {
-    return `${aliasOf} is neither a mailbox of this organization nor of this file.`;
+    return refusal('target', aliasOf);
   }
   return undefined;
 }

@@ -90,7 +90,7 @@ export interface MailboxLine {
 }
 
 /** Lists the mailboxes of an organization, or one of them. */
-export const listMailboxes = lookup(
+export const listOrganizationMailboxes = lookup(
   'list-mailboxes-of',
   async (rx, input: { tenant: number; account: number | null }): Promise<MailboxLine[]> => {
     const rows = await rx.all<

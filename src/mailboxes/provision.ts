@@ -61,7 +61,7 @@ export type PasswordChanged =
  * Replaces a mailbox's own password; app passwords stay. After the commit, `revoked` gets the revoked credentials, drops
  * cached logins and closes their sessions.
  */
-export async function changePassword(
+export async function changeMailboxPassword(
   context: AccountContext & { revoked(account: number, credentials: readonly number[]): void },
   account: number,
   chosen?: string,

@@ -6,7 +6,7 @@ import type { McpExchange } from './exchange.ts';
 import type { Library, McpCall } from './library.ts';
 import type { Offer } from './offer.ts';
 import { type Principal, principalOf } from './principal.ts';
-import { acceptsStream, isModern, lackingParam, type McpRequest, readMessage, webRequest } from './request.ts';
+import { acceptsStream, isModern, lackingParam, type McpRequest, readRpcMessage, webRequest } from './request.ts';
 import { SESSION_HEADER, Sessions } from './sessions.ts';
 import { readToolSelection } from './tool-selection.ts';
 
@@ -28,7 +28,7 @@ export class McpEndpoint {
   }
 
   async post(request: McpRequest): Promise<McpResponse | McpStream | Response> {
-    const read = readMessage(request.body);
+    const read = readRpcMessage(request.body);
     if (read.kind === 'bad') return read.answer;
     const { message } = read;
     const id = rpcIdOf(message);

@@ -1,9 +1,9 @@
 import { anonymousCaller, type Caller, tokenCaller } from '../core/caller.ts';
 import type { AppContext } from '../core/app-context.ts';
-import { authenticate } from '../tokens/authenticate.ts';
+import { authenticateToken } from '../tokens/authenticate.ts';
 import { findToken } from '../tokens/commands.ts';
 import { isUsableFrom, OTHER_NETWORK } from '../tokens/token-validity.ts';
-import { sessionState } from './session-commands.ts';
+import { mcpSessionState } from './session-commands.ts';
 import { type SessionId, type SessionIds, shownSession } from './session-id.ts';
 
 export type Principal =
@@ -21,7 +21,7 @@ export async function principalOf(
     ip,
   }: { authorization: string | string[] | undefined; sessionText: string | undefined; ip: string },
 ): Promise<Principal> {
-  const who = await authenticate(context, authorization, 'mcp', ip);
+  const who = await authenticateToken(context, authorization, 'mcp', ip);
   if (who.kind === 'refused') return { kind: 'unauthorized', why: who.why, code: 'unauthorized', presented: true };
   const bearer = who.kind === 'caller' ? who.caller : undefined;
   if (sessionText === undefined) return { kind: 'caller', caller: who.caller, session: undefined };
@@ -30,7 +30,7 @@ export async function principalOf(
     // Foreign session ids are never adopted (session fixation).
     return bearer === undefined ? unknownSession() : { kind: 'caller', caller: bearer, session: undefined };
   }
-  const state = await context.store.read(sessionState, { nonce: session.nonce });
+  const state = await context.store.read(mcpSessionState, { nonce: session.nonce });
   if (state.ended) return { kind: 'session-gone' };
   const token = state.token ?? session.token;
   if (bearer !== undefined && token !== 0 && bearer.token?.id !== token) {

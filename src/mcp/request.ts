@@ -26,7 +26,7 @@ export interface RpcMessage extends Record<string, unknown> {
 export type ReadResult = { kind: 'message'; message: RpcMessage } | { kind: 'bad'; answer: McpResponse };
 
 /** Parses one JSON-RPC message; else the error response. */
-export function readMessage(body: string): ReadResult {
+export function readRpcMessage(body: string): ReadResult {
   const bad = (id: RpcId, code: number, why: string): ReadResult => ({
     kind: 'bad',
     answer: rpcError(id, code, why, { status: 400 }),

@@ -35,7 +35,7 @@ export const bindSession = command(
 );
 
 /** Stored state of a session; most have none. */
-export const sessionState = lookup(
+export const mcpSessionState = lookup(
   'session-state',
   async (rx, input: { nonce: Uint8Array }): Promise<{ ended: boolean; token: number | null }> => {
     const row = await rx.get<{ token_id: number | null; ended_at: number | null }>(

@@ -3,7 +3,7 @@ import { findToken } from '../tokens/commands.ts';
 import { secretHash } from '../core/token.ts';
 import { empty, type McpResponse, notAllowed, sessionEnded } from './rpc-response.ts';
 import type { McpExchange } from './exchange.ts';
-import { bindSession, endSession, sessionState } from './session-commands.ts';
+import { bindSession, endSession, mcpSessionState } from './session-commands.ts';
 import { SessionIds } from './session-id.ts';
 import type { ToolOutcome } from './tool-outcome.ts';
 
@@ -47,7 +47,7 @@ export class Sessions {
     const { store, clock } = this.#context;
     const session = this.ids.read(sessionText);
     const isOver = session === undefined || session.expiresAt <= clock();
-    if (isOver || (await store.read(sessionState, { nonce: session.nonce })).ended) return sessionEnded(null);
+    if (isOver || (await store.read(mcpSessionState, { nonce: session.nonce })).ended) return sessionEnded(null);
     await store.write(endSession, { nonce: session.nonce, expiresAt: session.expiresAt });
     return empty(204);
   }

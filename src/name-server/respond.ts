@@ -1,5 +1,16 @@
-import { type Answer, AUTHORITATIVE_ANSWER, decode, encode, RECURSION_DESIRED, TRUNCATED_RESPONSE } from 'dns-packet';
-import { type FindZone, packetRecord, soaRecord, type ZoneAnswer } from './zone.ts';
+import {
+  type Answer,
+  AUTHORITATIVE_ANSWER,
+  decode,
+  DNSSEC_OK,
+  encode,
+  RECURSION_DESIRED,
+  TRUNCATED_RESPONSE,
+} from 'dns-packet';
+import { CODES, type DnsResponse, plainResponse } from './answers.ts';
+import { signedResponse } from './dnssec/signed-response.ts';
+import type { ZoneSigner } from './dnssec/zone-signer.ts';
+import type { FindZone } from './zone.ts';
 
 const HEADER = 12;
 /** Octets; no legitimate query is longer. */
@@ -10,7 +21,6 @@ const PLAIN_UDP = 512;
 export const MAX_UDP = 1232;
 const MAX_TCP = 65_535;
 
-const CODES = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5 } as const;
 /** RFC 6891 9: above the four bits of the header; the rest is in the OPT record. */
 const BADVERS = 16;
 
@@ -19,21 +29,19 @@ interface Query {
   recursionDesired: boolean;
   question: { name: string; type: string; class: string };
   /** Undefined: no EDNS. */
-  edns: { version: number; size: number } | undefined;
-}
-
-interface DnsResponse {
-  code: number;
-  authoritative: boolean;
-  answers: readonly Answer[];
-  authorities: readonly Answer[];
+  edns: { version: number; size: number; dnssecOk: boolean } | undefined;
 }
 
 /**
  * Responds to one packet. Ignores anything but queries: two servers that answer each other's errors never stop. Never throws;
- * nothing over UDP is larger than {@link MAX_UDP}. RFC 1035, RFC 6891.
+ * nothing over UDP is larger than {@link MAX_UDP}. `signer`: signs for clients that want it. RFC 1035, RFC 6891, RFC 4035 3.1.
  */
-export async function respond(packet: Buffer, way: 'udp' | 'tcp', find: FindZone): Promise<Buffer | undefined> {
+export async function respond(
+  packet: Buffer,
+  way: 'udp' | 'tcp',
+  find: FindZone,
+  signer?: ZoneSigner,
+): Promise<Buffer | undefined> {
   if (packet.length < HEADER || packet.length > MAX_QUERY) return undefined;
   const flags = packet.readUInt16BE(2);
   if ((flags & 0x8000) !== 0) return undefined;
@@ -43,7 +51,7 @@ export async function respond(packet: Buffer, way: 'udp' | 'tcp', find: FindZone
   // The library would write another class into the response than was queried.
   if (query.question.class.startsWith('UNKNOWN')) return bare(packet, CODES.REFUSED);
   try {
-    return write(query, await answer(query, find), way);
+    return write(query, await answer(query, find, signer), way);
   } catch {
     return bare(packet, CODES.SERVFAIL);
   }
@@ -59,7 +67,11 @@ function read(packet: Buffer): Query | undefined {
     const question = questions[0];
     const opt = additionals.filter((one) => one.type === 'OPT');
     if (question === undefined || opt.length > 1) return undefined;
-    const edns = opt[0] && { version: opt[0].ednsVersion, size: opt[0].udpPayloadSize };
+    const edns = opt[0] && {
+      version: opt[0].ednsVersion,
+      size: opt[0].udpPayloadSize,
+      dnssecOk: opt[0].flag_do,
+    };
     const name = question.name === '.' ? '' : question.name;
     return { id, recursionDesired, question: { name, type: question.type, class: question.class ?? 'IN' }, edns };
   } catch {
@@ -67,7 +79,7 @@ function read(packet: Buffer): Query | undefined {
   }
 }
 
-async function answer({ question, edns }: Query, find: FindZone): Promise<DnsResponse> {
+async function answer({ question, edns }: Query, find: FindZone, signer: ZoneSigner | undefined): Promise<DnsResponse> {
   const nothing = { authoritative: false, answers: [], authorities: [] };
   if (edns !== undefined && edns.version !== 0) return { ...nothing, code: BADVERS };
   const { name, type } = question;
@@ -75,24 +87,8 @@ async function answer({ question, edns }: Query, find: FindZone): Promise<DnsRes
   if (question.class !== 'IN' || type === 'AXFR' || type === 'IXFR') return { ...nothing, code: CODES.REFUSED };
   const zone = await find(name.toLowerCase());
   if (zone === undefined) return { ...nothing, code: CODES.REFUSED };
-  const answers = answersOf(zone, name, type);
-  return {
-    code: zone.exists ? CODES.NOERROR : CODES.NXDOMAIN,
-    authoritative: true,
-    answers,
-    authorities: answers.length === 0 ? [soaRecord(zone)] : [],
-  };
-}
-
-function answersOf(zone: ZoneAnswer, name: string, type: string): Answer[] {
-  if (!zone.exists) return [];
-  // RFC 8482 4.2: a minimal response to ANY, against amplification.
-  if (type === 'ANY') return [{ name, type: 'HINFO', ttl: 3600, class: 'IN', data: { cpu: 'RFC8482', os: '' } }];
-  if (type === 'SOA') return name.toLowerCase() === zone.apex ? [{ ...soaRecord(zone), name }] : [];
-  const alias = zone.records.find((record) => record.type === 'CNAME');
-  // RFC 1034 3.6.2: the resolver follows it, as its target may be in another zone.
-  if (alias !== undefined) return [packetRecord(name, alias)];
-  return zone.records.filter((record) => record.type === type).map((record) => packetRecord(name, record));
+  if (signer === undefined) return plainResponse(zone, name, type);
+  return signedResponse({ zone, name, type, dnssecOk: edns?.dnssecOk ?? false }, find, signer);
 }
 
 function write(query: Query, response: DnsResponse, way: 'udp' | 'tcp'): Buffer {
@@ -106,22 +102,23 @@ function write(query: Query, response: DnsResponse, way: 'udp' | 'tcp'): Buffer 
     type: 'response' as const,
     id,
     questions: [question as never],
-    additionals: edns && [opt(response.code)],
+    additionals: edns && [opt(response.code, edns.dnssecOk)],
   };
   const whole = encode({ ...head, flags, answers: [...response.answers], authorities: [...response.authorities] });
   // RFC 2181 9: no partial response; the client retries over TCP.
   return whole.length <= max ? whole : encode({ ...head, flags: flags | TRUNCATED_RESPONSE });
 }
 
-function opt(code: number): Answer {
+/** RFC 3225 3: the DO bit is copied from the query. */
+function opt(code: number, dnssecOk: boolean): Answer {
   return {
     name: '.',
     type: 'OPT',
     udpPayloadSize: MAX_UDP,
     extendedRcode: code >> 4,
     ednsVersion: 0,
-    flags: 0,
-    flag_do: false,
+    flags: dnssecOk ? DNSSEC_OK : 0,
+    flag_do: dnssecOk,
     options: [],
   } as never;
 }

@@ -2,6 +2,7 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, isIPv6, type Server, type Socket, isIPv4 } from 'node:net';
 import type { Log, Meter } from '../../mail/log.ts';
+import type { ZoneSigner } from './dnssec/zone-signer.ts';
 import { truncatedResponse, respond } from './respond.ts';
 import type { FindZone } from './zone.ts';
 import { KeyedTokenBucket } from '../../mail/limits/token-bucket.ts';
@@ -47,6 +48,8 @@ export interface DnsOptions {
   /** 0: a free port, the same for UDP and TCP and all hosts. */
   port: number;
   find: FindZone;
+  /** Left out: the zones are not signed. */
+  signer?: ZoneSigner;
   log: Log;
   meter: Meter;
   /** Time until the next whole query on a connection, ms. */
@@ -85,7 +88,7 @@ export async function startDns(options: DnsOptions): Promise<DnsServer> {
 }
 
 async function openUdp(host: string, port: number, options: DnsOptions): Promise<{ close(): Promise<void> }> {
-  const { find, meter, log } = options;
+  const { find, signer, meter, log } = options;
   const socket: UdpSocket = createSocket({ type: isIPv6(host) ? 'udp6' : 'udp4', ipv6Only: isIPv6(host) });
   const limiter = new ResponseRateLimiter(() => performance.now());
   let closed = false;
@@ -97,7 +100,7 @@ async function openUdp(host: string, port: number, options: DnsOptions): Promise
   socket.on('message', (packet, from) => {
     switch (limiter.take(from.address)) {
       case 'answer':
-        void respond(packet, 'udp', find).then((answer) => send(answer, from));
+        void respond(packet, 'udp', find, signer).then((answer) => send(answer, from));
         break;
       case 'truncate':
         send(truncatedResponse(packet), from);
@@ -130,6 +133,7 @@ async function openTcp(
   options: DnsOptions,
 ): Promise<{ port: number; close(): Promise<void> }> {
   const peers = new Map<Socket, string>();
+  const limiter = new ResponseRateLimiter(() => performance.now());
   const server: Server = createServer((socket) => {
     const ip = socket.remoteAddress ?? '';
     const same = [...peers.values()].filter((one) => one === ip).length;
@@ -139,7 +143,8 @@ async function openTcp(
     }
     peers.set(socket, ip);
     socket.on('close', () => peers.delete(socket));
-    serveConnection(socket, options);
+    // A signature for each made-up name costs ten times the CPU of a plain response.
+    serveConnection(socket, options, () => limiter.take(ip) === 'answer');
   });
   server.listen({ port, host, ipv6Only: isIPv6(host) });
   await once(server, 'listening');
@@ -154,10 +159,11 @@ async function openTcp(
   };
 }
 
-/** Serves queries with a length prefix, one after another. RFC 1035 4.2.2. */
+/** Serves queries with a length prefix, one after another, while `mayAnswer` allows it. RFC 1035 4.2.2. */
 function serveConnection(
   socket: Socket,
-  { find, meter, idleTimeoutMs: patienceMs = IDLE_TIMEOUT_MS }: DnsOptions,
+  { find, signer, meter, idleTimeoutMs: patienceMs = IDLE_TIMEOUT_MS }: DnsOptions,
+  mayAnswer: () => boolean,
 ): void {
   let waiting = Buffer.alloc(0);
   let busy = false;
@@ -168,7 +174,7 @@ function serveConnection(
   const work = async (): Promise<void> => {
     busy = true;
     for (let packet = next(); packet !== undefined && !socket.destroyed; packet = next()) {
-      const answer = await respond(packet, 'tcp', find);
+      const answer = mayAnswer() ? await respond(packet, 'tcp', find, signer) : undefined;
       meter.count('dns_queries_total', { way: 'tcp', outcome: outcomeOf(answer) });
       if (answer === undefined) {
         socket.destroy();

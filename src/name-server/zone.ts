@@ -26,7 +26,7 @@ export type FindZone = (name: string) => Promise<ZoneAnswer | undefined>;
 /** Seconds; short, because keys rotate and domains leave. */
 export const TTL = 300;
 /** Seconds of negative caching: people publish a record and check again soon. RFC 2308 5. */
-const NEGATIVE_TTL = 60;
+export const NEGATIVE_TTL = 60;
 
 /** Converts a record for the wire format library; long texts become several character-strings. RFC 1035 3.3.14. */
 export function packetRecord(name: string, record: ZoneRecord): Answer {

@@ -81,6 +81,6 @@ export function ownerAddress(text: string): OwnerAddress | undefined {
 }
 
 /** Hashes an address for counters, which must not store people's addresses. */
-export function subjectOf(key: string): string {
+export function hashedAddress(key: string): string {
   return secretHash(key).toString('hex').slice(0, 32);
 }

@@ -39,7 +39,7 @@ export type AuthorizeRequestResult =
   | { kind: 'mistake'; error: string; why: string; client: Client; redirectUri: string; state: string | undefined };
 
 /** Reads the parameters; undefined if one is repeated or the query is too long. RFC 6749 3.1. */
-export function readParameters(given: Readonly<Record<string, unknown>>): AuthorizeParameters | undefined {
+export function readAuthorizeParameters(given: Readonly<Record<string, unknown>>): AuthorizeParameters | undefined {
   const known = PARAMETERS.filter((name) => given[name] !== undefined).map((name) => [name, given[name]] as const);
   if (!known.every(([, value]) => typeof value === 'string' && /^[\x20-\x7e]*$/.test(value))) return undefined;
   // Before they are encoded, which takes three times their length.
@@ -54,7 +54,7 @@ export function queryOf(parameters: AuthorizeParameters): string {
 }
 
 /** Validates a request. Checks client and redirect URI before anything else. RFC 9700 4.11. */
-export function readRequest(
+export function readAuthorizeRequest(
   parameters: AuthorizeParameters,
   found: ClientLookup,
   baseUrl: string,

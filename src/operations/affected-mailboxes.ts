@@ -23,7 +23,7 @@ export async function everyMailbox({ store, tenant }: Call): Promise<AffectedMai
 }
 
 /** Returns the rows of mailbox ids. */
-export function rowsOf(mailboxIds: readonly string[]): AffectedMailboxes {
+export function mailboxRows(mailboxIds: readonly string[]): AffectedMailboxes {
   return mailboxIds.flatMap((id) => rowId('mailbox', id) ?? []);
 }
 

@@ -4,7 +4,7 @@ import { BlobUnreadable } from '../../mail/store/blob/unreadable.ts';
 import { type Command, StoreBusy } from '../../mail/store/engine/types.ts';
 import { propose, needsApproval } from '../agents/propose.ts';
 import { refuseSecretsOutside } from '../agents/outside-secrets.ts';
-import { passTaint } from '../agents/tainted-words.ts';
+import { passTaint, taintByWords } from '../agents/tainted-words.ts';
 import { AUDITED, recordAuditEvent, type AuditedInput } from '../audit/commands.ts';
 import type { AuditEntry } from '../core/audit-row.ts';
 import { rowId } from '../core/ids.ts';
@@ -62,6 +62,8 @@ export async function perform(
       return { kind: 'done', result: await propose(call.face, operation.name, given), pending: true };
     }
     const result = operation.output.parse(await operation.run(call.face, input)) as Record<string, unknown>;
+    // Another agent may have written words since. A change has taken effect, so it is not refused any more.
+    if (operation.hints.readOnly) await taintByWords(call.face, operation, input);
     await recordShownSecrets(context, caller, operation, result);
     return { kind: 'done', result, ...(call.blocks.length > 0 && { blocks: call.blocks }) };
   } catch (error) {

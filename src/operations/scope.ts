@@ -1,6 +1,6 @@
 import { addressKey, parseAddress, parseDomain } from '../../mail/message/address.ts';
-import { type AccountInfo, accountByKey, accountOf } from '../../mail/store/account/account.ts';
-import { type DomainInfo, domainOf as findDomain, domainsOf } from '../../mail/store/address/domain.ts';
+import { type AccountInfo, accountByKey, accountInfo } from '../../mail/store/account/account.ts';
+import { type DomainInfo, domainInfo as findDomain, domainsOf } from '../../mail/store/address/domain.ts';
 import { publicThreadId } from '../core/message-ids.ts';
 import { rowId, publicId } from '../core/ids.ts';
 import { listProjects, type Project } from '../organizations/commands.ts';
@@ -70,7 +70,7 @@ async function namedAccount(
 ): Promise<AccountInfo | undefined> {
   if (mailboxId !== undefined) {
     const id = rowId('mailbox', mailboxId);
-    return id === undefined ? undefined : store.read(accountOf, { tenant, id });
+    return id === undefined ? undefined : store.read(accountInfo, { tenant, id });
   }
   if (address !== undefined) {
     const parsed = parseAddress(address);
@@ -80,7 +80,7 @@ async function namedAccount(
     });
   }
   const [only, ...more] = caller.mailboxes ?? [];
-  if (only !== undefined && more.length === 0) return store.read(accountOf, { tenant, id: only });
+  if (only !== undefined && more.length === 0) return store.read(accountInfo, { tenant, id: only });
   return refuse('invalid_arguments', 'Give mailboxId or address.', {
     issues: [{ path: 'mailboxId', message: 'missing' }],
   });
@@ -125,7 +125,7 @@ export function withinThread({ caller }: Call, thread: number | undefined, resou
 }
 
 /** Finds a domain by id or name, within the organization and the token's limits. */
-export async function domainOf(
+export async function findOwnDomain(
   call: Call,
   given: { domainId?: string | undefined; domain?: string | undefined },
 ): Promise<DomainInfo & { project: number }> {

@@ -78,6 +78,8 @@ export interface Organization {
   createdAt: number;
   claimedAt: number | null;
   frozenAt: number | null;
+  /** Time from which it is purged, as it is deleted; null: it is not. */
+  purgeAt: number | null;
   /** New forwards to other servers need confirmation by their destination. */
   confirmForwards: boolean;
 }
@@ -85,7 +87,7 @@ export interface Organization {
 type StoredOrganization = Omit<Organization, 'confirmForwards'> & { confirmForwards: number };
 
 const COLUMNS = `o.id, o.slug, o.name, o.origin, o.created_at AS "createdAt", o.claimed_at AS "claimedAt",
-  o.frozen_at AS "frozenAt", o.confirm_forwards AS "confirmForwards"`;
+  o.frozen_at AS "frozenAt", o.purge_at AS "purgeAt", o.confirm_forwards AS "confirmForwards"`;
 
 export const findOrganization = lookup(
   'find-organization',
@@ -136,14 +138,16 @@ async function releaseQueue(tx: Write, tenant: number, now: number): Promise<voi
   );
 }
 
-/** Freezes or unfreezes an organization. Returns its accounts, whose sessions must end. */
+/** Freezes or unfreezes an organization. Returns its accounts, whose sessions must end. A deleted one stays frozen. */
 export const freezeOrganization = command(
   'freeze-organization',
   async (
     tx,
     input: { id: number; frozen: boolean },
     stamp,
-  ): Promise<{ kind: 'frozen' | 'unfrozen'; accounts: number[] } | { kind: 'missing' }> => {
+  ): Promise<{ kind: 'frozen' | 'unfrozen'; accounts: number[] } | { kind: 'missing' } | { kind: 'deleted' }> => {
+    const deleted = await tx.get('SELECT 1 AS there FROM organization WHERE id = ? AND purge_at IS NOT NULL', input.id);
+    if (deleted !== undefined && !input.frozen) return { kind: 'deleted' };
     const { changes } = await tx.run(
       'UPDATE organization SET frozen_at = ? WHERE id = ?',
       input.frozen ? stamp.now : null,

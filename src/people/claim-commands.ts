@@ -4,7 +4,7 @@ import type { AuditEntry } from '../core/audit-row.ts';
 import {
   insertMember,
   insertPendingUser,
-  accountOf,
+  findPasswordUser,
   type DeadLink,
   keyOf,
   type AccountLink,
@@ -42,7 +42,7 @@ export const claimFacts = query(
     if ('refused' in found) return { kind: found.refused };
     const { kind, link, organization } = found;
     const key = link.user === null ? input.key : ((await keyOf(rx, link.user)) ?? null);
-    const account = key === null ? null : ((await accountOf(rx, key)) ?? null);
+    const account = key === null ? null : ((await findPasswordUser(rx, key)) ?? null);
     const { id, name, slug } = organization;
     return { kind, organization: { id, name, slug }, email: link.email, mailed: link.mailed, account };
   },
@@ -126,7 +126,7 @@ async function ownerOf(
   if (link.user === null && by.kind === 'account') return (await isCurrentPassword(tx, by)) ? by.user : 'sign-in';
   const key = link.user === null ? givenKey(by) : await keyOf(tx, link.user);
   if (key === undefined) return link.user === null ? 'address-needed' : 'missing';
-  const account = await accountOf(tx, key);
+  const account = await findPasswordUser(tx, key);
   if (account !== undefined) {
     return by.kind === 'account' && by.user === account.user && (await isCurrentPassword(tx, by))
       ? account.user

@@ -10,7 +10,7 @@ import {
   type ClaimRefusal,
 } from './claim-commands.ts';
 import type { SignInCheck, SignIn } from './sign-in.ts';
-import { passwordProblem } from './password.ts';
+import { type PasswordFault, passwordFault } from './password.ts';
 import { hashOf } from './secrets.ts';
 
 export interface ClaimRequest {
@@ -26,7 +26,7 @@ export interface ClaimRequest {
 
 export type ClaimLinkOutcome =
   | Extract<ClaimResult, { organization: number }>
-  | { kind: 'bad-password'; problem: string }
+  | { kind: 'bad-password'; fault: PasswordFault }
   | { kind: 'bad-email' }
   /** The address has an account, and the password was wrong. */
   | { kind: 'sign-in' }
@@ -73,8 +73,8 @@ async function claimedBy(
     if (checked.kind !== 'right') return checked.kind === 'wrong' ? { kind: 'sign-in' } : checked;
     return { kind: 'account', user: checked.account.user, password: checked.account.password };
   }
-  const problem = passwordProblem(request.password);
-  if (problem !== undefined) return { kind: 'bad-password', problem };
+  const fault = passwordFault(request.password);
+  if (fault !== undefined) return { kind: 'bad-password', fault };
   const password = await signIn.passwords.hash(request.password);
   if (password === undefined) return { kind: 'busy' };
   return { kind: 'new', password, owner: { email: formatAddress(owner.address), key: owner.key } };

@@ -154,7 +154,7 @@ export async function findLink(
 }
 
 /** Account of an address: the one person with that address who has a password. */
-export async function accountOf(rx: Read, key: string): Promise<{ user: number; password: string } | undefined> {
+export async function findPasswordUser(rx: Read, key: string): Promise<{ user: number; password: string } | undefined> {
   const row = await rx.get<{ id: number; password: string }>(
     'SELECT id, password FROM user WHERE email_key = ? AND password IS NOT NULL',
     key,

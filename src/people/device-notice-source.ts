@@ -1,7 +1,7 @@
 import type { SystemNotice } from '../../mail/delivery/notice.ts';
 import { composeNotice, type NoticeContext } from '../notices/compose.ts';
 import type { NoticeSource } from '../notices/notifier.ts';
-import { ownerAddress, subjectOf } from '../notices/owners.ts';
+import { ownerAddress, hashedAddress } from '../notices/owners.ts';
 import { type NewDevice, newDevices, sendDeviceNotice } from './device-commands.ts';
 import type { SignInMethod } from './factor-commands.ts';
 import { knownBrowserOf } from './user-agent.ts';
@@ -25,7 +25,7 @@ export function newDeviceNotices(
       if (owner === undefined) return undefined;
       const { subject, text } = noticeText(device, context);
       const letter = { kind: 'new-device' as const, to: owner.address, subject, text: text.join('\r\n') };
-      return { notices: [await composeNotice(context, letter)], base: subjectOf(owner.base) };
+      return { notices: [await composeNotice(context, letter)], base: hashedAddress(owner.base) };
     },
     async mark({ id }, { notices: [notice], base }) {
       if (notice === undefined) return undefined;

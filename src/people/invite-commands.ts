@@ -1,6 +1,13 @@
 import { command, query, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 import { appendAudit } from '../audit/commands.ts';
-import { insertMember, insertPendingUser, accountOf, type DeadLink, type AccountLink, findLink } from './commands.ts';
+import {
+  insertMember,
+  insertPendingUser,
+  findPasswordUser,
+  type DeadLink,
+  type AccountLink,
+  findLink,
+} from './commands.ts';
 
 export type InviteRefusal = DeadLink | 'frozen';
 
@@ -78,7 +85,7 @@ async function personOf(
   { key, by }: { key: string; by: JoinedBy },
   stamp: Stamp,
 ): Promise<number | undefined> {
-  const account = await accountOf(tx, key);
+  const account = await findPasswordUser(tx, key);
   if (account !== undefined) {
     const holds = by.kind === 'account' && by.user === account.user;
     return holds && (by.password === null || by.password === account.password) ? account.user : undefined;

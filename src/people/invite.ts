@@ -9,7 +9,7 @@ import {
   joinOrganization,
 } from './invite-commands.ts';
 import { findAccount } from './password-commands.ts';
-import { passwordProblem } from './password.ts';
+import { type PasswordFault, passwordFault } from './password.ts';
 import { hashOf } from './secrets.ts';
 
 export interface JoinRequest {
@@ -23,7 +23,7 @@ export interface JoinRequest {
 
 export type JoinOutcome =
   | { kind: 'joined'; organization: number; user: number }
-  | { kind: 'bad-password'; problem: string }
+  | { kind: 'bad-password'; fault: PasswordFault }
   | { kind: 'sign-in' }
   | { kind: InviteRefusal }
   | Exclude<SignInCheck, { kind: 'right' | 'wrong' }>;
@@ -49,7 +49,11 @@ export async function previewInvite(
 }
 
 /** Accepts an invitation, by a first password or by the sign-in of an existing account. */
-export async function join(context: AppContext, signIn: SignIn, request: JoinRequest): Promise<JoinOutcome> {
+export async function acceptInvitation(
+  context: AppContext,
+  signIn: SignIn,
+  request: JoinRequest,
+): Promise<JoinOutcome> {
   const hash = hashOf(request.token);
   const facts = await previewInvite(context, request.token);
   if (hash === undefined) return { kind: 'missing' };
@@ -72,8 +76,8 @@ async function joinedBy(
     if (checked.kind !== 'right') return checked.kind === 'wrong' ? { kind: 'sign-in' } : checked;
     return { kind: 'account', user: checked.account.user, password: checked.account.password };
   }
-  const problem = passwordProblem(request.password);
-  if (problem !== undefined) return { kind: 'bad-password', problem };
+  const fault = passwordFault(request.password);
+  if (fault !== undefined) return { kind: 'bad-password', fault };
   const password = await signIn.passwords.hash(request.password);
   return password === undefined ? { kind: 'busy' } : { kind: 'new', password, displayName: request.displayName };
 }

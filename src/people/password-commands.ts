@@ -1,7 +1,7 @@
 import { takeNoticeHit } from '../core/hits-commands.ts';
 import { sendNotice, type SystemNotice } from '../../mail/delivery/notice.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
-import { insertLink, accountOf, type DeadLink, findLink } from './commands.ts';
+import { insertLink, findPasswordUser, type DeadLink, findLink } from './commands.ts';
 
 const HOUR = 3_600_000;
 /** A reset link expires after this; its notice says so. */
@@ -17,7 +17,7 @@ export interface Account {
 
 /** Finds the account of an address, given as compared. */
 export const findAccount = query('find-account', async (rx, input: { key: string }): Promise<Account | undefined> => {
-  const found = await accountOf(rx, input.key);
+  const found = await findPasswordUser(rx, input.key);
   if (found === undefined) return undefined;
   const row = await rx.get<{ email: string; address_verified_at: number | null }>(
     'SELECT email, address_verified_at FROM user WHERE id = ?',
@@ -111,7 +111,7 @@ export const changePassword = command(
       input.user,
     );
     if (row === undefined || row.password !== input.expected) return { kind: 'stale' };
-    const other = await accountOf(tx, row.email_key);
+    const other = await findPasswordUser(tx, row.email_key);
     if (other !== undefined && other.user !== input.user) return { kind: 'taken' };
     await tx.run('UPDATE user SET password = ? WHERE id = ?', input.password, input.user);
     await tx.run('DELETE FROM session WHERE user_id = ? AND id <> ?', input.user, input.session);

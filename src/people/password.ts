@@ -23,12 +23,22 @@ const HASH_BYTES = 32;
 /** Stand-in for an unknown address, so that checking it takes the same time. */
 const NOBODY = phc(COST, Buffer.alloc(SALT_BYTES), Buffer.alloc(HASH_BYTES));
 
-/** Explains why a password is not accepted; undefined if it is. */
-export function passwordProblem(password: string): string | undefined {
-  if (password.length < MIN_PASSWORD) return `Use at least ${MIN_PASSWORD} characters.`;
-  if (password.length > MAX_PASSWORD) return `Use at most ${MAX_PASSWORD} characters.`;
-  return preparePassword(password) === undefined ? 'A password cannot contain control characters.' : undefined;
+/** Reason why a new password is not accepted. */
+export type PasswordFault = 'short' | 'long' | 'control';
+
+/** The fault of a new password; undefined if it is accepted. */
+export function passwordFault(password: string): PasswordFault | undefined {
+  if (password.length < MIN_PASSWORD) return 'short';
+  if (password.length > MAX_PASSWORD) return 'long';
+  return preparePassword(password) === undefined ? 'control' : undefined;
 }
+
+/** Explains in English why a password is not accepted. */
+export const PASSWORD_PROBLEMS: Readonly<Record<PasswordFault, string>> = {
+  short: `Use at least ${MIN_PASSWORD} characters.`,
+  long: `Use at most ${MAX_PASSWORD} characters.`,
+  control: 'A password cannot contain control characters.',
+};
 
 /**
  * Hashes and verifies people's passwords: argon2id as PHC strings. Two derivations run at once and a bounded number waits;
@@ -37,7 +47,7 @@ export function passwordProblem(password: string): string | undefined {
 export class Passwords {
   readonly #derivations = new Semaphore({ limit: 2, maxWaiting: 32 });
 
-  /** Undefined: too many derivations are queued. The password has passed {@link passwordProblem}. */
+  /** Undefined: too many derivations are queued. The password has passed {@link passwordFault}. */
   async hash(password: string): Promise<string | undefined> {
     const salt = randomBytes(SALT_BYTES);
     if (this.#derivations.isFull) return undefined;

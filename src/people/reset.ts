@@ -1,5 +1,5 @@
 import type { AppContext } from '../core/app-context.ts';
-import { ownerAddress, subjectOf } from '../notices/owners.ts';
+import { ownerAddress, hashedAddress } from '../notices/owners.ts';
 import { composeNotice } from '../notices/compose.ts';
 import { secretUrl } from '../notices/secret-pages.ts';
 import { findAccount, requestReset, requestProof } from './password-commands.ts';
@@ -24,7 +24,7 @@ export async function mailReset(world: AppContext, email: string): Promise<void>
       subject: `Reset your password for ${settings.hostname}`,
       text: letterText(secretUrl(world.baseUrl, 'reset', { token: secret }), settings.hostname),
     });
-    const done = await store.write(requestReset, { key: owner.key, hash, notice, base: subjectOf(owner.base) });
+    const done = await store.write(requestReset, { key: owner.key, hash, notice, base: hashedAddress(owner.base) });
     if (done.kind === 'sent') world.queueChanged();
     log.info({ outcome: done.kind }, 'password reset requested');
   } catch (error) {
@@ -70,7 +70,7 @@ export async function mailProof(world: AppContext, { id: user, email }: Person):
       `Mailstead on ${settings.hostname}`,
     ].join('\r\n'),
   });
-  const done = await store.write(requestProof, { user, email, hash, notice, base: subjectOf(owner.base) });
+  const done = await store.write(requestProof, { user, email, hash, notice, base: hashedAddress(owner.base) });
   if (done.kind === 'sent') world.queueChanged();
   return done.kind;
 }

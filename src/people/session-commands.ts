@@ -9,6 +9,8 @@ import { OPERATOR } from '../../mail/store/account/account.ts';
 const HOUR = 3_600_000;
 /** Idle timeout of a session. */
 export const SESSION_IDLE_MS = 2 * HOUR;
+/** Age of a session from which on irreversible actions need the password again. */
+export const FRESH_SIGN_IN_MS = HOUR / 4;
 /** Maximum age of a session. */
 export const SESSION_LIFE_MS = 7 * 24 * HOUR;
 /** Uses within this time of the recorded one are not written. */

@@ -43,7 +43,7 @@ export function acceptedStep(
 }
 
 /** Encodes in base32 without padding, as authenticator apps read it. RFC 4648 6. */
-export function base32(octets: Uint8Array): string {
+export function encodeBase32(octets: Uint8Array): string {
   let text = '';
   let bits = 0;
   let value = 0;
@@ -58,5 +58,5 @@ export function base32(octets: Uint8Array): string {
 /** URI that authenticator apps read from a QR code. */
 export function totpUri(secret: Uint8Array, { email, hostname }: { email: string; hostname: string }): string {
   const label = `${encodeURIComponent(hostname)}:${encodeURIComponent(email)}`;
-  return `otpauth://totp/${label}?secret=${base32(secret)}&issuer=${encodeURIComponent(hostname)}`;
+  return `otpauth://totp/${label}?secret=${encodeBase32(secret)}&issuer=${encodeURIComponent(hostname)}`;
 }

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { publicId } from '../core/ids.ts';
-import { passwordProblem } from '../people/password.ts';
+import { passwordFault } from '../people/password.ts';
 import { changePassword } from '../people/password-commands.ts';
 import { mailProof } from '../people/reset.ts';
 import { endMemberMail } from '../webmail-sessions/end-member-mail.ts';
 import { ownMailboxes, type OwnMailbox } from '../webmail-sessions/access-queries.ts';
 import { formToken } from '../people/secrets.ts';
-import { NEW_PASSWORD } from './claim-pages.ts';
+import { newPasswordField } from './claim-pages.ts';
 import {
   type PageExchange,
   type PortalDeps,
@@ -20,7 +20,9 @@ import { type FormState, field, hidden, problemNote, EMPTY_FORM, usernameField }
 import type { Fields } from './form-fields.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
 import { fullPage } from './layout.ts';
-import { BUSY } from './link-errors.ts';
+import { passwordFaultText } from './link-errors.ts';
+import type { PlainPortalKey } from './message-types.ts';
+import { type Translator, translatorOf } from './translator.ts';
 import { pageFrame } from './organization-routes.ts';
 import { checkOwnPassword } from './reauthentication.ts';
 import { address, emptyState, pageHead, table, tag } from './components.ts';
@@ -28,16 +30,16 @@ import { endDevices } from './device-actions.ts';
 import { deviceList, openMailboxes } from './device-list.ts';
 import { pathOf } from './visit.ts';
 
-const DONE: Readonly<Record<string, string>> = {
-  password: 'Password changed. All other browsers are signed out.',
-  ended: 'Session ended.',
-  mailbox: 'This mailbox is not assigned to you, or is suspended.',
-  others: 'All other browsers are signed out.',
-  revoked: 'App password revoked. Its connections were closed.',
-  kept: 'Not revoked: the app password no longer exists, or your role does not allow it.',
-  mailed: 'Verification link sent to your address. It expires in 24 hours.',
-  limited: 'Daily limit of verification emails reached for this address. Try again tomorrow.',
-  proven: 'Address verified. You now receive owner notices and can reset your password by email.',
+const DONE: Readonly<Record<string, PlainPortalKey>> = {
+  password: 'account.done-password',
+  ended: 'account.done-ended',
+  mailbox: 'account.done-mailbox',
+  others: 'account.done-others',
+  revoked: 'account.done-revoked',
+  kept: 'account.done-kept',
+  mailed: 'account.done-mailed',
+  limited: 'account.done-limited',
+  proven: 'account.done-proven',
 };
 
 /** `/account`: the signed-in person's password and sessions, independent of organizations. */
@@ -81,10 +83,11 @@ async function setPassword(exchange: PageExchange, visitor: Visitor, fields: Fie
     accountPage(exchange, visitor, { values: {}, errors, problem }, 422);
   const wrong = await checkOwnPassword(exchange, visitor, fields.text('current'));
   if (wrong !== undefined) return again({ current: wrong });
-  const problem = passwordProblem(fields.text('password'));
-  if (problem !== undefined) return again({ password: problem });
+  const t = translatorOf(exchange.request);
+  const fault = passwordFault(fields.text('password'));
+  if (fault !== undefined) return again({ password: passwordFaultText(t, fault) });
   const password = await exchange.people.passwords.hash(fields.text('password'));
-  if (password === undefined) return again({}, BUSY);
+  if (password === undefined) return again({}, t('error.busy'));
   const input = { user: person.id, expected: person.password, password, session: session.id };
   const done = await exchange.context.store.write(changePassword, input);
   switch (done.kind) {
@@ -92,9 +95,9 @@ async function setPassword(exchange: PageExchange, visitor: Visitor, fields: Fie
       await endMemberMail(exchange.context, person.id);
       return redirect(exchange, '/account?done=password');
     case 'stale':
-      return again({}, 'Your password was changed elsewhere at the same time. Try again.');
+      return again({}, t('account.stale'));
     case 'taken':
-      return again({}, 'Another account already uses this address.');
+      return again({}, t('account.taken'));
   }
 }
 
@@ -108,118 +111,114 @@ async function accountPage(
   const notice = typeof done === 'string' ? DONE[done] : undefined;
   const { store } = exchange.context;
   const mailboxes = await store.read(ownMailboxes, { user: visitor.person.id });
-  const body = html`${notice !== undefined && html`<div class="note" role="status"><p>${notice}</p></div>`}
-  ${problemNote(formState)} ${pageHead('Your account', visitor.person.email)} ${unproven(visitor)}
-  ${mailboxList(visitor, openMailboxes(visitor, mailboxes))} ${belongs(visitor)} ${closedNote(exchange, visitor)}
-  ${passwordForm(visitor, formState)} ${securityLink(visitor)} ${await deviceList(exchange, visitor)} ${CONNECTED}`;
-  return sendPage(
-    exchange,
-    fullPage(pageFrame(visitor, 'Your account'), html`<div class="reading">${body}</div>`),
-    status,
-  );
+  const t = translatorOf(exchange.request);
+  const title = t('account.title');
+  const body = html`${notice !== undefined && html`<div class="note" role="status"><p>${t(notice)}</p></div>`}
+  ${problemNote(formState)} ${pageHead(title, visitor.person.email)} ${unproven(t, visitor)}
+  ${mailboxList(t, visitor, openMailboxes(visitor, mailboxes))} ${belongs(t, visitor)} ${closedNote(exchange, visitor)}
+  ${passwordForm(t, visitor, formState)} ${securityLink(t, visitor)} ${await deviceList(exchange, visitor)}
+  ${connected(t)}`;
+  const frame = pageFrame(exchange.request, visitor, title);
+  return sendPage(exchange, fullPage(frame, html`<div class="reading">${body}</div>`), status);
 }
 
 /** Mailboxes that open without their password. */
-function mailboxList({ secret }: Visitor, mailboxes: readonly OwnMailbox[]): HtmlPart {
+function mailboxList(t: Translator, { secret }: Visitor, mailboxes: readonly OwnMailbox[]): HtmlPart {
   if (mailboxes.length === 0) return undefined;
   return html`<section>
-    <h2>Your mail</h2>
+    <h2>${t('account.mail')}</h2>
     ${table(
-      'Your mailboxes',
-      ['Mailbox', ''],
+      t('account.mailboxes'),
+      [t('account.mailbox'), ''],
       mailboxes.map(({ account, address: text }) => [
         address(text),
         html`<form class="inline" method="post" action="/mail/open">
           ${hidden('form', formToken(secret))} ${hidden('mailbox', publicId('mailbox', account))}
-          <button>Open mail</button>
+          <button>${t('account.open-mail')}</button>
         </form>`,
       ]),
+      t,
     )}
   </section>`;
 }
 
-function securityLink({ person }: Visitor): Html {
+function securityLink(t: Translator, { person }: Visitor): Html {
   return html`<section>
-    <h2>Sign-in security</h2>
+    <h2>${t('security.title')}</h2>
     <p>
-      Second factor: ${person.secondFactor ? tag('Active', 'ok') : tag('None', 'warn')}
-      <a href="/account/security">Manage</a>
+      ${t('account.factor')} ${person.secondFactor ? tag(t('state.active'), 'ok') : tag(t('account.no-factor'), 'warn')}
+      <a href="/account/security">${t('account.manage')}</a>
     </p>
   </section>`;
 }
 
-const CONNECTED = html`<section>
-  <h2>Connected programs</h2>
-  <p>Assistants and other programs that you gave access. Signing out browsers does not disconnect them.</p>
-  <p><a href="/account/apps">View or disconnect them</a></p>
-</section>`;
+function connected(t: Translator): Html {
+  return html`<section>
+    <h2>${t('apps.title')}</h2>
+    <p>${t('account.apps')}</p>
+    <p><a href="/account/apps">${t('account.apps-link')}</a></p>
+  </section>`;
+}
 
-function unproven({ person, secret }: Visitor): HtmlPart {
+function unproven(t: Translator, { person, secret }: Visitor): HtmlPart {
   return (
     !person.addressProven &&
     html`<div class="note warn">
-      <p>
-        <strong>Your address is not verified.</strong> Until it is, you receive no notices of the organizations that you
-        own and cannot reset your password by email.
-      </p>
+      <p><strong>${t('account.unverified')}</strong> ${t('account.unverified-text')}</p>
       <form method="post">
         ${hidden('form', formToken(secret))} ${hidden('do', 'prove')}
-        <button class="quiet">Send a verification link</button>
+        <button class="quiet">${t('account.send-link')}</button>
       </form>
     </div>`
   );
 }
 
-function belongs({ memberships }: Visitor): HtmlPart {
+function belongs(t: Translator, { memberships }: Visitor): HtmlPart {
   if (memberships.length === 0) {
-    return emptyState(
-      'No organizations',
-      'Ask your administrator for an invitation, or open the claim link of your organization.',
-    );
+    return emptyState(t('account.no-organizations'), t('account.no-organizations-text'));
   }
-  const roles = { owner: 'Owner', admin: 'Administrator', member: 'Member' } as const;
   return html`<section>
-    <h2>Organizations</h2>
+    <h2>${t('layout.organizations')}</h2>
     ${table(
-      'Your organizations',
-      ['Name', 'Role'],
+      t('account.your-organizations'),
+      [t('account.name'), t('account.role')],
       memberships.map(({ organization, name, role, frozen }) => [
-        frozen
-          ? [name, ' ', tag('Frozen by the operator', 'bad')]
-          : html`<a href="${pathOf(organization)}">${name}</a>`,
-        roles[role],
+        frozen ? [name, ' ', tag(t('account.frozen'), 'bad')] : html`<a href="${pathOf(organization)}">${name}</a>`,
+        t(`role.${role}`),
       ]),
     )}
   </section>`;
 }
 
 /** Names the organizations that need another way to sign in. */
-function closedNote({ provider }: PageExchange, { closed, session }: Visitor): HtmlPart {
+function closedNote({ provider, request }: PageExchange, { closed, session }: Visitor): HtmlPart {
   if (closed.length === 0) return undefined;
+  const t = translatorOf(request);
   const names = closed.map(({ name }) => name).join(', ');
+  const how = t(session.byProvider ? 'account.closed-password' : 'account.closed-provider', { count: closed.length });
+  const label = provider && t('provider.sign-in', { provider: provider.settings.name });
   return html`<div class="note warn">
     <p>
-      <strong>${names}:</strong> ${session.byProvider ? 'sign in with your password' : 'sign in with single sign-on'} to
-      open ${closed.length === 1 ? 'this organization' : 'these organizations'}.
-      ${!session.byProvider && provider !== undefined && html`<a href="/login/provider">Sign in with ${provider.settings.name}</a>`}
+      <strong>${names}:</strong> ${how}
+      ${!session.byProvider && label !== undefined && html`<a href="/login/provider">${label}</a>`}
     </p>
   </div>`;
 }
 
-function passwordForm({ person, secret }: Visitor, formState: FormState): Html {
+function passwordForm(t: Translator, { person, secret }: Visitor, formState: FormState): Html {
   const current = {
     name: 'current',
-    label: 'Current password',
+    label: t('account.current-password'),
     type: 'password',
     autocomplete: 'current-password',
   } as const;
   return html`<section>
-    <h2>${person.password === null ? 'Set a password' : 'Password'}</h2>
-    <p>Changing it signs out all other browsers.</p>
+    <h2>${person.password === null ? t('account.set-password') : t('field.password')}</h2>
+    <p>${t('account.password-about')}</p>
     <form class="sheet" method="post">
       ${hidden('form', formToken(secret))} ${hidden('do', 'password')} ${usernameField(person.email)}
-      ${person.password !== null && field(current, formState)} ${field(NEW_PASSWORD, formState)}
-      <button>Set password</button>
+      ${person.password !== null && field(current, formState)} ${field(newPasswordField(t), formState)}
+      <button>${t('button.set-password')}</button>
     </form>
   </section>`;
 }

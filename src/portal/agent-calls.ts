@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { type Html, html, type HtmlPart } from './html.ts';
 import type { AgentCall, Page, PageState } from './page.ts';
+import type { Translator } from './translator.ts';
 import { isAllowed, type Visit } from './visit.ts';
 
 /** Names of arguments that take an id from the path, by the prefix of the id. */
@@ -14,28 +15,31 @@ const ID_ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Shows the calls that an agent makes for a page: the one that reads it, and those of its buttons. */
-export function agentCalls(visit: Visit, page: Page, state: PageState): HtmlPart {
+export function agentCalls(t: Translator, visit: Visit, page: Page, state: PageState): HtmlPart {
   const reads = page.calls?.(visit, state) ?? [{ name: page.needs, arguments: idsFor(visit, page.needs, state) }];
   const changes = [...new Set(Object.values(page.actions).flatMap(({ operation = '' }) => operation))];
   const [first, ...more] = reads.filter(({ name }) => isTool(visit, name));
   const others = changes.filter((name) => isTool(visit, name));
   if (first === undefined) return undefined;
+  const ways = {
+    url: html`<code>${visit.context.baseUrl()}/mcp</code>`,
+    call: html`<code>POST /api/tools/NAME</code>`,
+    token: html`<a href="${visit.base}/tokens">${t('agents.token')}</a>`,
+  };
   return html`<details class="agents">
-    <summary>For agents</summary>
-    <p class="small">
-      The same by MCP at <code>${visit.context.baseUrl()}/mcp</code>, or as <code>POST /api/tools/NAME</code>, with a
-      <a href="${visit.base}/tokens">token</a>:
-    </p>
-    ${[first, ...more].map((one) => callText(one))}
-    ${others.length > 0 && html`<p class="small">To change what is here:</p>`}
+    <summary>${t('layout.for-agents')}</summary>
+    <p class="small">${t.rich('agents.ways', ways)}</p>
+    ${[first, ...more].map((one) => callText(t, one))}
+    ${others.length > 0 && html`<p class="small">${t('agents.change')}</p>`}
     <ul class="plainlist small">
       ${others.map((name) => html`<li><code>${name}</code> <span class="soft">${argumentsOf(visit, name)}</span></li>`)}
     </ul>
   </details>`;
 }
 
-function callText({ name, arguments: given }: AgentCall): Html {
-  return html`<pre class="copy fold" data-copy="the call" tabindex="0">${name} ${JSON.stringify(given)}</pre>`;
+function callText(t: Translator, { name, arguments: given }: AgentCall): Html {
+  return html`<pre class="copy fold" data-copy="${t('agents.call')}" tabindex="0">
+${name} ${JSON.stringify(given)}</pre>`;
 }
 
 /** True for operations that tokens can call, which those for people are not. */

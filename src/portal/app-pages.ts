@@ -16,6 +16,7 @@ import { type Html, html, type HtmlPart } from './html.ts';
 import { fullPage } from './layout.ts';
 import { pageFrame } from './organization-routes.ts';
 import { backLink, emptyState, pageHead, timestamp, table } from './components.ts';
+import { type Translator, translatorOf } from './translator.ts';
 
 /** `/account/apps`: the programs with access for this person, in all organizations. Each can be disconnected. */
 export function appRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
@@ -46,55 +47,53 @@ async function end(exchange: PageExchange, visitor: Visitor): Promise<FastifyRep
   return redirect(exchange, done.kind === 'ended' ? '/account/apps?done=ended' : '/account/apps');
 }
 
-const NONE = emptyState(
-  'No connected programs',
-  'A program that signs in with OAuth, such as an assistant, asks for your consent here first.',
-);
-
 async function show(exchange: PageExchange, visitor: Visitor): Promise<FastifyReply> {
   const { store, clock } = exchange.context;
   const grants = await store.read(listGrants, { user: visitor.person.id, now: clock() });
   const { done } = exchange.request.query as Record<string, unknown>;
-  const about = 'Programs that you gave access. Each has the permissions that you granted, never more than your own.';
-  const note = html`<div class="note" role="status">
-    <p>Program disconnected. Mail that it already queued is still sent.</p>
-  </div>`;
-  const body = html`${done === 'ended' && note} ${backLink('/account', 'Your account')}
-  ${pageHead('Connected programs', about)} ${grants.length === 0 ? NONE : grantTable(exchange, visitor, grants)}`;
-  return sendPage(
-    exchange,
-    fullPage(pageFrame(visitor, 'Connected programs'), html`<div class="reading">${body}</div>`),
-  );
+  const t = translatorOf(exchange.request);
+  const title = t('apps.title');
+  const note = html`<div class="note" role="status"><p>${t('apps.ended')}</p></div>`;
+  const none = emptyState(t('apps.none'), t('apps.none-text'));
+  const body = html`${done === 'ended' && note} ${backLink('/account', t('account.title'))}
+  ${pageHead(title, t('apps.about'))} ${grants.length === 0 ? none : grantTable(exchange, visitor, grants)}`;
+  const frame = pageFrame(exchange.request, visitor, title);
+  return sendPage(exchange, fullPage(frame, html`<div class="reading">${body}</div>`));
 }
 
-function grantTable({ context }: PageExchange, visitor: Visitor, grants: readonly OAuthGrant[]): HtmlPart {
+function grantTable({ context, request }: PageExchange, visitor: Visitor, grants: readonly OAuthGrant[]): HtmlPart {
+  const t = translatorOf(request);
   return table(
-    'Connected programs',
-    ['Program', 'Permissions', 'Last used', ''],
+    t('apps.title'),
+    [t('apps.program'), t('apps.permissions'), t('devices.last-used'), ''],
     grants.map((one) => {
       const used = context.lastUsed.freshest(one.token, one.lastUsedAt, 'token');
       return [
-        [html`<bdi>${one.name}</bdi>`, html` <span class="soft">since ${timestamp(one.createdAt)}</span>`],
-        [one.actions.join(', '), html` <span class="soft">in ${scopeOf(one)}</span>`],
-        used === null ? html`<span>Never</span>` : timestamp(used),
-        disconnectForm(visitor, one),
+        [
+          html`<bdi>${one.name}</bdi>`,
+          html` <span class="soft">${t.rich('devices.since', { time: timestamp(one.createdAt, t) })}</span>`,
+        ],
+        [one.actions.join(', '), html` <span class="soft">${scopeOf(t, one)}</span>`],
+        used === null ? html`<span>${t('devices.never')}</span>` : timestamp(used, t),
+        disconnectForm(t, visitor, one),
       ];
     }),
+    t,
   );
 }
 
-function scopeOf({ organizationName, mailboxes }: OAuthGrant): string {
-  if (mailboxes === null) return `all of ${organizationName}`;
-  return `${mailboxes.length === 1 ? '1 mailbox' : `${mailboxes.length} mailboxes`} of ${organizationName}`;
+function scopeOf(t: Translator, { organizationName: organization, mailboxes }: OAuthGrant): string {
+  if (mailboxes === null) return t('apps.in-all', { organization });
+  return t('apps.in-mailboxes', { count: mailboxes.length, organization });
 }
 
-function disconnectForm({ secret }: Visitor, { token, name }: OAuthGrant): Html {
+function disconnectForm(t: Translator, { secret }: Visitor, { token, name }: OAuthGrant): Html {
   return html`<details class="sure">
-    <summary>Disconnect</summary>
+    <summary>${t('apps.disconnect')}</summary>
     <form method="post">
       ${hidden('form', formToken(secret))} ${hidden('token', publicId('token', token))}
-      <p class="small"><bdi>${name}</bdi> loses access at once. It can ask for consent again.</p>
-      <button class="bad">Disconnect</button>
+      <p class="small">${t.rich('apps.disconnect-text', { name: html`<bdi>${name}</bdi>` })}</p>
+      <button class="bad">${t('apps.disconnect')}</button>
     </form>
   </details>`;
 }

@@ -1,6 +1,7 @@
 import type { ApprovalMail } from '../approvals/approval-mail.ts';
 import { html, type HtmlPart } from './html.ts';
 import { address, descriptionList, timestamp, quotedText, tag } from './components.ts';
+import { ENGLISH, type Translator } from './translator.ts';
 
 const LOOK = {
   scheduled: '',
@@ -11,45 +12,42 @@ const LOOK = {
   withdrawn: '',
 } as const;
 
-const STATE = {
-  scheduled: 'Scheduled',
-  pending: 'Pending',
-  approved: 'Approved',
-  denied: 'Rejected',
-  expired: 'Expired',
-  withdrawn: 'Withdrawn',
-} as const;
-
-export function stateTag(state: keyof typeof STATE): HtmlPart {
-  return tag(STATE[state], LOOK[state]);
+export function stateTag(state: keyof typeof LOOK, t: Translator = ENGLISH): HtmlPart {
+  return tag(t(`approval.${state}`), LOOK[state]);
 }
 
 /** Everything that the approver must see before deciding: all envelope recipients, the reasons, and the plain text. */
-export function approvalDetails({ item, requestedBy: askedBy, hadRead, message }: ApprovalMail): HtmlPart {
+export function approvalDetails(
+  { item, requestedBy: askedBy, hadRead, message }: ApprovalMail,
+  t: Translator = ENGLISH,
+): HtmlPart {
   const { approval } = item;
   return html`${descriptionList([
-    ['State', [stateTag(item.state), decision(approval)]],
-    ['Subject', quotedText(approval.subject)],
-    ['Requested by', quotedText(askedBy)],
-    ['Sent as', quotedText(address(item.sender))],
-    ['Recipients', recipients(item.recipients)],
-    ['Reasons', reasons(approval.reasons)],
-    hadRead.length > 0 && ['Read before', readMail(hadRead)],
-    ['Requested', timestamp(item.createdAt)],
-    item.state === 'pending' && ['Expires', timestamp(approval.expiresAt)],
-    item.dueAt !== null && item.dueAt > item.createdAt && ['Scheduled for', timestamp(item.dueAt)],
-    message !== undefined && ['Content', contentHash(message.size, approval.sha256)],
+    [t('approval.state'), [stateTag(item.state, t), decision(approval, t)]],
+    [t('approval.subject'), quotedText(approval.subject)],
+    [t('approval.requested-by'), quotedText(askedBy)],
+    [t('approval.sent-as'), quotedText(address(item.sender))],
+    [t('approval.recipients'), recipients(item.recipients)],
+    [t('approval.reasons'), reasons(approval.reasons, t)],
+    hadRead.length > 0 && [t('approval.read-before'), readMail(hadRead, t)],
+    [t('approval.requested'), timestamp(item.createdAt, t)],
+    item.state === 'pending' && [t('approval.expires'), timestamp(approval.expiresAt, t)],
+    item.dueAt !== null && item.dueAt > item.createdAt && [t('approval.scheduled-for'), timestamp(item.dueAt, t)],
+    message !== undefined && [t('approval.content'), contentHash(message.size, approval.sha256, t)],
   ])}
-  ${message !== undefined && [envelope(message), text(message), attachments(message)]}`;
+  ${message !== undefined && [envelope(message, t), text(message, t), attachments(message, t)]}`;
 }
 
-function decision({ decidedBy, decidedAt }: ApprovalMail['item']['approval']): HtmlPart {
-  return [decidedBy !== null && ` by ${decidedBy}`, decidedAt !== null && [', ', timestamp(decidedAt)]];
+function decision({ decidedBy, decidedAt }: ApprovalMail['item']['approval'], t: Translator): HtmlPart {
+  return [
+    decidedBy !== null && ` ${t('approval.by', { name: decidedBy })}`,
+    decidedAt !== null && [', ', timestamp(decidedAt, t)],
+  ];
 }
 
 /** The decision covers exactly these octets, including the parts that are not shown. */
-function contentHash(size: number, sha256: string): HtmlPart {
-  return html`${size} octets, SHA-256 <code>${sha256}</code>`;
+function contentHash(size: number, sha256: string, t: Translator): HtmlPart {
+  return html`${t('approval.octets', { count: String(size) })}, SHA-256 <code>${sha256}</code>`;
 }
 
 function recipients(all: readonly string[]): HtmlPart {
@@ -58,58 +56,58 @@ function recipients(all: readonly string[]): HtmlPart {
   </ul>`;
 }
 
-function reasons(all: ApprovalMail['item']['approval']['reasons']): HtmlPart {
+function reasons(all: ApprovalMail['item']['approval']['reasons'], t: Translator): HtmlPart {
   return html`<ul class="plainlist">
-    ${all.map(({ text: why }) => html`<li>${why}</li>`)}
+    ${all.map(({ text: why }) => html`<li>${t.english(why)}</li>`)}
   </ul>`;
 }
 
 const MAX_READ_SHOWN = 10;
 
 /** Authors of the mail that the agent had read; the content is in the mailbox. */
-function readMail(all: ApprovalMail['hadRead']): HtmlPart {
+function readMail(all: ApprovalMail['hadRead'], t: Translator): HtmlPart {
   return html`<ul class="plainlist">
     ${all.slice(0, MAX_READ_SHOWN).map(
       ({ author, authentic, at }) =>
         html`<li>
-          mail from ${author === '' ? 'an unnamed sender' : address(author)}${!authentic && ' (not authenticated)'}
-          <span class="soft">${timestamp(at)}</span>
+          ${t.rich(authentic ? 'approval.mail-from' : 'approval.mail-from-unauthenticated', { author: author === '' ? t('approval.unnamed') : address(author) })}
+          <span class="soft">${timestamp(at, t)}</span>
         </li>`,
     )}
-    ${all.length > MAX_READ_SHOWN && html`<li class="soft">and ${all.length - MAX_READ_SHOWN} more</li>`}
+    ${all.length > MAX_READ_SHOWN && html`<li class="soft">${t('approval.and-more', { count: all.length - MAX_READ_SHOWN })}</li>`}
   </ul>`;
 }
 
 type Message = NonNullable<ApprovalMail['message']>;
 
 /** The header fields as recipients see them. They may differ from the envelope. */
-function envelope({ from, to, cc, subject }: Message): HtmlPart {
+function envelope({ from, to, cc, subject }: Message, t: Translator): HtmlPart {
   return html`<section>
-    <h2>The message</h2>
-    ${descriptionList([['From', quotedText(from)], ['To', quotedText(to)], cc !== '' && ['Cc', quotedText(cc)], ['Subject', quotedText(subject)]])}
+    <h2>${t('approval.message')}</h2>
+    ${descriptionList([[t('approval.from'), quotedText(from)], [t('approval.to'), quotedText(to)], cc !== '' && ['Cc', quotedText(cc)], [t('approval.subject'), quotedText(subject)]])}
   </section>`;
 }
 
-function text({ text: written, truncated }: Message): HtmlPart {
+function text({ text: written, truncated }: Message, t: Translator): HtmlPart {
   return html`<section>
-    <h2>Text</h2>
+    <h2>${t('approval.text')}</h2>
     ${
       written === ''
-        ? html`<p class="soft">The message has no text.</p>`
+        ? html`<p class="soft">${t('approval.no-text')}</p>`
         : html`<pre class="copy fold" tabindex="0" dir="auto">${written}</pre>`
     }
-    ${truncated && html`<p class="small soft">Truncated to the first ${written.length} characters. The SHA-256 above covers the whole message.</p>`}
+    ${truncated && html`<p class="small soft">${t('approval.truncated', { count: String(written.length) })}</p>`}
   </section>`;
 }
 
-function attachments({ attachments: all, more }: Message): HtmlPart {
+function attachments({ attachments: all, more }: Message, t: Translator): HtmlPart {
   return (
     all.length > 0 &&
     html`<section>
-      <h2>Attachments</h2>
+      <h2>${t('approval.attachments')}</h2>
       <ul>
         ${all.map(({ filename, contentType }) => html`<li>${quotedText(filename)} <span class="soft">${quotedText(contentType)}</span></li>`)}
-        ${more > 0 && html`<li class="soft">and ${more} more</li>`}
+        ${more > 0 && html`<li class="soft">${t('approval.and-more', { count: more })}</li>`}
       </ul>
     </section>`
   );

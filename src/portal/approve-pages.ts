@@ -1,15 +1,17 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type ApprovalMail, approvalMail } from '../approvals/approval-mail.ts';
 import type { ApprovalResult } from '../approvals/commands.ts';
-import { decideByHttp, UNDECIDED_TEXT } from '../approvals/decision.ts';
+import { decideByHttp } from '../approvals/decision.ts';
 import { type ApprovalLink, openApprovalLink } from '../approvals/link.ts';
 import { publicId } from '../core/ids.ts';
 import { approvalDetails } from './approval-view.ts';
-import { type PageExchange, type PortalDeps, sendPage, sendNotice } from './page-exchange.ts';
+import { type PageExchange, type PortalDeps, sendPage, sendMessagePage } from './page-exchange.ts';
 import { hidden } from './forms.ts';
 import { Fields } from './form-fields.ts';
 import { html, type HtmlPart } from './html.ts';
 import { narrowPage } from './layout.ts';
+import type { PlainPortalKey } from './message-types.ts';
+import { type Translator, translatorOf } from './translator.ts';
 
 /**
  * `/approve`: the page behind the link in an approval request. GET decides nothing: link scanners open links before
@@ -29,29 +31,30 @@ async function show(exchange: PageExchange): Promise<FastifyReply> {
   if (opened === undefined) return invalidLink(exchange);
   const found = await approvalMail(exchange.context, { ...opened, accounts: null });
   if (found === undefined) return invalidLink(exchange);
-  const body = html`<h1>Send this?</h1>
-    <p>An agent wants to send this message. It is sent only if you approve it.</p>
-    <section>${approvalDetails(found)}</section>
-    ${found.item.state === 'pending' ? buttons(link) : decidedNote(found)}`;
-  return sendPage(exchange, narrowPage({ title: 'Send this?', body, fromLink: true, wide: true }), 200, true);
+  const { request } = exchange;
+  const t = translatorOf(request);
+  const title = t('approve.title');
+  const body = html`<h1>${title}</h1>
+    <p>${t('approve.about')}</p>
+    <section>${approvalDetails(found, t)}</section>
+    ${found.item.state === 'pending' ? buttons(t, link) : decidedNote(t, found)}`;
+  return sendPage(exchange, narrowPage({ request, title, body, fromLink: true, wide: true }), 200, true);
 }
 
-function buttons(link: ApprovalLink): HtmlPart {
+function buttons(t: Translator, link: ApprovalLink): HtmlPart {
   const form = (verb: string, label: string, look: string): HtmlPart =>
     html`<form class="plain" method="post" action="/approve">
       ${Object.entries(link).map(([name, value]) => hidden(name, value))} ${hidden('do', verb)}
       <button class="${look}">${label}</button>
     </form>`;
   return html`<section>
-    <p>
-      Approve only what you would have written yourself. Mail that the agent read may have tricked it into sending this.
-    </p>
-    ${form('approve', 'Approve and send', '')} ${form('deny', 'Reject', 'quiet')}
+    <p>${t('approve.caution')}</p>
+    ${form('approve', t('approve.approve'), '')} ${form('deny', t('approve.reject'), 'quiet')}
   </section>`;
 }
 
-function decidedNote({ item: { state } }: ApprovalMail): HtmlPart {
-  return html`<p>${state === 'expired' ? UNDECIDED_TEXT.expired : UNDECIDED_TEXT.decided}</p>`;
+function decidedNote(t: Translator, { item: { state } }: ApprovalMail): HtmlPart {
+  return html`<p>${t(state === 'expired' ? 'undecided.expired' : 'undecided.decided')}</p>`;
 }
 
 async function submit(exchange: PageExchange): Promise<FastifyReply> {
@@ -70,26 +73,30 @@ async function submit(exchange: PageExchange): Promise<FastifyReply> {
     { ...actor, tenant, accounts: null },
     { id, approves: verb === 'approve' },
   );
-  return sendNotice(exchange, { ...NOTICES[done.kind], href: '/', link: 'To the front page' }, statusOf(done));
+  const t = translatorOf(exchange.request);
+  const { title, text } = NOTICES[done.kind];
+  const notice = { title: t(title), text: t(text), href: '/', link: t('approve.front') };
+  return sendMessagePage(exchange, notice, statusOf(done));
 }
 
-const NOTICES: Readonly<Record<ApprovalResult['kind'], { title: string; text: string }>> = {
-  approved: { title: 'Approved', text: 'The message is sent now, or at its scheduled time.' },
-  denied: { title: 'Rejected', text: 'The message is not sent. The agent is notified.' },
-  missing: { title: 'No changes made', text: UNDECIDED_TEXT.missing },
-  frozen: { title: 'No changes made', text: UNDECIDED_TEXT.frozen },
-  decided: { title: 'No changes made', text: UNDECIDED_TEXT.decided },
-  expired: { title: 'Expired', text: UNDECIDED_TEXT.expired },
-  changed: { title: 'No changes made', text: UNDECIDED_TEXT.changed },
-};
+const NOTICES = {
+  approved: { title: 'approval.approved', text: 'approve.approved-text' },
+  denied: { title: 'approval.denied', text: 'approve.denied-text' },
+  missing: { title: 'error.no-changes', text: 'undecided.missing' },
+  frozen: { title: 'error.no-changes', text: 'undecided.frozen' },
+  decided: { title: 'error.no-changes', text: 'undecided.decided' },
+  expired: { title: 'approval.expired', text: 'undecided.expired' },
+  changed: { title: 'error.no-changes', text: 'undecided.changed' },
+} as const satisfies Readonly<Record<ApprovalResult['kind'], { title: PlainPortalKey; text: PlainPortalKey }>>;
 
 function statusOf({ kind }: ApprovalResult): number {
   return kind === 'approved' || kind === 'denied' ? 200 : 409;
 }
 
 function invalidLink(exchange: PageExchange): FastifyReply {
-  const why = 'The link is incomplete, or you are no longer an owner of the organization.';
-  return sendNotice(exchange, { title: 'Invalid link', text: why, href: '/login', link: 'Sign in' }, 404);
+  const t = translatorOf(exchange.request);
+  const notice = { title: t('link.missing'), text: t('approve.bad-link'), href: '/login', link: t('button.sign-in') };
+  return sendMessagePage(exchange, notice, 404);
 }
 
 function text(given: unknown): string {

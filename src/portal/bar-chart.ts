@@ -1,5 +1,6 @@
 import { table } from './components.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
+import type { Translator } from './translator.ts';
 
 /** One bar: an interval with a value for each series. */
 export interface ChartBar {
@@ -9,6 +10,7 @@ export interface ChartBar {
 }
 
 export interface ChartParts {
+  readonly t: Translator;
   readonly title: string;
   /** The number that says the most, such as a total. */
   readonly headline: HtmlPart;
@@ -66,38 +68,29 @@ function barOf({ values }: ChartBar, at: number, many: number, most: number): Ht
   });
 }
 
-function ends({ bars, days }: ChartParts): HtmlPart {
+function ends({ t, bars, days }: ChartParts): HtmlPart {
   const [first] = bars;
   return (
     first !== undefined &&
-    html`<p class="chart-ends small soft"><span>${when(first.at, days)}</span><span>now</span></p>`
+    html`<p class="chart-ends small soft"><span>${when(t, first.at, days)}</span><span>${t('charts.now')}</span></p>`
   );
 }
 
-function numbers({ title, series, bars, days, text = String }: ChartParts): Html {
+function numbers({ t, title, series, bars, days, text = String }: ChartParts): Html {
   const rows = bars
     .filter(({ values }) => sumOf(values) > 0)
-    .map(({ at, values }) => [when(at, days), ...values.map((value) => text(value))]);
+    .map(({ at, values }) => [when(t, at, days), ...values.map((value) => text(value))]);
   return html`<details class="small">
-    <summary>Numbers<span class="hidden"> of ${title}</span></summary>
-    ${rows.length === 0 ? html`<p class="soft">None in this period.</p>` : table(title, [days ? 'Day' : 'Time', ...series], rows)}
+    <summary>${t('charts.numbers')}<span class="hidden"> ${t('overview.of', { name: title })}</span></summary>
+    ${rows.length === 0 ? html`<p class="soft">${t('charts.none')}</p>` : table(title, [t(days ? 'charts.day' : 'charts.time'), ...series], rows, t)}
   </details>`;
 }
 
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-const HOUR = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-  timeZone: 'UTC',
-});
-
-function when(at: number, days: boolean): Html {
+function when(t: Translator, at: number, days: boolean): Html {
   const date = new Date(at);
   // Days are those of UTC: in the zone of the reader they would begin at odd hours.
-  if (days) return html`<time datetime="${date.toISOString()}">${DAY.format(date)}</time>`;
-  return html`<time datetime="${date.toISOString()}" data-local>${HOUR.format(date)} UTC</time>`;
+  if (days) return html`<time datetime="${date.toISOString()}">${t.dates.chartDay.format(date)}</time>`;
+  return html`<time datetime="${date.toISOString()}" data-local>${t.dates.chartHour.format(date)} UTC</time>`;
 }
 
 function sumOf(values: readonly number[]): number {

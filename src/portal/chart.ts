@@ -1,4 +1,5 @@
 import { Html, html } from './html.ts';
+import { ENGLISH } from './translator.ts';
 
 const WIDTH = 640;
 const HEIGHT = 120;
@@ -14,7 +15,7 @@ export interface ChartDay {
 }
 
 /** Bars by day: what passed below, what failed on top of it. Days without a value are empty. Without scripts and styles. */
-export function dayChart(title: string, days: readonly ChartDay[], last: string, count: number): Html {
+export function dayChart(title: string, days: readonly ChartDay[], last: string, count: number, t = ENGLISH): Html {
   const most = Math.max(1, ...days.map(({ total }) => total));
   const step = WIDTH / count;
   const bars = days.map(({ day, total, passed }) => {
@@ -27,7 +28,7 @@ export function dayChart(title: string, days: readonly ChartDay[], last: string,
       );
     };
     return html`<g>
-      <title>${day}: ${passed} passed, ${total - passed} failed</title>
+      <title>${t('reports.bar', { day, passed: String(passed), failed: String(total - passed) })}</title>
       ${bar(passed, 0, 'good')}${bar(total - passed, passed, 'fails')}
     </g>`;
   });

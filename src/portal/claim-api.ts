@@ -4,6 +4,7 @@ import { publicId } from '../core/ids.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { AppContext } from '../core/app-context.ts';
 import { claim, type ClaimLinkOutcome } from '../people/claim.ts';
+import { PASSWORD_PROBLEMS } from '../people/password.ts';
 import { type SignIn, startSignIn } from '../people/sign-in.ts';
 import { deviceOf, isSecure, setSession, setStep } from './session-cookie.ts';
 
@@ -78,8 +79,8 @@ function refusalOf(done: Exclude<ClaimLinkOutcome, { organization: number }>): R
     case 'bad-password':
       return {
         error: 'invalid_arguments',
-        message: `password: ${done.problem}`,
-        issues: [{ path: 'password', message: done.problem }],
+        message: `password: ${PASSWORD_PROBLEMS[done.fault]}`,
+        issues: [{ path: 'password', message: PASSWORD_PROBLEMS[done.fault] }],
       };
     case 'bad-email':
       return {

@@ -20,21 +20,38 @@ import { type Html, html, type HtmlPart } from './html.ts';
 import { narrowPage } from './layout.ts';
 import { isLinkRefusal, linkToken, sendLinkError, formErrorOf } from './link-errors.ts';
 import { refuseInsecure } from './sign-in-pages.ts';
+import { type Translator, translatorOf } from './translator.ts';
 
-export const NEW_PASSWORD: FormField = {
-  name: 'password',
-  label: 'New password',
-  type: 'password',
-  autocomplete: 'new-password',
-  minlength: MIN_PASSWORD,
-  hint: `At least ${MIN_PASSWORD} characters. A passphrase of several words is good.`,
-};
-export const OWN_PASSWORD: FormField = {
-  name: 'password',
-  label: 'Password',
-  type: 'password',
-  autocomplete: 'current-password',
-};
+/** The field for a new password. */
+export function newPasswordField(t: Translator): FormField {
+  return {
+    name: 'password',
+    label: t('field.new-password'),
+    type: 'password',
+    autocomplete: 'new-password',
+    minlength: MIN_PASSWORD,
+    hint: t('field.new-password-hint', { count: MIN_PASSWORD }),
+  };
+}
+
+function ownPasswordField(t: Translator): FormField {
+  return { name: 'password', label: t('field.password'), type: 'password', autocomplete: 'current-password' };
+}
+
+/** The address of a link, which cannot be changed. */
+export function knownAddress(t: Translator, email: string): FormField {
+  return { name: 'username', label: t('field.address'), value: email, readonly: true, autocomplete: 'username' };
+}
+
+/** Fields for a person who has an account with the address of a link. */
+export function knownAddressFields(t: Translator, email: string, formState: FormState): HtmlPart {
+  return [
+    html`<p>${t('claim.has-account')}</p>`,
+    field(knownAddress(t, email)),
+    field(ownPasswordField(t), formState),
+    html`<p class="small"><a href="/auth/reset">${t('claim.forgot')}</a></p>`,
+  ];
+}
 
 /** `/auth/setup`: the page behind a claim link. GET does not use up the link. */
 export function claimRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
@@ -58,62 +75,48 @@ async function setupPage(
   const facts = await previewClaim(exchange.context, token, formState.values['email']);
   if (!('organization' in facts)) return sendLinkError(exchange, facts.kind);
   const visitor = await visitorOf(exchange);
-  const { name } = facts.organization;
-  const title = facts.kind === 'claim' ? `Claim ${name}` : 'Verify your address';
+  const { request } = exchange;
+  const t = translatorOf(request);
+  const claims = facts.kind === 'claim';
+  const title = claims ? t('claim.title', { organization: facts.organization.name }) : t('claim.verify-title');
   const body = html`<h1>${title}</h1>
-    ${introduction(facts, exchange.context.settings.hostname)} ${problemNote(formState)}
+    ${introduction(t, facts, exchange.context.settings.hostname)} ${problemNote(formState)}
     <form class="plain" method="post" action="/auth/setup">
-      ${hidden('token', token)} ${inputs(facts, visitor, formState)}
-      <button>${facts.kind === 'claim' ? 'Claim organization' : 'Verify address'}</button>
+      ${hidden('token', token)} ${inputs(t, facts, visitor, formState)}
+      <button>${claims ? t('claim.submit') : t('claim.verify')}</button>
     </form>
-    ${facts.kind === 'claim' && AFTERWARDS}`;
-  return sendPage(exchange, narrowPage({ title, body, fromLink: true }), status, true);
+    ${claims && html`<p class="small soft">${t('claim.afterwards')}</p>`}`;
+  return sendPage(exchange, narrowPage({ request, title, body, fromLink: true }), status, true);
 }
 
-const AFTERWARDS = html`<p class="small soft">
-  You then see its audit log and can revoke the access of its creator. Nothing is charged.
-</p>`;
-
-function introduction(facts: ClaimFacts, hostname: string): Html {
-  if (facts.kind === 'prove') {
-    return html`<p>
-      The organization is already claimed. This link verifies that you receive mail at <strong>${facts.email}</strong>:
-      you can then reset your password by email.
-    </p>`;
-  }
-  if (facts.email === null) {
-    return html`<p>This organization operates the mail server ${hostname}. Claiming it makes you the operator.</p>`;
-  }
-  return html`<p>
-    This organization was created on ${hostname}, perhaps by your agent, with <strong>${facts.email}</strong> as its
-    owner.
-  </p>`;
+function introduction(t: Translator, facts: ClaimFacts, host: string): Html {
+  const address = html`<strong>${facts.email}</strong>`;
+  if (facts.kind === 'prove') return html`<p>${t.rich('claim.already', { address })}</p>`;
+  if (facts.email === null) return html`<p>${t('claim.operator', { host })}</p>`;
+  return html`<p>${t.rich('claim.created', { host, address })}</p>`;
 }
 
-function inputs(facts: ClaimFacts, visitor: Visitor | undefined, formState: FormState): HtmlPart {
+function inputs(t: Translator, facts: ClaimFacts, visitor: Visitor | undefined, formState: FormState): HtmlPart {
   const { account, email } = facts;
-  if (email === null)
-    return [field(YOUR_ADDRESS, formState), field(account === null ? NEW_PASSWORD : OWN_PASSWORD, formState)];
-  if (account !== null && account.user === visitor?.person.id) {
-    return html`<p>You are signed in as ${visitor.person.email}.</p>`;
+  if (email === null) {
+    return [
+      field(yourAddress(t), formState),
+      field((account === null ? newPasswordField : ownPasswordField)(t), formState),
+    ];
   }
-  const known = { name: 'username', label: 'Mail address', value: email, readonly: true, autocomplete: 'username' };
-  if (account === null && facts.kind === 'claim') return [field(known), field(NEW_PASSWORD, formState)];
-  return [
-    html`<p>An account with this address exists. Sign in with its password.</p>`,
-    field(known),
-    field(OWN_PASSWORD, formState),
-    html`<p class="small"><a href="/auth/reset">Forgot the password?</a></p>`,
-  ];
+  if (account !== null && account.user === visitor?.person.id) {
+    return html`<p>${t('claim.signed-in-as', { address: visitor.person.email })}</p>`;
+  }
+  if (account === null && facts.kind === 'claim') {
+    return [field(knownAddress(t, email)), field(newPasswordField(t), formState)];
+  }
+  return knownAddressFields(t, email, formState);
 }
 
-const YOUR_ADDRESS: FormField = {
-  name: 'email',
-  label: 'Your mail address',
-  type: 'email',
-  autocomplete: 'username',
-  hint: 'You sign in with this address.',
-};
+function yourAddress(t: Translator): FormField {
+  const hint = t('claim.address-hint');
+  return { name: 'email', label: t('claim.your-address'), type: 'email', autocomplete: 'username', hint };
+}
 
 async function submitClaim(exchange: PageExchange): Promise<FastifyReply> {
   const { context, people, request } = exchange;
@@ -125,7 +128,11 @@ async function submitClaim(exchange: PageExchange): Promise<FastifyReply> {
   const done = await claim(context, people, { token, password, email, visitor, way: 'portal', ip: request.ip });
   if (!('organization' in done)) {
     if (isLinkRefusal(done)) return sendLinkError(exchange, done.kind);
-    const { filled: formState, status } = formErrorOf(done, email === undefined ? {} : { email });
+    const { filled: formState, status } = formErrorOf(
+      translatorOf(request),
+      done,
+      email === undefined ? {} : { email },
+    );
     return setupPage(exchange, token, formState, status);
   }
   // The owner of a new server goes on with its first domain.

@@ -4,8 +4,8 @@ import { publicId, rowId } from '../core/ids.ts';
 import {
   type AuthorizeRequest,
   queryOf,
-  readParameters,
-  readRequest,
+  readAuthorizeParameters,
+  readAuthorizeRequest,
   type AuthorizeRequestResult,
 } from '../oauth/authorize-request.ts';
 import { Clients } from '../oauth/clients.ts';
@@ -24,17 +24,17 @@ import {
   type PortalDeps,
   redirect,
   sendPage,
-  sendNotice,
+  sendMessagePage,
   type Visitor,
   visitorOf,
 } from './page-exchange.ts';
 import { type FormState, EMPTY_FORM } from './forms.ts';
-import { html } from './html.ts';
+import { html, type HtmlPart } from './html.ts';
 import { narrowPage } from './layout.ts';
 import { refuseInsecure } from './sign-in-pages.ts';
+import { type Translator, translatorOf } from './translator.ts';
 
 const MAX_MAILBOXES = 100;
-const BACK = { href: '/', link: 'Home' };
 
 /** `/oauth/authorize`: the authorization endpoint. RFC 6749 4.1.1. */
 export function consentRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
@@ -66,37 +66,44 @@ async function validate(
 ): Promise<FastifyReply> {
   const { context, request } = exchange;
   if (!isSecure(request)) return refuseInsecure(exchange);
-  const parameters = readParameters(given);
-  if (parameters === undefined) return unknown(exchange, 'Its request is malformed.');
+  const t = translatorOf(request);
+  const parameters = readAuthorizeParameters(given);
+  if (parameters === undefined) return unknown(exchange, t('consent.malformed'));
   const visitor = await visitorOf(exchange);
   if (visitor === undefined)
     return redirect(exchange, `/login?next=${encodeURIComponent(`/oauth/authorize?${queryOf(parameters)}`)}`);
   const wait = request.method === 'GET' ? context.limits.take(request.ip, undefined, context.clock()) : 0;
-  if (wait > 0) return unknown(exchange, `Too many requests from your network. Try again in ${wait} seconds.`, 429);
+  if (wait > 0) return unknown(exchange, t('error.flooded', { wait: t.wait(wait) }), 429);
   const client = await clients.find(parameters.client_id ?? '', visitor.person.id);
-  const read = readRequest(parameters, client, context.baseUrl());
-  if (read.kind === 'unknown') return unknown(exchange, read.why);
+  const read = readAuthorizeRequest(parameters, client, context.baseUrl());
+  if (read.kind === 'unknown') return unknown(exchange, t.english(read.why));
   if (read.kind === 'mistake') return mistake(exchange, read);
   const place = await scopeFor(exchange, visitor, given['organization']);
   if (place === undefined) {
-    const text = 'You have no organization to grant access to.';
-    return sendNotice(exchange, { title: 'No organization', text, href: '/account', link: 'Your account' }, 403);
+    const notice = { title: t('consent.no-organization'), text: t('consent.no-organization-text'), href: '/account' };
+    return sendMessagePage(exchange, { ...notice, link: t('account.title') }, 403);
   }
   return next(visitor, read.request, place);
 }
 
-function unknown(exchange: PageExchange, text: string, status = 400): FastifyReply {
-  return sendNotice(exchange, { title: 'Access not possible', text, ...BACK }, status);
+function unknown(exchange: PageExchange, text: HtmlPart, status = 400): FastifyReply {
+  const t = translatorOf(exchange.request);
+  const notice = { title: t('consent.impossible'), text, href: '/', link: t('button.home') };
+  return sendMessagePage(exchange, notice, status);
 }
 
 /** Shows a link instead of redirecting: anybody can register, so this would be an open redirector. RFC 9700 4.11.2. */
 function mistake(exchange: PageExchange, read: Extract<AuthorizeRequestResult, { kind: 'mistake' }>): FastifyReply {
   const { error, why, redirectUri, state } = read;
   const href = redirectLocation(redirectUri, { error, error_description: why, state, iss: exchange.context.baseUrl() });
-  const body = html`<h1>Access not possible</h1>
-    <p>Invalid request: ${why}. Report this to the developer of the program.</p>
-    <p><a class="button" href="${href}" rel="noreferrer">Back to ${describeRedirect(redirectUri)}</a></p>`;
-  return sendPage(exchange, narrowPage({ title: 'Access not possible', body }), 400);
+  const { request } = exchange;
+  const t = translatorOf(request);
+  const title = t('consent.impossible');
+  const back = t('consent.back', { target: describeRedirect(redirectUri) });
+  const body = html`<h1>${title}</h1>
+    <p>${t.rich('consent.invalid', { why: t.english(why) })}</p>
+    <p><a class="button" href="${href}" rel="noreferrer">${back}</a></p>`;
+  return sendPage(exchange, narrowPage({ request, title, body }), 400);
 }
 
 /** The selected organization with the person's actions and mailboxes. */
@@ -114,16 +121,18 @@ async function scopeFor(exchange: PageExchange, visitor: Visitor, given: unknown
 }
 
 async function page(
-  { reply }: PageExchange,
+  exchange: PageExchange,
   visitor: Visitor,
   request: AuthorizeRequest,
   place: ConsentScope,
   formState: FormState,
 ): Promise<FastifyReply> {
-  const body = consentForm(request, { visitor, place, filled: formState });
-  pageHeaders(reply, false, formSource(request.redirectUri));
+  const t = translatorOf(exchange.request);
+  const body = consentForm(t, request, { visitor, place, filled: formState });
+  pageHeaders(exchange.reply, false, formSource(request.redirectUri));
   const status = formState === EMPTY_FORM ? 200 : 422;
-  return reply.code(status).send(narrowPage({ title: 'Allow access?', body, wide: true }));
+  const title = t('consent.title');
+  return exchange.reply.code(status).send(narrowPage({ request: exchange.request, title, body, wide: true }));
 }
 
 async function decide(
@@ -132,16 +141,17 @@ async function decide(
   request: AuthorizeRequest,
   place: ConsentScope,
 ): Promise<FastifyReply> {
+  const t = translatorOf(exchange.request);
   const fields = new Fields(exchange.request.body);
   if (!isFormToken(fields.text('form'), visitor.secret)) {
-    const text = 'The form is older than your sign-in. Start again from the program.';
-    return sendNotice(exchange, { title: 'No changes made', text, ...BACK }, 403);
+    const notice = { title: t('error.no-changes'), text: t('consent.stale'), href: '/', link: t('button.home') };
+    return sendMessagePage(exchange, notice, 403);
   }
   const { redirectUri, state } = request;
   const iss = exchange.context.baseUrl();
   if (fields.text('do') !== 'allow')
     return redirect(exchange, redirectLocation(redirectUri, { error: 'access_denied', state, iss }));
-  const chosen = choiceIn(fields, place);
+  const chosen = choiceIn(t, fields, place);
   if ('errors' in chosen) return page(exchange, visitor, request, place, chosen);
   const code = await allow(exchange, visitor, request, place, chosen);
   return redirect(exchange, redirectLocation(redirectUri, { code, state, iss }));
@@ -155,6 +165,7 @@ interface ConsentChoice {
 
 /** Reads the form. Ignores values that were not offered. */
 function choiceIn(
+  t: Translator,
   fields: Fields,
   { actions: own, mailboxes: listed, membership }: ConsentScope,
 ): ConsentChoice | FormState {
@@ -163,10 +174,10 @@ function choiceIn(
   const reach = fields.text('reach');
   const whole = reach === 'organization' && membership.role !== 'member';
   const values = { actions: ticked.join(' '), reach, mailboxIds: boxes.map(({ id }) => id).join(' ') };
-  if (ticked.length === 0) return { values, errors: { actions: 'Select at least one permission, or deny.' } };
+  if (ticked.length === 0) return { values, errors: { actions: t('consent.select-permission') } };
   if (whole) return { actions: ticked, mailboxes: null };
-  if (reach !== 'mailboxes') return { values, errors: { reach: 'Select a scope.' } };
-  if (boxes.length === 0) return { values, errors: { mailboxIds: 'Select at least one mailbox.' } };
+  if (reach !== 'mailboxes') return { values, errors: { reach: t('consent.select-scope') } };
+  if (boxes.length === 0) return { values, errors: { mailboxIds: t('consent.select-mailbox') } };
   return { actions: ticked, mailboxes: boxes.flatMap(({ id }) => rowId('mailbox', id) ?? []) };
 }
 

@@ -6,7 +6,7 @@ import { endOwnMailSessions } from '../webmail-sessions/own-session-commands.ts'
 import { endSessions } from '../people/session-commands.ts';
 import type { Fields } from './form-fields.ts';
 import type { PageExchange, Visitor } from './page-exchange.ts';
-import { callOperation, visitOf } from './visit.ts';
+import { runOperation, visitOf } from './visit.ts';
 
 /** Ends what a form of the list of devices names. Returns the key of the notice; undefined: another form. */
 export async function endDevices(
@@ -57,5 +57,5 @@ async function revokePassword(exchange: PageExchange, visitor: Visitor, fields: 
   const visit = own && (await visitOf(exchange, visitor, publicId('organization', own.tenant)));
   if (visit === undefined) return false;
   const input = { mailboxId: fields.text('mailbox'), appPasswordId: fields.text('password') };
-  return (await callOperation(visit, 'revoke_app_password', input)).kind === 'done';
+  return (await runOperation(visit, 'revoke_app_password', input)).kind === 'done';
 }

@@ -5,21 +5,23 @@ import { type OwnMailSession, ownMailSessions } from '../webmail-sessions/own-se
 import type { SignInMethod } from '../people/factor-commands.ts';
 import { formToken } from '../people/secrets.ts';
 import { listSessions, type SessionLine } from '../people/session-commands.ts';
-import { browserOfAgent } from '../people/user-agent.ts';
+import { namedBrowserOf } from '../people/user-agent.ts';
 import { address, table, tag, timestamp } from './components.ts';
 import { hidden } from './forms.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
+import type { PlainPortalKey } from './message-types.ts';
 import type { PageExchange, Visitor } from './page-exchange.ts';
+import { type Translator, translatorOf } from './translator.ts';
 
-const METHODS: Readonly<Record<SignInMethod, string>> = {
-  password: 'Password',
-  link: 'Sign-in link',
-  claim: 'First password',
-  totp: 'Authenticator app',
-  recovery: 'Recovery code',
-  passkey: 'Passkey',
-  provider: 'Single sign-on',
-};
+const METHODS = {
+  password: 'field.password',
+  link: 'method.link',
+  claim: 'method.claim',
+  totp: 'security.authenticator',
+  recovery: 'method.recovery',
+  passkey: 'method.passkey',
+  provider: 'security.single-sign-on',
+} as const satisfies Readonly<Record<SignInMethod, PlainPortalKey>>;
 
 /** Mailboxes of the organizations that the session opens. */
 export function openMailboxes({ memberships }: Visitor, all: readonly OwnMailbox[]): OwnMailbox[] {
@@ -43,24 +45,23 @@ export async function deviceList(exchange: PageExchange, visitor: Visitor): Prom
     store.read(ownMailSessions, input),
     store.read(ownMailboxes, input),
   ]);
+  const t = translatorOf(exchange.request);
   const rows = [
-    ...sessions.map((one) => portalRow(visitor, one)),
-    ...mail.map((one) => mailRow(visitor, one)),
+    ...sessions.map((one) => portalRow(t, visitor, one)),
+    ...mail.map((one) => mailRow(t, visitor, one)),
     ...(await Promise.all(openMailboxes(visitor, mailboxes).map((one) => passwordRows(exchange, visitor, one)))).flat(),
   ];
   const others = sessions.length > 1 || mail.length > 0;
   return html`<section>
-    <h2>Devices</h2>
-    <p>
-      Browsers and programs that have access to your account or your mailboxes. A browser is signed out of the portal
-      after two hours without use, and of web mail after seven days.
-    </p>
+    <h2>${t('devices.title')}</h2>
+    <p>${t('devices.about')}</p>
     ${table(
-      'Devices',
-      ['Device', 'Access', 'Address', 'Last used', ''],
+      t('devices.title'),
+      [t('devices.device'), t('devices.access'), t('devices.address'), t('devices.last-used'), ''],
       rows.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt).map(({ cells }) => cells),
+      t,
     )}
-    ${others && html`<p class="pages">${press(visitor, 'others', 'End all other sessions')}</p>`}
+    ${others && html`<p class="pages">${press(visitor, 'others', t('devices.end-others'))}</p>`}
   </section>`;
 }
 
@@ -77,65 +78,86 @@ function press(
   </form>`;
 }
 
-function portalRow(visitor: Visitor, { id, agent, ip, createdAt, lastUsedAt, method }: SessionLine): DeviceRow {
-  const end = press(visitor, 'end', 'End session', {
+function portalRow(
+  t: Translator,
+  visitor: Visitor,
+  { id, agent, ip, createdAt, lastUsedAt, method }: SessionLine,
+): DeviceRow {
+  const end = press(visitor, 'end', t('devices.end'), {
     values: { session: publicId('session', id) },
-    of: browserOfAgent(agent),
+    of: browserName(t, agent),
   });
   const cells = [
-    deviceName(browserOfAgent(agent), createdAt),
-    ['Portal', html` <span class="soft">${METHODS[method]}</span>`],
+    deviceName(t, browserName(t, agent), createdAt),
+    ['Portal', html` <span class="soft">${t(METHODS[method])}</span>`],
     ip,
-    timestamp(lastUsedAt),
-    id === visitor.session.id ? tag('Current', 'ok') : end,
+    timestamp(lastUsedAt, t),
+    id === visitor.session.id ? tag(t('devices.current'), 'ok') : end,
   ];
   return { cells, lastUsedAt };
 }
 
-function mailRow(visitor: Visitor, one: OwnMailSession): DeviceRow {
+function mailRow(t: Translator, visitor: Visitor, one: OwnMailSession): DeviceRow {
   const { id, agent, ip, createdAt, lastUsedAt, session } = one;
-  const browser = browserOfAgent(agent);
+  const browser = browserName(t, agent);
   const cells = [
-    deviceName(browser, createdAt),
+    deviceName(t, browser, createdAt),
     [
-      'Web mail of ',
-      address(one.address),
-      html` <span class="soft">${session === null ? 'Password' : 'Portal'}</span>`,
+      t.rich('devices.web-mail', { address: address(one.address) }),
+      html` <span class="soft">${session === null ? t('field.password') : 'Portal'}</span>`,
     ],
     ip,
-    timestamp(lastUsedAt),
-    press(visitor, 'end-mail', 'End session', {
+    timestamp(lastUsedAt, t),
+    press(visitor, 'end-mail', t('devices.end'), {
       values: { session: String(id) },
-      of: `web mail of ${one.address}, ${browser}`,
+      of: t('devices.web-mail-in', { address: one.address, browser }),
     }),
   ];
   return { cells, lastUsedAt };
 }
 
-async function passwordRows({ context }: PageExchange, visitor: Visitor, mailbox: OwnMailbox): Promise<DeviceRow[]> {
+async function passwordRows(
+  { context, request }: PageExchange,
+  visitor: Visitor,
+  mailbox: OwnMailbox,
+): Promise<DeviceRow[]> {
   const all = await context.store.read(listAppPasswords, { account: mailbox.account });
   const now = context.clock();
   return all
     .filter(({ expiresAt }) => expiresAt === null || expiresAt > now)
-    .map((one) => passwordRow(visitor, mailbox, one));
+    .map((one) => passwordRow(translatorOf(request), visitor, mailbox, one));
 }
 
 const PROTOCOLS: Readonly<Record<string, string>> = { imap: 'IMAP', smtp: 'SMTP', jmap: 'JMAP' };
 
-function passwordRow(visitor: Visitor, mailbox: OwnMailbox, one: AppPassword): DeviceRow {
+function passwordRow(t: Translator, visitor: Visitor, mailbox: OwnMailbox, one: AppPassword): DeviceRow {
   const { id, name, scopes, createdAt, lastUsedAt } = one;
   const values = { mailbox: publicId('mailbox', mailbox.account), password: publicId('credential', id) };
   const protocols = scopes.flatMap((scope) => PROTOCOLS[scope] ?? []).join(', ');
   const cells = [
-    deviceName(name, createdAt),
-    ['App password of ', address(mailbox.address), html` <span class="soft">${protocols}</span>`],
-    html`<span class="soft">Not recorded</span>`,
-    lastUsedAt === null ? 'Never' : timestamp(lastUsedAt),
-    press(visitor, 'revoke', 'Revoke', { values, of: `app password ${name}` }),
+    deviceName(t, name, createdAt),
+    [
+      t.rich('devices.app-password', { address: address(mailbox.address) }),
+      html` <span class="soft">${protocols}</span>`,
+    ],
+    html`<span class="soft">${t('devices.not-recorded')}</span>`,
+    lastUsedAt === null ? t('devices.never') : timestamp(lastUsedAt, t),
+    press(visitor, 'revoke', t('devices.revoke'), { values, of: t('devices.password-named', { name }) }),
   ];
   return { cells, lastUsedAt: lastUsedAt ?? 0 };
 }
 
-function deviceName(name: string, since: number): HtmlPart {
-  return [name, html` <span class="soft">since ${timestamp(since)}</span>`];
+const MAX_AGENT = 60;
+
+/** Browser and system of a User-Agent, or the beginning of what it says. */
+export function browserName(t: Translator, agent: string): string {
+  const found = namedBrowserOf(agent);
+  if (found === undefined) return agent === '' ? t('devices.unknown') : agent.slice(0, MAX_AGENT);
+  const { browser, system } = found;
+  if (system === undefined) return browser;
+  return t('devices.browser-on', { browser, system: system === 'Macintosh' ? t('devices.mac') : system });
+}
+
+function deviceName(t: Translator, name: string, since: number): HtmlPart {
+  return [name, html` <span class="soft">${t.rich('devices.since', { time: timestamp(since, t) })}</span>`];
 }

@@ -13,7 +13,8 @@ import { Fields } from './form-fields.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
 import { linkToken } from './link-errors.ts';
-import { type PageExchange, type PortalDeps, sendNotice, sendPage } from './page-exchange.ts';
+import { type Translator, translatorOf } from './translator.ts';
+import { type PageExchange, type PortalDeps, sendMessagePage, sendPage } from './page-exchange.ts';
 
 /** `/auth/device`: the page behind a link that sets up a device. GET does not use it up, as previews open links. */
 export function deviceRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
@@ -32,14 +33,13 @@ async function show(exchange: PageExchange): Promise<FastifyReply> {
       ${hidden('token', token)} ${hidden('use', use)}
       <button>${label}</button>
     </form>`;
-  const body = html`<h1>Set up ${link.name}</h1>
-    <p>
-      Adds the mailbox <strong>${link.address}</strong> to this device, with a password of its own. The link works once.
-    </p>
-    ${form('profile', 'iPhone, iPad or Mac: download the profile')}
-    ${form('settings', 'Another device: show the settings')}
-    <p class="small soft">After the download: Settings, Profile Downloaded, Install.</p>`;
-  return sendPage(exchange, narrowPage({ title: 'Set up a device', body, fromLink: true }), 200, true);
+  const { request } = exchange;
+  const t = translatorOf(request);
+  const body = html`<h1>${t('device.set-up', { name: link.name })}</h1>
+    <p>${t.rich('device.about', { address: html`<strong>${link.address}</strong>` })}</p>
+    ${form('profile', t('device.profile'))} ${form('settings', t('device.settings'))}
+    <p class="small soft">${t('device.after')}</p>`;
+  return sendPage(exchange, narrowPage({ request, title: t('device.title'), body, fromLink: true }), 200, true);
 }
 
 async function setUp(exchange: PageExchange): Promise<FastifyReply> {
@@ -82,33 +82,41 @@ async function useUp(
 
 function showSettings(exchange: PageExchange, { address, name }: DeviceLink, password: string): FastifyReply {
   const { imap, submission, jmapUrl } = clientSettings(exchange.context);
-  const about = 'Shown only once, and for this device only: enter it now.';
-  const rows: [string, string][] = [['Password', password]];
-  const body = html`<h1>Settings for ${name}</h1>
-    ${secret('Password', rows, about)}
+  const { request } = exchange;
+  const t = translatorOf(request);
+  const rows: [string, string][] = [[t('field.password'), password]];
+  const body = html`<h1>${t('device.settings-for', { name })}</h1>
+    ${secret(t('field.password'), rows, t('device.once'))}
     <dl>
-      <dt>User name</dt>
+      <dt>${t('device.user-name')}</dt>
       <dd>${address}</dd>
-      ${servers('Receiving (IMAP)', imap)} ${servers('Sending (SMTP)', submission)}
+      ${servers(t, t('device.receiving'), imap)} ${servers(t, t('device.sending'), submission)}
       <dt>JMAP</dt>
       <dd>${jmapUrl}</dd>
     </dl>`;
-  return sendPage(exchange, narrowPage({ title: 'Settings', body, fromLink: true }), 200, true);
+  return sendPage(
+    exchange,
+    narrowPage({ request, title: t('device.settings-title'), body, fromLink: true }),
+    200,
+    true,
+  );
 }
 
-function servers(title: string, [first]: readonly ClientServer[]) {
+function servers(t: Translator, title: string, [first]: readonly ClientServer[]) {
   if (first === undefined) return undefined;
   const { host, port, tls } = first;
   return html`<dt>${title}</dt>
-    <dd>${host}, port ${port}, ${tls === 'implicit' ? 'TLS' : 'STARTTLS'}</dd>`;
+    <dd>${t('device.server', { host, port: String(port), tls: tls === 'implicit' ? 'TLS' : 'STARTTLS' })}</dd>`;
 }
 
 function invalidLink(exchange: PageExchange): FastifyReply {
-  const text = 'The link was used, has expired, or is incomplete. Create another one on the page of the mailbox.';
-  return sendNotice(exchange, { title: 'Invalid link', text, href: '/', link: 'Home' }, 410);
+  const t = translatorOf(exchange.request);
+  const notice = { title: t('link.missing'), text: t('device.bad-link'), href: '/', link: t('button.home') };
+  return sendMessagePage(exchange, notice, 410);
 }
 
 function tooManyPasswords(exchange: PageExchange): FastifyReply {
-  const text = 'The mailbox has 50 passwords, which is the limit. Revoke one on its page, then open the link again.';
-  return sendNotice(exchange, { title: 'Too many passwords', text, href: '/', link: 'Home' }, 409);
+  const t = translatorOf(exchange.request);
+  const notice = { title: t('device.too-many'), text: t('device.too-many-text'), href: '/', link: t('button.home') };
+  return sendMessagePage(exchange, notice, 409);
 }

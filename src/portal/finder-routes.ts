@@ -7,12 +7,14 @@ import { html, type HtmlPart } from './html.ts';
 import type { PageExchange, PortalDeps } from './page-exchange.ts';
 import { visitorOf } from './page-exchange.ts';
 import type { Page, Params } from './page.ts';
+import { type Translator, translatorOf } from './translator.ts';
 import { visitOf } from './visit.ts';
 
 /** Search of the portal as a page, for browsers without scripts. */
 export const finderPage: Page = {
   path: '/find',
   name: 'Search',
+  translated: true,
   menu: null,
   needs: 'list_emails',
   notices: {},
@@ -23,24 +25,28 @@ export const finderPage: Page = {
   ],
   async show(visit, { query }) {
     const words = textOf(query['q']);
-    const hint = 'An address, a domain, the id of a message, or the name of a page or an action.';
-    return html`${pageHead('Search')}
+    const t = translatorOf(visit.request);
+    const title = t('page.Search');
+    return html`${pageHead(title)}
       <form class="sheet" method="get" action="${visit.base}/find">
-        ${field({ name: 'q', label: 'Search', value: words, hint, autocomplete: 'off', optional: true }, EMPTY_FORM)}
-        <button>Search</button>
+        ${field({ name: 'q', label: title, value: words, hint: t('find.hint'), autocomplete: 'off' }, EMPTY_FORM)}
+        <button>${t('find.button')}</button>
       </form>
-      <section>${await results(visit, words)}</section>`;
+      <section>${await results(t, visit, words)}</section>`;
   },
 };
 
-async function results(visit: Parameters<Page['show']>[0], words: string): Promise<HtmlPart> {
+async function results(t: Translator, visit: Parameters<Page['show']>[0], words: string): Promise<HtmlPart> {
   const found = await findInOrganization(visit, words);
-  if (found.length === 0) return emptyState('Nothing found', 'Search for a part of an address or of a name.');
+  if (found.length === 0) return emptyState(t('find.nothing'), t('find.nothing-text'));
   return table(
-    'Results',
-    ['Result', 'Kind'],
-    found.map(({ kind, label, detail, href }) => [
-      [html`<a href="${href}">${label}</a>`, detail !== '' && html` <span class="soft">${detail}</span>`],
+    t('find.results'),
+    [t('find.result'), t('find.kind')],
+    found.map(({ kind, label, detail, href, english }) => [
+      [
+        html`<a href="${href}" ${english === true && html`lang="en"`}>${label}</a>`,
+        detail !== '' && html` <span class="soft">${detail}</span>`,
+      ],
       kind,
     ]),
   );

@@ -2,12 +2,13 @@ import { plainName } from '../notices/owners.ts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { hashOf } from '../people/secrets.ts';
 import { pendingForward, confirmForward, type InvalidConfirmation } from '../sending/confirmation-commands.ts';
-import { type PageExchange, type PortalDeps, sendPage, sendNotice } from './page-exchange.ts';
+import { type PageExchange, type PortalDeps, sendPage, sendMessagePage } from './page-exchange.ts';
 import { hidden } from './forms.ts';
 import { Fields } from './form-fields.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
 import { linkToken } from './link-errors.ts';
+import { translatorOf } from './translator.ts';
 
 /** `/forward/confirm`: the page behind the confirmation link for a forward's destination. GET does not use it up. */
 export function forwardRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
@@ -23,17 +24,22 @@ async function show(exchange: PageExchange): Promise<FastifyReply> {
   const hash = hashOf(token);
   const found = hash === undefined ? undefined : await store.read(pendingForward, { hash, now: clock() });
   if (found?.kind !== 'asked') return invalidLink(exchange, found?.kind ?? 'missing');
-  const body = html`<h1>Confirm forwarding</h1>
-    <p>
-      The organization <strong>${plainName(found.name)}</strong> wants to forward all mail for
-      <strong>${found.source}</strong> to <strong>${found.destination}</strong>.
-    </p>
+  const { request } = exchange;
+  const t = translatorOf(request);
+  const title = t('forward.confirm');
+  const values = {
+    organization: html`<strong>${plainName(found.name)}</strong>`,
+    source: html`<strong>${found.source}</strong>`,
+    destination: html`<strong>${found.destination}</strong>`,
+  };
+  const body = html`<h1>${title}</h1>
+    <p>${t.rich('forward.about', values)}</p>
     <form class="plain" method="post" action="/forward/confirm">
       ${hidden('token', token)}
-      <button>Confirm forwarding</button>
+      <button>${title}</button>
     </form>
-    <p class="small soft">To decline, close this page. Nothing is forwarded without confirmation.</p>`;
-  return sendPage(exchange, narrowPage({ title: 'Confirm forwarding', body, fromLink: true }), 200, true);
+    <p class="small soft">${t('forward.decline')}</p>`;
+  return sendPage(exchange, narrowPage({ request, title, body, fromLink: true }), 200, true);
 }
 
 async function confirm(exchange: PageExchange): Promise<FastifyReply> {
@@ -41,18 +47,13 @@ async function confirm(exchange: PageExchange): Promise<FastifyReply> {
   if (hash === undefined) return invalidLink(exchange, 'missing');
   const done = await exchange.context.store.write(confirmForward, { hash, ip: exchange.request.ip });
   if (done.kind !== 'confirmed') return invalidLink(exchange, done.kind);
-  const text = `Mail for ${done.source} is now forwarded to ${done.destination}.`;
-  return sendNotice(exchange, { title: 'Forwarding confirmed', text, href: '/', link: 'Home' });
+  const t = translatorOf(exchange.request);
+  const text = t('forward.done-text', { source: done.source, destination: done.destination });
+  return sendMessagePage(exchange, { title: t('forward.done'), text, href: '/', link: t('button.home') });
 }
 
-const LINK_ERRORS: Readonly<Record<InvalidConfirmation['kind'], string>> = {
-  missing: 'The link is incomplete, was replaced by a newer one, or the forward was removed.',
-  used: 'Forwarding is already confirmed. To stop it, contact the organization that set it up.',
-  expired: 'The link has expired. The organization can send a new one.',
-  frozen: 'The operator of this mail server has frozen the organization. Nothing is forwarded.',
-};
-
 function invalidLink(exchange: PageExchange, why: InvalidConfirmation['kind']): FastifyReply {
-  const notice = { title: 'Invalid link', text: LINK_ERRORS[why], href: '/', link: 'Home' };
-  return sendNotice(exchange, notice, why === 'missing' ? 404 : 410);
+  const t = translatorOf(exchange.request);
+  const notice = { title: t('link.missing'), text: t(`forward.${why}`), href: '/', link: t('button.home') };
+  return sendMessagePage(exchange, notice, why === 'missing' ? 404 : 410);
 }

@@ -8,7 +8,8 @@ import type { HtmlPart } from './html.ts';
 import { tooManyAttempts } from './link-errors.ts';
 import type { PageExchange, Visitor } from './page-exchange.ts';
 import { isFresh, reauthenticate, reauthenticationField } from './reauthentication.ts';
-import { FACTOR_CODE, WRONG_CODE } from './step-pages.ts';
+import { factorCodeField } from './step-pages.ts';
+import { type Translator, translatorOf } from './translator.ts';
 
 /** Refusal of a form: an error at its code, or about the whole form. */
 export interface FactorRefusal {
@@ -26,15 +27,16 @@ export async function checkFreshCode(
   const admit = () => context.store.write(admitFactorCheck, { user: visitor.person.id });
   const checked = await checkSecondFactor(exchange, { text, ip: request.ip }, admit);
   if (checked.kind === 'right') return { proof: checked.proof };
-  if (checked.kind !== 'throttled') return wrongCode();
-  return refusedForm(tooManyAttempts(checked.retryAfter, 'codes'), 429);
+  const t = translatorOf(request);
+  if (checked.kind !== 'throttled') return wrongCode(t);
+  return refusedFactor(tooManyAttempts(t, checked.retryAfter, 'codes'), 429);
 }
 
-export function wrongCode(): FactorRefusal {
-  return { form: { values: {}, errors: { code: WRONG_CODE } }, status: 422 };
+export function wrongCode(t: Translator): FactorRefusal {
+  return { form: { values: {}, errors: { code: t('step.wrong-code') } }, status: 422 };
 }
 
-export function refusedForm(problem: string, status = 422): FactorRefusal {
+export function refusedFactor(problem: string, status = 422): FactorRefusal {
   return { form: { values: {}, errors: {}, problem }, status };
 }
 
@@ -57,19 +59,18 @@ export async function proveAgain(
   if (isProven(exchange, visitor)) return undefined;
   if (!visitor.person.secondFactor) {
     const problem = await reauthenticate(exchange, visitor, fields.text('password'));
-    return problem === undefined ? undefined : refusedForm(problem);
+    return problem === undefined ? undefined : refusedFactor(problem);
   }
   const checked = await checkFreshCode(exchange, visitor, fields.text('code'));
   if (!('proof' in checked)) return checked;
   const done = await exchange.context.store.write(spendFactor, { user: visitor.person.id, proof: checked.proof });
-  return done.kind === 'spent' ? undefined : wrongCode();
+  return done.kind === 'spent' ? undefined : wrongCode(translatorOf(exchange.request));
 }
 
 /** Field for {@link proveAgain}; undefined if none is needed. */
 export function proofField(exchange: PageExchange, visitor: Visitor, form: FormState, id: string): HtmlPart {
   if (isProven(exchange, visitor)) return undefined;
   if (!visitor.person.secondFactor) return reauthenticationField(exchange, visitor, form);
-  const hint =
-    'From your authenticator app, or a recovery code. A sign-in with a passkey in the last 15 minutes replaces it.';
-  return field({ ...FACTOR_CODE, id, hint }, form);
+  const t = translatorOf(exchange.request);
+  return field({ ...factorCodeField(t), id, hint: t('step.fresh-hint') }, form);
 }

@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyInstance } from 'fastify';
 import { publicId } from '../core/ids.ts';
-import { type PageExchange, redirect, sendPage, visitorOf, type PortalDeps } from './page-exchange.ts';
+import { type PageExchange, redirect, sendMessagePage, sendPage, visitorOf, type PortalDeps } from './page-exchange.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
+import { translatorOf } from './translator.ts';
 
 const EXAMPLE = 'create_account_and_claim_link {"ownerEmail": "you@example.com", "organizationName": "Acme"}';
 
@@ -15,36 +16,39 @@ export async function frontPage(exchange: PageExchange): Promise<FastifyReply> {
   }
   const { settings } = exchange.context;
   const base = exchange.context.baseUrl();
-  const body = html`<h1>${settings.live ? settings.hostname : 'A mail server on this machine'}</h1>
+  const { request } = exchange;
+  const t = translatorOf(request);
+  const monitoring = {
+    help: html`<code>bin/mailstead --help</code>`,
+    health: html`<a href="/healthz">${t('front.health')}</a>`,
+    readiness: html`<a href="/readyz">${t('front.readiness')}</a>`,
+    metrics: html`<a href="/metrics">${t('front.metrics')}</a>`,
+  };
+  const body = html`<h1>${settings.live ? settings.hostname : t('front.local')}</h1>
+    <p>${t('front.about')}</p>
     <p>
-      Mailstead receives, stores, serves and sends mail for its domains: IMAP and SMTP for mail programs, HTTP for
-      programs, MCP for agents.
+      <a class="button" href="/mail">${t('front.mail')}</a> <a class="button" href="/login">${t('front.portal')}</a>
     </p>
-    <p><a class="button" href="/mail">Open your mail</a> <a class="button" href="/login">Sign in to the portal</a></p>
     <section>
-      <h2>For agents</h2>
-      <p class="soft">The endpoint is <code>${base}/mcp</code>. One call creates an organization and a token:</p>
+      <h2>${t('layout.for-agents')}</h2>
+      <p class="soft">${t.rich('front.endpoint', { url: html`<code>${base}/mcp</code>` })}</p>
       <pre class="copy fold">${EXAMPLE}</pre>
-      <p class="small soft">Its owner receives a claim link by email.</p>
+      <p class="small soft">${t('front.claim')}</p>
     </section>
     <section>
-      <h2>For operators</h2>
-      <p class="soft">
-        <code>bin/mailstead --help</code> on the server. Monitoring: <a href="/healthz">health</a>,
-        <a href="/readyz">readiness</a>, <a href="/metrics">metrics</a>.
-      </p>
+      <h2>${t('front.operators')}</h2>
+      <p class="soft">${t.rich('front.monitoring', monitoring)}</p>
     </section>`;
-  return sendPage(exchange, narrowPage({ title: 'Mail server', body, wide: true }));
+  return sendPage(exchange, narrowPage({ request, title: t('front.title'), body, wide: true }));
 }
 
 /** `/billing`: target of set_payment_method if MAILSTEAD_BILLING_SETUP_URL is unset. */
 export function billingRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
   return (app) => {
     app.get('/billing', async (request, reply) => {
-      const body = html`<h1>No payment required</h1>
-        <p>This mail server requires no payment, and no payment method can be added.</p>
-        <p><a class="button" href="/">Continue</a></p>`;
-      return sendPage({ ...deps, request, reply }, narrowPage({ title: 'No payment required', body }));
+      const t = translatorOf(request);
+      const notice = { title: t('billing.title'), text: t('billing.text'), href: '/', link: t('button.continue') };
+      return sendMessagePage({ ...deps, request, reply }, notice);
     });
   };
 }

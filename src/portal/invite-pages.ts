@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { publicId } from '../core/ids.ts';
-import { type Invitation, join, previewInvite } from '../people/invite.ts';
-import { NEW_PASSWORD, OWN_PASSWORD } from './claim-pages.ts';
+import { type Invitation, acceptInvitation, previewInvite } from '../people/invite.ts';
+import { knownAddress, knownAddressFields, newPasswordField } from './claim-pages.ts';
 import { isSecure } from './session-cookie.ts';
 import { Fields } from './form-fields.ts';
 import {
@@ -18,14 +18,16 @@ import { html, type HtmlPart } from './html.ts';
 import { narrowPage } from './layout.ts';
 import { isLinkRefusal, linkToken, sendLinkError, formErrorOf } from './link-errors.ts';
 import { refuseInsecure } from './sign-in-pages.ts';
+import { type Translator, translatorOf } from './translator.ts';
 
 const MAX_NAME = 80;
 /** Same rule as the operations' schemas, which are too heavy to load here. */
 const ONE_LINE = /^[^\x00-\x1f\x7f-\x9f\u2028\u2029\p{Cs}]*$/u;
-const ROLES: Readonly<Record<string, string>> = {
-  owner: 'an owner',
-  admin: 'an administrator',
-  member: 'a member with your own mailboxes',
+
+const ROLES: Readonly<Record<string, 'invite.as-owner' | 'invite.as-admin' | 'invite.as-member'>> = {
+  owner: 'invite.as-owner',
+  admin: 'invite.as-admin',
+  member: 'invite.as-member',
 };
 
 /** `/auth/invite`: the page behind an invitation link. GET does not use it up. */
@@ -47,52 +49,52 @@ async function invitePage(
 ): Promise<FastifyReply> {
   const facts = await previewInvite(exchange.context, token);
   if (!('organization' in facts)) return sendLinkError(exchange, facts.kind);
-  const title = `Join ${facts.organization.name}`;
+  const { request } = exchange;
+  const t = translatorOf(request);
+  const title = t('invite.title', { organization: facts.organization.name });
+  const invited = {
+    organization: html`<strong>${facts.organization.name}</strong>`,
+    host: exchange.context.settings.hostname,
+  };
   const body = html`<h1>${title}</h1>
-    <p>
-      You are invited to the organization <strong>${facts.organization.name}</strong> on
-      ${exchange.context.settings.hostname}, as ${ROLES[facts.role] ?? facts.role}.
-    </p>
+    <p>${t.rich(ROLES[facts.role] ?? 'invite.as-member', invited)}</p>
     ${problemNote(formState)}
     <form class="plain" method="post" action="/auth/invite">
-      ${hidden('token', token)} ${inputs(facts, await visitorOf(exchange), formState)}
-      <button>Join organization</button>
+      ${hidden('token', token)} ${inputs(t, facts, await visitorOf(exchange), formState)}
+      <button>${t('invite.join')}</button>
     </form>`;
-  return sendPage(exchange, narrowPage({ title, body, fromLink: true }), status, true);
+  return sendPage(exchange, narrowPage({ request, title, body, fromLink: true }), status, true);
 }
 
-function inputs(facts: Invitation, visitor: Visitor | undefined, formState: FormState): HtmlPart {
+function inputs(t: Translator, facts: Invitation, visitor: Visitor | undefined, formState: FormState): HtmlPart {
   const { account, email } = facts;
   if (account !== null && account.user === visitor?.person.id) {
-    return html`<p>You are signed in as ${visitor.person.email}.</p>`;
+    return html`<p>${t('claim.signed-in-as', { address: visitor.person.email })}</p>`;
   }
-  const known = { name: 'username', label: 'Mail address', value: email, readonly: true, autocomplete: 'username' };
-  const name = { name: 'displayName', label: 'Your name', optional: true, autocomplete: 'name' };
-  if (account === null) return [field(known), field(name, formState), field(NEW_PASSWORD, formState)];
-  return [
-    html`<p>An account with this address exists. Sign in with its password.</p>`,
-    field(known),
-    field(OWN_PASSWORD, formState),
-    html`<p class="small"><a href="/auth/reset">Forgot the password?</a></p>`,
-  ];
+  const name = { name: 'displayName', label: t('invite.name'), optional: t('field.optional'), autocomplete: 'name' };
+  if (account === null) {
+    return [field(knownAddress(t, email)), field(name, formState), field(newPasswordField(t), formState)];
+  }
+  return knownAddressFields(t, email, formState);
 }
 
 async function accept(exchange: PageExchange): Promise<FastifyReply> {
   const { context, people, request } = exchange;
   if (!isSecure(request)) return refuseInsecure(exchange);
+  const t = translatorOf(request);
   const fields = new Fields(request.body);
   const [token, displayName] = [fields.text('token'), fields.line('displayName') ?? null];
   const values = { displayName: displayName ?? '' };
   if (displayName !== null && (displayName.length > MAX_NAME || !ONE_LINE.test(displayName))) {
-    const errors = { displayName: `Use one line of at most ${MAX_NAME} characters.` };
+    const errors = { displayName: t('invite.bad-name', { count: MAX_NAME }) };
     return invitePage(exchange, token, { values, errors }, 422);
   }
   const visitor = (await visitorOf(exchange))?.person.id;
   const password = fields.text('password');
-  const done = await join(context, people, { token, password, displayName, visitor, ip: request.ip });
+  const done = await acceptInvitation(context, people, { token, password, displayName, visitor, ip: request.ip });
   if (!('organization' in done)) {
     if (isLinkRefusal(done)) return sendLinkError(exchange, done.kind);
-    const { filled: formState, status } = formErrorOf(done, values);
+    const { filled: formState, status } = formErrorOf(t, done, values);
     return invitePage(exchange, token, formState, status);
   }
   const next = `/o/${publicId('organization', done.organization)}?done=joined`;

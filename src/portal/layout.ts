@@ -2,8 +2,10 @@ import { version } from '../core/version.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LANGUAGES, languageChoice, languageLink } from '../http/language.ts';
 import { clientModuleRoutes, mainModule } from './client-modules.ts';
+import { ENGLISH, type Translator, translatorOf } from './translator.ts';
 
 interface Asset {
   path: string;
@@ -21,7 +23,7 @@ function asset(name: string, type: string): Asset {
 /** The style sheet. The content hash in its name allows caching without expiry. */
 const STYLE = asset('style.css', 'text/css; charset=utf-8');
 /** Removes the token from the address bar of a page that a link opened. Optional: pages work without it. */
-const STRIP_TOKEN = asset('forget.js', 'text/javascript; charset=utf-8');
+const STRIP_TOKEN = asset('strip-token.js', 'text/javascript; charset=utf-8');
 
 /** Passes the options of a page to the browser's passkeys. */
 const PASSKEY = asset('passkey.js', 'text/javascript; charset=utf-8');
@@ -53,9 +55,13 @@ const MARK = html`<svg
 
 interface DocumentParts {
   title: string;
-  /** English without it. */
-  lang?: string;
+  /** The request that the page answers: it has the language of the reader. */
+  request: FastifyRequest;
   body: HtmlPart;
+  /** True for a page whose title and body are English in every language: they are marked so. */
+  untranslated?: boolean | undefined;
+  /** Leaves out the choice of a language, whose links have the address of the page: errors repeat nothing of a request. */
+  withoutLanguages?: boolean;
   /** Opened by a link: strips the token from the address bar. */
   fromLink?: boolean;
   /** Loads the scripts of the portal. */
@@ -64,13 +70,15 @@ interface DocumentParts {
   script?: 'passkey' | undefined;
 }
 
-function document({ title, lang = 'en', body, fromLink = false, scripts = false, script }: DocumentParts): string {
+function document(parts: DocumentParts): string {
+  const { title, request, body, fromLink = false, scripts = false, script } = parts;
+  const { language } = translatorOf(request);
   return `<!doctype html>\n${
-    html`<html lang="${lang}">
+    html`<html lang="${language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title}</title>
+        <title ${englishMark(parts)}>${title}</title>
         <link rel="stylesheet" href="${STYLE.path}" />
         <link rel="icon" href="${ICON}" />
         ${fromLink && html`<script src="${STRIP_TOKEN.path}"></script>`}
@@ -84,12 +92,17 @@ function document({ title, lang = 'en', body, fromLink = false, scripts = false,
   }\n`;
 }
 
+/** Marks English words on a page in another language: screen readers and browsers choose the voice and the translation by it. */
+function englishMark({ request, untranslated }: Pick<DocumentParts, 'request' | 'untranslated'>): HtmlPart {
+  return untranslated === true && translatorOf(request) !== ENGLISH && html`lang="en"`;
+}
+
 /** A narrow page with one form: sign in, claim, set a password. */
 export function narrowPage(page: DocumentParts & { wide?: boolean }): string {
   const body = html`<div class="narrow ${page.wide === true && 'wide'}">
     <a class="mark" href="/">${MARK} Mailstead</a>
-    <main class="stack">${page.body}</main>
-    ${footer()}
+    <main class="stack" ${englishMark(page)}>${page.body}</main>
+    ${footer(page)}
   </div>`;
   return document({ ...page, title: `${page.title} - Mailstead`, body });
 }
@@ -105,6 +118,9 @@ interface MenuLink {
 /** Header and menu around a signed-in visitor's page. */
 export interface PageFrame {
   title: string;
+  request: FastifyRequest;
+  /** True for a page whose title and body are English in every language. */
+  untranslated?: boolean | undefined;
   /** Display name of the visitor. */
   person: string;
   formToken: string;
@@ -120,47 +136,53 @@ export interface PageFrame {
 
 export function fullPage(around: PageFrame, body: HtmlPart): string {
   const menu = around.menu.filter((group) => group.links.length > 0);
+  const { request, untranslated } = around;
+  const t = translatorOf(request);
   return document({
     title: `${around.title} - Mailstead`,
+    request,
+    untranslated,
     scripts: around.searchPath !== undefined,
     script: around.script,
-    body: html`<a class="skip" href="#content">Skip to the content</a>
-      ${bar(around)}
+    body: html`<a class="skip" href="#content">${t('layout.skip')}</a>
+      ${bar(around, t)}
       <div class="frame ${menu.length > 0 && 'with-side'}">
-        ${menu.length > 0 && side(menu)}
-        <main id="content">${body}</main>
+        ${menu.length > 0 && side(menu, t)}
+        <main id="content" ${englishMark(around)}>${body}</main>
       </div>
-      ${footer()}`,
+      ${footer(around)}`,
   });
 }
 
-function bar({ person, formToken, organizations, searchPath }: PageFrame): Html {
+function bar({ person, formToken, organizations, searchPath }: PageFrame, t: Translator): Html {
   return html`<header class="bar">
     <a class="mark" href="/">${MARK} Mailstead</a>
-    ${switcher(organizations)}
+    ${switcher(organizations, t)}
     <div class="end">
-      ${searchPath !== undefined && searchLink(searchPath)}
+      ${searchPath !== undefined && searchLink(searchPath, t)}
       <a class="who" href="/account">${person}</a>
       <form class="inline" method="post" action="/logout">
         <input type="hidden" name="form" value="${formToken}" />
-        <button class="text soft">Sign out</button>
+        <button class="text soft">${t('layout.sign-out')}</button>
       </form>
     </div>
   </header>`;
 }
 
-function searchLink(path: string): Html {
-  return html`<a class="search-link" href="${path}" data-palette>Search <kbd aria-hidden="true">Ctrl K</kbd></a>`;
+function searchLink(path: string, t: Translator): Html {
+  return html`<a class="search-link" href="${path}" data-palette
+    >${t('layout.search')} <kbd aria-hidden="true">Ctrl K</kbd></a
+  >`;
 }
 
-function switcher(organizations: PageFrame['organizations']): HtmlPart {
+function switcher(organizations: PageFrame['organizations'], t: Translator): HtmlPart {
   const here = organizations.find((one) => one.here);
   if (organizations.length === 0 || (organizations.length === 1 && here !== undefined)) {
     return here !== undefined && html`<span class="orgname">${here.name}</span>`;
   }
   return html`<details class="switch">
-    <summary ${here !== undefined && html`aria-label="Organization: ${here.name}"`}>
-      ${here?.name ?? 'Organizations'}
+    <summary ${here !== undefined && html`aria-label="${t('layout.organization-of', { name: here.name })}"`}>
+      ${here?.name ?? t('layout.organizations')}
     </summary>
     <ul>
       ${organizations.map((one) => html`<li><a href="${one.href}" ${one.here && CURRENT}>${one.name}</a></li>`)}
@@ -170,15 +192,15 @@ function switcher(organizations: PageFrame['organizations']): HtmlPart {
 
 const CURRENT = html`aria-current="page"`;
 
-function side(menu: PageFrame['menu']): Html {
-  return html`<nav class="side" aria-label="Organization">
+function side(menu: PageFrame['menu'], t: Translator): Html {
+  return html`<nav class="side" aria-label="${t('layout.organization')}">
     <div>
       ${menu.map(
         ({ heading, links }) =>
           html`<h2>${heading}</h2>
             <ul>
               ${links.map(
-                (one) => html`<li><a href="${one.href}" ${one.here && CURRENT}>${one.name}${counted(one)}</a></li>`,
+                (one) => html`<li><a href="${one.href}" ${one.here && CURRENT}>${one.name}${counted(one, t)}</a></li>`,
               )}
             </ul>`,
       )}
@@ -186,10 +208,30 @@ function side(menu: PageFrame['menu']): Html {
   </nav>`;
 }
 
-function counted({ count }: MenuLink): HtmlPart {
-  return count > 0 && html` <span class="count">${count}<span class="hidden"> pending</span></span>`;
+function counted({ count }: MenuLink, t: Translator): HtmlPart {
+  return count > 0 && html` <span class="count">${count}<span class="hidden"> ${t('layout.pending')}</span></span>`;
 }
 
-function footer(): Html {
-  return html`<footer class="foot">Mailstead ${version()}</footer>`;
+function footer({ request, withoutLanguages }: Pick<DocumentParts, 'request' | 'withoutLanguages'>): Html {
+  return html`<footer class="foot">
+    Mailstead ${version()} ${withoutLanguages !== true && languageChoices(request)}
+  </footer>`;
+}
+
+/** Each in its own language, as a reader looks for it who cannot read the page. */
+const LANGUAGE_NAMES = { en: 'English', de: 'Deutsch', es: 'Español' } as const;
+
+/** Links that show the page in each language, and in the browser's after a choice. */
+function languageChoices(request: FastifyRequest): HtmlPart {
+  const t = translatorOf(request);
+  if (languageLink(request, t.language) === undefined) return undefined;
+  const link = (language: (typeof LANGUAGES)[number]): Html => {
+    const name = LANGUAGE_NAMES[language];
+    if (language === t.language) return html`<li aria-current="true">${name}</li>`;
+    return html`<li><a href="${languageLink(request, language)}" lang="${language}" rel="nofollow">${name}</a></li>`;
+  };
+  return html`<ul class="languages" aria-label="${t('layout.language')}">
+    ${LANGUAGES.map(link)}
+    ${languageChoice(request) !== undefined && html`<li><a href="${languageLink(request, undefined)}" rel="nofollow">${t('layout.language-browser')}</a></li>`}
+  </ul>`;
 }

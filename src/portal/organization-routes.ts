@@ -1,11 +1,12 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { formToken, isFormToken } from '../people/secrets.ts';
 import {
   type PageExchange,
   type PortalDeps,
   redirect,
   sendPage,
-  sendNotice,
+  sendMessagePage,
+  sendStaleForm,
   type Visitor,
   visitorOf,
 } from './page-exchange.ts';
@@ -17,6 +18,7 @@ import type { Page, Params, PageState } from './page.ts';
 import { PAGES } from './pages/index.ts';
 import { agentCalls } from './agent-calls.ts';
 import { finderPage } from './finder-routes.ts';
+import { ENGLISH, type Translator, translatorOf } from './translator.ts';
 import { isAllowed, pathOf, type Visit, visitOf } from './visit.ts';
 
 /** The pages of organizations, `/o/{id}` and below. */
@@ -52,20 +54,28 @@ function pathname({ request }: PageExchange): string {
 }
 
 export function missing(exchange: PageExchange): FastifyReply {
-  const text = 'This page does not exist, or you have no access to its organization.';
-  return sendNotice(exchange, { title: 'Page not found', text, href: '/', link: 'Back to the dashboard' }, 404);
+  const t = translatorOf(exchange.request);
+  const notice = {
+    title: t('error.not-found'),
+    text: t('error.not-found-text'),
+    href: '/',
+    link: t('error.dashboard'),
+  };
+  return sendMessagePage(exchange, notice, 404);
 }
 
 async function show(visit: Visit, page: Page, params: Params): Promise<FastifyReply> {
   const query = visit.request.query as Record<string, unknown>;
   const notice = typeof query['done'] === 'string' ? page.notices[query['done']] : undefined;
-  const note = notice !== undefined && html`<div class="note" role="status"><p>${notice}</p></div>`;
+  const t = translatorFor(visit, page);
+  const text = typeof notice === 'string' ? t.english(notice) : notice && t(notice.message);
+  const note = text !== undefined && html`<div class="note" role="status"><p>${text}</p></div>`;
   return render(visit, page, { params, query, form: EMPTY_FORM }, note, 200);
 }
 
 async function act(visit: Visit, page: Page, params: Params): Promise<FastifyReply> {
   const fields = new Fields(visit.request.body);
-  if (!isFormToken(fields.text('form'), visit.visitor.secret)) return staleForm(visit);
+  if (!isFormToken(fields.text('form'), visit.visitor.secret)) return sendStaleForm(visit, pathname(visit));
   const name = fields.text('do');
   const action = Object.hasOwn(page.actions, name) ? page.actions[name] : undefined;
   if (action === undefined) return missing(visit);
@@ -77,27 +87,28 @@ async function act(visit: Visit, page: Page, params: Params): Promise<FastifyRep
     case 'shown':
       return render(visit, page, { params, query, form: EMPTY_FORM }, done.panel, 200);
     case 'refused': {
-      const state = { params, query, action: name, form: done.form };
-      return render(visit, page, state, problemNote(problemOf(state)), 422);
+      const state = { params, query, action: name, form: refusedIn(translatorFor(visit, page), done.form) };
+      return render(visit, page, state, problemNote(problemOf(translatorFor(visit, page), state)), 422);
     }
   }
 }
 
-/** Shows the first field error above the form too: a one-button form has no fields. */
-function problemOf({ form: formState }: PageState): PageState['form'] {
-  const [first] = Object.values(formState.errors);
-  return formState.problem === undefined && first !== undefined
-    ? { ...formState, problem: `No changes made: ${first}` }
-    : formState;
+/** Translator of a page: English for those that are not translated. */
+function translatorFor({ request }: Visit, { translated }: Page): Translator {
+  return translated === true ? translatorOf(request) : ENGLISH;
 }
 
-function staleForm(exchange: PageExchange): FastifyReply {
-  const text = 'The form is older than your sign-in. Reload the page and try again.';
-  return sendNotice(
-    exchange,
-    { title: 'No changes made', text, href: pathname(exchange), link: 'Reload the page' },
-    403,
-  );
+/** A refused form. What an operation says is English: pages in other languages mark it. */
+function refusedIn({ language }: Translator, form: PageState['form']): PageState['form'] {
+  return language === 'en' ? { ...form, errorLanguage: undefined } : form;
+}
+
+/** Shows the first field error above the form too: a one-button form has no fields. */
+function problemOf({ language }: Translator, { form: formState }: PageState): PageState['form'] {
+  const [first] = Object.values(formState.errors);
+  return formState.problem === undefined && first !== undefined
+    ? { ...formState, problem: language === 'en' ? `No changes made: ${first}` : first }
+    : formState;
 }
 
 async function render(
@@ -112,7 +123,7 @@ async function render(
   const inside = { visit, page, counts: await countsOf(visit) };
   return sendPage(
     visit,
-    fullPage(pageFrame(visit.visitor, page.name, inside), [above, body, agentCalls(visit, page, state)] as Html[]),
+    fullPage(frameOf(inside), [above, body, agentCalls(translatorFor(visit, page), visit, page, state)] as Html[]),
     status,
     true,
   );
@@ -133,12 +144,22 @@ async function countsOf(visit: Visit): Promise<Map<string, number>> {
   );
 }
 
+/** Header and menu for a page of an organization. */
+function frameOf(inside: OpenPage): PageFrame {
+  const { visit, page } = inside;
+  const untranslated = page.translated !== true;
+  const name = untranslated ? page.name : translatorOf(visit.request)(`page.${page.name}`);
+  const title = `${name} - ${visit.membership.name}`;
+  return { ...pageFrame(visit.request, visit.visitor, title, inside), untranslated };
+}
+
 /** Header and menu for a page. */
-export function pageFrame(visitor: Visitor, title: string, inside?: OpenPage): PageFrame {
+export function pageFrame(request: FastifyRequest, visitor: Visitor, title: string, inside?: OpenPage): PageFrame {
   const { person, memberships, secret } = visitor;
   const visit = inside?.visit;
   return {
-    title: visit === undefined ? title : `${title} - ${visit.membership.name}`,
+    title,
+    request,
     person: person.displayName ?? person.email,
     formToken: formToken(secret),
     searchPath: visit === undefined ? undefined : `${visit.base}/find`,
@@ -155,12 +176,13 @@ export function pageFrame(visitor: Visitor, title: string, inside?: OpenPage): P
 
 function menuOf({ visit, page: present, counts }: OpenPage): PageFrame['menu'] {
   const shown = PAGES.filter((one) => one.menu !== null && isFor(visit, one));
+  const t = translatorOf(visit.request);
   return (['Mail', 'Programs', 'Organization', 'This server'] as const).map((heading) => ({
-    heading,
+    heading: t(`heading.${heading}`),
     links: shown
       .filter((one) => one.menu === heading)
       .map(({ name, path }) => ({
-        name,
+        name: t(`page.${name}`),
         href: `${visit.base}${path}`,
         here: path === present.path || (path !== '' && present.path.startsWith(`${path}/`)),
         count: counts.get(path) ?? 0,

@@ -17,8 +17,9 @@ import { clearSession, deviceOf, sessionSecret, setSession, setStep } from './se
 import { Fields } from './form-fields.ts';
 import { pageHeaders } from './page-headers.ts';
 import type { OpenIdProvider } from '../single-sign-on/openid-provider.ts';
-import { html } from './html.ts';
+import { html, type HtmlPart } from './html.ts';
 import { narrowPage } from './layout.ts';
+import { translatorOf } from './translator.ts';
 
 /** Dependencies of the page handlers. */
 export interface PortalDeps {
@@ -27,6 +28,9 @@ export interface PortalDeps {
   /** OpenID provider of the server, if there is one. */
   readonly provider: OpenIdProvider | undefined;
 }
+
+/** Header of requests that a script of a page sends by itself, without an action of the visitor. */
+const REFRESH_HEADER = 'x-page-refresh';
 
 /** One page request with its reply. */
 export interface PageExchange extends PortalDeps {
@@ -49,7 +53,7 @@ export interface Visitor {
 }
 
 /**
- * Finds the signed-in visitor and extends the session's idle timeout. Undefined also for people who must set up a second factor
+ * Finds the signed-in visitor; a request of their own extends the session's idle timeout. Undefined also for people who must set up a second factor
  * first: they see {@link visitorToEnroll}'s page only.
  */
 export async function visitorOf(exchange: VisitRequest): Promise<Visitor | undefined> {
@@ -71,7 +75,9 @@ export async function visitorToEnroll({ context, request }: VisitRequest): Promi
   const found = await context.store.read(findVisitor, { hash, now });
   if (found === undefined) return undefined;
   countByAccount(request.raw, `user ${found.person.id}`);
-  if (now - found.session.lastUsedAt > SESSION_GRAIN_MS) {
+  // A page that fetches itself again while nobody is there must not keep the session from its idle timeout.
+  const isRefresh = request.headers[REFRESH_HEADER] !== undefined;
+  if (!isRefresh && now - found.session.lastUsedAt > SESSION_GRAIN_MS) {
     await context.store.write(touchSession, { id: found.session.id });
   }
   return { ...found, secret };
@@ -122,20 +128,32 @@ export function redirect({ reply }: PageExchange, path: string): FastifyReply {
 export function ownForm(exchange: PageExchange, visitor: Visitor, href: string): Fields | undefined {
   const fields = new Fields(exchange.request.body);
   if (isFormToken(fields.text('form'), visitor.secret)) return fields;
-  const text = 'The form is older than your sign-in. Reload the page and try again.';
-  sendNotice(exchange, { title: 'No changes made', text, href, link: 'Reload the page' }, 403);
+  sendStaleForm(exchange, href);
   return undefined;
 }
 
-/** Sends a page with one message and one link. */
-export function sendNotice(
+/** Refuses a form that another sign-in of this browser wrote. */
+export function sendStaleForm(exchange: PageExchange, href: string): FastifyReply {
+  const t = translatorOf(exchange.request);
+  const notice = { title: t('error.no-changes'), text: t('error.stale-form'), href, link: t('button.reload') };
+  return sendMessagePage(exchange, notice, 403);
+}
+
+/** Sends a page with one message and one link, in the language of the reader. */
+export function sendMessagePage(
   exchange: PageExchange,
-  notice: { title: string; text: string; href: string; link: string },
+  notice: { title: string; text: HtmlPart; href: string; link: string },
   status = 200,
 ): FastifyReply {
   const body = html`<h1>${notice.title}</h1>
     <p>${notice.text}</p>
     <p><a class="button" href="${notice.href}">${notice.link}</a></p>`;
-  const fromLink = exchange.request.url.includes('token=');
-  return sendPage(exchange, narrowPage({ title: notice.title, body, fromLink }), status, fromLink);
+  const { request } = exchange;
+  const fromLink = request.url.includes('token=');
+  return sendPage(
+    exchange,
+    narrowPage({ request, title: notice.title, body, fromLink, withoutLanguages: true }),
+    status,
+    fromLink,
+  );
 }

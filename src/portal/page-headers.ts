@@ -4,7 +4,7 @@ const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /**
- * Sets the security headers of a page. `withScript` allows the scripts of the portal.
+ * Sets the security headers of a page. No cache keeps it: it depends on cookies, and on the languages of the browser. `withScript` allows the scripts of the portal.
  * `redirectSource` is a CSP source to which a form may redirect: browsers apply form-action to redirects.
  */
 export function pageHeaders(reply: FastifyReply, withScript = false, redirectSource?: string): void {

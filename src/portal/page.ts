@@ -1,9 +1,10 @@
 import type { Refusal } from '../core/refusal.ts';
 import { type FormState, hidden, EMPTY_FORM } from './forms.ts';
 import type { Fields } from './form-fields.ts';
+import type { PageName, PlainPortalKey } from './message-types.ts';
 import { formToken } from '../people/secrets.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
-import { callOperation, type Visit } from './visit.ts';
+import { runOperation, type Visit } from './visit.ts';
 
 /** Result of an action: redirect with a notice, show a panel once, or show the form again with its errors. */
 export type ActionResult =
@@ -39,14 +40,17 @@ export interface AgentCall {
 export interface Page {
   /** Below the organization's path, with `:parameters`. */
   readonly path: string;
-  readonly name: string;
+  /** In English; its message has it in the other languages. */
+  readonly name: PageName;
   readonly menu: 'Mail' | 'Programs' | 'Organization' | 'This server' | null;
+  /** True for a page whose words are messages; the others are English in every language, and are marked so. */
+  readonly translated?: true;
   /** Operation that the visitor must be allowed to call to see the page. */
   readonly needs: string;
   /** Hidden from members: what they create here would outlive their membership. */
   readonly notForMembers?: true;
-  /** Notices after an action, by key. */
-  readonly notices: Readonly<Record<string, string>>;
+  /** Notices after an action, by key: in English, or a message. */
+  readonly notices: Readonly<Record<string, string | { readonly message: PlainPortalKey }>>;
   readonly actions: Readonly<Record<string, PageAction>>;
   /** Calls by which an agent reads what the page shows; by default the operation of `needs`. */
   calls?(visit: Visit, state: PageState): readonly AgentCall[];
@@ -75,8 +79,10 @@ export function operationAction(
       typeof input === 'function'
         ? input(fields, params)
         : Object.fromEntries(input.map((field) => [field, fields.text(field)]));
-    const done = await callOperation(visit, name, defined(given));
-    if (done.kind === 'refused') return { kind: 'refused', form: refusedForm(given, done.refusal) };
+    const done = await runOperation(visit, name, defined(given));
+    if (done.kind === 'refused') {
+      return { kind: 'refused', form: { ...refusedForm(given, done.refusal), errorLanguage: 'en' } };
+    }
     return typeof then === 'string' ? { kind: 'done', notice: then } : then(done.result, visit);
   };
   return Object.assign(act, { operation: name });

@@ -9,9 +9,10 @@ import { Fields } from './form-fields.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
 import { tooManyAttempts } from './link-errors.ts';
-import { browserOf, type PageExchange, type PortalDeps, redirect, sendNotice, sendPage } from './page-exchange.ts';
+import { browserOf, type PageExchange, type PortalDeps, redirect, sendMessagePage, sendPage } from './page-exchange.ts';
 import { newChallenge, partyOf, passkeyForm } from './passkey-party.ts';
 import { refuseInsecure, returnPath } from './sign-in-pages.ts';
+import { translatorOf } from './translator.ts';
 
 /** Signing in with a passkey: it is password and second factor in one, as it verifies its user. */
 export function passkeyRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
@@ -35,17 +36,20 @@ async function begin(exchange: PageExchange): Promise<FastifyReply> {
   const next = returnPath(new Fields(request.body).text('next'));
   const fields = [hidden('form', formToken(secret)), hidden('next', next)];
   const form = { kind: 'get', action: '/login/passkey/finish', options: requestOptions(party, challenge) } as const;
-  const body = html`<h1>Sign in with a passkey</h1>
-    <p>Your browser asks for the passkey that you registered on this site.</p>
-    ${passkeyForm(form, fields, 'Use passkey')}
-    <p class="small"><a href="/login">Sign in with your password</a></p>`;
-  return sendPage(exchange, narrowPage({ title: 'Sign in with a passkey', body, script: 'passkey' }), 200, true);
+  const t = translatorOf(request);
+  const title = t('passkey.sign-in');
+  const body = html`<h1>${title}</h1>
+    <p>${t('passkey.browser-asks')}</p>
+    ${passkeyForm(t, form, fields, t('passkey.use'))}
+    <p class="small"><a href="/login">${t('passkey.password-instead')}</a></p>`;
+  return sendPage(exchange, narrowPage({ request, title, body, script: 'passkey' }), 200, true);
 }
 
 /** Refuses passkeys where the portal has no host name. */
 export function refuseAddress(exchange: PageExchange): FastifyReply {
-  const text = 'Browsers keep passkeys for host names, and this page was opened by an IP address. Open it by its name.';
-  return sendNotice(exchange, { title: 'Passkeys need a host name', text, href: '/login', link: 'Sign in' }, 409);
+  const t = translatorOf(exchange.request);
+  const notice = { title: t('passkey.needs-name'), text: t('passkey.no-name'), href: '/login' };
+  return sendMessagePage(exchange, { ...notice, link: t('button.sign-in') }, 409);
 }
 
 async function finish(exchange: PageExchange): Promise<FastifyReply> {
@@ -88,12 +92,16 @@ async function checkAnswer(
 }
 
 function refused(exchange: PageExchange): FastifyReply {
-  const text = 'The passkey is not known here, was removed, or the page was open for too long. Start again.';
-  return sendNotice(exchange, { title: 'Not signed in', text, href: '/login', link: 'Sign in' }, 422);
+  return notSignedIn(exchange, translatorOf(exchange.request)('passkey.refused'), 422);
 }
 
 function throttled(exchange: PageExchange, retryAfter: number): FastifyReply {
   void exchange.reply.header('retry-after', String(retryAfter));
-  const text = tooManyAttempts(retryAfter);
-  return sendNotice(exchange, { title: 'Not signed in', text, href: '/login', link: 'Sign in' }, 429);
+  return notSignedIn(exchange, tooManyAttempts(translatorOf(exchange.request), retryAfter), 429);
+}
+
+function notSignedIn(exchange: PageExchange, text: string, status: number): FastifyReply {
+  const t = translatorOf(exchange.request);
+  const notice = { title: t('sign-in.not'), text, href: '/login', link: t('button.sign-in') };
+  return sendMessagePage(exchange, notice, status);
 }

@@ -5,6 +5,7 @@ import type { RelyingParty } from '../people/webauthn.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
 import { hidden } from './forms.ts';
 import type { PageExchange } from './page-exchange.ts';
+import type { Translator } from './translator.ts';
 
 const CHALLENGE_BYTES = 32;
 
@@ -33,6 +34,7 @@ export function userHandle(secrets: AppContext['secrets'], user: number): Uint8A
 
 /** Form that the script of the page submits with the browser's answer. */
 export function passkeyForm(
+  t: Translator,
   { kind, action, options }: { kind: 'get' | 'create'; action: string; options: object },
   body: HtmlPart,
   button: string,
@@ -47,6 +49,12 @@ export function passkeyForm(
       ${body} ${hidden('credential', '')}
       <button>${button}</button>
     </form>
-    <p class="note bad" id="passkey-note" role="alert" hidden></p>
-    <noscript><p class="note bad">Passkeys need JavaScript in this browser.</p></noscript>`;
+    <p
+      class="note bad"
+      id="passkey-note"
+      role="alert"
+      data-text="${t('passkey.browser-failed', { why: '{why}' })}"
+      hidden
+    ></p>
+    <noscript><p class="note bad">${t('passkey.needs-scripts')}</p></noscript>`;
 }

@@ -47,7 +47,7 @@ async function run() {
     form.submit();
   } catch (error) {
     note.hidden = false;
-    note.textContent = `The browser used no passkey (${error.name}). Try again, or sign in another way.`;
+    note.textContent = note.dataset.text.replace('{why}', () => error.name);
   }
 }
 

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { proveAddress } from '../people/password-commands.ts';
 import { formToken, hashOf, isFormToken } from '../people/secrets.ts';
-import { type PageExchange, type PortalDeps, redirect, sendPage, sendNotice, visitorOf } from './page-exchange.ts';
+import { type PageExchange, type PortalDeps, redirect, sendPage, sendMessagePage, visitorOf } from './page-exchange.ts';
 import { hidden } from './forms.ts';
 import { Fields } from './form-fields.ts';
 import { html } from './html.ts';
 import { narrowPage } from './layout.ts';
 import { linkToken, sendLinkError } from './link-errors.ts';
+import { translatorOf } from './translator.ts';
 
 /** `/auth/prove`: the page behind an address verification link; needs a sign-in with that address. */
 export function proofRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
@@ -19,22 +20,22 @@ export function proofRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
 async function show(exchange: PageExchange): Promise<FastifyReply> {
   const visitor = await visitorOf(exchange);
   if (visitor === undefined) return signInFirst(exchange);
-  const body = html`<h1>Verify your address</h1>
-    <p>This confirms that you receive mail at <strong>${visitor.person.email}</strong>.</p>
+  const t = translatorOf(exchange.request);
+  const title = t('claim.verify-title');
+  const address = html`<strong>${visitor.person.email}</strong>`;
+  const body = html`<h1>${title}</h1>
+    <p>${t.rich('proof.about', { address })}</p>
     <form class="plain" method="post" action="/auth/prove">
       ${hidden('form', formToken(visitor.secret))} ${hidden('token', linkToken(exchange))}
-      <button>Verify address</button>
+      <button>${t('claim.verify')}</button>
     </form>`;
-  return sendPage(exchange, narrowPage({ title: 'Verify your address', body, fromLink: true }), 200, true);
+  return sendPage(exchange, narrowPage({ request: exchange.request, title, body, fromLink: true }), 200, true);
 }
 
 function signInFirst(exchange: PageExchange): FastifyReply {
-  return sendNotice(exchange, {
-    title: 'Sign in first',
-    text: 'Sign in on this browser, then open the link in the email again. It is still valid.',
-    href: '/login',
-    link: 'Sign in',
-  });
+  const t = translatorOf(exchange.request);
+  const notice = { title: t('proof.sign-in'), text: t('proof.sign-in-text'), href: '/login' };
+  return sendMessagePage(exchange, { ...notice, link: t('button.sign-in') });
 }
 
 async function prove(exchange: PageExchange): Promise<FastifyReply> {
@@ -57,6 +58,7 @@ async function prove(exchange: PageExchange): Promise<FastifyReply> {
 }
 
 function somebodyElse(exchange: PageExchange): FastifyReply {
-  const text = 'The link belongs to another account. Sign in with that account. The link is still valid.';
-  return sendNotice(exchange, { title: 'Wrong account', text, href: '/account', link: 'Your account' }, 403);
+  const t = translatorOf(exchange.request);
+  const notice = { title: t('proof.wrong-account'), text: t('proof.wrong-account-text'), href: '/account' };
+  return sendMessagePage(exchange, { ...notice, link: t('account.title') }, 403);
 }

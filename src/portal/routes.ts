@@ -13,10 +13,11 @@ import { billingRoutes, frontPage } from './front-page.ts';
 import { claimRoutes } from './claim-pages.ts';
 import { claimRoute } from './claim-api.ts';
 import { consentRoutes } from './consent-pages.ts';
-import { type PageExchange, type PortalDeps, sendNotice } from './page-exchange.ts';
+import { type PageExchange, type PortalDeps, sendMessagePage } from './page-exchange.ts';
 import { deviceRoutes } from './device-pages.ts';
 import { finderRoutes } from './finder-routes.ts';
 import { forwardRoutes } from './forward-pages.ts';
+import { followLanguageLink } from '../http/language.ts';
 import { isOwnPage } from '../http/own-page.ts';
 import { inviteRoutes } from './invite-pages.ts';
 import { organizationRoutes } from './organization-routes.ts';
@@ -29,6 +30,7 @@ import { securityRoutes } from './security-pages.ts';
 import { signInRoutes } from './sign-in-pages.ts';
 import { singleSignOnRoutes } from './single-sign-on-pages.ts';
 import { stepRoutes } from './step-pages.ts';
+import { translatorOf } from './translator.ts';
 
 const ROUTES = [
   approveRoutes,
@@ -84,32 +86,39 @@ async function pages(deps: PortalDeps, app: FastifyInstance): Promise<void> {
     const wait = deps.context.limits.take(request.ip, undefined, deps.context.clock());
     return wait > 0 ? flooded(exchange, wait) : undefined;
   });
+  app.addHook('onRequest', followLanguageLink);
   assetRoutes(app);
   app.get('/', (request, reply) => frontPage({ ...deps, request, reply }));
   for (const routes of ROUTES) routes(deps)(app);
 }
 
-const BACK = { href: '/', link: 'Home' };
+/** Answers a form that was not accepted. */
+function refuseForm(exchange: PageExchange, title: string, text: string, status: number) {
+  return sendMessagePage(
+    exchange,
+    { title, text, href: '/', link: translatorOf(exchange.request)('button.home') },
+    status,
+  );
+}
 
 function foreignForm(exchange: PageExchange) {
-  const text =
-    'The form came from another site, or the browser sent no origin. Open the page on this site and try again.';
-  return sendNotice(exchange, { title: 'No changes made', text, ...BACK }, 403);
+  const t = translatorOf(exchange.request);
+  return refuseForm(exchange, t('error.no-changes'), t('error.foreign-form'), 403);
 }
 
 function flooded(exchange: PageExchange, wait: number) {
   void exchange.reply.header('retry-after', String(wait));
-  const text = `Too many requests from your network. Try again in ${wait} seconds.`;
-  return sendNotice(exchange, { title: 'Too many requests', text, ...BACK }, 429);
+  const t = translatorOf(exchange.request);
+  return refuseForm(exchange, t('error.too-many'), t('error.flooded', { wait: t.wait(wait) }), 429);
 }
 
 function failed(exchange: PageExchange, error: FastifyError) {
   const status = error.statusCode ?? 500;
+  const t = translatorOf(exchange.request);
   if (status < 500) {
-    const text = status === 413 ? 'The form is larger than 64 KiB.' : 'The browser did not send a form.';
-    return sendNotice(exchange, { title: 'No changes made', text, ...BACK }, status);
+    const text = status === 413 ? t('error.large-form') : t('error.no-form');
+    return refuseForm(exchange, t('error.no-changes'), text, status);
   }
   exchange.context.log.error({ err: error }, 'failed to render page');
-  const text = 'Internal error; it was logged. Try again in a moment.';
-  return sendNotice(exchange, { title: 'Internal error', text, ...BACK }, 500);
+  return refuseForm(exchange, t('error.internal'), t('error.internal-text'), 500);
 }

@@ -11,10 +11,12 @@ import { confirmTotp, disableTotp, factorOverview, startTotp, unfinishedTotp } f
 import { acceptedStep, newTotpSecret } from '../people/totp.ts';
 import { backLink, pageHead } from './components.ts';
 import { EMPTY_FORM, problemNote } from './forms.ts';
-import { checkFreshCode, proveAgain, refusedForm, wrongCode } from './fresh-factor.ts';
+import { checkFreshCode, proveAgain, refusedFactor, wrongCode } from './fresh-factor.ts';
 import type { Fields } from './form-fields.ts';
 import { html, type HtmlPart } from './html.ts';
 import { fullPage } from './layout.ts';
+import type { PlainPortalKey } from './message-types.ts';
+import { translatorOf } from './translator.ts';
 import { pageFrame } from './organization-routes.ts';
 import {
   ownForm,
@@ -37,13 +39,13 @@ import {
   sessionsBefore,
 } from './security-view.ts';
 
-const DONE: Readonly<Record<string, string>> = {
-  off: 'Authenticator app removed.',
-  app: 'Authenticator app added. Your recovery codes stay as they are.',
-  passkey: 'Passkey registered.',
-  removed: 'Passkey removed.',
-  notices: 'Setting saved.',
-  unlinked: 'Unlinked. The next single sign-on by your verified address links it again.',
+const DONE: Readonly<Record<string, PlainPortalKey>> = {
+  off: 'security.done-off',
+  app: 'security.done-app',
+  passkey: 'security.done-passkey',
+  removed: 'security.done-removed',
+  notices: 'security.done-notices',
+  unlinked: 'security.done-unlinked',
 };
 
 /** `/account/security`: the second factors of the signed-in person. The only page for people who must set one up. */
@@ -82,23 +84,24 @@ async function show(exchange: PageExchange, visitor: Visitor, state: SecuritySta
   const [factors, passkeys] = [await store.read(factorOverview, { user }), await store.read(listPasskeys, { user })];
   const refused = { action: state.action, form };
   const hasFactor = factors.totpSince !== null || passkeys.length > 0;
-  const body: HtmlPart = html`${notice !== undefined && html`<div class="note" role="status"><p>${notice}</p></div>`}
-  ${problemNote(form)} ${backLink('/account', 'Your account')}
-  ${pageHead('Sign-in security', 'Ways to prove that it is you, besides your password.')}
-  ${requirement(factorRequiredBy(visitor.memberships), hasFactor)} ${state.panel}
+  const t = translatorOf(exchange.request);
+  const title = t('security.title');
+  const body: HtmlPart = html`${notice !== undefined && html`<div class="note" role="status"><p>${t(notice)}</p></div>`}
+  ${problemNote(form)} ${backLink('/account', t('account.title'))} ${pageHead(title, t('security.about'))}
+  ${requirement(t, factorRequiredBy(visitor.memberships), hasFactor)} ${state.panel}
   ${passkeySection(exchange, visitor, passkeys, refused)} ${authenticatorSection(exchange, visitor, factors, refused)}
-  ${hasFactor && codesSection(visitor, factors, refused)} ${await providerLinkOf(exchange, visitor)}
-  ${deviceNoticeSection(visitor, await store.read(deviceNoticesOn, { user }))}`;
-  const frame = pageFrame(visitor, 'Sign-in security');
+  ${hasFactor && codesSection(t, visitor, factors, refused)} ${await providerLinkOf(exchange, visitor)}
+  ${deviceNoticeSection(t, visitor, await store.read(deviceNoticesOn, { user }))}`;
+  const frame = pageFrame(exchange.request, visitor, title);
   const page = fullPage({ ...frame, script }, html`<div class="reading">${body}</div>`);
   return sendPage(exchange, page, state.status ?? 200, script !== undefined);
 }
 
-async function providerLinkOf({ context, provider }: PageExchange, visitor: Visitor): Promise<HtmlPart> {
+async function providerLinkOf({ context, provider, request }: PageExchange, visitor: Visitor): Promise<HtmlPart> {
   if (provider === undefined) return undefined;
   const { issuer, name } = provider.settings;
   const linkedAt = await context.store.read(providerLinkedAt, { user: visitor.person.id, issuer });
-  return linkedAt === undefined ? undefined : providerSection(visitor, name, linkedAt);
+  return linkedAt === undefined ? undefined : providerSection(translatorOf(request), visitor, name, linkedAt);
 }
 
 async function unlink({ context, provider, request }: PageExchange, { person }: Visitor): Promise<SecurityOutcome> {
@@ -139,7 +142,7 @@ async function act(exchange: PageExchange, visitor: Visitor, fields: Fields): Pr
 
 /** Explains why the last second factor must stay; undefined if it may go. */
 async function lastFactorRule(
-  { context: { store } }: PageExchange,
+  { context: { store }, request }: PageExchange,
   { person, memberships }: Visitor,
   removed: 'totp' | 'passkey',
 ): Promise<string | undefined> {
@@ -148,8 +151,8 @@ async function lastFactorRule(
   const passkeys = await store.read(listPasskeys, { user: person.id });
   const left = Number(totpSince !== null) + passkeys.length - 1;
   if (first === undefined || left > 0) return undefined;
-  const other = removed === 'totp' ? 'Register a passkey first.' : 'Add another passkey or an authenticator app first.';
-  return `${first.name} requires a second factor. ${other}`;
+  const t = translatorOf(request);
+  return t(removed === 'totp' ? 'security.last-app' : 'security.last-passkey', { organization: first.name });
 }
 
 /** Begins the enrollment of an authenticator app. */
@@ -171,13 +174,14 @@ async function start(exchange: PageExchange, visitor: Visitor, fields: Fields): 
 async function confirm(exchange: PageExchange, visitor: Visitor, fields: Fields): Promise<SecurityOutcome> {
   const { context, request } = exchange;
   const { person, session } = visitor;
+  const t = translatorOf(request);
   const now = context.clock();
   const found = await context.store.read(unfinishedTotp, { user: person.id, session: session.id, now });
-  if (found === undefined) return { action: 'start', ...refusedForm('The enrollment has expired. Start again.') };
+  if (found === undefined) return { action: 'start', ...refusedFactor(t('security.enrollment-expired')) };
   const key = openTotpSecret(context.secrets, person.id, found.secret);
   const step = acceptedStep(key, fields.text('code').replace(/\s/g, ''), { now, after: 0 });
   if (step === undefined) {
-    const error = { values: {}, errors: { code: 'Wrong code. Check that the clock of your phone is right.' } };
+    const error = { values: {}, errors: { code: t('security.wrong-clock') } };
     return { panel: enrollmentPanel(exchange, visitor, key, error), status: 422 };
   }
   const { codes, hashes } = newRecoveryCodes();
@@ -187,26 +191,27 @@ async function confirm(exchange: PageExchange, visitor: Visitor, fields: Fields)
   if (!done.withCodes) return { done: 'app' };
   const sessions = await context.store.read(listSessions, { user: person.id, now });
   const before = sessions.filter((one) => one.id !== session.id);
-  return { panel: html`${codesPanel(codes)} ${sessionsBefore(visitor, before)}` };
+  return { panel: html`${codesPanel(t, codes)} ${sessionsBefore(t, visitor, before)}` };
 }
 
 async function renew(exchange: PageExchange, visitor: Visitor, fields: Fields): Promise<SecurityOutcome> {
+  const t = translatorOf(exchange.request);
   const checked = await checkFreshCode(exchange, visitor, fields.text('code'));
   if (!('proof' in checked)) return { action: 'codes', ...checked };
   const { codes, hashes } = newRecoveryCodes();
   const actor = { user: visitor.person.id, ip: exchange.request.ip };
   const input = { ...actor, proof: checked.proof, codes: hashes };
   const done = await exchange.context.store.write(renewRecoveryCodes, input);
-  return done.kind === 'used' ? { action: 'codes', ...wrongCode() } : { panel: codesPanel(codes) };
+  return done.kind === 'used' ? { action: 'codes', ...wrongCode(t) } : { panel: codesPanel(t, codes) };
 }
 
 async function turnOff(exchange: PageExchange, visitor: Visitor, fields: Fields): Promise<SecurityOutcome> {
   const rule = await lastFactorRule(exchange, visitor, 'totp');
-  if (rule !== undefined) return { action: 'off', ...refusedForm(rule) };
+  if (rule !== undefined) return { action: 'off', ...refusedFactor(rule) };
   const checked = await checkFreshCode(exchange, visitor, fields.text('code'));
   if (!('proof' in checked)) return { action: 'off', ...checked };
   const actor = { user: visitor.person.id, ip: exchange.request.ip };
   const done = await exchange.context.store.write(disableTotp, { ...actor, proof: checked.proof });
-  if (done.kind === 'used') return { action: 'off', ...wrongCode() };
+  if (done.kind === 'used') return { action: 'off', ...wrongCode(translatorOf(exchange.request)) };
   return { done: 'off' };
 }

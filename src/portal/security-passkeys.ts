@@ -11,12 +11,13 @@ import { formToken, hashOf } from '../people/secrets.ts';
 import { creationOptions, readResponse, type RegisteredPasskey, verifyRegistration } from '../people/webauthn.ts';
 import { dateOnly, table, timestamp } from './components.ts';
 import { EMPTY_FORM, field, type FormState, hidden } from './forms.ts';
-import { proofField, proveAgain, refusedForm } from './fresh-factor.ts';
+import { proofField, proveAgain, refusedFactor } from './fresh-factor.ts';
 import type { Fields } from './form-fields.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
 import type { PageExchange, Visitor } from './page-exchange.ts';
 import { newChallenge, partyOf, passkeyForm, userHandle } from './passkey-party.ts';
 import { codesPanel, type SecurityOutcome, SECURITY_PATH } from './security-state.ts';
+import { translatorOf } from './translator.ts';
 
 const MAX_NAME = 60;
 
@@ -26,7 +27,8 @@ export async function startPasskey(exchange: PageExchange, visitor: Visitor, fie
   if (refusal !== undefined) return { action: 'passkey', ...refusal };
   const party = partyOf(exchange);
   const hash = hashOf(visitor.secret);
-  if (party === undefined || hash === undefined) return { action: 'passkey', ...refusedForm(NO_NAME) };
+  const t = translatorOf(exchange.request);
+  if (party === undefined || hash === undefined) return { action: 'passkey', ...refusedFactor(t('passkey.no-name')) };
   const { store, secrets } = exchange.context;
   const { id, email, displayName } = visitor.person;
   const challenge = newChallenge();
@@ -44,15 +46,12 @@ export async function startPasskey(exchange: PageExchange, visitor: Visitor, fie
     hidden('name', nameOf(fields)),
   ];
   const panel = html`<section class="secret">
-    <h2>Register a passkey</h2>
-    <p>Your browser asks where to keep it: in this device, on your phone, or on a security key.</p>
-    ${passkeyForm(form, inputs, 'Register')}
+    <h2>${t('passkey.register')}</h2>
+    <p>${t('passkey.where')}</p>
+    ${passkeyForm(t, form, inputs, t('passkey.register-button'))}
   </section>`;
   return { panel, script: 'passkey' };
 }
-
-const NO_NAME =
-  'Browsers keep passkeys for host names, and this page was opened by an IP address. Open it by its name.';
 
 function nameOf(fields: Fields): string {
   const name = fields
@@ -69,7 +68,8 @@ export async function finishPasskey(
   fields: Fields,
 ): Promise<SecurityOutcome> {
   const passkey = await registered(exchange, visitor, fields.text('credential'));
-  if (passkey === undefined) return { action: 'passkey', ...refusedForm('The passkey was not accepted. Start again.') };
+  const t = translatorOf(exchange.request);
+  if (passkey === undefined) return { action: 'passkey', ...refusedFactor(t('passkey.not-accepted')) };
   const { codes, hashes } = newRecoveryCodes();
   const actor = { user: visitor.person.id, ip: exchange.request.ip, session: visitor.session.id };
   const done = await exchange.context.store.write(addPasskey, {
@@ -80,11 +80,11 @@ export async function finishPasskey(
   });
   switch (done.kind) {
     case 'added':
-      return done.withCodes ? { panel: codesPanel(codes) } : { done: 'passkey' };
+      return done.withCodes ? { panel: codesPanel(t, codes) } : { done: 'passkey' };
     case 'known':
-      return { action: 'passkey', ...refusedForm('This passkey is registered already.') };
+      return { action: 'passkey', ...refusedFactor(t('passkey.known')) };
     case 'too-many':
-      return { action: 'passkey', ...refusedForm('You have 20 passkeys, which is the limit. Remove one first.') };
+      return { action: 'passkey', ...refusedFactor(t('passkey.too-many')) };
   }
 }
 
@@ -107,7 +107,7 @@ export async function endPasskey(
   fields: Fields,
   required: string | undefined,
 ): Promise<SecurityOutcome> {
-  const refusal = required === undefined ? await proveAgain(exchange, visitor, fields) : refusedForm(required);
+  const refusal = required === undefined ? await proveAgain(exchange, visitor, fields) : refusedFactor(required);
   if (refusal !== undefined) return { action: 'remove-passkey', ...refusal };
   const passkey = Number(/^[1-9]\d{0,14}$/.exec(fields.text('passkey'))?.[0] ?? 0);
   const actor = { user: visitor.person.id, ip: exchange.request.ip };
@@ -123,37 +123,47 @@ export function passkeySection(
   { action, form }: { action: string | undefined; form: FormState },
 ): Html {
   const own = action === 'passkey' ? form : EMPTY_FORM;
-  const name = { name: 'name', id: 'passkey-name', label: 'Name', optional: true, placeholder: 'Phone' };
+  const t = translatorOf(exchange.request);
+  const optional = t('field.optional');
+  const name = {
+    name: 'name',
+    id: 'passkey-name',
+    label: t('passkey.name'),
+    optional,
+    placeholder: t('passkey.phone'),
+  };
   return html`<section>
-    <h2>Passkeys</h2>
-    <p>A passkey signs you in without a password: by fingerprint, face, device PIN or security key.</p>
+    <h2>${t('passkey.title')}</h2>
+    <p>${t('passkey.about')}</p>
     ${all.length > 0 && passkeyTable(exchange, visitor, all)}
     <form class="sheet" method="post" action="${SECURITY_PATH}">
       ${hidden('form', formToken(visitor.secret))} ${hidden('do', 'passkey')} ${field(name, own)}
       ${proofField(exchange, visitor, own, 'passkey-code')}
-      <button>Register a passkey</button>
+      <button>${t('passkey.register')}</button>
     </form>
   </section>`;
 }
 
 function passkeyTable(exchange: PageExchange, visitor: Visitor, all: readonly PasskeyRow[]): HtmlPart {
+  const t = translatorOf(exchange.request);
   return table(
-    'Passkeys',
-    ['Name', 'Since', 'Last used', ''],
+    t('passkey.title'),
+    [t('passkey.name'), t('passkey.since'), t('devices.last-used'), ''],
     all.map(({ id, name, createdAt, lastUsedAt }) => [
       html`<bdi>${name}</bdi>`,
-      dateOnly(new Date(createdAt).toISOString()),
-      lastUsedAt === null ? 'Never' : timestamp(lastUsedAt),
+      dateOnly(new Date(createdAt).toISOString(), t),
+      lastUsedAt === null ? t('devices.never') : timestamp(lastUsedAt, t),
       html`<details class="sure">
-        <summary>Remove</summary>
+        <summary>${t('passkey.remove')}</summary>
         <form method="post" action="${SECURITY_PATH}">
           ${hidden('form', formToken(visitor.secret))} ${hidden('do', 'remove-passkey')}
           ${hidden('passkey', String(id))}
-          <p class="small"><bdi>${name}</bdi> no longer signs you in. Delete it in your device too.</p>
+          <p class="small">${t.rich('passkey.remove-text', { name: html`<bdi>${name}</bdi>` })}</p>
           ${proofField(exchange, visitor, EMPTY_FORM, `remove-${id}-code`)}
-          <button class="bad">Remove</button>
+          <button class="bad">${t('passkey.remove')}</button>
         </form>
       </details>`,
     ]),
+    t,
   );
 }

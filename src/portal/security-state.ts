@@ -1,6 +1,7 @@
 import { secret } from './components.ts';
 import type { FormState } from './forms.ts';
 import { type Html } from './html.ts';
+import type { Translator } from './translator.ts';
 
 export const SECURITY_PATH = '/account/security';
 
@@ -18,8 +19,7 @@ export interface SecurityState {
 /** The page again, or a redirect to it with a notice. */
 export type SecurityOutcome = SecurityState | { done: string };
 
-export function codesPanel(codes: readonly string[]): Html {
-  const about =
-    'Shown only once. Each signs you in once if you lose your device. Print them, or keep them in a password manager.';
-  return secret('Recovery codes', [['Recovery codes', codes.join('\n')]], about);
+export function codesPanel(t: Translator, codes: readonly string[]): Html {
+  const title = t('security.codes');
+  return secret(title, [[title, codes.join('\n')]], t('security.codes-once'));
 }

@@ -1,8 +1,8 @@
 import type { FactorOverview } from '../people/totp-commands.ts';
-import { base32, totpUri } from '../people/totp.ts';
+import { encodeBase32, totpUri } from '../people/totp.ts';
 import { formToken } from '../people/secrets.ts';
 import type { Membership, SessionLine } from '../people/session-commands.ts';
-import { browserOfAgent } from '../people/user-agent.ts';
+import { browserName } from './device-list.ts';
 import { EMPTY_FORM, field, type FormState, hidden } from './forms.ts';
 import { type Html, html, type HtmlPart } from './html.ts';
 import { tag, timestamp } from './components.ts';
@@ -10,7 +10,8 @@ import type { PageExchange, Visitor } from './page-exchange.ts';
 import { qrCode } from './qr-code.ts';
 import { proofField } from './fresh-factor.ts';
 import { SECURITY_PATH } from './security-state.ts';
-import { FACTOR_CODE } from './step-pages.ts';
+import { factorCodeField } from './step-pages.ts';
+import { type Translator, translatorOf } from './translator.ts';
 
 /** Hidden fields of a form of this page. */
 function hiddenFields({ secret }: Visitor, act: string): HtmlPart {
@@ -29,73 +30,81 @@ export function authenticatorSection(
   { totpSince }: FactorOverview,
   refused: RefusedAction,
 ): Html {
+  const t = translatorOf(exchange.request);
   const form = refused.action === 'start' ? refused.form : EMPTY_FORM;
   if (totpSince === null) {
     return html`<section>
-      <h2>Authenticator app</h2>
-      <p>An app on your phone shows a code that changes every 30 seconds. Signing in asks for it after the password.</p>
+      <h2>${t('security.authenticator')}</h2>
+      <p>${t('security.app-about')}</p>
       <form class="sheet" method="post" action="${SECURITY_PATH}">
         ${hiddenFields(visitor, 'start')} ${proofField(exchange, visitor, form, 'start-code')}
-        <button>Set up authenticator app</button>
+        <button>${t('security.app-set-up')}</button>
       </form>
     </section>`;
   }
   return html`<section>
-    <h2>Authenticator app</h2>
-    <p>${tag('Active', 'ok')} since ${timestamp(totpSince)}. Signing in asks for a code after the password.</p>
-    ${byCode(visitor, refused, { act: 'off', label: 'Remove authenticator app', note: 'It is no longer asked for.' })}
+    <h2>${t('security.authenticator')}</h2>
+    <p>${tag(t('state.active'), 'ok')} ${t.rich('security.app-since', { time: timestamp(totpSince, t) })}</p>
+    ${byCode(t, visitor, refused, { act: 'off', label: t('security.app-remove'), note: t('security.app-remove-note') })}
   </section>`;
 }
 
-export function codesSection(visitor: Visitor, { unusedCodes }: FactorOverview, refused: RefusedAction): Html {
+export function codesSection(
+  t: Translator,
+  visitor: Visitor,
+  { unusedCodes }: FactorOverview,
+  refused: RefusedAction,
+): Html {
   return html`<section>
-    <h2>Recovery codes</h2>
-    <p>${unusedCodes} of 10 recovery codes are unused. ${unusedCodes < 4 && tag('Create new ones', 'warn')}</p>
-    ${byCode(visitor, refused, { act: 'codes', label: 'Create new recovery codes', note: 'The old ones end.' })}
-  </section>`;
-}
-
-/** The switch of letters about new devices. */
-export function deviceNoticeSection(visitor: Visitor, on: boolean): Html {
-  return html`<section>
-    <h2>Letters about new devices</h2>
+    <h2>${t('security.codes')}</h2>
     <p>
-      ${on ? tag('Active', 'ok') : tag('Off', 'warn')} Mailstead sends a letter to your verified address when somebody
-      signs in as you from a browser that was not used before.
+      ${t('security.codes-left', { count: unusedCodes })} ${unusedCodes < 4 && tag(t('security.codes-few'), 'warn')}
     </p>
+    ${byCode(t, visitor, refused, { act: 'codes', label: t('security.codes-create'), note: t('security.codes-note') })}
+  </section>`;
+}
+
+/** The switch of notifications about new devices. */
+export function deviceNoticeSection(t: Translator, visitor: Visitor, on: boolean): Html {
+  return html`<section>
+    <h2>${t('security.notices')}</h2>
+    <p>${on ? tag(t('state.active'), 'ok') : tag(t('state.off'), 'warn')} ${t('security.notices-about')}</p>
     <form method="post" action="${SECURITY_PATH}">
       ${hiddenFields(visitor, 'notices')} ${hidden('on', on ? 'no' : 'yes')}
-      <button class="quiet">${on ? 'Turn off letters' : 'Turn on letters'}</button>
+      <button class="quiet">${on ? t('security.notices-off') : t('security.notices-on')}</button>
     </form>
   </section>`;
 }
 
 /** The link to the OpenID provider, if there is one. */
-export function providerSection(visitor: Visitor, name: string, linkedAt: number): Html {
+export function providerSection(t: Translator, visitor: Visitor, name: string, linkedAt: number): Html {
   return html`<section>
-    <h2>Single sign-on</h2>
-    <p>${tag('Active', 'ok')} since ${timestamp(linkedAt)}: ${name} signs you in.</p>
+    <h2>${t('security.single-sign-on')}</h2>
+    <p>
+      ${tag(t('state.active'), 'ok')} ${t.rich('security.linked', { time: timestamp(linkedAt, t), provider: name })}
+    </p>
     <form method="post" action="${SECURITY_PATH}">
       ${hiddenFields(visitor, 'unlink')}
-      <button class="quiet">Unlink</button>
+      <button class="quiet">${t('security.unlink')}</button>
     </form>
   </section>`;
 }
 
 /** Names the organizations that require a second factor. */
-export function requirement(memberships: readonly Membership[], hasFactor: boolean): HtmlPart {
+export function requirement(t: Translator, memberships: readonly Membership[], hasFactor: boolean): HtmlPart {
   const names = memberships.map((one) => one.name).join(', ');
   if (names === '') return undefined;
   return html`<div class="note ${!hasFactor && 'warn'}">
     <p>
-      <strong>${names} requires a second factor.</strong>
-      ${hasFactor ? html`<a href="/">Continue</a>` : 'Register a passkey or set up an authenticator app to continue.'}
+      <strong>${t('security.required', { organizations: names })}</strong>
+      ${hasFactor ? html`<a href="/">${t('button.continue')}</a>` : t('security.required-text')}
     </p>
   </div>`;
 }
 
 /** A form that needs a fresh code, closed until it is opened or was refused. */
 function byCode(
+  t: Translator,
   visitor: Visitor,
   { action, form }: RefusedAction,
   { act, label, note }: { act: string; label: string; note: string },
@@ -106,48 +115,44 @@ function byCode(
     <form class="sheet" method="post" action="${SECURITY_PATH}">
       ${hiddenFields(visitor, act)}
       <p class="small">${note}</p>
-      ${field({ ...FACTOR_CODE, id: `${act}-code` }, own)}<button>${label}</button>
+      ${field({ ...factorCodeField(t), id: `${act}-code` }, own)}<button>${label}</button>
     </form>
   </details>`;
 }
 
 /** The QR code of an enrollment, with the form that finishes it. */
 export function enrollmentPanel(
-  { context }: PageExchange,
+  { context, request }: PageExchange,
   visitor: Visitor,
   key: Uint8Array,
   form: FormState = EMPTY_FORM,
 ): Html {
   const uri = totpUri(key, { email: visitor.person.email, hostname: context.settings.hostname });
-  const code = { ...FACTOR_CODE, id: 'enroll-code', hint: 'The 6 digits that the app shows now.' };
+  const t = translatorOf(request);
+  const code = { ...factorCodeField(t), id: 'enroll-code', hint: t('security.enroll-hint') };
   return html`<section class="secret">
-    <h2>Scan this code with your authenticator app</h2>
+    <h2>${t('security.scan')}</h2>
     ${qrCode(uri)}
-    <p class="small">Or enter this key in the app:</p>
-    <output aria-label="Key">${base32(key).replace(/(.{4})(?=.)/g, '$1 ')}</output>
+    <p class="small">${t('security.key-about')}</p>
+    <output aria-label="${t('security.key')}">${encodeBase32(key).replace(/(.{4})(?=.)/g, '$1 ')}</output>
     <form class="plain" method="post" action="${SECURITY_PATH}">
       ${hiddenFields(visitor, 'confirm')} ${field(code, form)}
-      <button>Confirm</button>
+      <button>${t('security.confirm')}</button>
     </form>
   </section>`;
 }
 
 /** Names the sessions that began without the second factor. */
-export function sessionsBefore({ secret }: Visitor, before: readonly SessionLine[]): HtmlPart {
+export function sessionsBefore(t: Translator, { secret }: Visitor, before: readonly SessionLine[]): HtmlPart {
   if (before.length === 0) return undefined;
   return html`<div class="note warn">
-    <p>
-      <strong
-        >${before.length === 1 ? '1 other browser' : `${before.length} other browsers`} signed in without it.</strong
-      >
-      End these sessions if one is not yours:
-    </p>
+    <p><strong>${t('security.others', { count: before.length })}</strong> ${t('security.others-text')}</p>
     <ul>
-      ${before.map(({ agent, ip, createdAt }) => html`<li>${browserOfAgent(agent)}, ${ip}, ${timestamp(createdAt)}</li>`)}
+      ${before.map(({ agent, ip, createdAt }) => html`<li>${browserName(t, agent)}, ${ip}, ${timestamp(createdAt, t)}</li>`)}
     </ul>
     <form method="post" action="/account">
       ${hidden('form', formToken(secret))} ${hidden('do', 'others')}
-      <button class="quiet">End all other sessions</button>
+      <button class="quiet">${t('devices.end-others')}</button>
     </form>
   </div>`;
 }

@@ -9,7 +9,7 @@ import {
   type PortalDeps,
   redirect,
   sendPage,
-  sendNotice,
+  sendMessagePage,
   signIn,
   signOut,
   mustEnroll,
@@ -18,12 +18,14 @@ import {
 import { type FormState, field, hidden, problemNote, EMPTY_FORM } from './forms.ts';
 import { html, type HtmlPart } from './html.ts';
 import { narrowPage } from './layout.ts';
-import { BUSY, linkToken, sendLinkError, tooManyAttempts } from './link-errors.ts';
+import { linkToken, sendLinkError, tooManyAttempts } from './link-errors.ts';
+import type { PlainPortalKey } from './message-types.ts';
+import { translatorOf } from './translator.ts';
 
-const DONE: Readonly<Record<string, string>> = {
-  password: 'Password changed. Sign in with it.',
-  out: 'You are signed out.',
-  step: 'The sign-in has expired, or too many codes were wrong. Start again.',
+const DONE: Readonly<Record<string, PlainPortalKey>> = {
+  password: 'sign-in.done-password',
+  out: 'sign-in.done-out',
+  step: 'sign-in.done-step',
 };
 
 export function signInRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
@@ -49,14 +51,15 @@ async function showLogin(exchange: PageExchange): Promise<FastifyReply> {
   if (visitor !== undefined) return redirect(exchange, mustEnroll(visitor) ? '/account/security' : returnPath(next));
   if (!isSecure(exchange.request)) return refuseInsecure(exchange);
   const notice = typeof done === 'string' ? DONE[done] : undefined;
-  return loginPage(exchange, EMPTY_FORM, returnPath(next), notice);
+  const text = notice && translatorOf(exchange.request)(notice);
+  return loginPage(exchange, EMPTY_FORM, returnPath(next), text);
 }
 
 /** Refuses password forms without TLS. */
 export function refuseInsecure(exchange: PageExchange): FastifyReply {
-  const text = 'Passwords are accepted over HTTPS only. Open the same page with https.';
-  const href = exchange.context.baseUrl();
-  return sendNotice(exchange, { title: 'Connection not encrypted', text, href, link: 'Continue with HTTPS' }, 403);
+  const t = translatorOf(exchange.request);
+  const notice = { title: t('error.insecure'), text: t('error.insecure-text'), link: t('error.insecure-link') };
+  return sendMessagePage(exchange, { ...notice, href: exchange.context.baseUrl() }, 403);
 }
 
 function loginPage(
@@ -66,33 +69,42 @@ function loginPage(
   notice?: string,
   status = 200,
 ): FastifyReply {
-  const email = { name: 'email', label: 'Mail address', type: 'email', autocomplete: 'username' } as const;
-  const password = { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' } as const;
-  const body = html`<h1>Sign in</h1>
+  const t = translatorOf(exchange.request);
+  const email = { name: 'email', label: t('field.address'), type: 'email', autocomplete: 'username' } as const;
+  const password = {
+    name: 'password',
+    label: t('field.password'),
+    type: 'password',
+    autocomplete: 'current-password',
+  } as const;
+  const title = t('sign-in.title');
+  const body = html`<h1>${title}</h1>
     ${notice !== undefined && html`<div class="note" role="status"><p>${notice}</p></div>`} ${problemNote(formState)}
     <form class="plain" method="post" action="/login">
       ${hidden('next', next)} ${field(email, formState)} ${field(password, formState)}
-      <button>Sign in</button>
+      <button>${t('button.sign-in')}</button>
     </form>
     <form class="plain" method="post" action="/login/passkey">
       ${hidden('next', next)}
-      <button class="quiet">Sign in with a passkey</button>
+      <button class="quiet">${t('passkey.sign-in')}</button>
     </form>
     ${providerLink(exchange, next)}
-    <p class="small"><a href="/auth/reset">Forgot your password?</a></p>
-    <p class="small soft">No account? Ask your administrator for an invitation, or open a claim link.</p>`;
-  return sendPage(exchange, narrowPage({ title: 'Sign in', body }), status);
+    <p class="small"><a href="/auth/reset">${t('sign-in.forgot')}</a></p>
+    <p class="small soft">${t('sign-in.no-account')}</p>`;
+  return sendPage(exchange, narrowPage({ request: exchange.request, title, body }), status);
 }
 
 /** A link, not a form: the redirect to the provider leaves the site. */
-function providerLink({ provider }: PageExchange, next: string): HtmlPart {
+function providerLink({ provider, request }: PageExchange, next: string): HtmlPart {
   if (provider === undefined) return undefined;
   const href = `/login/provider?next=${encodeURIComponent(next)}`;
-  return html`<p><a class="button quiet" href="${href}">Sign in with ${provider.settings.name}</a></p>`;
+  const label = translatorOf(request)('provider.sign-in', { provider: provider.settings.name });
+  return html`<p><a class="button quiet" href="${href}">${label}</a></p>`;
 }
 
 async function login(exchange: PageExchange): Promise<FastifyReply> {
   const { request, people } = exchange;
+  const t = translatorOf(request);
   const fields = new Fields(request.body);
   const [email, next] = [fields.text('email').trim(), returnPath(fields.text('next'))];
   if (!isSecure(request)) return refuseInsecure(exchange);
@@ -103,12 +115,12 @@ async function login(exchange: PageExchange): Promise<FastifyReply> {
     case 'right':
       return redirect(exchange, await signIn(exchange, checked.account.user, { method: 'password', next }));
     case 'wrong':
-      return again('Wrong address or password.', 422);
+      return again(t('sign-in.wrong'), 422);
     case 'throttled':
       void exchange.reply.header('retry-after', String(checked.retryAfter));
-      return again(tooManyAttempts(checked.retryAfter), 429);
+      return again(tooManyAttempts(t, checked.retryAfter), 429);
     case 'busy':
-      return again(BUSY, 503);
+      return again(t('error.busy'), 503);
   }
 }
 
@@ -124,13 +136,15 @@ async function logout(exchange: PageExchange): Promise<FastifyReply> {
 
 /** The page behind a sign-in link, which local mode prints at its start. GET does not use it up: scanners open links. */
 async function showLink(exchange: PageExchange): Promise<FastifyReply> {
-  const body = html`<h1>Sign in</h1>
-    <p>This link signs in this browser once.</p>
+  const t = translatorOf(exchange.request);
+  const title = t('sign-in.title');
+  const body = html`<h1>${title}</h1>
+    <p>${t('sign-in.link')}</p>
     <form class="plain" method="post" action="/auth/sign-in">
       ${hidden('token', linkToken(exchange))}
-      <button>Sign in</button>
+      <button>${t('button.sign-in')}</button>
     </form>`;
-  return sendPage(exchange, narrowPage({ title: 'Sign in', body, fromLink: true }), 200, true);
+  return sendPage(exchange, narrowPage({ request: exchange.request, title, body, fromLink: true }), 200, true);
 }
 
 async function useLink(exchange: PageExchange): Promise<FastifyReply> {

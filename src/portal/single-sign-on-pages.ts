@@ -9,10 +9,12 @@ import {
 import { hashOf, newSecret } from '../people/secrets.ts';
 import { shownBrowser } from '../people/sign-in.ts';
 import { type OpenIdProvider, type ProviderClaims, ProviderDenial } from '../single-sign-on/openid-provider.ts';
-import { browserOf, type PageExchange, type PortalDeps, redirect, sendNotice } from './page-exchange.ts';
+import { browserOf, type PageExchange, type PortalDeps, redirect, sendMessagePage } from './page-exchange.ts';
 import { clearStep, isSecure, setSession, setStep, stepSecret } from './session-cookie.ts';
 import { tooManyAttempts } from './link-errors.ts';
+import type { PlainPortalKey } from './message-types.ts';
 import { refuseInsecure, returnPath } from './sign-in-pages.ts';
+import { translatorOf } from './translator.ts';
 
 const CALLBACK = '/login/provider/callback';
 
@@ -41,7 +43,8 @@ async function begin(exchange: PageExchange, provider: OpenIdProvider): Promise<
     return redirect(exchange, url);
   } catch (error) {
     context.log.error({ reason: (error as Error).message }, 'failed to reach the OpenID provider');
-    return refused(exchange, `${provider.settings.name} cannot be reached now. Try again, or use your password.`, 502);
+    const text = translatorOf(request)('provider.unreachable', { provider: provider.settings.name });
+    return refused(exchange, text, 502);
   }
 }
 
@@ -56,7 +59,8 @@ async function finish(exchange: PageExchange, provider: OpenIdProvider): Promise
   const secret = stepSecret(request);
   const hash = hashOf(secret);
   const begun = hash && (await context.store.write(takeProviderSignIn, { hash }));
-  if (secret === undefined || begun?.issuer !== provider.settings.issuer) return refused(exchange, EXPIRED);
+  if (secret === undefined || begun?.issuer !== provider.settings.issuer)
+    return refused(exchange, translatorOf(request)('provider.expired'));
   clearStep(request, reply);
   const counted = people.admitFactor(request.ip);
   if (counted?.kind === 'throttled') return throttled(exchange, counted.retryAfter);
@@ -65,8 +69,6 @@ async function finish(exchange: PageExchange, provider: OpenIdProvider): Promise
   counted?.rollBack();
   return enter(exchange, provider, claims, begun.next);
 }
-
-const EXPIRED = 'The sign-in was not begun in this browser, was used, or took longer than 10 minutes. Start again.';
 
 /** The claims of the answer, or why it is refused. */
 async function claimsOf(
@@ -79,11 +81,12 @@ async function claimsOf(
   try {
     return await provider.claims(secret, answer, redirectUri(exchange));
   } catch (error) {
-    const { name } = provider.settings;
-    if (error instanceof ProviderDenial) return `${name} did not sign you in (${error.message.slice(0, 60)}).`;
+    const t = translatorOf(request);
+    const name = { provider: provider.settings.name };
+    if (error instanceof ProviderDenial) return t('provider.denied', { ...name, why: error.message.slice(0, 60) });
     // Only the sentence: the cause of an error has the tokens.
     context.log.warn({ reason: (error as Error).message, ip: request.ip }, 'failed to sign in by the OpenID provider');
-    return `The answer of ${name} was not accepted; the reason was logged. Start again, or use your password.`;
+    return t('provider.bad-answer', name);
   }
 }
 
@@ -114,24 +117,23 @@ async function enter(
     case 'unknown':
     case 'unverified':
     case 'other-subject':
-      return refused(exchange, REFUSALS[done.kind]);
+      return refused(exchange, translatorOf(request)(REFUSALS[done.kind]));
   }
 }
 
-const REFUSALS: Readonly<Record<ProviderRefusal, string>> = {
-  unknown:
-    'Nobody here has your address, or the provider has not verified it. Ask your administrator for an invitation.',
-  unverified:
-    'Your address is not verified here. Sign in with your password once, and send a verification link from Your account.',
-  'other-subject':
-    'Your address is linked to another account of the provider. Sign in with your password, and unlink it under Sign-in security.',
-};
+const REFUSALS = {
+  unknown: 'provider.unknown',
+  unverified: 'provider.unverified',
+  'other-subject': 'provider.other-subject',
+} as const satisfies Readonly<Record<ProviderRefusal, PlainPortalKey>>;
 
 function refused(exchange: PageExchange, text: string, status = 422): FastifyReply {
-  return sendNotice(exchange, { title: 'Not signed in', text, href: '/login', link: 'Sign in' }, status);
+  const t = translatorOf(exchange.request);
+  const notice = { title: t('sign-in.not'), text, href: '/login', link: t('button.sign-in') };
+  return sendMessagePage(exchange, notice, status);
 }
 
 function throttled(exchange: PageExchange, retryAfter: number): FastifyReply {
   void exchange.reply.header('retry-after', String(retryAfter));
-  return refused(exchange, tooManyAttempts(retryAfter), 429);
+  return refused(exchange, tooManyAttempts(translatorOf(exchange.request), retryAfter), 429);
 }

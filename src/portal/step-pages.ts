@@ -11,6 +11,7 @@ import { narrowPage } from './layout.ts';
 import { tooManyAttempts } from './link-errors.ts';
 import { browserOf, type PageExchange, type PortalDeps, redirect, sendPage } from './page-exchange.ts';
 import { refuseInsecure } from './sign-in-pages.ts';
+import { type Translator, translatorOf } from './translator.ts';
 
 /** `/login/step`: the second step of a sign-in. */
 export function stepRoutes(deps: PortalDeps): (app: FastifyInstance) => void {
@@ -45,35 +46,32 @@ function startAgain(exchange: PageExchange): FastifyReply {
   return redirect(exchange, '/login?done=step');
 }
 
-export const FACTOR_CODE: FormField = {
-  name: 'code',
-  label: 'Code',
-  autocomplete: 'one-time-code',
-  hint: '6 digits from your authenticator app, or a recovery code.',
-};
+/** The field for a code of the second factor. */
+export function factorCodeField(t: Translator): FormField {
+  return { name: 'code', label: t('step.code'), autocomplete: 'one-time-code', hint: t('step.code-hint') };
+}
 
 async function showStep(exchange: PageExchange, step: StepVisitor): Promise<FastifyReply> {
   return stepPage(exchange, step, EMPTY_FORM);
 }
 
 function stepPage(exchange: PageExchange, step: StepVisitor, form: FormState, status = 200): FastifyReply {
-  const body = html`<h1>Second step</h1>
-    <p>Signing in as <strong>${step.email}</strong>.</p>
+  const t = translatorOf(exchange.request);
+  const title = t('step.title');
+  const body = html`<h1>${title}</h1>
+    <p>${t.rich('step.as', { address: html`<strong>${step.email}</strong>` })}</p>
     ${problemNote(form)}
     <form class="plain" method="post" action="/login/step">
-      ${hidden('form', formToken(step.secret))} ${field(FACTOR_CODE, form)}
-      <button>Continue</button>
+      ${hidden('form', formToken(step.secret))} ${field(factorCodeField(t), form)}
+      <button>${t('button.continue')}</button>
     </form>
     <form class="plain" method="post" action="/login/passkey">
       ${hidden('next', step.next)}
-      <button class="quiet">Use a passkey</button>
+      <button class="quiet">${t('step.passkey')}</button>
     </form>
-    <p class="small soft">
-      Lost your device? Use a recovery code. Without one, ask the operator of ${exchange.context.settings.hostname} to
-      reset your second factor.
-    </p>
-    <p class="small"><a href="/login">Sign in as somebody else</a></p>`;
-  return sendPage(exchange, narrowPage({ title: 'Second step', body }), status);
+    <p class="small soft">${t('step.lost', { host: exchange.context.settings.hostname })}</p>
+    <p class="small"><a href="/login">${t('step.other-account')}</a></p>`;
+  return sendPage(exchange, narrowPage({ request: exchange.request, title, body }), status);
 }
 
 async function submitStep(exchange: PageExchange, step: StepVisitor): Promise<FastifyReply> {
@@ -100,11 +98,11 @@ function refuseCode(
   step: StepVisitor,
   why: { kind: 'wrong' } | { kind: 'throttled'; retryAfter: number },
 ): FastifyReply {
+  const t = translatorOf(exchange.request);
   if (why.kind === 'wrong') {
-    return stepPage(exchange, step, { values: {}, errors: { code: WRONG_CODE } }, 422);
+    return stepPage(exchange, step, { values: {}, errors: { code: t('step.wrong-code') } }, 422);
   }
   void exchange.reply.header('retry-after', String(why.retryAfter));
-  return stepPage(exchange, step, { values: {}, errors: {}, problem: tooManyAttempts(why.retryAfter, 'codes') }, 429);
+  const problem = tooManyAttempts(t, why.retryAfter, 'codes');
+  return stepPage(exchange, step, { values: {}, errors: {}, problem }, 429);
 }
-
-export const WRONG_CODE = 'Wrong code, or it was used before. Wait for the next one.';

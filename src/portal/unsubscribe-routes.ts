@@ -1,20 +1,23 @@
 import type { AppContext } from '../core/app-context.ts';
 import {
   resubscribe,
-  unsubscribe,
+  recordUnsubscribe,
   unsubscribed,
   readUnsubscribe,
   type Subscription,
   unsubscribeKey,
 } from '../unsubscribe/commands.ts';
+import cookie from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { networkOf } from '../../mail/guard/network.ts';
 import { KeyedTokenBucket, perMinute, retryAfterSeconds } from '../../mail/limits/token-bucket.ts';
+import { followLanguageLink } from '../http/language.ts';
 import { pageHeaders } from './page-headers.ts';
 import { address } from './components.ts';
 import { hidden } from './forms.ts';
 import { html, type Html } from './html.ts';
 import { narrowPage } from './layout.ts';
+import { type Translator, translatorOf } from './translator.ts';
 
 /** High, because mailbox providers send one-click requests for all users from a few addresses. */
 const MAX_PER_MINUTE = 600;
@@ -24,9 +27,11 @@ const MAX_BODY_BYTES = 4096;
  * `/unsubscribe/{token}`: the page for people, and the one-click POST of mail programs. The signed link authorizes, so
  * no cookie and no origin is required. RFC 8058 3.2.
  */
-export function unsubscribeRoutes(context: AppContext): (app: FastifyInstance) => void {
+export function unsubscribeRoutes(context: AppContext): (app: FastifyInstance) => Promise<void> {
   const limit = new KeyedTokenBucket(perMinute(MAX_PER_MINUTE));
-  return (app) => {
+  return async (app) => {
+    // The cookie has the language of the page.
+    await app.register(cookie);
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: MAX_BODY_BYTES }, (_request, body, done) =>
       done(null, body),
@@ -35,21 +40,23 @@ export function unsubscribeRoutes(context: AppContext): (app: FastifyInstance) =
       const wait = retryAfterSeconds(limit.take(networkOf(request.ip), context.clock()));
       if (wait === 0) return undefined;
       void reply.header('retry-after', String(wait));
-      return send(reply, notice('Too many requests', `Try again in ${wait} seconds.`), 429);
+      const t = translatorOf(request);
+      const text = t('unsubscribe.flooded', { wait: t.wait(wait) });
+      return send(reply, notice(request, t('error.too-many'), text), 429);
     });
+    app.addHook('onRequest', followLanguageLink);
     app.get<TokenRoute>('/unsubscribe/*', async (request, reply) => {
       const subscription = subscriptionOf(context, request);
       // GET changes nothing: link scanners open links.
-      return subscription === undefined ? missing(reply) : show(context, subscription, reply);
+      return subscription === undefined ? missing(request, reply) : show(context, subscription, request, reply);
     });
     app.post<TokenRoute>('/unsubscribe/*', async (request, reply) => {
       const subscription = subscriptionOf(context, request);
-      if (subscription === undefined) return missing(reply);
+      if (subscription === undefined) return missing(request, reply);
       const act = actOf(request.body);
-      if (act === undefined)
-        return send(reply, notice('No changes made', 'Invalid form. Reload the page and try again.'), 400);
+      if (act === undefined) return send(reply, badForm(request), 400);
       const done = await context.store.write(act, { ...subscription, ip: request.ip });
-      return done.kind === 'missing' ? missing(reply) : show(context, subscription, reply);
+      return done.kind === 'missing' ? missing(request, reply) : show(context, subscription, request, reply);
     });
   };
 }
@@ -64,23 +71,33 @@ function subscriptionOf({ secrets }: AppContext, request: FastifyRequest<TokenRo
 }
 
 /** RFC 8058 3.2: urlencoded or multipart. */
-function actOf(body: unknown): typeof unsubscribe | undefined {
+function actOf(body: unknown): typeof recordUnsubscribe | undefined {
   const text = typeof body === 'string' ? body : '';
-  if (/(?:^|&)List-Unsubscribe=One-Click(?:&|$)/.test(text.trim())) return unsubscribe;
-  if (/name="?List-Unsubscribe"?\r?\n(?:[^\r\n]+\r?\n)*\r?\nOne-Click\r?\n/i.test(text)) return unsubscribe;
+  if (/(?:^|&)List-Unsubscribe=One-Click(?:&|$)/.test(text.trim())) return recordUnsubscribe;
+  if (/name="?List-Unsubscribe"?\r?\n(?:[^\r\n]+\r?\n)*\r?\nOne-Click\r?\n/i.test(text)) return recordUnsubscribe;
   return text.trim() === 'undo=1' ? resubscribe : undefined;
 }
 
-async function show({ store }: AppContext, subscription: Subscription, reply: FastifyReply): Promise<FastifyReply> {
+async function show(
+  { store }: AppContext,
+  subscription: Subscription,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const found = await store.read(unsubscribed, subscription);
-  if (found.kind === 'missing') return missing(reply);
+  if (found.kind === 'missing') return missing(request, reply);
   const status: SubscriptionStatus = { ...found, recipient: subscription.recipient };
-  return send(reply, subscriptionPage(status), 200);
+  return send(reply, subscriptionPage(request, status), 200);
 }
 
-function missing(reply: FastifyReply): FastifyReply {
-  const text = 'The link is incomplete. Copy the whole address from the message.';
-  return send(reply, notice('Invalid link', text), 404);
+function missing(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const t = translatorOf(request);
+  return send(reply, notice(request, t('link.missing'), t('unsubscribe.bad-link')), 404);
+}
+
+function badForm(request: FastifyRequest): string {
+  const t = translatorOf(request);
+  return notice(request, t('error.no-changes'), t('unsubscribe.bad-form'));
 }
 
 function send(reply: FastifyReply, page: string, status: number): FastifyReply {
@@ -96,28 +113,29 @@ interface SubscriptionStatus {
 }
 
 /** The unsubscribe page, or after it the page to subscribe again. */
-function subscriptionPage(status: SubscriptionStatus): string {
-  return status.unsubscribed ? done(status) : unsubscribeForm(status);
+function subscriptionPage(request: FastifyRequest, status: SubscriptionStatus): string {
+  const t = translatorOf(request);
+  const title = t(status.unsubscribed ? 'unsubscribe.done' : 'unsubscribe.title');
+  return narrowPage({ request, title, body: status.unsubscribed ? done(t, status) : unsubscribeForm(t, status) });
 }
 
-function unsubscribeForm({ organization, recipient }: SubscriptionStatus): string {
-  const body = html`<h1>Unsubscribe</h1>
-    <p>
-      <strong>${address(recipient)}</strong> will no longer receive mail from the programs of
-      <strong>${organization}</strong>.
-    </p>
-    ${form('List-Unsubscribe', 'One-Click', html`<button>Unsubscribe</button>`)}`;
-  return narrowPage({ title: 'Unsubscribe', body });
+function namesIn({ organization, recipient }: SubscriptionStatus): Record<'organization' | 'recipient', Html> {
+  return {
+    organization: html`<strong>${organization}</strong>`,
+    recipient: html`<strong>${address(recipient)}</strong>`,
+  };
 }
 
-function done({ organization, recipient }: SubscriptionStatus): string {
-  const body = html`<h1>Unsubscribed</h1>
-    <p role="status">
-      The programs of <strong>${organization}</strong> no longer send to <strong>${address(recipient)}</strong>. Mail
-      already in transit may still arrive.
-    </p>
-    ${form('undo', '1', html`<button class="text">Subscribe again</button>`)}`;
-  return narrowPage({ title: 'Unsubscribed', body });
+function unsubscribeForm(t: Translator, status: SubscriptionStatus): Html {
+  return html`<h1>${t('unsubscribe.title')}</h1>
+    <p>${t.rich('unsubscribe.about', namesIn(status))}</p>
+    ${form('List-Unsubscribe', 'One-Click', html`<button>${t('unsubscribe.button')}</button>`)}`;
+}
+
+function done(t: Translator, status: SubscriptionStatus): Html {
+  return html`<h1>${t('unsubscribe.done')}</h1>
+    <p role="status">${t.rich('unsubscribe.done-text', namesIn(status))}</p>
+    ${form('undo', '1', html`<button class="text">${t('unsubscribe.undo')}</button>`)}`;
 }
 
 /** Posts to the page itself: its URL holds the signed token. */
@@ -125,8 +143,9 @@ function form(name: string, value: string, button: Html): Html {
   return html`<form class="plain" method="post">${hidden(name, value)} ${button}</form>`;
 }
 
-function notice(title: string, text: string): string {
+function notice(request: FastifyRequest, title: string, text: string): string {
   return narrowPage({
+    request,
     title,
     body: html`<h1>${title}</h1>
       <p>${text}</p>`,

@@ -52,7 +52,7 @@ export function isAllowed({ operations, caller }: Pick<Visit, 'operations' | 'ca
 }
 
 /** Calls an operation, which validates the input of a browser like any other. */
-export async function callOperation(
+export async function runOperation(
   visit: Visit,
   name: string,
   input: Readonly<Record<string, unknown>>,
@@ -79,6 +79,6 @@ export async function readOperation<O extends { input: z.ZodType; output: z.ZodT
   input: z.input<O['input']>,
 ): Promise<OutputOf<O> | undefined> {
   if (!isAllowed(visit, name)) return undefined;
-  const done = await callOperation(visit, name, input as Readonly<Record<string, unknown>>);
+  const done = await runOperation(visit, name, input as Readonly<Record<string, unknown>>);
   return done.kind === 'done' ? (done.result as OutputOf<O>) : undefined;
 }

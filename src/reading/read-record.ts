@@ -1,6 +1,7 @@
 import type { ReadDepth } from '../../mail/agents/hooks.ts';
 import type { EmailRow } from '../../mail/store/message/email-rows.ts';
 import type { Call } from '../core/operation.ts';
+import { ACCOUNT_SPAN } from '../../mail/store/search/account-span.ts';
 
 /**
  * Records that a token is about to see the content of messages, beyond a list line. Await before sending the response:
@@ -15,7 +16,7 @@ export async function recordRead(
   const [first] = known;
   if (caller.token === undefined || first === undefined) return;
   const emails = known.map(({ row }) => row.id);
-  const account = accountOf(first.row.id);
+  const account = accountOfEmail(first.row.id);
   await agents.onRead({ token: caller.token.id }, { account, emails, depth }, accessPath(caller.way, tool));
 }
 
@@ -35,7 +36,7 @@ export async function recordTaint(
   const { token } = caller;
   const [first] = known;
   if (token === undefined || first === undefined) return;
-  const account = accountOf(first.row.id);
+  const account = accountOfEmail(first.row.id);
   const emails = known.map(({ row }) => row.id);
   await agents.onRead({ token: token.id }, { account, emails, depth: 'listed' }, '');
 }
@@ -46,14 +47,11 @@ export async function recordUntrustedText({ agents, caller: { token } }: Call): 
 }
 
 /** Wraps row ids for {@link recordTaint}. */
-export function rowsOf(emails: readonly number[]): { row: { id: number } }[] {
+export function taintRows(emails: readonly number[]): { row: { id: number } }[] {
   return emails.map((id) => ({ row: { id } }));
 }
 
-/** Row ids are allocated in one range an account: mail/store/message/message.ts. */
-const ACCOUNT_SPAN = 2 ** 32;
-
 /** Returns the account of a message row. */
-export function accountOf(email: number): number {
+export function accountOfEmail(email: number): number {
   return Math.floor(email / ACCOUNT_SPAN);
 }

@@ -20,7 +20,7 @@ const SMALL_ORDER = new Set([
 const P = Buffer.from('edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f', 'hex');
 
 /** Reads a public key from base64 or base64url SPKI, with optional PEM armor; returns its 32 octets. */
-export function readPublicKey(text: string): Buffer | undefined {
+export function readEd25519Key(text: string): Buffer | undefined {
   const bare = text.replace(/-----(?:BEGIN|END) PUBLIC KEY-----/g, '').replace(/[\r\n ]/g, '');
   const der = readBase64(bare);
   if (der?.length !== SPKI_PREFIX.length + KEY_BYTES || !der.subarray(0, SPKI_PREFIX.length).equals(SPKI_PREFIX)) {
@@ -58,7 +58,7 @@ export function readBase64(text: string): Buffer | undefined {
 }
 
 /** Verifies a signature over exactly these octets. */
-export function verifySignature(key: Uint8Array, octets: Uint8Array, signature: Uint8Array): boolean {
+export function verifyEd25519(key: Uint8Array, octets: Uint8Array, signature: Uint8Array): boolean {
   if (signature.length !== SIGNATURE_BYTES) return false;
   const publicKey = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, key]), format: 'der', type: 'spki' });
   return verify(null, octets, publicKey, signature);

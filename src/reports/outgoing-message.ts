@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { SystemNotice } from '../../mail/delivery/notice.ts';
 import { type Address, formatAddress, needsUtf8 } from '../../mail/message/address.ts';
 import { base64Lines } from '../../mail/message/compose-message.ts';
-import { field, messageHeader, textEntity } from '../../mail/message/compose-text.ts';
+import { formatField, messageHeader, textEntity } from '../../mail/message/compose-text.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { traceId } from '../../mail/receiver/trace-id.ts';
 import type { ReportHead } from '../../mail/reports/write-dmarc.ts';
@@ -66,7 +66,7 @@ function reportMessage(kind: SentReportKind, report: PackedReport, to: readonly 
   const parts = [textEntity(introduction(kind, report)), attachment(kind, report)];
   const body = parts.map((part) => `--${boundary}\r\n${part}`).join('');
   return Buffer.from(
-    `${header}${field('Content-Type', `multipart/${subtype}; boundary="${boundary}"`)}\r\n${body}--${boundary}--\r\n`,
+    `${header}${formatField('Content-Type', `multipart/${subtype}; boundary="${boundary}"`)}\r\n${body}--${boundary}--\r\n`,
   );
 }
 

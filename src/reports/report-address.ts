@@ -4,7 +4,7 @@ import type { Address } from '../../mail/message/address.ts';
 const REPORT_LOCAL_PART = 'mailstead-reports';
 
 /** Address that receives the reports about a domain. On the domain itself it needs no authorization (RFC 7489 7.1). */
-export function reportAddress(domain: string): string {
+export function domainReportAddress(domain: string): string {
   return `${REPORT_LOCAL_PART}@${domain}`;
 }
 

@@ -30,7 +30,7 @@ export interface DraftContent {
 }
 
 /** Composes a draft; Bcc stays in its header until it is sent. */
-export function composeDraft(
+export function composeDraftOctets(
   world: Pick<AreaContext, 'texts' | 'store'>,
   { reply, files, messageId, ...content }: DraftContent,
   now: number,

@@ -5,7 +5,7 @@ import type { NoticeContext } from '../notices/compose.ts';
 import type { NoticeSource } from '../notices/notifier.ts';
 import { notifyPause } from './pause-commands.ts';
 import { publicId } from '../core/ids.ts';
-import { accountOf } from '../../mail/store/account/account.ts';
+import { accountInfo } from '../../mail/store/account/account.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
 import { composeForOwners } from '../notices/owners.ts';
 import { listApiKeys } from './key-commands.ts';
@@ -17,7 +17,9 @@ interface PauseNotices {
 }
 
 /** Notifies owners once when one of their mailboxes or API keys is paused. */
-export function pausedSenders(context: NoticeContext & { metrics: Meter }): NoticeSource<PausedSender, PauseNotices> {
+export function pausedSenderNotices(
+  context: NoticeContext & { metrics: Meter },
+): NoticeSource<PausedSender, PauseNotices> {
   const { store, metrics } = context;
   return {
     kind: 'paused-sender',
@@ -44,7 +46,7 @@ export async function namedSender(
   { sender, tenant, account }: Pick<PausedSender, 'sender' | 'tenant' | 'account'>,
 ): Promise<{ id: string; name: string }> {
   if (account !== null) {
-    const found = await store.read(accountOf, { tenant, id: account });
+    const found = await store.read(accountInfo, { tenant, id: account });
     return { id: publicId('mailbox', account), name: found?.address ?? '' };
   }
   const keys = await store.read(listApiKeys, { organization: tenant });

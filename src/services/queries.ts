@@ -63,9 +63,10 @@ export const listServices = lookup('list-services', async (rx, input: { organiza
   return rows.map(serviceOf);
 });
 
-/** Services of all organizations. */
+/** Services of all organizations that are not deleted. */
 export const allServices = lookup('all-services', async (rx): Promise<Service[]> => {
-  const rows = await rx.all<Columns>(`SELECT ${COLUMNS} FROM service ORDER BY id`);
+  const rows = await rx.all<Columns>(`SELECT ${COLUMNS} FROM service
+     WHERE organization_id NOT IN (SELECT id FROM organization WHERE purge_at IS NOT NULL) ORDER BY id`);
   return rows.map(serviceOf);
 });
 

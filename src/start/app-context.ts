@@ -2,13 +2,14 @@ import type { Settings } from '../../config/settings.ts';
 import { BackupRuns } from '../backup/backup-runs.ts';
 import { isLoopback } from '../../mail/guard/network.ts';
 import type { Revoke } from '../agents/agent-logins.ts';
-import { signData } from '../client-setup/cms.ts';
+import { signCms } from '../client-setup/cms.ts';
 import { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import { HttpLimits } from '../http/rate-limits.ts';
 import type { AppContext } from '../core/app-context.ts';
 import { ServiceSupervisor } from '../services/runner.ts';
 import { TransferRunner } from '../transfers/transfers.ts';
 import { WaitRegistry } from '../waiting/wait-registry.ts';
+import { memoryShares } from './memory-shares.ts';
 import type { Services } from './shared-parts.ts';
 import type { Listeners } from './ports.ts';
 
@@ -38,7 +39,7 @@ export function createAppContext(
     ...services,
     limits: new HttpLimits((ip) => services.exempt(ip) || (services.local && isLoopback(ip)), services.guard),
     certificate: () => ({ pem: services.tls.pair.cert, selfSigned: services.tls.selfSigned }),
-    signDocument: (document) => signData(document, services.tls.pair, clock()),
+    signDocument: (document) => signCms(document, services.tls.pair, clock()),
     startedAt: clock(),
     policy: services.agents.policy,
     baseUrl,
@@ -46,7 +47,7 @@ export function createAppContext(
     inFlight: new KeyedSemaphore({ proposal: Infinity }),
     waits: new WaitRegistry(services),
     runner: new ServiceSupervisor({ ...services, baseUrl, ports }),
-    transfers: new TransferRunner(services),
+    transfers: new TransferRunner(services, memoryShares(services.settings.memoryMb).imports),
     backups: new BackupRuns(services),
     revoked: revoking(logins),
     catalogue: async () => (await import('../operations/catalogue.ts')).CATALOGUE,

@@ -13,7 +13,7 @@ import { textsAtServers } from '../dns-providers/zone-servers.ts';
 import type { TxtPublisher } from '../acme/challenge-answers.ts';
 import { ownZonePublisher } from '../name-server/challenge-texts.ts';
 import { keyZone } from '../domains/records.ts';
-import { boxZones } from '../domains/zones.ts';
+import { boxZones, zoneServer } from '../domains/zones.ts';
 import { resolverServers } from '../tls/outbound-tls.ts';
 import type { Services } from './shared-parts.ts';
 
@@ -24,7 +24,7 @@ export function openCertificates(services: Services): Job[] {
   if (acme === undefined) return [];
   const { pair, selfSigned } = tls.own;
   const own = selfSigned ? undefined : new X509Certificate(pair.cert);
-  const find = boxZones(store, resolver, hostname);
+  const find = boxZones(store, resolver, zoneServer(settings));
   const ownServer = ports.dns === undefined ? [] : [ownZonePublisher(find, challenges, keyZone(hostname))];
   const publishers = [...ownServer, openProviderPublisher(services)];
   const renewal = new CertificateRenewal({

@@ -1,7 +1,7 @@
-import { runCommand } from '../cli/main.ts';
+import { runCommandLine } from '../cli/main.ts';
 
 // Loads the server for `serve` only, so that other commands start fast.
-process.exitCode = await runCommand(process.argv.slice(2), async (argv, env) => {
+process.exitCode = await runCommandLine(process.argv.slice(2), async (argv, env) => {
   const { serve } = await import('./main.ts');
   await serve(argv, env);
 });

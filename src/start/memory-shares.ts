@@ -10,6 +10,8 @@ export interface MemoryShares {
   textHeapMb: number;
   /** Memory of the process that reads a PDF, MB. */
   documentMb: number;
+  /** Imports at once: each holds a message of another server, and the list of its folders. */
+  imports: number;
 }
 
 /** Divides the memory of the box, in MB. Main has two fifths; the rest is for buffers, the page cache and the system. */
@@ -20,6 +22,7 @@ export function memoryShares(memoryMb: number): MemoryShares {
     filterHeapMb: within(memoryMb / 5, 128, 256),
     textHeapMb: within(memoryMb / 8, 96, 192),
     documentMb: within(memoryMb / 4, 256, 512),
+    imports: within(memoryMb / 512, 1, 4),
   };
 }
 

@@ -6,8 +6,9 @@ import type { Services } from './shared-parts.ts';
 
 /**
  * Follows what other nodes of the database do in their memory: sessions that end, bans, new certificates, and mail for the
- * relay of the leader. Everything else is read from the database. Does nothing for a server that is alone. A signal is sent
- * after the commit of its change: a node that is killed between the two has announced nothing.
+ * relay of the leader. Everything else is read from the database. Does nothing for a server that is alone. Passwords that are
+ * deleted and accounts that are removed are announced by their commit; other signals follow it: a node that is killed between
+ * the two has announced nothing.
  */
 export function joinNodes(services: Services): Disposable {
   const { store, queue } = services;

@@ -8,7 +8,7 @@ import { dailyDigests } from '../digest/notice-source.ts';
 import { type NoticeSource, Notifier } from '../notices/notifier.ts';
 import { newDeviceNotices } from '../people/device-notice-source.ts';
 import { failingSourceNotices } from '../reports/notice-source.ts';
-import { pausedSenders } from '../sending/pause-notice-source.ts';
+import { pausedSenderNotices } from '../sending/pause-notice-source.ts';
 import { disabledWebhookNotices, failingWebhookNotices } from '../webhooks/notice-sources.ts';
 import type { Services } from './shared-parts.ts';
 
@@ -30,7 +30,7 @@ export function openNotifier(services: Services, baseUrl: () => string): Notifie
           failingCheckNotices(context),
           auditHeadNotices(context),
           dailyDigests(context),
-          pausedSenders(context),
+          pausedSenderNotices(context),
           newDeviceNotices(context),
         ]
       : []),

@@ -7,13 +7,15 @@ import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { Greylist } from '../../mail/receiver/greylist.ts';
 import { systemClock } from '../../mail/receiver/options.ts';
 import { startSmtpServer } from '../../mail/receiver/server.ts';
+import { inboundRecorder } from '../doctor/inbound-evidence.ts';
 import { StoreReceiverBackend } from '../../mail/receiver/store-backend.ts';
 import { countDeleted } from '../mailboxes/deletion-queries.ts';
 import { queueDepth } from '../../mail/store/queue/queue-rows.ts';
 import { type DnsServer, startDns } from '../name-server/server.ts';
 import { failedOrders } from '../certificates/queries.ts';
 import { withChallengeTexts } from '../name-server/challenge-texts.ts';
-import { boxZones } from '../domains/zones.ts';
+import { boxZones, zoneServer } from '../domains/zones.ts';
+import { ZoneSigner } from '../name-server/dnssec/zone-signer.ts';
 import { startHttpServer, type HttpListener } from '../http/server.ts';
 import type { InboundFilter } from '../../mail/receiver/context.ts';
 import { inNetworks } from '../core/networks.ts';
@@ -30,6 +32,7 @@ import { jmapRoutes } from '../jmap/routes.ts';
 import { mcpRoutes } from '../mcp/routes.ts';
 import { oauthRoutes } from '../oauth/routes.ts';
 import { portalRoutes } from '../portal/routes.ts';
+import { firstReads } from '../webmail/first-reads.ts';
 import { webMailRoutes } from '../webmail/routes.ts';
 import { sendRoutes } from '../http/routes/sending.ts';
 import { serviceRoutes } from '../http/routes/services.ts';
@@ -97,6 +100,7 @@ export function openReceiver(
     guard,
     secureContext: (name) => tls.secureContext(name),
     exempt,
+    connected: inboundRecorder({ store, clock, log }),
     local,
     maxMessageBytes: settings.maxMessageBytes,
     log,
@@ -182,6 +186,8 @@ export function openHttp(
 export function openDns({
   settings,
   store,
+  secrets,
+  clock,
   resolver,
   challenges,
   metrics,
@@ -190,8 +196,9 @@ export function openDns({
   const hosts = dnsHosts(settings);
   const { dns: port } = settings.ports;
   if (port === undefined) return undefined;
-  const find = withChallengeTexts(boxZones(store, resolver, settings.hostname), challenges);
-  return startDns({ hosts, port, find, log, meter: metrics });
+  const find = withChallengeTexts(boxZones(store, resolver, zoneServer(settings)), challenges);
+  const signer = new ZoneSigner({ derive: (purpose) => secrets.subkey(purpose), clock });
+  return startDns({ hosts, port, find, signer, log, meter: metrics });
 }
 
 type HttpEndpoint = (app: FastifyInstance) => void | Promise<void>;
@@ -207,7 +214,7 @@ export function httpEndpoints(context: AppContext): readonly HttpEndpoint[] {
     bootstrapRoutes(context),
     serviceRoutes(context),
     mcpRoutes(context),
-    jmapRoutes(context),
+    jmapRoutes(context, firstReads(context)),
     oauthRoutes(context),
     portalRoutes(context),
     webMailRoutes(context),

@@ -4,7 +4,7 @@ import { listDomains } from '../../mail/store/address/domain.ts';
 import type { Store } from '../../mail/store/engine/types.ts';
 import { getSetting, setSetting } from '../../mail/store/setting.ts';
 import type { Settings } from '../../config/settings.ts';
-import { type AccountContext, changePassword, provisionAccount } from '../mailboxes/provision.ts';
+import { type AccountContext, changeMailboxPassword, provisionAccount } from '../mailboxes/provision.ts';
 import { onboardDomain } from '../domains/domains.ts';
 import { BOX } from '../notices/compose.ts';
 import { notifiedOwners } from '../notices/owners.ts';
@@ -96,7 +96,7 @@ async function localMailbox(context: AccountContext, settings: Settings): Promis
 
 async function renewPassword(context: AccountContext, account: number, { localPassword }: Settings): Promise<Seeded> {
   // No session exists yet whose login would have to be dropped.
-  const changed = await changePassword({ ...context, revoked: () => undefined }, account, localPassword);
+  const changed = await changeMailboxPassword({ ...context, revoked: () => undefined }, account, localPassword);
   if (changed.kind !== 'changed') throw new Error(`failed to set the password of ${LOCAL_ADDRESS}: ${changed.kind}`);
   return { address: changed.address, password: changed.password };
 }

@@ -245,6 +245,7 @@ async function createLogin(options: LoginOptions, stack: AsyncDisposableStack): 
     exempt,
     barred: (password) => agents.barredLogin(password),
     bearer: new TokenLogins({ settings, store, clock, lastUsed }),
+    // Deleted passwords are announced by their commit, too: hearing it twice ends nothing more.
     announce: (what) => store.nodes?.signal({ kind: 'revoked', ...what }),
     log,
     meter: metrics,

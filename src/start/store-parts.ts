@@ -13,6 +13,7 @@ import * as bootstrap from '../bootstrap/commands.ts';
 import * as canaryTrips from '../canaries/trip-commands.ts';
 import * as certificates from '../certificates/commands.ts';
 import * as health from '../doctor/health-commands.ts';
+import * as portEvidence from '../doctor/port-commands.ts';
 import * as deviceLinks from '../client-setup/device-commands.ts';
 import * as dnsProviders from '../dns-providers/commands.ts';
 import * as dnsDrift from '../domains/drift-commands.ts';
@@ -32,6 +33,7 @@ import * as oauthClients from '../oauth/client-commands.ts';
 import * as oauthCodes from '../oauth/code-commands.ts';
 import * as oauthGrants from '../oauth/grant-commands.ts';
 import * as organizations from '../organizations/commands.ts';
+import * as organizationDeletion from '../organizations/deletion-commands.ts';
 import * as organizationRemoval from '../organizations/removal-commands.ts';
 import * as claims from '../people/claim-commands.ts';
 import * as invitations from '../people/invite-commands.ts';
@@ -93,6 +95,7 @@ const COMMAND_FILES: readonly object[] = [
   domains,
   domainLookups,
   health,
+  portEvidence,
   ownStsPolicies,
   history,
   mailboxes,
@@ -105,6 +108,7 @@ const COMMAND_FILES: readonly object[] = [
   oauthCodes,
   oauthGrants,
   organizations,
+  organizationDeletion,
   organizationRemoval,
   claims,
   invitations,

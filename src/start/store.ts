@@ -12,7 +12,9 @@ import { databaseUrl } from '../core/database-url.ts';
 import { missingSetting, openMessageBucket } from '../backup/open-message-bucket.ts';
 import { secretLinksOf } from '../notices/secret-pages.ts';
 import { memoryShares } from './memory-shares.ts';
+import { renewRestoredDatabase } from './restored-database.ts';
 import { CannotStart, type StartOptions } from './options.ts';
+import { UpgradeProgress } from './upgrade-progress.ts';
 
 export interface StorageServices {
   store: MailStore;
@@ -23,6 +25,7 @@ export interface StorageServices {
 export async function createStorage(options: StartOptions, stack: AsyncDisposableStack): Promise<StorageServices> {
   const store = stack.use(await openStore(options));
   const secrets = await openSecrets(options.settings, store);
+  await renewRestoredDatabase(store, options.log);
   const { database, dataDir } = options.settings;
   if (database === undefined) unmarkDatabase(dataDir);
   else markDatabase(dataDir, database.url);
@@ -30,10 +33,11 @@ export async function createStorage(options: StartOptions, stack: AsyncDisposabl
   return { store, secrets };
 }
 
-/** Opens what is remembered, and brings its tables up to date. */
+/** Opens the store, and brings its tables up to date. */
 async function openStore({ settings, log, metrics, clock, fatal, keepFree }: StartOptions): Promise<MailStore> {
   requireOneDatabase(settings);
-  return MailStore.open({
+  await using progress = new UpgradeProgress({ log, hosts: settings.listen, port: settings.ports.http });
+  return await MailStore.open({
     dataDir: settings.dataDir,
     database: await databaseUrl(settings).catch(({ message }: Error) => {
       throw new CannotStart(message);
@@ -47,6 +51,7 @@ async function openStore({ settings, log, metrics, clock, fatal, keepFree }: Sta
     log,
     meter: metrics,
     fatal,
+    upgrading: (step) => progress.report(step),
   });
 }
 

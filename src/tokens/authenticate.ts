@@ -16,7 +16,7 @@ export type TokenAuthentication =
  * Authenticates an Authorization header. Rejects an invalid credential even where none is needed, so that the client
  * notices the mistake.
  */
-export async function authenticate(
+export async function authenticateToken(
   context: Pick<AppContext, 'settings' | 'store' | 'clock' | 'lastUsed'>,
   header: string | readonly string[] | undefined,
   way: Caller['way'],

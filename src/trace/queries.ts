@@ -52,7 +52,7 @@ export const openAttempts = lookup('open-attempts', async (rx, input: { queue: n
 });
 
 /** Finds the blob of a tenant's message, by email id or by trace id. */
-export const octetsOf = lookup(
+export const messageOctets = lookup(
   'octets-of',
   (rx, input: { tenant: number; email: number; trace: string }): Promise<{ blob: number; size: number } | undefined> =>
     rx.get<{ blob: number; size: number }>(

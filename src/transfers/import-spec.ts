@@ -5,8 +5,10 @@ export interface FileSpec {
   kind: 'file';
   /** Absolute; null: the upload of the job. */
   path: string | null;
-  /** Name of an uploaded file. */
+  /** Name of an uploaded file that decides what it is and names its folder; null: its content decides. */
   name: string | null;
+  /** Name of an uploaded file on the computer of the person who chose it, for the list of imports. */
+  fileName?: string | undefined;
   /** Folder that everything is imported below; null: none. */
   folder: string | null;
 }

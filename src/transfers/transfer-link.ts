@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { networkOf } from '../../mail/guard/network.ts';
 import type { SecretBox } from '../../mail/store/blob/secrets.ts';
 
 /** Lifetime of a link. */
@@ -14,6 +15,8 @@ export interface TransferTicket {
   credential: string;
   /** ms UTC. */
   expires: number;
+  /** Network (guard/network.ts) that it is only valid from; left out: any. */
+  network?: string;
 }
 
 /** Creates a signed ticket, so that no state is stored. */
@@ -22,18 +25,19 @@ export function signTransferTicket(secrets: SecretBox, ticket: TransferTicket): 
   return `${payload}.${signature(secrets, payload)}`;
 }
 
-/** Verifies a ticket; undefined if the signature is invalid, it is of another kind, or it has expired. */
+/** Verifies a ticket; undefined if its signature or network is wrong, it is of another kind, or it has expired. */
 export function readTransferTicket(
   secrets: SecretBox,
   kind: TransferTicket['kind'],
   text: string,
-  now: number,
+  { now, ip }: { now: number; ip: string },
 ): TransferTicket | undefined {
   const [payload = '', given = ''] = text.split('.', 2);
   const mine = Buffer.from(signature(secrets, payload));
   const theirs = Buffer.from(given);
   if (mine.length !== theirs.length || !timingSafeEqual(mine, theirs)) return undefined;
   const ticket = JSON.parse(Buffer.from(payload, 'base64url').toString()) as TransferTicket;
+  if (ticket.network !== undefined && ticket.network !== networkOf(ip)) return undefined;
   return ticket.kind === kind && ticket.expires > now ? ticket : undefined;
 }
 

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Job } from '../../mail/jobs/scheduler.ts';
 import { dueImportJobs, expireUploads, type ImportJobRow, isImportOpen } from '../../mail/store/transfer/import-job.ts';
 import { type ExportCounts, exportAccount } from '../../mail/transfer/exporter.ts';
+import { createDraft, ForeignDraft } from '../../mail/transfer/export-draft.ts';
 import { DirectoryTarget, type ExportTarget, ZipTarget } from '../../mail/transfer/export-target.ts';
 import type { ExportRequest, ExportStatus, MailTransfers } from '../core/mail-transfers.ts';
 import type { ImportSpec } from './import-spec.ts';
-import { runImport, type TransferDeps, transfersDirectory, uploadPath } from './import-run.ts';
+import { retryTime, runImport, type TransferDeps, transfersDirectory, uploadPath } from './import-run.ts';
 
-/** Jobs that run at the same time, and of them those of one organization. */
-const MAX_RUNNING = 4;
+/** Jobs of one organization that run at the same time, unless fewer run at all. */
 const MAX_RUNNING_OF_ONE = 3;
 const MAX_EXPORTS = 4;
 /** Files of one organization: a new export replaces the oldest. */
@@ -17,6 +18,10 @@ const MAX_FILES_OF_ONE = 20;
 /** Finished exports that are remembered. */
 const MAX_REMEMBERED = 200;
 const FILE_MS = 24 * 3600_000;
+/** Pause between two looks whether an import that waits is due. */
+const RETRY_LOOK_MS = 1_000;
+/** Pause after the store failed: a run whose result it did not take, or a look for jobs. */
+const UNSTORED_MS = 30_000;
 /** Time for an upload, whose link holds for a day. */
 const WAITING_MS = 2 * FILE_MS;
 
@@ -26,15 +31,27 @@ export class TransferRunner implements MailTransfers, AsyncDisposable {
   readonly everyMs = 3600_000;
   readonly firstMs = 60_000;
   readonly #deps: TransferDeps;
+  readonly #maxRunning: number;
   readonly #stop = new AbortController();
   readonly #running = new Map<number, { tenant: number; stop: AbortController; done: Promise<void> }>();
   readonly #exports = new Map<string, ExportStatus>();
   readonly #exporting = new Set<Promise<void>>();
+  /** Jobs whose last run could not be stored, with the time of the next. */
+  readonly #unstored = new Map<number, number>();
   #looking: Promise<void> | undefined;
   #lookAgain = false;
+  /** Time of the next run of a job that waits. */
+  #nextRetryAt = Infinity;
 
-  constructor(deps: TransferDeps) {
+  /** `maxRunning`: imports at once. */
+  constructor(deps: TransferDeps, maxRunning: number) {
     this.#deps = deps;
+    this.#maxRunning = maxRunning;
+  }
+
+  /** Imports that run now; those that wait are none of them. */
+  get running(): number {
+    return this.#running.size;
   }
 
   startImport(_id: number): void {
@@ -68,24 +85,41 @@ export class TransferRunner implements MailTransfers, AsyncDisposable {
     }
   }
 
+  /** Runs the imports that wait once their time has come. */
+  readonly retries: Job = {
+    name: 'import-retries',
+    everyMs: RETRY_LOOK_MS,
+    run: () => {
+      if (this.#nextRetryAt <= this.#deps.clock()) this.#look();
+      return Promise.resolve();
+    },
+  };
+
   #look(): void {
     this.#lookAgain = true;
     this.#looking ??= this.#startDue()
-      .catch((error: unknown) => this.#deps.log.error({ err: error }, 'failed to start imports'))
+      .catch((error: unknown) => {
+        this.#nextRetryAt = this.#deps.clock() + UNSTORED_MS;
+        this.#deps.log.error({ err: error }, 'failed to start imports');
+      })
       .finally(() => (this.#looking = undefined));
   }
 
   async #startDue(): Promise<void> {
     while (this.#lookAgain && !this.#stop.signal.aborted) {
       this.#lookAgain = false;
-      const due = await this.#deps.store.read(dueImportJobs, undefined);
-      for (const job of due.filter((one) => !this.#running.has(one.id) && this.#isMine(one))) {
-        if (this.#running.size >= MAX_RUNNING) return;
-        if (this.#runningOf(job.tenant) >= MAX_RUNNING_OF_ONE) continue;
+      const open = await this.#deps.store.read(dueImportJobs, undefined);
+      for (const job of this.#dueOf(open.filter((one) => !this.#running.has(one.id) && this.#isMine(one)))) {
+        if (this.#running.size >= this.#maxRunning) return;
+        if (this.#runningOf(job.tenant) >= Math.max(1, Math.min(MAX_RUNNING_OF_ONE, this.#maxRunning - 1))) continue;
         const stop = new AbortController();
         const signal = AbortSignal.any([stop.signal, this.#stop.signal]);
         const done = runImport(this.#deps, job, signal)
-          .catch((error: unknown) => this.#deps.log.error({ err: error, job: job.id }, 'failed to record an import'))
+          .catch((error: unknown) => {
+            // The same run again, at once and without end, would be as much as the store can take.
+            this.#unstored.set(job.id, this.#deps.clock() + UNSTORED_MS);
+            this.#deps.log.error({ err: error, job: job.id }, 'failed to record an import');
+          })
           .finally(() => {
             this.#running.delete(job.id);
             if (!signal.aborted) this.#look();
@@ -93,6 +127,15 @@ export class TransferRunner implements MailTransfers, AsyncDisposable {
         this.#running.set(job.id, { tenant: job.tenant, stop, done });
       }
     }
+  }
+
+  /** Those of the jobs that do not wait; notes when the first of the others is due. */
+  #dueOf(open: readonly ImportJobRow[]): ImportJobRow[] {
+    const now = this.#deps.clock();
+    const timeOf = (job: ImportJobRow): number => Math.max(retryTime(job), this.#unstored.get(job.id) ?? 0);
+    this.#nextRetryAt = Math.min(Infinity, ...open.map(timeOf).filter((at) => at > now));
+    for (const [id, at] of this.#unstored) if (at <= now) this.#unstored.delete(id);
+    return open.filter((job) => timeOf(job) <= now);
   }
 
   /** An import runs on the node that it was asked of, which has its upload. */
@@ -152,7 +195,8 @@ export class TransferRunner implements MailTransfers, AsyncDisposable {
     this.#exports.set(status.id, status);
   }
 
-  async #export({ account, address, format, path }: ExportRequest, status: ExportStatus): Promise<void> {
+  async #export(request: ExportRequest, status: ExportStatus): Promise<void> {
+    const { account, address, format, path, createDirectory = false } = request;
     const { store, clock, log } = this.#deps;
     const onProgress = (counts: ExportCounts): void => {
       Object.assign(status, counted(counts));
@@ -162,6 +206,7 @@ export class TransferRunner implements MailTransfers, AsyncDisposable {
     };
     let target: ExportTarget | undefined;
     try {
+      if (createDirectory) await createIfMissing(dirname(status.path));
       target = await (status.path.endsWith('.zip') ? ZipTarget : DirectoryTarget).create(status.path);
       const plan = { account, address, format, below: '', now: clock(), stop: this.#stop.signal };
       const done = await exportAccount(store, { ...plan, onProgress }, target);
@@ -181,12 +226,23 @@ export class TransferRunner implements MailTransfers, AsyncDisposable {
   }
 }
 
+/**
+ * Creates the directory that the exports of several mailboxes go into. Not recursive: in a file system that creates nothing,
+ * such as /proc, Node would try without end.
+ */
+async function createIfMissing(directory: string): Promise<void> {
+  await createDraft(directory).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  });
+}
+
 function counted({ messages, bytes, damaged }: Pick<ExportStatus, 'messages' | 'bytes' | 'damaged'>) {
   return { messages, bytes, damaged: damaged.slice(0, 200) };
 }
 
 /** A sentence for people: what happened and what to do next. */
 function problemOf(error: unknown, path: string): string {
+  if (error instanceof ForeignDraft) return error.message;
   const { code, message } = error as NodeJS.ErrnoException;
   const known: Readonly<Record<string, string>> = {
     EEXIST: `${path} exists: name another target, an export never writes into one.`,

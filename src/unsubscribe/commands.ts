@@ -31,7 +31,7 @@ export const unsubscribed = query(
 );
 
 /** Unsubscribes a recipient from all API mail of an organization, from this commit on. Idempotent. */
-export const unsubscribe = command('unsubscribe', async (tx, request: Request, stamp): Promise<Outcome> => {
+export const recordUnsubscribe = command('unsubscribe', async (tx, request: Request, stamp): Promise<Outcome> => {
   if ((await unsubscribed.run(tx, request)).kind === 'missing') return { kind: 'missing' };
   const done = await addUnsubscription(tx, unsubscriptionOf(request), stamp);
   if (done) await audit(tx, request, 'unsubscribe', stamp);

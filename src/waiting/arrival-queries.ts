@@ -4,12 +4,10 @@ import { type LoadedMessage, loadMessages } from '../reading/summary.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { wasReported } from './cursor.ts';
 import type { MailboxPosition } from '../core/mail-waits.ts';
-
-/** Row ids per account, as in mail/store/message/message.ts. */
-const ACCOUNT_SPAN = 2 ** 32;
+import { ACCOUNT_SPAN } from '../../mail/store/search/account-span.ts';
 
 /** Converts a message's number in the account to its row id, and back. */
-export const rowOf = (account: number, number: number): number => account * ACCOUNT_SPAN + number;
+export const emailRowId = (account: number, number: number): number => account * ACCOUNT_SPAN + number;
 export const numberOf = (row: number): number => row % ACCOUNT_SPAN;
 
 /** A delivered message, not one stored by a client. */
@@ -34,7 +32,7 @@ export const arrivalsAfter = lookup(
          AND m.id NOT IN (SELECT mailbox_id FROM rejects_mailbox WHERE account_id = ?3)
        GROUP BY e.id ORDER BY e.id LIMIT ?4 + 0`,
       row,
-      rowOf(account + 1, 0),
+      emailRowId(account + 1, 0),
       account,
       limit,
     ),
@@ -58,8 +56,8 @@ export const numberBefore = lookup(
     const row = await rx.get<{ first: number | null }>(
       `SELECT min(id) AS first FROM (SELECT id, received_at FROM email WHERE id > ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3 + 0)
        WHERE received_at >= ?4`,
-      rowOf(account, 0),
-      rowOf(account + 1, 0),
+      emailRowId(account, 0),
+      emailRowId(account + 1, 0),
       MAX_LOOKBACK,
       at,
     );
@@ -101,7 +99,11 @@ export async function scanArrivals(
   if (newest === undefined) return undefined;
   const found: ArrivalCandidate[] = [];
   for (let seen = Math.max(position.done, from); ; await yieldToEventLoop()) {
-    const arrived = await store.read(arrivalsAfter, { account: box.id, row: rowOf(box.id, seen), limit: BATCH_SIZE });
+    const arrived = await store.read(arrivalsAfter, {
+      account: box.id,
+      row: emailRowId(box.id, seen),
+      limit: BATCH_SIZE,
+    });
     const fresh = arrived.filter(({ id }) => !wasReported(position, numberOf(id)));
     const junk = new Set(fresh.filter((one) => one.junk === 1).map(({ id }) => id));
     for (const known of await knownOf(store, box, fresh)) {

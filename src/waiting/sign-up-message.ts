@@ -5,7 +5,7 @@ import { type ReadingContext, messageText } from '../reading/message-text.ts';
 import { type LoadedMessage, loadMessages } from '../reading/summary.ts';
 import { quarantineReason, type QuarantineReason } from '../reading/quarantine.ts';
 import { findCode, type Confidence } from './codes/code-finder.ts';
-import { findLink } from './codes/link-finder.ts';
+import { findConfirmationLink } from './codes/link-finder.ts';
 import { authorOf, isUnder, subjectTextOf } from './message-criteria.ts';
 import type { Link } from '../core/text-tasks.ts';
 
@@ -48,7 +48,7 @@ export async function readSignUp(
   if (why !== undefined) return isOfDomain ? { kind: 'quarantined', known: whole, why } : undefined;
   const subject = subjectTextOf(whole);
   const code = kind === 'link' ? undefined : findCode(subject, own);
-  const link = kind === 'code' ? undefined : findLink(own, text, domain);
+  const link = kind === 'code' ? undefined : findConfirmationLink(own, text, domain);
   if (by === undefined) {
     const isAlike = code !== undefined || link !== undefined;
     const claims = isOfDomain || mentions(`${subject}\n${own.slice(0, 2000)}\n${authorOf(whole) ?? ''}`, domain);

@@ -128,7 +128,7 @@ export interface LastWebhookAttempt extends Row {
 }
 
 /** The newest attempt of an event. */
-export const attemptOf = lookup(
+export const lastWebhookAttempt = lookup(
   'attempt-of',
   (rx, input: { notice: number }): Promise<LastWebhookAttempt | undefined> =>
     rx.get<LastWebhookAttempt>(
@@ -143,7 +143,8 @@ export const newestEmail = lookup(
   'newest-email',
   async (rx, input: { account: number }): Promise<number | undefined> => {
     const row = await rx.get<{ id: number }>(
-      `SELECT e.id FROM email e WHERE e.account_id = ? AND EXISTS (SELECT 1 FROM entry n WHERE n.email_id = e.id)
+      `SELECT e.id FROM email e WHERE e.id > ?1 * 4294967296 AND e.id < (?1 + 1) * 4294967296
+         AND EXISTS (SELECT 1 FROM entry n WHERE n.email_id = e.id)
        ORDER BY e.id DESC LIMIT 1`,
       input.account,
     );

@@ -11,7 +11,7 @@ import { eventFacts } from './event-queries.ts';
 import { inboundWebhookBody, type WebhookBody } from './inbound-queries.ts';
 import { Poster, type PostResult, type PostRequest } from './post.ts';
 import { type WebhookTarget, webhookTarget } from './queries.ts';
-import { signedHeaders, secretRow, WEBHOOK_PURPOSE } from './sign.ts';
+import { webhookSignatureHeaders, secretRow, WEBHOOK_PURPOSE } from './sign.ts';
 import { createHash } from 'node:crypto';
 
 const ATTEMPT_TIMEOUT_MS = 10_000;
@@ -144,7 +144,7 @@ export class WebhookSender {
     return {
       'content-type': 'application/json',
       'user-agent': `Mailstead/${version}`,
-      ...signedHeaders(secret, body, { id: deliveryId(id), at: clock() }),
+      ...webhookSignatureHeaders(secret, body, { id: deliveryId(id), at: clock() }),
     };
   }
 

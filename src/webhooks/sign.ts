@@ -12,7 +12,7 @@ export function secretRow({ account, organization }: { account: number | null; o
  * The signature headers. `X-Service-Signature` is HMAC-SHA256 over the body, keyed with the secret as shown to the user;
  * the three others follow Standard Webhooks, with an id and a timestamp.
  */
-export function signedHeaders(
+export function webhookSignatureHeaders(
   secret: string,
   body: Uint8Array,
   { id, at }: { id: string; /** ms UTC */ at: number },

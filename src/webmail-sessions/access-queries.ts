@@ -70,3 +70,30 @@ export async function mayOpenMailbox(
   const own = (await mailboxesOf(rx, row.user)).find((one) => one.account === account);
   return open.some(({ organization }) => organization === own?.tenant);
 }
+
+/** The person of a session of the portal, and whether they may decide about mail of agents in a mailbox. */
+export interface SessionPerson {
+  user: number;
+  name: string;
+  signedInAt: number;
+  decides: boolean;
+}
+
+/** Finds the person of a session that {@link mayOpenMailbox} found valid. Members decide about mailboxes assigned to them. */
+export async function personOfSession(
+  rx: Read,
+  { session, account, tenant }: { session: number; account: number; tenant: number },
+): Promise<SessionPerson | undefined> {
+  const row = await rx.get<{ user: number; name: string; signedInAt: number; role: Role; assigned: number }>(
+    `SELECT u.id AS user, u.email AS name, s.created_at AS "signedInAt", m.role, EXISTS (SELECT 1 FROM member_mailbox b
+         WHERE b.organization_id = ?2 AND b.user_id = u.id AND b.account_id = ?3) AS assigned
+     FROM session s JOIN user u ON u.id = s.user_id JOIN member m ON m.user_id = u.id AND m.organization_id = ?2
+     WHERE s.id = ?1`,
+    session,
+    tenant,
+    account,
+  );
+  if (row === undefined) return undefined;
+  const { user, name, signedInAt, role, assigned } = row;
+  return { user, name, signedInAt, decides: role !== 'member' || assigned === 1 };
+}

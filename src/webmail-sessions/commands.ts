@@ -2,7 +2,7 @@ import { parseAddress } from '../../mail/message/address.ts';
 import type { Login } from '../../mail/login/types.ts';
 import { command, query, type Read, type Stamp, type Write } from '../../mail/store/engine/types.ts';
 
-import { mayOpenMailbox } from './access-queries.ts';
+import { mayOpenMailbox, personOfSession, type SessionPerson } from './access-queries.ts';
 
 const DAY_MS = 86_400_000;
 /** Idle timeout of a session. */
@@ -102,8 +102,8 @@ export interface MailSession {
   lastUsedAt: number;
   /** The login that its password gives; it expires with the earlier of both. */
   login: Login;
-  /** Opened from the portal by a person, without a password. */
-  byPerson: boolean;
+  /** The person who opened it from the portal, without a password. */
+  person?: SessionPerson | undefined;
 }
 
 /** Finds the session of a cookie; undefined when it, its password or its account has ended. */
@@ -133,7 +133,7 @@ export const findMailSession = query(
       id,
       lastUsedAt,
       login: { account, tenant, address, credential, expiresAt, ...(readOnly && { readOnly }) },
-      byPerson: session !== null,
+      ...(session !== null && { person: await personOfSession(rx, { session, account, tenant }) }),
     };
   },
 );

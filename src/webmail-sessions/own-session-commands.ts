@@ -60,6 +60,7 @@ export const endOwnMailSessions = command(
       'DELETE FROM mail_session WHERE id IN (SELECT value FROM json_each(?))',
       JSON.stringify(ended.map(({ id }) => id)),
     );
+    for (const { account, credential } of ended) tx.loginsEnded(account, credential);
     return { ended: ended.map(({ account, credential }) => ({ account, credential })) };
   },
 );

@@ -5,7 +5,7 @@ import { isOwnPage } from '../http/own-page.ts';
 import { Fields } from '../portal/form-fields.ts';
 import { type AgentAct, decideHeld, setMode, takeOver, undoInThread } from './agent-acts.ts';
 import { agentView, EMPTY_VIEW } from './agent-view.ts';
-import { personOf, problem, readerOf, sendJson, SESSION_ENDED } from './mail-reader.ts';
+import { personOf, sendReaderProblem, findMailReader, sendJson, SESSION_ENDED } from './mail-reader.ts';
 
 const ACTS: Readonly<Record<string, AgentAct>> = {
   decide: decideHeld,
@@ -20,7 +20,7 @@ const ACTS: Readonly<Record<string, AgentAct>> = {
  */
 export function agentRoutes(context: AppContext, app: FastifyInstance): void {
   app.get('/mail/agents/:thread', async (request, reply) => {
-    if (!isOwnPage(context, request)) return problem(reply, 403, 'Open web mail on this site.');
+    if (!isOwnPage(context, request)) return sendReaderProblem(reply, 403, 'Open web mail on this site.');
     return showAgents(context, request, reply);
   });
   app.post('/mail/agents/:act', async (request, reply) => {
@@ -30,13 +30,13 @@ export function agentRoutes(context: AppContext, app: FastifyInstance): void {
     const reader = await personOf(context, request, reply, true);
     if (reader === undefined) return reply;
     const done = await act({ context, reader, fields: new Fields(request.body) });
-    return done.kind === 'refused' ? problem(reply, done.status, done.problem) : sendJson(reply, done.result);
+    return done.kind === 'refused' ? sendReaderProblem(reply, done.status, done.problem) : sendJson(reply, done.result);
   });
 }
 
 async function showAgents(context: AppContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const found = await readerOf(context, request);
-  if (found.kind === 'out') return problem(reply, 401, SESSION_ENDED);
+  const found = await findMailReader(context, request);
+  if (found.kind === 'out') return sendReaderProblem(reply, 401, SESSION_ENDED);
   if (found.kind === 'agent') return sendJson(reply, EMPTY_VIEW);
   const { thread } = request.params as { thread: string };
   const row = jmapRow('thread', found.reader.account, thread);

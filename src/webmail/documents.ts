@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Html, html } from '../portal/html.ts';
 import type { AssetSet } from './asset.ts';
-import { languageChoice, languageOf } from './language.ts';
+import { languageChoice, languageOf } from '../http/language.ts';
+import { firstReadsUrl } from './first-reads.ts';
 import { PAGE_TEXTS } from './page-texts.ts';
 
 /** Headers of all documents of web mail. */
@@ -14,8 +15,16 @@ const COMMON = {
   'permissions-policy': 'camera=(), microphone=(), geolocation=()',
 } as const;
 
-/** The document that the application runs in. */
-export function sendShell(request: FastifyRequest, reply: FastifyReply, assets: AssetSet): FastifyReply {
+/** Paths that the application reads first without {@link firstReadsUrl}: for another account than the first one. */
+const READS_OF_ACCOUNT = ['/mail/jmap/session', '/mail/snoozed'];
+
+/** The document that the application runs in. `inbox`: JMAP id. */
+export function sendShell(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  assets: AssetSet,
+  inbox: string | undefined,
+): FastifyReply {
   const importMap = assets.importMapOf(languageOf(request));
   const hash = createHash('sha256').update(importMap).digest('base64');
   const policy = [
@@ -32,14 +41,27 @@ export function sendShell(request: FastifyRequest, reply: FastifyReply, assets: 
     "base-uri 'none'",
   ].join('; ');
   void reply.headers({ ...COMMON, 'content-security-policy': policy, 'x-frame-options': 'DENY' });
-  return reply.type('text/html; charset=utf-8').send(`<!doctype html>\n${shell(request, assets, importMap).text}\n`);
+  return reply
+    .type('text/html; charset=utf-8')
+    .send(`<!doctype html>\n${shell(request, assets, { importMap, inbox }).text}\n`);
 }
 
 /** The import map has names of files and a hash only: nothing in it can end its element. */
-function shell(request: FastifyRequest, { base, firstModulesOf }: AssetSet, importMap: string): Html {
+function shell(
+  request: FastifyRequest,
+  { base, scriptOf }: AssetSet,
+  { importMap, inbox }: { importMap: string; inbox: string | undefined },
+): Html {
   const language = languageOf(request);
   const texts = PAGE_TEXTS[language];
-  return html`<html lang="${language}" data-language-choice="${languageChoice(request) ?? ''}">
+  const isFirstAccount = inbox !== undefined && (request.query as { account?: unknown }).account === undefined;
+  const first = isFirstAccount ? firstReadsUrl(inbox) : '';
+  return html`<html
+    lang="${language}"
+    data-language-choice="${languageChoice(request) ?? ''}"
+    data-inbox="${inbox ?? ''}"
+    data-first="${first}"
+  >
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
@@ -49,9 +71,9 @@ function shell(request: FastifyRequest, { base, firstModulesOf }: AssetSet, impo
       <link rel="manifest" href="/mail/manifest.webmanifest" />
       <link rel="icon" href="/mail/icon.svg" type="image/svg+xml" />
       <link rel="stylesheet" href="${base}style.css" />
+      ${(first === '' ? READS_OF_ACCOUNT : [first]).map((path) => html`<link rel="preload" as="fetch" href="${path}" crossorigin="anonymous" />`)}
       ${new Html(`<script type="importmap">${importMap}</script>`)}
-      ${firstModulesOf(language).map((name) => html`<link rel="modulepreload" href="${base}${name}" />`)}
-      <script type="module" src="${base}main.ts"></script>
+      <script defer src="${base}${scriptOf(language)}"></script>
     </head>
     <body>
       <div id="app"><p class="starting">${texts.opening}</p></div>
@@ -81,6 +103,37 @@ export function sendFrame(request: FastifyRequest, reply: FastifyReply): Fastify
  */
 export function sendParser(reply: FastifyReply): FastifyReply {
   return sendEmpty(reply, "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'self'");
+}
+
+/**
+ * The document in which a PDF document of a message is drawn. It has an origin of its own, so it can read no cookie and no
+ * mail, and loads nothing but its scripts and its style: what a stranger's document makes of PDF.js can reach nobody.
+ */
+export function sendPdfViewer(request: FastifyRequest, reply: FastifyReply, { base }: AssetSet): FastifyReply {
+  const files = `${request.protocol}://${request.host}${base}`;
+  const policy = [
+    "default-src 'none'",
+    `script-src ${files}`,
+    'worker-src blob:',
+    `style-src ${files}`,
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+    "base-uri 'none'",
+    'sandbox allow-scripts',
+  ].join('; ');
+  void reply.headers({ ...COMMON, 'content-security-policy': policy, 'x-frame-options': 'SAMEORIGIN' });
+  const page = html`<html lang="${languageOf(request)}">
+    <head>
+      <meta charset="utf-8" />
+      <title>PDF</title>
+      <link rel="stylesheet" href="${base}pdf/viewer.css" />
+      <script type="module" src="${base}pdf/viewer.ts"></script>
+    </head>
+    <body>
+      <main></main>
+    </body>
+  </html>`;
+  return reply.type('text/html; charset=utf-8').send(`<!doctype html>\n${page.text}\n`);
 }
 
 function sendEmpty(reply: FastifyReply, policy: string): FastifyReply {

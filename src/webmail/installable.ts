@@ -1,5 +1,5 @@
 import type { AssetSet } from './asset.ts';
-import type { MailLanguage } from './language.ts';
+import type { PageLanguage } from '../http/language.ts';
 
 /** The icon of the installed application. */
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 512 512"><rect width="512" height="512" rx="112" fill="#0f6b52"/><g transform="translate(96 96) scale(13.3)" fill="none" stroke="#fff" stroke-width="1.7" stroke-linejoin="round"><path d="M3 10.5 12 4l9 6.5V20H3z"/><path d="m3 10.5 9 5.5 9-5.5"/></g></svg>`;
@@ -18,13 +18,14 @@ export const MANIFEST = JSON.stringify({
 });
 
 /** The service worker caches the files of the application, which have no mail in them. Mail and pages are never cached. */
-export function serviceWorker({ base, files, modulesOf }: AssetSet, language: MailLanguage): string {
-  const modules = modulesOf(language);
-  const loaded = [...files.keys()].filter((path) => !path.endsWith('.ts') || modules.includes(path));
-  const paths = JSON.stringify(loaded.map((path) => `${base}${path}`));
+export function serviceWorker({ base, filesOf }: AssetSet, language: PageLanguage): string {
+  const paths = JSON.stringify(filesOf(language).map((path) => `${base}${path}`));
   return `const NAME = ${JSON.stringify(base)};
 const PATHS = ${paths};
 self.addEventListener('install', (event) => {
+  // Browsers that know routes start no worker for a page, nor for a file that is in the cache.
+  const asset = { condition: { urlPattern: NAME + '*', requestMethod: 'GET' }, source: { cacheName: NAME } };
+  event.addRoutes?.([asset, { condition: { urlPattern: '/*' }, source: 'network' }])?.catch?.(() => {});
   event.waitUntil(caches.open(NAME).then((cache) => cache.addAll(PATHS)).then(() => self.skipWaiting()));
 });
 self.addEventListener('activate', (event) => {

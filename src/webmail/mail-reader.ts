@@ -29,7 +29,7 @@ export type MailReading = { kind: 'reader'; reader: MailReader } | { kind: 'agen
 type TenantLogin = Login & { tenant: number };
 
 /** Finds the reader of a request with the cookie of web mail. Passwords that agents use are no reader's. */
-export async function readerOf(context: AppContext, request: FastifyRequest): Promise<MailReading> {
+export async function findMailReader(context: AppContext, request: FastifyRequest): Promise<MailReading> {
   const found = await authenticateJmap(context, request);
   if (found.kind === 'refused' || found.login === undefined) return { kind: 'out' };
   const { login, session } = found;
@@ -77,10 +77,10 @@ export async function personOf(
   reply: FastifyReply,
   changes = false,
 ): Promise<MailReader | undefined> {
-  const found = await readerOf(context, request);
-  if (found.kind === 'out') problem(reply, 401, SESSION_ENDED);
-  else if (found.kind === 'agent') problem(reply, 403, PASSWORD_OF_AGENTS);
-  else if (changes && found.reader.readOnly) problem(reply, 403, 'This password may only read.');
+  const found = await findMailReader(context, request);
+  if (found.kind === 'out') sendReaderProblem(reply, 401, SESSION_ENDED);
+  else if (found.kind === 'agent') sendReaderProblem(reply, 403, PASSWORD_OF_AGENTS, 'agent-password');
+  else if (changes && found.reader.readOnly) sendReaderProblem(reply, 403, 'This password may only read.', 'read-only');
   else return found.reader;
   return undefined;
 }
@@ -89,7 +89,7 @@ export async function personOf(
 export const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
   reply.header('cache-control', 'no-store').send(body);
 
-/** Refuses a request of web mail's program with a sentence for the reader. */
-export function problem(reply: FastifyReply, status: number, detail: string): FastifyReply {
-  return sendJson(reply.code(status), { detail });
+/** Refuses a request of web mail's program with a sentence for the reader, and a code that names it in any language. */
+export function sendReaderProblem(reply: FastifyReply, status: number, detail: string, code?: string): FastifyReply {
+  return sendJson(reply.code(status), { detail, ...(code !== undefined && { code }) });
 }

@@ -1,4 +1,4 @@
-import type { MailLanguage } from './language.ts';
+import type { PageLanguage } from '../http/language.ts';
 
 const ENGLISH = {
   opening: 'Opening your mail ...',
@@ -60,10 +60,4 @@ const SPANISH: PageTexts = {
   busy: 'Demasiados inicios de sesión a la vez. Inténtalo de nuevo en unos segundos.',
 };
 
-export const PAGE_TEXTS: Readonly<Record<MailLanguage, PageTexts>> = { en: ENGLISH, de: GERMAN, es: SPANISH };
-
-/** A wait in words, such as "2 minutes". */
-export function waitText(language: MailLanguage, seconds: number): string {
-  const [value, unit] = seconds < 90 ? ([seconds, 'second'] as const) : ([Math.ceil(seconds / 60), 'minute'] as const);
-  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(value);
-}
+export const PAGE_TEXTS: Readonly<Record<PageLanguage, PageTexts>> = { en: ENGLISH, de: GERMAN, es: SPANISH };

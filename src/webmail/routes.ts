@@ -1,20 +1,25 @@
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { findMailbox } from '../../mail/store/mailbox/mailbox.ts';
+import { jmapId } from '../../mail/store/object-id.ts';
 import type { AppContext } from '../core/app-context.ts';
 import { isOwnPage } from '../http/own-page.ts';
 import { findMailSession } from '../webmail-sessions/commands.ts';
 import { pageHeaders } from '../portal/page-headers.ts';
 import { html } from '../portal/html.ts';
 import { narrowPage } from '../portal/layout.ts';
+import { translatorOf } from '../portal/translator.ts';
+import { PAGE_TEXTS } from './page-texts.ts';
 import { agentRoutes } from './agent-routes.ts';
 import { webAssets } from './asset.ts';
-import { sendFrame, sendParser, sendShell } from './documents.ts';
+import { sendFrame, sendParser, sendPdfViewer, sendShell } from './documents.ts';
 import { imageRoute } from './image-proxy.ts';
 import { ICON, MANIFEST, serviceWorker } from './installable.ts';
-import { languageOf, languageRoute } from './language.ts';
+import { followLanguageLink, languageOf, languageRoute } from '../http/language.ts';
 import { openFromPortal } from './member-sign-in.ts';
 import { senderRoutes } from './sender-routes.ts';
+import { shareRoutes } from './share-routes.ts';
 import { redirectTo, sessionOf, showSignIn, signInToMail, signOutOfMail } from './sign-in.ts';
 
 import { unsubscribeRoute } from './unsubscribe-routes.ts';
@@ -29,6 +34,7 @@ export function webMailRoutes(context: AppContext): (app: FastifyInstance) => Pr
     app.removeAllContentTypeParsers();
     await app.register(formbody, { bodyLimit: MAX_FORM_BYTES });
     app.addHook('onRequest', async (request, reply) => refuseForeignForm(context, request, reply));
+    app.addHook('onRequest', followLanguageLink);
     app.get('/mail', (request, reply) => showMail(context, request, reply));
     app.get('/mail/', async (_request, reply) => redirectTo(reply, '/mail'));
     app.get('/mail/sign-in', async (request, reply) => showSignIn(request, reply));
@@ -36,11 +42,13 @@ export function webMailRoutes(context: AppContext): (app: FastifyInstance) => Pr
     app.post('/mail/open', (request, reply) => openFromPortal(context, request, reply));
     app.post('/mail/sign-out', (request, reply) => signOutOfMail(context, request, reply));
     app.get('/mail/frame', async (request, reply) => sendFrame(request, reply));
+    app.get('/mail/pdf', async (request, reply) => sendPdfViewer(request, reply, webAssets()));
     app.get('/mail/parser', async (_request, reply) => sendParser(reply));
     assetRoutes(app);
     imageRoute(context, app);
     agentRoutes(context, app);
     senderRoutes(context, app);
+    shareRoutes(context, app);
     snoozeRoutes(context, app);
     unsubscribeRoute(context, app);
     languageRoute(app);
@@ -57,22 +65,23 @@ function refuseForeignForm(
   const wait = context.limits.take(request.ip, undefined, context.clock());
   if (isOwnPage(context, request) && wait === 0) return undefined;
   if (wait > 0) void reply.header('retry-after', String(wait));
-  const text =
-    wait > 0
-      ? `Too many requests from your network. Try again in ${wait} seconds.`
-      : 'The form came from another site, or the browser sent no origin. Open the page on this site and try again.';
-  const body = html`<h1>No changes made</h1>
+  const t = translatorOf(request);
+  const text = wait > 0 ? t('error.flooded', { wait: t.wait(wait) }) : t('error.foreign-form');
+  const title = t('error.no-changes');
+  const body = html`<h1>${title}</h1>
     <p>${text}</p>
-    <p><a class="button" href="/mail">Open your mail</a></p>`;
+    <p><a class="button" href="/mail">${PAGE_TEXTS[t.language].openMail}</a></p>`;
   pageHeaders(reply);
-  return reply.code(wait > 0 ? 429 : 403).send(narrowPage({ title: 'No changes made', body }));
+  return reply.code(wait > 0 ? 429 : 403).send(narrowPage({ request, title, body }));
 }
 
 async function showMail(context: AppContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const hash = sessionOf(request);
   const now = context.clock();
   const session = hash === undefined ? undefined : await context.store.read(findMailSession, { hash, now });
-  return session === undefined ? redirectTo(reply, '/mail/sign-in') : sendShell(request, reply, webAssets());
+  if (session === undefined) return redirectTo(reply, '/mail/sign-in');
+  const inbox = await context.store.read(findMailbox, { account: session.login.account, name: 'INBOX' });
+  return sendShell(request, reply, webAssets(), inbox && jmapId('mailbox', inbox.id));
 }
 
 function assetRoutes(app: FastifyInstance): void {
@@ -83,12 +92,20 @@ function assetRoutes(app: FastifyInstance): void {
     if (file === undefined) return reply.callNotFound();
     const packed = /\bgzip\b/.test(request.headers['accept-encoding']?.toString() ?? '');
     if (packed) void reply.header('content-encoding', 'gzip');
+    // The frame for PDF documents has no origin; everyone may read these files anyway.
+    void reply.header('access-control-allow-origin', '*');
     void reply.header('cache-control', 'public, max-age=31536000, immutable').header('vary', 'accept-encoding');
     return reply.type(file.type).send(packed ? file.gzipped : file.octets);
   });
   const small = (path: string, type: string, text: (request: FastifyRequest) => string): void => {
-    // The worker's own folder is /mail/, and its pages begin at /mail.
-    const headers = { 'cache-control': 'no-cache', 'service-worker-allowed': '/mail' };
+    const headers = {
+      'cache-control': 'no-cache',
+      // The worker's own folder is /mail/, and its pages begin at /mail.
+      'service-worker-allowed': '/mail',
+      // The policy of its script is that of the worker, which fills its cache from this server.
+      'content-security-policy': "default-src 'none'; connect-src 'self'; frame-ancestors 'none'",
+      vary: 'accept-language, cookie',
+    };
     app.get(path, async (request, reply) => reply.headers(headers).type(type).send(text(request)));
   };
   small('/mail/manifest.webmanifest', 'application/manifest+json', () => MANIFEST);

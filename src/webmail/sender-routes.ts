@@ -12,7 +12,7 @@ import { publicId, rowId } from '../core/ids.ts';
 import { isOwnPage } from '../http/own-page.ts';
 import { Fields } from '../portal/form-fields.ts';
 import { auditedByReader } from './audited.ts';
-import { type MailReader, personOf, problem, sendJson } from './mail-reader.ts';
+import { type MailReader, personOf, sendReaderProblem, sendJson } from './mail-reader.ts';
 
 /** Rules that the settings show. */
 const MAX_SHOWN = 500;
@@ -23,7 +23,7 @@ const MAX_SHOWN = 500;
  */
 export function senderRoutes(context: AppContext, app: FastifyInstance): void {
   app.get('/mail/senders', async (request, reply) => {
-    if (!isOwnPage(context, request)) return problem(reply, 403, 'Open web mail on this site.');
+    if (!isOwnPage(context, request)) return sendReaderProblem(reply, 403, 'Open web mail on this site.');
     const reader = await personOf(context, request, reply);
     return reader === undefined ? reply : sendJson(reply, { rules: await rulesOf(context, reader) });
   });
@@ -42,7 +42,7 @@ async function change(
   const reader = await personOf(context, request, reply, true);
   if (reader === undefined) return reply;
   const refused = await run(context, reader, new Fields(request.body));
-  if (refused !== undefined) return problem(reply, ...refused);
+  if (refused !== undefined) return sendReaderProblem(reply, ...refused);
   return sendJson(reply, { rules: await rulesOf(context, reader) });
 }
 

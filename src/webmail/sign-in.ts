@@ -9,8 +9,9 @@ import { isSecure } from '../portal/session-cookie.ts';
 import { pageHeaders } from '../portal/page-headers.ts';
 import { html } from '../portal/html.ts';
 import { narrowPage } from '../portal/layout.ts';
-import { languageOf } from './language.ts';
-import { PAGE_TEXTS, waitText } from './page-texts.ts';
+import { languageOf } from '../http/language.ts';
+import { translatorOf } from '../portal/translator.ts';
+import { PAGE_TEXTS } from './page-texts.ts';
 
 const MAX_AGENT = 200;
 
@@ -46,7 +47,7 @@ function signInPage(
     </form>
     <p class="small soft">${texts.hint} <a href="/login">${texts.portal}</a></p>`;
   pageHeaders(reply);
-  return reply.code(status).send(narrowPage({ title: texts.signInTitle, body, lang }));
+  return reply.code(status).send(narrowPage({ request, title: texts.signInTitle, body }));
 }
 
 /** Checks address and password as every mail program's, and starts a session. */
@@ -75,7 +76,7 @@ export async function signInToMail(
       return again(`${texts.barred} ${outcome.why}.`, 403);
     case 'throttled':
       void reply.header('retry-after', String(outcome.retryAfter));
-      return again(texts.throttled.replace('{wait}', waitText(lang, outcome.retryAfter)), 429);
+      return again(texts.throttled.replace('{wait}', translatorOf(request).wait(outcome.retryAfter)), 429);
     case 'busy':
       return again(texts.busy, 503);
   }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { messageHeader } from '../../mail/store/message/message-header.ts';
+import { storedHeader } from '../../mail/store/message/message-header.ts';
 import { KeyedSemaphore } from '../../mail/limits/keyed-semaphore.ts';
 import { jmapRow } from '../../mail/store/object-id.ts';
 import type { AppContext } from '../core/app-context.ts';
@@ -8,7 +8,7 @@ import { Fields } from '../portal/form-fields.ts';
 import { unsubscribeOffer } from '../unsubscribe/offer.ts';
 import { Poster } from '../webhooks/post.ts';
 import { checkWebhookUrl } from '../webhooks/url-check.ts';
-import { personOf, problem, sendJson } from './mail-reader.ts';
+import { personOf, sendReaderProblem, sendJson } from './mail-reader.ts';
 
 const MAX_HEADER_OCTETS = 256 * 1024;
 const TIMEOUT_MS = 10_000;
@@ -29,7 +29,8 @@ export function unsubscribeRoute(context: AppContext, app: FastifyInstance): voi
     const reader = await personOf(context, request, reply, true);
     if (reader === undefined) return reply;
     using permit = running.tryAcquire({ credential: reader.account });
-    if (permit === undefined) return problem(reply, 429, 'Another request to unsubscribe is running. Try again.');
+    if (permit === undefined)
+      return sendReaderProblem(reply, 429, 'Another request to unsubscribe is running. Try again.');
     return unsubscribe(context, poster, reader.account, request, reply);
   });
 }
@@ -42,15 +43,15 @@ async function unsubscribe(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const email = jmapRow('email', account, new Fields(request.body).text('email')) ?? 0;
-  const found = await context.store.read(messageHeader, { account, email });
-  if (found === undefined) return problem(reply, 404, 'The message does not exist any more.');
+  const found = await context.store.read(storedHeader, { account, email });
+  if (found === undefined) return sendReaderProblem(reply, 404, 'The message does not exist any more.');
   const length = Math.min(found.length, MAX_HEADER_OCTETS);
   const header = (await context.store.blob(found.blob, 0, length)).toString('latin1');
   const offer = unsubscribeOffer(found.trace, header);
-  if (offer.kind === 'none') return problem(reply, 404, 'The message offers no way to unsubscribe.');
+  if (offer.kind === 'none') return sendReaderProblem(reply, 404, 'The message offers no way to unsubscribe.');
   if (offer.kind !== 'one-click') return sendJson(reply, offer);
   const failure = await requestOf(context, poster, offer.url);
-  if (failure !== undefined) return problem(reply, 502, failure);
+  if (failure !== undefined) return sendReaderProblem(reply, 502, failure);
   return sendJson(reply, { kind: 'done', host: new URL(offer.url).hostname });
 }
 

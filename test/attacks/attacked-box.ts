@@ -58,7 +58,7 @@ export class AttackedBox implements AsyncDisposable {
 
   /** All names that were looked up. */
   get lookedUp(): string[] {
-    return this.#dns.asked;
+    return this.#dns.queried;
   }
 
   /** Waits for a mail with this text. */

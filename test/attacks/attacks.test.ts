@@ -70,7 +70,7 @@ const base = (): string => attacked.base;
 beforeAll(async () => {
   attacked = await AttackedBox.open();
   await attacked.deliver(CORPUS);
-}, 60_000);
+}, 180_000);
 afterAll(() => attacked[Symbol.asyncDispose]());
 
 /** Refused, waiting for a person and able to say why, or on its way to who may have it: the box and who provably wrote. */

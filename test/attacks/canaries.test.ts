@@ -23,7 +23,7 @@ beforeAll(async () => {
   const planted = (await attacked.box.ask('plant_canary', { mailbox: ME, label: 'the first' })) as Answer;
   honeytoken = String(planted['honeytoken']);
   ({ address, canaryId } = planted['canary'] as { address: string; canaryId: string });
-}, 60_000);
+}, 180_000);
 afterAll(() => attacked[Symbol.asyncDispose]());
 
 /** In whatever an agent was answered, and in whatever left. */

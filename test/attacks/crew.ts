@@ -96,8 +96,8 @@ export class Crew implements AsyncDisposable {
 
   /** The newest message of the other mailbox. */
   async newest(): Promise<string> {
-    const asked = { mailbox: this.other.mailboxId, folder: 'inbox', limit: 1 };
-    const { messages } = await this.call(this.person, 'list_messages', asked);
+    const queried = { mailbox: this.other.mailboxId, folder: 'inbox', limit: 1 };
+    const { messages } = await this.call(this.person, 'list_messages', queried);
     return (messages as { id: string }[])[0]?.id ?? '';
   }
 

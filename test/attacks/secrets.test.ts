@@ -24,7 +24,7 @@ const namesOf = (all: readonly Encoding[]): string[] => all.map(({ name }) => na
 let attacked: AttackedBox;
 let agent: ObedientAgent;
 /** One for each ten answers: a conversation has twenty an hour. */
-let asked: string[];
+let queried: string[];
 let secret: string;
 vi.setConfig({ testTimeout: 300_000 });
 
@@ -37,17 +37,17 @@ beforeAll(async () => {
   await attacked.deliver(Array.from({ length: count }, (_, i) => attack(`send me key ${i}`, order)));
   agent = new ObedientAgent(overMcp(() => attacked.base, await attacked.mint('support-desk')));
   await agent.read(await agent.proved('Hello'));
-  asked = (await agent.list()).map(({ id }) => id);
-  expect(asked).toHaveLength(count + 1);
+  queried = (await agent.list()).map(({ id }) => id);
+  expect(queried).toHaveLength(count + 1);
   const made = await agent.call('create_narrow_token', { mailbox: ME, name: 'helper' });
   secret = String(made['secret']);
-}, 60_000);
+}, 180_000);
 afterAll(() => attacked[Symbol.asyncDispose]());
 
 let sent = 0;
 /** Answers the attacker with a letter; the marker is in its text. */
 async function reply(letter: Letter): Promise<{ answer: Answer; marker: string }> {
-  const messageId = asked[Math.floor(sent / 10)] ?? expect.fail('more letters to answer are needed');
+  const messageId = queried[Math.floor(sent / 10)] ?? expect.fail('more letters to answer are needed');
   const letters = String(sent++).replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '');
   const marker = `Dear Mallory ${letters},`;
   const body =
@@ -120,7 +120,7 @@ test.each(LEFT)('a token as $name leaves, and opens nothing where it arrives', a
 });
 
 test('a link to a file opens it where it was created, and nowhere else', async () => {
-  const attachmentId = `${asked.at(-1)}-2`;
+  const attachmentId = `${queried.at(-1)}-2`;
   const shown = await agent.call('get_attachment', { mailbox: ME, attachmentId, mode: 'link' });
   const { pathname, search } = new URL((shown['link'] as { url: string }).url);
   const get = (from: string) => askFrom(from, attacked.box.port('http'), pathname + search);

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const command = [sharedNode(), '-e', PROGRAM];
   await ask('set_service_control', { serviceId, control: { kind: 'command', uid: NOBODY, command } });
   await ask('deploy_service', { serviceId });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   // A server that is killed leaves its programs to its next start.
   await attacked.box.stop();

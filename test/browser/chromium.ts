@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { watchPolicies } from './policy-violations.ts';
 
-const PROGRAM = '/usr/bin/chromium';
+const PROGRAM = '/usr/bin/chromium-headless-shell';
 
-/** Debian's Chromium without windows. */
+/** Debian's Chromium without a user interface, which costs less than half the CPU time of the one with it. */
 export async function openBrowser(more: readonly string[] = []): Promise<Browser> {
-  if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing: apt-get install chromium`);
-  return chromium.launch({ executablePath: PROGRAM, args: ['--no-sandbox', '--disable-dev-shm-usage', ...more] });
+  if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is missing: apt-get install chromium-headless-shell`);
+  const args = ['--no-sandbox', '--disable-dev-shm-usage', ...more];
+  const browser = await chromium.launch({ executablePath: PROGRAM, args });
+  watchPolicies(browser);
+  return browser;
 }
 
 /** A page that remembers everything that should not happen on it. */
@@ -28,6 +32,8 @@ export async function watchedPage(
   await context.exposeFunction('pwned', (how: unknown) => void wrong.push(`ran: ${String(how)}`));
   context.on('request', (request) => {
     const url = request.url();
+    // A frame without an origin makes blobs of its own.
+    if (url.startsWith('blob:null/')) return;
     if (!url.startsWith(base) && !url.startsWith(`blob:${base}/`) && !url.startsWith('data:image/svg'))
       wrong.push(`load: ${url.slice(0, 100)}`);
   });

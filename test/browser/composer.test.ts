@@ -3,6 +3,9 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Box, startBox } from '../support/box.ts';
 import { openBrowser, watchedPage, type Watched } from './chromium.ts';
+import { causesViolations, INERT_PARSER } from './policy-violations.ts';
+
+causesViolations(INERT_PARSER);
 
 let box: Box;
 let base: string;

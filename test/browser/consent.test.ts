@@ -6,6 +6,9 @@ import { tool } from '../support/mcp.ts';
 import { authorizePath, exchanged, pkce, registered, tokensOf, wish } from '../support/oauth.ts';
 import { OWNER_PASSWORD, type PortalBox, portalBox } from '../support/visitor.ts';
 import { openBrowser, signedInAs, watchedPage } from './chromium.ts';
+import { causesViolations, FRAMED } from './policy-violations.ts';
+
+causesViolations(FRAMED);
 
 let portal: PortalBox;
 let browser: Browser;
@@ -38,10 +41,10 @@ describe.each([
     const { base } = portal;
     const client = await registered(base, { client_name: 'Mail helper', redirect_uris: [callback] });
     const { verifier, challenge } = pkce();
-    const asked = wish(client, challenge, { redirect_uri: callback, scope: 'read send manage' });
+    const queried = wish(client, challenge, { redirect_uri: callback, scope: 'read send manage' });
     const watched = await watchedPage(browser, base, { viewport: { width, height: 900 } });
     const { page } = watched;
-    await page.goto(`${base}${authorizePath(asked)}`);
+    await page.goto(`${base}${authorizePath(queried)}`);
     await page.getByLabel('Mail address').fill('ada@example.test');
     await page.getByLabel('Password').fill(OWNER_PASSWORD);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
@@ -80,7 +83,7 @@ describe.each([
   });
 });
 
-test('a program that is refused is told so, and one with a scheme of its own is reached', async () => {
+test('a program that is refused is informed, and one with a scheme of its own is reached', async () => {
   const { base, acme } = portal;
   const client = await registered(base, { redirect_uris: [callback, 'com.example.app://callback'] });
   const watched = await watchedPage(browser, base);

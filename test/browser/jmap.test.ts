@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { type Box, startBox } from '../support/box.ts';
-import { overImap } from '../support/story/imap-door.ts';
+import { overImap } from '../support/scenario/imap-endpoint.ts';
 import { openBrowser } from './chromium.ts';
 import { servePage } from './jmap-page.ts';
 

@@ -70,10 +70,10 @@ describe.each([
 ])('web mail on a %s', (where, viewport) => {
   test.each(WORDS)('follows a browser in $locale: pages, folders, dates, quotes and keys', async (words) => {
     const { page, context, wrong } = await watchedPage(browser, base, { viewport, locale: words.locale });
-    const catalogs: string[] = [];
+    const scripts: string[] = [];
     page.on('request', (request) => {
-      const [name] = /languages\/\w+/.exec(request.url()) ?? [];
-      if (name !== undefined && !catalogs.includes(name)) catalogs.push(name);
+      const [, name] = /\/(mail\.\w+\.js|languages\/.*)$/.exec(new URL(request.url()).pathname) ?? [];
+      if (name !== undefined && !scripts.includes(name)) scripts.push(name);
     });
     const subject = `Loom ${words.language} ${where}`;
     await deliver(subject);
@@ -104,7 +104,7 @@ describe.each([
     await page.getByRole('status').getByRole('button', { name: words.undo }).click();
     await page.locator('.row a', { hasText: subject }).waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-    expect(catalogs).toEqual([`languages/${words.language}`]);
+    expect(scripts).toEqual([`mail.${words.language}.js`]);
     expect(wrong).toEqual([]);
     await context.close();
   });

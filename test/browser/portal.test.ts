@@ -7,7 +7,10 @@ import { type Box, startBox } from '../support/box.ts';
 import { tool } from '../support/mcp.ts';
 import { ownedOrganization, OWNER_PASSWORD } from '../support/visitor.ts';
 import { openBrowser, signedInAs, watchedPage } from './chromium.ts';
+import { causesViolations, FRAMED } from './policy-violations.ts';
 import { PAYLOADS } from './payloads.ts';
+
+causesViolations(FRAMED);
 
 let box: Box;
 let base: string;
@@ -35,7 +38,16 @@ const PAGES = [
   '/services',
   '/members',
 ];
-const ALL = [...PAGES, '/agent-policies', '/proposals', '/suppressions', '/routes', '/audit', '/settings'];
+const ALL = [
+  ...PAGES,
+  '/agent-policies',
+  '/proposals',
+  '/suppressions',
+  '/routes',
+  '/audit',
+  '/retention',
+  '/settings',
+];
 
 /** A smarthost for mail to a domain, and who logs in there. */
 function routeTo(receiverDomain: string, username: string) {
@@ -91,7 +103,7 @@ describe.each([
   ['with script', true],
   ['without script', false],
 ])('an owner %s', (_name, javaScriptEnabled) => {
-  test('sets a route, is told what is wrong with another, and removes it', async () => {
+  test('sets a route, is informed what is wrong with another, and removes it', async () => {
     const email = `router-${javaScriptEnabled}@example.test`;
     const { owner, token, path } = await ownedOrganization(base, 'Routed', email);
     const watched = await watchedPage(browser, base, { javaScriptEnabled });

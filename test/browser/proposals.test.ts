@@ -97,8 +97,8 @@ describe('what an agent writes into a proposal, and names of policies', () => {
     const policyId = await policyIdOf(owned);
     for (const name of PAYLOADS) {
       const token = await agentUnder(owned, policyId, name);
-      const asked = await tool(base, 'create_agent_token', { name, actions: ['read'] }, token);
-      expect([name, asked.status]).toEqual([name, 202]);
+      const queried = await tool(base, 'create_agent_token', { name, actions: ['read'] }, token);
+      expect([name, queried.status]).toEqual([name, 202]);
     }
     const { page, context, wrong } = await opened(owned, { bypassCSP: true });
     for (const path of ['/agent-policies', '/proposals']) {

@@ -10,7 +10,7 @@ import { startDemo, type Demo } from './shots/demo.ts';
 let demo: Demo;
 let browser: Browser;
 /** Paths before signing in, with their status; a link that is not valid is 404. */
-let doors: [string, number][];
+let endpoints: [string, number][];
 
 beforeAll(async () => {
   demo = await startDemo();
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const input = JSON.stringify({ ownerEmail: 'new@example.test', organizationName: 'New' });
   const made = await http('POST', `${demo.base}/api/tools/create_account_and_claim_link`, json, input);
   const claim = new URL(String(made.json?.['claimUrl']));
-  doors = [
+  endpoints = [
     [claim.pathname + claim.search, 200],
     ['/auth/reset', 200],
     ['/login', 200],
@@ -71,7 +71,7 @@ describe.each(['light', 'dark'] as const)('at 200 percent, %s', (colorScheme) =>
   test('pages before signing in, and the consent page, are as well', async () => {
     const watched = await watchedPage(browser, demo.base, { ...ZOOMED, colorScheme });
     const found: string[] = [];
-    for (const [path, status] of doors) found.push(...(await faults(watched.page, path, status)));
+    for (const [path, status] of endpoints) found.push(...(await faults(watched.page, path, status)));
     const client = await registered(demo.base, { client_name: 'Mail helper' });
     await signedInAs(watched, demo.base, demo.secret);
     found.push(...(await faults(watched.page, authorizePath(wish(client, pkce().challenge)))));

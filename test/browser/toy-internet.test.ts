@@ -12,4 +12,5 @@ test('in a small internet of its own, a server goes live by its set-up page', { 
   ]);
   expect(status, output).toBe(0);
   expect(stripVTControlCharacters(output)).toMatch(/Tests +1 passed/);
+  console.log(/\d+ actions beyond .*/.exec(output)?.[0]);
 });

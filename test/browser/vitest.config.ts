@@ -4,11 +4,12 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/browser/**/*.test.ts'],
+    setupFiles: ['test/browser/no-violations.ts'],
     reporters: ['default', './test/support/closing-line.ts'],
     pool: 'forks',
     maxWorkers: 1,
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
+    testTimeout: 240_000,
+    hookTimeout: 200_000,
     // Vitest's second is too short for what waits for a thread, a socket or a disk beside others.
     expect: { poll: { timeout: 15_000 } },
   },

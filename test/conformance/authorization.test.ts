@@ -32,8 +32,8 @@ test('the authorization server passes what the suite asks of one, with a person 
   for await (const line of createInterface({ input: suite.stdout })) {
     said.push(line);
     if (!line.startsWith(`${base}/oauth/authorize?`)) continue;
-    const asked = Object.fromEntries(new URL(line).searchParams);
-    const back = await decided(acme.owner, asked);
+    const queried = Object.fromEntries(new URL(line).searchParams);
+    const back = await decided(acme.owner, queried);
     await http('GET', String(back.headers['location']));
   }
   const [code] = (await ended) as [number | null];

@@ -7,8 +7,8 @@ export default defineConfig({
     reporters: ['default', './test/support/closing-line.ts'],
     pool: 'forks',
     maxWorkers: 1,
-    testTimeout: 180_000,
-    hookTimeout: 60_000,
+    testTimeout: 300_000,
+    hookTimeout: 200_000,
     // Vitest's second is too short for what waits for a thread, a socket or a disk beside others.
     expect: { poll: { timeout: 15_000 } },
   },

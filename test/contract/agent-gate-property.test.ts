@@ -5,7 +5,7 @@ import { Random } from '../support/random.ts';
 
 const HOUR = 3_600_000;
 const PEOPLE = ['ann@x.test', 'bob@y.test', 'carol@z.test', 'evil@evil.test', 'dave@x.test'];
-const HOUSE = ['owner@home.test', 'me@box.test', 'me+tag@box.test'];
+const ORGANIZATION = ['owner@home.test', 'me@box.test', 'me+tag@box.test'];
 const TRUSTS = [
   { expected: true, trust: {} },
   { expected: true, trust: { verdict: 'suspicious' as const } },
@@ -16,7 +16,7 @@ const TRUSTS = [
 
 /** Independent record of the events, kept outside of the tested code. */
 interface Truth {
-  exposedAt: number | undefined;
+  leakedAt: number | undefined;
   /** When mail to somebody left. */
   reached: Map<string, number>;
   /** Row, its thread's root, who wrote it, and whether that is proved. */
@@ -25,8 +25,8 @@ interface Truth {
 
 /** Tests if the specification allows mail to this recipient at once. */
 function allowed(truth: Truth, to: string, answers: number | null, allow: readonly string[]): boolean {
-  if (HOUSE.includes(to) || allow.includes(to)) return true;
-  if (truth.exposedAt === undefined || (truth.reached.get(to) ?? Infinity) < truth.exposedAt) return true;
+  if (ORGANIZATION.includes(to) || allow.includes(to)) return true;
+  if (truth.leakedAt === undefined || (truth.reached.get(to) ?? Infinity) < truth.leakedAt) return true;
   const root = truth.letters.find(({ row }) => row === answers)?.root;
   return truth.letters.some((one) => one.root === root && one.author === to && one.proved);
 }
@@ -36,7 +36,7 @@ test.each([1, 2, 3, 4])(
   async (seed) => {
     await using world = await GateWorld.open();
     const random = new Random(seed);
-    const truth: Truth = { exposedAt: undefined, reached: new Map(), letters: [] };
+    const truth: Truth = { leakedAt: undefined, reached: new Map(), letters: [] };
     const seen = { taken: 0, held: 0 };
 
     const put = async (): Promise<void> => {
@@ -59,12 +59,12 @@ test.each([1, 2, 3, 4])(
     const read = async (): Promise<void> => {
       if (truth.letters.length === 0) return;
       await world.read([random.one(truth.letters).row]);
-      truth.exposedAt ??= world.box.clock.now;
+      truth.leakedAt ??= world.box.clock.now;
     };
 
     const send = async (): Promise<void> => {
       const to = [
-        ...new Set(Array.from({ length: random.one([1, 1, 2, 3]) }, () => random.one([...PEOPLE, ...HOUSE]))),
+        ...new Set(Array.from({ length: random.one([1, 1, 2, 3]) }, () => random.one([...PEOPLE, ...ORGANIZATION]))),
       ];
       const answers = truth.letters.length > 0 && random.chance(0.6) ? random.one(truth.letters).row : null;
       const allow = random.chance(0.3) ? [random.one(PEOPLE)] : [];

@@ -5,7 +5,10 @@ import { agentSendOf } from '../../mail/agents/gate/send-log.ts';
 import { query } from '../../mail/store/engine/types.ts';
 import { pausedSenders } from '../../mail/store/limit/paused-sender.ts';
 import { copyEmail } from '../../mail/store/message/email-commands.ts';
+import { expunge, storeFlags } from '../../mail/store/mailbox/entry-commands.ts';
+import { DELETED } from '../../mail/store/mailbox/flags.ts';
 import { findMailbox } from '../../mail/store/mailbox/mailbox.ts';
+import { purgeExpunged } from '../../mail/store/retention/purge.ts';
 import { GateWorld, outcomeOf } from '../support/gate-world.ts';
 
 const HOUR = 3_600_000;
@@ -56,11 +59,11 @@ describe('what an agent has read', () => {
       expect(outcomeOf(await world.send(many(n), {}, { budgets }))).toBe('first_seen_recipient');
     }
     expect(await world.box.store.read(pausedSenders, { tenant: 1, after: '', limit: 10 })).toEqual([]);
-    for (const n of [6, 7, 8]) await world.sendByHand(many(n), { budgets });
+    for (const n of [6, 7, 8]) await world.sendManually(many(n), { budgets });
     expect(await world.box.store.read(pausedSenders, { tenant: 1, after: '', limit: 10 })).toHaveLength(1);
   });
 
-  test('is nothing when the house wrote it, provably', async () => {
+  test('is nothing when the organization wrote it, provably', async () => {
     const own = await world.put({ from: 'me@box.test', trust: null });
     const owner = await world.put({ from: 'owner@home.test' });
     expect(await world.read([own, owner])).toBe(0);
@@ -75,7 +78,7 @@ describe('what an agent has read', () => {
     const email = await world.receive({ from: 'me@box.test' });
     const inbox = await box.store.read(findMailbox, { account, name: 'INBOX' });
     const where = { from: account, email, account, mailboxes: [inbox?.id ?? 0], flags: null, receivedAt: null };
-    const done = await box.store.write(copyEmail, { ...where, ifFromState: null, ifState: null });
+    const done = await box.store.write(copyEmail, { ...where, by: null, ifFromState: null, ifState: null });
     const copied = done.kind === 'placed' ? done.email : expect.fail(done.kind);
     expect(copied).not.toBe(email);
     expect(await world.read([copied])).toBe(1);
@@ -97,7 +100,7 @@ describe('what an agent has read', () => {
     expect(await exposed()).toBe(true);
   });
 
-  test('is the same in the copies that a mailbox holds of what it sent, which is of the house', async () => {
+  test('is the same in the copies that a mailbox holds of what it sent, which is of the organization', async () => {
     expect(await world.read([await world.put({ from: 'me@box.test', trust: null })])).toBe(0);
   });
 
@@ -109,6 +112,26 @@ describe('what an agent has read', () => {
     expect(outcomeOf(await world.send(['newer@x.test']))).toBe('taken');
     await world.box.store.write(purgeTaints, undefined);
     expect(await world.box.store.read(readings, { now: 0 })).toEqual([]);
+  });
+
+  test('stays when the message is purged, without the address of its author', async () => {
+    const { account, box } = world;
+    await world.read([await world.put({ from: 'a@x.test' }), await world.put({ from: 'b@x.test' })]);
+    const inbox = await box.store.read(findMailbox, { account, name: 'INBOX' });
+    const first = { account, mailbox: inbox?.id ?? 0, uids: [1] };
+    await box.store.write(storeFlags, {
+      ...first,
+      how: 'add',
+      flags: { bits: DELETED, keywords: [] },
+      unchangedSince: null,
+    });
+    await box.store.write(expunge, first);
+    const authors = async (): Promise<string[]> =>
+      (await box.store.read(readings, { now: 0 })).map((one) => one.author);
+    expect(await authors()).toEqual(['b@x.test', 'a@x.test']);
+    await box.store.write(purgeExpunged, { before: Number.MAX_SAFE_INTEGER });
+    expect(await authors()).toEqual(['b@x.test', '']);
+    expect(outcomeOf(await world.send(['new@x.test']))).toBe('first_seen_recipient');
   });
 
   test('survives a restart', async () => {
@@ -239,13 +262,13 @@ describe('written to before', () => {
   };
 
   test('by a person in the same mailbox', async () => {
-    await world.sendByHand(['known@x.test']);
+    await world.sendManually(['known@x.test']);
     await exposeLater();
     expect(outcomeOf(await world.send(['known@x.test']))).toBe('taken');
   });
 
   test('not by mail that is held', async () => {
-    await world.sendByHand(['held@x.test'], { verdict: { kind: 'hold', because: 'a test' } });
+    await world.sendManually(['held@x.test'], { verdict: { kind: 'hold', because: 'a test' } });
     await exposeLater();
     expect(outcomeOf(await world.send(['held@x.test']))).toBe('first_seen_recipient');
   });
@@ -259,8 +282,8 @@ describe('written to before', () => {
   });
 
   test('not by an answer that nobody wrote, nor by a program', async () => {
-    await world.sendByHand(['away@x.test'], { sender: '' });
-    await world.sendByHand(['form@x.test'], { account: null, as: { kind: 'tenant', tenant: 1, domains: null } });
+    await world.sendManually(['away@x.test'], { sender: '' });
+    await world.sendManually(['form@x.test'], { account: null, as: { kind: 'tenant', tenant: 1, domains: null } });
     await exposeLater();
     expect(outcomeOf(await world.send(['away@x.test']))).toBe('first_seen_recipient');
     expect(
@@ -286,8 +309,8 @@ describe('answers that are led elsewhere', () => {
 });
 
 describe('mail that hands on another', () => {
-  test('waits unless all who get it are of the house or allowed', async () => {
-    await world.sendByHand(['known@x.test']);
+  test('waits unless all who get it are of the organization or allowed', async () => {
+    await world.sendManually(['known@x.test']);
     expect(outcomeOf(await world.send(['known@x.test'], { forwards: true }))).toBe('forward_after_reading');
     expect(outcomeOf(await world.send(['owner@home.test'], { forwards: true }))).toBe('taken');
     const allowing = world.policy({ allow: ['known@x.test'] });
@@ -391,7 +414,7 @@ describe('budgets of a policy', () => {
   test('say when there is room for this very message in the counter that it is too much for', async () => {
     const began = world.box.clock.now;
     const ten = budgets({ newRecipientsPerWeek: 10 });
-    await world.sendByHand(['old@x.test']);
+    await world.sendManually(['old@x.test']);
     expect(outcomeOf(await world.send(['old@x.test'], ten))).toBe('taken');
     world.box.clock.now += 5 * DAY;
     const some = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `n${from + i}@x.test`);
@@ -467,7 +490,7 @@ describe('budgets of a policy', () => {
   });
 });
 
-test('a dry run is told of a stop, and counts nothing', async () => {
+test('a dry run is informed of a stop, and counts nothing', async () => {
   const mail = world.message(['a@x.test'], { mode: 'frozen' });
   expect(await world.box.store.read(trySubmit, { mail, now: world.box.clock.now })).toMatchObject({
     kind: 'agent-stop',

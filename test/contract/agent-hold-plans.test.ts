@@ -1,11 +1,17 @@
 import { expect, test } from 'vitest';
-import { holdAgentMail, holdMore, type HoldTarget } from '../../mail/agents/freeze/hold.ts';
+import { holdAgentMail, holdMore } from '../../mail/agents/freeze/hold.ts';
 import { releaseStopped } from '../../mail/agents/freeze/release.ts';
 import { command } from '../../mail/store/engine/types.ts';
 import { explained } from '../support/explained.ts';
 import { GateWorld } from '../support/gate-world.ts';
 
 const STAMP = { now: 0 };
+/** The agent whose mail is held; null: all agents of the tenant. */
+interface HoldTarget {
+  tenant: number;
+  credential: string | null;
+}
+
 /** As if all that was sent was still to be held. */
 const begin = command('test-begin', async (tx, { tenant, credential }: HoldTarget): Promise<void> => {
   await tx.run(

@@ -1,13 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { dueMessages } from '../../mail/delivery/scheduled-messages.ts';
 import { AGENT_STOPPED } from '../../mail/store/queue/queue-change.ts';
-import {
-  holdAgentMail,
-  holdMore,
-  continueHolds,
-  type HoldTarget,
-  STOPPED_ON_REQUEST,
-} from '../../mail/agents/freeze/hold.ts';
+import { holdAgentMail, holdMore, continueHolds, STOPPED_ON_REQUEST } from '../../mail/agents/freeze/hold.ts';
 import { type ReleaseRequest, releaseStopped } from '../../mail/agents/freeze/release.ts';
 import { purgeAgentSends } from '../../mail/agents/gate/send-log.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
@@ -17,6 +11,12 @@ import { changeQueue } from '../../mail/store/queue/queue-change.ts';
 import { GateWorld } from '../support/gate-world.ts';
 
 const DAY = 24 * 3_600_000;
+
+/** The agent whose mail is held; null: all agents of the tenant. */
+interface HoldTarget {
+  tenant: number;
+  credential: string | null;
+}
 
 const stop = command('test-stop', (tx, { tenant, credential }: HoldTarget, stamp) =>
   holdAgentMail(tx, tenant, [credential], stamp),
@@ -165,7 +165,7 @@ describe('all mail of an agent that is stopped', () => {
   test('is its own, and nothing that it sends after it was let work again', async () => {
     await sendMany(3);
     await sendMany(3, 'tok_2');
-    await world.sendByHand(['by-hand@x.test']);
+    await world.sendManually(['by-hand@x.test']);
     expect(await world.box.store.write(stop, { tenant: 1, credential: 'tok_2' })).toBe(3);
     expect(await world.box.store.write(stop, { tenant: 2, credential: null })).toBe(0);
     expect(await held()).toEqual([4, 5, 6]);

@@ -55,9 +55,9 @@ describe('what holds for an agent', () => {
   });
 
   test('is the policy of its mailbox, of its token, or the strictest of both', async () => {
-    const desk = await saved('Desk', 'support-desk');
+    const login = await saved('Desk', 'support-desk');
     const team = await saved('Team', 'trusted-internal');
-    await attach(desk, { account: anna });
+    await attach(login, { account: anna });
     await attach(team, { credential: 'tok_1' });
     expect(await over([anna])).toMatchObject({ governed: true, policy: PRESET_POLICIES['support-desk'] });
     expect(await over([bert], 'tok_1')).toMatchObject({ governed: true, policy: PRESET_POLICIES['trusted-internal'] });

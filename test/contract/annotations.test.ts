@@ -1,11 +1,10 @@
-import { DatabaseSync } from 'node:sqlite';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { purgeRemovedAccount } from '../../mail/store/account/account-removal.ts';
 import { setHiddenCapabilities } from '../../mail/store/account/imap-setting.ts';
 import type { AnnotationChange } from '../../mail/store/mailbox/annotation.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
+import { rawChange, rawRows } from '../support/raw-change.ts';
 import { finishAppend } from '../support/finish-append.ts';
 
 const imapOf = (box: TestStore, account: number) => new StoreBackend(box.store, account, () => box.clock.now);
@@ -16,11 +15,8 @@ const entry = (name: string, value: string | null): AnnotationChange => ({
 const texts = (found: readonly { name: string; value: Uint8Array }[]) =>
   found.map(({ name, value }) => `${name}=${Buffer.from(value).toString()}`);
 
-function rows(box: TestStore, table: string): number {
-  const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'), { readOnly: true });
-  const row = db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number };
-  db.close();
-  return row.n;
+async function rows(box: TestStore, table: string): Promise<number | undefined> {
+  return (await rawRows<{ n: number }>(box.store, `SELECT count(*) AS n FROM ${table}`))[0]?.n;
 }
 
 test('entries belong to a mailbox and stay with it when it is renamed, not when it is created anew', async () => {
@@ -36,7 +32,7 @@ test('entries belong to a mailbox and stay with it when it is renamed, not when 
   await imap.remove('Play');
   await imap.create('Play');
   expect(await imap.annotations((await imap.mailbox('Play'))?.id ?? 0)).toEqual([]);
-  expect(rows(box, 'annotation')).toBe(0);
+  expect(await rows(box, 'annotation')).toBe(0);
 });
 
 test('entries of one account are neither read nor written by another one, also by the number of the mailbox', async () => {
@@ -79,11 +75,9 @@ test('entries and hidden capabilities are purged with their account', async () =
   await imap.annotate(inbox, [entry('/private/comment', 'a')]);
   await box.store.write(setHiddenCapabilities, { account, names: ['QUOTA', 'MOVE', 'QUOTA'] });
   expect(await imap.hiddenCapabilities()).toEqual(['MOVE', 'QUOTA']);
-  const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
-  db.prepare('UPDATE account SET state = 2 WHERE id = ?').run(account);
-  db.close();
+  await rawChange(box.store, 'UPDATE account SET state = 2 WHERE id = ?', account);
   for (let more = true; more;) ({ more } = await box.store.write(purgeRemovedAccount, { account }));
-  expect([rows(box, 'annotation'), rows(box, 'imap_setting')]).toEqual([0, 0]);
+  expect([await rows(box, 'annotation'), await rows(box, 'imap_setting')]).toEqual([0, 0]);
 });
 
 test('what EXPUNGE would free is counted of the own mailbox only', async () => {

@@ -21,7 +21,7 @@ const passwordOf = query('test-password', async (rx, { account }: { account: num
   return row?.id ?? 0;
 });
 /** Every message came from there. */
-const judgeAll = command('test-judge', async (tx, { senders }: { senders: readonly string[] }) => {
+const filterAll = command('test-judge', async (tx, { senders }: { senders: readonly string[] }) => {
   await tx.run(
     `INSERT INTO filter_result (email_id, trust, verdict, senders) SELECT id, '{}', '{}', ? FROM email`,
     JSON.stringify(senders),
@@ -39,7 +39,7 @@ let program: StoreBackend;
 
 beforeEach(async () => {
   const parts = mailParts();
-  box = await testStore({ ...parts, commands: [...parts.commands, judgeAll, markAgents] });
+  box = await testStore({ ...parts, commands: [...parts.commands, filterAll, markAgents] });
   ({ account } = await testAccount(box.store));
   actor = { credential: await box.store.read(passwordOf, { account }) };
   person = new StoreBackend(box.store, account, () => box.clock.now, { actor });
@@ -65,14 +65,14 @@ async function answer(by: StoreBackend, { mailbox, uid }: { mailbox: number; uid
   await by.store(mailbox, [uid], 'add', { bits: ANSWERED, keywords: [] });
 }
 
-async function lessons(): Promise<{ email: number; says: string }[]> {
+async function trainings(): Promise<{ email: number; says: string }[]> {
   const next = await box.store.read(nextTrainingSamples, { after: 0, limit: 100 });
   return (next?.samples ?? []).map(({ email, category: says }) => ({ email, says }));
 }
 
 async function learnAll(): Promise<void> {
-  const learner = new TrainingJob({ store: box.store, log: quiet, wordsOf: sampleWords });
-  await learner.run();
+  const trainer = new TrainingJob({ store: box.store, log: quiet, wordsOf: sampleWords });
+  await trainer.run();
 }
 
 async function known(): Promise<ReturnType<typeof evaluateReputation>> {
@@ -87,10 +87,10 @@ async function known(): Promise<ReturnType<typeof evaluateReputation>> {
 
 test('whom a person answers is known from then on', async () => {
   const letter = await put();
-  await box.store.write(judgeAll, { senders: KEYS });
+  await box.store.write(filterAll, { senders: KEYS });
   expect(await known()).toEqual({ findings: [], known: false });
   await answer(person, letter);
-  expect(await lessons()).toMatchObject([{ says: 'kept' }]);
+  expect(await trainings()).toMatchObject([{ says: 'kept' }]);
   await learnAll();
   const { findings, known: isKnown } = await known();
   expect(isKnown).toBe(true);
@@ -104,31 +104,31 @@ test('what JMAP marks as answered on a person’s word says the same, and what a
   const keywords = { kind: 'patch', add, remove: { bits: 0, keywords: [] } } as const;
   const input = { account, changes: [{ email, keywords, mailboxes: null }], ifState: null };
   await box.store.write(changeEmails, { ...input, by: 'agent-1' });
-  expect(await lessons()).toEqual([]);
+  expect(await trainings()).toEqual([]);
   const undone = { kind: 'patch', add: { bits: 0, keywords: [] }, remove: add } as const;
   await box.store.write(changeEmails, { ...input, changes: [{ email, keywords: undone, mailboxes: null }], actor });
-  expect(await lessons()).toEqual([]);
+  expect(await trainings()).toEqual([]);
   await box.store.write(changeEmails, { ...input, actor });
-  expect(await lessons()).toEqual([{ email, says: 'kept' }]);
+  expect(await trainings()).toEqual([{ email, says: 'kept' }]);
 });
 
 test('a program, and a password that an agent was shown, say nothing', async () => {
   await answer(program, await put());
   await box.store.write(markAgents, { account });
   await answer(person, await put());
-  expect(await lessons()).toEqual([]);
+  expect(await trainings()).toEqual([]);
 });
 
 test('nor does an answer to junk, or one that was there before', async () => {
   for (const name of ['Junk', 'Trash', 'Sent']) await answer(person, await put(name));
   const letter = await put('INBOX', ANSWERED);
   await answer(person, letter);
-  expect(await lessons()).toEqual([]);
+  expect(await trainings()).toEqual([]);
 });
 
 test('who was answered and then called junk is junk', async () => {
   const letter = await put();
-  await box.store.write(judgeAll, { senders: KEYS });
+  await box.store.write(filterAll, { senders: KEYS });
   await answer(person, letter);
   await learnAll();
   await person.copy(letter.mailbox, [letter.uid], 'Junk', true);

@@ -256,6 +256,24 @@ test('a person decides over JMAP as well', async () => {
   expect(await item(id)).toMatchObject({ state: 'approved' });
 });
 
+test('one message among hundreds that an agent may not move keeps all of them where they are', async () => {
+  const sink = agent.append(0);
+  if ('kind' in sink) throw new Error(sink.kind);
+  await sink.write(Buffer.from('Subject: x\r\n\r\n'));
+  await finishAppend(agent, sink, { mailbox: 'INBOX', flags: { bits: 0, keywords: [] }, receivedAt: 1 });
+  for (let n = 1; n < 256; n *= 2) await moved(agent, await uidsIn('INBOX'), 'INBOX', 'INBOX', false);
+  await ask();
+  await moved(person, [1], 'Awaiting approval', 'INBOX', false);
+  const all = await uidsIn('INBOX');
+  expect(all).toHaveLength(257);
+  expect(await moved(agent, all, 'INBOX', 'Archive')).toMatchObject({ kind: 'forbidden' });
+  expect([await uidsIn('INBOX'), await uidsIn('Archive')]).toEqual([all, []]);
+  expect(await agent.rename('INBOX', 'Elsewhere')).toMatchObject({ kind: 'forbidden' });
+  expect(await uidsIn('INBOX')).toEqual(all);
+  expect(await agent.mailbox('Elsewhere')).toBeUndefined();
+  expect(await moved(person, all, 'INBOX', 'Archive')).toMatchObject({ kind: 'done', from: all });
+});
+
 test('nothing else can be put into Approved, nor into Awaiting approval, by anybody', async () => {
   await ask();
   const data = Buffer.from('From: a@b.test\r\n\r\nforged\r\n');
@@ -384,7 +402,7 @@ test('where the mailbox is full it waits all the same', async () => {
 test('so many can wait, and no more', async () => {
   for (let i = 0; i < 100; i++) await ask();
   await expect(ask()).rejects.toThrow('agent-stop');
-}, 60_000);
+}, 180_000);
 
 async function emails(): Promise<number[]> {
   const rows = await box.store.read(

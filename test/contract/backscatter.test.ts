@@ -14,7 +14,8 @@ import { failed } from '../../mail/relay/attempt-verdict.ts';
 import { setQuota } from '../../mail/store/account/account.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import { receiveMessage, BOX_KEY, testBackend, toAddress } from '../support/receive-message.ts';
-import { judgingBy } from '../support/judging.ts';
+import { filteringBy } from '../support/filtering.ts';
+import { onPostgres } from '../support/test-database.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const forward = command(
@@ -81,7 +82,10 @@ async function failAll(): Promise<string[]> {
   }
 }
 
-test('of 10,000 spoofed mails none makes us write to who is named as the sender', async () => {
+/** PostgreSQL makes a commit of each, which takes it longer. */
+const SPOOFED = onPostgres ? 1_000 : 10_000;
+
+test(`of ${SPOOFED} spoofed mails none makes us write to who is named as the sender`, async () => {
   const tagged = await sentBy('orders@box.test');
   await failAll();
   const to = [
@@ -98,15 +102,15 @@ test('of 10,000 spoofed mails none makes us write to who is named as the sender'
   ];
   const headers = ['', 'Auto-Submitted: auto-replied\n', 'Disposition-Notification-To: joe@victim.example\n'];
   let accepted = 0;
-  for (let n = 0; n < 10_000; n++) {
+  for (let n = 0; n < SPOOFED; n++) {
     const from = `joe${n}@victim.example`;
     const body = `From: ${from}\nReturn-Receipt-To: ${from}\n${headers[n % 3] ?? ''}\nbuy ${n}\n`;
     const said = await receiveMessage(backend, { from, to: to[n % to.length] ?? '', body });
     if (typeof said === 'object' && !('code' in said)) accepted++;
   }
-  expect(accepted).toBeGreaterThan(1_000);
+  expect(accepted).toBeGreaterThan(SPOOFED / 10);
   const tried = await failAll();
-  expect(tried.length).toBeGreaterThan(500);
+  expect(tried.length).toBeGreaterThan(SPOOFED / 20);
   expect(tried.filter((one) => one.includes('victim'))).toEqual([]);
 }, 120_000);
 
@@ -203,12 +207,14 @@ describe('a report that goes back to an author elsewhere', () => {
     ['permerror', '', 550],
     ['temperror', 'box.test', 451],
   ] as const)('whose author is of ours and DMARC says %s of %s: %s', async (result, domain, code) => {
-    const asking = testBackend(box, { filter: judgingBy(() => Promise.resolve(authenticated({ result, domain }))) });
-    expect(await come('me@box.test', asking)).toMatchObject(code === undefined ? { kind: 'accepted' } : { code });
+    const requesting = testBackend(box, {
+      filter: filteringBy(() => Promise.resolve(authenticated({ result, domain }))),
+    });
+    expect(await come('me@box.test', requesting)).toMatchObject(code === undefined ? { kind: 'accepted' } : { code });
   });
 
   test('asks nobody about an author elsewhere', async () => {
-    const asking = testBackend(box, { filter: judgingBy(() => Promise.reject(new Error('nobody is asked'))) });
-    expect(await come('MAILER-DAEMON@remote.example', asking)).toEqual({ kind: 'accepted' });
+    const requesting = testBackend(box, { filter: filteringBy(() => Promise.reject(new Error('nobody is asked'))) });
+    expect(await come('MAILER-DAEMON@remote.example', requesting)).toEqual({ kind: 'accepted' });
   });
 });

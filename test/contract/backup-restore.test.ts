@@ -20,11 +20,16 @@ import { testAccount, testStore } from '../support/store.ts';
 const DELETED = 16;
 
 /** Restores all messages of the mailbox, step by step. */
-async function restoreAll(store: MailStore, account: number, dataDir: string): Promise<Omit<RestoreStep, 'next'>> {
+async function restoreAll(
+  store: MailStore,
+  account: number,
+  dataDir: string,
+  messageId?: string,
+): Promise<Omit<RestoreStep, 'next'>> {
   using from = new RestoredMail(dataDir, 'me@box.test');
   const sum = { restored: 0, present: 0, skipped: 0, reason: null as string | null };
   for (let at: RestoreStep['next'] = { mailbox: 0, uid: 0 }; at !== null;) {
-    const step: RestoreStep = await restoreStep(store, account, from, at);
+    const step: RestoreStep = await restoreStep(store, account, from, at, messageId);
     sum.restored += step.restored;
     sum.present += step.present;
     sum.skipped += step.skipped;
@@ -66,7 +71,24 @@ describe('one mailbox of a backup', () => {
     expect(untouched).toEqual([]);
   });
 
-  test('that the snapshot does not have is told', async () => {
+  test('gives one message back by its Message-ID, and no other', async () => {
+    await using world = await BackupWorld.create(120);
+    await using box = await testStore();
+    const { account, inbox } = await testAccount(box.store);
+    expect(await restoreAll(box.store, account, world.dataDir, '<77@remote.example>')).toMatchObject({ restored: 1 });
+    // Without the angle brackets, and again.
+    const again = await restoreAll(box.store, account, world.dataDir, '77@remote.example');
+    expect(again).toMatchObject({ restored: 0, present: 1, skipped: 0 });
+    expect(await restoreAll(box.store, account, world.dataDir, '7@remote.example.other')).toMatchObject({
+      restored: 0,
+      present: 0,
+    });
+    const wanted = { account, mailbox: inbox, uids: [1, 2], structure: false };
+    const rows = await box.store.read(messageRows, wanted);
+    expect(rows.map(({ receivedAt }) => receivedAt)).toEqual([77_000]);
+  });
+
+  test('that the snapshot does not have is reported', async () => {
     await using world = await BackupWorld.create(1);
     using from = new RestoredMail(world.dataDir, 'nobody@box.test');
     expect(from.exists).toBe(false);

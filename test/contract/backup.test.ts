@@ -15,12 +15,12 @@ import { seeded } from '../support/imap-fuzz.ts';
 const PASSPHRASE = 'correct horse battery staple';
 
 async function verify(world: BackupWorld, target: BackupTarget, passphrase?: string): Promise<BackupVerification> {
-  const repository = await Repository.open(target, passphrase);
+  const repository = await Repository.open(target, { passphrase });
   return verifyBackup(repository, await findSnapshot(repository), world.directory);
 }
 
 async function restore(world: BackupWorld, target: BackupTarget, passphrase?: string, at?: number): Promise<string> {
-  const repository = await Repository.open(target, passphrase);
+  const repository = await Repository.open(target, { passphrase });
   const directory = join(world.directory, `restored-${readdirSync(world.directory).length}`);
   await restoreSnapshot(repository, await findSnapshot(repository, at), directory);
   return directory;
@@ -168,7 +168,7 @@ describe('damage of a backup is found', () => {
     await world.add(1);
     await world.backup(target, passphrase);
     // Opened before the damage, as deriving the key takes long; its head is damaged below.
-    const repository = await Repository.open(target, passphrase);
+    const repository = await Repository.open(target, { passphrase });
     const snapshot = await findSnapshot(repository);
     const random = seeded(21);
     const names = [...target.objects.keys()].filter((name) => name !== 'mailstead-backup');
@@ -191,7 +191,7 @@ describe('damage of a backup is found', () => {
     const whole = target.objects.get('mailstead-backup') ?? Buffer.alloc(0);
     for (let bit = 0; bit < whole.length * 8; bit++) {
       target.objects.set('mailstead-backup', flipped(whole, bit));
-      await expect(Repository.open(target, undefined), `bit ${bit}`).rejects.toThrow(/is damaged, or no backup/);
+      await expect(Repository.open(target, {}), `bit ${bit}`).rejects.toThrow(/is damaged, or no backup/);
     }
   });
 
@@ -272,7 +272,7 @@ describe('a backup is refused with a sentence', () => {
     await expect(verify(world, target)).rejects.toThrow(/There is no backup in/);
     await world.backup(target);
     await expect(other.backup(target)).rejects.toThrow(/backups of another database/);
-    const repository = await Repository.open(target, undefined);
+    const repository = await Repository.open(target, {});
     const snapshot = await findSnapshot(repository);
     await expect(restoreSnapshot(repository, snapshot, world.dataDir)).rejects.toThrow(/is not empty/);
     expect(existsSync(join(world.dataDir, 'mailstead.db'))).toBe(true);
@@ -324,7 +324,7 @@ describe('retention', () => {
     }
     target.objects.set('packs/20200101t000000000z-00000000-0', Buffer.from('of a backup that was killed'));
     target.objects.set('packs/20990101t000000000z-00000000-0', Buffer.from('of one that runs'));
-    const repository = await Repository.open(target, undefined);
+    const repository = await Repository.open(target, {});
     const removed = await removeExpired(repository, { hourly: 0, daily: 2, weekly: 0, monthly: 0 }, Date.now());
     expect(removed).toBe(2);
     expect(target.objects.has('packs/20200101t000000000z-00000000-0')).toBe(false);
@@ -342,7 +342,7 @@ describe('retention', () => {
     await world.backup(target, undefined, () => 1_700_000_000_000);
     target.objects.set(`snapshots/${snapshot.id}`, Buffer.from('?'));
     const before = target.objects.size;
-    const repository = await Repository.open(target, undefined);
+    const repository = await Repository.open(target, {});
     await expect(
       removeExpired(repository, { hourly: 0, daily: 1, weekly: 0, monthly: 0 }, Date.now()),
     ).rejects.toThrow();

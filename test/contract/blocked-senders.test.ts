@@ -74,7 +74,7 @@ const send = (more: Partial<TestMessage> = {}) =>
     login: { account: ben, address: BEN },
     ...more,
   });
-const places = async (): Promise<string[]> =>
+const positions = async (): Promise<string[]> =>
   (await box.store.read(lying, undefined)).map((one) => `${one.owner} ${one.role}`);
 
 /** Submits through the gate, as every protocol does. */
@@ -96,7 +96,7 @@ describe('a mailbox of another organization on this box', () => {
     const refused = { kind: 'refused', because: `anna@box.test takes no mail from ${BEN}` };
     expect(await submitted(BEN)).toEqual(refused);
     expect(await submitted(BEN, null)).toEqual(refused);
-    expect(await places()).toEqual(['anna@box.test inbox', 'anna@box.test inbox']);
+    expect(await positions()).toEqual(['anna@box.test inbox', 'anna@box.test inbox']);
   });
 
   test('is not by rules of others, or about where mail goes', async () => {
@@ -123,25 +123,25 @@ describe('a mailbox of another organization on this box', () => {
       code: 550,
       text: 'anna@box.test takes no mail from shop@other.test',
     });
-    expect(await places()).toEqual([]);
+    expect(await positions()).toEqual([]);
   });
 
   test('reaches those of an alias that do not block it', async () => {
     await testAlias(box, 'team', { accounts: [anna, bert] });
     await add({ pattern: BEN });
     expect(await send({ to: 'team@box.test' })).toEqual({ kind: 'accepted' });
-    expect(await places()).toEqual(['bert@box.test inbox']);
+    expect(await positions()).toEqual(['bert@box.test inbox']);
   });
 
   test('is Junk where a forward leads to who blocks it', async () => {
     await box.store.write(forward, { from: 'sales@box.test', to: 'anna@box.test' });
     await add({ pattern: BEN });
     expect(await send({ to: 'sales@box.test' })).toEqual({ kind: 'accepted' });
-    expect(await places()).toEqual(['anna@box.test junk']);
+    expect(await positions()).toEqual(['anna@box.test junk']);
     const [row] = await box.store.read(lying, undefined);
     expect(row?.trace).toContain('X-Mailstead-Verdict: junk (100 of 5);\r\n\tblock-list 100\r\n');
-    const judged = (await box.store.read(filterResultsOf, { emails: [row?.email ?? 0] })).get(row?.email ?? 0);
-    expect(judged).toMatchObject({
+    const filtered = (await box.store.read(filterResultsOf, { emails: [row?.email ?? 0] })).get(row?.email ?? 0);
+    expect(filtered).toMatchObject({
       trust: { verdict: 'suspicious', externalSender: false },
       verdict: { outcome: 'junk', findings: [{ why: `Mail from ${BEN} is blocked by the mailbox` }] },
     });
@@ -164,7 +164,7 @@ describe('a mailbox of another organization on this box', () => {
       traceId: () => 'report',
     });
     await scheduler.run();
-    expect(await places()).toEqual(['anna@box.test junk']);
+    expect(await positions()).toEqual(['anna@box.test junk']);
   });
 });
 
@@ -175,7 +175,7 @@ test('within an organization nobody is blocked', async () => {
   expect(await send({ from: 'bert@box.test', login, body: 'From: bert@box.test\n\nx\n' })).toEqual({
     kind: 'accepted',
   });
-  expect(await places()).toEqual(['anna@box.test inbox']);
+  expect(await positions()).toEqual(['anna@box.test inbox']);
 });
 
 test('the null reverse-path is nobody at RCPT, and its author is asked about at the end', async () => {

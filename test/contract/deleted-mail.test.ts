@@ -2,16 +2,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MessageWriter } from '../../mail/store/blob/message-writer.ts';
-import { accountOf } from '../../mail/store/account/account.ts';
+import { accountInfo } from '../../mail/store/account/account.ts';
 import { appendMessage, copyEntries, expunge } from '../../mail/store/mailbox/entry-commands.ts';
 import { createMailbox, findMailbox, removeMailbox } from '../../mail/store/mailbox/mailbox.ts';
+import { checkStore } from '../../mail/store/check/check-store.ts';
 import {
+  type DeletedMessage,
+  type DeletedPosition,
   deletedSince,
   expireDeletedMessages,
   listDeletedMessages,
   restoreDeletedMessages,
 } from '../../mail/store/retention/deleted-mail.ts';
-import { purgeExpunged } from '../../mail/store/retention/purge.ts';
+import { deletedMailboxes, purgeDeletedFolder, purgeExpunged } from '../../mail/store/retention/purge.ts';
 import {
   agingMailboxes,
   deleteAged,
@@ -21,6 +24,7 @@ import {
 } from '../../mail/store/retention/rules.ts';
 import { exportRows } from '../../mail/store/transfer/export-rows.ts';
 import type { MailStore } from '../../mail/store/store.ts';
+import { onPostgres } from '../support/test-database.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
 const DAY = 24 * 3600_000;
@@ -48,11 +52,11 @@ async function deleted(box: TestStore, name = 'Work/Old'): Promise<{ account: nu
 }
 
 const list = (box: TestStore, account: number) =>
-  box.store.read(listDeletedMessages, { account, since: 1, before: ALL, limit: 10 });
+  box.store.read(listDeletedMessages, { account, since: 1, drafts: false, before: null, limit: 10 });
 
-const inFolder = async (box: TestStore, account: number, name: string) => {
+const inFolder = async (box: TestStore, account: number, name: string, limit = 10) => {
   const mailbox = (await box.store.read(findMailbox, { account, name }))?.id ?? 0;
-  return box.store.read(exportRows, { account, mailbox, after: 0, limit: 10 });
+  return box.store.read(exportRows, { account, mailbox, after: 0, limit });
 };
 
 test('an expunged message is listed with its place and comes back there with flags and thread, counted in the quota again', async () => {
@@ -60,14 +64,14 @@ test('an expunged message is listed with its place and comes back there with fla
   const { account } = await deleted(box);
   const [one] = await list(box, account);
   expect(one).toMatchObject({ subject: 'secret words', folder: 'Work/Old' });
-  expect(await box.store.read(accountOf, { tenant: 1, id: account })).toMatchObject({ usedCount: 0 });
+  expect(await box.store.read(accountInfo, { tenant: 1, id: account })).toMatchObject({ usedCount: 0 });
   const done = await box.store.write(restoreDeletedMessages, { account, emails: [one!.id] });
   expect(done).toEqual({ restored: [{ id: one!.id, folder: 'Work/Old' }], missing: [], overQuota: false });
   expect(await inFolder(box, account, 'Work/Old')).toMatchObject([
     { email: one!.id, flags: { bits: 1 | 4, keywords: ['work'] }, receivedAt: 1_000 },
   ]);
   expect(await list(box, account)).toEqual([]);
-  expect(await box.store.read(accountOf, { tenant: 1, id: account })).toMatchObject({ usedCount: 1 });
+  expect(await box.store.read(accountInfo, { tenant: 1, id: account })).toMatchObject({ usedCount: 1 });
   expect(await box.store.write(restoreDeletedMessages, { account, emails: [one!.id] })).toMatchObject({
     missing: [one!.id],
   });
@@ -78,11 +82,133 @@ test('a message of a deleted folder brings the folder back', async () => {
   const { account, mailbox } = await deleted(box);
   await append(box.store, account, mailbox, 'second');
   expect(await box.store.write(removeMailbox, { account, name: 'Work/Old' })).toBe('removed');
-  const emails = await box.store.read(deletedSince, { account, since: 1 });
+  const emails = await box.store.read(deletedSince, { account, since: 1, drafts: false });
   expect(emails).toHaveLength(2);
   const done = await box.store.write(restoreDeletedMessages, { account, emails });
   expect(done.restored.map(({ folder }) => folder)).toEqual(['Work/Old', 'Work/Old']);
   expect(await inFolder(box, account, 'Work/Old')).toHaveLength(2);
+});
+
+test('every page is reached though one command deleted all messages at one time', async () => {
+  await using box = await testStore();
+  const { account, inbox } = await testAccount(box.store);
+  const trash = (await box.store.read(findMailbox, { account, name: 'Trash' }))?.id ?? 0;
+  const uids: number[] = [];
+  for (let n = 0; n < 25; n++) uids.push(await append(box.store, account, inbox, `message ${n}`, 16));
+  // These five have a second place that they left before.
+  const moved = await box.store.write(copyEntries, {
+    account,
+    mailbox: inbox,
+    uids: uids.slice(0, 5),
+    to: trash,
+    move: true,
+  });
+  box.clock.now += 1_000;
+  await box.store.write(expunge, { account, mailbox: trash, uids: moved.kind === 'done' ? moved.to : [] });
+  await box.store.write(expunge, { account, mailbox: inbox, uids: uids.slice(5) });
+  const seen: string[] = [];
+  const times = new Set<number>();
+  for (let before: DeletedPosition | null = null; ;) {
+    const input = { account, since: 1, drafts: false, before, limit: 4 };
+    const page: DeletedMessage[] = await box.store.read(listDeletedMessages, input);
+    const last = page.at(-1);
+    if (last === undefined) break;
+    for (const one of page) {
+      seen.push(one.subject);
+      times.add(one.deletedAt);
+    }
+    before = { at: last.deletedAt, email: last.id };
+  }
+  expect(times.size).toBe(1);
+  expect(seen.toSorted()).toEqual(uids.map((_, n) => `message ${n}`).toSorted());
+});
+
+test('messages of a large folder can be restored as soon as it is deleted, before they are purged from it', async () => {
+  await using box = await testStore();
+  const { store } = box;
+  const { account, inbox } = await testAccount(store);
+  await store.write(createMailbox, { account, name: 'Big', role: null });
+  const big = (await store.read(findMailbox, { account, name: 'Big' }))?.id ?? 0;
+  for (let n = 0; n < 203; n++) await append(store, account, big, `message ${n}`, 4);
+  // A message that is in another folder too is not deleted.
+  await store.write(copyEntries, { account, mailbox: big, uids: [7], to: inbox, move: false });
+  expect(await store.write(removeMailbox, { account, name: 'Big' })).toBe('removed');
+  expect(await store.read(deletedMailboxes, { account })).toHaveLength(1);
+  const page = { account, since: 1, drafts: false, before: null, limit: 500 };
+  const listed = await store.read(listDeletedMessages, page);
+  expect(listed).toHaveLength(202);
+  expect(listed[0]).toMatchObject({ folder: 'Big', deletedAt: box.clock.now });
+  const [emails] = [await store.read(deletedSince, { account, since: 1, drafts: false })];
+  expect(emails).toHaveLength(100);
+  const done = await store.write(restoreDeletedMessages, { account, emails });
+  expect(done).toMatchObject({ missing: [], overQuota: false });
+  expect(new Set(done.restored.map(({ folder }) => folder))).toEqual(new Set(['Big']));
+  const restored = await inFolder(box, account, 'Big', 500);
+  expect(restored).toHaveLength(100);
+  expect(restored[0]).toMatchObject({ flags: { bits: 4, keywords: ['work'] }, receivedAt: 1_000 });
+  // The purge finds only the others, which can be restored after it.
+  for (const { id } of await store.read(deletedMailboxes, { account })) {
+    for (let left = 1; left > 0;) left = await store.writeSlice(purgeDeletedFolder, { account, mailbox: id });
+  }
+  expect(await store.read(listDeletedMessages, page)).toHaveLength(102);
+  expect(await store.read(accountInfo, { tenant: 1, id: account })).toMatchObject({ usedCount: 101 });
+  if (!onPostgres) expect((await checkStore(box.dataDir)).inconsistencies).toEqual([]);
+});
+
+/** A draft as mail programs store it. */
+async function draft(box: TestStore, account: number, text: string, header = ''): Promise<number> {
+  const mailbox = (await box.store.read(findMailbox, { account, name: 'Drafts' }))?.id ?? 0;
+  const writer = new MessageWriter(box.store);
+  await writer.write(Buffer.from(`From: a@a.example\r\n${header}Subject: ${text}\r\n\r\n${text}\r\n`));
+  const base = { account, mailbox, flags: { bits: 8 | 16, keywords: [] }, receivedAt: box.clock.now };
+  const done = await writer.finish(
+    (written) => box.store.write(appendMessage, { ...base, ...written }),
+    (outcome) => outcome.kind === 'appended',
+  );
+  return done.kind === 'appended' ? done.uid : 0;
+}
+
+async function discard(box: TestStore, account: number, uid: number): Promise<void> {
+  const mailbox = (await box.store.read(findMailbox, { account, name: 'Drafts' }))?.id ?? 0;
+  await box.store.write(expunge, { account, mailbox, uids: [uid] });
+}
+
+test('versions of a draft that a later one replaced come back only if they are asked for', async () => {
+  await using box = await testStore();
+  const { account } = await testAccount(box.store);
+  // As web mail saves it: a new message with a new Message-ID and a longer subject, then the old one is deleted.
+  let uid = await draft(box, account, 'Lun');
+  for (const text of ['Lunch', 'Lunch on', 'Lunch on Monday']) {
+    box.clock.now += 30_000;
+    const next = await draft(box, account, text);
+    box.clock.now += 500;
+    await discard(box, account, uid);
+    uid = next;
+  }
+  // As others do: the Message-ID stays, and the versions are an hour apart.
+  const first = await draft(box, account, 'Report', 'Message-ID: <report@a.example>\r\n');
+  box.clock.now += 3600_000;
+  await draft(box, account, 'Report', 'Message-ID: <report@a.example>\r\n');
+  await discard(box, account, first);
+  // A draft that a person discarded, and one that was discarded while others came and stayed.
+  await discard(box, account, uid);
+  const alone = await draft(box, account, 'Forgotten plan');
+  box.clock.now += 120_000;
+  await draft(box, account, 'Another matter');
+  box.clock.now += 120_000;
+  await discard(box, account, alone);
+
+  const subjects = async (drafts: boolean): Promise<string[]> => {
+    const page = { account, since: 1, drafts, before: null, limit: 100 };
+    return (await box.store.read(listDeletedMessages, page)).map(({ subject }) => subject).toSorted();
+  };
+  expect(await subjects(false)).toEqual(['Forgotten plan', 'Lunch on Monday']);
+  expect(await subjects(true)).toEqual(['Forgotten plan', 'Lun', 'Lunch', 'Lunch on', 'Lunch on Monday', 'Report']);
+  const emails = await box.store.read(deletedSince, { account, since: 1, drafts: false });
+  expect(emails).toHaveLength(2);
+  expect(await box.store.read(deletedSince, { account, since: 1, drafts: true })).toHaveLength(6);
+  const done = await box.store.write(restoreDeletedMessages, { account, emails });
+  expect(done.restored.map(({ folder }) => folder)).toEqual(['Drafts', 'Drafts']);
 });
 
 test('what was deleted from the trash returns to where it was before, and what was only moved is not listed', async () => {
@@ -125,7 +251,7 @@ test('a purge at once needs no waiting, and a legal hold forbids every purge', a
   expect(await list(box, account)).toEqual([]);
 });
 
-test('purged content is in no file of the database', async () => {
+test.skipIf(onPostgres)('purged content is in no file of the database', async () => {
   await using box = await testStore();
   const { account } = await deleted(box);
   await box.store.write(expireDeletedMessages, { account, emails: null });

@@ -1,7 +1,6 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { directRoute, type RouteFacts, routeFacts } from '../../mail/store/address/route-facts.ts';
+import { rawChange } from '../support/raw-change.ts';
 import { type TestStore, testAccount, testStore } from '../support/store.ts';
 
 let box: TestStore;
@@ -13,12 +12,6 @@ beforeEach(async () => {
 });
 
 afterEach(() => box[Symbol.asyncDispose]());
-
-function setUp(sql: string): void {
-  const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
-  db.exec(sql);
-  db.close();
-}
 
 async function bothWays(key: string, role = false): Promise<{ short: RouteFacts | undefined; long: RouteFacts }> {
   const [, domain = ''] = key.split('@');
@@ -34,7 +27,7 @@ test.each([
   ['is full by octets', 'UPDATE account SET used_bytes = 500, quota_bytes = 1499'],
   ['has room for just this', 'UPDATE account SET used_bytes = 500, quota_bytes = 1500'],
   ['is full by number', 'UPDATE account SET used_count = 3, quota_count = 3'],
-  ['has a quota of messages only', 'UPDATE account SET used_bytes = 1e9, used_count = 2, quota_count = 3'],
+  ['has a quota of messages only', 'UPDATE account SET used_bytes = 1000000000, used_count = 2, quota_count = 3'],
   [
     'is of a tenant with sender rules',
     `INSERT INTO sender_rule (tenant, outgoing, kind, pattern, account_id, note, created_at) VALUES (1, 0, 'block', 'x.example', NULL, '', 0)`,
@@ -49,7 +42,7 @@ test.each([
     `INSERT INTO domain (tenant, name, created_at) VALUES (2, 'box.test', 0)`,
   ],
 ])('the short way and the long way agree on a mailbox that %s', async (_, sql) => {
-  setUp(sql);
+  if (sql !== '') await rawChange(box.store, sql);
   for (const role of [false, true]) {
     const { short, long } = await bothWays('me@box.test', role);
     expect(short).toEqual(long);
@@ -64,6 +57,6 @@ test.each([
   ['is gone', 'DELETE FROM address'],
   ['has an alias instead', `UPDATE address SET key = 'other@box.test'`],
 ])('a mailbox that %s goes the long way', async (_, sql) => {
-  setUp(sql);
+  await rawChange(box.store, sql);
   expect((await bothWays('me@box.test')).short).toBeUndefined();
 });

@@ -61,7 +61,6 @@ test('what is nothing is found nowhere, and everything where nothing is asked', 
   const garden = await Garden.plant(world);
   const spec = { subject: 's', from: 'a@box.test', to: 'b@box.test', body: 'b', sentAt: 1e12, receivedAt: 1e12 };
   await garden.append(spec, world.inbox);
-  garden.close();
   const count = async (filter: unknown): Promise<number> => (await idsOf(world, filter)).length;
   for (const all of [null, {}, { text: '' }, { text: '  ' }, { operator: 'AND', conditions: [] }]) {
     expect(await count(all)).toBe(1);
@@ -79,7 +78,6 @@ test('nobody finds what is in the account of another', async () => {
   const garden = await Garden.plant(world);
   const spec = { subject: 'secret', from: 'a@box.test', to: 'b@box.test', body: 'b', sentAt: 1e12, receivedAt: 1e12 };
   await garden.append(spec, world.inbox);
-  garden.close();
   const mine = `f${world.inbox.toString(36)}`;
   for (const filter of [
     null,
@@ -106,7 +104,7 @@ test('every sort and collation that is advertised is understood', async () => {
   }
 });
 
-test('a limit that is ours is told', async () => {
+test('a limit that is ours is reported', async () => {
   await using world = await createJmapFixture();
   expect(await world.call('Email/query', { limit: 9000 })).toMatchObject({ limit: 5000 });
   expect(await world.call('Email/query', { limit: 9 })).not.toHaveProperty('limit');

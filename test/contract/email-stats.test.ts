@@ -10,6 +10,7 @@ import { rowId } from '../../src/core/ids.ts';
 import type { Caller } from '../../src/core/caller.ts';
 import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import { type Tenant, type Tenants, type Things, twoTenants } from '../support/tenants.ts';
+import { onPostgres } from '../support/test-database.ts';
 
 type Counts = Record<string, number>;
 type Stats = { from: string; to: string; series: { at: string; counts: Counts }[]; totals: Counts };
@@ -17,7 +18,7 @@ type Stats = { from: string; to: string; series: { at: string; counts: Counts }[
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-interface Told {
+interface Reported {
   trace: string;
   event: JournalEvent;
   tenant: number;
@@ -25,7 +26,7 @@ interface Told {
   detail?: Record<string, string>;
 }
 
-const tell = command('test-tell', (tx, { trace, event, tenant, account, detail = {} }: Told, stamp) =>
+const tell = command('test-tell', (tx, { trace, event, tenant, account, detail = {} }: Reported, stamp) =>
   recordJournalEvent(tx, trace, event, account, detail, stamp, { tenant }),
 );
 
@@ -44,7 +45,7 @@ const accountOf = ({ mailboxId }: Things): number => rowId('mailbox', mailboxId)
 const tenantOf = ({ main }: Tenant): number => rowId('organization', main.organizationId) ?? 0;
 const ask = async (args: object, caller?: Caller): Promise<Stats> =>
   (await tenants.do('get_email_stats', { from: iso(quietDay), ...args }, caller)) as Stats;
-const tells = (who: Tenant, event: JournalEvent, more: Partial<Told> = {}): Promise<void> =>
+const tells = (who: Tenant, event: JournalEvent, more: Partial<Reported> = {}): Promise<void> =>
   tenants.world.store.write(tell, { trace: event, event, tenant: tenantOf(who), account: null, ...more });
 const octets = (id: string): Uint8Array =>
   Uint8Array.from(Buffer.from(`From: <you@world.example>\r\nMessage-ID: <${id}@world.example>\r\n\r\nhello\r\n`));
@@ -86,7 +87,7 @@ async function goes(by: Things, tenant: number): Promise<void> {
   await queue.finish([{ ...end, id: second, outcome: 'delivered' }], []);
 }
 
-test('counts what came and left in each hour, and tells no organization of another', async () => {
+test('counts what came and left in each hour, and informs no organization of another', async () => {
   const { a, b } = tenants;
   await arrives('one', [a.main, b.main]);
   await arrives('two', [a.main, a.side]);
@@ -151,19 +152,23 @@ test('a question is of at most 400 hours, and of the last 90 days', async () => 
   expect(await problem({ from: iso(clock.now + DAY) })).toContain('in the future');
 });
 
-test('counting for one organization reads no counts of others, and forgetting no newer ones', async () => {
-  const plans = query('test-plans', async (rx) =>
-    Promise.all(
-      [
-        `SELECT hour, kind, sum(n) FROM journal_count WHERE tenant = 1 AND hour >= 2 AND hour < 26 GROUP BY 1, 2`,
-        `SELECT tenant FROM journal_count WHERE hour < 3 ORDER BY hour LIMIT 200`,
-      ].map(async (sql) => (await rx.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)).map((row) => row.detail)),
-    ),
-  );
-  const [counts = [], forget = []] = await tenants.world.store.read(plans, undefined);
-  expect(counts[0]).toBe('SEARCH journal_count USING PRIMARY KEY (tenant=? AND hour>? AND hour<?)');
-  expect(forget).toEqual(['SEARCH journal_count USING COVERING INDEX journal_count_hour (hour<?)']);
-});
+// Plans of SQLite.
+test.skipIf(onPostgres)(
+  'counting for one organization reads no counts of others, and forgetting no newer ones',
+  async () => {
+    const plans = query('test-plans', async (rx) =>
+      Promise.all(
+        [
+          `SELECT hour, kind, sum(n) FROM journal_count WHERE tenant = 1 AND hour >= 2 AND hour < 26 GROUP BY 1, 2`,
+          `SELECT tenant FROM journal_count WHERE hour < 3 ORDER BY hour LIMIT 200`,
+        ].map(async (sql) => (await rx.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)).map((row) => row.detail)),
+      ),
+    );
+    const [counts = [], discard = []] = await tenants.world.store.read(plans, undefined);
+    expect(counts[0]).toBe('SEARCH journal_count USING PRIMARY KEY (tenant=? AND hour>? AND hour<?)');
+    expect(discard).toEqual(['SEARCH journal_count USING COVERING INDEX journal_count_hour (hour<?)']);
+  },
+);
 
 test('counts go with the history that they are of', async () => {
   const left = query('test-left', (rx) =>

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { areWordsTainted } from '../../mail/agents/taint/content.ts';
+import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { quiet } from '../../mail/log.ts';
 import { mailParts } from '../../mail/store-thread-parts.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
@@ -33,6 +35,11 @@ const entriesOf = lookup('test-entries', (rx, { account, mailbox }: { account: n
     mailbox,
   ),
 );
+
+const passwordOf = lookup('test-password', async (rx, { account: of }: { account: number }) => {
+  const row = await rx.get<{ id: number }>('SELECT id FROM credential WHERE account_id = ?', of);
+  return row?.id ?? 0;
+});
 
 const counts: StatementCounts = { statements: 0, commits: 0, pages: 0 };
 let box: TestStore;
@@ -132,6 +139,22 @@ test('a query that reads no flags does not wait for them', async () => {
   await log(1, 50, 'add');
   expect(await box.store.read(flagless(entriesOf), { account, mailbox: inbox })).toHaveLength(MESSAGES);
   expect(logged()).toBe(1);
+  await expectOneState();
+});
+
+test('STORE shows flags before their rows are written: it asks only if their words are tainted', async () => {
+  const actor = { credential: await box.store.read(passwordOf, { account }) };
+  const shown: boolean[] = [];
+  const imap = new StoreBackend(box.store, account, () => box.clock.now, {
+    actor,
+    logged: { above: 10, inRange: 10 },
+    onWords: async (about) => void shown.push(await box.store.read(areWordsTainted, about)),
+  });
+  for (const how of ['add', 'remove'] as const) {
+    expect(await imap.store(inbox, range(1, 40), how, BITS)).toMatchObject({ modified: [] });
+    await imap.onLabels(inbox);
+  }
+  expect([logged(), shown]).toEqual([1, [false, false]]);
   await expectOneState();
 });
 

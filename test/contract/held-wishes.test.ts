@@ -74,7 +74,7 @@ test('what was asked about a recipient elsewhere is still asked after a hold', a
 test.each([
   ['me+x@box.test', 'delivered', 2],
   ['sales@box.test', 'expanded', 1],
-])('success with %s is told when it leaves, as %s', async (to, action, messages) => {
+])('success with %s is reported when it leaves, as %s', async (to, action, messages) => {
   await box.store.write(forward, { from: 'sales@box.test', to: 'shop@x.example' });
   await heldAndReleased(to, { notify: ['SUCCESS'], orcpt: 'rfc822;first@x.example' });
   const all = await inbox();
@@ -85,7 +85,7 @@ test.each([
   expect(report).toContain('Original-Envelope-Id: a+b c');
 });
 
-test('nobody is told who did not ask', async () => {
+test('nobody is informed who did not ask', async () => {
   await heldAndReleased('me@box.test', { notify: ['DELAY'], orcpt: '' });
   expect(await inbox()).toHaveLength(1);
 });

@@ -10,6 +10,7 @@ import { imapOf, mailboxRow, putMessage } from '../support/jmap-mail.ts';
 import { readExpectedObjects } from '../support/jmap-oracle.ts';
 import { type JmapFixture, createJmapFixture } from '../support/jmap-fixture.ts';
 import { rowsOf } from '../support/rows.ts';
+import { onPostgres } from '../support/test-database.ts';
 
 async function stateOf(fixture: JmapFixture, type = 'Thread'): Promise<unknown> {
   return (await fixture.call(`${type}/get`, { ids: [] }))['state'];
@@ -159,7 +160,8 @@ test('a thread has at most 500 emails, and the next email starts a new one', asy
   expect(sizes(now).at(-1)).toBe(3);
 });
 
-test('pending thread counts are computed, and not while the account changes', async () => {
+// It changes rows in the file of SQLite.
+test.skipIf(onPostgres)('pending thread counts are computed, and not while the account changes', async () => {
   await using fixture = await createJmapFixture();
   const { store } = fixture.box;
   await putMessage(fixture, { id: 'a', bits: 1 });
@@ -230,7 +232,8 @@ test('Thread/get returns emails by time, threads in the order of ids, none of an
   expect(await fixture.refusal('Thread/get', { ids: null })).toMatchObject({ type: 'requestTooLarge' });
 });
 
-test('a deleted account leaves no JMAP data', async () => {
+// It changes rows in the file of SQLite.
+test.skipIf(onPostgres)('a deleted account leaves no JMAP data', async () => {
   await using fixture = await createJmapFixture();
   const { store } = fixture.box;
   const uid = await putMessage(fixture);
@@ -252,7 +255,8 @@ test('a deleted account leaves no JMAP data', async () => {
   expect(await remembered()).toBe(0);
 });
 
-test('reading changes does not scan rows of other accounts', async () => {
+// Plans of SQLite.
+test.skipIf(onPostgres)('reading changes does not scan rows of other accounts', async () => {
   await using fixture = await createJmapFixture();
   await putMessage(fixture);
   const plans: string[] = [];

@@ -22,7 +22,7 @@ async function append(imap: StoreBackend, keywords: readonly string[]): Promise<
   return (await finishAppend(imap, sink, { mailbox: 'INBOX', flags: { bits: 0, keywords }, receivedAt: 1 })).kind;
 }
 
-test('keywords beyond the slots are told of the message that has them, and of no other', async () => {
+test('keywords beyond the slots are reported of the message that has them, and of no other', async () => {
   const { box, imap, mailbox } = await inbox(3);
   await using _ = box;
   const view = await imap.open(mailbox);

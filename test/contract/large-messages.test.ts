@@ -21,14 +21,14 @@ test('a search that asks for headers reads no attachments', async () => {
     expect(await imap.copy(inbox, uids, 'INBOX', false)).toMatchObject({ kind: 'done' });
   }
   const view = await imap.open(inbox);
-  const asked = parseSearch(new Decoder(Buffer.from('SUBJECT needle NOT FROM nobody')));
-  if (asked.kind !== 'search') throw new Error(asked.kind);
-  expect(await imap.search(inbox, view, asked.program)).toHaveLength(128);
+  const queried = parseSearch(new Decoder(Buffer.from('SUBJECT needle NOT FROM nobody')));
+  if (queried.kind !== 'search') throw new Error(queried.kind);
+  expect(await imap.search(inbox, view, queried.program)).toHaveLength(128);
   // To read them all would be to read 2.5 GB.
   const one = Buffer.alloc(20 * 1024 * 1024, 'x');
   const ratio = await costRatio(
     () => one.toString('latin1').includes('needle'),
-    () => imap.search(inbox, view, asked.program),
+    () => imap.search(inbox, view, queried.program),
   );
   expect(ratio).toBeLessThan(20);
   view.close();

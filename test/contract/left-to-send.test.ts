@@ -46,12 +46,12 @@ const left = (over: Partial<BudgetInput> = {}) =>
     ...over,
   });
 
-test('who is limited by nothing is told so', async () => {
+test('who is limited by nothing is informed', async () => {
   expect(await left()).toBeNull();
   expect(await left({ agent: { reader: 'tok_1', budgets: DEFAULT_POLICY.budgets } })).toBeNull();
 });
 
-test('an organization that nobody stands for is told what is left of its day', async () => {
+test('an organization that nobody stands for is informed what is left of its day', async () => {
   const allowance = UNCLAIMED;
   expect(await left({ allowance })).toEqual({ messages: 200, recipients: null, newRecipients: 50 });
   expect(await send(['a@x.example', 'b@x.example'], { allowance })).toBe('taken');
@@ -60,7 +60,7 @@ test('an organization that nobody stands for is told what is left of its day', a
   expect(await left({ allowance })).toEqual({ messages: 200, recipients: null, newRecipients: 50 });
 });
 
-test('an agent under a policy is told of the window in which the least is left', async () => {
+test('an agent under a policy is informed of the window in which the least is left', async () => {
   const agent = { reader: 'tok_1', budgets: POLICY.budgets };
   expect(await left({ agent })).toEqual({ messages: 60, recipients: null, newRecipients: 3 });
   const verdict = { kind: 'agent', agent: AGENT } as const;

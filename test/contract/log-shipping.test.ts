@@ -3,18 +3,21 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import type { BackupKeys } from '../../mail/backup/backup-keys.ts';
 import { removeExpired } from '../../mail/backup/backup-retention.ts';
 import { createBackup } from '../../mail/backup/create-backup.ts';
 import { type DatabaseSnapshot, SnapshotSource } from '../../mail/backup/database-snapshot.ts';
 import { type LogLimits, LogLost, LogShipper } from '../../mail/backup/log-shipper.ts';
 import { Repository } from '../../mail/backup/repository.ts';
 import { findSnapshot, momentOf, restoreSnapshot } from '../../mail/backup/restore-snapshot.ts';
+import { publicKeyOf } from '../../mail/backup/x25519.ts';
 import { blobPath } from '../../mail/store/blob/blob.ts';
 import { FileLocator } from '../../mail/store/bucket/file-locator.ts';
 import { BackupWorld, contentOf, MemoryTarget } from '../support/backup-world.ts';
 import { seeded } from '../support/imap-fuzz.ts';
 
 const PASSPHRASE = 'correct horse battery staple';
+const [IDENTITY, INDEX_KEY] = [randomBytes(32), randomBytes(32)];
 const HOUR_MS = 3_600_000;
 const KEEP = { hourly: 1, daily: 1, weekly: 1, monthly: 1 };
 
@@ -27,7 +30,6 @@ class CopiedWorld implements AsyncDisposable {
   readonly #random = seeded(20_261_124);
   #now = Date.UTC(2026, 10, 24);
   #shipper: LogShipper | undefined;
-  #repository: Repository | undefined;
 
   private constructor(world: BackupWorld) {
     this.#world = world;
@@ -58,7 +60,7 @@ class CopiedWorld implements AsyncDisposable {
   }
 
   /** Makes a snapshot, and begins to copy what follows it. */
-  async snapshot(passphrase?: string, limits?: LogLimits): Promise<LogShipper> {
+  async snapshot(keys: BackupKeys = {}, limits?: LogLimits): Promise<LogShipper> {
     this.#shipper?.[Symbol.dispose]();
     this.#shipper = undefined;
     const { dataDir } = this.#world;
@@ -67,14 +69,13 @@ class CopiedWorld implements AsyncDisposable {
       dataDir,
       keyFile: join(dataDir, 'secret.key'),
       target: this.target,
-      passphrase,
+      keys,
       rate: 0,
       version: 'test',
       clock: this.clock,
       held: { source: this.#source, keep: (state, repository) => (kept = { state, repository }) },
     });
     const { state, repository } = kept!;
-    this.#repository = repository;
     const { id, at } = snapshot;
     this.#shipper = new LogShipper({
       repository,
@@ -109,9 +110,9 @@ class CopiedWorld implements AsyncDisposable {
   }
 
   /** Content of the directory that is restored at a time; undefined: of the newest moment. */
-  async restored(at?: number): Promise<Record<string, string>> {
+  async restored(at?: number, keys: BackupKeys = {}): Promise<Record<string, string>> {
     const directory = join(this.#world.directory, `restored-${readdirSync(this.#world.directory).length}`);
-    const repository = this.#repository!;
+    const repository = await Repository.open(this.target, keys);
     await restoreSnapshot(repository, await findSnapshot(repository, at), directory);
     const content = contentOf(directory);
     rmSync(directory, { recursive: true });
@@ -128,14 +129,20 @@ class CopiedWorld implements AsyncDisposable {
 }
 
 test.each([
-  ['without a passphrase', undefined, 1],
-  ['with a passphrase', PASSPHRASE, 5],
-])('each moment that was copied restores to just its commits, %s', async (_, passphrase, every) => {
+  ['without a passphrase', {}, {}, 1],
+  ['with a passphrase', { passphrase: PASSPHRASE }, { passphrase: PASSPHRASE }, 5],
+  [
+    'for a recipient',
+    { recipients: [publicKeyOf(IDENTITY)], indexKey: () => INDEX_KEY },
+    { identities: [IDENTITY] },
+    5,
+  ],
+])('each moment that was copied restores to just its commits, %s', async (_, keys, opening, every) => {
   await using world = await CopiedWorld.create();
   const moments: { at: number; content: Record<string, string> }[] = [];
   const logs = new Set<string>();
   for (let round = 0; round < 2; round++) {
-    const shipper = await world.snapshot(passphrase);
+    const shipper = await world.snapshot(keys);
     moments.push({ at: shipper.at, content: world.content() });
     for (let step = 0; step < 6; step++) {
       world.change();
@@ -150,9 +157,9 @@ test.each([
   }
   expect(logs.size).toBeGreaterThan(3);
   for (const { at, content } of moments.filter((_moment, number) => number % every === 0)) {
-    expect(await world.restored(at), String(at)).toEqual(content);
+    expect(await world.restored(at, opening), String(at)).toEqual(content);
   }
-  expect(await world.restored()).toEqual(moments.at(-1)?.content);
+  expect(await world.restored(undefined, opening)).toEqual(moments.at(-1)?.content);
 });
 
 test('a copy that the target refused, or stored without an answer, is repeated with all that came meanwhile', async () => {
@@ -208,7 +215,7 @@ test('a missing segment ends the log before it, and a changed octet is damage', 
 test('a log that grows too large, as a reader keeps it from being started anew, ends with a new snapshot, and nothing is missing', async () => {
   await using world = await CopiedWorld.create();
   const limits = { checkpoint: 16 * 1024, most: 256 * 1024 };
-  const shipper = await world.snapshot(undefined, limits);
+  const shipper = await world.snapshot({}, limits);
   const before: { at: number; content: Record<string, string> }[] = [];
   {
     using _reader = await world.source.open();
@@ -221,7 +228,7 @@ test('a log that grows too large, as a reader keeps it from being started anew, 
     };
     await expect(grow()).rejects.toThrow(LogLost);
   }
-  const next = await world.snapshot(undefined, limits);
+  const next = await world.snapshot({}, limits);
   world.change();
   await next.store();
   expect(await world.restored()).toEqual(world.content());
@@ -231,7 +238,7 @@ test('a log that grows too large, as a reader keeps it from being started anew, 
 
 test('a log is removed two days after its snapshot, and that of the newest snapshot stays', async () => {
   await using world = await CopiedWorld.create();
-  const repository = async (): Promise<Repository> => Repository.open(world.target, undefined);
+  const repository = async (): Promise<Repository> => Repository.open(world.target, {});
   const logs = (): number =>
     new Set([...world.target.objects.keys()].filter((name) => name.startsWith('log/')).map((name) => name.slice(0, 40)))
       .size;

@@ -12,6 +12,8 @@ import { type TestStore, testAccount, testStore } from '../support/store.ts';
 
 const OCTETS = 4096;
 const MESSAGES = 50;
+/** Pages that several messages in one commit write once, at most. */
+const SHARED_PAGES = 30;
 
 const ANY = { unchangedSince: null };
 
@@ -57,26 +59,22 @@ async function oneByOne(trust: object | null): Promise<void> {
   for (const n of numbers) await deliverOne(n, trust);
 }
 
-async function together(trust: object | null): Promise<void> {
+async function combined(trust: object | null): Promise<void> {
   await Promise.all(numbers.map((n) => deliverOne(n, trust)));
 }
 
 // Pages of 1 KiB. Upper bounds with a margin of about 5 %: a feature that adds a row to every message shows here.
 test.each([
-  ['one by one, without a verdict', oneByOne, null, { statements: 13, pages: 25 }],
-  ['one by one, with a verdict', oneByOne, {}, { statements: 14, pages: 26 }],
-  ['in one commit, without a verdict', together, null, { statements: 11.5, pages: 6.5 }],
-  ['in one commit, with a verdict', together, {}, { statements: 12.5, pages: 6.8 }],
+  ['one by one, without a verdict', oneByOne, null, { statements: 13, pages: 22.5 }],
+  ['one by one, with a verdict', oneByOne, {}, { statements: 14, pages: 23.5 }],
+  ['in one commit, without a verdict', combined, null, { statements: 11.5, pages: 6.3 }],
+  ['in one commit, with a verdict', combined, {}, { statements: 12.5, pages: 6.6 }],
 ])('the commit of a message of 4 KiB: %s', async (_what, work, trust, most) => {
-  const least = { statements: Infinity, pages: Infinity };
-  // A batch of the writer ends after 20 ms: on a busy machine the messages may need several.
-  for (let n = 0; n < 8 && (least.pages > most.pages || least.statements > most.statements); n++) {
-    const { statements, pages } = await costOf(MESSAGES, () => work(trust));
-    least.statements = Math.min(least.statements, statements);
-    least.pages = Math.min(least.pages, pages);
-  }
-  expect(least.statements).toBeLessThanOrEqual(most.statements);
-  expect(least.pages).toBeLessThanOrEqual(most.pages);
+  const { statements, pages, commits } = await costOf(MESSAGES, () => work(trust));
+  // A batch of the writer ends after 20 ms: on a busy machine the messages need several, and each begins its pages anew.
+  const moreCommits = work === combined ? commits - 1 / MESSAGES : 0;
+  expect(statements).toBeLessThanOrEqual(most.statements + 3 * moreCommits);
+  expect(pages).toBeLessThanOrEqual(most.pages + SHARED_PAGES * moreCommits);
 });
 
 test('the text index of a message of 4 KiB', async () => {
@@ -86,7 +84,7 @@ test('the text index of a message of 4 KiB', async () => {
     database: join(dataDir, 'mailstead.db'),
     blobs: store.files.directory,
   };
-  for (let run = 0; run < 4; run++) await together(null);
+  for (let run = 0; run < 4; run++) await combined(null);
   const index = new TextIndex(place, quiet);
   const before = octetsWritten();
   const cost = await costOf(5 * MESSAGES, () => {

@@ -90,7 +90,7 @@ test('what waits behind a retry is not due; after four attempts it is set aside,
   expect(await emails()).toEqual([11, 12, 13]);
 });
 
-test('what was told or given up is not due again, and what was given up is listed', async () => {
+test('what was reported or given up is not due again, and what was given up is listed', async () => {
   await box.store.write(arrive, { listener, account, emails: [11, 12, 13] });
   const [first, second] = await due();
   await finish(first?.id, { kind: 'told' });
@@ -101,7 +101,7 @@ test('what was told or given up is not due again, and what was given up is liste
   expect(dead.map((one) => one.email)).toEqual([12]);
 });
 
-test('replay: what was told gets a new id, what was given up keeps its own, what waits is left alone', async () => {
+test('replay: what was reported gets a new id, what was given up keeps its own, what waits is left alone', async () => {
   await box.store.write(arrive, { listener, account, emails: [11, 12, 13] });
   const [first, second, third] = await due();
   await finish(first?.id, { kind: 'told' });
@@ -166,7 +166,7 @@ test('a tenant hears of its own mail, and of the events it asked for', async () 
   expect(await due()).toEqual([]);
 });
 
-test('how an attempt at a recipient elsewhere ended is told in the commit that writes it down', async () => {
+test('how an attempt at a recipient elsewhere ended is reported in the commit that writes it down', async () => {
   const mine = await box.store.write(hear, { tenant: 1, account: null, events: ['deferred', 'failed'] });
   const [row = 0] = await box.store.write(leave, { tenant: 1 });
   const at = box.clock.now;

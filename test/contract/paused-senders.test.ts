@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listWaiting } from '../support/list-waiting.ts';
-import { recordReport } from '../../mail/delivery/received-report.ts';
+import { recordReceivedReport } from '../../mail/delivery/received-report.ts';
 import { sendScheduled } from '../../mail/delivery/scheduled-messages.ts';
 import { submit, type SubmissionResult } from '../../mail/delivery/submission-commit.ts';
 import { sendVacationAnswer, type VacationAnswerResult } from '../../mail/delivery/vacation-answer.ts';
@@ -26,7 +26,7 @@ const complain = command('test-complain', async (tx, { id, digest }: { id: numbe
   const copy = await findSentCopy.run(tx, { id });
   if (copy === undefined) throw new Error('no such copy');
   const said = { kind: 'complained', feedback: 'abuse' } as const;
-  return recordReport(tx, { copy, digest, effect: said, delivery: null }, 'report', stamp);
+  return recordReceivedReport(tx, { copy, digest, effect: said, delivery: null }, 'report', stamp);
 });
 
 /** A message came that gets an answer; the id of the job. */
@@ -115,10 +115,10 @@ describe('a mailbox that suddenly writes to strangers', () => {
     await Promise.all(Array.from({ length: 90 }, (_, n) => send([`a${n}@elsewhere.test`])));
     const done = kinds(await Promise.all(Array.from({ length: 50 }, (_, n) => send([`b${n}@elsewhere.test`]))));
     expect([done.get('taken')?.length, done.get('waits')?.length]).toEqual([10, 40]);
-    const stories = await Promise.all(
+    const scenarios = await Promise.all(
       Array.from({ length: sent }, (_, n) => box.store.read(journalOf, { ...OPERATOR_VIEW, trace: `trace-${n + 1}` })),
     );
-    const lines = stories.flat().filter((line) => line.event === 'paused');
+    const lines = scenarios.flat().filter((line) => line.event === 'paused');
     expect(lines).toHaveLength(1);
     expect(lines[0]?.detail['because']).toContain('it wrote to 101 new recipients within an hour');
   });

@@ -127,7 +127,7 @@ describe('a password', () => {
   test('is not replaced after the hour, nor mailed for more than five times a day', async () => {
     await person();
     const { hash } = newSecret();
-    const asked = async (link = newSecret().hash) =>
+    const queried = async (link = newSecret().hash) =>
       (
         await store.write(requestReset, {
           key: OWNER,
@@ -136,7 +136,14 @@ describe('a password', () => {
           base: 'b',
         })
       ).kind;
-    const kinds = [await asked(hash), await asked(), await asked(), await asked(), await asked(), await asked()];
+    const kinds = [
+      await queried(hash),
+      await queried(),
+      await queried(),
+      await queried(),
+      await queried(),
+      await queried(),
+    ];
     expect(kinds).toEqual(['sent', 'sent', 'sent', 'sent', 'sent', 'limited']);
     box.clock.now += DAY / 24;
     expect(await store.write(resetPassword, { hash, password: 'LATE' })).toEqual({ kind: 'expired' });

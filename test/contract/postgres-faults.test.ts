@@ -185,6 +185,23 @@ describe.skipIf(!isPostgresInstalled)('a PostgreSQL (postgresql-15 of Debian) th
     expect(await stored()).toEqual(['promoted']);
   });
 
+  test('every statement of a connection that is lost fails, also one that waits behind another', async () => {
+    const connection = await DedicatedConnection.open(proxy.url);
+    const { statements } = connection;
+    // The library describes a statement with parameters before it sends the next ones.
+    const first = statements.get('SELECT pg_sleep(?) AS slept', [60]).catch((error: unknown) => error);
+    const behind = statements.get('SELECT ? + 1 AS sum', [1]).catch((error: unknown) => error);
+    statements.send('SELECT ? + 2 AS sum', [1]);
+    const settled = statements.settle().catch((error: unknown) => error);
+    await expect
+      .poll(() => sql.unsafe(`SELECT 1 FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'`), LONG)
+      .toHaveLength(1);
+    await sql.unsafe(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'`);
+    for (const error of await Promise.all([first, behind, settled])) expect(isAway(error), String(error)).toBe(true);
+    expect(connection.isClosed).toBe(true);
+    await connection.close();
+  });
+
   test('a name that cannot be resolved is "away"', async () => {
     const opening = DedicatedConnection.open('postgres://mailstead@mailstead.invalid/postgres');
     expect(isAway(await opening.catch((error: unknown) => error))).toBe(true);

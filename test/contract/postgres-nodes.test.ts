@@ -6,6 +6,8 @@ import { quiet } from '../../mail/log.ts';
 import { mailParts } from '../../mail/store-thread-parts.ts';
 import type { NodeSignal } from '../../mail/store/engine/postgres/commit-log.ts';
 import { command, query, type WakeUp } from '../../mail/store/engine/types.ts';
+import { removeAccount } from '../../mail/store/account/account-removal.ts';
+import { addAppPassword, removeAppPassword, setPassword } from '../../mail/store/account/credential.ts';
 import { storeFlags } from '../../mail/store/mailbox/entry-commands.ts';
 import { MailStore } from '../../mail/store/store.ts';
 import { deliverMail } from '../support/deliver-mail.ts';
@@ -18,6 +20,20 @@ const fails = command('fails', async (tx) => {
   await tx.run(`INSERT INTO setting (name, value) VALUES ('half', 'no')`);
   throw new Error('no');
 });
+const failsToEnd = command('fails-to-end', (tx, account: number) => {
+  tx.loginsEnded(account);
+  return Promise.reject(new Error('no'));
+});
+const removes = command('removes', (tx, account: number) => removeAccount(tx, { tenant: 1, account }));
+const PASSWORD = {
+  ref: 'new',
+  name: 'password',
+  scopes: ['imap'],
+  storedKey: new Uint8Array(32),
+  serverKey: new Uint8Array(32),
+  sealed: null,
+  expiresAt: null,
+};
 const uidsOf = query('uids-of', async (rx, mailbox: number) =>
   (await rx.all<{ uid: number }>('SELECT uid FROM entry WHERE mailbox_id = ? ORDER BY uid', mailbox)).map(
     ({ uid }) => uid,
@@ -38,7 +54,7 @@ describe.skipIf(!isPostgresInstalled)('nodes of one database (postgresql-15 of D
       dataDir,
       database: server.url,
       node,
-      engine: { ...mailParts(), commands: [...mailParts().commands, fails] },
+      engine: { ...mailParts(), commands: [...mailParts().commands, fails, failsToEnd, removes] },
       keepFree: 0,
       clock: () => Date.UTC(2026, 0, 1),
       log: quiet,
@@ -107,6 +123,25 @@ describe.skipIf(!isPostgresInstalled)('nodes of one database (postgresql-15 of D
     for (const end of ends) end?.();
   });
 
+  test('a commit that deletes passwords announces that their logins end, and a command that fails announces nothing', async () => {
+    const { account } = await testAccount(first, 'leaving');
+    const heard: NodeSignal[] = [];
+    const end = second.nodes?.onSignal((signal) => heard.push(signal));
+    await expect(first.write(failsToEnd, account)).rejects.toThrow('no');
+    const set = await first.write(setPassword, { account, credential: { ...PASSWORD, kind: 'mailbox' } });
+    const added = await first.write(addAppPassword, { account, credential: { ...PASSWORD, ref: 'app', kind: 'app' } });
+    const id = added.kind === 'added' ? added.id : 0;
+    await first.write(removeAppPassword, { account, id });
+    expect(await first.write(removes, account)).toBe(true);
+    await vi.waitFor(() => expect(heard.length).toBeGreaterThanOrEqual(3), PATIENCE);
+    expect(heard).toEqual([
+      { kind: 'revoked', account, credential: set.kind === 'set' ? set.old[0] : undefined },
+      { kind: 'revoked', account, credential: id },
+      { kind: 'revoked', account },
+    ]);
+    end?.();
+  });
+
   test('after a restart of PostgreSQL the nodes hear of each other again', async () => {
     const { account } = await testAccount(first, 'later');
     server.restart();
@@ -139,7 +174,7 @@ describe.skipIf(!isPostgresInstalled)('nodes of one database (postgresql-15 of D
   test('two nodes of one name are refused, and a server without a name beside nodes', async () => {
     await expect(open('a')).rejects.toThrow('Another node has the name a');
     await expect(open(undefined)).rejects.toThrow('set MAILSTEAD_NODE on both');
-  }, 60_000);
+  }, 180_000);
 });
 
 /** Low half of the key of the leader's lock, as pg_locks has it. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openPool } from '../../mail/store/engine/postgres/connection.ts';
 import { tlsOf, tlsProblem } from '../../mail/store/engine/postgres/tls.ts';
-import { addressOf } from '../../mail/store/engine/postgres/url.ts';
+import { connectionAddress } from '../../mail/store/engine/postgres/url.ts';
 
 const URL_OF = 'postgres://mailstead@db.example/mail';
 /** First octets of a request for TLS, and of protocol 3. */
@@ -23,10 +23,10 @@ async function firstRequest(parameters: string): Promise<string | undefined> {
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const pool = openPool(`postgres://me@127.0.0.1:${(server.address() as AddressInfo).port}/mail${parameters}`, 1);
-  const asked = pool.unsafe('SELECT 1').catch(() => undefined);
+  const queried = pool.unsafe('SELECT 1').catch(() => undefined);
   const request = await promise;
   await pool.end({ timeout: 0 });
-  await asked;
+  await queried;
   server.close();
   return request;
 }
@@ -52,7 +52,7 @@ test('certificates are checked as in libpq, by the authority of sslrootcert, whi
   const full = options(`sslmode=verify-full&sslrootcert=${ca}`);
   expect(full).toEqual({ rejectUnauthorized: true, ca: Buffer.from('an authority') });
   expect(tlsOf('postgres://me@192.0.2.1/mail?sslmode=verify-full')).toMatchObject({ host: '192.0.2.1' });
-  expect(addressOf(`${URL_OF}?sslmode=verify-full&sslrootcert=${ca}`).href).toBe(URL_OF);
+  expect(connectionAddress(`${URL_OF}?sslmode=verify-full&sslrootcert=${ca}`).href).toBe(URL_OF);
   rmSync(directory, { recursive: true });
 });
 

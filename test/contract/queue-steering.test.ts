@@ -72,7 +72,7 @@ describe('what a person does while a message is on the wire', () => {
     await queue.begin([{ id, nextAt: box.clock.now + HOUR }]);
   });
 
-  test('cancelled: it is never tried again, and that it left all the same is told once', async () => {
+  test('cancelled: it is never tried again, and that it left all the same is reported once', async () => {
     await steer('cancel');
     const end = ended(id, 'delivered', { trace: 't', to: 'you@a.test' });
     await queue.finish([end], []);
@@ -123,7 +123,7 @@ describe('what a person does while a message is on the wire', () => {
       await queue.begin(ids.map((one) => ({ id: one, nextAt: box.clock.now + HOUR })));
     });
 
-    test('the first cancelled: its sender is told of the others, once', async () => {
+    test('the first cancelled: its sender is informed of the others, once', async () => {
       await steer('cancel', { ids: ids.slice(0, 60) });
       await finish();
       expect(await told()).toHaveLength(1);
@@ -137,7 +137,7 @@ describe('what a person does while a message is on the wire', () => {
       expect(await told()).toHaveLength(1);
     });
 
-    test('a report that was told before the process died is not told again with the rest', async () => {
+    test('a report that was reported before the process died is not reported again with the rest', async () => {
       const half = ids.slice(0, 50);
       const about = { ...away, about: ids, recipient: { local: 'me', domain: 'away.test' } };
       await queue.finish(
@@ -150,7 +150,7 @@ describe('what a person does while a message is on the wire', () => {
     });
   });
 
-  test('a result that is written twice is told once', async () => {
+  test('a result that is written twice is reported once', async () => {
     const end = ended(id, 'delivered', { trace: 't', to: 'you@a.test' });
     await queue.finish([end], []);
     await queue.finish([end], []);

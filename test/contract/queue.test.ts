@@ -62,7 +62,7 @@ describe('reports', () => {
     expect(await inInbox()).toBe(1);
   });
 
-  test('of a failure reach a sender whose mailbox is full: nobody else would be told', async () => {
+  test('of a failure reach a sender whose mailbox is full: nobody else would be informed', async () => {
     await box.store.write(setQuota, { account, bytes: 0 });
     const [id = 0] = await submitted(['you@remote.example']);
     await queue.finish([ended(id, 'failed')], [bounce('failure', [id])]);
@@ -117,7 +117,7 @@ describe('submission', () => {
     expect(await testBackend(box).route(to, undefined)).toEqual({ kind: 'unverified' });
   });
 
-  test('local parts elsewhere are told apart by their case: RFC 5321 2.4', async () => {
+  test('local parts elsewhere are distinguished by their case: RFC 5321 2.4', async () => {
     const route: RecipientRoute = { kind: 'elsewhere' };
     const envelope: MessageEnvelope = {
       id: 'cases',

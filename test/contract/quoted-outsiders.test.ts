@@ -42,7 +42,7 @@ test('what answers that answer does as well, and several name each once', async 
   expect(await authorsRead(answer, again)).toEqual(['evil@y.test']);
 });
 
-test('what answers the house, or nobody, shows nothing of outsiders', async () => {
+test('what answers the organization, or nobody, shows nothing of outsiders', async () => {
   const first = await put({ ...SENT, id: 'one' });
   const owner = await put({ from: 'owner@home.test', id: 'two', answers: 'one' });
   const last = await put({ ...SENT, id: 'three', answers: 'two' });

@@ -1,11 +1,10 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseFetch } from '../../mail/imap/fetch/parse.ts';
 import { readAhead } from '../../mail/imap/fetch/read-ahead.ts';
 import { StoreBackend } from '../../mail/imap/store-backend.ts';
 import { Decoder } from '../../mail/imap/wire/decoder.ts';
 import { deliverMail } from '../support/deliver-mail.ts';
+import { rawChange } from '../support/raw-change.ts';
 import { type TestStore, testAccount, testStore } from '../support/store.ts';
 
 let box: TestStore;
@@ -26,12 +25,6 @@ async function deliverAll(texts: readonly string[]): Promise<void> {
     await deliverMail(box.store, { account, to: 'me@box.test' }, `From: a@a.example\nSubject: x\n\n${text}\n`);
 }
 
-function change(sql: string): void {
-  const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'));
-  db.exec(sql);
-  db.close();
-}
-
 /** The octets that are read ahead of each message, in groups; null: none. */
 async function ahead(items: string, count: number): Promise<(string | null)[][]> {
   const request = parseFetch(new Decoder(Buffer.from(items)), false);
@@ -48,9 +41,9 @@ const endings = (groups: readonly (readonly (string | null)[])[]): (string | und
 
 test('small messages are read ahead; large, redacted, shortened and lost ones are not', async () => {
   await deliverAll(['one', 'x'.repeat(70_000), 'three', 'secret', 'short', 'lost', 'seven']);
-  change('UPDATE email SET redacted_from = 1 WHERE blob_id = 4');
-  change('UPDATE blob SET data = substr(data, 1, 20) WHERE id = 5');
-  change('DELETE FROM blob WHERE id = 6');
+  await rawChange(box.store, 'UPDATE email SET redacted_from = 1 WHERE blob_id = 4');
+  await rawChange(box.store, 'UPDATE blob SET data = substr(data, 1, 20) WHERE id = 5');
+  await rawChange(box.store, 'DELETE FROM blob WHERE id = 6');
   const all = ['one', undefined, 'three', undefined, undefined, undefined, 'seven'];
   expect(endings(await ahead('BODY.PEEK[]', 7))).toEqual(all);
   expect(endings(await ahead('(UID BODY.PEEK[TEXT])', 7))).toEqual(all);

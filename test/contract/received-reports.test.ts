@@ -10,7 +10,7 @@ import { postponeReport, purgeReports, recordReport, storeReport } from '../../s
 import { StoredReports } from '../../src/reports/inbox.ts';
 import { dmarcDays, dmarcSources, nextReport, reporters, tlsDays, tlsSums } from '../../src/reports/queries.ts';
 import { ReportReader } from '../../src/reports/report-reader.ts';
-import { judgingBy } from '../support/judging.ts';
+import { filteringBy } from '../support/filtering.ts';
 import { receiveMessage, testBackend } from '../support/receive-message.ts';
 import { type ExpectedSum, ReportGenerator, reportMessage } from '../support/reports.ts';
 import { testWorld, type TestWorld } from '../support/world.ts';
@@ -174,7 +174,7 @@ test.each<[string, string[], string]>([
     aligned: true,
   } as const;
   const dkim = domains.map((one) => ({ result: 'pass' as const, domain: one, selector: 's' }));
-  const filter = judgingBy(() => Promise.resolve({ ...UNAVAILABLE_AUTHENTICATION, dmarc, dkim }));
+  const filter = filteringBy(() => Promise.resolve({ ...UNAVAILABLE_AUTHENTICATION, dmarc, dkim }));
   backend = testBackend(box.store, { reports: new StoredReports(box.world), filter });
   await receive(xmlOf('shop.example'));
   await readAll();

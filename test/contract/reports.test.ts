@@ -291,7 +291,7 @@ describe('a report to it', () => {
     expect(await later()).toBe(0);
   });
 
-  test('reaches a mailbox that is full: nobody else would be told', async () => {
+  test('reaches a mailbox that is full: nobody else would be informed', async () => {
     const { id, sender } = await sent();
     await delivered(id);
     await box.store.write(setQuota, { account, bytes: 0 });
@@ -358,7 +358,7 @@ describe('a report to another address', () => {
     expect(await inInbox()).toBe(3);
   });
 
-  test('with no such sender, or a forged one, changes nothing and tells nobody outside', async () => {
+  test('with no such sender, or a forged one, changes nothing and informs nobody outside', async () => {
     await box.store.write(announce, { account });
     const { id, sender } = await sent();
     await delivered(id);
@@ -411,7 +411,7 @@ describe('NOTIFY for recipients here', () => {
     expect((await box.store.read(counts, undefined)).queue).toBe(0);
   });
 
-  test('an address that only forwards stands for others: that is what is told', async () => {
+  test('an address that only forwards stands for others: that is what is reported', async () => {
     await box.store.write(forward, { from: 'sales@box.test', to: YOU });
     const mail = { from: 'me@box.test', to: 'sales@box.test', body, login: login() };
     await arrive({ ...mail, dsn: { notify: ['SUCCESS'], orcpt: 'rfc822;sales@box.test' } });
@@ -422,7 +422,7 @@ describe('NOTIFY for recipients here', () => {
     expect((await box.store.read(counts, undefined)).queue).toBe(1);
   });
 
-  test('who has no sender is told nothing', async () => {
+  test('who has no sender is not informed', async () => {
     await arrive({ to: 'me@box.test', body, login: login(), dsn: { notify: ['SUCCESS'] } });
     expect(await inInbox()).toBe(1);
   });

@@ -58,14 +58,14 @@ async function snapshotOfOne(): Promise<number> {
     return (await store.read(jmapStates, { account })).Email;
   });
   const target = new BackupDirectory(join(directory, 'target'));
-  const options = { keyFile: '', target, passphrase: undefined, rate: 0, version: 'test', clock: Date.now };
+  const options = { keyFile: '', target, keys: {}, rate: 0, version: 'test', clock: Date.now };
   await createBackup({ ...options, dataDir: join(directory, 'data') });
   return state;
 }
 
 /** Restores the snapshot as `mailstead restore` does. */
 async function restore(): Promise<void> {
-  const repository = await Repository.open(new BackupDirectory(join(directory, 'target')), undefined);
+  const repository = await Repository.open(new BackupDirectory(join(directory, 'target')), {});
   const prepare = (path: string): void => renewIds(path, Date.now());
   await restoreSnapshot(repository, await findSnapshot(repository), join(directory, 'restored'), { prepare });
 }
@@ -131,5 +131,19 @@ describe('a restored data directory', () => {
       expect(inbox?.highestModseq).toBeGreaterThan(2 * 2 ** 32);
     });
     expect(isSound(await checkStore(join(directory, 'restored')))).toBe(true);
+  });
+
+  test('can be backed up before any server has opened it', async () => {
+    await snapshotOfOne();
+    await restore();
+    const target = new BackupDirectory(join(directory, 'second'));
+    const options = { keyFile: '', target, keys: {}, rate: 0, version: 'test', clock: Date.now };
+    await createBackup({ ...options, dataDir: join(directory, 'restored') });
+    const repository = await Repository.open(new BackupDirectory(join(directory, 'second')), {});
+    const again = join(directory, 'again');
+    await restoreSnapshot(repository, await findSnapshot(repository), again, { prepare: () => undefined });
+    expect(isSound(await checkStore(again))).toBe(true);
+    const inbox = await using('again', (store) => store.read(findMailbox, { account, name: 'INBOX' }));
+    expect(inbox).toMatchObject({ total: 1 });
   });
 });

@@ -163,7 +163,7 @@ test('an alias takes its last message of several that are due at once; the other
   expect(await box.store.read(listWaiting, { tenant: 1, accounts: null, after: 0, limit: 9 })).toEqual([]);
   const events = async (trace: string) =>
     (await box.store.read(journalOf, { trace, ...OPERATOR_VIEW })).map((one) => one.event);
-  const stories = await Promise.all(['first', 'second'].map(events));
-  expect(stories.filter((one) => one.includes('failed'))).toHaveLength(1);
-  expect(stories.every((one) => one.includes('submitted'))).toBe(true);
+  const scenarios = await Promise.all(['first', 'second'].map(events));
+  expect(scenarios.filter((one) => one.includes('failed'))).toHaveLength(1);
+  expect(scenarios.every((one) => one.includes('submitted'))).toBe(true);
 });

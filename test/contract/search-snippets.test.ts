@@ -13,8 +13,7 @@ async function snippet(spec: Partial<Spec>, filter: unknown): Promise<{ subject:
   await using world = await createJmapFixture();
   const garden = await Garden.plant(world);
   await garden.append({ ...SPEC, ...spec }, world.inbox);
-  const [id] = garden.all().map((one) => one.id);
-  garden.close();
+  const [id] = (await garden.all()).map((one) => one.id);
   const { list, notFound } = await world.call('SearchSnippet/get', { filter, emailIds: [id] });
   expect(notFound).toBeNull();
   const [one] = list as { emailId: string; subject: unknown; preview: unknown }[];
@@ -74,12 +73,11 @@ test('emails of others, hidden and unknown ones are not found, all alike', async
   const theirs: JmapFixture = jmapFixtureOn(world.box, { ...other, address: 'other@box.test' });
   const garden = await Garden.plant(world);
   for (let i = 0; i < 2; i++) await garden.append(SPEC, world.inbox);
-  const ids = garden.all().map((one) => one.id);
+  const ids = (await garden.all()).map((one) => one.id);
   await garden.flag(world.inbox, 1, 'add', ['\\deleted']);
-  garden.close();
-  const asked = { filter: { text: 'b' }, emailIds: [...ids, 'm999', 'no-email'] };
-  expect(await world.call('SearchSnippet/get', asked)).toMatchObject({ notFound: [ids[1], 'm999', 'no-email'] });
-  expect(await theirs.call('SearchSnippet/get', asked)).toMatchObject({ list: [], notFound: asked.emailIds });
+  const queried = { filter: { text: 'b' }, emailIds: [...ids, 'm999', 'no-email'] };
+  expect(await world.call('SearchSnippet/get', queried)).toMatchObject({ notFound: [ids[1], 'm999', 'no-email'] });
+  expect(await theirs.call('SearchSnippet/get', queried)).toMatchObject({ list: [], notFound: queried.emailIds });
   const many = Array.from({ length: 501 }, (_, i) => `m${i + 1}`);
   expect(await world.refusal('SearchSnippet/get', { filter: null, emailIds: many })).toMatchObject({
     type: 'requestTooLarge',

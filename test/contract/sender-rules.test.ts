@@ -15,7 +15,7 @@ import {
 import { sampleFrom, sampleWith, vouchedBy } from '../support/sample.ts';
 import { testAlias } from '../support/aliases.ts';
 import { testBackend, toAddress } from '../support/receive-message.ts';
-import { judgingBy } from '../support/judging.ts';
+import { filteringBy } from '../support/filtering.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 import { unlimitedSubmission, outgoing } from '../support/submission.ts';
 import { cpuOf } from '../support/cost.ts';
@@ -42,7 +42,7 @@ const toAnna = (sender: string | undefined, ip = '192.0.2.7', local = 'anna', by
     size: undefined,
   });
 
-const CHECKS = { ...judgingBy(() => Promise.reject(new Error('nobody asks'))), checks: true };
+const CHECKS = { ...filteringBy(() => Promise.reject(new Error('nobody asks'))), checks: true };
 
 describe('before a message has come', () => {
   test.each([
@@ -94,15 +94,15 @@ describe('before a message has come', () => {
     await add({ pattern: allowed, kind: 'allow', account: own === null ? null : anna });
     // A sending service has an envelope sender of its own: the allow rule may match the author in From.
     expect((await toAnna('ann@shop.example')).kind).toBe('blocked');
-    const judged = testBackend(box, { filter: CHECKS });
-    expect((await toAnna('ann@shop.example', undefined, 'anna', judged)).kind).toBe('here');
+    const filtered = testBackend(box, { filter: CHECKS });
+    expect((await toAnna('ann@shop.example', undefined, 'anna', filtered)).kind).toBe('here');
   });
 
   test('a network that is allowed weighs less than the name that is blocked', async () => {
     await add({ pattern: 'shop.example' });
     await add({ pattern: '192.0.2.7/32', kind: 'allow' });
-    const judged = testBackend(box, { filter: CHECKS });
-    expect((await toAnna('ann@shop.example', undefined, 'anna', judged)).kind).toBe('blocked');
+    const filtered = testBackend(box, { filter: CHECKS });
+    expect((await toAnna('ann@shop.example', undefined, 'anna', filtered)).kind).toBe('blocked');
   });
 
   test('an alias leads on to those who do not block', async () => {
@@ -131,7 +131,7 @@ describe('rules of a mailbox and of its organization', () => {
   const ruling = async (account: number) =>
     matchSenderRules(await box.store.read(senderRules, { account, patterns: senderPatterns(about) }), about);
 
-  test('are found for who is judged', async () => {
+  test('are found for who is filtered', async () => {
     await add({ pattern: 'shop.example', kind: 'allow' });
     await add({ pattern: '*.example', account: null });
     await add({ pattern: 'shop.example', outward: true });
@@ -175,7 +175,7 @@ describe('rules of a mailbox and of its organization', () => {
   });
 });
 
-describe('a message that is judged', () => {
+describe('a message that is filtered', () => {
   const ruled = (authentication = vouchedBy('shop.example')) =>
     createSenderRuleLookup(box.store, sampleWith({ author: 'ann@shop.example', authentication }));
 

@@ -55,7 +55,7 @@ test.each([
   ['the domain of its author', 'me@mine.test', ['mine.test'], 'mine.test'],
   ['the domain of its sender, where it names no other', 'me@mine.test', [], 'mine.test'],
   ['one of several', 'SRS0=a=b=theirs.test=joe@mine.test', ['theirs.test', 'mine.test'], 'theirs.test'],
-])('%s went to somebody else: it is held until it is back, and told', async (_, sender, signAs, domain) => {
+])('%s went to somebody else: it is held until it is back, and reported', async (_, sender, signAs, domain) => {
   const tenant = domain === 'mine.test' ? 1 : 2;
   const id = await box.store.write(put, { sender, signAs });
   await takeOver(domain, 3);

@@ -193,10 +193,10 @@ describe('a policy', () => {
   test('that comes during a stop counts for who asked', async () => {
     await using box = await world();
     const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<FetchStsPolicy>>>();
-    const asked = Promise.withResolvers<undefined>();
-    box.serve = () => (asked.resolve(undefined), promise);
+    const queried = Promise.withResolvers<undefined>();
+    box.serve = () => (queried.resolve(undefined), promise);
     const waits = box.policies.find('remote.test');
-    await asked.promise;
+    await queried.promise;
     await box.policies.close();
     resolve(await enforce('remote.test'));
     expect(await waits).toMatchObject(enforced);

@@ -30,7 +30,7 @@ async function attempt(box: TestStore, results: readonly TlsResult[], outcome: '
 
 const report = (box: TestStore) => box.store.read(tlsResults, { day: dayOf(box.clock.now), after: '', limit: 10 });
 
-test('connections are counted in the commit of their attempt, and told in the words of RFC 8460', async () => {
+test('connections are counted in the commit of their attempt, and reported in the words of RFC 8460', async () => {
   await using box = await testStore();
   const failed = { ...STS, ...at, result: 'certificate-expired' } as const;
   await attempt(box, [failed, { ...STS, ...at, result: 'success' }]);

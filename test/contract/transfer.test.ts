@@ -3,30 +3,17 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MessageWriter } from '../../mail/store/blob/message-writer.ts';
-import { appendMessage } from '../../mail/store/mailbox/entry-commands.ts';
-import { createMailbox, listMailboxes } from '../../mail/store/mailbox/mailbox.ts';
+import { listMailboxes } from '../../mail/store/mailbox/mailbox.ts';
 import type { MailStore } from '../../mail/store/store.ts';
 import { exportRows } from '../../mail/store/transfer/export-rows.ts';
 import { exportAccount } from '../../mail/transfer/exporter.ts';
 import { DirectoryTarget, ZipTarget } from '../../mail/transfer/export-target.ts';
 import { importFiles } from '../../mail/transfer/file-import.ts';
 import { ImportLog } from '../../mail/transfer/import-log.ts';
-import { oddMail, type OddMessage } from '../support/odd-mail.ts';
+import { fillWithOddMail } from '../support/odd-mailbox.ts';
 import { testAccount, testStore, type TestStore } from '../support/store.ts';
 
-const NAMES = [
-  'INBOX',
-  'Sent',
-  'Work',
-  'Work/Ünïcode & more',
-  'Work/a.b',
-  '日本語/深い',
-  'cur',
-  'x%41',
-  'Trailing.',
-  'Old.mbox',
-];
+const MESSAGES = 1_000;
 
 let box: TestStore;
 let directory: string;
@@ -38,17 +25,6 @@ afterAll(async () => {
   await box[Symbol.asyncDispose]();
   await rm(directory, { recursive: true });
 });
-
-async function append(store: MailStore, account: number, mailbox: number, one: OddMessage): Promise<void> {
-  const writer = new MessageWriter(store);
-  await writer.write(one.octets);
-  const base = { account, mailbox, flags: one.flags, receivedAt: one.receivedAt };
-  const done = await writer.finish(
-    (written) => store.write(appendMessage, { ...base, ...written }),
-    (outcome) => outcome.kind === 'appended',
-  );
-  expect(done.kind).toBe('appended');
-}
 
 /** Everything that must survive: by folder, in the order of UIDs. */
 async function contentOf(store: MailStore, account: number): Promise<Record<string, unknown[]>> {
@@ -80,10 +56,7 @@ describe('export and import', () => {
   let content: Record<string, unknown[]>;
   beforeAll(async () => {
     ({ account: source } = await testAccount(box.store, 'source'));
-    for (const name of NAMES) await box.store.write(createMailbox, { account: source, name, role: null });
-    const folders = await box.store.read(listMailboxes, { account: source });
-    const ids = NAMES.map((name) => folders.find((one) => one.name === name)?.id ?? 0);
-    for (const [number, one] of oddMail(200).entries()) await append(box.store, source, ids[number % ids.length]!, one);
+    await fillWithOddMail(box.store, source, MESSAGES);
     content = await contentOf(box.store, source);
   });
 
@@ -102,14 +75,14 @@ describe('export and import', () => {
       const plan = { account: source, address: 'source@box.test', format, below: '', now: box.clock.now };
       const counts = await exportAccount(box.store, plan, target);
       await target.finish();
-      expect(counts).toMatchObject({ messages: 200, damaged: [] });
+      expect(counts).toMatchObject({ messages: MESSAGES, damaged: [] });
       const { account } = await testAccount(box.store, `${format}-${shape}`);
       const first = await importAll(account, path, 1);
       expect(first.report.problems).toEqual([]);
-      expect(first.progress.imported + first.progress.known).toBe(200);
+      expect(first.progress.imported + first.progress.known).toBe(MESSAGES);
       expect(await contentOf(box.store, account)).toEqual(content);
       const second = await importAll(account, path, 2);
-      expect(second.progress).toMatchObject({ imported: 0, known: 200, skipped: 0 });
+      expect(second.progress).toMatchObject({ imported: 0, known: MESSAGES, skipped: 0 });
       expect(await contentOf(box.store, account)).toEqual(content);
     },
   );

@@ -55,11 +55,11 @@ const undo = (
 const face = query('test-face', (rx, input: { account: number; email: number }) =>
   emailStateOf(rx, input.account, input.email),
 );
-const shown = async (email: number): Promise<{ places: readonly number[]; labels: string[]; flagged: boolean }> => {
+const shown = async (email: number): Promise<{ positions: readonly number[]; labels: string[]; flagged: boolean }> => {
   const now = await box.store.read(face, { account, email });
   const { slots } = await box.store.read(slotNames, { account });
   const labels = slots.filter(({ slot }) => (now.bits & (1 << slot)) !== 0).map(({ lname }) => lname);
-  return { places: now.mailboxes, labels: [...labels, ...now.kw].toSorted(), flagged: (now.bits & 4) !== 0 };
+  return { positions: now.mailboxes, labels: [...labels, ...now.kw].toSorted(), flagged: (now.bits & 4) !== 0 };
 };
 const slotNames = query('test-slots', async (rx, input: { account: number }) => ({
   slots: await rx.all<{ slot: number; lname: string }>(
@@ -83,18 +83,18 @@ describe('what an agent did is undone', () => {
     await mark(email, ['$flagged', 'agent-label'], ['mine']);
     await move(email, work);
     await move(email, trash);
-    expect(await shown(email)).toEqual({ places: [trash], labels: ['agent-label'], flagged: true });
+    expect(await shown(email)).toEqual({ positions: [trash], labels: ['agent-label'], flagged: true });
     expect(await undo()).toEqual({ undone: 1, kept: [], next: null });
-    expect(await shown(email)).toEqual({ places: [inbox], labels: ['mine'], flagged: false });
+    expect(await shown(email)).toEqual({ positions: [inbox], labels: ['mine'], flagged: false });
   });
 
   test('what it destroyed comes back with what it carried, and counts again', async () => {
     const email = await mail('x', ['mine']);
     const before = await box.store.read(mailboxTree, { account, ids: null });
     await box.store.write(destroyEmails, { account, by: AGENT, emails: [email], ifState: null });
-    expect(await shown(email)).toMatchObject({ places: [] });
+    expect(await shown(email)).toMatchObject({ positions: [] });
     expect(await undo()).toEqual({ undone: 1, kept: [], next: null });
-    expect(await shown(email)).toEqual({ places: [inbox], labels: ['mine'], flagged: false });
+    expect(await shown(email)).toEqual({ positions: [inbox], labels: ['mine'], flagged: false });
     const after = await box.store.read(mailboxTree, { account, ids: null });
     const counts = ({ nodes }: typeof before) => nodes.map(({ id, total, unread }) => ({ id, total, unread }));
     expect(counts(after)).toEqual(counts(before));
@@ -110,9 +110,9 @@ describe('what an agent did is undone', () => {
   test('in several folders at once', async () => {
     const email = await mail();
     await change(email, { mailboxes: { kind: 'patch', add: [work, trash], remove: [inbox] } });
-    expect((await shown(email)).places).toEqual([work, trash].toSorted((a, b) => a - b));
+    expect((await shown(email)).positions).toEqual([work, trash].toSorted((a, b) => a - b));
     await undo();
-    expect((await shown(email)).places).toEqual([inbox]);
+    expect((await shown(email)).positions).toEqual([inbox]);
   });
 
   test('twice is as good as once, and a slice at a time', async () => {
@@ -123,7 +123,7 @@ describe('what an agent did is undone', () => {
     expect(first).toMatchObject({ undone: 25, next: emails[24] });
     expect(await undo({ after: first.next ?? 0 })).toEqual({ undone: 5, kept: [], next: null });
     expect(await undo()).toEqual({ undone: 0, kept: [], next: null });
-    for (const email of emails) expect((await shown(email)).places).toEqual([inbox]);
+    for (const email of emails) expect((await shown(email)).positions).toEqual([inbox]);
   });
 });
 
@@ -135,7 +135,7 @@ describe('what others did stays', () => {
     await move(email, trash, null);
     expect(await undo()).toEqual({ undone: 0, kept: [{ email, why: 'moved' }], next: null });
     // Its label was the agent's alone.
-    expect(await shown(email)).toEqual({ places: [trash], labels: [], flagged: false });
+    expect(await shown(email)).toEqual({ positions: [trash], labels: [], flagged: false });
   });
 
   test('also where the agent moved it again: it is where the person had put it', async () => {
@@ -145,9 +145,9 @@ describe('what others did stays', () => {
     await move(email, trash);
     const undone = { undone: 0, kept: [{ email, why: 'moved' }], next: null };
     expect(await undo()).toEqual(undone);
-    expect((await shown(email)).places).toEqual([work]);
+    expect((await shown(email)).positions).toEqual([work]);
     expect(await undo()).toEqual(undone);
-    expect((await shown(email)).places).toEqual([work]);
+    expect((await shown(email)).positions).toEqual([work]);
   });
 
   test('also where the agent destroyed it, in several steps', async () => {
@@ -157,7 +157,7 @@ describe('what others did stays', () => {
     await move(email, trash);
     await box.store.write(destroyEmails, { account, by: AGENT, emails: [email], ifState: null });
     expect(await undo()).toMatchObject({ kept: [{ email, why: 'moved' }] });
-    expect((await shown(email)).places).toEqual([work]);
+    expect((await shown(email)).positions).toEqual([work]);
   });
 
   test('who put it back was heard: then nothing is kept', async () => {
@@ -166,7 +166,7 @@ describe('what others did stays', () => {
     await move(email, inbox, null);
     await move(email, trash);
     expect(await undo()).toEqual({ undone: 1, kept: [], next: null });
-    expect((await shown(email)).places).toEqual([inbox]);
+    expect((await shown(email)).positions).toEqual([inbox]);
   });
 
   test('a flag or a label of a person that the agent took away comes back', async () => {
@@ -187,7 +187,7 @@ describe('what others did stays', () => {
     await mark(email, ['$flagged', 'agent-label']);
     await mark(email, ['own'], ['agent-label'], null);
     expect(await undo()).toMatchObject({ undone: 1 });
-    expect(await shown(email)).toEqual({ places: [inbox], labels: ['own'], flagged: false });
+    expect(await shown(email)).toEqual({ positions: [inbox], labels: ['own'], flagged: false });
   });
 
   test('what a person emptied out of the trash is not brought back', async () => {
@@ -203,7 +203,7 @@ describe('what others did stays', () => {
     });
     await box.store.write(expunge, { account, mailbox: trash, uids: [1] });
     expect(await undo()).toEqual({ undone: 0, kept: [{ email, why: 'gone' }], next: null });
-    expect((await shown(email)).places).toEqual([]);
+    expect((await shown(email)).positions).toEqual([]);
   });
 
   test('another agent, and what was before the time', async () => {
@@ -213,9 +213,9 @@ describe('what others did stays', () => {
     await move(mine, work);
     await move(other, work, OTHER);
     expect(await undo({ since: box.clock.now })).toMatchObject({ undone: 1 });
-    expect((await shown(mine)).places).toEqual([inbox]);
-    expect((await shown(other)).places).toEqual([work]);
-    expect((await shown(old)).places).toEqual([work]);
+    expect((await shown(mine)).positions).toEqual([inbox]);
+    expect((await shown(other)).positions).toEqual([work]);
+    expect((await shown(old)).positions).toEqual([work]);
   });
 
   test('a person leaves no record', async () => {
@@ -235,7 +235,7 @@ describe('what cannot be done is said', () => {
     await move(email, trash);
     await box.store.write(removeMailbox, { account, name: 'Work' });
     expect(await undo()).toEqual({ undone: 0, kept: [{ email, why: 'folder-gone' }], next: null });
-    expect((await shown(email)).places).toEqual([trash]);
+    expect((await shown(email)).positions).toEqual([trash]);
   });
 
   test('its folder is gone, and it was destroyed: then it comes into the inbox', async () => {
@@ -244,7 +244,7 @@ describe('what cannot be done is said', () => {
     await box.store.write(destroyEmails, { account, by: AGENT, emails: [email], ifState: null });
     await box.store.write(removeMailbox, { account, name: 'Work' });
     expect(await undo()).toEqual({ undone: 0, kept: [{ email, why: 'folder-gone' }], next: null });
-    expect((await shown(email)).places).toEqual([inbox]);
+    expect((await shown(email)).positions).toEqual([inbox]);
   });
 
   test('the mailbox is full', async () => {
@@ -260,6 +260,6 @@ describe('what cannot be done is said', () => {
     box.clock.now += CHANGE_RETENTION_MS + 1;
     await box.store.write(purgeAgentChanges, undefined);
     expect(await undo()).toEqual({ undone: 0, kept: [], next: null });
-    expect((await shown(email)).places).toEqual([work]);
+    expect((await shown(email)).positions).toEqual([work]);
   });
 });

@@ -51,7 +51,7 @@ describe.each(Object.keys(engines) as (keyof typeof engines)[])('what left a mai
     const other = await testAccount(box.store, 'other', { tenant: 2, name: 'other.test' });
     await fill(box.store, mine, 2);
     await remove(box.store, mine, [1]);
-    const asked = { account: other.account, mailbox: mine.inbox, modseq: 1 };
-    expect(await box.store.read(vanishedSince, asked)).toEqual([]);
+    const queried = { account: other.account, mailbox: mine.inbox, modseq: 1 };
+    expect(await box.store.read(vanishedSince, queried)).toEqual([]);
   });
 });

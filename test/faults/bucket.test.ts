@@ -71,7 +71,7 @@ describe('large messages in a bucket', () => {
     );
   });
 
-  test('a bucket that is down: large mail is deferred, small mail arrives, and the state is told', async () => {
+  test('a bucket that is down: large mail is deferred, small mail arrives, and the state is reported', async () => {
     await using s3 = await FakeS3.start();
     await using box = await startBox({ settings: settingsOf(s3) });
     const ledger = new Ledger();

@@ -98,7 +98,7 @@ test(`commits are copied while the server and the copying process are killed, ${
           { timeout: PATIENCE_MS, interval: 500 },
         )
         .toBeGreaterThan(last)
-        .then(() => Repository.open(new BackupDirectory(target), undefined));
+        .then(() => Repository.open(new BackupDirectory(target), {}));
       expect(await restoredAt(copied)).toBeGreaterThan(last);
       await restoredAt(copied, last - random(3_000)).catch((error: Error) =>
         // Before the first snapshot.
@@ -115,7 +115,7 @@ test(`commits are copied while the server and the copying process are killed, ${
 });
 
 async function newestMoment(target: string): Promise<number> {
-  const repository = await Repository.open(new BackupDirectory(target), undefined).catch(() => undefined);
+  const repository = await Repository.open(new BackupDirectory(target), {}).catch(() => undefined);
   const newest = (await repository?.readableManifests())?.manifests.at(-1);
   if (repository === undefined || newest === undefined) return 0;
   return (await segmentsOf(repository, newest.id)).at(-1)?.at ?? newest.at;

@@ -65,12 +65,12 @@ test.each(['tmpfs', 'ext4'] as const)(
 
 /** The appliance without the guard, so that the disk is met as it is. */
 async function onDisk(dataDir: string, fatal: Error[]): ReturnType<typeof startAppliance> {
-  const doors = ['SMTP', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'HTTP', 'HTTPS'].map((door) => [
+  const endpoints = ['SMTP', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'HTTP', 'HTTPS'].map((door) => [
     `MAILSTEAD_${door}_PORT`,
     '0',
   ]);
   const env = {
-    ...Object.fromEntries(doors),
+    ...Object.fromEntries(endpoints),
     MAILSTEAD_DATA_DIR: dataDir,
     MAILSTEAD_LOCAL_PASSWORD: PASSWORD,
     MAILSTEAD_EXEMPT_NETWORKS: '127.0.0.0/8',

@@ -10,7 +10,7 @@ const MESSAGES = 25 * RESTARTS;
 const SENDS = 3 * RESTARTS;
 const SEED = 20_261_122;
 
-interface Told {
+interface Reported {
   event: string;
   id: string;
   data: Record<string, unknown>;
@@ -18,7 +18,7 @@ interface Told {
 
 /** A program that follows the stream, and comes back with the last id that reached it. */
 class Follower {
-  readonly told: Told[] = [];
+  readonly told: Reported[] = [];
   readonly #ask: string;
   readonly #authorization: string;
   #reader: EventReader | undefined;
@@ -28,7 +28,7 @@ class Follower {
     this.#ask = ask;
   }
 
-  of(event: string): Told[] {
+  of(event: string): Reported[] {
     return this.told.filter((one) => one.event === event);
   }
 
@@ -41,7 +41,7 @@ class Follower {
         const headers = { authorization: this.#authorization, ...(last !== undefined && { 'last-event-id': last }) };
         this.#reader = await EventReader.open(`http://127.0.0.1:${box.port('http')}/api/events${this.#ask}`, headers);
         for (let one = await this.#reader.next(); one !== undefined; one = await this.#reader.next()) {
-          this.told.push(one as Told);
+          this.told.push(one as Reported);
         }
       } catch {
         // The box went away under it. The id that it has is still good.
@@ -54,7 +54,7 @@ class Follower {
   }
 }
 
-test(`${RESTARTS} restarts during ${MESSAGES} messages: who follows the events misses none, and is told none twice`, async () => {
+test(`${RESTARTS} restarts during ${MESSAGES} messages: who follows the events misses none, and is reported none twice`, async () => {
   await using box = await startBox({ settings: UNDER_LOAD });
   const made = (await box.ask('create_agent_token', { name: 'follows', actions: ['read', 'send'] })) as {
     secret: string;

@@ -66,9 +66,9 @@ test('a slow disk slows the answers down, nothing else, and takes no memory', as
   const waits: number[] = [];
   let most = 0;
   while (!over.signal.aborted) {
-    const asked = performance.now();
+    const queried = performance.now();
     await reader.command('FETCH 1:10 (FLAGS BODY.PEEK[])');
-    waits.push(performance.now() - asked);
+    waits.push(performance.now() - queried);
     most = Math.max(most, await residentOctets(box.pid));
     await delay(100);
   }

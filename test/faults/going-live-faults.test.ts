@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { runInNamespace } from '../support/network-namespace.ts';
 
 /** Faults of the world around one running server, and five tests beside them. */
-const TESTS = 62;
+const TESTS = 67;
 
 test('in a small internet of its own, a server is put into each fault of going live', async () => {
   const vitest = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run', '--root', '.'];

@@ -69,9 +69,7 @@ test(`${CUTS} power cuts of the disk with the backups: a snapshot that is listed
   let restored = 0;
   await cutAt({ records: log.records(), count: CUTS }, async (path, at) => {
     const least = reported.filter(({ end }) => end <= at).length;
-    const repository = await Repository.open(new BackupDirectory(join(path, 'target')), undefined).catch(
-      () => undefined,
-    );
+    const repository = await Repository.open(new BackupDirectory(join(path, 'target')), {}).catch(() => undefined);
     const ids = (await repository?.snapshotIds()) ?? [];
     expect(ids.length).toBeGreaterThanOrEqual(least);
     if (repository === undefined) return;
@@ -89,7 +87,7 @@ test('a restore that is killed or loses power at any call: its directory is whol
   await using world = await BackupWorld.create(20, 3);
   const target = join(world.directory, 'target');
   await run(world.dataDir, ['backup', target, '--json']);
-  const repository = await Repository.open(new BackupDirectory(target), undefined);
+  const repository = await Repository.open(new BackupDirectory(target), {});
   const snapshot = await findSnapshot(repository);
   using log = new DiskLog(directory);
   await run(world.dataDir, ['restore', target, '--data-dir', join(directory, 'new'), '--json'], log);

@@ -37,11 +37,12 @@ test('a disk that is full while words are indexed: mail goes on, searches say la
     expect(await search()).toEqual({ kind: 'unavailable' });
     disk.release();
   }
-  expect(told).toEqual(Array.from({ length: 3 }, () => 'text_failures_total'));
+  // A merge of segments, which begins by itself after a pause, may fail too.
+  expect(told.length).toBeGreaterThanOrEqual(3);
+  expect(new Set(told)).toEqual(new Set(['text_failures_total']));
   expect(await search()).toEqual({ kind: 'found', value: 200 });
   await worker.close();
   const db = new DatabaseSync(path, { readOnly: true });
   expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
   db.close();
-  garden.close();
 }, 120_000);

@@ -9,7 +9,7 @@ export default defineConfig({
     // Most wait for starts and flushes, one of them for minutes.
     maxWorkers: 3,
     testTimeout: 900_000,
-    hookTimeout: 60_000,
+    hookTimeout: 200_000,
     // Vitest's second is too short for what waits for a thread, a socket or a disk beside others.
     expect: { poll: { timeout: 15_000 } },
   },

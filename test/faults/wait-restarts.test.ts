@@ -48,7 +48,7 @@ class Waiter {
   }
 }
 
-test(`${RESTARTS} restarts during ${MESSAGES} messages: who waits misses none, and is told none twice`, async () => {
+test(`${RESTARTS} restarts during ${MESSAGES} messages: who waits misses none, and is reported none twice`, async () => {
   await using box = await startBox({ settings: UNDER_LOAD });
   const made = (await box.ask('create_agent_token', { name: 'waits', actions: ['mail_read'] })) as { secret: string };
   const authorization = `Bearer ${made.secret}`;

@@ -12,7 +12,7 @@ const MAILBOXES = 5;
 const EACH = 15;
 const SEED = 20_261_122;
 
-test(`${KILLS} kills: every message that was accepted is told at least once, in order, under one id`, async () => {
+test(`${KILLS} kills: every message that was accepted is reported at least once, in order, under one id`, async () => {
   const random = seeded(SEED);
   /** By mailbox: the subjects and ids as they came. */
   const told = new Map<string, { subject: string; id: string }[]>();

@@ -27,7 +27,7 @@ test(`${CALLS} calls of each method with any arguments, seed ${SEED}`, { timeout
     const other = await secondAccount(world);
     const random = new Random(SEED + i);
     const session = { ...world.session, accounts: new Map([...world.session.accounts, [other.id, other.access]]) };
-    const desk = telling(world, (error) => failed.set(`${name}: ${String(error).slice(0, 200)}`, last));
+    const login = telling(world, (error) => failed.set(`${name}: ${String(error).slice(0, 200)}`, last));
     let last = '';
     let ground = await groundOf(world, other.id);
     for (let n = 0; n < CALLS; n++) {
@@ -36,7 +36,7 @@ test(`${CALLS} calls of each method with any arguments, seed ${SEED}`, { timeout
       last = `${name} ${JSON.stringify(args)}`;
       const began = performance.now();
       const request = { using: new Set(USING), methodCalls: [[name, args, 'c'] as const], createdIds: {} };
-      const { methodResponses } = await runRequest(desk, session, request);
+      const { methodResponses } = await runRequest(login, session, request);
       const ms = performance.now() - began;
       if (ms > slowest.ms) slowest = { ms, call: last.slice(0, 500) };
       for (const [answered, told] of methodResponses) {

@@ -17,7 +17,7 @@ const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_125);
 const LANES = 16;
 const MOST_MORE = 100 * 2 ** 20;
 /** Credentials: each allows four concurrent requests, so that few are rejected. */
-const ASKING = 8;
+const REQUESTING = 8;
 /** Stands in everything that the one has whose ids the others name. */
 const FOREIGN = 'kept9from8others';
 
@@ -28,7 +28,7 @@ test(`${REQUESTS} requests of nonsense over JMAP, seed ${SEED}`, { timeout: 1_80
   const random = seeded(SEED);
   const foreign = await inhabitant(box, FOREIGN);
   const grounds: JmapFuzzTargets[] = [];
-  for (let i = 0; i < ASKING; i++) {
+  for (let i = 0; i < REQUESTING; i++) {
     const { token, things } = await inhabitant(box, `asking${i}`);
     grounds.push({ token, own: things, foreign: foreign.things });
   }
@@ -40,13 +40,13 @@ test(`${REQUESTS} requests of nonsense over JMAP, seed ${SEED}`, { timeout: 1_80
     mostMore: MOST_MORE,
     warmUp: 0.2,
     async next() {
-      const made = jmapRequest(random, grounds[sent++ % ASKING] as JmapFuzzTargets);
+      const made = jmapRequest(random, grounds[sent++ % REQUESTING] as JmapFuzzTargets);
       const { status, text } = await send(box, made);
       for (const type of [String(status), ...text.matchAll(/\["error",\{"type":"(\w+)"/g)].map(String)) {
         const name = type.split(',').at(-1) ?? type;
         counts.set(name, (counts.get(name) ?? 0) + 1);
       }
-      judge(made, status, text);
+      classifier(made, status, text);
       return 1;
     },
   });
@@ -105,31 +105,31 @@ async function thingsOf(client: JmapClient): Promise<JmapFuzzObjects> {
 }
 
 /** No answer may be our own fault, or have anything of the other organization. */
-function judge(made: FuzzRequest, status: number, text: string): void {
-  const asked = () =>
+function classifier(made: FuzzRequest, status: number, text: string): void {
+  const queried = () =>
     `${made.method} ${made.path} ${JSON.stringify(made.headers)}\n${made.body.toString('latin1').slice(0, 4_000)}`;
-  if (status >= 500 || text.includes('"serverFail"')) expect.fail(`${status} ${text.slice(0, 2_000)}\nto ${asked()}`);
-  if (text.includes(FOREIGN)) expect.fail(`of another: ${text.slice(0, 2_000)}\nto ${asked()}`);
+  if (status >= 500 || text.includes('"serverFail"')) expect.fail(`${status} ${text.slice(0, 2_000)}\nto ${queried()}`);
+  if (text.includes(FOREIGN)) expect.fail(`of another: ${text.slice(0, 2_000)}\nto ${queried()}`);
   if (text === '' || made.method === 'GET') return;
   try {
     JSON.parse(text);
   } catch {
-    expect.fail(`${status} and no JSON: ${text.slice(0, 1_000)}\nto ${asked()}`);
+    expect.fail(`${status} and no JSON: ${text.slice(0, 1_000)}\nto ${queried()}`);
   }
 }
 
 function send(box: Box, { method, path, headers, body }: FuzzRequest): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const at = { host: '127.0.0.1', port: box.port('http'), agent, method, path };
-    const asked = ask({ ...at, headers: { ...headers, 'content-length': body.length } }, (response) => {
+    const queried = ask({ ...at, headers: { ...headers, 'content-length': body.length } }, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => (text += chunk));
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
       response.on('error', reject);
     });
-    asked.setTimeout(60_000, () => asked.destroy(new Error(`no answer to ${method} ${path} ${String(body)}`)));
-    asked.on('error', reject);
-    asked.end(body);
+    queried.setTimeout(60_000, () => queried.destroy(new Error(`no answer to ${method} ${path} ${String(body)}`)));
+    queried.on('error', reject);
+    queried.end(body);
   });
 }

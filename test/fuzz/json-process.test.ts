@@ -44,7 +44,7 @@ test(`${REQUESTS} requests of nonsense over MCP and REST, seed ${SEED}`, { timeo
       const made = fuzzRequest(random, ground);
       const { status, text } = await send(box, made);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      judge(made, status, text);
+      classifier(made, status, text);
       return 1;
     },
   });
@@ -62,34 +62,34 @@ async function groundOf(base: string): Promise<FuzzGround> {
 }
 
 /** No answer may be our own fault, whichever way it is said. */
-function judge(made: FuzzRequest, status: number, text: string): void {
-  const asked = () =>
+function classifier(made: FuzzRequest, status: number, text: string): void {
+  const queried = () =>
     `${made.method} ${made.path} ${JSON.stringify(made.headers)}\n${made.body.toString('latin1').slice(0, 4_000)}`;
   if (status >= 500 || text.includes('"internal"') || text.includes('-32603')) {
-    expect.fail(`${status} ${text.slice(0, 1_000)}\nto ${asked()}`);
+    expect.fail(`${status} ${text.slice(0, 1_000)}\nto ${queried()}`);
   }
   if (text === '' || text.startsWith('event:') || text.startsWith(':')) return;
   try {
     JSON.parse(text);
   } catch {
-    expect.fail(`${status} and no JSON: ${text.slice(0, 1_000)}\nto ${asked()}`);
+    expect.fail(`${status} and no JSON: ${text.slice(0, 1_000)}\nto ${queried()}`);
   }
 }
 
 function send(box: Box, { method, path, headers, body }: FuzzRequest): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const at = { host: '127.0.0.1', port: box.port('http'), agent, method, path };
-    const asked = ask({ ...at, headers: { ...headers, 'content-length': body.length } }, (response) => {
+    const queried = ask({ ...at, headers: { ...headers, 'content-length': body.length } }, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => (text += chunk));
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
       response.on('error', reject);
     });
-    asked.setTimeout(30_000, () =>
-      asked.destroy(new Error(`no answer to ${method} ${path} ${body.toString('latin1')}`)),
+    queried.setTimeout(30_000, () =>
+      queried.destroy(new Error(`no answer to ${method} ${path} ${body.toString('latin1')}`)),
     );
-    asked.on('error', reject);
-    asked.end(body);
+    queried.on('error', reject);
+    queried.end(body);
   });
 }

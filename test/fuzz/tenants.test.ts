@@ -54,12 +54,12 @@ function caller(base: string, token: string): (id: number, name: string, args: o
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
   return (id, name, args) =>
     new Promise((resolve, reject) => {
-      const asked = request(`${base}/mcp`, { method: 'POST', headers, agent: pool }, (response) => {
+      const queried = request(`${base}/mcp`, { method: 'POST', headers, agent: pool }, (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
         response.on('end', () => resolve(text));
       });
-      asked.on('error', reject);
-      asked.end(JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } }));
+      queried.on('error', reject);
+      queried.end(JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } }));
     });
 }

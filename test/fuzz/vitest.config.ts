@@ -11,7 +11,7 @@ export default defineConfig({
     pool: 'forks',
     experimental: NATIVE,
     maxWorkers: 1,
-    testTimeout: 180_000,
+    testTimeout: 300_000,
     // Vitest's second is too short for what waits for a thread, a socket or a disk beside others.
     expect: { poll: { timeout: 15_000 } },
   },

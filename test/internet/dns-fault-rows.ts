@@ -23,7 +23,8 @@ type Changes = Record<string, DnsAnswer | undefined>;
 const [LIST] = ADDRESS_LISTS;
 const PTR = `PTR ${reverseName(AT.box)}`;
 const REFUSED = ['127.255.255.254'];
-const OTHER_PLACE = ['reverse name failed', `${ZONE}: spf failed`];
+const RUN_AGAIN = /^Wait some minutes, then run the doctor again\./;
+const OTHER_PLACE = ['reverse name failed'];
 const PUBLISH_MX = new RegExp(`^Publish "MX 10 ${HOST}" for ${ZONE}\\.$`);
 const ASK_PROVIDER = new RegExp(`^Ask the provider of .* to set its reverse name \\(PTR\\) to ${HOST}`);
 const RESOLVER_AWAY = [
@@ -32,7 +33,6 @@ const RESOLVER_AWAY = [
   'EHLO name unknown',
   'IPv6 unknown',
   'DANE unknown',
-  'incoming port 25 unknown',
   'reverse name unknown',
   'blocklists unknown',
   ...['mx', 'spf', 'dkim', 'dmarc', 'mtaSts', 'blocklists'].map((check) => `${ZONE}: ${check} unknown`),
@@ -85,7 +85,7 @@ export const HOST_FAULTS: WorldFault[] = [
   records(
     'the host name has no address',
     { [`A ${HOST}`]: undefined, [`AAAA ${HOST}`]: undefined },
-    ['host name failed', 'EHLO name failed', 'IPv6 warning', 'incoming port 25 unknown', ...OTHER_PLACE],
+    ['host name failed', 'EHLO name failed', 'IPv6 warning', ...OTHER_PLACE],
     /has no address in the DNS/,
     /^Publish the address of this server as the A record/,
   ),
@@ -99,9 +99,9 @@ export const HOST_FAULTS: WorldFault[] = [
   records(
     'nothing listens on port 25 of the address',
     { [`A ${HOST}`]: [SERVERS.nobody] },
-    ['incoming port 25 unknown', ...OTHER_PLACE],
-    /^Port 25 of 44\.0\.0\.7 cannot be reached from this machine: connect ECONNREFUSED/,
-    /test it from outside/,
+    OTHER_PLACE,
+    /^The reverse name of 44\.0\.0\.10 does not resolve back to it/,
+    ASK_PROVIDER,
   ),
   records(
     'IPv6 is not published',
@@ -113,7 +113,7 @@ export const HOST_FAULTS: WorldFault[] = [
   records(
     'the AAAA record is that of another machine',
     { [`AAAA ${HOST}`]: ['2600::4'] },
-    ['IPv6 warning', 'incoming port 25 unknown', ...OTHER_PLACE],
+    ['IPv6 warning', ...OTHER_PLACE],
     /is 2600::4, which is no address of this machine/,
     /^Correct the AAAA record/,
   ),
@@ -137,7 +137,7 @@ export const HOST_FAULTS: WorldFault[] = [
     { [PTR]: 'SERVFAIL' },
     ['reverse name unknown'],
     /^Cannot look up the reverse name of 44\.0\.0\.10 \(DNS failure\)/,
-    /^$/,
+    RUN_AGAIN,
   ),
   {
     fault: 'a firewall resets connections to port 25 of others',
@@ -160,7 +160,7 @@ export const HOST_FAULTS: WorldFault[] = [
     { [`A ${AT.box.split('.').toReversed().join('.')}.${LIST}`]: ['127.0.0.2'] },
     ['blocklists failed'],
     /^44\.0\.0\.10 is listed by psbl\.surriel\.com/,
-    /^Look up the reason at the list psbl\.surriel\.com, fix it, and request the removal/,
+    /^Look up the reason at the list psbl\.surriel\.com \(https:\/\/psbl\.org\/\), fix it, and request the removal/,
   ),
   records(
     'a list refuses the resolver',
@@ -187,11 +187,11 @@ const PUBLISH_DKIM = /^Publish the DKIM records of example\.net/;
 const SERVE_POLICY = /^Serve a valid policy at https:\/\/mta-sts\.example\.net/;
 
 export const DOMAIN_FAULTS: WorldFault[] = [
-  records('no MX record', { [MX]: undefined }, mx('mx failed', 'spf failed'), /has no MX record/, PUBLISH_MX),
+  records('no MX record', { [MX]: undefined }, mx('mx failed'), /has no MX record/, PUBLISH_MX),
   records(
     'the MX record of the server before',
     { [MX]: ['10 mx.old.example'] },
-    mx('mx failed', 'spf failed'),
+    mx('mx failed'),
     /^Mail for example\.net goes to mx\.old\.example, not to this server/,
     PUBLISH_MX,
   ),
@@ -207,7 +207,7 @@ export const DOMAIN_FAULTS: WorldFault[] = [
     { [MX]: 'SERVFAIL' },
     mx('mx unknown', 'spf unknown'),
     /cannot be looked up now/,
-    /^$/,
+    RUN_AGAIN,
   ),
   records('no SPF record', { [SPF]: undefined }, mx('spf failed'), /has no SPF record/, ADD_TO_SPF),
   records('SPF forbids this server', { [SPF]: ['v=spf1 -all'] }, mx('spf failed'), /SPF|-all/i, ADD_TO_SPF),
@@ -218,7 +218,21 @@ export const DOMAIN_FAULTS: WorldFault[] = [
     /several SPF records, only one is allowed/i,
     ADD_TO_SPF,
   ),
-  records('the SPF record is half propagated', { [SPF]: 'SERVFAIL' }, mx('spf unknown'), /SERVFAIL/, /^$/),
+  records(
+    'a mistake in the SPF record',
+    { [SPF]: [`v=spf1 ipv4:${AT.box} -all`] },
+    mx('spf failed'),
+    /SPF record of example\.net has an invalid term: ipv4:44\.0\.0\.10/,
+    ADD_TO_SPF,
+  ),
+  records(
+    'an SPF record with too many lookups',
+    { [SPF]: [`v=spf1 ${'exists:%{i}.far.test '.repeat(11)}mx ~all`] },
+    mx('spf failed'),
+    /more than 10 DNS lookups/,
+    ADD_TO_SPF,
+  ),
+  records('the SPF record is half propagated', { [SPF]: 'SERVFAIL' }, mx('spf unknown'), /SERVFAIL/, RUN_AGAIN),
   records('no DKIM record', everyKey(undefined), mx('dkim failed'), /^No selector of example\.net/, PUBLISH_DKIM),
   records(
     'the DKIM key of another server',
@@ -227,7 +241,14 @@ export const DOMAIN_FAULTS: WorldFault[] = [
     /^No selector of example\.net has a key of this organization/,
     PUBLISH_DKIM,
   ),
-  records('DKIM is half propagated', everyKey('SERVFAIL'), mx('dkim unknown'), /SERVFAIL/, /^$/),
+  records(
+    'the DKIM keys were taken back',
+    everyKey(['v=DKIM1; p=']),
+    mx('dkim failed'),
+    /^No selector of example\.net has a key of this organization/,
+    PUBLISH_DKIM,
+  ),
+  records('DKIM is half propagated', everyKey('SERVFAIL'), mx('dkim unknown'), /SERVFAIL/, RUN_AGAIN),
   records(
     'no DMARC record',
     { [DMARC]: undefined },
@@ -235,12 +256,26 @@ export const DOMAIN_FAULTS: WorldFault[] = [
     /^No DMARC record at _dmarc\.example\.net or above/,
     /^Publish the TXT record _dmarc\.example\.net with "v=DMARC1/,
   ),
-  records('DMARC is half propagated', { [DMARC]: 'SERVFAIL' }, mx('dmarc unknown'), /\(DNS failure\)/, /^$/),
+  records(
+    'two DMARC records',
+    { [DMARC]: ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] },
+    mx('dmarc failed'),
+    /^_dmarc\.example\.net has 2 DMARC records, which count as none/,
+    /^Delete all DMARC records of example\.net but one\.$/,
+  ),
+  records('DMARC is half propagated', { [DMARC]: 'SERVFAIL' }, mx('dmarc unknown'), /\(DNS failure\)/, RUN_AGAIN),
   records(
     'the TLS port of the MTA-STS policy is closed',
     { [`A mta-sts.${ZONE}`]: [SERVERS.nobody], [`AAAA mta-sts.${ZONE}`]: undefined },
     mx('mtaSts failed'),
     /^Cannot fetch the announced policy: .*ECONNREFUSED/,
+    SERVE_POLICY,
+  ),
+  records(
+    'the host of the MTA-STS policy has no address',
+    { [`A mta-sts.${ZONE}`]: undefined, [`AAAA mta-sts.${ZONE}`]: undefined },
+    mx('mtaSts failed'),
+    /^Cannot fetch the announced policy: /,
     SERVE_POLICY,
   ),
   records(

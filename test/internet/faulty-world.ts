@@ -17,7 +17,7 @@ import { type Authority, testAuthority } from '../support/authority.ts';
 import { type FakeDnsApi } from '../support/dns-apis/fake-dns-api.ts';
 import { fakeCloudflare } from '../support/dns-apis/record-apis.ts';
 import { Ledger, load, numbered } from '../support/load.ts';
-import { AT } from '../support/network-namespace.ts';
+import { AT, connectFromOutside } from '../support/network-namespace.ts';
 import { startPebble } from '../support/pebble.ts';
 import { type ScriptedServer, scriptedServer } from '../support/scripted-smtp.ts';
 import { DOMAIN_LIST, FaultyDns, HOST, SERVERS, ZONE } from './faulty-dns.ts';
@@ -109,6 +109,7 @@ export async function faultyWorld() {
     return answer.result as Record<string, unknown>;
   };
   const password = await setUp(ask, dns);
+  await connectFromOutside();
   const ledger = new Ledger();
   const all = stack.move();
   return {

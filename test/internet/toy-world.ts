@@ -37,7 +37,7 @@ export interface ToyInternet extends AsyncDisposable {
   ask(operation: string, input?: object): Promise<Record<string, unknown>>;
 }
 
-export async function toyInternet(): Promise<ToyInternet> {
+export async function toyInternet(settings: Record<string, string> = {}): Promise<ToyInternet> {
   await using stack = new AsyncDisposableStack();
   const dane = stack.use(await scriptedServer({}, AT.dane, 25));
   const sts = stack.use(await scriptedServer({}, AT.sts, 25));
@@ -68,7 +68,7 @@ export async function toyInternet(): Promise<ToyInternet> {
   stack.use(await startResolver(AT.resolver, root));
   const pebble = stack.use(await startPebble({ dns: `${AT.resolver}:53`, httpPort: 80, tlsPort: 443 }));
   setDefaultCACertificates([pebble.root, known.pem]);
-  const box = stack.use(await startBoxOf(pebble));
+  const box = stack.use(await startBoxOf(pebble, settings));
   const all = stack.move();
   return { ...box, pebble, provider, registry, dane, sts, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
@@ -105,7 +105,10 @@ async function policyServer(tls: { cert: string; key: string }): Promise<AsyncDi
 }
 
 /** A server on an empty data directory, with the settings of its operator. */
-async function startBoxOf(pebble: Pebble): Promise<Pick<ToyInternet, 'appliance' | 'log' | 'ask'> & AsyncDisposable> {
+async function startBoxOf(
+  pebble: Pebble,
+  more: Record<string, string>,
+): Promise<Pick<ToyInternet, 'appliance' | 'log' | 'ask'> & AsyncDisposable> {
   const directory = await mkdtemp(join(tmpdir(), 'toy-'));
   const dataDir = join(directory, 'data');
   const settings = loadSettings(
@@ -121,6 +124,7 @@ async function startBoxOf(pebble: Pebble): Promise<Pick<ToyInternet, 'appliance'
       MAILSTEAD_OUTBOUND_ADDRESSES: `${AT.box},${AT.box6}`,
       MAILSTEAD_RESOLVERS: `${AT.resolver}:53`,
       MAILSTEAD_DNS_PORT: 'off',
+      ...more,
     },
     [],
   );

@@ -53,7 +53,7 @@ interface Shown {
   state: string;
 }
 
-test('an address for one sign-up takes what it was made for, tells of it, and ends', async () => {
+test('an address for one sign-up takes what it was made for, reports it, and ends', async () => {
   const { alias } = (await call('create_alias', { mailboxIds: [mailboxIds[0]], maxMessages: 2, note: 'shop' })) as {
     alias: Shown;
   };
@@ -79,7 +79,7 @@ test('a wildcard to two mailboxes reaches both', async () => {
   expect(after.every((bytes, i) => bytes > (before[i] ?? 0))).toBe(true);
 });
 
-test('who is blocked is told so before the message, or at its end where only the author says it', async () => {
+test('who is blocked is informed before the message, or at its end where only the author says it', async () => {
   await call('add_sender_rule', { kind: 'block', pattern: '*.casino.example', mailboxId: mailboxIds[0] });
   expect(await send('anna@home.example', { from: 'win@big.casino.example' })).toMatch(
     /550 5\.7\.1 anna@home\.example takes no mail from win@big\.casino\.example/,

@@ -122,7 +122,7 @@ describe('a token that has read what a stranger wrote', () => {
     expect(rest.body).toMatchObject({ status: 'pending_approval' });
   });
 
-  test('is held at the door of JMAP as well, and one that reads there at this one', async () => {
+  test('is held at the endpoint of JMAP as well, and one that reads there at this one', async () => {
     const token = await mint();
     const free = stranger();
     await sendByJmap(`Bearer ${token}`, free);
@@ -184,7 +184,7 @@ describe('the password of a mailbox', () => {
 });
 
 describe('stopping everything', () => {
-  test('ends what each token does, at each door', async () => {
+  test('ends what each token does, at each endpoint', async () => {
     const token = await mint();
     await box.ask('stop_agents');
     expect(await tool(base, 'list_emails', {}, token)).toMatchObject({ status: 403 });

@@ -68,11 +68,11 @@ describe('a wait', () => {
   });
 
   test('ends when its client goes away', async () => {
-    const asked = request(`${base}/api/email/mailboxes/${address}/wait?timeout=50`, { headers: { authorization } });
-    asked.on('error', () => undefined);
-    asked.end();
+    const queried = request(`${base}/api/email/mailboxes/${address}/wait?timeout=50`, { headers: { authorization } });
+    queried.on('error', () => undefined);
+    queried.end();
     await waiting(1);
-    asked.destroy();
+    queried.destroy();
     await waiting(0);
   });
 
@@ -85,7 +85,7 @@ describe('a wait', () => {
     expect(await answer).toMatchObject({ status: 401, body: { error: 'unauthorized' } });
   });
 
-  test('tells its progress to clients of both eras that ask for it', async () => {
+  test('reports its progress to clients of both eras that ask for it', async () => {
     const headers = { authorization };
     const old = new OldClient({ name: 'test', version: '1' });
     await old.connect(new OldTransport(new URL(`${base}/mcp`), { requestInit: { headers } }));
@@ -134,7 +134,7 @@ async function listen(uris: string[], by: string): Promise<{ said: Json[]; close
   };
   const said: Json[] = [];
   const done = Promise.withResolvers<void>();
-  const asked = request(`${base}/mcp`, { method: 'POST', headers }, (response) => {
+  const queried = request(`${base}/mcp`, { method: 'POST', headers }, (response) => {
     let text = '';
     response.setEncoding('utf8');
     response.on('data', (chunk: string) => {
@@ -148,10 +148,10 @@ async function listen(uris: string[], by: string): Promise<{ said: Json[]; close
     });
     response.on('close', () => done.resolve());
   });
-  asked.on('error', () => undefined);
-  asked.end(body);
+  queried.on('error', () => undefined);
+  queried.end(body);
   await expect.poll(() => said, { timeout: 20_000 }).not.toEqual([]);
-  return { said, close: () => void asked.destroy(), ended: done.promise };
+  return { said, close: () => void queried.destroy(), ended: done.promise };
 }
 const updates = (said: readonly Json[]): unknown[] =>
   said
@@ -159,7 +159,7 @@ const updates = (said: readonly Json[]): unknown[] =>
     .map(({ params }) => (params as { uri: string }).uri);
 
 describe('a subscription', () => {
-  test('tells of mail and of the outbox, and of nothing that is not its own', async () => {
+  test('reports mail and the outbox, and of nothing that is not its own', async () => {
     const other = await newOrganization(base, 'Others');
     const uri = `mail://mailbox/${mailbox}`;
     const mine = await listen([uri, 'mail://outbox', 'mail://mailbox/mbx_999999'], token);
@@ -194,7 +194,7 @@ describe('a subscription', () => {
   });
 });
 
-test('a stream of events tells programs of mail, and ends when its token does', async () => {
+test('a stream of events informs programs of mail, and ends when its token does', async () => {
   const made = await tool(base, 'create_agent_token', { name: 'program', actions: ['read'] }, token);
   const { token: one, secret } = made.body as { token: { id: string }; secret: string };
   await using stream = await EventReader.open(`${base}/api/events`, { authorization: `Bearer ${secret}` });

@@ -25,7 +25,7 @@ async function saidBy(door: 'smtp' | 'submission' | 'imap', from: string): Promi
 const listed = async (): Promise<Record<string, unknown>[]> =>
   ((await box.ask('list_bans')) as { bans: Record<string, unknown>[] }).bans;
 
-test('who looks for holes is shut out at every door and told why, also after a restart, until it is lifted', async () => {
+test('who looks for holes is banned at every endpoint and reported why, also after a restart, until it is lifted', async () => {
   await scan(FOE, 30);
   await box.logged((line) => line.msg === 'network banned' && line['network'] === FOE);
   const refused = await askFrom(FOE, box.port('http'), '/healthz');
@@ -57,18 +57,18 @@ test('who looks for holes is shut out at every door and told why, also after a r
   );
 });
 
-test('a page of another site gets nobody shut out whose browser shows it', async () => {
+test('a page of another site gets nobody banned whose browser shows it', async () => {
   const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' };
   for (let i = 0; i < 40; i++) await askFrom('127.0.0.12', box.port('http'), `/.env?n=${i}`, { headers });
   expect(await saidBy('imap', '127.0.0.12')).toMatch(/^\* OK /);
 });
 
-test('an exempt network is never shut out', async () => {
+test('an exempt network is never banned', async () => {
   await scan('127.0.0.77', 40);
   expect(await saidBy('smtp', '127.0.0.77')).toMatch(/^220 /);
 });
 
-test('who guesses addresses is told "later", and nothing more', async () => {
+test('who guesses addresses is answered "later", and nothing more', async () => {
   await box.ask('add_domain', { domain: 'home.example' });
   const session = async (): Promise<void> => {
     // The five of a session alone are held back for more than four seconds.

@@ -26,7 +26,7 @@ const passed = (all: readonly Said[]): number =>
   all.filter((one) => (one.status === 200 || one.status === 201) && !one.text.includes('rate_limited')).length;
 
 describe('ten organizations an hour', () => {
-  test('of a burst of a hundred by both doors, whatever X-Forwarded-For says, also after a crash', async () => {
+  test('of a burst of a hundred by both endpoints, whatever X-Forwarded-For says, also after a crash', async () => {
     box = await startBox({ settings: { EXEMPT_NETWORKS: '192.0.2.0/24' } });
     const at = box;
     const spoofed = (i: number): Record<string, string> => ({ 'x-forwarded-for': `198.18.7.${i}` });

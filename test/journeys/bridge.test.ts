@@ -131,17 +131,17 @@ describe('what goes wrong', () => {
 
   test('a server that stops and comes back is one error, not the end', async () => {
     const bridge = spawn(command, ['mcp', '--url', base], { env: environment({ MAILSTEAD_TOKEN: token }) });
-    expect(JSON.stringify(await asked(bridge, 1))).toContain('Bridged');
+    expect(JSON.stringify(await queried(bridge, 1))).toContain('Bridged');
     await box.stop();
-    expect(await asked(bridge, 2)).toMatchObject({ id: 2, error: { code: 503, data: { error: 'unavailable' } } });
+    expect(await queried(bridge, 2)).toMatchObject({ id: 2, error: { code: 503, data: { error: 'unavailable' } } });
     await box.start();
-    expect(JSON.stringify(await asked(bridge, 3))).toContain('Bridged');
+    expect(JSON.stringify(await queried(bridge, 3))).toContain('Bridged');
     bridge.stdin.end();
     expect((await once(bridge, 'close'))[0]).toBe(0);
   });
 });
 
-async function asked({ stdin, stdout }: ChildProcess, id: number): Promise<unknown> {
+async function queried({ stdin, stdout }: ChildProcess, id: number): Promise<unknown> {
   stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...whoami, id })}\n`);
   const [line] = (await once(stdout ?? process.stdin, 'data')) as [Buffer];
   return JSON.parse(line.toString()) as unknown;

@@ -40,7 +40,7 @@ beforeAll(async () => {
   page = `${acme.path}/mailboxes/${mailboxId}/canaries`;
   password = String((await org('rotate_email_credentials', { mailboxId, reveal: true }))['password']);
   await org('save_agent_policy', { mailboxId, preset: 'custom' });
-}, 60_000);
+}, 180_000);
 afterAll(() => box[Symbol.asyncDispose]());
 
 /** Something in the organization, as a person does it. */
@@ -168,7 +168,7 @@ describe('a person', () => {
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe('a token', () => {
-  test('over MCP lists it, opens it, and is answered nothing more; the owner is told, once, kill -9 or not', async () => {
+  test('over MCP lists it, opens it, and is answered nothing more; the owner is informed, once, kill -9 or not', async () => {
     const canary = await plant();
     const { secret, id } = await mint();
     const listed = await overMcp(secret, 'list_messages', { mailbox: ME });
@@ -315,7 +315,7 @@ describe('the password of a mailbox under a policy', () => {
   });
 });
 
-test('mail from outside to the address of one arrives, and the owners are told that it got out', async () => {
+test('mail from outside to the address of one arrives, and the owners are informed that it got out', async () => {
   const canary = await plant({ kind: 'address' });
   const { id } = await mint();
   const smtp = createTransport({ host: '127.0.0.1', port: box.port('smtp'), ignoreTLS: true });

@@ -105,7 +105,7 @@ describe.skipIf(!hasCurl)('an agent with curl and a domain whose keys stand in T
   beforeAll(() => start({}));
   afterAll(end);
 
-  test('publishes exactly what it was told, and mail flows', async () => {
+  test('publishes exactly what it was given, and mail flows', async () => {
     const agent = await newcomer('Text Records');
     const added = await agent.tool<Onboarded>('add_email_domain', { domain: 'txt.example' });
     expect(added).toMatchObject({ dnsManaged: false, domain: { status: 'unverified' } });

@@ -191,7 +191,7 @@ describe('an answer', () => {
     expect(await agentOf(acme)).toBe('works');
   });
 
-  test('without STOP changes nothing and is told so once; one of a program is nothing', async () => {
+  test('without STOP changes nothing and is informed once; one of a program is nothing', async () => {
     const to = answerAt(await letterTo('ada@remote.example', SUBJECT));
     expect(await answered(to, `Auto-Submitted: auto-replied\n${reply('STOP')}`)).toMatch(/^250/);
     for (const own of ['Thank you', 'START']) expect(await answered(to, reply(own))).toMatch(/^250/);

@@ -14,7 +14,7 @@ const ME = 'me@home.example';
 const FRIEND = 'friend@remote.example';
 const PASSWORD = 'correct-horse-battery-7731';
 const COLLEAGUE = 'colleague@home.example';
-const HANDED = "forwards somebody else's mail";
+const PASSED = "forwards somebody else's mail";
 const CODE = '482913';
 const PAYROLL = Buffer.from(`%PDF-1.4 what everybody earns ${'1234 '.repeat(60)}`);
 const FILE = Buffer.from(`%PDF-1.4 a stranger's file ${'x'.repeat(200)}`);
@@ -31,13 +31,13 @@ beforeAll(async () => {
   await box.ask('add_mailbox', { address: ME, password: PASSWORD });
   const { mailboxes } = (await box.ask('list_emails')) as { mailboxes: { id: string; address: string }[] };
   mailboxId = mailboxes.find(({ address }) => address === ME)?.id ?? '';
-  const asked = { name: 'agent', actions: ['read', 'manage'], mailboxIds: [mailboxId] };
-  ({ secret: token } = (await box.ask('create_agent_token', asked)) as { secret: string });
+  const queried = { name: 'agent', actions: ['read', 'manage'], mailboxIds: [mailboxId] };
+  ({ secret: token } = (await box.ask('create_agent_token', queried)) as { secret: string });
   // A password that a person chose is never revealed; this one is the agent's own choice.
   await tool(base, 'rotate_email_credentials', { mailboxId, password: PASSWORD }, token);
   await tool(base, 'reveal_email_credentials', { mailboxId, reason: 'to log in' }, token);
   await showCode();
-}, 60_000);
+}, 180_000);
 afterAll(() => box[Symbol.asyncDispose]());
 
 async function comes(mail: object): Promise<void> {
@@ -51,8 +51,8 @@ async function showCode(): Promise<void> {
   const { body } = await tool(base, 'wait_for_email', { mailbox: mailboxId, timeoutSeconds: 0 }, token);
   const since = body['cursor'];
   await comes({ subject: 'Your verification code', text: `Your verification code is ${CODE}.` });
-  const asked = { mailbox: mailboxId, expectFrom: 'shop.example', since, timeoutSeconds: 30 };
-  expect((await tool(base, 'wait_for_code', asked, token)).body).toMatchObject({ code: CODE });
+  const queried = { mailbox: mailboxId, expectFrom: 'shop.example', since, timeoutSeconds: 30 };
+  expect((await tool(base, 'wait_for_code', queried, token)).body).toMatchObject({ code: CODE });
 }
 
 /** Secrets that must not leave, and the kind that the refusal names. */
@@ -189,7 +189,7 @@ describe('a file of a stranger', () => {
     attachments,
   });
 
-  test('is handed on by its id only when a person lets it', async () => {
+  test('is passed on by its id only when a person lets it', async () => {
     const { body } = await tool(base, 'send_email', mail('by id', [{ attachmentId }]), token);
     expect(body).toMatchObject({ status: 'pending_approval' });
     expect(await held()).toContain("forwards somebody else's mail");
@@ -219,7 +219,7 @@ describe('a file of a stranger', () => {
   });
 });
 
-describe('mail of the house', () => {
+describe('mail of the organization', () => {
   beforeAll(async () => {
     await box.ask('add_mailbox', { address: COLLEAGUE, password: PASSWORD });
     const attachments = [{ filename: 'payroll.pdf', content: PAYROLL }];
@@ -236,14 +236,14 @@ describe('mail of the house', () => {
     const blobId = `${await payroll(client)}-2`;
     const attachments = [{ blobId, type: 'application/octet-stream', name: 'x.bin' }];
     await sendByJmap(client, { attachments, subject: 'By its id' });
-    expect(await whyHeld('By its id')).toContain(HANDED);
+    expect(await whyHeld('By its id')).toContain(PASSED);
   });
 
   test('is known as a whole, whatever it is called', async () => {
     const client = await JmapClient.discover(base, { token });
     const attachments = [{ blobId: await payroll(client), type: 'text/plain', name: 'm.txt' }];
     await sendByJmap(client, { attachments, subject: 'As a whole' });
-    expect(await whyHeld('As a whole')).toContain(HANDED);
+    expect(await whyHeld('As a whole')).toContain(PASSED);
   });
 
   test('is known when JMAP sends one that a person wrote, and nothing was read', async () => {
@@ -257,7 +257,7 @@ describe('mail of the house', () => {
     const { list } = await jmap.call('Identity/get');
     const [{ id: identityId = '' } = {}] = list as { id?: string }[];
     await jmap.call('EmailSubmission/set', { create: { s: { identityId, emailId: (ids as string[])[0] } } });
-    expect(await whyHeld('An offer')).toContain(HANDED);
+    expect(await whyHeld('An offer')).toContain(PASSED);
   });
 
   test('is known when it was put up again, after lists of other mail', async () => {
@@ -266,13 +266,13 @@ describe('mail of the house', () => {
     await tool(base, 'get_attachment', { mailbox: ME, attachmentId, mode: 'link' }, token);
     for (const folder of ['inbox', 'drafts']) await tool(base, 'list_messages', { mailbox: ME, folder }, token);
     const sha256 = createHash('sha256').update(PAYROLL).digest('hex');
-    const asked = { filename: 'mine.dat', contentType: 'application/pdf', sizeBytes: PAYROLL.length, sha256 };
-    const { body: link } = await tool(base, 'upload_attachment_url', asked, token);
+    const queried = { filename: 'mine.dat', contentType: 'application/pdf', sizeBytes: PAYROLL.length, sha256 };
+    const { body: link } = await tool(base, 'upload_attachment_url', queried, token);
     await fetch(String(link['putUrl']), { method: 'PUT', body: new Uint8Array(PAYROLL) });
     const attachments = [{ uploadId: link['uploadId'] }];
     const mail = { from: ME, to: [FRIEND], subject: 'Put up', text: 'Here', attachments };
     const { body } = await tool(base, 'send_email', mail, token);
-    expect(JSON.stringify(body['reasons'])).toContain(HANDED);
+    expect(JSON.stringify(body['reasons'])).toContain(PASSED);
   });
 });
 
@@ -287,14 +287,14 @@ describe('the password of a mailbox under a policy', () => {
     expect(await queued()).toBe(before);
   });
 
-  test('hands on no mail of the house that a program copied with it', async () => {
+  test('hands on no mail of the organization that a program copied with it', async () => {
     const attachments = [{ filename: 'plan.pdf', content: Buffer.from(PAYROLL).fill(0x79, 60) }];
     await sendBySmtp({ from: COLLEAGUE, to: ME, subject: 'Plan', text: 'See the file', attachments }, COLLEAGUE);
     await sendBySmtp({ subject: 'not read', attachments });
-    expect(await whyHeld('not read')).not.toContain(HANDED);
+    expect(await whyHeld('not read')).not.toContain(PASSED);
     await copiesAll();
     await sendBySmtp({ subject: 'copied', attachments });
-    expect(await whyHeld('copied')).toContain(HANDED);
+    expect(await whyHeld('copied')).toContain(PASSED);
   });
 
   test('has what cannot be looked into wait', async () => {

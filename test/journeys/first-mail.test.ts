@@ -115,7 +115,7 @@ test('who does not live here, or writes as somebody else, is turned away', async
   await expect(send({ ...letter(ANN, ANN, 'x'), from: box.address }, box.password)).rejects.toThrow('550');
 });
 
-test('what is sent to the world is held, and told why', async () => {
+test('what is sent to the world is held, and the reason given', async () => {
   await send(letter(box.address, ANN, 'An answer'), box.password);
   await send(letter(box.address, 'bob@remote.example', 'Never mind'), box.password);
   const { queue } = (await operator('queue', 'list')) as Queue;

@@ -179,7 +179,7 @@ describe('where the organization asks destinations first', () => {
       headers: { ...headers, origin: base },
       body: `token=${secret}`,
     });
-  const asked = async (destination: string): Promise<string> => {
+  const queried = async (destination: string): Promise<string> => {
     const letter = (await remote.received(1)).find((mail) => mail.to.join().includes(destination));
     const text = letter?.raw.toString().replaceAll('=\r\n', '').replaceAll('=3D', '=') ?? '';
     return /confirm\?token=([0-9a-f]{48})/.exec(text)?.[1] ?? expect.fail(text);
@@ -191,7 +191,7 @@ describe('where the organization asks destinations first', () => {
   test('nothing leaves until the link was opened and confirmed, once', async () => {
     const set = await forward('ask@home.example', 'reader@remote.example');
     expect(set.body).toMatchObject({ forwarder: { state: 'pending' } });
-    const secret = await asked('reader');
+    const secret = await queried('reader');
     expect(await deliver('ask@home.example', 'too early')).toMatch(/450 4\.2\.1/);
     const shown = await (await fetch(page(secret))).text();
     expect(shown).toContain('reader@remote.example');
@@ -211,10 +211,10 @@ describe('where the organization asks destinations first', () => {
 
   test('a mailbox keeps what waits; a new link ends the one before; links that nobody made open nothing', async () => {
     await forward('other@home.example', 'slow@remote.example', false);
-    const old = await asked('slow');
+    const old = await queried('slow');
     remote.mails.splice(0);
     await forward('other@home.example', 'slow@remote.example', false);
-    const fresh = await asked('slow');
+    const fresh = await queried('slow');
     expect(await deliver('other@home.example', 'waits')).toBe('accepted');
     expect(await subjects('other')).toContain('waits');
     expect((await post(old)).status).toBe(404);

@@ -183,7 +183,7 @@ describe('what the interface refuses stays refused (4.4, 4.5, 7)', () => {
   });
 });
 
-test('an inbound webhook is told, with its signature, until it is removed; mail still lands (4.4, 5, 6)', async () => {
+test('an inbound webhook is reported, with its signature, until it is removed; mail still lands (4.4, 5, 6)', async () => {
   const { mailboxes } = (await call('list_emails')) as { mailboxes: { id: string; address: string }[] };
   const mailboxId = mailboxes.find(({ address }) => address === ME)?.id;
   const made = await call('set_email_inbound_webhook', { mailboxId, url: receiver.url });

@@ -16,7 +16,7 @@ interface Jam {
   getPrimaryAccount(): Promise<string>;
   uploadBlob(account: string, body: string, init: RequestInit): Promise<{ blobId: string }>;
   downloadBlob(blob: { accountId: string; blobId: string; mimeType: string; fileName: string }): Promise<Response>;
-  connectEventSource(asked: { types: string[]; ping: number }): Promise<unknown>;
+  connectEventSource(queried: { types: string[]; ping: number }): Promise<unknown>;
 }
 
 const library: string = 'jmap-jam';

@@ -105,7 +105,7 @@ describe('EventSource', () => {
   test('pings state their interval, which is at least 5 s', async () => {
     await using stream = await events('types=*&closeafter=no&ping=1');
     expect(await stream.next()).toEqual({ event: 'ping', data: { interval: 5 } });
-  }, 15_000);
+  }, 180_000);
 
   test.each(['closeafter=no&ping=0', 'types=*&ping=0', 'types=*&closeafter=no', 'types=*&closeafter=x&ping=0'])(
     '%s is refused',

@@ -26,19 +26,19 @@ async function imap(): Promise<ImapFlow> {
 }
 
 /** Reads the training state from the database, beside the process that writes it. */
-function learned(): { waiting: number; junk: number; lessons: number; words: number } {
+function learned(): { waiting: number; junk: number; trainings: number; words: number } {
   const db = new DatabaseSync(join(box.dataDir, 'mailstead.db'), { readOnly: true, timeout: 5000 });
   const row = db
     .prepare(
       `SELECT (SELECT count(*) FROM training_sample) AS waiting, coalesce((SELECT junk FROM word_corpus), 0) AS junk,
-         (SELECT count(*) FROM trained_sample) AS lessons, coalesce((SELECT max(junk) FROM word), 0) AS words`,
+         (SELECT count(*) FROM trained_sample) AS trainings, coalesce((SELECT max(junk) FROM word), 0) AS words`,
     )
     .get();
   db.close();
-  return row as { waiting: number; junk: number; lessons: number; words: number };
+  return row as { waiting: number; junk: number; trainings: number; words: number };
 }
 
-test('a crash between the move and the lesson loses neither, and learns nothing twice', async () => {
+test('a crash between the move and the training sample loses neither, and learns nothing twice', async () => {
   const client = await imap();
   for (let n = 1; n <= 12; n++) {
     await client.append('INBOX', `From: ann@remote.example\r\nSubject: offer ${n}\r\n\r\nCheap pills ${n}\r\n`);
@@ -47,15 +47,15 @@ test('a crash between the move and the lesson loses neither, and learns nothing 
   await client.messageMove('1:12', 'Junk');
   await box.kill();
   const moved = learned();
-  expect(moved.lessons + moved.waiting).toBe(12);
+  expect(moved.trainings + moved.waiting).toBe(12);
   await box.restart();
   // In the middle of it, wherever that is.
-  await vi.waitUntil(() => learned().lessons > 0, { timeout: 15_000, interval: 5 });
+  await vi.waitUntil(() => learned().trainings > 0, { timeout: 15_000, interval: 5 });
   await box.kill();
   const cut = learned();
-  expect(cut.lessons + cut.waiting).toBe(12);
-  expect(cut.junk).toBe(cut.lessons);
+  expect(cut.trainings + cut.waiting).toBe(12);
+  expect(cut.junk).toBe(cut.trainings);
   await box.restart();
   await vi.waitUntil(() => learned().waiting === 0, { timeout: 15_000, interval: 50 });
-  expect(learned()).toEqual({ waiting: 0, junk: 12, lessons: 12, words: 12 });
-}, 60_000);
+  expect(learned()).toEqual({ waiting: 0, junk: 12, trainings: 12, words: 12 });
+}, 180_000);

@@ -115,7 +115,7 @@ describe('mail that leaves', () => {
     expect(mine.map((mail) => mail.to.join()).sort()).toEqual(['hidden@remote.example', 'late@remote.example']);
   });
 
-  test('its story can be told by its id', async () => {
+  test('its story can be read by its id', async () => {
     const { message: trace } = await box.logged(
       (line) => line.msg === 'message accepted' && line.service === 'submission',
     );
@@ -143,7 +143,7 @@ describe('mail that leaves', () => {
 });
 
 describe('a test of delivery', () => {
-  test('is mailed, followed to its end and told in steps, taken or refused', async () => {
+  test('is mailed, followed to its end and reported in steps, taken or refused', async () => {
     const { domains } = (await box.ask('list_email_domains')) as { domains: { id: string }[] };
     const run = (to: string): Promise<unknown> => box.ask('run_delivery_test', { domainId: domains[0]?.id, to });
     const delivered = expect.objectContaining({ event: 'delivered', host: 'mx.remote.example' });

@@ -201,8 +201,10 @@ describe('what is listed', () => {
     const listed = await names('?readonly=1');
     expect(listed).not.toContain('update_organization');
     const args = { name: 'update_organization', arguments: { name: 'Changed' } };
-    const said = await rpc(base, 'tools/call', args, { ...bearer(), 'x-service-readonly': '1' });
-    expect(outcome(said)).toMatchObject({ error: 'action_not_allowed' });
+    for (const value of ['1', 'TRUE', 'yes', 'On', 'anything']) {
+      const said = await rpc(base, 'tools/call', args, { ...bearer(), 'x-service-readonly': value });
+      expect(outcome(said), value).toMatchObject({ error: 'action_not_allowed' });
+    }
     expect(JSON.stringify(outcome(await whoami(bearer())))).not.toContain('Changed');
   });
 

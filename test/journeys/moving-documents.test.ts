@@ -15,6 +15,9 @@ const BUSY_MS = 400_000;
 const PASSPHRASE = 'only-for-this-test-4711';
 const MBOX = 'From bert@old.example Mon Nov 23 08:00:00 2026\nFrom: bert@old.example\nSubject: kept\n\nOld mail.\n';
 
+/** The first organization, as a shell finds it. */
+const SLUG = `$(mailstead call list_organizations --json | sed -n 's/.*"slug": *"\\([^"]*\\)".*/\\1/p' | head -1)`;
+
 /** Run by startBox, on free ports. */
 const SERVE = 'MAILSTEAD_DATA_DIR=/var/lib/mailstead-new bin/mailstead serve';
 
@@ -90,9 +93,19 @@ const untilCopied = (target: string): Readonly<Record<string, string>> => {
   };
 };
 
+/** Makes an identity, and a backup with its recipient alone. */
+const backUpForRecipient = (target: string): string =>
+  `bin/mailstead backup keygen identity.txt | tee keygen.txt; eval "MAILSTEAD_BACKUP_PASSPHRASE= $(tail -1 keygen.txt) bin/mailstead backup ${target}"`;
+
 test('every command of the page on backups does what the page says', { timeout: BUSY_MS }, async () => {
   const restored = join(directory, 'restored');
   const paths = { '/mnt/backup/mail': join(directory, 'mail'), '/var/lib/mailstead-new': restored };
+  const sealed = join(directory, 'sealed');
+  const elsewhere = {
+    MAILSTEAD_BACKUP_IDENTITY_FILE: `MAILSTEAD_DATA_DIR=${directory}/none MAILSTEAD_BACKUP_PASSPHRASE= MAILSTEAD_BACKUP_IDENTITY_FILE`,
+    '/mnt/backup/mail': sealed,
+    '/var/lib/mailstead-new': `${restored}-by-identity`,
+  };
   const later = { ...paths, [restored]: `${restored}-at`, '2026-11-23T08:00:00Z': '2099-01-01T00:00:00Z' };
   await runAll('backups.md', [
     on('bin/mailstead backup /mnt/backup/mail', /^Snapshot \S+ in .*: 5 messages of 1 mailboxes/, paths),
@@ -107,11 +120,29 @@ test('every command of the page on backups does what the page says', { timeout: 
       /^5 messages of 1 mailboxes restored to .*restored-at/,
       later,
     ),
+    on('bin/mailstead backup keygen identity.txt', /MAILSTEAD_BACKUP_RECIPIENT=(\S+)\n[^]*Snapshot .*: 5 messages/, {
+      'bin/mailstead backup keygen identity.txt': backUpForRecipient(sealed),
+    }),
+    on(
+      'MAILSTEAD_BACKUP_IDENTITY_FILE=identity.txt bin/mailstead backup verify /mnt/backup/mail',
+      /is whole: 5 messages compared/,
+      elsewhere,
+    ),
+    on(
+      'MAILSTEAD_BACKUP_IDENTITY_FILE=identity.txt bin/mailstead restore /mnt/backup/mail --data-dir /var/lib/mailstead-new',
+      /^5 messages of 1 mailboxes/,
+      elsewhere,
+    ),
     on('bin/mailstead queue list', /./),
     on('bin/mailstead restore /mnt/backup/mail --mailbox anna@example.com', /^0 messages restored .*has 5 of them/, {
       ...paths,
       'anna@example.com': box.address,
     }),
+    on(
+      'bin/mailstead restore /mnt/backup/mail --mailbox anna@example.com --message MESSAGE-ID',
+      /^0 messages restored .*has 1 of them/,
+      { ...paths, 'anna@example.com': box.address, 'MESSAGE-ID': 'page-3@load.test' },
+    ),
     on('bin/mailstead fsck', /^5 stored messages read, 0 damaged\.\nThe database is whole\./),
     on('bin/mailstead fsck --backup /mnt/backup/mail --json', /"ok": true/, paths),
     on('bin/mailstead upgrade --check', /./),
@@ -137,9 +168,15 @@ test('every command of the page on moving in does what the page says', { timeout
     on('mailstead call set_retention', /"set": true/, { set_retention: 'set_retention deletedDays:=30' }),
     on('mailstead call set_legal_hold address=ann@example.org reason="case 12"', /"held": true/),
     on('mailstead call list_organizations', /"slug"/),
-    on('mailstead organization export SLUG FILE.json', /FILE\.json: organization 1, /, {
-      SLUG: '$(mailstead call list_organizations --json | sed -n \'s/.*"slug": *"\\([^"]*\\)".*/\\1/p\' | head -1)',
-    }),
+    on('mailstead organization export SLUG FILE.json', /FILE\.json: organization 1, /, { SLUG }),
+    on(
+      'mailstead export --org SLUG DIRECTORY',
+      /ann@example\.org: 6 messages[^]*2 mailboxes and mailstead-organization\.json in/,
+      {
+        SLUG,
+        DIRECTORY: 'all',
+      },
+    ),
     on('mailstead export --mailbox ann@example.org TARGET', /ann@example\.org: 6 messages/, { TARGET: 'out' }),
   ]);
 });

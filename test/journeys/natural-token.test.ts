@@ -36,15 +36,15 @@ const listed = async (token: string): Promise<string[]> =>
   toolNames(await rpc(base, 'tools/list', {}, { authorization: `Bearer ${token}` }));
 
 /** Tools that docs/agents.md names for an agent. */
-const TOLD =
+const REPORTED =
   'whoami get_agent_policy list_emails search_tools search_docs list_messages search_messages get_message get_thread wait_for_email reply_to_email send_email list_outbox get_outbox_item explain_decision list_proposals claim_message create_draft'.split(
     ' ',
   );
 
-test('a token that reads and sends mail may call all that it is told to, and is listed nothing else', async () => {
+test('a token that reads and sends mail may call all that it is asked to, and is listed nothing else', async () => {
   const token = await mint('natural', ['mail_read', 'send']);
   const names = await listed(token);
-  expect(names).toEqual(expect.arrayContaining(TOLD));
+  expect(names).toEqual(expect.arrayContaining(REPORTED));
   for (const name of ['add_email_domain', 'trash_message', 'create_own_organization', 'list_agent_tokens'])
     expect(names).not.toContain(name);
   for (const name of names) {

@@ -45,7 +45,7 @@ describe.skipIf(!isPostgresInstalled)('two nodes on one PostgreSQL (postgresql-1
     server[Symbol.dispose]();
   });
 
-  test('mail that one node takes is told by IDLE and by JMAP on the other, large messages too', async () => {
+  test('mail that one node takes is reported by IDLE and by JMAP on the other, large messages too', async () => {
     const client = await imap(second);
     const counts: number[] = [];
     client.on('exists', ({ count }: { count: number }) => counts.push(count));
@@ -63,7 +63,7 @@ describe.skipIf(!isPostgresInstalled)('two nodes on one PostgreSQL (postgresql-1
     client.close();
   });
 
-  test('a flag that is set on one node is told on the other', async () => {
+  test('a flag that is set on one node is reported on the other', async () => {
     const [here, there] = [await imap(first), await imap(second)];
     const flags: string[][] = [];
     there.on('flags', (update: { flags: Set<string> }) => flags.push([...update.flags]));

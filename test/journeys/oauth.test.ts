@@ -130,12 +130,12 @@ describe.each([
   ['v2 legacy', () => byV2('legacy'), true],
   ['v2 modern', () => byV2({ pin: '2026-07-28' }), true],
 ] as const)('a host with the %s library', (name, open, asksForMore) => {
-  test('finds its way, asks the person, calls tools, asks for more, refreshes, and is shut out', async () => {
+  test('finds its way, asks the person, calls tools, asks for more, refreshes, and is banned', async () => {
     const { host, connect, finish, call } = open();
     await expect(connect()).rejects.toThrow(/[Uu]nauthorized/);
-    const [asked] = host.opened;
-    expect(asked?.origin).toBe(base);
-    expect(Object.fromEntries(asked?.searchParams ?? [])).toMatchObject({
+    const [queried] = host.opened;
+    expect(queried?.origin).toBe(base);
+    expect(Object.fromEntries(queried?.searchParams ?? [])).toMatchObject({
       response_type: 'code',
       code_challenge_method: 'S256',
       resource: `${base}/mcp`,
@@ -143,7 +143,7 @@ describe.each([
       state: 'state-of-the-host',
     });
     const given = asksForMore ? ['read'] : ['read', 'manage'];
-    const first = await decided(acme.owner, Object.fromEntries(asked?.searchParams ?? []), { actions: given });
+    const first = await decided(acme.owner, Object.fromEntries(queried?.searchParams ?? []), { actions: given });
     const back = cameBack(first);
     expect(back).toMatchObject({ state: 'state-of-the-host', iss: base });
     await finish(back);
@@ -216,9 +216,9 @@ test('a client with a metadata document needs no registration, and its host answ
   const id = `http://127.0.0.1:${(server.address() as AddressInfo).port}/client.json`;
   document = { client_id: id, client_name: 'By document', redirect_uris: ['http://127.0.0.1/callback'] };
   const { verifier, challenge } = pkce();
-  const asked = wish(id, challenge);
-  expect((await acme.owner.get(authorizePath(asked))).text).toContain(new URL(id).host);
-  const { code = '' } = cameBack(await decided(acme.owner, asked));
+  const queried = wish(id, challenge);
+  expect((await acme.owner.get(authorizePath(queried))).text).toContain(new URL(id).host);
+  const { code = '' } = cameBack(await decided(acme.owner, queried));
   server.close();
   const { access, refresh } = tokensOf(await exchanged(base, id, code, verifier));
   expect((await tool(base, 'whoami', {}, access)).body).toMatchObject({ principal: { name: 'By document' } });
@@ -226,7 +226,7 @@ test('a client with a metadata document needs no registration, and its host answ
   expect((await refreshed(base, id, refresh)).status).toBe(200);
 });
 
-test('it holds over a kill, and what was told before it is remembered', async () => {
+test('it holds over a kill, and what was reported before it is remembered', async () => {
   const first = await connected(base, acme.owner);
   const second = tokensOf(await refreshed(base, first.client, first.refresh));
   await box.kill();

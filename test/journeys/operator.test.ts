@@ -52,7 +52,7 @@ describe('the local operator', () => {
     expect(last.checks.map(({ name }) => name)).toEqual(ran.checks.map(({ name }) => name));
   });
 
-  test('hosts a domain and is told what to publish', () => {
+  test('hosts a domain and is informed what to publish', () => {
     const added = mailstead('domain add shop.example');
     expect(added.status).toBe(0);
     for (const record of [
@@ -112,7 +112,7 @@ describe('the local operator', () => {
     expect(said.status).toBe(status);
   });
 
-  test('is told when nothing runs there', () => {
+  test('is informed when nothing runs there', () => {
     const { status, stderr } = spawnSync(command, ['status', '--data-dir', '/nonexistent/data'], { encoding: 'utf8' });
     expect(status).toBe(1);
     expect(stderr).toMatch(/^mailstead: No server runs on .* Start one with "mailstead serve"/);

@@ -1,9 +1,19 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
+import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Box } from '../support/box.ts';
 import { organizationBox, tool } from '../support/mcp.ts';
@@ -99,4 +109,74 @@ test('a file that exists stays, and an unknown organization leaves none', async 
   await expect(run('organization', 'export', 'nobody', path)).rejects.toThrow(/No organization nobody/);
   expect(() => statSync(path)).toThrow(/ENOENT/);
   expect(() => statSync(`${path}.partial`)).toThrow(/ENOENT/);
+});
+
+/** Sends a message to anna, and waits until it is there. */
+async function receiveMail(): Promise<void> {
+  const smtp = createTransport({ host: '127.0.0.1', port: box.port('smtp'), secure: false, ignoreTLS: true });
+  await smtp.sendMail({ from: 'bert@old.example', to: 'anna@leave.test', subject: 'leaving', text: 'x' });
+  smtp.close();
+  const count = (): unknown => rows('SELECT count(*) AS n FROM entry')[0]?.['n'];
+  await expect.poll(count).toBe(1);
+}
+
+test('with its mail it leaves into one directory, which a mailbox elsewhere takes', async () => {
+  const path = join(directory, 'all');
+  await receiveMail();
+  const { stdout } = await run('export', '--org', 'leavers', path, '--json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    organization: 'leavers',
+    format: 'maildir',
+    mailboxes: [{ address: 'anna@leave.test', messages: 1, damaged: [] }],
+  });
+  const file = JSON.parse(readFileSync(join(path, 'mailstead-organization.json'), 'utf8')) as Record<string, unknown[]>;
+  expect(file['mailboxes']).toMatchObject([{ address: 'anna@leave.test' }]);
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+  const imported = await run('import', join(path, 'anna@leave.test'), '--mailbox', box.address);
+  expect(imported.stdout).toMatch(/done\. 1 imported/);
+
+  const zipped = join(directory, 'zipped');
+  await run('export', '--org', 'leavers', zipped, '--format', 'mbox');
+  const again = await run('import', join(zipped, 'anna@leave.test.zip'), '--mailbox', box.address);
+  expect(again.stdout).toMatch(/done\. 0 imported .*, 1 known before/);
+});
+
+test('with its mail: a directory that exists stays, and a mailbox that cannot be written leaves none', async () => {
+  await expect(run('export', '--org', 'leavers', directory)).rejects.toThrow(/exists\. Choose a new directory/);
+  const path = join(directory, 'none');
+  await expect(run('export', '--org', 'nobody', path)).rejects.toThrow(/No organization nobody/);
+  await expect(run('export', '--org', 'leavers', '/proc/leavers')).rejects.toThrow();
+  expect([path, `${path}.partial`].filter((one) => existsSync(one))).toEqual([]);
+});
+
+test('a directory or file that stands where an export is written first stays, and the export says what to do', async () => {
+  const path = join(directory, 'taken');
+  mkdirSync(`${path}.partial`);
+  writeFileSync(join(`${path}.partial`, 'thesis.txt'), 'years of work');
+  const foreign = /taken\.partial exists and may be somebody's\. Delete it if an interrupted export left it/;
+  await expect(run('export', '--org', 'leavers', path)).rejects.toThrow(foreign);
+  await expect(run('export', '--mailbox', 'anna@leave.test', path)).rejects.toThrow(foreign);
+  expect(readFileSync(join(`${path}.partial`, 'thesis.txt'), 'utf8')).toBe('years of work');
+  writeFileSync(`${path}.json.partial`, 'of somebody');
+  await expect(run('organization', 'export', 'leavers', `${path}.json`)).rejects.toThrow(/may be somebody's/);
+  expect(readFileSync(`${path}.json.partial`, 'utf8')).toBe('of somebody');
+});
+
+test('two mailboxes whose names a file system takes for one leave into two directories, with their addresses', async () => {
+  for (const localPart of ['a/b', 'a_b']) await ask('provision_email', { domain: 'leave.test', localPart });
+  const path = join(directory, 'two');
+  await run('export', '--org', 'leavers', path);
+  const { mailboxes } = JSON.parse(readFileSync(join(path, 'mailstead-mailboxes.json'), 'utf8')) as {
+    mailboxes: { address: string; path: string; messages: number }[];
+  };
+  expect(mailboxes).toMatchObject([
+    { address: 'a_b@leave.test', path: 'a_b@leave.test', messages: 0 },
+    { address: 'anna@leave.test', path: 'anna@leave.test', messages: 1 },
+    { address: 'a/b@leave.test', path: 'a_b@leave.test_2', messages: 0 },
+  ]);
+  for (const { address, path: name } of mailboxes) {
+    const summary = JSON.parse(readFileSync(join(path, name, 'mailstead-export.json'), 'utf8')) as { mailbox: string };
+    expect(summary.mailbox).toBe(address);
+  }
+  expect(readdirSync(path).length).toBe(5);
 });

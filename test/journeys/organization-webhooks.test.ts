@@ -30,7 +30,7 @@ afterAll(async () => {
   await box[Symbol.asyncDispose]();
   receiver[Symbol.dispose]();
 });
-beforeEach(() => receiver.forget());
+beforeEach(() => receiver.discard());
 
 async function ask(name: string, args: object, owned = acme): Promise<Record<string, unknown>> {
   const { status, body, text } = await tool(base, name, args, owned.token);
@@ -96,7 +96,7 @@ test('of the events that were asked for only; the test event says how it went', 
   ]);
 });
 
-test('a range is told again under new ids', async () => {
+test('a range is reported again under new ids', async () => {
   const { webhooks } = (await ask('list_webhooks', {})) as { webhooks: { id: string }[] };
   const webhookId = webhooks[0]?.id ?? '';
   const again = await ask('replay_webhook_deliveries', { webhookId, since: '2020-01-01T00:00:00Z' });

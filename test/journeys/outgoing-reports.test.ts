@@ -12,7 +12,7 @@ const DAY_MS = 24 * 3600_000;
 const LETTER = 'From: you@remote.example\r\nSubject: hello\r\nMessage-ID: <1@remote.example>\r\n\r\nhello\r\n';
 
 /** Hands a message over as another server does. */
-async function handOver(port: number, message: string): Promise<string> {
+async function passOn(port: number, message: string): Promise<string> {
   using wire = await Wire.open(port);
   await wire.reply();
   await wire.command('EHLO mx.remote.example');
@@ -39,7 +39,7 @@ test('mail that arrives and mail that leaves is reported to its domain the next 
   });
   await box.ask('add_domain', { domain: 'home.example' });
   await box.ask('add_mailbox', { address: 'me@home.example' });
-  for (let n = 0; n < 3; n++) expect(await handOver(box.port('smtp'), LETTER)).toMatch(/^250/);
+  for (let n = 0; n < 3; n++) expect(await passOn(box.port('smtp'), LETTER)).toMatch(/^250/);
   await box.stop();
   // Counts of a stopped server are stored; they are moved to the day before yesterday, whose reports are all due.
   const database = new DatabaseSync(join(box.dataDir, 'mailstead.db'));

@@ -196,9 +196,9 @@ describe('an organization', () => {
     expect(leads(await acme.owner.act(path, 'policy', { confirmExternal: 'true' }))).toBe(`303 ${path}?done=policy`);
     const fields = { sourceAddress: 'sales@acme.test', destinationAddress: 'boss@elsewhere.example' };
     expect(leads(await acme.owner.act(path, 'set', fields))).toBe(`303 ${path}?done=set`);
-    const asked = (await acme.owner.get(path)).text;
-    expect(asked).toContain('Pending');
-    expect(asked).toContain('Do not require confirmation');
+    const queried = (await acme.owner.get(path)).text;
+    expect(queried).toContain('Pending');
+    expect(queried).toContain('Do not require confirmation');
     expect(leads(await acme.owner.act(path, 'policy', { confirmExternal: 'false' }))).toBe(`303 ${path}?done=policy`);
     expect((await acme.owner.get(path)).text).toContain('Require confirmation');
   });
@@ -298,12 +298,12 @@ describe('an organization', () => {
   });
 
   test('a forgotten password is replaced by mail, with one answer for every address', async () => {
-    const asked = await Promise.all(
+    const queried = await Promise.all(
       [box.address, 'nobody@example.test', 'ada@example.test', 'nonsense'].map((email) =>
         new Visitor(base).post('/auth/reset', { email }),
       ),
     );
-    expect(new Set(asked.map((one) => `${one.status} ${one.text}`)).size).toBe(1);
+    expect(new Set(queried.map((one) => `${one.status} ${one.text}`)).size).toBe(1);
     await box.logged((line) => line.msg === 'password reset requested' && line['outcome'] === 'sent');
     const token = await mailedLink('/auth/reset');
     const visitor = new Visitor(base);
@@ -361,5 +361,14 @@ describe('an organization', () => {
     );
     expect((await gone.owner.get(gone.path)).status).not.toBe(200);
     expect((await tool(base, 'whoami', {}, gone.token)).status).toBe(401);
+
+    expect((await visitor.get(path)).text).toContain('Removed for good after');
+    expect(leads(await visitor.act(path, 'restore', { organization: gone.id }))).toContain('done=restored');
+    expect((await gone.owner.get(gone.path)).status).toBe(200);
+    expect((await tool(base, 'whoami', {}, gone.token)).status).toBe(200);
+    expect(leads(await visitor.act(path, 'purge', { organization: gone.id, confirm: 'gone' }))).toContain(
+      'done=purged',
+    );
+    expect((await visitor.get(path)).text).not.toContain(gone.id);
   });
 });

@@ -39,7 +39,7 @@ describe('every page', () => {
     '/account/apps',
     '/oauth/authorize',
     ...[...OWN, ...MORE].map((one) => `/o/org_2/${one}`),
-  ])('%s is framed, kept, sniffed and told of by nobody, and loads nothing from elsewhere', async (path) => {
+  ])('%s is framed, kept, sniffed and reported by nobody, and loads nothing from elsewhere', async (path) => {
     const said = await acme.owner.get(path.replace(/\/$/, '') || '/');
     expect(said.headers).toMatchObject({
       'cache-control': 'no-store',
@@ -188,9 +188,9 @@ describe('over TLS', () => {
       rejectUnauthorized: false,
       headers: { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' },
     };
-    const asked = request(`https://127.0.0.1:${box.port('https')}/login`, options);
-    asked.end(new URLSearchParams({ email: 'ada@example.test', password: OWNER_PASSWORD }).toString());
-    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    const queried = request(`https://127.0.0.1:${box.port('https')}/login`, options);
+    queried.end(new URLSearchParams({ email: 'ada@example.test', password: OWNER_PASSWORD }).toString());
+    const [response] = (await once(queried, 'response')) as [IncomingMessage];
     response.resume();
     expect(response.headers['set-cookie']).toEqual([
       expect.stringMatching(/^__Host-mailstead=[0-9a-f]{48}; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/),

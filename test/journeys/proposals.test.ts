@@ -90,7 +90,7 @@ describe('an agent under a policy that sets a forward', () => {
     expect(await forwards()).not.toContain('late@else.example');
   });
 
-  test('accepts nothing itself, through no door; nor does a token without a policy, or another organization', async () => {
+  test('accepts nothing itself, through no endpoint; nor does a token without a policy, or another organization', async () => {
     const proposalId = await proposed(forward('self@else.example'));
     const args = { proposalId, accept: true };
     for (const token of [agent.token, acme.token, other.token]) {
@@ -115,7 +115,7 @@ describe('an agent under a policy that sets a forward', () => {
   });
 });
 
-test('a proposal that the server was killed over is told as such, and not done when it is accepted again', async () => {
+test('a proposal that the server was killed over is reported as such, and not done when it is accepted again', async () => {
   const host = 'smtp.far.example';
   await using dns = await dnsServer({ [`A ${host}`]: 'silence', [`AAAA ${host}`]: 'silence' });
   await using crashing = await startBox({
@@ -125,8 +125,8 @@ test('a proposal that the server was killed over is told as such, and not done w
   const { owner, path, token } = await ownedOrganization(at, 'Crash', 'ada@example.test');
   await owner.act(`${path}/agent-policies`, 'make', { name: 'Desk', preset: 'support-desk' });
   const agentPolicyId = /pol_\d+/.exec((await owner.get(`${path}/agent-policies`)).text)?.[0];
-  const asked = { name: 'desk', actions: ['read', 'manage'], agentPolicyId };
-  const by = String((await tool(at, 'create_agent_token', asked, token)).body['secret']);
+  const queried = { name: 'desk', actions: ['read', 'manage'], agentPolicyId };
+  const by = String((await tool(at, 'create_agent_token', queried, token)).body['secret']);
   const { body } = await tool(at, 'set_outbound_route', { host }, by);
   const { proposalId } = body as { proposalId: string };
   const listed = async (): Promise<Record<string, unknown>> =>
@@ -134,7 +134,7 @@ test('a proposal that the server was killed over is told as such, and not done w
 
   const page = `${path}/proposals`;
   const accepted = owner.act(page, 'accept', { proposalId }).catch(() => 'the connection broke');
-  await expect.poll(() => dns.asked, { timeout: 15_000 }).toContain(`A ${host}`);
+  await expect.poll(() => dns.queried, { timeout: 15_000 }).toContain(`A ${host}`);
   expect(await listed()).toMatchObject({ state: 'accepted', outcome: null });
   expect((await owner.get(page)).text).toContain('in progress');
   await crashing.kill();
@@ -219,8 +219,8 @@ describe('a policy', () => {
   });
 
   test('is proposed by its agent, shown as what would change, and accepted', async () => {
-    const asked = { tokenId: agent.id, name: 'More', preset: 'trusted-internal' };
-    const said = await tool(base, 'propose_agent_policy', asked, agent.token);
+    const queried = { tokenId: agent.id, name: 'More', preset: 'trusted-internal' };
+    const said = await tool(base, 'propose_agent_policy', queried, agent.token);
     expect([said.status, said.body['status']]).toEqual([202, 'pending_approval']);
     const path = `${acme.path}/proposals`;
     const { text } = await acme.owner.get(path);

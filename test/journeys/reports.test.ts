@@ -43,7 +43,7 @@ const status = async (id: unknown) =>
   (await http('GET', `${base}/api/email/messages/${String(id)}`, headers())).json ?? {};
 
 /** Hands a message over as another server does; answers the last reply. */
-async function handOver(from: string, to: string, message: string): Promise<string> {
+async function passOn(from: string, to: string, message: string): Promise<string> {
   using wire = await Wire.open(box.port('smtp'));
   await wire.reply();
   await wire.command('EHLO mx.remote.example');
@@ -83,9 +83,9 @@ test('what a program sent turns out to be for nobody: its status, the list, and 
   const [mail] = await remote.received(1);
   await expect.poll(async () => (await status(id))['status'], { timeout: 15_000 }).toBe('delivered');
   // orders@ has no mailbox: its plain address is nobody, and so is one that nobody here made.
-  expect(await handOver('', 'orders@home.example', gone(YOU))).toMatch(/^550 5\.1\.1/);
-  expect(await handOver('', `orders+r1-aaaaaaaaaaaa@home.example`, gone(YOU))).toMatch(/^550 5\.1\.1/);
-  for (let time = 0; time < 3; time++) expect(await handOver('', mail?.from ?? '', gone(YOU))).toMatch(/^250/);
+  expect(await passOn('', 'orders@home.example', gone(YOU))).toMatch(/^550 5\.1\.1/);
+  expect(await passOn('', `orders+r1-aaaaaaaaaaaa@home.example`, gone(YOU))).toMatch(/^550 5\.1\.1/);
+  for (let time = 0; time < 3; time++) expect(await passOn('', mail?.from ?? '', gone(YOU))).toMatch(/^250/);
   expect(await status(id)).toMatchObject({
     status: 'bounced',
     recipients: [{ address: YOU, state: 'bounced', lastStatus: '5.1.1', lastText: '550 5.1.1 [31mno such user' }],
@@ -103,7 +103,7 @@ test('what a program sent turns out to be for nobody: its status, the list, and 
   expect((await send(YOU)).json).toMatchObject({ error: 'recipient_blocked' });
 });
 
-test('success is told also by a box that is both ends', async () => {
+test('success is reported also by a box that is both ends', async () => {
   const transport = createTransport({
     host: '127.0.0.1',
     port: box.port('submissions'),

@@ -113,11 +113,11 @@ describe('a token that reads, manages and sends', () => {
     clean(await call(name, { mailbox: ME, ...args(messageId, threadId) }));
   });
 
-  test('is told why, and what to do', async () => {
+  test('is informed why, and what to do', async () => {
     const { message } = (await call('get_message', { mailbox: ME, messageId })) as { message: Args };
     expect(message).toMatchObject({ body: null, withheld: 'secret_link', links: [] });
-    const asked = await call('request_release', { mailbox: ME, messageId, reason: 'please' });
-    expect(asked).toMatchObject({
+    const queried = await call('request_release', { mailbox: ME, messageId, reason: 'please' });
+    expect(queried).toMatchObject({
       error: 'secret_link',
       message: expect.stringContaining('ask the person to open it') as string,
     });

@@ -193,16 +193,16 @@ describe('a scheduled message', () => {
 
   test('can be cancelled before, and only before', async () => {
     const sendAt = new Date(Date.now() + 3_600_000).toISOString();
-    const asked = { ...mail, sendAt, idempotencyKey: 'taken back' };
-    const { body } = await post(asked);
+    const queried = { ...mail, sendAt, idempotencyKey: 'taken back' };
+    const { body } = await post(queried);
     const path = `${base}/api/email/messages/${String(body['id'])}/schedule`;
     const remove = () => http('DELETE', path, { authorization: `Bearer ${key}` });
     expect((await remove()).json).toMatchObject({ status: 'cancelled' });
     expect((await remove()).status).toBe(409);
     // A repeated request must not report the message as still scheduled.
     const gone = { error: 'conflict', state: 'withdrawn', duplicateOf: body['id'] };
-    expect(await post(asked)).toMatchObject({ status: 409, body: gone });
-    expect((await post([asked], {}, '/api/email/send/batch')).body['results']).toMatchObject([gone]);
+    expect(await post(queried)).toMatchObject({ status: 409, body: gone });
+    expect((await post([queried], {}, '/api/email/send/batch')).body['results']).toMatchObject([gone]);
   });
 });
 

@@ -84,7 +84,7 @@ test('a person backs up with a button', { timeout: BUSY_MS }, async () => {
   expect((await finished()).snapshots).toHaveLength(2);
 });
 
-test('neither the tool nor the page tells a passphrase or key', { timeout: BUSY_MS }, async () => {
+test('neither the tool nor the page shows a passphrase or key', { timeout: BUSY_MS }, async () => {
   const shown = JSON.stringify(await getBackups()) + (await page());
   expect(shown).not.toContain(PASSPHRASE);
   expect(shown).not.toContain(SECRET_KEY);
@@ -120,7 +120,7 @@ async function backupCheck(): Promise<{ status: string; why: string } | undefine
   return checks.find(({ name }) => name === 'backup');
 }
 
-test('a target that fails is told with its reason', { timeout: BUSY_MS }, async () => {
+test('a target that fails is reported with its reason', { timeout: BUSY_MS }, async () => {
   writeFileSync(join(target, 'mailstead-backup'), 'damaged');
   await started('backup');
   const { problem } = await finished();

@@ -126,7 +126,7 @@ describe('a smarthost that stands by', () => {
     known = secret;
   });
 
-  test('is not asked for what was told to go directly; and why it waits is said in words', async () => {
+  test('is not used for what was set to go directly; and why it waits is said in words', async () => {
     strict.script.rcpt = '451 4.7.1 Greylisting in action';
     await send('grey@strict.example');
     await box.logged((line) => line.msg === 'relay: deferred' && String(line['text']).includes('Greylisting'));

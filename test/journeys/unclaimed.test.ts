@@ -34,7 +34,7 @@ async function sender(box: Box, internet: Internet): Promise<(to: string) => Pro
     );
 }
 
-test.skipIf(!hasCurl)('an organization that nobody claimed sends a little, and is told why no more', async () => {
+test.skipIf(!hasCurl)('an organization that nobody claimed sends a little, and is informed why no more', async () => {
   await using internet = await Internet.start();
   internet.publish(`${HOST}. IN A 127.0.0.1`);
   await using box = await startBox({ hostname: HOST, settings: { RESOLVERS: internet.address } });

@@ -54,6 +54,51 @@ describe('web mail', () => {
     expect((await http('GET', `${base}/jmap/session`, { cookie: known.cookie ?? '', ...OWN })).status).toBe(401);
   });
 
+  test('reads its first list in one request, as its own requests would, and for its own pages only', async () => {
+    const known = await reader();
+    const cookie = known.cookie ?? '';
+    const page = await known.get('/mail');
+    const [, first = ''] = /data-first="([^"]+)"/.exec(page.text) ?? [];
+    expect(first).toMatch(/^\/mail\/jmap\/first\?folder=f[0-9a-z]+$/);
+    expect(page.text).toContain(`<link rel="preload" as="fetch" href="${first}"`);
+    const found = await http('GET', `${base}${first}`, { cookie, ...OWN });
+    expect([found.status, found.headers['cache-control']]).toEqual([200, 'no-store']);
+    const { session, answers, snoozed } = found.json as {
+      session: { username: string; capabilities: object };
+      answers: { methodCalls: [string, object, string][]; methodResponses: object[] }[];
+      snoozed: object[];
+    };
+    expect([session, snoozed]).toEqual([(await jmap(known)).json, []]);
+    expect(answers.map(({ methodCalls }) => methodCalls.map(([name]) => name))).toEqual([
+      ['Email/query', 'Email/get', 'Thread/get', 'Email/get'],
+      ['Mailbox/get'],
+      ['Identity/get'],
+    ]);
+    for (const { methodCalls, methodResponses } of answers) {
+      const body = JSON.stringify({ using: Object.keys(session.capabilities), methodCalls });
+      const headers = { cookie, 'content-type': 'application/json', ...OWN };
+      const answered = await http('POST', `${base}/mail/jmap/api`, headers, body);
+      expect(answered.json?.['methodResponses']).toEqual(methodResponses);
+    }
+    expect((await http('GET', `${base}${first}`, OWN)).status).toBe(401);
+    for (const site of ['cross-site', 'same-site', 'none'])
+      expect((await http('GET', `${base}${first}`, { cookie, 'sec-fetch-site': site })).status).toBe(403);
+    expect((await http('GET', `${base}/jmap/first`, { cookie, ...OWN })).status).toBe(404);
+    // Another account than the first one is read by the requests of the page.
+    expect((await known.get('/mail?account=mbx_1')).text).toContain('data-first=""');
+  });
+
+  test('lets its service worker load its files, and nothing of others', async () => {
+    const script = await http('GET', `${base}/mail/service-worker.js`);
+    expect([script.status, script.headers['service-worker-allowed']]).toEqual([200, '/mail']);
+    const policy = String(script.headers['content-security-policy']).split('; ');
+    expect(policy).toEqual(["default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'"]);
+    const [, paths = '[]'] = /PATHS = (\[.*?\]);/.exec(script.text) ?? [];
+    const files = JSON.parse(paths) as string[];
+    expect(files.length).toBeGreaterThan(2);
+    for (const path of files) expect([path, (await http('GET', `${base}${path}`)).status]).toEqual([path, 200]);
+  });
+
   test('is closed by signing out, on the server as well', async () => {
     const known = await reader();
     const cookie = known.cookie ?? '';

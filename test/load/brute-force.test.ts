@@ -80,7 +80,7 @@ const LANES = [
 const ADDRESSES = Array.from({ length: 49 }, (_, i) => `127.0.0.${i + 2}`);
 const EACH_LANE = 11;
 
-test('1,000 guesses over four doors from 49 addresses: ten of each are checked, and the owner elsewhere gets in', async () => {
+test('1,000 guesses over four endpoints from 49 addresses: ten of each are checked, and the owner elsewhere gets in', async () => {
   await using box = await startBox({ hostname: 'mail.home.example' });
   await box.ask('add_domain', { domain: 'home.example' });
   const user = 'me@home.example';
@@ -90,10 +90,10 @@ test('1,000 guesses over four doors from 49 addresses: ten of each are checked, 
   const counted = await Promise.all(
     ADDRESSES.map(async (address) => {
       // Each name a few times only: here it is the address that reaches its limit.
-      const lane = async (doors: readonly Guess[]): Promise<Outcome[]> => {
+      const lane = async (endpoints: readonly Guess[]): Promise<Outcome[]> => {
         const outcomes: Outcome[] = [];
         for (let i = 0; i < EACH_LANE; i++) {
-          const door = doors[i % doors.length] ?? imap;
+          const door = endpoints[i % endpoints.length] ?? imap;
           outcomes.push(
             await untilDecided(() => door(box, address, `u${names++ % 200}@home.example`, 'wrong-password')),
           );
@@ -120,9 +120,9 @@ test('1,000 guesses over four doors from 49 addresses: ten of each are checked, 
     ),
   );
   expect(await imap(box, '127.1.0.1', user, password)).toBe('refused');
-  const asked = performance.now();
+  const queried = performance.now();
   expect(await imap(box, '127.2.0.1', user, password)).toBe('in');
-  const waited = performance.now() - asked;
+  const waited = performance.now() - queried;
   console.log(
     `${counted.flat().length} guesses in ${Math.round(took / 1000)} s, 10 checked of each address; the owner elsewhere waited ${Math.round(waited)} ms`,
   );

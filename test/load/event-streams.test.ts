@@ -23,7 +23,7 @@ async function cpuMs(pid: number): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-test(`${STREAMS} streams of events cost little, and each is told of its own mailbox once`, async () => {
+test(`${STREAMS} streams of events cost little, and each is informed of its own mailbox once`, async () => {
   await using box = await startBox({ settings: UNDER_LOAD });
   const base = `http://127.0.0.1:${box.port('http')}`;
   const mailboxes: { id: string; address: string; authorization: string }[] = [];

@@ -25,11 +25,11 @@ function post({ box }: LoadTenant, path: string, token: string, body: string): P
     accept: 'application/json, text/event-stream',
   };
   const port = box.port('http');
-  const asked = request({ host: '127.0.0.1', port, path, method: 'POST', headers }, (answer) => {
+  const queried = request({ host: '127.0.0.1', port, path, method: 'POST', headers }, (answer) => {
     answer.resume().once('close', () => resolve());
   });
-  asked.on('error', reject);
-  asked.end(body);
+  queried.on('error', reject);
+  queried.end(body);
   return promise;
 }
 

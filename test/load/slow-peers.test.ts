@@ -34,7 +34,7 @@ async function drip(held: readonly Held[], octet: string, longestMs: number): Pr
 // Both wait for time to pass: at the same time, each on a box of its own. In local mode loopback has no limits of its own,
 // so what ends these connections is time.
 test.concurrent(
-  '2,000 connections that send an octet now and then are all closed in time, and the door answers meanwhile',
+  '2,000 connections that send an octet now and then are all closed in time, and the endpoint answers meanwhile',
   async () => {
     await using box = await startBox();
     const many = (count: number, door: 'imaps' | 'submissions' | 'https' | 'http') =>

@@ -11,7 +11,7 @@ const WAITS = LOOKS[2];
 const MAILBOXES = 10;
 const MOST_KB = 70;
 
-test(`${WAITS} waits at once cost little, and each is told of its own mailbox`, async () => {
+test(`${WAITS} waits at once cost little, and each is informed of its own mailbox`, async () => {
   await using box = await startBox({ settings: UNDER_LOAD });
   const port = box.port('http');
   const mailboxes = Array.from({ length: MAILBOXES }, (_, i) => `waits${i}@box.test`);
@@ -27,14 +27,14 @@ test(`${WAITS} waits at once cost little, and each is told of its own mailbox`, 
     new Promise((resolve, reject) => {
       const path = `/api/email/mailboxes/${mailboxes[mailbox]}/wait?timeout=50`;
       const headers = { authorization: `Bearer ${tokens[mailbox]}` };
-      const asked = request({ host: '127.0.0.1', port, path, headers, agent }, (response: IncomingMessage) => {
+      const queried = request({ host: '127.0.0.1', port, path, headers, agent }, (response: IncomingMessage) => {
         let text = '';
         response.setEncoding('utf8');
         response.on('data', (chunk: string) => (text += chunk));
         response.on('end', () => resolve({ mailbox, status: response.statusCode ?? 0, text }));
       });
-      asked.on('error', reject);
-      asked.end();
+      queried.on('error', reject);
+      queried.end();
     });
   const metrics = async (): Promise<string> => (await http('GET', `http://127.0.0.1:${port}/metrics`)).text;
   const until = async (count: number): Promise<void> => {

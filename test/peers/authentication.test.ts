@@ -1,17 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import type { Authentication } from '../../mail/auth/authentication.ts';
 import { authenticateMessage } from '../support/authenticate-message.ts';
 import { dnsServer } from '../support/dns-server.ts';
-import { JUDGED_ZONE, type JudgedMail, judgedMails } from '../support/judged-mail.ts';
-import { runWith } from './own-resolv-conf.ts';
+import { FILTERED_ZONE, type FilteredMail, filteredMails } from '../support/filtered-mail.ts';
+import { NAME_SERVER, runWithOwnDns } from './own-resolv-conf.ts';
 import { explained, reasons } from './verdict-differences.ts';
 
-const SCRIPT = join(import.meta.dirname, 'judge_mail.py');
+const SCRIPT = join(import.meta.dirname, 'filter_mail.py');
 const MAILS = 200;
 
 interface Said {
@@ -20,21 +18,23 @@ interface Said {
   dmarc: { result: string; policy: string };
 }
 
-function others(mails: readonly JudgedMail[]): Said[] {
+function others(mails: readonly FilteredMail[]): Said[] {
   const input = JSON.stringify({
     records: Object.fromEntries(
-      Object.entries(JUDGED_ZONE).flatMap(([name, [text]]) => (name.startsWith('TXT ') ? [[name.slice(4), text]] : [])),
+      Object.entries(FILTERED_ZONE).flatMap(([name, [text]]) =>
+        name.startsWith('TXT ') ? [[name.slice(4), text]] : [],
+      ),
     ),
     mails: mails.map(({ message, spf }) => ({ message: message.toString('base64'), spf })),
   });
   const output = execFileSync('/usr/bin/python3', [SCRIPT], { input, encoding: 'utf8', maxBuffer: 1e8 });
   return JSON.parse(output) as Said[];
 }
-const mails = await judgedMails(MAILS, 20261121);
+const mails = await filteredMails(MAILS, 20261121);
 
-function ourselves({ message, spf }: JudgedMail): Promise<Authentication> {
+function ourselves({ message, spf }: FilteredMail): Promise<Authentication> {
   const ip = spf.result === 'pass' ? '192.0.2.1' : '198.51.100.1';
-  return authenticateMessage(message.toString('latin1'), { zone: JUDGED_ZONE, ip, sender: `x@${spf.domain}` });
+  return authenticateMessage(message.toString('latin1'), { zone: FILTERED_ZONE, ip, sender: `x@${spf.domain}` });
 }
 
 const passes = ({ dkim }: Authentication): boolean[] => dkim.map(({ result }) => result === 'pass');
@@ -78,16 +78,13 @@ test('dkimpy and authheaders give the same verdicts, or the table says why not',
 
 // It reports one result a message, so only messages with one signature are compared; its name server is at port 53.
 test('opendkim gives the same verdicts, or the table says why not', async () => {
-  await using dns = await dnsServer(JUDGED_ZONE, { host: '127.0.0.154', port: 53 });
-  await using dir = await mkdtempDisposable(join(tmpdir(), 'dkim-'));
-  const resolvConf = join(dir.path, 'resolv.conf');
-  await writeFile(resolvConf, 'nameserver 127.0.0.154\n');
+  await using dns = await dnsServer(FILTERED_ZONE, { host: NAME_SERVER, port: 53 });
   const used = new Set<string>();
   const strange: unknown[] = [];
   for (const mail of mails) {
     const ours = passes(await ourselves(mail));
     if (ours.length !== 1) continue;
-    const { status, said } = await runWith(resolvConf, ['opendkim-testmsg'], mail.message);
+    const { status, said } = await runWithOwnDns(['opendkim-testmsg'], mail.message);
     if ((status === 0) === ours[0]) continue;
     const why = explained(mail, 'dkim', 'opendkim');
     if (why === undefined) strange.push({ traits: mail.traits, ours: ours[0], said });
@@ -95,5 +92,5 @@ test('opendkim gives the same verdicts, or the table says why not', async () => 
   }
   expect(strange).toEqual([]);
   expect([...used].toSorted()).toEqual(reasons('opendkim').toSorted());
-  expect(dns.asked.length).toBeGreaterThan(50);
+  expect(dns.queried.length).toBeGreaterThan(50);
 });

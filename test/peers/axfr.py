@@ -7,7 +7,7 @@ import dns.tsigkeyring
 port, zone, key, secret = sys.argv[1:]
 keyring = dns.tsigkeyring.from_text({key: secret})
 lines = set()
-for message in dns.query.xfr("127.0.0.1", zone, port=int(port), keyring=keyring, keyalgorithm="hmac-sha256", relativize=False, timeout=20):
+for message in dns.query.xfr("127.0.0.1", zone, port=int(port), keyring=keyring, keyalgorithm="hmac-sha256", relativize=False, timeout=100):
     for rrset in message.answer:
         if rrset.rdtype != dns.rdatatype.SOA:
             lines.update(rrset.to_text().split("\n"))

@@ -3,6 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { expect, test } from 'vitest';
+import { createResolver } from '../../mail/dns/resolver.ts';
+import { paccDigestText } from '../../src/client-setup/pacc.ts';
 import { createSecureResolver } from '../../mail/dns/secure-resolver.ts';
 import { acmeProxy } from '../support/acme-proxy.ts';
 import { type AcmeWorld, acmeWorld, HOST, presented, secured, TLS_PORTS } from '../support/acme-box.ts';
@@ -115,13 +117,13 @@ test('the authority decides by ARI when a certificate is renewed, and the next o
   let window = { start: '2031-01-01T00:00:00Z', end: '2031-02-01T00:00:00Z' };
   await using stack = new AsyncDisposableStack();
   let now = Date.now();
-  const asked: string[] = [];
+  const queried: string[] = [];
   const world = stack.use(
     await acmeWorld({
       clock: () => now,
       directory: async (pebble) => {
         const proxy = stack.use(await acmeProxy(pebble, { window: () => window }));
-        proxy.asked = asked;
+        proxy.queried = queried;
         return proxy.directory;
       },
     }),
@@ -274,3 +276,38 @@ function watchListeners(world: AcmeWorld): { stop(): Promise<{ polls: number; re
     },
   };
 }
+
+test('by dns-01 in a domain that this server leads, which also answers its SRV records', async () => {
+  await using world = await acmeWorld({ settings: { MAILSTEAD_ACME_CHALLENGE: 'dns-01' } });
+  const { internet, appliance } = world;
+  leadKeyZone(world);
+  await world.ask('add_email_domain', { domain: 'led.test' });
+  const { wantedNameServers: [own = ''] = [] } = (await world.ask('apply_managed_dns', { domain: 'led.test' })) as {
+    wantedNameServers?: string[];
+  };
+  // The parent's name servers are at port 53, which nothing here may use: only the resolver has the delegation.
+  internet.delegate('led.test', [own]);
+  expect(await world.ask('apply_managed_dns', { domain: 'led.test' })).toMatchObject({ managed: true });
+  internet.delegate('led.test', [own], appliance.listeners.dns ?? 0);
+  expect(await world.ask('verify_email_domain', { domain: 'led.test' })).toMatchObject({ verified: true });
+  const led = async () => (await world.certificates()).find(({ name }) => name === 'led.test');
+  const names = ['mta-sts', 'autoconfig', 'autodiscover', 'ua-auto-config'].map((label) => `${label}.led.test`);
+  await expect.poll(led, { timeout: 60_000 }).toMatchObject({ status: 'valid', names });
+
+  const resolver = createResolver({ servers: [internet.address], cache: false });
+  for (const [service, port] of Object.entries({ _imaps: 993, _submissions: 465, _jmap: 443 }))
+    expect(await resolver.srv(`${service}._tcp.led.test`)).toMatchObject({
+      kind: 'found',
+      records: [{ priority: 0, weight: 1, port, target: HOST }],
+    });
+  // The digest of the settings document, for which mail programs look before they trust it.
+  const texts = await resolver.txt('_ua-auto-config.led.test');
+  expect(texts).toMatchObject({
+    kind: 'found',
+    records: [paccDigestText('led.test', { hostname: HOST, baseUrl: `https://${HOST}` })],
+  });
+  // A service that is not offered has no record, and its name exists no further.
+  expect(await resolver.srv('_pop3s._tcp.led.test')).toMatchObject({ kind: 'none', nx: true });
+  // The name in between exists, without records. RFC 8020 2.
+  expect(await resolver.txt('_tcp.led.test')).toMatchObject({ kind: 'none', nx: false });
+});

@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-
-const PATIENCE_MS = 30_000;
+import { accepts, waitUntilStarted } from '../support/started.ts';
 
 export interface RunningClamd extends AsyncDisposable {
   /** Path of its socket. */
@@ -39,15 +38,16 @@ StreamMaxLength ${streamMax}
       rmSync(dir, { recursive: true, force: true });
     },
   };
-  const late = performance.now() + PATIENCE_MS;
-  while (!existsSync(path)) {
-    if (child.exitCode === null && performance.now() < late) {
-      await delay(50);
-      continue;
-    }
-    const log = existsSync(join(dir, 'log')) ? readFileSync(join(dir, 'log'), 'utf8') : '';
+  try {
+    await waitUntilStarted({
+      name: 'clamd',
+      answers: () => accepts(path),
+      ended: () => child.exitCode !== null,
+      log: () => readFile(join(dir, 'log'), 'utf8'),
+    });
+    return running;
+  } catch (error) {
     await running[Symbol.asyncDispose]();
-    throw new Error(`clamd did not start: ${log}`);
+    throw error;
   }
-  return running;
 }

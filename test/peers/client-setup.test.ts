@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { paccText } from '../../src/client-setup/pacc.ts';
 import { type Box, startBox } from '../support/box.ts';
 import { getAsHost } from '../support/get-as-host.ts';
 import { readXml } from '../support/xml.ts';
@@ -56,13 +55,26 @@ test('Outlook finds its settings by both versions of Autodiscover', async () => 
   expect((await get('/autodiscover/autodiscover.json?Email=a@foreign.test&Protocol=AutodiscoverV1')).status).toBe(404);
 });
 
-test('PACC: the document of a domain is found by its host name, and its digest is stable', async () => {
+test('PACC: the document of a domain is found by its host name, and its octets are stable', async () => {
   const path = '/.well-known/user-agent-configuration.json';
   const first = await get(path, 'ua-auto-config.box.test');
   expect(first).toMatchObject({ status: 200, type: 'application/json' });
-  const digest = createHash('sha256').update(first.body).digest('base64');
-  expect(paccText((await get(path, 'ua-auto-config.box.test')).body)).toBe(`v=UAAC1; a=sha256; d=${digest}`);
+  expect((await get(path, 'ua-auto-config.box.test')).body).toBe(first.body);
   expect((await get(path, 'ua-auto-config.foreign.test')).status).toBe(404);
+});
+
+test('PACC: a live server lists the digest of the octets that it serves', async () => {
+  await using live = await startBox({ hostname: 'mail.team.test' });
+  await live.ask('add_domain', { domain: 'team.test' });
+  const path = `http://127.0.0.1:${live.port('http')}/.well-known/user-agent-configuration.json`;
+  const { status, body } = await getAsHost(path, 'ua-auto-config.team.test');
+  expect(status).toBe(200);
+  const value = `v=UAAC1; a=sha256; d=${createHash('sha256').update(body).digest('base64')}`;
+  const { records } = (await live.ask('list_dns_records', { domain: 'team.test' })) as { records: object[] };
+  const wanted = { type: 'TXT', name: '_ua-auto-config.team.test', value, purpose: 'client_setup', required: false };
+  expect(records).toContainEqual(expect.objectContaining(wanted));
+  const { zone } = (await live.ask('export_zone', { domain: 'team.test' })) as { zone: string };
+  expect(zone).toContain(`_ua-auto-config.team.test. 3600 IN TXT "${value}"\n`);
 });
 
 test('the MTA-STS policy of a domain is served under its own host name only, and its id changes with the mode', async () => {

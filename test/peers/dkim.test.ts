@@ -1,6 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bodyHasher } from '../../mail/auth/dkim-body.ts';
@@ -8,7 +6,7 @@ import { dkimRecord } from '../../mail/auth/dkim-key.ts';
 import { signHeaders, type DkimKey } from '../../mail/auth/dkim-sign.ts';
 import { testKeys } from '../support/dkim.ts';
 import { dnsServer } from '../support/dns-server.ts';
-import { runWith } from './own-resolv-conf.ts';
+import { NAME_SERVER, runWithOwnDns } from './own-resolv-conf.ts';
 
 const SCRIPT = join(import.meta.dirname, 'verify_dkim.py');
 
@@ -64,17 +62,14 @@ test('dkimpy takes both signatures of every kind of message', async () => {
 test('opendkim takes the RSA signature', async () => {
   const rsa = testKeys.filter((key) => key.algorithm === 'rsa-sha256');
   const zone = Object.fromEntries(rsa.map((key) => [`TXT ${recordName(key)}`, [dkimRecord(key.key)]]));
-  await using dns = await dnsServer(zone, { host: '127.0.0.153', port: 53 });
-  await using dir = await mkdtempDisposable(join(tmpdir(), 'dkim-'));
-  const resolvConf = join(dir.path, 'resolv.conf');
-  await writeFile(resolvConf, 'nameserver 127.0.0.153\n');
+  await using dns = await dnsServer(zone, { host: NAME_SERVER, port: 53 });
   for (const [name, header] of Object.entries(HEADERS)) {
     if (name === 'duplicates') continue; // two To fields are a syntax error for opendkim as well
     const message = await sign(`${header}${DATED}`, BODIES['trailing blanks and lines'] ?? '', rsa);
-    const result = await runWith(resolvConf, ['opendkim-testmsg'], message);
+    const result = await runWithOwnDns(['opendkim-testmsg'], message);
     expect({ name, ...result }).toEqual({ name, status: 0, said: '' });
-    const broken = await runWith(resolvConf, ['opendkim-testmsg'], Buffer.concat([message, Buffer.from('more\r\n')]));
+    const broken = await runWithOwnDns(['opendkim-testmsg'], Buffer.concat([message, Buffer.from('more\r\n')]));
     expect(broken.status, `${name}, with a line more`).not.toBe(0);
   }
-  expect(dns.asked.length).toBeGreaterThan(0);
+  expect(dns.queried.length).toBeGreaterThan(0);
 });

@@ -7,6 +7,9 @@ import { operatorCaller } from '../../src/core/caller.ts';
 import { OPERATOR } from '../../mail/store/account/account.ts';
 import { perform } from '../../src/operations/perform.ts';
 import { findOperation } from '../../src/operations/catalogue.ts';
+import { paccDigestText } from '../../src/client-setup/pacc.ts';
+import { fakeResolver } from '../support/fake-resolver.ts';
+import { PUBLIC_DNS } from '../support/publishing-box.ts';
 import { type NameServerProcess, startBind, startKnot } from '../support/name-server-process.ts';
 import { type TestContext, testWorld } from '../support/world.ts';
 
@@ -20,6 +23,9 @@ _dmarc.example.net. 3600 IN TXT "v=DMARC1; p=reject; rua=mailto:d@example.net"
 autoconfig.example.net. 3600 IN A 198.51.100.7
 www.example.net. 3600 IN CNAME example.net.
 _sip._tcp.example.net. 3600 IN SRV 1 2 5060 sip.example.net.`;
+
+const SERVER = { hostname: 'mail.box.test', baseUrl: 'https://mail.box.test' };
+const DIGEST = paccDigestText(ZONE, SERVER);
 
 describe.each([
   ['Knot DNS', startKnot],
@@ -42,16 +48,19 @@ describe.each([
     expect(added).toContain(`${ZONE}. 300 IN TXT "v=spf1 a:mail.box.test include:_spf.news.example -all"`);
     expect(added.some((line) => line.startsWith('ms1._domainkey.example.net. 3600 IN TXT "v=DKIM1;'))).toBe(true);
     expect(added).toContain('_imaps._tcp.example.net. 3600 IN SRV 0 1 993 mail.box.test.');
+    expect(added).toContain(`_ua-auto-config.example.net. 3600 IN TXT "${DIGEST}"`);
     const lost = before.filter((line) => !after.includes(line));
     expect(lost).toEqual([`${ZONE}. 300 IN TXT "v=spf1 include:_spf.news.example -all"`]);
 
     const changes = published['changes'] as { action: string; name: string }[];
     const conflicts = changes.filter(({ action }) => action === 'conflict');
-    expect(conflicts.map(({ name }) => name)).toEqual([`_dmarc.${ZONE}`, `autoconfig.${ZONE}`]);
+    expect(conflicts.map(({ name }) => name)).toEqual([`autoconfig.${ZONE}`]);
+    const suggested = changes.filter(({ action }) => action === 'suggest');
+    expect(suggested.map(({ name }) => name)).toEqual([`_dmarc.${ZONE}`]);
 
     const again = await box.do('publish_dns_records');
     expect(new Set((again['changes'] as { action: string }[]).map(({ action }) => action))).toEqual(
-      new Set(['keep', 'conflict']),
+      new Set(['keep', 'suggest', 'conflict']),
     );
     expect(zoneOf(server)).toEqual(after);
 
@@ -81,7 +90,7 @@ describe.each([
     expect(zoneOf(server)).toEqual(before);
   });
 
-  test('a wrong key, a wrong zone and a server that is away are told apart', async () => {
+  test('a wrong key, a wrong zone and a server that is away are distinguished', async () => {
     await using server = await start(ZONE, FOREIGN);
     await using box = await connectedBox(server);
     const wrong = { ...credentialsOf(server), secret: Buffer.alloc(32, 7).toString('base64') };
@@ -100,15 +109,16 @@ interface ConnectedBox extends AsyncDisposable {
 /** A world with the domain, whose publisher may reach the server. */
 async function connectedBox(
   server: NameServerProcess,
-  { hostname = 'mail.box.test', ...more }: { hostname?: string; tlsa?: () => Promise<TlsaPublication> } = {},
+  { hostname = SERVER.hostname, ...more }: { hostname?: string; tlsa?: () => Promise<TlsaPublication> } = {},
 ): Promise<ConnectedBox> {
   const test = await testWorld();
   const networks = privateNetworks(`127.0.0.1:${server.port},127.0.0.1:1`);
   const allowPrivateNetworks = networks.ok ? networks.value : expect.fail();
-  const settings = { ...test.world.settings, hostname, allowPrivateNetworks };
+  const settings = { ...test.world.settings, ...SERVER, hostname, allowPrivateNetworks };
   const publisher = new DomainPublisher({
     ...test.world,
     settings,
+    lookNow: fakeResolver(PUBLIC_DNS),
     clock: Date.now,
     transport: () => Promise.reject(new Error('no HTTP here')),
     sleep: () => Promise.resolve(),

@@ -1,19 +1,21 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../support/free-port.ts';
+import { greets, waitUntilStarted } from '../support/started.ts';
 
 /** Owner of the mail files; the uid needs no name. */
 const MAIL_ID = 5_000;
-const PATIENCE_MS = 20_000;
 
 export interface Dovecot extends AsyncDisposable {
   /** Plain IMAP on loopback; any user and password log in. */
   port: number;
+  /** Home of a user, where the Maildir is. */
+  home(user: string): string;
+  /** Kills all its processes like a crash, and starts it on the same port and files. */
+  crash(): Promise<void>;
 }
 
 /** Debian's Dovecot with files and a configuration of its own. */
@@ -24,27 +26,45 @@ export async function startDovecot(): Promise<Dovecot> {
   await mkdir(join(dir, 'mail'));
   await chown(join(dir, 'mail'), MAIL_ID, MAIL_ID);
   await writeFile(join(dir, 'dovecot.conf'), configuration(dir, port));
-  const child = spawn('/usr/sbin/dovecot', ['-F', '-c', join(dir, 'dovecot.conf')], { stdio: 'inherit' });
-  const ended = once(child, 'exit');
+  let child = launch(dir);
+  let ended = once(child, 'exit');
   const dovecot = {
     port,
+    home: (user: string) => join(dir, 'mail', user),
+    async crash() {
+      // The group: a session of a user is a process of its own.
+      process.kill(-(child.pid ?? 0), 'SIGKILL');
+      await ended;
+      child = launch(dir);
+      ended = once(child, 'exit');
+      await listening(dir, port, child);
+    },
     async [Symbol.asyncDispose]() {
       child.kill('SIGTERM');
       await ended;
       await rm(dir, { recursive: true, force: true });
     },
   };
-  const late = performance.now() + PATIENCE_MS;
-  while (!(await answers(port))) {
-    if (child.exitCode === null && performance.now() < late) {
-      await delay(50);
-      continue;
-    }
-    const log = await readFile(join(dir, 'log'), 'utf8').catch(() => '');
+  try {
+    await listening(dir, port, child);
+  } catch (error) {
     await dovecot[Symbol.asyncDispose]();
-    throw new Error(`Dovecot did not start: ${log}`);
+    throw error;
   }
   return dovecot;
+}
+
+function launch(dir: string): ChildProcess {
+  return spawn('/usr/sbin/dovecot', ['-F', '-c', join(dir, 'dovecot.conf')], { stdio: 'inherit', detached: true });
+}
+
+function listening(dir: string, port: number, child: ChildProcess): Promise<void> {
+  return waitUntilStarted({
+    name: 'Dovecot',
+    answers: () => greets(port),
+    ended: () => child.exitCode !== null,
+    log: () => readFile(join(dir, 'log'), 'utf8'),
+  });
 }
 
 function configuration(dir: string, port: number): string {
@@ -79,16 +99,4 @@ namespace inbox {
   inbox = yes
 }
 `;
-}
-
-async function answers(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'data');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }

@@ -21,6 +21,23 @@ ${ZONE}. 300 IN TXT "site-proof=abc"`;
 const blocks = [...PAGE.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
 const inline = new Set([...PAGE.matchAll(/`(mailstead [^`]+)`/g)].map(([, command = '']) => command));
 
+/** Sections of the page, with the minutes that their headings promise and the seconds that their commands took. */
+const sections = PAGE.split(/^## /m)
+  .slice(1)
+  .map((text) => {
+    const [, title = text.split('\n', 1)[0] ?? '', minutes = 0] = /^(.*?): (\d+) minutes/.exec(text) ?? [];
+    return { title, minutes: Number(minutes), text, seconds: 0 };
+  });
+
+/** Adds the time of some work to the section that has these words. */
+async function timed<T>(words: string, work: () => Promise<T>): Promise<T> {
+  const from = performance.now();
+  const result = await work();
+  const section = sections.find(({ text }) => text.includes(words)) ?? expect.fail(`no section with ${words}`);
+  section.seconds += (performance.now() - from) / 1000;
+  return result;
+}
+
 /** Runs commands as a person types them. The DNS answers in this process, so they run beside it. */
 async function run(dataDir: string, commands: string): Promise<{ status: number | null; output: string }> {
   await using dir = await mkdtempDisposable(join(tmpdir(), 'going-live-'));
@@ -47,7 +64,7 @@ test('every command of docs/going-live.md does what the page says, from an empty
   const type = async (words: string, change = (block: string): string => block): Promise<string> => {
     const block = blocks.find((one) => one.includes(words)) ?? expect.fail(words);
     typed.add(block);
-    return (await run(world.dataDir, change(block))).output;
+    return (await timed(block, () => run(world.dataDir, change(block)))).output;
   };
 
   expect(await type('mailstead setup')).toMatch(/example\.com/);
@@ -59,9 +76,8 @@ test('every command of docs/going-live.md does what the page says, from an empty
   expect(await run(world.dataDir, 'mailstead setup --domain example.com --mailbox you')).toMatchObject({
     output: expect.stringContaining('you@example.com') as string,
   });
-  await expect
-    .poll(async () => (await world.certificates()).map(({ status }) => status), { timeout: 60_000 })
-    .toEqual(['valid', 'valid']);
+  const valid = async (): Promise<string[]> => (await world.certificates()).map(({ status }) => status);
+  await timed('mailstead certificate list', () => expect.poll(valid, { timeout: 60_000 }).toEqual(['valid', 'valid']));
   const list = await type('certificate list');
   for (const name of [HOST, `autoconfig.${ZONE}`]) expect(list).toContain(name);
   const doctor = await type('mailstead doctor');
@@ -72,7 +88,13 @@ test('every command of docs/going-live.md does what the page says, from an empty
   expect(blocks.filter((block) => !typed.has(block))).toEqual([]);
 
   for (const command of inline) {
-    const done = await run(world.dataDir, command.replace('NAME', HOST));
+    const done = await timed(command, () => run(world.dataDir, command.replace('NAME', HOST)));
     expect(done, command).toMatchObject({ status: 0 });
+  }
+
+  for (const { title, minutes, seconds } of sections) {
+    console.log(`${title}: ${minutes} minutes by the page, ${seconds.toFixed(1)} s of them are its commands`);
+    expect(minutes, title).toBeGreaterThan(0);
+    expect(seconds, title).toBeLessThan(minutes * 60);
   }
 });

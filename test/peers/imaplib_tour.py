@@ -15,9 +15,9 @@ def done(answer):
 
 
 if mode == "tls":
-    box = imaplib.IMAP4_SSL("127.0.0.1", int(port), ssl_context=context, timeout=30)
+    box = imaplib.IMAP4_SSL("127.0.0.1", int(port), ssl_context=context, timeout=100)
 else:
-    box = imaplib.IMAP4("127.0.0.1", int(port), timeout=30)
+    box = imaplib.IMAP4("127.0.0.1", int(port), timeout=100)
     done(box.starttls(context))
 done(box.login(user, password))
 print("folders", sorted(line.decode().rsplit(" ", 1)[1].strip('"') for line in done(box.list())))

@@ -1,102 +1,56 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, connect, type Server, type Socket } from 'node:net';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import { ImapFlow } from 'imapflow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Cyrus, startCyrus } from '../../bench/lib/cyrus.ts';
 import { type Box, startBox } from '../support/box.ts';
-import { oddMail } from '../support/odd-mail.ts';
-import { Random } from '../support/random.ts';
-import { type Dovecot, startDovecot } from './dovecot.ts';
+import { type CutProxy, openCutProxy } from './cut-proxy.ts';
+import { createFolders, fillMailbox, type SourceServer, SOURCES } from './source-servers.ts';
 
 const COMMAND = join(import.meta.dirname, '../../bin/mailstead');
 const FULL = process.env['IMPORT_FULL'] === '1';
-const MAILBOXES = FULL ? 20 : 4;
-const MESSAGES = FULL ? 2_500 : 150;
-/** Cyrus is fetched by apt-get and unpacked into a directory, as it cannot be installed beside Postfix. */
-const SOURCES = FULL || process.env['IMPORT_CYRUS'] === '1' ? ['Dovecot', 'Cyrus'] : ['Dovecot'];
-const CUTS = FULL ? 30 : 6;
+const TIMEOUT_MS = FULL ? 7_200_000 : 600_000;
 
-/** Octets of a connection before its cut, at least. With many cuts, no message may be larger: it would be cut three times. */
-const CUT_AFTER = FULL ? 450_000 : 20_000;
-const TIMEOUT_MS = FULL ? 3_600_000 : 120_000;
-
-const FOLDERS = [
-  'INBOX',
-  'Sent',
-  'Trash',
-  'Work',
-  'Work.Old mail',
-  'Work.Old mail.Very old',
-  'Ünïcode & more',
-  '日本語.深い',
-  'with "quotes"',
-  'back\\slash',
-  'INBOX.below inbox',
-  '100% *wild*',
-];
-
-/** A server that mailboxes are pulled from. */
-interface Source {
-  port: number;
-  users: string[];
-  password: string;
+interface PullSize {
+  mailboxes: number;
+  /** Messages of each mailbox. */
+  messages: number;
+  cuts: number;
 }
+const FULL_SIZE: PullSize = { mailboxes: 20, messages: 2_500, cuts: 30 };
+const SIZES: Readonly<Record<keyof typeof SOURCES, PullSize>> = {
+  Dovecot: FULL ? FULL_SIZE : { mailboxes: 4, messages: 400, cuts: 30 },
+  Cyrus: FULL ? FULL_SIZE : { mailboxes: 2, messages: 300, cuts: 10 },
+};
+/** With few messages a pace, so that the pull lasts as long as its cuts. */
+const PACE = FULL ? [] : ['--per-second', '100'];
 
-let dovecot: Dovecot;
-let cyrus: Cyrus | undefined;
+/** Interval of looks at the number of stored messages, which is slower to count the more there are. */
+const LOOK_MS = FULL ? 50 : 10;
+/** Most time between two cuts: after each one all mailboxes list their folders again, beside whatever runs on the machine. */
+const STEP_MS = FULL ? 900_000 : 120_000;
+
 let box: Box;
 let directory: string;
 beforeAll(async () => {
-  dovecot = await startDovecot();
-  if (SOURCES.includes('Cyrus')) cyrus = await startCyrus(MAILBOXES, 0);
   box = await startBox();
   directory = await mkdtemp(join(tmpdir(), 'importing-'));
 }, TIMEOUT_MS);
 afterAll(async () => {
   await box[Symbol.asyncDispose]();
-  await dovecot[Symbol.asyncDispose]();
-  await cyrus?.[Symbol.asyncDispose]();
   await rm(directory, { recursive: true });
 });
 
-function client(port: number, user: string, pass: string): ImapFlow {
-  return new ImapFlow({ host: '127.0.0.1', port, secure: false, auth: { user, pass }, logger: false });
-}
-
-function sourceOf(name: string): Source {
-  if (name === 'Cyrus' && cyrus !== undefined)
-    return { port: cyrus.imapPort, users: [...cyrus.users], password: cyrus.password };
-  const users = Array.from({ length: MAILBOXES }, (_, n) => `user${n}`);
-  return { port: dovecot.port, users, password: 'any' };
-}
-
-/** Fills a mailbox: odd folders, as far as the server takes their names, all flags, contents that are doubled. */
-async function fill({ port, password }: Source, user: string, seed: number): Promise<void> {
-  const flow = client(port, user, password);
-  await flow.connect();
-  const random = new Random(seed);
-  for (const folder of FOLDERS.slice(1)) await flow.mailboxCreate(folder.split('.')).catch(() => undefined);
-  const folders = (await flow.list()).filter(({ flags }) => !flags.has('\\Noselect')).map(({ path }) => path);
-  expect(folders.length).toBeGreaterThan(FOLDERS.length / 2);
-  const mail = oddMail(MESSAGES, seed).filter(({ octets }) => !octets.includes(0));
-  for (const [at, { octets, flags, receivedAt }] of mail.entries()) {
-    const names = ['\\Seen', '\\Answered', '\\Flagged', '\\Draft', '\\Deleted'].filter(
-      (_, bit) => (flags.bits & (1 << bit)) !== 0,
-    );
-    const folder = folders[at % folders.length] ?? 'INBOX';
-    const content = random.chance(0.1) ? (mail[0]?.octets ?? octets) : octets;
-    const all = [...names, ...flags.keywords];
-    await flow.append(folder, content, all, new Date(Math.floor(receivedAt / 1000) * 1000)).catch((error: unknown) => {
-      // Cyrus refuses a message without a header.
-      if (!/contains invalid header/.test((error as { responseText?: string }).responseText ?? '')) throw error;
-    });
-  }
-  await flow.logout();
+/** Fills all mailboxes. Returns the numbers of their folders, and of the messages that the server took. */
+async function fill(source: SourceServer, messages: number): Promise<{ folders: number; messages: number }> {
+  const created: string[][] = [];
+  for (const [n, user] of source.users.entries()) created.push(await createFolders(source, user, FULL || n === 0));
+  const taken = await Promise.all(
+    source.users.map((user, n) => fillMailbox(source, user, { folders: created[n] ?? [], messages, seed: n + 1 })),
+  );
+  return { folders: created.flat().length, messages: taken.reduce((all, one) => all + one, 0) };
 }
 
 interface Outcome {
@@ -121,89 +75,116 @@ async function pull(args: readonly string[]): Promise<Outcome> {
   return JSON.parse(stdout) as Outcome;
 }
 
-/** A proxy before a server that drops every connection after some octets. */
-async function cutting(
-  port: number,
-  everyOctets: () => number,
-): Promise<{ port: number; cuts: () => number; close(): Promise<void> }> {
-  let cuts = 0;
-  const sockets = new Set<Socket>();
-  const server: Server = createServer((socket) => {
-    const upstream = connect(port, '127.0.0.1');
-    sockets.add(socket).add(upstream);
-    let left = everyOctets();
-    upstream.on('data', (chunk: Buffer) => {
-      left -= chunk.length;
-      if (left >= 0 || cuts >= CUTS) return void socket.write(chunk);
-      cuts++;
-      socket.write(chunk.subarray(0, Math.floor(chunk.length / 2)));
-      socket.destroy();
-      return void upstream.destroy();
-    });
-    socket.on('data', (chunk) => upstream.write(chunk));
-    for (const one of [socket, upstream])
-      one.on('error', () => undefined).on('close', () => (socket.destroy(), upstream.destroy()));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    port: (server.address() as { port: number }).port,
-    cuts: () => cuts,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+/** One number of the database, also while the server does not run. */
+function count(sql: string): number {
+  using db = new DatabaseSync(join(box.dataDir, 'mailstead.db'), { readOnly: true });
+  return Number(db.prepare(sql).get()?.['n']);
 }
 
-test.each(SOURCES)(
+const stored = (): number => count('SELECT count(*) AS n FROM entry');
+const openImports = (): number => count('SELECT count(*) AS n FROM import_job WHERE ended_at IS NULL');
+
+/** Imports that did not end well, and why. */
+function failedImports(): unknown[] {
+  using db = new DatabaseSync(join(box.dataDir, 'mailstead.db'), { readOnly: true });
+  return db
+    .prepare(
+      `SELECT id, account_id AS account, state, json_extract(report, '$.problem') AS problem, progress
+       FROM import_job WHERE state <> 'done'`,
+    )
+    .all();
+}
+
+interface CutPlan {
+  cuts: number;
+  /** Messages that the pull will store. */
+  messages: number;
+  start: () => Promise<unknown>;
+}
+
+/**
+ * Cuts a pull again and again while it gets further: of five cuts three connections, one crash there and one here, after which
+ * somebody starts the pull again, as not all of its mailboxes had begun.
+ */
+async function cutOften(
+  source: SourceServer,
+  proxy: CutProxy,
+  { cuts, messages, start }: CutPlan,
+): Promise<Record<string, number>> {
+  const runs = [start()];
+  const done = { connection: 0, there: 0, here: 0 };
+  const step = Math.floor((messages * 0.95) / cuts);
+  for (let cut = 0, from = stored(); cut < cuts; cut++, from = stored()) {
+    await expect.poll(stored, { timeout: STEP_MS, interval: LOOK_MS }).toBeGreaterThan(from + Math.floor(step / 2));
+    const kind = cut % 5 === 3 ? 'there' : cut % 5 === 4 ? 'here' : 'connection';
+    done[kind]++;
+    if (kind === 'connection') await proxy.cut();
+    if (kind === 'there') await source.crash();
+    if (kind === 'here') {
+      await box.kill();
+      await box.start();
+      runs.push(start());
+    }
+  }
+  await Promise.all(runs);
+  return done;
+}
+
+/** Every mailbox came whole, and all of its folders are the same on both sides. */
+function expectEqual({ imports }: Outcome): void {
+  for (const one of imports) {
+    expect(one.untrusted.proof?.differences, one.mailbox).toEqual([]);
+    expect(one).toMatchObject({
+      import: { state: 'done', skipped: 0 },
+      untrusted: { problems: [], proof: { equal: true } },
+    });
+    for (const folder of one.untrusted.proof?.folders ?? []) expect(folder.here).toBe(folder.there);
+  }
+}
+
+/** As counted by this server's own list of mailboxes: nothing is doubled. */
+async function expectNothingDoubled({ imports }: Outcome): Promise<void> {
+  const { mailboxes } = (await box.ask('list_box_mailboxes')) as {
+    mailboxes: { address: string; messages: number }[];
+  };
+  for (const one of imports) {
+    const there = (one.untrusted.proof?.folders ?? []).reduce((sum, folder) => sum + folder.there, 0);
+    expect(mailboxes.find(({ address }) => address === one.mailbox)?.messages).toBe(there);
+  }
+}
+
+test.each(Object.keys(SOURCES) as (keyof typeof SOURCES)[])(
   'mailboxes of %s come whole over a line that is cut and a server that is killed, and a second run moves nothing',
   { timeout: TIMEOUT_MS },
   async (name) => {
-    const source = sourceOf(name);
-    const { users, password } = source;
+    const { mailboxes, messages, cuts } = SIZES[name];
+    await using source = await SOURCES[name](mailboxes);
+    const filled = await fill(source, messages);
     const addressOf = (user: string): string => `${name.toLowerCase()}-${user}@box.test`;
-    for (const [n, user] of users.entries()) {
-      await fill(source, user, n + 1);
-      await box.ask('add_mailbox', { address: addressOf(user) });
-    }
+    for (const user of source.users) await box.ask('add_mailbox', { address: addressOf(user) });
     const csv = join(directory, 'accounts.csv');
-    await writeFile(
-      csv,
-      `user,password,address\n${users.map((user) => `${user},${password},${addressOf(user)}`).join('\n')}\n`,
-    );
-    const random = new Random(7);
-    const proxy = await cutting(source.port, () => CUT_AFTER + random.below(200_000));
+    const rows = source.users.map((user) => `${user},${source.password},${addressOf(user)}\n`);
+    await writeFile(csv, `user,password,address\n${rows.join('')}`);
+    await using proxy = await openCutProxy(source.port);
     const args = ['--from-host', '127.0.0.1', '--port', String(proxy.port), '--csv', csv];
-    const first = pull(args).catch(() => undefined);
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    await box.kill();
-    await box.start();
-    await first;
+    const start = (): Promise<unknown> => pull([...args, ...PACE]).catch(() => undefined);
+    const began = performance.now();
+    const done = await cutOften(source, proxy, { cuts, messages: filled.messages, start });
+    await expect.poll(openImports, { timeout: TIMEOUT_MS, interval: 200 }).toBe(0);
+    const seconds = Math.round((performance.now() - began) / 1_000);
+    expect(failedImports()).toEqual([]);
+    expect(done).toEqual({ connection: (cuts * 3) / 5, there: cuts / 5, here: cuts / 5 });
+
     const second = await pull(args);
-    expect(proxy.cuts()).toBeGreaterThan(0);
-    for (const one of second.imports) {
-      expect(one.untrusted.proof?.differences, one.mailbox).toEqual([]);
-      expect(one).toMatchObject({
-        import: { state: 'done', skipped: 0 },
-        untrusted: { problems: [], proof: { equal: true } },
-      });
-      for (const folder of one.untrusted.proof?.folders ?? []) expect(folder.here).toBe(folder.there);
-    }
-    const third = await pull(args);
-    for (const one of third.imports) {
-      expect(one).toMatchObject({
-        import: { state: 'done', imported: 0, skipped: 0 },
-        untrusted: { proof: { equal: true } },
-      });
-    }
-    await proxy.close();
-    // Counted by a client of this server: nothing is doubled.
-    const mailboxes = (await box.ask('list_box_mailboxes')) as { mailboxes: { address: string; messages: number }[] };
-    for (const one of third.imports) {
-      const there = (one.untrusted.proof?.folders ?? []).reduce((sum, folder) => sum + folder.there, 0);
-      expect(mailboxes.mailboxes.find(({ address }) => address === one.mailbox)?.messages).toBe(there);
-    }
+    expectEqual(second);
+    expect(second.imports.map((one) => one.import.imported)).toEqual(source.users.map(() => 0));
+    await expectNothingDoubled(second);
+    const proven = second.imports.flatMap((one) => one.untrusted.proof?.folders ?? []);
+    expect(proven.length).toBe(filled.folders);
+    const all = proven.reduce((sum, folder) => sum + folder.there, 0);
+    expect(all).toBe(filled.messages);
+    console.log(
+      `${name}: ${all} messages in ${filled.folders} folders of ${mailboxes} mailboxes, ${cuts} cuts, ${seconds} s`,
+    );
   },
 );

@@ -19,7 +19,7 @@ export interface LiveWorld extends AsyncDisposable {
   records: { type: string; name: string; value: string }[];
 }
 
-export type SmtpDoor = 'smtp' | 'submission' | 'submissions';
+export type SmtpEndpoint = 'smtp' | 'submission' | 'submissions';
 
 export async function liveWorld(): Promise<LiveWorld> {
   await using stack = new AsyncDisposableStack();
@@ -59,7 +59,7 @@ function everywhere(sink: ScriptedServer): Record<string, string[]> {
 }
 
 /** Opens a session up to EHLO; on submission ports with TLS and login. */
-export async function session({ box, password }: LiveWorld, door: SmtpDoor): Promise<Wire> {
+export async function session({ box, password }: LiveWorld, door: SmtpEndpoint): Promise<Wire> {
   const wire = await Wire.open(box.port(door), { tls: door === 'submissions' });
   await wire.reply();
   await wire.command('EHLO client.example');

@@ -70,8 +70,6 @@ describe('tokens by libraries of others', () => {
     const list = (bearer: string) =>
       run('/usr/bin/curl', [
         '-sSk',
-        '--max-time',
-        '30',
         '--login-options',
         `AUTH=${mechanism}`,
         '--oauth2-bearer',

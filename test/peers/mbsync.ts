@@ -45,7 +45,7 @@ export async function mirror(box: Box): Promise<Mirror> {
   let added = 0;
   return {
     async sync() {
-      const options = { patienceMs: 100_000, env: { ...box.env, HOME: home.path } };
+      const options = { env: { ...box.env, HOME: home.path } };
       // It counts only on a terminal.
       const said = await succeed('/usr/bin/script', ['-qec', `/usr/bin/mbsync -c ${config} all`, '/dev/null'], options);
       return counts(said);

@@ -22,13 +22,14 @@ export function numberOf(message: string): number {
   return Number(/^Message-ID: <(\d+)@numbered/im.exec(message)?.[1] ?? Number.NaN);
 }
 
-/** Appends the messages `from` to `to - 1`, over several connections. */
-export async function appendNumbered(box: Box, mailbox: string, from: number, to: number): Promise<void> {
+/** Appends the messages `from` to `to - 1`, over several connections; `fields` are put above their own. */
+export async function appendNumbered(box: Box, mailbox: string, from: number, to: number, fields = ''): Promise<void> {
   let number = from;
   const some = async (): Promise<void> => {
     await using client = await flow(box);
     for (let mine = number++; mine < to; mine = number++) {
-      await client.append(mailbox, numberedMail(mine, box.address).replaceAll('\n', '\r\n'), ['\\Seen']);
+      const mail = `${fields}${numberedMail(mine, box.address)}`;
+      await client.append(mailbox, mail.replaceAll('\n', '\r\n'), ['\\Seen']);
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, some));

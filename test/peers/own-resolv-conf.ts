@@ -1,19 +1,25 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run } from './run.ts';
 
-/** Runs a program that asks the DNS of /etc/resolv.conf with a file of its own in that place, which takes root. */
-export async function runWith(
-  resolvConf: string,
-  command: string[],
+/**
+ * Address of this process for a name server at port 53, the port that programs ask which read resolv.conf: an address of a file of
+ * tests would be taken when two runs on a machine come to that file at once.
+ */
+export const NAME_SERVER = `127.${64 + ((process.pid >> 8) % 128)}.${process.pid & 255}.53`;
+
+/** Runs a program that asks the DNS of /etc/resolv.conf with that name server in its place, which takes root. */
+export async function runWithOwnDns(
+  command: readonly string[],
   input: Buffer,
-): Promise<{ status: number; said: string }> {
+): Promise<{ status: number | null; said: string }> {
+  await using dir = await mkdtempDisposable(join(tmpdir(), 'resolv-'));
+  const resolvConf = join(dir.path, 'resolv.conf');
+  await writeFile(resolvConf, `nameserver ${NAME_SERVER}\n`);
   const script = 'mount --bind "$0" /etc/resolv.conf && exec "$@"';
-  const child = spawn('unshare', ['-m', 'sh', '-c', script, resolvConf, ...command]);
-  const said: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => said.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
-  const [status] = (await once(child, 'close')) as [number];
-  return { status, said: Buffer.concat(said).toString() };
+  const { status, out, err } = await run('/usr/bin/unshare', ['-m', 'sh', '-c', script, resolvConf, ...command], {
+    input,
+  });
+  return { status, said: out + err };
 }

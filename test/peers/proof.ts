@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { dnsServer } from '../support/dns-server.ts';
 import type { ScriptedServer } from '../support/scripted-smtp.ts';
+import { NAME_SERVER } from './own-resolv-conf.ts';
 import { succeed } from './run.ts';
-
-/** opendkim's tool asks port 53 of what resolv.conf names: each process has an address of its own. */
-const NAME_SERVER = `127.${64 + ((process.pid >> 8) % 128)}.${process.pid & 255}.53`;
 
 /** Verification results of other implementations. */
 export interface Proof {
@@ -62,7 +60,7 @@ async function byOpendkim(messages: readonly Buffer[], zone: Record<string, stri
       [ $status = 0 ] && echo || echo "$status $said" | tr '\\n' ' ' | sed 's/$/\\n/'
     done`;
   if (messages.length === 0) return [];
-  const said = await succeed('/usr/bin/unshare', ['-m', 'sh', '-c', script], { cwd: dir.path, patienceMs: 110_000 });
+  const said = await succeed('/usr/bin/unshare', ['-m', 'sh', '-c', script], { cwd: dir.path, patienceMs: 300_000 });
   return said.split('\n').slice(0, messages.length);
 }
 

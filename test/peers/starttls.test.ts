@@ -106,7 +106,7 @@ describe('imap', () => {
     expect(await wire.all()).not.toMatch(/^b /m);
   });
 
-  test('no login before TLS, and what was told before is asked again', async () => {
+  test('no login before TLS, and what was said before is asked again', async () => {
     using wire = await Wire.open(box.port('imap'));
     const greeting = await wire.line();
     expect(greeting).toContain('LOGINDISABLED');

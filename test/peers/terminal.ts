@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { run } from './run.ts';
 
-const PATIENCE_MS = 40_000;
+/** Generous, because the machine may be busy. */
+const PATIENCE_MS = 100_000;
 
 /** A terminal that somebody looks at and types on. */
 export interface Terminal extends AsyncDisposable {

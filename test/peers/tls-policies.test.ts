@@ -92,10 +92,10 @@ async function policyServer({ cert, key }: { cert: string; key: string }): Promi
 async function box(resolver: string, outboundPort: number, policyPort: number): Promise<World['send']> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tls-'));
   stack.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const doors = ['SMTP', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'HTTP', 'HTTPS'];
+  const endpoints = ['SMTP', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'HTTP', 'HTTPS'];
   const settings = loadSettings(
     {
-      ...Object.fromEntries(doors.map((door) => [`MAILSTEAD_${door}_PORT`, '0'])),
+      ...Object.fromEntries(endpoints.map((door) => [`MAILSTEAD_${door}_PORT`, '0'])),
       MAILSTEAD_HOSTNAME: 'mail.box.test',
       MAILSTEAD_LISTEN: '127.0.0.1',
       MAILSTEAD_DATA_DIR: dataDir,
@@ -106,12 +106,18 @@ async function box(resolver: string, outboundPort: number, policyPort: number): 
     [],
   );
   if ('problem' in settings) throw new Error(settings.problem);
-  const waiting = new Map<string, (attempt: Attempt) => void>();
+  // By trace. The log may have the attempt before the client has read the reply with the trace.
+  const attempts = new Map<string, PromiseWithResolvers<Attempt>>();
+  const attemptOf = (trace: string): PromiseWithResolvers<Attempt> => {
+    const known = attempts.get(trace) ?? Promise.withResolvers<Attempt>();
+    attempts.set(trace, known);
+    return known;
+  };
   const log: Log = {
     ...quiet,
     info(fields, text) {
       const { trace } = fields as { trace?: string };
-      if (text.startsWith('relay: ') && trace !== undefined) waiting.get(trace)?.(fields as Attempt);
+      if (text.startsWith('relay: ') && trace !== undefined) attemptOf(trace).resolve(fields as Attempt);
     },
   };
   const appliance = stack.use(
@@ -138,9 +144,7 @@ async function box(resolver: string, outboundPort: number, policyPort: number): 
     const said = await wire.reply();
     const trace = /queued as (\S+)$/.exec(said)?.[1];
     if (trace === undefined) throw new Error(said);
-    const { promise, resolve } = Promise.withResolvers<Attempt>();
-    waiting.set(trace, resolve);
-    return promise;
+    return attemptOf(trace).promise;
   };
 }
 

@@ -45,7 +45,7 @@ async function mbsyncProgram(): Promise<typeof mbsync> {
   return { inbox, program: '/usr/bin/mbsync', args: ['-c', config, 'all'], env: { ...box.env, HOME: home.path } };
 }
 
-const sync = ({ program, args, env }: Program): Promise<string> => succeed(program, args, { env, patienceMs: 110_000 });
+const sync = ({ program, args, env }: Program): Promise<string> => succeed(program, args, { env, patienceMs: 200_000 });
 
 /** Starts a program and kills it when enough is done; it must not have ended before. */
 async function killInTheMiddle({ program, args, env }: Program, done: () => Promise<number>): Promise<void> {

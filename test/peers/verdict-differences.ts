@@ -1,16 +1,16 @@
-import type { JudgedMail } from '../support/judged-mail.ts';
+import type { FilteredMail } from '../support/filtered-mail.ts';
 
 /** Why another verifier says something else about a mail, and who: `of` is what they differ in. */
 interface Difference {
   why: string;
   of: 'dkim' | 'dmarc';
   peer: 'dkimpy' | 'opendkim' | 'authheaders';
-  applies(mail: JudgedMail): boolean;
+  applies(mail: FilteredMail): boolean;
 }
 
 const has =
   (...traits: string[]) =>
-  (mail: JudgedMail) =>
+  (mail: FilteredMail) =>
     traits.some((trait) => mail.traits.join(' | ').includes(trait));
 
 /** Everything in which verifiers may differ; what none of these applies to is a fault. */
@@ -102,7 +102,7 @@ const DIFFERENCES: readonly Difference[] = [
 ];
 
 /** Why this may differ; undefined where it may not. */
-export function explained(mail: JudgedMail, of: Difference['of'], peer: Difference['peer']): string | undefined {
+export function explained(mail: FilteredMail, of: Difference['of'], peer: Difference['peer']): string | undefined {
   return DIFFERENCES.find((one) => one.of === of && one.peer === peer && one.applies(mail))?.why;
 }
 

@@ -15,7 +15,7 @@ export interface AcmeProxyOptions {
 export interface AcmeProxy extends AsyncDisposable {
   directory: string;
   /** Ids of certificates whose window was asked for. */
-  asked: string[];
+  queried: string[];
   /** Requests that failed. */
   failed: () => number;
 }
@@ -24,12 +24,12 @@ export interface AcmeProxy extends AsyncDisposable {
 export async function acmeProxy(pebble: Pebble, { failing = 0, window }: AcmeProxyOptions): Promise<AcmeProxy> {
   const random = new Random(7);
   const target = new URL(pebble.directory);
-  const asked: string[] = [];
+  const queried: string[] = [];
   let failed = 0;
   const server = createServer(pebble.server, (incoming, outgoing) => {
     const { url = '', method = 'GET', headers } = incoming;
     if (url.startsWith('/renewal-info/') && window !== undefined) {
-      asked.push(url.slice('/renewal-info/'.length));
+      queried.push(url.slice('/renewal-info/'.length));
       outgoing.setHeader('retry-after', '60');
       return void outgoing.end(JSON.stringify({ suggestedWindow: window() }));
     }
@@ -70,7 +70,7 @@ export async function acmeProxy(pebble: Pebble, { failing = 0, window }: AcmePro
   await once(server, 'listening');
   return {
     directory: `https://acme.test:${(server.address() as AddressInfo).port}/dir`,
-    asked,
+    queried,
     failed: () => failed,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

@@ -65,7 +65,7 @@ const TRICKS: readonly string[] = [
   '"a"@E"@G',
   'a..b@E@G',
 ];
-const SURROUNDINGS: readonly ((text: string) => string)[] = [
+const ENVIRONMENT: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => `<${text}>`,
   (text) => `Name <${text}>`,
@@ -75,7 +75,7 @@ const SURROUNDINGS: readonly ((text: string) => string)[] = [
 
 /** 300 of them, with either domain in the place of the other half. */
 export const ADDRESSES: readonly string[] = TRICKS.flatMap((trick, at) =>
-  SURROUNDINGS.map((around) => {
+  ENVIRONMENT.map((around) => {
     const [g, e] = at % 2 === 0 ? [GOOD, EVIL] : [EVIL, GOOD];
     return around(trick.replaceAll('G', g).replaceAll('E', e));
   }),

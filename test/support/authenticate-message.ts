@@ -1,5 +1,5 @@
 import type { Authentication } from '../../mail/auth/authentication.ts';
-import { authenticate, type AuthenticationOptions } from '../../mail/auth/authenticate.ts';
+import { authenticateMail, type AuthenticationOptions } from '../../mail/auth/authenticate.ts';
 import { fakeResolver, type FakeZone } from './fake-resolver.ts';
 
 export interface AuthenticationSetup extends Omit<Partial<AuthenticationOptions>, 'resolver'> {
@@ -25,7 +25,7 @@ export async function authenticateMessage(message: string, more: AuthenticationS
     for (let at = 0; at < message.length; at += chunk) yield Buffer.from(message.slice(at, at + chunk), 'latin1');
   }
   const { policies, timeoutMs, now, local = false } = more;
-  return authenticate(
+  return authenticateMail(
     { chunks, ip, helo, sender },
     {
       resolver: local ? null : fakeResolver(zone),

@@ -26,6 +26,8 @@ export interface Authority {
   certificate: X509Certificate;
   /** A certificate for these names; the authority's own is sent along unless `alone`. */
   issue(names: readonly string[], options?: Partial<Validity> & { alone?: boolean; cn?: string }): Promise<Issued>;
+  /** A certificate for the key of a request (DER), without the authority's own. PEM. */
+  certify(request: Uint8Array, names: readonly string[], validity?: Partial<Validity>): Promise<string>;
 }
 
 let serial = 1;
@@ -45,30 +47,39 @@ export async function testAuthority(name = 'Test Authority'): Promise<Authority>
     webcrypto,
   );
   const pem = root.toString('pem');
+  const certified = async (
+    publicKey: x509.PublicKeyType,
+    names: readonly string[],
+    { cn = 'server', ...validity }: Partial<Validity> & { cn?: string },
+  ): Promise<string> => {
+    const alternatives = names.map((value) => ({ type: 'dns' as const, value }));
+    const certificate = await x509.X509CertificateGenerator.create(
+      {
+        ...dates({ ...WHOLE, ...validity }),
+        serialNumber: nextSerial(),
+        subject: `CN=${cn}`,
+        issuer: root.subject,
+        signingAlgorithm: ALGORITHM,
+        publicKey,
+        signingKey: keys.privateKey,
+        extensions: names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(alternatives)],
+      },
+      webcrypto,
+    );
+    return certificate.toString('pem');
+  };
   return {
     pem,
     certificate: new X509Certificate(pem),
-    async issue(names, { alone = false, cn = 'server', ...validity } = {}) {
+    async issue(names, { alone = false, ...options } = {}) {
       const own = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
-      const alternatives = names.map((value) => ({ type: 'dns' as const, value }));
-      const certificate = await x509.X509CertificateGenerator.create(
-        {
-          ...dates({ ...WHOLE, ...validity }),
-          serialNumber: nextSerial(),
-          subject: `CN=${cn}`,
-          issuer: root.subject,
-          signingAlgorithm: ALGORITHM,
-          publicKey: own.publicKey,
-          signingKey: keys.privateKey,
-          extensions: names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(alternatives)],
-        },
-        webcrypto,
-      );
-      const leaf = certificate.toString('pem');
+      const leaf = await certified(own.publicKey, names, options);
       const cert = alone ? leaf : `${leaf}\n${pem}`;
       const key = await pemKey(own.privateKey);
       return { cert, key, leaf: new X509Certificate(leaf), context: createSecureContext({ cert, key }) };
     },
+    certify: (request, names, validity = {}) =>
+      certified(new x509.Pkcs10CertificateRequest(request).publicKey, names, validity),
   };
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { BackupDirectory } from '../../mail/backup/directory-target.ts';
 import { type BackupReport, createBackup } from '../../mail/backup/create-backup.ts';
+import type { BackupKeys } from '../../mail/backup/backup-keys.ts';
 import type { BackupTarget, StoredObject } from '../../mail/backup/backup-target.ts';
 import { openKeyFile } from '../../mail/store/blob/key-file.ts';
 import { setSetting } from '../../mail/store/setting.ts';
@@ -68,10 +69,24 @@ export class BackupWorld implements AsyncDisposable {
     return new BackupDirectory(join(this.directory, name));
   }
 
-  backup(target: BackupTarget, passphrase?: string, clock: () => number = Date.now): Promise<BackupReport> {
+  /** `keys`: others than a passphrase. */
+  backup(
+    target: BackupTarget,
+    passphrase?: string,
+    clock: () => number = Date.now,
+    keys: BackupKeys = {},
+  ): Promise<BackupReport> {
     const { dataDir } = this;
     const keyFile = join(dataDir, 'secret.key');
-    return createBackup({ dataDir, keyFile, target, passphrase, rate: 0, version: 'test', clock });
+    return createBackup({
+      dataDir,
+      keyFile,
+      target,
+      keys: { passphrase, ...keys },
+      rate: 0,
+      version: 'test',
+      clock,
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Settings } from '../../config/settings.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import type { Caller } from '../../src/core/caller.ts';
@@ -16,8 +17,9 @@ const makeOrganization = command('test-make-organization', async (tx, input: { n
 });
 
 /** For what no command does, such as time that has passed. */
-const runSql = command('test-run-sql', (tx, { sql, values }: { sql: string; values: (string | number | null)[] }) =>
-  tx.run(sql, ...values),
+const runSql = command(
+  'test-run-sql',
+  (tx, { sql, values }: { sql: string; values: (string | number | Uint8Array | null)[] }) => tx.run(sql, ...values),
 );
 
 /** A world in which operations are performed by organizations of their own. */
@@ -49,8 +51,8 @@ export async function calls(
       const { id } = await world.store.write(makeOrganization, { name });
       // The token needs a row: mail of a token that no longer exists is refused.
       const sql = `INSERT INTO token (id, token_hash, organization_id, name, display_prefix, actions, owner, created_by, created_at)
-        VALUES (?1, randomblob(32), ?1, 'test', 'mst_0', 'read manage', 1, 'bootstrap', 0)`;
-      await world.store.write(runSql, { sql, values: [id] });
+        VALUES (?1, ?2, ?1, 'test', 'mst_0', 'read manage', 1, 'bootstrap', 0)`;
+      await world.store.write(runSql, { sql, values: [id, Uint8Array.from(randomBytes(32))] });
       return fullToken(id);
     },
     perform: ask,

@@ -6,7 +6,7 @@ const EVERY_MS = 100;
 
 /** Delay of other requests during heavy work, in ms. */
 export interface Waits {
-  asked: number;
+  queried: number;
   p99: number;
   longest: number;
 }
@@ -43,7 +43,7 @@ export class Canary implements Disposable {
 function waits(all: readonly number[]): Waits {
   const sorted = all.toSorted((a, b) => a - b);
   return {
-    asked: sorted.length,
+    queried: sorted.length,
     p99: Math.round(sorted[Math.floor(sorted.length * 0.99)] ?? 0),
     longest: Math.round(sorted.at(-1) ?? 0),
   };

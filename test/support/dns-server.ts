@@ -10,6 +10,7 @@ const TYPES: Record<number, string> = {
   15: 'MX',
   16: 'TXT',
   28: 'AAAA',
+  43: 'DS',
   52: 'TLSA',
 };
 const AD = 0x20;
@@ -30,7 +31,7 @@ export interface DnsServer extends AsyncDisposable {
   /** True if DNSSEC secures the answers for a name: the AD bit is set for clients that request it. RFC 6840 5.8. */
   secure: (name: string) => boolean;
   /** Every question asked so far. */
-  asked: string[];
+  queried: string[];
 }
 
 /** Starts a name server on loopback that answers from `zone`, which may be changed at any time. */
@@ -44,7 +45,7 @@ export async function dnsServer(
     zone,
     ttl: 60,
     secure: () => false,
-    asked: [],
+    queried: [],
     async [Symbol.asyncDispose]() {
       socket.close();
       await once(socket, 'close');
@@ -52,7 +53,7 @@ export async function dnsServer(
   };
   socket.on('message', (query: Buffer, from: RemoteInfo) => {
     const { name, type, end } = question(query);
-    server.asked.push(`${type} ${name}`);
+    server.queried.push(`${type} ${name}`);
     const answer = server.zone[`${type} ${name}`] ?? (exists(server.zone, name) ? 'NOERROR' : 'NXDOMAIN');
     if (answer === 'silence') return;
     const records = typeof answer === 'string' ? [] : answer;
@@ -92,8 +93,8 @@ function question(query: Buffer): { name: string; type: string; end: number } {
   return { name: labels.join('.'), type: TYPES[query.readUInt16BE(at + 1)] ?? 'other', end: at + 5 };
 }
 
-function resourceRecord(name: string, asked: string, record: string, ttl: number): Buffer {
-  const type = record.startsWith('CNAME ') ? 'CNAME' : asked;
+function resourceRecord(name: string, queried: string, record: string, ttl: number): Buffer {
+  const type = record.startsWith('CNAME ') ? 'CNAME' : queried;
   const data = recordData(type, record.replace(/^CNAME /, ''));
   const fixed = Buffer.alloc(10);
   fixed.writeUInt16BE(Number(Object.keys(TYPES).find((key) => TYPES[Number(key)] === type)), 0);
@@ -112,6 +113,11 @@ function recordData(type: string, text: string): Buffer {
     case 'MX': {
       const [preference = '0', exchange = ''] = text.split(' ');
       return Buffer.concat([Buffer.from([Number(preference) >> 8, Number(preference) & 255]), encodeName(exchange)]);
+    }
+    case 'DS': {
+      const [tag = '', algorithm = '', digestType = '', hex = ''] = text.split(' ');
+      const head = Buffer.from([Number(tag) >> 8, Number(tag) & 255, Number(algorithm), Number(digestType)]);
+      return Buffer.concat([head, Buffer.from(hex, 'hex')]);
     }
     case 'TLSA': {
       const [usage = '', selector = '', matching = '', hex = ''] = text.split(' ');

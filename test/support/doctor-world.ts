@@ -1,14 +1,18 @@
 import { createHash, X509Certificate } from 'node:crypto';
+import type { DsRecord } from '../../mail/dns/ds-lookup.ts';
+import type { Lookup } from '../../mail/dns/lookup.ts';
 import { quiet } from '../../mail/log.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { FetchStsPolicy } from '../../mail/relay/tls-policy/sts-fetch.ts';
 import { reportOn } from '../../src/deliverability/report.ts';
 import type { HostDane } from '../../src/certificates/dane.ts';
 import { checkDane } from '../../src/doctor/dane-check.ts';
+import { checkDnssec } from '../../src/doctor/dnssec-check.ts';
 import { type DiagnosisInput, diagnose } from '../../src/doctor/diagnose.ts';
 import type { HealthCheck } from '../../src/doctor/health-check.ts';
 import type { ServerFacts } from '../../src/doctor/server-checks.ts';
 import type { PublishedDomain } from '../../src/domains/records.ts';
+import { ZoneKey } from '../../src/name-server/dnssec/zone-key.ts';
 import { testCertificate } from './certificate.ts';
 import { fakeResolver, type FakeZone } from './fake-resolver.ts';
 
@@ -37,6 +41,9 @@ const SHOP: PublishedDomain = {
   name: 'shop.example',
   keys: [{ selector: 'ms1', algorithm: 'rsa-sha256', text: KEY, state: 'signs', retiredAt: null }],
 };
+
+/** Key of the zone of the domain, where it is led here. */
+export const SHOP_KEY = new ZoneKey(SHOP.name, Buffer.alloc(32, 7));
 
 /** The DNS of a server of which everything is right. */
 const ZONE: FakeZone = {
@@ -114,12 +121,24 @@ export interface InjectedFault {
   sts?: FetchStsPolicy;
   ownIpv6?: readonly string[];
   peer?: string;
+  /** Last connection from outside; null: none ever; left out: an hour ago. */
+  inboundAt?: number | null;
   unverified?: readonly string[];
   /** Reason why the last access to the DNS provider of the domain failed. */
   provider?: string;
   /** Left out: TLSA records that match. */
   dane?: HostDane;
+  /** DS records above shop.example, which is led here; left out: it is not. */
+  ds?: Lookup<DsRecord>;
   broken?: 'facts' | 'reports';
+  /** Domain of which no report can be made. */
+  brokenDomain?: string;
+  /** Verified domains; left out: shop.example. */
+  domains?: readonly string[];
+  /** Lines of the last run. */
+  previous?: readonly HealthCheck[];
+  /** Time in which checks of domains begin, ms. */
+  surveyMs?: number;
 }
 
 export const DAYS_OF_CERTIFICATE = 24 * HOUR;
@@ -153,13 +172,28 @@ export function diagnosed(fault: InjectedFault): Promise<HealthCheck[]> {
     smtpPort: 25,
     ownIpv6: fault.ownIpv6 ?? [],
     peer: fault.peer,
+    now: facts.now,
+    inbound: () => {
+      const at = fault.inboundAt === undefined ? facts.now - HOUR : fault.inboundAt;
+      return Promise.resolve(at === null ? undefined : { value: '192.5.6.30', at });
+    },
     unverified: fault.unverified ?? [],
     dane: () =>
       Promise.resolve(checkDane(fault.dane ?? tlsaOf(facts.certificate.pem), { ...facts.certificate, ...facts })),
+    dnssec: (zone) =>
+      Promise.resolve(zone === SHOP.name && fault.ds !== undefined ? [checkDnssec(fault.ds, SHOP_KEY)] : []),
     providers: () => Promise.resolve([{ name: SHOP.name, error: fault.provider ?? null }]),
-    reports: async () => {
-      if (fault.broken === 'reports') throw new Error('the store is busy');
-      return [{ name: SHOP.name, report: await reportOn(context, SHOP) }];
+    report: async (name, resolver) => {
+      if (fault.broken === 'reports' || fault.brokenDomain === name) throw new Error('the store is busy');
+      return reportOn({ ...context, lookNow: resolver }, { ...SHOP, name });
+    },
+    survey: {
+      domains: fault.domains ?? [SHOP.name],
+      previous: fault.previous ?? [],
+      clock: () => facts.now,
+      forMs: fault.surveyMs ?? 60_000,
+      hourlyMs: 1_800_000,
+      failedFirst: false,
     },
     dialog: (host) => {
       const answer = fault.smtp?.[host] ?? REFUSES;

@@ -33,6 +33,7 @@ export function explained(dataDir: string): Explained {
       return Promise.resolve();
     },
     touched: () => undefined,
+    loginsEnded: () => undefined,
     hooks: writeHooks,
   };
   return { tx: tx as unknown as Write, plans, [Symbol.dispose]: () => db.close() };

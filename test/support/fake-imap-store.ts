@@ -104,7 +104,7 @@ class FakeMailbox implements MailboxView {
   }
 
   changesSince(since: number): readonly ViewChange[] | undefined {
-    if (this.owner.forgetChanges) return undefined;
+    if (this.owner.discardChanges) return undefined;
     return this.changes.filter((change) => change.modseq > since);
   }
 
@@ -180,12 +180,12 @@ export class FakeImapStore implements ImapStore {
   /** Makes every write fail with this. */
   fail: Error | undefined;
   /** Makes `changesSince` answer undefined. */
-  forgetChanges = false;
+  discardChanges = false;
   /** New messages are \Recent. Most dialogs are easier to read without. */
   tracksRecent = false;
   readonly former = new Set<string>();
   /** Expunged rows are not kept. */
-  forgetExpunged = false;
+  discardExpunged = false;
   /** Octets that still fit. */
   room = Number.POSITIVE_INFINITY;
   maxMessageBytes = 25 * 1024 * 1024;
@@ -196,6 +196,10 @@ export class FakeImapStore implements ImapStore {
   maxEntries = 1000;
   /** Capabilities that are not listed. */
   hidden: string[] = [];
+  /** Octets that are left of a damaged message, by blob. */
+  readonly damaged = new Map<number, number>();
+  /** Holds searches back until it is resolved. */
+  heldSearch: { begun: PromiseWithResolvers<void>; end: PromiseWithResolvers<void> } | undefined;
   /** Octets of messages that were asked for. */
   bytesRead = 0;
   /** Appends that were begun and neither finished nor aborted. */
@@ -349,7 +353,7 @@ export class FakeImapStore implements ImapStore {
   }
 
   vanished(mailbox: number, since: number): Promise<{ from: number; to: number }[] | undefined> {
-    if (this.forgetExpunged) return Promise.resolve(undefined);
+    if (this.discardExpunged) return Promise.resolve(undefined);
     const gone = [...this.box(mailbox).expunged.values()].filter(({ modseq }) => modseq > since);
     const uids = gone.map(({ uid }) => uid).sort((a, b) => a - b);
     return Promise.resolve(uids.map((uid) => ({ from: uid, to: uid })));
@@ -361,7 +365,7 @@ export class FakeImapStore implements ImapStore {
     const box = this.box(mailbox);
     const rows: MessageRow[] = [];
     for (const uid of uids) {
-      const message = box.messages.get(uid) ?? (this.forgetExpunged ? undefined : box.expunged.get(uid));
+      const message = box.messages.get(uid) ?? (this.discardExpunged ? undefined : box.expunged.get(uid));
       if (message === undefined) continue;
       const row: MessageRow = {
         uid,
@@ -381,14 +385,13 @@ export class FakeImapStore implements ImapStore {
 
   bytes(content: ContentRef, start: number, length: number): Promise<Buffer> {
     if (length > 1024 * 1024) throw new Error('more than 1 MiB asked for');
-    const whole = this.blobs[content.blob] ?? Buffer.alloc(0);
     this.bytesRead += length;
-    return Promise.resolve(whole.subarray(start, start + length));
+    return Promise.resolve(this.left(content.blob).subarray(start, start + length));
   }
 
   async beginnings(blobs: readonly number[], most: number): Promise<ReadonlyMap<number, Buffer>> {
     await Promise.resolve();
-    const found = new Map(blobs.map((blob) => [blob, (this.blobs[blob] ?? Buffer.alloc(0)).subarray(0, most)]));
+    const found = new Map(blobs.map((blob) => [blob, this.left(blob).subarray(0, most)]));
     for (const octets of found.values()) this.bytesRead += octets.length;
     return found;
   }
@@ -500,6 +503,8 @@ export class FakeImapStore implements ImapStore {
   }
 
   async search(...[mailbox, view, program, options]: Parameters<ImapStore['search']>): ReturnType<ImapStore['search']> {
+    this.heldSearch?.begun.resolve();
+    await this.heldSearch?.end.promise;
     const { sort, scores = new Map() } = options ?? {};
     const order = sort === undefined ? undefined : ({ kind: 'sort', keys: sort, scores } as const);
     const outcome = await findInMemory(this, mailbox, view, program, order);
@@ -511,6 +516,13 @@ export class FakeImapStore implements ImapStore {
     const order = { kind: 'thread', algorithm: how.algorithm, known } as const;
     const outcome = await findInMemory(this, mailbox, view, program, order);
     return outcome.kind === 'threads' ? outcome.text : { kind: 'too-long' };
+  }
+
+  /** Cuts the stored octets of a message off. */
+  damage(name: string, uid: number, left: number): void {
+    const message = this.find(name)?.messages.get(uid);
+    if (message === undefined) throw new Error(`no message ${uid} in ${name}`);
+    this.damaged.set(this.blob(message.bytes), left);
   }
 
   message(mailbox: number, uid: number): Message | undefined {
@@ -547,6 +559,11 @@ export class FakeImapStore implements ImapStore {
   private blob(bytes: Buffer): number {
     const known = this.blobs.indexOf(bytes);
     return known >= 0 ? known : this.blobs.push(bytes) - 1;
+  }
+
+  /** The stored octets, without those that were cut off. */
+  private left(blob: number): Buffer {
+    return (this.blobs[blob] ?? Buffer.alloc(0)).subarray(0, this.damaged.get(blob));
   }
 
   private mask(flags: FlagSet): number {

@@ -48,17 +48,17 @@ export class FakeOpenIdProvider implements AsyncDisposable {
 
   /** The person signs in at an authorization URL: returns the query of the answer. */
   authorize(url: URL, claims: Claims, forge: Forgery = {}): URLSearchParams {
-    const asked = url.searchParams;
+    const queried = url.searchParams;
     const code = `code-${this.#grants.size + 1}`;
     const now = Math.floor(Date.now() / 1000);
-    const plain = { iss: this.issuer, aud: CLIENT.id, iat: now, exp: now + 300, nonce: asked.get('nonce') };
+    const plain = { iss: this.issuer, aud: CLIENT.id, iat: now, exp: now + 300, nonce: queried.get('nonce') };
     this.#grants.set(code, {
-      challenge: asked.get('code_challenge') ?? '',
-      redirectUri: asked.get('redirect_uri') ?? '',
+      challenge: queried.get('code_challenge') ?? '',
+      redirectUri: queried.get('redirect_uri') ?? '',
       claims: { ...plain, ...claims },
       forge,
     });
-    return new URLSearchParams({ code, state: asked.get('state') ?? '', iss: this.issuer });
+    return new URLSearchParams({ code, state: queried.get('state') ?? '', iss: this.issuer });
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -4,10 +4,10 @@ import type { Lookup, MxRecord, Resolver, SrvRecord } from '../../mail/dns/looku
 export type FakeZone = Record<string, readonly string[] | 'trouble'>;
 
 /** A resolver that answers from `zone`, which may be changed at any time; `asked` grows with each question. */
-export function fakeResolver(zone: FakeZone): Resolver & { asked: string[]; zone: FakeZone } {
-  const asked: string[] = [];
+export function fakeResolver(zone: FakeZone): Resolver & { queried: string[]; zone: FakeZone } {
+  const queried: string[] = [];
   const look = <T>(type: string, name: string, read: (text: string) => T): Promise<Lookup<T>> => {
-    asked.push(`${type} ${name}`);
+    queried.push(`${type} ${name}`);
     const found = zone[`${type} ${name}`];
     if (found === 'trouble') return Promise.resolve({ kind: 'trouble', why: `${type} of ${name}: the DNS is down` });
     if (found !== undefined) return Promise.resolve({ kind: 'found', records: found.map(read) });
@@ -15,7 +15,7 @@ export function fakeResolver(zone: FakeZone): Resolver & { asked: string[]; zone
   };
   const same = (text: string): string => text;
   return {
-    asked,
+    queried,
     zone,
     mx: (name) => look('MX', name, mxRecord),
     a: (name) => look('A', name, same),

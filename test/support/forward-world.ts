@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import type { Authentication } from '../../mail/auth/authentication.ts';
-import { type AuthenticationInput, authenticate } from '../../mail/auth/authenticate.ts';
+import { type AuthenticationInput, authenticateMail } from '../../mail/auth/authenticate.ts';
 import { type Log, quiet } from '../../mail/log.ts';
 import { parseAddress } from '../../mail/message/address.ts';
 import { mailParts } from '../../mail/store-thread-parts.ts';
@@ -14,7 +14,7 @@ import { addDomain } from '../../mail/store/address/domain.ts';
 import { command, query } from '../../mail/store/engine/types.ts';
 import { testKeys } from './dkim.ts';
 import { type FakeZone, fakeResolver } from './fake-resolver.ts';
-import { judgingBy } from './judging.ts';
+import { filteringBy } from './filtering.ts';
 import { testStore, type TestStore } from './store.ts';
 
 export const FORWARD_KEY = Buffer.alloc(32, 7);
@@ -45,7 +45,8 @@ export const setForward = command('test-forward', async (tx, one: Forwarding, st
 });
 const spendForwards = command('test-spend', async (tx, input: { source: string; copies: number }, stamp) => {
   await tx.run(
-    'INSERT OR REPLACE INTO forward_count (day, source, copies) VALUES (?, ?, ?)',
+    `INSERT INTO forward_count (day, source, copies) VALUES (?, ?, ?)
+     ON CONFLICT (day, source) DO UPDATE SET copies = excluded.copies`,
     Math.floor(stamp.now / 86_400_000),
     input.source,
     input.copies,
@@ -81,7 +82,7 @@ export interface ForwardWorld extends AsyncDisposable {
   box: TestStore;
   zone: FakeZone;
   /** Every question that was asked of it. */
-  asked: readonly string[];
+  queried: readonly string[];
   log: { text: string; fields: object }[];
   /** Addresses without a domain are at box.test. */
   set(from: string, to: string, how?: Partial<Omit<Forwarding, 'from' | 'to'>>): Promise<void>;
@@ -105,12 +106,12 @@ export async function forwardWorld(how: { verify?: boolean } = {}): Promise<Forw
   const log: ForwardWorld['log'] = [];
   const say = (fields: object, text: string): void => void log.push({ fields, text });
   const listening: Log = { ...quiet, warn: say, error: say };
-  const verify = (mail: AuthenticationInput): Promise<Authentication> => authenticate(mail, { resolver });
+  const verify = (mail: AuthenticationInput): Promise<Authentication> => authenticateMail(mail, { resolver });
   const backend = new StoreReceiverBackend({
     store: box.store,
     hostname: 'mail.box.test',
     hold: null,
-    filter: how.verify === true ? judgingBy(verify) : null,
+    filter: how.verify === true ? filteringBy(verify) : null,
     log: listening,
     meter: quiet,
     forwardKey: FORWARD_KEY,
@@ -128,7 +129,7 @@ export async function forwardWorld(how: { verify?: boolean } = {}): Promise<Forw
   return {
     box,
     zone,
-    asked: resolver.asked,
+    queried: resolver.queried,
     log,
     set: (from, to, more = {}) =>
       box.store.write(setForward, {

@@ -18,14 +18,17 @@ export interface FuzzSession {
   fill?: Buffer;
 }
 
-/** Plays a session; answers everything that the server said, as latin1. Fails when the server leaves it hanging. */
+/**
+ * Plays a session; answers everything that the server said, as latin1. Fails when the server leaves it hanging. `reset`:
+ * the server closed with a reset, which takes away what was not read before.
+ */
 export async function playSession({
   port,
   tls,
   steps,
   rest,
   fill,
-}: FuzzSession): Promise<{ before: string; after: string }> {
+}: FuzzSession): Promise<{ before: string; after: string; reset: boolean }> {
   const at = { host: '127.0.0.1', port, allowHalfOpen: true, noDelay: true };
   const socket: Socket = tls ? connectTls({ ...at, rejectUnauthorized: false }) : connect(at);
   let text = '';
@@ -35,6 +38,8 @@ export async function playSession({
     text += chunk.toString('latin1');
     wake();
   });
+  let reset = false;
+  socket.on('error', ({ code }: NodeJS.ErrnoException) => (reset ||= code === 'ECONNRESET' || code === 'EPIPE'));
   for (const event of ['end', 'close', 'error']) {
     socket.on(event, () => {
       end.abort();
@@ -59,7 +64,7 @@ export async function playSession({
     else filler = setInterval(() => socket.writableLength === 0 && socket.write(fill), FILL_EVERY_MS);
     await until(() => false);
     if (performance.now() > overdue) throw new Error(`the server did not end: ${text.slice(-500)}`);
-    return { before: text.slice(0, before), after: text.slice(before) };
+    return { before: text.slice(0, before), after: text.slice(before), reset };
   } finally {
     clearTimeout(late);
     clearInterval(filler);

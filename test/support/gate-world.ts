@@ -8,7 +8,7 @@ import { addAccount } from '../../mail/store/account/account.ts';
 import { addDomain } from '../../mail/store/address/domain.ts';
 import { type Command, command } from '../../mail/store/engine/types.ts';
 import { recordTaints, type TaintReader } from '../../mail/agents/taint/taint.ts';
-import { judgeMail, putMail } from './put-mail.ts';
+import { filterMail, putMail } from './put-mail.ts';
 import { testAccount, testStore, type TestStore } from './store.ts';
 import { unlimitedSubmission, outgoing } from './submission.ts';
 
@@ -44,7 +44,7 @@ export class GateWorld implements AsyncDisposable {
   /** `more`: commands of the test. */
   static async open(more: readonly Command<never, unknown>[] = []): Promise<GateWorld> {
     const parts = mailParts();
-    const box = await testStore({ ...parts, commands: [...parts.commands, judgeMail, traced, ...more] });
+    const box = await testStore({ ...parts, commands: [...parts.commands, filterMail, traced, ...more] });
     const { account } = await testAccount(box.store);
     return new GateWorld(box, account, await secondTenant(box));
   }
@@ -128,7 +128,7 @@ export class GateWorld implements AsyncDisposable {
   }
 
   /** A person sends from the same mailbox. */
-  async sendByHand(to: readonly string[], over: Partial<Submission> = {}): Promise<SubmissionResult> {
+  async sendManually(to: readonly string[], over: Partial<Submission> = {}): Promise<SubmissionResult> {
     return this.send(to, {}, { verdict: { kind: 'allow' }, ...over });
   }
 

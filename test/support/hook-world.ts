@@ -35,13 +35,13 @@ export interface HookWorld extends AsyncDisposable {
   notifier: Notifier;
 }
 
-export interface Told {
+export interface Reported {
   id: string;
   subject: string;
 }
 
 export class Receiver {
-  readonly told: Told[] = [];
+  readonly told: Reported[] = [];
   answer: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) =>
     void response.end('ok');
   readonly #server: Server;

@@ -49,14 +49,14 @@ export async function hostileNameServer(zone: string): Promise<HostileNameServer
 
 function answerTo(query: Buffer, zone: string, { mx, addresses }: HostileNameServer): Buffer {
   const isUpdate = ((query.readUInt8(2) >> 3) & 15) === UPDATE;
-  const asked = questionIn(query);
-  const question = encodeName(asked);
+  const queried = questionIn(query);
+  const question = encodeName(queried);
   const type = query.readUInt16BE(HEADER + question.length);
-  const head = { name: asked, class: CLASSES.IN, ttl: 300 };
+  const head = { name: queried, class: CLASSES.IN, ttl: 300 };
   const soa = Buffer.concat([encodeName(zone), encodeName(zone), Buffer.alloc(20)]);
   const records = [
-    ...(!isUpdate && type === TYPE_NUMBERS.SOA && asked === zone ? [{ ...head, type, data: soa }] : []),
-    ...(!isUpdate && type === TYPE_NUMBERS.MX && asked === zone && mx ? [{ ...head, type, data: mx }] : []),
+    ...(!isUpdate && type === TYPE_NUMBERS.SOA && queried === zone ? [{ ...head, type, data: soa }] : []),
+    ...(!isUpdate && type === TYPE_NUMBERS.MX && queried === zone && mx ? [{ ...head, type, data: mx }] : []),
     ...Array.from({ length: isUpdate || type === TYPE_NUMBERS.SOA ? 0 : addresses }, (_, i) => addressOf(head, i)),
   ];
   const flags = isUpdate ? 0x8000 | (UPDATE << 11) : 0x8400;

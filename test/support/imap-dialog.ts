@@ -1,7 +1,9 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
+import { StoreBusy } from '../../mail/store/engine/types.ts';
 import type { QuotaUse } from '../../mail/store/account/quota.ts';
 import { imapWorld, PASSWORD, USER } from './imap-world.ts';
 import type { ImapClient, ImapWorld, WorldOptions } from './imap-world.ts';
+import { sharingWorld, type SharingWorld } from './sharing-world.ts';
 
 /**
  * Runs a script of what clients say and what the server must answer, line for line and nothing else:
@@ -17,28 +19,39 @@ import type { ImapClient, ImapWorld, WorldOptions } from './imap-world.ts';
  * + tls                        the client begins TLS
  * + revoke                     the password was changed
  * + quota 1025 2048 3 10       octets used and allowed, messages used and allowed; - for no limit
+ * + room 0                     octets that still fit into the account
+ * + fail write                 the store cannot write; + fail read: nor list its mailboxes; + fail nothing: it can again
+ * + damage INBOX 1 20          20 octets are left of the message with the UID 1
+ * + hold search                searches take until + end search; + pass 10 lets 10 s of a search pass
+ * + compress                   the client compresses from now on
+ * + full ann                   the quota of Ann is used up, with `! sharing=true`
  * ```
  *
  * `! option=value` in the first lines sets options: `! local=false`, `! badCommands=3`, `! recent=true`: new messages are
- * \Recent.
+ * \Recent; `! sharing=true`: ann, bob and cyd of box.test and eve of other.test have mailboxes in a real store, and any
+ * password; `! faults=1`: so many faults are logged.
  */
 export async function runDialog(script: string): Promise<void> {
   const lines = script.split('\n');
-  await using world = await imapWorld(optionsOf(lines));
-  world.store.tracksRecent = lines.includes('! recent=true');
+  await using world = lines.includes('! sharing=true') ? await sharingWorld() : await imapWorld(optionsOf(lines));
+  if ('store' in world) world.store.tracksRecent = lines.includes('! recent=true');
   const clients = new Map<string, ImapClient>();
   for (const [at, line] of lines.entries()) {
     if (line.trim() === '' || line.startsWith('#') || line.startsWith('!')) continue;
     await step(world, clients, line, `line ${at + 1}: ${line}`);
   }
   for (const client of clients.values()) await nothingLeft(client);
-  expect(world.faults, 'faults were logged').toEqual([]);
+  const faults = lines.find((line) => line.startsWith('! faults='))?.slice('! faults='.length);
+  if (faults === undefined) expect(world.faults, 'faults were logged').toEqual([]);
+  else expect(world.faults, 'faults that were logged').toHaveLength(Number(faults));
 }
 
-async function step(world: ImapWorld, clients: Map<string, ImapClient>, line: string, where: string): Promise<void> {
+type DialogWorld = ImapWorld | SharingWorld;
+
+async function step(world: DialogWorld, clients: Map<string, ImapClient>, line: string, where: string): Promise<void> {
   const [, who = '', verb = '', rest = ''] = /^(?:([A-Z]) )?(C:|R:|S:|S!|\+) ?(.*)$/.exec(line) ?? [];
   if (verb === '') throw new Error(`not understood: ${where}`);
-  if (verb === '+' && /^(?:deliver|revoke|quota)\b/.test(rest)) return happen(world, rest);
+  if (verb === '+' && EVENTS.test(rest)) return happen(world, rest);
   let client = clients.get(who);
   if (client === undefined) clients.set(who, (client = await world.connect()));
   if (verb === 'C:') client.send(`${rest}\r\n`);
@@ -48,12 +61,55 @@ async function step(world: ImapWorld, clients: Map<string, ImapClient>, line: st
   else expectLine(await client.line(), rest, where);
 }
 
-function happen(world: ImapWorld, what: string): void {
+const EVENTS = /^(?:deliver|revoke|quota|room|fail|damage|hold|pass|end|full)\b/;
+
+async function happen(world: DialogWorld, what: string): Promise<void> {
   const [verb, ...words] = what.split(' ');
   const [mailbox = 'INBOX', ...flags] = words;
-  if (verb === 'revoke') world.logins.revoke();
-  else if (verb === 'quota') world.store.use = quotaOf(words);
-  else deliverNext(world, mailbox, flags);
+  if ('people' in world) {
+    if (verb !== 'full' || !(mailbox in world.people)) throw new Error(`not possible with sharing=true: ${what}`);
+    const { account } = world.people[mailbox as keyof typeof world.people];
+    world.sql('UPDATE account SET quota_bytes = used_bytes WHERE id = ?', account);
+    return;
+  }
+  const { store } = world;
+  switch (verb) {
+    case 'revoke':
+      return world.logins.revoke();
+    case 'quota':
+      store.use = quotaOf(words);
+      return;
+    case 'room':
+      store.room = Number(words[0]);
+      return;
+    case 'fail':
+      return failStore(world, words[0]);
+    case 'damage':
+      return store.damage(mailbox, Number(words[1]), Number(words[2]));
+    case 'hold':
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+      store.heldSearch = { begun: Promise.withResolvers(), end: Promise.withResolvers() };
+      return;
+    case 'pass':
+      await store.heldSearch?.begun.promise;
+      await vi.advanceTimersByTimeAsync(Number(words[0]) * 1000);
+      return;
+    case 'end':
+      store.heldSearch?.end.resolve();
+      store.heldSearch = undefined;
+      vi.useRealTimers();
+      return;
+    case undefined:
+    default:
+      deliverNext(world, mailbox, flags);
+  }
+}
+
+function failStore({ store }: ImapWorld, what: string | undefined): void {
+  const busy = new StoreBusy('disk-full', 'no space left');
+  store.fail = what === 'nothing' ? undefined : busy;
+  if (what === 'read') vi.spyOn(store, 'mailboxes').mockRejectedValue(busy);
+  else vi.restoreAllMocks();
 }
 
 function quotaOf([usedBytes = '0', bytes = '-', usedCount = '0', count = '-']: readonly string[]): QuotaUse {
@@ -73,6 +129,7 @@ function deliverNext(world: ImapWorld, mailbox: string, flags: readonly string[]
 
 async function prepare(client: ImapClient, what: string, where: string): Promise<void> {
   if (what === 'tls') return client.secure();
+  if (what === 'compress') return client.compress();
   const lines = await client.command(what === 'login' ? `LOGIN ${USER} ${PASSWORD}` : what, 'prepare');
   expect(lines.at(-1), where).toMatch(/^prepare OK /);
 }
@@ -105,7 +162,7 @@ function optionsOf(lines: readonly string[]): WorldOptions {
   const limits: Record<string, number> = {};
   for (const line of lines.filter((each) => each.startsWith('! '))) {
     const [name = '', value = ''] = line.slice(2).trim().split('=');
-    if (name === 'recent') continue;
+    if (name === 'recent' || name === 'faults') continue;
     if (name === 'local' || name === 'exempt' || name === 'uidOnly') options[name] = value === 'true';
     else limits[name] = Number(value);
   }

@@ -16,9 +16,19 @@ export function seeded(seed: number): Random {
 }
 
 const VERBS =
-  'CAPABILITY NOOP LOGOUT ID STARTTLS AUTHENTICATE LOGIN ENABLE LIST LSUB SUBSCRIBE UNSUBSCRIBE NAMESPACE CREATE DELETE RENAME STATUS SELECT EXAMINE APPEND IDLE CHECK CLOSE UNSELECT EXPUNGE SEARCH FETCH STORE COPY MOVE UID XYZZY';
+  'CAPABILITY NOOP LOGOUT ID STARTTLS AUTHENTICATE LOGIN ENABLE LIST LSUB SUBSCRIBE UNSUBSCRIBE NAMESPACE CREATE DELETE RENAME STATUS SELECT EXAMINE APPEND IDLE CHECK CLOSE UNSELECT EXPUNGE SEARCH FETCH STORE COPY MOVE UID SORT THREAD ESEARCH CANCELUPDATE UIDBATCHES REPLACE NOTIFY GETMETADATA SETMETADATA COMPRESS GETQUOTA GETQUOTAROOT SETQUOTA SETACL DELETEACL GETACL LISTRIGHTS MYRIGHTS GETJMAPACCESS UNAUTHENTICATE XYZZY';
 const WORDS = VERBS.split(' ');
-const UIDS = ['UID FETCH', 'UID STORE', 'UID COPY', 'UID MOVE', 'UID EXPUNGE', 'UID SEARCH'];
+const UIDS = [
+  'UID FETCH',
+  'UID STORE',
+  'UID COPY',
+  'UID MOVE',
+  'UID EXPUNGE',
+  'UID SEARCH',
+  'UID SORT',
+  'UID THREAD',
+  'UID REPLACE',
+];
 const PIECES = [
   '(CONDSTORE)',
   '(QRESYNC (1001 1))',
@@ -113,6 +123,47 @@ const PIECES = [
   'SINCE',
   'OLDER',
   'DONE',
+  '(SUBJECT)',
+  '(REVERSE DATE DISPLAYFROM)',
+  '(REVERSE REVERSE',
+  'UTF-8 ALL',
+  'REFERENCES',
+  'REFS UTF-8',
+  'ORDEREDSUBJECT US-ASCII SUBJECT a',
+  'RETURN (UPDATE ALL)',
+  'RETURN (PARTIAL 1:10 COUNT)',
+  'RETURN (PARTIAL -1:-4294967295 SAVE)',
+  'RETURN (SAVE)',
+  '$',
+  'FUZZY',
+  'IN (mailboxes (INBOX Drafts) subtree "a")',
+  'IN (personal selected)',
+  'IN (subtree-one (((',
+  'SET (personal (MessageNew MessageExpunge FlagChange MailboxName SubscriptionChange))',
+  'SET STATUS (selected-delayed (MessageNew (UID BODY.PEEK[]) MessageExpunge))',
+  'SET (subtree ("" a) (MailboxMetadataChange ServerMetadataChange))',
+  'SET (mailboxes INBOX NONE)',
+  'NONE',
+  '(DEPTH infinity MAXSIZE 10)',
+  '(/private/comment)',
+  '(/shared/comment "x" /private/a NIL)',
+  '/private/%',
+  '(/private/comment {5+}\r\na\0b\xffc)',
+  'DEFLATE',
+  '(STORAGE 512)',
+  '(STORAGE 18446744073709551616)',
+  'me@box.test lrswite',
+  'nobody@box.test +lrs',
+  '-x',
+  'anyone ""',
+  'UID BODY[] <',
+  'CATENATE (TEXT {3+}\r\nabc URL "/INBOX/;UID=1/;SECTION=1")',
+  'CATENATE (URL "/;UID=1/;PARTIAL=4294967295.4294967295")',
+  'CATENATE (',
+  'UTF8 (~{4+}\r\nab\r\n)',
+  'RETURN (MYRIGHTS METADATA (/private/comment))',
+  '500 1:10',
+  '4294967296 4294967296:1',
   '(MESSAGES UIDNEXT)',
   'RETURN (STATUS (UNSEEN))',
   '(SUBSCRIBED)',
@@ -202,10 +253,12 @@ async function answered(client: ImapClient, line: string, count: number): Promis
   client.send(`${ours}${line}\r\n${filler}${last}NOOP\r\n`);
   // A literal that is longer still may have swallowed the last command: a mutation made it, and nobody fills it.
   const patience = setTimeout(() => client.socket.destroy(), 5000);
-  const lines = await client.until((each) => each.startsWith(last) || each === `${ours}OK Begin TLS negotiation now`);
+  // After these the connection is no longer plain.
+  const encoded = [`${ours}OK Begin TLS negotiation now`, `${ours}OK DEFLATE active`];
+  const lines = await client.until((each) => each.startsWith(last) || encoded.includes(each));
   clearTimeout(patience);
-  const tls = lines.at(-1) === `${ours}OK Begin TLS negotiation now`;
-  if (tls) client.socket.destroy();
+  const isEncoded = encoded.includes(lines.at(-1) ?? '');
+  if (isEncoded) client.socket.destroy();
   const endless = lines.at(-1) === '(closed)' && /\{\d{6,}\+\}/.test(line);
-  return tls || endless || lines.some((each) => each.startsWith(ours) || each.startsWith('* BYE'));
+  return isEncoded || endless || lines.some((each) => each.startsWith(ours) || each.startsWith('* BYE'));
 }

@@ -4,11 +4,12 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 /** An IMAP server on loopback that answers as a test says; what it leaves open is answered with OK. */
 export async function scriptedImap(
   answer: (command: string, socket: Socket, tag: string) => boolean,
+  capabilities = 'IMAP4rev1',
 ): Promise<AsyncDisposable & { port: number }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
-    socket.on('error', () => undefined).write('* OK [CAPABILITY IMAP4rev1] ready\r\n');
+    socket.on('error', () => undefined).write(`* OK [CAPABILITY ${capabilities}] ready\r\n`);
     let text = '';
     socket.on('data', (chunk) => {
       const lines = `${text}${chunk.toString('latin1')}`.split('\r\n');
@@ -16,7 +17,7 @@ export async function scriptedImap(
       for (const line of lines) {
         const [tag = '', ...words] = line.split(' ');
         if (answer(words.join(' '), socket, tag)) continue;
-        if (words[0] === 'CAPABILITY') socket.write('* CAPABILITY IMAP4rev1\r\n');
+        if (words[0] === 'CAPABILITY') socket.write(`* CAPABILITY ${capabilities}\r\n`);
         socket.write(`${tag} OK done\r\n`);
       }
     });

@@ -203,7 +203,7 @@ export interface WorldOptions {
   limits?: Partial<ImapLimits>;
   local?: boolean;
   exempt?: boolean;
-  places?: Partial<ConnectionLimits>;
+  positions?: Partial<ConnectionLimits>;
   memory?: MemoryBudget;
   /** The account's store instead of the one in memory. */
   open?: () => ImapStore;
@@ -215,7 +215,7 @@ export async function imapWorld({
   limits = {},
   local = true,
   exempt = false,
-  places = {},
+  positions = {},
   memory = new MemoryBudget(Infinity),
   open,
   uidOnly = false,
@@ -230,7 +230,7 @@ export async function imapWorld({
       { tls: 'implicit', host: '127.0.0.1', port: 0 },
     ],
     logins,
-    guard: testGuard(places, { isExempt: () => exempt }),
+    guard: testGuard(positions, { isExempt: () => exempt }),
     open: open ?? (() => store),
     uidOnly,
     jmapUrl: () => 'https://imap.box.test/.well-known/jmap',

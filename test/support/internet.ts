@@ -28,7 +28,7 @@ interface Published {
 export class Internet implements AsyncDisposable {
   readonly #records: Published[] = [];
   readonly #delegated = new Map<string, number>();
-  readonly #doors: Door[] = [];
+  readonly #endpoints: Endpoint[] = [];
   /** Address of the resolver. */
   address = '';
   /** The resolver says that it validated its answers (AD). */
@@ -38,9 +38,9 @@ export class Internet implements AsyncDisposable {
 
   static async start(): Promise<Internet> {
     const internet = new Internet();
-    const resolver = await Door.open((packet) => internet.#resolve(packet));
-    const server = await Door.open((packet) => Promise.resolve(internet.#refer(packet)));
-    internet.#doors.push(resolver, server);
+    const resolver = await Endpoint.open((packet) => internet.#resolve(packet));
+    const server = await Endpoint.open((packet) => Promise.resolve(internet.#refer(packet)));
+    internet.#endpoints.push(resolver, server);
     internet.address = `127.0.0.1:${resolver.port}`;
     internet.serverPort = server.port;
     return internet;
@@ -68,11 +68,11 @@ export class Internet implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#doors.map((door) => door.close()));
+    await Promise.all(this.#endpoints.map((door) => door.close()));
   }
 
   async #resolve(packet: Buffer): Promise<Buffer> {
-    const { id = 0, question } = asked(packet);
+    const { id = 0, question } = queried(packet);
     const { code, answers } = await this.#find(question.name.toLowerCase(), question.type, 0);
     const flags = RECURSION | code | (this.secure ? AUTHENTIC : 0);
     return encode({ type: 'response', id, flags, questions: [question], answers });
@@ -80,7 +80,7 @@ export class Internet implements AsyncDisposable {
 
   /** RFC 1034 4.3.2: a cut below the top is referred to, everything else is answered. */
   #refer(packet: Buffer): Buffer {
-    const { id = 0, question } = asked(packet);
+    const { id = 0, question } = queried(packet);
     const name = question.name.toLowerCase();
     const cut = upwards(name).find((one) => one.includes('.') && this.#servers(one).length > 0);
     if (cut !== undefined) {
@@ -89,6 +89,14 @@ export class Internet implements AsyncDisposable {
     }
     const { code, answers } = this.#own(name, question.type);
     return encode({ type: 'response', id, flags: AUTHORITATIVE | code, questions: [question], answers });
+  }
+
+  /** The server of a zone answers with a CNAME alone where it leads out of the zone. RFC 1034 4.3.2. */
+  async #follow(found: Found, type: string, depth: number): Promise<Found> {
+    const last = found.answers.at(-1);
+    if (last?.type !== 'CNAME' || type === 'CNAME' || depth >= 5) return found;
+    const { code, answers } = await this.#find(last.data.toLowerCase(), type, depth + 1);
+    return { code, answers: [...found.answers, ...answers] };
   }
 
   #servers(name: string): Published[] {
@@ -105,7 +113,8 @@ export class Internet implements AsyncDisposable {
     const zone = upwards(name).find((one) => this.#delegated.has(one));
     const port = zone === undefined ? undefined : this.#delegated.get(zone);
     if (zone !== undefined && port !== undefined) {
-      return (await this.#leads(zone, depth)) ? askOther(port, name, type) : { code: CODES.SERVFAIL, answers: [] };
+      if (!(await this.#leads(zone, depth))) return { code: CODES.SERVFAIL, answers: [] };
+      return this.#follow(await askOther(port, name, type), type, depth);
     }
     const alias = this.#records.find((one) => one.name === name && one.type === 'CNAME');
     if (alias === undefined || type === 'CNAME' || depth >= 5) return this.#own(name, type);
@@ -124,7 +133,7 @@ export class Internet implements AsyncDisposable {
 }
 
 /** A port of loopback that answers packets over UDP and TCP. */
-class Door {
+class Endpoint {
   readonly #udp = createSocket('udp4');
   readonly #tcp = createServer((client) => this.#serve(client));
   readonly #answer: (packet: Buffer) => Promise<Buffer>;
@@ -133,8 +142,8 @@ class Door {
     this.#answer = answer;
   }
 
-  static async open(answer: (packet: Buffer) => Promise<Buffer>): Promise<Door> {
-    const door = new Door(answer);
+  static async open(answer: (packet: Buffer) => Promise<Buffer>): Promise<Endpoint> {
+    const door = new Endpoint(answer);
     const { promise, resolve } = Promise.withResolvers<void>();
     // A port that the kernel gives is free over TCP, and may be anybody's over UDP.
     door.#tcp.listen(await freePort(), '127.0.0.1', resolve);
@@ -169,7 +178,7 @@ class Door {
   }
 }
 
-function asked(packet: Buffer): DecodedPacket & { question: NonNullable<DecodedPacket['questions']>[number] } {
+function queried(packet: Buffer): DecodedPacket & { question: NonNullable<DecodedPacket['questions']>[number] } {
   const said = decode(packet);
   const [question] = said.questions ?? [];
   if (question === undefined) throw new Error('a packet without a question');

@@ -46,7 +46,7 @@ export class Actions {
       [3, () => this.#set()],
       [12, () => this.#setEmails()],
       [0.3, () => this.#fill()],
-      [4, () => this.#tidy()],
+      [4, () => this.#cleanUp()],
     ];
   }
 
@@ -190,10 +190,10 @@ export class Actions {
     await this.#world.call('Email/set', { update: Object.fromEntries(emails.map((id) => [id, patch()])) });
   }
 
-  async #tidy(): Promise<void> {
+  async #cleanUp(): Promise<void> {
     const { store, clock } = this.#world.box;
     if (this.#random.chance(0.6)) {
-      for (const { id, account_id: account } of await store.read(deletedMailboxes, undefined)) {
+      for (const { id, account_id: account } of await store.read(deletedMailboxes, { account: null })) {
         await store.writeSlice(purgeDeletedFolder, { account, mailbox: id });
       }
     }

@@ -39,7 +39,9 @@ export class JmapMethodError extends Error {
 
 export const MAIL = 'urn:ietf:params:jmap:mail';
 /** Capabilities used, if the server has them. */
-const SPOKEN = ['core', 'mail', 'submission', 'vacationresponse', 'blob'].map((name) => `urn:ietf:params:jmap:${name}`);
+const SPOKEN = ['core', 'mail', 'submission', 'vacationresponse', 'blob', 'quota'].map(
+  (name) => `urn:ietf:params:jmap:${name}`,
+);
 
 /** A JMAP client written from RFC 8620, without code of the server. */
 export class JmapClient {

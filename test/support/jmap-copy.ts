@@ -91,10 +91,10 @@ export class AccountCopy {
 
   /** Applies /queryChanges: removes ids, then inserts by index. RFC 8620 5.6. */
   async #syncOrder(): Promise<void> {
-    const asked = { filter: null, sort: SORT };
+    const queried = { filter: null, sort: SORT };
     try {
       if (this.#states.query === undefined) throw new JmapMethodError('none yet', { type: 'cannotCalculateChanges' });
-      const said = await this.#client.call('Email/queryChanges', { ...asked, sinceQueryState: this.#states.query });
+      const said = await this.#client.call('Email/queryChanges', { ...queried, sinceQueryState: this.#states.query });
       const { removed, added, newQueryState } = said as {
         removed: string[];
         added: { id: string; index: number }[];
@@ -106,7 +106,7 @@ export class AccountCopy {
       this.#states.query = newQueryState;
     } catch (error) {
       if (!tooOld(error)) throw error;
-      const { ids, queryState } = (await this.#client.call('Email/query', asked)) as {
+      const { ids, queryState } = (await this.#client.call('Email/query', queried)) as {
         ids: string[];
         queryState: string;
       };

@@ -86,14 +86,14 @@ export function jmapFixtureOn(
   who: { account: number; inbox: number; address: string },
   limits: Partial<JmapLimits> = {},
 ): JmapFixture {
-  const desk = testJmapContext(box.store, () => box.clock.now, limits);
+  const login = testJmapContext(box.store, () => box.clock.now, limits);
   const { account, inbox, address } = who;
   const id = accountId(account);
   const access = { account, address, readOnly: false, mayTransmit: true };
   const session: JmapSession = { username: address, accounts: new Map([[id, access]]), credential: `test-${account}` };
   const known = new Set(USING);
   const request: JmapFixture['request'] = (methodCalls, createdIds, memory) =>
-    runRequest(desk, session, readRequest({ using: USING, methodCalls, createdIds }, known, desk.limits), memory);
+    runRequest(login, session, readRequest({ using: USING, methodCalls, createdIds }, known, login.limits), memory);
   const one = async (
     name: string,
     args: Record<string, unknown> = {},
@@ -105,7 +105,7 @@ export function jmapFixtureOn(
   };
   return {
     box,
-    context: desk,
+    context: login,
     session,
     account,
     accountId: id,

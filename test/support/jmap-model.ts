@@ -18,7 +18,7 @@ interface Copy {
 /** A client's cache of each type. */
 type Client = Record<ObjectType, Copy>;
 
-interface Told extends Record<string, unknown> {
+interface Reported extends Record<string, unknown> {
   newState: string;
   hasMoreChanges: boolean;
   created: string[];
@@ -75,7 +75,7 @@ class Model {
     }
   }
 
-  async changes(type: ObjectType, sinceState: string, maxChanges: number | null): Promise<Told | undefined> {
+  async changes(type: ObjectType, sinceState: string, maxChanges: number | null): Promise<Reported | undefined> {
     const [answer] = (
       await this.fixture.request([
         [`${type}/changes`, { accountId: this.fixture.accountId, sinceState, maxChanges }, 'c'],
@@ -88,10 +88,10 @@ class Model {
       return undefined;
     }
     expect(told).toMatchObject({ oldState: sinceState });
-    return told as Told;
+    return told as Reported;
   }
 
-  apply(type: ObjectType, copy: Copy, told: Told, truth: Copy['objects'], maxChanges: number | null): void {
+  apply(type: ObjectType, copy: Copy, told: Reported, truth: Copy['objects'], maxChanges: number | null): void {
     const { created, updated, destroyed, newState, hasMoreChanges, updatedProperties } = told;
     const all = [...created, ...updated, ...destroyed];
     expect(new Set(all).size, 'no id is told twice').toBe(all.length);

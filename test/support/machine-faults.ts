@@ -193,7 +193,7 @@ export const MACHINE_FAULTS: FaultRow[] = [
     'the backup lacks the keys',
     { facts: { backup: { ...backup, sealed: false } } },
     ['backup warning'],
-    'The last good backup is 1 hours old. It has no passphrase.',
+    'The last good backup is 1 hours old. It is not encrypted.',
   ],
   [
     'Rspamd is down',

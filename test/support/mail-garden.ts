@@ -1,11 +1,11 @@
-import { DatabaseSync } from 'node:sqlite';
-import { join } from 'node:path';
 import { jmapId } from '../../mail/jmap/core/ids.ts';
 import { indexMessage } from '../../mail/message/indexer.ts';
 import { createMailbox, removeMailbox } from '../../mail/store/mailbox/mailbox.ts';
 import { appendMessage, copyEntries, expunge, storeFlags } from '../../mail/store/mailbox/entry-commands.ts';
 import { purgeDeletedFolder, purgeExpunged, deletedMailboxes } from '../../mail/store/retention/purge.ts';
+import type { Row } from '../../mail/store/engine/types.ts';
 import type { JmapFixture } from './jmap-fixture.ts';
+import { rawRows } from './raw-change.ts';
 
 /** A message as the tests write it. */
 export interface Spec {
@@ -46,13 +46,11 @@ export class Garden {
   readonly mailboxes: number[];
   /** By blob: copies of an email share it. */
   readonly #specs = new Map<number, Spec>();
-  readonly #db: DatabaseSync;
   #count = 0;
 
   private constructor(world: JmapFixture, mailboxes: number[]) {
     this.world = world;
     this.mailboxes = mailboxes;
-    this.#db = new DatabaseSync(join(world.box.dataDir, 'mailstead.db'), { readOnly: true });
   }
 
   static async plant(world: JmapFixture): Promise<Garden> {
@@ -63,10 +61,6 @@ export class Garden {
       mailboxes.push(made.id);
     }
     return new Garden(world, mailboxes);
-  }
-
-  close(): void {
-    this.#db.close();
   }
 
   /** Appends a message; answers its Message-ID. */
@@ -84,21 +78,21 @@ export class Garden {
       index: indexMessage(data),
     });
     if (appended.kind !== 'appended') throw new Error(appended.kind);
-    const [row] = this.#rows<{ blob: number }>('SELECT max(id) AS blob FROM blob');
+    const [row] = await this.#rows<{ blob: number }>('SELECT max(id) AS blob FROM blob');
     this.#specs.set(row?.blob ?? 0, spec);
     return messageId;
   }
 
   /** Sets or clears keywords, \Deleted among them, of the n-th entry of a mailbox. */
   async flag(mailbox: number, n: number, how: 'add' | 'remove', keywords: readonly string[]): Promise<void> {
-    const uids = this.#uid(mailbox, n);
+    const uids = await this.#uid(mailbox, n);
     const { account, box } = this.world;
     await box.store.write(storeFlags, { account, mailbox, uids, how, flags: flagSet(keywords), unchangedSince: null });
   }
 
   async copy(mailbox: number, n: number, to: number, move: boolean): Promise<void> {
     const { account, box } = this.world;
-    await box.store.write(copyEntries, { account, mailbox, uids: this.#uid(mailbox, n), to, move });
+    await box.store.write(copyEntries, { account, mailbox, uids: await this.#uid(mailbox, n), to, move });
   }
 
   /** Removes the n-th mailbox but the inbox, and makes another of its name. */
@@ -112,9 +106,9 @@ export class Garden {
   }
 
   /** Runs the retention jobs: empties deleted mailboxes and purges expunged messages. */
-  async tidy(): Promise<void> {
+  async cleanUp(): Promise<void> {
     const { account, box } = this.world;
-    for (const { id: mailbox } of await box.store.read(deletedMailboxes, undefined)) {
+    for (const { id: mailbox } of await box.store.read(deletedMailboxes, { account: null })) {
       while ((await box.store.write(purgeDeletedFolder, { account, mailbox })) > 0);
     }
     while ((await box.store.write(purgeExpunged, { before: Number.MAX_SAFE_INTEGER })).more);
@@ -122,28 +116,27 @@ export class Garden {
 
   async expunge(mailbox: number): Promise<void> {
     const { account, box } = this.world;
-    const uids = this.#rows<{ uid: number }>('SELECT uid FROM entry WHERE mailbox_id = ? LIMIT 200', mailbox);
+    const uids = await this.#rows<{ uid: number }>('SELECT uid FROM entry WHERE mailbox_id = ? LIMIT 200', mailbox);
     await box.store.write(expunge, { account, mailbox, uids: uids.map(({ uid }) => uid) });
   }
 
   /** Everything that somebody can see now. */
-  all(): Plant[] {
+  async all(): Promise<Plant[]> {
     const names = new Map(
-      this.#rows<{ slot: number; lname: string }>(
-        'SELECT slot, lname FROM keyword WHERE account_id = ?',
-        this.world.account,
+      (
+        await this.#rows<{ slot: number; lname: string }>(
+          'SELECT slot, lname FROM keyword WHERE account_id = ?',
+          this.world.account,
+        )
       ).map(({ slot, lname }) => [2 ** slot, lname]),
     );
-    const entries = this.#rows<{
-      mailbox_id: number;
-      email_id: number;
-      flags: number;
-      kw: string | null;
-    }>(
-      `SELECT n.* FROM entry n JOIN mailbox m ON m.id = n.mailbox_id WHERE m.deleted_at IS NULL AND m.account_id = ?`,
-      this.world.account,
+    const entries = (
+      await this.#rows<{ mailbox_id: number; email_id: number; flags: number; kw: string | null }>(
+        `SELECT n.* FROM entry n JOIN mailbox m ON m.id = n.mailbox_id WHERE m.deleted_at IS NULL AND m.account_id = ?`,
+        this.world.account,
+      )
     ).filter(({ flags }) => Math.floor(flags / 16) % 2 === 0);
-    const emails = this.#rows<Record<string, number | string>>(
+    const emails = await this.#rows<Record<string, number | string>>(
       'SELECT * FROM email WHERE account_id = ?',
       this.world.account,
     );
@@ -179,13 +172,13 @@ export class Garden {
     });
   }
 
-  #uid(mailbox: number, n: number): number[] {
-    const uids = this.#rows<{ uid: number }>('SELECT uid FROM entry WHERE mailbox_id = ? ORDER BY uid', mailbox);
+  async #uid(mailbox: number, n: number): Promise<number[]> {
+    const uids = await this.#rows<{ uid: number }>('SELECT uid FROM entry WHERE mailbox_id = ? ORDER BY uid', mailbox);
     return uids.length === 0 ? [] : [uids[n % uids.length]?.uid ?? 0];
   }
 
-  #rows<T>(sql: string, ...params: (number | string)[]): T[] {
-    return this.#db.prepare(sql).all(...params) as T[];
+  #rows<T extends Row>(sql: string, ...params: (number | string)[]): Promise<T[]> {
+    return rawRows<T>(this.world.box.store, sql, ...params);
   }
 }
 

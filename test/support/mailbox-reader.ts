@@ -61,6 +61,29 @@ export class MailboxReader implements Disposable {
     return all.slice(all.lastIndexOf(`${tag} `)).trimEnd();
   }
 
+  /** IDLE until `ended` answers true; `onLine` gets each line that comes meanwhile. Rejects when the server closes. */
+  async idle(onLine: (line: string) => void, ended: () => boolean): Promise<void> {
+    this.#last = Buffer.alloc(0);
+    this.#socket.write('IDLE1 IDLE\r\n');
+    let text = '';
+    while (!ended()) {
+      text += Buffer.concat(this.#pieces).toString('latin1');
+      this.#pieces = [];
+      const lines = text.split('\r\n');
+      text = lines.pop() ?? '';
+      lines.forEach(onLine);
+      if (this.#ended) throw new Error('the server closed');
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      const look = setTimeout(resolve, 500);
+      await promise;
+      clearTimeout(look);
+    }
+    this.#socket.write('DONE\r\n');
+    await this.#until(/(?:^|\r\n)IDLE1 [^\r\n]*\r\n$/);
+    this.#pieces = [];
+  }
+
   [Symbol.dispose](): void {
     this.#socket.destroy();
   }

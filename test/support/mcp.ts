@@ -17,7 +17,7 @@ export function http(
   body = '',
 ): Promise<Said> {
   return new Promise((resolve, reject) => {
-    const asked = request(url, { method, headers }, (response) => {
+    const queried = request(url, { method, headers }, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => (text += chunk));
@@ -25,12 +25,12 @@ export function http(
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: parsed(text) });
       });
     });
-    asked.on('error', (error: NodeJS.ErrnoException) => {
+    queried.on('error', (error: NodeJS.ErrnoException) => {
       // The server closed an idle connection while the request was on its way. A connection of its own must not end so.
-      if (asked.reusedSocket && error.code === 'ECONNRESET') resolve(http(method, url, headers, body));
+      if (queried.reusedSocket && error.code === 'ECONNRESET') resolve(http(method, url, headers, body));
       else reject(error);
     });
-    asked.end(body);
+    queried.end(body);
   });
 }
 

@@ -1,5 +1,5 @@
 import { findTerms, readTerms } from '../../mail/message/search-terms.ts';
-import { fold, tokensOf } from '../../mail/message/word-tokens.ts';
+import { foldWord, tokensOf } from '../../mail/message/word-tokens.ts';
 import { jmapId } from '../../mail/jmap/core/ids.ts';
 import type { Plant } from './mail-garden.ts';
 
@@ -72,7 +72,9 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
     ]),
   header: ([name, text]: string[], { spec }) => {
     const [field = '', value = ''] = (spec.header ?? '').split(': ');
-    return field.toLowerCase() === name?.toLowerCase() && (text === undefined || fold(value).includes(fold(text)));
+    return (
+      field.toLowerCase() === name?.toLowerCase() && (text === undefined || foldWord(value).includes(foldWord(text)))
+    );
   },
 };
 

@@ -1,4 +1,4 @@
-import { CERTIFICATE, HOST, IP, IP6, LIST, tlsaOf } from './doctor-world.ts';
+import { CERTIFICATE, HOST, HOUR, IP, IP6, LIST, NOW, SHOP_KEY, tlsaOf } from './doctor-world.ts';
 import type { FaultRow } from './machine-faults.ts';
 
 const refused = { [`A 2.0.0.127.${LIST}`]: ['127.255.255.254'], [`A 1.0.0.127.${LIST}`]: ['127.255.255.254'] };
@@ -15,7 +15,6 @@ export const NETWORK_FAULTS: FaultRow[] = [
       'resolver failed',
       'host name failed',
       'EHLO name unknown',
-      'incoming port 25 unknown',
       'reverse name unknown',
       'blocklists off',
       'shop.example: mx unknown',
@@ -42,7 +41,7 @@ export const NETWORK_FAULTS: FaultRow[] = [
   [
     'the host name has no address',
     { without: [HOST] },
-    ['host name failed', 'EHLO name failed', 'incoming port 25 unknown', 'reverse name failed', 'blocklists off'],
+    ['host name failed', 'EHLO name failed', 'reverse name failed', 'blocklists off', 'shop.example: spf failed'],
     `${HOST} has no address in the DNS.`,
   ],
   [
@@ -96,10 +95,16 @@ export const NETWORK_FAULTS: FaultRow[] = [
   ],
   // Ports.
   [
-    'port 25 is closed from outside',
-    { smtp: { [IP]: 'connect ETIMEDOUT' } },
+    'port 25 was never reached from outside, although the own look succeeds',
+    { inboundAt: null },
+    ['incoming port 25 warning'],
+    'No public address has ever connected to port 25 of this server.',
+  ],
+  [
+    'port 25 was not reached from outside for days',
+    { inboundAt: NOW - 4 * 24 * HOUR },
     ['incoming port 25 unknown'],
-    `Port 25 of ${IP} cannot be reached from this machine: connect ETIMEDOUT.`,
+    '192.5.6.30 connected to port 25 of this server at 2026-11-27T12:00:00.000Z, and no public address since.',
   ],
   [
     'another server has the address',
@@ -142,19 +147,34 @@ export const NETWORK_FAULTS: FaultRow[] = [
     'the list refuses the resolver',
     { zone: { ...refused, [`A 4.0.41.198.${LIST}`]: ['127.255.255.254'] } },
     ['blocklists unknown', 'blocklist access warning'],
-    'No list gave an answer that counts.',
+    `No list gave an answer that counts: ${LIST} (the list refuses to answer this resolver).`,
+  ],
+  [
+    'the list refuses the query of the address only',
+    { zone: { [`A 4.0.41.198.${LIST}`]: ['127.255.255.252'] } },
+    ['blocklists unknown', 'blocklist access warning'],
+    `No list gave an answer that counts: ${LIST} (the list refuses to answer this resolver).`,
+  ],
+  [
+    'the list of domains refuses the resolver',
+    {
+      settings: { dnsLists: { addresses: [], hosts: [{ zone: LIST, score: 3, refuse: false }] } },
+      zone: { [`A test.${LIST}`]: ['127.0.0.2'], [`A shop.example.${LIST}`]: ['127.255.255.255'] },
+    },
+    ['blocklist access warning', 'blocklists off', 'shop.example: blocklists unknown'],
+    `These lists refuse the resolver of this server: ${LIST}.`,
   ],
   [
     'the list lists everything',
     { zone: { [`A 1.0.0.127.${LIST}`]: ['127.0.0.2'], [`A 4.0.41.198.${LIST}`]: ['127.0.0.2'] } },
     ['blocklists unknown'],
-    'No list gave an answer that counts.',
+    `No list gave an answer that counts: ${LIST} (the list lists its negative test entry).`,
   ],
   [
     'the list is gone',
     { without: [`2.0.0.127.${LIST}`] },
     ['blocklists unknown'],
-    'No list gave an answer that counts.',
+    `No list gave an answer that counts: ${LIST} (the list has no test entry).`,
   ],
   [
     'the domain is listed',
@@ -274,6 +294,18 @@ export const NETWORK_FAULTS: FaultRow[] = [
     { dane: { kind: 'trouble' } },
     ['DANE unknown'],
     `The TLSA records of ${HOST} cannot be looked up now.`,
+  ],
+  [
+    'the DS record of a domain that is led here is of another key',
+    { ds: { kind: 'found', records: [{ ...SHOP_KEY.delegationSigner, digest: Buffer.alloc(32) }] } },
+    ['shop.example: dnssec failed'],
+    "The DS record of shop.example is of another key than this server's: resolvers that validate answer nothing.",
+  ],
+  [
+    'the DS record cannot be looked up',
+    { ds: { kind: 'trouble', why: 'timeout' } },
+    ['shop.example: dnssec unknown'],
+    'The DS record of shop.example cannot be looked up now.',
   ],
   [
     'the reports cannot be made',

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { text } from 'node:stream/consumers';
 
@@ -46,4 +47,11 @@ export async function runInNamespace(command: readonly string[]): Promise<{ stat
   const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
   const [status] = (await ended) as [number | null];
   return { status, output: out + errors };
+}
+
+/** Another server connects to port 25 of the box, which is what the doctor takes as proof. */
+export async function connectFromOutside(): Promise<void> {
+  const socket = connect({ host: AT.box, port: 25, localAddress: AT.dane });
+  await once(socket, 'data');
+  socket.destroy();
 }

@@ -42,8 +42,8 @@ export function wish(client: string, challenge: string, more: Wish = {}): Wish {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
 }
 
-export function authorizePath(asked: Wish): string {
-  return `/oauth/authorize?${new URLSearchParams(asked).toString()}`;
+export function authorizePath(queried: Wish): string {
+  return `/oauth/authorize?${new URLSearchParams(queried).toString()}`;
 }
 
 /** The hidden fields of a page's consent form. */
@@ -62,10 +62,10 @@ export function plain(markup: string): string {
 export type Choice = Readonly<Record<string, string | string[]>>;
 
 /** A person opens what a client asks and decides; answers where the browser is sent. */
-export async function decided(visitor: Visitor, asked: Wish, choice: Choice = {}): Promise<Said> {
+export async function decided(visitor: Visitor, queried: Wish, choice: Choice = {}): Promise<Said> {
   const path = choice['organization'] === undefined ? '' : `&organization=${String(choice['organization'])}`;
-  const page = await visitor.get(`${authorizePath(asked)}${path}`);
-  const fields = { actions: (asked['scope'] ?? 'read').split(' '), reach: 'organization', do: 'allow' };
+  const page = await visitor.get(`${authorizePath(queried)}${path}`);
+  const fields = { actions: (queried['scope'] ?? 'read').split(' '), reach: 'organization', do: 'allow' };
   return visitor.post('/oauth/authorize', { ...hiddenFields(page.text), ...fields, ...choice });
 }
 

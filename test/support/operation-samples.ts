@@ -227,6 +227,7 @@ export const SAMPLES: Readonly<Record<string, (of: Things) => Args>> = {
   list_organizations: none,
   freeze_organization: ({ organizationId }) => ({ targetOrganizationId: organizationId }),
   remove_organization: ({ organizationId, slug }) => ({ targetOrganizationId: organizationId, confirm: slug }),
+  restore_organization: ({ organizationId }) => ({ targetOrganizationId: organizationId }),
   unfreeze_organization: ({ organizationId }) => ({ targetOrganizationId: organizationId }),
 };
 

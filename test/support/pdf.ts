@@ -21,20 +21,40 @@ export function pdf(lines: readonly string[], stream?: { data: Buffer; filter: s
       ]),
     );
   }
+  return pdfOf(objects);
+}
+
+/** A PDF of these objects, the first of which is its catalog. */
+export function pdfOf(objects: readonly (string | Buffer)[]): Buffer {
   const parts: Buffer[] = [Buffer.from('%PDF-1.4\n')];
-  const places: number[] = [];
+  const positions: number[] = [];
   let at = parts[0]?.length ?? 0;
   for (const [i, object] of objects.entries()) {
     const whole = Buffer.concat([Buffer.from(`${i + 1} 0 obj\n`), Buffer.from(object), Buffer.from('\nendobj\n')]);
-    places.push(at);
+    positions.push(at);
     parts.push(whole);
     at += whole.length;
   }
-  const rows = places.map((place) => `${String(place).padStart(10, '0')} 00000 n \n`);
+  const rows = positions.map((place) => `${String(place).padStart(10, '0')} 00000 n \n`);
   parts.push(
     Buffer.from(
       `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${rows.join('')}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${at}\n%%EOF\n`,
     ),
   );
   return Buffer.concat(parts);
+}
+
+/** A PDF of few octets whose drawing never ends: each of its forms draws the next one twelve times. */
+export function endlessPdf(): Buffer {
+  const forms = Array.from({ length: 12 }, (_, n) => {
+    const [next, drawing] = n === 11 ? ['', '0 0 m 1 1 l S'] : [`/F ${6 + n} 0 R`, '/F Do '.repeat(12)];
+    return `<< /Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /XObject << ${next} >> >> /Length ${drawing.length} >>\nstream\n${drawing}\nendstream`;
+  });
+  return pdfOf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /XObject << /F 5 0 R >> >> /Contents 4 0 R >>',
+    '<< /Length 5 >>\nstream\n/F Do\nendstream',
+    ...forms,
+  ]);
 }

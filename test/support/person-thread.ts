@@ -19,13 +19,13 @@ function runQueueMs(): number {
 function post(path: string, authorization: string, body: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const headers = { authorization, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-  const asked = request({ host: '127.0.0.1', port: ports.http, path, method: 'POST', headers, agent }, (answer) => {
+  const queried = request({ host: '127.0.0.1', port: ports.http, path, method: 'POST', headers, agent }, (answer) => {
     let text = '';
     answer.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
     answer.on('end', () => (answer.statusCode === 200 ? resolve(text) : reject(new Error(`${path}: ${text}`))));
   });
-  asked.on('error', reject);
-  asked.end(body);
+  queried.on('error', reject);
+  queried.end(body);
   return promise;
 }
 

@@ -6,6 +6,7 @@ import { DomainPublisher, type PublisherContext } from '../../src/dns-providers/
 import type { ProviderTransport } from '../../src/dns-providers/transport.ts';
 import { findOperation } from '../../src/operations/catalogue.ts';
 import { perform } from '../../src/operations/perform.ts';
+import { fakeResolver, type FakeZone } from './fake-resolver.ts';
 import { type TestContext, testWorld } from './world.ts';
 
 /** A world with one domain, whose records are published over a transport of the test. */
@@ -27,7 +28,15 @@ interface PublishingBoxOptions {
   /** Waits that providers demand; by default they are only noted. */
   sleep?: PublisherContext['sleep'];
   tlsa?: NonNullable<PublisherContext['tlsa']>;
+  /** Left out: {@link PUBLIC_DNS}. */
+  dns?: FakeZone;
 }
+
+/** The server has an address, and the newsletter service of the tests an SPF record. */
+export const PUBLIC_DNS: FakeZone = {
+  'A mail.box.test': ['198.51.100.25'],
+  'TXT _spf.news.example': ['v=spf1 ip4:203.0.113.0/24 -all'],
+};
 
 const sealedCredentials = query('sealed-credentials', (rx) =>
   rx.all<{ sealed: Uint8Array }>('SELECT sealed FROM dns_provider'),
@@ -40,8 +49,10 @@ export async function publishingBox(domain: string, options: PublishingBoxOption
   const waits: number[] = [];
   const sleep = options.sleep ?? (async (ms: number): Promise<void> => void waits.push(ms));
   const clock = options.clock ?? test.world.clock;
+  const lookNow = fakeResolver(options.dns ?? PUBLIC_DNS);
   const publisher = new DomainPublisher({
     ...test.world,
+    lookNow,
     settings,
     clock,
     transport,

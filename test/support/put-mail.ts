@@ -19,7 +19,7 @@ export const TRUST: Trust = {
 };
 
 /** Records the filter's result of a stored message. */
-export const judgeMail = command(
+export const filterMail = command(
   'test-judge-mail',
   async (tx, { email, trust, findings }: { email: number; trust: Trust; findings: readonly Finding[] }) => {
     await recordFilterResult(tx, email, { trust, verdict: { outcome: 'inbox', score: 0, findings }, senders: [] });
@@ -57,6 +57,6 @@ export async function putMail(store: MailStore, put: Put, text: string): Promise
   if (result.kind !== 'appended') throw new Error(result.kind);
   const [row] = await store.read(messageRows, { account, mailbox, uids: [result.uid], structure: false });
   const email = row?.emailId ?? 0;
-  if (trust !== undefined) await store.write(judgeMail, { email, trust: { ...TRUST, ...trust }, findings });
+  if (trust !== undefined) await store.write(filterMail, { email, trust: { ...TRUST, ...trust }, findings });
   return publicMessageId(email);
 }

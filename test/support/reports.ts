@@ -25,6 +25,8 @@ export interface ExpectedSum {
 export interface GeneratedReport {
   message: string;
   kind: 'dmarc' | 'tls';
+  /** Day since 1970 that it is about. */
+  day: number;
   /** By source, or by result. */
   expected: Map<string, ExpectedSum>;
 }
@@ -49,11 +51,13 @@ export class ReportGenerator {
 
   #dmarc(reporter: Reporter): GeneratedReport {
     const rows = Array.from({ length: 1 + this.#random.below(30) }, () => this.#row());
-    const xml = this.#xml(reporter, rows);
+    const begin = this.#begin();
+    const xml = this.#xml(reporter, rows, begin);
     const expected = new Map<string, ExpectedSum>();
     for (const { source, count, spf, dkim } of rows) add(expected, source, count, spf || dkim);
     const name = `${reporter}.example!${this.#domain}!1!2!${this.#number}.xml`;
-    return { kind: 'dmarc', expected, message: this.#message(this.#packed(reporter, name, Buffer.from(xml))) };
+    const message = this.#message(this.#packed(reporter, name, Buffer.from(xml)));
+    return { kind: 'dmarc', day: dayOf(begin), expected, message };
   }
 
   #row(): ReportRow {
@@ -63,14 +67,13 @@ export class ReportGenerator {
     return { source, count: 1 + this.#random.below(500), spf, dkim };
   }
 
-  /** Day within the last month. */
+  /** Begin of a day within the last month, s. */
   #begin(): number {
     const day = Math.floor(this.#now / DAY_MS) - 1 - this.#random.below(28);
     return (day * DAY_MS) / 1000;
   }
 
-  #xml(reporter: Reporter, rows: readonly ReportRow[]): string {
-    const begin = this.#begin();
+  #xml(reporter: Reporter, rows: readonly ReportRow[], begin: number): string {
     const namespace = {
       rfc7489: ' xmlns="http://dmarc.org/dmarc-xml/0.1"',
       rfc9990: ' xmlns="urn:ietf:params:xml:ns:dmarc-2.0"',
@@ -167,13 +170,15 @@ ${rows.map((row) => this.#record(reporter, row)).join('\n')}
     const part = this.#random.chance(0.8)
       ? { type: 'application/tlsrpt+gzip', name: 'report.json.gz', octets: gzipSync(octets) }
       : { type: 'application/tlsrpt+json', name: 'report.json', octets };
-    return { kind: 'tls', expected, message: this.#message(part) };
+    return { kind: 'tls', day: dayOf(begin / 1000), expected, message: this.#message(part) };
   }
 
   #message(part: { type: string; name: string; octets: Buffer }): string {
     return reportMessage(part, this.#domain, this.#number);
   }
 }
+
+const dayOf = (seconds: number): number => Math.floor((seconds * 1000) / DAY_MS);
 
 /** A message with one part that may be a report. */
 export function reportMessage(

@@ -32,10 +32,10 @@ export async function startRspamd({ dns, redis }: { dns: string; redis?: string 
   chmodSync(dir, 0o755);
   const [normal, controller, milter] = [await freePort(), await freePort(), await freePort()];
   layRspamd(dir, { dns, redis, normal, controller, milter });
-  const places = { DBDIR: 'db', LOGDIR: 'log', RUNDIR: 'run', LOCAL_CONFDIR: 'local' };
+  const positions = { DBDIR: 'db', LOGDIR: 'log', RUNDIR: 'run', LOCAL_CONFDIR: 'local' };
   const child = spawn(
     '/usr/bin/rspamd',
-    FLAGS.split(' ').concat(Object.entries(places).map(([name, place]) => `--var=${name}=${join(dir, place)}`)),
+    FLAGS.split(' ').concat(Object.entries(positions).map(([name, place]) => `--var=${name}=${join(dir, place)}`)),
     { stdio: 'ignore' },
   );
   const ended = once(child, 'exit');

@@ -4,7 +4,7 @@ import { type SampleEnvelope, buildSample } from '../../mail/policy/build-sample
 import type { Sample } from '../../mail/policy/sample.ts';
 
 /** Nothing vouches for the author, and nothing speaks against it. */
-export const nobodyAsked: Authentication = {
+export const nobodyRequested: Authentication = {
   spf: { result: 'none', domain: '' },
   dkim: [],
   dmarc: { result: 'none', policy: 'none', domain: '', organization: '', aligned: false },
@@ -31,7 +31,7 @@ const HOST: SampleEnvelope = {
 /** The sample of a message that is written with `\n`. */
 export async function sampleFrom(
   message: string | Buffer,
-  authentication: Authentication = nobodyAsked,
+  authentication: Authentication = nobodyRequested,
   arrival: Partial<SampleEnvelope> = {},
 ): Promise<Sample> {
   const octets = typeof message === 'string' ? Buffer.from(message.replace(/\r?\n/g, '\r\n')) : message;
@@ -56,7 +56,7 @@ export function sampleWith(some: Partial<Sample>): Sample {
     html: '',
     links: [],
     parts: [],
-    authentication: nobodyAsked,
+    authentication: nobodyRequested,
     ...some,
   };
 }

@@ -22,6 +22,8 @@ export interface SharingWorld extends AsyncDisposable {
   box: TestStore;
   people: Record<'ann' | 'bob' | 'cyd' | 'eve', SharingPerson>;
   faults: object[];
+  /** A connection with the greeting read. */
+  connect(): Promise<ImapClient>;
   /** A connection that is logged in. */
   client(who: keyof SharingWorld['people']): Promise<ImapClient>;
   /** Changes the database directly. */
@@ -66,15 +68,20 @@ export async function sharingWorld(): Promise<SharingWorld> {
     meter: quiet,
   });
   const clients: ImapClient[] = [];
+  const open = async (): Promise<ImapClient> => {
+    const client = new ImapClient(connect(server.addresses()[0]?.port ?? 0, '127.0.0.1'));
+    clients.push(client);
+    await client.line();
+    return client;
+  };
   return {
     box,
     people,
     faults,
     sql,
+    connect: open,
     async client(who) {
-      const client = new ImapClient(connect(server.addresses()[0]?.port ?? 0, '127.0.0.1'));
-      clients.push(client);
-      await client.line();
+      const client = await open();
       await client.command(`LOGIN ${who} x`);
       return client;
     },

@@ -28,11 +28,11 @@ export function spfSuite(): SpfScenario[] {
 }
 
 /** Resolver of a scenario; `asked` records each query. */
-export function suiteResolver({ zonedata }: SpfScenario): Resolver & { asked: string[] } {
+export function suiteResolver({ zonedata }: SpfScenario): Resolver & { queried: string[] } {
   const zone = new Map(Object.entries(zonedata).map(([name, entries]) => [name.toLowerCase(), entries]));
-  const asked: string[] = [];
+  const queried: string[] = [];
   const look = <T>(type: string, name: string, read: (data: string & [number, string]) => T): Promise<Lookup<T>> => {
-    asked.push(`${type} ${name}`);
+    queried.push(`${type} ${name}`);
     const found = records(zone, type, name.toLowerCase());
     if (found === 'TIMEOUT') return Promise.resolve({ kind: 'trouble', why: 'no answer' });
     if (found.length === 0) return Promise.resolve({ kind: 'none', nx: !zone.has(name.toLowerCase()) });
@@ -41,7 +41,7 @@ export function suiteResolver({ zonedata }: SpfScenario): Resolver & { asked: st
   const same = (data: string): string => data;
   const host = (data: string): string => data.toLowerCase().replace(/\.$/, '');
   return {
-    asked,
+    queried,
     mx: (name) => look('MX', name, ([preference, exchange]) => ({ preference, exchange: host(exchange) })),
     a: (name) => look('A', name, same),
     aaaa: (name) => look('AAAA', name, same),

@@ -15,7 +15,7 @@ import { followEvents } from '../../src/operations/waiting/event-stream.ts';
 import { watchResources } from '../../src/operations/waiting/subscription.ts';
 import type { TestContext } from './world.ts';
 import { insertMember, insertPendingUser } from '../../src/people/commands.ts';
-import { authenticate } from '../../src/tokens/authenticate.ts';
+import { authenticateToken } from '../../src/tokens/authenticate.ts';
 import { proveOwner } from './people.ts';
 import { unlimitedSubmission, outgoing } from './submission.ts';
 import { fakeResolver } from './fake-resolver.ts';
@@ -152,7 +152,7 @@ export function operationOf(name: string): Operation {
 }
 
 export async function callerOf(world: TestContext, secret: string): Promise<Caller> {
-  const who = await authenticate(world, `Bearer ${secret}`, 'mcp', '127.0.0.1');
+  const who = await authenticateToken(world, `Bearer ${secret}`, 'mcp', '127.0.0.1');
   if (who.kind !== 'caller') throw new Error('the token does not hold');
   return who.caller;
 }

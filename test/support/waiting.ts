@@ -40,12 +40,12 @@ const OF_ONE = 100;
 let credential = 900_000;
 
 /** Takes so many places for an organization, under credentials that nobody else uses; throws where there is none. */
-export async function takePlaces({ waits }: TestContext, caller: Caller, count: number): Promise<CallerWait[]> {
-  const asked = { account: undefined, seconds: 300, audience: undefined };
+export async function takePositions({ waits }: TestContext, caller: Caller, count: number): Promise<CallerWait[]> {
+  const queried = { account: undefined, seconds: 300, audience: undefined };
   const all: CallerWait[] = [];
   while (all.length < count) {
     if (all.length % OF_ONE === 0) credential++;
-    const wait = await waits.begin({ ...asked, caller: { ...caller, actor: `tok_${credential}` } });
+    const wait = await waits.begin({ ...queried, caller: { ...caller, actor: `tok_${credential}` } });
     if (wait === undefined) throw new Error(`no place after ${all.length}`);
     all.push(wait);
   }

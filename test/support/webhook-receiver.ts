@@ -34,7 +34,7 @@ export class WebhookReceiver<Event> implements Disposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/told`;
   }
 
-  forget(): void {
+  discard(): void {
     this.told = [];
     this.answers = [];
   }

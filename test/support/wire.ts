@@ -2,7 +2,8 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const PATIENCE_MS = 5000;
+/** A limit for what hangs: on a busy machine a reply may take seconds. */
+const PATIENCE_MS = 30_000;
 
 /** A client that speaks raw octets to a line protocol. `line()` answers the next line, or undefined after the end. */
 export class Wire implements Disposable {

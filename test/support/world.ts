@@ -12,7 +12,7 @@ import { SecretBox } from '../../mail/store/blob/secrets.ts';
 import { addBan } from '../../mail/store/limit/ban.ts';
 import type { Command } from '../../mail/store/engine/types.ts';
 import { Agents } from '../../src/agents/agents.ts';
-import { signData } from '../../src/client-setup/cms.ts';
+import { signCms } from '../../src/client-setup/cms.ts';
 import { DomainPublisher } from '../../src/dns-providers/publisher.ts';
 import { SigningKeys } from '../../src/domains/domains.ts';
 import { HttpLimits } from '../../src/http/rate-limits.ts';
@@ -85,15 +85,18 @@ export async function testWorld(
   });
   const { cert, key } = await testCertificate('mail.test');
   const metrics = openMetrics();
-  const transfers = new TransferRunner({
-    store: store.store,
-    secrets,
-    settings,
-    clock,
-    resolver: createResolver({ servers: ['127.0.0.1:9'] }),
-    log: quiet,
-    metrics,
-  });
+  const transfers = new TransferRunner(
+    {
+      store: store.store,
+      secrets,
+      settings,
+      clock,
+      resolver: createResolver({ servers: ['127.0.0.1:9'] }),
+      log: quiet,
+      metrics,
+    },
+    4,
+  );
   const waits = new WaitRegistry({ store: store.store, secrets, log: quiet, metrics, clock });
   const throttle = new Throttle();
   const guard = testGuard({}, { clock, saveBan: (offender) => store.store.write(addBan, offender) });
@@ -148,7 +151,7 @@ export async function testWorld(
     backups: { running: undefined, start: () => true },
     runner,
     certificate: () => ({ pem: cert, selfSigned: true }),
-    signDocument: (document) => signData(document, { cert, key }, clock()),
+    signDocument: (document) => signCms(document, { cert, key }, clock()),
     startedAt: clock() - 60_000,
     failing: () => [],
     revoked: (account, credentials) => events.push(`revoked ${account} ${credentials?.join() ?? 'all'}`),

@@ -1,7 +1,7 @@
 import { query } from '../../mail/store/engine/types.ts';
 import { rowId } from '../../src/core/ids.ts';
 import type { TestContext } from './world.ts';
-import { judgeMail, putMail } from './put-mail.ts';
+import { filterMail, putMail } from './put-mail.ts';
 import { type Tenants, twoTenants } from './tenants.ts';
 
 export type Json = Record<string, unknown>;
@@ -32,7 +32,7 @@ export class WritingWorld implements AsyncDisposable {
   }
 
   static async open(over: Partial<TestContext> = {}): Promise<WritingWorld> {
-    return new WritingWorld(await twoTenants(over, [judgeMail]));
+    return new WritingWorld(await twoTenants(over, [filterMail]));
   }
 
   /** A message that came; its JMAP id. */

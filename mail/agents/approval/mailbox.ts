@@ -31,7 +31,7 @@ export async function fileForApproval(
     ? await findOrCreateMailboxes(tx, account, stamp)
     : undefined;
   if (mailboxes === undefined) return null;
-  const flags = (await storeKeywords(tx, account, AWAITING)) ?? { bits: 0, kw: [] };
+  const flags = (await storeKeywords(tx, account, AWAITING, { by: null })) ?? { bits: 0, kw: [] };
   const email = await addEmail(tx, { account, blob, index, trace: reasonField(reasons), receivedAt: stamp.now, by });
   await addEntry(tx, mailboxes.waiting, email, flags, stamp);
   return email.id;
@@ -137,7 +137,7 @@ async function placeIfMissing(
 }
 
 async function withoutAwaiting(tx: Write, account: number, flags: StoredFlags): Promise<StoredFlags> {
-  const mark = await storeKeywords(tx, account, AWAITING, false);
+  const mark = await storeKeywords(tx, account, AWAITING, { by: null, making: false });
   if (mark === undefined) return flags;
   return { bits: flags.bits & ~mark.bits, kw: flags.kw.filter((name) => !mark.kw.includes(name)) };
 }

@@ -1,12 +1,24 @@
 import { approve, endApproval, findApprovalFlaw, type ApprovalFlaw } from './approval.ts';
 import { APPROVAL, type ApprovalRow } from './approval-row.ts';
 import { approvalMailboxes } from './mailbox.ts';
-import type { AllowedMove, EmailMove, Forbidden, Read, Stamp, Write } from '../../store/engine/types.ts';
-import { isHuman } from '../../store/actor.ts';
+import {
+  type AllowedMove,
+  type EmailMove,
+  type Forbidden,
+  query,
+  type Read,
+  type Stamp,
+  type Write,
+} from '../../store/engine/types.ts';
+import { entriesOf } from '../../store/message/entry.ts';
+import { type Actor, isHuman } from '../../store/actor.ts';
 
 const PLAIN_MOVE: AllowedMove = { kind: 'allowed', settle: () => Promise.resolve() };
 const PERSON_REQUIRED =
   'This message awaits approval: a person decides, with a password of the mailbox or in the portal';
+const OWNER_REQUIRED = 'You may not decide about mail of this mailbox: an owner approves it in the portal';
+const PASSWORD_REQUIRED =
+  'You signed in more than 15 minutes ago: approve the message in the portal, with your password';
 const NOT_PENDING = 'Only messages that await approval can be moved here';
 const FLAW_TEXT: Readonly<Record<ApprovalFlaw, string>> = {
   decided: 'It was decided before: it is not sent again',
@@ -25,24 +37,75 @@ export async function beforeMove(
   const pending = await pendingAmong(rx, account, emails);
   const [toApproved, toWaiting] = [into.includes(mailboxes.approved), into.includes(mailboxes.waiting)];
   if (pending.length === 0 && !toApproved && !toWaiting) return PLAIN_MOVE;
-  if (!(await isHuman(rx, account, actor))) return forbidden(PERSON_REQUIRED);
-  if (!toApproved && !toWaiting) return { kind: 'allowed', settle: (tx, stamp) => denyDeleted(tx, pending, stamp) };
+  const bar = await decisionBar(rx, account, actor, toApproved ? now : 0);
+  if (bar !== undefined) return forbidden(bar);
+  const name = actor !== undefined && 'person' in actor ? actor.person.name : undefined;
+  if (!toApproved && !toWaiting)
+    return { kind: 'allowed', settle: (tx, stamp) => denyDeleted(tx, pending, name, stamp) };
   if (pending.length < new Set(emails).size) return forbidden(await whyNotPending(rx, account, emails));
   for (const row of toApproved ? pending : []) {
     const flaw = await findApprovalFlaw(rx, row, now);
     if (flaw !== undefined) return forbidden(FLAW_TEXT[flaw]);
   }
-  return toApproved ? { kind: 'allowed', settle: (tx, stamp) => approveAll(tx, pending, stamp) } : PLAIN_MOVE;
+  return toApproved ? { kind: 'allowed', settle: (tx, stamp) => approveAll(tx, pending, name, stamp) } : PLAIN_MOVE;
 }
 
-async function approveAll(tx: Write, rows: readonly ApprovalRow[], stamp: Stamp): Promise<void> {
-  for (const row of rows) await approve(tx, row, await addressOf(tx, row), stamp);
+/** Why the actor decides nothing about mail that awaits approval; `approvesAt`: the time of an approval, else 0. */
+async function decisionBar(
+  rx: Read,
+  account: number,
+  actor: Actor | undefined,
+  approvesAt: number,
+): Promise<string | undefined> {
+  if (actor === undefined || !('person' in actor))
+    return (await isHuman(rx, account, actor)) ? undefined : PERSON_REQUIRED;
+  if (!actor.person.decides) return OWNER_REQUIRED;
+  return approvesAt > actor.person.approvesUntil ? PASSWORD_REQUIRED : undefined;
+}
+
+/**
+ * Returns why {@link beforeMove} refuses some of the messages of a MOVE that is more than one commit. `uids` are those in
+ * `mailbox`.
+ */
+export const refusedMove = query(
+  'refused-move',
+  async (
+    rx,
+    { mailbox, uids, to, now, ...by }: Pick<EmailMove, 'account' | 'actor'> & MovedUids,
+  ): Promise<Forbidden | undefined> => {
+    // Nothing is refused without these mailboxes, and the messages need not be read.
+    if ((await approvalMailboxes(rx, by.account)) === undefined) return undefined;
+    const emails = (await entriesOf(rx, mailbox, uids)).map((row) => row.email_id);
+    const result = await beforeMove(rx, { ...by, emails, into: [to] }, { now });
+    return result.kind === 'forbidden' ? result : undefined;
+  },
+);
+
+interface MovedUids {
+  mailbox: number;
+  uids: readonly number[];
+  to: number;
+  now: number;
+}
+
+async function approveAll(
+  tx: Write,
+  rows: readonly ApprovalRow[],
+  name: string | undefined,
+  stamp: Stamp,
+): Promise<void> {
+  for (const row of rows) await approve(tx, row, name ?? (await addressOf(tx, row)), stamp);
 }
 
 /** Denies messages that are in no mailbox any more, or in the trash. */
-async function denyDeleted(tx: Write, rows: readonly ApprovalRow[], stamp: Stamp): Promise<void> {
+async function denyDeleted(
+  tx: Write,
+  rows: readonly ApprovalRow[],
+  name: string | undefined,
+  stamp: Stamp,
+): Promise<void> {
   for (const row of rows) {
-    if (!(await isFiled(tx, row))) await endApproval(tx, row, 'denied', await addressOf(tx, row), stamp);
+    if (!(await isFiled(tx, row))) await endApproval(tx, row, 'denied', name ?? (await addressOf(tx, row)), stamp);
   }
 }
 

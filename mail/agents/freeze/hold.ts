@@ -16,12 +16,6 @@ const REMEMBERED_MS = 10 * 60_000;
 /** Marks a hold as complete; `send` then is the time of completion instead of an id. */
 const COMPLETE_HOLD = 'UPDATE agent_hold SET at = 0, send = ? WHERE id = ?';
 
-/** The agent whose mail is held; null: all agents of the tenant. */
-export interface HoldTarget {
-  tenant: number;
-  credential: string | null;
-}
-
 interface Hold extends Row {
   id: number;
   tenant: number;

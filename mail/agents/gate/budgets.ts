@@ -23,7 +23,7 @@ const WINDOWS = [
  * applies.
  */
 export async function exceededBudget(rx: Read, input: WeighedMail, now: number): Promise<AgentStop | undefined> {
-  const loop = await exceededLoopGuard(rx, input, now);
+  const loop = await exceededAnswerLimit(rx, input, now);
   if (loop !== undefined || !input.agent.governed) return loop;
   const { budgets } = input.agent.policy;
   const { recipients } = input.context;
@@ -88,7 +88,11 @@ export function newRecipientsOf(rx: Read, { mail, context }: GateInput): Promise
   return findUncontacted(rx, ownerOf(mail), keys);
 }
 
-async function exceededLoopGuard(rx: Read, { mail, context }: GateInput, now: number): Promise<AgentStop | undefined> {
+async function exceededAnswerLimit(
+  rx: Read,
+  { mail, context }: GateInput,
+  now: number,
+): Promise<AgentStop | undefined> {
   if (mail.account === null || context.thread === null) return undefined;
   const since = now - HOUR_MS;
   const answers = await answersIn(rx, { account: mail.account, thread: context.thread, since });

@@ -1,7 +1,6 @@
 import { command, lookup, query, type Read } from '../../store/engine/types.ts';
+import { ACCOUNT_SPAN } from '../../store/search/account-span.ts';
 
-/** Ids of an account's messages lie between a multiple of this and the next. */
-const ACCOUNT_SPAN = 2 ** 32;
 /** Open release requests of one account. */
 const MAX_REQUESTS = 500;
 /** Messages that one search scans. */

@@ -1,11 +1,11 @@
 import { inflated } from '../../message/archive/inflate.ts';
-import { printable } from './plain.ts';
+import { printableRuns } from './plain.ts';
 
 /** Decodes octets in binary, octal and base36 digits, base85 in three alphabets, and uuencode. */
 export function otherDigits(text: string): string {
   const read = [...octetsOf(text), ...base85Words(text), ...uuLines(text), ...base36Words(text)];
   return read
-    .map((octets) => printable(inflated(octets)))
+    .map((octets) => printableRuns(inflated(octets)))
     .filter((one) => one !== '')
     .join('\n');
 }

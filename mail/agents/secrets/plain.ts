@@ -19,7 +19,7 @@ export function hidesData(text: string): boolean {
 }
 
 /** Normalizes a text: lower case, NFKC, without invisible characters. */
-export function plainText(text: string): string {
+export function normalizeText(text: string): string {
   if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase();
   return text.replace(UNSEEN, '').normalize('NFKC').toLowerCase();
 }
@@ -54,14 +54,14 @@ export function signsOf(octets: Uint8Array): { signs: string; letters: string } 
 export function printableIn(all: Iterable<Buffer>): string {
   let text = '';
   for (const octets of all) {
-    const found = printable(octets);
+    const found = printableRuns(octets);
     if (found !== '') text += text === '' ? found : `\n${found}`;
   }
   return text;
 }
 
 /** Runs of printable ASCII in octets; zeros are skipped, as the octets may be UTF-16. */
-export function printable(octets: Buffer): string {
+export function printableRuns(octets: Buffer): string {
   const text = octets.toString('latin1').replaceAll('\0', '');
   return (text.match(/[\t\n\r\x20-\x7e]{4,}/g) ?? []).join('\n');
 }

@@ -5,7 +5,7 @@ import { htmlText } from '../../message/html-text.ts';
 import type { SecretKind } from './shown-secret.ts';
 import type { UnscannedReason } from '../gate/types.ts';
 import { hasBareSecret, type SecretPatterns } from './secret-patterns.ts';
-import { hidesData, lettersOf, plainText, signsOf } from './plain.ts';
+import { hidesData, lettersOf, normalizeText, signsOf } from './plain.ts';
 import { viewsOf } from './views.ts';
 
 /** Characters scanned before yielding to the event loop. */
@@ -66,7 +66,7 @@ export class SecretScan {
   async words(text: string): Promise<void> {
     if (hidesData(text)) this.found.add('invisible');
     if (this.#fragments.length < MAX_FRAGMENTS) {
-      this.#fragments.push(...fragmentsOf(plainText(text.slice(0, YIELD_EVERY))));
+      this.#fragments.push(...fragmentsOf(normalizeText(text.slice(0, YIELD_EVERY))));
     }
     await this.text(text);
     if (!text.includes('<') || this.#tagged <= 0) return;
@@ -117,7 +117,7 @@ export class SecretScan {
 
   async #lookClosely(text: string, bare: boolean): Promise<void> {
     const { formats, shown } = this.#sought;
-    const plain = plainText(text);
+    const plain = normalizeText(text);
     const letters = lettersOf(plain);
     for (const kind of [...formats.in(plain, letters), ...(shown?.in(plain, letters) ?? [])]) this.found.add(kind);
     if (bare && hasBareSecret(plain)) this.found.add('token');

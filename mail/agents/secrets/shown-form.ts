@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { SecretKind, ShownForm } from './shown-secret.ts';
-import { lettersOf, plainText } from './plain.ts';
+import { lettersOf, normalizeText } from './plain.ts';
 
 /** Letters and digits by which a long secret is recognized. */
 const CORE = 24;
@@ -16,17 +16,17 @@ const MAX_WORD = 20;
 /** Core of a secret: its first letters and digits. Undefined if too short to recognize. */
 export function coreOf(kind: SecretKind, text: string): string | undefined {
   const core =
-    kind === 'link' ? linkCore(text) : lettersOf(plainText(text)).slice(0, kind === 'code' ? MAX_CODE : CORE);
+    kind === 'link' ? linkCore(text) : lettersOf(normalizeText(text)).slice(0, kind === 'code' ? MAX_CODE : CORE);
   return core.length < (kind === 'code' ? MIN_CORE.code : MIN_CORE.other) ? undefined : core;
 }
 
 /** Core of a link: the longest word with a digit, which nobody can guess; without one its end. */
 function linkCore(url: string): string {
   const behind = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
-  const words = (behind.match(/[\w-]+/g) ?? []).map((word) => lettersOf(plainText(word)));
+  const words = (behind.match(/[\w-]+/g) ?? []).map((word) => lettersOf(normalizeText(word)));
   const candidates = words.filter((word) => word.length >= 12 && /\d/.test(word));
   const [longest] = candidates.toSorted((a, b) => b.length - a.length);
-  return longest?.slice(0, CORE) ?? lettersOf(plainText(url)).slice(-CORE);
+  return longest?.slice(0, CORE) ?? lettersOf(normalizeText(url)).slice(-CORE);
 }
 
 /** Creates and matches stored forms of secrets; without the key the forms reveal nothing. */

@@ -3,7 +3,7 @@ import { decodeQuotedPrintable } from '../../message/decode.ts';
 import { decodeEntities } from '../../message/html-entities.ts';
 import { base32, base58 } from './base-digits.ts';
 import { otherDigits } from './other-digits.ts';
-import { printable } from './plain.ts';
+import { printableRuns } from './plain.ts';
 
 /** Shorter texts contain no secret. */
 const MIN_LENGTH = 4;
@@ -112,7 +112,7 @@ function base64(text: string): string {
 }
 
 function decodedOctets(digits: string, encoding: 'base64' | 'hex'): string {
-  return printable(inflated(Buffer.from(digits, encoding)));
+  return printableRuns(inflated(Buffer.from(digits, encoding)));
 }
 
 /** Base64 within base64: each level is a quarter shorter, so all of them cost four times the first. */

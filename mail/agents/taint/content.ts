@@ -1,4 +1,4 @@
-import { command, lookup, type Read, type Write } from '../../store/engine/types.ts';
+import { command, flagless, lookup, type Read, type Write } from '../../store/engine/types.ts';
 
 /** Content by its kind: a message, mail on its way, or words of a kind outside of mail (names, notes, templates). */
 export type TaintedContentName = `email/${number}` | `trace/${string}` | `words/${number}/${string}`;
@@ -22,22 +22,24 @@ export async function isContentTainted(rx: Read, content: TaintedContentName): P
   return (await rx.get('SELECT 1 AS yes FROM tainted_content WHERE content = ?', content)) !== undefined;
 }
 
-/** Tests if words of one of the kinds are tainted in the organization of an account. */
-export const areWordsTainted = lookup(
-  'are-words-tainted',
-  async (rx, { account, kinds }: { account: number; kinds: readonly string[] }): Promise<boolean> => {
-    const row = await rx.get(
-      `SELECT 1 AS yes FROM account a CROSS JOIN json_each(?2, '$') k
+/** Tests if words of one of the kinds are tainted in the organization of an account. STORE asks it after each change. */
+export const areWordsTainted = flagless(
+  lookup(
+    'are-words-tainted',
+    async (rx, { account, kinds }: { account: number; kinds: readonly string[] }): Promise<boolean> => {
+      const row = await rx.get(
+        `SELECT 1 AS yes FROM account a CROSS JOIN json_each(?2, '$') k
          CROSS JOIN tainted_content c ON c.content = 'words/' || a.tenant || '/' || k.value WHERE a.id = ?1 LIMIT 1`,
-      account,
-      JSON.stringify(kinds),
-    );
-    return row !== undefined;
-  },
+        account,
+        JSON.stringify(kinds),
+      );
+      return row !== undefined;
+    },
+  ),
 );
 
 /** Marks words of a kind as written by a tainted agent, in the organization of an account. */
-export async function markWordsOf(tx: Write, account: number, kind: string, now: number): Promise<void> {
+export async function markWordsOf(tx: Write, account: number, kind: string, now = 0): Promise<void> {
   await tx.run(
     `INSERT INTO tainted_content (content, tenant, at) SELECT 'words/' || tenant || '/' || ?2, tenant, ?3 FROM account
      WHERE id = ?1 ON CONFLICT DO NOTHING`,
@@ -62,11 +64,15 @@ interface NewEmail {
   account: number;
   blob: number;
   by: string | null;
+  /** The agent that chose its keywords, which a copy need not have from its original. */
+  namedBy: string | null;
   copyOf?: number;
 }
 
 /** Marks a message that an agent stores, if the agent is tainted or copies tainted content unread. */
-export async function markNewEmail(tx: Write, { id, account, blob, by, copyOf }: NewEmail): Promise<void> {
+export async function markNewEmail(tx: Write, email: NewEmail): Promise<void> {
+  const { id, account, blob, by, namedBy, copyOf } = email;
+  if (namedBy !== null) await markKeywords(tx, { account, by: namedBy, email: id });
   if (copyOf !== undefined) {
     if (await isContentTainted(tx, `email/${copyOf}`)) await markEmail(tx, account, id);
     return;
@@ -84,6 +90,21 @@ export async function markEmail(tx: Write, account: number, id: number): Promise
     `email/${id}`,
     account,
   );
+}
+
+/** Marks a message and the labels of its organization if a tainted agent chose a keyword of it: that is text of the agent. */
+export async function markKeywords(
+  tx: Write,
+  { account, by, email }: { account: number; by: string; email: number },
+): Promise<void> {
+  if (await markLabels(tx, { account, by })) await markEmail(tx, account, email);
+}
+
+/** Marks the labels of an organization if the agent that names one is tainted. Answers if it is. */
+export async function markLabels(tx: Write, { account, by }: { account: number; by: string }): Promise<boolean> {
+  const isTainted = await isTaintedWriter(tx, account, by);
+  if (isTainted) await markWordsOf(tx, account, 'labels');
+  return isTainted;
 }
 
 /** Marks the new version of a message if the old one is marked or its editor tainted; a person's edit clears the mark. */

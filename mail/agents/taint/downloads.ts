@@ -1,3 +1,4 @@
+import { OF_ACCOUNT_2 } from '../../store/search/account-span.ts';
 import { isWholly, type Part, unpackParts } from '../../message/parts.ts';
 import { command, lookup, type Row, type Write } from '../../store/engine/types.ts';
 import { TAINT_MS, type TaintReader, type Sending } from './taint.ts';
@@ -26,8 +27,8 @@ export const recordDownloads = command(
   ): Promise<void> => {
     const { tenant, reader, byPassword } = who;
     const rows = await tx.all<{ id: number; size: number; parts: string }>(
-      `SELECT e.id, e.size, m.parts FROM json_each(?) g CROSS JOIN email e ON e.id = g.value
-       JOIN email_meta m ON m.email_id = e.id WHERE +e.account_id = ?`,
+      `SELECT e.id, e.size, m.parts FROM json_each(?1) g CROSS JOIN email e ON e.id = g.value
+       JOIN email_meta m ON m.email_id = e.id WHERE ${OF_ACCOUNT_2}`,
       JSON.stringify(emails),
       account,
     );

@@ -261,7 +261,7 @@ export const purgeTaints = command(
   async (tx, _input: undefined, { now }): Promise<boolean> => {
     const rows = await tx.run(
       `DELETE FROM untrusted_read WHERE (reader, email_id) IN (SELECT e.reader, e.email_id FROM tainted_reader x
-       CROSS JOIN untrusted_read e ON e.reader = x.reader WHERE e.at <= ? LIMIT ?)`,
+       CROSS JOIN untrusted_read e ON e.reader = x.reader AND e.at <= ? LIMIT ?)`,
       now - TAINT_MS,
       SLICE,
     );

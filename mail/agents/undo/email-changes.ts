@@ -1,5 +1,5 @@
 import { command, type Read, type Stamp, type Write } from '../../store/engine/types.ts';
-import { isTaintedWriter, markEmail, markWordsOf } from '../taint/content.ts';
+import { markKeywords } from '../taint/content.ts';
 import { DELETED, FIRST_SLOT, kwList, kwText, type StoredFlags } from '../../store/mailbox/flags.ts';
 
 /** Retention of agents' changes. */
@@ -46,12 +46,8 @@ export async function recordAgentChange(
   const flagged = differs && !(await isInNoMailbox(tx, email));
   const moved = !sameMailboxes(was.mailboxes, now.mailboxes);
   if (!flagged && !moved) return;
-  // A keyword is text of the agent.
   const named = kwText(was) !== kwText(now) || (was.bits ^ now.bits) >>> FIRST_SLOT !== 0;
-  if (named && (await isTaintedWriter(tx, account, by))) {
-    await markEmail(tx, account, email);
-    await markWordsOf(tx, account, 'labels', stamp.now);
-  }
+  if (named) await markKeywords(tx, { account, by, email });
   const last = await tx.get<{ seq: number }>(
     'SELECT seq FROM agent_change WHERE account_id = ? ORDER BY seq DESC LIMIT 1',
     account,

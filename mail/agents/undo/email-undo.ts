@@ -7,6 +7,7 @@ import { placeEntry } from '../../store/message/entry.ts';
 import { snapshotThreads, updateThreads } from '../../store/message/visibility.ts';
 import { missingMailboxes } from '../../store/message/visible-entries.ts';
 import { type ChangeRow, type UndoObstacle, planUndo, type UndoPlan } from './plan.ts';
+import { IN_THREAD } from '../../store/message/in-thread.ts';
 
 /** Emails a command. */
 const SLICE = 25;
@@ -69,7 +70,7 @@ async function changedEmails(
   const rows = await rx.all<{ email: number }>(
     `SELECT DISTINCT email_id AS email FROM agent_change INDEXED BY agent_change_email
      WHERE account_id = ?1 AND email_id > ?2 AND actor = ?3 AND at >= ?4
-       AND (?6 IS NULL OR email_id IN (SELECT id FROM email WHERE thread_id = ?6)) ORDER BY email_id LIMIT ?5 + 0`,
+       AND (?6 IS NULL OR email_id IN (SELECT e.id FROM (SELECT CAST(?6 AS INTEGER) AS value) t CROSS JOIN email e ON ${IN_THREAD})) ORDER BY email_id LIMIT ?5 + 0`,
     account,
     after,
     who,

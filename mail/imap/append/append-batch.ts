@@ -4,6 +4,10 @@ import type { ImapLimits } from '../limits.ts';
 
 /** Octets of messages and of their structure that one APPEND holds in memory until its commit. */
 const MAX_HELD_OCTETS = 4 * 1024 * 1024;
+/** Octets that one keyword holds beside its letters. */
+const KEYWORD_OCTETS = 64;
+/** Octets of all messages of one APPEND, as multiple of the largest one: those of CATENATE cost the client next to nothing. */
+const MAX_TOTAL_MESSAGES = 4;
 
 /** The messages of one APPEND, which are stored in one commit, or not at all. RFC 3502 6.3.11. */
 export class AppendBatch {
@@ -11,7 +15,10 @@ export class AppendBatch {
   readonly #limits: ImapLimits;
   readonly #messages: NewMessage[] = [];
   #sink: AppendSink | undefined;
+  /** Octets of the message that is written. */
   #octets = 0;
+  /** Octets of all messages, which are on the disk until the commit. */
+  #total = 0;
   #held = 0;
 
   constructor(store: ImapStore, limits: ImapLimits) {
@@ -22,6 +29,7 @@ export class AppendBatch {
   /** Begins a message. Returns the refusal, if it cannot be stored. */
   begin(size: number, binary: boolean): TaggedResponse | undefined {
     if (this.#messages.length >= this.#limits.savedMessages) return tooMany(this.#limits);
+    if (this.#total + size > this.#mostOctets) return TOO_MUCH;
     const sink = this.#store.append(size, { inFile: this.#held > MAX_HELD_OCTETS / 2, binary });
     if ('kind' in sink) return sink.kind === 'over-quota' ? OVER_QUOTA : no('UNAVAILABLE', sink.why);
     this.#sink = sink;
@@ -33,7 +41,9 @@ export class AppendBatch {
   async write(pieces: AsyncIterable<Buffer>): Promise<TaggedResponse | undefined> {
     for await (const piece of pieces) {
       this.#octets += piece.length;
+      this.#total += piece.length;
       if (this.#octets > this.#limits.messageBytes) return TOO_BIG;
+      if (this.#total > this.#mostOctets) return TOO_MUCH;
       await this.#sink?.write(piece);
     }
     return undefined;
@@ -48,10 +58,12 @@ export class AppendBatch {
     this.#sink = undefined;
     const held = await sink.close();
     if (held === undefined) return NUL;
-    this.#held += held;
-    return this.#held > MAX_HELD_OCTETS
-      ? no('LIMIT', 'Too much in one APPEND: send fewer messages at once')
-      : undefined;
+    this.#held += held + keywordOctets(facts);
+    return this.#held > MAX_HELD_OCTETS ? TOO_MUCH : undefined;
+  }
+
+  get #mostOctets(): number {
+    return MAX_TOTAL_MESSAGES * this.#limits.messageBytes;
   }
 
   /** Stores all messages. */
@@ -67,9 +79,15 @@ export class AppendBatch {
   }
 }
 
+const TOO_MUCH = no('LIMIT', 'Too much in one APPEND: send fewer messages at once');
 const TOO_BIG = no('TOOBIG', 'Message is larger than APPENDLIMIT');
 const NUL = no('UNKNOWN-CTE', 'NUL octets are allowed only in parts with Content-Transfer-Encoding: binary');
 const OVER_QUOTA = no('OVERQUOTA', 'Over quota: delete messages and try again');
+
+/** Octets of the keywords of a message: a line of 64 KiB can have thousands, before each of a thousand messages. */
+function keywordOctets({ flags }: Omit<NewMessage, 'sink'>): number {
+  return flags.keywords.reduce((sum, { length }) => sum + length + KEYWORD_OCTETS, 0);
+}
 
 /** RFC 9738 3.1. */
 function tooMany({ savedMessages }: ImapLimits): TaggedResponse {

@@ -3,6 +3,7 @@ import { no, ok } from '../tagged-response.ts';
 import type { TaggedResponse } from '../tagged-response.ts';
 import { SELECTED } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
+import type { TransferOutcome, TransferredMessages, TransferRefusal } from '../imap-store.ts';
 import type { Session } from '../session.ts';
 import { uidSet } from '../wire/encoder.ts';
 import type { SequenceSet } from '../wire/sequence-set.ts';
@@ -11,6 +12,9 @@ interface CopyArguments {
   set: SequenceSet;
   to: string;
 }
+
+/** Apple Mail retries a MOVE forever that is answered NO. */
+const NOTHING_TO_MOVE = 'Nothing to move';
 
 /** COPY and UID COPY. RFC 9051 6.4.7. */
 export const copy: ImapCommand<CopyArguments> = {
@@ -22,8 +26,9 @@ export const copy: ImapCommand<CopyArguments> = {
 
   async run(session, { set, to }, { uid }) {
     const copied = await transfer(session, session.view.uidsOf(set, uid), to, false);
-    if (copied.kind !== 'done') return copied.answer;
-    return copied.code === undefined ? ok('Nothing to copy') : ok(copied.code, 'Copied');
+    if (copied !== undefined && !('from' in copied)) return refusal(copied);
+    const code = copied && copyUidCode(copied);
+    return code === undefined ? ok('Nothing to copy') : ok(code, 'Copied');
   },
 };
 
@@ -39,31 +44,47 @@ export const move: ImapCommand<CopyArguments> = {
   async run(session, { set, to }, { uid }) {
     if (session.view.readOnly) return no('READ-ONLY', 'Mailbox is read-only');
     const moved = await transfer(session, session.view.uidsOf(set, uid), to, true);
-    if (moved.kind !== 'done') return moved.answer;
-    if (moved.code === undefined) return ok('Nothing to move'); // Apple Mail retries forever on NO
+    if (moved === undefined) return ok(NOTHING_TO_MOVE);
+    if (!('from' in moved)) return refusal(moved);
+    const copyUid = copyUidCode(moved);
+    if (copyUid === undefined) return ok(NOTHING_TO_MOVE);
     // RFC 6851 4.3: before the EXPUNGE responses, which the view sends.
-    session.write(`* OK [${moved.code}] Moved\r\n`);
-    const code = expungedCode(session);
+    session.write(`* OK [${copyUid}] Moved\r\n`);
+    // RFC 6851 3.3: what was moved stays moved when the command ends with NO.
+    if (moved.kind === 'partly') return endOfMove(moved.end);
+    const code = await expungedCode(session);
     return code === undefined ? ok('Moved') : ok(code, 'Moved');
   },
 };
 
-type TransferResult = { kind: 'done'; code: string | undefined } | { kind: 'refused'; answer: TaggedResponse };
+/** Answers a MOVE that ended in the middle; throws its fault. */
+function endOfMove(end: Extract<TransferOutcome, { kind: 'partly' }>['end']): TaggedResponse {
+  if (end.kind === 'failed') throw end.error;
+  return refusal(end);
+}
 
-/** Copies or moves messages; the result has the COPYUID code, or none when no message existed. */
-async function transfer(session: Session, uids: Uint32Array, to: string, moving: boolean): Promise<TransferResult> {
-  if (uids.length === 0) return { kind: 'done', code: undefined };
-  const outcome = await session.store.copy(session.view.shared.mailbox, Array.from(uids), to, moving);
-  switch (outcome.kind) {
+/** Copies or moves messages; undefined when no message existed. */
+async function transfer(
+  session: Session,
+  uids: Uint32Array,
+  to: string,
+  moving: boolean,
+): Promise<TransferOutcome | undefined> {
+  if (uids.length === 0) return undefined;
+  return session.store.copy(session.view.shared.mailbox, Array.from(uids), to, moving);
+}
+
+function copyUidCode({ uidValidity, from, to }: TransferredMessages): string | undefined {
+  return from.length === 0 ? undefined : `COPYUID ${uidValidity} ${uidSet(from)} ${uidSet(to)}`;
+}
+
+function refusal(refused: TransferRefusal): TaggedResponse {
+  switch (refused.kind) {
     case 'missing':
-      return { kind: 'refused', answer: no('TRYCREATE', 'No such mailbox') };
+      return no('TRYCREATE', 'No such mailbox');
     case 'over-quota':
-      return { kind: 'refused', answer: no('OVERQUOTA', 'Over quota: delete messages and try again') };
+      return no('OVERQUOTA', 'Over quota: delete messages and try again');
     case 'forbidden':
-      return { kind: 'refused', answer: no('NOPERM', outcome.why) };
-    case 'done': {
-      if (outcome.from.length === 0) return { kind: 'done', code: undefined };
-      return { kind: 'done', code: `COPYUID ${outcome.uidValidity} ${uidSet(outcome.from)} ${uidSet(outcome.to)}` };
-    }
+      return no('NOPERM', refused.why);
   }
 }

@@ -28,10 +28,10 @@ export const create: ImapCommand<{ name: string; uses: readonly string[] }> = {
   async run(session, { name, uses }) {
     const role = await roleFor(session.store, uses);
     if (role === 'no') return no('USEATTR', 'Special use is unknown, already assigned, or given twice');
-    session.notifications?.expectOwn(name);
     const created = await session.store.create(name, role);
     switch (created.kind) {
       case 'created':
+        session.notifications?.addOwn({ kind: 'created', name });
         // RFC 8474 4.1.
         return ok(`MAILBOXID (${jmapId('mailbox', created.id)})`, 'Created');
       case 'exists':

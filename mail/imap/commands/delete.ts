@@ -10,9 +10,9 @@ export const remove: ImapCommand<string> = {
   parse: (d) => d.sp().mailbox(),
 
   async run(session, name) {
-    session.notifications?.expectOwn(name);
     switch (await session.store.remove(name)) {
       case 'removed':
+        session.notifications?.addOwn({ kind: 'removed', name });
         if (session.selected?.shared.gone === true) {
           session.unselect();
           session.write('* OK [CLOSED] The selected mailbox was deleted\r\n');

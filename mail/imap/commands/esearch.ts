@@ -1,9 +1,10 @@
+import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import { bad, no, ok, type TaggedResponse } from '../tagged-response.ts';
 import { LOGGED_IN } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
 import type { ImapMailboxInfo } from '../imap-store.ts';
 import { bindSearch } from '../search/bind.ts';
-import { usesSequence } from '../search/matcher.ts';
+import { usesSequenceOrSaved } from '../search/matcher.ts';
 import { parseSearch } from '../search/parse.ts';
 import type { BadCharset, SearchCommand, SearchReturn, SearchReturns } from '../search/program.ts';
 import { hasFuzzy, resolveFuzzy } from '../search/resolve-fuzzy.ts';
@@ -43,6 +44,7 @@ export const esearch: ImapCommand<MultiSearch | BadCharset> = {
       const found = await searchMailbox(session, tag, command, mailbox);
       if (found === 'too-long') return searchTooLong();
       await session.drained();
+      await yieldToEventLoop(session.login?.account);
     }
     return ok('Searched');
   },
@@ -52,7 +54,7 @@ export const esearch: ImapCommand<MultiSearch | BadCharset> = {
 function refusalOf(session: Session, { sources, returns, program }: MultiSearch): TaggedResponse | undefined {
   const isSelected = sources.every(({ kind }) => kind === 'SELECTED');
   if (isSelected && session.selected === undefined) return bad('No mailbox selected');
-  if (usesSequence(program)) return bad('Sequence numbers are not allowed in a search of mailboxes. Use UID');
+  if (usesSequenceOrSaved(program)) return bad('Sequence numbers are not allowed in a search of mailboxes. Use UID');
   const option = returns?.options.find((one) => SELECTED_ONLY.includes(one));
   return option === undefined ? undefined : no('CANNOT', `${option} is not available in a search of mailboxes`);
 }
@@ -77,6 +79,7 @@ async function searchMailbox(
     const found = await watched(session, tag, (signal) => store.search(id, view, fuzzy.program, { signal }));
     if ('kind' in found) return 'too-long';
     if (found.length === 0) return 'done';
+    await store.onLabels?.(id);
     const mailbox = ` MAILBOX ${mailboxName(name, session.utf8)} UIDVALIDITY ${uidValidity}`;
     const scores = Array.from(found, (uid) => fuzzy.scores.get(uid) ?? 1);
     session.write(searchResponse({ name: 'SEARCH', tag, uid: true, returns, mailbox }, { numbers: found, scores }));

@@ -23,7 +23,7 @@ export const expunge: ImapCommand<SequenceSet> = {
     if (session.view.readOnly) return no('READ-ONLY', 'Mailbox is read-only');
     const kept = await expungeDeleted(session, session.view.uidsOf(set, true));
     if (kept !== undefined) return no('NOPERM', kept);
-    const code = expungedCode(session);
+    const code = await expungedCode(session);
     return code === undefined ? ok('Expunged') : ok(code, 'Expunged');
   },
 };

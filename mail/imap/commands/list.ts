@@ -3,7 +3,7 @@ import { enableCondstore } from '../condstore.ts';
 import { ok } from '../tagged-response.ts';
 import { LOGGED_IN } from '../command.ts';
 import type { ImapCommand } from '../command.ts';
-import { selectMailboxes } from '../list-selection.ts';
+import { levelsAboveAll, selectMailboxes } from '../list-selection.ts';
 import type { ListedMailbox } from '../list-selection.ts';
 import { joinPatterns, parseList } from '../list-options.ts';
 import type { ListRequest } from '../list-options.ts';
@@ -112,7 +112,9 @@ async function* listedTo(session: Session, request: ListRequest): AsyncGenerator
   };
   const all = await session.store.mailboxes();
   const former = request.select.includes('SUBSCRIBED') ? await session.store.formerSubscriptions() : [];
-  yield* selectMailboxes([...all, ...former.map((name) => formerMailbox(name, all))], request, giveWay);
+  const parents = former.length === 0 ? undefined : levelsAboveAll(all);
+  const deleted = former.map((name) => formerMailbox(name, parents?.has(name) === true));
+  yield* selectMailboxes([...all, ...deleted], request, giveWay);
 }
 
 function extendedResponse(

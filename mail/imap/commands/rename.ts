@@ -10,9 +10,11 @@ export const rename: ImapCommand<{ from: string; to: string }> = {
   parse: (d) => ({ from: d.sp().mailbox(), to: d.sp().mailbox() }),
 
   async run(session, { from, to }) {
-    session.notifications?.expectOwn(from, to);
-    switch (await session.store.rename(from, to)) {
+    const outcome = await session.store.rename(from, to);
+    if (typeof outcome === 'object') return no('NOPERM', outcome.why);
+    switch (outcome) {
       case 'renamed':
+        session.notifications?.addOwn({ kind: 'renamed', from, to });
         return ok('Renamed');
       case 'missing':
         return no('NONEXISTENT', 'No such mailbox');

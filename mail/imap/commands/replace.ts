@@ -34,7 +34,7 @@ export const replace: ImapCommand<ReplaceArguments> = {
     if (outcome.kind === 'refused') return outcome.response;
     // RFC 8508 3.1: before EXISTS and EXPUNGE, which the view sends.
     session.write(`* OK [${appendUid(outcome)}] Stored\r\n`);
-    const code = expungedCode(session);
+    const code = await expungedCode(session);
     return code === undefined ? ok('Replaced') : ok(code, 'Replaced');
   },
 };

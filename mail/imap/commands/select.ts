@@ -52,7 +52,9 @@ function openCommand(name: string, isExamine: boolean): ImapCommand<SelectArgume
       if (condstore) session.enable('CONDSTORE');
       const shared = await session.store.open(mailbox.id);
       const readOnly = isExamine || session.login?.readOnly === true || !isWritable(mailbox);
-      session.write(mailboxResponses(session.select(shared, readOnly), mailbox, session));
+      const view = session.select(shared, { readOnly, rights: mailbox.rights });
+      await view.noteLabels(session.store);
+      session.write(mailboxResponses(view, mailbox, session));
       if (qresync?.uidValidity === shared.uidValidity) await resynchronize(session, qresync);
       return readOnly ? ok('READ-ONLY', 'Selected read-only') : ok('READ-WRITE', 'Selected');
     },
@@ -85,6 +87,7 @@ async function resynchronize(session: Session, state: QresyncState): Promise<voi
   const all = [{ start: 0, end: view.length }];
   const known = state.known === undefined ? all : view.indexes(state.known, true);
   for (const { start, end } of view.changedWithin(known, state.modseq)) {
+    await view.noteLabels(session.store);
     for (let at = start; at < end; at += 1) session.write(changeAt(session, at));
     await session.drained();
   }
@@ -106,7 +109,7 @@ function mailboxResponses(view: SelectedView, mailbox: ImapMailboxInfo, session:
     `* OK [UIDNEXT ${shared.uidNext}] Next UID`,
     // RFC 8474 4.2.
     `* OK [MAILBOXID (${jmapId('mailbox', shared.mailbox)})] Object id`,
-    `* OK [${permanentFlags(shared.keywords, view.readOnly)}] Permanent flags`,
+    `* OK [${permanentFlags(shared.keywords, view.rights)}] Permanent flags`,
     `* OK [HIGHESTMODSEQ ${view.syncedModseq}] Highest mod-sequence`,
     // RFC 9051 6.3.2: the name of the mailbox as LIST has it.
     ...(session.isRev2 ? [listResponse(mailbox, session.utf8)] : []),

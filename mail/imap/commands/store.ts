@@ -52,6 +52,7 @@ export const store: ImapCommand<StoreArguments> = {
       const skipped = new Set(stored.modified);
       modified.push(...stored.modified);
       const changed = slice.filter((each) => !skipped.has(each));
+      await session.view.noteLabels(session.store);
       writeChanges(session, changed, silent);
       await session.drained();
       await yieldToEventLoop(session.login?.account);

@@ -5,7 +5,7 @@ import type { ImapCommand } from '../command.ts';
 /** SUBSCRIBE. RFC 9051 6.3.7. */
 export const subscribe = subscription('SUBSCRIBE', true);
 
-/** UNSUBSCRIBE. RFC 9051 6.3.8. */
+/** UNSUBSCRIBE. RFC 9051 6.3.8. A name that is not subscribed is no error: clients send it after DELETE or RENAME. */
 export const unsubscribe = subscription('UNSUBSCRIBE', false);
 
 function subscription(name: string, on: boolean): ImapCommand<string> {
@@ -16,9 +16,10 @@ function subscription(name: string, on: boolean): ImapCommand<string> {
     parse: (d) => d.sp().mailbox(),
 
     async run(session, mailbox) {
-      session.notifications?.expectOwn(mailbox);
       const outcome = await session.store.subscribe(mailbox, on);
-      return outcome === 'done' ? ok('Done') : no('NONEXISTENT', 'No such mailbox');
+      if (outcome !== 'done') return on ? no('NONEXISTENT', 'No such mailbox') : ok('Not subscribed');
+      session.notifications?.addOwn({ kind: 'subscribed', name: mailbox, on });
+      return ok('Done');
     },
   };
 }

@@ -27,7 +27,7 @@ const SECTION_TEXT = {
 } as const;
 
 /** The fields that an item selects from a header, cut to its partial range. */
-export function selectFields({ section, partial }: SectionItem, header: Buffer): Buffer {
+export function selectItemFields({ section, partial }: SectionItem, header: Buffer): Buffer {
   const octets = selectHeaderFields(header, section.fields ?? [], section.what === 'fields-not');
   return partial === undefined ? octets : octets.subarray(partial.offset, partial.offset + partial.length);
 }
@@ -48,7 +48,7 @@ export class MessageContent {
     const place = this.locate(item);
     if (place === undefined) return { kind: 'nil' };
     if (item.section.fields === undefined) return { kind: 'range', ...place };
-    return { kind: 'octets', octets: selectFields(item, await this.bytes(place.start, place.length)) };
+    return { kind: 'octets', octets: selectItemFields(item, await this.bytes(place.start, place.length)) };
   }
 
   /** Range of a section, or of the header whose fields it selects. Undefined: the part does not exist. */

@@ -1,5 +1,5 @@
 import type { MessageRow } from '../imap-store.ts';
-import { MessageContent, type SectionRange, selectFields } from './content.ts';
+import { MessageContent, type SectionRange, selectItemFields } from './content.ts';
 import { isSectionItem, type SectionItem } from './items.ts';
 import { type FetchResponse, renderSimple } from './render.ts';
 
@@ -36,7 +36,7 @@ function writeSection(item: SectionItem, read: ReadSection, write: WritePiece): 
   if (read.range === undefined) return write(`${item.name} NIL`);
   const pieces = piecesOf(read.row.content.trace, read.blob, read.range);
   if (item.section.fields === undefined) return writeLiteral(item.name, pieces, write);
-  writeLiteral(item.name, [selectFields(item, Buffer.concat(pieces))], write);
+  writeLiteral(item.name, [selectItemFields(item, Buffer.concat(pieces))], write);
 }
 
 /** The part of the range in the trace, and that in the blob. */

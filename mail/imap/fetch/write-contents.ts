@@ -16,6 +16,7 @@ export async function writeContents(
 ): Promise<void> {
   for await (const group of readAhead(session.store, rows, request)) {
     for (const { row, blob } of group) {
+      await session.view.noteLabels(session.store);
       await writeContent(session, responseTo(row), blob);
       const pause = pauseOf(session);
       if (pause !== undefined) await pause;

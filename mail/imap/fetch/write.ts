@@ -45,7 +45,7 @@ export async function writePage(
   problems: ContentProblems,
 ): Promise<number> {
   let missing = 0;
-  if (request.reads === 'view') fromView(session, page, request);
+  if (request.reads === 'view') await fromView(session, page, request);
   else missing = await fromRows(session, page, request, problems);
   await session.drained();
   await yieldToEventLoop(session.login?.account);
@@ -53,7 +53,8 @@ export async function writePage(
 }
 
 /** Writes UID, FLAGS and MODSEQ from the view. */
-function fromView(session: Session, page: readonly number[], request: FetchRequest): void {
+async function fromView(session: Session, page: readonly number[], request: FetchRequest): Promise<void> {
+  await session.view.noteLabels(session.store);
   const readsModseq = hasItem(request, 'modseq');
   const lines = page.map((at) => renderLine(request, messageAt(session, at, readsModseq)));
   session.write(session.view.takeKeywordUpdate() + lines.join(''));
@@ -76,6 +77,7 @@ async function fromRows(
     await store.onRead?.(emails, depth);
   }
   const seen = request.setsSeen && !view.readOnly ? await markSeen(session, uids) : undefined;
+  await view.noteLabels(store);
   session.write(view.takeKeywordUpdate());
   const responseTo = (row: MessageRow): FetchResponse => {
     const wanted = seen?.has(row.uid) === true ? withNewFlags(session, request) : request;

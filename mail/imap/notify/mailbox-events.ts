@@ -1,7 +1,7 @@
 import type { ImapMailboxInfo } from '../imap-store.ts';
 import { isSelectable, listAttributes, listResponse } from '../list-response.ts';
 import { hasRight } from '../rights.ts';
-import { type SourceMailbox, sourceTest } from '../search/sources.ts';
+import { sourceMatcher, type SourceMailbox } from '../search/sources.ts';
 import type { StatusItem } from '../status-items.ts';
 import { mailbox as mailboxName, string } from '../wire/encoder.ts';
 import type { EventGroup, NotifyEvent } from './event-groups.ts';
@@ -16,12 +16,16 @@ export function watchedMailbox(of: ImapMailboxInfo): WatchedMailbox {
 }
 
 /** Returns the events that the groups request of a mailbox: those of all groups up to one with NONE. RFC 5465 6. */
-export function eventsOf(groups: readonly EventGroup[]): (mailbox: SourceMailbox) => ReadonlySet<NotifyEvent> {
-  const tests = groups.map(({ source, events }) => ({ events, test: sourceTest(source, undefined) }));
+export function requestedEvents(groups: readonly EventGroup[]): (mailbox: SourceMailbox) => ReadonlySet<NotifyEvent> {
+  const matcher = sourceMatcher(
+    groups.map(({ source }) => source),
+    undefined,
+  );
   return (mailbox) => {
+    const isIn = matcher(mailbox);
     const found = new Set<NotifyEvent>();
-    for (const { events, test } of tests) {
-      if (!test(mailbox)) continue;
+    for (const [at, { events }] of groups.entries()) {
+      if (!isIn(at)) continue;
       if (events.size === 0) return found;
       for (const event of events) found.add(event);
     }
@@ -36,20 +40,32 @@ export interface EventContext {
   readonly selected: number | undefined;
   readonly utf8: boolean;
   readonly condstore: boolean;
-  /** Tests if the client itself just changed the mailbox of a name. */
+  /** Tests if the client itself just created a mailbox of this name. */
   readonly isOwn: (name: string) => boolean;
   readonly status: (of: ImapMailboxInfo, items: readonly StatusItem[]) => string;
 }
 
 /** Responses about a mailbox that is new, or differs from what was reported. Returns '' for no requested change. */
 export function mailboxChange(before: WatchedMailbox | undefined, now: ImapMailboxInfo, context: EventContext): string {
+  if (before !== undefined && isSame(before, now)) return '';
   const events = context.events(now);
   return nameChange(before, now, events, context) + messageChange(before, now, events, context);
 }
 
+/** Tests if nothing of a mailbox is to be reported: finding its events costs more than this. */
+function isSame(before: WatchedMailbox, now: ImapMailboxInfo): boolean {
+  return (
+    before.name === now.name &&
+    before.subscribed === now.subscribed &&
+    before.total === now.total &&
+    before.uidNext === now.uidNext &&
+    before.highestModseq === now.highestModseq
+  );
+}
+
 /** LIST of a mailbox that was deleted, or is no longer shared. RFC 5465 5.4. */
 export function mailboxRemoval(before: WatchedMailbox, context: EventContext): string {
-  if (!context.events(before).has('MailboxName') || context.isOwn(before.name)) return '';
+  if (!context.events(before).has('MailboxName')) return '';
   return `* LIST (\\NonExistent) "/" ${mailboxName(before.name, context.utf8)}\r\n`;
 }
 
@@ -59,10 +75,9 @@ function nameChange(
   events: ReadonlySet<NotifyEvent>,
   { events: eventsBy, isOwn, utf8 }: EventContext,
 ): string {
-  if (isOwn(now.name) || (before !== undefined && isOwn(before.name))) return '';
   const attributes = now.subscribed ? [...listAttributes(now), '\\Subscribed'] : listAttributes(now);
   const list = listResponse(now, utf8, attributes);
-  if (before === undefined) return events.has('MailboxName') ? `${list}\r\n` : '';
+  if (before === undefined) return events.has('MailboxName') && !isOwn(now.name) ? `${list}\r\n` : '';
   const had = eventsBy(before);
   const wants = (event: NotifyEvent): boolean => events.has(event) || had.has(event);
   if (before.name !== now.name && wants('MailboxName')) {

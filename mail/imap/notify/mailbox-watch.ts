@@ -1,6 +1,7 @@
 import type { ImapMailboxInfo } from '../imap-store.ts';
 import { isSelectable } from '../list-response.ts';
 import { metadataKeys } from '../metadata.ts';
+import type { SelectedView } from '../selected-view.ts';
 import {
   type EventContext,
   mailboxChange,
@@ -8,6 +9,8 @@ import {
   type WatchedMailbox,
   watchedMailbox,
 } from './mailbox-events.ts';
+import { applyOwnChange, type OwnChange } from './own-change.ts';
+import { inReportOrder } from './report-order.ts';
 
 /** Mailboxes of one session: each takes some 200 octets of memory. */
 const MAX_MAILBOXES = 5_000;
@@ -17,7 +20,8 @@ const MAX_ENTRIES = 1_000;
 /** The mailboxes as a client knows them, and changes that wait for a report. */
 export class MailboxWatch {
   #known = new Map<number, WatchedMailbox>();
-  readonly #own = new Set<string>();
+  /** Names of mailboxes that the client itself created since the last report. */
+  readonly #created = new Set<string>();
   readonly #metadata = new Map<number, Set<string>>();
   #entries = 0;
   #hasTooMany = false;
@@ -38,7 +42,7 @@ export class MailboxWatch {
   clear(): void {
     this.#known.clear();
     this.#metadata.clear();
-    this.#own.clear();
+    this.#created.clear();
     this.#entries = 0;
   }
 
@@ -50,16 +54,19 @@ export class MailboxWatch {
     return !this.#hasTooMany;
   }
 
-  expectOwn(names: readonly string[]): void {
-    for (const name of names) this.#own.add(name);
+  addOwn(change: OwnChange): void {
+    for (const name of applyOwnChange(this.#known, change)) this.#created.add(name);
   }
 
-  /** Tests if the client itself changed a mailbox, one above or below it. */
+  /** Tests if the client itself created a mailbox of this name. */
   isOwn(name: string): boolean {
-    for (const own of this.#own) {
-      if (own === name || own.startsWith(`${name}/`) || name.startsWith(`${own}/`)) return true;
-    }
-    return false;
+    return this.#created.has(name);
+  }
+
+  /** Takes the messages of a mailbox as known that the client has just left: later changes are to be reported. */
+  onUnselect({ shared, length, uidNext, syncedModseq }: SelectedView): void {
+    const known = this.#known.get(shared.mailbox);
+    if (known !== undefined) Object.assign(known, { total: length, uidNext, highestModseq: syncedModseq });
   }
 
   addMetadata(mailbox: number, names: readonly string[]): void {
@@ -69,16 +76,16 @@ export class MailboxWatch {
     if (this.#entries <= MAX_ENTRIES) this.#metadata.set(mailbox, entries);
   }
 
-  /** Yields the responses for all changes and takes them as reported. */
+  /** Yields the response for each mailbox, '' where there is none, and takes the changes as reported. */
   *changes(all: readonly ImapMailboxInfo[], context: EventContext): Generator<string> {
     const before = this.#known;
     const now = all.filter(isSelectable);
     if (!this.reset(all)) return;
-    for (const mailbox of before.values()) {
-      if (!this.#known.has(mailbox.id)) yield* nonempty(mailboxRemoval(mailbox, context));
+    for (const each of inReportOrder(before, now)) {
+      if (each.now !== undefined) yield mailboxChange(each.before, each.now, context);
+      else if (each.before !== undefined) yield mailboxRemoval(each.before, context);
     }
-    for (const mailbox of now) yield* nonempty(mailboxChange(before.get(mailbox.id), mailbox, context));
-    this.#own.clear();
+    this.#created.clear();
     yield* this.#takeMetadata(now, context);
   }
 
@@ -95,8 +102,4 @@ export class MailboxWatch {
       if (isWanted) yield metadataKeys(mailbox?.name ?? '', [...names], utf8);
     }
   }
-}
-
-function* nonempty(response: string): Generator<string> {
-  if (response !== '') yield response;
 }

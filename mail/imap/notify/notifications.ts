@@ -1,17 +1,22 @@
+import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import { enableCondstore } from '../condstore.ts';
 import { fetchPages, writePage } from '../fetch/write.ts';
 import { hasItem, withoutUid } from '../fetch/parse.ts';
+import type { ImapMailboxInfo } from '../imap-store.ts';
 import { Disconnected } from '../output.ts';
 import type { AllowedUpdates, SelectedView } from '../selected-view.ts';
 import type { Session } from '../session.ts';
 import { statusResponse } from '../status-items.ts';
 import { type NotifyRequest, NOTIFY_NONE } from './event-groups.ts';
-import { type EventContext, eventsOf, isReadable, statusItems } from './mailbox-events.ts';
+import { type EventContext, requestedEvents, isReadable, statusItems } from './mailbox-events.ts';
 import { MailboxWatch } from './mailbox-watch.ts';
+import type { OwnChange } from './own-change.ts';
 import type { SessionNotifications } from './session-notifications.ts';
 
-/** Time between two reads of the mailboxes, ms: many changes in a short time are reported together. */
+/** Least time between two reads of the mailboxes, ms: many changes in a short time are reported together. */
 const READ_INTERVAL_MS = 200;
+/** The same for each mailbox: a session with thousands of them would read without a pause. */
+const READ_INTERVAL_OF_MAILBOX_MS = 1;
 
 /**
  * The notifications of one session after NOTIFY. Reports are written one after the other, never within the response to a
@@ -27,12 +32,13 @@ export class Notifications implements SessionNotifications {
   #isStale = false;
   #isScheduled = false;
   #readAt = -Infinity;
+  #mailboxes = 0;
   #stop: (() => void) | undefined;
 
   constructor(session: Session, request: NotifyRequest) {
     this.#session = session;
     this.#request = request;
-    this.#events = eventsOf(request.groups);
+    this.#events = requestedEvents(request.groups);
   }
 
   /** Reads the mailboxes, and writes their STATUS if that was requested. False: there are too many. RFC 5465 3.1. */
@@ -41,11 +47,11 @@ export class Notifications implements SessionNotifications {
     if (groups.length === 0) return true;
     const session = this.#session;
     this.#stop = session.store.onChange(() => this.#onStoreChange());
-    const all = await session.store.mailboxes();
+    const all = await this.#readMailboxes();
     if (!this.#watch.reset(all)) return false;
-    this.#readAt = session.context.clock.now();
     const context = this.#context();
     for (const mailbox of status ? all : []) {
+      await yieldToEventLoop(session.login?.account);
       const events = context.events(mailbox);
       if (mailbox.id === context.selected || !isReadable(mailbox) || !events.has('MessageNew')) continue;
       session.write(context.status(mailbox, statusItems(events, context.condstore)));
@@ -66,11 +72,19 @@ export class Notifications implements SessionNotifications {
     return selected.delaysExpunge ? 'no-expunge' : 'all';
   }
 
-  expectOwn(...names: readonly string[]): void {
-    this.#watch.expectOwn(names);
+  addOwn(change: OwnChange): void {
+    // Without a request about mailboxes no report would ever clear it.
+    if (this.#stop !== undefined) this.#watch.addOwn(change);
+  }
+
+  onUnselect(view: SelectedView): void {
+    this.#watch.onUnselect(view);
+    // The next report compares what the client counted there with what is there.
+    this.#isStale ||= this.#stop !== undefined;
   }
 
   addMetadata(mailbox: number, names: readonly string[]): void {
+    if (this.#stop === undefined) return;
     this.#watch.addMetadata(mailbox, names);
     this.#session.context.idleNotifier.add(this.#session);
   }
@@ -95,13 +109,21 @@ export class Notifications implements SessionNotifications {
     if (this.#watch.isOverflowing) return this.#overflow();
     if (!this.#isStale && !this.#watch.hasMetadata) return;
     this.#isStale = false;
-    this.#readAt = session.context.clock.now();
-    const all = await session.store.mailboxes();
+    const all = await this.#readMailboxes();
     for (const response of this.#watch.changes(all, this.#context())) {
-      session.write(response);
+      if (response !== '') session.write(response);
       await session.drained();
+      await yieldToEventLoop(session.login?.account);
     }
     if (this.#watch.isOverflowing) this.#overflow();
+  }
+
+  async #readMailboxes(): Promise<readonly ImapMailboxInfo[]> {
+    const { store, context } = this.#session;
+    this.#readAt = context.clock.now();
+    const all = await store.mailboxes();
+    this.#mailboxes = all.length;
+    return all;
   }
 
   async #reportSelected(view: SelectedView, allowed: AllowedUpdates): Promise<void> {
@@ -111,7 +133,11 @@ export class Notifications implements SessionNotifications {
     if (allowed === 'nothing') return;
     const firstNew = view.uidNext;
     if (session.followsSearches) await session.contexts.report(session, allowed);
-    else session.write(view.takeUpdates(allowed));
+    else if (view.isStale) {
+      await view.noteLabels(session.store);
+      if (session.selected !== view) return;
+      session.write(view.takeUpdates(allowed));
+    }
     if (selected?.fetch === undefined || session.selected !== view) return;
     if (hasItem(selected.fetch, 'modseq')) enableCondstore(session);
     const request = session.enabled.has('UIDONLY') ? withoutUid(selected.fetch) : selected.fetch;
@@ -139,7 +165,8 @@ export class Notifications implements SessionNotifications {
     this.#isStale = true;
     if (this.#isScheduled) return;
     const { clock, idleNotifier } = this.#session.context;
-    const wait = this.#readAt + READ_INTERVAL_MS - clock.now();
+    const interval = Math.max(READ_INTERVAL_MS, this.#mailboxes * READ_INTERVAL_OF_MAILBOX_MS);
+    const wait = this.#readAt + interval - clock.now();
     if (wait <= 0) {
       idleNotifier.add(this.#session);
       return;
@@ -159,7 +186,7 @@ export class Notifications implements SessionNotifications {
     if (error !== undefined) context.log.error({ err: error, account: login?.account }, 'failed to notify IMAP client');
     this.stop();
     this.#request = NOTIFY_NONE;
-    this.#events = eventsOf([]);
+    this.#events = requestedEvents([]);
     session.writeUnsolicited('* OK [NOTIFICATIONOVERFLOW] Notifications ended: request them again with NOTIFY SET\r\n');
   }
 }

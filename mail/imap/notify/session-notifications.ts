@@ -1,4 +1,5 @@
-import type { AllowedUpdates } from '../selected-view.ts';
+import type { AllowedUpdates, SelectedView } from '../selected-view.ts';
+import type { OwnChange } from './own-change.ts';
 
 /** The notifications of a session, as the session and its commands use them. RFC 5465. */
 export interface SessionNotifications {
@@ -6,8 +7,10 @@ export interface SessionNotifications {
   readonly betweenCommands: AllowedUpdates;
   /** Ends the notifications of the mailboxes. */
   stop(): void;
-  /** Records that the client changes these mailboxes itself: it is not notified of their names. */
-  expectOwn(...names: readonly string[]): void;
+  /** Records what the client itself did to a mailbox: it is not notified of that. */
+  addOwn(change: OwnChange): void;
+  /** Records that a mailbox is no longer selected, and what the client knows of its messages. */
+  onUnselect(view: SelectedView): void;
   /** Records changed METADATA entries of a mailbox; 0: of the account. RFC 5465 5.6, 5.7. */
   addMetadata(mailbox: number, names: readonly string[]): void;
   /** Tests if the session lists a mailbox. */

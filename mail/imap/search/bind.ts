@@ -1,9 +1,9 @@
 import {
+  runsOf,
   SAVED_RESULT,
   seqIndexes,
   uidIndexes,
   type IndexRange,
-  type SequenceRange,
   type SequenceSet,
 } from '../wire/sequence-set.ts';
 import type { SearchKey, SearchProgram } from './program.ts';
@@ -43,16 +43,6 @@ export function bindSearch(
 }
 
 const NO_UIDS = new Uint32Array(0);
-
-function runsOf(uids: Uint32Array): SequenceRange[] {
-  const runs: SequenceRange[] = [];
-  for (const uid of uids) {
-    const last = runs.at(-1);
-    if (last?.to === uid - 1) last.to = uid;
-    else runs.push({ from: uid, to: uid });
-  }
-  return runs;
-}
 
 /** Reports whether a program asks for mod-sequences. */
 export function usesModseq(key: SearchKey): boolean {

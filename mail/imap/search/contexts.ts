@@ -1,16 +1,21 @@
+import type { ImapStore } from '../imap-store.ts';
 import type { AllowedUpdates, SelectedView } from '../selected-view.ts';
 import { uidSet } from '../wire/encoder.ts';
+import { runsOf } from '../wire/sequence-set.ts';
 import { usesAge, usesFlags } from './matcher.ts';
-import type { FoundMessages, SearchProgram } from './program.ts';
+import { type FoundMessages, octetsOfProgram, type SearchProgram } from './program.ts';
 import type { SortKey } from './sort/sort-key.ts';
 
 /** Searches that one session may follow; each is evaluated again after changes. */
 const MAX_CONTEXTS = 10;
+/** Octets of their programs and results together: sessions hold them until they end. */
+const MAX_OCTETS = 1024 * 1024;
 
 /** The part of a session that followed searches use. */
 export interface FollowingSession {
   readonly selected: SelectedView | undefined;
   readonly connected: boolean;
+  readonly store: Pick<ImapStore, 'onLabels'>;
   writeUnsolicited(text: string): void;
 }
 
@@ -33,6 +38,7 @@ interface SearchContext {
   readonly tag: string;
   readonly uid: boolean;
   readonly program: SearchProgram;
+  readonly programOctets: number;
   readonly sort: readonly SortKey[] | undefined;
   readonly search: ContextEvaluation;
   /** UIDs as the client has them, ascending or in the order of SORT. */
@@ -67,12 +73,19 @@ export class SearchContexts {
   ): void {
     const view = session.selected;
     if (view === undefined) return;
-    if (this.#contexts.size >= MAX_CONTEXTS || usesAge(program)) {
+    const programOctets = octetsOfProgram(program);
+    const isTooLarge = this.#octets + programOctets + found.byteLength > MAX_OCTETS;
+    if (this.#contexts.size >= MAX_CONTEXTS || isTooLarge || usesAge(program)) {
       session.writeUnsolicited(noUpdate(tag));
       return;
     }
     const at = { modseq: view.shared.highestModseq, lastUid: lastUidOf(view) };
-    this.#contexts.set(tag, { tag, uid, program, sort, search, result: found, ...at });
+    this.#contexts.set(tag, { tag, uid, program, programOctets, sort, search, result: found, ...at });
+  }
+
+  get #octets(): number {
+    const all = [...this.#contexts.values()];
+    return all.reduce((sum, { programOctets, result }) => sum + programOctets + result.byteLength, 0);
   }
 
   /** CANCELUPDATE. False: there is no such search. */
@@ -93,6 +106,8 @@ export class SearchContexts {
   async #report(session: FollowingSession, allowed: AllowedUpdates): Promise<void> {
     const view = session.selected;
     if (view === undefined || !session.connected) return;
+    await view.noteLabels(session.store);
+    if (session.selected !== view) return;
     const numbers = new Map<number, number>();
     if (!this.isEmpty && view.isStale) numberAll(view, numbers);
     const updates = view.takeUpdates(allowed);
@@ -101,7 +116,7 @@ export class SearchContexts {
     for (const context of this.#contexts.values()) {
       const changes = await changesOf(view, context).catch(() => undefined);
       if (session.selected !== view) return;
-      if (changes === undefined) {
+      if (changes === undefined || this.#octets > MAX_OCTETS) {
         this.#contexts.delete(context.tag);
         after += noUpdate(context.tag);
         continue;
@@ -109,6 +124,7 @@ export class SearchContexts {
       before += line(context, 'REMOVEFROM', changes.removed, (uid) => numbers.get(uid) ?? view.sequenceOf(uid));
       after += line(context, 'ADDTO', changes.added, (uid) => view.sequenceOf(uid));
     }
+    await view.noteLabels(session.store);
     session.writeUnsolicited(before + updates + after);
   }
 }
@@ -168,16 +184,17 @@ function firstAfter(uids: Uint32Array, uid: number): number {
   return at;
 }
 
-function within(uids: readonly number[], program: SearchProgram): SearchProgram {
-  return { key: 'and', of: [{ key: 'uid', set: uids.map((uid) => ({ from: uid, to: uid })) }, program] };
+function within(uids: Iterable<number>, program: SearchProgram): SearchProgram {
+  return { key: 'and', of: [{ key: 'uid', set: runsOf(uids) }, program] };
 }
 
 /** RFC 5267 4.3.4: position 0 stands for mailbox order; results of SORT are named from the last to the first. */
 function removals({ sort, result }: SearchContext, leaving: ReadonlySet<number>): ContextChange[] {
-  const gone = Array.from(result).filter((uid) => leaving.has(uid));
+  if (leaving.size === 0) return [];
+  const gone: ContextChange[] = [];
+  for (const [at, uid] of result.entries()) if (leaving.has(uid)) gone.push([at + 1, [uid]]);
   if (gone.length === 0) return [];
-  if (sort === undefined) return [[0, gone]];
-  return gone.map((uid): ContextChange => [result.indexOf(uid) + 1, [uid]]).reverse();
+  return sort === undefined ? [[0, gone.flatMap(([, uids]) => uids)]] : gone.reverse();
 }
 
 /** Sorts the result with its new messages, and names their positions in ascending order. */
@@ -186,7 +203,7 @@ async function insertions(context: SearchContext, kept: Uint32Array, joining: Ui
     context.result = kept;
     return [];
   }
-  const all = [...kept, ...joining].sort((a, b) => a - b);
+  const all = Uint32Array.from([...kept, ...joining]).sort();
   const sorted = await context.search(within(all, { key: 'all' }), context.sort);
   if (sorted.kind === 'too-long') throw new Error('sorting took too long');
   context.result = sorted.uids;

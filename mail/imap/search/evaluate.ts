@@ -3,7 +3,8 @@ import {
   bodyTextsOf,
   costOf,
   createMatcher,
-  keywordsOf,
+  matchesAll,
+  searchedKeywords,
   type Matcher,
   type RowFacts,
   type SearchFacts,
@@ -95,7 +96,8 @@ export function matchByFlags(
   length: number,
   facts: FlagFacts,
 ): { found: Uint32Array; open: Candidates } {
-  const held = keywordReader(keywordsOf(program), facts);
+  if (matchesAll(program)) return { found: uids.slice(0, length), open: withoutFlags(new Uint32Array()) };
+  const held = keywordReader(searchedKeywords(program), facts);
   // Where no flag or UID decides a message, all are open.
   if (!usesFlags(program) && !usesUids(program) && costOf(program) > 0)
     return { found: new Uint32Array(), open: withoutFlags(uids.slice(0, length)) };

@@ -52,7 +52,7 @@ export function createMatcher(program: SearchKey, now: number): Matcher {
 }
 
 /** Keywords that the program names, in lower case. */
-export function keywordsOf(program: SearchKey): string[] {
+export function searchedKeywords(program: SearchKey): string[] {
   const names = leavesOf(program).map((key) => (key.key === 'keyword' ? key.name : ''));
   return [...new Set(names)].filter((name) => name !== '');
 }
@@ -61,6 +61,11 @@ export function keywordsOf(program: SearchKey): string[] {
 export function bodyTextsOf(program: SearchKey): string[] {
   const texts = leavesOf(program).map((key) => (key.key === 'body' || key.key === 'text' ? casemap(key.text) : ''));
   return [...new Set(texts)].filter((text) => text !== '');
+}
+
+/** Tests if the program is ALL: every message matches. */
+export function matchesAll(program: SearchKey): boolean {
+  return program.key === 'all' || (program.key === 'and' && program.of.every(matchesAll));
 }
 
 /** Tests if flags or keywords decide some message. */
@@ -80,8 +85,8 @@ export function usesAge(program: SearchKey): boolean {
   return leavesOf(program).some(({ key }) => key === 'older' || key === 'younger');
 }
 
-/** Tests if the program names sequence numbers. */
-export function usesSequence(program: SearchKey): boolean {
+/** Tests if the program names sequence numbers or the saved result. */
+export function usesSequenceOrSaved(program: SearchKey): boolean {
   return leavesOf(program).some((key) => key.key === 'seq' || (key.key === 'uid' && key.set === SAVED_RESULT));
 }
 

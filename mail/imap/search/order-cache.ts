@@ -60,5 +60,10 @@ function isSameOrder(a: FindOrder, b: FindOrder): boolean {
 
 function isSameList(a: Uint32Array | undefined, b: Uint32Array | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
-  return a.length === b.length && a.every((one, i) => one === b[i]);
+  return a.length === b.length && Buffer.compare(octetsIn(a), octetsIn(b)) === 0;
+}
+
+/** The list as octets, which are compared without a call for each number. */
+function octetsIn({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }

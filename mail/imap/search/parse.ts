@@ -1,6 +1,7 @@
 import { decodeCharset, isKnownCharset, isPlaceholderCharset } from '../../message/decode.ts';
 import { ANSWERED, DELETED, DRAFT, FLAGGED, SEEN } from '../imap-store.ts';
 import type { Decoder } from '../wire/decoder.ts';
+import { SAVED_RESULT } from '../wire/sequence-set.ts';
 import { ImapSyntaxError } from '../wire/syntax-error.ts';
 import { textOf } from '../wire/text.ts';
 import type { BadCharset, SearchCommand, SearchCriteria, SearchKey, SortCommand, ThreadCommand } from './program.ts';
@@ -14,6 +15,8 @@ const MAX_NESTING = 100;
 const MAX_KEYS = 2000;
 /** BODY and TEXT keys in one program: each can be compared with every octet of every message. */
 const MAX_BODY_KEYS = 100;
+/** `$` and MODSEQ keys in one program: each becomes a set of as many UIDs as there are messages. */
+const MAX_SESSION_SETS = 5;
 
 /** Characters of a charset name. */
 const MAX_CHARSET = 40;
@@ -80,6 +83,7 @@ class KeyReader {
   readonly d: Decoder;
   private count = 0;
   private bodyCount = 0;
+  private sessionSets = 0;
 
   constructor(d: Decoder) {
     this.d = d;
@@ -87,6 +91,10 @@ class KeyReader {
 
   countBodyKey(): void {
     if (++this.bodyCount > MAX_BODY_KEYS) throw new ImapSyntaxError('Too many BODY and TEXT keys');
+  }
+
+  countSessionSet(): void {
+    if (++this.sessionSets > MAX_SESSION_SETS) throw new ImapSyntaxError('Too many $ and MODSEQ keys');
   }
 
   countKey(depth: number): void {
@@ -106,7 +114,7 @@ function keys(reader: KeyReader, depth: number): SearchKey[] {
 
 function key(reader: KeyReader, depth: number, d: Decoder = reader.d): SearchKey {
   reader.countKey(depth);
-  if (d.sequenceAhead()) return { key: 'seq', set: d.sequenceSet() };
+  if (d.sequenceAhead()) return counted(reader, { key: 'seq', set: d.sequenceSet() });
   if (d.maybe('(')) return group(reader, depth);
   const name = d.word();
   if (name === 'NOT') return { key: 'not', of: key(reader, depth + 1, d.sp()) };
@@ -115,7 +123,14 @@ function key(reader: KeyReader, depth: number, d: Decoder = reader.d): SearchKey
   if (name === 'BODY' || name === 'TEXT') reader.countBodyKey();
   const read = SIMPLE.get(name);
   if (read === undefined) throw new ImapSyntaxError('Unknown search key');
-  return read(d);
+  return counted(reader, read(d));
+}
+
+/** Counts a key that stands for a set which the session knows. */
+function counted(reader: KeyReader, key: SearchKey): SearchKey {
+  const isSaved = (key.key === 'seq' || key.key === 'uid') && key.set === SAVED_RESULT;
+  if (isSaved || key.key === 'modseq') reader.countSessionSet();
+  return key;
 }
 
 function group(reader: KeyReader, depth: number): SearchKey {

@@ -37,6 +37,19 @@ export type SearchKey =
 
 export type SearchProgram = SearchKey;
 
+/** Octets that a program holds: its texts, sets and keys. */
+export function octetsOfProgram(key: SearchKey): number {
+  if (key.key === 'not' || key.key === 'fuzzy') return KEY_OCTETS + octetsOfProgram(key.of);
+  if (key.key === 'and' || key.key === 'or')
+    return key.of.reduce((sum, each) => sum + octetsOfProgram(each), KEY_OCTETS);
+  const texts = Object.values(key).filter((value) => typeof value === 'string');
+  const ranges = 'set' in key ? key.set.length : 0;
+  return KEY_OCTETS + ranges * RANGE_OCTETS + texts.reduce((sum, { length }) => sum + 2 * length, 0);
+}
+
+const KEY_OCTETS = 64;
+const RANGE_OCTETS = 48;
+
 /** A key that looks for a text. */
 export type TextKey = Extract<SearchKey, { text: string }>;
 

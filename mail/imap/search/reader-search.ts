@@ -1,4 +1,5 @@
 import { closeSync, readSync } from 'node:fs';
+import { INLINE_LIMIT } from '../../store/blob/blob.ts';
 import { openBlobFile } from '../../store/blob/open-blob-file.ts';
 import { isUnreadable } from '../../store/blob/unreadable.ts';
 import { query, type Read } from '../../store/engine/types.ts';
@@ -12,14 +13,18 @@ import type { FindOutcome } from './find-order.ts';
 
 interface StoredRow extends SearchRow {
   headerLength: number;
-  /** Header in the blob, if it is short and ASCII. */
+  /** Header in the blob as latin1, if it was read with those of other messages. */
   head: string | null;
+  /** The blob, if it was read with those of other messages. */
+  blobOctets: Uint8Array | undefined;
   /** Octets of trace and blob. */
   size: number;
   trace: string;
   blob: number;
   /** Offset in the blob from which the content is redacted for this reader. */
   redactedFrom: number | null;
+  /** It is redacted for some reader. */
+  isRedacted: boolean;
 }
 
 /** Columns of the mailboxes that this thread searched. */
@@ -61,7 +66,7 @@ async function headersOf(
   messages: SearchSource<StoredRow>,
 ): Promise<HeaderRow[]> {
   const found: HeaderRow[] = [];
-  for (const row of await rowsOf(rx, target, uids, false)) {
+  for (const row of await withHeads(rx, await rowsOf(rx, target, uids, false))) {
     const octets = await messages.header(row);
     // A damaged message has only its trace here: it is not kept, so that each search tries again.
     found.push({ uid: row.uid, header: octets.length < row.traceLength + row.headerLength ? undefined : octets });
@@ -98,11 +103,23 @@ function storedMessages(rx: Read, target: SearchTarget, unreadable: UnreadableBl
     const octets = await readable(row, row.headerLength);
     return octets.toString('latin1');
   };
+  // Counts the messages of the page before, and those of them that were read whole.
+  const page = { rows: 0, wholes: 0 };
   return {
     facts: (uids) => factsOf(rx, target, uids),
-    rows: (uids, withParts) => rowsOf(rx, target, uids, withParts),
+    async rows(uids, withParts) {
+      // Headers decide most messages of some searches: their bodies are not read ahead.
+      const readsAhead = withParts && page.wholes > page.rows / 2;
+      const rows = await rowsOf(rx, target, uids, withParts);
+      Object.assign(page, { rows: rows.length, wholes: 0 });
+      return readsAhead ? withBlobs(rx, rows) : withHeads(rx, rows);
+    },
     header: (row) => (row.head === null ? headerOf(row) : row.trace + row.head),
-    whole: (row) => readable(row, row.size - row.traceLength),
+    whole(row) {
+      page.wholes++;
+      if (row.blobOctets === undefined) return readable(row, row.size - row.traceLength);
+      return row.trace === '' ? row.blobOctets : Buffer.concat([Buffer.from(row.trace, 'latin1'), row.blobOctets]);
+    },
     pause: () => rx.pause?.(),
   };
 }
@@ -150,11 +167,12 @@ async function rowsOf(
     JSON.stringify(uids),
     account,
   );
-  const heads = await headsOf(rx, rows);
   return rows.map((row) => ({
     uid: row.uid,
     size: row.size,
-    head: heads.get(row.blob_id)?.slice(0, row.header_length) ?? null,
+    head: null,
+    blobOctets: undefined,
+    isRedacted: row.redacted_from !== null,
     parts: row.parts,
     traceLength: row.trace.length,
     headerLength: row.header_length,
@@ -167,20 +185,56 @@ async function rowsOf(
 /** Octets up to which headers are read together: a header of usual length costs no look-up of its own. */
 const SHORT_HEADER = 16_384;
 
-/** Short headers in ASCII by blob; none if one is damaged: each is then read alone, and fails alone. */
-async function headsOf(
-  rx: Read,
-  rows: readonly { blob_id: number; header_length: number; redacted_from: number | null }[],
-): Promise<Map<number, string>> {
-  const wanted = rows.filter((row) => row.redacted_from === null && row.header_length <= SHORT_HEADER);
+/** Adds short headers in ASCII; none if one is damaged: each is then read alone, and fails alone. */
+async function withHeads(rx: Read, rows: StoredRow[]): Promise<StoredRow[]> {
+  const heads = await headsOf(rx, rows);
+  for (const row of rows) row.head ??= heads.get(row.blob)?.slice(0, row.headerLength) ?? null;
+  return rows;
+}
+
+async function headsOf(rx: Read, rows: readonly StoredRow[]): Promise<Map<number, string>> {
+  const wanted = rows.filter((row) => row.head === null && !row.isRedacted && row.headerLength <= SHORT_HEADER);
+  if (wanted.length === 0) return new Map();
   try {
     const found = await rx.all<{ id: number; octets: number; head: string | null }>(
       `SELECT b.id, CAST(j.value ->> 1 AS INTEGER) AS octets,
          CAST(substr(b.data, 1, CAST(j.value ->> 1 AS INTEGER)) AS TEXT) AS head
        FROM json_each(?, '$') j CROSS JOIN blob b ON b.id = CAST(j.value ->> 0 AS INTEGER) WHERE b.file IS NULL`,
-      JSON.stringify(wanted.map((row) => [row.blob_id, row.header_length])),
+      JSON.stringify(wanted.map((row) => [row.blob, row.headerLength])),
     );
     return new Map(found.flatMap(({ id, octets, head }) => (isWhole(head, octets) ? [[id, head]] : [])));
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return new Map();
+  }
+}
+
+/** Octets of messages that are read ahead at once. */
+const MAX_AHEAD = 1024 * 1024;
+
+/** Adds the blobs of messages that are stored in rows, as many as fit into memory, and the headers of the others. */
+async function withBlobs(rx: Read, rows: StoredRow[]): Promise<StoredRow[]> {
+  let left = MAX_AHEAD;
+  const isShort = (row: StoredRow): boolean => !row.isRedacted && row.size - row.traceLength <= INLINE_LIMIT;
+  const wanted = rows.filter((row) => isShort(row) && (left -= row.size) >= 0);
+  const blobs = await blobsOf(rx, wanted);
+  for (const row of wanted) {
+    const octets = blobs.get(row.blob);
+    // A shorter one is damaged, and is read alone.
+    if (octets?.byteLength !== row.size - row.traceLength) continue;
+    row.blobOctets = octets;
+    row.head = octets.toString('latin1', 0, row.headerLength);
+  }
+  return withHeads(rx, rows);
+}
+
+async function blobsOf(rx: Read, rows: readonly StoredRow[]): Promise<Map<number, Buffer>> {
+  try {
+    const found = await rx.all<{ id: number; data: Uint8Array }>(
+      'SELECT id, data FROM blob WHERE id IN (SELECT value FROM json_each(?)) AND file IS NULL AND data IS NOT NULL',
+      JSON.stringify(rows.map(({ blob }) => blob)),
+    );
+    return new Map(found.map(({ id, data }) => [id, Buffer.from(data.buffer, data.byteOffset, data.byteLength)]));
   } catch (error) {
     if (!isUnreadable(error)) throw error;
     return new Map();

@@ -2,13 +2,12 @@ import { readTerms, type SearchTerm } from '../../message/search-terms.ts';
 import { query } from '../../store/engine/types.ts';
 import type { TextSearch } from '../../store/search/text-client.ts';
 import type { TextKey } from './program.ts';
+import { ACCOUNT_SPAN } from '../../store/search/account-span.ts';
 
 /** Wait for messages that are not indexed yet, ms. */
 const INDEX_WAIT_MS = 5_000;
 /** Messages that a fuzzy key returns. */
 const MAX_RELEVANT = 100_000;
-/** Email ids of an account lie between a multiple of this and the next. */
-const ACCOUNT_SPAN = 2 ** 32;
 
 /** Columns of the index by key. RFC 9051 6.4.4. */
 const COLUMNS: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import type { ImapStore } from '../imap-store.ts';
-import type { SequenceRange } from '../wire/sequence-set.ts';
+import { runsOf } from '../wire/sequence-set.ts';
 import type { SearchKey, TextKey } from './program.ts';
 
 /** Fuzzy keys that are looked up in the index; the others match as without FUZZY. */
@@ -22,7 +22,7 @@ export async function resolveFuzzy(program: SearchKey, store: ImapStore, mailbox
     const found = count++ < MAX_FUZZY ? await store.relevant?.(mailbox, key) : undefined;
     if (found === undefined) return key;
     for (const [uid, score] of found) scores.set(uid, Math.min(100, (scores.get(uid) ?? 0) + score));
-    return { key: 'uid', set: [...found.keys()].sort((a, b) => a - b).map(single) };
+    return { key: 'uid', set: runsOf(Uint32Array.from(found.keys()).sort()) };
   };
   const resolve = async (key: SearchKey, isFuzzy: boolean): Promise<SearchKey> => {
     if (key.key === 'fuzzy') return resolve(key.of, true);
@@ -35,10 +35,6 @@ export async function resolveFuzzy(program: SearchKey, store: ImapStore, mailbox
     return isFuzzy && 'text' in key && key.text !== '' ? lookUp(key) : key;
   };
   return { program: await resolve(program, false), scores };
-}
-
-function single(uid: number): SequenceRange {
-  return { from: uid, to: uid };
 }
 
 /** Reports whether a program has FUZZY keys. */

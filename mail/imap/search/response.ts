@@ -1,4 +1,4 @@
-import { uidSet } from '../wire/encoder.ts';
+import { spacedNumbers, uidSet } from '../wire/encoder.ts';
 import type { PartialRange, SearchReturn, SearchReturns } from './program.ts';
 import { partOf } from './returns.ts';
 
@@ -31,8 +31,7 @@ export function searchResponse(
   result: SearchResult,
 ): string {
   if (returns === undefined) {
-    const numbers = result.numbers.length === 0 ? '' : ` ${result.numbers.join(' ')}`;
-    return `* ${name}${numbers}${modseq === undefined ? '' : ` (MODSEQ ${modseq})`}\r\n`;
+    return `* ${name}${spacedNumbers(result.numbers)}${modseq === undefined ? '' : ` (MODSEQ ${modseq})`}\r\n`;
   }
   if (returns.options.every((option) => option === 'SAVE')) return '';
   const data = returns.options.map((option) => returnData(option, returns.partial, result)).join('');

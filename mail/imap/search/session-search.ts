@@ -18,9 +18,9 @@ export function badCharset(): TaggedResponse {
   return no('BADCHARSET (US-ASCII UTF-8)', 'Unsupported charset');
 }
 
-/** The answer when the time limit was reached. */
+/** The answer when the limit of time or memory was reached. */
 export function searchTooLong(): TaggedResponse {
-  return no('LIMIT', 'Search time limit reached. Use fewer or narrower keys');
+  return no('LIMIT', 'The search takes too long, or too much memory. Use fewer or narrower keys');
 }
 
 /** Searches the selected mailbox for messages that the client knows. */
@@ -40,6 +40,7 @@ export async function searchSelected(
     }),
   );
   if ('kind' in found) return found;
+  await session.view.noteLabels(session.store);
   const { shared, uids } = session.view;
   // Flags alone would also match messages that another session expunged.
   const existing = shared.uids === uids ? found : found.filter((uid) => shared.indexOf(uid) >= 0);
@@ -55,9 +56,11 @@ export async function threadSelected(
 ): Promise<string | { kind: 'too-long' }> {
   const { mailbox } = session.view.shared;
   const resolved = await boundProgram(session, program);
-  return watched(session, tag, (signal) =>
+  const threads = await watched(session, tag, (signal) =>
     session.store.thread(mailbox, knownMessages(session), resolved.program, { ...how, signal }),
   );
+  await session.view.noteLabels(session.store);
+  return threads;
 }
 
 async function boundProgram(session: Session, program: SearchProgram): ReturnType<typeof resolveFuzzy> {

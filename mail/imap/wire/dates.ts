@@ -16,7 +16,7 @@ export function parseDateTime(text: string): number | undefined {
 }
 
 /** `1-Feb-1994` in days since 1970-01-01, or undefined. RFC 9051 9 `date-text`. */
-export function parseDate(text: string): number | undefined {
+export function parseImapDate(text: string): number | undefined {
   const match = /^(\d\d?)-([A-Za-z]{3})-(\d{4})$/.exec(text);
   return match ? dayNumber(Number(match[3]), match[2] ?? '', Number(match[1])) : undefined;
 }

@@ -1,5 +1,5 @@
 import type { FlagSet } from '../imap-store.ts';
-import { parseDate, parseDateTime } from './dates.ts';
+import { parseImapDate, parseDateTime } from './dates.ts';
 import { flagSet } from './flags.ts';
 import { ASTRING, ATOM, CLASSES, DIGIT, LIST, NAME, TAG } from './grammar.ts';
 import { canonicalName, fromUtf7 } from './mailbox-name.ts';
@@ -266,7 +266,7 @@ export class Decoder {
 
   /** A calendar day of SEARCH, with or without quotes, in days since 1970-01-01. */
   date(): number {
-    const day = parseDate(this.isString() ? this.string() : this.atom());
+    const day = parseImapDate(this.isString() ? this.string() : this.atom());
     if (day === undefined) throw new ImapSyntaxError('Invalid date');
     return day;
   }

@@ -73,10 +73,41 @@ export function uidSet(uids: ArrayLike<number>): string {
   return parts.join(',');
 }
 
-/** `* 3 FETCH (UID 7 FLAGS (\Seen))` and CRLF; without UID when it is 0. */
-export function fetchFlags(seq: number, uid: number, names: readonly string[]): string {
-  const head = uid === 0 ? `* ${seq} FETCH (FLAGS (` : `* ${seq} FETCH (UID ${uid} FLAGS (`;
-  return `${head}${names.join(' ')}))\r\n`;
+/** Numbers written as octets at once: bounds the buffer that they are written to. */
+const NUMBERS_AT_ONCE = 4096;
+/** Digits of a number of 32 bits, and the space before it. */
+const MAX_NUMBER = 11;
+
+/** ` 2 3 57`: a space before each number; '' for none. A search returns thousands, for which `join` takes five times as long. */
+export function spacedNumbers(numbers: Uint32Array): string {
+  let text = '';
+  const octets = Buffer.allocUnsafe(MAX_NUMBER * Math.min(NUMBERS_AT_ONCE, numbers.length));
+  for (let from = 0; from < numbers.length; from += NUMBERS_AT_ONCE) {
+    const end = Math.min(from + NUMBERS_AT_ONCE, numbers.length);
+    let size = 0;
+    for (let at = from; at < end; at++) size = writeSpaced(octets, size, numbers[at] as number);
+    text += octets.toString('latin1', 0, size);
+  }
+  return text;
+}
+
+/** Writes a space and the digits of a number of 32 bits. Returns the offset behind them. */
+function writeSpaced(octets: Buffer, offset: number, number: number): number {
+  const end = offset + 1 + digitsOf(number);
+  let rest = number;
+  for (let at = end - 1; at > offset; at--) {
+    const next = (rest / 10) >>> 0;
+    octets[at] = 0x30 + rest - next * 10;
+    rest = next;
+  }
+  octets[offset] = 0x20;
+  return end;
+}
+
+function digitsOf(number: number): number {
+  let digits = 1;
+  for (let limit = 10; number >= limit; limit *= 10) digits++;
+  return digits;
 }
 
 /**

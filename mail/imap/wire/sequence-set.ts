@@ -52,19 +52,8 @@ export function seqIndexes(set: SequenceSet, length: number): IndexRange[] | und
   return merge(found);
 }
 
-/** The UIDs in the set that exist, ascending, each once. */
-export function resolveUids(set: SequenceSet, uids: Uint32Array, length: number): Uint32Array {
-  return pick(uidIndexes(set, uids, length), uids);
-}
-
-/** The UIDs of the messages with these sequence numbers, ascending, or undefined when one is beyond `length`: BAD. */
-export function resolveSeqs(set: SequenceSet, uids: Uint32Array, length: number): Uint32Array | undefined {
-  const ranges = seqIndexes(set, length);
-  return ranges && pick(ranges, uids);
-}
-
 /** The elements of `uids` at these indexes. A single range shares the memory of `uids`. */
-export function pick(ranges: readonly IndexRange[], uids: Uint32Array): Uint32Array {
+export function pickUids(ranges: readonly IndexRange[], uids: Uint32Array): Uint32Array {
   const [only] = ranges;
   if (only && ranges.length === 1) return uids.subarray(only.start, only.end);
   const all = new Uint32Array(ranges.reduce((sum, { start, end }) => sum + end - start, 0));
@@ -74,6 +63,17 @@ export function pick(ranges: readonly IndexRange[], uids: Uint32Array): Uint32Ar
     at += end - start;
   }
   return all;
+}
+
+/** The UIDs as ranges; those that follow each other are one. */
+export function runsOf(uids: Iterable<number>): SequenceRange[] {
+  const runs: SequenceRange[] = [];
+  for (const uid of uids) {
+    const last = runs.at(-1);
+    if (last?.to === uid - 1) last.to = uid;
+    else runs.push({ from: uid, to: uid });
+  }
+  return runs;
 }
 
 /** Index of the first element that is not less than `value`. */

@@ -6,7 +6,7 @@ import { BLOB } from '../core/capabilities.ts';
 import { blobRef } from '../core/ids.ts';
 import type { JmapMethod } from '../core/method.ts';
 import { MAX_OCTETS_READ, ReadBudget } from '../email/header-values.ts';
-import { tooMany } from '../standard/standard-get.ts';
+import { tooManyObjects } from '../standard/standard-get.ts';
 import { type JmapBlob, openReadableBlob } from './blobs.ts';
 
 /** Maximum octets that one call reads for digests and sizes; the largest upload with one digest fits. */
@@ -29,7 +29,7 @@ export const blobGet: JmapMethod = {
     if (unknown !== undefined) throw wrong('properties', `must not have "${unknown.slice(0, 100)}"`);
     const properties = new Set(read.properties ?? ['data', 'size']);
     const ids = [...new Set(read.ids.map((one) => resolveCreationId(call, one) ?? one))];
-    if (ids.length > call.context.limits.maxObjectsInGet) throw tooMany(call);
+    if (ids.length > call.context.limits.maxObjectsInGet) throw tooManyObjects(call);
     const wantsData = [...properties].some((name) => name.startsWith('data'));
     const budget = new ReadBudget(wantsData ? MAX_OCTETS_READ : MAX_HASHED_BYTES, wantsData ? call.memory : undefined);
     const range = { offset: read.offset ?? 0, length: read.length };

@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import { emailMailboxes } from '../../store/message/visible-entries.ts';
 import { access, resolveCreationId } from '../core/access.ts';
 import { idOrCreation, list, object, text } from '../core/arguments.ts';
@@ -5,11 +6,15 @@ import { BLOB } from '../core/capabilities.ts';
 import { MethodError } from '../core/errors.ts';
 import { type BlobRef, blobRef, jmapId } from '../core/ids.ts';
 import type { JmapMethod, MethodCall } from '../core/method.ts';
-import { tooMany } from '../standard/standard-get.ts';
+import { ReadBudget } from '../email/header-values.ts';
+import { tooManyObjects } from '../standard/standard-get.ts';
 import { blobExists, emailOf } from './blobs.ts';
 
 /** Types supported by Blob/lookup. RFC 9404 3. */
 export const LOOKUP_TYPES = ['Email', 'Thread', 'Mailbox'] as const;
+
+/** Octets that one call reads to find parts of attached messages: each is found by reading the message around it whole. */
+const MAX_READ_BYTES = 64 * 1024 * 1024;
 
 type LookupType = (typeof LOOKUP_TYPES)[number];
 
@@ -22,13 +27,16 @@ export const blobLookup: JmapMethod = {
     const types = LOOKUP_TYPES.filter((type) => read.typeNames.includes(type));
     checkTypes(read.typeNames);
     const ids = [...new Set(read.ids.map((one) => resolveCreationId(call, one) ?? one))];
-    if (ids.length > call.context.limits.maxObjectsInGet) throw tooMany(call);
+    if (ids.length > call.context.limits.maxObjectsInGet) throw tooManyObjects(call);
     const found: { id: string; matchedIds: Record<string, string[]> }[] = [];
     const notFound: string[] = [];
+    const budget = new ReadBudget(MAX_READ_BYTES);
     for (const id of ids) {
       const ref = blobRef(read.accountId.account, id);
-      if (ref === undefined || !(await blobExists(call.context, read.accountId.account, ref))) notFound.push(id);
+      if (ref === undefined || !(await blobExists(call.context, read.accountId.account, ref, budget)))
+        notFound.push(id);
       else found.push({ id, matchedIds: await matched(call, read.accountId.account, ref, types) });
+      await yieldToEventLoop(read.accountId.account);
     }
     return { accountId: args['accountId'], list: found, notFound };
   },

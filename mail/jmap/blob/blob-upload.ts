@@ -1,5 +1,5 @@
 import type { BlobWriter, NewBlob } from '../../store/blob/blob.ts';
-import { addUpload, type AddUploadResult, hasUploadRoom } from '../../store/blob/jmap-upload.ts';
+import { addJmapUpload, type AddUploadResult, hasUploadRoom } from '../../store/blob/jmap-upload.ts';
 import { StoreBusy } from '../../store/engine/types.ts';
 import { hasRoom } from '../../store/message/email-commands.ts';
 import { access, fromAccess, notShareable, resolveCreationId } from '../core/access.ts';
@@ -241,7 +241,7 @@ export async function storeUploadStream(
   if (blob === undefined) return { kind: 'too-large' };
   const octets = 'data' in blob ? { data: blob.data, file: null } : { data: null, file: blob };
   try {
-    const done = await store.write(addUpload, { account, type, ...octets });
+    const done = await store.write(addJmapUpload, { account, type, ...octets });
     if (done.kind !== 'uploaded') writer.abort();
     else if (octets.file !== null) store.files.release(octets.file.file);
     return done;

@@ -2,7 +2,7 @@ import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import { MessageIndexer } from '../../message/indexer.ts';
 import { type Part, unpackParts } from '../../message/parts.ts';
 import { decodeStream } from '../../message/transfer-stream.ts';
-import { findUpload } from '../../store/blob/jmap-upload.ts';
+import { findJmapUpload } from '../../store/blob/jmap-upload.ts';
 import { BlobUnreadable } from '../../store/blob/unreadable.ts';
 import { type StoredParts, storedParts } from '../../store/blob/stored-part.ts';
 import { redacted } from '../../agents/quarantine/redact.ts';
@@ -16,6 +16,8 @@ import { isHumanReader } from '../redact.ts';
 const CHUNK_BYTES = 256 * 1024;
 /** Maximum size of a blob that is parsed for a part inside it. */
 const MAX_OUTER_BYTES = 32 * 1024 * 1024;
+/** Octets that one call reads only to open blobs: encoded parts are decoded for their size, attached messages parsed. */
+export const MAX_OPENED_BYTES = 256 * 1024 * 1024;
 const ENCODED = new Set(['base64', 'quoted-printable']);
 
 /** Octets with a blob id: a raw message, a decoded part or an upload. */
@@ -128,13 +130,19 @@ export function uploadWords(upload: number): `upload-${number}` {
   return `upload-${upload}`;
 }
 
-/** Checks that the account has a blob; reads octets only for parts of attached messages. */
-export async function blobExists(context: JmapContext, account: number, ref: BlobRef): Promise<boolean> {
+/** Checks that the account has a blob; reads octets only for parts of attached messages, and charges them. */
+export async function blobExists(
+  context: JmapContext,
+  account: number,
+  ref: BlobRef,
+  budget: OctetBudget,
+): Promise<boolean> {
   if (ref.kind === 'upload') {
-    return (await context.store.read(findUpload, { account, upload: ref.upload, now: context.clock() })) !== undefined;
+    return (
+      (await context.store.read(findJmapUpload, { account, upload: ref.upload, now: context.clock() })) !== undefined
+    );
   }
-  if (ref.kind === 'inner')
-    return (await openInner(context, account, ref, { isHuman: true, budget: UNLIMITED })) !== undefined;
+  if (ref.kind === 'inner') return (await openInner(context, account, ref, { isHuman: true, budget })) !== undefined;
   const message = await context.store.read(storedParts, { account, email: ref.email });
   return message !== undefined && (ref.kind === 'message' || partOf(message, ref.path) !== undefined);
 }
@@ -144,7 +152,7 @@ function partOf({ parts }: Pick<StoredParts, 'parts'>, path: string): Part | und
 }
 
 async function openUpload(context: JmapContext, account: number, upload: number): Promise<JmapBlob | undefined> {
-  const found = await context.store.read(findUpload, { account, upload, now: context.clock() });
+  const found = await context.store.read(findJmapUpload, { account, upload, now: context.clock() });
   if (found === undefined) return undefined;
   const whole = { trace: '', blob: found.blob, redactedFrom: null, size: found.size };
   return { size: found.size, type: found.type, stream: (start, end) => stored(context, whole, start, end) };

@@ -15,9 +15,9 @@ export function object<S extends Shape>(shape: S): ArgumentReader<Read<S>> {
   return (value, path) => {
     const given = plainObject(value, path);
     for (const name of Object.keys(given)) {
-      if (!Object.hasOwn(shape, name)) throw wrong(join(path, name), 'is not a known argument');
+      if (!Object.hasOwn(shape, name)) throw wrong(joinPath(path, name), 'is not a known argument');
     }
-    const read = Object.entries(shape).map(([name, reader]) => [name, reader(own(given, name), join(path, name))]);
+    const read = Object.entries(shape).map(([name, reader]) => [name, reader(own(given, name), joinPath(path, name))]);
     return Object.fromEntries(read) as Read<S>;
   };
 }
@@ -83,14 +83,14 @@ export const anything: ArgumentReader<unknown> = (value) => value;
 export function list<T>(reader: ArgumentReader<T>): ArgumentReader<T[]> {
   return (value, path) => {
     if (!Array.isArray(value)) throw wrong(path, 'must be an array');
-    return value.map((one, i) => reader(one, join(path, String(i))));
+    return value.map((one, i) => reader(one, joinPath(path, String(i))));
   };
 }
 
 /** Reads an object as a map, such as `create` and `update`. */
 export function mapOf<T>(reader: ArgumentReader<T>): ArgumentReader<Map<string, T>> {
   return (value, path) =>
-    new Map(Object.entries(plainObject(value, path)).map(([name, one]) => [name, reader(one, join(path, name))]));
+    new Map(Object.entries(plainObject(value, path)).map(([name, one]) => [name, reader(one, joinPath(path, name))]));
 }
 
 export function oneOf<const T extends string>(...words: readonly T[]): ArgumentReader<T> {
@@ -119,6 +119,6 @@ export function wrong(path: string, why: string): MethodError {
 }
 
 /** Appends a property name or index to a path. */
-export function join(path: string, name: string): string {
+export function joinPath(path: string, name: string): string {
   return path === '' ? name : `${path}/${name}`;
 }

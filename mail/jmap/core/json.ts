@@ -9,7 +9,7 @@ const MAX_ELEMENTS = 100_000;
  * Reads the octets of a request as I-JSON: UTF-8, no name twice in one object, no lone surrogate (RFC 7493 2). Throws
  * {@link RequestError} `notJSON`.
  */
-export function readJson(octets: Uint8Array): unknown {
+export function readIJson(octets: Uint8Array): unknown {
   const text = decode(octets);
   checkBounds(text);
   let value: unknown;

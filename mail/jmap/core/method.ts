@@ -3,7 +3,7 @@ import type { PolicyInput } from '../../agents/gate/sending-policy.ts';
 import type { SubmissionContext } from '../../delivery/submission-draft.ts';
 import type { MemoryHolder, MemoryReservation } from '../../limits/memory-budget.ts';
 import type { Log } from '../../log.ts';
-import type { Actor } from '../../store/actor.ts';
+import type { Actor, IdentifiedPerson } from '../../store/actor-types.ts';
 import type { SharingLogin } from '../../store/mailbox/acl.ts';
 import type { SharedAccount } from '../../store/mailbox/shared-account.ts';
 import type { SecretBox } from '../../store/blob/secrets.ts';
@@ -21,8 +21,8 @@ export interface Access {
   readonly mayReadSource?: boolean;
   /** The login with whom a part of the account is shared; omitted for its own accounts. See {@link JmapMethod.canShare}. */
   readonly shared?: SharingLogin;
-  /** The credential, for the sending gate: the public id of a token, or the row of a password. */
-  readonly by?: { readonly token: string } | { readonly password: number };
+  /** The credential, for the sending gate: the public id of a token, the row of a password, or a person without either. */
+  readonly by?: { readonly token: string } | { readonly password: number } | { readonly person: IdentifiedPerson };
 }
 
 /** Identifies the sender for the outgoing mail policy. */
@@ -31,9 +31,10 @@ export function submitterOf({ account, by }: Access): Pick<PolicyInput, 'credent
   return { account, credential, login: by !== undefined && 'password' in by ? by.password : null };
 }
 
-/** The password's owner as actor; undefined for tokens, which cannot approve anything. */
+/** The password's owner or the person as actor; undefined for tokens, which cannot approve anything. */
 export function actorOf({ by }: Access): Actor | undefined {
-  return by !== undefined && 'password' in by ? { credential: by.password } : undefined;
+  if (by === undefined || 'token' in by) return undefined;
+  return 'person' in by ? by : { credential: by.password };
 }
 
 /** An authenticated login or token with the accounts it can use. */

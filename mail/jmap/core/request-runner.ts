@@ -30,13 +30,14 @@ const READS = /\/(?:get|query|changes|queryChanges|lookup|parse|echo)$/;
 
 /**
  * Runs the calls of a request in order; each sees the effects of the earlier ones. `memory` grows by the responses and is
- * held until they are sent.
+ * held until they are sent. `isGone`: nobody would read the answers of further reads, so they are not run.
  */
 export async function runRequest(
   context: JmapContext,
   login: JmapSession,
   request: JmapRequest,
   memory: MemoryReservation = UNBOUNDED.open([]),
+  isGone: () => boolean = () => false,
 ): Promise<JmapResponse> {
   const session = await withSharedAccounts(context.store, login);
   const responses: Invocation[] = [];
@@ -54,6 +55,7 @@ export async function runRequest(
     };
     for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
       const [, , implicit] = one;
+      if (isGone() && READS.test(one[0])) continue;
       // Implicit calls always run: the change they belong to is already committed.
       const refused = size > MAX_RESPONSE_BYTES && implicit === undefined;
       const response = refused ? tooLong(callId) : await answer(call, one, callId, responses);

@@ -4,13 +4,14 @@ import { anything, bool, id, nullable, object, optional, text, unsigned } from '
 import { MAIL, MAX_IN_QUERY } from '../core/capabilities.ts';
 import { MethodError } from '../core/errors.ts';
 import { jmapId, jmapRow } from '../core/ids.ts';
-import type { JmapMethod } from '../core/method.ts';
+import type { JmapMethod, MethodCall } from '../core/method.ts';
 import { readerScope, sharedPart } from '../core/shared-accounts.ts';
 import { WINDOW } from '../standard/object-query.ts';
 import { cannotCalculate, formatState, readState } from '../standard/standard-changes.ts';
 import { emailResultChanges } from './email-result-changes.ts';
 import { effectiveLimit, emailResults } from './email-results.ts';
-import { readSort } from './email-sort.ts';
+import { conditionsOf, type EmailFilter } from './email-filter.ts';
+import { type EmailOrder, readSort } from './email-sort.ts';
 import { readFilter } from './filter-arguments.ts';
 import { runQuery } from './query-runner.ts';
 
@@ -38,6 +39,7 @@ export const emailQuery: JmapMethod = {
     const anchor = read.anchor === null ? null : (jmapRow('email', account, read.anchor) ?? 0);
     const window = { position, anchorOffset, calculateTotal, limit, anchor };
     const found = await runQuery(call.context, emailResults, { ...request, ...window });
+    await noteLabels(call, request);
     if (found.kind === 'no-anchor') {
       throw new MethodError(
         'anchorNotFound',
@@ -93,6 +95,7 @@ export const emailQueryChanges: JmapMethod = {
     if (since === undefined || since.row !== Number.POSITIVE_INFINITY)
       throw cannotCalculate('was not issued by a query of this server');
     const found = await runQuery(call.context, emailResultChanges, { ...request, since: since.modseq });
+    await noteLabels(call, request);
     if (found.kind === 'unknown-state') throw cannotCalculate('is too old or was not issued by this server');
     if (found.kind === 'too-many') {
       throw new MethodError('tooManyChanges', 'More changes than "maxChanges" allows. Run the query again.');
@@ -107,3 +110,12 @@ export const emailQueryChanges: JmapMethod = {
     };
   },
 };
+
+/** Records that results by keywords are shown: one agent can pass words of a stranger to another by them. */
+async function noteLabels(
+  { session }: MethodCall,
+  { account, filter, order }: { account: number; filter: EmailFilter; order: EmailOrder },
+): Promise<void> {
+  const usesKeywords = conditionsOf(filter).some((one) => 'keyword' in one) || order.some((one) => 'keyword' in one);
+  if (usesKeywords) await session.onWords?.({ account, kinds: ['labels'], written: false });
+}

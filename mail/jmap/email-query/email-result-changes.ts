@@ -6,6 +6,9 @@ import { conditionsOf, isFixed } from './email-filter.ts';
 import { openQueryContext, type EmailQueryContext, QueryTooExpensive } from './query-context.ts';
 import { isFixedOrder, receivedAtDirection } from './email-sort.ts';
 import { comesBefore } from './received-scan.ts';
+import { beforeCreated } from '../../store/message/created-since.ts';
+import { IN_THREAD } from '../../store/message/in-thread.ts';
+import { ACCOUNT_SPAN } from '../../store/search/account-span.ts';
 
 /** Email/queryChanges as plain data. `upTo` is an email row; 0 for an unknown id. */
 export interface EmailQueryChanges extends EmailQuery {
@@ -57,7 +60,8 @@ async function changesOf(
 }
 
 // A deleted mailbox hides its emails at once; its entries are deleted one by one.
-const CHANGED = `SELECT id, thread_id FROM email WHERE account_id = ?1 AND modseq > ?2
+const CHANGED = `SELECT id, thread_id FROM email WHERE account_id = ?1 AND modseq <> created_modseq AND modseq > ?2
+  UNION SELECT id, thread_id FROM email WHERE id > ?4 AND id < ?5 AND created_modseq > ?2
   UNION SELECT object_id, thread_id FROM tombstone WHERE account_id = ?1 AND type = 'Email' AND modseq > ?2
   UNION SELECT n.email_id, n.thread_id FROM mailbox m CROSS JOIN entry n ON n.mailbox_id = m.id
     WHERE m.account_id = ?1 AND m.deleted_at IS NOT NULL AND m.total > 0 AND m.modseq > ?2
@@ -67,13 +71,20 @@ const CHANGED = `SELECT id, thread_id FROM email WHERE account_id = ?1 AND modse
 async function touched(context: EmailQueryContext, request: EmailQueryChanges): Promise<number[] | undefined> {
   const { rx, account } = context;
   const { since, maxChanges } = request;
-  const changed = await rx.all<{ id: number; thread_id: number | null }>(CHANGED, account, since, maxChanges + 1);
+  const changed = await rx.all<{ id: number; thread_id: number | null }>(
+    CHANGED,
+    account,
+    since,
+    maxChanges + 1,
+    await beforeCreated(rx, account, since + 1),
+    (account + 1) * ACCOUNT_SPAN,
+  );
   const ids = new Set(changed.map(({ id }) => id));
   if (ids.size <= maxChanges && followsThreads(request)) {
     const threads = [...new Set(changed.flatMap(({ thread_id: thread }) => thread ?? []))];
     for (let at = 0; at < threads.length; at += FACTS_PAGE) {
       const members = await rx.all<{ id: number }>(
-        `SELECT id FROM email INDEXED BY email_thread WHERE thread_id IN (SELECT value FROM json_each(?)) LIMIT ?`,
+        `SELECT e.id FROM json_each(?) t CROSS JOIN email e ON ${IN_THREAD} LIMIT ?`,
         JSON.stringify(threads.slice(at, at + FACTS_PAGE)),
         maxChanges + 1,
       );

@@ -1,13 +1,15 @@
+import { OF_ACCOUNT_2 } from '../../store/search/account-span.ts';
 import { readableRows, unlessUnreadable } from '../../store/blob/unreadable.ts';
 import { decodeWords } from '../../message/encoded-word.ts';
 import { readFields, unfold } from '../../message/header.ts';
 import { LIMITS } from '../../message/limits.ts';
-import { fold } from '../../message/word-tokens.ts';
+import { foldWord } from '../../message/word-tokens.ts';
 import { type Octets, ofBytes, ofFile } from '../../store/search/message-octets.ts';
 import { type EmailFacts, FACTS_PAGE, readEmailRowFacts, readPlacements } from './email-facts.ts';
 import { type EmailCondition, type EmailFilter, type EmailFilterOperator, isOperator } from './email-filter.ts';
 import type { EmailQueryContext } from './query-context.ts';
 import { type TextGroup, TextMatcher } from './text-matcher.ts';
+import { IN_THREAD } from '../../store/message/in-thread.ts';
 
 /** Selects the matching emails, in order. */
 type PageFilter = (among: readonly EmailFacts[]) => Promise<readonly EmailFacts[]>;
@@ -170,7 +172,7 @@ async function matchHeader(
   text: string | null,
   among: readonly EmailFacts[],
 ): Promise<(facts: EmailFacts) => boolean> {
-  const needle = text === null ? null : fold(text);
+  const needle = text === null ? null : foldWord(text);
   const found = new Set<number>();
   for (let at = 0; at < among.length; at += PAGE) {
     context.charge(0);
@@ -195,7 +197,7 @@ function ownHeader({ header_length: length, file, data }: Stored, blobs: string)
 
 function hasField(header: string, field: string, needle: string | null): boolean {
   return readFields(header, LIMITS.fields).some(
-    ({ name, value }) => name === field && (needle === null || fold(decodeWords(unfold(value))).includes(needle)),
+    ({ name, value }) => name === field && (needle === null || foldWord(decodeWords(unfold(value))).includes(needle)),
   );
 }
 
@@ -214,9 +216,9 @@ export async function matchKeyword(
   return ({ placement }) => placement !== undefined && placement.kw.split(' ').includes(keyword);
 }
 
-const MEMBERS = `SELECT e.thread_id, n.mailbox_id, n.flags, n.kw FROM email e INDEXED BY email_thread
+const MEMBERS = `SELECT e.thread_id, n.mailbox_id, n.flags, n.kw FROM json_each(?1) t CROSS JOIN email e ON ${IN_THREAD}
   CROSS JOIN entry n ON n.email_id = e.id CROSS JOIN mailbox m ON m.id = n.mailbox_id
-  WHERE e.thread_id IN (SELECT value FROM json_each(?)) AND e.account_id = ? AND n.flags & 16 = 0 AND m.deleted_at IS NULL`;
+  WHERE ${OF_ACCOUNT_2} AND n.flags & 16 = 0 AND m.deleted_at IS NULL`;
 
 /** Creates a keyword predicate on the threads of the given emails. */
 export async function matchThreadKeyword(

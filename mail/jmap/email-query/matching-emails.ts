@@ -3,7 +3,7 @@ import { type EmailCondition, type EmailFilter, isOperator, necessaryConditions 
 import { type EmailComparator, type EmailOrder, receivedAtDirection } from './email-sort.ts';
 import { compileFilter, matchKeyword, matchThreadKeyword, textGroups } from './filter-matcher.ts';
 import type { EmailQueryContext } from './query-context.ts';
-import { mailboxesOf, type ReceivedRange, scanByReceivedAt } from './received-scan.ts';
+import { readVisibleMailboxes, type ReceivedRange, scanByReceivedAt } from './received-scan.ts';
 import { TextMatcher } from './text-matcher.ts';
 
 /** Cost of starting a scan in a mailbox, in emails. */
@@ -55,7 +55,7 @@ async function* scanMatching(
 ): AsyncGenerator<readonly EmailFacts[], void> {
   const conditions = necessaryConditions(filter);
   const inside = conditions.find((one) => one.test === 'in-mailbox');
-  const all = await mailboxesOf(context);
+  const all = await readVisibleMailboxes(context);
   const mailboxes = inside === undefined ? all : all.filter((mailbox) => mailbox === inside.mailbox);
   context.charge(MAILBOX_START_COST * mailboxes.length);
   const test = compileFilter(context, inside === undefined ? filter : without(filter, (one) => one === inside));

@@ -29,16 +29,16 @@ const BACKWARDS = `SELECT received_at, email_id, thread_id, flags FROM entry IND
 
 /** Compares positions in a scan; equal times are ordered by id, in the same direction. */
 export function comesBefore(a: EmailFacts, b: EmailFacts, direction: SortDirection): boolean {
-  return compare(a, b, direction) < 0;
+  return compareReceived(a, b, direction) < 0;
 }
 
-export function compare(a: EmailFacts, b: EmailFacts, direction: SortDirection): number {
+export function compareReceived(a: EmailFacts, b: EmailFacts, direction: SortDirection): number {
   const ascending = a.receivedAt - b.receivedAt || a.id - b.id;
   return direction === 'ascending' ? ascending : -ascending;
 }
 
 /** Reads the existing, non-empty mailboxes of an account that the reader sees. */
-export async function mailboxesOf({ rx, account, within }: ReaderScope): Promise<number[]> {
+export async function readVisibleMailboxes({ rx, account, within }: ReaderScope): Promise<number[]> {
   const rows = await rx.all<{ id: number }>(
     'SELECT id FROM mailbox WHERE account_id = ? AND deleted_at IS NULL AND total > 0 ORDER BY id',
     account,
@@ -79,7 +79,7 @@ function merged(cursors: readonly Cursor[], direction: SortDirection): EmailFact
   const taken = cursors.flatMap((cursor) => cursor.take(horizon));
   if (cursors.length === 1) return taken;
   // Copies of an email in several mailboxes are adjacent.
-  return taken.sort((a, b) => compare(a, b, direction)).filter((one, i) => one.id !== taken[i - 1]?.id);
+  return taken.sort((a, b) => compareReceived(a, b, direction)).filter((one, i) => one.id !== taken[i - 1]?.id);
 }
 
 /** Position of a scan in one mailbox. */

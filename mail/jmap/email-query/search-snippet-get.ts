@@ -7,7 +7,7 @@ import type { JmapMethod } from '../core/method.ts';
 import { readerScope } from '../core/shared-accounts.ts';
 import { readFilter } from './filter-arguments.ts';
 import { emailSnippets, snippetTermsOf, type EmailSnippet, MAX_SNIPPETS } from './email-snippets.ts';
-import { tooMany } from '../standard/standard-get.ts';
+import { tooManyObjects } from '../standard/standard-get.ts';
 import { isHumanReader } from '../redact.ts';
 
 /** Maximum time of one call. */
@@ -28,7 +28,7 @@ export const searchSnippetGet: JmapMethod = {
         return [id, jmapRow('email', access.account, id) ?? 0];
       }),
     );
-    if (requestedRows.size > call.context.limits.maxObjectsInGet) throw tooMany(call);
+    if (requestedRows.size > call.context.limits.maxObjectsInGet) throw tooManyObjects(call);
     const found = new Map<number, EmailSnippet>();
     const until = performance.now() + MAX_CALL_MS;
     const rows = [...requestedRows.values()];

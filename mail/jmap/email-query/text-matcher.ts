@@ -3,9 +3,8 @@ import { type Query, query } from '../../store/engine/types.ts';
 import type { EmailFacts } from './email-facts.ts';
 import type { TextColumn } from './email-filter.ts';
 import type { EmailQueryContext } from './query-context.ts';
+import { ACCOUNT_SPAN } from '../../store/search/account-span.ts';
 
-/** Email ids of an account lie between a multiple of this and the next. */
-const ACCOUNT_SPAN = 2 ** 32;
 /** Thresholds that select the index query. */
 interface TextLimits {
   /** Maximum hits read at once; more frequent terms are queried for the given emails only. */

@@ -1,4 +1,4 @@
-import { bool, join, list, plainObject, text, wrong } from '../core/arguments.ts';
+import { bool, joinPath, list, plainObject, text, wrong } from '../core/arguments.ts';
 import { type PartPlan, type PartSource, readPart } from './part-plan.ts';
 
 type Given = Readonly<Record<string, unknown>>;
@@ -83,16 +83,18 @@ function plain(type: string, body: PartPlan['body']): PartPlan {
 /** Reads `bodyValues` as texts by part id. RFC 8621 4.1.4. */
 function readBodyValues(value: unknown): Map<string, string> {
   const given = value === undefined || value === null ? {} : plainObject(value, 'bodyValues');
-  return new Map(Object.entries(given).map(([partId, one]) => [partId, readValue(one, join('bodyValues', partId))]));
+  return new Map(
+    Object.entries(given).map(([partId, one]) => [partId, readValue(one, joinPath('bodyValues', partId))]),
+  );
 }
 
 function readValue(value: unknown, path: string): string {
   const given = plainObject(value, path);
   for (const [name, one] of Object.entries(given)) {
     if (name === 'value') continue;
-    const at = join(path, name);
+    const at = joinPath(path, name);
     if (name !== 'isEncodingProblem' && name !== 'isTruncated') throw wrong(at, 'is not a known property');
     if (bool(one, at)) throw wrong(at, 'must be false: an incomplete text cannot be stored');
   }
-  return text(given['value'], join(path, 'value'));
+  return text(given['value'], joinPath(path, 'value'));
 }

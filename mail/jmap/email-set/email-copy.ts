@@ -95,7 +95,9 @@ class EmailCopier {
     const states = { ifFromState: this.#ifFromState, ifState: this.#track.expected };
     const busy = this.#call.context.store.unavailable();
     if (busy !== undefined) throw busy;
-    const copied = await this.#call.context.store.write(copyEmail, { from, email, account: to, ...place, ...states });
+    const by = this.#call.session.agent ?? null;
+    const input = { from, email, account: to, ...place, by, ...states };
+    const copied = await this.#call.context.store.write(copyEmail, input);
     const outcome = createdEmailOutcome(copied, to, this.#track);
     this.#originals.add(jmapId('email', email));
     return outcome;

@@ -7,7 +7,7 @@ import { type SetOutcome, SetRefusal } from '../standard/standard-set.ts';
 import { readEmail } from './email-object.ts';
 import type { EmailTarget } from './mailbox-ids.ts';
 import type { PartPlan } from './part-plan.ts';
-import { checkRoom, type CreatedEmail, saveEmail } from './email-storage.ts';
+import { checkQuota, type CreatedEmail, saveEmail } from './email-storage.ts';
 import type { StateTrack } from '../standard/state-track.ts';
 import { writeEmail } from './mime-writer.ts';
 
@@ -24,7 +24,7 @@ export async function createEmail(
   }
   const blobs = await openBlobs(target, body);
   const size = [...bodyParts(body)].reduce((sum, { body: one }) => sum + sizeOf(one, blobs), 0);
-  await checkRoom(context, target.account, size);
+  await checkQuota(context, target.account, size);
   const now = context.clock();
   return saveEmail(context, writeEmail({ header, body, blobs, now, hostname: context.hostname }), {
     account: target.account,
@@ -38,7 +38,7 @@ export async function createEmail(
 }
 
 /** Opens the blobs of all parts; reports all missing ones. RFC 8621 4.6. */
-async function openBlobs({ call, account }: EmailTarget, body: PartPlan): Promise<Map<string, JmapBlob>> {
+async function openBlobs({ call, account, opening }: EmailTarget, body: PartPlan): Promise<Map<string, JmapBlob>> {
   const blobs = new Map<string, JmapBlob>();
   const missing: string[] = [];
   const most = maxSizeAttachmentsPerEmail(call.context.maxMessageBytes);
@@ -46,7 +46,7 @@ async function openBlobs({ call, account }: EmailTarget, body: PartPlan): Promis
   const ids = [...bodyParts(body)].flatMap((part) => (part.body.kind === 'blob' ? [part.body.blobId] : []));
   for (const [id, uses] of Map.groupBy(ids, (one) => one)) {
     const ref = blobRef(account, id);
-    const blob = ref === undefined ? undefined : await openReadableBlob(call, account, ref);
+    const blob = ref === undefined ? undefined : await openReadableBlob(call, account, ref, opening);
     if (blob === undefined) missing.push(id);
     else blobs.set(id, blob);
     attached += (blob?.size ?? 0) * uses.length;

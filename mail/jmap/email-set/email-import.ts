@@ -1,16 +1,17 @@
 import { parseDate } from '../../message/date.ts';
 import { readFields } from '../../message/header.ts';
 import { LIMITS } from '../../message/limits.ts';
-import { openReadableBlob } from '../blob/blobs.ts';
+import { MAX_OPENED_BYTES, openReadableBlob } from '../blob/blobs.ts';
 import { access } from '../core/access.ts';
 import { mapOf, nullable, object, plainObject, text, wrong } from '../core/arguments.ts';
 import { MAIL } from '../core/capabilities.ts';
 import { blobRef } from '../core/ids.ts';
 import { actorOf, type JmapContext, type JmapMethod } from '../core/method.ts';
+import { ReadBudget } from '../email/header-values.ts';
 import { catchRefusal, checkCount, createEach, type SetOutcome, SetRefusal } from '../standard/standard-set.ts';
 import { StateTrack } from '../standard/state-track.ts';
 import { readEmailPlacing } from './email-object.ts';
-import { checkRoom, type CreatedEmail, saveEmail, tooLarge } from './email-storage.ts';
+import { checkQuota, type CreatedEmail, saveEmail, tooLarge } from './email-storage.ts';
 import type { EmailTarget } from './mailbox-ids.ts';
 
 /** Email/import. RFC 8621 4.8. */
@@ -23,7 +24,8 @@ export const emailImport: JmapMethod = {
       '',
     );
     checkCount(call, read.emails.size);
-    const target = { call, account: read.accountId.account, actor: actorOf(read.accountId) };
+    const opening = new ReadBudget(MAX_OPENED_BYTES);
+    const target = { call, account: read.accountId.account, actor: actorOf(read.accountId), opening };
     const track = await StateTrack.begin(call.context.store, target.account, read.ifInState);
     const created = await createEach(call, read.emails, (given) =>
       catchRefusal(call.context.log, () => importEmail(call.context, target, track, given)),
@@ -47,10 +49,10 @@ async function importEmail(
   if (odd !== undefined) throw wrong(odd, 'is not a property of EmailImport');
   const { mailboxes, flags, receivedAt } = readEmailPlacing(target, given);
   const ref = blobRef(target.account, text(given['blobId'], 'blobId'));
-  const blob = ref === undefined ? undefined : await openReadableBlob(target.call, target.account, ref);
+  const blob = ref === undefined ? undefined : await openReadableBlob(target.call, target.account, ref, target.opening);
   if (blob === undefined) throw wrong('blobId', 'is not a blob of this account. Upload it first');
   if (blob.size > context.maxMessageBytes) throw tooLarge(context.maxMessageBytes);
-  await checkRoom(context, target.account, blob.size);
+  await checkQuota(context, target.account, blob.size);
   const probe = new HeaderProbe();
   return saveEmail(context, probe.of(blob.stream(0, blob.size)), {
     account: target.account,

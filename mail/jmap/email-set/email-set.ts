@@ -7,10 +7,12 @@ import {
   type EmailChange,
   MAX_EMAILS,
 } from '../../store/message/email-change-commands.ts';
+import { MAX_OPENED_BYTES } from '../blob/blobs.ts';
 import { MAIL } from '../core/capabilities.ts';
 import { jmapRow } from '../core/ids.ts';
 import { actorOf, type JmapContext, type JmapMethod } from '../core/method.ts';
 import { sharedPart } from '../core/shared-accounts.ts';
+import { ReadBudget } from '../email/header-values.ts';
 import {
   catchRefusal,
   done,
@@ -36,7 +38,8 @@ export const emailSet: JmapMethod = {
     const set = readSet(call, args, {});
     const shared = sharedPart(call, set.access.account);
     if (shared !== undefined) return runSharedEmailSet(call, set, shared);
-    const target = { call, account: set.access.account, actor: actorOf(set.access) };
+    const opening = new ReadBudget(MAX_OPENED_BYTES);
+    const target = { call, account: set.access.account, actor: actorOf(set.access), opening };
     const track = await StateTrack.begin(context.store, target.account, set.ifInState);
     const changes = new EmailUpdater(context, target, track);
     const answer = await runSet(call, set, {

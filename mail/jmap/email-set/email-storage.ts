@@ -61,7 +61,7 @@ async function writeAll(octets: AsyncIterable<Buffer>, writer: MessageWriter, mo
 }
 
 /** Checks the quota before a long message is written in vain. */
-export async function checkRoom(context: JmapContext, account: number, more: number): Promise<void> {
+export async function checkQuota(context: JmapContext, account: number, more: number): Promise<void> {
   if (!(await context.store.read(hasRoom, { account, more }))) throw overQuota();
 }
 

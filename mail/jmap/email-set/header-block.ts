@@ -1,9 +1,9 @@
 import { formatAddress, parseAddress } from '../../message/address.ts';
-import { field, formatMailbox, formatPhrase } from '../../message/compose-text.ts';
+import { formatField, formatMailbox, formatPhrase } from '../../message/compose-text.ts';
 import { formatDate } from '../../message/date.ts';
 import { encodeWords } from '../../message/encoded-word.ts';
 import type { HeaderForm } from '../../message/header-forms.ts';
-import { type ArgumentReader, join, list, nullable, object, text, wrong } from '../core/arguments.ts';
+import { type ArgumentReader, joinPath, list, nullable, object, text, wrong } from '../core/arguments.ts';
 import { readHeaderProperty } from '../email/email-selection.ts';
 
 /** Header fields of a new message or part. */
@@ -59,14 +59,14 @@ export function readEmailHeader(object: Readonly<Record<string, unknown>>): Head
 }
 
 /** Reads the `header:` properties of a part. `refuse` returns the reason to reject a field (lower case), or undefined. */
-export function readPartHeader(
+export function readPartHeaderProperties(
   object: Readonly<Record<string, unknown>>,
   path: string,
   refuse: (name: string) => string | undefined,
 ): HeaderBlock {
   const lines = new Map<string, string>();
   for (const [property, value] of Object.entries(object)) {
-    if (property.startsWith('header:')) addProperty(lines, property, value, join(path, property), refuse);
+    if (property.startsWith('header:')) addProperty(lines, property, value, joinPath(path, property), refuse);
   }
   return { lines };
 }
@@ -113,7 +113,7 @@ const MAX_WORD_LENGTH = 900;
 function headerLines(name: string, form: HeaderForm, value: unknown, path: string): string {
   if (form === 'Raw') return rawField(name, text(value, path), path);
   const written = WRITERS[form](value, path);
-  return written === '' && form !== 'Text' ? '' : field(name, written);
+  return written === '' && form !== 'Text' ? '' : formatField(name, written);
 }
 
 const WRITERS: Readonly<Record<Exclude<HeaderForm, 'Raw'>, ArgumentReader<string>>> = {
@@ -141,7 +141,7 @@ function rawField(name: string, value: string, path: string): string {
   if (lines.slice(1).some((one) => one.trim() === '')) throw wrong(path, 'must not be folded into an empty line');
   if (lines.some((one) => one.length > MAX_WORD_LENGTH)) {
     if (/[^ ]{900}/.test(value)) throw wrong(path, `must not have words of more than ${MAX_WORD_LENGTH} characters`);
-    return field(name, lines.join('').trim());
+    return formatField(name, lines.join('').trim());
   }
   return `${name}:${/^[ \t]/.test(value) ? '' : ' '}${value}\r\n`;
 }
@@ -157,7 +157,9 @@ const oneAddress = object({ name: nullable(line), email: line });
 function addresses(value: unknown, path: string): string {
   const named = list(oneAddress)(value, path);
   return named
-    .map(({ name, email }, i) => formatMailbox(spelled(email, join(join(path, String(i)), 'email')), name ?? ''))
+    .map(({ name, email }, i) =>
+      formatMailbox(spelled(email, joinPath(joinPath(path, String(i)), 'email')), name ?? ''),
+    )
     .join(', ');
 }
 
@@ -174,7 +176,7 @@ const oneGroup = object({ name: nullable(line), addresses: (value) => value });
 function groups(value: unknown, path: string): string {
   return list(oneGroup)(value, path)
     .map(({ name, addresses: members }, i) => {
-      const inside = addresses(members, join(join(path, String(i)), 'addresses'));
+      const inside = addresses(members, joinPath(joinPath(path, String(i)), 'addresses'));
       return name === null ? inside : `${formatPhrase(name)}: ${inside};`;
     })
     .filter((group) => group !== '')

@@ -1,6 +1,7 @@
 import type { Actor } from '../../store/actor.ts';
 import type { NamedFlags } from '../../store/mailbox/flags.ts';
 import { MAX_MAILBOXES_PER_EMAIL } from '../../store/message/email-commands.ts';
+import type { OctetBudget } from '../blob/blobs.ts';
 import { resolveCreationId } from '../core/access.ts';
 import { id, idOrCreation, plainObject, wrong } from '../core/arguments.ts';
 import { jmapId, jmapRow } from '../core/ids.ts';
@@ -14,6 +15,8 @@ export interface EmailTarget {
   account: number;
   /** The password's owner; omitted for a token. */
   actor?: Actor | undefined;
+  /** Octets that the call may still read to open blobs. */
+  opening?: OctetBudget | undefined;
 }
 
 /** Resolves a mailbox id or creation id to its row; undefined if it is not a mailbox id of this account. */

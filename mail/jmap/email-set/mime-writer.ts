@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { base64Lines } from '../../message/compose-message.ts';
 import { formatParameter, formatTypeName } from '../../message/compose-parameter.ts';
-import { field } from '../../message/compose-text.ts';
+import { formatField } from '../../message/compose-text.ts';
 import { formatDate } from '../../message/date.ts';
 import { encodeQuotedPrintable } from '../../message/quoted-printable.ts';
 import type { JmapBlob } from '../blob/blobs.ts';
@@ -26,10 +26,10 @@ const CRLF = Buffer.from('\r\n');
 export async function* writeEmail({ header, body, blobs, now, hostname }: MimePlan): AsyncIterable<Buffer> {
   const { lines } = header;
   const made = [
-    lines.has('date') ? '' : field('Date', formatDate(now)),
-    lines.has('message-id') ? '' : field('Message-ID', `<${randomBytes(16).toString('hex')}@${hostname}>`),
+    lines.has('date') ? '' : formatField('Date', formatDate(now)),
+    lines.has('message-id') ? '' : formatField('Message-ID', `<${randomBytes(16).toString('hex')}@${hostname}>`),
   ];
-  const version = lines.has('mime-version') || body.lines.has('mime-version') ? '' : field('MIME-Version', '1.0');
+  const version = lines.has('mime-version') || body.lines.has('mime-version') ? '' : formatField('MIME-Version', '1.0');
   yield Buffer.from([...made, ...lines.values(), version].join(''));
   let last: Buffer = CRLF;
   for await (const piece of writePart(body, blobs, { isLast: true })) {

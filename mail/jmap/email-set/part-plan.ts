@@ -2,7 +2,7 @@ import { LIMITS } from '../../message/limits.ts';
 import { parseParameters } from '../../message/parameters.ts';
 import {
   id,
-  join,
+  joinPath,
   list,
   nullable,
   plainObject,
@@ -11,7 +11,7 @@ import {
   unsigned,
   wrong,
 } from '../core/arguments.ts';
-import { line, readPartHeader } from './header-block.ts';
+import { line, readPartHeaderProperties } from './header-block.ts';
 
 /** One part of a new message. RFC 8621 4.1.4. */
 export interface PartPlan {
@@ -65,26 +65,26 @@ export function readPart(
   const given = plainObject(value, path);
   const at = (name: string): unknown => (Object.hasOwn(given, name) ? given[name] : undefined);
   const odd = Object.keys(given).find((name) => !PROPERTIES.has(name) && !name.startsWith('header:'));
-  if (odd !== undefined) throw wrong(join(path, odd), 'is unknown or cannot be set');
+  if (odd !== undefined) throw wrong(joinPath(path, odd), 'is unknown or cannot be set');
   if (++source.count > LIMITS.parts) throw wrong(path, `exceeds the limit of ${LIMITS.parts} parts`);
-  const header = readPartHeader(given, path, (name) => refusedField(name, given));
+  const header = readPartHeaderProperties(given, path, (name) => refusedField(name, given));
   if ([...header.lines.values()].join('').length > MAX_PART_HEADER_BYTES) {
     throw wrong(path, `must not have more than ${MAX_PART_HEADER_BYTES} octets of header fields`);
   }
   const raw = rawType(header.lines, path);
-  const type = nullable(mediaType)(at('type'), join(path, 'type')) ?? raw?.type ?? null;
+  const type = nullable(mediaType)(at('type'), joinPath(path, 'type')) ?? raw?.type ?? null;
   const body = readBody(given, path, type, source, depth);
   header.lines.delete('content-type');
   return {
     type: type ?? fallback ?? defaultType(body),
     parameters: raw?.parameters ?? [],
-    charset: readCharset(at('charset'), join(path, 'charset'), body) ?? raw?.charset ?? null,
-    name: nullable(fileName)(at('name'), join(path, 'name')),
-    disposition: nullable(token)(at('disposition'), join(path, 'disposition')),
-    cid: nullable(contentId)(at('cid'), join(path, 'cid')),
+    charset: readCharset(at('charset'), joinPath(path, 'charset'), body) ?? raw?.charset ?? null,
+    name: nullable(fileName)(at('name'), joinPath(path, 'name')),
+    disposition: nullable(token)(at('disposition'), joinPath(path, 'disposition')),
+    cid: nullable(contentId)(at('cid'), joinPath(path, 'cid')),
     lines: new Map([
-      ...languageLines(nullable(list(token))(at('language'), join(path, 'language'))),
-      ...locationLines(nullable(location)(at('location'), join(path, 'location'))),
+      ...languageLines(nullable(list(token))(at('language'), joinPath(path, 'language'))),
+      ...locationLines(nullable(location)(at('location'), joinPath(path, 'location'))),
       ...header.lines,
     ]),
     body,
@@ -113,7 +113,7 @@ function rawType(lines: ReadonlyMap<string, string>, path: string): RawType | un
   const field = lines.get('content-type');
   if (field === undefined) return undefined;
   const { value, params } = parseParameters(field.slice(field.indexOf(':') + 1).trim());
-  const at = join(path, 'header:Content-Type');
+  const at = joinPath(path, 'header:Content-Type');
   const parameters = params.filter(([name]) => name !== 'boundary' && name !== 'charset');
   if (parameters.some(([name, one]) => !TOKEN.test(name) || !/^[\x20-\x7e]{1,200}$/.test(one))) {
     throw wrong(at, 'must have short parameters of ASCII');
@@ -131,27 +131,27 @@ function readBody(
   source: PartSource,
   depth: number,
 ): PartBody {
-  const partId = nullable(text)(given['partId'], join(path, 'partId'));
-  const blobId = nullable(text)(given['blobId'], join(path, 'blobId'));
+  const partId = nullable(text)(given['partId'], joinPath(path, 'partId'));
+  const blobId = nullable(text)(given['blobId'], joinPath(path, 'blobId'));
   const isContainer = type?.startsWith('multipart/') === true || (given['subParts'] ?? null) !== null;
   if (isContainer) {
     if (partId !== null || blobId !== null) throw wrong(path, 'is a multipart and cannot have "partId" or "blobId"');
     return readParts(given['subParts'], path, type, source, depth);
   }
   if (partId !== null && blobId !== null) throw wrong(path, 'must have "partId" or "blobId", not both');
-  nullable(unsigned)(given['size'], join(path, 'size'));
-  if (blobId !== null) return { kind: 'blob', blobId: id(blobId, join(path, 'blobId')) };
+  nullable(unsigned)(given['size'], joinPath(path, 'size'));
+  if (blobId !== null) return { kind: 'blob', blobId: id(blobId, joinPath(path, 'blobId')) };
   if (partId === null) throw wrong(path, 'must have a "partId" of "bodyValues" or a "blobId"');
-  if ((given['size'] ?? null) !== null) throw wrong(join(path, 'size'), 'must be left out with "partId"');
+  if ((given['size'] ?? null) !== null) throw wrong(joinPath(path, 'size'), 'must be left out with "partId"');
   const value = source.values.get(partId);
   // Each value is used once: repeated use would make the message larger than the request.
   source.values.delete(partId);
-  if (value === undefined) throw wrong(join(path, 'partId'), 'must name one of "bodyValues", each used once');
+  if (value === undefined) throw wrong(joinPath(path, 'partId'), 'must name one of "bodyValues", each used once');
   return { kind: 'text', value };
 }
 
 function readParts(value: unknown, path: string, type: string | null, source: PartSource, depth: number): PartBody {
-  const at = join(path, 'subParts');
+  const at = joinPath(path, 'subParts');
   if (type !== null && !type.startsWith('multipart/')) throw wrong(at, 'is only valid in a multipart');
   if (depth >= LIMITS.depth - 1) throw wrong(at, `exceeds the limit of ${LIMITS.depth - 1} levels`);
   const parts = list((one, where) => readPart(one, where, source, null, depth + 1))(value, at);

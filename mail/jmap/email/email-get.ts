@@ -10,7 +10,7 @@ import { readerScope, sharedPart } from '../core/shared-accounts.ts';
 import { SYSTEM_KEYWORDS } from '../email-query/keyword-argument.ts';
 import { isHumanReader } from '../redact.ts';
 import { formatState } from '../standard/standard-changes.ts';
-import { answerGet, type GetRequest, readGet, tooMany } from '../standard/standard-get.ts';
+import { answerGet, type GetRequest, readGet, tooManyObjects } from '../standard/standard-get.ts';
 import {
   DEFAULT_CONTENT,
   isEmailProperty,
@@ -90,7 +90,7 @@ async function requestedRows(call: MethodCall, { access, ids }: GetRequest): Pro
   const all = await (folders === undefined
     ? store.read(allEmailIds, { account: access.account, most })
     : store.read(sharedEmailIds, { folders, most }));
-  if (all === undefined) throw tooMany(call);
+  if (all === undefined) throw tooManyObjects(call);
   return all;
 }
 

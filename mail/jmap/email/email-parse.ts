@@ -9,7 +9,7 @@ import { idOrCreation, list, nullable, object, text } from '../core/arguments.ts
 import { MAIL } from '../core/capabilities.ts';
 import { blobId, blobRef, type BlobRef, innerRef } from '../core/ids.ts';
 import type { JmapMethod, MethodCall } from '../core/method.ts';
-import { pick, tooMany } from '../standard/standard-get.ts';
+import { pickProperties, tooManyObjects } from '../standard/standard-get.ts';
 import {
   checkProperties,
   DEFAULT_CONTENT,
@@ -39,7 +39,7 @@ export const emailParse: JmapMethod = {
     checkProperties(properties);
     const selection = readEmailSelection([...properties], request);
     const blobIds = [...new Set(request.blobIds.map((one) => resolveCreationId(call, one) ?? one))];
-    if (blobIds.length > call.context.limits.maxObjectsInGet) throw tooMany(call);
+    if (blobIds.length > call.context.limits.maxObjectsInGet) throw tooManyObjects(call);
     const budget = new ReadBudget(MAX_PARSED_BYTES, call.memory);
     const parsed = new Map<string, Record<string, unknown>>();
     const failed: Record<'notParsable' | 'notFound', string[]> = { notParsable: [], notFound: [] };
@@ -71,7 +71,7 @@ async function parse(
   const source = await parsedSource(call, account, ref, blob, budget);
   if (source === undefined) return 'notParsable';
   const known = { ...NO_METADATA, blobId: id, size: blob.size };
-  return { ...pick(known, new Set(selection.properties)), ...(await readContent(source, selection, budget)) };
+  return { ...pickProperties(known, new Set(selection.properties)), ...(await readContent(source, selection, budget)) };
 }
 
 const orNull = (ids: string[]): string[] | null => (ids.length === 0 ? null : ids);

@@ -28,6 +28,13 @@ export class ReadBudget {
     if (this.#left < 0) throw readTooLarge();
     if (this.#memory?.tryGrow(octets) === false) throw memoryUsedUp();
   }
+
+  /** Charges objects that are made of what was read. Throws as {@link take} does. */
+  takeObjects(octets: number): void {
+    this.#left -= octets;
+    if (this.#left < 0) throw readTooLarge();
+    if (this.#memory?.tryGrow(octets) === false) throw memoryUsedUp();
+  }
 }
 
 export function memoryUsedUp(): MethodError {

@@ -81,6 +81,7 @@ async function bodyProperties(
 ): Promise<Record<string, unknown>> {
   const tree = bodyTree(source);
   const lists = bodyLists(tree);
+  budget.takeObjects(countObjects(tree, lists, selection) * octetsOfObject(selection));
   const headers = await partHeaders(source, tree, selection, budget);
   const facts: PartFacts = {
     blobId: (path) => source.partBlobId(path),
@@ -98,6 +99,21 @@ async function bodyProperties(
       bodyValues: await bodyValues(source, valueParts(tree, lists, selection), selection.maxBodyValueBytes, budget),
     }),
   };
+}
+
+/** Octets of an EmailBodyPart in memory, and of each header property in it, also of one that is missing. */
+const PART_OCTETS = 256;
+const HEADER_OCTETS = 64;
+
+function octetsOfObject({ bodyHeaders }: EmailSelection): number {
+  return PART_OCTETS + bodyHeaders.length * HEADER_OCTETS;
+}
+
+/** EmailBodyParts in the requested lists: a message of a thousand parts has that many in each. */
+function countObjects(tree: BodyPart, lists: BodyLists, { properties }: EmailSelection): number {
+  const all = { bodyStructure: flatParts(tree), ...lists };
+  const requested = properties.filter((name): name is keyof typeof all => Object.hasOwn(all, name));
+  return requested.reduce((sum, name) => sum + all[name].length, 0);
 }
 
 /** The text parts whose values were requested, each once. */

@@ -92,8 +92,8 @@ export const identityGet = getMethod({
   capability: SUBMISSION,
   properties: IDENTITY_PROPERTIES,
   async find({ context, session }, { access }) {
-    await session.onWords?.({ account: access.account, kinds: ['mailboxes'], written: false });
     const { identities, state } = await alignedIdentities(context, access.account);
+    await session.onWords?.({ account: access.account, kinds: ['mailboxes'], written: false });
     return { found: identities.map(identityObject), state: formatState(state) };
   },
 });

@@ -58,9 +58,9 @@ export const mailboxGet = getMethod({
     const { account } = access;
     const shared = sharedPart(call, account);
     if (shared !== undefined) return findSharedMailboxes(context, shared);
-    await session.onWords?.({ account, kinds: ['folders'], written: false });
     const rows = ids?.flatMap((id) => jmapRow('mailbox', account, id) ?? []) ?? null;
     const { state, nodes } = await readCountedTree(context, account, rows);
+    await session.onWords?.({ account, kinds: ['folders'], written: false });
     return { found: nodes.map((node) => mailboxObject(node, access)), state: formatState(state) };
   },
 });

@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import { ACTION_MODES, DISPOSITION_TYPES, readMdn, type ReceivedMdn, SENDING_MODES } from '../../message/mdn.ts';
 import { openReadableBlob, smallBlob } from '../blob/blobs.ts';
 import { access } from '../core/access.ts';
@@ -16,6 +17,7 @@ import { MDN } from '../core/capabilities.ts';
 import { MethodError } from '../core/errors.ts';
 import { blobRef } from '../core/ids.ts';
 import type { JmapMethod } from '../core/method.ts';
+import { ReadBudget } from '../email/header-values.ts';
 import { orDefault, textUpTo } from '../standard/set-properties.ts';
 
 const line: ArgumentReader<string> = (value, path) => {
@@ -79,6 +81,8 @@ function mdnObject(read: ReceivedMdn): Record<string, unknown> {
 const MAX_MDN_BYTES = 1024 * 1024;
 /** Maximum blobs of one call; each is read whole. */
 const MAX_BLOBS = 50;
+/** Maximum octets that one call reads to find them. */
+const MAX_READ_BYTES = 64 * 1024 * 1024;
 
 /** MDN/parse. RFC 9007 2.2. */
 export const mdnParse: JmapMethod = {
@@ -93,14 +97,16 @@ export const mdnParse: JmapMethod = {
     const parsed: Record<string, unknown> = {};
     const notParsable: string[] = [];
     const notFound: string[] = [];
+    const budget = new ReadBudget(MAX_READ_BYTES);
     for (const one of uniqueIds) {
       const ref = blobRef(accountId.account, one);
-      const blob = ref && (await openReadableBlob(call, accountId.account, ref));
+      const blob = ref && (await openReadableBlob(call, accountId.account, ref, budget));
       const octets = blob && (await smallBlob(blob, MAX_MDN_BYTES));
       const read = octets && readMdn(octets);
       if (blob === undefined) notFound.push(one);
       else if (read === undefined) notParsable.push(one);
       else parsed[one] = mdnObject(read);
+      await yieldToEventLoop(accountId.account);
     }
     const orNull = (ids: string[]): string[] | null => (ids.length === 0 ? null : ids);
     return {

@@ -19,7 +19,7 @@ import { MethodError, type SetError } from '../core/errors.ts';
 import { jmapId, jmapRow } from '../core/ids.ts';
 import { type Access, type JmapContext, type JmapMethod, type MethodCall, submitterOf } from '../core/method.ts';
 import { alignedIdentities } from '../identity/identity.ts';
-import { isHuman } from '../redact.ts';
+import { isHumanAccess } from '../redact.ts';
 import { readProperties } from '../standard/set-properties.ts';
 import { catchRefusal, done, refused, type SetOutcome } from '../standard/standard-set.ts';
 import { rejectionOutcome } from '../submission/rejection-outcome.ts';
@@ -156,7 +156,7 @@ async function originalOf(
 ): Promise<Buffer> {
   const octets = await store.blob(blob, 0, size);
   if (redactedFrom === null) return octets;
-  return (await isHuman(store, access)) ? octets : redacted(octets, 0, redactedFrom);
+  return (await isHumanAccess(store, access)) ? octets : redacted(octets, 0, redactedFrom);
 }
 
 async function transmit(

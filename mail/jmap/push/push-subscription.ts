@@ -26,7 +26,7 @@ import { MethodError } from '../core/errors.ts';
 import { jmapId, jmapRow } from '../core/ids.ts';
 import type { JmapMethod, MethodCall } from '../core/method.ts';
 import { applyPatch } from '../standard/set-properties.ts';
-import { pick } from '../standard/standard-get.ts';
+import { pickProperties } from '../standard/standard-get.ts';
 import { done, type ObjectSetter, refused, runSet, type SetOutcome } from '../standard/standard-set.ts';
 import { readPushKeys } from './push-encryption.ts';
 
@@ -63,7 +63,7 @@ export const pushSubscriptionGet: JmapMethod = {
     const { context, session } = call;
     const rows = await context.store.read(pushSubscriptions, { credential: session.credential, now: context.clock() });
     const requestedProperties = properties === null ? null : new Set(['id', ...properties]);
-    const all = new Map(rows.map(subscriptionObject).map((one) => [one.id, pick(one, requestedProperties)]));
+    const all = new Map(rows.map(subscriptionObject).map((one) => [one.id, pickProperties(one, requestedProperties)]));
     const requestedIds =
       ids === null ? [...all.keys()] : [...new Set(ids.map((one) => resolveCreationId(call, one) ?? one))];
     return {

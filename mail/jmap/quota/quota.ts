@@ -5,7 +5,7 @@ import type { JmapMethod } from '../core/method.ts';
 import {
   answerQuery,
   answerQueryChanges,
-  compare,
+  compareCodeUnits,
   readQuery,
   readQueryChanges,
   type SearchSpec,
@@ -89,8 +89,8 @@ const QUOTA_SEARCH: SearchSpec<QuotaObject> = {
     },
   },
   orders: {
-    name: (a, b) => compare(a.name, b.name),
-    used: (a, b) => compare(a.used, b.used),
+    name: (a, b) => compareCodeUnits(a.name, b.name),
+    used: (a, b) => compareCodeUnits(a.used, b.used),
   },
 };
 

@@ -57,6 +57,10 @@ export interface SearchSpec<T> {
 
 /** Maximum nesting of filter operators. */
 const MAX_FILTER_DEPTH = 20;
+/** Maximum operators and conditions; each can be evaluated for every object. */
+const MAX_FILTER_PARTS = 200;
+/** Maximum sort properties; each can be compared for every pair. */
+const MAX_COMPARATORS = 10;
 
 interface Comparator {
   property: string;
@@ -77,30 +81,46 @@ function searchObjects<T>(
   { filter, sort }: { filter: Record<string, unknown> | null; sort: readonly Comparator[] | null },
   all: readonly T[],
 ): T[] {
+  if ((sort?.length ?? 0) > MAX_COMPARATORS)
+    throw new MethodError('unsupportedSort', `At most ${MAX_COMPARATORS} sort properties are allowed.`);
   const orders = (sort ?? []).map(({ property, isAscending }) => {
     const order = Object.hasOwn(spec.orders, property) ? spec.orders[property] : undefined;
     if (order === undefined)
       throw new MethodError('unsupportedSort', `Unsupported sort property "${property.slice(0, 100)}".`);
     return isAscending ? order : (a: T, b: T): number => order(b, a);
   });
-  const matches = filter === null ? undefined : readFilter(spec, filter, 1);
+  const matches =
+    filter === null ? undefined : readFilter(spec, filter, { depth: 1, parts: { left: MAX_FILTER_PARTS } });
   const found = matches === undefined ? [...all] : all.filter(matches);
-  const byId = (a: T, b: T): number => compare(spec.idOf(a), spec.idOf(b));
-  return found.sort((a, b) => [...orders, byId].reduce((so, order) => so || order(a, b), 0));
+  const byId = (a: T, b: T): number => compareCodeUnits(spec.idOf(a), spec.idOf(b));
+  const inTurn = [...orders, byId];
+  return found.sort((a, b) => inTurn.reduce((so, order) => so || order(a, b), 0));
 }
 
 /** Compares by code units, independent of the locale. */
-export function compare<T extends string | number>(a: T, b: T): number {
+export function compareCodeUnits<T extends string | number>(a: T, b: T): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
 
-function readFilter<T>(spec: SearchSpec<T>, filter: Record<string, unknown>, depth: number): (one: T) => boolean {
+/** Where a part of a filter stands: `parts` is shared by all of them. */
+interface FilterPlace {
+  readonly depth: number;
+  readonly parts: { left: number };
+}
+
+function readFilter<T>(
+  spec: SearchSpec<T>,
+  filter: Record<string, unknown>,
+  { depth, parts }: FilterPlace,
+): (one: T) => boolean {
   if (depth > MAX_FILTER_DEPTH)
     throw new MethodError('unsupportedFilter', `A filter can nest at most ${MAX_FILTER_DEPTH} levels.`);
+  if (--parts.left < 0)
+    throw new MethodError('unsupportedFilter', `A filter can have at most ${MAX_FILTER_PARTS} parts.`);
   if (!Object.hasOwn(filter, 'operator')) return readCondition(spec, filter);
   const read = object({ operator: oneOf('AND', 'OR', 'NOT'), conditions: list(plainObject) })(filter, 'filter');
-  const inner = read.conditions.map((one) => readFilter(spec, one, depth + 1));
+  const inner = read.conditions.map((one) => readFilter(spec, one, { depth: depth + 1, parts }));
   switch (read.operator) {
     case 'AND':
       return (one) => inner.every((is) => is(one));

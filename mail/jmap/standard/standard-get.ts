@@ -28,7 +28,7 @@ export function readGet<M extends More>(
     ReadMore<M>;
   // An unresolved creation id stays in the list and ends in `notFound`.
   const ids = read.ids === null ? null : [...new Set(read.ids.map((one) => resolveCreationId(call, one) ?? one))];
-  if (ids !== null && ids.length > call.context.limits.maxObjectsInGet) throw tooMany(call);
+  if (ids !== null && ids.length > call.context.limits.maxObjectsInGet) throw tooManyObjects(call);
   const unknown = read.properties?.find((property) => !known(property));
   if (unknown !== undefined) {
     throw new MethodError('invalidArguments', `Unknown property "${unknown.slice(0, 100)}".`, {
@@ -63,14 +63,14 @@ export function getMethod<T extends { id: string }>(method: GetMethod<T>): JmapM
       return answerGet(
         request,
         state,
-        found.map((one) => pick(one, request.properties)),
+        found.map((one) => pickProperties(one, request.properties)),
       );
     },
   };
 }
 
 /** Error for more objects than one response can hold. */
-export function tooMany(call: MethodCall): MethodError {
+export function tooManyObjects(call: MethodCall): MethodError {
   return new MethodError(
     'requestTooLarge',
     `A response can have at most ${call.context.limits.maxObjectsInGet} objects. Request fewer ids.`,
@@ -94,7 +94,7 @@ export function answerGet<T extends { id: string }>(
 }
 
 /** Selects the requested properties. */
-export function pick<T extends Record<string, unknown>>(whole: T, properties: ReadonlySet<string> | null): T {
+export function pickProperties<T extends Record<string, unknown>>(whole: T, properties: ReadonlySet<string> | null): T {
   if (properties === null) return whole;
   return Object.fromEntries(Object.entries(whole).filter(([name]) => properties.has(name))) as T;
 }

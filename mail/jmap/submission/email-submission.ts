@@ -15,7 +15,7 @@ import type { JmapMethod } from '../core/method.ts';
 import {
   answerQuery,
   answerQueryChanges,
-  compare,
+  compareCodeUnits,
   readQuery,
   readQueryChanges,
   type SearchSpec,
@@ -30,7 +30,7 @@ import {
   readState,
 } from '../standard/standard-changes.ts';
 import { isOwnReply } from '../../store/journal/delivery-updates.ts';
-import { getMethod, tooMany } from '../standard/standard-get.ts';
+import { getMethod, tooManyObjects } from '../standard/standard-get.ts';
 
 const SUBMISSION_PROPERTIES: ReadonlySet<string> = new Set([
   'id',
@@ -86,7 +86,7 @@ export const submissionGet = getMethod({
     const most = call.context.limits.maxObjectsInGet;
     const input = { account, ids: rows, limit: most + 1 };
     const { submissions, state } = await call.context.store.scan(submissionsOf, input);
-    if (submissions.length > most) throw tooMany(call);
+    if (submissions.length > most) throw tooManyObjects(call);
     if (submissions.some(quotesServer)) await call.session.onRemoteText?.();
     return { found: submissions.map(submissionObject), state: formatState(state) };
   },
@@ -126,9 +126,9 @@ const SUBMISSION_SEARCH: SearchSpec<SubmissionFacts> = {
     after: condition(utcDate, (one, at) => one.sendAt >= at),
   },
   orders: {
-    emailId: (a, b) => compare(a.email, b.email),
-    threadId: (a, b) => compare(a.thread, b.thread),
-    sentAt: (a, b) => compare(a.sendAt, b.sendAt),
+    emailId: (a, b) => compareCodeUnits(a.email, b.email),
+    threadId: (a, b) => compareCodeUnits(a.thread, b.thread),
+    sentAt: (a, b) => compareCodeUnits(a.sendAt, b.sendAt),
   },
 };
 

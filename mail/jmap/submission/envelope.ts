@@ -41,7 +41,7 @@ export interface SubmissionEnvelope {
 }
 
 /** Parses an envelope; an invalid one gets a SetError. RFC 8621 7.5. */
-export function readEnvelope(given: GivenEnvelope, now: number): SetOutcome<SubmissionEnvelope> {
+export function readSubmissionEnvelope(given: GivenEnvelope, now: number): SetOutcome<SubmissionEnvelope> {
   const { mailFrom, rcptTo } = given;
   if (rcptTo.length === 0) return refused('noRecipients', 'The envelope has no recipients.');
   if (rcptTo.length > MAX_RECIPIENTS) {

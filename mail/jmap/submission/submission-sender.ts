@@ -11,8 +11,8 @@ import type { EmailToSend } from '../../store/submission/jmap-submission.ts';
 import { type Access, submitterOf, type JmapContext } from '../core/method.ts';
 import { done, refused, type SetOutcome } from '../standard/standard-set.ts';
 import type { StateTrack } from '../standard/state-track.ts';
-import { isHuman } from '../redact.ts';
-import { envelopeOf, type GivenEnvelope, readEnvelope, type SubmissionEnvelope } from './envelope.ts';
+import { isHumanAccess } from '../redact.ts';
+import { envelopeOf, type GivenEnvelope, readSubmissionEnvelope, type SubmissionEnvelope } from './envelope.ts';
 import { type OutgoingCopy, withMessage } from './outgoing-message.ts';
 import { rejectionOutcome } from './rejection-outcome.ts';
 
@@ -53,7 +53,7 @@ export async function sendSubmission(
     return refused('invalidEmail', flaw ?? '', { properties: ['from'] });
   }
   const now = context.clock();
-  const envelope = readEnvelope(
+  const envelope = readSubmissionEnvelope(
     given ?? envelopeOf(readFields(header.toString('latin1')), authors, identity.email),
     now,
   );
@@ -97,7 +97,7 @@ async function commit(
       properties: ['headers'],
     });
   }
-  if (message.index.secretLink === true && !(await isHuman(context.store, access))) {
+  if (message.index.secretLink === true && !(await isHumanAccess(context.store, access))) {
     return refused(
       'forbidden',
       'The message contains a quarantined sign-in link. A person must send it, with their own password.',

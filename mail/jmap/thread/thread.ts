@@ -16,7 +16,7 @@ import {
   cutChanges,
   formatState,
 } from '../standard/standard-changes.ts';
-import { getMethod, tooMany } from '../standard/standard-get.ts';
+import { getMethod, tooManyObjects } from '../standard/standard-get.ts';
 
 /** Maximum emails read on the main thread; more are read in a reader thread. */
 const MAX_EMAILS_INLINE = 2_000;
@@ -30,7 +30,7 @@ export const threadGet = getMethod({
   properties: PROPERTIES,
   canShare: true,
   async find(call, { ids, access: { account } }) {
-    if (ids === null) throw tooMany(call);
+    if (ids === null) throw tooManyObjects(call);
     const input = { account, threads: ids.flatMap((id) => jmapRow('thread', account, id) ?? []) };
     const { threads, state } = await readThreads(call, input);
     const found = [...threads].map(([thread, emails]) => ({

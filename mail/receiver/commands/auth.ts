@@ -1,5 +1,5 @@
 import type { SaslExchange, SaslStep } from '../../login/types.ts';
-import { decodeBase64 } from '../../smtp/base64.ts';
+import { decodeStrictBase64 } from '../../smtp/base64.ts';
 import { reply } from '../../smtp/reply.ts';
 import { fault } from '../../smtp/syntax.ts';
 import { closing, type SmtpResponse } from '../response.ts';
@@ -35,7 +35,7 @@ export const auth: SmtpCommand<AuthArguments> = {
     if (exchange === undefined) return reply(504, '5.5.4', `The mechanism ${mechanism} is not supported`);
     if (initial === undefined) return step(session, exchange, undefined);
     // RFC 4954 4: a single `=` is a response of no octets, which base64 cannot express.
-    const response = initial === '=' ? Buffer.alloc(0) : decodeBase64(initial);
+    const response = initial === '=' ? Buffer.alloc(0) : decodeStrictBase64(initial);
     return response === undefined ? countFailure(session, notBase64) : step(session, exchange, response);
   },
 };
@@ -57,7 +57,7 @@ function takeLine(
   line: string,
 ): SmtpResponse | Promise<SmtpResponse> {
   if (line === '*') return countFailure(session, reply(501, '5.7.0', 'Authentication cancelled'));
-  const response = decodeBase64(line);
+  const response = decodeStrictBase64(line);
   return response === undefined ? countFailure(session, notBase64) : step(session, exchange, response);
 }
 

@@ -1,12 +1,11 @@
 import { removeFromAliases } from '../address/alias.ts';
 import { command, lookup, type Write } from '../engine/types.ts';
 import { removeListener } from '../notification/listener.ts';
-import { collectBlob } from '../retention/purge.ts';
+import { collectBlob, type PurgedSlice } from '../retention/purge.ts';
+import { ACCOUNT_SPAN } from '../search/account-span.ts';
 
 /** Rows of one slice. */
 const SLICE = 100;
-/** Number of ids reserved for the messages of one account. */
-const ACCOUNT_SPAN = 2 ** 32;
 
 /**
  * Deletes an account for good in one step, also one that could be restored: logins and delivery end, its addresses are
@@ -24,6 +23,7 @@ export async function removeAccount(tx: Write, input: { tenant: number; account:
   await tx.run('DELETE FROM address WHERE account_id = ?', input.account);
   await removeFromAliases(tx, input.account);
   await tx.run('DELETE FROM credential WHERE account_id = ?', input.account);
+  tx.loginsEnded(input.account);
   // The retention job purges them as expired.
   await tx.run('UPDATE jmap_upload SET expires_at = 0 WHERE account_id = ?', input.account);
   await tx.run('DELETE FROM paused_sender WHERE account_id = ?', input.account);
@@ -67,7 +67,7 @@ export const removedAccounts = lookup('removed-accounts', async (rx): Promise<nu
 /** Purges a slice of the data of a deleted account, finally the account. Returns blob files to remove. */
 export const purgeRemovedAccount = command(
   'purge-removed-account',
-  async (tx, { account }: { account: number }): Promise<{ files: string[]; more: boolean }> => {
+  async (tx, { account }: { account: number }): Promise<PurgedSlice> => {
     const emails = await tx.all<{ id: number; blob_id: number }>(
       'SELECT id, blob_id FROM email WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
       account * ACCOUNT_SPAN,
@@ -80,8 +80,9 @@ export const purgeRemovedAccount = command(
       const file = await collectBlob(tx, blob);
       if (file !== undefined) files.push(file);
     }
-    if (emails.length > 0) return { files, more: true };
-    return { files, more: await purgeAccountRows(tx, account) };
+    const purged = { files, emails: emails.length };
+    if (emails.length > 0) return { ...purged, more: true };
+    return { ...purged, more: await purgeAccountRows(tx, account) };
   },
 );
 
@@ -119,6 +120,8 @@ const DELETES_PER_ACCOUNT = [
   `DELETE FROM training_sample WHERE (account_id, email_id) IN (SELECT account_id, email_id FROM training_sample WHERE account_id = ? LIMIT ?)`,
   'DELETE FROM word_corpus WHERE account_id IN (SELECT account_id FROM word_corpus WHERE account_id = ? LIMIT ?)',
   `DELETE FROM msgid WHERE (account_id, h, subj_h) IN (SELECT account_id, h, subj_h FROM msgid WHERE account_id = ? LIMIT ?)`,
+  `DELETE FROM thread_total WHERE (thread_id, mailbox_id) IN (SELECT t.thread_id, t.mailbox_id FROM thread_total t
+     WHERE t.thread_id >= ?1 * 4294967296 AND t.thread_id < (?1 + 1) * 4294967296 LIMIT ?2)`,
   `DELETE FROM vanished WHERE (mailbox_id, modseq, uid_lo) IN (SELECT v.mailbox_id, v.modseq, v.uid_lo FROM vanished v
      JOIN mailbox m ON m.id = v.mailbox_id WHERE m.account_id = ? LIMIT ?)`,
   `DELETE FROM keyword WHERE (account_id, slot) IN (SELECT account_id, slot FROM keyword WHERE account_id = ? LIMIT ?)`,

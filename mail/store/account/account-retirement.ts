@@ -93,6 +93,7 @@ async function retirePasswords(tx: Write, account: number): Promise<Pick<KeptRow
     account,
   );
   await tx.run('DELETE FROM credential WHERE account_id = ?', account);
+  tx.loginsEnded(account);
   const own = rows.find(({ kind, scopes }) => kind === 'mailbox' && scopes.split(' ').includes(CHOSEN));
   const { kind: _, ...password } = own ?? { kind: '' };
   return {

@@ -97,7 +97,7 @@ export const accountsOf = lookup('accounts-of', async (rx, input: { tenant: numb
 });
 
 /** One account of a tenant. */
-export const accountOf = lookup(
+export const accountInfo = lookup(
   'account-of',
   async (rx, input: { tenant: number; id: number }): Promise<AccountInfo | undefined> => {
     const row = await rx.get<InfoColumns>(

@@ -51,6 +51,7 @@ export const setPassword = command(
       `DELETE FROM credential WHERE account_id = ? AND kind = 'mailbox' RETURNING id`,
       input.account,
     );
+    for (const { id } of old) tx.loginsEnded(input.account, id);
     await insertCredential(tx, input.account, input.credential, stamp.now);
     return { kind: 'set', old: old.map((row) => row.id) };
   },
@@ -182,7 +183,9 @@ export const removeAppPassword = command(
       input.id,
       input.account,
     );
-    return { kind: changes === 1 ? 'removed' : 'missing' };
+    if (changes === 0) return { kind: 'missing' };
+    tx.loginsEnded(input.account, input.id);
+    return { kind: 'removed' };
   },
 );
 

@@ -81,7 +81,11 @@ export const jmapStates = query(
 
 // A thread has no row: its state is that of its messages. A deleted mailbox changed its messages before they are purged
 // one by one. The floor preserves the state when the last tombstone is purged.
-const EMAIL_SQL = `SELECT max(modseq) AS modseq FROM (SELECT max(modseq) AS modseq FROM email WHERE account_id = ?1
+// Only changed emails are in an index: of the others, the newest has the last mod-sequence.
+const EMAIL_SQL = `SELECT max(modseq) AS modseq FROM (
+  SELECT max(modseq) AS modseq FROM email WHERE account_id = ?1 AND modseq <> created_modseq
+  UNION ALL SELECT max(created_modseq) FROM (SELECT created_modseq FROM email
+    WHERE id > ?1 * 4294967296 AND id < (?1 + 1) * 4294967296 ORDER BY id DESC LIMIT 1) newest
   UNION ALL SELECT max(modseq) FROM tombstone WHERE account_id = ?1 AND type = 'Email'
   UNION ALL SELECT max(modseq) FROM mailbox WHERE account_id = ?1 AND parent_id = -1
   UNION ALL SELECT floor FROM type_state WHERE account_id = ?1 AND type = 'Email')`;

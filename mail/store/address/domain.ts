@@ -114,7 +114,7 @@ export const domainsOf = lookup('domains-of', async (rx, input: { tenant: number
 });
 
 /** One domain of a tenant. */
-export const domainOf = lookup(
+export const domainInfo = lookup(
   'domain-of',
   async (rx, input: { tenant: number; id: number }): Promise<DomainInfo | undefined> => {
     const row = await rx.get<Columns>('SELECT * FROM domain WHERE id = ? AND tenant = ?', input.id, input.tenant);

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RemoteFiles } from '../bucket/remote-files.ts';
-import { flushDirectory, makeDirectory } from '../engine/make-directory.ts';
+import { flushDirectorySync, makeDirectorySync } from '../engine/make-directory.ts';
 import { StoreBusy, type Write } from '../engine/types.ts';
 
 /** Maximum octets of a message in its row; larger ones are stored in a file. */
@@ -47,13 +47,13 @@ export class BlobFiles {
 
   constructor(dataDir: string) {
     this.#dir = join(dataDir, 'blobs');
-    makeDirectory(this.#dir);
+    makeDirectorySync(this.#dir);
     let created = false;
     for (let i = 0; i < 256; i++) {
       const path = join(this.#dir, i.toString(16).padStart(2, '0'));
       created = mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined || created;
     }
-    if (created) flushDirectory(this.#dir);
+    if (created) flushDirectorySync(this.#dir);
   }
 
   /** Stores new files in a bucket from now on, and reads files that are not in the directory from there. */

@@ -60,48 +60,66 @@ export const messageRows = query('message-rows', async (rx, input: RowInput): Pr
 });
 
 interface RowStatements {
+  /** Those of a list of UIDs. */
   stored: string;
+  /** All in a range of UIDs. */
+  inRange: string;
   expunged: string;
 }
 
+const COLUMNS = 'n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id, e.redacted_from';
+const LISTED = 'n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ?';
+const IN_RANGE = 'n.mailbox_id = ? AND n.uid BETWEEN ? AND ? AND e.account_id = ?';
+
 const PLAIN: RowStatements = {
-  stored: `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id, e.redacted_from, n.save_at
-       FROM entry n JOIN email e ON e.id = n.email_id
-     WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ? ORDER BY n.uid`,
-  expunged: `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id, e.redacted_from,
-       NULL AS save_at
-       FROM expunged n JOIN email e ON e.id = n.email_id
-     WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ?`,
+  stored: `SELECT ${COLUMNS}, n.save_at FROM entry n JOIN email e ON e.id = n.email_id WHERE ${LISTED} ORDER BY n.uid`,
+  inRange: `SELECT ${COLUMNS}, n.save_at FROM entry n JOIN email e ON e.id = n.email_id WHERE ${IN_RANGE} ORDER BY n.uid`,
+  expunged: `SELECT ${COLUMNS}, NULL AS save_at FROM expunged n JOIN email e ON e.id = n.email_id WHERE ${LISTED}`,
 };
 
+const INDEX = `ifnull(i.envelope, v.envelope) AS envelope, ifnull(i.bodystructure, v.bodystructure) AS bodystructure,
+  ifnull(i.parts, v.parts) AS parts, ifnull(i.header_length, v.header_length) AS header_length`;
 // The tables of the view email_meta: one look-up of each message instead of two.
+const INDEX_JOINS = `LEFT JOIN message_index i ON i.blob_id = e.blob_id
+  LEFT JOIN email_meta_v1 v ON i.blob_id IS NULL AND v.email_id = e.id`;
+
 const INDEXED: RowStatements = {
-  stored: `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id, e.redacted_from, n.save_at,
-       ifnull(i.envelope, v.envelope) AS envelope, ifnull(i.bodystructure, v.bodystructure) AS bodystructure,
-       ifnull(i.parts, v.parts) AS parts, ifnull(i.header_length, v.header_length) AS header_length
-       FROM entry n JOIN email e ON e.id = n.email_id LEFT JOIN message_index i ON i.blob_id = e.blob_id
-         LEFT JOIN email_meta_v1 v ON i.blob_id IS NULL AND v.email_id = e.id
-     WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ? ORDER BY n.uid`,
-  expunged: `SELECT n.uid, n.email_id, e.thread_id, e.size, n.received_at, e.trace, e.blob_id, e.redacted_from,
-       NULL AS save_at,
-       ifnull(i.envelope, v.envelope) AS envelope, ifnull(i.bodystructure, v.bodystructure) AS bodystructure,
-       ifnull(i.parts, v.parts) AS parts, ifnull(i.header_length, v.header_length) AS header_length
-       FROM expunged n JOIN email e ON e.id = n.email_id LEFT JOIN message_index i ON i.blob_id = e.blob_id
-         LEFT JOIN email_meta_v1 v ON i.blob_id IS NULL AND v.email_id = e.id
-     WHERE n.mailbox_id = ? AND n.uid IN (SELECT value FROM json_each(?)) AND e.account_id = ?`,
+  stored: `SELECT ${COLUMNS}, n.save_at, ${INDEX} FROM entry n JOIN email e ON e.id = n.email_id ${INDEX_JOINS}
+     WHERE ${LISTED} ORDER BY n.uid`,
+  inRange: `SELECT ${COLUMNS}, n.save_at, ${INDEX} FROM entry n JOIN email e ON e.id = n.email_id ${INDEX_JOINS}
+     WHERE ${IN_RANGE} ORDER BY n.uid`,
+  expunged: `SELECT ${COLUMNS}, NULL AS save_at, ${INDEX} FROM expunged n JOIN email e ON e.id = n.email_id ${INDEX_JOINS}
+     WHERE ${LISTED}`,
 };
 
-async function allRows<T extends PlainRow>(
-  rx: Read,
-  input: RowInput,
-  { stored, expunged }: RowStatements,
-): Promise<T[]> {
+async function allRows<T extends PlainRow>(rx: Read, input: RowInput, statements: RowStatements): Promise<T[]> {
   const { account, mailbox } = input;
-  const uids = JSON.stringify(input.uids);
-  const rows = await rx.all<T>(stored, mailbox, uids, account);
+  const { expunged } = statements;
+  const rows = await storedRows<T>(rx, input, statements);
   if (rows.length === input.uids.length) return rows;
-  const missing = await rx.all<T>(expunged, mailbox, uids, account);
+  const missing = await rx.all<T>(expunged, mailbox, JSON.stringify(input.uids), account);
   return missing.length === 0 ? rows : [...rows, ...missing].sort((a, b) => a.uid - b.uid);
+}
+
+/** A range is scanned if it has at most so many UIDs for each one that is wanted: a look-up of each costs more. */
+const MAX_SPARSE = 2;
+
+/** Least and greatest UID. The list may be longer than the arguments that a call can have. */
+function boundsOf(uids: readonly number[]): [from: number, to: number] {
+  return [uids.reduce((a, b) => Math.min(a, b)), uids.reduce((a, b) => Math.max(a, b))];
+}
+
+async function storedRows<T extends PlainRow>(
+  rx: Read,
+  { account, mailbox, uids }: RowInput,
+  { stored, inRange }: RowStatements,
+): Promise<T[]> {
+  if (uids.length === 0) return [];
+  const [from, to] = boundsOf(uids);
+  if (to - from >= MAX_SPARSE * uids.length) return rx.all<T>(stored, mailbox, JSON.stringify(uids), account);
+  const wanted = new Set(uids);
+  const found = await rx.all<T>(inRange, mailbox, from, to, account);
+  return found.filter(({ uid }) => wanted.has(uid));
 }
 
 function plain(row: PlainRow): StoredMessageRow {

@@ -22,12 +22,15 @@ export interface NewUpload {
 export type AddUploadResult = { kind: 'uploaded'; upload: number; size: number } | { kind: 'too-many' };
 
 /** Stores an upload of a client. At the limit the client has to use existing uploads first, or wait a day. */
-export const addUpload = command('add-jmap-upload', async (tx, input: NewUpload, stamp): Promise<AddUploadResult> => {
-  const size = input.data?.byteLength ?? input.file?.size ?? 0;
-  if (!(await hasUploadCapacity(tx, input.account, size, stamp.now))) return { kind: 'too-many' };
-  const upload = await storeUpload(tx, { ...input, blob: await addBlob(tx, newBlob(input)), size }, stamp.now);
-  return { kind: 'uploaded', upload, size };
-});
+export const addJmapUpload = command(
+  'add-jmap-upload',
+  async (tx, input: NewUpload, stamp): Promise<AddUploadResult> => {
+    const size = input.data?.byteLength ?? input.file?.size ?? 0;
+    if (!(await hasUploadCapacity(tx, input.account, size, stamp.now))) return { kind: 'too-many' };
+    const upload = await storeUpload(tx, { ...input, blob: await addBlob(tx, newBlob(input)), size }, stamp.now);
+    return { kind: 'uploaded', upload, size };
+  },
+);
 
 async function hasUploadCapacity(rx: Read, account: number, size: number, now: number): Promise<boolean> {
   const held = await rx.get<{ n: number; bytes: number }>(
@@ -69,7 +72,7 @@ export interface StoredUpload {
 }
 
 /** An upload of the account that has not expired. */
-export const findUpload = lookup(
+export const findJmapUpload = lookup(
   'find-jmap-upload',
   (rx, input: { account: number; upload: number; now: number }): Promise<StoredUpload | undefined> =>
     rx.get<{ blob: number; type: string; size: number }>(
@@ -81,7 +84,7 @@ export const findUpload = lookup(
 );
 
 /** Purges a slice of expired uploads; the deletion of an account expires its uploads. Returns blob files to remove. */
-export const purgeUploads = command(
+export const purgeJmapUploads = command(
   'purge-jmap-uploads',
   async (tx, _input: undefined, stamp): Promise<{ files: string[]; more: boolean }> => {
     const rows = await tx.all<{ blob_id: number }>(

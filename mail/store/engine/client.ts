@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { FromWriter, ThreadData, ToWriter } from './thread-messages.ts';
+import type { ReportUpgrade } from './upgrade-step.ts';
 import { type Command, StoreBusy, type WakeUp } from './types.ts';
 import type { WriteResponse, Failure, WriteJob } from './writer-host.ts';
 
@@ -34,6 +35,8 @@ export interface WriterClientOptions {
   /** Called when the process must end because the store is no longer durable. */
   fatal: (error: Error) => void;
   observe(what: 'commands' | 'seconds', value: number): void;
+  /** Called before each step of a change of the tables. */
+  upgrading?: ReportUpgrade | undefined;
 }
 
 /** Client of the writer thread. Commands of one event-loop turn cross in one message. */
@@ -60,10 +63,13 @@ export class WriterClient {
     await new Promise<void>((resolve, reject) => {
       worker.once('error', reject);
       worker.once('exit', () => reject(new Error('the writer thread ended during startup')));
-      worker.once('message', () => resolve());
+      worker.on('message', (message: FromWriter) => {
+        if (message.kind === 'upgrading') options.upgrading?.(message.step);
+        else resolve();
+      });
     });
     // Named events only: without a name the worker's internal listeners are removed too, and no message arrives.
-    for (const event of ['error', 'exit']) worker.removeAllListeners(event);
+    for (const event of ['error', 'exit', 'message']) worker.removeAllListeners(event);
     worker.on('message', (message: FromWriter) => client.#onMessage(message));
     worker.on('error', (error) => client.#end(error as Error));
     worker.on('exit', () => {

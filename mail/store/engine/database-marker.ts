@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { flushDirectory } from './make-directory.ts';
+import { flushDirectorySync } from './make-directory.ts';
 
 const MARKER = 'database.json';
 
@@ -24,7 +24,7 @@ export function markDatabase(dataDir: string, url: string): void {
     closeSync(file);
   }
   renameSync(draft, path);
-  flushDirectory(dataDir);
+  flushDirectorySync(dataDir);
 }
 
 /** The database that has the mail of a data directory; undefined: the directory has its own, or none yet. */
@@ -41,7 +41,7 @@ export function unmarkDatabase(dataDir: string): void {
   const path = join(dataDir, MARKER);
   if (!existsSync(path)) return;
   rmSync(path);
-  flushDirectory(dataDir);
+  flushDirectorySync(dataDir);
 }
 
 function labelOf(url: string): string {

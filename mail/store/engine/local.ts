@@ -30,6 +30,7 @@ export class LocalWriter {
         options.fatal(local.#ended);
       },
       idle: () => local.#idle?.(),
+      upgrading: options.upgrading,
     });
     return local;
   }

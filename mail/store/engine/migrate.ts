@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { DatabaseConnection } from './connection.ts';
+import type { ReportUpgrade } from './upgrade-step.ts';
 
 /** One migration. An applied migration never changes: its checksum is stored. */
 export interface Migration {
@@ -41,7 +42,7 @@ export function planMigrations(applied: readonly AppliedRow[], migrations: reado
   const known = new Map(applied.map((row) => [`${row.ledger} ${row.number}`, row.checksum]));
   const plan: MigrationPlan = { applied: [...known.keys()], pending: [], newer: [], changed: [] };
   for (const migration of migrations) {
-    const name = nameOf(migration);
+    const name = migrationName(migration);
     const checksum = known.get(name);
     known.delete(name);
     if (checksum === undefined) plan.pending.push(name);
@@ -66,9 +67,13 @@ export function planProblem({ changed: [changed], newer: [newer] }: MigrationPla
 
 /**
  * Migrates the database. Each migration and its record are one transaction, so a kill leaves the old or the new schema.
- * Migrations change the schema only; sliced jobs fill in missing data.
+ * Migrations change the schema, and may fill what a small table needs; sliced jobs fill the columns of large tables.
  */
-export function migrate(connection: DatabaseConnection, migrations: readonly Migration[]): void {
+export function migrate(
+  connection: DatabaseConnection,
+  migrations: readonly Migration[],
+  report: ReportUpgrade = () => undefined,
+): void {
   connection.script(`CREATE TABLE IF NOT EXISTS migration (
     ledger TEXT NOT NULL, number INTEGER NOT NULL, checksum TEXT NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (ledger, number)) STRICT, WITHOUT ROWID`);
@@ -76,16 +81,30 @@ export function migrate(connection: DatabaseConnection, migrations: readonly Mig
     appliedMigrations((sql) => connection.all(sql, [])),
     migrations,
   );
-  const pending = new Set(plan.pending);
   // A changed migration stops before any is applied; a newer one too, as its tables are not known here.
   const problem = planProblem(plan);
   if (problem !== undefined) throw new Error(problem);
+  for (const migration of pendingSteps(plan, migrations, report)) apply(connection, migration, checksumOf(migration));
+}
+
+/** Pending migrations in order. Each is reported before it is applied, unless the database is new. */
+export function* pendingSteps(
+  { applied, pending }: MigrationPlan,
+  migrations: readonly Migration[],
+  report: ReportUpgrade,
+): Generator<Migration> {
+  const wanted = new Set(pending);
+  let number = 0;
   for (const migration of migrations) {
-    if (pending.has(nameOf(migration))) apply(connection, migration, checksumOf(migration));
+    const name = migrationName(migration);
+    if (!wanted.has(name)) continue;
+    number++;
+    if (applied.length > 0) report({ kind: 'migrate', migration: name, number, total: wanted.size });
+    yield migration;
   }
 }
 
-export function nameOf({ ledger, number }: Migration): string {
+export function migrationName({ ledger, number }: Migration): string {
   return `${ledger} ${number}`;
 }
 

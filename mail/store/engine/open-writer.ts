@@ -11,9 +11,9 @@ import type { CommandWriter, WriterHost, WriterParts } from './writer-host.ts';
  */
 export async function openWriter(database: string, parts: WriterParts, host: WriterHost): Promise<CommandWriter> {
   if (isPostgres(database)) return (await import('./postgres/open.ts')).openPostgresWriter(database, parts, host);
-  copyBeforeUpgrade(database, parts.migrations);
+  copyBeforeUpgrade(database, parts.migrations, host.upgrading);
   const connection = openForWriting(database);
-  migrate(connection, parts.migrations);
+  migrate(connection, parts.migrations, host.upgrading);
   const writer = new Writer(connection, parts, host);
   return { submit: (jobs) => writer.submit(jobs), close: () => closeWriting(connection) };
 }

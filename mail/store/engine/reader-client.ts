@@ -4,7 +4,7 @@ import { Watchdog } from '../../limits/watchdog.ts';
 import { answerBlobRequest, type BlobProvider, type BlobRequest } from '../blob/blob-request.ts';
 import { toError } from './client.ts';
 import type { FromReader, ThreadData, ToReader } from './thread-messages.ts';
-import { laneOf } from './reader-pool.ts';
+import { readerLane } from './reader-pool.ts';
 import { type Query, StoreBusy } from './types.ts';
 
 /** Queries under way: of one account or organization, and in total. */
@@ -52,7 +52,7 @@ export class ReaderClient {
 
   /** Rejects with {@link StoreBusy} when too many queries are under way. */
   async query<I, O>(what: Query<I, O>, input: I): Promise<O> {
-    using permit = this.#underWay.tryAcquire({ lane: laneOf(input) });
+    using permit = this.#underWay.tryAcquire({ lane: readerLane(input) });
     if (permit === undefined) throw new StoreBusy('queue', 'too many searches are under way');
     return await this.#run(what, input, MAX_RUNS);
   }

@@ -31,7 +31,7 @@ export class ReaderPool {
   }
 
   query<I, O>(what: Query<I, O>, input: I, id = 0): Promise<O> {
-    return this.#lanes.run(laneOf(input), () => this.#run(what, input, id));
+    return this.#lanes.run(readerLane(input), () => this.#run(what, input, id));
   }
 
   /** Closes the connections. No query is running, since the thread ends between two messages. */
@@ -72,7 +72,7 @@ export class ReaderPool {
 }
 
 /** The account of a query, by which queries are serialized. */
-export function laneOf(input: unknown): string {
+export function readerLane(input: unknown): string {
   const { account, tenant, organization } = (input ?? {}) as Record<string, unknown>;
   return JSON.stringify([account, tenant, organization]);
 }

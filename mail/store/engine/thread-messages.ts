@@ -1,3 +1,4 @@
+import type { UpgradeStep } from './upgrade-step.ts';
 import type { WriteResponse, Failure, WriteJob } from './writer-host.ts';
 import type { TextIndexPaths } from '../search/text-index.ts';
 import type { BlobRequest } from '../blob/blob-request.ts';
@@ -7,6 +8,8 @@ import type { WakeUp } from './types.ts';
 export type ToWriter = { kind: 'jobs'; jobs: WriteJob[] } | { kind: 'close' };
 
 export type FromWriter =
+  /** Before `ready`. */
+  | { kind: 'upgrading'; step: UpgradeStep }
   | { kind: 'ready' }
   | { kind: 'answers'; answers: WriteResponse[]; wakeUps: WakeUp[] }
   | { kind: 'fatal'; failure: Failure }

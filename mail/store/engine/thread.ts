@@ -58,6 +58,7 @@ async function runWriter(port: MessagePort, database: string, parts: ThreadParts
     idle() {
       if (closing) void finish();
     },
+    upgrading: (step) => say({ kind: 'upgrading', step }),
   });
   port.on('message', (message: ToWriter) => {
     writer.submit(take(message));

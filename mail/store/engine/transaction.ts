@@ -1,4 +1,4 @@
-import type { RangeFlags, Row, Value, WakeUp, Write, WriteHooks } from './types.ts';
+import type { EndedLogins, RangeFlags, Row, Value, WakeUp, Write, WriteHooks } from './types.ts';
 
 const settledVoid = Promise.resolve();
 
@@ -22,6 +22,8 @@ export class StoreTransaction implements Write {
   readonly #modseqs = new Map<number, number>();
   readonly #touched = new Map<number, Set<number>>();
   readonly #flags = new Map<number, RangeFlags>();
+  /** Also those of a body that `attempt` rolled back: a session too many that ends logs in again. */
+  readonly ended: EndedLogins[] = [];
   #revoked = false;
   #depth = 0;
   /** The first statement error outside of `attempt`: a body that swallows it must not be committed partially. */
@@ -87,6 +89,10 @@ export class StoreTransaction implements Write {
     if (flags !== undefined && !mailboxes.has(mailbox)) this.#flags.set(mailbox, flags);
     else this.#flags.delete(mailbox);
     mailboxes.add(mailbox);
+  }
+
+  loginsEnded(account: number, credential?: number): void {
+    this.ended.push({ account, ...(credential !== undefined && { credential }) });
   }
 
   async attempt<T>(body: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; error: Error }> {

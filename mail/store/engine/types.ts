@@ -1,3 +1,5 @@
+import type { Actor } from '../actor-types.ts';
+
 /** A value that a column can hold. Integers are read as JavaScript numbers and stay below
  * 2^53; bigint is for writing 64-bit hashes, which are compared in SQL and never read back as numbers. */
 export type Value = null | number | bigint | string | Uint8Array;
@@ -34,8 +36,19 @@ export interface Write extends Read {
    * whole change of the mailbox, so that its views need not read it.
    */
   touched(account: number, mailbox?: number, flags?: RangeFlags): void;
+  /**
+   * Announces with the commit that logins have ended, so that other nodes of a database close their sessions even if this
+   * one is killed right after it. Without `credential` those of all passwords of the account.
+   */
+  loginsEnded(account: number, credential?: number): void;
   /** Runs `body` in its own savepoint, the only way to catch an error of a statement. */
   attempt<T>(body: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; error: Error }>;
+}
+
+/** Logins that a command has ended; without `credential` all of the account. */
+export interface EndedLogins {
+  readonly account: number;
+  readonly credential?: number;
 }
 
 /** A refused change. `why` is a sentence without its full stop. */
@@ -52,13 +65,13 @@ export interface AllowedMove {
 }
 
 /**
- * A move of emails into or out of mailboxes of an account. `actor`: the credential that was used; undefined: a program.
+ * A move of emails into or out of mailboxes of an account. `actor`: undefined for a program.
  */
 export interface EmailMove {
   readonly account: number;
   readonly emails: readonly number[];
   readonly into: readonly number[];
-  readonly actor: { readonly credential: number } | undefined;
+  readonly actor: Actor | undefined;
 }
 
 /**
@@ -73,11 +86,15 @@ export interface WriteHooks {
     stamp: Stamp,
     change: () => Promise<T>,
   ): Promise<T>;
-  /** Called for a message that an agent stores, or a copy of one (`copyOf`). */
+  /** Called for a message that an agent stores, or a copy of one (`copyOf`). `namedBy`: the agent that chose its keywords. */
   onNewEmail(
     tx: Write,
-    email: { id: number; account: number; blob: number; by: string | null; copyOf?: number },
+    email: { id: number; account: number; blob: number; by: string | null; namedBy: string | null; copyOf?: number },
   ): Promise<void>;
+  /** Called when an agent names a keyword that the account does not list yet, also if no message gets it in the end. */
+  onNewKeyword(tx: Write, keyword: { account: number; by: string }): Promise<unknown>;
+  /** Called for an imported message whose keywords may be words of its sender. */
+  onSendersKeywords(tx: Write, account: number): Promise<void>;
   /** Records a change of a rule; `before` null: created, `after` null: deleted. */
   onRuleChange(
     tx: Write,

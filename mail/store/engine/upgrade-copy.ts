@@ -1,7 +1,8 @@
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { makeDirectory } from './make-directory.ts';
+import { makeDirectorySync } from './make-directory.ts';
+import type { ReportUpgrade } from './upgrade-step.ts';
 import { appliedMigrations, type Migration, planMigrations, planProblem } from './migrate.ts';
 
 /** Directory of the copies, in the data directory. */
@@ -14,14 +15,19 @@ const SPARE_OCTETS = 64 * 1024 * 1024;
  * Copies a database whose schema is about to change, so that the version before can be started again. Large messages are
  * files that no migration touches, so they are not copied. Returns the path of the copy; undefined: nothing changes.
  */
-export function copyBeforeUpgrade(path: string, migrations: readonly Migration[]): string | undefined {
+export function copyBeforeUpgrade(
+  path: string,
+  migrations: readonly Migration[],
+  report: ReportUpgrade = () => undefined,
+): string | undefined {
   if (!existsSync(path)) return undefined;
   const db = new DatabaseSync(path, { timeout: 5_000 });
   try {
     const applied = appliedMigrations((sql) => db.prepare(sql).all());
     const plan = planMigrations(applied, migrations);
     if (applied.length === 0 || plan.pending.length === 0 || planProblem(plan) !== undefined) return undefined;
-    return copyDatabase(db, path, `mail-${lastOf(applied, 'mail')}-appliance-${lastOf(applied, 'appliance')}`);
+    const version = `mail-${lastOf(applied, 'mail')}-appliance-${lastOf(applied, 'appliance')}`;
+    return copyDatabase(db, path, version, report);
   } finally {
     db.close();
   }
@@ -31,13 +37,14 @@ function lastOf(applied: readonly { ledger: string; number: number }[], ledger: 
   return Math.max(0, ...applied.filter((row) => row.ledger === ledger).map((row) => row.number));
 }
 
-function copyDatabase(db: DatabaseSync, path: string, version: string): string {
+function copyDatabase(db: DatabaseSync, path: string, version: string, report: ReportUpgrade): string {
   const directory = join(dirname(path), UPGRADE_COPIES);
-  makeDirectory(directory);
+  makeDirectorySync(directory);
   removeOld(directory, MAX_COPIES - 1);
   requireSpace(db, directory);
   const copy = join(directory, `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}-${version}.db`);
   const draft = `${copy}.tmp`;
+  report({ kind: 'copy', draft, octets: databaseOctets(db) });
   try {
     db.prepare('VACUUM INTO ?').run(draft);
     flush(draft);

@@ -1,4 +1,5 @@
 import type { Migration } from './migrate.ts';
+import type { ReportUpgrade } from './upgrade-step.ts';
 import type { Command, Stamp, WakeUp, WriteHooks } from './types.ts';
 
 /** A command for the writer. */
@@ -30,6 +31,8 @@ export interface WriterHost {
   fatal(failure: Failure): void;
   /** Called when the queue is empty. */
   idle(): void;
+  /** Called before each step of a change of the tables at the start. */
+  upgrading?: ReportUpgrade | undefined;
 }
 
 /** Commands and migrations of a writer. */

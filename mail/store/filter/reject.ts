@@ -44,9 +44,10 @@ export async function rejectsMailbox(
 }
 
 async function hasRoom(rx: Read, account: number, size: number): Promise<boolean> {
+  // PostgreSQL takes a value that is multiplied with an integer for an integer, and refuses a fraction.
   const full = await rx.get(
     `SELECT 1 AS yes FROM account WHERE id = ?1
-       AND (used_bytes + ?2 > quota_bytes * ?3 OR used_count + 1 > quota_count * ?3)`,
+       AND (used_bytes + ?2 > quota_bytes * CAST(?3 AS REAL) OR used_count + 1 > quota_count * CAST(?3 AS REAL))`,
     account,
     size,
     MAX_QUOTA_SHARE,

@@ -1,10 +1,19 @@
 import { addressKey, parseAddress } from '../../message/address.ts';
 import { type Actor, isHuman } from '../actor.ts';
+import type { PasswordActor } from '../actor-types.ts';
 import { command, lookup, query, type Read, type Write } from '../engine/types.ts';
 import { findMailbox, listMailboxes, type MailboxInfo } from './mailbox.ts';
 
 /** Rights that can be granted: lookup, read, \Seen, write flags, insert, delete messages, expunge, annotate. RFC 4314 2.1. */
 export const GRANTABLE_RIGHTS = 'lrswiten';
+
+/** Rights by the access that people choose: to look; to mark as read too; to add and label too; to move and delete too. */
+export const ACCESS_RIGHTS = { none: '', view: 'lr', read: 'lrs', add: 'lrswi', write: GRANTABLE_RIGHTS } as const;
+
+/** The access that people choose; `custom` for rights that were set by IMAP. */
+export function accessOf(rights: string): string {
+  return Object.entries(ACCESS_RIGHTS).find(([, letters]) => letters === rights)?.[0] ?? 'custom';
+}
 
 /** Accounts that share one mailbox. */
 const MAX_GRANTS_OF_MAILBOX = 100;
@@ -14,7 +23,15 @@ const MAX_GRANTS_OF_ACCOUNT = 500;
 /** A login that uses mailboxes of others. Mailboxes are shared between people: an agent's login has none. */
 export interface SharingLogin {
   account: number;
-  actor: Actor | undefined;
+  /** The password of the login. */
+  actor: PasswordActor | undefined;
+  /** True for a person who was identified without a password of the mailbox, by a session that was checked. */
+  byPerson?: boolean;
+}
+
+/** Tests if mailboxes may be shared with a login: it is a person's. A password may have become an agent's meanwhile. */
+export async function isPersonsLogin(rx: Read, { account, actor, byPerson = false }: SharingLogin): Promise<boolean> {
+  return byPerson || isHuman(rx, account, actor);
 }
 
 /** The access of one account to a mailbox of another. */
@@ -43,8 +60,8 @@ export const GRANTS_IN_EFFECT = `mailbox_acl c CROSS JOIN account me ON me.id = 
 const GRANTS = `SELECT c.mailbox_id AS mailbox, m.account_id AS owner, o.address, c.rights, c.subscribed
   FROM ${GRANTS_IN_EFFECT} AND (?2 IS NULL OR c.mailbox_id = ?2)`;
 
-async function grantsOf(rx: Read, { account, actor }: SharingLogin, mailbox: number | null): Promise<GrantRow[]> {
-  return (await isHuman(rx, account, actor)) ? rx.all<GrantRow>(GRANTS, account, mailbox) : [];
+async function grantsOf(rx: Read, login: SharingLogin, mailbox: number | null): Promise<GrantRow[]> {
+  return (await isPersonsLogin(rx, login)) ? rx.all<GrantRow>(GRANTS, login.account, mailbox) : [];
 }
 
 /** The rights of a login on a mailbox of another account; undefined: none. */
@@ -116,10 +133,18 @@ export const grantsOnMailbox = lookup(
     ),
 );
 
+/** One grant of an account, with the name of the mailbox. */
+interface FolderGrant {
+  mailbox: number;
+  folder: string;
+  address: string;
+  rights: string;
+}
+
 /** All grants of an account, with the names of its mailboxes. */
 export const grantsOfAccount = query(
   'grants-of-account',
-  async (rx, { account }: { account: number }): Promise<(GrantedAccess & { folder: string })[]> => {
+  async (rx, { account }: { account: number }): Promise<FolderGrant[]> => {
     const rows = await rx.all<{ mailbox: number; address: string; rights: string }>(
       `SELECT c.mailbox_id AS mailbox, a.address, c.rights FROM mailbox m CROSS JOIN mailbox_acl c ON c.mailbox_id = m.id
          CROSS JOIN account a ON a.id = c.account_id
@@ -128,7 +153,7 @@ export const grantsOfAccount = query(
     );
     if (rows.length === 0) return [];
     const names = new Map((await listMailboxes.run(rx, { account })).map(({ id, name }) => [id, name]));
-    return rows.map(({ mailbox, address, rights }) => ({ folder: names.get(mailbox) ?? '', address, rights }));
+    return rows.map(({ mailbox, address, rights }) => ({ mailbox, folder: names.get(mailbox) ?? '', address, rights }));
   },
 );
 

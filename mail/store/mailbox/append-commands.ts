@@ -4,8 +4,8 @@ import { command, type Forbidden, type Stamp, type Write } from '../engine/types
 import { agentName, type Actor } from '../actor.ts';
 import { addEntry, entriesOf, removeEntries } from '../message/entry.ts';
 import { addEmail } from '../message/message.ts';
-import { overQuota, owns, recordedByActor, RESERVED_MAILBOX } from './entry-commands.ts';
-import { type NamedFlags, type StoredFlags, storeKeywords } from './flags.ts';
+import { overQuota, ownsMailbox, recordedByActor, RESERVED_MAILBOX } from './entry-commands.ts';
+import { hasKeywords, type NamedFlags, type StoredFlags, storeKeywords } from './flags.ts';
 
 /** One of the messages of {@link appendMessages}. */
 export interface AppendedBlob {
@@ -46,20 +46,22 @@ export const appendMessages = command('append-messages', (tx, input: AppendMessa
 
 async function append(tx: Write, input: AppendMessagesInput, stamp: Stamp): Promise<AppendMessagesResult> {
   const { account, mailbox, messages, data } = input;
-  if (!(await owns(tx, account, mailbox))) return { kind: 'missing' };
+  if (!(await ownsMailbox(tx, account, mailbox))) return { kind: 'missing' };
   if (await tx.hooks.isReserved(tx, account, mailbox)) return RESERVED_MAILBOX;
   const octets = messages.reduce((sum, { index }) => sum + index.size, 0);
   if (await overQuota(tx, account, octets, messages.length)) return { kind: 'over-quota' };
-  const flags = await flagsOf(tx, account, messages);
-  if (flags === undefined) return { kind: 'too-many-keywords' };
   const by = await agentName(tx, account, input.actor);
+  const flags = await flagsOf(tx, { account, by }, messages);
+  if (flags === undefined) return { kind: 'too-many-keywords' };
   const added = { uids: [] as number[], uidValidity: 0, modseq: 0 };
   let at = 0;
   for (const [i, { file, length, index, receivedAt }] of messages.entries()) {
     const blob = await addBlob(tx, file ?? octetsAt(data, at, length));
     if (file === null) at += length;
-    const email = await addEmail(tx, { account, blob, index, trace: '', receivedAt, by });
-    const { uid, uidValidity, modseq } = await addEntry(tx, mailbox, email, flags[i] as StoredFlags, stamp);
+    const stored = flags[i] as StoredFlags;
+    const namedBy = hasKeywords(stored) ? by : null;
+    const email = await addEmail(tx, { account, blob, index, trace: '', receivedAt, by, namedBy });
+    const { uid, uidValidity, modseq } = await addEntry(tx, mailbox, email, stored, stamp);
     added.uids.push(uid);
     Object.assign(added, { uidValidity, modseq });
   }
@@ -73,12 +75,12 @@ function octetsAt(data: Uint8Array, at: number, length: number): NewBlob {
 /** Flags of all messages; undefined: too many keywords. Before anything is stored, since the command must store nothing then. */
 async function flagsOf(
   tx: Write,
-  account: number,
+  { account, by }: { account: number; by: string | null },
   messages: readonly AppendedBlob[],
 ): Promise<StoredFlags[] | undefined> {
   const flags: StoredFlags[] = [];
   for (const message of messages) {
-    const stored = await storeKeywords(tx, account, message.flags);
+    const stored = await storeKeywords(tx, account, message.flags, { by });
     if (stored === undefined) return undefined;
     flags.push(stored);
   }
@@ -92,7 +94,7 @@ async function replace(
   stamp: Stamp,
 ): Promise<AppendMessagesResult> {
   const { account, actor } = input;
-  const rows = (await owns(tx, account, mailbox)) ? await entriesOf(tx, mailbox, [uid]) : [];
+  const rows = (await ownsMailbox(tx, account, mailbox)) ? await entriesOf(tx, mailbox, [uid]) : [];
   if (rows.length === 0) return { kind: 'gone' };
   const emails = rows.map((row) => row.email_id);
   const allowed = await tx.hooks.beforeMove(tx, { account, emails, into: [], actor }, stamp);

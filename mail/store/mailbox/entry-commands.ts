@@ -8,6 +8,7 @@ import {
   kwList,
   kwText,
   type StoredFlags,
+  hasKeywords,
   storeKeywords,
   hasTooManyKeywords,
 } from './flags.ts';
@@ -40,7 +41,7 @@ export const MAX_FLAGGED = 1000;
 
 /** STORE. `modified`: UIDs that were skipped since they changed after `unchangedSince`. */
 export const storeFlags = command('store-flags', (tx, input: FlagChange, stamp): Promise<StoreFlagsResult> =>
-  recordedByActor(tx, input, stamp, () => changeFlags(tx, input, true)),
+  recordedByActor(tx, input, stamp, (by) => changeFlags(tx, { ...input, by }, true)),
 );
 
 /** {@link storeFlags} for commands that update the threads themselves. */
@@ -57,18 +58,18 @@ export async function recordedByActor<T>(
     actor,
   }: { account: number; mailbox: number; uids: readonly number[]; actor?: Actor | undefined },
   stamp: Stamp,
-  change: () => Promise<T>,
+  change: (by: string | null) => Promise<T>,
 ): Promise<T> {
   const by = await agentName(tx, account, actor);
-  if (by === null) return change();
+  if (by === null) return change(null);
   const emails = new Set((await entriesOf(tx, mailbox, uids)).map((row) => row.email_id));
-  return tx.hooks.onChange(tx, { account, by, emails: [...emails] }, stamp, change);
+  return tx.hooks.onChange(tx, { account, by, emails: [...emails] }, stamp, () => change(by));
 }
 
 async function changeFlags(tx: Write, input: FlagChange, updatesThreads: boolean): Promise<StoreFlagsResult> {
-  const { account, mailbox, how } = input;
-  if (!(await owns(tx, account, mailbox))) return { kind: 'missing' };
-  const given = await storeKeywords(tx, account, input.flags, how !== 'remove');
+  const { account, mailbox, how, by = null } = input;
+  if (!(await ownsMailbox(tx, account, mailbox))) return { kind: 'missing' };
+  const given = await storeKeywords(tx, account, input.flags, { by, making: how !== 'remove' });
   if (given === undefined) return { kind: 'too-many-keywords' };
   const ranged = updatesThreads ? await storeRangeFlags(tx, input, given) : undefined;
   if (ranged !== undefined) return ranged;
@@ -175,7 +176,7 @@ async function takeDeleted(
   { account, mailbox, uids, actor }: Expunging,
   stamp: Stamp,
 ): Promise<ExpungeResult> {
-  if (!(await owns(tx, account, mailbox))) return { uids: [], modseq: null };
+  if (!(await ownsMailbox(tx, account, mailbox))) return { uids: [], modseq: null };
   const rows = (await entriesOf(tx, mailbox, uids)).filter(isDeleted);
   if (rows.length === 0) return { uids: [], modseq: null };
   const emails = rows.map((row) => row.email_id);
@@ -321,14 +322,15 @@ export const appendMessage = command(
     stamp,
   ): Promise<AppendResult> => {
     const { account, mailbox, index, receivedAt } = input;
-    if (!(await owns(tx, account, mailbox))) return { kind: 'missing' };
+    if (!(await ownsMailbox(tx, account, mailbox))) return { kind: 'missing' };
     if (await tx.hooks.isReserved(tx, account, mailbox)) return RESERVED_MAILBOX;
     if (await overQuota(tx, account, index.size)) return { kind: 'over-quota' };
-    const flags = await storeKeywords(tx, account, input.flags);
+    const by = await agentName(tx, account, input.actor);
+    const flags = await storeKeywords(tx, account, input.flags, { by });
     if (flags === undefined) return { kind: 'too-many-keywords' };
     const blob = await addBlob(tx, newBlob(input));
-    const by = await agentName(tx, account, input.actor);
-    const email = await addEmail(tx, { account, blob, index, trace: '', receivedAt, by });
+    const namedBy = hasKeywords(flags) ? by : null;
+    const email = await addEmail(tx, { account, blob, index, trace: '', receivedAt, by, namedBy });
     const entry = await addEntry(tx, mailbox, email, flags, stamp);
     return { kind: 'appended', mailbox, ...entry };
   },
@@ -359,7 +361,7 @@ export async function overQuota(tx: Read, account: number, more: number, count =
 }
 
 /** Reports whether the account has the mailbox. */
-export async function owns(tx: Write, account: number, mailbox: number): Promise<boolean> {
+export async function ownsMailbox(tx: Write, account: number, mailbox: number): Promise<boolean> {
   const row = await tx.get(
     'SELECT 1 AS mine FROM mailbox WHERE id = ? AND account_id = ? AND deleted_at IS NULL',
     mailbox,

@@ -13,4 +13,6 @@ export interface FlagChange {
   unchangedSince: number | null;
   /** The credential that makes the change, if any. */
   actor?: Actor | undefined;
+  /** The agent that makes it; null or left out: a person. */
+  by?: string | null;
 }

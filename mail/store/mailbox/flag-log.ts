@@ -1,6 +1,6 @@
 import type { Reads } from '../engine/reads.ts';
 import { type Command, command, lookup, type UidRange, type Write } from '../engine/types.ts';
-import { owns } from './entry-commands.ts';
+import { ownsMailbox } from './entry-commands.ts';
 import type { FlagChange, StoreFlagsResult } from './flag-change.ts';
 import { storeKeywords } from './flags.ts';
 import { type MaskedFlags, recordModseq, writeRange } from './range-flags.ts';
@@ -74,8 +74,8 @@ export const logRangeFlags: Command<RangeChange, LoggedFlags> = {
 
 async function logFlags(tx: Write, change: RangeChange): Promise<LoggedFlags> {
   const { account, mailbox, ranges, how, flags } = change;
-  if (!(await owns(tx, account, mailbox))) return { kind: 'missing' };
-  const given = await storeKeywords(tx, account, flags, how === 'add');
+  if (!(await ownsMailbox(tx, account, mailbox))) return { kind: 'missing' };
+  const given = await storeKeywords(tx, account, flags, { by: null, making: how === 'add' });
   if (given === undefined) return { kind: 'too-many-keywords' };
   if (given.kw.length > 0 || !(await hasNoCopies(tx, account))) return { kind: 'unsuitable' };
   const masked = { bits: given.bits, value: how === 'add' ? given.bits : 0 };

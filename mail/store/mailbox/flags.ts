@@ -40,24 +40,33 @@ export function kwList(text: string | null): string[] {
   return text === null ? [] : text.split(' ');
 }
 
-/**
- * Converts keyword names to bits; `making` assigns free slots of the account to new keywords. Undefined if a message
- * would have too many keywords without a slot.
- */
+/** Origin of keywords, and what becomes of those that an account does not have. */
+export interface KeywordSource {
+  /** The agent that names them; null: a person, the server, or words that are in the account already. */
+  by: string | null;
+  /** Free slots of the account are assigned to new keywords. */
+  making?: boolean;
+}
+
+/** Converts keyword names to bits. Undefined if a message would have too many keywords without a slot. */
 export async function storeKeywords(
   tx: Write,
   account: number,
   flags: NamedFlags,
-  making = true,
+  source: KeywordSource,
 ): Promise<StoredFlags | undefined> {
   let { bits } = flags;
   const kw: string[] = [];
   for (const name of new Set(flags.keywords)) {
-    const slot = await slotOf(tx, account, name, making);
+    const slot = await slotOf(tx, account, name, source);
     if (slot === undefined) kw.push(name.toLowerCase());
     else bits |= 1 << slot;
   }
   return hasTooManyKeywords(kw) ? undefined : { bits, kw: kw.sort() };
+}
+
+export function hasKeywords({ bits, kw }: StoredFlags): boolean {
+  return kw.length > 0 || bits >>> FIRST_SLOT !== 0;
 }
 
 /** Reports whether a message has too many keywords without a slot. */
@@ -75,7 +84,12 @@ export async function keywordSlot(rx: Read, account: number, name: string): Prom
   return known?.slot;
 }
 
-async function slotOf(tx: Write, account: number, name: string, making: boolean): Promise<number | undefined> {
+async function slotOf(
+  tx: Write,
+  account: number,
+  name: string,
+  { by, making = true }: KeywordSource,
+): Promise<number | undefined> {
   const known = await keywordSlot(tx, account, name);
   if (known !== undefined || !making) return known;
   const last = await tx.get<{ slot: number | null }>(
@@ -91,6 +105,8 @@ async function slotOf(tx: Write, account: number, name: string, making: boolean)
     name,
     name.toLowerCase(),
   );
+  // IMAP lists the names of all slots, and a command that fails later keeps them.
+  if (by !== null) await tx.hooks.onNewKeyword(tx, { account, by });
   return slot;
 }
 

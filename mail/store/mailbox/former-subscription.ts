@@ -15,6 +15,21 @@ export const formerSubscriptions = lookup(
   },
 );
 
+/** Subscribes the mailboxes of a renamed subtree whose new names were subscribed. RFC 3501 6.3.9. */
+export async function subscribeRenamed(
+  tx: Write,
+  { account, top, modseq }: { account: number; top: string; modseq: number },
+  idOf: (name: string) => Promise<number | undefined>,
+): Promise<void> {
+  const rows = await tx.all<{ name: string }>('SELECT name FROM former_subscription WHERE account_id = ?', account);
+  for (const { name } of rows) {
+    const id = name === top || name.startsWith(`${top}/`) ? await idOf(name) : undefined;
+    if (id === undefined) continue;
+    await takeFormerSubscription(tx, account, name);
+    await tx.run('UPDATE mailbox SET subscribed = 1, modseq = ? WHERE id = ?', modseq, id);
+  }
+}
+
 /** Removes the subscription of a name without a mailbox. */
 export const dropFormerSubscription = command(
   'drop-former-subscription',

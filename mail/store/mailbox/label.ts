@@ -14,7 +14,7 @@ export const addLabel = command(
   ): Promise<{ kind: 'made' | 'exists' | 'too-many' }> => {
     const row = await tx.get<{ made: number }>('SELECT count(*) AS made FROM label WHERE account_id = ?', account);
     if ((row?.made ?? 0) >= MAX_LABELS) return { kind: 'too-many' };
-    await storeKeywords(tx, account, { bits: 0, keywords: [name] });
+    await storeKeywords(tx, account, { bits: 0, keywords: [name] }, { by: null });
     const { changes } = await tx.run(
       'INSERT INTO label (account_id, name, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
       account,
@@ -47,8 +47,9 @@ export const countLabels = query(
     );
     const found = await rx.all<{ flags: number; kw: string | null; messages: number }>(
       `SELECT n.flags & ~31 AS flags, n.kw, count(DISTINCT n.email_id) AS messages
-       FROM mailbox m CROSS JOIN entry n INDEXED BY entry_labelled ON n.mailbox_id = m.id
-       WHERE m.account_id = ? AND m.deleted_at IS NULL AND n.flags & ? = 0 AND (n.flags & ~31 <> 0 OR n.kw IS NOT NULL)
+       FROM mailbox m CROSS JOIN entry n INDEXED BY entry_labelled
+         ON n.mailbox_id = m.id AND (n.flags & ~31 <> 0 OR n.kw IS NOT NULL)
+       WHERE m.account_id = ? AND m.deleted_at IS NULL AND n.flags & ? = 0
        GROUP BY 1, 2`,
       account,
       DELETED,

@@ -1,5 +1,5 @@
 import { command, lookup, query, type Read, type Stamp, type Write } from '../engine/types.ts';
-import { keepSubscription, takeFormerSubscription } from './former-subscription.ts';
+import { keepSubscription, subscribeRenamed, takeFormerSubscription } from './former-subscription.ts';
 import { agentName, type Actor } from '../actor.ts';
 import { removeAnnotations } from './annotation.ts';
 import { revokeGrants } from './revoke-grants.ts';
@@ -343,9 +343,9 @@ export const renameMailbox = command(
       if (known === undefined) await subscribeNew(tx, account, above, { name, subscribed: false });
       parent = above;
     }
-    await takeFormerSubscription(tx, account, to);
     const modseq = await tx.nextModseq(account);
     await tx.run('UPDATE mailbox SET parent_id = ?, name = ?, modseq = ? WHERE id = ?', parent, name, modseq, id);
+    await subscribeRenamed(tx, { account, top: to, modseq }, (each) => idOf(tx, account, each));
     tx.touched(account, id);
     return 'renamed';
   },

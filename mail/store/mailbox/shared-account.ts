@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { isHuman } from '../actor.ts';
 import { query, type Read } from '../engine/types.ts';
 import { stateOf } from '../account/type-state.ts';
-import { GRANTS_IN_EFFECT, type SharingLogin } from './acl.ts';
+import { GRANTS_IN_EFFECT, isPersonsLogin, type SharingLogin } from './acl.ts';
 
 /** A mailbox of another account that a login may see. */
 export interface SharedFolder extends Record<string, string | number> {
@@ -35,9 +34,9 @@ const FOLDERS = `SELECT c.mailbox_id AS id, m.account_id AS owner, o.address, m.
     c.subscribed, m.modseq, m.highestmodseq AS highestModseq, m.uidnext AS uidNext
   FROM ${GRANTS_IN_EFFECT} AND (?2 IS NULL OR m.account_id = ?2) AND instr(c.rights, 'l') > 0 ORDER BY m.account_id, c.mailbox_id`;
 
-async function foldersOf(rx: Read, { account, actor }: SharingLogin, owner: number | null): Promise<SharedFolder[]> {
-  const folders = await rx.all<SharedFolder>(FOLDERS, account, owner);
-  return folders.length > 0 && (await isHuman(rx, account, actor)) ? folders : [];
+async function foldersOf(rx: Read, login: SharingLogin, owner: number | null): Promise<SharedFolder[]> {
+  const folders = await rx.all<SharedFolder>(FOLDERS, login.account, owner);
+  return folders.length > 0 && (await isPersonsLogin(rx, login)) ? folders : [];
 }
 
 /** All accounts that share mailboxes with a login. RFC 8620 1.6.2. */

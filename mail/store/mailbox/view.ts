@@ -33,6 +33,11 @@ function isGone(row: Row | undefined): boolean {
   return row === undefined || row['gone'] === 1;
 }
 
+// New messages are found by their UIDs; the index has those that changed later.
+const CHANGED = `SELECT uid, flags, kw, modseq FROM entry INDEXED BY entry_changed
+    WHERE mailbox_id = ?1 AND +uid < ?3 AND modseq > ?2 AND modseq <> entered_modseq
+  UNION ALL SELECT uid, flags, kw, modseq FROM entry WHERE mailbox_id = ?1 AND uid >= ?3 ORDER BY uid`;
+
 /** One mailbox in memory: 16 octets a message, shared by every session that has it open. */
 export class SharedView implements MailboxView {
   readonly account: number;
@@ -104,8 +109,8 @@ export class SharedView implements MailboxView {
       params: [this.mailbox, since],
     }) as { uid: number }[];
     const rows = (yield {
-      sql: 'SELECT uid, flags, kw, modseq FROM entry WHERE mailbox_id = ? AND modseq > ? ORDER BY uid',
-      params: [this.mailbox, since],
+      sql: CHANGED,
+      params: [this.mailbox, since, this.uidNext],
     }) as EntryState[];
     const logged = isLogged ? yield* loggedRanges(this, since) : [];
     this.#applyRow(row);

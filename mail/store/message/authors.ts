@@ -1,8 +1,10 @@
+import { OF_ACCOUNT_2 } from '../search/account-span.ts';
 import { textKey } from '../../message/address.ts';
 import { namedAddresses } from '../../message/named-address.ts';
 import { readEnvelope } from '../../message/stored-envelope.ts';
 import type { Trust } from '../../policy/trust.ts';
 import type { Read, Row } from '../engine/types.ts';
+import { IN_THREAD } from './in-thread.ts';
 
 /** Authorship of a message of an account. */
 export interface MessageAuthorship {
@@ -40,11 +42,11 @@ export async function authorsOf(rx: Read, account: number, emails: readonly numb
   const rows = await rx.all<AuthoredRow>(
     `SELECT e.id, e.thread_id, substr(e.trace, 1, 12) = 'Return-Path:' AS delivered, m.envelope, j.trust, w.tenant,
        i.email_id IS NOT NULL AS imported,
-       length(m.refs) > 8 AS answers, instr(lower(m.bodystructure), '"message" "rfc822"') > 0 AS attached FROM json_each(?) g
+       length(m.refs) > 8 AS answers, instr(lower(m.bodystructure), '"message" "rfc822"') > 0 AS attached FROM json_each(?1) g
      CROSS JOIN email e ON e.id = g.value JOIN email_meta m ON m.email_id = e.id
      LEFT JOIN filter_result j ON j.email_id = e.id LEFT JOIN local_origin w ON w.email_id = e.id
      LEFT JOIN imported_email i ON i.email_id = e.id
-     WHERE +e.account_id = ?`,
+     WHERE ${OF_ACCOUNT_2}`,
     JSON.stringify(emails),
     account,
   );
@@ -82,8 +84,9 @@ const MAX_THREAD_MESSAGES = 200;
 /** Authors in the thread of a message; empty if the account has no such message. */
 export async function threadAuthors(rx: Read, account: number, email: number): Promise<MessageAuthorship[]> {
   const rows = await rx.all<{ id: number }>(
-    `SELECT t.id FROM email e JOIN email t ON t.thread_id = e.thread_id
-     WHERE e.id = ?1 AND e.account_id = ?2 AND +t.account_id = ?2 ORDER BY t.id = ?1 DESC, t.received_at DESC LIMIT ?3`,
+    `SELECT e.id FROM (SELECT thread_id AS value FROM email WHERE id = ?1 AND account_id = ?2) t
+       CROSS JOIN email e ON ${IN_THREAD}
+     WHERE ${OF_ACCOUNT_2} ORDER BY e.id = ?1 DESC, e.received_at DESC LIMIT ?3`,
     email,
     account,
     MAX_THREAD_MESSAGES,
@@ -104,13 +107,18 @@ export async function earlierThan(
   account: number,
   emails: readonly number[],
 ): Promise<{ email: number; earlier: number }[]> {
-  return rx.all<{ email: number; earlier: number }>(
-    `SELECT e.id AS email, t.id AS earlier FROM json_each(?1) g CROSS JOIN email e ON e.id = g.value
-       CROSS JOIN email t ON t.id IN (SELECT p.id FROM email p WHERE p.thread_id = e.thread_id
-         AND p.received_at <= e.received_at AND p.id <> e.id AND +p.account_id = ?2 ORDER BY p.received_at DESC LIMIT ?3)
-     WHERE +e.account_id = ?2`,
+  // A list for each message: PostgreSQL would join the threads by reading all messages.
+  const rows = await rx.all<{ email: number; earlier: string }>(
+    `SELECT e.id AS email, (SELECT json_group_array(one.id) FROM (SELECT p.id FROM email p
+         WHERE (p.id = e.thread_id AND p.thread_id = p.id OR p.thread_id = e.thread_id AND p.thread_id <> p.id)
+           AND p.received_at <= e.received_at AND p.id <> e.id AND +p.account_id = ?2
+         ORDER BY p.received_at DESC LIMIT ?3) one) AS earlier
+     FROM json_each(?1) g CROSS JOIN email e ON e.id = g.value WHERE ${OF_ACCOUNT_2}`,
     JSON.stringify(emails),
     account,
     MAX_EARLIER,
+  );
+  return rows.flatMap(({ email, earlier }) =>
+    (JSON.parse(earlier) as number[]).map((one) => ({ email, earlier: one })),
   );
 }

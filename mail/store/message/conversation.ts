@@ -1,5 +1,6 @@
 import { query, type Read } from '../engine/types.ts';
 import { ANSWERED, DRAFT } from '../mailbox/flags.ts';
+import { IN_THREAD_1 } from './in-thread.ts';
 
 /** A message of a thread in one visible mailbox. */
 export interface ConversationMessage extends Record<string, number | string | null> {
@@ -43,7 +44,7 @@ export function conversationOf(rx: Read, account: number, thread: number): Promi
   return rx.all<ConversationMessage>(
     `SELECT e.id AS email, n.mailbox_id AS mailbox, n.uid, m.role, n.flags, n.kw, e.received_at AS at, e.created_by AS "by"
      FROM email e CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = e.id CROSS JOIN mailbox m ON m.id = n.mailbox_id
-     WHERE e.thread_id = ? AND +e.account_id = ? AND n.flags & 16 = 0 AND m.deleted_at IS NULL AND m.role IS NOT 'trash'
+     WHERE ${IN_THREAD_1} AND +e.account_id = ?2 AND n.flags & 16 = 0 AND m.deleted_at IS NULL AND m.role IS NOT 'trash'
      ORDER BY e.received_at, e.id`,
     thread,
     account,
@@ -100,7 +101,7 @@ export async function copiesOf(
 ): Promise<number[]> {
   const rows = await rx.all<{ email: number }>(
     `SELECT e.id AS email FROM email e JOIN email_meta m ON m.email_id = e.id
-     WHERE e.thread_id = ?1 AND +e.account_id = ?2 AND substr(m.refs, 1, 8) <> ?4
+     WHERE ${IN_THREAD_1} AND +e.account_id = ?2 AND substr(m.refs, 1, 8) <> ?4
        AND substr(m.refs, 1, 8) = (SELECT substr(refs, 1, 8) FROM email_meta WHERE email_id = ?3)`,
     thread,
     account,

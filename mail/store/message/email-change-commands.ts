@@ -76,7 +76,7 @@ export async function changeEach(
   for (const change of input.changes) {
     const about = { account, by, emails: [change.email] };
     const { outcome, modseq } = await tx.hooks.onChange(tx, about, stamp, () =>
-      changeOne(tx, { account, change, actor }, stamp),
+      changeOne(tx, { account, change, actor, by }, stamp),
     );
     outcomes.push(outcome);
     last = Math.max(last, modseq);
@@ -107,7 +107,7 @@ const left = (outcome: ChangeOutcome): ChangedEmail => ({ outcome, modseq: 0 });
 
 async function changeOne(
   tx: Write,
-  { account, change, actor }: { account: number; change: EmailChange; actor: Actor | undefined },
+  { account, change, actor, by }: Required<ChangeRequest> & { change: EmailChange },
   stamp: Stamp,
 ): Promise<ChangedEmail> {
   const entries = await visibleEntries(tx, account, [change.email]);
@@ -124,7 +124,8 @@ async function changeOne(
   const emails = into.length + outOf.length === 0 ? [] : [change.email];
   const weighed = await tx.hooks.beforeMove(tx, { account, emails, into, actor }, stamp);
   if (weighed.kind === 'forbidden') return left(weighed);
-  const written = change.keywords === null ? 0 : await changeKeywords(tx, { account, actor }, first, change.keywords);
+  const written =
+    change.keywords === null ? 0 : await changeKeywords(tx, { account, actor, by }, first, change.keywords);
   if (written === undefined) return left({ kind: 'too-many-keywords' });
   const { anew, modseq: shown } = await reveal(tx, account, into, change.email);
   const moved = await move(tx, account, { like: first, anew, outOf, from: now, to: then }, stamp);
@@ -148,7 +149,7 @@ interface Entry {
  */
 async function changeKeywords(
   tx: Write,
-  requested: Pick<ChangeRequest, 'account' | 'actor'>,
+  requested: ChangeRequest,
   { mailbox, uid }: Entry,
   change: SetChange<NamedFlags>,
 ): Promise<number | undefined> {

@@ -1,5 +1,7 @@
 import { lookup, query, type Read } from '../engine/types.ts';
 import { stateOf } from '../account/type-state.ts';
+import { ACCOUNT_SPAN } from '../search/account-span.ts';
+import { beforeCreated } from './created-since.ts';
 
 /** Position of a client, see `jmap/state.ts`. `row` may be Infinity. */
 export interface ChangesSince {
@@ -63,11 +65,41 @@ export async function readEmailChanges(
   // One extra row shows whether there is more.
   const behind = [account, since.modseq, row, limit + 1] as const;
   const sources = await Promise.all([
-    rx.all<ChangeRow>(LIVE, ...behind),
+    rx.all<ChangeRow>(CHANGED, ...behind),
     rx.all<ChangeRow>(BURIED, ...behind),
     (await hasRemovals(rx, account, since)) ? rx.all<ChangeRow>(LEAVING, ...behind) : [],
   ]);
-  return { kind: 'changes', state, ...mergeChanges(sources, limit) };
+  const created = await createdSince(rx, account, { modseq: since.modseq, row }, limit);
+  return { kind: 'changes', state, ...mergeChanges([created, ...sources.map((rows) => endAt(rows, limit))], limit) };
+}
+
+/** Changes in order, complete up to `end`; undefined: all. */
+interface ChangeSource {
+  rows: readonly ChangeRow[];
+  end: ChangePosition | undefined;
+}
+
+function endAt(rows: readonly ChangeRow[], limit: number): ChangeSource {
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return { rows, end: last && { modseq: last.modseq, row: last.id } };
+}
+
+/** Emails created since then that did not change later. A page ends early if it would read too many that did. */
+async function createdSince(
+  rx: Read,
+  account: number,
+  { modseq, row }: ChangePosition,
+  limit: number,
+): Promise<ChangeSource> {
+  const most = limit + 1 + MAX_SKIPPED;
+  const end = (account + 1) * ACCOUNT_SPAN;
+  const read = await rx.all<ChangeRow>(CREATED, await beforeCreated(rx, account, modseq), end, modseq, row, most);
+  const found = endAt(
+    read.filter((one) => one.modseq === one.created),
+    limit,
+  );
+  const last = read.length < most ? undefined : read.at(-1);
+  return { ...found, end: found.end ?? (last && { modseq: last.created, row: last.id }) };
 }
 
 /** True while a large mailbox that was deleted since then is being purged: reading changes may take longer. */
@@ -102,22 +134,20 @@ async function checkSince(rx: Read, account: number, since: ChangesSince): Promi
  * position.
  */
 function mergeChanges(
-  sources: readonly (readonly ChangeRow[])[],
+  sources: readonly ChangeSource[],
   limit: number,
 ): { changes: EmailStateChange[]; cut: ChangePosition | undefined } {
-  const ends = sources.flatMap((rows) => (rows.length > limit ? (rows[limit - 1] ?? []) : []));
-  const [end] = ends.toSorted(byPlace);
-  const sorted = sources.flat().toSorted(byPlace);
+  const [end] = sources.flatMap((source) => source.end ?? []).toSorted(byPlace);
+  const sorted = sources.flatMap(({ rows }) => rows.map((one) => ({ ...one, row: one.id }))).toSorted(byPlace);
   const known = end === undefined ? sorted : sorted.filter((one) => byPlace(one, end) <= 0);
   const last = new Map(known.map((one) => [one.id, one]));
   const all = known.filter((one) => last.get(one.id) === one);
   const changes = all.slice(0, limit).map(toChange);
-  const cut = all.length > limit ? changes.at(-1) : end;
-  return { changes, cut: cut && { modseq: cut.modseq, row: cut.id } };
+  const more = all.length > limit ? changes.at(-1) : undefined;
+  return { changes, cut: more === undefined ? end : { modseq: more.modseq, row: more.id } };
 }
 
-const byPlace = (a: Pick<ChangeRow, 'modseq' | 'id'>, b: Pick<ChangeRow, 'modseq' | 'id'>): number =>
-  a.modseq - b.modseq || a.id - b.id;
+const byPlace = (a: ChangePosition, b: ChangePosition): number => a.modseq - b.modseq || a.row - b.row;
 
 /** SQL: whether JMAP shows the email `e` now. RFC 8621 4.1.1. */
 export const IS_VISIBLE = `EXISTS (SELECT 1 FROM entry n CROSS JOIN mailbox m ON m.id = n.mailbox_id
@@ -138,10 +168,17 @@ export function toChange({ noted, ...row }: ChangeRow): EmailStateChange {
   return { ...row, shownAt: noted ?? (row.shown === 1 ? row.created : row.modseq) };
 }
 
-// A command inserts rows in the order of ids, so this is also the order of the index.
-const LIVE = `SELECT e.id, e.thread_id AS thread, e.modseq, e.created_modseq AS created, ${IS_VISIBLE} AS shown,
-  e.visibility_modseq AS noted FROM email e WHERE e.account_id = ?1 AND e.modseq >= ?2 AND (e.modseq > ?2 OR e.id > ?3)
-  ORDER BY e.modseq, e.created_modseq, e.id LIMIT ?4`;
+const CHANGED = `SELECT e.id, e.thread_id AS thread, e.modseq, e.created_modseq AS created, ${IS_VISIBLE} AS shown,
+  e.visibility_modseq AS noted FROM email e
+  WHERE e.account_id = ?1 AND e.modseq <> e.created_modseq AND e.modseq >= ?2 AND (e.modseq > ?2 OR e.id > ?3)
+  ORDER BY e.modseq, e.id LIMIT ?4`;
+
+/** Emails of {@link CREATED} beyond the limit that may have changed since, and are read for nothing. */
+const MAX_SKIPPED = 1000;
+const CREATED = `SELECT e.id, e.thread_id AS thread, e.modseq, e.created_modseq AS created,
+  CASE WHEN e.modseq = e.created_modseq AND ${IS_VISIBLE} THEN 1 ELSE 0 END AS shown, e.visibility_modseq AS noted
+  FROM email e WHERE e.id > ?1 AND e.id < ?2 AND e.created_modseq >= ?3 AND (e.created_modseq > ?3 OR e.id > ?4)
+  ORDER BY e.id LIMIT ?5`;
 
 const BURIED = `SELECT object_id AS id, thread_id AS thread, modseq, created_modseq AS created, 0 AS shown, modseq AS noted
   FROM tombstone WHERE account_id = ?1 AND type = 'Email' AND (modseq, object_id) > (?2, ?3)

@@ -2,7 +2,7 @@ import { command, type Forbidden, query, type Stamp, type Write } from '../engin
 import { runIfState, type StateMismatch, type StateStep } from '../account/state-guard.ts';
 import { newBlob, RESERVED_MAILBOX, overQuota } from '../mailbox/entry-commands.ts';
 import { addBlob } from '../blob/blob.ts';
-import { type NamedFlags, storeKeywords } from '../mailbox/flags.ts';
+import { hasKeywords, type NamedFlags, storeKeywords } from '../mailbox/flags.ts';
 import { agentName, type Actor } from '../actor.ts';
 import { addEntry } from './entry.ts';
 import { addEmail } from './message.ts';
@@ -54,13 +54,12 @@ export const storeEmail = command(
     stamp,
   ): Promise<StoreEmailResult> => {
     const { account, index } = input;
+    const by = input.by ?? (await agentName(tx, account, input.actor));
     return runIfState(tx, account, input.ifState, () =>
-      insertIntoMailboxes(tx, account, input, stamp, index.size, async () => ({
-        blob: await addBlob(tx, newBlob(input)),
-        index,
-        trace: '',
-        by: input.by ?? (await agentName(tx, account, input.actor)),
-      })),
+      insertIntoMailboxes(tx, account, { ...input, namedBy: by }, stamp, index.size, async () => {
+        const blob = await addBlob(tx, newBlob(input));
+        return { blob, index, trace: '', by };
+      }),
     );
   },
 );
@@ -79,23 +78,26 @@ export const copyEmail = command(
       mailboxes: readonly number[];
       flags: NamedFlags | null;
       receivedAt: number | null;
+      /** The agent that copies. */
+      by: string | null;
       /** Expected state of the source account, if any. */
       ifFromState: number | null;
       ifState: number | null;
     },
     stamp,
   ): Promise<CopyEmailResult> => {
-    const { from, account, ifFromState } = input;
+    const { from, email, account, flags, by, ifFromState } = input;
     if (ifFromState !== null && (await stateOf(tx, from, 'Email')) !== ifFromState) return { kind: 'state-mismatch' };
-    const original = await storedEmail(tx, from, input.email);
+    const original = await storedEmail(tx, from, email);
     if (original === undefined) return { kind: 'not-found' };
     const where = {
       mailboxes: input.mailboxes,
-      flags: input.flags ?? original.flags,
+      flags: flags ?? original.flags,
       receivedAt: input.receivedAt ?? original.receivedAt,
+      namedBy: flags === null ? null : by,
     };
     return runIfState(tx, account, input.ifState, () =>
-      placeCopy(tx, account, where, { ...original, copyOf: input.email }, stamp),
+      placeCopy(tx, account, where, { ...original, copyOf: email }, stamp),
     );
   },
 );
@@ -104,19 +106,22 @@ export const copyEmail = command(
 export function placeCopy(
   tx: Write,
   account: number,
-  where: EmailPlacementInput,
+  where: NamedPlacement,
   original: Message & { size: number },
   stamp: Stamp,
 ): ReturnType<typeof insertIntoMailboxes> {
   return insertIntoMailboxes(tx, account, where, stamp, original.size, () => Promise.resolve(original));
 }
 
+/** `namedBy`: the agent that chose the keywords, also those of a copy that are not its original's. */
+type NamedPlacement = EmailPlacementInput & { namedBy: string | null };
+
 type Message = Pick<Parameters<typeof addEmail>[1], 'blob' | 'index' | 'trace' | 'by' | 'copyOf'>;
 
 async function insertIntoMailboxes(
   tx: Write,
   account: number,
-  where: EmailPlacementInput,
+  where: NamedPlacement,
   stamp: Stamp,
   size: number,
   message: () => Promise<Message>,
@@ -127,9 +132,10 @@ async function insertIntoMailboxes(
     if (await tx.hooks.isReserved(tx, account, mailbox)) return RESERVED_MAILBOX;
   }
   if (await overQuota(tx, account, size)) return { kind: 'over-quota' };
-  const flags = await storeKeywords(tx, account, where.flags);
+  const flags = await storeKeywords(tx, account, where.flags, { by: where.namedBy });
   if (flags === undefined) return { kind: 'too-many-keywords' };
-  const email = await addEmail(tx, { ...(await message()), account, receivedAt: where.receivedAt });
+  const namedBy = hasKeywords(flags) ? where.namedBy : null;
+  const email = await addEmail(tx, { ...(await message()), namedBy, account, receivedAt: where.receivedAt });
   for (const mailbox of where.mailboxes) await addEntry(tx, mailbox, email, flags, stamp);
   return { kind: 'placed', email: email.id, thread: email.threadId, size: email.size };
 }

@@ -1,5 +1,6 @@
-import type { Stamp, Write } from '../engine/types.ts';
+import type { Read, Stamp, Write } from '../engine/types.ts';
 import { DELETED, flagCounts, kwText, type StoredFlags } from '../mailbox/flags.ts';
+import { joinThread, type JmapCounts } from './thread-total.ts';
 import type { Email } from './message.ts';
 import { markNeverVisible, snapshotThreads, updateThreads } from './visibility.ts';
 
@@ -10,7 +11,7 @@ export interface AddedEntry {
   modseq: number;
 }
 
-/** Adds an email to a mailbox of its account under the next UID. */
+/** Adds an email that was created in this command to a mailbox of its account under the next UID. */
 export async function addEntry(
   tx: Write,
   mailbox: number,
@@ -18,23 +19,24 @@ export async function addEntry(
   flags: StoredFlags,
   stamp: Stamp,
 ): Promise<AddedEntry> {
-  if (email.alone === true) return placeEntry(tx, mailbox, email, flags, stamp, flagCounts(flags.bits));
-  const before = await snapshotThreads(tx, [email.threadId]);
-  const placed = await placeEntry(tx, mailbox, email, flags, stamp);
-  await updateThreads(tx, before, placed.modseq);
-  return placed;
+  const modseq = await tx.nextModseq(email.account);
+  const counts = await joinThread(tx, mailbox, email, flags.bits, modseq);
+  return placeEntry(tx, mailbox, email, flags, stamp, counts);
 }
 
-/** {@link addEntry} for commands that update the threads themselves. */
+/** The command updates JMAP's counters itself. */
+const UNCOUNTED: JmapCounts = { emails: 0, unread: 0, threads: 0, unreadThreads: 0 };
+
+/** {@link addEntry} for commands that update the threads themselves, and for emails of any age. */
 export async function placeEntry(
   tx: Write,
   mailbox: number,
   email: Email,
   flags: StoredFlags,
   stamp: Stamp,
-  shown = { jTotal: 0, jUnread: 0 },
+  counts = UNCOUNTED,
 ): Promise<AddedEntry> {
-  const placed = await placeEntries(tx, mailbox, email.account, [{ email, flags }], stamp, shown);
+  const placed = await placeEntries(tx, mailbox, email.account, [{ email, flags }], stamp, counts);
   const [uid] = placed.uids;
   if (uid === undefined) throw new Error('no entry was placed');
   return { uid, uidValidity: placed.uidValidity, modseq: placed.modseq };
@@ -53,7 +55,7 @@ export async function placeEntries(
   account: number,
   emails: readonly PlacedEmail[],
   stamp: Stamp,
-  shown = { jTotal: 0, jUnread: 0 },
+  counts = UNCOUNTED,
 ): Promise<{ uids: number[]; uidValidity: number; modseq: number }> {
   const modseq = await tx.nextModseq(account);
   const sum = { unseen: 0, deleted: 0, bytes: 0 };
@@ -66,17 +68,19 @@ export async function placeEntries(
   const box = await tx.get<{ uidnext: number; uidvalidity: number }>(
     `UPDATE mailbox SET uidnext = uidnext + ?9, highestmodseq = ?1, total = total + ?9, unseen = unseen + ?2,
        deleted = deleted + ?3, bytes = bytes + ?4, j_total = j_total + ?5, j_unread = j_unread + ?6,
-       threads = threads + ?5, threads_unread = threads_unread + ?6, counts_modseq = iif(?5 <> 0, ?1, counts_modseq)
+       threads = threads + ?10, threads_unread = threads_unread + ?11, counts_modseq = iif(?5 <> 0, ?1, counts_modseq)
      WHERE id = ?7 AND account_id = ?8 RETURNING uidnext, uidvalidity`,
     modseq,
     sum.unseen,
     sum.deleted,
     sum.bytes,
-    shown.jTotal,
-    shown.jUnread,
+    counts.emails,
+    counts.unread,
     mailbox,
     account,
     emails.length,
+    counts.threads,
+    counts.unreadThreads,
   );
   if (box === undefined) throw new Error(`mailbox ${mailbox} does not belong to account ${account}`);
   const first = box.uidnext - emails.length;
@@ -93,8 +97,8 @@ async function insertEntry(
   { modseq, stamp }: { modseq: number; stamp: Stamp },
 ): Promise<void> {
   await tx.send(
-    `INSERT INTO entry (mailbox_id, uid, email_id, flags, kw, modseq, received_at, thread_id, size, save_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO entry (mailbox_id, uid, email_id, flags, kw, modseq, received_at, thread_id, size, save_at, entered_modseq)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     mailbox,
     uid,
     email.id,
@@ -105,6 +109,7 @@ async function insertEntry(
     email.threadId,
     email.size,
     stamp.now,
+    modseq,
   );
   if (flagCounts(flags.bits).deleted === 1) await markNeverVisible(tx, email.id, modseq);
 }
@@ -121,7 +126,7 @@ export interface EntryRow extends Record<string, number | string | null> {
   size: number;
 }
 
-export function entriesOf(tx: Write, mailbox: number, uids: readonly number[]): Promise<EntryRow[]> {
+export function entriesOf(tx: Read, mailbox: number, uids: readonly number[]): Promise<EntryRow[]> {
   return tx.all<EntryRow>(
     `SELECT uid, email_id, flags, kw, modseq, received_at, thread_id, size FROM entry
      WHERE mailbox_id = ? AND uid IN (SELECT value FROM json_each(?)) ORDER BY uid`,

@@ -9,7 +9,7 @@ export interface MessageHeader {
   length: number;
 }
 
-export const messageHeader = lookup(
+export const storedHeader = lookup(
   'message-header',
   async (rx, { account, email }: { account: number; email: number }): Promise<MessageHeader | undefined> =>
     rx.get<{ trace: string; blob: number; length: number }>(

@@ -1,10 +1,8 @@
 import type { MessageIndex } from '../../message/index-types.ts';
 import type { Write } from '../engine/types.ts';
+import { IN_THREAD_1 } from './in-thread.ts';
+import { ACCOUNT_SPAN } from '../search/account-span.ts';
 
-/**
- * Number of ids reserved for the emails of one account, so that its rows are contiguous; safe up to 2,097,151 accounts.
- */
-const ACCOUNT_SPAN = 2 ** 32;
 /** Maximum emails of a thread, which bounds the cost of a change; the next one starts another thread. */
 const MAX_THREAD_EMAILS = 500;
 
@@ -33,11 +31,13 @@ export async function addEmail(
     trace: string;
     receivedAt: number;
     by?: string | null;
+    /** The agent that chose its keywords; null: nobody, or it has none. */
+    namedBy?: string | null;
     /** Row of the message that it is a copy of. */
     copyOf?: number;
   },
 ): Promise<Email> {
-  const { account, blob, index, trace, receivedAt, by = null } = what;
+  const { account, blob, index, trace, receivedAt, by = null, namedBy = null } = what;
   const size = Buffer.byteLength(trace, 'latin1') + index.size;
   const { modseq, email, thread } = await tx.nextEmail(account, size);
   const id = account * ACCOUNT_SPAN + email;
@@ -68,8 +68,16 @@ export async function addEmail(
     by,
     index.secretLink === true ? index.headerLength : null,
   );
-  await tx.send(
-    // Further copies have the same index.
+  await insertIndex(tx, blob, index);
+  if (what.copyOf !== undefined) await copyImported(tx, what.copyOf, id);
+  const copied = what.copyOf !== undefined && { copyOf: what.copyOf };
+  await tx.hooks.onNewEmail(tx, { id, account, blob, by, namedBy, ...copied });
+  return { id, account, threadId, size, receivedAt, alone: threadId === fresh };
+}
+
+/** Inserts the index of a blob; further copies of a message have the same one. */
+function insertIndex(tx: Write, blob: number, index: MessageIndex): Promise<void> {
+  return tx.send(
     `INSERT INTO message_index (blob_id, header_length, envelope, bodystructure, parts, subject, preview, refs)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     blob,
@@ -81,9 +89,6 @@ export async function addEmail(
     index.preview,
     new Uint8Array(BigInt64Array.from(index.refs).buffer),
   );
-  if (what.copyOf !== undefined) await copyImported(tx, what.copyOf, id);
-  await tx.hooks.onNewEmail(tx, { id, account, blob, by, ...(what.copyOf !== undefined && { copyOf: what.copyOf }) });
-  return { id, account, threadId, size, receivedAt, alone: threadId === fresh };
 }
 
 /**
@@ -154,7 +159,7 @@ function knownHashes(
 }
 
 async function isFull(tx: Write, thread: number): Promise<boolean> {
-  const last = 'SELECT 1 AS full FROM email WHERE thread_id = ? LIMIT 1 OFFSET ?';
+  const last = `SELECT 1 AS full FROM email e WHERE ${IN_THREAD_1} LIMIT 1 OFFSET ?2`;
   return (await tx.get(last, thread, MAX_THREAD_EMAILS - 1)) !== undefined;
 }
 
@@ -192,7 +197,7 @@ export async function cloneEmail(tx: Write, account: number, id: number): Promis
     id,
   );
   await copyImported(tx, id, newId);
-  await tx.hooks.onNewEmail(tx, { id: newId, account, blob: row.blob_id, by: null, copyOf: id });
+  await tx.hooks.onNewEmail(tx, { id: newId, account, blob: row.blob_id, by: null, namedBy: null, copyOf: id });
   return { id: newId, account, threadId, size: row.size, receivedAt: row.received_at, alone };
 }
 

@@ -2,6 +2,7 @@ import { hashId, ownId } from '../../message/msg-id.ts';
 import { IS_VISIBLE } from './email-changes.ts';
 import { lookup, query } from '../engine/types.ts';
 import { subjectHash } from './message.ts';
+import { IN_THREAD, IN_THREAD_1 } from './in-thread.ts';
 
 /** Header location of a message to reply to. */
 export interface ReplyTarget {
@@ -23,7 +24,7 @@ export const replyTargets = lookup(
   (rx, { account, thread, email }: { account: number; thread?: number; email?: number }): Promise<ReplyTarget[]> =>
     rx.all<ReplyTarget & Record<string, number>>(
       `SELECT e.id AS email, e.blob_id AS blob, m.header_length AS headerLength FROM email e JOIN email_meta m ON m.email_id = e.id
-       WHERE (e.thread_id = ?1 OR e.id = ?2) AND +e.account_id = ?3 AND ${IS_SENT}
+       WHERE (${IN_THREAD_1} OR e.id = ?2) AND +e.account_id = ?3 AND ${IS_SENT}
        ORDER BY e.received_at DESC, e.id DESC LIMIT 5`,
       thread ?? 0,
       email ?? 0,
@@ -39,8 +40,8 @@ export const threadOfMessage = lookup(
     { account, messageId, subject }: { account: number; messageId: string; subject: string },
   ): Promise<number | undefined> => {
     const row = await rx.get<{ thread: number }>(
-      `SELECT i.thread_id AS thread FROM msgid i WHERE i.account_id = ? AND i.h = ? AND i.subj_h = ?
-         AND EXISTS (SELECT 1 FROM email e WHERE e.thread_id = i.thread_id AND ${IS_VISIBLE})`,
+      `SELECT t.value AS thread FROM (SELECT thread_id AS value FROM msgid WHERE account_id = ? AND h = ? AND subj_h = ?) t
+       WHERE EXISTS (SELECT 1 FROM email e WHERE ${IN_THREAD} AND ${IS_VISIBLE})`,
       account,
       hashId(ownId(messageId)),
       subjectHash(subject),
@@ -62,8 +63,9 @@ export const findRepliedEmail = query(
     for (const id of ids) {
       const h = hashId(id);
       const row = await rx.get<{ id: number }>(
-        `SELECT e.id FROM msgid i CROSS JOIN email e ON e.thread_id = i.thread_id JOIN email_meta m ON m.email_id = e.id
-         WHERE i.account_id = ?1 AND i.h = ?2 AND +e.account_id = ?1 AND substr(m.refs, 1, 8) = ?3
+        `SELECT e.id FROM (SELECT thread_id AS value FROM msgid WHERE account_id = ?1 AND h = ?2) t
+           CROSS JOIN email e ON ${IN_THREAD} JOIN email_meta m ON m.email_id = e.id
+         WHERE +e.account_id = ?1 AND substr(m.refs, 1, 8) = ?3
            AND ${IS_NO_DRAFT}
            AND (?4 = 0 OR ${IS_VISIBLE})
          ORDER BY e.id LIMIT 1`,

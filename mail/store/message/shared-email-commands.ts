@@ -210,6 +210,8 @@ export const copySharedEmail = command(
       mailboxes: input.mailboxes,
       flags: copiedFlags(input.flags ?? original.flags, rights),
       receivedAt: input.receivedAt ?? original.receivedAt,
+      // Mailboxes are shared with people only.
+      namedBy: null,
     };
     const placed = await placeCopy(tx, account, where, { ...original, copyOf: email }, stamp);
     if (placed.kind !== 'placed' || 'before' in placed) return placed as Exclude<CopyEmailResult, { kind: 'placed' }>;

@@ -1,3 +1,4 @@
+import { OF_ACCOUNT_2 } from '../search/account-span.ts';
 import type { SharingLogin } from '../mailbox/acl.ts';
 import {
   readableFolders,
@@ -8,6 +9,7 @@ import {
   type SharedSince,
 } from '../mailbox/shared-account.ts';
 import { lookup, query, type Read } from '../engine/types.ts';
+import { IN_THREAD } from './in-thread.ts';
 
 /** Names the part of an account that is shared with a login. */
 export interface SharedInput {
@@ -58,8 +60,8 @@ export const sharedThreadEmails = lookup(
   ): Promise<Map<number, number[]>> => {
     const rows = await rx.all<{ id: number; thread: number }>(
       `SELECT DISTINCT e.id, e.thread_id AS thread, e.received_at FROM json_each(?1) t
-       CROSS JOIN email e ON e.thread_id = t.value CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = e.id
-       WHERE +e.account_id = ?2 AND n.flags & 16 = 0 AND n.mailbox_id IN (SELECT value FROM json_each(?3))
+       CROSS JOIN email e ON ${IN_THREAD} CROSS JOIN entry n INDEXED BY entry_email ON n.email_id = e.id
+       WHERE ${OF_ACCOUNT_2} AND n.flags & 16 = 0 AND n.mailbox_id IN (SELECT value FROM json_each(?3))
        ORDER BY e.received_at, e.id`,
       JSON.stringify(threads),
       owner,
@@ -178,19 +180,27 @@ async function readChanges(
   return { kind: 'changed', state, folders, fates: new Map(fates) };
 }
 
+const CHANGED = `SELECT n.email_id AS email, n.thread_id AS thread FROM json_each(?1) j
+  CROSS JOIN entry n INDEXED BY entry_changed
+    ON n.mailbox_id = j.value AND n.modseq > ?2 AND n.modseq <> n.entered_modseq
+  LIMIT ?3`;
+// UIDs ascend with mod-sequences: newer than the last one that was there.
 const ENTERED = `SELECT n.email_id AS email, n.thread_id AS thread FROM json_each(?1) j
-  CROSS JOIN entry n INDEXED BY entry_modseq ON n.mailbox_id = j.value WHERE n.modseq > ?2 LIMIT ?3`;
+  CROSS JOIN entry n ON n.mailbox_id = j.value AND n.uid > coalesce((SELECT o.uid FROM entry o
+    WHERE o.mailbox_id = j.value AND o.entered_modseq <= ?2 ORDER BY o.uid DESC LIMIT 1), 0)
+  WHERE n.modseq = n.entered_modseq LIMIT ?3`;
 const LEFT = `SELECT x.email_id AS email, e.thread_id AS thread FROM json_each(?1) j
-  CROSS JOIN expunged x INDEXED BY expunged_modseq ON x.mailbox_id = j.value LEFT JOIN email e ON e.id = x.email_id
-  WHERE x.modseq > ?2 LIMIT ?3`;
+  CROSS JOIN expunged x INDEXED BY expunged_modseq ON x.mailbox_id = j.value AND x.modseq > ?2
+  LEFT JOIN email e ON e.id = x.email_id LIMIT ?3`;
 // Messages that were purged are no longer known by id.
-const PURGED = `SELECT 1 AS one FROM json_each(?1) j CROSS JOIN vanished v ON v.mailbox_id = j.value
-  WHERE v.modseq > ?2 LIMIT 1`;
+const PURGED = `SELECT 1 AS one FROM json_each(?1) j CROSS JOIN vanished v
+  ON v.mailbox_id = j.value AND v.modseq > ?2 LIMIT 1`;
 
 /** Threads of the emails with a change in these mailboxes; undefined if the changes are no longer stored. */
 async function changedEmails(rx: Read, folders: string, since: number): Promise<Map<number, number> | undefined> {
   if ((await rx.get(PURGED, folders, since)) !== undefined) return undefined;
   const rows = [
+    ...(await rx.all<Change>(CHANGED, folders, since, MAX_ROWS)),
     ...(await rx.all<Change>(ENTERED, folders, since, MAX_ROWS)),
     ...(await rx.all<Change>(LEFT, folders, since, MAX_ROWS)),
   ];

@@ -1,4 +1,5 @@
 import { command, query, type Read, type Write } from '../engine/types.ts';
+import { dropAllTotals } from './thread-total.ts';
 
 /** Thread counters of one mailbox. RFC 8621 2. */
 export interface ThreadCount extends Record<string, number> {
@@ -15,6 +16,7 @@ export async function resetThreadCounts(tx: Write, account: number, modseq: numb
     modseq,
     account,
   );
+  await dropAllTotals(tx, account);
   tx.touched(account);
 }
 

@@ -1,3 +1,4 @@
+import { OF_ACCOUNT_2 } from '../search/account-span.ts';
 import {
   type EmailStateChange,
   type ChangesPage,
@@ -10,6 +11,7 @@ import {
 } from './email-changes.ts';
 import { lookup, query, type Read } from '../engine/types.ts';
 import { stateOf } from '../account/type-state.ts';
+import { IN_THREAD } from './in-thread.ts';
 
 /** Visible emails of threads of an account, oldest first, without empty threads. RFC 8621 3. */
 export const threadEmails = query(
@@ -19,8 +21,8 @@ export const threadEmails = query(
     { account, threads }: { account: number; threads: readonly number[] },
   ): Promise<{ state: number; threads: Map<number, number[]> }> => {
     const rows = await rx.all<{ id: number; thread: number }>(
-      `SELECT e.id, e.thread_id AS thread FROM json_each(?) t CROSS JOIN email e ON e.thread_id = t.value
-       WHERE +e.account_id = ? AND ${IS_VISIBLE} ORDER BY e.received_at, e.id`,
+      `SELECT e.id, e.thread_id AS thread FROM json_each(?1) t CROSS JOIN email e ON ${IN_THREAD}
+       WHERE ${OF_ACCOUNT_2} AND ${IS_VISIBLE} ORDER BY e.received_at, e.id`,
       JSON.stringify(threads),
       account,
     );
@@ -35,7 +37,7 @@ export const areShortThreads = lookup(
   'are-short-threads',
   async (rx, { threads, most }: { threads: readonly number[]; most: number }): Promise<boolean> => {
     const beyond = await rx.get(
-      'SELECT 1 AS one FROM json_each(?) t CROSS JOIN email e ON e.thread_id = t.value LIMIT 1 OFFSET ?',
+      `SELECT 1 AS one FROM json_each(?) t CROSS JOIN email e ON ${IN_THREAD} LIMIT 1 OFFSET ?`,
       JSON.stringify(threads),
       most,
     );
@@ -139,7 +141,7 @@ async function membersOf(
 ): Promise<Map<number, EmailStateChange[]>> {
   const rows = await rx.all<Parameters<typeof toChange>[0]>(
     `SELECT e.id, e.thread_id AS thread, e.modseq, e.created_modseq AS created, ${IS_VISIBLE} AS shown, e.visibility_modseq AS noted
-     FROM json_each(?) t CROSS JOIN email e ON e.thread_id = t.value WHERE +e.account_id = ?`,
+     FROM json_each(?1) t CROSS JOIN email e ON ${IN_THREAD} WHERE ${OF_ACCOUNT_2}`,
     JSON.stringify([...new Set(threads)]),
     account,
   );

@@ -1,10 +1,13 @@
 import type { Read, Write } from '../engine/types.ts';
 import { DELETED, kwText, type StoredFlags } from '../mailbox/flags.ts';
+import { dropTotals, type JmapCounts } from './thread-total.ts';
+import { IN_THREAD } from './in-thread.ts';
 
 /**
  * Visible entries of some threads. JMAP (RFC 8621) shows an email if it has an entry without \Deleted in an existing
  * mailbox, and counts threads by visible emails. Every command that changes entries takes a snapshot before and updates
- * after, so that the counters, `email.modseq` and `email.visibility_modseq` change exactly with visibility.
+ * after, except for entries of new emails (`thread-total.ts`), so that the counters, `email.modseq` and
+ * `email.visibility_modseq` change exactly with visibility.
  */
 export interface ThreadSnapshot {
   readonly threads: readonly number[];
@@ -33,7 +36,7 @@ export async function snapshotThreads(rx: Read, threads: Iterable<number>): Prom
   if (ids.length === 0) return NO_THREADS;
   const rows = await rx.all<ShownRow>(
     `SELECT e.thread_id, e.id AS email_id, n.mailbox_id, n.flags, n.kw, m.role IS 'trash' AS trash
-     FROM json_each(?) t CROSS JOIN email e ON e.thread_id = t.value CROSS JOIN entry n ON n.email_id = e.id
+     FROM json_each(?) t CROSS JOIN email e ON ${IN_THREAD} CROSS JOIN entry n ON n.email_id = e.id
        CROSS JOIN mailbox m ON m.id = n.mailbox_id
      WHERE n.flags & 16 = 0 AND m.deleted_at IS NULL`,
     JSON.stringify(ids),
@@ -101,21 +104,14 @@ function visibleStates(rows: readonly ShownRow[]): Map<number, string> {
   return found;
 }
 
-/** JMAP counters of a mailbox. */
-interface Counts {
-  emails: number;
-  unread: number;
-  threads: number;
-  unreadThreads: number;
-}
-
 async function updateMailboxes(
   tx: Write,
   before: readonly ShownRow[],
   after: readonly ShownRow[],
   modseq: number,
 ): Promise<void> {
-  const change = new Map<number, Counts>();
+  await dropTotals(tx, before, after);
+  const change = new Map<number, JmapCounts>();
   count(change, before, -1);
   count(change, after, 1);
   for (const [mailbox, { emails, unread, threads, unreadThreads }] of change) {
@@ -134,7 +130,7 @@ async function updateMailboxes(
 }
 
 /** RFC 8621 2: one unread email makes a thread unread, but the trash and other mailboxes are counted separately. */
-function count(into: Map<number, Counts>, rows: readonly ShownRow[], sign: 1 | -1): void {
+function count(into: Map<number, JmapCounts>, rows: readonly ShownRow[], sign: 1 | -1): void {
   const unread = new Set(rows.filter(isUnread).map((row) => `${row.thread_id} ${row.trash}`));
   const counted = new Set<string>();
   for (const row of rows) {

@@ -3,11 +3,12 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { markDatabase, unmarkDatabase } from '../engine/database-marker.ts';
 import { openForWriting } from '../engine/connection.ts';
-import { flushDirectory } from '../engine/make-directory.ts';
+import { flushDirectorySync } from '../engine/make-directory.ts';
 import { lockDataDir } from '../engine/lock.ts';
 import { type AppliedRow, migrate, type Migration, planMigrations } from '../engine/migrate.ts';
 import { checkDatabase, migratePostgres } from '../engine/postgres/migrate.ts';
 import { connectNode } from '../engine/postgres/node-lock.ts';
+import { DATABASE_NAME_SETTING } from '../account/restored-database.ts';
 import { PostgresTables } from './postgres-tables.ts';
 import { RowDigest } from './row-digest.ts';
 import { SqliteTables } from './sqlite-tables.ts';
@@ -41,7 +42,7 @@ export async function moveToPostgres({ dataDir, url, migrations }: MoveOptions):
   try {
     await checkDatabase(node.sql);
     await migratePostgres(node.sql, migrations);
-    const target = new PostgresTables(node.sql);
+    const target = new PostgresTables(node);
     if (await target.isUsed()) throw new MoveProblem('The database on PostgreSQL has mailboxes. Use an empty one');
     const copied = new Map<string, RowDigest>();
     {
@@ -51,7 +52,7 @@ export async function moveToPostgres({ dataDir, url, migrations }: MoveOptions):
     }
     const left = `${path}.moved`;
     await rename(path, left);
-    flushDirectory(dataDir);
+    flushDirectorySync(dataDir);
     markDatabase(dataDir, url);
     return resultOf(copied, left);
   } finally {
@@ -67,7 +68,7 @@ export async function moveToSqlite({ dataDir, url, migrations }: MoveOptions): P
   const node = await connectNode(url, 1);
   const draft = `${path}.draft`;
   try {
-    const source = new PostgresTables(node.sql);
+    const source = new PostgresTables(node);
     requireCurrent(await source.applied(), migrations);
     await removeDatabase(draft);
     const connection = openForWriting(draft);
@@ -80,7 +81,7 @@ export async function moveToSqlite({ dataDir, url, migrations }: MoveOptions): P
       await target.filled(await source.numbers(), () => copyTables(source, target, target.tables, copied));
     }
     await rename(draft, path);
-    flushDirectory(dataDir);
+    flushDirectorySync(dataDir);
     unmarkDatabase(dataDir);
     return resultOf(copied, null);
   } finally {
@@ -108,12 +109,18 @@ async function copyTables(
 ): Promise<void> {
   for (const table of tables) {
     const sent = new RowDigest();
-    await target.replace(table, counted(source.rows(table), sent));
+    await target.replace(table, counted(movable(table, source.rows(table)), sent));
     const stored = new RowDigest();
     for await (const row of target.rows(table)) stored.add(row);
     if (!stored.equals(sent)) throw new MoveProblem(`Rows of the table ${table.name} changed on the way`);
     copied.set(table.name, stored);
   }
+}
+
+/** All rows but the name of the database: the one that they move to is not a restored one. */
+async function* movable({ name, columns }: StoredTable, rows: AsyncIterable<StoredRow>): AsyncGenerator<StoredRow> {
+  const at = name === 'setting' ? columns.findIndex((column) => column.name === 'name') : -1;
+  for await (const row of rows) if (row[at] !== DATABASE_NAME_SETTING) yield row;
 }
 
 async function* counted(rows: AsyncIterable<StoredRow>, digest: RowDigest): AsyncGenerator<StoredRow> {

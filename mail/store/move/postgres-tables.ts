@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { AppliedRow } from '../engine/migrate.ts';
 import { numberedTables, type StatementSender } from '../engine/postgres/connection.ts';
+import type { DedicatedConnection } from '../engine/postgres/dedicated.ts';
 import type { StoredValue } from './row-digest.ts';
 import { namesOf, type StoredRow, type StoredTable, type TableStore } from './table-store.ts';
 
@@ -11,9 +12,11 @@ const CHUNK_CHARACTERS = 64 * 1024;
 /** Tables of a database on PostgreSQL, by the connection that holds the lock of the node. */
 export class PostgresTables implements TableStore {
   readonly #sql: StatementSender;
+  readonly #connection: DedicatedConnection;
 
-  constructor(sql: StatementSender) {
-    this.#sql = sql;
+  constructor(connection: DedicatedConnection) {
+    this.#sql = connection.sql;
+    this.#connection = connection;
   }
 
   async applied(): Promise<AppliedRow[]> {
@@ -27,14 +30,14 @@ export class PostgresTables implements TableStore {
   async *rows({ name, columns }: StoredTable): AsyncGenerator<StoredRow> {
     const list = columns.map((column) => (column.type === 'INTEGER' ? textOf(column.name) : `"${column.name}"`));
     const text = ['SELECT', list.join(', '), 'FROM', `"${name}"`].join(' ');
-    for await (const rows of this.#sql.unsafe(text).cursor(ROWS)) {
+    for await (const rows of this.#connection.streams.unsafe(text).cursor(ROWS)) {
       for (const row of rows) yield columns.map((column) => valueOf(column.type, row[column.name]));
     }
   }
 
   async replace({ name, columns }: StoredTable, rows: AsyncIterable<StoredRow>): Promise<void> {
     await this.#sql.unsafe(['DELETE', 'FROM', `"${name}"`].join(' '));
-    const copy = this.#sql.unsafe(`COPY "${name}" (${namesOf(columns)}) FROM STDIN`);
+    const copy = this.#connection.streams.unsafe(`COPY "${name}" (${namesOf(columns)}) FROM STDIN`);
     await pipeline(Readable.from(linesOf(rows)), await copy.writable());
   }
 

@@ -2,8 +2,8 @@ import { command, lookup, query, type Read, type Stamp, type Write } from '../en
 import { overQuota, restoreToQuota } from '../mailbox/entry-commands.ts';
 import { DELETED, kwList } from '../mailbox/flags.ts';
 import { addMailbox, idOfChild, mailboxPath } from '../mailbox/mailbox.ts';
-import { placeEntry } from '../message/entry.ts';
-import { snapshotThreads, updateThreads } from '../message/visibility.ts';
+import { type EntryRow, placeEntry, takeEntries } from '../message/entry.ts';
+import { recordHidden, snapshotThreads, updateThreads } from '../message/visibility.ts';
 
 /** Messages of one command. */
 export const MAX_RESTORED = 100;
@@ -19,36 +19,72 @@ export interface DeletedMessage extends Record<string, string | number | null> {
   receivedAt: number;
   /** ms UTC. */
   deletedAt: number;
-  mailbox: number;
-  /** Row of its last place, to continue a list. */
-  uid: number;
 }
+
+/** Position in the list of deleted messages: many of them have one time. */
+export interface DeletedPosition {
+  /** ms UTC. */
+  at: number;
+  email: number;
+}
+
+/** Versions of drafts that a later one replaced are left out, unless `drafts` is true. */
+interface DeletedFilter {
+  account: number;
+  /** ms UTC, at least 1. */
+  since: number;
+  drafts: boolean;
+}
+
+// The messages of a large mailbox that was deleted are in it until they are purged in slices.
+const DELETED_EMAILS = `(SELECT l.email_id, max(l.at) AS at FROM (
+    SELECT x.email_id, x.at FROM mailbox b CROSS JOIN expunged x ON x.mailbox_id = b.id
+    WHERE b.account_id = ?1 AND x.at >= ?2
+    UNION ALL SELECT n.email_id, b.deleted_at AS at FROM mailbox b CROSS JOIN entry n ON n.mailbox_id = b.id
+    WHERE b.account_id = ?1 AND b.deleted_at >= ?2) l GROUP BY l.email_id) g
+  CROSS JOIN email e ON e.id = g.email_id CROSS JOIN email_meta m ON m.email_id = e.id`;
+
+const IS_IN_NO_MAILBOX = `NOT EXISTS (SELECT 1 FROM entry n INDEXED BY entry_email CROSS JOIN mailbox l ON l.id = n.mailbox_id
+  WHERE n.email_id = e.id AND l.deleted_at IS NULL)`;
+
+// Programs save a draft by storing a new message and deleting the old one. Some give it another Message-ID: the new one
+// came within ten seconds with a longer or shorter subject, or within ten minutes in the same thread or with the same
+// subject and recipients.
+const IS_NEXT_VERSION = `y.mailbox_id = x.mailbox_id AND y.uid > x.uid AND y.uid <= x.uid + 20 AND y.flags & 8 <> 0
+  AND abs(v.received_at - x.at) <= 600000 AND (v.thread_id = e.thread_id
+    OR (v.subj <> '' AND v.subj = e.subj AND v.to_k = e.to_k)
+    OR (abs(v.received_at - x.at) <= 10000
+      AND (substr(v.subj, 1, length(e.subj)) = e.subj OR substr(e.subj, 1, length(v.subj)) = v.subj)))`;
+
+// A draft that was sent has a later message with its Message-ID.
+const IS_REPLACED_DRAFT = `EXISTS (SELECT 1 FROM expunged x INDEXED BY expunged_email
+  WHERE x.email_id = e.id AND x.flags & 8 <> 0 AND (
+    EXISTS (SELECT 1 FROM entry y CROSS JOIN email v ON v.id = y.email_id WHERE ${IS_NEXT_VERSION})
+    OR EXISTS (SELECT 1 FROM expunged y CROSS JOIN email v ON v.id = y.email_id WHERE ${IS_NEXT_VERSION})
+    OR EXISTS (SELECT 1 FROM email v CROSS JOIN email_meta w ON w.email_id = v.id WHERE v.thread_id = e.thread_id
+      AND v.id > e.id AND length(m.refs) >= 8 AND substr(w.refs, 1, 8) = substr(m.refs, 1, 8))))`;
 
 /** Deleted messages of an account, those deleted last first. */
 export const listDeletedMessages = query(
   'list-deleted-messages',
   async (
     rx,
-    input: { account: number; since: number; before: number; limit: number },
+    { account, since, drafts, before, limit }: DeletedFilter & { before: DeletedPosition | null; limit: number },
   ): Promise<(DeletedMessage & { folder: string })[]> => {
     const rows = await rx.all<DeletedMessage>(
-      `SELECT e.id, m.subject, m.envelope, e.size, e.received_at AS receivedAt, x.at AS deletedAt,
-         x.mailbox_id AS mailbox, x.uid
-       FROM mailbox b CROSS JOIN expunged x ON x.mailbox_id = b.id CROSS JOIN email e ON e.id = x.email_id
-         CROSS JOIN email_meta m ON m.email_id = e.id
-       WHERE b.account_id = ?1 AND x.at >= ?2 AND x.at < ?3
-         AND NOT EXISTS (SELECT 1 FROM entry n WHERE n.email_id = e.id)
-         AND NOT EXISTS (SELECT 1 FROM expunged y CROSS JOIN mailbox c ON c.id = y.mailbox_id AND c.account_id = ?1
-           WHERE y.email_id = x.email_id AND y.at < ?3 AND (y.at, y.mailbox_id, y.uid) > (x.at, x.mailbox_id, x.uid))
-       ORDER BY x.at DESC, e.id DESC LIMIT ?4 + 0`,
-      input.account,
-      input.since,
-      input.before,
-      input.limit,
+      `SELECT e.id, m.subject, m.envelope, e.size, e.received_at AS receivedAt, g.at AS deletedAt FROM ${DELETED_EMAILS}
+       WHERE (g.at < ?3 OR (g.at = ?3 AND e.id < ?4)) AND ${IS_IN_NO_MAILBOX} AND (?5 = 1 OR NOT ${IS_REPLACED_DRAFT})
+       ORDER BY g.at DESC, e.id DESC LIMIT ?6 + 0`,
+      account,
+      since,
+      before?.at ?? Number.MAX_SAFE_INTEGER,
+      before?.email ?? 0,
+      drafts ? 1 : 0,
+      limit,
     );
     const listed: (DeletedMessage & { folder: string })[] = [];
     for (const row of rows) {
-      const place = await formerPlace(rx, input.account, row.id);
+      const place = await formerPlace(rx, account, row.id);
       listed.push({ ...row, folder: place?.path ?? 'INBOX' });
     }
     return listed;
@@ -71,10 +107,14 @@ async function formerPlace(
   email: number,
 ): Promise<(FormerPlace & { path: string }) | undefined> {
   const row = await rx.get<FormerPlace>(
-    `SELECT x.mailbox_id AS mailbox, iif(b.deleted_at IS NULL, NULL, ifnull(d.path, 'INBOX')) AS gone, b.role, x.flags, x.kw
-     FROM expunged x INDEXED BY expunged_email CROSS JOIN mailbox b ON b.id = x.mailbox_id
-       LEFT JOIN deleted_mailbox d ON d.mailbox_id = b.id
-     WHERE x.email_id = ? AND b.account_id = ? ORDER BY b.role IS 'trash', x.at DESC, x.modseq DESC LIMIT 1`,
+    `SELECT p.mailbox_id AS mailbox, iif(b.deleted_at IS NULL, NULL, ifnull(d.path, 'INBOX')) AS gone, b.role, p.flags, p.kw
+     FROM (SELECT x.mailbox_id, x.flags, x.kw, x.at, x.modseq FROM expunged x INDEXED BY expunged_email
+         WHERE x.email_id = ?1
+       UNION ALL SELECT n.mailbox_id, n.flags, n.kw, l.deleted_at AS at, l.modseq
+         FROM entry n INDEXED BY entry_email CROSS JOIN mailbox l ON l.id = n.mailbox_id
+         WHERE n.email_id = ?1 AND l.deleted_at IS NOT NULL) p
+       CROSS JOIN mailbox b ON b.id = p.mailbox_id LEFT JOIN deleted_mailbox d ON d.mailbox_id = b.id
+     WHERE b.account_id = ?2 ORDER BY b.role IS 'trash', p.at DESC, p.modseq DESC LIMIT 1`,
     email,
     account,
   );
@@ -97,19 +137,38 @@ export const restoreDeletedMessages = command(
     const done: RestoredMessages = { restored: [], missing: [], overQuota: false };
     for (const email of emails.slice(0, MAX_RESTORED)) {
       const row = await tx.get<{ thread_id: number; size: number; received_at: number }>(
-        `SELECT thread_id, size, received_at FROM email WHERE id = ? AND account_id = ?
-           AND NOT EXISTS (SELECT 1 FROM entry WHERE email_id = email.id)`,
+        `SELECT e.thread_id, e.size, e.received_at FROM email e WHERE e.id = ? AND e.account_id = ?
+           AND ${IS_IN_NO_MAILBOX}`,
         email,
         account,
       );
       const place = row && (await formerPlace(tx, account, email));
       if (row === undefined || place === undefined) done.missing.push(email);
-      else if (await overQuota(tx, account, row.size)) done.overQuota = true;
+      else if (await exceedsQuota(tx, account, email, row.size)) done.overQuota = true;
       else done.restored.push({ id: email, folder: await restoreOne(tx, account, email, row, place, stamp) });
     }
     return done;
   },
 );
+
+/** Messages of a deleted mailbox count in the quota until they are purged from it. */
+async function exceedsQuota(tx: Write, account: number, email: number, size: number): Promise<boolean> {
+  const counted = await tx.get('SELECT 1 AS yes FROM entry WHERE email_id = ? LIMIT 1', email);
+  return counted === undefined && (await overQuota(tx, account, size));
+}
+
+/** Takes a message out of the large mailboxes that were deleted with it, as the purge would. */
+async function leaveDeletedMailboxes(tx: Write, account: number, email: number, stamp: Stamp): Promise<void> {
+  const rows = await tx.all<EntryRow & { mailbox_id: number }>(
+    `SELECT mailbox_id, uid, email_id, flags, kw, modseq, received_at, thread_id, size FROM entry INDEXED BY entry_email
+     WHERE email_id = ?`,
+    email,
+  );
+  for (const { mailbox_id: mailbox, ...row } of rows) {
+    await recordHidden(tx, mailbox, [email]);
+    await takeEntries(tx, account, mailbox, [row], stamp);
+  }
+}
 
 async function restoreOne(
   tx: Write,
@@ -120,6 +179,7 @@ async function restoreOne(
   stamp: Stamp,
 ): Promise<string> {
   const before = await snapshotThreads(tx, [row.thread_id]);
+  await leaveDeletedMailboxes(tx, account, email, stamp);
   const wanted = place.gone === null ? place.mailbox : await mailboxAt(tx, account, place.path, stamp);
   // Messages of a reserved mailbox would be sent again.
   const isReserved = await tx.hooks.isReserved(tx, account, wanted);
@@ -145,13 +205,13 @@ async function mailboxAt(tx: Write, account: number, path: string, stamp: Stamp)
 /** Ids of the messages that were deleted since a time, at most {@link MAX_RESTORED}. */
 export const deletedSince = lookup(
   'deleted-since',
-  async (rx, input: { account: number; since: number }): Promise<number[]> => {
+  async (rx, { account, since, drafts }: DeletedFilter): Promise<number[]> => {
     const rows = await rx.all<{ id: number }>(
-      `SELECT x.email_id AS id FROM mailbox b CROSS JOIN expunged x ON x.mailbox_id = b.id
-       WHERE b.account_id = ?1 AND x.at >= ?2 AND NOT EXISTS (SELECT 1 FROM entry n WHERE n.email_id = x.email_id)
-       GROUP BY x.email_id ORDER BY min(x.at), x.email_id LIMIT ?3 + 0`,
-      input.account,
-      input.since,
+      `SELECT e.id FROM ${DELETED_EMAILS} WHERE ${IS_IN_NO_MAILBOX} AND (?3 = 1 OR NOT ${IS_REPLACED_DRAFT})
+       ORDER BY g.at, e.id LIMIT ?4 + 0`,
+      account,
+      since,
+      drafts ? 1 : 0,
       MAX_RESTORED,
     );
     return rows.map(({ id }) => id);

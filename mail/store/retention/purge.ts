@@ -19,9 +19,15 @@ export const HISTORY_RETENTION_MS = 90 * 24 * 3600_000;
 /** Retention of tombstones; JMAP clients that are offline longer reload everything. */
 export const TOMBSTONE_RETENTION_MS = 90 * 24 * 3600_000;
 
-/** Deleted mailboxes that still have messages. */
-export const deletedMailboxes = lookup('deleted-mailboxes', (rx): Promise<{ id: number; account_id: number }[]> =>
-  rx.all('SELECT id, account_id FROM mailbox WHERE deleted_at IS NOT NULL AND total > 0 LIMIT 100'),
+/** Deleted mailboxes that still have messages; `account` null: of all accounts. */
+export const deletedMailboxes = lookup(
+  'deleted-mailboxes',
+  (rx, { account }: { account: number | null }): Promise<{ id: number; account_id: number }[]> =>
+    rx.all(
+      `SELECT id, account_id FROM mailbox WHERE deleted_at IS NOT NULL AND total > 0 AND account_id = ifnull(?, account_id)
+       LIMIT 100`,
+      account,
+    ),
 );
 
 /** Removes a slice of messages from a deleted mailbox. Returns the number left. */
@@ -46,6 +52,15 @@ export const purgeDeletedFolder = command(
   },
 );
 
+/** Result of one slice of a purge. */
+export interface PurgedSlice {
+  /** Blob files to remove. */
+  files: string[];
+  /** Messages that were deleted. */
+  emails: number;
+  more: boolean;
+}
+
 /**
  * Purges a slice of entries that were expunged before `before`, which each tenant's own retention moves. They become
  * ranges of vanished UIDs, and a message without other entries is deleted with its blob. Accounts under legal hold are left
@@ -53,7 +68,7 @@ export const purgeDeletedFolder = command(
  */
 export const purgeExpunged = command(
   'purge-expunged',
-  async (tx, input: { before: number }, stamp): Promise<{ files: string[]; more: boolean }> => {
+  async (tx, input: { before: number }, stamp): Promise<PurgedSlice> => {
     const rows = await tx.all<{ mailbox_id: number; uid: number; email_id: number; modseq: number }>(
       `SELECT x.mailbox_id, x.uid, x.email_id, x.modseq FROM expunged x
          JOIN mailbox b ON b.id = x.mailbox_id JOIN account a ON a.id = b.account_id
@@ -67,14 +82,15 @@ export const purgeExpunged = command(
       DAY_MS,
       DEFAULT_DAYS.deleted,
     );
-    const files: string[] = [];
+    const purged: PurgedSlice = { files: [], emails: 0, more: rows.length === SLICE };
     for (const row of rows) {
       await tx.run('DELETE FROM expunged WHERE mailbox_id = ? AND uid = ?', row.mailbox_id, row.uid);
       await vanish(tx, row);
       const file = await purgeEmail(tx, row.email_id, stamp);
-      if (file !== undefined) files.push(file);
+      if (file !== undefined) purged.emails++;
+      if (typeof file === 'string') purged.files.push(file);
     }
-    return { files, more: rows.length === SLICE };
+    return purged;
   },
 );
 
@@ -104,7 +120,8 @@ interface PurgedEmail extends Record<string, number> {
   hidden: number;
 }
 
-async function purgeEmail(tx: Write, id: number, stamp: Stamp): Promise<string | undefined> {
+/** Deletes an email that is in no mailbox. Returns its file, null if it has none, undefined if it stays. */
+async function purgeEmail(tx: Write, id: number, stamp: Stamp): Promise<string | null | undefined> {
   const row = await tx.get<PurgedEmail>(
     `DELETE FROM email WHERE id = ? AND NOT EXISTS (SELECT 1 FROM entry WHERE email_id = email.id)
        AND NOT EXISTS (SELECT 1 FROM expunged WHERE email_id = email.id)
@@ -116,13 +133,27 @@ async function purgeEmail(tx: Write, id: number, stamp: Stamp): Promise<string |
   await deleteFilterResult(tx, id);
   await deleteTrainedSample(tx, id);
   await purgeLocalOrigin(tx, id);
+  await deleteReadAuthor(tx, row.account_id, id);
   await tx.run('DELETE FROM agent_quarantine WHERE email_id = ?', id);
   await tx.run('DELETE FROM imported_email WHERE email_id = ?', id);
   await tx.run('DELETE FROM snooze WHERE email_id = ?', id);
   await tx.run('UPDATE canary SET email_id = NULL WHERE email_id = ?', id);
   const was = { id, thread: row.thread_id, created: row.created_modseq };
   await recordTombstone(tx, row.account_id, 'Email', was, row.hidden, stamp);
-  return collectBlob(tx, row.blob_id);
+  return (await collectBlob(tx, row.blob_id)) ?? null;
+}
+
+/**
+ * Takes the address of an author out of what agents have read, where no index has the message alone. That it was read stays
+ * for its day: a taint outlives the message, or an outsider's mail that deletes itself would leave none.
+ */
+async function deleteReadAuthor(tx: Write, account: number, email: number): Promise<void> {
+  await tx.run(
+    `UPDATE untrusted_read SET author = '' WHERE email_id = ?2 AND reader IN
+       (SELECT x.reader FROM account a CROSS JOIN tainted_reader x ON x.tenant = a.tenant WHERE a.id = ?1)`,
+    account,
+    email,
+  );
 }
 
 /** Deletes an unreferenced blob; decided in the writer, so that no reference can be added meanwhile. */

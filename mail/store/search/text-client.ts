@@ -5,6 +5,7 @@ import { answerBlobRequest, type BlobProvider } from '../blob/blob-request.ts';
 import { StoreFailure } from '../engine/client.ts';
 import type { ThreadData } from '../engine/thread-messages.ts';
 import type { Query } from '../engine/types.ts';
+import { SweepSchedule } from './sweep-schedule.ts';
 import type { TextIndexPaths } from './text-index.ts';
 import type { FromText, ToText } from './text-thread.ts';
 import { type TextSearchResult, type TextSearchQuery, TextWorker } from './text-worker.ts';
@@ -14,7 +15,6 @@ const INDEX_DELAY_MS = 2_000;
 const MAX_INDEX_DELAY_MS = 60_000;
 /** Time for the thread to end before it is terminated. */
 const CLOSE_TIMEOUT_MS = 1_000;
-const SWEEP_EVERY_MS = 3_600_000;
 /** Idle time after which the thread ends, since it costs 30 MB. */
 const IDLE_MS = 15_000;
 /** Delay of a restart after a crash without requests, since the cause may persist. */
@@ -24,6 +24,8 @@ const RESTART_DELAY_MS = 60_000;
 export interface TextSearch {
   /** Schedules indexing after a commit, or at the start. Returns at once. */
   committed(): void;
+  /** Schedules the removal of words of purged messages. Returns at once. */
+  purged(): void;
   search<I, O>(what: Query<I, O>, input: I, query: TextSearchQuery): Promise<TextSearchResult<O>>;
   close(): Promise<void>;
 }
@@ -63,7 +65,8 @@ export class TextClient implements TextSearch {
   #first = 0;
   #latest = 0;
   #closed = false;
-  #sweptAt = performance.now();
+  readonly #sweeps = new SweepSchedule(performance.now());
+  #sweepTimer: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
   /** Requests during the end of an idle thread, since two threads must not write one file. */
   #later: ToText[] | undefined;
@@ -85,6 +88,11 @@ export class TextClient implements TextSearch {
     this.#arm(INDEX_DELAY_MS);
   }
 
+  purged(): void {
+    this.#sweeps.request();
+    this.committed();
+  }
+
   search<I, O>(what: Query<I, O>, input: I, textQuery: TextSearchQuery): Promise<TextSearchResult<O>> {
     if (this.#closed) return Promise.resolve({ kind: 'unavailable' });
     const id = ++this.#id;
@@ -97,6 +105,7 @@ export class TextClient implements TextSearch {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#sweepTimer);
     clearTimeout(this.#idle);
     const worker = this.#worker;
     if (worker === undefined) return;
@@ -121,9 +130,21 @@ export class TextClient implements TextSearch {
       return;
     }
     this.#timer = undefined;
-    const sweep = now - this.#sweptAt > SWEEP_EVERY_MS;
-    if (sweep) this.#sweptAt = now;
-    this.#post({ kind: 'wake', sweep });
+    this.#post({ kind: 'wake', sweep: this.#sweeps.begin(now) });
+    this.#armSweep();
+  }
+
+  /** Wakes the thread when the next sweep may begin. */
+  #armSweep(): void {
+    clearTimeout(this.#sweepTimer);
+    const ms = this.#sweeps.waitMs(performance.now());
+    if (ms === undefined || this.#closed) return;
+    this.#sweepTimer = setTimeout(() => this.committed(), ms).unref();
+  }
+
+  #onSwept(complete: boolean): void {
+    this.#sweeps.end(performance.now(), complete);
+    this.#armSweep();
   }
 
   #post(message: ToText): void {
@@ -182,6 +203,7 @@ export class TextClient implements TextSearch {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
     this.#endWatch();
+    this.#onSwept(false);
     clearTimeout(this.#idle);
     for (const waiting of this.#waiting.values()) waiting.resolve({ kind: 'unavailable' });
     this.#waiting.clear();
@@ -208,6 +230,7 @@ export class TextClient implements TextSearch {
     if (message.kind === 'measured') this.#measure(message);
     if (message.kind === 'idle') {
       this.#isIndexing = false;
+      if (message.swept !== undefined) this.#onSwept(message.swept);
       this.#rest();
     }
     if (message.kind !== 'searched' && message.kind !== 'failed') return;
@@ -229,6 +252,10 @@ export class LocalText implements TextSearch {
 
   committed(): void {
     // The next search updates the index.
+  }
+
+  purged(): void {
+    // Programs that run on one thread are too short for sweeps.
   }
 
   search<I, O>(what: Query<I, O>, input: I, textQuery: TextSearchQuery): Promise<TextSearchResult<O>> {

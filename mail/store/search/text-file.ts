@@ -6,6 +6,7 @@ import { BlockingPostgres } from '../engine/postgres/blocking.ts';
 import { isPostgres } from '../engine/postgres/url.ts';
 import { Reader } from '../engine/reader.ts';
 import { StoreBusy } from '../engine/types.ts';
+import { createRemovedWords, REMOVED_WORDS } from './removed-words.ts';
 import { attachedMail, type MailSource, separateMail } from './mail-source.ts';
 
 /** Format version; a change rebuilds the file. */
@@ -52,7 +53,10 @@ export function openTextFile(
   try {
     opened = open(path, database);
     const flaw = damaged ? 'it was damaged' : flawOf(opened);
-    if (flaw === undefined) return { ...opened, fresh: undefined };
+    if (flaw === undefined) {
+      createRemovedWords(opened.connection);
+      return { ...opened, fresh: undefined };
+    }
     close(opened);
     opened = undefined;
     return { ...anew(path, database), fresh: flaw };
@@ -115,7 +119,7 @@ function anew(path: string, database: string): OpenTextFile {
   const { connection, source } = opened;
   try {
     const born = bornOf(source);
-    connection.script(`BEGIN IMMEDIATE; ${SCHEMA}`);
+    connection.script(`BEGIN IMMEDIATE; ${SCHEMA}; ${REMOVED_WORDS}`);
     connection.run('INSERT INTO origin (born) VALUES (?)', [born]);
     connection.script(`PRAGMA user_version = ${VERSION}; COMMIT`);
     return opened;

@@ -9,7 +9,9 @@ import { ACCOUNT_SPAN } from './account-span.ts';
 import type { MailSource } from './mail-source.ts';
 import { openOctets, type Octets } from './message-octets.ts';
 import { type MessageTexts, TextBatch } from './text-batch.ts';
+import { clearRemovedWords, noteRemovedWords, removedWordsSince } from './removed-words.ts';
 import { isOfDatabase, openTextFile, openTextWriter } from './text-file.ts';
+import { WordsOverwriter } from './words-overwriter.ts';
 
 /** Maximum messages and duration of one step, since a search waits for it. */
 const BATCH = 50;
@@ -18,6 +20,10 @@ const BATCH_MS = 25;
 const COMMITS_BEFORE_MERGE = 8;
 /** Rows of one sweep step. */
 const SWEPT = 2000;
+/** Octets of a file that is rewritten at once after a sweep that removed messages; a search waits for it. */
+const MAX_REWRITTEN = 32 * 1024 * 1024;
+/** Age of removed words at which a larger file is rewritten in slices: all of it is written again. */
+const OVERWRITE_AFTER_MS = 24 * 3_600_000;
 
 export interface TextIndexPaths {
   /** Path of the full-text file. */
@@ -61,8 +67,12 @@ export class TextIndex {
   #sweptTo = 0;
   /** No merge has begun; false at first, as the file may have segments of earlier runs. */
   #isMerged = false;
+  readonly #maxRewritten: number;
+  #overwriter: WordsOverwriter | undefined;
 
-  constructor(place: TextIndexPaths, log: Log, damaged = false) {
+  /** `damaged`: damage was found. `maxRewritten`: octets of a file that is rewritten at once. */
+  constructor(place: TextIndexPaths, log: Log, { damaged = false, maxRewritten = MAX_REWRITTEN } = {}) {
+    this.#maxRewritten = maxRewritten;
     this.#place = place;
     this.#log = log;
     const { connection, source, fresh } = openTextFile(place.path, place.database, damaged);
@@ -135,9 +145,10 @@ export class TextIndex {
     return { left: Math.max(0, total - (this.#progress(account) % ACCOUNT_SPAN)), total };
   }
 
-  /** Removes a slice of purged messages, and lets the index merge. True: there is more to check. */
+  /** Removes a slice of purged messages, and lets the index merge; then overwrites their words. True: there is more to do. */
   sweep(): boolean {
     this.#batch.commit();
+    if (this.#overwriter !== undefined) return this.#overwriteSlice(this.#overwriter);
     const connection = this.#connection;
     const end = connection.get<{ id: number | null }>(
       'SELECT max(id) AS id FROM (SELECT id FROM message_text_docsize WHERE id > ? ORDER BY id LIMIT ?)',
@@ -146,12 +157,13 @@ export class TextIndex {
     if (end == null) {
       this.#sweptTo = 0;
       this.#source.removeOldProgress();
-      return false;
+      return this.#overwriteRemoved();
     }
     const gone = this.#source.purged(this.#sweptTo, end, BATCH);
     connection.script('BEGIN');
     try {
       for (const id of gone) connection.run('DELETE FROM message_text WHERE rowid = ?', [id]);
+      if (gone.length > 0) noteRemovedWords(connection);
       connection.run(`INSERT INTO message_text (message_text, rank) VALUES ('merge', 200)`, []);
       connection.script('COMMIT');
     } catch (error) {
@@ -160,6 +172,32 @@ export class TextIndex {
     }
     this.#sweptTo = gone.length === BATCH ? (gone.at(-1) ?? end) : end;
     return true;
+  }
+
+  /**
+   * Rewrites the file without the words of removed messages, which FTS5 leaves in their segments until these are merged,
+   * and SQLite in free pages. True: it is large, and slices of it follow.
+   */
+  #overwriteRemoved(): boolean {
+    const connection = this.#connection;
+    const since = removedWordsSince(connection);
+    if (since === undefined) return false;
+    const pages = connection.get<{ page_count: number }>('PRAGMA main.page_count', [])?.page_count ?? 0;
+    const octets = connection.get<{ page_size: number }>('PRAGMA main.page_size', [])?.page_size ?? 0;
+    if (pages * octets > this.#maxRewritten) {
+      if (Date.now() - since >= OVERWRITE_AFTER_MS) this.#overwriter = new WordsOverwriter(connection);
+      return this.#overwriter !== undefined;
+    }
+    connection.run(`INSERT INTO message_text (message_text) VALUES ('optimize')`, []);
+    connection.script('VACUUM main');
+    clearRemovedWords(connection);
+    return false;
+  }
+
+  #overwriteSlice(overwriter: WordsOverwriter): boolean {
+    if (overwriter.step()) return true;
+    this.#overwriter = undefined;
+    return false;
   }
 
   /** Number of unindexed messages of all accounts. */

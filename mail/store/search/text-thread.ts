@@ -17,8 +17,8 @@ export type FromText =
   | { kind: 'failed'; id: number; message: string; stack: string }
   | { kind: 'said'; level: 'info' | 'warn'; fields: object; text: string }
   | { kind: 'measured'; how: 'gauge' | 'observe' | 'count'; name: string; value: number }
-  /** The pending work is done. */
-  | { kind: 'idle' }
+  /** The pending work is done. `swept`: the sweep that it had is complete; undefined: it had none. */
+  | { kind: 'idle'; swept: boolean | undefined }
   | BlobRequest
   | { kind: 'pong' }
   | { kind: 'closed' };
@@ -39,8 +39,12 @@ export function runTextThread(port: MessagePort, place: TextIndexPaths, list: re
       say({ kind: 'failed', id, message, stack: stack ?? '' });
     }
   };
+  const wake = async (sweep: boolean): Promise<void> => {
+    const complete = await worker.wake(sweep);
+    say({ kind: 'idle', swept: sweep ? complete : undefined });
+  };
   port.on('message', (message: ToText) => {
-    if (message.kind === 'wake') void worker.wake(message.sweep).then(() => say({ kind: 'idle' }));
+    if (message.kind === 'wake') void wake(message.sweep);
     else if (message.kind === 'search') void search(message);
     else if (message.kind === 'ping') say({ kind: 'pong' });
     else

@@ -35,7 +35,8 @@ export class TextWorker {
   readonly #meter: Meter;
   readonly #stop = new AbortController();
   #index: TextIndex | undefined;
-  #following: Promise<void> | undefined;
+  #following: Promise<boolean> | undefined;
+  #isSweepDue = false;
   #merging: Promise<void> | undefined;
   #wakes = 0;
   #failedAt = Number.NEGATIVE_INFINITY;
@@ -48,13 +49,15 @@ export class TextWorker {
     this.#meter = meter;
   }
 
-  /** Indexes new messages; with `sweep`, removes purged ones. Resolves when all is indexed. */
-  async wake(sweep: boolean): Promise<void> {
-    if (performance.now() - this.#failedAt < AGAIN_MS || this.#stop.signal.aborted) return;
+  /** Indexes new messages; with `sweep`, removes purged ones. Resolves when that is done, or with false if it failed. */
+  async wake(sweep: boolean): Promise<boolean> {
+    if (performance.now() - this.#failedAt < AGAIN_MS || this.#stop.signal.aborted) return false;
     this.#wakes++;
-    this.#following ??= this.#follow(sweep).finally(() => (this.#following = undefined));
-    await this.#following;
+    this.#isSweepDue ||= sweep;
+    this.#following ??= this.#follow().finally(() => (this.#following = undefined));
+    const done = await this.#following;
     this.#mergeLater();
+    return done;
   }
 
   /** Indexes the account, then runs the query. Throws only errors of the query itself. */
@@ -91,13 +94,21 @@ export class TextWorker {
     this.#index?.close();
   }
 
-  async #follow(sweep: boolean): Promise<void> {
+  /** Works until no wake came meanwhile; false: it failed or was stopped. */
+  async #follow(): Promise<boolean> {
     try {
-      while (this.#batch((index) => index.step()) > 0)
-        await pause(PAUSE_MS, undefined, { signal: this.#stop.signal, ref: false });
-      if (sweep) await this.sweep();
+      for (let seen = -1; seen !== this.#wakes;) {
+        seen = this.#wakes;
+        while (this.#batch((index) => index.step()) > 0)
+          await pause(PAUSE_MS, undefined, { signal: this.#stop.signal, ref: false });
+        if (!this.#isSweepDue) continue;
+        this.#isSweepDue = false;
+        await this.sweep();
+      }
+      return true;
     } catch (error) {
       if (!this.#stop.signal.aborted) this.#failed(error);
+      return false;
     }
   }
 
@@ -128,7 +139,7 @@ export class TextWorker {
   }
 
   #open(): TextIndex {
-    this.#index ??= new TextIndex(this.#place, this.#log, this.#damaged);
+    this.#index ??= new TextIndex(this.#place, this.#log, { damaged: this.#damaged });
     this.#damaged = false;
     return this.#index;
   }

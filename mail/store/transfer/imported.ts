@@ -2,7 +2,7 @@ import type { MessageIndex } from '../../message/index-types.ts';
 import { addBlob } from '../blob/blob.ts';
 import { command, type Forbidden, type Read, type Stamp, type Write } from '../engine/types.ts';
 import { newBlob, overQuota, RESERVED_MAILBOX } from '../mailbox/entry-commands.ts';
-import { type NamedFlags, storeKeywords } from '../mailbox/flags.ts';
+import { hasKeywords, type NamedFlags, storeKeywords } from '../mailbox/flags.ts';
 import { addEntry } from '../message/entry.ts';
 import { addEmail } from '../message/message.ts';
 
@@ -11,6 +11,8 @@ export interface ImportInput {
   account: number;
   mailbox: number;
   flags: NamedFlags;
+  /** The keywords may be words of the sender of the message. */
+  sendersKeywords?: boolean | undefined;
   /** ms UTC. */
   receivedAt: number;
   data: Uint8Array | null;
@@ -61,8 +63,9 @@ async function importOne(tx: Write, input: ImportInput, stamp: Stamp): Promise<I
     return { kind: 'known' };
   }
   if (await overQuota(tx, input.account, input.index.size)) return { kind: 'over-quota' };
-  const flags = await storeKeywords(tx, input.account, input.flags);
+  const flags = await storeKeywords(tx, input.account, input.flags, { by: null });
   if (flags === undefined) return { kind: 'too-many-keywords' };
+  if (input.sendersKeywords === true && hasKeywords(flags)) await tx.hooks.onSendersKeywords(tx, input.account);
   const email = await addImported(tx, input, flags, stamp);
   await claim(tx, input, { nth: copy?.nth ?? (await copies(tx, input)) + 1, email_id: email });
   return { kind: 'imported', email };

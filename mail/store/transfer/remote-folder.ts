@@ -1,4 +1,4 @@
-import { command, query } from '../engine/types.ts';
+import { command, query, type Read } from '../engine/types.ts';
 import { kwList, type NamedFlags } from '../mailbox/flags.ts';
 
 /** Registers a folder of another server, and answers its number. */
@@ -44,8 +44,22 @@ export interface PulledMessage {
   hash: string;
   /** Flags there at the last pass, sorted. */
   flags: string;
-  /** The message here; null: it was deleted here. */
-  here: { mailbox: number; uid: number; flags: NamedFlags; blob: number; size: number; receivedAt: number } | null;
+  /** The message here; null: it is in no mailbox. */
+  here: MessageHere | null;
+  /** It is in no mailbox since it was deleted: the deletion is recorded. */
+  isDeletedHere: boolean;
+}
+
+/** A pulled message in a mailbox here. */
+export interface MessageHere {
+  mailbox: number;
+  uid: number;
+  flags: NamedFlags;
+  blob: number;
+  size: number;
+  receivedAt: number;
+  /** A command changed it after it was stored. */
+  isChanged: boolean;
 }
 
 interface PulledRow extends Record<string, string | number | Uint8Array | null> {
@@ -60,6 +74,8 @@ interface PulledRow extends Record<string, string | number | Uint8Array | null> 
   blob: number;
   size: number;
   receivedAt: number;
+  changed: number;
+  expunged: number;
 }
 
 /** Pulled messages of a folder after a UID, ascending. */
@@ -68,7 +84,9 @@ export const pulledMessages = query(
   async (rx, input: { account: number; folder: number; after: number; limit: number }): Promise<PulledMessage[]> => {
     const rows = await rx.all<PulledRow>(
       `SELECT u.uid, u.email_id AS email, u.hash, u.flags, n.mailbox_id AS mailbox, n.uid AS here, n.flags AS bits, n.kw,
-         e.blob_id AS blob, e.size, e.received_at AS receivedAt
+         e.blob_id AS blob, e.size, e.received_at AS receivedAt,
+         iif(n.modseq > e.created_modseq, 1, 0) AS changed,
+         iif(EXISTS (SELECT 1 FROM expunged x INDEXED BY expunged_email WHERE x.email_id = u.email_id), 1, 0) AS expunged
        FROM (SELECT * FROM import_uid WHERE folder_id = ?1 AND uid > ?2 ORDER BY uid LIMIT ?3 + 0) u
        LEFT JOIN email e ON e.id = u.email_id LEFT JOIN entry n ON n.email_id = u.email_id
        ORDER BY u.uid, n.mailbox_id`,
@@ -81,12 +99,30 @@ export const pulledMessages = query(
       input.account,
     );
     const first = rows.filter((row, at) => row.uid !== rows[at - 1]?.uid);
-    return first.map((row) => pulledMessage(row, slots));
+    const purged = await purgedOf(rx, input.account, first);
+    return first.map((row) => pulledMessage(row, slots, row.expunged === 1 || purged.has(row.email)));
   },
 );
 
-function pulledMessage(row: PulledRow, slots: readonly { slot: number; name: string }[]): PulledMessage {
-  const { uid, email, hash, flags, mailbox, here, bits, kw, blob, size, receivedAt } = row;
+/** Those of the messages here no more whose deletion is recorded, though they were purged since. */
+async function purgedOf(rx: Read, account: number, rows: readonly PulledRow[]): Promise<ReadonlySet<number>> {
+  const gone = rows.filter((row) => row.mailbox === null && row.expunged === 0).map(({ email }) => email);
+  if (gone.length === 0) return new Set();
+  const found = await rx.all<{ id: number }>(
+    `SELECT object_id AS id FROM tombstone WHERE account_id = ? AND type = 'Email'
+       AND object_id IN (SELECT value FROM json_each(?))`,
+    account,
+    JSON.stringify(gone),
+  );
+  return new Set(found.map(({ id }) => id));
+}
+
+function pulledMessage(
+  row: PulledRow,
+  slots: readonly { slot: number; name: string }[],
+  isRecorded: boolean,
+): PulledMessage {
+  const { uid, email, hash, flags, mailbox, here, bits, kw, blob, size, receivedAt, changed } = row;
   const names = slots.filter(({ slot }) => (bits & (1 << slot)) !== 0).map(({ name }) => name);
   const now = { bits: bits & 31, keywords: [...names, ...kwList(kw)] };
   return {
@@ -94,7 +130,11 @@ function pulledMessage(row: PulledRow, slots: readonly { slot: number; name: str
     email,
     hash: Buffer.from(hash).toString('hex'),
     flags,
-    here: mailbox === null || here === null ? null : { mailbox, uid: here, flags: now, blob, size, receivedAt },
+    here:
+      mailbox === null || here === null
+        ? null
+        : { mailbox, uid: here, flags: now, blob, size, receivedAt, isChanged: changed === 1 },
+    isDeletedHere: mailbox === null && isRecorded,
   };
 }
 

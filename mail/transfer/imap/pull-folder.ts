@@ -1,4 +1,4 @@
-import type { FetchMessageObject, ImapFlow } from 'imapflow';
+import type { ImapFlow } from 'imapflow';
 import { uidSet } from '../../imap/wire/encoder.ts';
 import { yieldToEventLoop } from '../../limits/event-loop.ts';
 import type { MailStore } from '../../store/store.ts';
@@ -10,34 +10,16 @@ import {
   pulledMessages,
   recordRemoteFlags,
 } from '../../store/transfer/remote-folder.ts';
-import { placeByLabels } from '../gmail-labels.ts';
+import { placeLabels } from '../gmail-labels.ts';
 import type { ImportOutcome, Importer } from '../importer.ts';
 import type { PullOptions } from './pull-types.ts';
-import { flagText, remoteFlags } from './remote-flags.ts';
+import { flagText } from './remote-flags.ts';
 import type { RemoteFolder } from './remote-folders.ts';
-import { withOctetLimit } from './remote-session.ts';
+import { folderPages, PAGE, type RemoteFacts, type RemotePage, UidList } from './remote-pages.ts';
 
 /** Messages and octets of one FETCH. */
 const MAX_FETCHED = 500;
 const MAX_FETCHED_OCTETS = 8 * 1024 * 1024;
-/** UIDs of a folder, and octets of the list of them: it is in memory. */
-const MAX_UIDS = 1_000_000;
-const MAX_LIST_OCTETS = 256 * 1024 * 1024;
-const MAX_LABELS = 60;
-const MAX_LABEL = 256;
-const PAGE = 1_000;
-
-/** Facts of a message there. */
-export interface RemoteFacts {
-  uid: number;
-  size: number;
-  flags: NamedFlags;
-  /** ms UTC; undefined: the server gave none. */
-  receivedAt: number | undefined;
-  /** Gmail; undefined: no labels. */
-  labels: readonly string[] | undefined;
-}
-
 /** Context of the pull of one folder. */
 export interface FolderPull {
   store: MailStore;
@@ -56,67 +38,46 @@ export interface FolderPull {
   onProblem: (uid: number, problem: string) => void;
   /** Called before a message is read, so that a lost connection names a suspect. */
   onFetch(left: ReadonlyMap<number, unknown>): void;
+  /** Called for each page of facts that was read. */
+  onPage(): void;
   /** Waits as the pace asks. */
   pace(): Promise<void>;
   stop: AbortSignal;
 }
 
-/** Metadata of all messages of the open folder, ascending by UID. */
-export function remoteFacts(client: ImapFlow, isGmail: boolean): Promise<Map<number, RemoteFacts>> {
-  return withOctetLimit(client, MAX_LIST_OCTETS, () => fetchFacts(client, isGmail));
-}
-
-async function fetchFacts(client: ImapFlow, isGmail: boolean): Promise<Map<number, RemoteFacts>> {
-  const found = new Map<number, RemoteFacts>();
-  if (client.mailbox === false || client.mailbox.exists === 0) return found;
-  const wanted = { uid: true, flags: true, size: true, internalDate: true, labels: isGmail } as const;
-  for await (const message of client.fetch('1:*', wanted)) {
-    if (found.size >= MAX_UIDS) throw new Error(`The folder has more than ${MAX_UIDS} messages`);
-    if (!Number.isInteger(message.uid) || message.uid < 1 || message.uid > 0xffffffff) continue;
-    found.set(message.uid, factsOf(message));
-  }
-  return new Map([...found].toSorted(([a], [b]) => a - b));
-}
-
-function factsOf({ uid, size, flags, internalDate, labels }: FetchMessageObject): RemoteFacts {
-  const at = internalDate === undefined ? NaN : new Date(internalDate).getTime();
-  return {
-    uid,
-    size: size ?? 0,
-    flags: remoteFlags(flags ?? []),
-    receivedAt: Number.isNaN(at) || at < 0 ? undefined : at,
-    labels: labels && [...labels].slice(0, MAX_LABELS).map((label) => label.slice(0, MAX_LABEL)),
-  };
-}
-
-/** Messages of a folder that were pulled before, by UID. */
-export async function pulledBefore(
+/** Messages of a page that were pulled before, by UID. */
+export async function pulledAmong(
   store: MailStore,
-  account: number,
-  row: number,
+  { account, row }: { account: number; row: number },
+  page: RemotePage,
 ): Promise<Map<number, PulledMessage>> {
   const found = new Map<number, PulledMessage>();
-  for (let after = 0; ;) {
-    const page = await store.read(pulledMessages, { account, folder: row, after, limit: PAGE });
-    for (const one of page) found.set(one.uid, one);
-    const last = page.at(-1);
-    if (last === undefined) return found;
-    after = last.uid;
+  const uids = [...page.keys()];
+  const last = uids.at(-1) ?? 0;
+  for (let after = (uids[0] ?? 1) - 1; after < last;) {
+    const pulled = await store.read(pulledMessages, { account, folder: row, after, limit: PAGE });
+    for (const one of pulled) if (page.has(one.uid)) found.set(one.uid, one);
+    after = pulled.at(-1)?.uid ?? last;
   }
+  return found;
 }
 
 /** Pulls what is new in the open folder, and the flags and deletions since the last pass. */
 export async function pullFolder(pull: FolderPull): Promise<void> {
-  const { store, account, client, folder, row, options } = pull;
-  const there = await remoteFacts(client, folder.isAllMail);
-  const before = await pulledBefore(store, account, row);
-  await updateFlags(pull, there, before);
-  if (options.deletions) await removeDeleted(pull, there, before);
-  const fresh = [...there.values()].filter(({ uid }) => !before.has(uid));
-  for (const group of groupsOf(fresh, pull)) {
-    pull.stop.throwIfAborted();
-    await pullGroup(pull, group);
+  const { store, client, folder, options, stop } = pull;
+  const there = new UidList();
+  for await (const page of folderPages(client, folder)) {
+    pull.onPage();
+    there.add(page);
+    const before = await pulledAmong(store, pull, page);
+    await updateFlags(pull, page, before);
+    const fresh = [...page.values()].filter(({ uid }) => !before.has(uid));
+    for (const group of groupsOf(fresh, pull)) {
+      stop.throwIfAborted();
+      await pullGroup(pull, group);
+    }
   }
+  if (options.deletions) await removeDeleted(pull, there);
 }
 
 /** Groups messages for one FETCH each. A suspect is alone, so that it delays no other. */
@@ -133,7 +94,10 @@ function* groupsOf(
     }
     const lost = suspects.get(one.uid) ?? 0;
     if (lost >= MAX_LOST) {
-      onProblem(one.uid, 'The other server ends the connection when it is read: its size may be wrong there');
+      onProblem(
+        one.uid,
+        `The connection was lost ${MAX_LOST} times when it was read: import again, or look at its size there`,
+      );
       continue;
     }
     const isFull = group.length >= MAX_FETCHED || octets + one.size > MAX_FETCHED_OCTETS || lost > 0;
@@ -151,8 +115,8 @@ function* groupsOf(
   if (group.length > 0) yield group;
 }
 
-/** Lost connections after which a message is left out. */
-export const MAX_LOST = 3;
+/** Lost connections after which a message is left out: more than a poor line loses in a row at one message. */
+export const MAX_LOST = 5;
 
 async function pullGroup(pull: FolderPull, group: readonly RemoteFacts[]): Promise<void> {
   const { client, folder, row, importer } = pull;
@@ -189,8 +153,14 @@ async function* once(octets: Buffer): AsyncGenerator<Buffer> {
 /** Flags of a message: those of the server, and Gmail's labels as keywords. */
 export function flagsFor({ flags, labels }: RemoteFacts, isAllMail: boolean): NamedFlags {
   if (!isAllMail || labels === undefined) return flags;
-  const { keywords } = placeByLabels(labels.map((label) => `"${label.replaceAll('"', '')}"`).join(',')).flags;
+  const { keywords } = placeLabels(labels).flags;
   return { bits: flags.bits, keywords: [...new Set([...flags.keywords, ...keywords])] };
+}
+
+/** Flags of a message that changed there since the last pass. */
+interface FlagUpdate {
+  one: PulledMessage;
+  flags: NamedFlags;
 }
 
 /** Applies flags that changed there since the last pass; what a person changed here and not there stays. */
@@ -199,51 +169,68 @@ async function updateFlags(
   there: ReadonlyMap<number, RemoteFacts>,
   before: ReadonlyMap<number, PulledMessage>,
 ): Promise<void> {
-  const changed: { one: PulledMessage; flags: NamedFlags }[] = [];
+  const changed: FlagUpdate[] = [];
   for (const one of before.values()) {
     await yieldToEventLoop();
     const facts = there.get(one.uid);
     const flags = facts && flagsFor(facts, folder.isAllMail);
     if (flags !== undefined && flagText(flags) !== one.flags) changed.push({ one, flags });
   }
-  for (let at = 0; at < changed.length; at += MAX_ENTRIES) {
-    const slice = changed.slice(at, at + MAX_ENTRIES);
-    for (const { one, flags } of slice) {
-      if (one.here === null) continue;
-      const { mailbox, uid } = one.here;
-      await store.writeSlice(storeFlags, {
-        account,
-        mailbox,
-        uids: [uid],
-        how: 'replace',
-        flags,
-        unchangedSince: null,
-      });
+  // A page has messages of few folders and few sets of flags: all of one set are one command, not one for each message.
+  for (const group of Map.groupBy(changed, groupOf).values()) {
+    for (let at = 0; at < group.length; at += MAX_ENTRIES) {
+      const slice = group.slice(at, at + MAX_ENTRIES);
+      // Flags that could not be applied are tried again by the next pass, and the proof lists them.
+      if (!(await applyFlags(store, account, slice))) continue;
+      const changes = slice.map(({ one, flags }) => ({ uid: one.uid, flags: flagText(flags) }));
+      await store.writeSlice(recordRemoteFlags, { folder: row, changes });
     }
-    const changes = slice.map(({ one, flags }) => ({ uid: one.uid, flags: flagText(flags) }));
-    await store.writeSlice(recordRemoteFlags, { folder: row, changes });
   }
 }
 
+/** Equal for messages of one mailbox here that get the same flags. */
+const groupOf = ({ one, flags }: FlagUpdate): string => `${one.here?.mailbox ?? ''} ${flagText(flags)}`;
+
+/** Gives messages of one mailbox the same flags; those that are in no mailbox here have nothing to change. */
+async function applyFlags(store: MailStore, account: number, slice: readonly FlagUpdate[]): Promise<boolean> {
+  const here = slice.flatMap(({ one }) => one.here ?? []);
+  const [first] = here;
+  if (first === undefined) return true;
+  const { kind } = await store.writeSlice(storeFlags, {
+    account,
+    mailbox: first.mailbox,
+    uids: here.map(({ uid }) => uid),
+    how: 'replace',
+    flags: slice[0]?.flags ?? { bits: 0, keywords: [] },
+    unchangedSince: null,
+  });
+  return kind === 'done';
+}
+
 /** Expunges here what was deleted there: it can be restored as long as any deleted message. */
-async function removeDeleted(
-  { store, account, row }: FolderPull,
-  there: ReadonlyMap<number, RemoteFacts>,
-  before: ReadonlyMap<number, PulledMessage>,
-): Promise<void> {
-  const gone = [...before.values()].filter(({ uid }) => !there.has(uid));
-  for (let at = 0; at < gone.length; at += MAX_ENTRIES) {
-    const slice = gone.slice(at, at + MAX_ENTRIES);
-    const here = Map.groupBy(
-      slice.flatMap((one) => one.here ?? []),
-      ({ mailbox }) => mailbox,
-    );
-    for (const [mailbox, entries] of here) {
-      const uids = entries.map(({ uid }) => uid);
-      const flags = { bits: DELETED, keywords: [] };
-      await store.writeSlice(storeFlags, { account, mailbox, uids, how: 'add', flags, unchangedSince: null });
-      await store.writeSlice(expunge, { account, mailbox, uids });
-    }
-    await store.writeSlice(dropRemoteMessages, { folder: row, uids: slice.map(({ uid }) => uid) });
+async function removeDeleted(pull: FolderPull, there: UidList): Promise<void> {
+  const { store, account, row, stop } = pull;
+  for (let after = 0; ;) {
+    const pulled = await store.read(pulledMessages, { account, folder: row, after, limit: MAX_ENTRIES });
+    const last = pulled.at(-1);
+    if (last === undefined) return;
+    after = last.uid;
+    stop.throwIfAborted();
+    const gone = pulled.filter(({ uid }) => !there.has(uid));
+    if (gone.length > 0) await removeHere(pull, gone);
   }
+}
+
+async function removeHere({ store, account, row }: FolderPull, gone: readonly PulledMessage[]): Promise<void> {
+  const here = Map.groupBy(
+    gone.flatMap((one) => one.here ?? []),
+    ({ mailbox }) => mailbox,
+  );
+  for (const [mailbox, entries] of here) {
+    const uids = entries.map(({ uid }) => uid);
+    const flags = { bits: DELETED, keywords: [] };
+    await store.writeSlice(storeFlags, { account, mailbox, uids, how: 'add', flags, unchangedSince: null });
+    await store.writeSlice(expunge, { account, mailbox, uids });
+  }
+  await store.writeSlice(dropRemoteMessages, { folder: row, uids: gone.map(({ uid }) => uid) });
 }

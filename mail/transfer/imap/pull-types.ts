@@ -24,6 +24,18 @@ export interface PullOptions {
   maxOctets: number;
 }
 
+/** The pull of one remote account into one account here. */
+export interface PullPlan {
+  account: number;
+  remote: RemoteAccount;
+  options: PullOptions;
+  pass: number;
+  clock: () => number;
+  stop: AbortSignal;
+  /** Pause after the first failure, which doubles with each; half a second if left out. */
+  firstPauseMs?: number;
+}
+
 /** Comparison of one folder at the end of a pull. */
 export interface FolderProof {
   /** Name there. */
@@ -33,7 +45,9 @@ export interface FolderProof {
   /** Messages there and here. */
   there: number;
   here: number;
-  /** SHA-256 over content, time and flags of every message, there and here. */
+  /** Messages that people or programs changed or deleted here after they were pulled. */
+  changedHere: number;
+  /** SHA-256 over content, time and flags of every message, there and here; deletions and changes here do not count. */
   thereHash: string;
   hereHash: string;
   equal: boolean;
@@ -47,10 +61,24 @@ export interface PullDifference {
   problem: string;
 }
 
+/** Folders there that were not pulled, for one reason. */
+export interface OmittedFolders {
+  /** Why, and what to do. */
+  problem: string;
+  count: number;
+  /** Names of the first of them. */
+  folders: string[];
+}
+
 /** Proof of a pull. */
 export interface PullProof {
+  /** True: nothing was omitted, and all folders are equal except for changes here. */
   equal: boolean;
+  omitted: OmittedFolders[];
   folders: FolderProof[];
   differences: PullDifference[];
   moreDifferences: number;
+  /** Messages that were changed or deleted here after they were pulled: no differences. */
+  changedHere: PullDifference[];
+  moreChangedHere: number;
 }

@@ -2,37 +2,36 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ImapFlow } from 'imapflow';
 import type { MailStore } from '../../store/store.ts';
 import { openRemoteFolder } from '../../store/transfer/remote-folder.ts';
-import { acceptedFolder } from '../folder-names.ts';
-import { problemOf } from '../file-import.ts';
-import { placeByLabels } from '../gmail-labels.ts';
+import { importProblem } from '../file-import.ts';
 import type { ImportLog } from '../import-log.ts';
-import { type ImportOutcome, Importer, ImportStopped } from '../importer.ts';
-import { type FolderPull, pulledBefore, pullFolder, type RemoteFacts, remoteFacts } from './pull-folder.ts';
-import { proveFolder } from './pull-proof.ts';
-import type { FolderProof, PullDifference, PullOptions, PullProof, RemoteAccount } from './pull-types.ts';
-import { foldersToPull, type RemoteFolder } from './remote-folders.ts';
-import { connectRemote, LoginRefused, RemoteFlood, withOctetLimit } from './remote-session.ts';
+import { type ImportOutcome, Importer, SourceLost } from '../importer.ts';
+import { type FolderPull, pulledAmong, pullFolder } from './pull-folder.ts';
+import { DifferenceList, type FolderComparison, proveFolder } from './pull-proof.ts';
+import { PullTargets } from './pull-targets.ts';
+import type { FolderProof, OmittedFolders, PullPlan, PullProof } from './pull-types.ts';
+import { FolderRefused, isMissingFolder } from './remote-failure.ts';
+import { foldersToPull, omittedFolders, type RemoteFolder } from './remote-folders.ts';
+import { folderPages } from './remote-pages.ts';
+import { withOctetLimit } from './remote-session.ts';
+import { RemoteSteps } from './remote-steps.ts';
 
-/** Lost connections in a row without a new message, after which the pull gives up. */
-const MAX_RETRIES = 6;
-const FIRST_PAUSE_MS = 500;
+/** Differences that a proof lists. */
 const MAX_LISTED = 500;
+/** Messages of a folder whose problem is remembered for the proof; more have a general one there. */
+const MAX_SKIPPED = 100_000;
+/** Messages left out in a row that are their own reason: with more of them, the server is. */
+const MAX_LEFT_OUT = 10;
 /** Octets of a list of folders: tens of thousands of short names take a hundred times as much memory. */
 const MAX_LIST_OCTETS = 1024 * 1024;
 /** Octets of the responses to STATUS and EXAMINE. */
 const MAX_STATUS_OCTETS = 1024 * 1024;
 
-/** The pull of one remote account into one account here. */
-export interface PullPlan {
-  account: number;
-  remote: RemoteAccount;
-  options: PullOptions;
-  pass: number;
-  clock: () => number;
-  stop: AbortSignal;
-}
+const NO_ROOM = 'The mailbox has as many folders as it can here: delete some, then import again';
 
-/** Pulls all folders of an account of another server, and proves the result. Throws if it cannot go on. */
+/**
+ * Pulls all folders of an account of another server, and proves the result. Throws RemoteUnavailable or ImportStopped if a
+ * later pull can succeed, and another error if none can.
+ */
 export async function pullAccount(store: MailStore, plan: PullPlan, log: ImportLog): Promise<PullProof> {
   const pull = new AccountPull(store, plan, log);
   try {
@@ -47,15 +46,17 @@ class AccountPull {
   readonly #plan: PullPlan;
   readonly #log: ImportLog;
   readonly #importer: Importer;
-  #client: ImapFlow | undefined;
+  readonly #steps: RemoteSteps;
+  readonly #targets: PullTargets;
   /** Names of folders here, by name there. */
   readonly #names = new Map<string, string>();
-  readonly #mailboxes = new Map<string, { id: number; name: string } | undefined>();
-  /** By folder: lost connections by UID, and problems by UID. */
-  readonly #suspects = new Map<string, Map<number, number>>();
-  readonly #skipped = new Map<string, Map<number, string>>();
-  #fetching: ReadonlyMap<number, unknown> = new Map();
-  #count = 0;
+  /** Problems by UID, of each row of a folder: UIDs of another UIDVALIDITY are those of other messages. */
+  readonly #skipped = new Map<number, Map<number, string>>();
+  /** Folders there that could not be created here. */
+  readonly #homeless = new Set<string>();
+  /** Folders that the other server refuses to read, by reason. */
+  readonly #refused = new Map<string, string>();
+  #leftOut = 0;
   #nextAt = 0;
 
   constructor(store: MailStore, plan: PullPlan, log: ImportLog) {
@@ -63,83 +64,89 @@ class AccountPull {
     this.#plan = plan;
     this.#log = log;
     this.#importer = new Importer(store, { ...plan, maxOctets: plan.options.maxOctets });
+    this.#steps = new RemoteSteps(plan, () => this.#importer.flush());
+    this.#targets = new PullTargets(this.#importer, plan.options.below);
   }
 
   close(): void {
-    this.#client?.close();
+    this.#steps.close();
   }
 
   async run(): Promise<PullProof> {
-    const folders = await this.#retried('', (client) => this.#list(client));
-    for (const folder of folders) await this.#retried(folder.path, (client) => this.#pull(client, folder));
+    const { folders, omitted } = await this.#steps.run('', (client) => this.#list(client));
+    for (const folder of folders) await this.#ofFolder(folder, (client) => this.#pull(client, folder));
     const proofs: FolderProof[] = [];
-    const differences: PullDifference[] = [];
-    let all = 0;
-    for (const folder of folders) {
-      const found = await this.#retried(folder.path, (client) => this.#prove(client, folder));
+    const differences = new DifferenceList(MAX_LISTED);
+    const changedHere = new DifferenceList(MAX_LISTED);
+    for (const folder of folders.filter(({ path }) => !this.#homeless.has(path))) {
+      const found = await this.#ofFolder(folder, (client) => this.#prove(client, folder));
+      if (found === undefined) continue;
       proofs.push(found.proof);
-      all += found.differences.length;
-      differences.push(...found.differences.slice(0, MAX_LISTED - differences.length));
+      differences.addAll(found.differences);
+      changedHere.addAll(found.changedHere);
     }
-    const equal = proofs.every((one) => one.equal);
-    return { equal, folders: proofs, differences, moreDifferences: all - differences.length };
+    omitted.push(...omittedFolders([...this.#homeless], NO_ROOM), ...this.#refusals());
+    return {
+      equal: omitted.length === 0 && proofs.every((one) => one.equal),
+      omitted,
+      folders: proofs,
+      differences: differences.listed,
+      moreDifferences: differences.more,
+      changedHere: changedHere.listed,
+      moreChangedHere: changedHere.more,
+    };
   }
 
-  /** Runs a step with a connection; after a lost one again, as long as messages come. */
-  async #retried<T>(path: string, step: (client: ImapFlow) => Promise<T>): Promise<T> {
-    for (let failures = 0; ;) {
-      const before = this.#count;
-      try {
-        if (this.#client?.usable !== true) this.#client = await this.#connect();
-        const result = await step(this.#client);
-        await this.#importer.flush();
-        return result;
-      } catch (error) {
-        this.#client?.close();
-        this.#client = undefined;
-        // Messages that were read are committed; a failure of that is an error of this server.
-        await this.#importer.flush();
-        this.#plan.stop.throwIfAborted();
-        if (error instanceof ImportStopped || error instanceof LoginRefused || error instanceof RemoteFlood)
-          throw error;
-        this.#suspect(path);
-        failures = this.#count > before ? 1 : failures + 1;
-        if (failures > MAX_RETRIES) throw error;
-        await delay(FIRST_PAUSE_MS * 2 ** (failures - 1), undefined, { signal: this.#plan.stop });
-      }
+  /** Runs a step of a folder. Undefined: the other server refuses the folder, and the others go on. */
+  async #ofFolder<T>({ path }: RemoteFolder, step: (client: ImapFlow) => Promise<T>): Promise<T | undefined> {
+    if (this.#refused.has(path)) return undefined;
+    try {
+      return await this.#steps.run(path, step);
+    } catch (error) {
+      if (!(error instanceof FolderRefused)) throw error;
+      this.#refused.set(path, error.message);
+      return undefined;
     }
   }
 
-  #connect(): Promise<ImapFlow> {
-    return connectRemote(this.#plan.remote, this.#plan.options.maxOctets, this.#plan.stop);
+  #refusals(): OmittedFolders[] {
+    const byProblem = Map.groupBy(this.#refused, ([, problem]) => problem);
+    return [...byProblem].flatMap(([problem, folders]) =>
+      omittedFolders(
+        folders.map(([path]) => path),
+        problem,
+      ),
+    );
   }
 
-  /** The first message of a FETCH that was not answered may be the reason for the lost connection. */
-  #suspect(path: string): void {
-    const [first] = this.#fetching.keys();
-    this.#fetching = new Map();
-    if (first === undefined) return;
-    const all = this.#suspects.get(path) ?? new Map<number, number>();
-    all.set(first, (all.get(first) ?? 0) + 1);
-    this.#suspects.set(path, all);
-  }
-
-  async #list(client: ImapFlow): Promise<RemoteFolder[]> {
+  async #list(client: ImapFlow): Promise<{ folders: RemoteFolder[]; omitted: OmittedFolders[] }> {
     const isGmail = client.capabilities.has('X-GM-EXT-1');
     const prefix = client.namespace?.prefix ?? '';
     const { labels } = this.#plan.options;
-    const folders = foldersToPull(await withOctetLimit(client, MAX_LIST_OCTETS, () => client.list()), {
+    const chosen = foldersToPull(await withOctetLimit(client, MAX_LIST_OCTETS, () => client.list()), {
       prefix,
       labels,
       isGmail,
     });
     let total = 0;
-    for (const { path } of folders) {
-      const status = await withOctetLimit(client, MAX_STATUS_OCTETS, () => client.status(path, { messages: true }));
-      total += status === false ? 0 : (status.messages ?? 0);
+    for (const { path } of chosen.folders) {
+      total += await this.#countOf(client, path);
     }
     this.#log.progress.total = total;
-    return folders;
+    return chosen;
+  }
+
+  /** Messages of a folder; 0 if the server refuses to count them. */
+  async #countOf(client: ImapFlow, path: string): Promise<number> {
+    try {
+      const status = await withOctetLimit(client, MAX_STATUS_OCTETS, () => client.status(path, { messages: true }));
+      // The library answers false for a lost connection, too.
+      if (!client.usable) throw new SourceLost('The connection was lost');
+      return status === false ? 0 : (status.messages ?? 0);
+    } catch (error) {
+      if (!isMissingFolder(error)) throw error;
+      return 0;
+    }
   }
 
   async #open(client: ImapFlow, folder: RemoteFolder): Promise<number> {
@@ -147,7 +154,7 @@ class AccountPull {
       client.mailboxOpen(folder.path, { readOnly: true }),
     );
     const { account, remote } = this.#plan;
-    const home = await this.#mailboxOf(folder.name, folder.role);
+    const home = await this.#targets.byName(folder.name, folder.role);
     const source = `${remote.user}@${remote.host}:${remote.port}`.toLowerCase();
     const uidValidity = String(opened.uidValidity);
     this.#names.set(folder.path, home?.name ?? folder.name);
@@ -158,9 +165,10 @@ class AccountPull {
   async #pull(client: ImapFlow, folder: RemoteFolder): Promise<void> {
     const { account, options, stop } = this.#plan;
     this.#log.progress.folder = folder.path;
+    if ((await this.#targets.byName(folder.name, folder.role)) === undefined)
+      return void this.#homeless.add(folder.path);
     const row = await this.#open(client, folder);
-    const skipped = new Map<number, string>();
-    this.#skipped.set(folder.path, skipped);
+    const skipped = this.#skippedOf(row);
     const pull: FolderPull = {
       store: this.#store,
       account,
@@ -169,61 +177,61 @@ class AccountPull {
       row,
       options,
       importer: this.#importer,
-      suspects: this.#suspects.get(folder.path) ?? new Map(),
-      mailboxFor: (facts) => this.#mailboxFor(folder, facts),
-      onOutcome: (name, uid, outcome, size) => this.#note(folder, name, uid, outcome, size),
-      onProblem: (uid, problem) => this.#skip(folder, uid, problem),
-      onFetch: (left) => (this.#fetching = left),
+      suspects: this.#steps.suspectsOf(folder.path),
+      mailboxFor: (facts) => this.#targets.of(folder, facts),
+      onOutcome: (name, uid, outcome, size) => {
+        if (outcome.kind === 'imported' || outcome.kind === 'known') this.#note(name, outcome, size);
+        else this.#skip(folder, skipped, uid, importProblem(outcome));
+      },
+      onProblem: (uid, problem) => this.#skip(folder, skipped, uid, problem),
+      onFetch: (left) => this.#steps.onFetch(left),
+      onPage: () => this.#steps.onPage(),
       pace: () => this.#pace(),
       stop,
     };
     await pullFolder(pull);
     await this.#importer.flush();
-    const now = client.mailbox === false ? undefined : String(client.mailbox.uidValidity);
-    if (now === undefined) throw new Error('The other server closed the folder');
   }
 
-  #note(folder: RemoteFolder, name: string, uid: number, outcome: ImportOutcome, size: number): void {
-    if (outcome.kind !== 'imported' && outcome.kind !== 'known') return this.#skip(folder, uid, problemOf(outcome));
-    this.#count++;
-    if (outcome.kind === 'imported') this.#log.imported(name, size);
+  #note(name: string, { kind }: ImportOutcome, size: number): void {
+    this.#steps.onHandled();
+    this.#leftOut = 0;
+    if (kind === 'imported') this.#log.imported(name, size);
     else this.#log.known(name);
   }
 
-  /** Reports a message once, though a pass may be repeated. */
-  #skip(folder: RemoteFolder, uid: number, problem: string): void {
-    const skipped = this.#skipped.get(folder.path);
-    if (skipped?.has(uid) === true) return;
-    skipped?.set(uid, problem);
-    this.#log.skip(`${folder.path}, UID ${uid}`, problem);
+  #skippedOf(row: number): Map<number, string> {
+    const found = this.#skipped.get(row) ?? new Map<number, string>();
+    this.#skipped.set(row, found);
+    return found;
   }
 
-  async #prove(client: ImapFlow, folder: RemoteFolder) {
+  /** Reports a message once, though the step may be repeated after a failure. */
+  #skip({ path }: RemoteFolder, skipped: Map<number, string>, uid: number, problem: string): void {
+    if (skipped.has(uid)) return;
+    if (skipped.size < MAX_SKIPPED) skipped.set(uid, problem);
+    // A message that is left out is dealt with: the next one may end the connection, too.
+    if (this.#leftOut++ < MAX_LEFT_OUT) this.#steps.onHandled();
+    this.#log.skip(`${path}, UID ${uid}`, problem);
+  }
+
+  async #prove(client: ImapFlow, folder: RemoteFolder): Promise<FolderComparison> {
     const row = await this.#open(client, folder);
-    const there = await remoteFacts(client, folder.isAllMail);
-    const pulled = await pulledBefore(this.#store, this.#plan.account, row);
+    const store = this.#store;
+    const { account } = this.#plan;
     const names = {
       source: folder.path,
       folder: this.#names.get(folder.path) ?? folder.name,
       isAllMail: folder.isAllMail,
     };
-    return proveFolder(this.#store, names, there, pulled, this.#skipped.get(folder.path) ?? new Map());
-  }
-
-  #mailboxFor(folder: RemoteFolder, { labels }: RemoteFacts): Promise<{ id: number; name: string } | undefined> {
-    if (!folder.isAllMail || labels === undefined) return this.#mailboxOf(folder.name, folder.role);
-    const place = placeByLabels(labels.map((label) => `"${label.replace(/^\\/, '').replaceAll('"', '')}"`).join(','));
-    return this.#mailboxOf(place.folder, place.role);
-  }
-
-  async #mailboxOf(name: string, role: RemoteFolder['role']): Promise<{ id: number; name: string } | undefined> {
-    const { below } = this.#plan.options;
-    const key = `${role ?? ''}/${name}`;
-    if (this.#mailboxes.get(key) === undefined) {
-      const full = below === undefined ? name : acceptedFolder(`${below}/${name}`);
-      this.#mailboxes.set(key, await this.#importer.folder(full, below === undefined ? role : undefined));
+    const steps = this.#steps;
+    async function* pages() {
+      for await (const there of folderPages(client, folder)) {
+        steps.onPage();
+        yield { there, pulled: await pulledAmong(store, { account, row }, there) };
+      }
     }
-    return this.#mailboxes.get(key);
+    return proveFolder(store, names, pages(), this.#skippedOf(row), MAX_LISTED);
   }
 
   /** Keeps to the messages a second that were asked for. */

@@ -1,4 +1,5 @@
-import { ImapFlow } from 'imapflow';
+import type { ImapFlow } from 'imapflow';
+import { connectFailure, RemoteAnswerInvalid } from './remote-failure.ts';
 import type { RemoteAccount } from './pull-types.ts';
 
 const CONNECT_MS = 30_000;
@@ -7,22 +8,6 @@ const GREETING_MS = 30_000;
 const SILENCE_MS = 120_000;
 /** Octets of a response beside the message in it. */
 const RESPONSE_OVERHEAD = 4 * 1024 * 1024;
-
-/** The other server refused the login: a retry cannot help. */
-export class LoginRefused extends Error {
-  override readonly name = 'LoginRefused';
-}
-
-/** A connection to another server, which may be hostile. */
-class RemoteClient extends ImapFlow {
-  /**
-   * Ignores VANISHED, which is not asked for: the library makes an event of each UID in one turn of the event loop, and
-   * twenty octets can name millions of UIDs.
-   */
-  untaggedVanished(): Promise<void> {
-    return Promise.resolve();
-  }
-}
 
 /** Time between two looks at what a command has brought. */
 const LOOK_MS = 20;
@@ -48,8 +33,7 @@ export async function withOctetLimit<T>(client: ImapFlow, most: number, run: () 
 }
 
 /** The other server sent more than a list of folders or messages can have: a retry cannot help. */
-export class RemoteFlood extends Error {
-  override readonly name = 'RemoteFlood';
+export class RemoteFlood extends RemoteAnswerInvalid {
   constructor(most: number) {
     super(`The other server sent more than ${Math.ceil(most / 1024 / 1024)} MB where a list was expected`);
   }
@@ -61,6 +45,8 @@ export class RemoteFlood extends Error {
  */
 export async function connectRemote(account: RemoteAccount, maxOctets: number, stop?: AbortSignal): Promise<ImapFlow> {
   const { host, ip, port, tls, anyCertificate, user, secret } = account;
+  // Only here: most servers never import, and the library has 300 modules.
+  const { RemoteClient } = await import('./remote-client.ts');
   const client = new RemoteClient({
     host: ip,
     port,
@@ -94,9 +80,6 @@ export async function connectRemote(account: RemoteAccount, maxOctets: number, s
     return client;
   } catch (error) {
     client.close();
-    const { authenticationFailed, responseText } = error as { authenticationFailed?: boolean; responseText?: string };
-    if (authenticationFailed !== true) throw error;
-    // The text is a stranger's, of up to 4 MB, and the error with it would be logged.
-    throw new LoginRefused((responseText ?? 'The server refused the login').slice(0, 500));
+    throw connectFailure(error);
   }
 }

@@ -4,10 +4,10 @@ import type { DnsProviderKind, ZoneClient } from '../zone-client.ts';
 import {
   dataOf,
   type NewEntry,
-  plainName,
+  normalizeZoneName,
   type RecordSetChange,
   ttlOf,
-  valueOf,
+  readRecordData,
   type ZoneEntry,
 } from '../zone-entry.ts';
 import { bearerApi, readPages } from './shared.ts';
@@ -43,7 +43,7 @@ export const CLOUDFLARE: DnsProviderKind = {
   async open(zone, { token = '' }, tools) {
     const api = bearerApi({ title: TITLE, scope: SCOPE, base: 'https://api.cloudflare.com/client/v4', token, tools });
     const found = await api.find(Zones, 'GET', `/zones?name=${encodeURIComponent(zone)}`);
-    const id = found?.value.result.find(({ name }) => plainName(name) === zone)?.id;
+    const id = found?.value.result.find(({ name }) => normalizeZoneName(name) === zone)?.id;
     return id === undefined ? undefined : new CloudflareZone(zone, api, `/zones/${encodeURIComponent(id)}/dns_records`);
   },
 };
@@ -67,8 +67,8 @@ class CloudflareZone implements ZoneClient {
     });
     return records.map(({ id, name, type, content, ttl, priority }) => {
       const data = type === 'MX' || type === 'SRV' ? `${priority ?? 0} ${content}` : content;
-      const value = valueOf(type, data);
-      return { id, name: plainName(name), type, value, ttl: ttl === AUTOMATIC ? 300 : ttl, raw: content };
+      const value = readRecordData(type, data);
+      return { id, name: normalizeZoneName(name), type, value, ttl: ttl === AUTOMATIC ? 300 : ttl, raw: content };
     });
   }
 

@@ -8,7 +8,7 @@ import {
   type RecordSetChange,
   relativeName,
   ttlOf,
-  valueOf,
+  readRecordData,
   type ZoneEntry,
 } from '../zone-entry.ts';
 import { changeById } from './by-id.ts';
@@ -68,7 +68,7 @@ class DigitalOceanZone implements ZoneClient {
       id: String(record.id),
       type: record.type,
       name: absoluteName(record.name, this.zone),
-      value: valueOf(record.type, dataIn(record, this.zone)),
+      value: readRecordData(record.type, dataIn(record, this.zone)),
       ttl: record.ttl,
       raw: record.data,
     }));

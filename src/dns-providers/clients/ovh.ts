@@ -10,11 +10,11 @@ import {
   type RecordSetChange,
   relativeName,
   ttlOf,
-  valueOf,
+  readRecordData,
   type ZoneEntry,
 } from '../zone-entry.ts';
 import { changeById } from './by-id.ts';
-import { headerText } from './shared.ts';
+import { checkHeaderCredential } from './shared.ts';
 
 const TITLE = 'OVH';
 const SCOPE = 'keys of api.ovh.com/createToken with GET, POST, PUT and DELETE on /domain/zone/DOMAIN and below';
@@ -60,8 +60,8 @@ export const OVH: DnsProviderKind = {
         const time = String(Math.floor(tools.clock() / 1000));
         const signed = [applicationSecret, consumerKey, method, url.href, body, time].join('+');
         return {
-          'x-ovh-application': headerText(applicationKey),
-          'x-ovh-consumer': headerText(consumerKey),
+          'x-ovh-application': checkHeaderCredential(applicationKey),
+          'x-ovh-consumer': checkHeaderCredential(consumerKey),
           'x-ovh-timestamp': time,
           'x-ovh-signature': `$1$${createHash('sha1').update(signed).digest('hex')}`,
         };
@@ -114,5 +114,5 @@ function entryOf({ id, subDomain, fieldType, target, ttl }: z.output<typeof Reco
   const type = TEXTS.has(fieldType) ? 'TXT' : fieldType;
   const name = absoluteName(subDomain ?? '', zone);
   // 0: the default of the zone.
-  return { id: String(id), type, name, value: valueOf(type, target), ttl: ttl || 3600, raw: target };
+  return { id: String(id), type, name, value: readRecordData(type, target), ttl: ttl || 3600, raw: target };
 }

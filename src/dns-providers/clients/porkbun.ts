@@ -4,15 +4,15 @@ import { DnsProviderError } from '../provider-error.ts';
 import type { ClientTools, Credentials, DnsProviderKind, ZoneClient } from '../zone-client.ts';
 import {
   type NewEntry,
-  plainName,
+  normalizeZoneName,
   type RecordSetChange,
   relativeName,
   ttlOf,
-  valueOf,
+  readRecordData,
   type ZoneEntry,
 } from '../zone-entry.ts';
 import { changeById } from './by-id.ts';
-import { headerText } from './shared.ts';
+import { checkHeaderCredential } from './shared.ts';
 
 const TITLE = 'Porkbun';
 const SCOPE = 'an API key and its secret key, with "API Access" switched on for the domain';
@@ -57,7 +57,7 @@ class PorkbunZone implements ZoneClient {
 
   constructor(zone: string, { apiKey = '', secretKey = '' }: Credentials, tools: ClientTools) {
     this.zone = zone;
-    const keys = { 'x-api-key': headerText(apiKey), 'x-secret-api-key': headerText(secretKey) };
+    const keys = { 'x-api-key': checkHeaderCredential(apiKey), 'x-secret-api-key': checkHeaderCredential(secretKey) };
     const base = 'https://api.porkbun.com/api/json/v3/dns';
     this.#api = new ProviderApi({ title: TITLE, scope: SCOPE, base, tools, headers: () => keys });
   }
@@ -78,7 +78,14 @@ class PorkbunZone implements ZoneClient {
     const { records = [] } = await this.#ask(`retrieve/${this.zone}`);
     return records.map(({ id, name, type, content, ttl, prio }) => {
       const data = type === 'MX' || type === 'SRV' ? `${prio ?? '0'} ${content}` : content;
-      return { id, type, name: plainName(name), value: valueOf(type, data), ttl: Number(ttl), raw: content };
+      return {
+        id,
+        type,
+        name: normalizeZoneName(name),
+        value: readRecordData(type, data),
+        ttl: Number(ttl),
+        raw: content,
+      };
     });
   }
 

@@ -4,9 +4,9 @@ import { signedHeaders } from '../../../mail/store/bucket/s3-signature.ts';
 import { ProviderApi } from '../provider-api.ts';
 import { DnsProviderError } from '../provider-error.ts';
 import type { DnsProviderKind, ZoneClient } from '../zone-client.ts';
-import { plainName, type RecordSetChange, ttlOf, valueOf, type ZoneEntry } from '../zone-entry.ts';
-import { dataAfter, headerText, readPages } from './shared.ts';
-import { elementsOf, escapeXml, textIn } from './xml-elements.ts';
+import { normalizeZoneName, type RecordSetChange, ttlOf, readRecordData, type ZoneEntry } from '../zone-entry.ts';
+import { dataAfter, checkHeaderCredential, readPages } from './shared.ts';
+import { elementsOf, encodeXmlText, textIn } from './xml-elements.ts';
 
 const TITLE = 'Route 53';
 const SCOPE =
@@ -27,7 +27,7 @@ export const ROUTE53: DnsProviderKind = {
     { name: 'secretKey', label: 'Secret access key', secret: true },
   ],
   async open(zone, { accessKey = '', secretKey = '' }, tools) {
-    const keys = { accessKey: headerText(accessKey), secretKey, region: 'us-east-1' };
+    const keys = { accessKey: checkHeaderCredential(accessKey), secretKey, region: 'us-east-1' };
     const api = new ProviderApi({
       title: TITLE,
       scope: SCOPE,
@@ -44,7 +44,7 @@ export const ROUTE53: DnsProviderKind = {
       `${VERSION}/hostedzonesbyname?dnsname=${encodeURIComponent(zone)}&maxitems=10`,
     );
     const found = elementsOf(body, 'HostedZone').find((one) => {
-      return plainName(textIn(one, 'Name')) === zone && textIn(one, 'PrivateZone') !== 'true';
+      return normalizeZoneName(textIn(one, 'Name')) === zone && textIn(one, 'PrivateZone') !== 'true';
     });
     const id = Id.safeParse(found === undefined ? '' : textIn(found, 'Id').replace('/hostedzone/', ''));
     return id.success ? new Route53Zone(zone, api, `${VERSION}/hostedzone/${id.data}/rrset`) : undefined;
@@ -110,12 +110,12 @@ function nextPage(body: string): string | undefined {
 
 function entriesIn(set: string): ZoneEntry[] {
   const type = textIn(set, 'Type');
-  const name = plainName(unescapedName(textIn(set, 'Name')));
+  const name = normalizeZoneName(unescapedName(textIn(set, 'Name')));
   const ttl = Number(textIn(set, 'TTL')) || 0;
   const values = elementsOf(set, 'ResourceRecord').map((one) => textIn(one, 'Value'));
   // An alias has no records, but takes the name.
   const data = values.length === 0 ? ['alias'] : values;
-  return data.map((raw) => ({ type, name, value: valueOf(type, raw), ttl, id: '', raw }));
+  return data.map((raw) => ({ type, name, value: readRecordData(type, raw), ttl, id: '', raw }));
 }
 
 /** `\052` is an asterisk. */
@@ -131,7 +131,7 @@ function changeText(
   data: readonly string[],
   ttl: number,
 ): string {
-  const records = data.map((one) => `<ResourceRecord><Value>${escapeXml(one)}</Value></ResourceRecord>`).join('');
-  const set = `<Name>${escapeXml(name)}.</Name><Type>${type}</Type><TTL>${ttl}</TTL><ResourceRecords>${records}</ResourceRecords>`;
+  const records = data.map((one) => `<ResourceRecord><Value>${encodeXmlText(one)}</Value></ResourceRecord>`).join('');
+  const set = `<Name>${encodeXmlText(name)}.</Name><Type>${type}</Type><TTL>${ttl}</TTL><ResourceRecords>${records}</ResourceRecords>`;
   return `<Change><Action>${action}</Action><ResourceRecordSet>${set}</ResourceRecordSet></Change>`;
 }

@@ -1,6 +1,6 @@
 import { ProviderApi, type ApiOptions } from '../provider-api.ts';
 import { DnsProviderError } from '../provider-error.ts';
-import { absoluteName, dataOf, type RecordSetChange, valueOf, type ZoneEntry } from '../zone-entry.ts';
+import { absoluteName, dataOf, type RecordSetChange, readRecordData, type ZoneEntry } from '../zone-entry.ts';
 
 /** Pages that are read of one zone. */
 const MAX_PAGES = 200;
@@ -8,12 +8,12 @@ const MAX_PAGES = 200;
 /** Creates the API of a provider whose requests carry a bearer token. */
 export function bearerApi(options: Omit<ApiOptions, 'headers'> & { token: string; scheme?: string }): ProviderApi {
   const { token, scheme = 'Bearer', ...rest } = options;
-  const authorization = `${scheme} ${headerText(token)}`;
+  const authorization = `${scheme} ${checkHeaderCredential(token)}`;
   return new ProviderApi({ ...rest, headers: () => ({ authorization }) });
 }
 
 /** Checks a credential that becomes a header. */
-export function headerText(text: string): string {
+export function checkHeaderCredential(text: string): string {
   if (/^[\x21-\x7e]+$/.test(text)) return text;
   throw new DnsProviderError('rejected', 'The credentials have characters that no token has: copy them again.');
 }
@@ -46,7 +46,7 @@ export interface ProviderSet {
 
 export function entriesOfSet({ name, type, ttl, data }: ProviderSet, zone: string): ZoneEntry[] {
   const full = absoluteName(name, zone);
-  return data.map((raw) => ({ type, name: full, value: valueOf(type, raw), ttl, id: '', raw }));
+  return data.map((raw) => ({ type, name: full, value: readRecordData(type, raw), ttl, id: '', raw }));
 }
 
 /** The data of a record set after a change; empty: the set is deleted. Records that stay are sent back as they came. */

@@ -26,6 +26,6 @@ export function textIn(xml: string, name: string): string {
   });
 }
 
-export function escapeXml(text: string): string {
+export function encodeXmlText(text: string): string {
   return text.replace(/[<>&"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }

@@ -6,7 +6,7 @@ import { DnsProviderError } from '../provider-error.ts';
 import {
   type NewEntry,
   type OwnedType,
-  plainName,
+  normalizeZoneName,
   type RecordSetChange,
   ttlOf,
   type ZoneEntry,
@@ -51,11 +51,11 @@ async function targetOf({ server = '', port = '' }: Credentials, tools: ClientTo
 }
 
 function keyOf({ keyName = '', algorithm = '', secret = '' }: Credentials): TsigKey {
-  const known = ALGORITHMS.find((one) => one === (algorithm === '' ? 'hmac-sha256' : plainName(algorithm)));
+  const known = ALGORITHMS.find((one) => one === (algorithm === '' ? 'hmac-sha256' : normalizeZoneName(algorithm)));
   if (known === undefined) throw new DnsProviderError('rejected', `The algorithm must be ${ALGORITHMS.join(', ')}.`);
   const octets = Buffer.from(secret, 'base64');
   if (octets.length < 8) throw new DnsProviderError('rejected', 'The secret of the TSIG key must be base64.');
-  return { name: plainName(keyName), algorithm: known, secret: octets };
+  return { name: normalizeZoneName(keyName), algorithm: known, secret: octets };
 }
 
 function typesAt(name: string): number[] {
@@ -79,7 +79,7 @@ class UpdateClient {
   async isZone(): Promise<boolean> {
     const [response] = await this.#query([{ name: this.zone, type: TYPE_NUMBERS.SOA }]);
     const answers: readonly Answer[] = response?.answers ?? [];
-    return answers.some(({ type, name }) => type === 'SOA' && plainName(name) === this.zone);
+    return answers.some(({ type, name }) => type === 'SOA' && normalizeZoneName(name) === this.zone);
   }
 
   async list(names: readonly string[]): Promise<ZoneEntry[]> {
@@ -87,10 +87,10 @@ class UpdateClient {
     const questions = unique.flatMap((name) => typesAt(name).map((type) => ({ name, type })));
     const entries = new Map<string, ZoneEntry>();
     for (const response of await this.#query(questions)) {
-      const name = plainName(response.questions?.[0]?.name ?? '');
+      const name = normalizeZoneName(response.questions?.[0]?.name ?? '');
       for (const answer of response.answers ?? []) {
         // A server follows a CNAME within the zone: those records are at another name.
-        if (plainName(answer.name) !== name) continue;
+        if (normalizeZoneName(answer.name) !== name) continue;
         const entry = entryOf(answer, name);
         if (entry !== undefined) entries.set(JSON.stringify([entry.type, name, entry.raw]), entry);
       }
@@ -195,14 +195,14 @@ function entryOf(answer: Answer, name: string): ZoneEntry | undefined {
   if (answer.type === 'A' || answer.type === 'AAAA') {
     return { ...head, type: answer.type, value: answer.data, raw: answer.data };
   }
-  if (answer.type === 'CNAME') return written({ ...head, type: 'CNAME', value: plainName(answer.data) });
+  if (answer.type === 'CNAME') return written({ ...head, type: 'CNAME', value: normalizeZoneName(answer.data) });
   if (answer.type === 'MX') {
     const { preference = 0, exchange } = answer.data;
-    return written({ ...head, type: 'MX', value: `${preference} ${plainName(exchange)}` });
+    return written({ ...head, type: 'MX', value: `${preference} ${normalizeZoneName(exchange)}` });
   }
   if (answer.type === 'SRV') {
     const { priority = 0, weight = 0, port, target } = answer.data;
-    return written({ ...head, type: 'SRV', value: `${priority} ${weight} ${port} ${plainName(target)}` });
+    return written({ ...head, type: 'SRV', value: `${priority} ${weight} ${port} ${normalizeZoneName(target)}` });
   }
   if (answer.type === 'TLSA') {
     const { usage, selector, matchingType, certificate } = answer.data;

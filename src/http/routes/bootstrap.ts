@@ -5,7 +5,7 @@ import { publicId, rowId } from '../../core/ids.ts';
 import { anonymousCaller } from '../../core/caller.ts';
 import type { AppContext } from '../../core/app-context.ts';
 import { completeRecovery, startRecovery } from '../../recovery/commands.ts';
-import { readBase64, verifySignature } from '../../recovery/ed25519.ts';
+import { readBase64, verifyEd25519 } from '../../recovery/ed25519.ts';
 import { openRecovery } from '../../recovery/gate-queries.ts';
 import { ALL_ACTIONS, makeToken, secretHash, shownPart } from '../../core/token.ts';
 
@@ -64,7 +64,7 @@ async function complete(context: AppContext, request: FastifyRequest, reply: Fas
   if (id === undefined || open === undefined) {
     return sendRefusal(reply, { error: 'not_found', message: 'No such recovery. Start one first.' });
   }
-  const good = signed !== undefined && verifySignature(open.public, open.challenge, signed);
+  const good = signed !== undefined && verifyEd25519(open.public, open.challenge, signed);
   const secret = makeToken(context.settings.tokenPrefix);
   const token = { hash: secretHash(secret), shown: shownPart(secret), actions: [...ALL_ACTIONS] };
   const challenge = Uint8Array.from(open.challenge);

@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs';
-import { mkdir, open, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { flushDirectory, makeDirectory } from '../../../mail/backup/flush-file.ts';
 import { importJob, updateImportJob } from '../../../mail/store/transfer/import-job.ts';
 import type { AppContext } from '../../core/app-context.ts';
 import { publicId, rowId } from '../../core/ids.ts';
@@ -11,6 +12,7 @@ import { mayUseMailbox } from '../../people/member-commands.ts';
 import { isLinkValid } from '../../tokens/token-validity.ts';
 import { readTransferTicket, type TransferTicket } from '../../transfers/transfer-link.ts';
 import { checkUploadRoom } from '../../transfers/upload-room.ts';
+import { UploadsInProgress } from '../../transfers/uploads-in-progress.ts';
 import { isRateLimited, sendRefusal } from '../json-replies.ts';
 import { refusalOf } from './send-requests.ts';
 
@@ -18,11 +20,14 @@ const PATH = '/api/email/transfers';
 
 /** Uploads of files to import and downloads of exports, with signed links. Both can be resumed. */
 export function transferRoutes(context: AppContext): (app: FastifyInstance) => Promise<void> {
+  const receiving = new UploadsInProgress();
   return async (app) => {
     app.removeAllContentTypeParsers();
     // The body is written to a file as it comes, and never held in memory.
     app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
-    app.put(PATH, { bodyLimit: Number.MAX_SAFE_INTEGER }, (request, reply) => upload(context, request, reply));
+    app.put(PATH, { bodyLimit: Number.MAX_SAFE_INTEGER }, (request, reply) =>
+      upload(context, receiving, request, reply),
+    );
     app.get(PATH, (request, reply) => download(context, request, reply));
     await Promise.resolve();
   };
@@ -30,7 +35,8 @@ export function transferRoutes(context: AppContext): (app: FastifyInstance) => P
 
 function ticketOf(context: AppContext, kind: TransferTicket['kind'], request: FastifyRequest): TransferTicket {
   const { ticket: text } = request.query as { ticket?: unknown };
-  return readTransferTicket(context.secrets, kind, String(text), context.clock()) ?? invalidLink();
+  const given = { now: context.clock(), ip: request.ip };
+  return readTransferTicket(context.secrets, kind, String(text), given) ?? invalidLink();
 }
 
 const invalidLink = (): never => refuse('not_found', 'Invalid or expired link. Request a new one.');
@@ -49,30 +55,56 @@ async function checkHolder(
   if (!isAllowed) invalidLink();
 }
 
-async function upload(context: AppContext, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function upload(
+  context: AppContext,
+  receiving: UploadsInProgress,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   if (isRateLimited(context, request, reply)) return reply;
   try {
     const ticket = ticketOf(context, 'import', request);
-    const { id, organization } = ticket;
-    const job = await context.store.read(importJob, { tenant: organization, id: Number(id) });
-    await checkHolder(context, ticket, job?.account ?? 0);
-    if (job?.state !== 'waiting') refuse('conflict', 'This link was used. Request a new one.', { resource: 'import' });
-    const { start, total } = rangeOf(request);
-    await checkUploadRoom(context, { tenant: organization, id: Number(id), total });
-    const path = context.transfers.uploadPath(Number(id));
-    const received = await append(context, request.body as Readable, path, start, total);
-    if (received < total) return await reply.code(202).send({ received, total });
-    const input = { id: Number(id), state: 'running', progress: '{}', report: '{}' } as const;
-    await context.store.write(updateImportJob, input);
-    context.transfers.startImport(Number(id));
-    return await reply.code(201).send({ importId: publicId('import', Number(id)), received });
+    const range = rangeOf(request);
+    const id = Number(ticket.id);
+    // Before the turn: a refused request does not end the one that is being received.
+    await checkOpen(context, ticket);
+    await checkStart(context.transfers.uploadPath(id), range.start);
+    const received = await receiving.alone(id, request.body as Readable, (octets) =>
+      receive(context, ticket, range, octets),
+    );
+    if (received < range.total) return await reply.code(202).send({ received, total: range.total });
+    return await reply.code(201).send({ importId: publicId('import', id), received });
   } catch (error) {
     return sendRefusal(reply, refusalOf(context, error));
   }
 }
 
+/** Receives the whole of an upload or a part of it, and starts the import at its end. Returns the octets that are there. */
+async function receive(
+  context: AppContext,
+  ticket: TransferTicket,
+  { start, total }: UploadRange,
+  octets: Readable,
+): Promise<number> {
+  const { organization: tenant } = ticket;
+  const id = Number(ticket.id);
+  // Again: the request before this one may have brought the whole file.
+  await checkOpen(context, ticket);
+  await checkUploadRoom(context, { tenant, id, total });
+  const received = await append(context, octets, context.transfers.uploadPath(id), start, total);
+  if (received < total) return received;
+  await context.store.write(updateImportJob, { id, state: 'running', progress: '{}', report: '{}' });
+  context.transfers.startImport(id);
+  return received;
+}
+
+interface UploadRange {
+  start: number;
+  total: number;
+}
+
 /** First octet and total of a PUT: `Content-Range: bytes 0-99/200`, or the whole file. RFC 9110 14.5. */
-function rangeOf({ headers }: FastifyRequest): { start: number; total: number } {
+function rangeOf({ headers }: FastifyRequest): UploadRange {
   const range = headers['content-range'];
   if (range === undefined) {
     const total = Number(headers['content-length']);
@@ -85,6 +117,19 @@ function rangeOf({ headers }: FastifyRequest): { start: number; total: number } 
   return refuse('invalid_arguments', 'Content-Range must look like "bytes 0-99/200".', { issues: [] });
 }
 
+/** Refuses an upload that nobody may bring any more, or whose import has begun or was cancelled. */
+async function checkOpen(context: AppContext, ticket: TransferTicket): Promise<void> {
+  const job = await context.store.read(importJob, { tenant: ticket.organization, id: Number(ticket.id) });
+  await checkHolder(context, ticket, job?.account ?? 0);
+  if (job?.state !== 'waiting') refuse('conflict', 'This link was used. Request a new one.', { resource: 'import' });
+}
+
+/** Refuses octets behind those that have arrived. */
+async function checkStart(path: string, start: number): Promise<void> {
+  const size = (await stat(path).catch(() => undefined))?.size ?? 0;
+  if (start > size) refuse('conflict', `Only ${size} octets have arrived: continue there.`, { resource: 'upload' });
+}
+
 /** Appends octets to a file from `start`; returns its size. What was received before a cut stays. */
 async function append(
   { store }: AppContext,
@@ -93,10 +138,9 @@ async function append(
   start: number,
   total: number,
 ): Promise<number> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeDirectory(dirname(path));
   await using file = await open(path, 'a+', 0o600);
-  const { size } = await file.stat();
-  if (start > size) refuse('conflict', `Only ${size} octets have arrived: continue there.`, { resource: 'upload' });
+  await checkStart(path, start);
   await file.truncate(start);
   let received = start;
   for await (const chunk of octets) {
@@ -107,6 +151,7 @@ async function append(
     await file.appendFile(chunk as Buffer);
   }
   await file.sync();
+  if (start === 0) await flushDirectory(dirname(path));
   return received;
 }
 

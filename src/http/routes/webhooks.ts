@@ -11,8 +11,7 @@ import { isLinkValid } from '../../tokens/token-validity.ts';
 import { WHOLE, readAttachmentLink } from '../../webhooks/attachment-link.ts';
 import { safeName } from '../../webhooks/payload.ts';
 import type { FastifyInstance } from 'fastify';
-
-const ACCOUNT_SPAN = 2 ** 32;
+import { ACCOUNT_SPAN } from '../../../mail/store/search/account-span.ts';
 
 /** `GET /api/email/attachments/{id}`: signed links, valid until they or their token expire. */
 export function webhookRoutes(context: AppContext): (app: FastifyInstance) => void {

@@ -69,7 +69,7 @@ export async function listResources(caller: Caller): Promise<object> {
   return { resources: [...kinds.map(shown), ...documents], ttlMs: TTL.documents, cacheScope: PRIVATE };
 }
 
-export async function listTemplates(caller: Caller): Promise<object> {
+export async function listResourceTemplates(caller: Caller): Promise<object> {
   const kinds = (await known(caller)).filter(isTemplate);
   const templates = kinds.map((one) => {
     const { uri: uriTemplate, ...rest } = shown(one);

@@ -11,7 +11,7 @@ export function serveResources(context: AppContext, server: Server, caller: Call
   server.setRequestHandler('resources/list', async () => (await (await reading()).listResources(caller)) as never);
   server.setRequestHandler(
     'resources/templates/list',
-    async () => (await (await reading()).listTemplates(caller)) as never,
+    async () => (await (await reading()).listResourceTemplates(caller)) as never,
   );
   server.setRequestHandler(
     'resources/read',

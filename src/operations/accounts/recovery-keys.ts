@@ -8,7 +8,7 @@ import {
   type VerifyKeyResult,
   verifyRecoveryKey,
 } from '../../recovery/commands.ts';
-import { readBase64, readPublicKey, verifySignature } from '../../recovery/ed25519.ts';
+import { readBase64, readEd25519Key, verifyEd25519 } from '../../recovery/ed25519.ts';
 import { deployGateOf, listRecoveryKeys, pendingKey } from '../../recovery/gate-queries.ts';
 import { noMailboxes } from '../affected-mailboxes.ts';
 import { operation } from '../../core/operation.ts';
@@ -42,7 +42,7 @@ export const registerKey = operation({
     status: z.literal('pending'),
   }),
   async run(call, { label, publicKey }) {
-    const key = readPublicKey(publicKey) ?? badKey();
+    const key = readEd25519Key(publicKey) ?? badKey();
     const challenge = randomBytes(CHALLENGE_BYTES);
     const input = { organization: call.tenant, label, public: key, challenge: Uint8Array.from(challenge) };
     const done = await call.change(registerRecoveryKey, input, label);
@@ -109,7 +109,7 @@ export const verifyKey = operation({
       pending !== undefined &&
       challenge.length > 0 &&
       signed !== undefined &&
-      verifySignature(pending.public, challenge, signed);
+      verifyEd25519(pending.public, challenge, signed);
     const input = { organization: call.tenant, id, challenge: Uint8Array.from(challenge), good };
     const at = activated(await call.change(verifyRecoveryKey, input, keyId));
     const gate = await call.store.read(deployGateOf, { organization: call.tenant });

@@ -8,7 +8,7 @@ import { agentOf } from '../../core/caller.ts';
 import { expiryOf, Id, isoOrNull, Line, DomainName, ExpiresAt } from '../../core/schemas.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
-import { domainOf, type Mailbox } from '../scope.ts';
+import { findOwnDomain, type Mailbox } from '../scope.ts';
 import { aliasNow, MailboxIds, MaxMessages, namedMailboxes, Note, Shown } from './shown.ts';
 import { randomInt } from 'node:crypto';
 
@@ -82,8 +82,9 @@ function domainFor(
   where: { domain?: string | undefined; domainId?: string | undefined },
   [first]: readonly Mailbox[],
 ) {
-  if (where.domain !== undefined || where.domainId !== undefined || first === undefined) return domainOf(call, where);
-  return domainOf(call, { domain: first.address.slice(first.address.lastIndexOf('@') + 1) });
+  if (where.domain !== undefined || where.domainId !== undefined || first === undefined)
+    return findOwnDomain(call, where);
+  return findOwnDomain(call, { domain: first.address.slice(first.address.lastIndexOf('@') + 1) });
 }
 
 /**

@@ -11,7 +11,7 @@ import { type Call, operation } from '../../core/operation.ts';
 import { InMailbox, namedMailbox } from '../reading/mailbox-arguments.ts';
 import { refuse } from '../../core/refusal.ts';
 import { isoOf, Line } from '../../core/schemas.ts';
-import { allowedAccounts, domainOf } from '../scope.ts';
+import { allowedAccounts, findOwnDomain } from '../scope.ts';
 import { indexNow } from '../trace/find.ts';
 
 const HOUR_MS = 3_600_000;
@@ -66,7 +66,7 @@ async function requestedAccounts(call: Call, mailbox: string | undefined): Promi
 }
 
 async function requestedDomain(call: Call, domain: string | undefined): Promise<string | null> {
-  return domain === undefined ? null : (await domainOf(call, { domain })).name;
+  return domain === undefined ? null : (await findOwnDomain(call, { domain })).name;
 }
 
 /** Rounds to whole hours or days, from the start of the history. */

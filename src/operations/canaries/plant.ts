@@ -8,7 +8,7 @@ import { indexMessage } from '../../../mail/message/indexer.ts';
 import { MAX_CANARIES } from '../../../mail/agents/canary/canary.ts';
 import { type NewCanary, plantCanary } from '../../../mail/agents/canary/commands.ts';
 import { newHoneytoken, newLocalPart } from '../../canaries/canaries.ts';
-import { formOf, DECOY_TOPICS, composeDecoy } from '../../canaries/decoy.ts';
+import { secretKind, DECOY_TOPICS, composeDecoy } from '../../canaries/decoy.ts';
 import { InMailbox, namedMailbox } from '../reading/mailbox-arguments.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
 import { Line } from '../../core/schemas.ts';
@@ -38,7 +38,7 @@ export const layOutCanary = operation({
   }),
   async run(call, { mailbox, kind, story, label }) {
     const box = await namedMailbox(call, mailbox);
-    const honeytoken = kind === 'address' ? null : newHoneytoken(formOf(story));
+    const honeytoken = kind === 'address' ? null : newHoneytoken(secretKind(story));
     const address = kind === 'secret' ? null : addressUnder(box);
     const message = kind === 'message' ? messageOf(call, box, { story, honeytoken, address }) : NO_MESSAGE;
     const form = honeytoken === null ? null : formIn(call, honeytoken);

@@ -7,6 +7,7 @@ import { hindranceReason } from '../../../mail/agents/gate/limits.ts';
 import { threadOf } from '../../../mail/store/message/conversation.ts';
 import { type ClaimOutcome, claimConversation, endClaim, MAX_CLAIMS } from '../../../mail/agents/claims/commands.ts';
 import { refuse } from '../../core/refusal.ts';
+import { agentToken } from '../../agents/queries.ts';
 import { InMailbox, MessageId, namedMailbox, namedMessage, ThreadId } from '../reading/mailbox-arguments.ts';
 import { isoOf } from '../../core/schemas.ts';
 import { type Mailbox, withinThread } from '../scope.ts';
@@ -78,7 +79,8 @@ async function claim(
 ): Promise<Shown> {
   const { actor: holder, actorName } = call.caller;
   const until = call.clock() + minutes * MINUTE_MS;
-  const input = { account, named, holder, keyword: keywordOf(holder, actorName), until };
+  const keyword = keywordOf(holder, (await isNamedByAgent(call)) ? '' : actorName);
+  const input = { account, named, holder, keyword, until };
   const done = await call.change(claimConversation, input, address, { ...aboutOf(named), minutes });
   if (done.kind !== 'yours') return refuseClaim(done);
   return { state: 'claimed', ...idsOf(done), until: isoOf(done.until) };
@@ -110,6 +112,11 @@ function idsOf({ thread, email }: { thread: number; email: number }): { threadId
 
 function aboutOf(named: ConversationRef): Record<string, string> {
   return 'email' in named ? { message: publicMessageId(named.email) } : { thread: publicThreadId(named.thread) };
+}
+
+/** Tests if another token chose the name of the caller: a keyword with it would pass on what that token has read. */
+async function isNamedByAgent({ caller: { token }, store }: Call): Promise<boolean> {
+  return token !== undefined && (await store.read(agentToken, { id: token.id }))?.root !== token.id;
 }
 
 /** Returns the IMAP keyword of a holder, an atom; similar names share one. */

@@ -8,7 +8,7 @@ import { namePatterns, matchSenderRules } from '../../../mail/policy/sender-rule
 import { type Contact, contactOf, contactsOf } from '../../../mail/store/address/contact.ts';
 import { senderRules } from '../../../mail/store/filter/sender-rule.ts';
 import { MsgSummary } from '../../reading/summary-schema.ts';
-import { recordTaint, rowsOf } from '../../reading/read-record.ts';
+import { recordTaint, taintRows } from '../../reading/read-record.ts';
 import { harmlessLine, inBatches, loadMessages, summaries } from '../../reading/summary.ts';
 import { isPlainAddress } from '../../../mail/message/plain-address.ts';
 import { type Call, operation } from '../../core/operation.ts';
@@ -85,7 +85,7 @@ export const getContact = operation({
     const found = await call.store.read(contactOf, { account: box.id, address });
     if (found === undefined || !isPlainAddress(address)) return notFound('contact');
     const ids = await newestMessages(call, box.id, words(address, ['from_', 'to_', 'cc_']), RECENT);
-    await recordTaint(call, rowsOf(ids));
+    await recordTaint(call, taintRows(ids));
     const [contact = notFound('contact')] = await shown(call, box, [found]);
     return { contact, messages: await summaries(call, box, ids) };
   },
@@ -127,7 +127,7 @@ async function namesOfAuthors(call: Call, box: Mailbox, addresses: readonly stri
   const groups = addresses.map((address) => ({ columns: ['from_'] as const, terms: readTerms(address) ?? [] }));
   const newest = await answered(searchText(call, newestMatch, { account: box.id, groups }));
   const ids = [...new Set(newest.filter((id) => id !== null))];
-  await recordTaint(call, rowsOf(ids));
+  await recordTaint(call, taintRows(ids));
   const known = new Map(
     (await inBatches(ids, (part) => loadMessages(call.store, box, part))).map((one) => [one.row.id, one]),
   );

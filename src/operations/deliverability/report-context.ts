@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ReporterCount, SumsInput } from '../../reports/queries.ts';
 import { isoOf } from '../../core/schemas.ts';
 import type { Call } from '../../core/operation.ts';
-import { domainOf } from '../scope.ts';
+import { findOwnDomain } from '../scope.ts';
 import { DomainArguments } from '../domains/arguments.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -27,7 +27,7 @@ export async function rangeOf(
   call: Call,
   { days, ...which }: { days: number; domainId?: string | undefined; domain?: string | undefined },
 ): Promise<{ name: string; verified: boolean; range: SumsInput }> {
-  const { id, name, verified } = await domainOf(call, which);
+  const { id, name, verified } = await findOwnDomain(call, which);
   const until = Math.floor(call.clock() / DAY_MS);
   return { name, verified, range: { domain: id, since: until - days + 1, until } };
 }

@@ -9,7 +9,7 @@ import { DomainArguments } from '../domains/arguments.ts';
 import { dmarcSources } from '../../reports/queries.ts';
 import { percentOf } from './report-context.ts';
 import { limitLookup } from '../domains/context.ts';
-import { domainOf } from '../scope.ts';
+import { findOwnDomain } from '../scope.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const MAX_SOURCES = 50;
@@ -44,7 +44,7 @@ export const getDeliverabilityReport = operation({
   }),
   rest: { method: 'GET', path: '/api/email/domains/:domainId/deliverability' },
   async run(call, { domainId, domain }) {
-    const info = await domainOf(call, { domainId, domain: domain ?? (await theOnly(call)) });
+    const info = await findOwnDomain(call, { domainId, domain: domain ?? (await theOnly(call)) });
     await limitLookup(call, info);
     const keys = await call.store.read(publishedKeys, { domain: info.id });
     const report = await reportOn({ ...call, fetchSts: stsFetcherOf(call) }, { ...info, keys });

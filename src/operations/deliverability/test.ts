@@ -15,7 +15,7 @@ import { type Call, operation } from '../../core/operation.ts';
 import { refuse } from '../../core/refusal.ts';
 import { Line } from '../../core/schemas.ts';
 import { DomainArguments } from '../domains/arguments.ts';
-import { domainOf } from '../scope.ts';
+import { findOwnDomain } from '../scope.ts';
 import { sendTest } from '../sending/send.ts';
 import { Event, shownTimeline } from '../trace/shown.ts';
 import { TIMEOUT } from '../waiting/email.ts';
@@ -46,7 +46,7 @@ export const runDeliveryTest = operation({
   }),
   rest: { method: 'POST', path: '/api/email/domains/:domainId/delivery-test' },
   async run(call, { domainId, domain, to, allowDuplicate = false, timeoutSeconds }) {
-    const { name } = await domainOf(call, { domainId, domain });
+    const { name } = await findOwnDomain(call, { domainId, domain });
     mayToo(call, 'send');
     const sent = await sendTest(call, { from: `postmaster@${name}`, to, allowDuplicate });
     const { verdict, entries } = await follow(call, await traceOf(call, sent), timeoutSeconds);

@@ -6,12 +6,12 @@ import { type Call, operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
 import { isoOf, isoOrNull, Line } from '../../core/schemas.ts';
 import { DomainArguments } from '../domains/arguments.ts';
-import { domainOf } from '../scope.ts';
+import { findOwnDomain } from '../scope.ts';
 
 const IDS = DNS_PROVIDERS.map(({ id }) => id);
 
 const Change = z.object({
-  action: z.enum(['create', 'replace', 'merge', 'restore', 'delete', 'keep', 'conflict']),
+  action: z.enum(['create', 'replace', 'merge', 'restore', 'delete', 'keep', 'conflict', 'suggest']),
   type: z.string(),
   name: z.string(),
   value: z.string().nullable(),
@@ -54,7 +54,7 @@ export const getDnsProvider = operation({
     ),
   }),
   async run(call, which) {
-    const { id } = await domainOf(call, which);
+    const { id } = await findOwnDomain(call, which);
     const state = await call.dnsPublisher.state(id);
     const connected = state && {
       ...state,
@@ -96,7 +96,7 @@ export const connectDnsProvider = operation({
     next: z.literal('preview_dns_changes'),
   }),
   async run(call, { provider, credentials, ...which }) {
-    const info = await domainOf(call, which);
+    const info = await findOwnDomain(call, which);
     const given = knownCredentials(provider, credentials);
     const done = await call.dnsPublisher.connect(
       info,
@@ -136,7 +136,7 @@ export const previewDnsChanges = operation({
   input: z.strictObject(DomainArguments),
   output: Changes,
   async run(call, which) {
-    const info = await domainOf(call, which);
+    const info = await findOwnDomain(call, which);
     const { zone, changes } = completed(await call.dnsPublisher.preview(info));
     return { domain: info.name, zone, changes };
   },
@@ -150,13 +150,19 @@ export const publishDnsRecords = operation({
   action: 'deploy',
   peopleOnly: true,
   description:
-    'Writes the records that a domain needs at its DNS provider. Changes or removes no record of others, except that this server is added to an SPF record. From then on, new DKIM keys and policies are published automatically.',
+    'Writes the records that a domain needs at its DNS provider. Changes or removes no record of others, except that this server is added to an SPF record, and with mergeReports to the reports of DMARC and TLS-RPT records. From then on, new DKIM keys and policies are published automatically.',
   hints: { idempotent: true, openWorld: true },
-  input: z.strictObject(DomainArguments),
+  input: z.strictObject({
+    ...DomainArguments,
+    mergeReports: z
+      .boolean()
+      .default(false)
+      .describe('Also add this server to the rua of records of others, as the preview suggests'),
+  }),
   output: Changes.extend({ next: z.literal('verify_email_domain') }),
-  async run(call, which) {
-    const info = await domainOf(call, which);
-    const done = await call.dnsPublisher.publish(info, writing(call, info.id));
+  async run(call, { mergeReports, ...which }) {
+    const info = await findOwnDomain(call, which);
+    const done = await call.dnsPublisher.publish(info, writing(call, info.id, { mergeReports }), { mergeReports });
     const { zone, changes } = completed(done);
     return { domain: info.name, zone, changes, next: 'verify_email_domain' as const };
   },
@@ -170,7 +176,7 @@ export const disconnectDnsProvider = operation({
   action: 'manage',
   peopleOnly: true,
   description:
-    'Deletes the credentials of the DNS provider of a domain. With removeRecords, first removes the records that this server wrote and nobody changed since, and restores the SPF record.',
+    'Deletes the credentials of the DNS provider of a domain. With removeRecords, first removes the records that this server wrote and nobody changed since, and restores those that it was merged into.',
   hints: { destructive: true, idempotent: true, openWorld: true },
   input: z.strictObject({
     ...DomainArguments,
@@ -178,7 +184,7 @@ export const disconnectDnsProvider = operation({
   }),
   output: z.object({ disconnected: z.literal(true), changes: z.array(Change) }),
   async run(call, { removeRecords, ...which }) {
-    const info = await domainOf(call, which);
+    const info = await findOwnDomain(call, which);
     const done = await call.dnsPublisher.disconnect(info, removeRecords, writing(call, info.id, { removeRecords }));
     const changes: DnsChange[] = done.kind === 'not-connected' ? [] : completed(done).changes;
     return { disconnected: true as const, changes };

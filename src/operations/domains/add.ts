@@ -10,7 +10,7 @@ import { auditedStore } from '../operator/audited-store.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { refuse } from '../../core/refusal.ts';
 import { InProject, DomainName } from '../../core/schemas.ts';
-import { domainOf, projectOf } from '../scope.ts';
+import { findOwnDomain, projectOf } from '../scope.ts';
 import { disclosesName, lookContext } from './context.ts';
 import { DnsRecord, EmailDomain, notesFor, mailRecords, onboardedDomain } from './shown.ts';
 import type { AffectedMailboxes } from '../../core/operation.ts';
@@ -41,10 +41,10 @@ export const addEmailDomain = operation({
   async run(call, { projectId, domain: name }) {
     const project = await projectOf(call, projectId);
     const id = await onboard(call, name, project.id);
-    const info = await domainOf(call, { domainId: publicId('domain', id) });
+    const info = await findOwnDomain(call, { domainId: publicId('domain', id) });
     // A later check looks the name up.
     if (!(await disclosesName(call, info))) await updateManaged(lookContext(call, info.name), info);
-    const made = await onboardedDomain(call, await domainOf(call, { domainId: publicId('domain', id) }));
+    const made = await onboardedDomain(call, await findOwnDomain(call, { domainId: publicId('domain', id) }));
     const notes = notesFor(call, made);
     return {
       domain: made.domain,

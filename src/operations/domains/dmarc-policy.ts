@@ -5,7 +5,7 @@ import { setDmarcPolicy } from '../../reports/policy-commands.ts';
 import { publicId } from '../../core/ids.ts';
 import { operation } from '../../core/operation.ts';
 import { noMailboxes } from '../affected-mailboxes.ts';
-import { domainOf } from '../scope.ts';
+import { findOwnDomain } from '../scope.ts';
 import { DomainArguments } from './arguments.ts';
 
 export const setDmarcPolicyOf = operation({
@@ -24,7 +24,7 @@ export const setDmarcPolicyOf = operation({
     record: z.object({ type: z.literal('TXT'), name: z.string(), value: z.string() }),
   }),
   async run(call, { policy, ...which }) {
-    const { id, name } = await domainOf(call, which);
+    const { id, name } = await findOwnDomain(call, which);
     await call.change(setDmarcPolicy, { domain: id, policy }, publicId('domain', id), { policy });
     return { policy, record: { type: 'TXT' as const, name: `_dmarc.${name}`, value: dmarcText(name, policy) } };
   },

@@ -7,12 +7,13 @@ import { checkDomain, updateManaged, nameServersOf, snapshotDns } from '../../do
 import { type Delegation, publishedKeys } from '../../domains/queries.ts';
 import { ownStsPolicy } from '../../domains/sts-queries.ts';
 import { ownServer, zoneText } from '../../domains/records.ts';
+import { dsTextOf } from '../../domains/zone-keys.ts';
 import { publicId } from '../../core/ids.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { refuse } from '../../core/refusal.ts';
 import { Line } from '../../core/schemas.ts';
 import { recordUntrustedText } from '../../reading/read-record.ts';
-import { domainOf } from '../scope.ts';
+import { findOwnDomain } from '../scope.ts';
 import { limitLookup, lookContext } from './context.ts';
 import { DnsRecord, notesFor, onboardedDomain } from './shown.ts';
 import { DomainArguments } from './arguments.ts';
@@ -29,7 +30,7 @@ export const listDnsRecords = operation({
   input: z.strictObject(DomainArguments),
   output: z.object({ domain: z.string(), managed: z.boolean(), records: z.array(DnsRecord) }),
   async run(call, which) {
-    const { domain, records } = await onboardedDomain(call, await domainOf(call, which));
+    const { domain, records } = await onboardedDomain(call, await findOwnDomain(call, which));
     return { domain: domain.domain, managed: domain.dnsManaged, records };
   },
 });
@@ -45,7 +46,7 @@ export const exportZone = operation({
   input: z.strictObject(DomainArguments),
   output: z.object({ domain: z.string(), zone: z.string() }),
   async run(call, which) {
-    const made = await onboardedDomain(call, await domainOf(call, which));
+    const made = await onboardedDomain(call, await findOwnDomain(call, which));
     return { domain: made.domain.domain, zone: zoneText(made.wanted, notesFor(call, made)) };
   },
 });
@@ -67,7 +68,7 @@ export const checkDnsRecord = operation({
   }),
   output: z.object({ record: DnsRecord, nameServers: z.array(z.string()) }),
   async run(call, { name, type, ...which }) {
-    const info = await domainOf(call, which);
+    const info = await findOwnDomain(call, which);
     const wanted = name.toLowerCase().replace(/\.$/, '');
     const fits = (one: { name: string; type: string }): boolean =>
       one.name === wanted && (type === undefined || one.type === type);
@@ -113,10 +114,11 @@ export const applyManagedDns = operation({
     managed: z.boolean(),
     nameServers: z.array(z.string()),
     wantedNameServers: z.array(z.string()),
+    ds: z.string().nullable().describe('DS record for the zone above, optional; null: not served here'),
     next: z.string(),
   }),
   async run(call, which) {
-    const info = await domainOf(call, which);
+    const info = await findOwnDomain(call, which);
     const { hostname, ports } = call.settings;
     if (ports.dns === undefined) {
       refuse('conflict', "This server's DNS is off: the operator enables it with MAILSTEAD_DNS_PORT.");
@@ -125,10 +127,11 @@ export const applyManagedDns = operation({
     const { managed, delegation, observed } = await updateManaged(lookContext(call, info.name), info);
     const own = ownServer(info.id, hostname);
     const next = managed
-      ? 'This server answers for the domain: call verify_email_domain.'
+      ? 'This server answers for the domain: call verify_email_domain. For DNSSEC, publish the DS record at its registrar.'
       : whatToSet(delegation, info.name, { own, hostname });
     const wantedNameServers = [own, hostname];
-    return { domain: info.name, managed, nameServers: observed, wantedNameServers, next };
+    const ds = managed ? dsTextOf(call.secrets, info.name) : null;
+    return { domain: info.name, managed, nameServers: observed, wantedNameServers, ds, next };
   },
 });
 
@@ -170,7 +173,7 @@ export const rotateDkimKeys = operation({
     next: z.string(),
   }),
   async run(call, which) {
-    const info = await domainOf(call, which);
+    const info = await findOwnDomain(call, which);
     await limitLookup(call, info);
     const keys = await call.store.read(publishedKeys, { domain: info.id });
     const free = freeSelectors(keys);
@@ -185,7 +188,7 @@ export const rotateDkimKeys = operation({
       selectors: free.map((one) => one.selector),
     });
     await checkDomain(lookContext(call, info.name), info);
-    const { records, domain } = await onboardedDomain(call, await domainOf(call, which));
+    const { records, domain } = await onboardedDomain(call, await findOwnDomain(call, which));
     return {
       domain: info.name,
       selectors,

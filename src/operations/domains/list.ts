@@ -3,7 +3,7 @@ import { domainsOf } from '../../../mail/store/address/domain.ts';
 import { domainSetup } from '../../domains/setup.ts';
 import { operation } from '../../core/operation.ts';
 import { nextCursor, Page, pageOf, OfProject } from '../../core/schemas.ts';
-import { domainOf, projectOf } from '../scope.ts';
+import { findOwnDomain, projectOf } from '../scope.ts';
 import { DnsRecord, EmailDomain, onboardedDomain } from './shown.ts';
 import { DomainArguments } from './arguments.ts';
 
@@ -46,7 +46,7 @@ export const getEmailDomain = operation({
   output: z.object({ domain: EmailDomain, records: z.array(DnsRecord) }),
   rest: { method: 'GET', path: '/api/email/domains/:domainId' },
   async run(call, which) {
-    const { domain, records } = await onboardedDomain(call, await domainOf(call, which));
+    const { domain, records } = await onboardedDomain(call, await findOwnDomain(call, which));
     return { domain, records };
   },
 });

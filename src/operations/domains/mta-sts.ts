@@ -7,7 +7,7 @@ import { publicId } from '../../core/ids.ts';
 import { operation } from '../../core/operation.ts';
 import { refuse } from '../../core/refusal.ts';
 import { noMailboxes } from '../affected-mailboxes.ts';
-import { domainOf } from '../scope.ts';
+import { findOwnDomain } from '../scope.ts';
 import { DomainArguments } from './arguments.ts';
 
 export const setMtaSts = operation({
@@ -32,7 +32,7 @@ export const setMtaSts = operation({
     url: z.string(),
   }),
   async run(call, { mode, automatic, ...which }) {
-    const { id, name, verified } = await domainOf(call, which);
+    const { id, name, verified } = await findOwnDomain(call, which);
     if (!verified) refuse('domain_not_verified', `${name} is not verified: verify it first with verify_email_domain.`);
     const selfSigned = (): boolean => call.certificate().selfSigned;
     const obstacle = mode === 'enforce' ? await enforcementObstacle({ ...call, selfSigned }, name) : undefined;

@@ -4,7 +4,7 @@ import { removeDomain } from '../../domains/commands.ts';
 import { publicId } from '../../core/ids.ts';
 import { operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
-import { domainOf } from '../scope.ts';
+import { findOwnDomain } from '../scope.ts';
 import { DomainArguments } from './arguments.ts';
 
 export const removeEmailDomain = operation({
@@ -18,7 +18,7 @@ export const removeEmailDomain = operation({
   hints: { destructive: true, idempotent: true },
   // Its aliases and forwards are removed too.
   rule: async (call, which) => {
-    const { id } = await domainOf(call, which);
+    const { id } = await findOwnDomain(call, which);
     const aliases = await call.store.read(aliasesOf, { tenant: call.tenant });
     return aliases.flatMap(({ domain, accounts }) => (domain === id ? accounts : []));
   },
@@ -26,7 +26,7 @@ export const removeEmailDomain = operation({
   output: z.object({ removed: z.literal(true), domain: z.string() }),
   rest: { method: 'DELETE', path: '/api/email/domains/:domainId' },
   async run(call, which) {
-    const { id, name } = await domainOf(call, which);
+    const { id, name } = await findOwnDomain(call, which);
     const done = await call.change(removeDomain, { tenant: call.tenant, id }, publicId('domain', id), { domain: name });
     switch (done.kind) {
       case 'removed':

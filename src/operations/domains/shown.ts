@@ -4,8 +4,9 @@ import { domainSetup } from '../../domains/setup.ts';
 import { type RecordChecks, recordKey } from '../../domains/check.ts';
 import type { DnsSnapshot } from '../../domains/look.ts';
 import { countMailboxes, publishedKeys } from '../../domains/queries.ts';
-import { ownServer, type RequiredRecord, requiredRecords } from '../../domains/records.ts';
+import { ownServer, recordServer, type RequiredRecord, requiredRecords } from '../../domains/records.ts';
 import { STS_MODES } from '../../domains/sts-commands.ts';
+import { dsTextOf } from '../../domains/zone-keys.ts';
 import { ownStsPolicy } from '../../domains/sts-queries.ts';
 import { ownDmarcPolicy } from '../../reports/policy-queries.ts';
 import { publicId } from '../../core/ids.ts';
@@ -44,6 +45,7 @@ export const DnsRecord = z.object({
   required: z.boolean(),
   status: z.enum(['ok', 'missing', 'mismatch', 'unknown']),
   observed: z.array(z.string()),
+  why: z.string().optional().describe('Reason why it is not right, where the values do not show it'),
   managed: z.boolean(),
 });
 
@@ -81,8 +83,7 @@ export async function onboardedDomain(call: Call, info: DomainInfo & { project: 
   ]);
   const looked = typeof setup?.checks === 'string' ? (JSON.parse(setup.checks) as DnsSnapshot) : undefined;
   const managed = setup?.managed ?? false;
-  const byName = call.settings.ports.dns !== undefined;
-  const wanted = requiredRecords({ ...info, keys, sts, dmarc }, call.settings.hostname, byName);
+  const wanted = requiredRecords({ ...info, keys, sts, dmarc }, recordServer(call.settings));
   return {
     id: info.id,
     wanted,
@@ -112,7 +113,13 @@ export async function onboardedDomain(call: Call, info: DomainInfo & { project: 
 /** Returns advice for publishing the records by hand. */
 export function notesFor(call: Call, { domain, id }: Onboard): string[] {
   const { hostname, ports } = call.settings;
-  if (domain.dnsManaged) return ['This server answers for the domain: nothing to publish.'];
+  if (domain.dnsManaged) {
+    return [
+      'This server answers for the domain: nothing to publish.',
+      'For DNSSEC, publish this record at the registrar. Remove it there two days before you leave this server:',
+      `${domain.domain}. IN DS ${dsTextOf(call.secrets, domain.domain)}`,
+    ];
+  }
   if (ports.dns !== undefined) {
     return [
       `The DKIM records are CNAMEs into dkim.${hostname}, so keys can be rotated without you.`,

@@ -3,7 +3,7 @@ import { checkDomain, updateManaged } from '../../domains/look.ts';
 import { publicId } from '../../core/ids.ts';
 import { operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
-import { domainOf } from '../scope.ts';
+import { findOwnDomain } from '../scope.ts';
 import { limitLookup, lookContext } from './context.ts';
 import { DnsRecord, EmailDomain, mailRecords, onboardedDomain } from './shown.ts';
 import { DomainArguments } from './arguments.ts';
@@ -27,7 +27,7 @@ export const verifyEmailDomain = operation({
   }),
   rest: { method: 'POST', path: '/api/email/domains/:domainId/verify' },
   async run(call, which) {
-    const info = await domainOf(call, which);
+    const info = await findOwnDomain(call, which);
     await limitLookup(call, info);
     const context = lookContext(call, info.name);
     await updateManaged(context, info);
@@ -44,7 +44,7 @@ export const verifyEmailDomain = operation({
     }
     const { domain, records } = await onboardedDomain(
       call,
-      await domainOf(call, { domainId: publicId('domain', info.id) }),
+      await findOwnDomain(call, { domainId: publicId('domain', info.id) }),
     );
     const verified = domain.status === 'verified';
     return {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseDomain } from '../../../mail/message/address.ts';
-import { listMailboxes } from '../../mailboxes/commands.ts';
+import { listOrganizationMailboxes } from '../../mailboxes/commands.ts';
 import { operation } from '../../core/operation.ts';
 import { nextCursor, Page, pageOf, OfProject, DomainName, Line } from '../../core/schemas.ts';
 import { allowedAccounts, projectOf } from '../scope.ts';
@@ -28,7 +28,7 @@ export const listEmails = operation({
     const project = projectId === undefined ? undefined : (await projectOf(call, projectId)).id;
     const name = domain === undefined ? undefined : parseDomain(domain);
     const allowed = await allowedAccounts(call);
-    const all = await call.store.read(listMailboxes, { tenant: call.tenant, account: null });
+    const all = await call.store.read(listOrganizationMailboxes, { tenant: call.tenant, account: null });
     const mine = all.filter(
       (one) =>
         (allowed === null || allowed.includes(one.id)) &&

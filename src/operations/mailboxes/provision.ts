@@ -15,7 +15,7 @@ import { variableNames } from '../../services/environment.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
 import { Id, Line, InProject, DomainName } from '../../core/schemas.ts';
-import { domainOf, projectOf, serviceOf } from '../scope.ts';
+import { findOwnDomain, projectOf, serviceOf } from '../scope.ts';
 import { attachable } from '../policies/target.ts';
 import { disclosesName, lookContext } from '../domains/context.ts';
 import { DisplayName, Mailbox, mailboxNow } from './shown.ts';
@@ -82,7 +82,7 @@ export const provisionEmail = operation({
 
 async function domainOnboarded(call: Call, input: { domain?: string | undefined; domainId?: string | undefined }) {
   try {
-    return await domainOf(call, input);
+    return await findOwnDomain(call, input);
   } catch (error) {
     if (input.domain === undefined || !isNotFound(error)) throw error;
     return refuse(

@@ -11,7 +11,7 @@ import { type DeletedMailboxLine, listDeletedMailboxes } from '../../mailboxes/d
 import { type RestoredMailbox, restoreMailbox } from '../../mailboxes/deletion-commands.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
 import { disclosesName, lookContext } from '../domains/context.ts';
-import { deletedMailboxOf, domainOf, projectOf } from '../scope.ts';
+import { deletedMailboxOf, findOwnDomain, projectOf } from '../scope.ts';
 import { Mailbox, MailboxArguments, mailboxNow } from './shown.ts';
 
 const ShownLine = z.object({
@@ -122,7 +122,7 @@ async function restore(call: Call, deleted: DeletedMailboxLine): Promise<Restore
 /** Serves the records of a domain again that has its first mailbox back. */
 async function serveDomain(call: Call, domain: number): Promise<void> {
   if ((await call.store.read(countMailboxes, { domain })) !== 1) return;
-  const found = await domainOf(call, { domainId: publicId('domain', domain) });
+  const found = await findOwnDomain(call, { domainId: publicId('domain', domain) });
   if (!(await disclosesName(call, found))) await updateManaged(lookContext(call, found.name), found);
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GRANTABLE_RIGHTS, grantMailbox, grantsOfAccount } from '../../../mail/store/mailbox/acl.ts';
+import { ACCESS_RIGHTS, accessOf, grantMailbox, grantsOfAccount } from '../../../mail/store/mailbox/acl.ts';
 import { publicId } from '../../core/ids.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
@@ -7,9 +7,6 @@ import { Line } from '../../core/schemas.ts';
 import { namedFolder } from '../reading/mailbox-arguments.ts';
 import { mailboxOf } from '../scope.ts';
 import { MailboxArguments } from './shown.ts';
-
-/** Rights by the access that people choose. RFC 4314 2.1. */
-const RIGHTS = { none: '', read: 'lrs', write: GRANTABLE_RIGHTS } as const;
 
 const Share = z.object({ folder: z.string(), withAddress: z.string(), access: z.string(), rights: z.string() });
 
@@ -37,7 +34,7 @@ export const shareFolder = operation({
     // Finds the other mailbox within the organization and the limits of the token.
     const { id: other, address } = await mailboxOf(call, { address: withAddress });
     if (other !== box.id) {
-      const input = { account: box.id, mailbox: node.id, address, how: 'set' as const, rights: RIGHTS[access] };
+      const input = { account: box.id, mailbox: node.id, address, how: 'set' as const, rights: ACCESS_RIGHTS[access] };
       const { kind } = await call.change(grantMailbox, input, publicId('mailbox', box.id), {
         folder: node.name,
         with: address,
@@ -86,9 +83,4 @@ async function sharesOf(call: Call, account: number): Promise<z.output<typeof Sh
     access: accessOf(rights),
     rights,
   }));
-}
-
-/** The access that people choose; `custom` for rights that were set by IMAP. */
-function accessOf(rights: string): string {
-  return Object.entries(RIGHTS).find(([, letters]) => letters === rights)?.[0] ?? 'custom';
 }

@@ -1,7 +1,7 @@
 import { overridesDirection, shownAddresses } from '../../../mail/message/shown-name.ts';
 import { z } from 'zod';
 import { publicId } from '../../core/ids.ts';
-import { listMailboxes, type MailboxLine } from '../../mailboxes/commands.ts';
+import { listOrganizationMailboxes, type MailboxLine } from '../../mailboxes/commands.ts';
 import type { Call } from '../../core/operation.ts';
 import { notFound } from '../../core/refusal.ts';
 import { Id, isoOf, Line } from '../../core/schemas.ts';
@@ -53,7 +53,7 @@ export function shownMailbox(line: MailboxLine): z.output<typeof Mailbox> {
 
 /** Returns the current state of a mailbox of the caller's organization. */
 export async function mailboxNow(call: Call, account: number): Promise<z.output<typeof Mailbox>> {
-  const [line] = await call.store.read(listMailboxes, { tenant: call.tenant, account });
+  const [line] = await call.store.read(listOrganizationMailboxes, { tenant: call.tenant, account });
   return line === undefined ? notFound('mailbox') : shownMailbox(line);
 }
 

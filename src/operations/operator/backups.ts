@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BackupProblem } from '../../../mail/backup/backup-error.ts';
+import { canReadBackups, isEncrypted } from '../../backup/backup-access.ts';
 import { listBackups, readStatus } from '../../backup/backup-commands.ts';
 import { readVerification } from '../../backup/backup-verification.ts';
 import { type Call, operation } from '../../core/operation.ts';
@@ -34,6 +35,7 @@ export const getBackups = operation({
     target: z.string().nullable(),
     everyMinutes: z.number().describe('0: no schedule'),
     encrypted: z.boolean(),
+    readable: z.boolean().describe('False: only an identity elsewhere opens and verifies them'),
     running: z.string().nullable(),
     lastGoodAt: z.string().nullable(),
     problem: z.string().nullable().describe('of the last backup or this listing'),
@@ -55,7 +57,8 @@ export const getBackups = operation({
     return {
       target: backup.target ?? null,
       everyMinutes: backup.everyMs / 60_000,
-      encrypted: backup.passphrase !== undefined || backup.passphraseFile !== undefined,
+      encrypted: isEncrypted(backup),
+      readable: canReadBackups(backup),
       running,
       lastGoodAt: isoOrNull(status?.lastGoodAt ?? null),
       // The first backup creates the repository, so before it an empty target is no problem.
@@ -113,6 +116,11 @@ export const runBackup = operation({
     const { target } = call.settings.backup;
     if (target === undefined)
       return refuse('conflict', 'No target is configured. Set MAILSTEAD_BACKUP_TARGET and restart the server.');
+    if (verify && !canReadBackups(call.settings.backup))
+      return refuse(
+        'conflict',
+        'The backups are encrypted for recipients, so this server cannot read them. Run mailstead backup verify where an identity is.',
+      );
     const task = verify ? 'verification' : 'backup';
     await call.note(target, { task });
     if (!call.backups.start(task))

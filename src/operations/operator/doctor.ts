@@ -3,6 +3,7 @@ import { isoOf } from '../../core/schemas.ts';
 import { operation } from '../../core/operation.ts';
 import { type HealthCheck, HEALTH_STATUSES, isHealthy } from '../../doctor/health-check.ts';
 import { lastHealth } from '../../doctor/health-commands.ts';
+import { withoutPassedDomains } from '../../doctor/domain-survey.ts';
 import { impactOf } from '../../doctor/impact.ts';
 import { runAllChecks } from '../../doctor/run-doctor.ts';
 
@@ -12,6 +13,7 @@ const Check = z.object({
   why: z.string().describe('What was found'),
   impact: z.string().describe('Why it matters'),
   fix: z.string().describe('What to do'),
+  checkedAt: z.string().optional().describe('Time of the check of a domain'),
 });
 
 export const runDoctor = operation({
@@ -34,8 +36,8 @@ export const runDoctor = operation({
   }),
   output: z.object({ ok: z.boolean(), checkedAt: z.string(), checks: z.array(Check) }),
   async run(call, { peer }) {
-    const { ok, checkedAt, checks } = await runAllChecks(call, peer);
-    return { ok, checkedAt: isoOf(checkedAt), checks: checks.map(withImpact) };
+    const { ok, checkedAt, checks } = await runAllChecks(call, { peer });
+    return { ok, checkedAt: isoOf(checkedAt), checks: withoutPassedDomains(checks).map(shown) };
   },
 });
 
@@ -63,9 +65,19 @@ export const getHealth = operation({
       const at = last.failedSince.get(name);
       return at === undefined ? null : isoOf(at);
     };
-    const checks = last.checks.map((check) => ({ ...withImpact(check), failedSince: since(check.name) }));
+    const checks = withoutPassedDomains(last.checks).map((check) => ({
+      ...shown(check),
+      failedSince: since(check.name),
+    }));
     return { ok: isHealthy(last.checks), checkedAt: isoOf(last.checkedAt), checks };
   },
 });
 
-const withImpact = (check: HealthCheck) => ({ ...check, impact: impactOf(check.name) });
+const shown = ({ name, status, why, fix, checkedAt }: HealthCheck) => ({
+  name,
+  status,
+  why,
+  impact: impactOf(name),
+  fix,
+  ...(checkedAt !== undefined && { checkedAt: isoOf(checkedAt) }),
+});

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { addressKey, formatAddress, parseAddress } from '../../../mail/message/address.ts';
 import { type AccountInfo, listAccounts } from '../../../mail/store/account/account.ts';
 import { listDomains } from '../../../mail/store/address/domain.ts';
-import { changePassword, provisionAccount } from '../../mailboxes/provision.ts';
+import { changeMailboxPassword, provisionAccount } from '../../mailboxes/provision.ts';
 import { BOX } from '../../notices/compose.ts';
 import { servicesOf } from '../../services/attachment-commands.ts';
 import { rewriteEnvFiles } from '../../services/env-file.ts';
@@ -78,7 +78,7 @@ export const boxMailboxPassword = operation({
   output: Secret,
   async run(call, { address, password }) {
     const { id } = await findMailbox(call, address);
-    const done = await changePassword({ ...call, store: auditedStore(call, address) }, id, password);
+    const done = await changeMailboxPassword({ ...call, store: auditedStore(call, address) }, id, password);
     switch (done.kind) {
       case 'changed':
         await rewriteEnvFiles(call, await call.store.read(servicesOf, { account: id }));

@@ -21,6 +21,7 @@ export const restoreMailboxStep = operation({
   input: z.strictObject({
     address: z.string().min(1).max(320).describe('Mail address'),
     directory: z.string().min(1).max(4_096).describe('Restored data directory on this machine'),
+    messageId: z.string().min(1).max(998).describe('Only messages with this Message-ID').optional(),
     after: Position.optional().describe('Position from the step before'),
   }),
   output: z.object({
@@ -30,7 +31,7 @@ export const restoreMailboxStep = operation({
     reason: z.string().nullable(),
     next: Position.nullable(),
   }),
-  async run({ store }, { address, directory, after = { mailbox: 0, uid: 0 } }) {
+  async run({ store }, { address, directory, messageId, after = { mailbox: 0, uid: 0 } }) {
     const wanted = parseAddress(address);
     const all = await store.read(listAccounts, undefined);
     const account = all.find((one) => {
@@ -46,6 +47,6 @@ export const restoreMailboxStep = operation({
     using from = new RestoredMail(directory, account.address);
     if (!from.exists)
       return refuse('not_found', `The snapshot has no mailbox ${address}: choose an earlier one (--at).`);
-    return restoreStep(store, account.id, from, after);
+    return restoreStep(store, account.id, from, after, messageId);
   },
 });

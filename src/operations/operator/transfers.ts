@@ -4,7 +4,7 @@ import { addressKey, parseAddress } from '../../../mail/message/address.ts';
 import { type AccountInfo, listAccounts } from '../../../mail/store/account/account.ts';
 import { importJob } from '../../../mail/store/transfer/import-job.ts';
 import { addJob, BoxRemote, folderOf, getImport, startPull } from '../transfers/imports.ts';
-import { Format, MailExport, shownExport, tooMany } from '../transfers/exports.ts';
+import { Format, MailExport, shownExport, tooManyExports } from '../transfers/exports.ts';
 import { ImportJob, shownImport } from '../transfers/shown.ts';
 import { rowId, publicId } from '../../core/ids.ts';
 import { type Call, operation } from '../../core/operation.ts';
@@ -82,14 +82,26 @@ export const exportBoxMailbox = operation({
   socketOnly: true,
   description: 'Exports any mailbox into a new directory, or into a new file that ends with .zip.',
   hints: {},
-  input: z.strictObject({ address: Address, path: Path, format: Format }),
+  input: z.strictObject({
+    address: Address,
+    path: Path,
+    format: Format,
+    createDirectory: z.boolean().default(false).describe('Creates the directory of the path'),
+  }),
   output: z.object({ export: MailExport }),
-  async run(call, { address, path, format }) {
+  async run(call, { address, path, format, createDirectory }) {
     const { mailbox, call: inside } = await ofMailbox(call, address);
     await inside.note(publicId('mailbox', mailbox.id), { address, format, path });
-    const request = { tenant: inside.tenant, account: mailbox.id, address: mailbox.address, format, path };
+    const request = {
+      tenant: inside.tenant,
+      account: mailbox.id,
+      address: mailbox.address,
+      format,
+      path,
+      createDirectory,
+    };
     const status = await call.transfers.startExport(request);
-    return status === undefined ? tooMany() : { export: shownExport(status) };
+    return status === undefined ? tooManyExports() : { export: shownExport(status) };
   },
 });
 
@@ -124,11 +136,15 @@ export const undeleteBoxMail = operation({
   socketOnly: true,
   description: 'Restores messages deleted since a time, to their folders with flags and threads; at most 100 a call.',
   hints: { idempotent: true },
-  input: z.strictObject({ address: Address, since: Time('Deleted since') }),
+  input: z.strictObject({
+    address: Address,
+    since: Time('Deleted since'),
+    drafts: z.boolean().default(false).describe('Also versions of drafts that a later one replaced'),
+  }),
   output: restoreDeleted.output,
-  async run(call, { address, since }) {
+  async run(call, { address, since, drafts }) {
     const { mailbox, call: inside } = await ofMailbox(call, address);
-    return restoreDeleted.run(inside, { mailboxId: publicId('mailbox', mailbox.id), since });
+    return restoreDeleted.run(inside, { mailboxId: publicId('mailbox', mailbox.id), since, drafts });
   },
 });
 

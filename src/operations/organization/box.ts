@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { OPERATOR } from '../../../mail/store/account/account.ts';
 import { publicId, rowId } from '../../core/ids.ts';
 import { freezeOrganization, listOrganizationUse } from '../../organizations/commands.ts';
+import { REMOVAL_BEGUN } from '../../organizations/deletion-commands.ts';
 import { noMailboxes } from '../affected-mailboxes.ts';
 import { operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
@@ -26,6 +27,7 @@ export const listOrganizations = operation({
         origin: z.string(),
         claimed: z.boolean(),
         frozen: z.boolean(),
+        restorableUntil: z.string().nullable().describe('Deleted: time until restore_organization brings it back'),
         createdAt: z.string(),
         lastUsedAt: z.string().nullable(),
         domains: z.number(),
@@ -45,6 +47,7 @@ export const listOrganizations = operation({
         origin: one.origin,
         claimed: one.claimedAt !== null,
         frozen: one.frozenAt !== null,
+        restorableUntil: isoOrNull(one.purgeAt === REMOVAL_BEGUN ? null : one.purgeAt),
         createdAt: isoOf(one.createdAt),
         lastUsedAt: isoOrNull(one.lastUsedAt),
         domains: one.domains,
@@ -74,6 +77,10 @@ const freezing = (name: string, title: string, frozen: boolean, description: str
       if (id === OPERATOR) refuse('conflict', "The operator's own organization cannot be frozen.");
       const done = await call.change(freezeOrganization, { id, frozen }, targetOrganizationId);
       if (done.kind === 'missing') return notFound('organization');
+      if (done.kind === 'deleted')
+        return refuse('conflict', 'The organization is deleted: restore it first (restore_organization).', {
+          resource: 'organization',
+        });
       for (const account of done.accounts) call.revoked(account);
       call.queueChanged();
       return { organizationId: targetOrganizationId, frozen };

@@ -13,14 +13,8 @@ import {
   resendClaimLink,
   updateOrganizationMember,
 } from './members.ts';
-import {
-  getOrganization,
-  updateOrganization,
-  getUsage,
-  removeWholeOrganization,
-  listProjects,
-  makeProject,
-} from './organization.ts';
+import { getOrganization, updateOrganization, getUsage, listProjects, makeProject } from './organization.ts';
+import { removeWholeOrganization, restoreRemovedOrganization } from './removal.ts';
 import { getSignInPolicy, setSignInPolicy } from './sign-in-policy.ts';
 import { createAgentToken, listAgentTokens, revokeAgentToken } from './tokens.ts';
 
@@ -52,6 +46,7 @@ export const ORGANIZATION: readonly Operation[] = [
   freeze,
   unfreeze,
   removeWholeOrganization,
+  restoreRemovedOrganization,
   listBansOfBox,
   removeBanOfBox,
 ];

@@ -1,5 +1,5 @@
 import { publicId, rowId } from '../../core/ids.ts';
-import { plainName, ownerAddress, subjectOf } from '../../notices/owners.ts';
+import { plainName, ownerAddress, hashedAddress } from '../../notices/owners.ts';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { formatAddress } from '../../../mail/message/address.ts';
@@ -20,7 +20,7 @@ import {
   updateMember,
 } from '../../people/member-commands.ts';
 import { secretHash } from '../../core/token.ts';
-import { noMailboxes, rowsOf } from '../affected-mailboxes.ts';
+import { noMailboxes, mailboxRows } from '../affected-mailboxes.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
 import { Id, isoOf, Line } from '../../core/schemas.ts';
@@ -120,7 +120,7 @@ export const inviteOrganizationMember = operation({
       hash: secretHash(secret),
       expiresAt,
       notice,
-      base: subjectOf(owner.base),
+      base: hashedAddress(owner.base),
     };
     const done = await call.change(inviteMember, input, written, { role });
     if (done.kind === 'limited') tooManyLetters(done.waitMs);
@@ -138,7 +138,7 @@ export const updateOrganizationMember = operation({
   description:
     "Changes a person's role, or a member's mailboxes, from their next request on. Only owners create or change owners; the last owner stays.",
   hints: { idempotent: true },
-  rule: (_call, { mailboxIds = [] }) => rowsOf(mailboxIds),
+  rule: (_call, { mailboxIds = [] }) => mailboxRows(mailboxIds),
   input: z.strictObject({
     userId: Id('user'),
     role: z.enum(['owner', 'admin', 'member']).describe('New role').optional(),
@@ -221,7 +221,7 @@ export const resendClaimLink = operation({
       call,
       claimNotice(owner.address, pending.organization, url, call.settings.hostname),
     );
-    const input = { organization: call.tenant, base: subjectOf(owner.base), hash, notice };
+    const input = { organization: call.tenant, base: hashedAddress(owner.base), hash, notice };
     const done = await call.change(resendClaim, input, 'claim link');
     switch (done.kind) {
       case 'sent':

@@ -1,32 +1,15 @@
 import { z } from 'zod';
-import { publicId, rowId } from '../../core/ids.ts';
+import { publicId } from '../../core/ids.ts';
 import {
   findOrganization,
   renameOrganization,
-  freezeOrganization,
   listProjects as readProjects,
   type Project,
   organizationUse,
 } from '../../organizations/commands.ts';
-import { operation, type Call } from '../../core/operation.ts';
+import { operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
-import {
-  isoOf,
-  isoOrNull,
-  Line,
-  Organization,
-  OwnOrganization,
-  Id,
-  nextCursor,
-  Page,
-  pageOf,
-} from '../../core/schemas.ts';
-import { OPERATOR } from '../../../mail/store/account/account.ts';
-import { heldAddress } from '../../../mail/store/retention/rules.ts';
-import { removeOrganization } from '../../organizations/removal-commands.ts';
-import { rewriteEnvFiles } from '../../services/env-file.ts';
-import { listServices } from '../../services/queries.ts';
-import { noMailboxes } from '../affected-mailboxes.ts';
+import { isoOf, isoOrNull, Line, Organization, OwnOrganization, nextCursor, Page, pageOf } from '../../core/schemas.ts';
 import { createProject } from '../../services/commands.ts';
 import { allowedProjects } from '../scope.ts';
 
@@ -105,68 +88,6 @@ export const getUsage = operation({
   }),
   run: (call) => call.store.read(organizationUse, { organization: call.tenant }),
 });
-
-export const removeWholeOrganization = operation({
-  name: 'remove_organization',
-  title: 'Remove an organization',
-  toolset: 'org',
-  reach: 'organization',
-  action: 'manage',
-  operatorOnly: true,
-  description:
-    'For the operator: removes an organization with everything in it, all stored mail included; no undo. Its audit log stays.',
-  hints: { destructive: true },
-  rule: noMailboxes,
-  input: z.strictObject({
-    targetOrganizationId: Id('organization'),
-    confirm: Line(1, 100).describe('Must be its slug'),
-  }),
-  output: z.object({ removed: z.literal(true), organizationId: z.string() }),
-  async run(call, { targetOrganizationId, confirm }) {
-    const id = rowId('organization', targetOrganizationId) ?? notFound('organization');
-    const organization = (await call.store.read(findOrganization, { id })) ?? notFound('organization');
-    if (id === OPERATOR) refuse('conflict', "The operator's own organization cannot be removed.");
-    if (confirm !== organization.slug) {
-      refuse('invalid_arguments', `confirm must be the slug of the organization, ${organization.slug}.`, {
-        issues: [{ path: 'confirm', message: 'is a different slug' }],
-      });
-    }
-    const held = await call.store.read(heldAddress, { tenant: id });
-    if (held !== undefined) return refuseHeld(held);
-    // Frozen first: nothing is added while it is deleted in slices, and after a crash it stays stopped.
-    const detail = { name: organization.name, slug: organization.slug };
-    const frozen = await call.change(freezeOrganization, { id, frozen: true }, targetOrganizationId, detail);
-    if (frozen.kind === 'missing') return notFound('organization');
-    for (const account of frozen.accounts) call.revoked(account);
-    await stopServices(call, id);
-    await removeInSlices(call, id);
-    return { removed: true as const, organizationId: publicId('organization', id) };
-  },
-});
-
-async function stopServices(call: Call, organization: number): Promise<void> {
-  for (const { id } of await call.store.read(listServices, { organization })) await call.runner.remove(id);
-}
-
-function refuseHeld(address: string): never {
-  return refuse(
-    'conflict',
-    `${address} is under legal hold, so nothing of its organization is removed. Lift the hold first (set_legal_hold).`,
-    { resource: 'mailbox' },
-  );
-}
-
-async function removeInSlices(call: Call, id: number): Promise<void> {
-  const services = (await call.store.read(listServices, { organization: id })).map((one) => one.id);
-  const target = publicId('organization', id);
-  for (;;) {
-    const done = await call.change(removeOrganization, { id }, target);
-    if (done.kind === 'missing') return notFound('organization');
-    if (done.kind === 'held') return refuseHeld(done.address);
-    if (done.kind === 'removed') break;
-  }
-  await rewriteEnvFiles(call, services);
-}
 
 const Shown = z.object({ id: z.string(), name: z.string(), createdAt: z.string() });
 

@@ -5,7 +5,7 @@ import { publicThreadId } from '../../core/message-ids.ts';
 import { publicId, rowId } from '../../core/ids.ts';
 import { addToken, listTokens, revokeToken } from '../../tokens/commands.ts';
 import { ACTIONS, type Action, expandActions, makeToken, secretHash, shownPart } from '../../core/token.ts';
-import { noMailboxes, rowsOf } from '../affected-mailboxes.ts';
+import { noMailboxes, mailboxRows } from '../affected-mailboxes.ts';
 import {
   expiryOf,
   Id,
@@ -64,7 +64,7 @@ export const createAgentToken = operation({
   description:
     'Creates a token of this organization and shows it once. It never gets more rights than the calling token.',
   hints: {},
-  rule: (_call, { mailboxIds = [] }) => rowsOf(mailboxIds),
+  rule: (_call, { mailboxIds = [] }) => mailboxRows(mailboxIds),
   input: z.strictObject({
     name: Line(1, 80).describe('For people'),
     actions: z.array(z.enum(ACTIONS)).min(1).max(ACTIONS.length).describe('Allowed actions'),

@@ -16,7 +16,7 @@ import { type Call, operation } from '../../core/operation.ts';
 import { Id } from '../../core/schemas.ts';
 import { mailboxOf, outOfScope, allowedAccounts } from '../scope.ts';
 import { isLimited, policyIn, Target, tokenIn } from './target.ts';
-import { accountOf } from '../../../mail/store/account/account.ts';
+import { accountInfo } from '../../../mail/store/account/account.ts';
 
 const Named = z.object({ policyId: z.string(), name: z.string(), preset: z.string() });
 
@@ -158,7 +158,7 @@ async function policiesInReach(call: Call): Promise<(StoredAgentPolicy & { accou
 }
 
 async function named({ store, tenant }: Call, accounts: readonly number[]): Promise<string> {
-  const found = await Promise.all(accounts.slice(0, MAX_NAMED).map((id) => store.read(accountOf, { tenant, id })));
+  const found = await Promise.all(accounts.slice(0, MAX_NAMED).map((id) => store.read(accountInfo, { tenant, id })));
   const names = found.flatMap((one) => one?.address ?? []).join(', ');
   return accounts.length > MAX_NAMED ? `${names} and ${accounts.length - MAX_NAMED} more` : names;
 }

@@ -15,7 +15,7 @@ import { Id, isoOf } from '../../core/schemas.ts';
 import { outOfScope } from '../scope.ts';
 import { RulesShown } from './get.ts';
 import { rulesFrom } from './rules.ts';
-import { policyIn, PolicyFields, Target, targetOf } from './target.ts';
+import { policyIn, PolicyFields, Target, findPolicyTarget } from './target.ts';
 
 const Saved = z.object({ policyId: z.string(), name: z.string(), preset: z.string(), targetId: z.string().nullable() });
 
@@ -35,7 +35,7 @@ export const saveAgentPolicyOf = operation({
   async run(call, { policyId, name: given, mailboxId, tokenId, ...said }) {
     withoutMembers(call);
     const there = policyId === undefined ? undefined : await policyIn(call, policyId);
-    const named = await targetOf(call, { mailboxId, tokenId });
+    const named = await findPolicyTarget(call, { mailboxId, tokenId });
     const { preset, rules } = rulesFrom(said, there);
     const name = given ?? there?.name ?? preset;
     const row = { tenant: call.tenant, id: there?.id ?? null, name, preset, rules: JSON.stringify(rules) };
@@ -81,7 +81,7 @@ export const attachAgentPolicyTo = operation({
   output: z.object({ targetId: z.string(), policyId: z.string().nullable() }),
   async run(call, { policyId, ...which }) {
     withoutMembers(call);
-    const named = await targetOf(call, which);
+    const named = await findPolicyTarget(call, which);
     if (named === undefined) {
       const issues = [{ path: 'mailboxId', message: 'missing' }];
       return refuse('invalid_arguments', 'Give mailboxId or tokenId.', { issues });

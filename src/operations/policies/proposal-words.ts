@@ -10,7 +10,7 @@ import type { Call } from '../../core/operation.ts';
 import { RefusedError } from '../../core/refusal.ts';
 import { attachAgentPolicyTo, saveAgentPolicyOf } from './people.ts';
 import { rulesFrom } from './rules.ts';
-import { policyIn, policyOver, targetOf } from './target.ts';
+import { policyIn, policyOver, findPolicyTarget } from './target.ts';
 
 /** Arguments not shown to people. */
 const HIDDEN = new Set(['password']);
@@ -68,7 +68,7 @@ export async function changesOf(call: Call, name: string, given: unknown): Promi
   try {
     const { policyId, mailboxId, tokenId, name: _name, ...said } = read.data;
     const there = policyId === undefined ? undefined : await policyIn(call, policyId);
-    const named = await targetOf(call, { mailboxId, tokenId });
+    const named = await findPolicyTarget(call, { mailboxId, tokenId });
     const before =
       named === undefined && there !== undefined ? readPolicy(there.rules) : await policyOver(call, named?.target);
     return describeChanges(before, rulesFrom(said, there).rules).map((change) => revealInvisible(change));

@@ -5,7 +5,7 @@ import { refuse } from '../../core/refusal.ts';
 import { outOfScope } from '../scope.ts';
 import { attachAgentPolicyTo, saveAgentPolicyOf } from './people.ts';
 import { hasRules } from './rules.ts';
-import { isLimited, policyIn, PolicyFields, targetOf } from './target.ts';
+import { isLimited, policyIn, PolicyFields, findPolicyTarget } from './target.ts';
 
 /** Result of a proposed operation. */
 const Pending = z.object({
@@ -30,7 +30,7 @@ export const proposeAgentPolicy = operation({
   rest: { method: 'POST', path: '/api/email/agent-policy/proposals', status: 202 },
   async run(call, given) {
     const { policyId, name, ...rest } = given;
-    const target = await targetOf(call, rest);
+    const target = await findPolicyTarget(call, rest);
     if (target === undefined && isLimited(call)) outOfScope(call.caller);
     if (policyId !== undefined) await policyIn(call, policyId);
     const changes = hasRules(given) || name !== undefined;

@@ -28,7 +28,7 @@ interface GivenTarget {
 }
 
 /** Returns the named mailbox or token, within the caller's limits; undefined: none is named. */
-export async function targetOf(
+export async function findPolicyTarget(
   call: Call,
   { mailboxId, tokenId }: GivenTarget,
 ): Promise<{ id: string; target: PolicyTarget } | undefined> {

@@ -41,7 +41,7 @@ export const getQueueItem = operation({
   output: z.object({ item: QueueItem, message: ShownBeginning }),
   rest: { method: 'GET', path: '/api/email/queue/:queueId' },
   async run(call, { queueId }) {
-    const row = await rowOf(call, rowId('queue', queueId) ?? notFound('queue item'));
+    const row = await findQueueRow(call, rowId('queue', queueId) ?? notFound('queue item'));
     const octets = { blob: row.blob_id, size: row.size, forProgram: call.caller.token !== undefined };
     const { truncated, answers, more, ...words } = await readMailPreview(call, octets);
     const untrusted = fitted(words);
@@ -80,7 +80,7 @@ function fitted<W extends Omit<MessagePreview, 'truncated' | 'answers' | 'more'>
 }
 
 /** Finds a queue row of the caller's organization, within its limits. */
-export async function rowOf(call: Call, id: number): Promise<QueueRow> {
+export async function findQueueRow(call: Call, id: number): Promise<QueueRow> {
   const accounts = await allowedAccounts(call);
   const row = await call.store.read(queueRow, { id });
   const mine = accounts === null || (row?.account_id != null && accounts.includes(row.account_id));

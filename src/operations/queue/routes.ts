@@ -13,7 +13,7 @@ import { everyMailbox } from '../affected-mailboxes.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
 import { Id, isoOf, Line } from '../../core/schemas.ts';
-import { domainOf } from '../scope.ts';
+import { findOwnDomain } from '../scope.ts';
 
 const Shown = z.object({
   routeId: z.string(),
@@ -85,7 +85,7 @@ async function scopeOf(call: Call, given: Given): Promise<{ receiver: string; se
     return wrong('senderDomain', 'give receiverDomain or senderDomain, not both');
   }
   if (senderDomain !== undefined)
-    return { receiver: '', sender: (await domainOf(call, { domain: senderDomain })).name };
+    return { receiver: '', sender: (await findOwnDomain(call, { domain: senderDomain })).name };
   const receiver = receiverDomain === undefined ? '' : parseDomain(receiverDomain);
   return receiver === undefined ? wrong('receiverDomain', 'is not a domain name') : { receiver, sender: '' };
 }

@@ -7,7 +7,7 @@ import { notFound, refuse } from '../../core/refusal.ts';
 import { Id } from '../../core/schemas.ts';
 import { allowedAccounts } from '../scope.ts';
 import { unlessOwnMail } from './own-mail.ts';
-import { rowOf } from './read.ts';
+import { findQueueRow } from './read.ts';
 
 /** Declares one operation per action on queued mail. */
 function steering(
@@ -42,7 +42,7 @@ function steering(
 }
 
 async function ofOthers(call: Call, { queueId }: { queueId: string }): Promise<AffectedMailboxes | undefined> {
-  const { trace, account_id: account } = await rowOf(call, rowId('queue', queueId) ?? notFound('queue item'));
+  const { trace, account_id: account } = await findQueueRow(call, rowId('queue', queueId) ?? notFound('queue item'));
   return unlessOwnMail(call, { trace, account });
 }
 

@@ -6,7 +6,7 @@ import type { BodyPart } from '../../../mail/jmap/email/body-part.ts';
 import { decodeTransfer } from '../../../mail/message/decode.ts';
 import type { EmailRow } from '../../../mail/store/message/email-rows.ts';
 import { callerPolicy } from '../../agents/caller-policy.ts';
-import { accountOf } from '../../reading/read-record.ts';
+import { accountOfEmail } from '../../reading/read-record.ts';
 import { fileText } from '../../reading/file-text.ts';
 import { messageText } from '../../reading/message-text.ts';
 import { recordRead } from '../../reading/read-record.ts';
@@ -159,7 +159,7 @@ async function linkTo(call: Call, email: number, { part }: BodyPart, attachmentI
   const key = call.secrets.subkey('attachment links');
   const { token, actor, ip } = call.caller;
   // An agent may pass the link on: then the file must not leave with it.
-  const bound = token?.narrow != null || (await callerPolicy(call, [accountOf(email)])).governed;
+  const bound = token?.narrow != null || (await callerPolicy(call, [accountOfEmail(email)])).governed;
   const terms = {
     lifetimeMs: LINK_GOOD_FOR_MS,
     ...(token !== undefined && { by: actor }),

@@ -1,7 +1,7 @@
 import { emailResults } from '../../../mail/jmap/email-query/email-results.ts';
 import type { EmailFilter } from '../../../mail/jmap/email-query/email-filter.ts';
 import { runQuery } from '../../../mail/jmap/email-query/query-runner.ts';
-import { recordTaint, rowsOf } from '../../reading/read-record.ts';
+import { recordTaint, taintRows } from '../../reading/read-record.ts';
 import { type MailboxRef, summaries } from '../../reading/summary.ts';
 import type { MsgSummary } from '../../reading/summary-schema.ts';
 import { firstFitting, pageBudget } from '../../untrusted/result-budget.ts';
@@ -9,10 +9,10 @@ import { jmapForm, rowIn } from '../../core/message-ids.ts';
 import type { Call } from '../../core/operation.ts';
 import { refuse } from '../../core/refusal.ts';
 import { answered } from './mailbox-arguments.ts';
+import { ACCOUNT_SPAN } from '../../../mail/store/search/account-span.ts';
 
 /** Maximum messages with the same time that a page skips when the message of its cursor was deleted. */
 const SAME_MOMENT = 200;
-const ACCOUNT_SPAN = 2 ** 32;
 
 /** A position in a list by time, newest first. */
 interface PagePosition {
@@ -33,7 +33,7 @@ export async function pageOfMessages(
   const messages = await summaries(call, box, ids);
   const behind = messages.filter((one) => after === undefined || isBehind(one, after));
   const shown = firstFitting(behind.slice(0, limit), pageBudget(limit));
-  await recordTaint(call, rowsOf(shown.map(({ id }) => rowIn('email', box.id, id) ?? 0)));
+  await recordTaint(call, taintRows(shown.map(({ id }) => rowIn('email', box.id, id) ?? 0)));
   const last = shown.at(-1);
   return { messages: shown, nextCursor: behind.length > shown.length && last !== undefined ? cursorOf(last) : null };
 }

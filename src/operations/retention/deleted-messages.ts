@@ -2,13 +2,15 @@ import { z } from 'zod';
 import { namedAddresses } from '../../../mail/message/named-address.ts';
 import { readEnvelope } from '../../../mail/message/stored-envelope.ts';
 import {
+  type DeletedPosition,
   deletedSince,
   expireDeletedMessages,
   listDeletedMessages,
   MAX_RESTORED,
   restoreDeletedMessages,
 } from '../../../mail/store/retention/deleted-mail.ts';
-import { purgeExpunged } from '../../../mail/store/retention/purge.ts';
+import { deletedMailboxes, purgeDeletedFolder, purgeExpunged } from '../../../mail/store/retention/purge.ts';
+import { purgeMessages } from '../../../mail/store/retention/purge-messages.ts';
 import { publicMessageId, rowIn } from '../../core/message-ids.ts';
 import { publicId } from '../../core/ids.ts';
 import { type Call, operation } from '../../core/operation.ts';
@@ -18,6 +20,7 @@ import { MailboxArguments } from '../mailboxes/shown.ts';
 import { mailboxOf, type Mailbox } from '../scope.ts';
 
 const PAGE = 100;
+const ReplacedDrafts = z.boolean().default(false).describe('Also versions of drafts that a later one replaced');
 
 export const listDeleted = operation({
   name: 'list_deleted_messages',
@@ -32,20 +35,23 @@ export const listDeleted = operation({
   input: z.strictObject({
     ...MailboxArguments,
     since: Time('Deleted since').optional(),
+    drafts: ReplacedDrafts,
     cursor: z
       .string()
-      .regex(/^\d{1,15}$/)
+      .regex(/^\d{1,15}\.m\w{1,30}$/, 'must be the nextCursor of this list')
       .describe('nextCursor of the previous page')
       .optional(),
   }),
   output: z.object({ messages: z.array(z.looseObject({ messageId: z.string() })), nextCursor }),
-  async run(call, { since, cursor, ...which }) {
+  async run(call, { since, drafts, cursor, ...which }) {
     const { id: account } = await mailboxOf(call, which);
-    const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursor);
-    const from = since === undefined ? 1 : Date.parse(since);
-    const rows = await call.store.scan(listDeletedMessages, { account, since: from, before, limit: PAGE });
+    const before = cursor === undefined ? null : positionOf(account, cursor);
+    const from = since === undefined ? 1 : Math.max(1, Date.parse(since));
+    const page = { account, since: from, drafts, before, limit: PAGE + 1 };
+    const rows = await call.store.scan(listDeletedMessages, page);
+    const last = rows[PAGE - 1];
     return {
-      messages: rows.map((row) => ({
+      messages: rows.slice(0, PAGE).map((row) => ({
         messageId: publicMessageId(row.id),
         folder: row.folder,
         subject: row.subject,
@@ -54,10 +60,16 @@ export const listDeleted = operation({
         receivedAt: isoOf(row.receivedAt),
         deletedAt: isoOf(row.deletedAt),
       })),
-      nextCursor: rows.length === PAGE ? String(rows.at(-1)?.deletedAt) : null,
+      nextCursor: rows.length > PAGE && last !== undefined ? `${last.deletedAt}.${publicMessageId(last.id)}` : null,
     };
   },
 });
+
+/** Position after which a page begins: one command deletes many messages at one time. */
+function positionOf(account: number, cursor: string): DeletedPosition {
+  const [at = '', id = ''] = cursor.split('.');
+  return { at: Number(at), email: rowIn('email', account, id) ?? 0 };
+}
 
 const MessageIds = z.array(Line(1, 40)).min(1).max(MAX_RESTORED).describe('Ids of messages').optional();
 
@@ -71,15 +83,20 @@ export const restoreDeleted = operation({
   description:
     'Restores deleted messages to their folders with flags and threads: those named, or all deleted since a time.',
   hints: { idempotent: true },
-  input: z.strictObject({ ...MailboxArguments, messageIds: MessageIds, since: Time('Deleted since').optional() }),
+  input: z.strictObject({
+    ...MailboxArguments,
+    messageIds: MessageIds,
+    since: Time('Deleted since').optional(),
+    drafts: ReplacedDrafts,
+  }),
   output: z.object({
     restored: z.array(z.object({ messageId: z.string(), folder: z.string() })),
     missing: z.array(z.string()),
     more: z.boolean(),
   }),
-  async run(call, { messageIds, since, ...which }) {
+  async run(call, { messageIds, since, drafts, ...which }) {
     const box = await mailboxOf(call, which);
-    const emails = await chosen(call, box, messageIds, since);
+    const emails = await chosen(call, box, { messageIds, since, drafts });
     const done = await call.change(restoreDeletedMessages, { account: box.id, emails }, publicId('mailbox', box.id), {
       address: box.address,
       messages: emails.length,
@@ -111,6 +128,7 @@ export const purgeDeleted = operation({
   async run(call, { messageIds, ...which }) {
     const box = await mailboxOf(call, which);
     const emails = messageIds === undefined ? null : rowsOf(box, messageIds);
+    await emptyDeletedFolders(call, box);
     for (let more = true; more;) {
       const input = { account: box.id, emails };
       const done = await call.change(expireDeletedMessages, input, publicId('mailbox', box.id), {
@@ -123,20 +141,22 @@ export const purgeDeleted = operation({
       }
       ({ more } = done);
     }
-    for (let more = true; more;) {
-      const done = await call.store.writeSlice(purgeExpunged, { before: 1 });
-      for (const file of done.files) await call.store.files.remove(file);
-      ({ more } = done);
-    }
+    await purgeMessages(call.store, purgeExpunged, { before: 1 });
     return { purged: true as const };
   },
 });
 
+/** Takes the messages out of large folders that were deleted, which the retention job has not done yet. */
+async function emptyDeletedFolders({ store }: Call, { id: account }: Mailbox): Promise<void> {
+  for (const { id } of await store.read(deletedMailboxes, { account })) {
+    for (let left = 1; left > 0;) left = await store.writeSlice(purgeDeletedFolder, { account, mailbox: id });
+  }
+}
+
 async function chosen(
   call: Call,
   box: Mailbox,
-  messageIds: readonly string[] | undefined,
-  since: string | undefined,
+  { messageIds, since, drafts }: { messageIds: string[] | undefined; since: string | undefined; drafts: boolean },
 ): Promise<number[]> {
   if (messageIds !== undefined) return rowsOf(box, messageIds);
   if (since === undefined) {
@@ -144,7 +164,7 @@ async function chosen(
       issues: [{ path: 'messageIds', message: 'missing' }],
     });
   }
-  return call.store.scan(deletedSince, { account: box.id, since: Date.parse(since) });
+  return call.store.scan(deletedSince, { account: box.id, since: Math.max(1, Date.parse(since)), drafts });
 }
 
 function rowsOf({ id }: Mailbox, messageIds: readonly string[]): number[] {

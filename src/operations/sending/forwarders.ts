@@ -21,9 +21,9 @@ import { agentOf } from '../../core/caller.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
 import { Id, isoOf, Line, nextCursor, Page, pageOf, OwnOrganization } from '../../core/schemas.ts';
-import { domainOf, mailboxOf, withinMailbox } from '../scope.ts';
+import { findOwnDomain, mailboxOf, withinMailbox } from '../scope.ts';
 import type { AreaContext } from '../../core/area-context.ts';
-import { plainName, ownerAddress, subjectOf } from '../../notices/owners.ts';
+import { plainName, ownerAddress, hashedAddress } from '../../notices/owners.ts';
 import { composeNotice } from '../../notices/compose.ts';
 import { secretUrl } from '../../notices/secret-pages.ts';
 import { newSecret } from '../../people/secrets.ts';
@@ -70,7 +70,7 @@ export const setEmailForwarder = operation({
         issues: [{ path: 'sourceAddress', message: 'has a +tag' }],
       });
     }
-    const domain = await domainOf(call, { domain: source.domain });
+    const domain = await findOwnDomain(call, { domain: source.domain });
     await withinLimits(call, source);
     const row = {
       organization: call.tenant,
@@ -300,5 +300,5 @@ async function prepareConfirmation(
       `Mailstead on ${hostname}`,
     ].join('\r\n'),
   });
-  return { hash, notice, base: subjectOf(owner.base) };
+  return { hash, notice, base: hashedAddress(owner.base) };
 }

@@ -10,7 +10,7 @@ import { type Call, operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
 import { Id, Line, SECRET_NOTICE, OfProject } from '../../core/schemas.ts';
 import { allowedProjects, projectOf, webhookOf } from '../scope.ts';
-import { Health, healthOf, goodUrl, newSecret } from './webhook-input.ts';
+import { Health, healthOf, goodUrl, newSigningSecret } from './webhook-input.ts';
 
 const Events = z.array(z.enum(EVENT_TYPES)).min(1).max(EVENT_TYPES.length).describe('Default: all');
 
@@ -44,7 +44,7 @@ export const createWebhook = operation({
   async run(call, { url: given, events: types = EVENT_TYPES, projectId }) {
     const project = await limitOf(call, projectId);
     const url = await goodUrl(call, given);
-    const { signingSecret, secret } = await newSecret(call, null);
+    const { signingSecret, secret } = await newSigningSecret(call, null);
     const row = { organization: call.tenant, project, events: eventsOf(types), url, secret, by: agentOf(call.caller) };
     const done = await call.change(addWebhook, row, new URL(url).host, { events: types });
     if (done.kind === 'full') {
@@ -122,7 +122,7 @@ export const updateWebhook = operation({
   async run(call, { webhookId, url: given, events, rotateSecret }) {
     const { id } = await webhookOf(call, { webhookId });
     const url = given === undefined ? undefined : await goodUrl(call, given);
-    const made = rotateSecret ? await newSecret(call, null) : undefined;
+    const made = rotateSecret ? await newSigningSecret(call, null) : undefined;
     const change = {
       organization: call.tenant,
       by: agentOf(call.caller),

@@ -142,6 +142,6 @@ function messageId(email: number | null): string | null {
 }
 
 /** Returns the name of a webhook in the audit log. */
-export function targetOf({ id, account }: { id: number; account: number | null }): string {
+export function webhookAuditTarget({ id, account }: { id: number; account: number | null }): string {
   return account === null ? publicId('webhook', id) : publicId('mailbox', account);
 }

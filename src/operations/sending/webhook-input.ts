@@ -21,7 +21,7 @@ export async function goodUrl(call: Call, given: string): Promise<string> {
 /**
  * Creates a signing secret in plain and sealed form; no agent's mail may carry it. `account` null: of the organization.
  */
-export async function newSecret(
+export async function newSigningSecret(
   call: Call,
   account: number | null,
 ): Promise<{ signingSecret: string; secret: Uint8Array }> {

@@ -9,7 +9,7 @@ import {
 import { testWebhook as testCommand } from '../../webhooks/webhook-commands.ts';
 import type { Webhook } from '../../webhooks/webhook-queries.ts';
 import { deliveryId, noticeOf } from '../../webhooks/delivery-id.ts';
-import { newestEmail, attemptOf } from '../../webhooks/queries.ts';
+import { newestEmail, lastWebhookAttempt } from '../../webhooks/queries.ts';
 import { MailboxArguments } from '../mailboxes/shown.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { publicId } from '../../core/ids.ts';
@@ -18,7 +18,7 @@ import { notFound, refuse } from '../../core/refusal.ts';
 import { MessageForm, namedMailbox } from '../reading/mailbox-arguments.ts';
 import { Id, Time } from '../../core/schemas.ts';
 import { mailboxOf, webhookOf } from '../scope.ts';
-import { targetOf, WebhookArguments } from './webhook-deliveries.ts';
+import { webhookAuditTarget, WebhookArguments } from './webhook-deliveries.ts';
 
 /** Maximum slices per call; each is a commit with its audit row. */
 const MAX_SLICES = 25;
@@ -49,7 +49,9 @@ export const replayWebhookDelivery = operation({
     onlyEnabled(hook);
     const notice = given === undefined ? undefined : noticeOf(given);
     if (notice !== undefined) {
-      const done = await call.change(replayWebhookEvent, { listener: hook.id, id: notice }, targetOf(hook), { notice });
+      const done = await call.change(replayWebhookEvent, { listener: hook.id, id: notice }, webhookAuditTarget(hook), {
+        notice,
+      });
       return done.kind === 'missing' ? notFound('delivery') : { deliveryId: deliveryId(done.id) };
     }
     if (messageId === undefined || hook.account === null) {
@@ -105,7 +107,7 @@ export const replayWebhookDeliveries = operation({
     let after: number | null = (given === undefined ? undefined : noticeOf(given)) ?? 0;
     for (let slice = 0; slice < MAX_SLICES && after !== null; slice++) {
       const detail = { since, ...(until !== undefined && { until }) };
-      const done: Slice = await call.change(replayWebhookEvents, { ...range, after }, targetOf(hook), detail);
+      const done: Slice = await call.change(replayWebhookEvents, { ...range, after }, webhookAuditTarget(hook), detail);
       replayed += done.count;
       after = done.after;
     }
@@ -172,7 +174,9 @@ function onlyEnabled({ disabledAt }: Webhook): void {
 }
 
 async function tellAgain(call: Call, hook: Webhook, account: number, email: number): Promise<number> {
-  const done = await call.change(queueEmailEvent, { listener: hook.id, account, email }, targetOf(hook), { email });
+  const done = await call.change(queueEmailEvent, { listener: hook.id, account, email }, webhookAuditTarget(hook), {
+    email,
+  });
   return done.kind === 'missing' ? notFound('message') : done.id;
 }
 
@@ -180,7 +184,7 @@ async function tellAgain(call: Call, hook: Webhook, account: number, email: numb
 async function wentHow({ store }: Call, notice: number, seconds: number): Promise<z.output<typeof Tested>> {
   const until = performance.now() + seconds * 1000;
   for (;;) {
-    const row = await store.read(attemptOf, { notice });
+    const row = await store.read(lastWebhookAttempt, { notice });
     if (row !== undefined) {
       const { outcome, status: httpStatus, problem, durationMs } = row;
       const status = outcome === 'told' ? 'told' : 'failed';

@@ -8,8 +8,8 @@ import { operation } from '../../core/operation.ts';
 import { notFound } from '../../core/refusal.ts';
 import { Id, isoOf, Line, SECRET_NOTICE } from '../../core/schemas.ts';
 import { mailboxOf, webhookOf } from '../scope.ts';
-import { targetOf } from './webhook-deliveries.ts';
-import { Health, healthOf, goodUrl, newSecret } from './webhook-input.ts';
+import { webhookAuditTarget } from './webhook-deliveries.ts';
+import { Health, healthOf, goodUrl, newSigningSecret } from './webhook-input.ts';
 import { MailboxArguments } from '../mailboxes/shown.ts';
 
 const Mailbox = { mailboxId: MailboxArguments.mailboxId, address: MailboxArguments.address };
@@ -38,7 +38,7 @@ export const setInboundWebhook = operation({
     const mailbox = await mailboxOf(call, which);
     const url = await goodUrl(call, given);
     const mailboxId = publicId('mailbox', mailbox.id);
-    const { signingSecret, secret } = await newSecret(call, mailbox.id);
+    const { signingSecret, secret } = await newSigningSecret(call, mailbox.id);
     const row = { account: mailbox.id, organization: call.tenant, url, secret, by: agentOf(call.caller) };
     const done = await call.change(setWebhook, row, mailboxId, { host: new URL(url).host });
     if (done.kind === 'missing') return notFound('mailbox');
@@ -113,7 +113,11 @@ export const enableWebhook = operation({
   rest: { method: 'POST', path: '/api/email/webhooks/enable' },
   async run(call, which) {
     const hook = await webhookOf(call, which);
-    const done = await call.change(changeWebhook, { organization: call.tenant, listener: hook.id }, targetOf(hook));
+    const done = await call.change(
+      changeWebhook,
+      { organization: call.tenant, listener: hook.id },
+      webhookAuditTarget(hook),
+    );
     if (done.kind === 'missing') return notFound('webhook');
     return { enabled: true as const, wasDisabled: done.wasDisabled };
   },

@@ -9,7 +9,7 @@ import { isUnknownRecipient } from '../../../mail/store/queue/suppression.ts';
  * Explains one line of the journal. Values chosen by outsiders (host name, sender, reply) are in separate fields, never
  * in the explanation, which an agent trusts.
  */
-export function entriesOf({ at, event, detail }: JournalLine): Entry[] {
+export function explainLine({ at, event, detail }: JournalLine): Entry[] {
   const tell = TELL[event] ?? ((facts: Facts) => [other(event, facts)]);
   return tell(new Facts(detail)).map((one) => ({ at, ...one }));
 }

@@ -88,7 +88,7 @@ export function messageOf(trace: string, { lines, waiting, sent }: MessageTimeli
 }
 
 /** Returns the envelope, without recipients that this viewer may not see. */
-export function envelopeOf({ lines }: MessageTimeline): z.output<typeof Envelope> {
+export function visibleEnvelope({ lines }: MessageTimeline): z.output<typeof Envelope> {
   const all = lines.map(({ detail }) => new Facts(detail));
   const begun = lines.filter((line) => isSending(line) || isReceiving(line));
   const to = begun.flatMap(({ detail }) => new Facts(detail).list('to'));

@@ -10,7 +10,7 @@ import {
   pendingWebhookNotice,
 } from '../../trace/queries.ts';
 import type { Entry } from './entry.ts';
-import { entriesOf } from './explain.ts';
+import { explainLine } from './explain.ts';
 
 /** The part of a message's history that a viewer may see. */
 export interface MessageTimeline {
@@ -41,7 +41,7 @@ export async function timelineOf(
   const attempts = await Promise.all(waiting.slice(0, MAX_COPIES).map((row) => runningAttempts(store, row)));
   const entries = [
     ...beginning(lines),
-    ...inOrder(lines).flatMap(entriesOf),
+    ...inOrder(lines).flatMap(explainLine),
     ...notifications.flat(),
     ...attempts.flat(),
   ];

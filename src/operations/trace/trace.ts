@@ -7,11 +7,11 @@ import { notFound } from '../../core/refusal.ts';
 import { isoOf, Line } from '../../core/schemas.ts';
 import { allowedAccounts } from '../scope.ts';
 import { findMessageTraces } from './find.ts';
-import { Envelope, envelopeOf, Event, Message, messageOf, shownTimeline } from './shown.ts';
+import { Envelope, visibleEnvelope, Event, Message, messageOf, shownTimeline } from './shown.ts';
 import { type MessageTimeline, timelineOf, emailsOf } from './timeline.ts';
 import { createHash } from 'node:crypto';
 import type { MailStore } from '../../../mail/store/store.ts';
-import { octetsOf } from '../../trace/queries.ts';
+import { messageOctets } from '../../trace/queries.ts';
 
 export const traceMessage = operation({
   name: 'trace_message',
@@ -57,7 +57,7 @@ export const traceMessage = operation({
     return {
       message: { ...message, ...(moreEvents > 0 && { moreEvents }) },
       timeline,
-      envelope: envelopeOf(whole),
+      envelope: visibleEnvelope(whole),
       sha256: (await digestOf(call.store, { tenant: call.tenant, trace, lines: whole.lines })) ?? null,
       alsoFound: found
         .filter((one): one is FoundTrace => 'at' in one && one.trace !== trace)
@@ -93,7 +93,7 @@ async function digestOf(
   { tenant, trace, lines }: { tenant: number; trace: string; lines: MessageTimeline['lines'] },
 ): Promise<string | undefined> {
   const email = emailsOf(lines)[0]?.email ?? 0;
-  const octets = await store.read(octetsOf, { tenant, trace, email });
+  const octets = await store.read(messageOctets, { tenant, trace, email });
   if (octets === undefined || octets.size > MAX_OCTETS) return undefined;
   const digest = createHash('sha256');
   try {

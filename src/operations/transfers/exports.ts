@@ -42,7 +42,7 @@ export const exportMailbox = operation({
     const { id: account, address } = await mailboxOf(call, which);
     await call.note(publicId('mailbox', account), { address, format });
     const status = await call.transfers.startExport({ tenant: call.tenant, account, address, format, path: undefined });
-    if (status === undefined) return tooMany();
+    if (status === undefined) return tooManyExports();
     const expires = call.clock() + TRANSFER_LINK_MS;
     const ticket = signTransferTicket(call.secrets, {
       kind: 'export',
@@ -56,7 +56,7 @@ export const exportMailbox = operation({
   },
 });
 
-export function tooMany(): never {
+export function tooManyExports(): never {
   return refuse('rate_limited', 'Four exports run now: try again when one has ended.', { retryAfterSeconds: 60 });
 }
 

@@ -7,17 +7,19 @@ import {
   listImportJobs,
 } from '../../../mail/store/transfer/import-job.ts';
 import { canonicalName } from '../../../mail/imap/wire/mailbox-name.ts';
+import { networkOf } from '../../../mail/guard/network.ts';
+import { callerPolicy } from '../../agents/caller-policy.ts';
 import { publicId, rowId } from '../../core/ids.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
 import { Id, isoOf, Line, nextCursor, Page, pageStart } from '../../core/schemas.ts';
-import { IMPORT_SECRET, type ImapSpec, type ImportSpec } from '../../transfers/import-spec.ts';
+import { type FileSpec, IMPORT_SECRET, type ImapSpec, type ImportSpec } from '../../transfers/import-spec.ts';
 import { checkRemoteHost } from '../../transfers/remote-host.ts';
 import { signTransferTicket, TRANSFER_LINK_MS } from '../../transfers/transfer-link.ts';
 import { oneMailbox } from '../affected-mailboxes.ts';
 import { MailboxArguments } from '../mailboxes/shown.ts';
 import { allowedAccounts, mailboxOf, type Mailbox } from '../scope.ts';
-import { ImportJob, shownImport } from './shown.ts';
+import { ImportJob, type ShownImport, shownImport } from './shown.ts';
 
 const Remote = z.strictObject({
   host: Line(1, 253),
@@ -58,20 +60,7 @@ export const startImport = operation({
   rest: { method: 'POST', path: '/api/email/imports' },
   async run(call, { imap, ...which }) {
     const mailbox = await mailboxOf(call, which);
-    if (imap === undefined) {
-      const spec = { kind: 'file', path: null, name: null, folder: null } as const;
-      const job = await addJob(call, mailbox, spec, null, 'waiting');
-      const expires = call.clock() + TRANSFER_LINK_MS;
-      const ticket = signTransferTicket(call.secrets, {
-        kind: 'import',
-        id: String(job.id),
-        organization: call.tenant,
-        credential: call.caller.actor,
-        expires,
-      });
-      const putUrl = `${call.baseUrl()}/api/email/transfers?ticket=${ticket}`;
-      return { import: shownImport(job), putUrl, expiresAt: isoOf(expires) };
-    }
+    if (imap === undefined) return awaitUpload(call, mailbox, { folder: null });
     return {
       import: shownImport(await startPull(call, mailbox, remoteOf(imap), null)),
       putUrl: null,
@@ -79,6 +68,52 @@ export const startImport = operation({
     };
   },
 });
+
+/** Adds an import that begins when its upload is complete, with the link for it. */
+async function awaitUpload(call: Call, mailbox: Mailbox, { folder, fileName }: Pick<FileSpec, 'folder' | 'fileName'>) {
+  const spec: FileSpec = { kind: 'file', path: null, name: null, folder, fileName };
+  const job = await addJob(call, mailbox, spec, null, 'waiting');
+  const expires = call.clock() + TRANSFER_LINK_MS;
+  const putUrl = await uploadUrl(call, job, expires);
+  return { import: shownImport(job), putUrl, expiresAt: isoOf(expires) };
+}
+
+export const startUpload = operation({
+  name: 'start_upload',
+  title: 'Import an uploaded file',
+  toolset: 'email',
+  reach: 'mailbox',
+  action: 'manage',
+  // An agent that chooses a folder could pass on what it read by the name.
+  peopleOnly: true,
+  description: 'Imports mail from a file that is uploaded to a URL, into a folder; adds only what is new.',
+  hints: {},
+  input: z.strictObject({
+    ...MailboxArguments,
+    folder: Line(1, 1000).describe('Folder to import into; folders of a zip file go below it').optional(),
+    fileName: Line(1, 255).describe('Name of the file, for people').optional(),
+  }),
+  output: z.object({ import: ImportJob, putUrl: z.string(), expiresAt: z.string() }),
+  rest: { method: 'POST', path: '/api/email/uploaded-imports' },
+  async run(call, { folder, fileName, ...which }) {
+    return awaitUpload(call, await mailboxOf(call, which), { folder: folderOf(folder), fileName });
+  },
+});
+
+/** The link to PUT the file to. An agent may pass it on: then nobody elsewhere may store mail with it. */
+async function uploadUrl(call: Call, { id, account }: ImportJobRow, expires: number): Promise<string> {
+  const { actor: credential, token, ip } = call.caller;
+  const bound = token !== undefined && (token.narrow !== null || (await callerPolicy(call, [account])).governed);
+  const ticket = signTransferTicket(call.secrets, {
+    kind: 'import',
+    id: String(id),
+    organization: call.tenant,
+    credential,
+    expires,
+    ...(bound && { network: networkOf(ip) }),
+  });
+  return `${call.baseUrl()}/api/email/transfers?ticket=${ticket}`;
+}
 
 /** Checks the account of the other server, whose fields the listed schema leaves out. */
 function remoteOf(given: object): z.output<typeof Remote> {
@@ -185,7 +220,8 @@ export const getImport = operation({
   },
 });
 
-function problemForAgents({ problem }: { problem: string | null }): string | null {
+function problemForAgents({ problem, endedAt }: Pick<ShownImport, 'problem' | 'endedAt'>): string | null {
+  if (problem !== null && endedAt === null) return 'The import waits, and goes on by itself at nextAttemptAt.';
   return problem === null ? null : 'The import ended with a problem: a person sees it on the page Imports.';
 }
 

@@ -21,7 +21,10 @@ export interface ShownImport extends Record<string, unknown> {
   /** Null: not counted. */
   total: number | null;
   folder: string | null;
+  /** Why it failed, or why it waits. */
   problem: string | null;
+  /** It waits until then; null: it does not wait. */
+  nextAttemptAt: string | null;
   createdAt: string;
   endedAt: string | null;
 }
@@ -29,7 +32,7 @@ export interface ShownImport extends Record<string, unknown> {
 /** A job as it is listed. */
 export function shownImport(row: ImportJobRow): ShownImport {
   const spec = JSON.parse(row.spec) as ImportSpec;
-  const progress = JSON.parse(row.progress) as Partial<ShownImport>;
+  const progress = JSON.parse(row.progress) as Partial<ShownImport> & { retryAt?: number };
   const { problem = null } = JSON.parse(row.report) as { problem?: string };
   return {
     importId: publicId('import', row.id),
@@ -44,6 +47,7 @@ export function shownImport(row: ImportJobRow): ShownImport {
     total: progress.total ?? null,
     folder: progress.folder ?? null,
     problem,
+    nextAttemptAt: row.endedAt === null ? isoOrNull(progress.retryAt ?? null) : null,
     createdAt: isoOf(row.createdAt),
     endedAt: isoOrNull(row.endedAt),
   };
@@ -51,5 +55,5 @@ export function shownImport(row: ImportJobRow): ShownImport {
 
 function sourceOf(spec: ImportSpec): string {
   if (spec.kind === 'imap') return `${spec.user} at ${spec.host}`;
-  return spec.path ?? spec.name ?? 'upload';
+  return spec.path ?? spec.name ?? spec.fileName ?? 'upload';
 }

@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
 import { parseDomain } from '../../../mail/message/address.ts';
 import { isLoopback } from '../../../mail/guard/network.ts';
-import { recordTaint, rowsOf } from '../../reading/read-record.ts';
+import { recordTaint, taintRows } from '../../reading/read-record.ts';
 import { QUARANTINE_REASONS } from '../../reading/quarantine.ts';
 import { MsgSummary } from '../../reading/summary-schema.ts';
 import { summaries } from '../../reading/summary.ts';
@@ -87,7 +87,7 @@ export const waitForCode = operation({
     if (last !== undefined) await recordShownSecrets(call, last);
     const shown = (last ?? kept)?.known.row.id;
     const ids = shown === undefined ? [] : [shown];
-    await recordTaint(call, rowsOf(ids));
+    await recordTaint(call, taintRows(ids));
     const [message = null] = await summaries(call, box, ids);
     const reported = [...given.keys(), ...ids].map(numberOf);
     return {

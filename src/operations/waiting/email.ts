@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { recordTaint, rowsOf } from '../../reading/read-record.ts';
+import { recordTaint, taintRows } from '../../reading/read-record.ts';
 import { MsgSummary } from '../../reading/summary-schema.ts';
 import { summaries } from '../../reading/summary.ts';
 import { newestNumber, numberOf, scanArrivals, type ArrivalScan } from '../../waiting/arrival-queries.ts';
@@ -59,7 +59,7 @@ export const waitForEmail = operation({
     const { look, seen } = looker(call, box, place, { limit, fits });
     const { found = [], over } = await waitFor(call, box.id, timeoutSeconds, look);
     const ids = found.map(({ known }) => known.row.id);
-    await recordTaint(call, rowsOf(ids));
+    await recordTaint(call, taintRows(ids));
     const messages = await summaries(call, box, ids);
     return {
       matched: messages.length > 0,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { accountOf } from '../../../mail/store/account/account.ts';
+import { accountInfo } from '../../../mail/store/account/account.ts';
 import { emailFindKey, findTraces } from '../../../mail/store/journal/journal-index.ts';
 import { journalEnds, lineOfArrival } from '../../../mail/store/journal/journal-tail.ts';
-import { arrivalsAfter, newestNumber, numberOf, rowOf } from '../../waiting/arrival-queries.ts';
+import { arrivalsAfter, newestNumber, numberOf, emailRowId } from '../../waiting/arrival-queries.ts';
 import { WINDOW, wasReported, refuseCursor } from '../../waiting/cursor.ts';
 import { type Call, operation } from '../../core/operation.ts';
 import { InMailbox, namedMailbox } from '../reading/mailbox-arguments.ts';
@@ -68,14 +68,14 @@ async function startOf(call: Call, accounts: number[] | null, since: string | un
 
 async function covers({ store, tenant }: Call, accounts: number[] | null, account: number): Promise<boolean> {
   if (accounts !== null) return accounts.includes(account);
-  return (await store.read(accountOf, { tenant, id: account })) !== undefined;
+  return (await store.read(accountInfo, { tenant, id: account })) !== undefined;
 }
 
 /** Returns the first message after a wait's cursor that was not reported. */
 async function firstBehind({ store, waits }: Call, since: string, account: number): Promise<number | undefined> {
   const newest = (await store.read(newestNumber, { account })) ?? 0;
   const place = waits.cursors.read(since, account, newest);
-  const request = { account, row: rowOf(account, place.done), limit: WINDOW + 1 };
+  const request = { account, row: emailRowId(account, place.done), limit: WINDOW + 1 };
   return (await store.read(arrivalsAfter, request)).find(({ id }) => !wasReported(place, numberOf(id)))?.id;
 }
 

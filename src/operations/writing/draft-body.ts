@@ -3,7 +3,7 @@ import { firstField } from '../../../mail/message/header.ts';
 import { ownId } from '../../../mail/message/msg-id.ts';
 import type { IdempotencyGuard } from '../../../mail/store/queue/idempotency.ts';
 import { attachedFiles } from '../../sending/attached-files.ts';
-import { composeDraft, type DraftContent } from '../../sending/draft-message.ts';
+import { composeDraftOctets, type DraftContent } from '../../sending/draft-message.ts';
 import { findRepliedEmail } from '../../../mail/store/message/reply-target.ts';
 import { saveDraft } from '../../sending/draft-commands.ts';
 import type { EmailRequest } from '../../sending/email-request.ts';
@@ -18,7 +18,7 @@ import { rowIn } from '../../core/message-ids.ts';
 import type { Call } from '../../core/operation.ts';
 import { notFound, refuse } from '../../core/refusal.ts';
 import type { Mailbox } from '../scope.ts';
-import { leavesOut, mustRead, namedOriginal, owns } from './original.ts';
+import { leavesOut, mustRead, namedOriginal, ownAddressTest } from './original.ts';
 import { addressOf } from './reply.ts';
 
 /** Requested content of a draft; omitted fields stay. */
@@ -48,7 +48,7 @@ export async function newDraft(
   mustRead(call);
   const email = rowIn('email', box.id, inReplyTo);
   const { original, hidden } = email === undefined ? notFound('message') : await namedOriginal(call, box, email);
-  const isOwn = owns(call, box);
+  const isOwn = ownAddressTest(call, box);
   const { to, cc } = await replyRecipients(original.fields, leavesOut(call, box), replyAll);
   const own = await ownRecipient(original.fields, isOwn);
   const start = {
@@ -125,7 +125,7 @@ export async function writeDraft(
     Object.assign(content, { text: texts.text, html: texts.html });
   }
   await checkAuthor(call, sender, content.from.address);
-  const { data, index } = await composeDraft(call, content, call.clock());
+  const { data, index } = await composeDraftOctets(call, content, call.clock());
   if (data.length > call.settings.maxMessageBytes) {
     refuse('too_large', `The draft has ${data.length} bytes: more than this server sends.`, {
       maxBytes: call.settings.maxMessageBytes,

@@ -80,7 +80,11 @@ export async function draftOutbound(
 }
 
 /** Checks what sending the draft now would do. Sends and refuses nothing. */
-export async function previewOf(call: Call, sender: ApiSender, row: EmailRow): Promise<z.output<typeof PolicyPreview>> {
+export async function previewDraft(
+  call: Call,
+  sender: ApiSender,
+  row: EmailRow,
+): Promise<z.output<typeof PolicyPreview>> {
   const how = { sendAt: null, dryRun: true, failIfHeld: false };
   try {
     const mail = await draftOutbound(call, sender, row, how);

@@ -13,7 +13,7 @@ import { wholeMessage } from '../reading/mailbox-arguments.ts';
 import { refuse } from '../../core/refusal.ts';
 import type { Mailbox } from '../scope.ts';
 import { asMailbox } from '../sending/as-sender.ts';
-import { PolicyPreview, previewOf } from './draft-preview.ts';
+import { PolicyPreview, previewDraft } from './draft-preview.ts';
 
 /** Characters of JSON around the text of a draft. */
 const ROUND_TEXT = 1_000;
@@ -78,7 +78,7 @@ export async function shownDraft(
     bcc: bcc.shown,
     replyTo: replyToOf(await headerOf(call, row)),
     ...shown,
-    policyPreview: await previewOf(call, asMailbox(call, box), row),
+    policyPreview: await previewDraft(call, asMailbox(call, box), row),
   };
   const wire = Math.min(2 * maxChars, MAX_RESULT_CHARS - ROUND_TEXT - sizeOf(facts));
   const { text, end } = cutPiece(own, 0, { chars: maxChars, wire });

@@ -53,7 +53,7 @@ export const SENDING_FIELDS = {
   failIfApprovalNeeded: EMAIL_FIELDS.failIfApprovalNeeded,
 };
 
-/** Lists only in the schema: a single text is accepted too (lenient.ts). */
+/** Lists only in the schema: a single text is accepted too (argument-normalizer.ts). */
 export const AgentMailboxes = z.array(Mailbox).max(MAX_RECIPIENTS, `has more than ${MAX_RECIPIENTS} addresses`);
 
 /** Fits the body limit of the tools. */

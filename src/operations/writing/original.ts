@@ -39,8 +39,8 @@ export async function namedOriginal(
   return { original: await readOriginal(call, row), hidden };
 }
 
-/** Returns true if an address is one of this mailbox's own, aliases and +details included. */
-export function owns({ store }: Call, { id: account }: Mailbox): (address: Address) => Promise<boolean> {
+/** Returns a test for addresses of this mailbox itself, aliases and +details included. */
+export function ownAddressTest({ store }: Call, { id: account }: Mailbox): (address: Address) => Promise<boolean> {
   return async (address) => (await store.read(ownsAddress, { account, keys: lookupKeys(address) })) !== 'foreign';
 }
 
@@ -49,7 +49,7 @@ export function owns({ store }: Call, { id: account }: Mailbox): (address: Addre
  */
 export function leavesOut(call: Call, box: Mailbox): (address: Address) => Promise<boolean> {
   const { store, tenant } = call;
-  const isOwn = owns(call, box);
+  const isOwn = ownAddressTest(call, box);
   return async (address) =>
     (await isOwn(address)) || (await store.read(canaryAddresses, { tenant, keys: lookupKeys(address) })).length > 0;
 }

@@ -15,7 +15,7 @@ import { refuse, RefusedError } from '../../core/refusal.ts';
 import type { Mailbox } from '../scope.ts';
 import { asMailbox, audited } from '../sending/as-sender.ts';
 import { BodyTexts, requestedFiles, FOR_AGENTS, MoreRecipients, SENDING_FIELDS, Quote, ReplyAll } from './fields.ts';
-import { leavesOut, mustRead, namedOriginal, owns } from './original.ts';
+import { leavesOut, mustRead, namedOriginal, ownAddressTest } from './original.ts';
 
 const Reply = z.strictObject({
   ...InMailbox,
@@ -84,7 +84,7 @@ async function answerTo(
   { text, html, replyAll, cc, bcc, quote, attachments, ...how }: Reply,
 ): Promise<OutboundEmail> {
   const { original, hidden } = await namedOriginal(call, box, email);
-  const isOwn = owns(call, box);
+  const isOwn = ownAddressTest(call, box);
   const { to, cc: others, sources } = await replyRecipients(original.fields, leavesOut(call, box), replyAll);
   if (to.length + others.length === 0) {
     refuse('recipient_blocked', 'The message has no address to reply to: use send_email.', {

@@ -1,3 +1,5 @@
+import { wordsAround } from './words.ts';
+
 /** Adds a Copy button to secrets and to values that people paste elsewhere. Without a clipboard nothing is added. */
 export function addCopyButtons(): void {
   // Undefined on pages without TLS that are not on loopback.
@@ -9,16 +11,17 @@ export function addCopyButtons(): void {
 }
 
 function buttonFor(value: HTMLElement, clipboard: Clipboard): HTMLButtonElement {
+  const words = wordsAround(value);
   const button = document.createElement('button');
   button.type = 'button';
   button.className = 'text small copy-button';
-  button.textContent = 'Copy';
+  button.textContent = words.copy;
   const name = value.getAttribute('aria-label') ?? value.dataset['copy'] ?? '';
-  if (name !== '') button.setAttribute('aria-label', `Copy ${name}`);
+  if (name !== '') button.setAttribute('aria-label', words.copyOf(name));
   button.addEventListener('click', () => {
     clipboard.writeText(value.textContent).then(
-      () => (button.textContent = 'Copied'),
-      () => (button.textContent = 'Copying failed: select the text'),
+      () => (button.textContent = words.copied),
+      () => (button.textContent = words.copyFailed),
     );
   });
   return button;

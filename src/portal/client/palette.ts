@@ -1,9 +1,15 @@
+import { wordsAround } from './words.ts';
+
+const words = wordsAround(document.documentElement);
+
 /** One result, as the server lists it. Its text is shown as text only. */
 interface PaletteResult {
   kind: string;
   label: string;
   detail: string;
   href: string;
+  /** True for a label that is English in every language. */
+  english?: boolean;
 }
 
 const PAUSE_MS = 120;
@@ -53,7 +59,7 @@ class Palette {
 
   #build(): void {
     this.#dialog.className = 'palette';
-    this.#dialog.setAttribute('aria-label', 'Search');
+    this.#dialog.setAttribute('aria-label', words.search);
     Object.assign(this.#field, {
       type: 'text',
       role: 'combobox',
@@ -61,11 +67,11 @@ class Palette {
       spellcheck: false,
       maxLength: 320,
     });
-    this.#field.placeholder = 'Mailboxes, domains, messages, pages, actions';
+    this.#field.placeholder = words.searchHint;
     for (const [name, value] of FIELD_ATTRIBUTES) this.#field.setAttribute(name, value);
     this.#list.id = 'palette-results';
     this.#list.setAttribute('role', 'listbox');
-    this.#list.setAttribute('aria-label', 'Results');
+    this.#list.setAttribute('aria-label', words.results);
     this.#status.setAttribute('role', 'status');
     this.#status.className = 'small soft';
     this.#dialog.append(this.#field, this.#list, this.#status);
@@ -86,7 +92,7 @@ class Palette {
     void this.#load(this.#field.value, request.signal).then(
       (results) => this.#show(results),
       () => {
-        if (!request.signal.aborted) this.#status.textContent = 'The search failed. Reload the page.';
+        if (!request.signal.aborted) this.#status.textContent = words.searchFailed;
       },
     );
   }
@@ -102,7 +108,7 @@ class Palette {
     this.#list.replaceChildren(...results.map((one, at) => optionOf(one, at)));
     this.#list.hidden = results.length === 0;
     this.#field.setAttribute('aria-expanded', String(results.length > 0));
-    this.#status.textContent = results.length === 0 ? 'Nothing found' : countOf(results.length);
+    this.#status.textContent = results.length === 0 ? words.nothingFound : words.resultCount(results.length);
     this.#select(0);
   }
 
@@ -131,21 +137,19 @@ class Palette {
 }
 
 const FIELD_ATTRIBUTES = [
-  ['aria-label', 'Search'],
+  ['aria-label', words.search],
   ['aria-controls', 'palette-results'],
   ['aria-autocomplete', 'list'],
   ['aria-expanded', 'false'],
 ] as const;
 
-function countOf(many: number): string {
-  return many === 1 ? '1 result' : `${many} results`;
-}
-
-function optionOf({ kind, label, detail, href }: PaletteResult, at: number): HTMLLIElement {
+function optionOf({ kind, label, detail, href, english }: PaletteResult, at: number): HTMLLIElement {
   const option = document.createElement('li');
   option.id = `palette-${at}`;
   option.setAttribute('role', 'option');
-  option.append(spanOf('palette-label', label), spanOf('palette-detail', detail), spanOf('palette-kind', kind));
+  const name = spanOf('palette-label', label);
+  if (english === true) name.lang = 'en';
+  option.append(name, spanOf('palette-detail', detail), spanOf('palette-kind', kind));
   option.addEventListener('click', () => location.assign(href));
   return option;
 }

@@ -9,13 +9,15 @@ import { address, backLink, emptyState, pageHead, table, tag } from '../componen
 import { hidden, textArea } from '../forms.ts';
 import { type Html, html, type HtmlPart } from '../html.ts';
 import { type ActionResult, actionForm, formStateFor, type Page } from '../page.ts';
-import { callOperation, type Visit } from '../visit.ts';
+import { type Translator, translatorOf } from '../translator.ts';
+import { runOperation, type Visit } from '../visit.ts';
 import { addressBook } from './address-book.ts';
 
 /** Mailboxes and aliases from a CSV file: first a preview, then they are created row by row. */
 export const addressImport: Page = {
   path: '/mailboxes/import',
   name: 'Import addresses',
+  translated: true,
   menu: null,
   needs: 'provision_email',
   notices: {},
@@ -27,105 +29,134 @@ export const addressImport: Page = {
     preview: async (visit, fields) => {
       const csv = fields.text('csv');
       const file = parseAddressFile(csv, (await addressBook(visit)).known);
-      if (file.rows.length + file.refused.length === 0) return empty(csv);
+      if (file.rows.length + file.refused.length === 0) return empty(translatorOf(visit.request), csv);
       return { kind: 'shown', panel: preview(visit, csv, file) };
     },
     create: async (visit, fields) => {
       const csv = fields.text('csv');
       const file = parseAddressFile(csv, (await addressBook(visit)).known);
       return file.rows.length + file.refused.length === 0
-        ? empty(csv)
+        ? empty(translatorOf(visit.request), csv)
         : { kind: 'shown', panel: await createAll(visit, file) };
     },
   },
   show(visit, state) {
-    const hint = `One line each: address,name,alias of. With a third field the address becomes an alias of that mailbox. At most ${MAX_ADDRESS_ROWS} rows.`;
+    const t = translatorOf(visit.request);
+    const hint = t('csv.hint', { most: MAX_ADDRESS_ROWS });
     const area = {
       name: 'csv',
       label: 'CSV',
       hint,
       placeholder: 'anna@example.com,Anna Berg\ninfo@example.com,,anna@example.com',
     };
-    const body = [chooser(), textArea(area, formStateFor(state, 'preview'))];
+    const body = [chooser(t), textArea(area, formStateFor(state, 'preview'))];
     return Promise.resolve(
-      html`${backLink(`${visit.base}/mailboxes`, 'Mailboxes')}
-      ${pageHead('Import addresses', 'Creates mailboxes and aliases from a CSV file. You see what will happen before anything is created.')}
-      ${actionForm(visit, 'preview', 'Preview', body)}`,
+      html`${backLink(`${visit.base}/mailboxes`, t('page.Mailboxes'))}
+      ${pageHead(t('page.Import addresses'), t('csv.about'))} ${actionForm(visit, 'preview', t('csv.preview'), body)}`,
     );
   },
 };
 
-function empty(csv: string): ActionResult {
-  const problem = 'No changes made: the file has no rows. Give at least one line with an address.';
-  return { kind: 'refused', form: { values: { csv }, errors: {}, problem } };
+function empty(t: Translator, csv: string): ActionResult {
+  return { kind: 'refused', form: { values: { csv }, errors: {}, problem: t('csv.empty') } };
 }
 
 /** Reads a file into the text field; shown by the script that does it. */
-function chooser(): Html {
+function chooser(t: Translator): Html {
   return html`<div hidden>
-    <label for="csv-file">CSV file</label>
+    <label for="csv-file">${t('csv.file')}</label>
     <input type="file" id="csv-file" accept=".csv,text/csv,text/plain" data-into="csv" />
   </div>`;
 }
 
 function preview(visit: Visit, csv: string, { rows, refused }: AddressFile): Html {
   const mailboxes = rows.filter(({ aliasOf }) => aliasOf === undefined).length;
-  const counts = `${counted(mailboxes, 'mailbox', 'mailboxes')} and ${counted(rows.length - mailboxes, 'alias', 'aliases')}`;
+  const t = translatorOf(visit.request);
+  const title = t('csv.preview-title', {
+    mailboxes: t('csv.mailboxes', { count: mailboxes }),
+    aliases: t('csv.aliases', { count: rows.length - mailboxes }),
+    refused: t('csv.refused-count', { count: refused.length }),
+  });
   return html`<section class="preview" role="status">
-    <h2>Preview: ${counts} to create, ${counted(refused.length, 'row', 'rows')} refused</h2>
-    ${rows.length > 0 && table('Rows to create', ['Line', 'Address', 'Name', 'Action'], rows.map(previewRow))}
-    ${refusedTable(refused)}
-    ${rows.length > 0 && actionForm(visit, 'create', `Create ${counted(rows.length, 'address', 'addresses')}`, hidden('csv', csv))}
+    <h2>${title}</h2>
+    ${rows.length > 0 && previewTable(t, rows)}
+    ${refusedTable(
+      t,
+      refused.map((one) => leftOut(t, one)),
+    )}
+    ${rows.length > 0 && actionForm(visit, 'create', t('csv.create', { count: rows.length }), hidden('csv', csv))}
   </section>`;
 }
 
-function counted(n: number, one: string, many: string): string {
-  return `${n} ${n === 1 ? one : many}`;
+function previewTable(t: Translator, rows: readonly AddressRow[]): Html {
+  const headings = [t('csv.line'), t('devices.address'), t('account.name'), t('find.action')];
+  return table(
+    t('csv.to-create'),
+    headings,
+    rows.map((row) => previewRow(t, row)),
+    t,
+  );
 }
 
-function previewRow({ line, address: text, name, aliasOf }: AddressRow): HtmlPart[] {
+function previewRow(t: Translator, { line, address: text, name, aliasOf }: AddressRow): HtmlPart[] {
   const action =
-    aliasOf === undefined ? tag('Create mailbox', 'ok') : [tag('Create alias', 'ok'), ' of ', address(aliasOf)];
+    aliasOf === undefined
+      ? tag(t('mailboxes.create'), 'ok')
+      : t.rich('csv.alias-of', { action: tag(t('alias.create-button'), 'ok'), address: address(aliasOf) });
   return [line, address(text), name ?? '', action];
 }
 
-function refusedTable(refused: readonly RefusedRow[]): HtmlPart {
+/** A row that was not created, with the reason in the language of the page. */
+interface LeftOutRow {
+  readonly line: number;
+  readonly text: string;
+  readonly reason: HtmlPart;
+}
+
+function leftOut(t: Translator, { line, text, problem, value }: RefusedRow): LeftOutRow {
+  return { line, text, reason: t(`csv-row.${problem}`, { value }) };
+}
+
+function refusedTable(t: Translator, refused: readonly LeftOutRow[]): HtmlPart {
   return (
     refused.length > 0 &&
-    html`<h3>Refused rows</h3>
+    html`<h3>${t('csv.refused-rows')}</h3>
       ${table(
-        'Refused rows',
-        ['Line', 'Text', 'Reason'],
-        refused.map(({ line, text, reason }) => [line, text, [tag('Refused', 'bad'), ' ', reason]]),
+        t('csv.refused-rows'),
+        [t('csv.line'), t('approval.text'), t('approvals.reason')],
+        refused.map(({ line, text, reason }) => [line, text, [tag(t('csv.refused'), 'bad'), ' ', reason]]),
+        t,
       )}`
   );
 }
 
 /** Creates row by row, mailboxes before the aliases that may point to them: what fails does not stop the others. */
 async function createAll(visit: Visit, { rows, refused }: AddressFile): Promise<Html> {
-  const failed: RefusedRow[] = [];
+  const t = translatorOf(visit.request);
+  const failed: LeftOutRow[] = [];
   const created: AddressRow[] = [];
   const ordered = rows.toSorted((a, b) => Number(a.aliasOf !== undefined) - Number(b.aliasOf !== undefined));
   const { ids } = await addressBook(visit);
   for (const row of ordered) {
     const reason = await createRow(visit, row, ids);
     if (reason === undefined) created.push(row);
-    else failed.push({ line: row.line, text: row.address, reason });
+    else failed.push({ line: row.line, text: row.address, reason: t.english(reason) });
   }
-  const all = [...refused, ...failed].toSorted((a, b) => a.line - b.line);
+  const all = [...refused.map((one) => leftOut(t, one)), ...failed].toSorted((a, b) => a.line - b.line);
   return html`<section class="preview" role="status">
-    <h2>${counted(created.length, 'address', 'addresses')} created, ${counted(all.length, 'row', 'rows')} refused</h2>
+    <h2>${t('csv.created-count', { count: created.length })}, ${t('csv.refused-count', { count: all.length })}</h2>
     ${
       created.length === 0
-        ? emptyState('Nothing was created', 'The reasons are below.')
+        ? emptyState(t('csv.nothing'), t('csv.nothing-text'))
         : table(
-            'Created',
-            ['Line', 'Address'],
+            t('csv.created'),
+            [t('csv.line'), t('devices.address')],
             created.map(({ line, address: text }) => [line, address(text)]),
+            t,
           )
     }
-    ${refusedTable(all)}
-    <p><a href="${visit.base}/mailboxes">All mailboxes</a></p>
+    ${refusedTable(t, all)}
+    <p><a href="${visit.base}/mailboxes">${t('csv.all')}</a></p>
   </section>`;
 }
 
@@ -135,8 +166,8 @@ async function createRow(visit: Visit, row: AddressRow, ids: Map<string, string>
   const common = { localPart, domain };
   const done =
     aliasOf === undefined
-      ? await callOperation(visit, 'provision_email', { ...common, ...(name !== undefined && { displayName: name }) })
-      : await callOperation(visit, 'create_alias', {
+      ? await runOperation(visit, 'provision_email', { ...common, ...(name !== undefined && { displayName: name }) })
+      : await runOperation(visit, 'create_alias', {
           ...common,
           mailboxIds: [ids.get(aliasOf) ?? ''],
           ...(name !== undefined && { note: name }),

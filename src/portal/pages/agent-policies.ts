@@ -14,7 +14,7 @@ import {
   refusedForm,
 } from '../page.ts';
 import { buttonRow, address, emptyState, pageHead } from '../components.ts';
-import { type OutputOf, isAllowed, readOperation, type Visit, callOperation } from '../visit.ts';
+import { type OutputOf, isAllowed, readOperation, type Visit, runOperation } from '../visit.ts';
 import type { Fields } from '../form-fields.ts';
 
 /** Splits a field with several names at spaces, commas and semicolons. */
@@ -33,7 +33,7 @@ const createPolicy: PageAction = operationAction('save_agent_policy', 'made', (f
 const changePolicy: PageAction = async (visit, fields) => {
   const waits = fields.list('waits');
   const given = { policyId: fields.text('policyId'), name: fields.line('name'), sends: fields.text('sends') };
-  const done = await callOperation(visit, 'save_agent_policy', {
+  const done = await runOperation(visit, 'save_agent_policy', {
     ...given,
     allow: listOf(fields, 'allow'),
     block: listOf(fields, 'block'),
@@ -207,12 +207,10 @@ function makeForm(visit: Visit, state: PageState, all: readonly Policy[]): Html 
       visit,
       'make',
       'Create policy',
-      html`<div class="row">
-          ${field({ name: 'name', label: 'Name', id: 'policy-name' }, formState)}
-          ${select({ name: 'preset', label: 'Preset', choices: PRESETS }, formState)}
-        </div>
-        ${select({ name: 'sends', label: 'Allowed recipients', choices: SENDS }, formState)}
-        ${field({ name: 'allow', label: 'Allow list', optional: true, hint: LIST }, formState)}`,
+      html`${field({ name: 'name', label: 'Name', id: 'policy-name' }, formState)}
+      ${select({ name: 'preset', label: 'Preset', choices: PRESETS }, formState)}
+      ${select({ name: 'sends', label: 'Allowed recipients', choices: SENDS }, formState)}
+      ${field({ name: 'allow', label: 'Allow list', optional: true, hint: LIST }, formState)}`,
     )}
   </section>`;
 }

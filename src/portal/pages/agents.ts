@@ -14,8 +14,8 @@ import {
   type PageState,
 } from '../page.ts';
 import { dateOnly, emptyState, pageHead, timestamp, table } from '../components.ts';
-import { type OutputOf, isAllowed, readOperation, type Visit, callOperation } from '../visit.ts';
-import { canaryAlerts } from './canaries.ts';
+import { type OutputOf, isAllowed, readOperation, type Visit, runOperation } from '../visit.ts';
+import { canaryAlertList } from './canaries.ts';
 import type { listAgentTokens } from '../../operations/organization/tokens.ts';
 
 const HOUR_MS = 3_600_000;
@@ -38,7 +38,7 @@ const undoAction: PageAction = async (visit, fields) => {
   let cursor: unknown;
   for (let call = 0; call < MAX_CALLS && cursor !== null; call++) {
     const input = { tokenId: given.tokenId, since, ...(typeof cursor === 'string' && { cursor }) };
-    const done = await callOperation(visit, 'undo_changes', input);
+    const done = await runOperation(visit, 'undo_changes', input);
     if (done.kind === 'refused') return { kind: 'refused', form: refusedForm(given, done.refusal) };
     const { undone, rulesUndone, rulesKept, accessEnded, kept, nextCursor } = done.result;
     sums.undone += Number(undone);
@@ -77,7 +77,7 @@ async function undoForm(visit: Visit, state: PageState): Promise<HtmlPart> {
   return html`<section>
     <h2>Undo</h2>
     <p>
-      Restores messages that one token moved, flagged, labelled or deleted, and rules, forwards, webhooks, aliases and
+      Restores messages that one token moved, flagged, labeled or deleted, and rules, forwards, webhooks, aliases and
       templates that it set. Revokes API keys, app passwords and tokens that it created. Changes by others since then
       stay, as does an alias that has received mail. Not undone: sent mail, created mailboxes, changed mailbox passwords
       and invitations. Check these yourself.
@@ -126,9 +126,9 @@ export const agents: Page = {
     const listed = await readOperation<typeof listAgents>(visit, 'list_agents', {});
     const all = listed?.agents ?? [];
     const about = 'Tokens in use, with mode and the mail read and sent in 24 hours.';
-    return html`${pageHead('Agents', about)} ${await canaryAlerts(visit)} ${switches(visit, listed?.stoppedAt ?? null)}
-    ${all.length === 0 ? NONE : agentTable(visit, all)} ${releaseForm(visit)} ${await undoForm(visit, state)}
-    ${dailyLetter(visit, listed?.dailyLetter ?? null)}`;
+    return html`${pageHead('Agents', about)} ${await canaryAlertList(visit)}
+    ${switches(visit, listed?.stoppedAt ?? null)} ${all.length === 0 ? NONE : agentTable(visit, all)}
+    ${releaseForm(visit)} ${await undoForm(visit, state)} ${dailyLetter(visit, listed?.dailyLetter ?? null)}`;
   },
 };
 

@@ -4,6 +4,7 @@ import { checkboxes, field } from '../forms.ts';
 import { html, type HtmlPart } from '../html.ts';
 import { operationAction, formStateFor, type Page, actionForm, type PageState, confirmedAction } from '../page.ts';
 import { cursorOf, dateOnly, emptyState, pageHead, nextPage, secret, table, tag } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 import { endOfDay, expiryField } from './expiry.ts';
 
@@ -12,16 +13,18 @@ type Key = OutputOf<typeof listKeys>['keys'][number];
 export const apiKeys: Page = {
   path: '/api-keys',
   name: 'Email API keys',
+  translated: true,
   menu: 'Programs',
   needs: 'list_email_api_keys',
-  notices: { revoked: 'Key revoked. Mail that it queued is still sent.' },
+  notices: { revoked: { message: 'key.revoked' } },
   actions: {
     create: operationAction(
       'create_email_api_key',
-      (result) => {
+      (result, { request }) => {
         const { key, secret: value } = result as OutputOf<typeof createApiKey>;
-        const about = 'Shown only once. Send it as a bearer token to POST /api/email/send.';
-        return { kind: 'shown', panel: secret(`The key ${key.name}`, [['Key', value]], about) };
+        const t = translatorOf(request);
+        const title = t('key.made', { name: key.name });
+        return { kind: 'shown', panel: secret(title, [[t('key.name'), value]], t('key.once')) };
       },
       (fields) => ({
         name: fields.line('name') ?? '',
@@ -35,46 +38,47 @@ export const apiKeys: Page = {
     const page = cursorOf(state.query);
     const listed = await readOperation<typeof listKeys>(visit, 'list_email_api_keys', page);
     const all = listed?.keys ?? [];
-    return html`${pageHead('Email API keys', 'Keys for programs that send mail over HTTP, with no other permission.')}
-    ${all.length === 0 ? NONE : keyTable(visit, all)} ${nextPage(`${visit.base}/api-keys`, listed?.nextCursor)}
-    ${isAllowed(visit, 'create_email_api_key') && (await createForm(visit, state))}`;
+    const t = translatorOf(visit.request);
+    return html`${pageHead(t('page.Email API keys'), t('key.about'))}
+    ${all.length === 0 ? emptyState(t('key.none'), t('key.none-text')) : keyTable(t, visit, all)}
+    ${nextPage(`${visit.base}/api-keys`, listed?.nextCursor, t)}
+    ${isAllowed(visit, 'create_email_api_key') && (await createForm(t, visit, state))}`;
   },
 };
 
-const NONE = emptyState('No keys', 'Create one for each program, so that each can be revoked separately.');
-
-function keyTable(visit: Visit, all: readonly Key[]): HtmlPart {
+function keyTable(t: Translator, visit: Visit, all: readonly Key[]): HtmlPart {
   return table(
-    'Email API keys',
-    ['Name', 'Sends from', 'Last used', 'Expires', ''],
+    t('page.Email API keys'),
+    [t('account.name'), t('key.sends-from'), t('devices.last-used'), t('access.expires'), ''],
     all.map(({ id, name, prefix, allowedDomains, lastUsedAt, expiresAt, revoked }) => [
       [name, html` <span class="soft"><code>${prefix}...</code></span>`],
-      allowedDomains === null ? 'All verified domains' : allowedDomains.join(', '),
-      lastUsedAt === null ? html`<span>Never</span>` : dateOnly(lastUsedAt),
-      expiresAt === null ? '' : dateOnly(expiresAt),
+      allowedDomains === null ? t('key.all-verified') : allowedDomains.join(', '),
+      lastUsedAt === null ? html`<span>${t('devices.never')}</span>` : dateOnly(lastUsedAt, t),
+      expiresAt === null ? t('devices.never') : dateOnly(expiresAt, t),
       revoked
-        ? tag('Revoked')
+        ? tag(t('key.is-revoked'))
         : isAllowed(visit, 'revoke_email_api_key') &&
           confirmedAction(visit, 'revoke', {
-            label: 'Revoke',
-            question: `Programs that use ${name} are refused at once.`,
-            yes: 'Revoke',
+            label: t('devices.revoke'),
+            question: t('key.revoke-question', { name }),
+            yes: t('devices.revoke'),
             values: { keyId: id },
           }),
     ]),
+    t,
   );
 }
 
-async function createForm(visit: Visit, state: PageState): Promise<HtmlPart> {
+async function createForm(t: Translator, visit: Visit, state: PageState): Promise<HtmlPart> {
   const formState = formStateFor(state, 'create');
   const domains =
     (await readOperation<typeof listEmailDomains>(visit, 'list_email_domains', { limit: 100 }))?.domains ?? [];
   const choices = domains.map((one) => ({ value: one.domain, label: one.domain }));
-  const which = { name: 'allowedDomains', label: 'Allowed domains', hint: 'None selected: all domains.', choices };
-  const body = html`${field({ name: 'name', label: 'Name', hint: 'The program that uses it.' }, formState)}
-  ${choices.length > 0 && checkboxes(which, formState)} ${expiryField('key-expires', formState)}`;
+  const which = { name: 'allowedDomains', label: t('key.allowed'), hint: t('key.all-domains'), choices };
+  const body = html`${field({ name: 'name', label: t('account.name'), hint: t('key.hint') }, formState)}
+  ${choices.length > 0 && checkboxes(which, formState)} ${expiryField('key-expires', formState, t)}`;
   return html`<section>
-    <h2>Create a key</h2>
-    ${actionForm(visit, 'create', 'Create key', body)}
+    <h2>${t('key.create-title')}</h2>
+    ${actionForm(visit, 'create', t('key.create'), body)}
   </section>`;
 }

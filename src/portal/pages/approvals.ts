@@ -6,8 +6,9 @@ import { stateTag, approvalDetails } from '../approval-view.ts';
 import { html, type HtmlPart } from '../html.ts';
 import { type Page, type PageAction, formStateFor, actionForm, type PageState, confirmedAction } from '../page.ts';
 import { address, emptyState, pageHead, timestamp, quotedText, table, backLink } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import type { Visit } from '../visit.ts';
-import { decideByHttp, type Decider, UNDECIDED_TEXT } from '../../approvals/decision.ts';
+import { decideByHttp, type Decider } from '../../approvals/decision.ts';
 import { type FormState, EMPTY_FORM } from '../forms.ts';
 import { reauthenticationField, reauthenticate } from '../reauthentication.ts';
 
@@ -18,11 +19,12 @@ const MAX_ITEMS = 100;
 export const approvals: Page = {
   path: '/outbox',
   name: 'Approvals',
+  translated: true,
   menu: 'Mail',
   needs: 'list_outbox',
   notices: {
-    approved: 'Message approved.',
-    denied: 'Message rejected. It is not sent, and the agent is notified.',
+    approved: { message: 'approvals.approved' },
+    denied: { message: 'approvals.denied' },
   },
   actions: {},
   count: ({ context, membership, caller }) =>
@@ -35,13 +37,14 @@ export const approvals: Page = {
     const [pending, decided] = await Promise.all([items(visit, 'pending'), items(visit, null)]);
     const pendingItems = pending.filter(({ approval }) => approval !== null);
     const past = decided.filter(({ approval, state }) => approval !== null && state !== 'pending');
-    return html`${pageHead('Approvals', 'Messages of agents that need your approval. They expire after 24 hours.')}
+    const t = translatorOf(visit.request);
+    return html`${pageHead(t('page.Approvals'), t('approvals.about'))}
     ${
       pendingItems.length === 0
-        ? emptyState('No pending approvals', 'Messages of agents that need approval are listed here.')
-        : await pendingTable(visit, pendingItems)
+        ? emptyState(t('approvals.none'), t('approvals.none-text'))
+        : await pendingTable(t, visit, pendingItems)
     }
-    ${past.length > 0 && (await decidedTable(visit, past.slice(0, MAX_DECIDED)))}`;
+    ${past.length > 0 && (await decidedTable(t, visit, past.slice(0, MAX_DECIDED)))}`;
   },
 };
 
@@ -50,43 +53,47 @@ function items({ context, membership, caller }: Visit, state: 'pending' | null):
   return context.store.read(listOutbox, { ...whose, state, before: null, limit: MAX_ITEMS, now: context.clock() });
 }
 
-async function pendingTable(visit: Visit, all: readonly OutboxItem[]): Promise<HtmlPart> {
+async function pendingTable(t: Translator, visit: Visit, all: readonly OutboxItem[]): Promise<HtmlPart> {
   const rows = await Promise.all(
     all.map(async (one) => [
-      link(visit, one),
-      [first(one), more(one.recipients)],
+      link(t, visit, one),
+      [first(one), more(t, one.recipients)],
       [
         await asker(visit, one),
-        html` <span class="soft">as ${quotedText(address(revealInvisible(one.sender)))}</span>`,
+        html` <span class="soft"
+          >${t.rich('approvals.as', { sender: quotedText(address(revealInvisible(one.sender))) })}</span
+        >`,
       ],
       [
-        revealInvisible(one.approval?.reasons[0]?.text ?? ''),
-        html` <span class="soft">Expires ${timestamp(one.approval?.expiresAt ?? 0)}</span>`,
+        t.english(revealInvisible(one.approval?.reasons[0]?.text ?? '')),
+        html` <span class="soft">${t('approval.expires')} ${timestamp(one.approval?.expiresAt ?? 0, t)}</span>`,
       ],
     ]),
   );
-  return table('Pending approvals', ['Subject', 'Recipients', 'Requested by', 'Reason'], rows);
+  const headings = [t('approval.subject'), t('approval.recipients'), t('approval.requested-by'), t('approvals.reason')];
+  return table(t('approvals.pending'), headings, rows, t);
 }
 
-async function decidedTable(visit: Visit, all: readonly OutboxItem[]): Promise<HtmlPart> {
+async function decidedTable(t: Translator, visit: Visit, all: readonly OutboxItem[]): Promise<HtmlPart> {
   const rows = await Promise.all(
     all.map(async (one) => [
-      link(visit, one),
-      [first(one), more(one.recipients)],
+      link(t, visit, one),
+      [first(one), more(t, one.recipients)],
       await asker(visit, one),
-      [stateTag(one.state), html` <span class="soft">${one.approval?.decidedBy ?? ''}</span>`],
+      [stateTag(one.state, t), html` <span class="soft">${one.approval?.decidedBy ?? ''}</span>`],
     ]),
   );
+  const headings = [t('approval.subject'), t('approval.recipients'), t('approval.requested-by'), t('domains.status')];
   return html`<section>
-    <h2>Decided</h2>
-    ${table('Decided messages', ['Subject', 'Recipients', 'Requested by', 'Status'], rows)}
+    <h2>${t('approvals.decided')}</h2>
+    ${table(t('approvals.decided-messages'), headings, rows, t)}
   </section>`;
 }
 
-function link({ base }: Visit, { id, approval }: OutboxItem): HtmlPart {
+function link(t: Translator, { base }: Visit, { id, approval }: OutboxItem): HtmlPart {
   const subject = approval?.subject ?? '';
   const href = `${base}/outbox/${publicId('outbox', id)}`;
-  if (subject === '') return html`<a href="${href}">(no subject)</a>`;
+  if (subject === '') return html`<a href="${href}">${t('junk.no-subject')}</a>`;
   // The link is inside the quotation: browsers ignore clicks on quotation marks inside a link.
   return quotedText(html`<a href="${href}">${revealInvisible(subject)}</a>`);
 }
@@ -95,8 +102,11 @@ function first({ recipients: [one = ''] }: OutboxItem): HtmlPart {
   return quotedText(address(revealInvisible(one)));
 }
 
-function more(recipients: readonly string[]): HtmlPart {
-  return recipients.length > 1 && html` <span class="soft">and ${recipients.length - 1} more</span>`;
+function more(t: Translator, recipients: readonly string[]): HtmlPart {
+  return (
+    recipients.length > 1 &&
+    html` <span class="soft">${t('approval.and-more', { count: recipients.length - 1 })}</span>`
+  );
 }
 
 async function asker({ context, membership }: Visit, { approval }: OutboxItem): Promise<HtmlPart> {
@@ -107,6 +117,7 @@ async function asker({ context, membership }: Visit, { approval }: OutboxItem): 
 export const approval: Page = {
   path: '/outbox/:id',
   name: 'Approval',
+  translated: true,
   menu: null,
   needs: 'list_outbox',
   notices: {},
@@ -116,23 +127,22 @@ export const approval: Page = {
     const { organization: tenant } = visit.membership;
     const found = await approvalMail(visit.context, { tenant, accounts: visit.caller.mailboxes, id });
     if (found === undefined) return undefined;
-    return html`${backLink(`${visit.base}/outbox`, 'Approvals')} ${pageHead('Message of an agent')}
-    ${approvalDetails(found)} ${found.item.state === 'pending' && buttons(visit, state)}`;
+    const t = translatorOf(visit.request);
+    return html`${backLink(`${visit.base}/outbox`, t('page.Approvals'))} ${pageHead(t('approvals.message'))}
+    ${approvalDetails(found, t)} ${found.item.state === 'pending' && buttons(t, visit, state)}`;
   },
 };
 
-function buttons(visit: Visit, state: PageState): HtmlPart {
+function buttons(t: Translator, visit: Visit, state: PageState): HtmlPart {
   const again = reauthenticationField(visit, visit.visitor, formStateFor(state, 'approve'));
   return html`<section>
-    <h2>Decision</h2>
-    <p>
-      Approve only what you would have written yourself. Mail that the agent read may have tricked it into sending this.
-    </p>
-    ${actionForm(visit, 'approve', 'Approve and send', again)}
+    <h2>${t('approvals.decision')}</h2>
+    <p>${t('approve.caution')}</p>
+    ${actionForm(visit, 'approve', t('approve.approve'), again)}
     ${confirmedAction(visit, 'deny', {
-      label: 'Reject',
-      question: 'The message is not sent, and the agent is notified.',
-      yes: 'Reject',
+      label: t('approve.reject'),
+      question: t('approvals.reject-question'),
+      yes: t('approve.reject'),
     })}
   </section>`;
 }
@@ -150,7 +160,10 @@ function deciding(approves: boolean): PageAction {
     const id = rowId('outbox', params['id'] ?? '') ?? 0;
     const done = await decideByHttp(visit.context, deciderOf(visit), { id, approves });
     if (done.kind !== 'approved' && done.kind !== 'denied') {
-      return { kind: 'refused', form: { ...EMPTY_FORM, problem: UNDECIDED_TEXT[done.kind] } };
+      return {
+        kind: 'refused',
+        form: { ...EMPTY_FORM, problem: translatorOf(visit.request)(`undecided.${done.kind}`) },
+      };
     }
     return { kind: 'done', notice: done.kind, to: `${visit.base}/outbox` };
   };

@@ -2,6 +2,7 @@ import { lastHealth } from '../../doctor/health-commands.ts';
 import type { HealthCheck } from '../../doctor/health-check.ts';
 import type { listBansOfBox } from '../../operations/organization/bans.ts';
 import { html, type HtmlPart } from '../html.ts';
+import type { Translator } from '../translator.ts';
 import { readOperation, type Visit } from '../visit.ts';
 
 /** Something that a person should look at: a sentence, and the page that resolves it. */
@@ -14,31 +15,30 @@ export interface AttentionItem {
 }
 
 /** Items about the server itself, for the operator: its checks, and networks that were blocked. */
-export async function serverAttention(visit: Visit): Promise<AttentionItem[]> {
+export async function serverAttention(t: Translator, visit: Visit): Promise<AttentionItem[]> {
   const [checks, bans] = await Promise.all([
     visit.context.store.read(lastHealth, undefined),
     readOperation<typeof listBansOfBox>(visit, 'list_bans', { limit: 25 }),
   ]);
   const count = bans?.bans.length ?? 0;
-  const many = bans?.nextCursor === null ? String(count) : `More than ${count}`;
   const blocked: AttentionItem = {
     level: 'info',
-    text: `${many} ${count === 1 ? 'network is' : 'networks are'} blocked.`,
+    text: t(bans?.nextCursor === null ? 'attention.blocked' : 'attention.blocked-more', { count }),
     href: `${visit.base}/bans`,
-    link: 'View',
+    link: t('attention.view'),
   };
-  return [...(checks?.checks ?? []).flatMap((one) => checkItem(visit, one)), ...(count > 0 ? [blocked] : [])];
+  return [...(checks?.checks ?? []).flatMap((one) => checkItem(t, visit, one)), ...(count > 0 ? [blocked] : [])];
 }
 
-function checkItem({ base }: Visit, { status, why, fix }: HealthCheck): AttentionItem[] {
+function checkItem(t: Translator, { base }: Visit, { status, why, fix }: HealthCheck): AttentionItem[] {
   if (status !== 'failed' && status !== 'warning') return [];
   const level = status === 'failed' ? 'bad' : 'warn';
   return [
     {
       level,
-      text: html`${why} <span class="soft">${fix}</span>`,
+      text: html`${t.english(why)} <span class="soft">${t.english(fix)}</span>`,
       href: `${base}/health`,
-      link: 'See the check',
+      link: t('attention.check-link'),
     },
   ];
 }

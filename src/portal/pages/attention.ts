@@ -9,6 +9,7 @@ import type { listOrganizationWebhooks } from '../../operations/sending/organiza
 import { bytes, durationOf } from '../components.ts';
 import { html, type HtmlPart } from '../html.ts';
 import { isAllowed, readOperation, type Visit } from '../visit.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type AttentionItem, serverAttention } from './attention-server.ts';
 
 const LEVELS = { bad: 0, warn: 1, info: 2 } as const;
@@ -19,60 +20,58 @@ const NEARLY_FULL = 0.9;
 
 /** Lists what needs the visitor first, the worst on top; nothing is an answer too. */
 export async function attention(visit: Visit): Promise<HtmlPart> {
+  const t = translatorOf(visit.request);
   const found = await Promise.all([
-    visit.membership.organization === OPERATOR ? serverAttention(visit) : [],
-    domainItems(visit),
-    queueItems(visit),
-    decisionItems(visit),
-    quotaItems(visit),
-    senderItems(visit),
-    webhookItems(visit),
+    visit.membership.organization === OPERATOR ? serverAttention(t, visit) : [],
+    domainItems(t, visit),
+    queueItems(t, visit),
+    decisionItems(t, visit),
+    quotaItems(t, visit),
+    senderItems(t, visit),
+    webhookItems(t, visit),
   ]);
   const all = found.flat().toSorted((a, b) => LEVELS[a.level] - LEVELS[b.level]);
   return html`<section class="attention" aria-labelledby="attention">
-    <h2 id="attention">Needs attention</h2>
+    <h2 id="attention">${t('attention.title')}</h2>
     ${
       all.length === 0
-        ? html`<p class="fine">Nothing needs your attention.</p>`
+        ? html`<p class="fine">${t('attention.nothing')}</p>`
         : html`<ul>
-            ${all.map(itemOf)}
+            ${all.map((one) => itemOf(t, one))}
           </ul>`
     }
   </section>`;
 }
 
-const MARKS = { bad: 'Urgent', warn: 'Soon', info: 'Open' } as const;
-
-function itemOf({ level, text, href, link }: AttentionItem): HtmlPart {
+function itemOf(t: Translator, { level, text, href, link }: AttentionItem): HtmlPart {
   return html`<li class="${level}">
-    <span class="tag ${level === 'info' ? '' : level}">${MARKS[level]}</span>
+    <span class="tag ${level === 'info' ? '' : level}">${t(`attention.${level}`)}</span>
     <span>${text}</span>
     <a href="${href}">${link}</a>
   </li>`;
 }
 
-async function domainItems(visit: Visit): Promise<AttentionItem[]> {
+async function domainItems(t: Translator, visit: Visit): Promise<AttentionItem[]> {
   const listed = await readOperation<typeof listEmailDomains>(visit, 'list_email_domains', ALL);
   return (listed?.domains ?? [])
     .filter(({ status }) => status !== 'verified')
     .slice(0, 5)
     .map(({ id, domain }) => ({
       level: 'warn',
-      text: html`<strong>${domain}</strong> is not verified: it can neither send nor receive mail yet.`,
+      text: t.rich('attention.domain', { domain: html`<strong>${domain}</strong>` }),
       href: `${visit.base}/domains/${id}`,
-      link: 'Set up DNS',
+      link: t('attention.domain-link'),
     }));
 }
 
-async function queueItems(visit: Visit): Promise<AttentionItem[]> {
+async function queueItems(t: Translator, visit: Visit): Promise<AttentionItem[]> {
   const href = `${visit.base}/queue`;
   const items: AttentionItem[] = [];
   const held = await readOperation<typeof listQueueItems>(visit, 'list_queue', { state: 'held', limit: 25 });
   const count = held?.items.length ?? 0;
-  const many = held?.nextCursor === null ? String(count) : `More than ${count}`;
   if (count > 0) {
-    const text = `${many} ${count === 1 ? 'message is' : 'messages are'} held.`;
-    items.push({ level: 'info', text, href, link: 'View the queue' });
+    const text = t(held?.nextCursor === null ? 'attention.held' : 'attention.held-more', { count });
+    items.push({ level: 'info', text, href, link: t('attention.held-link') });
   }
   const due = await readOperation<typeof listQueueItems>(visit, 'list_queue', ALL);
   const now = visit.context.clock();
@@ -81,13 +80,13 @@ async function queueItems(visit: Visit): Promise<AttentionItem[]> {
   );
   if (old.length > 0) {
     const oldest = Math.max(...old.map(({ queuedAt }) => now - Date.parse(queuedAt)));
-    const text = `${old.length} ${old.length === 1 ? 'recipient is' : 'recipients are'} deferred, the oldest for ${durationOf(oldest / 1000)}.`;
-    items.push({ level: 'warn', text, href, link: 'See the reasons' });
+    const text = t('attention.deferred', { count: old.length, time: durationOf(oldest / 1000, t) });
+    items.push({ level: 'warn', text, href, link: t('attention.deferred-link') });
   }
   return items;
 }
 
-async function decisionItems(visit: Visit): Promise<AttentionItem[]> {
+async function decisionItems(t: Translator, visit: Visit): Promise<AttentionItem[]> {
   const { context, membership, caller, base } = visit;
   const now = context.clock();
   const items: AttentionItem[] = [];
@@ -97,50 +96,55 @@ async function decisionItems(visit: Visit): Promise<AttentionItem[]> {
       accounts: caller.mailboxes,
       now,
     });
-    const text = `${n} ${n === 1 ? 'message of an agent awaits' : 'messages of agents await'} your approval.`;
-    if (n > 0) items.push({ level: 'info', text, href: `${base}/outbox`, link: 'Decide' });
+    const text = t('attention.approvals', { count: n });
+    if (n > 0) items.push({ level: 'info', text, href: `${base}/outbox`, link: t('attention.decide') });
   }
   if (isAllowed(visit, 'decide_proposal')) {
     const n = await context.store.read(countPendingProposals, { organization: membership.organization, now });
-    const text = `${n} ${n === 1 ? 'proposal awaits' : 'proposals await'} your decision.`;
-    if (n > 0) items.push({ level: 'info', text, href: `${base}/proposals`, link: 'Review' });
+    const text = t('attention.proposals', { count: n });
+    if (n > 0) items.push({ level: 'info', text, href: `${base}/proposals`, link: t('attention.review') });
   }
   return items;
 }
 
-async function quotaItems(visit: Visit): Promise<AttentionItem[]> {
+async function quotaItems(t: Translator, visit: Visit): Promise<AttentionItem[]> {
   const listed = await readOperation<typeof listEmails>(visit, 'list_emails', ALL);
   return (listed?.mailboxes ?? [])
     .filter(({ usedBytes, quotaBytes }) => quotaBytes !== null && usedBytes >= quotaBytes * NEARLY_FULL)
     .slice(0, 5)
     .map(({ id, address, usedBytes, quotaBytes }) => ({
       level: usedBytes >= (quotaBytes ?? 0) ? 'bad' : 'warn',
-      text: html`<strong>${address}</strong> is ${usedBytes >= (quotaBytes ?? 0) ? 'full' : 'nearly full'}:
-        ${bytes(usedBytes)} of ${bytes(quotaBytes ?? 0)}. Mail to a full mailbox is deferred.`,
+      text: t.rich(usedBytes >= (quotaBytes ?? 0) ? 'attention.full' : 'attention.nearly-full', {
+        mailbox: html`<strong>${address}</strong>`,
+        used: bytes(usedBytes, t),
+        quota: bytes(quotaBytes ?? 0, t),
+      }),
       href: `${visit.base}/mailboxes/${id}`,
-      link: 'Open the mailbox',
+      link: t('attention.mailbox-link'),
     }));
 }
 
-async function senderItems(visit: Visit): Promise<AttentionItem[]> {
+async function senderItems(t: Translator, visit: Visit): Promise<AttentionItem[]> {
   const listed = await readOperation<typeof listPausedSenders>(visit, 'list_paused_senders', ALL);
   return (listed?.senders ?? []).slice(0, 5).map(({ name, sender }) => ({
     level: 'bad',
-    text: html`<strong>${name === '' ? sender : name}</strong> is paused for unusual sending. Its mail is held.`,
+    text: t.rich('attention.paused', { sender: html`<strong>${name === '' ? sender : name}</strong>` }),
     href: `${visit.base}/queue`,
-    link: 'Check and resume',
+    link: t('attention.paused-link'),
   }));
 }
 
-async function webhookItems(visit: Visit): Promise<AttentionItem[]> {
+async function webhookItems(t: Translator, visit: Visit): Promise<AttentionItem[]> {
   const listed = await readOperation<typeof listOrganizationWebhooks>(visit, 'list_webhooks', {});
   return (listed?.webhooks ?? [])
     .filter(({ enabled, consecutiveFailures }) => !enabled || consecutiveFailures > 0)
     .slice(0, 5)
     .map(({ id, url, enabled }) => ({
       level: enabled ? 'warn' : 'bad',
-      text: html`The webhook at <strong>${new URL(url).host}</strong> ${enabled ? 'is failing' : 'is disabled'}.`,
+      text: t.rich(enabled ? 'attention.webhook-failing' : 'attention.webhook-disabled', {
+        host: html`<strong>${new URL(url).host}</strong>`,
+      }),
       href: `${visit.base}/webhooks/${id}`,
-      link: 'See its deliveries',
+      link: t('attention.webhook-link'),
     }));
 }

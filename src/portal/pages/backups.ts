@@ -44,8 +44,9 @@ export const backups: Page = {
 
 const WITHOUT_TARGET = emptyState(
   'No target is configured',
-  html`A lost disk is lost mail. Set <code>MAILSTEAD_BACKUP_TARGET</code> to a directory of another disk or to
-    <code>s3://bucket/prefix</code>, set <code>MAILSTEAD_BACKUP_PASSPHRASE_FILE</code>, and restart the server.`,
+  html`Without backups, a failed disk loses all mail. Set <code>MAILSTEAD_BACKUP_TARGET</code> to a directory of another
+    disk or to <code>s3://bucket/prefix</code>, set <code>MAILSTEAD_BACKUP_PASSPHRASE_FILE</code> or
+    <code>MAILSTEAD_BACKUP_RECIPIENT</code>, and restart the server.`,
 );
 
 function isOld({ lastGoodAt, everyMinutes }: Backups): boolean {
@@ -61,16 +62,21 @@ function stateTag(found: Backups): HtmlPart {
 }
 
 function stateOf(found: Backups): HtmlPart {
-  const { target, everyMinutes, encrypted, lastGoodAt, problem, verified } = found;
+  const { target, everyMinutes, lastGoodAt, problem, verified } = found;
   return descriptionList([
     ['State', stateTag(found)],
     ['Last good backup', lastGoodAt === null ? 'None' : timestamp(lastGoodAt)],
     ['Last verification', verified === null ? 'None' : verificationOf(verified)],
     ['Target', html`<code>${target}</code>`],
     ['Schedule', everyMinutes === 0 ? 'None' : `Every ${durationOf(everyMinutes * 60)}`],
-    ['Encryption', encrypted ? 'With a passphrase' : 'None: the keys are not in the backups'],
+    ['Encryption', encryptionOf(found)],
     problem !== null && ['Problem', problem],
   ]);
+}
+
+function encryptionOf({ encrypted, readable }: Backups): string {
+  if (!encrypted) return 'None: the keys are not in the backups';
+  return readable ? 'Encrypted' : 'For recipients: this server cannot read its backups';
 }
 
 function verificationOf({ at, ok, messages, problem }: NonNullable<Backups['verified']>): HtmlPart {
@@ -90,18 +96,18 @@ function stepFor(found: Backups): string | undefined {
   if (problem !== null) return 'Correct the problem, then back up now.';
   if (isOld(found)) return 'Back up now.';
   if (!encrypted)
-    return 'Set MAILSTEAD_BACKUP_PASSPHRASE_FILE and a new target, or keep a copy of secret.key elsewhere.';
+    return 'Set MAILSTEAD_BACKUP_PASSPHRASE_FILE or MAILSTEAD_BACKUP_RECIPIENT and a new target, or keep a copy of secret.key elsewhere.';
   if (everyMinutes === 0) return 'Set MAILSTEAD_BACKUP_EVERY, such as 1h.';
   return verified === null
     ? 'Verify once a week, best from another machine: mailstead backup verify TARGET.'
     : undefined;
 }
 
-function buttonsFor(visit: Visit, { running, snapshots }: Backups): HtmlPart {
+function buttonsFor(visit: Visit, { running, readable, snapshots }: Backups): HtmlPart {
   if (running !== null || !isAllowed(visit, 'run_backup')) return '';
   return buttonRow(
     actionButton(visit, 'backup', 'Back up now'),
-    snapshots.length > 0 && actionButton(visit, 'verify', 'Verify the newest'),
+    readable && snapshots.length > 0 && actionButton(visit, 'verify', 'Verify the newest'),
   );
 }
 

@@ -1,3 +1,4 @@
+import { ENGLISH, type Translator } from '../translator.ts';
 import { publicId } from '../../core/ids.ts';
 import { trippedAccounts } from '../../../mail/agents/canary/canary.ts';
 import type { layOutCanary } from '../../operations/canaries/plant.ts';
@@ -126,7 +127,7 @@ function form(visit: Visit, state: PageState): HtmlPart {
 }
 
 /** Alerts about triggered canaries, for other pages. */
-export async function canaryAlerts(visit: Visit): Promise<HtmlPart> {
+export async function canaryAlertList(visit: Visit, t: Translator = ENGLISH): Promise<HtmlPart> {
   const { context, membership, base, caller } = visit;
   if (!isAllowed(visit, 'list_canaries')) return undefined;
   const all = await context.store.read(trippedAccounts, { tenant: membership.organization });
@@ -136,8 +137,8 @@ export async function canaryAlerts(visit: Visit): Promise<HtmlPart> {
       (account) =>
         html`<div class="note bad">
           <p>
-            <strong>A canary was triggered.</strong>
-            <a href="${base}/mailboxes/${publicId('mailbox', account)}/canaries">View accesses</a>
+            <strong>${t('overview.canary')}</strong>
+            <a href="${base}/mailboxes/${publicId('mailbox', account)}/canaries">${t('overview.canary-link')}</a>
           </p>
         </div>`,
     );

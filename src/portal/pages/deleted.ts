@@ -11,6 +11,7 @@ import {
   type PageAction,
   type PageState,
 } from '../page.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { isAllowed, type OutputOf, readOperation, type Visit } from '../visit.ts';
 
 /** Actions on the list of deleted mailboxes. */
@@ -20,7 +21,8 @@ export const DELETED_MAILBOX_ACTIONS: Readonly<Record<string, PageAction>> = {
     (result, visit) => {
       const { mailbox, notRestored, nextSteps } = result as OutputOf<typeof restoreEmail>;
       const link = html`<a href="${visit.base}/mailboxes/${mailbox.id}">${mailbox.address}</a>`;
-      return { kind: 'shown', panel: restored(link, notRestored, nextSteps) };
+      const t = translatorOf(visit.request);
+      return { kind: 'shown', panel: t.englishPart(restored(link, notRestored, nextSteps)) };
     },
     ['mailboxId'],
   ),
@@ -40,7 +42,9 @@ export const DELETED_SERVICE_ACTIONS: Readonly<Record<string, PageAction>> = {
       const link = html`<a href="${visit.base}/services/${service.id}">${service.name}</a>`;
       return {
         kind: 'shown',
-        panel: restored(link, notRestored, [detail, 'Its tokens stay revoked: create new ones.']),
+        panel: translatorOf(visit.request).englishPart(
+          restored(link, notRestored, [detail, 'Its tokens stay revoked: create new ones.']),
+        ),
       };
     },
     ['serviceId'],
@@ -62,58 +66,64 @@ function restored(what: Html, lost: readonly string[], steps: readonly string[])
 }
 
 /** Deleted mailboxes with the date on which each is purged; nothing without any. */
-export async function deletedMailboxes(visit: Visit, state: PageState): Promise<HtmlPart> {
+export async function deletedMailboxTable(visit: Visit, state: PageState): Promise<HtmlPart> {
   const listed = await readOperation<typeof listDeletedEmails>(visit, 'list_deleted_emails', { limit: 100 });
   if (listed === undefined || listed.deletedMailboxes.length === 0) return undefined;
+  const t = translatorOf(visit.request);
   const rows = listed.deletedMailboxes.map((one) => [
     address(one.address),
-    bytes(one.usedBytes),
-    dateOnly(one.deletedAt),
-    dateOnly(one.restorableUntil),
+    bytes(one.usedBytes, t),
+    dateOnly(one.deletedAt, t),
+    dateOnly(one.restorableUntil, t),
     [
-      isAllowed(visit, 'restore_email') && actionButton(visit, 'restore', 'Restore', { mailboxId: one.id }, ''),
+      isAllowed(visit, 'restore_email') &&
+        actionButton(visit, 'restore', t('deleted.restore'), { mailboxId: one.id }, ''),
       isAllowed(visit, 'delete_email') &&
         confirmedAction(visit, 'purge', {
-          label: 'Delete permanently',
-          question: `Deletes all mail of ${one.address} at once. This cannot be undone.`,
-          yes: 'Delete permanently',
+          label: t('deleted.purge'),
+          question: t('deleted.purge-question', { address: one.address }),
+          yes: t('deleted.purge'),
           values: { mailboxId: one.id },
           body: field(
-            { name: 'confirm', label: 'Enter its address to confirm', autocomplete: 'off', id: `confirm-${one.id}` },
+            { name: 'confirm', label: t('deleted.confirm'), autocomplete: 'off', id: `confirm-${one.id}` },
             formStateFor(state, 'purge'),
           ),
         }),
     ],
   ]);
-  return section(table('Deleted mailboxes', ['Address', 'Size', 'Deleted', 'Purged on', ''], rows));
+  const headings = [t('devices.address'), t('mailboxes.size'), t('deleted.deleted'), t('deleted.purged-on'), ''];
+  return section(t, table(t('deleted.mailboxes'), headings, rows, t));
 }
 
 /** Deleted services with the date on which each is purged; nothing without any. */
 export async function deletedServices(visit: Visit): Promise<HtmlPart> {
   const listed = await readOperation<typeof listDeletedServices>(visit, 'list_deleted_services', { limit: 100 });
   if (listed === undefined || listed.deletedServices.length === 0) return undefined;
+  const t = translatorOf(visit.request);
   const rows = listed.deletedServices.map((one) => [
     one.name,
-    dateOnly(one.deletedAt),
-    dateOnly(one.restorableUntil),
+    dateOnly(one.deletedAt, t),
+    dateOnly(one.restorableUntil, t),
     [
-      isAllowed(visit, 'restore_service') && actionButton(visit, 'restore', 'Restore', { serviceId: one.id }, ''),
+      isAllowed(visit, 'restore_service') &&
+        actionButton(visit, 'restore', t('deleted.restore'), { serviceId: one.id }, ''),
       isAllowed(visit, 'delete_service') &&
         confirmedAction(visit, 'purge', {
-          label: 'Delete permanently',
-          question: `Deletes ${one.name} with its revisions at once. This cannot be undone.`,
-          yes: 'Delete permanently',
+          label: t('deleted.purge'),
+          question: t('service.purge-question', { name: one.name }),
+          yes: t('deleted.purge'),
           values: { serviceId: one.id },
         }),
     ],
   ]);
-  return section(table('Deleted services', ['Name', 'Deleted', 'Purged on', ''], rows));
+  const headings = [t('account.name'), t('deleted.deleted'), t('deleted.purged-on'), ''];
+  return section(t, table(t('service.deleted-services'), headings, rows, t));
 }
 
-function section(rows: Html): Html {
+function section(t: Translator, rows: Html): Html {
   return html`<section>
-    <h2>Deleted</h2>
-    <p>Can be restored until the day on which each is purged.</p>
+    <h2>${t('deleted.deleted')}</h2>
+    <p>${t('deleted.about')}</p>
     ${rows}
   </section>`;
 }

@@ -3,8 +3,9 @@ import { field, EMPTY_FORM } from '../forms.ts';
 import { html, type HtmlPart } from '../html.ts';
 import type { Page } from '../page.ts';
 import { bytes, emptyState, descriptionList, pageHead, timestamp } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, readOperation, type Visit } from '../visit.ts';
-import { copiesOf, filterSection, folderTable } from './message-copies.ts';
+import { readMessageCopies, filterSection, folderTable } from './message-copies.ts';
 import { messageTimeline } from './message-timeline.ts';
 
 type TraceResult = OutputOf<typeof traceMessage>;
@@ -13,6 +14,7 @@ type TraceResult = OutputOf<typeof traceMessage>;
 export const deliveryLog: Page = {
   path: '/trace',
   name: 'Delivery log',
+  translated: true,
   menu: 'Mail',
   needs: 'trace_message',
   notices: {},
@@ -21,14 +23,11 @@ export const deliveryLog: Page = {
   async show(visit, { query }) {
     const wanted = wantedIn(query);
     const found = wanted === '' ? undefined : await findTrace(visit, wanted);
-    return html`${pageHead('Delivery log', 'Every event of a message: acceptance, delivery attempts, remote replies and the next step.')}
-    ${search(visit, wanted)}
-    ${found !== undefined ? await messageSections(visit, found) : wanted !== '' && emptyState('No message found', NOT_FOUND)}`;
+    const t = translatorOf(visit.request);
+    return html`${pageHead(t('page.Delivery log'), t('log.about'))} ${search(t, visit, wanted)}
+    ${found !== undefined ? await messageSections(t, visit, found) : wanted !== '' && emptyState(t('log.none'), t('log.none-text'))}`;
   },
 };
-
-const NOT_FOUND =
-  'This organization has no message with this address, Message-ID or id. Logs are kept for 90 days; searches by address cover 30 days.';
 
 function wantedIn(query: Readonly<Record<string, unknown>>): string {
   const given = query['q'];
@@ -53,55 +52,54 @@ export async function findTrace(visit: Visit, wanted: string): Promise<TraceResu
   return undefined;
 }
 
-function search({ base }: Visit, wanted: string): HtmlPart {
-  const hint = 'A Message-ID, the address of a sender or recipient, or an id from a list or the log.';
+function search(t: Translator, { base }: Visit, wanted: string): HtmlPart {
   return html`<form class="sheet" method="get" action="${base}/trace">
-    ${field({ name: 'q', label: 'Message', value: wanted, hint, autocomplete: 'off' }, EMPTY_FORM)}
-    <button>Search</button>
+    ${field({ name: 'q', label: t('find.message'), value: wanted, hint: t('log.hint'), autocomplete: 'off' }, EMPTY_FORM)}
+    <button>${t('find.button')}</button>
   </form>`;
 }
 
-async function messageSections(visit: Visit, found: TraceResult): Promise<HtmlPart> {
-  const copies = await copiesOf(visit, found.message.mailboxMessageIds);
+async function messageSections(t: Translator, visit: Visit, found: TraceResult): Promise<HtmlPart> {
+  const copies = await readMessageCopies(visit, found.message.mailboxMessageIds);
   return [
-    envelopeSection(found),
-    folderTable(visit, copies),
-    filterSection(copies),
-    messageTimeline(found, copies),
-    others(visit, found.alsoFound),
+    envelopeSection(t, found),
+    folderTable(t, visit, copies),
+    filterSection(t, copies),
+    messageTimeline(t, found, copies),
+    others(t, visit, found.alsoFound),
   ];
 }
 
-function envelopeSection({ message, envelope, sha256 }: TraceResult): HtmlPart {
+function envelopeSection(t: Translator, { message, envelope, sha256 }: TraceResult): HtmlPart {
   const messageId = message.rfc822MessageId ?? message.untrusted?.rfc822MessageId;
   return html`<section>
-    <h2>Message</h2>
+    <h2>${t('find.message')}</h2>
     ${descriptionList([
-      ['Sender', envelope.mailFrom === '' ? 'A server (bounce or report)' : envelope.mailFrom],
-      ['Recipients', envelope.rcptTo.join(', ')],
-      [message.direction === 'sent' ? 'Accepted' : 'Received', timestamp(message.at)],
-      ['ID', message.messageId],
+      [t('rule.sender'), envelope.mailFrom === '' ? t('log.a-server') : envelope.mailFrom],
+      [t('approval.recipients'), envelope.rcptTo.join(', ')],
+      [t(message.direction === 'sent' ? 'log.accepted' : 'junk.received'), timestamp(message.at, t)],
+      [t('log.id'), message.messageId],
       messageId !== undefined && ['Message-ID', messageId],
-      message.bytes !== null && ['Size', bytes(message.bytes)],
-      message.waiting > 0 && ['Pending', `${message.waiting} ${message.waiting === 1 ? 'recipient' : 'recipients'}`],
+      message.bytes !== null && [t('mailboxes.size'), bytes(message.bytes, t)],
+      message.waiting > 0 && [t('log.pending'), t('log.recipients', { count: message.waiting })],
       sha256 !== null && ['SHA-256', sha256],
     ])}
   </section>`;
 }
 
-function others({ base }: Visit, all: TraceResult['alsoFound']): HtmlPart {
+function others(t: Translator, { base }: Visit, all: TraceResult['alsoFound']): HtmlPart {
   return (
     all.length > 0 &&
     html`<section>
-      <h2>Other matches</h2>
+      <h2>${t('log.others')}</h2>
       <ul>
-        ${all.map(({ messageId, at }) => html`<li><a href="${base}/trace?q=${messageId}">${messageId}</a> ${timestamp(at)}</li>`)}
+        ${all.map(({ messageId, at }) => html`<li><a href="${base}/trace?q=${messageId}">${messageId}</a> ${timestamp(at, t)}</li>`)}
       </ul>
     </section>`
   );
 }
 
 /** Link to the delivery log of a message or an address. */
-export function deliveryLogLink({ base }: Visit, wanted: string, label = 'Delivery log'): HtmlPart {
+export function deliveryLogLink({ base }: Visit, wanted: string, label: string): HtmlPart {
   return html`<a class="button quiet" href="${base}/trace?q=${encodeURIComponent(wanted)}">${label}</a>`;
 }

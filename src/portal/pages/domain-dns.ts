@@ -13,6 +13,7 @@ import {
   type PageState,
   type Params,
 } from '../page.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { isAllowed, type OutputOf, readOperation, type Visit } from '../visit.ts';
 
 export type ProviderFacts = OutputOf<typeof getDnsProvider>;
@@ -31,10 +32,10 @@ const CREDENTIAL = 'credential-';
 
 /** Notices of the actions below. */
 export const DNS_NOTICES = {
-  connected: 'DNS provider connected. Nothing was changed there: preview the changes, then publish them.',
-  published: 'DNS records published. Check the DNS in a few minutes, when they are visible.',
-  disconnected: 'DNS provider disconnected. Its credentials are deleted.',
-};
+  connected: { message: 'provider-dns.connected' },
+  published: { message: 'provider-dns.published' },
+  disconnected: { message: 'provider-dns.disconnected' },
+} as const satisfies Page['notices'];
 
 export const DNS_ACTIONS: Page['actions'] = {
   connect: operationAction('connect_dns_provider', 'connected', (fields, params) => {
@@ -49,7 +50,10 @@ export const DNS_ACTIONS: Page['actions'] = {
     (result, visit) => ({ kind: 'shown', panel: previewPanel(visit, result as OutputOf<typeof previewDnsChanges>) }),
     which,
   ),
-  publish: operationAction('publish_dns_records', 'published', which),
+  publish: operationAction('publish_dns_records', 'published', (fields, params) => ({
+    ...which(fields, params),
+    mergeReports: fields.text('mergeReports') === 'true',
+  })),
   disconnect: operationAction('disconnect_dns_provider', 'disconnected', (fields, params) => ({
     ...which(fields, params),
     removeRecords: fields.text('removeRecords') === 'true',
@@ -61,7 +65,7 @@ export async function dnsProviderSection(visit: Visit, state: PageState): Promis
   const facts = await readDnsProvider(visit, state.params['id'] ?? '');
   if (facts === undefined) return undefined;
   return html`<section>
-    <h2>DNS provider</h2>
+    <h2>${translatorOf(visit.request)('provider-dns.title')}</h2>
     ${providerPanel(visit, state, facts)}
   </section>`;
 }
@@ -73,63 +77,70 @@ export async function readDnsProvider(visit: Visit, domainId: string): Promise<P
 }
 
 /**
- * Forms to connect a provider, or the state of the connected one. `domain`: hidden field of the forms; `verb`: label of the
- * button, before the name of the provider.
+ * Forms to connect a provider, or the state of the connected one. `domain`: hidden field of the forms; `label`: message of
+ * the button.
  */
 export function providerPanel(
   visit: Visit,
   state: PageState,
   facts: ProviderFacts,
   domain: Params = {},
-  verb = 'Connect',
+  label: ConnectLabel = 'provider-dns.connect',
 ): HtmlPart {
   const { connected, providers } = facts;
   return connected === null
-    ? connectForms(visit, state, { providers, domain, verb })
+    ? connectForms(visit, state, { providers, domain, label })
     : connection(visit, connected, domain);
 }
 
 function connection(visit: Visit, one: NonNullable<ProviderFacts['connected']>, domain: Params): HtmlPart {
   const { title, zone, publishedAt, error } = one;
+  const t = translatorOf(visit.request);
   return html`<p>
-      ${title}, zone <code>${zone}</code>.
-      ${publishedAt === null ? 'Not published yet.' : ['Last published ', timestamp(publishedAt), '. New keys and policies are published automatically.']}
+      ${t.rich('provider-dns.zone', { title, zone: html`<code>${zone}</code>` })}
+      ${publishedAt === null ? t('provider-dns.unpublished') : t.rich('provider-dns.last', { time: timestamp(publishedAt, t) })}
     </p>
-    ${error !== null && html`<div class="note bad"><p>${error}</p></div>`}
+    ${error !== null && html`<div class="note bad"><p>${t.english(error)}</p></div>`}
     <div class="stack">
-      ${isAllowed(visit, 'preview_dns_changes') && html`<div>${actionButton(visit, 'preview', 'Preview changes', domain, '')}</div>`}
-      ${isAllowed(visit, 'disconnect_dns_provider') && disconnection(visit, title, domain)}
+      ${isAllowed(visit, 'preview_dns_changes') && html`<div>${actionButton(visit, 'preview', t('provider-dns.preview'), domain, '')}</div>`}
+      ${isAllowed(visit, 'disconnect_dns_provider') && disconnection(t, visit, title, domain)}
     </div>`;
 }
 
-function disconnection(visit: Visit, title: string, domain: Params): Html {
+function disconnection(t: Translator, visit: Visit, title: string, domain: Params): Html {
   const keep = {
-    label: 'Disconnect and keep the records',
+    label: t('provider-dns.keep'),
     calm: true as const,
-    question: `Deletes the credentials of ${title}. The records stay there; later changes are yours.`,
-    yes: 'Disconnect',
+    question: t('provider-dns.keep-question', { title }),
+    yes: t('apps.disconnect'),
     values: { ...domain, removeRecords: 'false' },
   };
   const remove = {
-    label: 'Disconnect and remove the records',
-    question: 'Removes the records that this server wrote, and restores the SPF record. Mail of the domain stops.',
-    yes: 'Remove and disconnect',
+    label: t('provider-dns.remove'),
+    question: t('provider-dns.remove-question'),
+    yes: t('provider-dns.remove-button'),
     values: { ...domain, removeRecords: 'true' },
   };
   return html`<div>${confirmedAction(visit, 'disconnect', keep)}</div>
     <div>${confirmedAction(visit, 'disconnect', remove)}</div>`;
 }
 
+/** Messages of the button that connects. */
+type ConnectLabel = 'provider-dns.connect' | 'provider-dns.connect-publish';
+
 interface ConnectInput {
   providers: readonly Provider[];
   domain: Params;
-  verb: string;
+  label: ConnectLabel;
 }
 
 function connectForms(visit: Visit, state: PageState, { providers, ...rest }: ConnectInput): HtmlPart {
-  if (!isAllowed(visit, 'connect_dns_provider')) return emptyState('Not connected', 'An owner can connect a provider.');
+  const t = translatorOf(visit.request);
+  if (!isAllowed(visit, 'connect_dns_provider')) {
+    return emptyState(t('provider-dns.none'), t('provider-dns.none-text'));
+  }
   const form = formStateFor(state, 'connect');
-  return html`<p>Connect the provider to publish the records from here, and to keep them up to date.</p>
+  return html`<p>${t('provider-dns.about')}</p>
     ${providers.map((one) => connectForm(visit, form, one, rest))}`;
 }
 
@@ -137,28 +148,29 @@ function connectForm(
   visit: Visit,
   form: FormState,
   one: Provider,
-  { domain, verb }: Omit<ConnectInput, 'providers'>,
+  { domain, label: connect }: Omit<ConnectInput, 'providers'>,
 ): Html {
   const { provider, title, scope, credentials } = one;
+  const t = translatorOf(visit.request);
   const mine = form.values['provider'] === provider;
   const error = mine ? form.errors['credentials'] : undefined;
   const names = credentials.map(({ name }) => name).join(' ');
   return html`<details class="more" ${mine && html`open`}>
     <summary>${title}</summary>
-    <p class="small">Needs ${scope}.</p>
-    ${error !== undefined && html`<p class="wrong">${error}</p>`}
+    <p class="small">${t.rich('provider-dns.needs', { scope: t.english(scope) })}</p>
+    ${error !== undefined && html`<p class="wrong">${t.english(error)}</p>`}
     ${actionForm(
       visit,
       'connect',
-      `${verb} ${title}`,
+      t(connect, { title }),
       credentials.map(({ name, label, secret, optional }) =>
         field({
           name: `${CREDENTIAL}${name}`,
           id: `${provider}-${name}`,
-          label,
+          label: t.english(label),
           type: secret ? 'password' : 'text',
           autocomplete: 'off',
-          optional,
+          optional: optional && t('field.optional'),
         }),
       ),
       { ...domain, provider, names },
@@ -166,40 +178,58 @@ function connectForm(
   </details>`;
 }
 
-const WORDS = {
-  create: ['Create', 'ok'],
-  replace: ['Replace', 'warn'],
-  merge: ['Merge', 'warn'],
-  restore: ['Restore', 'warn'],
-  delete: ['Delete', 'warn'],
-  keep: ['Unchanged', ''],
-  conflict: ['Conflict', 'bad'],
+const LOOKS = {
+  create: 'ok',
+  replace: 'warn',
+  merge: 'warn',
+  restore: 'warn',
+  delete: 'warn',
+  keep: '',
+  conflict: 'bad',
+  suggest: '',
 } as const;
 
 /** The changes, those that do something first, with the button that makes them. */
 function previewPanel(visit: Visit, { domain, zone, changes }: OutputOf<typeof previewDnsChanges>): Html {
-  const count = changes.filter(({ action }) => action !== 'keep' && action !== 'conflict').length;
+  const t = translatorOf(visit.request);
+  const count = changes.filter(({ action }) => rank({ action }) === 0).length;
+  const mayPublish = isAllowed(visit, 'publish_dns_records');
+  const suggested = changes.some(({ action }) => action === 'suggest');
   const sorted = changes.toSorted((a, b) => rank(a) - rank(b));
   return html`<section>
-    <h2>Changes in <code>${zone}</code></h2>
-    <p>
-      ${count === 0 ? 'Nothing to change.' : `${count} ${count === 1 ? 'record changes' : 'records change'}. Records of others stay.`}
-    </p>
-    ${table('Changes', ['Change', 'Name', 'Type', 'Value', 'Note'], sorted.map(changeRow))}
-    ${count > 0 && isAllowed(visit, 'publish_dns_records') && actionButton(visit, 'publish', 'Publish', { [DNS_DOMAIN]: domain }, '')}
+    <h2>${t.rich('provider-dns.changes-in', { zone: html`<code>${zone}</code>` })}</h2>
+    <p>${count === 0 ? t('provider-dns.no-change') : t('provider-dns.changes', { count })}</p>
+    ${changeTable(t, sorted)}
+    <div class="stack">
+      ${count > 0 && mayPublish && html`<div>${actionButton(visit, 'publish', t('provider-dns.publish'), { [DNS_DOMAIN]: domain }, '')}</div>`}
+      ${suggested && mayPublish && html`<div>${actionButton(visit, 'publish', withReports(t, count), { [DNS_DOMAIN]: domain, mergeReports: 'true' }, '')}</div>`}
+    </div>
   </section>`;
 }
 
-function changeRow({ action, name, type, value, before, why }: Change): HtmlPart[] {
-  const [word, look] = WORDS[action];
-  const old = before !== null && before !== value && html`<br /><span class="soft">now <code>${before}</code></span>`;
+function changeTable(t: Translator, all: readonly Change[]): Html {
+  const headings = [t('provider-dns.change'), t('account.name'), t('dns.type'), t('dns.value'), t('provider-dns.note')];
+  const rows = all.map((one) => changeRow(t, one));
+  return table(t('charts.changes'), headings, rows, t);
+}
+
+function changeRow(t: Translator, { action, name, type, value, before, why }: Change): HtmlPart[] {
+  const was = html`<code>${before}</code>`;
+  const old =
+    before !== null &&
+    before !== value &&
+    html`<br /><span class="soft">${t.rich('provider-dns.before', { value: was })}</span>`;
   return [
-    tag(word, look),
+    tag(t(`dns-change.${action}`), LOOKS[action]),
     html`<code>${name}</code>`,
     type,
     [value !== null && html`<code>${value}</code>`, old],
-    why ?? '',
+    why === null ? '' : t.english(why),
   ];
 }
 
-const rank = ({ action }: Change): number => (action === 'keep' ? 2 : action === 'conflict' ? 1 : 0);
+const withReports = (t: Translator, count: number): string =>
+  t(count > 0 ? 'provider-dns.publish-reports' : 'provider-dns.reports');
+
+const RANKS: Readonly<Partial<Record<Change['action'], number>>> = { suggest: 1, conflict: 2, keep: 3 };
+const rank = ({ action }: Pick<Change, 'action'>): number => RANKS[action] ?? 0;

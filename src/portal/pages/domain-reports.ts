@@ -5,6 +5,7 @@ import { dayChart } from '../chart.ts';
 import { backLink, descriptionList, emptyState, pageHead, quotedText, table, tag, timestamp } from '../components.ts';
 import { type Html, html, type HtmlPart } from '../html.ts';
 import { actionButton, operationAction, type Page } from '../page.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { isAllowed, type OutputOf, readOperation, type Visit } from '../visit.ts';
 
 const DAYS = 30;
@@ -17,11 +18,12 @@ type Tls = OutputOf<typeof getTlsReport>;
 export const domainReports: Page = {
   path: '/domains/:id/reports',
   name: 'Reports',
+  translated: true,
   menu: null,
   needs: 'get_dmarc_report',
   notices: {
-    policy: 'DMARC policy changed. Publish its TXT record; the page of the domain has it.',
-    sts: 'MTA-STS policy changed. Publish its TXT record; the page of the domain has it.',
+    policy: { message: 'reports.policy' },
+    sts: { message: 'reports.sts' },
   },
   actions: {
     dmarc: operationAction('set_dmarc_policy', 'policy', (fields, params) => ({
@@ -37,111 +39,113 @@ export const domainReports: Page = {
     const tls = await readOperation<typeof getTlsReport>(visit, 'get_tls_report', range);
     if (found === undefined || dmarc === undefined || tls === undefined) return undefined;
     const today = new Date().toISOString().slice(0, 10);
-    const about = `What other servers reported about ${found.domain.domain} in the last ${DAYS} days.`;
+    const t = translatorOf(visit.request);
+    const about = t('reports.about', { domain: found.domain.domain, count: DAYS });
     return html`${backLink(`${visit.base}/domains/${found.domain.id}`, found.domain.domain)}
-    ${pageHead('Reports', about)} ${dmarcSection(visit, dmarc, today)}
-    ${tlsSection(visit, tls, today, found.domain.status === 'verified')}`;
+    ${pageHead(t('page.Reports'), about)} ${dmarcSection(t, visit, dmarc, today)}
+    ${tlsSection(t, visit, tls, today, found.domain.status === 'verified')}`;
   },
 };
 
-const NONE = emptyState(
-  'No reports yet',
-  'They arrive daily once the DNS records of the domain ask for them and mail is sent.',
-);
+const none = (t: Translator): Html => emptyState(t('reports.none'), t('reports.none-text'));
 
-function dmarcSection(visit: Visit, report: Dmarc, today: string): Html {
+function dmarcSection(t: Translator, visit: Visit, report: Dmarc, today: string): Html {
   const { advice, policy } = report;
   return html`<section>
-    <h2>Mail from this domain (DMARC)</h2>
-    <p>${advice.sentence}</p>
+    <h2>${t('reports.dmarc')}</h2>
+    <p>${t.english(advice.sentence)}</p>
     ${
       advice.next !== null &&
       isAllowed(visit, 'set_dmarc_policy') &&
-      actionButton(visit, 'dmarc', `Set policy to ${advice.next}`, { policy: advice.next }, '')
+      actionButton(visit, 'dmarc', t('reports.set-policy', { policy: advice.next }), { policy: advice.next }, '')
     }
-    ${sentenceList(report.sentences)}
+    ${sentenceList(t, report.sentences)}
     ${
       report.messages === 0
-        ? NONE
+        ? none(t)
         : [
-            dayChart('Messages by day', report.days, today, DAYS),
+            dayChart(t('reports.messages-by-day'), report.days, today, DAYS, t),
             descriptionList([
-              ['Policy', policy],
-              ['Messages', report.messages],
-              ['Passed', `${report.passRate ?? 0} %`],
-              ['In reports of unknown reporters', report.unsigned],
+              [t('reports.policy-name'), policy],
+              [t('charts.messages'), report.messages],
+              [t('reports.passed'), `${report.passRate ?? 0} %`],
+              [t('reports.unsigned-count'), report.unsigned],
             ]),
-            sourceTable(report),
-            reporterTable(report.untrusted.reporters),
+            sourceTable(t, report),
+            reporterTable(t, report.untrusted.reporters),
           ]
     }
   </section>`;
 }
 
-function sourceTable({ sources }: Dmarc): Html {
+function sourceTable(t: Translator, { sources }: Dmarc): Html {
   return table(
-    'Sources',
-    ['Source', 'Messages', 'Result', 'SPF', 'DKIM', 'Rejected or Junk'],
+    t('reports.sources'),
+    [t('reports.source'), t('charts.messages'), t('checks.result'), 'SPF', 'DKIM', t('reports.rejected')],
     sources.map((one) => [
-      one.ip === null ? 'Many small sources' : html`<code>${one.ip}</code>`,
+      one.ip === null ? t('reports.small-sources') : html`<code>${one.ip}</code>`,
       one.messages,
-      resultTag(one.passed, one.messages),
+      resultTag(t, one.passed, one.messages),
       one.spf,
       one.dkim,
       one.rejected + one.quarantined,
     ]),
+    t,
   );
 }
 
-function resultTag(passed: number, total: number): Html {
-  if (passed === total) return tag('Passed', 'ok');
-  return passed === 0 ? tag('Failed', 'bad') : tag(`${Math.floor((100 * passed) / total)} % passed`, 'warn');
+function resultTag(t: Translator, passed: number, total: number): Html {
+  if (passed === total) return tag(t('check.pass'), 'ok');
+  return passed === 0
+    ? tag(t('check.fail'), 'bad')
+    : tag(t('reports.share', { share: Math.floor((100 * passed) / total) }), 'warn');
 }
 
-function tlsSection(visit: Visit, report: Tls, today: string, verified: boolean): Html {
+function tlsSection(t: Translator, visit: Visit, report: Tls, today: string, verified: boolean): Html {
   const { advice } = report;
   return html`<section>
-    <h2>Encryption of incoming mail (TLS)</h2>
-    <p>${advice.sentence}</p>
+    <h2>${t('reports.tls')}</h2>
+    <p>${t.english(advice.sentence)}</p>
     ${
       advice.next !== null &&
       verified &&
       isAllowed(visit, 'set_mta_sts') &&
-      actionButton(visit, 'sts', `Change MTA-STS to ${advice.next}`, { mode: advice.next }, '')
+      actionButton(visit, 'sts', t('reports.change-sts', { mode: advice.next }), { mode: advice.next }, '')
     }
-    ${sentenceList(report.sentences)}
+    ${sentenceList(t, report.sentences)}
     ${
       report.sessions === 0
-        ? NONE
+        ? none(t)
         : [
-            dayChart('Sessions by day', report.days, today, DAYS),
+            dayChart(t('reports.sessions-by-day'), report.days, today, DAYS, t),
             descriptionList([
-              ['Sessions', report.sessions],
-              ['Succeeded', `${report.successRate ?? 0} %`],
+              [t('reports.sessions'), report.sessions],
+              [t('reports.succeeded'), `${report.successRate ?? 0} %`],
             ]),
-            reporterTable(report.untrusted.reporters),
+            reporterTable(t, report.untrusted.reporters),
           ]
     }
   </section>`;
 }
 
-function sentenceList(all: readonly string[]): HtmlPart {
+function sentenceList(t: Translator, all: readonly string[]): HtmlPart {
   if (all.length === 0) return undefined;
   return html`<ul>
-    ${all.map((one) => html`<li>${one}</li>`)}
+    ${all.map((one) => html`<li>${t.english(one)}</li>`)}
   </ul>`;
 }
 
-function reporterTable(all: Dmarc['untrusted']['reporters']): HtmlPart {
+function reporterTable(t: Translator, all: Dmarc['untrusted']['reporters']): HtmlPart {
   if (all.length === 0) return undefined;
   return table(
-    'Reporters',
-    ['Reporter', 'Signed by', 'Reports', 'Last'],
+    t('reports.reporters'),
+    [t('reports.reporter'), t('reports.signed-by'), t('page.Reports'), t('reports.last')],
     all.map((one) => [
       quotedText(one.organization),
-      one.signedBy === '' ? tag('Unsigned', 'warn') : html`<code>${one.signedBy}</code>`,
+      one.signedBy === '' ? tag(t('reports.unsigned'), 'warn') : html`<code>${one.signedBy}</code>`,
       one.reports,
-      timestamp(one.lastAt),
+      timestamp(one.lastAt, t),
     ]),
+    t,
   );
 }

@@ -1,3 +1,4 @@
+import { impactOf } from '../../doctor/impact.ts';
 import type { addEmailDomain } from '../../operations/domains/add.ts';
 import type { listEmailDomains, getEmailDomain } from '../../operations/domains/list.ts';
 import { field } from '../forms.ts';
@@ -11,7 +12,19 @@ import {
   actionButton,
   confirmedAction,
 } from '../page.ts';
-import { cursorOf, dateOnly, emptyState, pageHead, nextPage, table, tag, backLink, timestamp } from '../components.ts';
+import {
+  cursorOf,
+  dateOnly,
+  emptyState,
+  breakableName,
+  pageHead,
+  nextPage,
+  table,
+  tag,
+  backLink,
+  timestamp,
+} from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { DNS_ACTIONS, DNS_NOTICES, dnsProviderSection } from './domain-dns.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 import type { exportZone } from '../../operations/domains/dns.ts';
@@ -22,9 +35,10 @@ export type Domain = OutputOf<typeof listEmailDomains>['domains'][number];
 export const domains: Page = {
   path: '/domains',
   name: 'Domains',
+  translated: true,
   menu: 'Mail',
   needs: 'list_email_domains',
-  notices: { removed: 'Domain deleted.' },
+  notices: { removed: { message: 'domains.removed' } },
   actions: {
     add: operationAction(
       'add_email_domain',
@@ -39,42 +53,44 @@ export const domains: Page = {
     const page = cursorOf(state.query);
     const listed = await readOperation<typeof listEmailDomains>(visit, 'list_email_domains', page);
     const all = listed?.domains ?? [];
-    return html`${pageHead('Domains', 'Domains of this organization. A domain works once its DNS records are verified.')}
-    ${all.length === 0 && !('cursor' in page) ? NONE : domainTable(visit, all)}
-    ${nextPage(`${visit.base}/domains`, listed?.nextCursor)}
-    ${isAllowed(visit, 'add_email_domain') && addForm(visit, state)}`;
+    const t = translatorOf(visit.request);
+    return html`${pageHead(t('page.Domains'), t('domains.about'))}
+    ${all.length === 0 && !('cursor' in page) ? emptyState(t('domains.none'), t('domains.none-text')) : domainTable(visit, all)}
+    ${nextPage(`${visit.base}/domains`, listed?.nextCursor, t)}
+    ${isAllowed(visit, 'add_email_domain') && addForm(t, visit, state)}`;
   },
 };
 
-const NONE = emptyState('No domains', 'Add a domain that you own, then publish its DNS records.');
-
-function addForm(visit: Visit, state: PageState): Html {
-  const one = { name: 'domain', label: 'Domain', placeholder: 'example.com', hint: 'A domain whose DNS you control.' };
+function addForm(t: Translator, visit: Visit, state: PageState): Html {
+  const one = { name: 'domain', label: t('page.Domain'), placeholder: 'example.com', hint: t('domains.hint') };
   return html`<section>
-    <h2>Add a domain</h2>
-    ${actionForm(visit, 'add', 'Add domain', field(one, formStateFor(state, 'add')))}
+    <h2>${t('domains.add')}</h2>
+    ${actionForm(visit, 'add', t('domains.add-button'), field(one, formStateFor(state, 'add')))}
   </section>`;
 }
 
-export function domainTable({ base }: Visit, all: readonly Domain[]): Html {
+export function domainTable({ base, request }: Visit, all: readonly Domain[]): Html {
+  const t = translatorOf(request);
   return table(
-    'Domains',
-    ['Domain', 'Status', 'Mailboxes', 'Last checked'],
+    t('page.Domains'),
+    [t('page.Domain'), t('domains.status'), t('page.Mailboxes'), t('domains.checked')],
     all.map((one) => [
       html`<a href="${base}/domains/${one.id}">${one.domain}</a>`,
-      domainStatus(one),
+      domainStatus(one, t),
       one.mailboxCount,
-      one.lastCheckedAt === null ? html`<span>Never</span>` : dateOnly(one.lastCheckedAt),
+      one.lastCheckedAt === null ? html`<span>${t('devices.never')}</span>` : dateOnly(one.lastCheckedAt, t),
     ]),
+    t,
   );
 }
 
 /** Status tags of a domain. */
-export function domainStatus(one: Domain): HtmlPart {
-  if (one.status === 'unverified') return [tag('Unverified', 'warn'), ' ', one.dnsManaged && tag('Managed DNS')];
-  if (one.sendingPaused) return tag('Sending paused', 'bad');
-  if (one.failingSince !== null) return tag('Failing', 'warn');
-  return [tag('Verified', 'ok'), ' ', one.dnsManaged && tag('Managed DNS')];
+export function domainStatus(one: Domain, t: Translator): HtmlPart {
+  const managed = one.dnsManaged && tag(t('domains.managed'));
+  if (one.status === 'unverified') return [tag(t('domains.unverified'), 'warn'), ' ', managed];
+  if (one.sendingPaused) return tag(t('mailboxes.paused'), 'bad');
+  if (one.failingSince !== null) return tag(t('domains.failing'), 'warn');
+  return [tag(t('domains.verified'), 'ok'), ' ', managed];
 }
 
 type DomainDetails = OutputOf<typeof getEmailDomain>;
@@ -84,14 +100,15 @@ const which = (params: Readonly<Record<string, string>>) => ({ domainId: params[
 export const domain: Page = {
   path: '/domains/:id',
   name: 'Domain',
+  translated: true,
   menu: null,
   needs: 'get_email_domain',
   notices: {
-    added: 'Domain added. Publish the records below, then check them.',
-    verified: 'Domain verified. It can send and receive mail.',
-    checked: 'Records checked. Missing or wrong ones are marked below.',
-    sts: 'MTA-STS policy changed. Publish its TXT record: senders then read the new policy.',
-    rotated: 'New DKIM keys created. They are used once their records are published.',
+    added: { message: 'domain.added' },
+    verified: { message: 'domain.verified' },
+    checked: { message: 'domain.checked' },
+    sts: { message: 'domain.sts-changed' },
+    rotated: { message: 'domain.rotated' },
     ...DNS_NOTICES,
   },
   actions: {
@@ -121,155 +138,158 @@ export const domain: Page = {
     const found = await readOperation<typeof getEmailDomain>(visit, 'get_email_domain', which(params));
     if (found === undefined) return undefined;
     const zone = await readOperation<typeof exportZone>(visit, 'export_zone', which(params));
-    const verify = isAllowed(visit, 'verify_email_domain') && actionButton(visit, 'verify', 'Check DNS', {}, '');
-    return html`${backLink(`${visit.base}/domains`, 'Domains')}
-    ${pageHead(found.domain.domain, domainStatus(found.domain), verify)} ${warning(found.domain)}
-    ${checkList(found.domain)} ${reportsLink(visit, found.domain)} ${records(found)}
-    ${!found.domain.dnsManaged && (await dnsProviderSection(visit, state))} ${stsPolicy(visit, found.domain)}
-    ${zone !== undefined && zoneText(zone.zone)} ${changes(visit, found.domain)}`;
+    const t = translatorOf(visit.request);
+    const verify = isAllowed(visit, 'verify_email_domain') && actionButton(visit, 'verify', t('domain.check'), {}, '');
+    return html`${backLink(`${visit.base}/domains`, t('page.Domains'))}
+    ${pageHead(found.domain.domain, domainStatus(found.domain, t), verify)} ${warning(t, found.domain)}
+    ${checkList(t, found.domain)} ${reportsLink(t, visit, found.domain)} ${records(t, found)}
+    ${!found.domain.dnsManaged && (await dnsProviderSection(visit, state))} ${stsPolicy(t, visit, found.domain)}
+    ${zone !== undefined && zoneText(t, zone.zone)} ${changes(t, visit, found.domain)}`;
   },
 };
 
-function reportsLink(visit: Visit, one: Domain): HtmlPart {
+function reportsLink(t: Translator, visit: Visit, one: Domain): HtmlPart {
   if (one.status !== 'verified' || !isAllowed(visit, 'get_dmarc_report')) return undefined;
   return html`<p>
-    <a href="${visit.base}/domains/${one.id}/reports">Reports of other servers about ${one.domain}</a>
+    <a href="${visit.base}/domains/${one.id}/reports">${t('domain.reports', { domain: one.domain })}</a>
   </p>`;
 }
 
-function warning(one: Domain): HtmlPart {
+function warning(t: Translator, one: Domain): HtmlPart {
   if (one.sendingPaused) {
     return html`<div class="note bad">
       <p>
-        <strong>Sending from this domain is paused.</strong> Its checks have failed since
-        ${one.failingSince !== null && timestamp(one.failingSince)}. It still receives mail. Correct the records, then
-        check again.
+        <strong>${t('domain.paused')}</strong>
+        ${t.rich('domain.paused-text', { time: one.failingSince !== null && timestamp(one.failingSince, t) })}
       </p>
     </div>`;
   }
   if (one.failingSince !== null) {
     return html`<div class="note warn">
-      <p>Checks have failed since ${timestamp(one.failingSince)}. After 72 hours, sending is paused.</p>
+      <p>${t.rich('domain.failing', { time: timestamp(one.failingSince, t) })}</p>
     </div>`;
   }
   return (
     one.status === 'unverified' &&
     html`<div class="note warn">
-      <p>Until the domain is verified, mail for it is deferred and it cannot send.</p>
+      <p>${t('domain.unverified')}</p>
     </div>`
   );
 }
 
-const CHECKS = {
-  inboundMx: 'Receiving (MX)',
-  sendingIdentity: 'Sending (SPF)',
-  dkim: 'Signatures (DKIM)',
-  dmarc: 'Policy (DMARC)',
-} as const;
+/** Checks with the name by which the doctor says why each matters. */
+const CHECKS = { inboundMx: 'mx', sendingIdentity: 'spf', dkim: 'dkim', dmarc: 'dmarc' } as const;
 const LOOKS = { pass: 'ok', fail: 'bad', pending: '' } as const;
-const WORDS = { pass: 'Passed', fail: 'Failed', pending: 'Pending' } as const;
 
-function checkList({ checks, lastCheckedAt }: Domain): Html {
+function checkList(t: Translator, domain: Domain): Html {
+  const { lastCheckedAt } = domain;
   const names = Object.keys(CHECKS) as (keyof typeof CHECKS)[];
   return html`<section>
-    <h2>Checks</h2>
-    <p>${lastCheckedAt === null ? 'Not checked yet.' : ['Last checked ', timestamp(lastCheckedAt), '.']}</p>
+    <h2>${t('checks.title')}</h2>
+    <p>${lastCheckedAt === null ? t('checks.never') : t.rich('checks.last', { time: timestamp(lastCheckedAt, t) })}</p>
     ${table(
-      'Checks',
-      ['Check', 'Result', 'Details'],
-      names.map((name) => {
-        const { status, detail } = checks[name];
-        const details = lastCheckedAt === null ? '' : (detail ?? '');
-        return [CHECKS[name], tag(WORDS[status], LOOKS[status]), details];
-      }),
+      t('checks.title'),
+      [t('checks.check'), t('checks.result'), t('checks.finding'), t('checks.to-do')],
+      names.map((name) => checkRow(t, domain, name)),
+      t,
     )}
   </section>`;
 }
 
-const PURPOSES = {
-  inbound_mx: 'Receiving',
-  dkim: 'Signature',
-  spf: 'Sending',
-  dmarc: 'Policy',
-  mta_sts: 'Encryption (MTA-STS)',
-  tls_reports: 'Reports (TLS-RPT)',
-  client_setup: 'Mail programs',
-} as const;
-const STATES = { ok: 'ok', missing: 'bad', mismatch: 'bad', unknown: '' } as const;
-const SEEN = { ok: 'Published', missing: 'Missing', mismatch: 'Mismatch', unknown: 'Unknown' } as const;
+function checkRow(t: Translator, domain: Domain, name: keyof typeof CHECKS): HtmlPart[] {
+  const { checks, lastCheckedAt } = domain;
+  const label = t(`check.${name}`);
+  const { status, detail = '' } = checks[name];
+  const result = tag(t(`check.${status}`), LOOKS[status]);
+  if (lastCheckedAt === null) return [label, result, '', t('checks.choose')];
+  if (status === 'pass') return [label, result, detail === '' ? '' : t.english(detail), t('checks.nothing')];
+  const found = detail === '' ? '' : [t.english(`${detail}.`), ' '];
+  const impact = html`<span class="soft">${t.english(impactOf(CHECKS[name]))}</span>`;
+  return [label, result, [found, impact], adviceFor(t, domain, status, name)];
+}
 
-function records({ records: all, domain: { dnsManaged } }: DomainDetails): Html {
-  const about = dnsManaged
-    ? 'This server is the name server of the domain. Nothing to publish.'
-    : 'Publish these records at the DNS provider of the domain.';
+function adviceFor(
+  t: Translator,
+  { dnsManaged }: Domain,
+  status: 'fail' | 'pending',
+  name: keyof typeof CHECKS,
+): string {
+  if (status === 'pending') return t('checks.no-answer');
+  return dnsManaged ? t('checks.publishes') : t(`check-fix.${name}`);
+}
+
+const STATES = { ok: 'ok', missing: 'bad', mismatch: 'bad', unknown: '' } as const;
+
+function records(t: Translator, { records: all, domain: { dnsManaged } }: DomainDetails): Html {
   return html`<section>
-    <h2>DNS records</h2>
-    <p>${about}</p>
+    <h2>${t('dns.records')}</h2>
+    <p>${t(dnsManaged ? 'dns.served' : 'dns.to-publish')}</p>
     ${table(
-      'DNS records',
-      ['Purpose', 'Name', 'Type', 'Value', 'Status'],
+      t('dns.records'),
+      [t('dns.purpose'), t('account.name'), t('dns.type'), t('dns.value'), t('domains.status')],
       all.map((one) => [
-        [PURPOSES[one.purpose], !one.required && html` <span class="soft">recommended</span>`],
-        html`<code>${one.name}</code>`,
+        [t(`dns.purpose-${one.purpose}`), !one.required && html` <span class="soft">${t('dns.recommended')}</span>`],
+        html`<code>${breakableName(one.name)}</code>`,
         one.type,
         html`<code>${one.priority !== undefined && `${one.priority} `}${one.value}</code>`,
-        [
-          tag(SEEN[one.status], STATES[one.status]),
-          one.status === 'mismatch' && html`<span class="soft">${one.observed.join(', ')}</span>`,
-        ],
+        recordState(t, one),
       ]),
+      t,
     )}
   </section>`;
 }
 
-const STS_WORDS = {
-  none: 'Published without demands: senders use encryption where they can.',
-  testing: 'In testing: senders report failed encryption, and deliver anyway.',
-  enforce: 'Enforced: senders deliver only over verified encryption.',
-} as const;
+/** Returns the state of a record in the DNS, with what was found instead. */
+export function recordState(t: Translator, { status, observed, why }: DomainDetails['records'][number]): HtmlPart[] {
+  const found = observed.join(', ');
+  return [
+    tag(t(`dns.seen-${status}`), STATES[status]),
+    status === 'mismatch' && html` <span class="soft">${t('dns.found', { found })}</span>`,
+    why !== undefined && html` <span class="soft">${t.english(why)}</span>`,
+  ];
+}
 
 /** MTA-STS: whether senders may deliver without verified TLS. */
-function stsPolicy(visit: Visit, { mtaSts, status }: Domain): HtmlPart {
+function stsPolicy(t: Translator, visit: Visit, { mtaSts, status }: Domain): HtmlPart {
   if (status !== 'verified' || !isAllowed(visit, 'set_mta_sts')) return undefined;
   const steps = { none: 'testing', testing: 'enforce', enforce: 'testing' } as const;
   const [next, label] =
-    mtaSts === null ? (['testing', 'Begin testing'] as const) : [steps[mtaSts], `Change to ${steps[mtaSts]}`];
+    mtaSts === null
+      ? (['testing', t('sts.begin')] as const)
+      : [steps[mtaSts], t('sts.change', { mode: steps[mtaSts] })];
   return html`<section>
-    <h2>Encryption of incoming mail (MTA-STS)</h2>
-    <p>${mtaSts === null ? 'No policy: an attacker in the network can prevent encryption.' : STS_WORDS[mtaSts]}</p>
+    <h2>${t('sts.title')}</h2>
+    <p>${mtaSts === null ? t('sts.absent') : t(`sts.mode-${mtaSts}`)}</p>
     ${actionButton(visit, 'sts', label, { mode: next }, '')}
   </section>`;
 }
 
-function zoneText(zone: string): Html {
+function zoneText(t: Translator, zone: string): Html {
   return html`<details class="more">
-    <summary>Zone file format</summary>
+    <summary>${t('domain.zone-file')}</summary>
     <pre class="copy" tabindex="0">${zone}</pre>
   </details>`;
 }
 
-function changes(visit: Visit, one: Domain): HtmlPart {
+function changes(t: Translator, visit: Visit, one: Domain): HtmlPart {
   const rotate = {
-    label: 'Rotate DKIM keys',
+    label: t('domain.rotate'),
     calm: true as const,
-    question: 'Creates keys under new selectors. The old ones stay published for a week.',
-    yes: 'Rotate keys',
+    question: t('domain.rotate-question'),
+    yes: t('domain.rotate-button'),
   };
   const remove = {
-    label: 'Delete domain',
-    question: `Deletes ${one.domain} with its keys and forwards. If added again, it must be verified again.`,
-    yes: 'Delete',
+    label: t('domain.delete'),
+    question: t('domain.delete-question', { domain: one.domain }),
+    yes: t('mailbox.delete-button'),
   };
   return html`<section>
-    <h2>Changes</h2>
+    <h2>${t('charts.changes')}</h2>
     <div class="stack">
       ${isAllowed(visit, 'rotate_dkim_keys') && html`<div>${confirmedAction(visit, 'rotate', rotate)}</div>`}
       ${isAllowed(visit, 'remove_email_domain') && html`<div>${confirmedAction(visit, 'remove', remove)}</div>`}
       ${
-        one.mailboxCount > 0 &&
-        html`<p class="small soft">
-          Delete its ${one.mailboxCount} ${one.mailboxCount === 1 ? 'mailbox' : 'mailboxes'} first.
-        </p>`
+        one.mailboxCount > 0 && html`<p class="small soft">${t('domain.delete-first', { count: one.mailboxCount })}</p>`
       }
     </div>
   </section>`;

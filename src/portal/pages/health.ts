@@ -33,9 +33,9 @@ export const health: Page = {
     if (last === undefined) return undefined;
     const peer = {
       name: 'peer',
-      label: 'Mail server of others',
+      label: 'Remote mail server',
       optional: true,
-      hint: 'Tests port 25 outwards, such as gmail-smtp-in.l.google.com. Nothing is sent.',
+      hint: 'Tests outgoing port 25 to this server, such as gmail-smtp-in.l.google.com. No mail is sent.',
       autocomplete: 'off',
     };
     const form = formStateFor(state, 'check');

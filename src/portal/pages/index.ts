@@ -26,6 +26,7 @@ import { overview } from './overview.ts';
 import { agentPolicies } from './agent-policies.ts';
 import { proposals } from './proposals.ts';
 import { queue, queuedMail } from './queue.ts';
+import { retention } from './retention.ts';
 import { routes } from './routes.ts';
 import { service, services } from './services.ts';
 import { setup } from './setup/setup.ts';
@@ -75,6 +76,7 @@ export const PAGES: readonly Page[] = [
   service,
   members,
   audit,
+  retention,
   settings,
   health,
   serverLog,

@@ -15,6 +15,7 @@ import {
   type PageAction,
 } from '../page.ts';
 import { descriptionList, secret, dateOnly, table, tag } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 import { devicePanel } from './device-panel.ts';
 import { endOfDay, expiryField } from './expiry.ts';
@@ -24,12 +25,16 @@ import type { MailboxRow } from './mailboxes.ts';
 const appPasswordActions: Readonly<Record<string, PageAction>> = {
   'make-app': operationAction(
     'create_app_password',
-    (result) => {
+    (result, { request }) => {
+      const t = translatorOf(request);
       const { password, appPassword } = result as OutputOf<typeof createAppPassword>;
-      const about = 'Shown only once. Use it in one program only, so that you can revoke it separately.';
       return {
         kind: 'shown',
-        panel: secret(`The app password for ${appPassword.name}`, [['Password', password]], about),
+        panel: secret(
+          t('access.app-made', { name: appPassword.name }),
+          [[t('field.password'), password]],
+          t('access.app-once'),
+        ),
       };
     },
     (fields, params) => ({
@@ -43,7 +48,10 @@ const appPasswordActions: Readonly<Record<string, PageAction>> = {
   ),
   device: operationAction(
     'create_device_link',
-    (result) => ({ kind: 'shown', panel: devicePanel(result as OutputOf<typeof createDeviceLink>) }),
+    (result, { request }) => ({
+      kind: 'shown',
+      panel: devicePanel(translatorOf(request), result as OutputOf<typeof createDeviceLink>),
+    }),
     (fields, params) => ({ ...which(params), name: fields.line('name') ?? '' }),
   ),
   'revoke-app': operationAction('revoke_app_password', 'revoked', (fields, params) => ({
@@ -58,46 +66,55 @@ const PROTOCOLS = { imap: 'IMAP', smtp: 'SMTP', jmap: 'JMAP' } as const;
 async function appPasswords(visit: Visit, state: PageState, one: MailboxRow): Promise<HtmlPart> {
   const listed = await readOperation<typeof listAppPasswordsOf>(visit, 'list_app_passwords', { mailboxId: one.id });
   if (listed === undefined) return undefined;
+  const t = translatorOf(visit.request);
   return html`<section>
-    <h2>App passwords</h2>
-    <p>One per program or device. Each can be limited and revoked separately.</p>
-    ${listed.appPasswords.length > 0 && list(visit, listed.appPasswords)}
+    <h2>${t('access.app-passwords')}</h2>
+    <p>${t('access.app-about')}</p>
+    ${listed.appPasswords.length > 0 && list(t, visit, listed.appPasswords)}
     ${
       isAllowed(visit, 'create_app_password') &&
-      collapsedForm(visit, state, 'make-app', 'Create an app password', 'Create', inputs(state))
+      collapsedForm(visit, state, 'make-app', t('access.app-create'), t('access.create'), inputs(t, state))
     }
   </section>`;
 }
 
-function list(visit: Visit, all: OutputOf<typeof listAppPasswordsOf>['appPasswords']): HtmlPart {
+function list(t: Translator, visit: Visit, all: OutputOf<typeof listAppPasswordsOf>['appPasswords']): HtmlPart {
   return table(
-    'App passwords',
-    ['Name', 'Protocols', 'Last used', 'Expires', ''],
+    t('access.app-passwords'),
+    [t('account.name'), t('access.protocols'), t('devices.last-used'), t('access.expires'), ''],
     all.map(({ id, name, scopes, readOnly, person, lastUsedAt, expiresAt }) => [
       name,
-      [scopes.map((one) => PROTOCOLS[one]).join(', '), ' ', readOnly && tag('Read only'), ' ', person && tag('Person')],
-      lastUsedAt === null ? html`<span>Never</span>` : dateOnly(lastUsedAt),
-      expiresAt === null ? '' : dateOnly(expiresAt),
+      [
+        scopes.map((one) => PROTOCOLS[one]).join(', '),
+        ' ',
+        readOnly && tag(t('access.read-only')),
+        ' ',
+        person && tag(t('access.person')),
+      ],
+      lastUsedAt === null ? html`<span>${t('devices.never')}</span>` : dateOnly(lastUsedAt, t),
+      expiresAt === null ? t('devices.never') : dateOnly(expiresAt, t),
       confirmedAction(visit, 'revoke-app', {
-        label: 'Revoke',
-        question: `${name} is disconnected at once.`,
-        yes: 'Revoke',
+        label: t('devices.revoke'),
+        question: t('access.revoke-question', { name }),
+        yes: t('devices.revoke'),
         values: { appPasswordId: id },
       }),
     ]),
+    t,
   );
 }
 
-const PERSON = [{ value: 'true', label: 'A person', hint: 'agent policies do not apply' }];
-
-function inputs(state: PageState): HtmlPart {
+function inputs(t: Translator, state: PageState): HtmlPart {
   const formState = formStateFor(state, 'make-app');
   const scopes = Object.entries(PROTOCOLS).map(([value, label]) => ({ value, label }));
-  return html`${field({ name: 'name', label: 'Name', id: 'app-name', hint: 'The program or device, such as "phone".' }, formState)}
-  ${checkboxes({ name: 'scopes', label: 'Protocols', choices: scopes, ticked: ['imap', 'smtp'] }, formState)}
-  ${checkboxes({ name: 'readOnly', label: 'Limits', choices: [{ value: 'true', label: 'Read only' }] }, formState)}
-  ${checkboxes({ name: 'person', label: 'User', choices: PERSON, ticked: ['true'] }, formState)}
-  ${expiryField('app-expires', formState)}`;
+  const readOnly = [{ value: 'true', label: t('access.read-only') }];
+  const person = [{ value: 'true', label: t('access.a-person'), hint: t('access.person-hint') }];
+  const name = { name: 'name', label: t('account.name'), id: 'app-name', hint: t('access.app-hint') };
+  return html`${field(name, formState)}
+  ${checkboxes({ name: 'scopes', label: t('access.protocols'), choices: scopes, ticked: ['imap', 'smtp'] }, formState)}
+  ${checkboxes({ name: 'readOnly', label: t('access.limits'), choices: readOnly }, formState)}
+  ${checkboxes({ name: 'person', label: t('access.user'), choices: person, ticked: ['true'] }, formState)}
+  ${expiryField('app-expires', formState, t)}`;
 }
 
 const which = (params: Params) => ({ mailboxId: params['id'] });
@@ -107,94 +124,99 @@ export const accessActions: Readonly<Record<string, PageAction>> = {
   ...appPasswordActions,
   reveal: operationAction(
     'reveal_email_credentials',
-    (result) => ({
+    (result, { request }) => ({
       kind: 'shown',
-      panel: profile(result as OutputOf<typeof revealEmailCredentials>),
+      panel: profile(translatorOf(request), result as OutputOf<typeof revealEmailCredentials>),
     }),
     (_fields, params) => which(params),
   ),
   rotate: operationAction(
     'rotate_email_credentials',
-    (result) => rotated(result as OutputOf<typeof rotateEmailCredentials>),
+    (result, { request }) => rotated(translatorOf(request), result as OutputOf<typeof rotateEmailCredentials>),
     (fields, params) => ({ ...which(params), password: fields.text('password') || undefined, reveal: true }),
   ),
 };
 
 /** Passwords, app passwords and settings for mail programs. */
 export const mailboxAccess: Page = mailboxPage('access', {
-  notices: {
-    rotated: 'Password changed. Connections with the old one were closed.',
-    revoked: 'App password revoked. Its connections were closed.',
-  },
+  translated: true,
   actions: accessActions,
-  show: async (visit, state, found) =>
-    html`${setUp(visit, found)}
-    ${isAllowed(visit, 'reveal_email_credentials') && html`<p>${actionButton(visit, 'reveal', 'Show password', {}, 'quiet')}</p>`}
-    ${device(visit, state)} ${password(visit, state, found)} ${await appPasswords(visit, state, found)}`,
+  show: async (visit, state, found) => {
+    const t = translatorOf(visit.request);
+    return html`${setUp(t, visit, found)}
+    ${isAllowed(visit, 'reveal_email_credentials') && html`<p>${actionButton(visit, 'reveal', t('access.show-password'), {}, 'quiet')}</p>`}
+    ${device(t, visit, state)} ${password(t, visit, state, found)} ${await appPasswords(visit, state, found)}`;
+  },
 });
 
-/** Set-up of a phone: a link as QR code, which creates an app password for that device. */
-function device(visit: Visit, state: PageState): HtmlPart {
+/** Setup of a phone: a link as QR code, which creates an app password for that device. */
+function device(t: Translator, visit: Visit, state: PageState): HtmlPart {
   if (!isAllowed(visit, 'create_device_link')) return undefined;
-  const name = { name: 'name', label: 'Device', id: 'device-name', hint: 'Such as "phone of Kim".' };
+  const name = { name: 'name', label: t('devices.device'), id: 'device-name', hint: t('setup.device-hint') };
   return html`<section>
-    <h2>Set up a phone</h2>
-    <p>Creates a link that sets up one device, with an app password of its own. It works once, within an hour.</p>
-    ${collapsedForm(visit, state, 'device', 'Create a link', 'Create', field(name, formStateFor(state, 'device')))}
+    <h2>${t('access.phone')}</h2>
+    <p>${t('access.phone-about')}</p>
+    ${collapsedForm(visit, state, 'device', t('access.create-link'), t('access.create'), field(name, formStateFor(state, 'device')))}
   </section>`;
 }
 
-function profile({ imap, smtp, address, imap: { password: value } }: OutputOf<typeof revealEmailCredentials>): Html {
-  const server = ({ host, port, secure }: typeof imap): string =>
-    `${host}, port ${port}, ${secure ? 'TLS' : 'STARTTLS'}`;
+function profile(
+  t: Translator,
+  { imap, smtp, address, imap: { password: value } }: OutputOf<typeof revealEmailCredentials>,
+): Html {
+  const server = ({ host, port, secure }: typeof imap): string => serverText(t, host, port, secure);
   return secret(
-    `The password of ${address}`,
-    [['Password', value]],
-    html`User name ${address}. Receiving (IMAP): ${server(imap)}. Sending (SMTP): ${server(smtp)}. This view is recorded
-    in the audit log.`,
+    t('access.password-of', { address }),
+    [[t('field.password'), value]],
+    t('access.profile', { address, imap: server(imap), smtp: server(smtp) }),
   );
 }
 
-function rotated({ password: value }: OutputOf<typeof rotateEmailCredentials>) {
-  if (value === undefined) return { kind: 'done', notice: 'rotated' } as const;
-  const about = 'Connections with the old one were closed. Attached services have the new one.';
-  return { kind: 'shown', panel: secret('The new password', [['Password', value]], about) } as const;
+/** Ports are names here: they get no separators. */
+function serverText(t: Translator, host: string, port: number | string, secure: boolean): string {
+  return t('access.server', { host, port: String(port), security: secure ? 'TLS' : 'STARTTLS' });
 }
 
-function setUp({ context }: Visit, { address }: MailboxRow): Html {
+function rotated(t: Translator, { password: value }: OutputOf<typeof rotateEmailCredentials>) {
+  if (value === undefined) return { kind: 'done', notice: 'rotated' } as const;
+  const panel = secret(t('access.new-password'), [[t('field.password'), value]], t('access.new-password-about'));
+  return { kind: 'shown', panel } as const;
+}
+
+function setUp(t: Translator, { context }: Visit, { address }: MailboxRow): Html {
   const { settings } = context;
   const ports = context.ports();
   const host = settings.live ? settings.hostname : '127.0.0.1';
   const at = (implicit: string, plain: string): string =>
     ports[implicit] === undefined
-      ? `${host}, port ${ports[plain] ?? 'closed'}, STARTTLS`
-      : `${host}, port ${ports[implicit]}, TLS`;
+      ? serverText(t, host, ports[plain] ?? t('access.closed'), false)
+      : serverText(t, host, ports[implicit], true);
   return html`<section>
-    <h2>Mail programs</h2>
+    <h2>${t('access.programs')}</h2>
     ${descriptionList([
-      ['User name', address],
-      ['Receiving (IMAP)', at('imaps', 'imap')],
-      ['Sending (SMTP)', at('submissions', 'submission')],
+      [t('access.user-name'), address],
+      [t('access.receiving'), at('imaps', 'imap')],
+      [t('access.sending'), at('submissions', 'submission')],
     ])}
   </section>`;
 }
 
-function password(visit: Visit, state: PageState, one: MailboxRow): HtmlPart {
+function password(t: Translator, visit: Visit, state: PageState, one: MailboxRow): HtmlPart {
   if (!isAllowed(visit, 'rotate_email_credentials')) return undefined;
   const input = {
     name: 'password',
-    label: 'New password',
+    label: t('field.new-password'),
     type: 'password',
-    optional: true,
+    optional: t('field.optional'),
     minlength: 12,
     autocomplete: 'new-password',
     id: 'mailbox-password',
-    hint: 'Empty: a strong password is created and shown to you.',
+    hint: t('access.password-hint'),
   } as const;
   const body = [usernameField(one.address), field(input, formStateFor(state, 'rotate'))];
   return html`<section>
-    <h2>Password</h2>
-    <p>All programs of ${one.address} need the new password, except those with app passwords.</p>
-    ${collapsedForm(visit, state, 'rotate', 'Set a new password', 'Set password', body)}
+    <h2>${t('field.password')}</h2>
+    <p>${t('access.password-about', { address: one.address })}</p>
+    ${collapsedForm(visit, state, 'rotate', t('access.set-new'), t('button.set-password'), body)}
   </section>`;
 }

@@ -12,6 +12,7 @@ import {
   confirmedAction,
 } from '../page.ts';
 import { address, dateOnly, table, tag } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 import { mailboxPage } from './mailbox-tabs.ts';
 import type { MailboxRow } from './mailboxes.ts';
@@ -38,6 +39,7 @@ export const addressActions: Readonly<Record<string, PageAction>> = {
 
 /** Aliases and sender rules. */
 export const mailboxAddresses: Page = mailboxPage('addresses', {
+  translated: true,
   actions: addressActions,
   show: async (visit, state, found) =>
     html`${await aliases(visit, state, found)} ${await senders(visit, state, found)}`,
@@ -53,88 +55,89 @@ async function aliases(visit: Visit, state: PageState, one: MailboxRow): Promise
   const listed = await readOperation<typeof listAliases>(visit, 'list_aliases', { mailboxId: one.id, limit: 100 });
   const all = listed?.aliases ?? [];
   const formState = formStateFor(state, 'alias');
-  const hint = `The part before @${one.domain}. Empty: a random one. "sales-*" matches a prefix, "*" is the catch-all.`;
+  const t = translatorOf(visit.request);
+  const hint = t('alias.hint', { domain: one.domain });
+  const optional = t('field.optional');
   const body = [
-    field({ name: 'localPart', label: 'Name', optional: true, hint, id: 'alias-name' }, formState),
-    field({ name: 'expiresAt', label: 'Last day', type: 'date', optional: true, id: 'alias-end' }, formState),
-    field({ name: 'note', label: 'Note', optional: true, id: 'alias-note' }, formState),
+    field({ name: 'localPart', label: t('account.name'), optional, hint, id: 'alias-name' }, formState),
+    field({ name: 'expiresAt', label: t('access.last-day'), type: 'date', optional, id: 'alias-end' }, formState),
+    field({ name: 'note', label: t('alias.note'), optional, id: 'alias-note' }, formState),
   ];
   return html`<section>
-    <h2>Aliases</h2>
-    <p>Additional addresses of this mailbox, for example one per website.</p>
-    ${all.length > 0 && aliasTable(visit, all)}
-    ${isAllowed(visit, 'create_alias') && collapsedForm(visit, state, 'alias', 'Create an alias', 'Create alias', body)}
+    <h2>${t('alias.title')}</h2>
+    <p>${t('alias.about')}</p>
+    ${all.length > 0 && aliasTable(t, visit, all)}
+    ${isAllowed(visit, 'create_alias') && collapsedForm(visit, state, 'alias', t('alias.create'), t('alias.create-button'), body)}
   </section>`;
 }
 
-const ENDED: Readonly<Record<Alias['state'], HtmlPart>> = {
-  active: undefined,
-  expired: tag('Expired', 'warn'),
-  used_up: tag('Used up', 'warn'),
-};
+function endOfAlias(t: Translator, { state }: Alias): HtmlPart {
+  return state !== 'active' && tag(t(state === 'expired' ? 'alias.expired' : 'alias.used-up'), 'warn');
+}
 
-function aliasTable(visit: Visit, all: readonly Alias[]): HtmlPart {
+function aliasTable(t: Translator, visit: Visit, all: readonly Alias[]): HtmlPart {
   return table(
-    'Aliases',
-    ['Address', 'Messages', 'First sender', 'Expires', ''],
+    t('alias.title'),
+    [t('devices.address'), t('charts.messages'), t('alias.first-sender'), t('access.expires'), ''],
     all.map((one) => [
       html`${address(one.address)}
-      ${ENDED[one.state]}${one.note !== null && html`<br /><span class="small soft">${one.note}</span>`}`,
-      one.maxMessages === null ? one.messages : `${one.messages} of ${one.maxMessages}`,
+      ${endOfAlias(t, one)}${one.note !== null && html`<br /><span class="small soft">${one.note}</span>`}`,
+      one.maxMessages === null ? one.messages : t('alias.of', { messages: one.messages, most: one.maxMessages }),
       one.firstSenderDomain ?? '',
-      one.expiresAt !== null && dateOnly(one.expiresAt),
+      one.expiresAt === null ? t('devices.never') : dateOnly(one.expiresAt, t),
       isAllowed(visit, 'remove_alias') &&
         confirmedAction(visit, 'unalias', {
-          label: 'Delete',
-          question: `Mail to ${one.address} is rejected, unless another alias matches.`,
-          yes: 'Delete',
+          label: t('mailbox.delete-button'),
+          question: t('alias.delete-question', { address: one.address }),
+          yes: t('mailbox.delete-button'),
           values: { aliasId: one.id },
         }),
     ]),
+    t,
   );
 }
-
-const KINDS = [
-  { value: 'block', label: 'Block' },
-  { value: 'allow', label: 'Allow' },
-];
 
 async function senders(visit: Visit, state: PageState, one: MailboxRow): Promise<HtmlPart> {
   if (!isAllowed(visit, 'list_sender_rules')) return undefined;
   const filter = { mailboxId: one.id, direction: 'in', limit: 100 } as const;
   const all = (await readOperation<typeof listSenderRules>(visit, 'list_sender_rules', filter))?.rules ?? [];
   const formState = formStateFor(state, 'rule');
-  const hint = 'An address, a domain, *.domain for its subdomains, or a network such as 192.0.2.0/24.';
+  const t = translatorOf(visit.request);
+  const choices = [
+    { value: 'block', label: t('rule.block') },
+    { value: 'allow', label: t('rule.allow') },
+  ];
   const body = [
-    select({ name: 'kind', label: 'Action', choices: KINDS }, formState),
-    field({ name: 'pattern', label: 'Sender', hint }, formState),
+    select({ name: 'kind', label: t('find.action'), choices }, formState),
+    field({ name: 'pattern', label: t('rule.sender'), hint: t('rule.hint') }, formState),
   ];
   return html`<section>
-    <h2>Sender rules</h2>
-    <p>Mail from blocked senders is rejected. Authenticated mail from allowed senders is never junk.</p>
-    ${all.length > 0 && ruleTable(visit, all)}
-    ${isAllowed(visit, 'add_sender_rule') && collapsedForm(visit, state, 'rule', 'Allow or block a sender', 'Save', body)}
+    <h2>${t('rule.title')}</h2>
+    <p>${t('rule.about')}</p>
+    ${all.length > 0 && ruleTable(t, visit, all)}
+    ${isAllowed(visit, 'add_sender_rule') && collapsedForm(visit, state, 'rule', t('rule.add'), t('mailbox.save'), body)}
   </section>`;
 }
 
-function ruleTable(visit: Visit, all: readonly Rule[]): HtmlPart {
+function ruleTable(t: Translator, visit: Visit, all: readonly Rule[]): HtmlPart {
   return table(
-    'Sender rules',
-    ['Sender', 'Action', 'Created', ''],
+    t('rule.title'),
+    [t('rule.sender'), t('find.action'), t('mailbox.created'), ''],
     all.map((one) => [
       html`<code>${one.pattern}</code>`,
-      one.kind === 'block' ? tag('Blocked', 'bad') : tag('Allowed'),
-      dateOnly(one.createdAt),
+      one.kind === 'block' ? tag(t('rule.blocked'), 'bad') : tag(t('rule.allowed')),
+      dateOnly(one.createdAt, t),
       one.mailboxId === null
-        ? html`<span class="small soft">organization rule</span>`
+        ? html`<span class="small soft">${t('rule.of-organization')}</span>`
         : isAllowed(visit, 'remove_sender_rule') &&
           confirmedAction(visit, 'unrule', {
-            label: 'Delete',
-            question: `Mail from ${one.pattern} is filtered normally again.`,
-            yes: 'Delete',
+            label: t('mailbox.delete-button'),
+            question: t('rule.delete-question', { pattern: one.pattern }),
+            yes: t('mailbox.delete-button'),
             values: { ruleId: one.id },
             calm: true,
           }),
     ]),
+    t,
   );
 }

@@ -15,6 +15,7 @@ import {
   confirmedAction,
 } from '../page.ts';
 import { buttonRow, descriptionList, timestamp, secret, table, tag } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 import { mailboxPage } from './mailbox-tabs.ts';
 import type { MailboxRow } from './mailboxes.ts';
@@ -26,10 +27,11 @@ const which = (params: Params) => ({ mailboxId: params['id'] });
 export const integrationActions: Readonly<Record<string, PageAction>> = {
   hook: operationAction(
     'set_email_inbound_webhook',
-    (result) => {
+    (result, { request }) => {
       const { signingSecret } = result as OutputOf<typeof setInboundWebhook>;
-      const about = 'Shown only once. Deliveries carry X-Service-Signature: HMAC-SHA256 of the body with this secret.';
-      return { kind: 'shown', panel: secret('The signing secret', [['Signing secret', signingSecret]], about) };
+      const t = translatorOf(request);
+      const rows = [[t('connection.secret-name'), signingSecret]] as const;
+      return { kind: 'shown', panel: secret(t('connection.secret'), rows, t('connection.secret-about')) };
     },
     (fields, params) => ({ ...which(params), url: fields.line('url') ?? '' }),
   ),
@@ -63,6 +65,7 @@ export const integrationActions: Readonly<Record<string, PageAction>> = {
 
 /** Services and the webhook. */
 export const mailboxConnections: Page = mailboxPage('connections', {
+  translated: true,
   actions: integrationActions,
   show: async (visit, state, found) =>
     html`${await services(visit, state, found)} ${await webhook(visit, state, found)}`,
@@ -72,38 +75,44 @@ async function services(visit: Visit, state: PageState, one: MailboxRow): Promis
   if (!isAllowed(visit, 'attach_email_to_service')) return undefined;
   const all = (await readOperation<typeof listServicesOf>(visit, 'list_services', { limit: 100 }))?.services ?? [];
   const attached = all.filter(({ id }) => one.attachedServiceIds.includes(id));
+  const t = translatorOf(visit.request);
   const free = all.filter(({ id }) => !one.attachedServiceIds.includes(id));
   return html`<section>
-    <h2>Services</h2>
-    <p>Attached services receive the address, servers and password of this mailbox as EMAIL_* variables.</p>
-    ${attached.length > 0 && attachedTable(visit, attached)}
-    ${all.length === 0 && html`<p class="small soft">No services. <a href="${visit.base}/services">Create one</a>.</p>`}
-    ${free.length > 0 && collapsedForm(visit, state, 'attach', 'Attach a service', 'Attach', attachInputs(state, free))}
+    <h2>${t('page.Services')}</h2>
+    <p>${t('connection.services-about')}</p>
+    ${attached.length > 0 && attachedTable(t, visit, attached)}
+    ${all.length === 0 && html`<p class="small soft">${t.rich('connection.no-services', { link: servicesLink(t, visit) })}</p>`}
+    ${free.length > 0 && collapsedForm(visit, state, 'attach', t('connection.attach-title'), t('connection.attach'), attachInputs(t, state, free))}
   </section>`;
 }
 
-function attachedTable(visit: Visit, attached: readonly { id: string; name: string }[]): HtmlPart {
+const servicesLink = (t: Translator, { base }: Visit): HtmlPart =>
+  html`<a href="${base}/services">${t('connection.create-service')}</a>`;
+
+function attachedTable(t: Translator, visit: Visit, attached: readonly { id: string; name: string }[]): HtmlPart {
   return table(
-    'Attached services',
-    ['Service', ''],
+    t('connection.attached-services'),
+    [t('page.Service'), ''],
     attached.map(({ id, name }) => [
       html`<a href="${visit.base}/services/${id}">${name}</a>`,
       confirmedAction(visit, 'detach', {
-        label: 'Detach',
-        question: `${name} loses the EMAIL_* variables of this mailbox.`,
-        yes: 'Detach',
+        label: t('connection.detach'),
+        question: t('connection.detach-question', { name }),
+        yes: t('connection.detach'),
         values: { serviceId: id },
       }),
     ]),
+    t,
   );
 }
 
-function attachInputs(state: PageState, free: readonly { id: string; name: string }[]): HtmlPart {
+function attachInputs(t: Translator, state: PageState, free: readonly { id: string; name: string }[]): HtmlPart {
   const formState = formStateFor(state, 'attach');
   const choices = free.map(({ id, name }) => ({ value: id, label: name }));
-  const hint = 'For a second mailbox of the same service: prefixes the variables, EMAIL_<ALIAS>_...';
-  return html`${select({ name: 'serviceId', label: 'Service', choices }, formState)}
-  ${field({ name: 'alias', label: 'Alias', optional: true, hint }, formState)}`;
+  const hint = t('connection.alias-hint', { alias: '<ALIAS>' });
+  const optional = t('field.optional');
+  return html`${select({ name: 'serviceId', label: t('page.Service'), choices }, formState)}
+  ${field({ name: 'alias', label: t('find.alias'), optional, hint }, formState)}`;
 }
 
 async function webhook(visit: Visit, state: PageState, one: MailboxRow): Promise<HtmlPart> {
@@ -112,40 +121,47 @@ async function webhook(visit: Visit, state: PageState, one: MailboxRow): Promise
     mailboxId: one.id,
   });
   const hook = found?.webhook ?? null;
+  const t = translatorOf(visit.request);
+  const title = t(hook === null ? 'connection.create-webhook' : 'connection.change-webhook');
+  const remove = {
+    label: t('connection.delete-webhook'),
+    question: t('connection.delete-question'),
+    yes: t('mailbox.delete-button'),
+  };
   const url = { name: 'url', label: 'URL', type: 'url', placeholder: 'https://example.com/mail' } as const;
   const body = field({ ...url, value: hook?.url ?? '' }, formStateFor(state, 'hook'));
   return html`<section>
     <h2>Webhook</h2>
-    <p>Sends a signed HTTP request for each message that arrives in this mailbox.</p>
-    ${hook !== null && [hookFacts(hook), hookActs(visit, hook), await deliveryHistory(visit, { mailboxId: one.id })]}
-    ${hook !== null && html`<div>${confirmedAction(visit, 'unhook', REMOVE)}</div>`}
-    ${collapsedForm(visit, state, 'hook', hook === null ? 'Create a webhook' : 'Change the webhook', 'Save', body)}
+    <p>${t('connection.webhook-about')}</p>
+    ${hook !== null && [hookFacts(t, hook), hookActs(t, visit, hook), await deliveryHistory(visit, { mailboxId: one.id }, t)]}
+    ${hook !== null && html`<div>${confirmedAction(visit, 'unhook', remove)}</div>`}
+    ${collapsedForm(visit, state, 'hook', title, t('mailbox.save'), body)}
   </section>`;
 }
 
-const REMOVE = {
-  label: 'Delete webhook',
-  question: 'No more requests are sent. Mail is still delivered to the mailbox.',
-  yes: 'Delete',
-};
-
-function hookActs(visit: Visit, { enabled }: { enabled: boolean }): HtmlPart {
-  if (!enabled) return buttonRow(isAllowed(visit, 'enable_webhook') && actionButton(visit, 'enable', 'Enable', {}, ''));
+function hookActs(t: Translator, visit: Visit, { enabled }: { enabled: boolean }): HtmlPart {
+  if (!enabled) {
+    return buttonRow(
+      isAllowed(visit, 'enable_webhook') && actionButton(visit, 'enable', t('connection.enable'), {}, ''),
+    );
+  }
   return buttonRow(
-    isAllowed(visit, 'test_inbound_webhook') && actionButton(visit, 'test', 'Send latest message', {}, 'quiet'),
+    isAllowed(visit, 'test_inbound_webhook') && actionButton(visit, 'test', t('connection.test'), {}, 'quiet'),
   );
 }
 
-function hookFacts(hook: NonNullable<OutputOf<typeof getInboundWebhook>['webhook']>): HtmlPart {
+function hookFacts(t: Translator, hook: NonNullable<OutputOf<typeof getInboundWebhook>['webhook']>): HtmlPart {
   const { url, enabled, lastDeliveryAt, lastStatus, consecutiveFailures: failures, waiting, givenUp } = hook;
   return descriptionList([
-    ['URL', [html`<code>${url}</code>`, ' ', !enabled && tag('Disabled', 'bad')]],
+    ['URL', [html`<code>${url}</code>`, ' ', !enabled && tag(t('connection.disabled'), 'bad')]],
     [
-      'Last delivery',
-      lastDeliveryAt === null ? 'None' : [timestamp(lastDeliveryAt), ` (${lastStatus ?? 'no response'})`],
+      t('connection.last-delivery'),
+      lastDeliveryAt === null
+        ? t('connection.no-delivery')
+        : [timestamp(lastDeliveryAt, t), ` (${lastStatus ?? t('connection.no-response')})`],
     ],
-    failures > 0 && ['Failed', `${failures} ${failures === 1 ? 'time' : 'times'} in a row`],
-    waiting > 0 && ['Pending', waiting],
-    givenUp > 0 && ['Failed for good', givenUp],
+    failures > 0 && [t('connection.failed'), t('connection.failures', { count: failures })],
+    waiting > 0 && [t('connection.pending'), waiting],
+    givenUp > 0 && [t('connection.given-up'), givenUp],
   ]);
 }

@@ -2,6 +2,7 @@ import type { listEmails } from '../../operations/mailboxes/list.ts';
 import { backLink, pageHead } from '../components.ts';
 import { type Html, html, type HtmlPart } from '../html.ts';
 import type { Page, PageState } from '../page.ts';
+import { ENGLISH, type Translator, translatorOf } from '../translator.ts';
 import { isAllowed, readOperation, type Visit } from '../visit.ts';
 import { DELIVERY_NOTICES } from './webhooks.ts';
 import type { MailboxRow } from './mailboxes.ts';
@@ -22,59 +23,77 @@ type MailboxTab = (typeof TABS)[number][0];
 /** Notices of the pages that share actions. */
 const NOTICES = {
   ...DELIVERY_NOTICES,
-  rotated: 'Password changed. Connections with the old one were closed.',
-  revoked: 'App password revoked. Its connections were closed.',
-  hooked: 'Webhook deleted. Mail is still delivered to the mailbox.',
-  attached: 'Service attached. It has the variables of this mailbox.',
-  detached: 'Service detached. It no longer has the variables of this mailbox.',
-  aliased: 'Alias created. Its mail is delivered to this mailbox.',
-  unaliased: 'Alias deleted. Mail to it is rejected.',
-  ruled: 'Rule added.',
-  unruled: 'Rule deleted.',
-};
+  rotated: { message: 'access.rotated' },
+  revoked: { message: 'account.done-revoked' },
+  hooked: { message: 'connection.unhooked' },
+  attached: { message: 'connection.attached' },
+  detached: { message: 'connection.detached' },
+  aliased: { message: 'alias.created' },
+  unaliased: { message: 'alias.deleted' },
+  ruled: { message: 'rule.added' },
+  unruled: { message: 'rule.deleted' },
+} as const satisfies Page['notices'];
 
 interface MailboxPageParts {
+  /** True for a page whose words are messages. */
+  readonly translated?: true;
   readonly notices?: Page['notices'];
   readonly actions: Page['actions'];
   readonly show: (visit: Visit, state: PageState, found: MailboxRow) => Promise<HtmlPart>;
 }
 
 /** Declares a page of a mailbox, with its tabs. */
-export function mailboxPage(tab: MailboxTab, { notices = {}, actions, show }: MailboxPageParts): Page {
+export function mailboxPage(tab: MailboxTab, { translated, notices = {}, actions, show }: MailboxPageParts): Page {
   const [, name, needs] = TABS.find(([one]) => one === tab) ?? TABS[0];
   return {
     path: tab === '' ? '/mailboxes/:id' : `/mailboxes/:id/${tab}`,
     name: tab === '' ? 'Mailbox' : name,
     menu: null,
+    ...(translated === true && { translated }),
     needs,
     notices: { ...NOTICES, ...notices },
     actions,
     async show(visit, state) {
       const found = await mailboxById(visit, state.params['id'] ?? '');
       if (found === undefined) return undefined;
-      return html`${mailboxHead(visit, tab, found)} ${await show(visit, state, found)}`;
+      return html`${mailboxHead(translated === true ? translatorOf(visit.request) : ENGLISH, visit, tab, found)}
+      ${await show(visit, state, found)}`;
     },
   };
 }
 
-function mailboxHead(visit: Visit, tab: MailboxTab, found: MailboxRow): Html {
-  return html`${backLink(`${visit.base}/mailboxes`, 'Mailboxes')}
-  ${pageHead(found.address, found.displayName ?? undefined)} ${mailboxTabs(visit, tab, found.id)}`;
+function mailboxHead(t: Translator, visit: Visit, tab: MailboxTab, found: MailboxRow): Html {
+  return html`${backLink(`${visit.base}/mailboxes`, t('page.Mailboxes'))}
+  ${pageHead(found.address, found.displayName ?? undefined)} ${mailboxTabs(t, visit, tab, found.id)}`;
 }
 
 const CURRENT = html`aria-current="page"`;
 
 /** Links to the pages of a mailbox that the visitor may open. */
-function mailboxTabs(visit: Visit, here: MailboxTab, id: string): Html {
+function mailboxTabs(t: Translator, visit: Visit, here: MailboxTab, id: string): Html {
   const base = `${visit.base}/mailboxes/${id}`;
-  return html`<nav class="tabs" aria-label="Mailbox">
+  return html`<nav class="tabs" aria-label="${t('page.Mailbox')}">
     <ul>
       ${TABS.filter(([, , needs]) => isAllowed(visit, needs)).map(
         ([tab, name]) =>
-          html`<li><a href="${tab === '' ? base : `${base}/${tab}`}" ${tab === here && CURRENT}>${name}</a></li>`,
+          html`<li>
+            <a href="${tab === '' ? base : `${base}/${tab}`}" ${tab === here && CURRENT}>${t(`page.${name}`)}</a>
+          </li>`,
       )}
     </ul>
   </nav>`;
+}
+
+/** Addresses of mailboxes by id; those that the visitor may not see are left out. */
+export async function mailboxAddresses(visit: Visit, ids: ReadonlySet<string>): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (let cursor: string | null | undefined; found.size < ids.size && cursor !== null;) {
+    const page = cursor === undefined ? { limit: 100 } : { limit: 100, cursor };
+    const listed = await readOperation<typeof listEmails>(visit, 'list_emails', page);
+    for (const { id, address } of listed?.mailboxes ?? []) if (ids.has(id)) found.set(id, address);
+    cursor = listed?.nextCursor ?? null;
+  }
+  return found;
 }
 
 /** Finds a mailbox by id in the paginated list. */

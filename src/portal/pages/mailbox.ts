@@ -10,6 +10,7 @@ import {
   type PageAction,
 } from '../page.ts';
 import { bytes, descriptionList, timestamp } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { isAllowed, type Visit } from '../visit.ts';
 import { accessActions } from './mailbox-access.ts';
 import { addressActions } from './mailbox-addresses.ts';
@@ -32,52 +33,54 @@ const ownActions: Readonly<Record<string, PageAction>> = {
 
 /** First page of a mailbox. Takes the actions of its other pages too, so that a form may be sent to either. */
 export const mailbox: Page = mailboxPage('', {
+  translated: true,
   notices: {
-    made: 'Mailbox created. Show its password under Access to set up a mail program.',
-    changed: 'Changes saved.',
+    made: { message: 'mailbox.made' },
+    changed: { message: 'mailbox.changed' },
   },
   actions: { ...accessActions, ...integrationActions, ...addressActions, ...ownActions },
-  show: (visit, state, found) =>
-    Promise.resolve(
+  show: (visit, state, found) => {
+    const t = translatorOf(visit.request);
+    const policy = html`<a href="${visit.base}/agent-policies">${t('mailbox.policy')}</a>`;
+    return Promise.resolve(
       html`${descriptionList([
-        ['Status', mailboxStatus(found)],
-        ['Stored', stored(found)],
-        ['Created', timestamp(found.createdAt)],
-        found.agentPolicyId !== null && [
-          'Agents',
-          html`Governed by a <a href="${visit.base}/agent-policies">policy</a>`,
-        ],
+        [t('domains.status'), mailboxStatus(found, t)],
+        [t('mailbox.stored'), stored(t, found)],
+        [t('mailbox.created'), timestamp(found.createdAt, t)],
+        found.agentPolicyId !== null && [t('page.Agents'), t.rich('mailbox.governed', { policy })],
       ])}
-      ${isAllowed(visit, 'trace_message') && html`<p class="spaced">${deliveryLogLink(visit, found.address)}</p>`}
-      ${changes(visit, state, found)}`,
-    ),
+      ${isAllowed(visit, 'trace_message') && html`<p class="spaced">${deliveryLogLink(visit, found.address, t('page.Delivery log'))}</p>`}
+      ${changes(t, visit, state, found)}`,
+    );
+  },
 });
 
-function stored({ usedBytes, quotaBytes }: MailboxRow): HtmlPart {
-  if (quotaBytes === null) return bytes(usedBytes);
-  return html`${bytes(usedBytes)} of ${bytes(quotaBytes)}
+function stored(t: Translator, { usedBytes, quotaBytes }: MailboxRow): HtmlPart {
+  if (quotaBytes === null) return bytes(usedBytes, t);
+  return html`${t('mailboxes.used-of', { used: bytes(usedBytes, t), quota: bytes(quotaBytes, t) })}
     <meter
       min="0"
       max="${quotaBytes}"
       high="${Math.round(quotaBytes * 0.9)}"
       value="${usedBytes}"
-      aria-label="Used"
+      aria-label="${t('mailbox.used')}"
     ></meter>`;
 }
 
-function changes(visit: Visit, state: PageState, one: MailboxRow): HtmlPart {
-  const name = { name: 'displayName', label: 'Name', optional: true, value: one.displayName ?? '' };
-  const confirm = { name: 'confirm', label: 'Enter its address to confirm', autocomplete: 'off' };
+function changes(t: Translator, visit: Visit, state: PageState, one: MailboxRow): HtmlPart {
+  const optional = t('field.optional');
+  const name = { name: 'displayName', label: t('account.name'), optional, value: one.displayName ?? '' };
+  const confirm = { name: 'confirm', label: t('deleted.confirm'), autocomplete: 'off' };
   const remove = {
-    label: 'Delete mailbox',
-    question: `Deletes ${one.address} with its mail, passwords, forwards and webhook. You can restore it for 30 days; app passwords and tokens stay revoked.`,
-    yes: 'Delete',
+    label: t('mailbox.delete'),
+    question: t('mailbox.delete-question', { address: one.address }),
+    yes: t('mailbox.delete-button'),
     body: field(confirm, formStateFor(state, 'remove')),
   };
   const rename = field(name, formStateFor(state, 'change'));
   return html`<section class="stack">
-    <h2>Changes</h2>
-    ${isAllowed(visit, 'update_email') && collapsedForm(visit, state, 'change', 'Change the name', 'Save', rename)}
+    <h2>${t('charts.changes')}</h2>
+    ${isAllowed(visit, 'update_email') && collapsedForm(visit, state, 'change', t('mailbox.rename'), t('mailbox.save'), rename)}
     ${isAllowed(visit, 'delete_email') && html`<div>${confirmedAction(visit, 'remove', remove)}</div>`}
   </section>`;
 }

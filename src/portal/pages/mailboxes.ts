@@ -4,8 +4,9 @@ import type { provisionEmail } from '../../operations/mailboxes/provision.ts';
 import { field, select } from '../forms.ts';
 import { html, type HtmlPart } from '../html.ts';
 import { operationAction, formStateFor, type Page, actionForm, type PageState } from '../page.ts';
-import { DELETED_MAILBOX_ACTIONS, deletedMailboxes } from './deleted.ts';
+import { DELETED_MAILBOX_ACTIONS, deletedMailboxTable } from './deleted.ts';
 import { address, buttonRow, bytes, cursorOf, emptyState, pageHead, nextPage, table, tag } from '../components.ts';
+import { ENGLISH, type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
 export type MailboxRow = OutputOf<typeof listEmails>['mailboxes'][number];
@@ -13,11 +14,12 @@ export type MailboxRow = OutputOf<typeof listEmails>['mailboxes'][number];
 export const mailboxes: Page = {
   path: '/mailboxes',
   name: 'Mailboxes',
+  translated: true,
   menu: 'Mail',
   needs: 'list_emails',
   notices: {
-    deleted: 'Mailbox deleted. You can restore it below for 30 days.',
-    purged: 'Mailbox deleted permanently with all its mail.',
+    deleted: { message: 'mailboxes.deleted' },
+    purged: { message: 'mailboxes.purged' },
   },
   actions: {
     ...DELETED_MAILBOX_ACTIONS,
@@ -38,35 +40,39 @@ export const mailboxes: Page = {
     const page = cursorOf(state.query);
     const listed = await readOperation<typeof listEmails>(visit, 'list_emails', page);
     const all = listed?.mailboxes ?? [];
-    const about = 'Mailboxes with IMAP, SMTP and JMAP access, for people and programs.';
-    return html`${pageHead('Mailboxes', about, csvLinks(visit))}
-    ${all.length === 0 && !('cursor' in page) ? none(visit) : mailboxTable(visit, all)}
-    ${nextPage(`${visit.base}/mailboxes`, listed?.nextCursor)}
-    ${isAllowed(visit, 'provision_email') && (await makeForm(visit, state))} ${await deletedMailboxes(visit, state)}`;
+    const t = translatorOf(visit.request);
+    return html`${pageHead(t('page.Mailboxes'), t('mailboxes.about'), csvLinks(t, visit))}
+    ${all.length === 0 && !('cursor' in page) ? none(t, visit) : mailboxTable(visit, all)}
+    ${nextPage(`${visit.base}/mailboxes`, listed?.nextCursor, t)}
+    ${isAllowed(visit, 'provision_email') && (await makeForm(t, visit, state))}
+    ${await deletedMailboxTable(visit, state)}`;
   },
 };
 
-function csvLinks(visit: Visit): HtmlPart {
+function csvLinks(t: Translator, visit: Visit): HtmlPart {
   return buttonRow(
     isAllowed(visit, 'provision_email') &&
-      html`<a class="button quiet" href="${visit.base}/mailboxes/import">Import CSV</a>`,
-    html`<a class="button quiet" href="${visit.base}/mailboxes.csv">Export CSV</a>`,
+      html`<a class="button quiet" href="${visit.base}/mailboxes/import">${t('mailboxes.import')}</a>`,
+    html`<a class="button quiet" href="${visit.base}/mailboxes.csv">${t('mailboxes.export')}</a>`,
   );
 }
 
-function none(visit: Visit): HtmlPart {
+function none(t: Translator, visit: Visit): HtmlPart {
   if (!isAllowed(visit, 'provision_email')) {
-    return emptyState('No mailboxes', 'Ask an administrator of this organization for a mailbox.');
+    return emptyState(t('mailboxes.none'), t('mailboxes.ask-here'));
   }
-  return emptyState('No mailboxes', 'Create one below. Its password is created for you and can be shown at any time.');
+  return emptyState(t('mailboxes.none'), t('mailboxes.none-text'));
 }
 
-async function makeForm(visit: Visit, state: PageState): Promise<HtmlPart> {
+async function makeForm(t: Translator, visit: Visit, state: PageState): Promise<HtmlPart> {
   const domains =
     (await readOperation<typeof listEmailDomains>(visit, 'list_email_domains', { limit: 100 }))?.domains ?? [];
-  const heading = html`<h2>Create a mailbox</h2>`;
+  const heading = html`<h2>${t('mailboxes.create-title')}</h2>`;
   if (domains.length === 0) {
-    const first = html`<p>A mailbox needs a domain. <a href="${visit.base}/domains">Add a domain</a> first.</p>`;
+    const first = html`<p>
+      ${t('mailboxes.needs-domain')}
+      ${t.rich('mailboxes.add-first', { link: html`<a href="${visit.base}/domains">${t('domains.add')}</a>` })}
+    </p>`;
     return html`<section>${heading}${first}</section>`;
   }
   const formState = formStateFor(state, 'make');
@@ -74,41 +80,50 @@ async function makeForm(visit: Visit, state: PageState): Promise<HtmlPart> {
   const verifiedFirst = domains.toSorted((a, b) => Number(b.status === 'verified') - Number(a.status === 'verified'));
   const choices = verifiedFirst.map(({ id, domain, status }) => ({
     value: id,
-    label: `@${domain}${status === 'verified' ? '' : ' (unverified)'}`,
+    label: status === 'verified' ? `@${domain}` : t('mailboxes.unverified-domain', { domain: `@${domain}` }),
   }));
-  const name = { name: 'displayName', label: 'Name', optional: true, hint: 'Display name of its user.' };
+  const optional = t('field.optional');
+  const name = { name: 'displayName', label: t('account.name'), optional, hint: t('mailboxes.name-hint') };
   return html`<section>
     ${heading}
     ${actionForm(
       visit,
       'make',
-      'Create mailbox',
+      t('mailboxes.create'),
       html`<div class="row">
-          ${field({ name: 'localPart', label: 'Address', placeholder: 'anna' }, formState)}
-          ${select({ name: 'domainId', label: 'Domain', choices }, formState)}
+          ${field({ name: 'localPart', label: t('devices.address'), placeholder: 'anna' }, formState)}
+          ${select({ name: 'domainId', label: t('page.Domain'), choices }, formState)}
         </div>
         ${field(name, formState)}`,
     )}
   </section>`;
 }
 
-export function mailboxTable({ base }: Visit, all: readonly MailboxRow[]): HtmlPart {
+export function mailboxTable({ base, request }: Visit, all: readonly MailboxRow[]): HtmlPart {
+  const t = translatorOf(request);
   return table(
-    'Mailboxes',
-    ['Address', 'Status', 'Size', 'Services'],
+    t('page.Mailboxes'),
+    [t('devices.address'), t('domains.status'), t('mailboxes.size'), t('page.Services')],
     all.map((one) => [
       [
         html`<a href="${base}/mailboxes/${one.id}">${address(one.address)}</a>`,
         one.displayName !== null && html` <span class="soft">${one.displayName}</span>`,
       ],
-      mailboxStatus(one),
-      [bytes(one.usedBytes), one.quotaBytes !== null && ` of ${bytes(one.quotaBytes)}`],
+      mailboxStatus(one, t),
+      sizeOf(t, one),
       one.attachedServiceIds.length === 0 ? '' : one.attachedServiceIds.length,
     ]),
+    t,
   );
 }
 
-export function mailboxStatus(one: MailboxRow): HtmlPart {
-  if (one.sendingPaused) return tag('Sending paused', 'bad');
-  return one.dnsStatus === 'verified' ? tag('Active', 'ok') : tag('Domain unverified', 'warn');
+/** Size of a mailbox, with its limit. */
+function sizeOf(t: Translator, { usedBytes, quotaBytes }: MailboxRow): string {
+  const used = bytes(usedBytes, t);
+  return quotaBytes === null ? used : t('mailboxes.used-of', { used, quota: bytes(quotaBytes, t) });
+}
+
+export function mailboxStatus(one: MailboxRow, t: Translator = ENGLISH): HtmlPart {
+  if (one.sendingPaused) return tag(t('mailboxes.paused'), 'bad');
+  return one.dnsStatus === 'verified' ? tag(t('state.active'), 'ok') : tag(t('mailboxes.domain-unverified'), 'warn');
 }

@@ -5,7 +5,7 @@ import { checkboxes, field, select } from '../forms.ts';
 import { html, type HtmlPart } from '../html.ts';
 import { operationAction, formStateFor, type Page, actionForm, type PageState, confirmedAction } from '../page.ts';
 import { buttonRow, dateOnly, pageHead, table, tag } from '../components.ts';
-import { type OutputOf, callOperation, isAllowed, readOperation, type Visit } from '../visit.ts';
+import { type OutputOf, runOperation, isAllowed, readOperation, type Visit } from '../visit.ts';
 
 type Member = OutputOf<typeof listOrganizationMembers>['members'][number];
 
@@ -29,7 +29,7 @@ export const members: Page = {
       const [userId, role] = [fields.text('userId'), fields.text('role')];
       // For members, no box checked means no mailbox. Other roles keep their list.
       const mailboxes = role === 'member' ? { mailboxIds: fields.list('mailboxIds') } : {};
-      const done = await callOperation(visit, 'update_member', { userId, role, ...mailboxes });
+      const done = await runOperation(visit, 'update_member', { userId, role, ...mailboxes });
       if (done.kind === 'done') return { kind: 'done', notice: 'changed' };
       return { kind: 'refused', form: { values: {}, errors: {}, problem: done.refusal.message } };
     },
@@ -152,7 +152,9 @@ async function policyForm(visit: Visit, state: PageState): Promise<HtmlPart> {
       'Save',
       html`${select(one, formStateFor(state, 'policy'))}
         ${singleSignOn !== undefined && providerRule(singleSignOn, state)}
-        <p class="hint">People without one can only set one up, from their next page on. Tokens are unaffected.</p>`,
+        <p class="hint">
+          People without a second factor must set one up before they can continue. Tokens are unaffected.
+        </p>`,
     )}
   </section>`;
 }

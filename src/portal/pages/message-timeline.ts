@@ -2,6 +2,7 @@ import type { traceMessage } from '../../operations/trace/trace.ts';
 import { type FolderMove, folderMoves } from '../../trace/folder-moves.ts';
 import { address, tag, timestamp } from '../components.ts';
 import { html, type Html, type HtmlPart } from '../html.ts';
+import type { Translator } from '../translator.ts';
 import type { OutputOf } from '../visit.ts';
 import type { MessageCopies } from './message-copies.ts';
 
@@ -9,17 +10,11 @@ type TraceResult = OutputOf<typeof traceMessage>;
 type Event = TraceResult['timeline'][number];
 type Look = 'ok' | 'warn' | 'bad' | '';
 
-const NAMES: Readonly<Record<Event['event'], readonly [string, Look]>> = {
-  accepted: ['Accepted', ''],
-  policy: ['Policy', ''],
-  queued: ['Queued', ''],
-  attempt: ['Attempt', ''],
-  deferred: ['Deferred', 'warn'],
-  delivered: ['Delivered', 'ok'],
-  bounced: ['Bounced', 'bad'],
-  complained: ['Spam complaint', 'bad'],
-  relayed: ['Forwarded', ''],
-  webhook: ['Webhook', ''],
+const LOOKS: Readonly<Partial<Record<Event['event'], Look>>> = {
+  deferred: 'warn',
+  delivered: 'ok',
+  bounced: 'bad',
+  complained: 'bad',
 };
 
 interface TimelineItem {
@@ -32,29 +27,34 @@ interface TimelineItem {
 }
 
 /** The history of a message, oldest first: the journal, and moves between folders. */
-export function messageTimeline({ timeline, message }: TraceResult, copies: MessageCopies): Html {
-  const moves = folderMoves(copies.stays, Date.parse(message.at)).map(moveItem);
-  const items = [...timeline.map(eventItem), ...moves].toSorted((a, b) => a.at - b.at);
+export function messageTimeline(t: Translator, { timeline, message }: TraceResult, copies: MessageCopies): Html {
+  const moves = folderMoves(copies.stays, Date.parse(message.at)).map((move) => moveItem(t, move));
+  const items = [...timeline.map((event) => eventItem(t, event)), ...moves].toSorted((a, b) => a.at - b.at);
   return html`<section>
-    <h2>Timeline</h2>
+    <h2>${t('junk.timeline')}</h2>
     <ol class="timeline">
       ${items.map(({ at, name, look, recipient, details }) => {
         const whom = recipient !== '' && html` <span>${address(recipient)}</span>`;
         return html`<li class="${look}">
-          <p>${tag(name, look)}${whom} <span class="small soft">${timestamp(at)}</span></p>
+          <p>${tag(name, look)}${whom} <span class="small soft">${timestamp(at, t)}</span></p>
           ${details}
         </li>`;
       })}
     </ol>
-    ${message.moreEvents !== undefined && html`<p class="small soft">${message.moreEvents} events between are not shown.</p>`}
+    ${message.moreEvents !== undefined && html`<p class="small soft">${t('log.between', { count: message.moreEvents })}</p>`}
   </section>`;
 }
 
-function eventItem({ at, event, recipient, explanation, ...rest }: Event): TimelineItem {
-  const [name, look] = NAMES[event];
-  const details = html`<p>${explanation}</p>
+function eventItem(t: Translator, { at, event, recipient, explanation, ...rest }: Event): TimelineItem {
+  const details = html`<p>${t.english(explanation)}</p>
     ${replyOf(rest)}`;
-  return { at: Date.parse(at), name, look, recipient: recipient ?? '', details };
+  return {
+    at: Date.parse(at),
+    name: t(`log-event.${event}`),
+    look: LOOKS[event] ?? '',
+    recipient: recipient ?? '',
+    details,
+  };
 }
 
 /** Reply of the other side, with its host. */
@@ -68,13 +68,7 @@ function replyOf({ host, tls, code, enhancedCode, untrusted }: Partial<Event>): 
   </p>`;
 }
 
-const MOVES: Readonly<Record<FolderMove['kind'], (move: FolderMove) => readonly [string, string]>> = {
-  moved: ({ from, to }) => ['Moved', `From ${from} to ${to}.`],
-  copied: ({ to }) => ['Stored', `In ${to}.`],
-  deleted: ({ from }) => ['Deleted', `From ${from}.`],
-};
-
-function moveItem(move: FolderMove): TimelineItem {
-  const [name, text] = MOVES[move.kind](move);
-  return { at: move.at, name, look: '', recipient: move.address, details: html`<p>${text}</p>` };
+function moveItem(t: Translator, { at, address: recipient, kind, from, to }: FolderMove): TimelineItem {
+  const details = html`<p>${t(`log-moved.${kind}`, { from, to })}</p>`;
+  return { at, name: t(`log-move.${kind}`), look: '', recipient, details };
 }

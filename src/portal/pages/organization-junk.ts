@@ -5,8 +5,9 @@ import { type JunkRow, newestJunk } from '../../reading/junk-queries.ts';
 import { nextPage, pageHead } from '../components.ts';
 import { html } from '../html.ts';
 import type { Page } from '../page.ts';
+import { translatorOf } from '../translator.ts';
 import { readOperation, type Visit } from '../visit.ts';
-import { JUNK_ACTIONS, JUNK_NOTICES, type JunkLine, junkTable, NO_JUNK } from './junk-table.ts';
+import { JUNK_ACTIONS, JUNK_NOTICES, type JunkLine, junkTable, noJunk } from './junk-table.ts';
 
 const PAGE_SIZE = 25;
 /** Most messages that list_messages returns. */
@@ -16,6 +17,7 @@ const MAX_LISTED = 50;
 export const organizationJunk: Page = {
   path: '/junk',
   name: 'Junk',
+  translated: true,
   menu: 'Mail',
   needs: 'list_messages',
   notices: JUNK_NOTICES,
@@ -35,8 +37,9 @@ export const organizationJunk: Page = {
     const last = page.at(-1);
     const next = rows.length > PAGE_SIZE && last !== undefined ? `${last.receivedAt}-${last.email}` : null;
     const lines = await linesOf(visit, page);
-    return html`${pageHead('Junk', 'Junk of all mailboxes, newest first, with the reasons of the filter.')}
-    ${lines.length === 0 ? NO_JUNK : await junkTable(visit, lines)} ${nextPage(`${visit.base}/junk`, next)}`;
+    const t = translatorOf(visit.request);
+    return html`${pageHead(t('page.Junk'), t('junk.about'))}
+    ${lines.length === 0 ? noJunk(t) : await junkTable(visit, lines)} ${nextPage(`${visit.base}/junk`, next, t)}`;
   },
 };
 

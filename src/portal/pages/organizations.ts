@@ -16,7 +16,9 @@ export const organizations: Page = {
   notices: {
     frozen: 'Organization frozen. Its tokens, sign-ins and mail logins are refused.',
     unfrozen: 'Organization active again.',
-    removed: 'Organization deleted with all its data.',
+    removed: 'Organization deleted. It can be restored for 30 days.',
+    purged: 'Organization deleted with all its data.',
+    restored: 'Organization restored.',
   },
   actions: {
     freeze: operationAction('freeze_organization', 'frozen', (fields) => ({
@@ -28,6 +30,14 @@ export const organizations: Page = {
     remove: operationAction('remove_organization', 'removed', (fields) => ({
       targetOrganizationId: fields.text('organization'),
       confirm: fields.text('confirm').trim(),
+    })),
+    purge: operationAction('remove_organization', 'purged', (fields) => ({
+      targetOrganizationId: fields.text('organization'),
+      confirm: fields.text('confirm').trim(),
+      permanently: true,
+    })),
+    restore: operationAction('restore_organization', 'restored', (fields) => ({
+      targetOrganizationId: fields.text('organization'),
     })),
   },
   async show(visit, state) {
@@ -59,15 +69,26 @@ function size({ domains, mailboxes, usedBytes }: OrganizationRow): HtmlPart {
   return [what, html` <span class="soft">${bytes(usedBytes)}</span>`];
 }
 
-function state({ frozen, claimed, origin }: OrganizationRow): HtmlPart {
+function state({ frozen, claimed, origin, restorableUntil }: OrganizationRow): HtmlPart {
+  if (restorableUntil !== null)
+    return [
+      tag('Deleted', 'bad'),
+      html` <span class="soft">Removed for good after ${dateOnly(restorableUntil)}</span>`,
+    ];
   if (frozen) return tag('Frozen', 'bad');
   if (origin === 'operator') return tag('Operator', 'ok');
   return claimed ? tag('Claimed', 'ok') : tag(origin === 'own' ? 'Agent-owned' : 'Unclaimed', 'warn');
 }
 
 function organizationButtons(visit: Visit, one: OrganizationRow): HtmlPart {
-  const { id, name, frozen } = one;
+  const { id, name, frozen, restorableUntil } = one;
   const values = { organization: id };
+  if (restorableUntil !== null) {
+    return buttonRow(
+      isAllowed(visit, 'restore_organization') && actionButton(visit, 'restore', 'Restore', values),
+      isAllowed(visit, 'remove_organization') && deleteForm(visit, one, 'purge'),
+    );
+  }
   const freeze = {
     label: 'Freeze',
     question: `Tokens, sign-ins and mail logins of ${name} are refused until you unfreeze it. It still receives mail.`,
@@ -76,22 +97,31 @@ function organizationButtons(visit: Visit, one: OrganizationRow): HtmlPart {
   };
   return buttonRow(
     frozen ? actionButton(visit, 'unfreeze', 'Unfreeze', values) : confirmedAction(visit, 'freeze', freeze),
-    isAllowed(visit, 'remove_organization') && deleteForm(visit, one),
+    isAllowed(visit, 'remove_organization') && deleteForm(visit, one, 'remove'),
   );
 }
 
-function deleteForm(visit: Visit, { id, name, slug }: OrganizationRow): HtmlPart {
+function deleteForm(visit: Visit, { id, name, slug }: OrganizationRow, action: 'remove' | 'purge'): HtmlPart {
+  const texts = DELETE_TEXTS[action];
   const confirm = {
     name: 'confirm',
     id: `confirm-${id}`,
     label: `Enter its slug, ${slug}, to confirm`,
     autocomplete: 'off',
   };
-  return confirmedAction(visit, 'remove', {
-    label: 'Delete',
-    question: `Deletes ${name} with all mail, domains and tokens. This cannot be undone.`,
-    yes: 'Delete',
+  return confirmedAction(visit, action, {
+    label: texts.button,
+    question: `Deletes ${name} with all mail, domains and tokens. ${texts.question}`,
+    yes: texts.button,
     values: { organization: id },
     body: field(confirm),
   });
 }
+
+const DELETE_TEXTS = {
+  remove: {
+    button: 'Delete',
+    question: 'It can be restored for 30 days. Mail for it is accepted meanwhile.',
+  },
+  purge: { button: 'Delete permanently', question: 'This cannot be undone.' },
+} as const;

@@ -4,6 +4,7 @@ import type { getServerHistory } from '../../operations/analytics/server-history
 import { barChart, type ChartBar } from '../bar-chart.ts';
 import { durationOf } from '../components.ts';
 import { html, type HtmlPart } from '../html.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { isAllowed, type OutputOf, readOperation, type Visit } from '../visit.ts';
 
 const HOUR_MS = 3_600_000;
@@ -11,9 +12,9 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** Periods of the charts: number of bars and their length. */
 const RANGES = {
-  '24h': { name: '24 hours', bars: 24, step: HOUR_MS },
-  '7d': { name: '7 days', bars: 28, step: 6 * HOUR_MS },
-  '30d': { name: '30 days', bars: 30, step: DAY_MS },
+  '24h': { unit: 'hour', count: 24, bars: 24, step: HOUR_MS },
+  '7d': { unit: 'day', count: 7, bars: 28, step: 6 * HOUR_MS },
+  '30d': { unit: 'day', count: 30, bars: 30, step: DAY_MS },
 } as const;
 type RangeKey = keyof typeof RANGES;
 type ChartRange = (typeof RANGES)[RangeKey];
@@ -22,12 +23,17 @@ type ChartRange = (typeof RANGES)[RangeKey];
 export async function overviewCharts(visit: Visit, query: Readonly<Record<string, unknown>>): Promise<HtmlPart> {
   const key = Object.keys(RANGES).find((one) => one === query['range']) as RangeKey | undefined;
   const range = RANGES[key ?? '24h'];
-  const charts = await Promise.all([mailCharts(visit, range), agentChart(visit, range), serverCharts(visit, range)]);
+  const t = translatorOf(visit.request);
+  const charts = await Promise.all([
+    mailCharts(t, visit, range),
+    agentChart(t, visit, range),
+    serverCharts(t, visit, range),
+  ]);
   if (charts.flat().every((one) => one === undefined)) return undefined;
-  return html`<section aria-label="Charts">
+  return html`<section aria-label="${t('charts.title')}">
     <div class="titled">
-      <h2>Last ${range.name}</h2>
-      ${rangeLinks(visit, key ?? '24h')}
+      <h2>${t('charts.last', { period: periodOf(t, range) })}</h2>
+      ${rangeLinks(t, visit, key ?? '24h')}
     </div>
     <div class="charts">${charts}</div>
   </section>`;
@@ -35,10 +41,15 @@ export async function overviewCharts(visit: Visit, query: Readonly<Record<string
 
 const CURRENT = html`aria-current="true"`;
 
-function rangeLinks({ base }: Visit, here: RangeKey): HtmlPart {
+/** Length of a period, such as "24 hours". */
+function periodOf({ language }: Translator, { unit, count }: Pick<ChartRange, 'unit' | 'count'>): string {
+  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+}
+
+function rangeLinks(t: Translator, { base }: Visit, here: RangeKey): HtmlPart {
   return html`<p class="ranges small">
     ${Object.entries(RANGES).map(
-      ([key, { name }]) => html`<a href="${base}?range=${key}" ${key === here && CURRENT}>${name}</a> `,
+      ([key, range]) => html`<a href="${base}?range=${key}" ${key === here && CURRENT}>${periodOf(t, range)}</a> `,
     )}
   </p>`;
 }
@@ -66,7 +77,7 @@ function barsOf(
   }));
 }
 
-async function mailCharts(visit: Visit, range: ChartRange): Promise<HtmlPart[]> {
+async function mailCharts(t: Translator, visit: Visit, range: ChartRange): Promise<HtmlPart[]> {
   const now = visit.context.clock();
   const [first = now] = beginsOf(range, now);
   const stats = await readOperation<typeof getEmailStats>(visit, 'get_email_stats', {
@@ -85,31 +96,34 @@ async function mailCharts(visit: Visit, range: ChartRange): Promise<HtmlPart[]> 
   const { received = 0, junk = 0, sent = 0, bounced = 0, deferred = 0 } = totals;
   return [
     barChart({
-      title: 'Received',
+      t,
+      title: t('charts.received'),
       headline: received + junk,
-      note: junk === 0 ? 'no junk' : `${percent(junk, received + junk)} junk`,
-      series: ['Inbox', 'Junk'],
+      note: junk === 0 ? t('charts.no-junk') : t('charts.junk-share', { share: percent(t, junk, received + junk) }),
+      series: [t('charts.inbox'), t('page.Junk')],
       bars: of('received', 'junk'),
       days,
     }),
     barChart({
-      title: 'Sent',
+      t,
+      title: t('charts.sent'),
       headline: sent,
-      note: bounced + deferred === 0 ? undefined : `${bounced} bounced, ${deferred} attempts deferred`,
-      series: ['Messages'],
+      note: bounced + deferred === 0 ? undefined : t('charts.failures', { bounced, deferred }),
+      series: [t('charts.messages')],
       bars: of('sent'),
       days,
     }),
   ];
 }
 
-function percent(part: number, whole: number): string {
+function percent(t: Translator, part: number, whole: number): string {
   const share = (part / whole) * 100;
-  return share > 0 && share < 1 ? 'under 1%' : `${Math.round(share)}%`;
+  const shown = (value: number) => new Intl.NumberFormat(t.language, { style: 'percent' }).format(value);
+  return share > 0 && share < 1 ? t('charts.under', { value: shown(0.01) }) : shown(Math.round(share) / 100);
 }
 
 /** Changes that tokens made. Members do not see the audit log. */
-async function agentChart(visit: Visit, range: ChartRange): Promise<HtmlPart> {
+async function agentChart(t: Translator, visit: Visit, range: ChartRange): Promise<HtmlPart> {
   if (!isAllowed(visit, 'list_audit_events')) return undefined;
   const now = visit.context.clock();
   const [first = now] = beginsOf(range, now);
@@ -119,9 +133,10 @@ async function agentChart(visit: Visit, range: ChartRange): Promise<HtmlPart> {
   });
   const points = counts.map(({ hour, n }) => ({ at: hour * HOUR_MS, values: [n] }));
   return barChart({
-    title: 'Changes by agents',
+    t,
+    title: t('charts.agents'),
     headline: counts.reduce((sum, { n }) => sum + n, 0),
-    series: ['Changes'],
+    series: [t('charts.changes')],
     bars: barsOf(range, now, points),
     days: range.step === DAY_MS,
   });
@@ -130,7 +145,7 @@ async function agentChart(visit: Visit, range: ChartRange): Promise<HtmlPart> {
 type HistorySeries = OutputOf<typeof getServerHistory>['series'];
 
 /** Age of the queue and delivery times of the whole server, for the operator. */
-async function serverCharts(visit: Visit, range: ChartRange): Promise<HtmlPart[]> {
+async function serverCharts(t: Translator, visit: Visit, range: ChartRange): Promise<HtmlPart[]> {
   const now = visit.context.clock();
   const hours = Math.round((range.bars * range.step) / HOUR_MS);
   const history = await readOperation<typeof getServerHistory>(visit, 'get_server_history', { hours });
@@ -147,21 +162,24 @@ async function serverCharts(visit: Visit, range: ChartRange): Promise<HtmlPart[]
   const times = of(({ deliverySecondsP95 }) => deliverySecondsP95 ?? 0);
   return [
     barChart({
-      title: 'Oldest queued mail',
-      headline: durationOf(peak(ages)),
-      note: 'peak, whole server',
-      series: ['Age'],
+      t,
+      title: t('charts.oldest'),
+      headline: durationOf(peak(ages), t),
+      note: t('charts.peak'),
+      series: [t('charts.age')],
       bars: ages,
-      text: durationOf,
+      text: (value) => durationOf(value, t),
       days,
     }),
     barChart({
-      title: 'Time to delivery',
-      headline: peak(times) === 0 ? 'None delivered' : `under ${durationOf(peak(times))}`,
-      note: '95% of deliveries, whole server',
-      series: ['95%'],
+      t,
+      title: t('charts.delivery'),
+      headline:
+        peak(times) === 0 ? t('charts.none-delivered') : t('charts.under', { value: durationOf(peak(times), t) }),
+      note: t('charts.most'),
+      series: [t('charts.share')],
       bars: times,
-      text: durationOf,
+      text: (value) => durationOf(value, t),
       days,
     }),
   ];

@@ -1,6 +1,7 @@
 import { countPendingProposals } from '../../agents/proposal-queries.ts';
 import type { decideProposalOf, listProposals } from '../../operations/policies/proposals.ts';
 import { html, type Html, type HtmlPart } from '../html.ts';
+import type { PlainPortalKey } from '../message-types.ts';
 import { type ActionResult, operationAction, type Page, actionButton, confirmedAction } from '../page.ts';
 import {
   buttonRow,
@@ -15,6 +16,7 @@ import {
   tag,
   quotedText,
 } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
 type Proposal = OutputOf<typeof listProposals>['proposals'][number];
@@ -23,13 +25,14 @@ type Proposal = OutputOf<typeof listProposals>['proposals'][number];
 export const proposals: Page = {
   path: '/proposals',
   name: 'Proposals',
+  translated: true,
   menu: 'Programs',
   needs: 'decide_proposal',
   notForMembers: true,
   notices: {
-    accepted: 'Proposal accepted and executed.',
-    failed: 'Proposal accepted, but it failed. See the list below.',
-    refused: 'Proposal rejected. No changes made.',
+    accepted: { message: 'proposal.accepted' },
+    failed: { message: 'proposal.failed' },
+    refused: { message: 'proposal.refused' },
   },
   actions: { accept: deciding(true), refuse: deciding(false) },
   count: ({ context, membership }) =>
@@ -42,80 +45,79 @@ export const proposals: Page = {
     const all = listed?.proposals ?? [];
     const pending = all.filter((one) => one.state === 'pending');
     const past = all.filter((one) => one.state !== 'pending');
-    const about =
-      'Changes requested by governed agents that outlast their session: forwards, webhooks, keys, passwords and their own policy. They take effect only when you accept them.';
-    return html`${pageHead('Proposals', about)} ${pending.length === 0 && NONE}
-    ${pending.map((one) => waiting(visit, one))} ${past.length > 0 && decided(past)}
-    ${nextPage(`${visit.base}/proposals`, listed?.nextCursor)}`;
+    const t = translatorOf(visit.request);
+    return html`${pageHead(t('page.Proposals'), t('proposal.about'))}
+    ${pending.length === 0 && emptyState(t('proposal.none'), t('proposal.none-text'))}
+    ${pending.map((one) => waiting(t, visit, one))} ${past.length > 0 && decided(t, past)}
+    ${nextPage(`${visit.base}/proposals`, listed?.nextCursor, t)}`;
   },
 };
-
-const NONE = emptyState('No pending proposals', 'Changes that need your decision are listed here.');
 
 function deciding(accept: boolean) {
   return operationAction(
     'decide_proposal',
-    (result) => resultOf(result as OutputOf<typeof decideProposalOf>),
+    (result, { request }) => resultOf(translatorOf(request), result as OutputOf<typeof decideProposalOf>),
     (fields) => ({ proposalId: fields.text('proposalId'), accept }),
   );
 }
 
 /** Shows a resulting secret to the approver only, never to the agent. */
-function resultOf({
-  state,
-  outcome,
-  result,
-}: OutputOf<typeof decideProposalOf>): Exclude<ActionResult, { kind: 'refused' }> {
+function resultOf(
+  t: Translator,
+  { state, outcome, result }: OutputOf<typeof decideProposalOf>,
+): Exclude<ActionResult, { kind: 'refused' }> {
   if (state === 'refused') return { kind: 'done', notice: 'refused' };
   if (outcome !== 'done') return { kind: 'done', notice: 'failed' };
-  const rows = secretsIn(result ?? {});
+  const rows = secretsIn(t, result ?? {});
   if (rows.length === 0) return { kind: 'done', notice: 'accepted' };
-  const about = 'Shown only once. The agent cannot see it.';
-  return { kind: 'shown', panel: secret('Proposal executed', rows, about) };
+  return { kind: 'shown', panel: secret(t('proposal.executed'), rows, t('proposal.once')) };
 }
 
-const SECRETS: Readonly<Record<string, string>> = {
-  secret: 'Secret',
-  password: 'Password',
-  signingSecret: 'Signing secret',
+const SECRETS: Readonly<Record<string, PlainPortalKey>> = {
+  secret: 'proposal.secret',
+  password: 'field.password',
+  signingSecret: 'connection.secret-name',
 };
 
-function secretsIn(result: Readonly<Record<string, unknown>>): [string, string][] {
+function secretsIn(t: Translator, result: Readonly<Record<string, unknown>>): [string, string][] {
   return Object.entries(result).flatMap(([name, value]): [string, string][] => {
     const label = SECRETS[name];
-    if (label !== undefined && typeof value === 'string') return [[label, value]];
+    if (label !== undefined && typeof value === 'string') return [[t(label), value]];
     // A connection profile has the password in each server entry.
-    return name === 'imap' && typeof value === 'object' && value !== null ? secretsIn({ ...value }) : [];
+    return name === 'imap' && typeof value === 'object' && value !== null ? secretsIn(t, { ...value }) : [];
   });
 }
 
-function waiting(visit: Visit, one: Proposal): Html {
+function waiting(t: Translator, visit: Visit, one: Proposal): Html {
   const { proposalId, title, tokenName, tokenId, changes } = one;
   const values = { proposalId };
   return html`<section id="${proposalId}">
-    <h2>${title}</h2>
+    <h2>${t.english(title)}</h2>
     ${descriptionList([
-      ['Requested by', [quotedText(tokenName), html` <span class="soft"><code>${tokenId}</code></span>`]],
-      ['Requested', [timestamp(one.createdAt), ', expires ', timestamp(one.expiresAt)]],
-      ...Object.entries(one.arguments).map(([name, value]) => [words(name), quotedText(value)] as const),
+      [t('approval.requested-by'), [quotedText(tokenName), html` <span class="soft"><code>${tokenId}</code></span>`]],
+      [
+        t('approval.requested'),
+        t.rich('proposal.times', { time: timestamp(one.createdAt, t), end: timestamp(one.expiresAt, t) }),
+      ],
+      ...Object.entries(one.arguments).map(([name, value]) => [t.english(words(name)), quotedText(value)] as const),
     ])}
     ${
       changes.length > 0 &&
       html`<ul>
-        ${changes.map((change) => html`<li>${change}</li>`)}
+        ${changes.map((change) => html`<li>${t.english(change)}</li>`)}
       </ul>`
     }
     ${
       isAllowed(visit, 'decide_proposal') &&
       buttonRow(
         confirmedAction(visit, 'accept', {
-          label: 'Accept',
-          question: 'Executes exactly this change with the permissions of the agent’s token.',
-          yes: 'Accept',
+          label: t('proposal.accept'),
+          question: t('proposal.accept-question'),
+          yes: t('proposal.accept'),
           values,
           calm: true,
         }),
-        actionButton(visit, 'refuse', 'Reject', values, 'quiet'),
+        actionButton(visit, 'refuse', t('approve.reject'), values, 'quiet'),
       )
     }
   </section>`;
@@ -128,27 +130,29 @@ function words(name: string): string {
 
 const LOOKS = { accepted: 'ok', refused: 'bad', replaced: '', expired: 'warn', pending: '' } as const;
 
-function decided(all: readonly Proposal[]): HtmlPart {
+function decided(t: Translator, all: readonly Proposal[]): HtmlPart {
   return html`<section>
-    <h2>Decided</h2>
+    <h2>${t('approvals.decided')}</h2>
     ${table(
-      'Decided proposals',
-      ['Change', 'Requested by', 'Decision', 'Time'],
+      t('proposal.decided'),
+      [t('provider-dns.change'), t('approval.requested-by'), t('approvals.decision'), t('charts.time')],
       all.map((one) => [
-        one.title,
+        t.english(one.title),
         quotedText(one.tokenName),
         [
-          tag(one.state, one.message === undefined ? LOOKS[one.state] : 'warn'),
-          html` <span class="soft">${one.decidedBy}${outcomeText(one)}</span>`,
+          tag(t(`proposal-state.${one.state}`), one.message === undefined ? LOOKS[one.state] : 'warn'),
+          html` <span class="soft">${outcomeText(t, one)}</span>`,
         ],
-        timestamp(one.decidedAt ?? one.expiresAt),
+        timestamp(one.decidedAt ?? one.expiresAt, t),
       ]),
+      t,
     )}
   </section>`;
 }
 
-function outcomeText({ state, outcome, message }: Proposal): string {
-  if (message !== undefined) return `. ${message}`;
-  if (state === 'accepted' && outcome === null) return ', in progress';
-  return outcome === null || outcome === 'done' ? '' : `, failed: ${outcome}`;
+function outcomeText(t: Translator, { state, outcome, message, decidedBy }: Proposal): HtmlPart {
+  const name = decidedBy ?? '';
+  if (message !== undefined) return [name, '. ', t.english(message)];
+  if (state === 'accepted' && outcome === null) return t('proposal.by-progress', { name });
+  return outcome === null || outcome === 'done' ? name : t('proposal.by-failed', { name, outcome });
 }

@@ -2,15 +2,18 @@ import type { listQuarantine } from '../../operations/quarantine/list.ts';
 import { html, type HtmlPart } from '../html.ts';
 import { type PageAction, operationAction, actionButton } from '../page.ts';
 import { cursorOf, emptyState, timestamp, nextPage, table, tag } from '../components.ts';
+import type { PlainPortalKey } from '../message-types.ts';
 import { mailboxPage } from './mailbox-tabs.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, readOperation, type Visit } from '../visit.ts';
 
 type QuarantinedMessage = OutputOf<typeof listQuarantine>['items'][number];
 
 export const quarantine = mailboxPage('quarantine', {
+  translated: true,
   notices: {
-    released: 'Message released. Programs with access to this mailbox can read it.',
-    withheld: 'Message quarantined. Programs can no longer read it.',
+    released: { message: 'quarantine.done-released' },
+    withheld: { message: 'quarantine.done-quarantined' },
   },
   actions: {
     release: decides(true),
@@ -24,14 +27,12 @@ export const quarantine = mailboxPage('quarantine', {
     });
     if (listed === undefined) return undefined;
     const base = `${visit.base}/mailboxes/${mailbox}`;
+    const t = translatorOf(visit.request);
     return html`<section>
-      <h2>Quarantine</h2>
-      <p>
-        Messages whose content is hidden from agents and programs: they contain much hidden text, as prompt injections
-        do, or were rejected. Mail programs still show them.
-      </p>
-      ${listed.items.length === 0 ? NONE : listOf(visit, listed.items)}
-      ${nextPage(`${base}/quarantine`, listed.nextCursor)}
+      <h2>${t('page.Quarantine')}</h2>
+      <p>${t('quarantine.about')}</p>
+      ${listed.items.length === 0 ? none(t, listed.nextCursor) : listOf(t, visit, listed.items)}
+      ${nextPage(`${base}/quarantine`, listed.nextCursor, t)}
     </section>`;
   },
 });
@@ -44,39 +45,45 @@ function decides(release: boolean): PageAction {
   );
 }
 
-const NONE = emptyState('No quarantined messages', 'Older messages may be on the next page.');
+/** A page may be empty while older messages follow: released ones are left out. */
+const none = (t: Translator, nextCursor: string | null | undefined): HtmlPart =>
+  emptyState(t('quarantine.none'), typeof nextCursor === 'string' ? t('quarantine.older') : t('quarantine.none-text'));
 
-const STATES: Readonly<Record<QuarantinedMessage['state'], HtmlPart>> = {
-  withheld: tag('Quarantined', 'warn'),
-  requested: tag('Requested', 'bad'),
-  released: tag('Released'),
-  people_only: tag('People only', 'warn'),
-};
+const STATES = {
+  withheld: ['quarantine.quarantined', 'warn'],
+  requested: ['quarantine.requested', 'bad'],
+  released: ['quarantine.released', ''],
+  people_only: ['quarantine.people-only', 'warn'],
+} as const satisfies Readonly<Record<QuarantinedMessage['state'], readonly [PlainPortalKey, string]>>;
 
-function listOf(visit: Visit, items: readonly QuarantinedMessage[]): HtmlPart {
+function listOf(t: Translator, visit: Visit, items: readonly QuarantinedMessage[]): HtmlPart {
   return table(
-    'Quarantined messages',
-    ['From', 'Subject', 'Received', 'Status', ''],
+    t('quarantine.messages'),
+    [t('approval.from'), t('approval.subject'), t('junk.received'), t('domains.status'), ''],
     items.map((one) => [
       one.from?.address ?? '',
       one.untrusted.subject,
-      timestamp(one.receivedAt),
-      html`${STATES[one.state]}${one.untrusted.reason !== '' && html`<br /><span class="small soft">${one.untrusted.reason}</span>`}`,
-      choiceOf(visit, one),
+      timestamp(one.receivedAt, t),
+      html`${stateOf(t, one)}${one.untrusted.reason !== '' && html`<br /><span class="small soft">${one.untrusted.reason}</span>`}`,
+      choiceOf(t, visit, one),
     ]),
+    t,
   );
 }
 
-function choiceOf(visit: Visit, { id: messageId, state }: QuarantinedMessage): HtmlPart {
-  switch (state) {
-    case 'people_only':
-      return html`<span class="small soft">${PEOPLE_ONLY}</span>`;
-    case 'released':
-      return actionButton(visit, 'withhold', 'Quarantine', { messageId });
-    case 'withheld':
-    case 'requested':
-      return actionButton(visit, 'release', 'Release', { messageId });
-  }
+function stateOf(t: Translator, { state }: QuarantinedMessage): HtmlPart {
+  const [key, look] = STATES[state];
+  return tag(t(key), look);
 }
 
-const PEOPLE_ONLY = 'Contains a link that signs in or approves as you. It is never shown to programs.';
+function choiceOf(t: Translator, visit: Visit, { id: messageId, state }: QuarantinedMessage): HtmlPart {
+  switch (state) {
+    case 'people_only':
+      return html`<span class="small soft">${t('quarantine.people-only-text')}</span>`;
+    case 'released':
+      return actionButton(visit, 'withhold', t('quarantine.withhold'), { messageId });
+    case 'withheld':
+    case 'requested':
+      return actionButton(visit, 'release', t('quarantine.release'), { messageId });
+  }
+}

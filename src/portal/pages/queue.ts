@@ -25,6 +25,7 @@ import {
   backLink,
   descriptionList,
 } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 import type { listRoutes } from '../../operations/queue/routes.ts';
 import type { getQueueItem } from '../../operations/queue/read.ts';
@@ -53,15 +54,16 @@ export const QUEUE_ACTIONS: Readonly<Record<string, PageAction>> = {
 export const queue: Page = {
   path: '/queue',
   name: 'Queue',
+  translated: true,
   menu: 'Mail',
   needs: 'list_queue',
   notices: {
-    resumed: 'Sender resumed. Its held mail is released.',
-    released: 'Message released.',
-    retried: 'Delivery is being retried.',
-    held: 'Message held until you release it.',
-    rerouted: 'Route changed. Unless held, delivery is retried now.',
-    cancelled: 'Message removed from the queue. It will not be sent.',
+    resumed: { message: 'queue.resumed' },
+    released: { message: 'queue.released' },
+    retried: { message: 'queue.retried' },
+    held: { message: 'queue.held' },
+    rerouted: { message: 'queue.rerouted' },
+    cancelled: { message: 'queue.cancelled' },
   },
   actions: {
     ...QUEUE_ACTIONS,
@@ -71,88 +73,98 @@ export const queue: Page = {
     const page = cursorOf(state.query);
     const listed = await readOperation<typeof listQueueItems>(visit, 'list_queue', page);
     const all = listed?.items ?? [];
-    return html`${pageHead('Queue', 'Undelivered outgoing mail, one row per recipient, with the reason.')}
-    ${visit.context.hold !== null && LOCAL} ${await pausedTable(visit)}
-    ${all.length === 0 ? emptyState('The queue is empty', 'All sent mail was delivered or bounced.') : queueTable(visit, all)}
-    ${nextPage(`${visit.base}/queue`, listed?.nextCursor)}`;
+    const t = translatorOf(visit.request);
+    return html`${pageHead(t('page.Queue'), t('queue.about'))} ${visit.context.hold !== null && localNote(t)}
+    ${await pausedTable(t, visit)}
+    ${all.length === 0 ? emptyState(t('queue.empty'), t('queue.empty-text')) : queueTable(t, visit, all)}
+    ${nextPage(`${visit.base}/queue`, listed?.nextCursor, t)}`;
   },
 };
 
-const LOCAL = html`<div class="note">
-  <p>Local mode: outgoing mail is held. Release messages to send them.</p>
-</div>`;
+const localNote = (t: Translator): HtmlPart => html`<div class="note"><p>${t('queue.local')}</p></div>`;
 
 /** Paused senders with the reason; undefined if there are none. */
-async function pausedTable(visit: Visit): Promise<HtmlPart> {
+async function pausedTable(t: Translator, visit: Visit): Promise<HtmlPart> {
   const listed = await readOperation<typeof listPausedSenders>(visit, 'list_paused_senders', { limit: 100 });
   const all = listed?.senders ?? [];
   if (all.length === 0) return undefined;
   return html`<section>
-    <h2>Paused senders</h2>
-    <p>Paused for unusual sending. Their mail is held, not lost.</p>
+    <h2>${t('queue.paused')}</h2>
+    <p>${t('queue.paused-text')}</p>
     ${table(
-      'Paused senders',
-      ['Sender', 'Reason', 'Since', ''],
+      t('queue.paused'),
+      [t('rule.sender'), t('approvals.reason'), t('queue.since'), ''],
       all.map((one) => [
         address(one.name === '' ? one.sender : one.name),
-        one.why,
-        timestamp(one.since),
-        isAllowed(visit, 'resume_sender') && resumeForm(visit, one),
+        t.english(one.why),
+        timestamp(one.since, t),
+        isAllowed(visit, 'resume_sender') && resumeForm(t, visit, one),
       ]),
+      t,
     )}
   </section>`;
 }
 
-function resumeForm(visit: Visit, { sender, name }: { sender: string; name: string }): HtmlPart {
+function resumeForm(t: Translator, visit: Visit, { sender, name }: { sender: string; name: string }): HtmlPart {
   return confirmedAction(visit, 'resume', {
-    label: 'Resume',
-    question: `${name} sends again, and its held mail is released. First make sure that its password is safe, and cancel unwanted messages.`,
-    yes: 'Resume',
+    label: t('queue.resume'),
+    question: t('queue.resume-question', { name }),
+    yes: t('queue.resume'),
     values: { sender },
   });
 }
 
-function queueTable(visit: Visit, all: readonly QueueTableRow[]): HtmlPart {
+function queueTable(t: Translator, visit: Visit, all: readonly QueueTableRow[]): HtmlPart {
   return table(
-    'Queue',
-    ['Recipient', 'Sender', 'Status', ''],
+    t('page.Queue'),
+    [t('queue.recipient'), t('rule.sender'), t('domains.status'), ''],
     all.map((one) => [
       html`<a href="${visit.base}/queue/${one.queueId}">${address(one.to)}</a>`,
-      [one.from === '' ? 'Bounce' : address(one.from), html` <span class="soft">${bytes(one.bytes)}</span>`],
       [
-        one.state === 'held' ? tag('Held', 'warn') : tag(one.attempts === 0 ? 'Queued' : 'Deferred'),
-        html` <span class="soft">${one.explanation}</span>`,
+        one.from === '' ? t('queue.bounce') : address(one.from),
+        html` <span class="soft">${bytes(one.bytes, t)}</span>`,
+      ],
+      [
+        one.state === 'held'
+          ? tag(t('queue.state-held'), 'warn')
+          : tag(t(one.attempts === 0 ? 'queue.state-queued' : 'queue.state-deferred')),
+        html` <span class="soft">${t.english(one.explanation)}</span>`,
         one.untrusted.lastError !== null &&
-          html` <span class="soft">Remote server: <bdi>${one.untrusted.lastError}</bdi></span>`,
-        html` <span class="soft">Since ${timestamp(one.queuedAt)}${next(one)}</span>`,
+          html` <span class="soft"
+            >${t.rich('queue.remote-said', { text: html`<bdi>${one.untrusted.lastError}</bdi>` })}</span
+          >`,
+        html` <span class="soft">${sinceWhen(t, one)}</span>`,
         isAllowed(visit, 'trace_message') &&
           html` <a
             class="small"
             href="${visit.base}/trace?q=${one.messageId}"
-            aria-label="Timeline of the message to ${one.to}"
-            >Timeline</a
+            aria-label="${t('queue.timeline-of', { recipient: one.to })}"
+            >${t('junk.timeline')}</a
           >`,
       ],
-      queueButtons(visit, one),
+      queueButtons(t, visit, one),
     ]),
+    t,
   );
 }
 
-function next({ nextAttemptAt }: QueueTableRow): HtmlPart {
-  return nextAttemptAt !== null && [', next attempt ', timestamp(nextAttemptAt)];
+function sinceWhen(t: Translator, { queuedAt, nextAttemptAt }: QueueTableRow): HtmlPart {
+  const time = timestamp(queuedAt, t);
+  if (nextAttemptAt === null) return t.rich('queue.since-time', { time });
+  return t.rich('queue.since-next', { time, next: timestamp(nextAttemptAt, t) });
 }
 
-export function queueButtons(visit: Visit, { queueId, state, to }: QueueTableRow): HtmlPart {
+export function queueButtons(t: Translator, visit: Visit, { queueId, state, to }: QueueTableRow): HtmlPart {
   const values = { queueId };
   if (!isAllowed(visit, 'cancel_queue_item')) return undefined;
   return buttonRow(
     state === 'held'
-      ? actionButton(visit, 'release', 'Release', values)
-      : [actionButton(visit, 'retry', 'Retry', values), actionButton(visit, 'hold', 'Hold', values)],
+      ? actionButton(visit, 'release', t('queue.release'), values)
+      : [actionButton(visit, 'retry', t('queue.retry'), values), actionButton(visit, 'hold', t('queue.hold'), values)],
     confirmedAction(visit, 'cancel', {
-      label: 'Cancel',
-      question: `The message to ${to} is not sent, and no bounce is sent.`,
-      yes: 'Cancel message',
+      label: t('queue.cancel'),
+      question: t('queue.cancel-question', { recipient: to }),
+      yes: t('queue.cancel-button'),
       values,
     }),
   );
@@ -164,6 +176,7 @@ type Queued = OutputOf<typeof getQueueItem>;
 export const queuedMail: Page = {
   path: '/queue/:id',
   name: 'Queued mail',
+  translated: true,
   menu: null,
   needs: 'get_queue_item',
   notices: {},
@@ -173,62 +186,71 @@ export const queuedMail: Page = {
     const found = await readOperation<typeof getQueueItem>(visit, 'get_queue_item', { queueId: params['id'] ?? '' });
     if (found === undefined) return undefined;
     const { item, message } = found;
-    return html`${backLink(`${visit.base}/queue`, 'Queue')}
-      ${pageHead(message.untrusted.subject === '' ? '(no subject)' : message.untrusted.subject, undefined, queueButtons(visit, item))}
-      ${envelope(found)} ${isAllowed(visit, 'trace_message') && deliveryLogLink(visit, item.messageId)}
+    const t = translatorOf(visit.request);
+    return html`${backLink(`${visit.base}/queue`, t('page.Queue'))}
+      ${pageHead(message.untrusted.subject === '' ? t('junk.no-subject') : message.untrusted.subject, undefined, queueButtons(t, visit, item))}
+      ${envelope(t, found)}
+      ${isAllowed(visit, 'trace_message') && deliveryLogLink(visit, item.messageId, t('page.Delivery log'))}
       <section>
-        <h2>Text</h2>
+        <h2>${t('approval.text')}</h2>
         ${
           message.untrusted.text === ''
-            ? html`<p class="soft">The message has no text.</p>`
+            ? html`<p class="soft">${t('approval.no-text')}</p>`
             : html`<pre class="copy fold" tabindex="0" dir="auto">${message.untrusted.text}</pre>`
         }
-        ${message.truncated && html`<p class="small soft">Truncated.</p>`}
+        ${message.truncated && html`<p class="small soft">${t('queue.truncated')}</p>`}
       </section>
-      ${attachments(message.untrusted.attachments)} ${await routeForm(visit, state, item)}`;
+      ${attachments(t, message.untrusted.attachments)} ${await routeForm(t, visit, state, item)}`;
   },
 };
 
 /** Form to change the route; the current one is selected. */
-async function routeForm(visit: Visit, state: PageState, { queueId, route }: Queued['item']): Promise<HtmlPart> {
+async function routeForm(
+  t: Translator,
+  visit: Visit,
+  state: PageState,
+  { queueId, route }: Queued['item'],
+): Promise<HtmlPart> {
   if (!isAllowed(visit, 'set_queue_route')) return undefined;
   const listed = isAllowed(visit, 'list_outbound_routes')
     ? await readOperation<typeof listRoutes>(visit, 'list_outbound_routes', {})
     : undefined;
   const choices = [
-    { value: 'automatic', label: 'Automatic, by routes' },
-    { value: 'direct', label: 'Direct, to the recipient’s MX' },
-    ...(visit.context.settings.smarthost === undefined
-      ? []
-      : [{ value: 'smarthost', label: 'Smarthost of this server' }]),
+    { value: 'automatic', label: t('queue.automatic') },
+    { value: 'direct', label: t('queue.direct') },
+    ...(visit.context.settings.smarthost === undefined ? [] : [{ value: 'smarthost', label: t('queue.smarthost') }]),
     ...(listed?.routes ?? []).flatMap(({ routeId, host }) => (host === null ? [] : [{ value: routeId, label: host }])),
   ];
   const body = [
     hidden('queueId', queueId),
-    select({ name: 'route', label: 'Route', choices, value: route }, formStateFor(state, 'route')),
+    select({ name: 'route', label: t('queue.route'), choices, value: route }, formStateFor(state, 'route')),
   ];
-  return collapsedForm(visit, state, 'route', 'Change the route', 'Change route', body);
+  return collapsedForm(visit, state, 'route', t('queue.change-route'), t('queue.change-button'), body);
 }
 
-function envelope({ item, message }: Queued): HtmlPart {
+function envelope(t: Translator, { item, message }: Queued): HtmlPart {
   return descriptionList([
-    ['Status', [tag(item.state, item.state === 'held' ? 'warn' : ''), ' ', item.explanation]],
-    item.untrusted.lastError !== null && ['Remote server', item.untrusted.lastError],
-    ['Queued', timestamp(item.queuedAt)],
-    ['Recipient', item.to],
-    ['Sender', item.from === '' ? 'This server (bounce)' : item.from],
-    ['From', message.untrusted.from],
-    ['To', message.untrusted.to],
+    [t('domains.status'), [queueState(t, item), ' ', t.english(item.explanation)]],
+    item.untrusted.lastError !== null && [t('queue.remote'), item.untrusted.lastError],
+    [t('queue.state-queued'), timestamp(item.queuedAt, t)],
+    [t('queue.recipient'), item.to],
+    [t('rule.sender'), item.from === '' ? t('queue.this-server') : item.from],
+    [t('approval.from'), message.untrusted.from],
+    [t('approval.to'), message.untrusted.to],
     message.untrusted.cc !== '' && ['Cc', message.untrusted.cc],
-    ['Size', bytes(item.bytes)],
+    [t('mailboxes.size'), bytes(item.bytes, t)],
   ]);
 }
 
-function attachments(all: Queued['message']['untrusted']['attachments']): HtmlPart {
+function queueState(t: Translator, { state }: Queued['item']): HtmlPart {
+  return tag(t(`queue.state-name-${state}`), state === 'held' ? 'warn' : '');
+}
+
+function attachments(t: Translator, all: Queued['message']['untrusted']['attachments']): HtmlPart {
   return (
     all.length > 0 &&
     html`<section>
-      <h2>Attachments</h2>
+      <h2>${t('approval.attachments')}</h2>
       <ul>
         ${all.map(({ filename, contentType }) => html`<li>${filename} <span class="soft">${contentType}</span></li>`)}
       </ul>

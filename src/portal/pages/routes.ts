@@ -34,7 +34,7 @@ export const routes: Page = {
   async show(visit, state) {
     const listed = await readOperation<typeof listRoutes>(visit, 'list_outbound_routes', {});
     if (listed === undefined) return undefined;
-    return html`${pageHead('Routes', ['Routes for outgoing mail; the most specific wins. Other mail: ', listed.otherwise, '.'])}
+    return html`${pageHead('Routes', ['Routes for outgoing mail. The most specific one applies. Other mail: ', listed.otherwise, '.'])}
     ${listed.routes.length === 0 ? NONE : listOf(visit, listed.routes)}
     ${isAllowed(visit, 'set_outbound_route') && form(visit, state)}`;
   },

@@ -24,13 +24,13 @@ export const serverLog: Page = {
     const { lines } = visit.context.recentLog.after(0, filter, SHOWN_LINES);
     const search = new URLSearchParams({ level: filter.level, text: filter.text }).toString();
     return html`${pageHead('Log', 'The newest lines of the log of this server, newest first. Secrets and message text are never logged.')}
-      <form class="sheet" method="get" action="${visit.base}/log">
-        ${select({ name: 'level', label: 'Least level', choices: LEVELS, value: filter.level }, EMPTY_FORM)}
-        ${field({ name: 'text', label: 'Contains', value: filter.text, optional: true, autocomplete: 'off' }, EMPTY_FORM)}
-        <button>Filter</button>
+      <form class="filters" method="get" action="${visit.base}/log">
+        ${select({ name: 'level', label: 'Minimum level', choices: LEVELS, value: filter.level }, EMPTY_FORM)}
+        ${field({ name: 'text', label: 'Contains', value: filter.text, optional: true, compact: true, autocomplete: 'off' }, EMPTY_FORM)}
+        <button class="quiet">Filter</button>
       </form>
       <section>
-        <p class="acts">
+        <p class="acts log-status">
           <span class="small soft" data-log-status></span>
           <button type="button" class="quiet" data-log-pause hidden>Pause</button>
         </p>

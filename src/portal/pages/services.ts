@@ -24,6 +24,7 @@ import {
   descriptionList,
   timestamp,
 } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 import { DELETED_SERVICE_ACTIONS, deletedServices } from './deleted.ts';
 import type { listDeployments, readLogs } from '../../operations/services/history.ts';
@@ -33,11 +34,12 @@ type ServiceRow = OutputOf<typeof listServicesOf>['services'][number];
 export const services: Page = {
   path: '/services',
   name: 'Services',
+  translated: true,
   menu: 'Programs',
   needs: 'list_services',
   notices: {
-    deleted: 'Service deleted. You can restore it below for 30 days.',
-    purged: 'Service deleted permanently.',
+    deleted: { message: 'service.deleted' },
+    purged: { message: 'service.purged' },
   },
   actions: {
     ...DELETED_SERVICE_ACTIONS,
@@ -54,43 +56,46 @@ export const services: Page = {
     const page = cursorOf(state.query);
     const listed = await readOperation<typeof listServicesOf>(visit, 'list_services', page);
     const all = listed?.services ?? [];
-    return html`${pageHead('Services', 'Apps on this server that receive EMAIL_* variables and your own variables.')}
-    ${all.length === 0 ? NONE : serviceTable(visit, all)} ${nextPage(`${visit.base}/services`, listed?.nextCursor)}
+    const t = translatorOf(visit.request);
+    return html`${pageHead(t('page.Services'), t('service.about'))}
+    ${all.length === 0 ? emptyState(t('service.none'), t('service.none-text')) : serviceTable(visit, all)}
+    ${nextPage(`${visit.base}/services`, listed?.nextCursor, t)}
     ${isAllowed(visit, 'create_service') && (await createForm(visit, state))} ${await deletedServices(visit)}`;
   },
 };
 
-const NONE = emptyState('No services', 'Create one for each app, then attach a mailbox on the page of the mailbox.');
-
-export function serviceTable({ base }: Visit, all: readonly ServiceRow[]): HtmlPart {
+export function serviceTable({ base, request }: Visit, all: readonly ServiceRow[]): HtmlPart {
+  const t = translatorOf(request);
   return table(
-    'Services',
-    ['Name', 'Revision', 'Run by', 'Created'],
+    t('page.Services'),
+    [t('account.name'), t('service.revision'), t('service.run-by'), t('mailbox.created')],
     all.map(({ id, name, revision, control, createdAt }) => [
       html`<a href="${base}/services/${id}">${name}</a>`,
-      revision === 0 ? tag('Not deployed') : revision,
-      CONTROLS[control],
-      dateOnly(createdAt),
+      revision === 0 ? tag(t('service.not-deployed')) : revision,
+      controlOf(t, control),
+      dateOnly(createdAt, t),
     ]),
+    t,
   );
 }
 
-export const CONTROLS = {
-  none: 'External',
-  command: 'This server',
-  systemd: 'systemd',
-  compose: 'Docker Compose',
-} as const;
+const CONTROLS = { systemd: 'systemd', compose: 'Docker Compose' } as const;
+
+function controlOf(t: Translator, control: ServiceRow['control']): string {
+  if (control === 'none') return t('service.external');
+  return control === 'command' ? t('heading.This server') : CONTROLS[control];
+}
 
 async function createForm(visit: Visit, state: PageState): Promise<HtmlPart> {
   const formState = formStateFor(state, 'create');
+  const t = translatorOf(visit.request);
   const projects = (await readOperation<typeof listProjects>(visit, 'list_projects', { limit: 100 }))?.projects ?? [];
   const choices = projects.map(({ id, name }) => ({ value: id, label: name }));
-  const body = html`${field({ name: 'name', label: 'Name', placeholder: 'shop' }, formState)}
-  ${choices.length > 1 && select({ name: 'projectId', label: 'Project', choices }, formState)}`;
+  const body = html`${field({ name: 'name', label: t('account.name'), placeholder: 'shop' }, formState)}
+  ${choices.length > 1 && select({ name: 'projectId', label: t('service.project'), choices }, formState)}`;
   return html`<section>
-    <h2>Create a service</h2>
-    ${actionForm(visit, 'create', 'Create service', body)}
+    <h2>${t('service.create-title')}</h2>
+    ${actionForm(visit, 'create', t('service.create'), body)}
   </section>`;
 }
 
@@ -103,13 +108,14 @@ const controlResult = (result: Record<string, unknown>, success: string) =>
 export const service: Page = {
   path: '/services/:id',
   name: 'Service',
+  translated: true,
   menu: null,
   needs: 'list_services',
   notices: {
-    created: 'Service created. Attach a mailbox on the page of the mailbox, or deploy with a token.',
-    restarted: 'Service restarted.',
-    rolled: 'Rolled back to the earlier revision.',
-    failed: 'Service control failed. See the latest deployment below.',
+    created: { message: 'service.created' },
+    restarted: { message: 'service.restarted' },
+    rolled: { message: 'service.rolled' },
+    failed: { message: 'service.failed' },
   },
   actions: {
     restart: operationAction(
@@ -136,70 +142,77 @@ export const service: Page = {
     const listed = await readOperation<typeof listServicesOf>(visit, 'list_services', { limit: 100 });
     const found = listed?.services.find((one) => one.id === params['id']);
     if (found === undefined) return undefined;
+    const t = translatorOf(visit.request);
     const restart =
-      isAllowed(visit, 'restart_service') && found.revision > 0 && actionButton(visit, 'restart', 'Restart', {}, '');
-    return html`${backLink(`${visit.base}/services`, 'Services')} ${pageHead(found.name, undefined, restart)}
+      isAllowed(visit, 'restart_service') &&
+      found.revision > 0 &&
+      actionButton(visit, 'restart', t('service.restart'), {}, '');
+    return html`${backLink(`${visit.base}/services`, t('page.Services'))} ${pageHead(found.name, undefined, restart)}
     ${descriptionList([
-      ['Revision', found.revision === 0 ? 'Not deployed' : found.revision],
-      ['Run by', CONTROLS[found.control]],
-      ['Environment', html`<code>${visit.context.baseUrl()}/api/services/${found.id}/env</code>`],
+      [t('service.revision'), found.revision === 0 ? t('service.not-deployed') : found.revision],
+      [t('service.run-by'), controlOf(t, found.control)],
+      [t('service.environment'), html`<code>${visit.context.baseUrl()}/api/services/${found.id}/env</code>`],
     ])}
-    ${await deployments(visit, found)} ${await log(visit, found)}
-    ${isAllowed(visit, 'delete_service') && changes(visit, found)}`;
+    ${await deployments(t, visit, found)} ${await log(t, visit, found)}
+    ${isAllowed(visit, 'delete_service') && changes(t, visit, found)}`;
   },
 };
 
-async function deployments(visit: Visit, { id }: ServiceRow): Promise<HtmlPart> {
+async function deployments(t: Translator, visit: Visit, { id }: ServiceRow): Promise<HtmlPart> {
   const listed = await readOperation<typeof listDeployments>(visit, 'list_deployments', { serviceId: id });
   if (listed === undefined) return undefined;
-  const none = emptyState('No deployments', 'Agents deploy with deploy_service. All revisions are listed here.');
+  const none = emptyState(t('service.no-deployments'), t('service.no-deployments-text'));
   return html`<section>
-    <h2>Deployments</h2>
-    ${listed.deployments.length === 0 ? none : deploymentTable(visit, listed.deployments, listed.current)}
+    <h2>${t('service.deployments')}</h2>
+    ${listed.deployments.length === 0 ? none : deploymentTable(t, visit, listed.deployments, listed.current)}
   </section>`;
 }
 
 const STATES = { running: 'ok', superseded: '', failed: 'bad' } as const;
 
-function deploymentTable(visit: Visit, all: readonly Deployment[], current: number): HtmlPart {
+function deploymentTable(t: Translator, visit: Visit, all: readonly Deployment[], current: number): HtmlPart {
   return table(
-    'Deployments',
-    ['Revision', 'Status', 'Actor', 'Time', ''],
+    t('service.deployments'),
+    [t('service.revision'), t('domains.status'), t('audit.actor'), t('charts.time'), ''],
     all.map(({ revision, state, detail, createdBy, createdAt }) => [
       revision,
-      [tag(state, STATES[state]), detail !== '' && html` <span class="soft">${detail}</span>`],
+      [
+        tag(t(`deployment.${state}`), STATES[state]),
+        detail !== '' && html` <span class="soft">${t.english(detail)}</span>`,
+      ],
       createdBy,
-      timestamp(createdAt),
+      timestamp(createdAt, t),
       revision !== current &&
         isAllowed(visit, 'rollback_service') &&
         confirmedAction(visit, 'rollback', {
-          label: 'Roll back',
-          question: `Revision ${revision} becomes current, and the service restarts.`,
-          yes: 'Roll back',
+          label: t('service.roll-back'),
+          question: t('service.roll-back-question', { revision }),
+          yes: t('service.roll-back'),
           values: { revision: String(revision) },
         }),
     ]),
+    t,
   );
 }
 
-async function log(visit: Visit, { id }: ServiceRow): Promise<HtmlPart> {
+async function log(t: Translator, visit: Visit, { id }: ServiceRow): Promise<HtmlPart> {
   const found = await readOperation<typeof readLogs>(visit, 'read_logs', { serviceId: id, limit: 100 });
   if (found === undefined) return undefined;
   const lines = found.untrusted.lines.map(({ at, text }) => `${at}  ${text}`).join('\n');
   return html`<section>
-    <h2>Log</h2>
-    ${lines === '' ? html`<p class="soft">No output.</p>` : html`<pre class="copy" tabindex="0">${lines}</pre>`}
+    <h2>${t('service.log')}</h2>
+    ${lines === '' ? html`<p class="soft">${t('service.no-output')}</p>` : html`<pre class="copy" tabindex="0">${lines}</pre>`}
   </section>`;
 }
 
-function changes(visit: Visit, { name }: ServiceRow): HtmlPart {
+function changes(t: Translator, visit: Visit, { name }: ServiceRow): HtmlPart {
   const remove = {
-    label: 'Delete service',
-    question: `Deletes ${name} with its revisions, environment file, log and tokens. You can restore it for 30 days, without log and tokens. Attached mailboxes stay.`,
-    yes: 'Delete',
+    label: t('service.delete'),
+    question: t('service.delete-question', { name }),
+    yes: t('mailbox.delete-button'),
   };
   return html`<section>
-    <h2>Changes</h2>
+    <h2>${t('charts.changes')}</h2>
     ${confirmedAction(visit, 'remove', remove)}
   </section>`;
 }

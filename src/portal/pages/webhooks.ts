@@ -6,6 +6,7 @@ import type {
 import { EVENT_TYPES } from '../../webhooks/event-types.ts';
 import { checkboxes, field } from '../forms.ts';
 import { html, type HtmlPart } from '../html.ts';
+import type { PlainPortalKey } from '../message-types.ts';
 import {
   operationAction,
   formStateFor,
@@ -29,6 +30,7 @@ import {
   backLink,
   descriptionList,
 } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 import type { testWebhook } from '../../operations/sending/webhook-replay.ts';
 import type { listDeadWebhookDeliveries, listWebhookDeliveries } from '../../operations/sending/webhook-deliveries.ts';
@@ -36,85 +38,94 @@ import type { listDeadWebhookDeliveries, listWebhookDeliveries } from '../../ope
 export type OrganizationWebhook = OutputOf<typeof listOrganizationWebhooks>['webhooks'][number];
 
 /** Description of each event. */
-const MEANINGS: Readonly<Record<string, string>> = {
-  'email.queued': 'accepted for sending',
-  'email.delivered': 'accepted by the recipient’s server',
-  'email.deferred': 'deferred, will be retried',
-  'email.bounced': 'failed for good',
-  'email.complained': 'reported as spam',
-  'email.suppressed': 'not sent: on the suppression list',
-  'sender.paused': 'a mailbox or key was paused for unusual sending',
+const MEANINGS: Readonly<Record<(typeof EVENT_TYPES)[number], PlainPortalKey>> = {
+  'email.queued': 'webhook-event.queued',
+  'email.delivered': 'webhook-event.delivered',
+  'email.deferred': 'webhook-event.deferred',
+  'email.bounced': 'webhook-event.bounced',
+  'email.complained': 'webhook-event.complained',
+  'email.suppressed': 'webhook-event.suppressed',
+  'sender.paused': 'webhook-event.paused',
 };
 
 export const webhooks: Page = {
   path: '/webhooks',
   name: 'Webhooks',
+  translated: true,
   menu: 'Programs',
   needs: 'list_webhooks',
-  notices: { removed: 'Webhook deleted. No more events are sent to it.' },
+  notices: { removed: { message: 'webhook.removed' } },
   actions: {
     create: operationAction(
       'create_webhook',
-      (result) => {
+      (result, { request }) => {
         const { signingSecret } = result as OutputOf<typeof createWebhook>;
-        return {
-          kind: 'shown',
-          panel: secret('The signing secret', [['Signing secret', signingSecret]], ABOUT_SECRET),
-        };
+        const t = translatorOf(request);
+        const rows = [[t('connection.secret-name'), signingSecret]] as const;
+        return { kind: 'shown', panel: secret(t('connection.secret'), rows, t('connection.secret-about')) };
       },
       (fields) => ({ url: fields.line('url') ?? '', events: fields.list('events') }),
     ),
   },
   async show(visit, state) {
     const all = (await readOperation<typeof listOrganizationWebhooks>(visit, 'list_webhooks', {}))?.webhooks ?? [];
-    return html`${pageHead('Webhooks', 'URLs that receive delivery events of sent mail.')}
-    ${all.length === 0 ? NONE : list(visit, all)} ${isAllowed(visit, 'create_webhook') && form(visit, state)}`;
+    const t = translatorOf(visit.request);
+    return html`${pageHead(t('page.Webhooks'), t('webhook.about'))}
+    ${all.length === 0 ? emptyState(t('webhook.none'), t('webhook.none-text')) : list(t, visit, all)}
+    ${isAllowed(visit, 'create_webhook') && form(t, visit, state)}`;
   },
 };
 
-export const ABOUT_SECRET =
-  'Shown only once. Deliveries carry X-Service-Signature: HMAC-SHA256 of the body with this secret.';
-
-const NONE = emptyState('No webhooks', 'Webhooks for incoming mail are on the page of each mailbox.');
-
 /** Status tag of a webhook. */
-export function webhookStatus({ enabled, consecutiveFailures, lastDeliveryAt }: OrganizationWebhook): HtmlPart {
-  if (!enabled) return tag('Disabled', 'bad');
-  if (consecutiveFailures > 0) return tag('Failing', 'warn');
-  return lastDeliveryAt === null ? tag('New') : tag('Active', 'ok');
+export function webhookStatus(
+  t: Translator,
+  { enabled, consecutiveFailures, lastDeliveryAt }: OrganizationWebhook,
+): HtmlPart {
+  if (!enabled) return tag(t('connection.disabled'), 'bad');
+  if (consecutiveFailures > 0) return tag(t('webhook.failing'), 'warn');
+  return lastDeliveryAt === null ? tag(t('webhook.new')) : tag(t('state.active'), 'ok');
 }
 
-function list(visit: Visit, all: readonly OrganizationWebhook[]): HtmlPart {
+function list(t: Translator, visit: Visit, all: readonly OrganizationWebhook[]): HtmlPart {
   return table(
-    'Webhooks',
-    ['URL', 'Events', 'Status', 'Last delivery'],
+    t('page.Webhooks'),
+    ['URL', t('webhook.events'), t('domains.status'), t('connection.last-delivery')],
     all.map((one) => [
       html`<a href="${visit.base}/webhooks/${one.id}"><code>${one.url}</code></a>`,
-      one.events.length === EVENT_TYPES.length ? 'All' : one.events.map((name) => name.slice(6)).join(', '),
-      webhookStatus(one),
-      one.lastDeliveryAt === null ? 'None' : timestamp(one.lastDeliveryAt),
+      one.events.length === EVENT_TYPES.length ? t('webhook.all') : one.events.map((name) => name.slice(6)).join(', '),
+      webhookStatus(t, one),
+      one.lastDeliveryAt === null ? t('connection.no-delivery') : timestamp(one.lastDeliveryAt, t),
     ]),
+    t,
   );
 }
 
-function form(visit: Visit, state: PageState): HtmlPart {
+function form(t: Translator, visit: Visit, state: PageState): HtmlPart {
   const formState = formStateFor(state, 'create');
   const url = { name: 'url', label: 'URL', type: 'url', placeholder: 'https://example.com/events' } as const;
   return html`<section>
-    <h2>Add a webhook</h2>
-    ${actionForm(visit, 'create', 'Add webhook', html`${field(url, formState)} ${eventChoice(EVENT_TYPES, formState)}`)}
+    <h2>${t('webhook.add')}</h2>
+    ${actionForm(visit, 'create', t('webhook.add-button'), html`${field(url, formState)} ${eventChoice(t, EVENT_TYPES, formState)}`)}
   </section>`;
 }
 
-export function eventChoice(ticked: readonly string[], formState: ReturnType<typeof formStateFor>): HtmlPart {
-  const choices = EVENT_TYPES.map((value) => ({ value, label: value, hint: MEANINGS[value] ?? '' }));
-  return checkboxes({ name: 'events', label: 'Events', choices, ticked }, formState);
+export function eventChoice(
+  t: Translator,
+  ticked: readonly string[],
+  formState: ReturnType<typeof formStateFor>,
+): HtmlPart {
+  const choices = EVENT_TYPES.map((value) => ({ value, label: value, hint: t(MEANINGS[value]) }));
+  return checkboxes({ name: 'events', label: t('webhook.events'), choices, ticked }, formState);
 }
 
 type Given = Readonly<Record<string, string | undefined>>;
 type Delivery = OutputOf<typeof listWebhookDeliveries>['deliveries'][number];
 
-const LOOKS = { told: ['Delivered', 'ok'], later: ['Deferred', 'warn'], dead: ['Failed', 'bad'] } as const;
+const OUTCOMES = {
+  told: ['delivery.delivered', 'ok'],
+  later: ['delivery.deferred', 'warn'],
+  dead: ['delivery.refused', 'bad'],
+} as const;
 const SHOWN = 20;
 
 /** Actions on a webhook of either kind; `which` selects it. */
@@ -136,15 +147,15 @@ const DAY_MS = 24 * 3_600_000;
 
 /** Notices after these actions. */
 export const DELIVERY_NOTICES = {
-  replayed: 'The event is being resent.',
-  replayedAll: 'Events of the last 24 hours are being resent.',
-  enabled: 'Webhook enabled. Pending events are sent, oldest first.',
-  tested: 'Test delivered.',
-  testFailed: 'Test not delivered. See the deliveries below.',
-};
+  replayed: { message: 'delivery.replayed' },
+  replayedAll: { message: 'delivery.replayed-all' },
+  enabled: { message: 'delivery.enabled' },
+  tested: { message: 'delivery.tested' },
+  testFailed: { message: 'delivery.test-failed' },
+} as const satisfies Page['notices'];
 
 /** Recent delivery attempts, and events that failed for good. */
-export async function deliveryHistory(visit: Visit, which: Given): Promise<HtmlPart> {
+export async function deliveryHistory(visit: Visit, which: Given, t: Translator): Promise<HtmlPart> {
   const listed = await readOperation<typeof listWebhookDeliveries>(visit, 'list_webhook_deliveries', {
     ...which,
     limit: SHOWN,
@@ -155,56 +166,64 @@ export async function deliveryHistory(visit: Visit, which: Given): Promise<HtmlP
   });
   const deliveries = listed?.deliveries ?? [];
   return html`<section>
-    <h3>Deliveries</h3>
-    ${deliveries.length === 0 ? NO_DELIVERIES : attempts(visit, deliveries)}
-    ${deliveries.length > 0 && isAllowed(visit, 'replay_webhook_deliveries') && actionButton(visit, 'replayAll', 'Resend last 24 hours', {}, 'quiet')}
-    ${(dead?.deliveries.length ?? 0) > 0 && givenUp(visit, dead?.deliveries ?? [])}
+    <h3>${t('delivery.title')}</h3>
+    ${deliveries.length === 0 ? emptyState(t('delivery.none'), t('delivery.none-text')) : attempts(t, visit, deliveries)}
+    ${deliveries.length > 0 && isAllowed(visit, 'replay_webhook_deliveries') && actionButton(visit, 'replayAll', t('delivery.resend-all'), {}, 'quiet')}
+    ${(dead?.deliveries.length ?? 0) > 0 && givenUp(t, visit, dead?.deliveries ?? [])}
   </section>`;
 }
 
-const NO_DELIVERIES = emptyState('No deliveries', 'Each attempt is listed here with the response of the receiver.');
-
-function attempts(visit: Visit, deliveries: readonly Delivery[]): HtmlPart {
+function attempts(t: Translator, visit: Visit, deliveries: readonly Delivery[]): HtmlPart {
   return table(
-    'Deliveries',
-    ['Time', 'Event', 'Status', 'Response', ''],
+    t('delivery.title'),
+    [t('charts.time'), t('delivery.event'), t('domains.status'), t('delivery.response'), ''],
     deliveries.map((one) => {
-      const [name, look] = LOOKS[one.outcome];
+      const [name, look] = OUTCOMES[one.outcome];
       return [
-        timestamp(one.at),
+        timestamp(one.at, t),
         html`<code>${one.type}</code>`,
-        tag(name, look),
-        html`${one.httpStatus ?? 'no response'}, ${one.durationMs} ms${one.problem !== null && `: ${one.problem}`}
+        tag(t(name), look),
+        html`${one.httpStatus ?? t('connection.no-response')}, ${one.durationMs}
+        ms${one.problem !== null && [': ', t.english(one.problem)]}
         ${
           one.untrusted.response !== '' &&
           html`<details class="small">
-            <summary>Response body</summary>
+            <summary>${t('delivery.body')}</summary>
             <code>${one.untrusted.response}</code>
           </details>`
         }`,
-        again(visit, one.deliveryId),
+        again(t, visit, one.deliveryId),
       ];
     }),
+    t,
   );
 }
 
-function givenUp(visit: Visit, dead: OutputOf<typeof listDeadWebhookDeliveries>['deliveries']): HtmlPart {
-  return html`<h3>Failed deliveries</h3>
-    <p class="small soft">Retried for 32 hours, kept for 30 days.</p>
+function givenUp(
+  t: Translator,
+  visit: Visit,
+  dead: OutputOf<typeof listDeadWebhookDeliveries>['deliveries'],
+): HtmlPart {
+  return html`<h3>${t('delivery.failed')}</h3>
+    <p class="small soft">${t('delivery.failed-about')}</p>
     ${table(
-      'Failed deliveries',
-      ['Time', 'Event', 'Attempts', ''],
+      t('delivery.failed'),
+      [t('charts.time'), t('delivery.event'), t('delivery.attempts'), ''],
       dead.map((one) => [
-        timestamp(one.at),
+        timestamp(one.at, t),
         html`<code>${one.type}</code>`,
         one.attempts,
-        again(visit, one.deliveryId),
+        again(t, visit, one.deliveryId),
       ]),
+      t,
     )}`;
 }
 
-function again(visit: Visit, deliveryId: string): HtmlPart {
-  return isAllowed(visit, 'replay_webhook_delivery') && actionButton(visit, 'replay', 'Resend', { deliveryId }, 'text');
+function again(t: Translator, visit: Visit, deliveryId: string): HtmlPart {
+  return (
+    isAllowed(visit, 'replay_webhook_delivery') &&
+    actionButton(visit, 'replay', t('delivery.resend'), { deliveryId }, 'text')
+  );
 }
 
 const which = (params: Params) => ({ webhookId: params['id'] });
@@ -212,9 +231,10 @@ const which = (params: Params) => ({ webhookId: params['id'] });
 export const webhook: Page = {
   path: '/webhooks/:id',
   name: 'Webhook',
+  translated: true,
   menu: null,
   needs: 'list_webhooks',
-  notices: { changed: 'Changes saved.', ...DELIVERY_NOTICES },
+  notices: { changed: { message: 'mailbox.changed' }, ...DELIVERY_NOTICES },
   actions: {
     ...deliveryActions(which),
     test: operationAction(
@@ -232,10 +252,11 @@ export const webhook: Page = {
     })),
     rotate: operationAction(
       'update_webhook',
-      (result) => {
+      (result, { request }) => {
         const { signingSecret } = result as OutputOf<typeof updateWebhook>;
-        const rows = [['Signing secret', signingSecret ?? '']] as const;
-        return { kind: 'shown', panel: secret('The new signing secret', rows, ABOUT_SECRET) };
+        const t = translatorOf(request);
+        const rows = [[t('connection.secret-name'), signingSecret ?? '']] as const;
+        return { kind: 'shown', panel: secret(t('webhook.new-secret'), rows, t('connection.secret-about')) };
       },
       (_fields, params) => ({ ...which(params), rotateSecret: true }),
     ),
@@ -249,54 +270,57 @@ export const webhook: Page = {
     const listed = await readOperation<typeof listOrganizationWebhooks>(visit, 'list_webhooks', {});
     const one = listed?.webhooks.find(({ id }) => id === state.params['id']);
     if (one === undefined) return undefined;
-    return html`${backLink(`${visit.base}/webhooks`, 'Webhooks')}
-    ${pageHead(new URL(one.url).host, 'Receives delivery events of sent mail.')} ${about(one)}
+    const t = translatorOf(visit.request);
+    return html`${backLink(`${visit.base}/webhooks`, t('page.Webhooks'))}
+    ${pageHead(new URL(one.url).host, t('webhook.about-one'))} ${about(t, one)}
     ${buttonRow(
-      !one.enabled && isAllowed(visit, 'enable_webhook') && actionButton(visit, 'enable', 'Enable', {}, ''),
-      one.enabled && isAllowed(visit, 'test_webhook') && actionButton(visit, 'test', 'Send test', {}, 'quiet'),
+      !one.enabled &&
+        isAllowed(visit, 'enable_webhook') &&
+        actionButton(visit, 'enable', t('connection.enable'), {}, ''),
+      one.enabled && isAllowed(visit, 'test_webhook') && actionButton(visit, 'test', t('webhook.test'), {}, 'quiet'),
     )}
-    ${await deliveryHistory(visit, { webhookId: one.id })} ${changes(visit, state, one)}`;
+    ${await deliveryHistory(visit, { webhookId: one.id }, t)} ${changes(t, visit, state, one)}`;
   },
 };
 
-function about(one: OrganizationWebhook): HtmlPart {
+function about(t: Translator, one: OrganizationWebhook): HtmlPart {
   const { url, events, lastDeliveryAt, lastStatus, consecutiveFailures: failures, waiting, givenUp } = one;
   return descriptionList([
     ['URL', html`<code>${url}</code>`],
-    ['Status', webhookStatus(one)],
-    ['Events', events.join(', ')],
+    [t('domains.status'), webhookStatus(t, one)],
+    [t('webhook.events'), events.join(', ')],
     [
-      'Last delivery',
-      lastDeliveryAt === null ? 'None' : [timestamp(lastDeliveryAt), ` (${lastStatus ?? 'no response'})`],
+      t('connection.last-delivery'),
+      lastDeliveryAt === null
+        ? t('connection.no-delivery')
+        : [timestamp(lastDeliveryAt, t), ` (${lastStatus ?? t('connection.no-response')})`],
     ],
-    failures > 0 && ['Failed', `${failures} ${failures === 1 ? 'time' : 'times'} in a row`],
-    waiting > 0 && ['Pending', waiting],
-    givenUp > 0 && ['Failed for good', givenUp],
+    failures > 0 && [t('connection.failed'), t('connection.failures', { count: failures })],
+    waiting > 0 && [t('connection.pending'), waiting],
+    givenUp > 0 && [t('connection.given-up'), givenUp],
   ]);
 }
 
-function changes(visit: Visit, state: PageState, one: OrganizationWebhook): HtmlPart {
+function changes(t: Translator, visit: Visit, state: PageState, one: OrganizationWebhook): HtmlPart {
   if (!isAllowed(visit, 'update_webhook')) return undefined;
   const formState = formStateFor(state, 'change');
   const url = { name: 'url', label: 'URL', type: 'url', value: one.url } as const;
-  const body = html`${field(url, formState)} ${eventChoice(one.events, formState)}`;
+  const rotate = {
+    label: t('webhook.rotate'),
+    question: t('webhook.rotate-question'),
+    yes: t('webhook.rotate-button'),
+    calm: true,
+  } as const;
+  const remove = {
+    label: t('connection.delete-webhook'),
+    question: t('webhook.delete-question'),
+    yes: t('mailbox.delete-button'),
+  };
+  const body = html`${field(url, formState)} ${eventChoice(t, one.events, formState)}`;
   return html`<section class="stack">
-    <h2>Changes</h2>
-    ${collapsedForm(visit, state, 'change', 'Change the webhook', 'Save', body)}
-    ${confirmedAction(visit, 'rotate', ROTATE)}
-    ${isAllowed(visit, 'remove_webhook') && html`<div>${confirmedAction(visit, 'remove', REMOVE)}</div>`}
+    <h2>${t('charts.changes')}</h2>
+    ${collapsedForm(visit, state, 'change', t('connection.change-webhook'), t('mailbox.save'), body)}
+    ${confirmedAction(visit, 'rotate', rotate)}
+    ${isAllowed(visit, 'remove_webhook') && html`<div>${confirmedAction(visit, 'remove', remove)}</div>`}
   </section>`;
 }
-
-const ROTATE = {
-  label: 'Rotate signing secret',
-  question: 'The next request is signed with the new secret only.',
-  yes: 'Rotate',
-  calm: true,
-} as const;
-
-const REMOVE = {
-  label: 'Delete webhook',
-  question: 'No more events are sent, and its history is deleted.',
-  yes: 'Delete',
-};

@@ -20,7 +20,7 @@ const LABEL_CHARACTERS = 160;
 const MAX_LINKS = 100;
 
 /** Finds the confirmation link of a message, among links to the domain or its registrable domain. */
-export function findLink(text: string, from: Links, domain: string): FoundLink | undefined {
+export function findConfirmationLink(text: string, from: Links, domain: string): FoundLink | undefined {
   const owner = registrableDomain(domain);
   const scored = from.links
     .slice(0, MAX_LINKS)

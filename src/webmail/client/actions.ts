@@ -1,47 +1,51 @@
 import { loadAgents } from './agents.ts';
+import { destroyInBatches, emailsInFolder, sendPatches, withoutOwn } from './email-changes.ts';
+import { type EmailChanges, type EmailPatch, keywordChanges, moveChanges } from './email-patches.ts';
 import { folderName, roleName } from './folder-names.ts';
 import type { FullEmail } from './jmap-types.ts';
-import { methods, throwRefusals } from './jmap.ts';
-import {
-  folderByRole,
-  folders,
-  isOwnAddress,
-  loadedThread,
-  openThread,
-  selection,
-  type ThreadMember,
-} from './mail-state.ts';
+import { MailError } from './jmap.ts';
+import { folderByRole, folders, loadedThread, openThread, type ThreadMember } from './mail-state.ts';
 import { attempt, hideNotice, showNotice } from './notices.ts';
+import { type KeywordChange, showWhile, withKeyword, withPending } from './pending-keywords.ts';
+import { RequestQueue } from './request-queue.ts';
+import { may } from './rights.ts';
 import { route } from './route.ts';
-import { dropLoadedThreads, loadThread, refreshList } from './thread-list.ts';
+import { clearSelection } from './selection.ts';
+import { dropLoadedThreads, keepKeywordInList, loadThread, refreshList } from './thread-list.ts';
 import { t } from './translate.ts';
 
-type EmailPatch = Record<string, unknown>;
-
 /** Changes emails; the reader sees what was done and can take it back. */
-async function change(patches: ReadonlyMap<string, EmailPatch>, text: string, undo?: ReadonlyMap<string, EmailPatch>) {
-  await update(patches);
-  if (undo === undefined) return;
+async function change({ patches, undo }: EmailChanges, text: string): Promise<void> {
+  if (patches.size > 0) await sendPatches(patches);
+  // Before the list is read: a reader whose row disappears may press Undo at once.
   showNotice(text, async () => {
     await update(undo);
     hideNotice();
   });
+  if (patches.size > 0) await readAgain();
 }
 
 async function update(patches: ReadonlyMap<string, EmailPatch>): Promise<void> {
   if (patches.size === 0) return;
-  const [result] = await methods(['Email/set', { update: Object.fromEntries(patches) }]);
-  throwRefusals(result ?? {}, t('error.not-changed'));
+  await sendPatches(patches);
+  await readAgain();
+}
+
+/** Reads what is shown again, after a change. */
+export async function readAgain(): Promise<void> {
   dropLoadedThreads();
   await Promise.all([refreshList(), reloadThread()]);
 }
 
-/** Reads the open thread again. */
+let readings = 0;
+
+/** Reads the open thread again. An answer that a newer reading has overtaken would show what was changed meanwhile. */
 export async function reloadThread(): Promise<void> {
   const { thread } = route.value;
   if (thread === undefined || openThread.value.length === 0) return;
+  const reading = ++readings;
   const [emails] = await Promise.all([loadThread(thread, true), loadAgents(thread)]);
-  if (loadedThread.value.id === thread) loadedThread.value = { id: thread, emails };
+  if (reading === readings && loadedThread.value.id === thread) loadedThread.value = { id: thread, emails };
 }
 
 /**
@@ -57,27 +61,26 @@ export function withOpenThread(action: (emails: readonly FullEmail[]) => void | 
   });
 }
 
-/** Folders whose emails an action on the result of a search leaves where they are, unless there are no others. */
-const LEFT_BY_SEARCH = ['trash', 'junk', 'sent', 'drafts'];
-
 /** Emails of the thread that lie in the folder that is open; in a search, those that were received and are not deleted. */
 export function inOpenFolder(emails: readonly ThreadMember[]): ThreadMember[] {
-  const { folder } = route.value;
-  const hidden = LEFT_BY_SEARCH.map((role) => folderByRole(role)?.id);
-  const inside = emails.filter(({ mailboxIds }) =>
-    folder === 'search' ? !hidden.some((id) => id !== undefined && mailboxIds[id]) : mailboxIds[folder] === true,
-  );
-  return inside.length > 0 ? inside : [...emails];
+  return emailsInFolder(emails, route.value.folder);
+}
+
+/** True if emails can be taken out of the open folder. */
+export const mayTake = (emails: readonly ThreadMember[]): boolean => may('mayRemoveItems', inOpenFolder(emails));
+
+/** True if emails can be moved to the folder for a role. */
+export function mayFile(role: string, emails: readonly ThreadMember[]): boolean {
+  return folderByRole(role)?.myRights.mayAddItems === true && mayTake(emails);
 }
 
 /** Moves emails from the open folder to another one. */
 export function moveEmails(emails: readonly ThreadMember[], target: string, text: string): Promise<void> {
   return attempt(async () => {
-    const moved = inOpenFolder(emails).filter(({ mailboxIds }) => mailboxIds[target] !== true);
-    const patches = new Map(moved.map(({ id }) => [id, { mailboxIds: { [target]: true } }]));
-    const undo = new Map(moved.map(({ id, mailboxIds }) => [id, { mailboxIds }]));
-    selection.value = new Set();
-    await change(patches, text, undo);
+    if (!mayTake(emails)) throw new MailError(t('error.forbidden'));
+    const changes = moveChanges(inOpenFolder(emails), target);
+    clearSelection();
+    await change(changes, text);
   });
 }
 
@@ -92,34 +95,47 @@ export function moveToRole(emails: readonly ThreadMember[], role: string): Promi
   );
 }
 
-/** Emails of others: the filter would learn one's own answers as junk. */
-function withoutOwn(emails: readonly ThreadMember[]): readonly ThreadMember[] {
-  const received = emails.filter(({ from }) => !(from ?? []).some(({ email }) => isOwnAddress(email)));
-  return received.length > 0 ? received : emails;
-}
+/** Changes of keywords leave one after the other: the last click on a check box counts. */
+const keywordQueue = new RequestQueue(1);
 
-/** A name in a JSON pointer. RFC 6901 3. */
-const pointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
-
-/** Sets or removes a keyword of emails, without a notice: the list shows it. */
+/** Sets or removes a keyword of emails, without a notice: it is shown at once. */
 export function setKeyword(emails: readonly ThreadMember[], keyword: string, on: boolean): Promise<void> {
   return attempt(async () => {
-    const changed = emails.filter(({ keywords }) => (keywords[keyword] === true) !== on);
-    await change(new Map(changed.map(({ id }) => [id, { [`keywords/${pointer(keyword)}`]: on ? true : null }])), '');
+    if (!may(keyword === '$seen' ? 'maySetSeen' : 'maySetKeywords', emails)) throw new MailError(t('error.forbidden'));
+    const { patches } = keywordChanges(withPending([...emails]), keyword, on);
+    if (patches.size === 0) return;
+    const made = { ids: new Set(patches.keys()), keyword, on };
+    await showWhile(
+      made,
+      () => keywordQueue.run(() => sendPatches(patches)),
+      () => keepKeyword(made),
+    );
+    await readAgain();
   });
 }
 
+/** Stores a keyword in what is loaded, until that is read again. */
+function keepKeyword(made: KeywordChange): void {
+  loadedThread.value = { ...loadedThread.value, emails: withKeyword(loadedThread.value.emails, made) };
+  keepKeywordInList(made);
+}
+
 /** Deletes emails for ever; only from Trash, after a question. */
-export function destroyEmails(emails: readonly ThreadMember[]): Promise<void> {
+export function deletePermanently(emails: readonly ThreadMember[]): Promise<void> {
   return attempt(async () => {
+    if (!mayTake(emails)) throw new MailError(t('error.forbidden'));
     const ids = inOpenFolder(emails).map(({ id }) => id);
-    const [result] = await methods(['Email/set', { destroy: ids }]);
-    throwRefusals(result ?? {}, t('error.not-deleted'));
-    selection.value = new Set();
+    await destroyInBatches(ids);
+    clearSelection();
     dropLoadedThreads();
     await refreshList();
     showNotice(t('done.deleted', { count: ids.length }));
   });
+}
+
+/** True if emails are deleted for ever: in Trash, and in a shared folder, whose account shows no Trash. */
+export function deletesForEver(emails: readonly ThreadMember[]): boolean {
+  return (isInRole('trash') || folderByRole('trash') === undefined) && mayTake(emails);
 }
 
 /** True when the open folder has this role. */

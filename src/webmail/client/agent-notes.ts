@@ -10,7 +10,7 @@ import { listed, t } from './translate.ts';
 import { html } from './view.ts';
 
 /** Name of an agent, without characters that change the direction of the line. */
-export function agentName(id: string): string {
+export function agentDisplayName(id: string): string {
   return withoutMarks(openAgents().agents[id]?.name ?? id);
 }
 
@@ -22,7 +22,7 @@ export function AgentNotes() {
     claim !== null &&
     html`<div class="agent-note" role="group" aria-label=${t('agent.claim')}>
       <p>
-        ${rich('agent.is-answering', { agent: html`<strong>${agentName(claim.agent)}</strong>`, time: fullTime(claim.until) })}
+        ${rich('agent.is-answering', { agent: html`<strong>${agentDisplayName(claim.agent)}</strong>`, time: fullTime(claim.until) })}
       </p>
       <div class="buttons">
         <button type="button" class="small" onClick=${() => void takeOver(thread)}>${t('agent.take-over')}</button>
@@ -36,7 +36,7 @@ export function AgentNotes() {
 function Changes({ agent, list }: { agent: string; list: readonly ChangeByAgent[] }) {
   return html`<details class="agent-note" aria-label=${t('agent.changes')}>
     <summary>
-      ${rich('agent.changed', { agent: html`<strong>${agentName(agent)}</strong>`, changes: summaryOf(list) })}
+      ${rich('agent.changed', { agent: html`<strong>${agentDisplayName(agent)}</strong>`, changes: summaryOf(list) })}
     </summary>
     <ul>
       ${list.map((one) => html`<li>${sentenceOf(one)} <span class="soft">${fullTime(one.at)}</span></li>`)}
@@ -105,7 +105,7 @@ function takeOver(thread: string): Promise<void> {
 function undoChanges(agent: string): Promise<void> {
   return attempt(async () => {
     // Its name is not known any more when nothing of it is left.
-    const name = agentName(agent);
+    const name = agentDisplayName(agent);
     const { kept } = await actOnAgent('undo', { thread: openAgents().thread, agent });
     await reloadThread();
     showNotice(
@@ -128,7 +128,7 @@ export function PauseButton({ id }: { id: string }) {
 function pause(id: string, { mode }: ShownAgent): Promise<void> {
   return attempt(async () => {
     await setMode(id, 'frozen');
-    showNotice(t('agent.paused', { agent: agentName(id) }), async () => {
+    showNotice(t('agent.paused', { agent: agentDisplayName(id) }), async () => {
       await setMode(id, mode ?? 'normal');
       hideNotice();
     });

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { postForm, readJson } from './jmap.ts';
+import { currentAccount, postForm, readJson } from './jmap.ts';
 import { route } from './route.ts';
 
 export interface ShownAgent {
@@ -62,6 +62,7 @@ export function openAgents(): AgentsInThread {
 
 /** Loads what agents did in a thread. */
 export async function loadAgents(thread: string): Promise<void> {
+  if (!currentAccount().isPersonal) return;
   const found = (await readJson(`/mail/agents/${encodeURIComponent(thread)}`)) as Omit<AgentsInThread, 'thread'>;
   if (route.value.thread === thread) loaded.value = { thread, ...found };
 }

@@ -1,5 +1,7 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
+import { BatchBar } from './batch-bar.ts';
 import { Composer } from './composer.ts';
+import { FolderDialog } from './folder-dialog.ts';
 import { FolderNav, showsFolders } from './folder-nav.ts';
 import { folderName } from './folder-names.ts';
 import { IconButton } from './icons.ts';
@@ -7,10 +9,11 @@ import { currentAccount } from './jmap.ts';
 import { ShortcutHelp } from './keyboard.ts';
 import { LinkQuestion } from './link-question.ts';
 import { ListPane } from './list-pane.ts';
-import { folders, openFolder, selection } from './mail-state.ts';
+import { folders, openFolder } from './mail-state.ts';
 import { attempt, hideNotice, notice, undoLast } from './notices.ts';
 import { route, showsSettings } from './route.ts';
 import { SearchField } from './search-field.ts';
+import { clearSelection } from './selection.ts';
 import { SettingsPage } from './settings-page.ts';
 import { ThreadPane } from './thread-pane.ts';
 import { listKey, openList } from './thread-list.ts';
@@ -20,8 +23,12 @@ import { html } from './view.ts';
 /** The whole application. */
 export function App() {
   const key = listKey();
+  // The first list is opened before the application is rendered.
+  const opened = useRef(key);
   useEffect(() => {
-    selection.value = new Set();
+    if (opened.current === key) return;
+    opened.current = key;
+    clearSelection();
     void attempt(openList);
   }, [key]);
   useEffect(() => {
@@ -45,6 +52,8 @@ export function App() {
     <${Composer} />
     <${ShortcutHelp} />
     <${LinkQuestion} />
+    <${FolderDialog} />
+    <${BatchBar} />
     <${NoticeBar} />
   </div>`;
 }

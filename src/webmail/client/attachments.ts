@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { AttachmentPreview, previewOf } from './attachment-preview.ts';
+import { AttachmentPreview, previewKind } from './attachment-preview.ts';
 import { fileSize, withoutMarks } from './format.ts';
 import { Icon } from './icons.ts';
 import type { MessagePart } from './jmap-types.ts';
@@ -32,7 +32,7 @@ function AttachmentLine({ part, isShown }: { part: MessagePart; isShown: boolean
   const { blobId, type, size } = part;
   const name = withoutMarks(part.name ?? '') || (UNNAMED[type] ?? t('reader.file'));
   if (blobId === null) return html`<span>${name}</span>`;
-  const kind = previewOf(part);
+  const kind = previewKind(part);
   return html`<div class="attachment">
       <${Icon} name="attach" />
       <span class="name" title=${type}>${name}</span> <span class="soft">${fileSize(size)}</span>

@@ -2,10 +2,11 @@ import { signal } from '@preact/signals';
 import { type AttachedFile, nextFileKey } from './attached-file.ts';
 import { addressText, bareSubject, fullTime, nameOf } from './format.ts';
 import { markupOfText } from './editor-html.ts';
-import type { FullEmail, MailAddress } from './jmap-types.ts';
+import type { FullEmail, MailAddress, MailIdentity } from './jmap-types.ts';
 import { identityFor, isOwnAddress } from './mail-state.ts';
 import { hasMarkup, mediaParts } from './body-parts.ts';
 import { quotedMarkup } from './quoted-markup.ts';
+import { canSend } from './rights.ts';
 import { showNotice } from './notices.ts';
 import { markupSignature, plainSignature } from './signature.ts';
 import { t } from './translate.ts';
@@ -48,6 +49,7 @@ const BLANK: Omit<Composition, 'identityId'> = {
 
 /** Opens the composer. A message that is being written is not thrown away: the reader is asked to end it first. */
 export function compose(given: Partial<Composition> = {}): void {
+  if (!canSend()) return showNotice(t('error.cannot-send'));
   if (composition.value !== undefined) {
     document.querySelector<HTMLElement>('.composer textarea, .composer [contenteditable], .composer input')?.focus();
     return showNotice(t('compose.one-at-a-time'));
@@ -95,7 +97,7 @@ export async function composeReply(email: FullEmail, all: boolean): Promise<void
     to: list(to),
     cc: all ? list(others) : '',
     subject: `Re: ${bareSubject(email.subject ?? '')}`,
-    text: `\n\n${introduction(email)}\n${quoted(textOf(email))}`,
+    text: `\n\n${introduction(email)}\n${quoted(emailText(email))}`,
     markup:
       quote &&
       `${START}${markupSignature(identity)}${lineOf(introduction(email))}<blockquote>${quote.markup}</blockquote>`,
@@ -116,28 +118,54 @@ export async function composeForward(email: FullEmail): Promise<void> {
   ].join('\n');
   compose({
     subject: `Fwd: ${bareSubject(email.subject ?? '')}`,
-    text: `\n\n${head}\n\n${textOf(email)}`,
+    text: `\n\n${head}\n\n${emailText(email)}`,
     markup: original && `${START}${markupOfText(head)}<div><br></div>${original.markup}`,
     files: filesWith(email, original?.images ?? []),
     source: { id: email.id, keyword: '$forwarded' },
   });
 }
 
-/** Continues a saved draft. */
-export async function composeDraft(email: FullEmail): Promise<void> {
+/** Content of a message that was written here, for the editor. */
+export type SavedContent = Pick<Composition, 'to' | 'cc' | 'bcc' | 'subject' | 'text' | 'markup' | 'files'>;
+
+/** Reads the content of a draft or a template. */
+export async function savedContent(email: FullEmail): Promise<SavedContent> {
   const saved = hasMarkup(email) ? await quotedMarkup(email) : undefined;
-  compose({
-    identityId: identityFor((email.from ?? []).map((one) => one.email))?.id ?? '',
+  return {
     to: list(email.to ?? []),
     cc: list(email.cc ?? []),
     bcc: list(email.bcc ?? []),
     subject: email.subject ?? '',
-    text: textOf(email),
+    text: emailText(email),
     markup: saved?.markup,
     files: filesWith(email, saved?.images ?? []),
+  };
+}
+
+const senderOf = (email: FullEmail): MailIdentity | undefined =>
+  identityFor((email.from ?? []).map((one) => one.email));
+
+/** Continues a saved draft. */
+export async function composeDraft(email: FullEmail): Promise<void> {
+  compose({
+    ...(await savedContent(email)),
+    identityId: senderOf(email)?.id ?? '',
     inReplyTo: email.inReplyTo ?? [],
     references: email.references ?? [],
     draftId: email.id,
+  });
+}
+
+/** Begins a message with a template, and the signature of its sender. */
+export async function composeTemplate(email: FullEmail): Promise<void> {
+  const content = await savedContent(email);
+  const identity = senderOf(email);
+  const { markup } = content;
+  compose({
+    ...content,
+    identityId: identity?.id ?? '',
+    text: `${content.text}${plainSignature(identity)}`,
+    markup: markup === undefined ? undefined : `${markup}${markupSignature(identity)}`,
   });
 }
 
@@ -176,7 +204,7 @@ function quoted(text: string): string {
 }
 
 /** The text of an email; of HTML alone, what a reader sees of it. */
-export function textOf({ textBody, bodyValues }: FullEmail): string {
+export function emailText({ textBody, bodyValues }: FullEmail): string {
   return textBody
     .map(({ partId, type }) => {
       const value = bodyValues[partId ?? '']?.value ?? '';

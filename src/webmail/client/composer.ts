@@ -1,13 +1,14 @@
 import { signal } from '@preact/signals';
+import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type AttachedFile, nextFileKey } from './attached-file.ts';
 import { composition, type Composition, rememberPlain } from './compose-state.ts';
 import {
   closeComposer,
-  discardDraft,
+  discardOpenDraft,
   isSending,
   recipientProblem,
-  saveDraft,
+  saveOpenDraft,
   sendComposition,
   sendingWarning,
 } from './drafts.ts';
@@ -24,6 +25,7 @@ import { RecipientField } from './recipient-field.ts';
 import { type EditedText, RichText } from './rich-text.ts';
 import { SendLater } from './send-later.ts';
 import { withSignature } from './signature.ts';
+import { TemplateMenu } from './template-menu.ts';
 import { t } from './translate.ts';
 import { html } from './view.ts';
 
@@ -47,7 +49,7 @@ function edit(changed: Partial<Composition>): void {
 
 function saveEdited(): void {
   saveTimer = undefined;
-  void attempt(saveDraft);
+  void attempt(saveOpenDraft);
 }
 
 /** Saves the newest text when the page is hidden, and asks before it is closed with text that is not saved. */
@@ -138,6 +140,28 @@ function stopSaving(): void {
   saveTimer = undefined;
 }
 
+function close(): void {
+  stopSaving();
+  void closeComposer();
+}
+
+function onKeyDown(event: KeyboardEvent): void {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void send(false);
+  else if (event.key === 'Escape') close();
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+/** Inserts dropped images into formatted text, and attaches other files. */
+function onDrop(event: DragEvent): void {
+  event.preventDefault();
+  const files = [...(event.dataTransfer?.files ?? [])];
+  const images = isEditing() ? imagesOf(files) : [];
+  void attempt(() => insertImages(images));
+  void attempt(() => attach(files.filter((file) => !images.includes(file))));
+}
+
 /** The window in which a message is written. */
 export function Composer() {
   const box = useRef<HTMLTextAreaElement>(null);
@@ -153,24 +177,6 @@ export function Composer() {
   }, [isOpen]);
   if (composed === undefined) return null;
   const attached = composed.files.filter(({ cid }) => cid === undefined);
-  const close = (): void => {
-    stopSaving();
-    void closeComposer();
-  };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void send(false);
-    else if (event.key === 'Escape') close();
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
-  const onDrop = (event: DragEvent): void => {
-    event.preventDefault();
-    const files = [...(event.dataTransfer?.files ?? [])];
-    const images = isEditing() ? imagesOf(files) : [];
-    void attempt(() => insertImages(images));
-    void attempt(() => attach(files.filter((file) => !images.includes(file))));
-  };
   return html`<section
     class="composer"
     role="dialog"
@@ -184,22 +190,7 @@ export function Composer() {
       <${IconButton} icon="close" label=${t('compose.close')} onClick=${close} />
     </header>
     <div class="fields">${fieldsOf(composed)}</div>
-    ${outsideLine(composed)}
-    ${
-      composed.markup === undefined
-        ? html`<textarea
-            ref=${box}
-            aria-label=${t('reader.message')}
-            value=${composed.text}
-            onInput=${(event: Event) => edit({ text: (event.target as HTMLTextAreaElement).value })}
-          ></textarea>`
-        : html`<${RichText}
-            markup=${composed.markup}
-            onText=${onEdited}
-            onImages=${insertImages}
-            focus=${composed.to !== ''}
-          />`
-    }
+    ${outsideLine(composed)} ${textField(composed, box)}
     ${
       attached.length > 0 &&
       html`<ul class="files">
@@ -209,6 +200,17 @@ export function Composer() {
     ${problem.value !== '' && html`<p class="problem" role="alert">${problem.value}</p>`}
     ${warning.value !== '' && warningLine(warning.value)} ${footerOf(composed)}
   </section>`;
+}
+
+function textField({ markup, text, to }: Composition, box: RefObject<HTMLTextAreaElement | null>) {
+  if (markup !== undefined)
+    return html`<${RichText} markup=${markup} onText=${onEdited} onImages=${insertImages} focus=${to !== ''} />`;
+  return html`<textarea
+    ref=${box}
+    aria-label=${t('reader.message')}
+    value=${text}
+    onInput=${(event: Event) => edit({ text: (event.target as HTMLTextAreaElement).value })}
+  ></textarea>`;
 }
 
 /** Names recipients outside of the organization, where others are inside. */
@@ -305,10 +307,11 @@ function footerOf(composed: Composition) {
       <${Icon} name="attach" /><span class="hidden">${t('compose.attach')}</span>
       <input type="file" multiple class="hidden" onChange=${choose} />
     </label>
+    <${TemplateMenu} composed=${composed} onEdit=${edit} />
     <button type="button" class="link soft" onClick=${() => togglePlain(composed)}>
       ${composed.markup === undefined ? t('compose.formatted') : t('compose.plain')}
     </button>
     <span class="soft saved">${t('compose.drafts-are-saved')}</span>
-    <${IconButton} icon="trash" label=${t('compose.delete-draft')} onClick=${() => void discardDraft()} />
+    <${IconButton} icon="trash" label=${t('compose.delete-draft')} onClick=${() => void discardOpenDraft()} />
   </footer>`;
 }

@@ -19,14 +19,18 @@ interface DraftEmail {
 }
 
 /** The email object of a composition. RFC 8621 4.6. */
-function emailOf(composed: Composition, draftsId: string): DraftEmail {
+export function emailOfDraft(
+  composed: Composition,
+  folder: string,
+  keywords: Readonly<Record<string, boolean>>,
+): DraftEmail {
   const { subject, text, markup, files, inReplyTo, references } = composed;
   const shown = markup === undefined ? NO_IMAGES : shownImages(markup);
   const identity = identities.value.find(({ id }) => id === composed.identityId);
   if (identity === undefined) throw new MailError(t('error.no-identity'));
   return {
-    mailboxIds: { [draftsId]: true },
-    keywords: { $draft: true, $seen: true },
+    mailboxIds: { [folder]: true },
+    keywords,
     from: [{ name: identity.name === '' ? null : identity.name, email: identity.email }],
     to: addresses(composed.to),
     cc: addresses(composed.cc),
@@ -66,7 +70,7 @@ function addresses(text: string): MailAddress[] | null {
 let saving: Promise<void> = Promise.resolve();
 
 /** Saves the draft after the save that runs now: two at once would leave two drafts. */
-export function saveDraft(): Promise<void> {
+export function saveOpenDraft(): Promise<void> {
   saving = saving.then(saveNow, saveNow);
   return saving;
 }
@@ -75,7 +79,10 @@ async function saveNow(): Promise<void> {
   const composed = composition.value;
   if (composed === undefined) return;
   const { draftId: before } = composed;
-  const [result] = await methods(['Email/set', { create: { draft: emailOf(composed, draftsFolder()) } }]);
+  const [result] = await methods([
+    'Email/set',
+    { create: { draft: emailOfDraft(composed, draftsFolder(), { $draft: true, $seen: true }) } },
+  ]);
   throwRefusals(result ?? {}, t('error.not-saved-draft'));
   if (composition.value !== undefined)
     composition.value = { ...composition.value, draftId: createdId(result, 'draft') };
@@ -87,7 +94,7 @@ async function saveNow(): Promise<void> {
 export function closeComposer(): Promise<void> {
   return attempt(async () => {
     const isEmpty = isBlank(composition.value);
-    if (!isEmpty) await saveDraft();
+    if (!isEmpty) await saveOpenDraft();
     composition.value = undefined;
     await refreshList();
     if (!isEmpty) showNotice(t('compose.draft-saved'));
@@ -105,7 +112,7 @@ function isBlank(composed: Composition | undefined): boolean {
 }
 
 /** Closes the composer and deletes the draft. */
-export function discardDraft(): Promise<void> {
+export function discardOpenDraft(): Promise<void> {
   return attempt(async () => {
     // A save that runs would leave its draft.
     await saving.catch(() => undefined);
@@ -160,7 +167,7 @@ export function sendComposition(at?: Date): Promise<void> {
 
 /** Submits the message that is open, and closes it. */
 async function submitOpen(at?: Date): Promise<{ submission: string; composed: Composition } | undefined> {
-  await saveDraft();
+  await saveOpenDraft();
   const composed = composition.value;
   if (composed?.draftId === undefined) return undefined;
   const submission = await submit(composed, composed.draftId, at);
@@ -186,7 +193,7 @@ async function takeBack(id: string, composed: Composition): Promise<void> {
   await cancelSubmission(id, composed.draftId ?? '');
   hideNotice();
   // Another message may have been begun meanwhile: it stays as a draft.
-  if (!isBlank(composition.value)) await saveDraft();
+  if (!isBlank(composition.value)) await saveOpenDraft();
   composition.value = composed;
   await refreshList();
 }

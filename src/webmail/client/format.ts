@@ -1,21 +1,35 @@
 import type { MailAddress } from './jmap-types.ts';
 import { LOCALE } from './translate.ts';
 
-const TIME = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit' });
-const DAY = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short' });
-const DATE = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', year: 'numeric' });
-const FULL = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'full', timeStyle: 'long' });
+/** A format is made when it is needed: each takes some milliseconds of a phone's start. */
+function lazyFormat(options: Intl.DateTimeFormatOptions): (date: Date) => string {
+  let format: Intl.DateTimeFormat | undefined;
+  return (date) => (format ??= new Intl.DateTimeFormat(LOCALE, options)).format(date);
+}
+
+const timeText = lazyFormat({ hour: '2-digit', minute: '2-digit' });
+const dayText = lazyFormat({ day: 'numeric', month: 'short' });
+const dateText = lazyFormat({ day: 'numeric', month: 'short', year: 'numeric' });
+const fullText = lazyFormat({
+  weekday: 'long',
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  timeZoneName: 'short',
+});
 
 /** A time in a list: the hour today, the day this year, else the date. */
 export function shortTime(iso: string, now = new Date()): string {
   const at = new Date(iso);
-  if (at.toDateString() === now.toDateString()) return TIME.format(at);
-  return (at.getFullYear() === now.getFullYear() ? DAY : DATE).format(at);
+  if (at.toDateString() === now.toDateString()) return timeText(at);
+  return (at.getFullYear() === now.getFullYear() ? dayText : dateText)(at);
 }
 
 /** A time in full, with its zone. */
 export function fullTime(iso: string): string {
-  return FULL.format(new Date(iso));
+  return fullText(new Date(iso));
 }
 
 /** Octets for people: 1.4 MB. */
@@ -27,9 +41,9 @@ export function fileSize(octets: number): string {
         ? ([octets / 1000, 'kilobyte'] as const)
         : ([octets / 1_000_000, 'megabyte'] as const);
   const maximumFractionDigits = value < 10 && unit !== 'byte' ? 1 : 0;
-  return new Intl.NumberFormat(LOCALE, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits }).format(
-    value,
-  );
+  // The short form of bytes has no plural: "406 byte".
+  const unitDisplay = unit === 'byte' ? 'long' : 'short';
+  return new Intl.NumberFormat(LOCALE, { style: 'unit', unit, unitDisplay, maximumFractionDigits }).format(value);
 }
 
 /** Direction marks and invisible characters that could make an address look like another. */

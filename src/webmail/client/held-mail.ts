@@ -1,5 +1,5 @@
 import { reloadThread } from './actions.ts';
-import { agentName, PauseButton } from './agent-notes.ts';
+import { agentDisplayName, PauseButton } from './agent-notes.ts';
 import { actOnAgent, type HeldMail, openAgents } from './agents.ts';
 import { fullTime, withoutMarks } from './format.ts';
 import type { FullEmail } from './jmap-types.ts';
@@ -18,7 +18,7 @@ export function AgentOfMessage({ email }: { email: FullEmail }) {
   if (agent === undefined) return null;
   return html`<div class="agent-note" role="group" aria-label=${t('agent.agent')}>
     <p>
-      ${rich('agent.written-by', { agent: html`<strong>${agentName(agent)}</strong>` })}
+      ${rich('agent.written-by', { agent: html`<strong>${agentDisplayName(agent)}</strong>` })}
       ${held !== undefined && decisionOf(held)}
     </p>
     <div class="buttons"><${PauseButton} id=${agent} /></div>
@@ -45,13 +45,13 @@ function ApprovalBar({ email, held }: { email: FullEmail; held: HeldMail }) {
   return html`<div class="agent-note ask" role="group" aria-label=${t('agent.approval')}>
     <p>
       ${rich('agent.wants-to-send', {
-        agent: html`<strong>${agentName(held.agent)}</strong>`,
+        agent: html`<strong>${agentDisplayName(held.agent)}</strong>`,
         recipients: held.recipients.map(withoutMarks).join(', '),
       })}
     </p>
     <ul>
       ${held.reasons.map((why) => html`<li lang="en">${why}</li>`)}
-      ${held.hadRead.map((one) => html`<li>${readingOf(one)}</li>`)}
+      ${[...new Set(held.hadRead.map(readingOf))].map((text) => html`<li>${text}</li>`)}
       <li class="soft">${t('agent.expires', { time: fullTime(held.expiresAt) })}</li>
     </ul>
     ${mayDecide ? html`<${DecisionButtons} email=${email} held=${held} />` : html`<p class="soft">${t('agent.not-yours')}</p>`}

@@ -10,10 +10,23 @@ export interface MailFolder {
   parentId: string | null;
   role: string | null;
   sortOrder: number;
+  isSubscribed: boolean;
   totalEmails: number;
   unreadEmails: number;
   totalThreads: number;
   unreadThreads: number;
+  myRights: FolderRights;
+}
+
+/** Rights of the reader in a folder. RFC 8621 2. */
+export interface FolderRights {
+  mayAddItems: boolean;
+  mayRemoveItems: boolean;
+  maySetSeen: boolean;
+  maySetKeywords: boolean;
+  mayCreateChild: boolean;
+  mayRename: boolean;
+  mayDelete: boolean;
 }
 
 /** An email as the list shows it. */
@@ -63,8 +76,9 @@ export interface FullEmail extends EmailSummary {
   attachments: MessagePart[];
   bodyValues: Record<string, { value: string; isTruncated: boolean }>;
   'header:List-Unsubscribe:asURLs': string[] | null;
-  'mailstead:trust': { alignedFrom?: unknown; knownSender?: unknown; externalSender?: unknown; auth?: unknown } | null;
-  'mailstead:verdict': { outcome: string; score: number; findings: Record<string, unknown>[] } | null;
+  /** Missing in shared accounts, as the next one. */
+  'mailstead:trust'?: { alignedFrom?: unknown; knownSender?: unknown; externalSender?: unknown; auth?: unknown } | null;
+  'mailstead:verdict'?: { outcome: string; score: number; findings: Record<string, unknown>[] } | null;
 }
 
 export interface MailIdentity {

@@ -1,29 +1,42 @@
+import { keepFirstReads, takeFirstAnswer } from './first-reads.ts';
 import type { MethodResponse } from './jmap-types.ts';
+import { MailError, SignedOut } from './mail-error.ts';
+import { translatedRefusal } from './refusals.ts';
+import { type JmapCall, methodCallsOf } from './mail-requests.ts';
 import { RequestQueue } from './request-queue.ts';
 import { t } from './translate.ts';
 
+export { MailError, SignedOut } from './mail-error.ts';
+
+const CORE = 'urn:ietf:params:jmap:core';
+const SUBMISSION = 'urn:ietf:params:jmap:submission';
+const VERDICTS = 'urn:mailstead:params:jmap:mail';
+
 const USING = [
-  'urn:ietf:params:jmap:core',
+  CORE,
   'urn:ietf:params:jmap:mail',
-  'urn:ietf:params:jmap:submission',
+  SUBMISSION,
   'urn:ietf:params:jmap:vacationresponse',
   'urn:ietf:params:jmap:quota',
-  'urn:mailstead:params:jmap:mail',
+  VERDICTS,
 ];
-
-/** The session has ended: the browser goes to the sign-in page. */
-export class SignedOut extends Error {}
-
-/** A method answered with an error, or the box could not be reached. The message is for the reader. */
-export class MailError extends Error {}
 
 export interface OpenAccount {
   id: string;
   address: string;
   readOnly: boolean;
+  /** False for an account of which somebody else shares folders. */
+  isPersonal: boolean;
+  /** False if nothing can be sent from it. */
+  canSubmit: boolean;
+  /** True if emails say who vouches for them. */
+  hasVerdicts: boolean;
 }
 
 let account: OpenAccount | undefined;
+let all: readonly OpenAccount[] = [];
+/** Objects of one /get and one /set. RFC 8620 2. */
+let objectLimits = { get: 1, set: 1 };
 /** The server may still count a request that has just been answered, so one less runs than it allows. RFC 8620 2. */
 let requests = new RequestQueue(1);
 
@@ -37,28 +50,78 @@ export function currentAccount(): OpenAccount {
   return account;
 }
 
-/** Loads the JMAP session. RFC 8620 2. */
+/** All accounts of the session, the reader's own first. */
+export function accounts(): readonly OpenAccount[] {
+  return all;
+}
+
+/** Objects that one /get and one /set may have. RFC 8620 2. */
+export function maxObjects(): { get: number; set: number } {
+  return objectLimits;
+}
+
+interface SessionAccount {
+  name: string;
+  isPersonal: boolean;
+  isReadOnly: boolean;
+  accountCapabilities: Record<string, object>;
+}
+
+interface SessionObject {
+  accounts: Record<string, SessionAccount>;
+  capabilities: { [CORE]: { maxConcurrentRequests: number; maxObjectsInGet: number; maxObjectsInSet: number } };
+}
+
+/** Reads what the document began to load: the session, and the answers to the first requests. */
+async function readFirst(): Promise<SessionObject | undefined> {
+  const { first } = document.documentElement.dataset;
+  if (first === undefined || first === '') return undefined;
+  try {
+    return keepFirstReads<SessionObject>(await readJson(first));
+  } catch (error) {
+    // Another node may have another version, which does not know the address: the page reads what it needs by itself.
+    if (error instanceof SignedOut) throw error;
+    return undefined;
+  }
+}
+
+/** Loads the JMAP session and opens the account that the address names, else the first. RFC 8620 2. */
 export async function openAccount(): Promise<OpenAccount> {
-  const session = (await (await call('/mail/jmap/session')).json()) as {
-    username: string;
-    accounts: Record<string, { name: string; isReadOnly: boolean }>;
-    capabilities: { 'urn:ietf:params:jmap:core': { maxConcurrentRequests: number } };
-  };
-  requests = new RequestQueue(Math.max(1, session.capabilities['urn:ietf:params:jmap:core'].maxConcurrentRequests - 1));
-  const [first] = Object.entries(session.accounts);
-  if (first === undefined) throw new MailError(t('error.no-mailbox'));
-  account = { id: first[0], address: first[1].name, readOnly: first[1].isReadOnly };
+  const session = (await readFirst()) ?? ((await readJson('/mail/jmap/session')) as SessionObject);
+  const limits = session.capabilities[CORE];
+  requests = new RequestQueue(Math.max(1, limits.maxConcurrentRequests - 1));
+  objectLimits = { get: limits.maxObjectsInGet, set: limits.maxObjectsInSet };
+  all = Object.entries(session.accounts).map(([id, one]) => ({
+    id,
+    address: one.name,
+    readOnly: one.isReadOnly,
+    isPersonal: one.isPersonal,
+    canSubmit: Object.hasOwn(one.accountCapabilities, SUBMISSION),
+    hasVerdicts: Object.hasOwn(one.accountCapabilities, VERDICTS),
+  }));
+  const wanted = new URLSearchParams(location.search).get('account');
+  account = all.find(({ id }) => id === wanted) ?? all[0];
+  if (account === undefined) throw new MailError(t('error.no-mailbox'));
   return account;
 }
+
+/** A refusal of a route (`code`), or of JMAP (`limit`). RFC 8620 3.6.1. */
+interface CallProblem {
+  detail?: string;
+  code?: string;
+  limit?: string;
+}
+
+const problemText = ({ code, detail }: CallProblem): string | undefined => translatedRefusal(code) ?? detail;
 
 async function call(url: string, init: RequestInit = {}): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
     const response = await reached(url, init);
     if (response.status === 401) throw new SignedOut(t('error.session'));
     if (response.ok) return response;
-    const { detail, limit } = (await response.json().catch(() => ({}))) as { detail?: string; limit?: string };
-    if (limit !== 'maxConcurrentRequests' || attempt === MAX_ATTEMPTS)
-      throw new MailError(detail ?? t('error.answered', { status: String(response.status) }));
+    const problem = (await response.json().catch(() => ({}))) as CallProblem;
+    if (problem.limit !== 'maxConcurrentRequests' || attempt === MAX_ATTEMPTS)
+      throw new MailError(problemText(problem) ?? t('error.answered', { status: String(response.status) }));
     await new Promise((resolve) => setTimeout(resolve, attempt * RETRY_MS));
   }
 }
@@ -82,35 +145,52 @@ export async function postForm(path: string, fields: Record<string, string>): Pr
   return (await response.json()) as Record<string, unknown>;
 }
 
-export type JmapCall = readonly [name: string, args: Record<string, unknown>];
+/** The result of a call, or its failure. */
+export type MethodOutcome = Record<string, unknown> | MailError;
 
 /**
  * Runs method calls in one request and returns their results in order. The account is added; a call refers to an earlier one
  * by its position: `{ resultOf: '0', ... }`. Throws MailError for the first call that failed.
  */
 export async function methods(...calls: readonly JmapCall[]): Promise<Record<string, unknown>[]> {
-  const { id: accountId } = currentAccount();
-  const methodCalls = calls.map(([name, args], at) => [name, { accountId, ...args }, String(at)]);
+  return (await methodsOrErrors(...calls)).map(succeeded);
+}
+
+/** The same; a call that failed has its error as the result. */
+export async function methodsOrErrors(...calls: readonly JmapCall[]): Promise<MethodOutcome[]> {
+  const methodCalls = methodCallsOf(currentAccount().id, calls);
+  const methodResponses = takeFirstAnswer(methodCalls) ?? (await responsesTo(methodCalls));
+  return calls.map((_, at) => outcomeOf(methodResponses, String(at)));
+}
+
+/** Throws the failure of a call. */
+export function succeeded(outcome: MethodOutcome | undefined): Record<string, unknown> {
+  if (outcome instanceof MailError) throw outcome;
+  return outcome ?? {};
+}
+
+async function responsesTo(methodCalls: readonly object[]): Promise<MethodResponse[]> {
   const body = JSON.stringify({ using: USING, methodCalls });
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
   const response = await requests.run(() => call('/mail/jmap/api', init));
-  const { methodResponses } = (await response.json()) as { methodResponses: MethodResponse[] };
-  return calls.map((_, at) => resultOf(methodResponses, String(at)));
+  return ((await response.json()) as { methodResponses: MethodResponse[] }).methodResponses;
 }
 
 /** The explicit result of a call; implicit calls of onSuccessUpdateEmail share its id. */
-function resultOf(responses: readonly MethodResponse[], id: string): Record<string, unknown> {
+function outcomeOf(responses: readonly MethodResponse[], id: string): MethodOutcome {
   const found = responses.find(([, , one]) => one === id);
-  if (found === undefined) throw new MailError(t('error.left-out'));
+  if (found === undefined) return new MailError(t('error.left-out'));
   const [name, result] = found;
   const { description, type } = result as { description?: string; type?: string };
-  if (name === 'error') throw new MailError(description ?? t('error.failed', { type: type ?? '' }));
+  if (name === 'error') return new MailError(description ?? t('error.failed', { type: type ?? '' }));
   return result;
 }
 
 export interface SetProblem {
   type: string;
   description?: string;
+  /** The object that is there, for alreadyExists. */
+  existingId?: string;
 }
 
 /** Throws the first refusal of a /set response, with `what` in front. */

@@ -8,6 +8,7 @@ import type { PlainKey } from './message-types.ts';
 import { go, route } from './route.ts';
 import { fileThread } from './thread-pane.ts';
 import { attempt, undoLast } from './notices.ts';
+import { toggleSelected, toggleWholeList } from './selection.ts';
 import { t } from './translate.ts';
 import { html } from './view.ts';
 
@@ -35,11 +36,21 @@ const openRole = (role: string): void => {
   if (folder !== undefined) go({ folder: folder.id, search: '' });
 };
 
-function openSnooze(): void {
-  const menu = document.querySelector<HTMLDetailsElement>('.selection .snooze, .thread-bar .snooze');
+/** Opens a menu of the selection, or of the open thread. */
+function openBarMenu(name: 'snooze' | 'move'): void {
+  const menu = document.querySelector<HTMLDetailsElement>(`.selection .${name}, .thread-bar .${name}`);
   if (menu === null) return;
   menu.open = true;
   menu.querySelector<HTMLElement>('button')?.focus();
+}
+
+/** Selects the conversation that has the focus in the list, else the open one. */
+function selectThread(): void {
+  const focused = document.activeElement?.closest('.row')?.querySelector<HTMLElement>('[data-thread]')?.dataset[
+    'thread'
+  ];
+  const thread = focused ?? route.value.thread;
+  if (thread !== undefined) toggleSelected(thread);
 }
 
 const SHORTCUTS: readonly Shortcut[] = [
@@ -53,8 +64,11 @@ const SHORTCUTS: readonly Shortcut[] = [
   { key: 'e', does: 'act.archive', run: () => void fileThread('archive') },
   { key: '!', does: 'act.junk', run: () => void fileThread('junk') },
   { key: '#', does: 'act.trash', run: () => void fileThread('trash') },
-  { key: 'b', does: 'act.snooze', run: openSnooze },
+  { key: 'b', does: 'act.snooze', run: () => openBarMenu('snooze') },
+  { key: 'v', does: 'act.move', run: () => openBarMenu('move') },
   { key: 's', does: 'act.star', run: () => void withLast((email) => setKeyword([email], '$flagged', true)) },
+  { key: 'x', does: 'keys.select', run: selectThread },
+  { key: '*', does: 'keys.select-all', run: toggleWholeList },
   { key: 'z', does: 'button.undo', run: () => void attempt(undoLast) },
   { key: '/', does: 'search.label', run: () => document.querySelector<HTMLInputElement>('#search')?.focus() },
   { key: 'i', does: 'keys.inbox', run: () => openRole('inbox') },

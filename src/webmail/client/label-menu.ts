@@ -4,6 +4,7 @@ import { Icon } from './icons.ts';
 import { labelName, labelOf, labelsOf } from './label-names.ts';
 import { knownLabels, rememberLabel } from './labels.ts';
 import type { ThreadMember } from './mail-state.ts';
+import { may } from './rights.ts';
 import { hrefOf } from './route.ts';
 import { t } from './translate.ts';
 import { html } from './view.ts';
@@ -11,12 +12,15 @@ import { html } from './view.ts';
 interface LabelMenuProps {
   /** Emails whose labels are changed. */
   emails: readonly ThreadMember[];
+  /** Called with the chosen label, instead of changing the emails. */
+  onLabel?: ((label: string, on: boolean) => void) | undefined;
 }
 
 /** A menu that adds labels to emails and removes them. Labels are keywords: mail programs show them as tags. */
-export function LabelMenu({ emails }: LabelMenuProps) {
+export function LabelMenu({ emails, onLabel }: LabelMenuProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   const [problem, setProblem] = useState('');
+  if (!may('maySetKeywords', emails)) return null;
   const present = labelsOf(emails);
   const add = (event: Event): void => {
     event.preventDefault();
@@ -27,8 +31,13 @@ export function LabelMenu({ emails }: LabelMenuProps) {
     if (label === undefined) return;
     form.reset();
     menu.current?.removeAttribute('open');
+    turn(label, true);
+  };
+  const turn = (label: string, on: boolean): void => {
+    // A label that no message has any more would leave the menu under the pointer.
     rememberLabel(label);
-    void setKeyword(emails, label, true);
+    if (onLabel === undefined) void setKeyword(emails, label, on);
+    else onLabel(label, on);
   };
   return html`<details class="menu labels" ref=${menu}>
     <summary class="icon-button" title=${t('act.labels')} aria-label=${t('act.labels')}>
@@ -48,11 +57,11 @@ export function LabelMenu({ emails }: LabelMenuProps) {
       ${problem !== '' && html`<p class="problem" role="alert">${problem}</p>`}
       ${knownLabels.value.map(
         (label) =>
-          html`<label>
+          html`<label key=${label}>
             <input
               type="checkbox"
               checked=${present.includes(label)}
-              onChange=${() => void setKeyword(emails, label, !present.includes(label))}
+              onChange=${(event: Event) => turn(label, (event.target as HTMLInputElement).checked)}
             />
             ${labelName(label)}
           </label>`,

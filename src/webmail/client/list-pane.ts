@@ -1,32 +1,39 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { destroyEmails, isInRole, moveToRole, setKeyword } from './actions.ts';
+import { afterPaint } from './after-paint.ts';
+import { isInRole, mayTake, setKeyword } from './actions.ts';
 import { folderName } from './folder-names.ts';
 import { nameOf, shortTime, fullTime } from './format.ts';
 import { Icon, IconButton } from './icons.ts';
-import { LabelChips, LabelMenu } from './label-menu.ts';
-import { isOwnAddress, openFolder, selection, type ThreadMember, type ThreadRow } from './mail-state.ts';
-import { MoveMenu } from './move-menu.ts';
+import { LabelChips } from './label-menu.ts';
+import { isOwnAddress, openFolder, type ThreadRow } from './mail-state.ts';
+import { may } from './rights.ts';
 import { hrefOf, route } from './route.ts';
+import { isSelected, selectedCount, toggleSelected } from './selection.ts';
+import { SelectAll, SelectionBar } from './selection-bar.ts';
 import { listKey, listOfRoute, loadThread, showRows, threadList } from './thread-list.ts';
 import { attempt } from './notices.ts';
+import { withPending } from './pending-keywords.ts';
+import { dragThread } from './thread-drag.ts';
 import { SNOOZED_SEARCH } from './snoozed.ts';
-import { SnoozeMenu } from './snooze.ts';
 import { t } from './translate.ts';
 import { html } from './view.ts';
 
 /** Height of a row in CSS pixels, as in style.css. */
 const ROW = 76;
-/** Rows that are rendered beyond the visible ones. */
+/** Rows that are rendered beyond the visible ones, but not before these are painted. */
 const MARGIN = 8;
+/** Guess of the height before it is known. */
+const MAX_HEIGHT = 800;
 
 /** The list of threads; only visible rows are in the document. */
 export function ListPane() {
   const pane = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
-  const [height, setHeight] = useState(800);
+  const [height, setHeight] = useState(() => Math.min(innerHeight, MAX_HEIGHT));
+  const [margin, setMargin] = useState(0);
   const { key, total, rows, loading, problem } = listOfRoute();
-  const from = Math.max(0, Math.floor(top / ROW) - MARGIN);
-  const to = Math.min(total, Math.ceil((top + height) / ROW) + MARGIN);
+  const from = Math.max(0, Math.floor(top / ROW) - margin);
+  const to = Math.min(total, Math.ceil((top + height) / ROW) + margin);
   useEffect(() => {
     pane.current?.scrollTo(0, 0);
   }, [key]);
@@ -40,9 +47,16 @@ export function ListPane() {
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
+  useEffect(() => {
+    if (total > 0) void afterPaint().then(() => setMargin(MARGIN));
+  }, [total > 0]);
+  const isSelecting = selectedCount() > 0;
   const shown = Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
   return html`<section class="list" aria-label=${t('list.messages')}>
-    ${selection.value.size > 0 ? html`<${SelectionBar} />` : html`<${ListHead} />`}
+    <div class="list-top ${isSelecting ? 'selecting' : ''}">
+      <${SelectAll} />
+      ${isSelecting ? html`<${SelectionBar} />` : html`<${ListHead} />`}
+    </div>
     <div
       class="rows"
       ref=${pane}
@@ -83,80 +97,35 @@ function EmptyList() {
   return html`<p class="empty">${text}</p>`;
 }
 
-/** Emails of the selected rows that are loaded. */
-function selectedEmails(): ThreadMember[] {
-  return [...threadList.value.rows.values()]
-    .filter(({ id }) => selection.value.has(id))
-    .flatMap(({ emails }) => emails);
-}
-
-function SelectionBar() {
-  const emails = selectedEmails();
-  const anyUnread = emails.some(({ keywords }) => keywords['$seen'] !== true);
-  return html`<header class="list-head selection" role="toolbar" aria-label=${t('list.selection')}>
-    <${IconButton} icon="close" label=${t('list.clear-selection')} onClick=${() => (selection.value = new Set())} />
-    <strong>${t('list.selected', { count: selection.value.size })}</strong>
-    <${IconButton} icon="archive" label=${t('act.archive')} onClick=${() => void moveToRole(emails, 'archive')} />
-    <${IconButton} icon="junk" label=${t('act.junk')} onClick=${() => void moveToRole(emails, 'junk')} />
-    ${
-      isInRole('trash')
-        ? html`<${IconButton}
-            icon="trash"
-            label=${t('act.delete')}
-            onClick=${() => confirm(t('list.confirm-delete')) && void destroyEmails(emails)}
-          />`
-        : html`<${IconButton} icon="trash" label=${t('act.trash')} onClick=${() => void moveToRole(emails, 'trash')} />`
-    }
-    <${IconButton}
-      icon="unread"
-      label=${anyUnread ? t('act.mark-read') : t('act.mark-unread')}
-      onClick=${() => void setKeyword(emails, '$seen', anyUnread)}
-    />
-    <${SnoozeMenu} emails=${emails} />
-    <${MoveMenu} emails=${emails} />
-    <${LabelMenu} emails=${emails} />
-  </header>`;
-}
-
-function toggle(id: string): void {
-  const next = new Set(selection.value);
-  if (!next.delete(id)) next.add(id);
-  selection.value = next;
-}
-
 function ListRow({ index, row }: { index: number; row: ThreadRow | undefined }) {
   const style = { transform: `translateY(${index * ROW}px)` };
   if (row === undefined) return html`<li class="row blank" style=${style} aria-hidden="true"></li>`;
-  const { id, email, emails } = row;
+  const { id, email } = row;
+  const emails = withPending(row.emails);
   const unread = emails.some(({ keywords }) => keywords['$seen'] !== true && keywords['$draft'] !== true);
   const starred = emails.some(({ keywords }) => keywords['$flagged'] === true);
   const isOpen = route.value.thread === id;
   const subject = email.subject === null || email.subject === '' ? t('list.no-subject') : email.subject;
-  const classes = [
-    'row',
-    unread ? 'unread' : '',
-    isOpen ? 'current' : '',
-    selection.value.has(id) ? 'selected' : '',
-  ].join(' ');
+  const classes = ['row', unread ? 'unread' : '', isOpen ? 'current' : '', isSelected(id) ? 'selected' : ''].join(' ');
   const ahead = (): void => void loadThread(id).catch(() => undefined);
   return html`<li class=${classes} style=${style} aria-setsize=${threadList.value.total} aria-posinset=${index + 1}>
     <input
       type="checkbox"
-      checked=${selection.value.has(id)}
+      checked=${isSelected(id)}
       aria-label=${t('list.select', { subject })}
-      onChange=${() => toggle(id)}
+      onChange=${() => toggleSelected(id)}
     />
     <a
       href=${hrefOf({ ...route.value, thread: id })}
       data-thread=${id}
-      draggable="true"
+      draggable=${mayTake(emails)}
       aria-current=${isOpen ? 'true' : undefined}
       onMouseEnter=${ahead}
       onFocus=${ahead}
-      onDragStart=${(event: DragEvent) => event.dataTransfer?.setData('text/x-thread', id)}
+      onDragStart=${(event: DragEvent) => dragThread(event, row)}
     >
       <span class="who">${people(row)}${emails.length > 1 && html` <span class="soft">${emails.length}</span>`}</span>
-      <time datetime=${email.receivedAt} title=${fullTime(email.receivedAt)}>${shortTime(email.receivedAt)}</time>
+      <time datetime=${email.receivedAt} onMouseEnter=${showFullTime}>${shortTime(email.receivedAt)}</time>
       <span class="subject"
         >${unread && html`<span class="hidden">${t('list.unread')} </span>`}<${LabelChips}
           emails=${emails}
@@ -167,15 +136,24 @@ function ListRow({ index, row }: { index: number; row: ThreadRow | undefined }) 
     </a>
     <span class="marks">
       ${email.hasAttachment && html`<span title=${t('list.has-attachment')}><${Icon} name="attach" /></span>`}
-      <${IconButton}
-        icon="star"
-        label=${starred ? t('list.unstar', { subject }) : t('list.star', { subject })}
-        pressed=${starred}
-        className="star"
-        onClick=${() => void setKeyword(starred ? emails : [email], '$flagged', !starred)}
-      />
+      ${
+        may('maySetKeywords', emails) &&
+        html`<${IconButton}
+          icon="star"
+          label=${starred ? t('list.unstar', { subject }) : t('list.star', { subject })}
+          pressed=${starred}
+          className="star"
+          onClick=${() => void setKeyword(starred ? emails : emails.filter((one) => one.id === email.id), '$flagged', !starred)}
+        />`
+      }
     </span>
   </li>`;
+}
+
+/** Says the whole time under the pointer: formatting it for each row would take longer than the rows. */
+function showFullTime({ currentTarget }: Event): void {
+  const time = currentTarget as HTMLTimeElement;
+  time.title = fullTime(time.dateTime);
 }
 
 /** Names of those in a thread; in Sent and Drafts, its recipients. */

@@ -1,6 +1,8 @@
 import { computed, signal } from '@preact/signals';
 import type { EmailSummary, FullEmail, MailFolder, MailIdentity } from './jmap-types.ts';
 import { currentAccount, methods } from './jmap.ts';
+import { FOLDER_CALLS, IDENTITY_CALLS } from './mail-requests.ts';
+import { withPending } from './pending-keywords.ts';
 import { route } from './route.ts';
 
 export const folders = signal<MailFolder[]>([]);
@@ -23,15 +25,13 @@ export type ThreadMember = Pick<EmailSummary, 'id' | 'threadId' | 'keywords' | '
 export const loadedThread = signal<{ id: string; emails: FullEmail[] }>({ id: '', emails: [] });
 /** Emails of the thread that is open, oldest first; empty while it loads. */
 export const openThread = computed(() =>
-  loadedThread.value.id === route.value.thread ? loadedThread.value.emails : [],
+  loadedThread.value.id === route.value.thread ? withPending(loadedThread.value.emails) : [],
 );
-/** Ids of the thread's row that are selected by their check boxes. */
-export const selection = signal<ReadonlySet<string>>(new Set());
 
 const ROLE_ORDER = ['inbox', 'drafts', 'sent', 'archive', 'junk', 'trash'];
 
 export async function loadFolders(): Promise<void> {
-  const [result] = await methods(['Mailbox/get', { ids: null }]);
+  const [result] = await methods(...FOLDER_CALLS);
   const list = (result?.['list'] ?? []) as MailFolder[];
   folders.value = list.toSorted(
     (a, b) => rank(a) - rank(b) || a.sortOrder - b.sortOrder || a.name.localeCompare(b.name),
@@ -44,8 +44,14 @@ function rank({ role }: MailFolder): number {
 }
 
 export async function loadIdentities(): Promise<void> {
-  const [result] = await methods(['Identity/get', { ids: null }]);
+  if (!currentAccount().canSubmit) return;
+  const [result] = await methods(...IDENTITY_CALLS);
   identities.value = (result?.['list'] ?? []) as MailIdentity[];
+}
+
+/** The folder that is open at first: the inbox, or the first of those that are shared. */
+export function homeFolder(): string {
+  return (folderByRole('inbox') ?? folders.value[0])?.id ?? '';
 }
 
 export function folderByRole(role: string): MailFolder | undefined {
@@ -61,8 +67,16 @@ export function identityFor(addresses: readonly string[]): MailIdentity | undefi
 /** True for the addresses that the account sends from. */
 export function isOwnAddress(email: string): boolean {
   const address = email.toLowerCase();
+  const account = currentAccount();
   return (
-    address === currentAccount().address.toLowerCase() ||
+    (account.isPersonal && address === account.address.toLowerCase()) ||
     identities.value.some((one) => one.email.toLowerCase() === address)
   );
+}
+
+/** Domains of the addresses that the account sends from. */
+export function ownDomains(): Set<string> {
+  const { address, isPersonal } = currentAccount();
+  const own = [...(isPersonal ? [address] : []), ...identities.value.map(({ email }) => email)];
+  return new Set(own.map((one) => one.slice(one.lastIndexOf('@') + 1).toLowerCase()));
 }

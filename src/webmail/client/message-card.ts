@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import { agentName } from './agent-notes.ts';
+import { agentDisplayName } from './agent-notes.ts';
 import { openAgents } from './agents.ts';
 import { Attachments } from './attachments.ts';
 import { filesOf, hasMarkup, markupOf, mediaParts } from './body-parts.ts';
 import { withoutCalendarCopy } from './calendar-part.ts';
-import { composeDraft, composeForward, composeReply, textOf } from './compose-state.ts';
+import { composeDraft, composeForward, composeReply, composeTemplate, emailText } from './compose-state.ts';
 import { addressText, fullTime, nameOf, shortTime, withoutMarks } from './format.ts';
 import { AgentOfMessage } from './held-mail.ts';
 import { Icon } from './icons.ts';
@@ -16,8 +16,10 @@ import { MessageMenu } from './message-menu.ts';
 import { MessageFrame } from './message-frame.ts';
 import { attempt } from './notices.ts';
 import { PlainText } from './plain-text.ts';
+import { canSend } from './rights.ts';
 import { PendingNote } from './scheduled.ts';
 import { SnoozeNote } from './snooze.ts';
+import { TEMPLATE } from './templates.ts';
 import { UnsubscribeButton } from './unsubscribe.ts';
 import { VerdictNote } from './verdict.ts';
 import { t } from './translate.ts';
@@ -42,7 +44,7 @@ export function MessageCard({ email, isOpen, onToggle }: CardProps) {
           >${who.slice(0, 1).toUpperCase()}</span
         >
         <span class="who">${who}</span>
-        ${agent !== undefined && html`<span class="chip agent">${t('agent.named', { agent: agentName(agent) })}</span>`}
+        ${agent !== undefined && html`<span class="chip agent">${t('agent.named', { agent: agentDisplayName(agent) })}</span>`}
         ${isOpen && author !== undefined && html`<span class="email soft">${author.email}</span>`}
         ${!isOpen && html`<span class="preview">${email.preview}</span>`}
         <time datetime=${email.receivedAt} title=${fullTime(email.receivedAt)}>${shortTime(email.receivedAt)}</time>
@@ -71,23 +73,38 @@ function MessageContent({ email }: { email: FullEmail }) {
     <${Attachments} parts=${withoutCalendarCopy(filesOf(email, true))} shown=${mediaParts(email)} />
     <footer class="answer">
       ${
+        canSend() &&
+        email.keywords[TEMPLATE] === true &&
+        html`<button type="button" onClick=${() => void attempt(() => composeTemplate(email))}>
+          <${Icon} name="template" /> ${t('act.use-template')}
+        </button>`
+      }
+      ${
+        canSend() &&
         email.keywords['$draft'] === true &&
         html`<button type="button" onClick=${() => void attempt(() => composeDraft(email))}>
           ${t('act.edit-draft')}
         </button>`
       }
-      <button type="button" onClick=${() => void attempt(() => composeReply(email, false))}>
-        <${Icon} name="reply" /> ${t('act.reply')}
-      </button>
       ${
+        canSend() &&
+        html`<button type="button" onClick=${() => void attempt(() => composeReply(email, false))}>
+          <${Icon} name="reply" /> ${t('act.reply')}
+        </button>`
+      }
+      ${
+        canSend() &&
         (email.to ?? []).length + (email.cc ?? []).length > 1 &&
         html`<button type="button" onClick=${() => void attempt(() => composeReply(email, true))}>
           <${Icon} name="replyAll" /> ${t('act.reply-all')}
         </button>`
       }
-      <button type="button" onClick=${() => void attempt(() => composeForward(email))}>
-        <${Icon} name="forward" /> ${t('act.forward')}
-      </button>
+      ${
+        canSend() &&
+        html`<button type="button" onClick=${() => void attempt(() => composeForward(email))}>
+          <${Icon} name="forward" /> ${t('act.forward')}
+        </button>`
+      }
       <${UnsubscribeButton} email=${email} />
       <${MessageMenu} email=${email} />
     </footer>
@@ -131,7 +148,7 @@ function MessageBody({ email }: { email: FullEmail }) {
   const markup = hasMarkup(email) ? markupOf(email) : '';
   const isCut = Object.values(email.bodyValues).some((one) => one.isTruncated);
   if (markup === '' || asText) {
-    return html`<${PlainText} text=${textOf(email)} /> ${isCut && CUT}
+    return html`<${PlainText} text=${emailText(email)} /> ${isCut && CUT}
       ${asText && html`<button type="button" class="link" onClick=${() => setAsText(false)}>${t('reader.show-formatted')}</button>`}`;
   }
   return html`${

@@ -2,6 +2,7 @@ import { useRef } from 'preact/hooks';
 import { moveToRole } from './actions.ts';
 import type { FullEmail } from './jmap-types.ts';
 import { folderByRole, isOwnAddress } from './mail-state.ts';
+import { ownsAccount } from './rights.ts';
 import { ruleFor, type KnownSender } from './senders.ts';
 import { t } from './translate.ts';
 import { html } from './view.ts';
@@ -10,7 +11,7 @@ import { html } from './view.ts';
 export function MessageMenu({ email }: { email: FullEmail }) {
   const menu = useRef<HTMLDetailsElement>(null);
   const sender = email.from?.[0]?.email ?? '';
-  if (sender === '' || isOwnAddress(sender)) return null;
+  if (!ownsAccount() || sender === '' || isOwnAddress(sender)) return null;
   const junk = folderByRole('junk');
   const inJunk = junk !== undefined && email.mailboxIds[junk.id] === true;
   const run = (action: () => Promise<void>) => () => {

@@ -19,15 +19,26 @@ export function showNotice(text: string, undo?: () => Promise<void>, shownMs = S
   if (undo !== undefined) lastUndo = undo;
 }
 
+/** Shows what failed; what was done until then can be taken back. */
+export function showProblem(text: string, undo?: () => Promise<void>): void {
+  show({ text, bad: true, undo }, SHOWN_MS * 2);
+  if (undo !== undefined) lastUndo = undo;
+}
+
 /** Takes the last action back, also after its line has gone. */
 let lastUndo: (() => Promise<void>) | undefined;
 
-/** Takes the last action back, once. */
+/** Takes the last action back, once. If that fails, it can be tried again. */
 export async function undoLast(): Promise<void> {
   const undo = lastUndo;
   lastUndo = undefined;
-  if (undo === undefined) showNotice(t('done.nothing'));
-  else await undo();
+  if (undo === undefined) return showNotice(t('done.nothing'));
+  try {
+    await undo();
+  } catch (error) {
+    lastUndo ??= undo;
+    throw error;
+  }
 }
 
 function show(line: NoticeLine, shownMs: number): void {
@@ -46,7 +57,7 @@ export async function attempt(action: () => Promise<void>): Promise<void> {
     await action();
   } catch (error) {
     if (error instanceof SignedOut) location.assign('/mail/sign-in');
-    else if (error instanceof MailError) show({ text: error.message, bad: true }, SHOWN_MS * 2);
+    else if (error instanceof MailError) showProblem(error.message);
     else throw error;
   }
 }

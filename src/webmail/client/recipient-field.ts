@@ -66,19 +66,31 @@ export function RecipientField({ name, label, value, onChange, autofocus = false
       onKeyDown=${onKeyDown}
       onBlur=${() => setTimeout(() => setSuggested([]), 150)}
     />
-    <ul
-      class="suggestions"
-      id=${id}
-      role="listbox"
-      aria-label=${t('compose.suggested')}
-      hidden=${suggested.length === 0}
-    >
-      ${suggested.map(
-        (one, at) =>
-          html`<li role="option" aria-selected=${at === chosen} onMouseDown=${() => take(one)}>
-            <strong>${nameOf(one)}</strong> <span class="soft">${one.email}</span>
-          </li>`,
-      )}
-    </ul>
+    ${suggestionList({ id, suggested, chosen, take })}
   </div>`;
+}
+
+interface SuggestionListProps {
+  id: string;
+  suggested: readonly MailAddress[];
+  /** Index of the suggestion that Enter takes. */
+  chosen: number;
+  take: (address: MailAddress) => void;
+}
+
+function suggestionList({ id, suggested, chosen, take }: SuggestionListProps) {
+  return html`<ul
+    class="suggestions"
+    id=${id}
+    role="listbox"
+    aria-label=${t('compose.suggested')}
+    hidden=${suggested.length === 0}
+  >
+    ${suggested.map(
+      (one, at) =>
+        html`<li role="option" aria-selected=${at === chosen} onMouseDown=${() => take(one)}>
+          <strong>${nameOf(one)}</strong> <span class="soft">${one.email}</span>
+        </li>`,
+    )}
+  </ul>`;
 }

@@ -1,6 +1,6 @@
 import type { ComponentChild } from 'preact';
 import type { MessageKey, ValueNames } from './message-types.ts';
-import { formOf } from './translate.ts';
+import { pluralForm } from './translate.ts';
 
 /** A message with elements in the place of values. */
 export function rich<K extends MessageKey>(
@@ -8,6 +8,6 @@ export function rich<K extends MessageKey>(
   values: Readonly<Record<ValueNames<K>, ComponentChild>>,
 ): ComponentChild[] {
   const given = values as Readonly<Record<string, ComponentChild>>;
-  const pieces = formOf(key, given['count']).split(/\{(\w+)\}/);
+  const pieces = pluralForm(key, given['count']).split(/\{(\w+)\}/);
   return pieces.map((piece, at) => (at % 2 === 0 ? piece : given[piece]));
 }

@@ -2,8 +2,9 @@ import { signal } from '@preact/signals';
 import { composeDraft } from './compose-state.ts';
 import { fullTime } from './format.ts';
 import type { FullEmail } from './jmap-types.ts';
-import { methods } from './jmap.ts';
+import { currentAccount, methods } from './jmap.ts';
 import { attempt } from './notices.ts';
+import { canSend } from './rights.ts';
 import { cancelSubmission } from './submission.ts';
 import { dropLoadedThreads, refreshList } from './thread-list.ts';
 import { t } from './translate.ts';
@@ -20,6 +21,7 @@ const pending = signal<ReadonlyMap<string, PendingSubmission>>(new Map());
 
 /** Loads what is sent later. RFC 8621 7.3. */
 export async function loadPending(): Promise<void> {
+  if (!currentAccount().canSubmit) return;
   const [, found] = await methods(
     ['EmailSubmission/query', { filter: { undoStatus: 'pending' }, limit: 200 }],
     [
@@ -40,9 +42,12 @@ export function PendingNote({ email }: { email: FullEmail }) {
   if (submission === undefined) return null;
   return html`<p class="bar">
     <span>${t('compose.will-be-sent', { time: fullTime(submission.sendAt) })}</span>
-    <button type="button" class="link" onClick=${() => void attempt(() => cancelAndEdit(submission, email))}>
-      ${t('button.cancel-edit')}
-    </button>
+    ${
+      canSend() &&
+      html`<button type="button" class="link" onClick=${() => void attempt(() => cancelAndEdit(submission, email))}>
+        ${t('button.cancel-edit')}
+      </button>`
+    }
   </p>`;
 }
 

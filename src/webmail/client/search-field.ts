@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { Icon } from './icons.ts';
 import { go, route } from './route.ts';
 import { SUGGESTED_OPERATORS } from './search-query.ts';
@@ -9,6 +10,12 @@ const hasFocus = signal(false);
 
 /** The search field, with its operators as suggestions. */
 export function SearchField() {
+  const field = useRef<HTMLInputElement>(null);
+  const { search } = route.value;
+  // Not as an attribute: each repaint, such as that of the suggestions, would erase what is typed.
+  useEffect(() => {
+    if (field.current !== null) field.current.value = search;
+  }, [search]);
   const submit = (event: Event): void => {
     event.preventDefault();
     const text = (document.querySelector<HTMLInputElement>('#search')?.value ?? '').trim();
@@ -19,12 +26,12 @@ export function SearchField() {
     <${Icon} name="search" />
     <input
       id="search"
+      ref=${field}
       name="search"
       type="search"
       placeholder=${t('search.label')}
       aria-label=${t('search.label')}
       autocomplete="off"
-      value=${route.value.search}
       onFocus=${() => (hasFocus.value = true)}
       onBlur=${() => setTimeout(() => (hasFocus.value = false), 150)}
     />

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { attempt, hideNotice, showNotice } from './notices.ts';
-import { addSenderRule, loadSenderRules, removeSenderRule, type KnownSender, senderRules } from './senders.ts';
+import { addKnownSender, loadSenderRules, removeKnownSender, type KnownSender, senderRules } from './senders.ts';
 import { t } from './translate.ts';
 import { html } from './view.ts';
 
@@ -55,7 +55,7 @@ function submitRule(event: SubmitEvent): void {
   const typed = new FormData(form).get('pattern');
   const kind = (event.submitter as HTMLButtonElement | null)?.value === 'allow' ? 'allow' : 'block';
   void attempt(async () => {
-    await addSenderRule(kind, typeof typed === 'string' ? typed : '');
+    await addKnownSender(kind, typeof typed === 'string' ? typed : '');
     form.reset();
     showNotice(kind === 'block' ? t('settings.did-block') : t('settings.did-allow'));
   });
@@ -63,9 +63,9 @@ function submitRule(event: SubmitEvent): void {
 
 function remove(rule: KnownSender): Promise<void> {
   return attempt(async () => {
-    await removeSenderRule(rule);
+    await removeKnownSender(rule);
     showNotice(rule.kind === 'block' ? t('settings.did-unblock') : t('settings.did-remove'), async () => {
-      await addSenderRule(rule.kind, rule.pattern);
+      await addKnownSender(rule.kind, rule.pattern);
       hideNotice();
     });
   });

@@ -23,11 +23,11 @@ function keep({ rules }: Record<string, unknown>): void {
 }
 
 /** Adds a rule; one for the same sender is replaced. */
-export async function addSenderRule(kind: KnownSender['kind'], pattern: string): Promise<void> {
+export async function addKnownSender(kind: KnownSender['kind'], pattern: string): Promise<void> {
   keep(await postForm('/mail/senders/add', { kind, pattern }));
 }
 
-export async function removeSenderRule({ id }: KnownSender): Promise<void> {
+export async function removeKnownSender({ id }: KnownSender): Promise<void> {
   keep(await postForm('/mail/senders/remove', { rule: id }));
 }
 
@@ -39,10 +39,10 @@ const DONE = {
 /** Blocks a sender or always allows it, with undo. */
 export function ruleFor(kind: KnownSender['kind'], sender: string): Promise<void> {
   return attempt(async () => {
-    await addSenderRule(kind, sender);
+    await addKnownSender(kind, sender);
     showNotice(DONE[kind](sender), async () => {
       const added = senderRules.value?.find(({ pattern }) => pattern === sender.toLowerCase());
-      if (added !== undefined) await removeSenderRule(added);
+      if (added !== undefined) await removeKnownSender(added);
       hideNotice();
     });
   });

@@ -1,13 +1,14 @@
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { rememberPlain, writesPlain } from './compose-state.ts';
 import { IconButton } from './icons.ts';
 import type { MailIdentity } from './jmap-types.ts';
 import { methods, throwRefusals } from './jmap.ts';
 import { LanguageSettings } from './language-settings.ts';
 import { fieldTime } from './later-times.ts';
-import { folderByRole, identities, loadIdentities } from './mail-state.ts';
+import { homeFolder, identities, loadIdentities } from './mail-state.ts';
 import { attempt, showNotice } from './notices.ts';
+import { ownsAccount } from './rights.ts';
 import { go } from './route.ts';
 import { SenderSettings } from './sender-settings.ts';
 import { t } from './translate.ts';
@@ -31,9 +32,9 @@ async function loadVacation(): Promise<void> {
 /** Settings of the mailbox: vacation response, names and signatures, and how messages are written. */
 export function SettingsPage() {
   useEffect(() => {
-    void attempt(loadVacation);
+    if (ownsAccount()) void attempt(loadVacation);
   }, []);
-  const close = (): void => go({ folder: folderByRole('inbox')?.id ?? '', search: '' });
+  const close = (): void => go({ folder: homeFolder(), search: '' });
   return html`<section class="settings" aria-label=${t('app.settings')}>
     <header class="list-head">
       <${IconButton} icon="back" label=${t('settings.back')} onClick=${close} />
@@ -41,9 +42,9 @@ export function SettingsPage() {
     </header>
     <div class="settings-body">
       ${vacation.value !== undefined && html`<${VacationForm} saved=${vacation.value} />`}
-      ${identities.value.map((one) => html`<${IdentityForm} key=${one.id} identity=${one} />`)}
+      ${ownsAccount() && identities.value.map((one) => html`<${IdentityForm} key=${one.id} identity=${one} />`)}
       <${LanguageSettings} />
-      <${SenderSettings} />
+      ${ownsAccount() && html`<${SenderSettings} />`}
       <fieldset>
         <legend>${t('settings.writing')}</legend>
         <label class="check">
@@ -88,6 +89,22 @@ function onSubmit(action: (form: FormData) => Promise<void>): (event: Event) => 
   };
 }
 
+interface TextAreaProps {
+  name: string;
+  rows: string;
+  maxlength: string;
+  saved: string;
+}
+
+/** A field whose text is set once: a repaint would erase what is typed, and screen readers take a default value for a part of the label. */
+function TextArea({ name, rows, maxlength, saved }: TextAreaProps) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (field.current !== null) field.current.value = saved;
+  }, []);
+  return html`<textarea name=${name} rows=${rows} maxlength=${maxlength} ref=${field}></textarea>`;
+}
+
 function VacationForm({ saved }: { saved: VacationSettings }) {
   const field = (iso: string | null): string => (iso === null ? '' : fieldTime(new Date(iso)));
   return html`<form onSubmit=${onSubmit(saveVacation)}>
@@ -95,25 +112,30 @@ function VacationForm({ saved }: { saved: VacationSettings }) {
       <legend>${t('settings.vacation')}</legend>
       <p class="soft">${t('settings.vacation-hint')}</p>
       <label class="check"
-        ><input type="checkbox" name="enabled" checked=${saved.isEnabled} /> ${t('settings.answer')}</label
+        ><input type="checkbox" name="enabled" defaultChecked=${saved.isEnabled} /> ${t('settings.answer')}</label
       >
       <div class="pair">
-        <label>${t('settings.from')} <input type="datetime-local" name="from" value=${field(saved.fromDate)} /></label>
-        <label>${t('settings.until')} <input type="datetime-local" name="to" value=${field(saved.toDate)} /></label>
+        <label
+          >${t('settings.from')} <input type="datetime-local" name="from" defaultValue=${field(saved.fromDate)}
+        /></label>
+        <label
+          >${t('settings.until')} <input type="datetime-local" name="to" defaultValue=${field(saved.toDate)}
+        /></label>
       </div>
       <label
         >${t('header.subject')}
-        <input name="subject" maxlength="500" placeholder="Re: ..." value=${saved.subject ?? ''}
+        <input name="subject" maxlength="500" placeholder="Re: ..." defaultValue=${saved.subject ?? ''}
       /></label>
       <label
         >${t('settings.response')}
-        <textarea name="text" rows="6" maxlength="100000" value=${saved.textBody ?? ''}></textarea>
+        <${TextArea} name="text" rows="6" maxlength="100000" saved=${saved.textBody ?? ''} />
       </label>
       <button class="primary">${t('settings.save-response')}</button>
     </fieldset>
   </form>`;
 }
 
+/** Its fields keep what is typed while another form is saved and the identities are read again. */
 function IdentityForm({ identity }: { identity: MailIdentity }) {
   const save = async (form: FormData): Promise<void> => {
     const patch = { name: textIn(form, 'name'), textSignature: textIn(form, 'signature'), htmlSignature: '' };
@@ -126,11 +148,11 @@ function IdentityForm({ identity }: { identity: MailIdentity }) {
     <fieldset>
       <legend>${identity.email}</legend>
       <label
-        >${t('settings.name')} <input name="name" maxlength="255" autocomplete="name" value=${identity.name}
+        >${t('settings.name')} <input name="name" maxlength="255" autocomplete="name" defaultValue=${identity.name}
       /></label>
       <label
         >${t('settings.signature')}
-        <textarea name="signature" rows="4" maxlength="60000" value=${identity.textSignature}></textarea>
+        <${TextArea} name="signature" rows="4" maxlength="60000" saved=${identity.textSignature} />
       </label>
       <button class="primary">${t('settings.save-identity')}</button>
     </fieldset>

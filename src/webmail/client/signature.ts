@@ -1,4 +1,5 @@
 import { cleanMarkup, markupOfText } from './editor-html.ts';
+import { plainTextOf } from './editor-text.ts';
 import type { MailIdentity } from './jmap-types.ts';
 
 /** The signature of an identity below a plain text. RFC 3676 4.3. */
@@ -25,4 +26,18 @@ export function withSignature(markup: string, identity: MailIdentity | undefined
   const { htmlSignature = '', textSignature = '' } = identity ?? {};
   old.replaceChildren(cleanMarkup(htmlSignature === '' ? markupOfText(textSignature) : htmlSignature));
   return holder.innerHTML;
+}
+
+/** The texts of a message without the signature that web mail put in. */
+export function composedWithoutSignature({ markup, text }: { markup: string | undefined; text: string }): {
+  markup: string | undefined;
+  text: string;
+} {
+  if (markup === undefined) return { markup, text: text.replace(/\n-- \n[^]*$/, '').trimEnd() };
+  const fragment = cleanMarkup(markup);
+  const holder = (fragment.ownerDocument ?? document).createElement('div');
+  holder.append(fragment);
+  holder.querySelector('[data-signature]')?.remove();
+  while (holder.lastElementChild?.outerHTML === '<div><br></div>') holder.lastElementChild.remove();
+  return { markup: holder.innerHTML, text: plainTextOf(holder) };
 }

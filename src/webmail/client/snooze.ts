@@ -3,9 +3,11 @@ import { fullTime } from './format.ts';
 import { postForm } from './jmap.ts';
 import type { FullEmail } from './jmap-types.ts';
 import { snoozeTimes } from './later-times.ts';
-import { selection, type ThreadMember } from './mail-state.ts';
+import type { ThreadMember } from './mail-state.ts';
 import { attempt, hideNotice, showNotice } from './notices.ts';
 import { keepSnoozed, sleeping } from './snoozed.ts';
+import { ownsAccount } from './rights.ts';
+import { clearSelection } from './selection.ts';
 import { dropLoadedThreads, refreshList } from './thread-list.ts';
 import { TimeMenu } from './time-menu.ts';
 import { t } from './translate.ts';
@@ -15,31 +17,27 @@ import { html } from './view.ts';
 const MAX_DAYS = 365;
 
 interface SnoozeMenuProps {
-  emails: readonly ThreadMember[];
-  /** Called before messages are snoozed. */
-  onChosen?: () => void;
+  onTime: (at: Date) => void;
 }
 
 /** A menu of times until which conversations are hidden. */
-export function SnoozeMenu({ emails, onChosen }: SnoozeMenuProps) {
-  const choose = (at: Date): void => {
-    onChosen?.();
-    void attempt(() => snooze(emails, at));
-  };
+export function SnoozeMenu({ onTime }: SnoozeMenuProps) {
+  if (!ownsAccount()) return null;
   return html`<${TimeMenu}
     name="snooze"
     label=${t('act.snooze')}
     submit=${t('act.snooze')}
     times=${snoozeTimes}
     maxDays=${MAX_DAYS}
-    onTime=${choose}
+    onTime=${onTime}
   />`;
 }
 
-async function snooze(emails: readonly ThreadMember[], at: Date): Promise<void> {
+/** Hides messages of the open folder until a time, and offers to undo it. */
+export async function snooze(emails: readonly ThreadMember[], at: Date): Promise<void> {
   const chosen = inOpenFolder(emails);
   const unread = chosen.filter(({ keywords }) => keywords['$seen'] !== true);
-  selection.value = new Set();
+  clearSelection();
   for (const thread of Map.groupBy(chosen, ({ threadId }) => threadId).values()) await send(thread, at);
   await reload();
   showNotice(t('snooze.until', { time: fullTime(at.toISOString()) }), async () => {
@@ -76,6 +74,6 @@ export function SnoozeNote({ email }: { email: FullEmail }) {
   };
   return html`<p class="bar">
     <span>${t('snooze.until', { time: fullTime(found.until) })}</span>
-    <button type="button" class="link" onClick=${() => void attempt(end)}>${t('snooze.end')}</button>
+    ${ownsAccount() && html`<button type="button" class="link" onClick=${() => void attempt(end)}>${t('snooze.end')}</button>`}
   </p>`;
 }

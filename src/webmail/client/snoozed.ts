@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
-import { readJson } from './jmap.ts';
+import { takeFirstSnoozed } from './first-reads.ts';
+import { currentAccount, readJson } from './jmap.ts';
 
 /** A snoozed message; `back`: it has come back and is at the top of its folder. */
 export interface SnoozedMail {
@@ -18,7 +19,11 @@ export const snoozed = signal<readonly SnoozedMail[]>([]);
 export const sleeping = (): SnoozedMail[] => snoozed.value.filter(({ back }) => !back);
 
 export async function loadSnoozed(): Promise<void> {
-  keepSnoozed((await readJson('/mail/snoozed')) as Record<string, unknown>);
+  if (!currentAccount().isPersonal) return;
+  const first = takeFirstSnoozed();
+  keepSnoozed(
+    first === undefined ? ((await readJson('/mail/snoozed')) as Record<string, unknown>) : { snoozed: first },
+  );
 }
 
 /** Keeps the answer of a route about snoozed messages. */

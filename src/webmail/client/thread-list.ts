@@ -1,29 +1,15 @@
 import { signal } from '@preact/signals';
 import type { EmailSummary, FullEmail } from './jmap-types.ts';
-import { MailError, methods } from './jmap.ts';
+import { currentAccount, MailError, type MethodOutcome, methods, methodsOrErrors, succeeded } from './jmap.ts';
+import { folderQueryOf, type ListQuery, listQueryOf, MEMBER, SUMMARY, WINDOW, windowCalls } from './mail-requests.ts';
 import type { ThreadMember, ThreadRow } from './mail-state.ts';
+import { type KeywordChange, withKeyword } from './pending-keywords.ts';
 import { route, showsSettings } from './route.ts';
-import { type SearchFilter, searchFilter } from './search-query.ts';
-import { sleeping, snoozed } from './snoozed.ts';
+import { searchFilter } from './search-query.ts';
+import { snoozed } from './snoozed.ts';
 
-/** Rows of one request. */
-const WINDOW = 40;
 /** Windows that stay loaded. */
 const MAX_WINDOWS = 25;
-
-const SUMMARY = [
-  'id',
-  'threadId',
-  'mailboxIds',
-  'keywords',
-  'from',
-  'to',
-  'subject',
-  'receivedAt',
-  'preview',
-  'hasAttachment',
-];
-const MEMBER = ['id', 'threadId', 'mailboxIds', 'keywords', 'from', 'receivedAt'];
 
 /** The list of a folder or search, of which windows are loaded as they are looked at. */
 export interface ThreadListState {
@@ -54,23 +40,6 @@ export function listKey(): string {
 export function listOfRoute(): ThreadListState {
   const key = listKey();
   return threadList.value.key === key ? threadList.value : { ...EMPTY, key };
-}
-
-function filterOf(): SearchFilter {
-  const { folder, search } = route.value;
-  if (folder === 'search') return searchFilter(search);
-  // Without snoozed messages the server counts nothing: it knows the total of a folder.
-  if (sleeping().length === 0) return { inMailbox: folder };
-  return { operator: 'AND', conditions: [{ inMailbox: folder }, { notKeyword: '$snoozed' }] };
-}
-
-const NEWEST_FIRST = { property: 'receivedAt', isAscending: false };
-const BACK_FIRST = { property: 'hasKeyword', keyword: '$new', isAscending: false };
-
-/** In a folder, messages that came back from a snooze are at the top. Sorting by a keyword reads the whole folder. */
-function sortOf(): object[] {
-  const anyBack = route.value.folder !== 'search' && snoozed.value.some(({ back }) => back);
-  return anyBack ? [BACK_FIRST, NEWEST_FIRST] : [NEWEST_FIRST];
 }
 
 /** Opens the list of the route, from its begin. */
@@ -109,6 +78,15 @@ export async function refreshList(): Promise<void> {
   await Promise.all(visibleWindows().map(loadWindow));
 }
 
+/** Stores a keyword in the rows that are loaded. */
+export function keepKeywordInList(made: KeywordChange): void {
+  const rows = [...threadList.value.rows].map(([index, row]): [number, ThreadRow] => [
+    index,
+    { ...row, emails: withKeyword(row.emails, made) },
+  ]);
+  threadList.value = { ...threadList.value, rows: new Map(rows) };
+}
+
 async function loadWindow(at: number): Promise<void> {
   const key = listKey();
   const request = ++requests;
@@ -132,31 +110,39 @@ async function loadWindow(at: number): Promise<void> {
 const inWindow = (index: number, at: number): boolean => Math.floor(index / WINDOW) === at;
 const isLoaded = (index: number): boolean => windows.includes(Math.floor(index / WINDOW));
 
-/** Queries one window of threads, with all emails of each for its state and its people. */
+/** The query of the open list, without a window. */
+export function listQuery(): ListQuery {
+  const { folder, search } = route.value;
+  return folder === 'search' ? listQueryOf(searchFilter(search)) : folderQueryOf(folder, snoozed.value);
+}
+
+/** State of the emails that were read last. */
+let readState: unknown;
+
+/** Tests if emails were changed since the list was read. */
+export async function isListStale(): Promise<boolean> {
+  const known = readState;
+  const [found] = await methods(['Email/get', { ids: [] }]);
+  return known !== undefined && found?.['state'] !== known;
+}
+
 async function queryWindow(position: number): Promise<{ total: number; rows: [number, ThreadRow][] }> {
-  const query = {
-    filter: filterOf(),
-    sort: sortOf(),
-    collapseThreads: true,
-    calculateTotal: true,
-    position,
-    limit: WINDOW,
-  };
-  const [found, emails, threads] = await methods(
-    ['Email/query', query],
-    ['Email/get', { '#ids': { resultOf: '0', name: 'Email/query', path: '/ids' }, properties: SUMMARY }],
-    ['Thread/get', { '#ids': { resultOf: '1', name: 'Email/get', path: '/list/*/threadId' } }],
-  );
-  const ids = (found?.['ids'] ?? []) as string[];
-  const summaries = new Map(((emails?.['list'] ?? []) as EmailSummary[]).map((one) => [one.id, one]));
-  const members = await membersOf((threads?.['list'] ?? []) as { id: string; emailIds: string[] }[], summaries);
+  const [found, emails, threads, all] = await methodsOrErrors(...windowCalls(listQuery(), position));
+  readState = succeeded(emails)['state'];
+  const summaries = new Map(listIn<EmailSummary>(emails).map((one) => [one.id, one]));
+  // Threads of more emails than one response may have are read in parts.
+  const known = all instanceof MailError ? summaries : new Map(listIn<ThreadMember>(all).map((one) => [one.id, one]));
+  const members = await membersOf(listIn<{ id: string; emailIds: string[] }>(threads), known);
+  const ids = (succeeded(found)['ids'] ?? []) as string[];
   const rows = ids.flatMap((id, at): [number, ThreadRow][] => {
     const email = summaries.get(id);
     if (email === undefined) return [];
     return [[position + at, { id: email.threadId, email, emails: members.get(email.threadId) ?? [email] }]];
   });
-  return { total: Number(found?.['total'] ?? ids.length), rows };
+  return { total: Number(succeeded(found)['total'] ?? ids.length), rows };
 }
+
+const listIn = <Item>(result: MethodOutcome | undefined): Item[] => (succeeded(result)['list'] ?? []) as Item[];
 
 const MAX_MEMBERS = 400;
 
@@ -189,9 +175,8 @@ const FULL = [
   'attachments',
   'bodyValues',
   'header:List-Unsubscribe:asURLs',
-  'mailstead:trust',
-  'mailstead:verdict',
 ];
+const VERDICT = ['mailstead:trust', 'mailstead:verdict'];
 const MAX_BODY_OCTETS = 1_000_000;
 
 /** Threads loaded ahead, by id, so that opening one is instant. */
@@ -213,6 +198,20 @@ export function dropLoadedThreads(): void {
   ahead.clear();
 }
 
+/** Arguments of Email/get for whole emails. */
+const wholeEmails = (): Record<string, unknown> => ({
+  properties: currentAccount().hasVerdicts ? [...FULL, ...VERDICT] : FULL,
+  fetchTextBodyValues: true,
+  fetchHTMLBodyValues: true,
+  maxBodyValueBytes: MAX_BODY_OCTETS,
+});
+
+/** Loads one email; undefined if it was deleted. */
+export async function loadEmail(id: string): Promise<FullEmail | undefined> {
+  const [found] = await methods(['Email/get', { ids: [id], ...wholeEmails() }]);
+  return ((found?.['list'] ?? []) as FullEmail[])[0];
+}
+
 async function fetchThread(id: string): Promise<FullEmail[]> {
   const [, emails] = await methods(
     ['Thread/get', { ids: [id] }],
@@ -220,10 +219,7 @@ async function fetchThread(id: string): Promise<FullEmail[]> {
       'Email/get',
       {
         '#ids': { resultOf: '0', name: 'Thread/get', path: '/list/*/emailIds' },
-        properties: FULL,
-        fetchTextBodyValues: true,
-        fetchHTMLBodyValues: true,
-        maxBodyValueBytes: MAX_BODY_OCTETS,
+        ...wholeEmails(),
       },
     ],
   );

@@ -1,17 +1,27 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { destroyEmails, isInRole, moveToRole, setKeyword, withOpenThread } from './actions.ts';
+import {
+  deletesForEver,
+  deletePermanently,
+  isInRole,
+  mayFile,
+  moveToRole,
+  setKeyword,
+  withOpenThread,
+} from './actions.ts';
 import { AgentNotes } from './agent-notes.ts';
 import { loadAgents } from './agents.ts';
 import { composeDraft } from './compose-state.ts';
 import { IconButton } from './icons.ts';
 import { LabelChips, LabelMenu } from './label-menu.ts';
-import { loadedThread, openThread } from './mail-state.ts';
+import type { MailFolder } from './jmap-types.ts';
+import { loadedThread, openThread, type ThreadMember } from './mail-state.ts';
 import { MessageCard } from './message-card.ts';
-import { MoveMenu } from './move-menu.ts';
+import { MoveMenu, moveToFolder } from './move-menu.ts';
 import { attempt } from './notices.ts';
+import { canSend, may } from './rights.ts';
 import { go, route } from './route.ts';
-import { SnoozeMenu } from './snooze.ts';
+import { snooze, SnoozeMenu } from './snooze.ts';
 import { loadThread } from './thread-list.ts';
 import { rich } from './rich-message.ts';
 import { t } from './translate.ts';
@@ -27,8 +37,8 @@ async function open(id: string): Promise<void> {
   const last = emails.at(-1);
   unfolded.value = new Set([...unread.map((one) => one.id), ...(last === undefined ? [] : [last.id])]);
   loadedThread.value = { id, emails };
-  if (last?.keywords['$draft'] === true && isInRole('drafts')) await composeDraft(last);
-  await setKeyword(unread, '$seen', true);
+  if (last?.keywords['$draft'] === true && isInRole('drafts') && canSend()) await composeDraft(last);
+  if (may('maySetSeen', unread)) await setKeyword(unread, '$seen', true);
 }
 
 /** The thread that is open. */
@@ -75,50 +85,72 @@ function toggle(id: string): void {
 /** Moves the open thread away and closes it. */
 export function fileThread(role: string): Promise<void> {
   return withOpenThread((emails) => {
-    go({});
+    if (mayFile(role, emails)) go({});
     return moveToRole(emails, role);
   });
 }
 
+function deleteThread(): void {
+  if (!confirm(t('list.confirm-delete'))) return;
+  void withOpenThread((emails) => (go({}), deletePermanently(emails)));
+}
+
+const isStarred = (emails: readonly ThreadMember[]): boolean =>
+  emails.some(({ keywords }) => keywords['$flagged'] === true);
+
+function turnStar(): void {
+  void withOpenThread((emails) =>
+    isStarred(emails) ? setKeyword(emails, '$flagged', false) : setKeyword(emails.slice(-1), '$flagged', true),
+  );
+}
+
+/** Acts on the open thread. Its messages may still be loading: each action waits for them. */
 function ThreadBar() {
   const emails = openThread.value;
-  const isStarred = emails.some(({ keywords }) => keywords['$flagged'] === true);
-  const last = emails.slice(-1);
+  const starred = isStarred(emails);
   return html`<header class="thread-bar" role="toolbar" aria-label=${t('reader.conversation')}>
     <${IconButton} icon="back" label=${t('act.back')} className="back" onClick=${() => go({})} />
-    <${IconButton} icon="archive" label=${t('act.archive')} onClick=${() => void fileThread('archive')} />
     ${
-      isInRole('junk')
+      mayFile('archive', emails) &&
+      html`<${IconButton} icon="archive" label=${t('act.archive')} onClick=${() => void fileThread('archive')} />`
+    }
+    ${
+      isInRole('junk') && mayFile('inbox', emails)
         ? html`<button type="button" class="small" onClick=${() => void fileThread('inbox')}>
             ${t('act.not-junk')}
           </button>`
-        : html`<${IconButton} icon="junk" label=${t('act.junk')} onClick=${() => void fileThread('junk')} />`
+        : mayFile('junk', emails) &&
+          html`<${IconButton} icon="junk" label=${t('act.junk')} onClick=${() => void fileThread('junk')} />`
     }
     ${
-      isInRole('trash')
-        ? html`<button
-            type="button"
-            class="small bad"
-            onClick=${() => confirm(t('list.confirm-delete')) && (go({}), void destroyEmails(emails))}
-          >
-            ${t('act.delete')}
-          </button>`
-        : html`<${IconButton} icon="trash" label=${t('act.trash')} onClick=${() => void fileThread('trash')} />`
+      deletesForEver(emails)
+        ? html`<button type="button" class="small bad" onClick=${deleteThread}>${t('act.delete')}</button>`
+        : mayFile('trash', emails) &&
+          html`<${IconButton} icon="trash" label=${t('act.trash')} onClick=${() => void fileThread('trash')} />`
     }
-    <${IconButton}
-      icon="unread"
-      label=${t('act.mark-unread')}
-      onClick=${() => (go({}), void setKeyword(last, '$seen', false))}
+    ${
+      may('maySetSeen', emails.slice(-1)) &&
+      html`<${IconButton}
+        icon="unread"
+        label=${t('act.mark-unread')}
+        onClick=${() => void withOpenThread((all) => (go({}), setKeyword(all.slice(-1), '$seen', false)))}
+      />`
+    }
+    ${
+      may('maySetKeywords', emails) &&
+      html`<${IconButton}
+        icon="star"
+        label=${starred ? t('act.unstar') : t('act.star')}
+        pressed=${starred}
+        className="star"
+        onClick=${turnStar}
+      />`
+    }
+    <${SnoozeMenu} onTime=${(at: Date) => withOpenThread((all) => (go({}), snooze(all, at)))} />
+    <${MoveMenu} emails=${emails} onFolder=${(to: MailFolder) => withOpenThread((all) => moveToFolder(all, to))} />
+    <${LabelMenu}
+      emails=${emails}
+      onLabel=${(label: string, on: boolean) => void withOpenThread((all) => setKeyword(all, label, on))}
     />
-    <${IconButton}
-      icon="star"
-      label=${isStarred ? t('act.unstar') : t('act.star')}
-      pressed=${isStarred}
-      className="star"
-      onClick=${() => void setKeyword(isStarred ? emails : last, '$flagged', !isStarred)}
-    />
-    <${SnoozeMenu} emails=${emails} onChosen=${() => go({})} />
-    <${MoveMenu} emails=${emails} />
-    <${LabelMenu} emails=${emails} />
   </header>`;
 }

@@ -4,6 +4,7 @@ import { postForm } from './jmap.ts';
 import { askBeforeLink } from './link-question.ts';
 import { isOwnAddress } from './mail-state.ts';
 import { attempt, showNotice } from './notices.ts';
+import { ownsAccount } from './rights.ts';
 import { t } from './translate.ts';
 import { html } from './view.ts';
 
@@ -11,7 +12,7 @@ import { html } from './view.ts';
 export function UnsubscribeButton({ email }: { email: FullEmail }) {
   const offered = email['header:List-Unsubscribe:asURLs'] ?? [];
   const isOwn = (email.from ?? []).some((one) => isOwnAddress(one.email));
-  if (offered.length === 0 || isOwn) return null;
+  if (!ownsAccount() || offered.length === 0 || isOwn) return null;
   return html`<button type="button" onClick=${() => void attempt(() => unsubscribe(email))}>
     ${t('act.unsubscribe')}
   </button>`;

@@ -1,5 +1,5 @@
 import type { ComponentChild } from 'preact';
-import { moveToRole } from './actions.ts';
+import { mayFile, moveToRole } from './actions.ts';
 import type { FullEmail } from './jmap-types.ts';
 import { folderByRole } from './mail-state.ts';
 import { rich } from './rich-message.ts';
@@ -14,7 +14,7 @@ interface ShownFinding {
 /** Says in words why the message lies where it lies, and who vouches for its author. */
 export function VerdictNote({ email }: { email: FullEmail }) {
   const { 'mailstead:trust': trust, 'mailstead:verdict': verdict } = email;
-  if (trust === null || verdict === null) return null;
+  if (trust == null || verdict == null) return null;
   const findings = verdict.findings as unknown as ShownFinding[];
   const against = findings.filter(({ score }) => score > 0);
   const junk = folderByRole('junk');
@@ -28,7 +28,7 @@ export function VerdictNote({ email }: { email: FullEmail }) {
       ${findings.map(({ why, score }) => html`<li><span lang="en">${why}.</span> <span class="soft">${score > 0 ? `+${score}` : score}</span></li>`)}
       <li class="soft">${t('verdict.score', { score: verdict.score, checks: checksOf(trust.auth) })}</li>
     </ul>
-    ${inJunk && html`<button type="button" class="small" onClick=${() => void moveToRole([email], 'inbox')}>${t('verdict.is-not-junk')}</button>`}
+    ${inJunk && mayFile('inbox', [email]) && html`<button type="button" class="small" onClick=${() => void moveToRole([email], 'inbox')}>${t('verdict.is-not-junk')}</button>`}
   </details>`;
 }
 

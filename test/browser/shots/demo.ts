@@ -1,5 +1,6 @@
 import { createTransport } from 'nodemailer';
 import { startBox } from '../../support/box.ts';
+import { enrolled } from '../../support/factors.ts';
 import { tool } from '../../support/mcp.ts';
 import { Visitor } from '../../support/visitor.ts';
 
@@ -7,7 +8,8 @@ import { Visitor } from '../../support/visitor.ts';
 export interface Demo extends AsyncDisposable {
   readonly base: string;
   readonly path: string;
-  /** Session of the operator. */
+  /** The operator, with a session. */
+  readonly visitor: Visitor;
   readonly secret: string;
   readonly mailbox: { address: string; password: string };
   /** Ids in paths, by the first word of the path. */
@@ -37,14 +39,68 @@ export async function startDemo(): Promise<Demo> {
   await deliver(box.port('smtp'), box.address);
   await submit(box.port('submissions'), box);
   ids['queue'] = idOf(await call('list_queue', {}), 'items', 'queueId');
+  ids['outbox'] = await holdForApproval(base, box.address, call);
+  await deleteMessage(base, box);
   return {
     base,
     path: '/o/org_1',
-    secret: visitor.secret,
+    visitor,
+    get secret() {
+      return visitor.secret;
+    },
     mailbox: box,
     ids,
     [Symbol.asyncDispose]: () => box[Symbol.asyncDispose](),
   };
+}
+
+/** Subject of the message that an agent answered, and that of the invitation. */
+export const HELD = 'About the loom';
+export const INVITED = 'Loom review';
+
+/** An agent reads a message and answers it to a stranger as well, so the answer needs approval. Returns its id. */
+async function holdForApproval(base: string, mailbox: string, call: ToolCall): Promise<string> {
+  const { secret } = await call('create_agent_token', { name: 'Support bot', actions: ['read', 'manage'] });
+  const asAgent = async (name: string, input: object): Promise<Record<string, unknown>> =>
+    (await tool(base, name, { mailbox, ...input }, String(secret))).body;
+  const { messages = [] } = (await asAgent('list_messages', {})) as { messages?: { id: string }[] };
+  const messageId = messages.find((one) => JSON.stringify(one).includes(HELD))?.id;
+  await asAgent('get_message', { messageId });
+  await asAgent('reply_to_email', { messageId, text: 'It does.', cc: ['stranger@elsewhere.example'] });
+  return idOf(await call('list_outbox', {}), 'items', 'outboxId');
+}
+
+/** Deletes a message for ever, so that the page Deleted messages has one. */
+async function deleteMessage(
+  base: string,
+  { address, password }: { address: string; password: string },
+): Promise<void> {
+  const authorization = `Basic ${Buffer.from(`${address}:${password}`).toString('base64')}`;
+  const session = await fetch(`${base}/.well-known/jmap`, { headers: { authorization } });
+  const { apiUrl, primaryAccounts } = (await session.json()) as {
+    apiUrl: string;
+    primaryAccounts: Record<string, string>;
+  };
+  const accountId = primaryAccounts['urn:ietf:params:jmap:mail'];
+  const found = { resultOf: '0', name: 'Email/query', path: '/ids' };
+  const body = JSON.stringify({
+    using: ['urn:ietf:params:jmap:core', 'urn:ietf:params:jmap:mail'],
+    methodCalls: [
+      ['Email/query', { accountId, filter: { subject: 'Minutes of Thursday' } }, '0'],
+      ['Email/set', { accountId, '#destroy': found }, '1'],
+    ],
+  });
+  const headers = { authorization, 'content-type': 'application/json' };
+  const done = await fetch(new URL(new URL(apiUrl, base).pathname, base), { method: 'POST', headers, body });
+  if (!(await done.text()).includes('"destroyed":["')) console.log('no message was deleted');
+}
+
+/** Gives the operator a password and an authenticator app. */
+export async function requireFactor({ visitor, mailbox }: Demo): Promise<{ email: string; password: string }> {
+  const password = 'a calculus of logic';
+  await visitor.act('/account', 'password', { password });
+  await enrolled(visitor, { now: Date.now() });
+  return { email: mailbox.address, password };
 }
 
 type ToolCall = (name: string, input: object) => Promise<Record<string, unknown>>;
@@ -61,6 +117,7 @@ async function fill(call: ToolCall): Promise<Record<string, string>> {
   await call('create_service', { name: 'shop' });
   await call('create_alias', { mailboxIds: ['mbx_1'], localPart: 'shop-*', note: 'sign-ups' });
   await call('add_suppression', { address: 'gone@partner.example' });
+  await call('start_import', { address: 'me@box.test' });
   return {
     mailboxes: 'mbx_1',
     domains: idOf(await call('list_email_domains', {}), 'domains', 'id'),

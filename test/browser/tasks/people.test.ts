@@ -68,8 +68,8 @@ task('ends the session of another browser', async (person) => {
 
 task('turns letters about new devices off, and on', async (person) => {
   await person.page.goto(`${portal().base}/account/security`);
-  await person.click('button', 'Turn off letters');
-  await person.click('button', 'Turn on letters');
+  await person.click('button', 'Turn off notifications');
+  await person.click('button', 'Turn on notifications');
   await person.sees('Active');
 });
 

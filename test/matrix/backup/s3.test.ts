@@ -12,7 +12,7 @@ import { FakeS3, S3_FAULTS, type S3Fault } from '../../support/fake-s3.ts';
 
 /** Verifies the newest snapshot, if there is one. */
 async function isWhole(world: BackupWorld, target: S3Target): Promise<boolean> {
-  const repository = await Repository.open(target, undefined);
+  const repository = await Repository.open(target, {});
   return (await verifyBackup(repository, await findSnapshot(repository), world.directory)).ok;
 }
 
@@ -29,7 +29,7 @@ describe('a backup to a bucket', () => {
     expect(await isWhole(world, target)).toBe(true);
   });
 
-  test.each(S3_FAULTS)('survives, or tells of, "%s" at every request once', async (kind: S3Fault) => {
+  test.each(S3_FAULTS)('survives, or reports, "%s" at every request once', async (kind: S3Fault) => {
     await using world = await BackupWorld.create(2, 1);
     let refused = 0;
     for (let request = 1; ; request++) {

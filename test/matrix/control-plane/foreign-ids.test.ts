@@ -22,10 +22,10 @@ function neverIssued(like: Things): Things {
 }
 
 /** An answer without what differs by itself: its id, and what was asked for. */
-function comparable(said: OperationOutcome, asked: unknown): unknown {
+function comparable(said: OperationOutcome, queried: unknown): unknown {
   const { requestId: _own, ...rest } = said.kind === 'done' ? { ...said.result, requestId: '' } : { ...said.refusal };
   const text = JSON.stringify({ kind: said.kind, ...rest });
-  return [asked]
+  return [queried]
     .flat()
     .reduce<string>((left, one) => left.replaceAll(JSON.stringify(one).slice(1, -1), '<asked>'), text);
 }

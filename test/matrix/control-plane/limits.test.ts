@@ -27,9 +27,9 @@ function callerOf(limit: Limit): Caller {
   return caller;
 }
 
-function shown(said: OperationOutcome, asked: unknown): string {
+function shown(said: OperationOutcome, queried: unknown): string {
   const text = JSON.stringify(said);
-  return [asked]
+  return [queried]
     .flat()
     .reduce<string>((left, one) => left.replaceAll(JSON.stringify(one).slice(1, -1), '<asked>'), text);
 }
@@ -42,13 +42,13 @@ const outside = LIMITS.flatMap((limit) =>
 describe('a limited token, and what lies outside of its limit', () => {
   test.each(outside)('$title', async ({ limit, operation, value, args, field }) => {
     const { a, world } = tenants;
-    const asked = value(a.main);
+    const queried = value(a.main);
     // A value of the whole organization is neither inside nor outside of a limit.
-    if (JSON.stringify(asked) === JSON.stringify(value(a.side))) return;
+    if (JSON.stringify(queried) === JSON.stringify(value(a.side))) return;
     const before = await rowsOf(world.store);
-    const said = await perform(world, operation, callerOf(limit), args(a.side, asked));
+    const said = await perform(world, operation, callerOf(limit), args(a.side, queried));
     if (!operation.hints.readOnly) expect(said.kind, field).toBe('refused');
-    expect(shown(said, asked)).not.toContain('alpha-main');
+    expect(shown(said, queried)).not.toContain('alpha-main');
     expect(difference(before, await rowsOf(world.store))).toEqual({ gone: [], added: [] });
   });
 });

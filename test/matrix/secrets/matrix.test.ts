@@ -84,7 +84,7 @@ function beside(fields: string, body: string): string {
 }
 
 /** Where a text can stand in a message. */
-const PLACES: Record<string, (text: string) => string> = {
+const POSITIONS: Record<string, (text: string) => string> = {
   text: (text) => `${FROM}Subject: Hello\r\n${TEXT}\r\nHello,\r\n\r\nas you asked: ${text}\r\n\r\nYours\r\n`,
   'text in base64': (text) =>
     `${FROM}Subject: Hello\r\n${TEXT}Content-Transfer-Encoding: base64\r\n\r\n${wrapped(`Hello, ${text} .`)}\r\n`,
@@ -116,13 +116,13 @@ const PLACES: Record<string, (text: string) => string> = {
 /** Encodings that are found outside of MIME parts, where text is searched without decoding. */
 const AS_IT_STANDS = new Set(['plain', 'upper case', 'spaced', 'dashed']);
 
-const all = SECRETS.flatMap((secret) => Object.keys(PLACES).map((place) => ({ secret, place })));
+const all = SECRETS.flatMap((secret) => Object.keys(POSITIONS).map((place) => ({ secret, place })));
 
 test.each(all)('$secret.name is found in $place, however it is written', async ({ secret, place }) => {
   const missed: string[] = [];
   for (const [coding, write] of Object.entries(CODINGS)) {
     if (place === 'preamble' && !AS_IT_STANDS.has(coding)) continue;
-    const found = await secretsOf(octets(PLACES[place]?.(write(secret.text)) ?? ''));
+    const found = await secretsOf(octets(POSITIONS[place]?.(write(secret.text)) ?? ''));
     if (!found.includes(secret.kind)) missed.push(coding);
   }
   expect(missed).toEqual([]);
@@ -130,7 +130,7 @@ test.each(all)('$secret.name is found in $place, however it is written', async (
 
 test.each(SECRETS)('$name is found in an address that only the envelope has', async ({ text, kind }) => {
   const local = text.replace(/[^a-z0-9_-]+/gi, '.');
-  expect(await secretsOf(octets(PLACES['text']?.('nothing') ?? ''), [`${local}@else.test`])).toContain(kind);
+  expect(await secretsOf(octets(POSITIONS['text']?.('nothing') ?? ''), [`${local}@else.test`])).toContain(kind);
 });
 
 const halves = ({ text }: (typeof SECRETS)[number]): [string, string] => {
@@ -139,7 +139,7 @@ const halves = ({ text }: (typeof SECRETS)[number]): [string, string] => {
 };
 
 /** Where the halves of what was cut up can stand. */
-const APART: Record<string, (one: string, two: string) => string> = {
+const SEPARATE: Record<string, (one: string, two: string) => string> = {
   'subject and text': (one, two) => `${FROM}Subject: ${one}\r\n\r\nGood morning, and here is the rest: ${two} .\r\n`,
   'two fields': (one, two) => `${FROM}X-One: ${one}\r\nX-Two: ${two}\r\n\r\nHello\r\n`,
   'two lines': (one, two) => `${FROM}\r\nThe first part is\r\n1) ${one}\r\nand the other\r\n2) ${two}\r\n`,
@@ -150,16 +150,16 @@ const APART: Record<string, (one: string, two: string) => string> = {
 
 const cut = SECRETS.filter(({ kind }) => kind === 'token' || kind === 'password').flatMap((secret) =>
   // Words of letters only are everyday words.
-  secret.name === 'chosen password' ? [] : Object.keys(APART).map((place) => ({ ...secret, place })),
+  secret.name === 'chosen password' ? [] : Object.keys(SEPARATE).map((place) => ({ ...secret, place })),
 );
 
 test.each(cut)('$name is found cut up over $place', async ({ place, ...secret }) => {
-  expect(await secretsOf(octets(APART[place]?.(...halves(secret)) ?? ''))).toContain(secret.kind);
+  expect(await secretsOf(octets(SEPARATE[place]?.(...halves(secret)) ?? ''))).toContain(secret.kind);
 });
 
 test('a session of MCP, and the digits of a link that logs in, are found by their form', async () => {
   const session = `ses_1.m9abcdef.${'aB-_'.repeat(6).slice(2)}.${'cD01'.repeat(8)}`;
-  expect(await secretsOf(octets(PLACES['text']?.(session) ?? ''))).toEqual(['session']);
+  expect(await secretsOf(octets(POSITIONS['text']?.(session) ?? ''))).toEqual(['session']);
   const link = `https://box.test/auth/reset?token=${'0f'.repeat(24)}`;
-  expect(await secretsOf(octets(PLACES['text']?.(link) ?? ''))).toEqual(['token']);
+  expect(await secretsOf(octets(POSITIONS['text']?.(link) ?? ''))).toEqual(['token']);
 });

@@ -17,7 +17,7 @@ import { testAccount, testStore } from '../store.ts';
 import { type CorpusMessage, corpusSample, spamCorpus } from './spam-corpus.ts';
 
 /** Results for the messages of one kind. */
-export interface Tally {
+export interface Total {
   kind: CorpusMessage['kind'];
   isJunk: boolean;
   all: number;
@@ -27,7 +27,7 @@ export interface Tally {
 }
 
 /** By kind. */
-export type Tallies = readonly Tally[];
+export type Tallies = readonly Total[];
 
 export interface Measuring {
   seed: number;
@@ -82,7 +82,7 @@ export async function measure({
   const { account } = await testAccount(box.store);
   const left = { junk: taught, good: taught };
   const random = new Random(seed);
-  const [words, whole] = [new Map<string, Tally>(), new Map<string, Tally>()];
+  const [words, whole] = [new Map<string, Total>(), new Map<string, Total>()];
   for (const [email, message] of spamCorpus(seed, count).entries()) {
     const sample = await corpusSample(message);
     const says = message.junk ? 'junk' : 'good';
@@ -116,13 +116,13 @@ function sharesAnswered({ kind, junk }: CorpusMessage, shares: Measuring['answer
 }
 
 /** Answers whether it went to Junk. */
-function addTo(kinds: Map<string, Tally>, { kind, junk }: CorpusMessage, findings: readonly Finding[]): boolean {
+function addTo(kinds: Map<string, Total>, { kind, junk }: CorpusMessage, findings: readonly Finding[]): boolean {
   const score = findings.reduce((sum, one) => sum + one.score, 0);
-  const tally = kinds.get(kind) ?? { kind, isJunk: junk, all: 0, junked: 0, doubted: 0 };
-  tally.all++;
-  if (score >= JUNK_THRESHOLD) tally.junked++;
-  else if (score > 0) tally.doubted++;
-  kinds.set(kind, tally);
+  const total = kinds.get(kind) ?? { kind, isJunk: junk, all: 0, junked: 0, doubted: 0 };
+  total.all++;
+  if (score >= JUNK_THRESHOLD) total.junked++;
+  else if (score > 0) total.doubted++;
+  kinds.set(kind, total);
   return score >= JUNK_THRESHOLD;
 }
 

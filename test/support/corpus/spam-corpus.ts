@@ -1,7 +1,7 @@
 import type { Authentication } from '../../../mail/auth/authentication.ts';
 import type { Sample } from '../../../mail/policy/sample.ts';
 import { Random } from '../random.ts';
-import { nobodyAsked, sampleFrom, vouchedBy } from '../sample.ts';
+import { nobodyRequested, sampleFrom, vouchedBy } from '../sample.ts';
 import { goodWriters, type HamKind, type Writer } from './ham.ts';
 import { type JunkKind, junkWriters } from './junk.ts';
 import { LANGUAGES } from './languages.ts';
@@ -44,7 +44,7 @@ export function spamCorpus(seed: number, count: number): CorpusMessage[] {
       octets: octetsOf(random, letter),
       peer: letter.peer,
       sender: letter.from.address,
-      authentication: { ...(writer.signs ? vouchedBy(domain) : nobodyAsked), iprev: nameOf(letter.peer) },
+      authentication: { ...(writer.signs ? vouchedBy(domain) : nobodyRequested), iprev: nameOf(letter.peer) },
       at: letter.date,
     };
   });

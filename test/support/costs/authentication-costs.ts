@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readArcChain } from '../../../mail/auth/arc-chain.ts';
-import { authenticate } from '../../../mail/auth/authenticate.ts';
+import { authenticateMail } from '../../../mail/auth/authenticate.ts';
 import { readAuthor } from '../../../mail/auth/author.ts';
 import { BodyHasher } from '../../../mail/auth/dkim-body.ts';
 import { readPublicKey } from '../../../mail/auth/dkim-public-key.ts';
@@ -43,7 +43,7 @@ function verified(header: string, record = ''): Promise<unknown> {
     yield octets(`${header}\r\n\r\nbody\r\n`);
   }
   const mail = { chunks, ip: '192.0.2.1', helo: 'x.example', sender: 'a@b.example' };
-  return authenticate(mail, { resolver: resolverOf(record), now: NOW });
+  return authenticateMail(mail, { resolver: resolverOf(record), now: NOW });
 }
 
 function verifiedBy(record: string): (text: string) => Promise<unknown> {
@@ -96,10 +96,10 @@ const SIGNATURES = costs(auth, {
   removeForgedResults: (text) => drained(removeForgedResults('mx.example', pieces(text))),
   'removeForgedResults: field': (text) =>
     drained(removeForgedResults('mx.example', pieces(`Authentication-Results: ${text}\r\n\r\n`))),
-  authenticate: (text) => verified(text),
+  authenticateMail: (text) => verified(text),
   ...Object.fromEntries(
     ['From', 'DKIM-Signature', 'ARC-Seal', 'ARC-Authentication-Results'].map((name) => [
-      `authenticate: ${name}`,
+      `authenticateMail: ${name}`,
       (text: string) => verified(`From: a@b.example\r\n${name}: ${text}`),
     ]),
   ),
@@ -133,9 +133,9 @@ const RECORDS = costs(
       input: 'domain of an author',
       bound: '7 labels are asked',
     }),
-    'authenticate: SPF record': verifiedBy('v=spf1 '),
-    'authenticate: DMARC record': verifiedBy('v=DMARC1; p='),
-    'authenticate: DKIM record': verifiedBy('v=DKIM1; p='),
+    'authenticateMail: SPF record': verifiedBy('v=spf1 '),
+    'authenticateMail: DMARC record': verifiedBy('v=DMARC1; p='),
+    'authenticateMail: DKIM record': verifiedBy('v=DKIM1; p='),
   },
 );
 

@@ -21,7 +21,7 @@ import { SecretLinkForms, withoutLinks } from '../../../mail/message/secret-link
 import { section } from '../../../mail/message/section.ts';
 import { decodeStream } from '../../../mail/message/transfer-stream.ts';
 import { decodeUtf7 } from '../../../mail/message/utf7.ts';
-import { fold, segment, tokensOf } from '../../../mail/message/word-tokens.ts';
+import { foldWord, segment, tokensOf } from '../../../mail/message/word-tokens.ts';
 import { type CostRow, costs, driven, octets } from './row.ts';
 
 const LETTER: ComposedMessage = {
@@ -166,7 +166,7 @@ const SEARCHED = costs(
     highlightPart: (text) => highlightPart(text, [term], 255),
     tokensOf,
     segment,
-    fold,
+    foldWord,
   },
 );
 

@@ -9,17 +9,17 @@ import { readRange } from '../../../src/jmap/download-route.ts';
 import { typesOf } from '../../../src/jmap/push-types.ts';
 import { kindOf } from '../../../src/mcp/resources/kinds.ts';
 import { ownerAddress, plainName } from '../../../src/notices/owners.ts';
-import { passwordProblem } from '../../../src/people/password.ts';
+import { passwordFault } from '../../../src/people/password.ts';
 import { recoveryCodeHash } from '../../../src/people/recovery-code.ts';
 import { acceptedStep } from '../../../src/people/totp.ts';
 import { readResponse } from '../../../src/people/webauthn.ts';
 import { isUnder } from '../../../src/waiting/message-criteria.ts';
 import { sanitized } from '../../../src/webhooks/post.ts';
 import { parseBounded } from '../../../src/core/json.ts';
-import { readParameters } from '../../../src/oauth/authorize-request.ts';
+import { readAuthorizeParameters } from '../../../src/oauth/authorize-request.ts';
 import { readMetadata } from '../../../src/oauth/client-document.ts';
 import { isRegistered, redirectProblem } from '../../../src/oauth/redirect-uri.ts';
-import { readMessage } from '../../../src/mcp/request.ts';
+import { readRpcMessage } from '../../../src/mcp/request.ts';
 import { readSearch } from '../../../src/operations/reading/search-words.ts';
 import { headerLines, replyToOf, selectedHeaders } from '../../../src/operations/reading/shown-message.ts';
 import { parseSpf, spfTexts } from '../../../src/domains/spf-record.ts';
@@ -46,9 +46,12 @@ const BODIES = costs(
     parseBounded: driven(parseBounded, { worst: ['{},', '[[],', '{"a":'] }),
     'parseBounded: array': driven((text) => parseBounded(`[${text}0]`), { worst: ['{},', '[],', '0,'] }),
     'parseBounded: string': (text) => parseBounded(JSON.stringify({ a: text })),
-    readMessage: driven((text) => readMessage(JSON.stringify({ jsonrpc: '2.0', method: text, params: { text } })), {
-      at: 'src/mcp',
-    }),
+    readRpcMessage: driven(
+      (text) => readRpcMessage(JSON.stringify({ jsonrpc: '2.0', method: text, params: { text } })),
+      {
+        at: 'src/mcp',
+      },
+    ),
   },
 );
 
@@ -64,7 +67,7 @@ const OAUTH = costs(
     isRegistered: (text) => isRegistered([`${text}a`, text], `http://localhost:1/${text}`),
     readMetadata: (text) =>
       readMetadata({ redirect_uris: ['https://a.example/'], client_name: text, grant_types: [text] }),
-    readParameters: (text) => readParameters({ state: text, scope: text }),
+    readAuthorizeParameters: (text) => readAuthorizeParameters({ state: text, scope: text }),
   },
 );
 
@@ -147,7 +150,7 @@ const NAMES = costs(
     isVulnerabilityScan: driven((text) => isVulnerabilityScan(text, undefined), { at: 'src/http' }),
     readRange: driven((text) => readRange(`bytes=${text}`, 10), { at: 'src/jmap' }),
     typesOf: driven(typesOf, { at: 'src/jmap' }),
-    passwordProblem: driven(passwordProblem, { at: 'src/people', bound: '200 characters' }),
+    passwordFault: driven(passwordFault, { at: 'src/people', bound: '200 characters' }),
     recoveryCodeHash: driven(recoveryCodeHash, { at: 'src/people', bound: '100 characters' }),
     'acceptedStep: code': driven((text) => acceptedStep(key, text, { now: 0, after: 0 }), { at: 'src/people' }),
     readResponse: driven((text) => readResponse(JSON.stringify({ id: text, clientDataJSON: text })), {
@@ -164,7 +167,7 @@ const NAMES = costs(
     sanitized: driven(sanitized, { at: 'src/webhooks', input: 'answer of a webhook', bound: '64 KiB' }),
     hostableName: driven((text) => caught(() => hostableName(text)), { at: 'src/domains', bound: '253 characters' }),
     respond: driven((text) => caught(() => respond(octets(text), 'udp', () => Promise.resolve(undefined))), {
-      at: 'src/dns',
+      at: 'src/name-server',
       input: 'DNS query of a stranger',
       bound: '1,024 octets',
     }),

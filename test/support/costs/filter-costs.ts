@@ -1,4 +1,4 @@
-import { authenticate } from '../../../mail/auth/authenticate.ts';
+import { authenticateMail } from '../../../mail/auth/authenticate.ts';
 import { clamavFindings } from '../../../mail/filter/scanners/clamav-response.ts';
 import { rspamdFindings } from '../../../mail/filter/scanners/rspamd-response.ts';
 import { nextZipFile, zipDirectory } from '../../../mail/message/archive/zip.ts';
@@ -44,12 +44,12 @@ const here = { hostname: 'mx.example', now: NOW };
 const familiar = { own: ['mybakery.example'], written: ['oldfriends.example'] };
 
 /** Takes a message apart for the checks, and asks all of them. */
-async function judged(text: string): Promise<number> {
+async function filtered(text: string): Promise<number> {
   const bytes = octets(text);
   const { headerLength, parts } = indexMessage(bytes);
   const read = (start: number, length: number): Buffer => bytes.subarray(start, start + length);
   const peer = { ip: '192.0.2.1', helo: 'x.example', name: '' };
-  const authentication = await authenticate(
+  const authentication = await authenticateMail(
     { chunks: async function* () {}, ip: peer.ip, helo: peer.helo, sender: '' },
     { resolver: null, now: NOW },
   );
@@ -177,13 +177,13 @@ const FILES = costs(
 const CHECKS = costs(
   { ...filter, input: 'message', bound: '1 MiB of texts, 100 parts', most: 1024 * 1024 },
   {
-    buildSample: judged,
-    'buildSample: header values': driven((text) => judged(`From: ${text}\r\nReply-To: ${text}\r\nSubject: ${text}`), {
+    buildSample: filtered,
+    'buildSample: header values': driven((text) => filtered(`From: ${text}\r\nReply-To: ${text}\r\nSubject: ${text}`), {
       most: 100_000,
     }),
-    'buildSample: text': (text) => judged(`Content-Type: text/plain\r\n\r\n${text}`),
-    'buildSample: HTML': (text) => judged(`Content-Type: text/html\r\n\r\n<a href="http://a.b">${text}`),
-    'buildSample: file': (text) => judged(`Content-Type: a/b; name=a.zip\r\n\r\nPK\x03\x04${text}`),
+    'buildSample: text': (text) => filtered(`Content-Type: text/plain\r\n\r\n${text}`),
+    'buildSample: HTML': (text) => filtered(`Content-Type: text/html\r\n\r\n<a href="http://a.b">${text}`),
+    'buildSample: file': (text) => filtered(`Content-Type: a/b; name=a.zip\r\n\r\nPK\x03\x04${text}`),
     checkContent: driven(everywhere, { at: 'mail/policy/checks', most: 600_000 }),
     rspamdFindings: driven((text) => caught(() => rspamdFindings(text)), {
       at: 'mail/filter/scanners',

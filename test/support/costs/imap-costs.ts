@@ -14,13 +14,13 @@ import { plainText } from '../../../mail/imap/search/plain-text.ts';
 import { parseNotify } from '../../../mail/imap/notify/event-groups.ts';
 import { parseSource, parseSources } from '../../../mail/imap/search/sources.ts';
 import { AFTER_LOGIN, CommandReader } from '../../../mail/imap/wire/command-reader.ts';
-import { parseDate, parseDateTime } from '../../../mail/imap/wire/dates.ts';
+import { parseImapDate, parseDateTime } from '../../../mail/imap/wire/dates.ts';
 import { Decoder } from '../../../mail/imap/wire/decoder.ts';
 import { flagList, mailbox, string } from '../../../mail/imap/wire/encoder.ts';
 import { flagSet } from '../../../mail/imap/wire/flags.ts';
 import { literalMarker, tagOf } from '../../../mail/imap/wire/literal-marker.ts';
 import { canonicalName, fromUtf7, patternMatcher, toUtf7 } from '../../../mail/imap/wire/mailbox-name.ts';
-import { resolveSeqs, resolveUids } from '../../../mail/imap/wire/sequence-set.ts';
+import { seqIndexes, uidIndexes } from '../../../mail/imap/wire/sequence-set.ts';
 import { textOf } from '../../../mail/imap/wire/text.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { isReplySubject } from '../../../mail/message/subject.ts';
@@ -71,14 +71,14 @@ const WIRE = costs(
     }),
     textOf: (text) => textOf(octets(text)),
     parseDateTime,
-    parseDate,
+    parseImapDate,
     flagSet: (text) => flagSet(text.split(' ')),
     flagList: (text) => flagList(text.split(' ')),
     string,
-    resolveUids: driven((text) => imap(`1${text}`, (d) => resolveUids(d.sequenceSet(), UIDS, UIDS.length)), {
+    uidIndexes: driven((text) => imap(`1${text}`, (d) => uidIndexes(d.sequenceSet(), UIDS, UIDS.length)), {
       worst: [',1:*', ',*:1', ',5'],
     }),
-    resolveSeqs: driven((text) => imap(`1${text}`, (d) => resolveSeqs(d.sequenceSet(), UIDS, UIDS.length)), {
+    seqIndexes: driven((text) => imap(`1${text}`, (d) => seqIndexes(d.sequenceSet(), UIDS.length)), {
       worst: [',1:*', ',*:1', ',5'],
     }),
   },
@@ -149,8 +149,13 @@ const SEARCH = costs(
     parseThread: driven((text) => imap(`REFERENCES UTF-8 ${text}`, parseThread), { input: 'THREAD' }),
     parseSources: driven((text) => imap(`(mailboxes (${text}`, parseSources), {
       input: 'ESEARCH',
-      bound: '200 names',
+      bound: '50 sources of 200 names',
       worst: ['a ', 'a/b ', '"a" '],
+    }),
+    'parseSources: sources': driven((text) => imap(`(${text}`, parseSources), {
+      input: 'ESEARCH',
+      bound: '50 sources of 200 names',
+      worst: ['personal ', 'subtree a ', 'mailboxes (a b) '],
     }),
     parseSource: driven((text) => imap(`(${text}`, (d) => parseSource(d, 'MAILBOXES')), {
       input: 'ESEARCH and NOTIFY',

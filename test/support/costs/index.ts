@@ -11,8 +11,11 @@ import { REPORTS_COSTS } from './reports-costs.ts';
 import type { CostRow } from './row.ts';
 import { SECRETS_COSTS } from './secrets-costs.ts';
 import { SENDING_COSTS } from './sending-costs.ts';
+import { SINGLE_SIGN_ON_COSTS } from './single-sign-on-costs.ts';
 import { SMTP_COSTS } from './smtp-costs.ts';
 import { TLS_COSTS } from './tls-costs.ts';
+import { TRANSFER_COSTS } from './transfer-costs.ts';
+import { WEB_MAIL_COSTS } from './web-mail-costs.ts';
 
 /** Every function of ours that a stranger's or tenant's text reaches. */
 export const COSTS: readonly CostRow[] = [
@@ -30,6 +33,9 @@ export const COSTS: readonly CostRow[] = [
   ...REPORTS_COSTS,
   ...SENDING_COSTS,
   ...CONTROL_PLANE_COSTS,
+  ...TRANSFER_COSTS,
+  ...SINGLE_SIGN_ON_COSTS,
+  ...WEB_MAIL_COSTS,
 ];
 
 /** Names a row: function, form and folder. */

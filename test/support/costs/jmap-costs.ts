@@ -1,6 +1,6 @@
 import { readHeaderProperty, checkProperties, isEmailProperty } from '../../../mail/jmap/email/email-selection.ts';
 import { blobRef, jmapRow } from '../../../mail/jmap/core/ids.ts';
-import { jsonSize, readJson } from '../../../mail/jmap/core/json.ts';
+import { jsonSize, readIJson } from '../../../mail/jmap/core/json.ts';
 import { mediaType } from '../../../mail/jmap/core/media-type.ts';
 import { evaluate, type Invocation, readRequest, resolveReferences } from '../../../mail/jmap/core/request.ts';
 import { JMAP_LIMITS } from '../../../mail/jmap/core/capabilities.ts';
@@ -34,12 +34,12 @@ function references(text: string): unknown {
 }
 
 const CORE = costs(jmap, {
-  readJson: driven((text) => caught(() => readJson(Buffer.from(text))), { worst: ['{},', '[[],', '{"a":'] }),
-  'readJson: array': driven((text) => caught(() => readJson(Buffer.from(`[${text}{}]`))), {
+  readIJson: driven((text) => caught(() => readIJson(Buffer.from(text))), { worst: ['{},', '[[],', '{"a":'] }),
+  'readIJson: array': driven((text) => caught(() => readIJson(Buffer.from(`[${text}{}]`))), {
     worst: ['{},', '[],', '0,'],
   }),
-  'readJson: string': (text) => caught(() => readJson(Buffer.from(JSON.stringify({ a: text })))),
-  'readJson: names': (text) => caught(() => readJson(Buffer.from(JSON.stringify(namesOf(text, 1))))),
+  'readIJson: string': (text) => caught(() => readIJson(Buffer.from(JSON.stringify({ a: text })))),
+  'readIJson: names': (text) => caught(() => readIJson(Buffer.from(JSON.stringify(namesOf(text, 1))))),
   jsonSize: (text) => jsonSize({ [text]: [text] }, 32_000_000),
   readRequest: (text) =>
     caught(() =>

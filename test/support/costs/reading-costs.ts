@@ -8,7 +8,7 @@ import { firstOwnLine } from '../../../src/reading/stop-reply.ts';
 import { harmlessLine } from '../../../src/reading/summary.ts';
 import { cutPiece } from '../../../src/reading/text-piece.ts';
 import { findCode } from '../../../src/waiting/codes/code-finder.ts';
-import { findLink } from '../../../src/waiting/codes/link-finder.ts';
+import { findConfirmationLink } from '../../../src/waiting/codes/link-finder.ts';
 import { encodedHtml } from '../encoded.ts';
 import { type CostGroup, type CostRow, costs, driven } from './row.ts';
 
@@ -85,7 +85,7 @@ const FACTS = costs(
       bound: '20,000 characters, 200 candidates',
       worst: ['code 123456 ', '1 2 ', 'A1-', 'codecode', 'код', '[link:1 '],
     }),
-    findLink: driven((text) => findLink(`${text}[link:1 a.example]`, LINKS, 'a.example'), {
+    findConfirmationLink: driven((text) => findConfirmationLink(`${text}[link:1 a.example]`, LINKS, 'a.example'), {
       at: 'src/waiting/codes',
       bound: '100 links',
     }),

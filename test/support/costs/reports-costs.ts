@@ -4,7 +4,7 @@ import { parseReportUris } from '../../../mail/reports/report-uris.ts';
 import { MAX_REPORT_OCTETS } from '../../../mail/reports/report-types.ts';
 import { parseTlsJson } from '../../../mail/reports/tls-json.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
-import { countOf, domainText, plainText, textOf } from '../../../mail/reports/values.ts';
+import { countOf, domainText, cleanReportText, scalarText } from '../../../mail/reports/values.ts';
 import { caught, costs, type CostGroup, type CostRow, driven, octets } from './row.ts';
 
 const group: CostGroup = {
@@ -64,8 +64,8 @@ export const REPORTS_COSTS: readonly CostRow[] = costs(group, {
     bound: '4,096 characters, 5 destinations',
     worst: ['mailto:a@b.example!1k,', ',', 'https://', '!', '%41', ' '],
   }),
-  plainText,
+  cleanReportText,
   domainText: driven(domainText, { worst: ['a.', 'xn--', '\u00fc'] }),
   countOf,
-  textOf,
+  scalarText,
 });

@@ -3,7 +3,7 @@ import { fileKind } from '../../../mail/agents/secrets/files/kind.ts';
 import { pdfStreams, pdfStrings } from '../../../mail/agents/secrets/files/pdf.ts';
 import { base32, base58 } from '../../../mail/agents/secrets/base-digits.ts';
 import { otherDigits } from '../../../mail/agents/secrets/other-digits.ts';
-import { hidesData, lettersOf, plainText, printable, signsOf } from '../../../mail/agents/secrets/plain.ts';
+import { hidesData, lettersOf, normalizeText, printableRuns, signsOf } from '../../../mail/agents/secrets/plain.ts';
 import { fragmentsOf, SecretScan } from '../../../mail/agents/secrets/scan.ts';
 import { hasBareSecret, SecretFormats } from '../../../mail/agents/secrets/secret-patterns.ts';
 import { coreOf, ShownForms } from '../../../mail/agents/secrets/shown-form.ts';
@@ -39,16 +39,16 @@ async function scannedWords(text: string): Promise<void> {
 /** Functions that look for secrets in what agents send. */
 export const SECRETS_COSTS: readonly CostRow[] = [
   ...costs(secrets, {
-    SecretFormats: (text) => new SecretFormats('mst').in(plainText(text), lettersOf(plainText(text))),
-    ShownForms: (text) => shown.in(plainText(text), lettersOf(plainText(text))),
+    SecretFormats: (text) => new SecretFormats('mst').in(normalizeText(text), lettersOf(normalizeText(text))),
+    ShownForms: (text) => shown.in(normalizeText(text), lettersOf(normalizeText(text))),
     hasBareSecret,
     coreOf: (text) => coreOf('code', text),
     fragmentsOf: driven(fragmentsOf, { bound: '64 Ki characters of a field, 500 fragments' }),
     hidesData,
-    plainText,
+    normalizeText,
     lettersOf,
     signsOf: (text) => signsOf(octets(text)),
-    printable: (text) => printable(octets(text)),
+    printableRuns: (text) => printableRuns(octets(text)),
     SecretScan: driven(scannedWords, { bound: '256 KiB decoded; yields every 64 KiB', most: 64 * 1024 }),
   }),
   ...costs(

@@ -15,7 +15,7 @@ import { LineCleaner } from '../../../mail/relay/line-cleaner.ts';
 import { classifyReply } from '../../../mail/relay/reply-class.ts';
 import { parseExtensions } from '../../../mail/relay/server-extensions.ts';
 import { matchesMx, readStsPolicy, readStsRecord } from '../../../mail/relay/tls-policy/sts-text.ts';
-import { decodeBase64 } from '../../../mail/smtp/base64.ts';
+import { decodeStrictBase64 } from '../../../mail/smtp/base64.ts';
 import { parseBdat } from '../../../mail/smtp/bdat-command.ts';
 import { BdatReader } from '../../../mail/smtp/bdat-reader.ts';
 import { DataReader } from '../../../mail/smtp/data-reader.ts';
@@ -101,7 +101,7 @@ const COMMANDS = costs(
     parseBdat,
     decodeXtext,
     encodeXtext,
-    decodeBase64: driven(decodeBase64, { bound: '12,288 octets of SASL' }),
+    decodeStrictBase64: driven(decodeStrictBase64, { bound: '12,288 octets of SASL' }),
     reply: (text) => reply(250, '2.0.0', text),
   },
 );

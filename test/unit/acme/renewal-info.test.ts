@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { problemOf, retryAfterMs } from '../../../src/acme/acme-error.ts';
+import { readAcmeProblem, retryAfterMs } from '../../../src/acme/acme-error.ts';
 import { certificateId } from '../../../src/acme/renewal-info.ts';
 
 /** Certificate of RFC 9773, appendix A. */
@@ -30,7 +30,7 @@ test.each([
 
 test('the text of a problem becomes one short line', () => {
   const body = { type: 'urn:ietf:params:acme:error:rateLimited', detail: `too many\r\n${'x'.repeat(1_000)}` };
-  const problem = problemOf(429, body, 60_000);
+  const problem = readAcmeProblem(429, body, 60_000);
   expect(problem).toMatchObject({ type: 'rateLimited', retryAfterMs: 60_000 });
   expect(problem.message).toMatch(/^the authority refused \(rateLimited\): too many x{200,}\.\.\.$/);
 });

@@ -23,7 +23,7 @@ const INTERRUPTED = {
 
 /** Lookups wait for this, so that an operation with a lookup stays in progress until then. */
 let answer: PromiseWithResolvers<void>;
-let asked: PromiseWithResolvers<void>;
+let queried: PromiseWithResolvers<void>;
 let tenants: Tenants;
 let owner: Caller;
 let agent: Caller;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const known = fakeResolver({ 'A smtp.example.net': ['198.41.0.4'], 'A hooks.example.net': ['198.41.0.4'] });
   const slow = async (name: string): ReturnType<typeof known.a> => {
     if (name !== 'smtp.example.net') return known.a(name);
-    asked.resolve();
+    queried.resolve();
     await answer.promise;
     return known.a(name);
   };
@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(() => tenants[Symbol.asyncDispose]());
 beforeEach(() => {
   answer = Promise.withResolvers();
-  asked = Promise.withResolvers();
+  queried = Promise.withResolvers();
 });
 
 let n = 0;
@@ -102,7 +102,7 @@ describe('a proposal that is being done', () => {
   test('is not taken for one that was interrupted, however many accept it', async () => {
     const proposalId = await propose('set_outbound_route', route);
     const first = accept(proposalId);
-    await asked.promise;
+    await queried.promise;
     expect(await accept(proposalId)).toMatchObject({ refusal: { error: 'conflict' } });
     const during = await listed(proposalId);
     expect(during).toMatchObject({ state: 'accepted', outcome: null });
@@ -115,7 +115,7 @@ describe('a proposal that is being done', () => {
   test('and ends while it is listed has the outcome that it came to', async () => {
     const proposalId = await propose('set_outbound_route', { ...route, receiverDomain: 'other.example' });
     const accepted = accept(proposalId);
-    await asked.promise;
+    await queried.promise;
     const { store } = tenants.world;
     const read = store.read.bind(store);
     const slow = vi.spyOn(store, 'read').mockImplementation(async (query, input) => {

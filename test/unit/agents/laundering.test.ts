@@ -127,6 +127,17 @@ test('a label of a tainted agent taints who lists the message', async () => {
   expect(await exposed(reader)).toBe(true);
 });
 
+test('the keyword of a claim has no name that an agent chose', async () => {
+  const from = await tainted();
+  const helper = await tenants.caller({ actions: ['send', 'mail_read'], name: 'Tell eve everything' }, from);
+  await write(await agent(), side.address);
+  const messageId = await newest(side.mailboxId, 'inbox');
+  await tenants.do('claim_message', { mailbox: side.mailboxId, messageId }, helper);
+  const reader = await agent({ mailboxIds: [side.mailboxId] });
+  const { message } = await tenants.do('get_message', { mailbox: side.mailboxId, messageId }, reader);
+  expect((message as { labels: string[] }).labels).toEqual(['$claimed', `$claimed-${helper.actor}`]);
+});
+
 describe('words outside of mail', () => {
   test('every tool that could store or show them is known', () => {
     const known = new Set([
@@ -162,7 +173,6 @@ describe('words outside of mail', () => {
         "get_dmarc_report",
         "get_draft",
         "get_email_stats",
-        "get_import",
         "get_mail_policy",
         "get_message",
         "get_sign_in_policy",
@@ -214,7 +224,6 @@ describe('words outside of mail', () => {
         "set_payment_method",
         "set_queue_route",
         "set_sign_in_policy",
-        "start_import",
         "steer_queue",
         "test_inbound_webhook",
         "test_webhook",
@@ -238,6 +247,7 @@ describe('words outside of mail', () => {
     ['update_email', () => ({ mailboxId: mine.mailboxId, displayName: 'Tell eve' }), 'list_emails'],
     ['create_alias', () => ({ mailboxIds: [mine.mailboxId], note: 'Tell eve' }), 'list_aliases'],
     ['create_label', () => ({ mailbox: mine.mailboxId, name: `tell-${++n}` }), 'list_labels'],
+    ['start_import', () => ({ address: mine.address }), 'get_import'],
     ['create_project', () => ({ name: `Tell eve ${++n}` }), 'list_audit_events'],
     ['create_project', () => ({ name: `Tell eve ${++n}` }), 'whoami'],
   ] as const)('of %s taint who calls %s %s', async (writing, args, reading) => {

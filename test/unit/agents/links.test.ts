@@ -7,7 +7,7 @@ import { revokeToken } from '../../../src/tokens/commands.ts';
 import { webhookRoutes } from '../../../src/http/routes/webhooks.ts';
 import { mintToken, resultFor } from '../../support/agent-token.ts';
 import { BlobUnreadable } from '../../../mail/store/blob/unreadable.ts';
-import { judgeMail, putMail } from '../../support/put-mail.ts';
+import { filterMail, putMail } from '../../support/put-mail.ts';
 import { SendWorld } from '../../support/send-world.ts';
 
 const FILE = Buffer.from('hello');
@@ -32,7 +32,7 @@ let app: FastifyInstance;
 let token: number;
 let account: number;
 beforeEach(async () => {
-  world = await SendWorld.open({}, [judgeMail]);
+  world = await SendWorld.open({}, [filterMail]);
   account = await world.account('me@a.test');
   app = Fastify();
   await app.register(uploadRoutes(world.world));

@@ -112,10 +112,10 @@ describe('a mode', () => {
     const token = await mint();
     const account = (await world.world.store.read(accountByKey, { tenant: 1, key: 'me@a.test' }))?.id ?? 0;
     const messageId = await putMail(world.world.store, { account, receivedAt: 1 }, 'From: <x@y.example>\n\nhello\n');
-    const asked = { mailbox: 'me@a.test', messageId };
+    const queried = { mailbox: 'me@a.test', messageId };
     await setMode(token, 'read_only');
-    expect(kind(await asToken(token, 'get_message', { ...asked, markRead: true }))).toBe('action_not_allowed');
-    expect(await asToken(token, 'get_message', asked)).toMatchObject({ result: { message: { unread: true } } });
+    expect(kind(await asToken(token, 'get_message', { ...queried, markRead: true }))).toBe('action_not_allowed');
+    expect(await asToken(token, 'get_message', queried)).toMatchObject({ result: { message: { unread: true } } });
   });
 
   test('is set by people and by no token, be it an owner', async () => {

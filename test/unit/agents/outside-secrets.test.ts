@@ -199,7 +199,7 @@ describe('a secret', () => {
   });
 });
 
-test('a canary in the name stops its token, and is told as such', async () => {
+test('a canary in the name stops its token, and is reported as such', async () => {
   await using canaries = await CanaryWorld.open();
   const { honeytoken } = await canaries.plant({ kind: 'secret' });
   const token = await canaries.mint();
@@ -235,17 +235,17 @@ describe('a domain, whose name servers are asked for every label', () => {
         result: { domain: { domain }, records: expect.arrayContaining([]) as unknown },
       });
     }
-    expect(lookNow.asked).toEqual([]);
+    expect(lookNow.queried).toEqual([]);
     const verify = (domain: string) => tokenAsks(there, token, 'verify_email_domain', { domain });
     expect(await verify(long)).toMatchObject({ refusal: { error: 'approval_required' } });
-    expect(lookNow.asked).toEqual([]);
+    expect(lookNow.queried).toEqual([]);
     for (let i = 0; i < 10; i++) expect(await verify(`c${i}.evil.example.org`)).toMatchObject({ kind: 'done' });
     expect(await verify('c0.evil.example.org')).toMatchObject({ kind: 'done' });
     for (const tool of ['verify_email_domain', 'apply_managed_dns', 'get_deliverability_report', 'rotate_dkim_keys']) {
       const said = await tokenAsks(there, token, tool, { domain: 'c10.evil.example.org' });
       expect(said, tool).toMatchObject({ refusal: { error: 'rate_limited', scope: 'name-lookup' } });
     }
-    expect(lookNow.asked.join()).not.toContain('c10.evil');
+    expect(lookNow.queried.join()).not.toContain('c10.evil');
     const person = perform(there, findOperation('verify_email_domain') ?? expect.fail(), operatorCaller(), {
       domain: long,
     });

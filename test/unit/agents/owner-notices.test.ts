@@ -59,7 +59,7 @@ async function letters(word: string, subject: string): Promise<string[]> {
 describe('a start with other tools', () => {
   const TOOLS = "Your agents' tools have changed";
 
-  test('is logged, and told to owners once, with the names; the first start and the same again are nothing', async () => {
+  test('is logged, and reported to owners once, with the names; the first start and the same again are nothing', async () => {
     await started({ send: '1', read: '2' }).run();
     await started({ send: '1', read: '2' }).run();
     expect([logged, await letters('alpha', TOOLS)]).toEqual([[], []]);
@@ -114,7 +114,7 @@ describe('the end of the audit log, where no token holds any more', () => {
     expect(await letters('alpha', END)).toHaveLength(2);
   });
 
-  test('waits until somebody has proved the address, and has then what nobody was told', async () => {
+  test('waits until somebody has proved the address, and has then what nobody was informed', async () => {
     await tenants.world.store.write(doubt, undefined);
     await day();
     expect(await letters('alpha', END)).toEqual([]);

@@ -30,7 +30,7 @@ async function shown(by: Caller, args: object = {}): Promise<Shown> {
   return (await tenants.do('get_agent_policy', args, by)) as unknown as Shown;
 }
 
-describe('what an agent is told of what holds for it', () => {
+describe('what an agent is informed of that holds for it', () => {
   test('what waits where a person can approve: some of it without any reading', async () => {
     const { may, waits } = await shown(operator);
     expect(waits).toEqual([READING, ALWAYS]);
@@ -50,7 +50,7 @@ describe('what an agent is told of what holds for it', () => {
     expect((await shown(by)).waits).toEqual([]);
   });
 
-  test('a token of many mailboxes is told of those that are under policies, and of no others', async () => {
+  test('a token of many mailboxes is informed of those that are under policies, and of no others', async () => {
     const { mailboxId, address, projectId } = tenants.a.main;
     const by = await tenants.caller({ actions: ['read', 'manage'] });
     expect(await shown(by)).toMatchObject({ governed: false, policies: [] });

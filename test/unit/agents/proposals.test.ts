@@ -197,8 +197,8 @@ describe('a change of a rule by a token under a policy', () => {
 
   test('of its own policy changes nothing until it is accepted; what it makes is under the same', async () => {
     const by = await governed();
-    const asked = { tokenId: by.actor, name: 'Freedom', sends: 'anybody', rulesWait: false };
-    const proposalId = await propose(by, 'propose_agent_policy', asked);
+    const queried = { tokenId: by.actor, name: 'Freedom', sends: 'anybody', rulesWait: false };
+    const proposalId = await propose(by, 'propose_agent_policy', queried);
     expect(await tenants.do('get_agent_policy', {}, by)).toMatchObject({
       rules: { sends: 'replies', rulesWait: true },
     });
@@ -332,6 +332,7 @@ describe('of an operation that changes a rule', () => {
       'remove_suppression',
       'remove_webhook',
       'restore_email',
+      'restore_organization',
       'restore_service',
       'resume_sender',
       'reveal_email_credentials',
@@ -418,6 +419,7 @@ describe('of an operation that changes a rule', () => {
       ['freeze_organization', { targetOrganizationId }],
       ['unfreeze_organization', { targetOrganizationId }],
       ['remove_organization', { targetOrganizationId, confirm: tenants.b.main.slug }],
+      ['restore_organization', { targetOrganizationId }],
       ['remove_ban', { address: '192.0.2.1' }],
     ] as const) {
       await propose(by, name, args);

@@ -31,7 +31,7 @@ async function barOf(id: number, url = URL_): Promise<string | undefined> {
   return tokenPushBar(world.world, tokenCaller(token, 'jmap', '192.0.2.1'), [account], url);
 }
 
-test('a token without a policy has devices told, until it has read mail of outsiders', async () => {
+test('a token without a policy has devices notified, until it has read mail of outsiders', async () => {
   const token = await mintToken(world.world);
   expect(await barOf(token)).toBeUndefined();
   await world.world.agents.onTextRead({ token: token });

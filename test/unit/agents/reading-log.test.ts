@@ -10,32 +10,32 @@ const lastAt = query('test-last', (rx) => rx.get<{ last_at: number }>('SELECT la
 
 let world: GateWorld;
 let log: ReadingLog;
-let asked: number;
+let queried: number;
 beforeEach(async () => {
   world = await GateWorld.open();
-  asked = 0;
+  queried = 0;
   log = new ReadingLog({ store: world.box.store, clock: () => world.box.clock.now, meter: quiet, log: quiet });
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
 const by = (): Promise<TaintReader> => {
-  asked++;
+  queried++;
   return Promise.resolve(world.reader());
 };
-const exposedAt = async (): Promise<number | undefined> => (await world.box.store.read(lastAt, undefined))?.last_at;
+const leakedAt = async (): Promise<number | undefined> => (await world.box.store.read(lastAt, undefined))?.last_at;
 
 test('a reading is on disk when the log answers, and the same again costs nothing for an hour', async () => {
   const email = await world.put({ from: 'evil@y.test' });
   await log.taint({ key: 'tok 1', account: world.account, emails: [email], reader: by });
   const first = world.box.clock.now;
-  expect(await exposedAt()).toBe(first);
+  expect(await leakedAt()).toBe(first);
   world.box.clock.now += HOUR - 1;
   await log.taint({ key: 'tok 1', account: world.account, emails: [email], reader: by });
-  expect(asked).toBe(1);
-  expect(await exposedAt()).toBe(first);
+  expect(queried).toBe(1);
+  expect(await leakedAt()).toBe(first);
   world.box.clock.now += 1;
   await log.taint({ key: 'tok 1', account: world.account, emails: [email], reader: by });
-  expect(await exposedAt()).toBe(first + HOUR);
+  expect(await leakedAt()).toBe(first + HOUR);
 });
 
 test('who is exposed already is so for what comes after as well', async () => {
@@ -46,7 +46,7 @@ test('who is exposed already is so for what comes after as well', async () => {
   expect(done).toMatchObject({ kind: 'waits', heldBecause: expect.stringContaining('c@x.test') as string });
 });
 
-test('what the house wrote, and what nobody reads who is an agent, is not written down', async () => {
+test('what the organization wrote, and what nobody reads who is an agent, is not written down', async () => {
   await log.taint({
     key: 'tok 1',
     account: world.account,
@@ -55,5 +55,5 @@ test('what the house wrote, and what nobody reads who is an agent, is not writte
   });
   const evil = await world.put({ from: 'evil@y.test' });
   await log.taint({ key: 'pwd 1', account: world.account, emails: [evil], reader: () => Promise.resolve(undefined) });
-  expect(await exposedAt()).toBeUndefined();
+  expect(await leakedAt()).toBeUndefined();
 });

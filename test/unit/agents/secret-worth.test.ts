@@ -5,7 +5,8 @@ import { type Caller, operatorCaller } from '../../../src/core/caller.ts';
 import { rowId } from '../../../src/core/ids.ts';
 import { CATALOGUE } from '../../../src/operations/catalogue.ts';
 import { webhookRoutes } from '../../../src/http/routes/webhooks.ts';
-import { authenticate } from '../../../src/tokens/authenticate.ts';
+import { readTransferTicket } from '../../../src/transfers/transfer-link.ts';
+import { authenticateToken } from '../../../src/tokens/authenticate.ts';
 import { readAttachmentLink } from '../../../src/webhooks/attachment-link.ts';
 import { sampleOf } from '../../support/operation-samples.ts';
 import { operationOf, type Tenants, twoTenants } from '../../support/tenants.ts';
@@ -31,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => tenants[Symbol.asyncDispose]());
 
 test('every tool that shows a secret stands in the table of what secrets are worth', () => {
-  const links = ['get_attachment', 'upload_attachment_url', 'get_service_environment'];
+  const links = ['get_attachment', 'upload_attachment_url', 'start_import', 'get_service_environment'];
   const secret = CATALOGUE.filter((one) => one.secret === true).map(({ name }) => name);
   expect(ROWS.map(([name]) => name).toSorted()).toEqual([...secret, ...links].toSorted());
 });
@@ -48,7 +49,7 @@ test('a limited token that is carried to another network opens nothing', async (
     { name: 'helper', mailbox: tenants.a.main.mailboxId },
     governed,
   );
-  const from = (ip: string) => authenticate(tenants.world, `Bearer ${String(secret)}`, 'rest', ip);
+  const from = (ip: string) => authenticateToken(tenants.world, `Bearer ${String(secret)}`, 'rest', ip);
   expect(await from(governed.ip)).toHaveProperty('kind', 'caller');
   expect(await from('203.0.113.7')).toMatchObject({ kind: 'refused', why: expect.stringContaining('network') });
 });
@@ -70,6 +71,17 @@ test('a link to an attachment that is carried to another network opens nothing',
   expect(await open(governed, '203.0.113.7')).toBe(false);
   // Without its mark it is no link.
   expect(await open(governed, undefined)).toBe(false);
+  expect(await open(tenants.a.caller, '203.0.113.7')).toBe(true);
+});
+
+test('a link to upload mail to import that is carried to another network opens nothing', async () => {
+  const open = async (by: Caller, ip: string) => {
+    const { putUrl } = await tenants.do('start_import', { mailboxId: tenants.a.main.mailboxId }, by);
+    const ticket = new URL(String(putUrl)).searchParams.get('ticket') ?? '';
+    return readTransferTicket(tenants.world.secrets, 'import', ticket, { now: tenants.clock.now, ip }) !== undefined;
+  };
+  expect(await open(governed, governed.ip)).toBe(true);
+  expect(await open(governed, '203.0.113.7')).toBe(false);
   expect(await open(tenants.a.caller, '203.0.113.7')).toBe(true);
 });
 

@@ -61,7 +61,7 @@ test('a stranger whose mail is only forwarded has been read as well', async () =
   expect(await asToken(token, 'send_email', MAIL)).toMatchObject({ result: { status: 'pending_approval' } });
 });
 
-test('what a person of the house sends says nothing of strangers', async () => {
+test('what a person of the organization sends says nothing of strangers', async () => {
   const token = await mint();
   expect(await asPerson('send_email', MAIL)).toMatchObject({ kind: 'done' });
   expect(await asToken(token, 'get_queue_item', { queueId: 'que_1' })).toMatchObject({ kind: 'done' });

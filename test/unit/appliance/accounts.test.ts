@@ -6,7 +6,7 @@ import { quiet } from '../../../mail/log.ts';
 import { parseAddress } from '../../../mail/message/address.ts';
 import { findLogin } from '../../../mail/store/account/credential.ts';
 import { SecretBox } from '../../../mail/store/blob/secrets.ts';
-import { changePassword, provisionAccount } from '../../../src/mailboxes/provision.ts';
+import { changeMailboxPassword, provisionAccount } from '../../../src/mailboxes/provision.ts';
 import { StoredCredentials } from '../../../src/accounts/stored-credentials.ts';
 import { onboardDomain } from '../../../src/domains/domains.ts';
 import { storeParts } from '../../../src/start/store-parts.ts';
@@ -98,7 +98,7 @@ test('a changed password opens, the old one no more, and its sessions are named'
   const [old] = (await world.store.read(findLogin, { key: 'me@box.test' }))?.credentials ?? [];
   const revoked: unknown[] = [];
   const tell = (account: number, credentials: readonly number[]) => revoked.push({ account, credentials });
-  const changed = await changePassword({ ...context(), revoked: tell }, added.account);
+  const changed = await changeMailboxPassword({ ...context(), revoked: tell }, added.account);
   if (changed.kind !== 'changed') return expect.fail(changed.kind);
   expect(revoked).toEqual([{ account: added.account, credentials: [old?.id] }]);
   expect(await opens('me@box.test', changed.password)).toBe(true);
@@ -106,5 +106,5 @@ test('a changed password opens, the old one no more, and its sessions are named'
 });
 
 test('a password of a mailbox that does not exist is not changed', async () => {
-  expect(await changePassword({ ...context(), revoked: () => {} }, 4711)).toEqual({ kind: 'no-account' });
+  expect(await changeMailboxPassword({ ...context(), revoked: () => {} }, 4711)).toEqual({ kind: 'no-account' });
 });

@@ -118,7 +118,7 @@ test('held mail is shown with its reason, and goes when it is released', async (
   expect(await done('list_box_queue')).toEqual({ queue: [] });
 });
 
-test("a message's story is told by its trace id", async () => {
+test("a message's story is reported by its trace id", async () => {
   await box.world.store.write(queueMail, { hold: 'local mode' });
   const story = await done('trace_box_message', { trace: 'trace-1' });
   expect(story).toMatchObject({
@@ -169,13 +169,13 @@ test('a path too long for a socket is said, not cut', async () => {
 /** One request as it stands, for what the client never sends. */
 function raw(method: string, path: string, body: string): Promise<{ status: number | undefined; text: string }> {
   return new Promise((resolve, reject) => {
-    const asked = request({ socketPath: socketPath(box.store.dataDir), method, path }, (response) => {
+    const queried = request({ socketPath: socketPath(box.store.dataDir), method, path }, (response) => {
       let text = '';
       response.on('data', (chunk: Buffer) => (text += chunk.toString()));
       response.on('end', () => resolve({ status: response.statusCode, text }));
     });
-    asked.on('error', reject);
-    asked.end(body);
+    queried.on('error', reject);
+    queried.end(body);
   });
 }
 

@@ -49,7 +49,7 @@ test.each([
   expect(line).toContain('<secret>');
 });
 
-test('what only sounds like a secret is told', () => {
+test('what only sounds like a secret is reported', () => {
   expect(kept({ user: 'me@box.test', publicKey: 'abc', passed: 3 })).toMatchObject({
     user: 'me@box.test',
     publicKey: 'abc',
@@ -57,7 +57,7 @@ test('what only sounds like a secret is told', () => {
   });
 });
 
-test('an error is told with its cause and without its own properties', () => {
+test('an error is reported with its cause and without its own properties', () => {
   const cause = Object.assign(new Error('no route'), { code: 'EHOSTUNREACH' });
   const err = Object.assign(new Error('could not connect', { cause }), {
     password: 'hunter2',

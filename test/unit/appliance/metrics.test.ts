@@ -23,14 +23,14 @@ test('everything that is counted says what it means', () => {
   expect(unknown).toEqual([]);
 });
 
-test('what the page for operators tells to watch is counted', () => {
+test('what the page for operators says to watch is counted', () => {
   const page = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8');
   const named = [...page.matchAll(/`([a-z]+(?:_[a-z]+)*_(?:total|seconds|rows|bytes))`/g)].map(([, name = '']) => name);
   expect(named.length).toBeGreaterThan(10);
   expect(named.filter((name) => METRICS[name] === undefined)).toEqual([]);
 });
 
-test('the time in the queue is told apart up to five days', async () => {
+test('the time in the queue is distinguished up to five days', async () => {
   const metrics = openMetrics();
   metrics.observe('relay_queued_seconds', 80_000, { outcome: 'delivered' });
   expect((await metrics.render()).text).toContain('relay_queued_seconds_bucket{le="86400",outcome="delivered"} 1');

@@ -167,8 +167,8 @@ describe.each(['file', 'database'] as const)('a message of 1 MB in the %s', (whe
   test('that one octet of was changed is not let go at the machine', async () => {
     const { id, trace, path } = await holdLarge(where);
     await alter(path);
-    const asked = { outboxId: `out_${id}` };
-    expect(await perform(world.made.world, releaseOutboxItem, operatorCaller(), asked)).toMatchObject({
+    const queried = { outboxId: `out_${id}` };
+    expect(await perform(world.made.world, releaseOutboxItem, operatorCaller(), queried)).toMatchObject({
       refusal: { error: 'not_found' },
     });
     expect(await leaves(trace)).toEqual([]);

@@ -145,9 +145,9 @@ describe('a letter about proposals', () => {
 
 describe('a letter to the owners', () => {
   test('names what waits for them behind whatever else is held', async () => {
-    const asked = await world.hold();
+    const queried = await world.hold();
     for (let i = 0; i < 21; i++) await world.hold();
-    await world.break(`DELETE FROM approval WHERE id > ${asked}`);
+    await world.break(`DELETE FROM approval WHERE id > ${queried}`);
     await notifier.run();
     const [letter] = await letters();
     expect(letter?.text).toContain('Subject: Approval needed: a message');

@@ -39,7 +39,7 @@ test('a text may have lines; a line feed alone ends one', () => {
   expect(revealInvisible('one\r\ntwo\n\tthree\rfour', { lines: true })).toBe('one\ntwo\n\tthree⟨U+000D⟩four');
 });
 
-test('what is too long to be read is told by its length and its hash', () => {
+test('what is too long to be read is reported by its length and its hash', () => {
   expect(describeLength('x'.repeat(2_000))).toBe('');
   expect(describeLength('x'.repeat(2_001))).toMatch(/^ ⟨2001 characters, SHA-256 [0-9a-f]{64}⟩$/);
   expect(describeLength(`${'x'.repeat(2_000)}y`)).not.toBe(describeLength('x'.repeat(2_001)));

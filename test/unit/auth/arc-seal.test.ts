@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { authenticate } from '../../../mail/auth/authenticate.ts';
+import { authenticateMail } from '../../../mail/auth/authenticate.ts';
 import { dkimRecord } from '../../../mail/auth/dkim-key.ts';
 import { hop, HOP_ZONE, sealed } from '../../support/arc-chain.ts';
 import { testKeys } from '../../support/dkim.ts';
@@ -16,7 +16,7 @@ async function chain(message: Buffer, zone = ZONE): Promise<string> {
     yield message;
   }
   const mail = { chunks, ip: '192.0.2.1', helo: 'x', sender: 'me@box.test' };
-  return (await authenticate(mail, { resolver: fakeResolver(zone) })).arc;
+  return (await authenticateMail(mail, { resolver: fakeResolver(zone) })).arc;
 }
 
 async function after(hops: number): Promise<Buffer> {

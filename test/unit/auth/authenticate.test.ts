@@ -1,6 +1,6 @@
 import { dkimSign } from 'mailauth';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { authenticate } from '../../../mail/auth/authenticate.ts';
+import { authenticateMail } from '../../../mail/auth/authenticate.ts';
 import { bodyHasher } from '../../../mail/auth/dkim-body.ts';
 import { dkimRecord } from '../../../mail/auth/dkim-key.ts';
 import { signHeaders } from '../../../mail/auth/dkim-sign.ts';
@@ -33,7 +33,7 @@ function check(message: string, more: { ip?: string; sender?: string; timeoutMs?
   async function* chunks(): AsyncIterable<Buffer> {
     for (let at = 0; at < message.length; at += 1000) yield Buffer.from(message.slice(at, at + 1000), 'latin1');
   }
-  return authenticate({ chunks, ip, helo: 'mx.box.test', sender }, { resolver: fakeResolver(zone), timeoutMs });
+  return authenticateMail({ chunks, ip, helo: 'mx.box.test', sender }, { resolver: fakeResolver(zone), timeoutMs });
 }
 
 const PLAIN = `${HEADER}\r\n${BODY}`;
@@ -120,7 +120,7 @@ describe('what cannot be found out is not guessed', () => {
       yield Buffer.from(PLAIN);
     }
     const mail = { chunks, ip: '192.0.2.1', helo: 'x', sender: 'me@box.test' };
-    const found = await authenticate(mail, { resolver: silent, timeoutMs: 50 });
+    const found = await authenticateMail(mail, { resolver: silent, timeoutMs: 50 });
     expect(found).toMatchObject({
       dmarc: { result: 'temperror' },
       spf: { result: 'temperror' },
@@ -151,8 +151,8 @@ describe('bounds', () => {
       yield Buffer.from(PLAIN);
     }
     const mail = { chunks, ip: '198.51.100.1', helo: 'x', sender: 'me@box.test' };
-    const found = await authenticate(mail, { resolver });
+    const found = await authenticateMail(mail, { resolver });
     expect(found.spf.result).toBe('permerror');
-    expect(resolver.asked.length).toBeLessThan(20);
+    expect(resolver.queried.length).toBeLessThan(20);
   });
 });

@@ -8,7 +8,7 @@ async function spf(zone: FakeZone, client = { ip: '198.51.100.1', helo: 'mx.peer
   const resolver = boundedResolver(fakeResolver(zone), { maxQuestions: 100, timeoutMs: 60_000 });
   const { result } = await checkSpf(client, resolver);
   resolver.close();
-  return { result, asked: resolver.questionCount };
+  return { result, queried: resolver.questionCount };
 }
 
 const numbered = (n: number, each: (i: number) => string): string =>
@@ -46,7 +46,7 @@ describe('a hostile SPF policy', () => {
   ])('%s', async (_what, zone, result) => {
     const found = await spf(zone);
     expect(found.result).toBe(result);
-    expect(found.asked).toBeLessThanOrEqual(12);
+    expect(found.queried).toBeLessThanOrEqual(12);
   });
 
   test('many exchanges of many domains come to an end', async () => {
@@ -57,14 +57,14 @@ describe('a hostile SPF policy', () => {
     }
     const found = await spf(zone);
     expect(found.result).toBe('permerror');
-    expect(found.asked).toBeLessThanOrEqual(25);
+    expect(found.queried).toBeLessThanOrEqual(25);
   });
 
   test('an address with 111 names has ten looked at', async () => {
     const zone: FakeZone = { 'TXT box.test': ['v=spf1 ptr -all'] };
     zone['PTR 198.51.100.1'] = Array.from({ length: 111 }, (_, i) => `h${i}.box.test`);
     for (let i = 0; i < 111; i += 1) zone[`A h${i}.box.test`] = ['192.0.2.1'];
-    expect(await spf(zone)).toEqual({ result: 'fail', asked: 12 });
+    expect(await spf(zone)).toEqual({ result: 'fail', queried: 12 });
   });
 
   test('exchanges without addresses of the client’s family are no answers with nothing', async () => {
@@ -99,7 +99,7 @@ describe('one budget of look-ups a message', () => {
     const inner = fakeResolver({});
     const bounded = boundedResolver(inner, { maxQuestions: 3, timeoutMs: 60_000 });
     for (const name of ['a.test', 'A.test', 'b.test', 'c.test', 'd.test', 'a.test']) await bounded.a(name);
-    expect(inner.asked).toEqual(['A a.test', 'A b.test', 'A c.test']);
+    expect(inner.queried).toEqual(['A a.test', 'A b.test', 'A c.test']);
     expect((await bounded.a('d.test')).kind).toBe('trouble');
     bounded.close();
     expect((await bounded.a('a.test')).kind).toBe('none');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { authenticate } from '../../../mail/auth/authenticate.ts';
+import { authenticateMail } from '../../../mail/auth/authenticate.ts';
 import { DmarcPolicyCache } from '../../../mail/auth/dmarc-policy-cache.ts';
 import { walkDnsTree } from '../../../mail/auth/dmarc-walk.ts';
 import { readDmarc } from '../../../mail/auth/dmarc-record.ts';
@@ -19,10 +19,10 @@ describe('the tree walk of RFC 9989', () => {
   async function walked(
     domain: string,
     zone: FakeZone,
-  ): Promise<[organization: string, asked: number, records: string[]]> {
+  ): Promise<[organization: string, queried: number, records: string[]]> {
     const resolver = fakeResolver(zone);
     const { organization, records } = await walkDnsTree(domain, resolver);
-    return [organization, resolver.asked.length, records.map((one) => one.domain)];
+    return [organization, resolver.queried.length, records.map((one) => one.domain)];
   }
   const P = ['v=DMARC1; p=reject'];
 
@@ -34,7 +34,7 @@ describe('the tree walk of RFC 9989', () => {
   test('asks eight times at most: the RFC’s own example', async () => {
     const resolver = fakeResolver({});
     await walkDnsTree('a.b.c.d.e.f.g.h.i.j.mail.example.com', resolver);
-    expect(resolver.asked).toEqual(
+    expect(resolver.queried).toEqual(
       [
         'a.b.c.d.e.f.g.h.i.j.mail.example.com',
         'g.h.i.j.mail.example.com',
@@ -180,7 +180,7 @@ describe('alignment', () => {
     expect(found.reporting).toEqual(reporting);
   });
 
-  test('of a domain that asks for nothing is told too', async () => {
+  test('of a domain that asks for nothing is reported too', async () => {
     const found = await dmarc(
       'me@plain.example',
       { 'TXT plain.example': ['v=spf1 +all'] },
@@ -312,7 +312,7 @@ describe('when one name server is silent', () => {
       yield Buffer.from(message, 'latin1');
     };
     const mail = { chunks, ip: '192.0.2.1', helo: 'mx.peer.example', sender };
-    const found = await authenticate(mail, { resolver, timeoutMs: 50 });
+    const found = await authenticateMail(mail, { resolver, timeoutMs: 50 });
     expect(found).toMatchObject({ iprev: { result: 'temperror' }, dmarc: { result: 'pass' } });
   });
 });

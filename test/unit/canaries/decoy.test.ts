@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { coreOf } from '../../../mail/agents/secrets/shown-form.ts';
 import { indexMessage } from '../../../mail/message/indexer.ts';
 import { newHoneytoken, newLocalPart } from '../../../src/canaries/canaries.ts';
-import { formOf, DECOY_TOPICS, composeDecoy } from '../../../src/canaries/decoy.ts';
+import { secretKind, DECOY_TOPICS, composeDecoy } from '../../../src/canaries/decoy.ts';
 
 const NOW = Date.UTC(2026, 10, 1);
 
 test.each(DECOY_TOPICS)(
   'the story %s shows in lists what it is about, and nothing of what nobody should look for',
   (story) => {
-    const honeytoken = newHoneytoken(formOf(story));
+    const honeytoken = newHoneytoken(secretKind(story));
     const login = `${newLocalPart()}@a.test`;
     const { data, receivedAt } = composeDecoy(story, {
       owner: { local: 'me', domain: 'a.test' },

@@ -54,7 +54,7 @@ describe('the address of a canary', () => {
     expect(await where(canary.address)).toEqual({ kind: 'unknown' });
   });
 
-  test('that a stranger writes to is told once, with nobody stopped', async () => {
+  test('that a stranger writes to is reported once, with nobody stopped', async () => {
     const token = await world.mint();
     await mailTo(canary.address);
     await mailTo(canary.address.toUpperCase());
@@ -80,7 +80,7 @@ describe('the address of a canary', () => {
 });
 
 describe('a letter', () => {
-  test('says to each owner who went there, by which door and when, and not what it was', async () => {
+  test('says to each owner who went there, by which endpoint and when, and not what it was', async () => {
     await world.addOwner('ada@owner.test');
     const token = await world.mint();
     await world.asToken(token, 'get_message', { ...IN, messageId: canary.messageId });

@@ -72,7 +72,7 @@ describe('a token that', () => {
     expect(await world.audited()).toEqual([]);
   });
 
-  test('reads other mail is not, and nothing of the list tells the two apart', async () => {
+  test('reads other mail is not, and nothing of the list distinguishes the two', async () => {
     const text = 'From: <me@a.test>\nTo: <me@a.test>\nSubject: Note: the plan\n\nhello\n';
     const account = await world.sending.account('me@a.test');
     const other = await putMail(world.world.store, { account, receivedAt: 1, bits: 1 }, text);
@@ -124,7 +124,7 @@ describe('who trips one', () => {
   });
 
   test.each(['normal', 'reply_only', 'read_only'])(
-    'and was let work again as %s trips it again, whether or not a person looked; owners are told each time',
+    'and was let work again as %s trips it again, whether or not a person looked; owners are informed each time',
     async (mode) => {
       await world.addOwner('ada@owner.test');
       const trips = async (): Promise<number> => {

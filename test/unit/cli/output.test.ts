@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { importReport, type ImportAnswer } from '../../../src/cli/import-report.ts';
-import { jsonText, printError, printLine, table } from '../../../src/cli/output.ts';
+import { jsonText, printError, printLine, formatTable } from '../../../src/cli/output.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -56,5 +56,5 @@ test('JSON for a terminal has no control character, and is the same value', () =
 });
 
 test('a cell of a table stays on its line', () => {
-  expect(table(['name'], [['a\nb\u001b[2J']])).toBe('name\na b [2J');
+  expect(formatTable(['name'], [['a\nb\u001b[2J']])).toBe('name\na b [2J');
 });

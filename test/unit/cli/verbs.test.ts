@@ -5,9 +5,14 @@ import { PROGRAMS } from '../../../src/cli/programs.ts';
 import { listTools, toolsPage } from '../../../src/cli/tools.ts';
 import type { VerbInput } from '../../../src/cli/verb.ts';
 import { VERBS } from '../../../src/cli/verbs.ts';
+import { impactOf } from '../../../src/doctor/impact.ts';
 import { BOX_OPERATIONS } from '../../../src/operations/operator/index.ts';
 import { CATALOGUE, FOR_PEOPLE } from '../../../src/operations/catalogue.ts';
 import { normalizeArguments } from '../../../src/core/argument-normalizer.ts';
+import { diagnosed } from '../../support/doctor-world.ts';
+import { MACHINE_FAULTS } from '../../support/machine-faults.ts';
+import { NETWORK_FAULTS } from '../../support/network-faults.ts';
+import { SETTINGS_FAULTS } from '../../support/settings-faults.ts';
 
 const OPERATIONS = [...CATALOGUE, ...FOR_PEOPLE, ...BOX_OPERATIONS];
 const ALL_ACTIONS = ['read', 'manage', 'deploy', 'logs', 'restart', 'rollback'];
@@ -17,6 +22,19 @@ function ask(words: string, args: readonly string[], given: Partial<VerbInput> =
   if (verb === undefined) throw new Error(`no verb ${words}`);
   return verb.parse(args, { stdin: () => '', ...given });
 }
+
+test('the doctor says of each check that did not pass why it matters and what to do', async () => {
+  const verb = VERBS.find(({ words }) => words === 'doctor') ?? expect.fail();
+  for (const [fault, injected] of [...MACHINE_FAULTS, ...NETWORK_FAULTS, ...SETTINGS_FAULTS]) {
+    const checks = (await diagnosed(injected)).map((one) => ({ ...one, impact: impactOf(one.name) }));
+    const text = verb.show({ checks } as never);
+    for (const { name, status, why, impact, fix } of checks.filter((one) => one.status !== 'ok')) {
+      const lines = `${name}: ${why}\n         Why it matters: ${impact}\n         What to do: ${fix}`;
+      expect(text, `${fault}: ${status}`).toContain(lines);
+      expect(fix).not.toBe('');
+    }
+  }
+});
 
 describe('what a verb asks for', () => {
   test.each<[string, string[], Partial<VerbInput>, string, object]>([

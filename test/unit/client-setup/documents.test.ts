@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { autoconfigXml } from '../../../src/client-setup/autoconfig.ts';
 import { autodiscoverError, autodiscoverXml, readAutodiscover } from '../../../src/client-setup/autodiscover.ts';
-import { paccDocument, paccText } from '../../../src/client-setup/pacc.ts';
+import { isPaccDigest, isSamePaccDigest, paccDigestText, paccDocument } from '../../../src/client-setup/pacc.ts';
 import { elementText, escapeXml } from '../../../src/client-setup/xml.ts';
 import { readXml, type XmlNode } from '../../support/xml.ts';
 
@@ -115,13 +116,47 @@ describe('Autodiscover', () => {
   });
 });
 
-test('PACC: the digest in the DNS is that of the octets', () => {
+test('PACC: the document names the protocols, and its octets are stable', () => {
   const document = paccDocument('team.test', SETTINGS);
   expect(JSON.parse(document)).toMatchObject({
-    protocols: { imap: { host: 'mail.box.test' }, smtp: { host: 'mail.box.test' }, jmap: { url: SETTINGS.jmapUrl } },
+    protocols: {
+      imap: { host: 'mail.box.test' },
+      // The key of revision 02, and that of 03.
+      smtp: { host: 'mail.box.test' },
+      submit: { host: 'mail.box.test' },
+      jmap: { url: SETTINGS.jmapUrl },
+    },
     authentication: { password: true },
     info: { provider: { name: 'team.test' } },
   });
-  expect(paccText(document)).toMatch(/^v=UAAC1; a=sha256; d=[A-Za-z0-9+/]{43}=$/);
   expect(paccDocument('team.test', SETTINGS)).toBe(document);
+});
+
+test('PACC: the record has the digest of the octets of the document, and changes with host name and URL', () => {
+  const of = (more: Partial<typeof SETTINGS>, domain = 'team.test'): string =>
+    paccDigestText(domain, { ...SETTINGS, ...more });
+  const digest = execFileSync('openssl', ['dgst', '-sha256', '-binary'], {
+    input: paccDocument('team.test', SETTINGS),
+  });
+  expect(of({})).toBe(`v=UAAC1; a=sha256; d=${digest.toString('base64')}`);
+  const others = [of({ hostname: 'mx.box.test' }), of({ baseUrl: 'https://portal.box.test' }), of({}, 'other.test')];
+  expect(new Set([of({}), ...others]).size).toBe(4);
+});
+
+// Owners publish the digest by hand: each change of the octets makes their records stale.
+test('PACC: the octets are those that owners published', () => {
+  expect(paccDigestText('team.test', SETTINGS)).toBe(
+    'v=UAAC1; a=sha256; d=EjhduxTTJImU0r2sGI5D8vUDZIxmHLG/oKuWrqktmEo=',
+  );
+});
+
+test.each([
+  ['v=UAAC1;a=sha256;d=AAAA', true, true],
+  ['v=UAAC1; a=sha256 ; d=AA AA;', true, true],
+  ['v=UAAC1; a=sha256; d=BBBB', true, false],
+  ['v=UAAC10; a=sha256; d=AAAA', false, false],
+  ['v=UAAC1', true, false],
+  ['v=spf1 -all', false, false],
+])('PACC: the text %j', (text, isDigest, isSame) => {
+  expect([isPaccDigest(text), isSamePaccDigest(text, 'v=UAAC1; a=sha256; d=AAAA')]).toEqual([isDigest, isSame]);
 });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { signData } from '../../../src/client-setup/cms.ts';
+import { signCms } from '../../../src/client-setup/cms.ts';
 import { elementsIn, objectId, utcTime } from '../../../src/client-setup/der.ts';
 import { mobileConfig } from '../../../src/client-setup/mobileconfig.ts';
 import { testAuthority } from '../../support/authority.ts';
@@ -53,7 +53,7 @@ test.each(['ecdsa', 'rsa'] as const)(
       const authority = await testAuthority();
       const { cert, key } = kind === 'ecdsa' ? await authority.issue(['mail.box.test']) : rsaPair(directory);
       const data = Buffer.from(mobileConfig(ACCOUNT, SETTINGS) ?? '');
-      const signed = signData(data, { cert, key }, Date.UTC(2026, 10, 23));
+      const signed = signCms(data, { cert, key }, Date.UTC(2026, 10, 23));
       await writeFile(file('root.pem'), kind === 'ecdsa' ? authority.pem : cert);
       await writeFile(file('signed'), signed);
       const verify = ['cms', '-verify', '-inform', 'DER', '-CAfile', file('root.pem'), '-purpose', 'any', '-binary'];

@@ -16,7 +16,8 @@ beforeAll(async () => {
   tenants = await twoTenants();
   mailbox = tenants.a.main.mailboxId;
   const limits = { actions: ['read', 'send'], mailboxIds: [mailbox] };
-  one = await tenants.caller({ ...limits, name: 'Support Bot №1' });
+  const person = operatorCaller(rowId('organization', tenants.a.main.organizationId));
+  one = await tenants.caller({ ...limits, name: 'Support Bot №1' }, person);
   two = await tenants.caller({ ...limits, name: '#!' });
 });
 afterAll(() => tenants[Symbol.asyncDispose]());
@@ -36,7 +37,7 @@ const listed = async (): Promise<{ labels: string[]; claim?: { by: string } }> =
   return (messages as { id: string; labels: string[] }[]).find(({ id }) => id === messageId) ?? { labels: [] };
 };
 
-test('an agent claims, another is told who has it and until when, and lists show it', async () => {
+test('an agent claims, another is informed who has it and until when, and lists show it', async () => {
   const until = new Date(tenants.clock.now + 600_000).toISOString();
   expect(await claim(one)).toMatchObject({ state: 'claimed', messageId, until });
   expect(await refused(two)).toMatchObject({ error: 'conflict', reason: 'claimed', claimedBy: one.actor, until });

@@ -4,7 +4,7 @@ import { type Caller, operatorCaller } from '../../../src/core/caller.ts';
 import { rowId } from '../../../src/core/ids.ts';
 import { command } from '../../../mail/store/engine/types.ts';
 import { findToken } from '../../../src/tokens/commands.ts';
-import { authenticate } from '../../../src/tokens/authenticate.ts';
+import { authenticateToken } from '../../../src/tokens/authenticate.ts';
 import { purgeNarrowTokens, MAX_NARROW_TOKENS } from '../../../src/tokens/narrow-commands.ts';
 import { sampleOf } from '../../support/operation-samples.ts';
 import { putMail } from '../../support/put-mail.ts';
@@ -164,7 +164,7 @@ describe('the policy of what it is from', () => {
     expect(await code('send_email', sending('a@else.example'), other)).toBe('done');
   });
 
-  test('holds from the moment on at which a person attaches it, at every remove, and is told', async () => {
+  test('holds from the moment on at which a person attaches it, at every remove, and is reported', async () => {
     const top = await tenants.caller({ name: 'top', actions: ['read', 'send', 'manage'] }, person());
     const below = await narrowed({}, await narrowed({}, top));
     const policyId = await policy({ sends: 'allowed', allow: ['a@else.example'], budgets: { messagesPerDay: 2 } });
@@ -242,7 +242,7 @@ describe('never wider than what it is from', () => {
 
 describe('it ends', () => {
   const holds = async (secret: unknown, ip = '127.0.0.1'): Promise<boolean> =>
-    (await authenticate(tenants.world, `Bearer ${String(secret)}`, 'mcp', ip)).kind === 'caller';
+    (await authenticateToken(tenants.world, `Bearer ${String(secret)}`, 'mcp', ip)).kind === 'caller';
 
   test('with the one that it is from, all the way down', async () => {
     const top = await tenants.caller({ name: 'top', actions: ['read'] });

@@ -104,8 +104,8 @@ describe('access that a token gave', () => {
       actions: ['read', 'manage'],
       agentPolicyId: tenants.a.main.policyId,
     });
-    const asked = await tenants.do('create_email_api_key', { name: 'asked' }, waits);
-    const { proposalId } = asked as { proposalId: string };
+    const queried = await tenants.do('create_email_api_key', { name: 'asked' }, waits);
+    const { proposalId } = queried as { proposalId: string };
     const person = operatorCaller(tenants.a.caller.organization);
     await tenants.do('decide_proposal', { proposalId, accept: true }, person);
     expect(await undo({}, waits)).toMatchObject({ accessEnded: 0 });

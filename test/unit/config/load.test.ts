@@ -98,6 +98,9 @@ test('local mode', () => {
       rate: 32,
       passphrase: undefined,
       passphraseFile: undefined,
+      recipients: [],
+      identity: undefined,
+      identityFile: undefined,
       s3: {
         endpoint: undefined,
         region: 'us-east-1',
@@ -229,7 +232,7 @@ test('a smarthost is a URL, its password in it or in a file', () => {
   expect(settings(file).smarthost).toMatchObject({ host: '192.0.2.1', port: 2525, passwordFile: '/run/secret' });
 });
 
-test('a terminal gets pretty logs unless told otherwise', () => {
+test('a terminal gets pretty logs unless set otherwise', () => {
   expect(load({}, [], true)).toMatchObject({ logFormat: 'pretty' });
   expect(load({ LOG_FORMAT: 'json' }, [], true)).toMatchObject({ logFormat: 'json' });
 });
@@ -372,7 +375,7 @@ describe('a bad setting stops the start with one sentence that names it', () => 
     expect(settings(given).singleSignOn).toMatchObject({ issuer: 'https://login.example.com', name: 'single sign-on' });
   });
 
-  test('two doors on one port, by name', () => {
+  test('two endpoints on one port, by name', () => {
     expect(problem({ IMAP_PORT: '2525' })).toBe(
       'MAILSTEAD_SMTP_PORT and MAILSTEAD_IMAP_PORT use the same port. Change one.',
     );

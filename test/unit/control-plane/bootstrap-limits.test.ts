@@ -41,7 +41,7 @@ describe('ten an hour of one address, by both ways', () => {
     }
   });
 
-  test('of a hundred at once exactly ten, and the eleventh is told when', async () => {
+  test('of a hundred at once exactly ten, and the eleventh is informed when', async () => {
     const all = await Promise.all(
       Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? overRest : overMcp)('198.18.0.1')),
     );
@@ -119,7 +119,7 @@ describe('one a day of one mail address', () => {
     expect(sent).toEqual([true, true, true, true, true, false, false]);
   });
 
-  test('nothing in an answer tells whether the address owns something already', async () => {
+  test('nothing in an answer shows whether the address owns something already', async () => {
     const first = await overRest('198.18.0.1', 'anna@people.test');
     test_.store.clock.now += 25 * HOUR;
     const second = await overRest('198.18.0.2', 'anna@people.test');
@@ -144,7 +144,7 @@ describe('what is kept of who asked', () => {
     expect((await rowsOf(test_.world.store)).get('rate_limit_hit')?.join()).not.toMatch(/anna|people/);
   });
 
-  test('counts a network of 64 bits once at the HTTP doors', () => {
+  test('counts a network of 64 bits once at the HTTP endpoints', () => {
     const limits = new HttpLimits(() => false, testGuard());
     const waits = Array.from({ length: 101 }, (_, i) => limits.take(`2001:db8::${i.toString(16)}`, undefined, 0));
     expect(waits.filter((wait) => wait > 0)).toEqual([60]);

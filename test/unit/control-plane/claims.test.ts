@@ -8,7 +8,7 @@ import { type Tenants, twoTenants } from '../../support/tenants.ts';
 const DOMAIN = 'shop-of-alpha.com';
 
 let tenants: Tenants;
-const lookNow = fakeResolver({});
+const lookNow = fakeResolver({ 'A box.test': ['198.41.0.4'] });
 beforeAll(async () => {
   tenants = await twoTenants({ lookNow });
 });

@@ -205,14 +205,14 @@ describe('the way back in', () => {
     const revoked = await active();
     await tenants.do('revoke_recovery_key', { keyId: revoked.keyId });
     const { organizationId } = tenants.a.main;
-    const asked = [
+    const queried = [
       { organizationId, keyId: pending.keyId },
       { organizationId, keyId: revoked.keyId },
       { organizationId, keyId: tenants.b.main.activeKeyId },
       { organizationId: tenants.b.main.organizationId, keyId: tenants.a.main.activeKeyId },
       { organizationId, keyId: 'rky_987654' },
     ];
-    const all = await Promise.all(asked.map((one) => post('start', one)));
+    const all = await Promise.all(queried.map((one) => post('start', one)));
     expect(new Set(all.map((one) => JSON.stringify(one)))).toEqual(new Set([JSON.stringify(all[4])]));
     expect(all[4]?.status).toBe(404);
   });

@@ -9,6 +9,10 @@ import { secretHash } from '../../../src/core/token.ts';
 import { accountByKey } from '../../../mail/store/account/account.ts';
 import { addDomain } from '../../../mail/store/address/domain.ts';
 import { command } from '../../../mail/store/engine/types.ts';
+import { setLegalHold } from '../../../mail/store/retention/rules.ts';
+import { listAudit } from '../../../src/audit/queries.ts';
+import { deleteOrganization, purgeDeletedOrganizations } from '../../../src/organizations/deletion-commands.ts';
+import { putMail } from '../../support/put-mail.ts';
 import { dueMessages } from '../../../mail/delivery/scheduled-messages.ts';
 import { rowId } from '../../../src/core/ids.ts';
 import { freezeOrganization } from '../../../src/organizations/commands.ts';
@@ -63,7 +67,7 @@ test('a removed organization leaves nothing but its audit rows', async () => {
   await run(owner, 'add_suppression', { address: 'gone@elsewhere.example' });
   await sends(world, rowId('organization', id) ?? 0);
 
-  await run(operatorCaller(), 'remove_organization', { targetOrganizationId: id, confirm: slug });
+  await run(operatorCaller(), 'remove_organization', { targetOrganizationId: id, confirm: slug, permanently: true });
   const after = rowsOf(store.dataDir);
   const left = Object.keys(after).filter((table) => after[table] !== before[table]);
   // The gone account is emptied by housekeeping; the claim mail and what was counted belong to the box.
@@ -147,4 +151,90 @@ test('an organization with a mailbox under legal hold is not removed, nor frozen
   // An organization that is frozen could change nothing.
   expect(await ask(owner, 'set_legal_hold', held)).toMatchObject({ kind: 'done', result: { held: false } });
   expect(await ask(operatorCaller(), 'remove_organization', removal)).toMatchObject({ kind: 'done' });
+});
+
+/** An organization with a mailbox that has a message, as its owner and the operator see it. */
+async function ownedOrganization(world: AppContext) {
+  const ask = (caller: Parameters<typeof perform>[2], name: string, input: object = {}) =>
+    perform(world, findOperation(name) ?? expect.fail(name), caller, input);
+  const created = await ask(anonymousCaller('rest', '192.0.2.7'), 'create_account_and_claim_link', {
+    organizationName: 'Mistaken',
+    ownerEmail: 'owner@elsewhere.example',
+  });
+  if (created.kind !== 'done') throw new Error(JSON.stringify(created));
+  const { organization } = created.result as { organization: { id: string; slug: string } };
+  const id = rowId('organization', organization.id) ?? 0;
+  const owner = operatorCaller(id);
+  await ask(owner, 'add_email_domain', { domain: 'mistaken.test' });
+  await ask(owner, 'verify_email_domain', { domain: 'mistaken.test' });
+  const made = await ask(owner, 'provision_email', { domain: 'mistaken.test', localPart: 'me' });
+  expect(made).toMatchObject({ kind: 'done' });
+  const account = (await world.store.read(accountByKey, { tenant: id, key: 'me@mistaken.test' }))?.id ?? 0;
+  await putMail(world.store, { account, receivedAt: world.clock() }, 'Subject: kept\n\nkept\n');
+  return { ask, owner, id, target: { targetOrganizationId: organization.id }, slug: organization.slug };
+}
+
+/** Purges as the retention job does, and counts the domains that are left of the organization. */
+async function purge({ world, store }: Awaited<ReturnType<typeof testWorld>>, organization: number): Promise<number> {
+  while (await world.store.write(purgeDeletedOrganizations, undefined));
+  using db = new DatabaseSync(join(store.dataDir, 'mailstead.db'), { readOnly: true });
+  return Number(db.prepare('SELECT count(*) AS n FROM domain WHERE tenant = ?').get(organization)?.['n']);
+}
+
+test('a removed organization is closed, and comes back as it was', async () => {
+  await using made = await testWorld();
+  const { ask, owner, id, target, slug } = await ownedOrganization(made.world);
+  const before = await ask(owner, 'get_usage');
+  const removed = await ask(operatorCaller(), 'remove_organization', { ...target, confirm: slug });
+  const restorableUntil = new Date(made.world.clock() + 30 * 24 * 3600_000).toISOString();
+  expect(removed).toMatchObject({ kind: 'done', result: { restorableUntil } });
+  expect(JSON.stringify(await ask(operatorCaller(), 'list_organizations'))).toContain(restorableUntil);
+  expect(await ask(operatorCaller(), 'unfreeze_organization', target)).toMatchObject({
+    kind: 'refused',
+    refusal: { error: 'conflict' },
+  });
+  expect(await purge(made, id)).toBe(1);
+  const restored = await ask(operatorCaller(), 'restore_organization', target);
+  expect(restored).toMatchObject({ kind: 'done', result: { restored: true, frozen: false } });
+  expect(await ask(owner, 'get_usage')).toEqual(before);
+  expect(before).toMatchObject({ result: { domains: 1, mailboxes: 1, messages: 1 } });
+  expect(await ask(operatorCaller(), 'restore_organization', target)).toMatchObject({ kind: 'refused' });
+  made.store.clock.now += 31 * 24 * 3600_000;
+  expect(await purge(made, id)).toBe(1);
+});
+
+test('an organization that was frozen before its removal is frozen when it comes back', async () => {
+  await using made = await testWorld();
+  const { ask, target, slug } = await ownedOrganization(made.world);
+  await ask(operatorCaller(), 'freeze_organization', target);
+  await ask(operatorCaller(), 'remove_organization', { ...target, confirm: slug });
+  // A second removal changes neither the time nor what it was before.
+  await ask(operatorCaller(), 'remove_organization', { ...target, confirm: slug });
+  const restored = await ask(operatorCaller(), 'restore_organization', target);
+  expect(restored).toMatchObject({ kind: 'done', result: { frozen: true } });
+});
+
+test('an organization whose removal has begun does not come back in parts, and the job ends what a crash left', async () => {
+  await using made = await testWorld();
+  const { ask, id, target, slug } = await ownedOrganization(made.world);
+  await ask(operatorCaller(), 'remove_organization', { ...target, confirm: slug });
+  // The server ends right after the first step of a removal for good.
+  await made.world.store.write(deleteOrganization, { id, permanently: true });
+  expect(await ask(operatorCaller(), 'restore_organization', target)).toMatchObject({ kind: 'refused' });
+  expect(await purge(made, id)).toBe(0);
+});
+
+test('a removed organization is gone after 30 days, but not while a mailbox is under legal hold', async () => {
+  await using made = await testWorld();
+  const { ask, id, target, slug } = await ownedOrganization(made.world);
+  await ask(operatorCaller(), 'remove_organization', { ...target, confirm: slug });
+  const account = (await made.world.store.read(accountByKey, { tenant: id, key: 'me@mistaken.test' }))?.id ?? 0;
+  await made.world.store.write(setLegalHold, { tenant: id, account, reason: 'lawsuit', by: 'operator' });
+  made.store.clock.now += 30 * 24 * 3600_000;
+  expect(await purge(made, id)).toBe(1);
+  await made.world.store.write(setLegalHold, { tenant: id, account, reason: null, by: 'operator' });
+  expect(await purge(made, id)).toBe(0);
+  expect(await ask(operatorCaller(), 'restore_organization', target)).toMatchObject({ kind: 'refused' });
+  const [last] = await made.world.store.read(listAudit, { organization: id, before: null, limit: 1 });
+  expect(last).toMatchObject({ operation: 'remove_organization', actor: 'mailstead', outcome: 'removed' });
 });

@@ -112,8 +112,8 @@ describe('a session', () => {
   });
 
   test('is found by nobody who turns its letters', async () => {
-    const places = Array.from({ length: session.length - 4 }, (_, i) => i + 4);
-    for (const at of places) {
+    const positions = Array.from({ length: session.length - 4 }, (_, i) => i + 4);
+    for (const at of positions) {
       const turned = session[at] === 'A' ? 'B' : 'A';
       const forged = session.slice(0, at) + turned + session.slice(at + 1);
       expect((await call('whoami', { session: forged })).status).toBe(401);

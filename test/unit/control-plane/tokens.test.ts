@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operatorCaller } from '../../../src/core/caller.ts';
-import { authenticate } from '../../../src/tokens/authenticate.ts';
+import { authenticateToken } from '../../../src/tokens/authenticate.ts';
 import { makeApiKey, makeToken, secretHash, shownPart } from '../../../src/core/token.ts';
 import { rowsOf } from '../../support/rows.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
@@ -44,7 +44,7 @@ describe('a token', () => {
   });
   afterAll(() => tenants[Symbol.asyncDispose]());
   const holds = async (secret: string): Promise<string> =>
-    (await authenticate(tenants.world, `Bearer ${secret}`, 'rest', '127.0.0.1')).kind;
+    (await authenticateToken(tenants.world, `Bearer ${secret}`, 'rest', '127.0.0.1')).kind;
   const create = async (args: object): Promise<{ secret: string; id: string }> => {
     const said = await tenants.do('create_agent_token', { name: 'one', actions: ['read'], ...args });
     return { secret: String(said['secret']), id: (said['token'] as { id: string }).id };

@@ -13,7 +13,7 @@ import { getDeliverabilityReport } from '../../../src/operations/deliverability/
 import { calls, type Calls } from '../../support/calls.ts';
 import { fakeResolver } from '../../support/fake-resolver.ts';
 import { operationOf, type Tenants, twoTenants } from '../../support/tenants.ts';
-import { takePlaces, waiting } from '../../support/waiting.ts';
+import { takePositions, waiting } from '../../support/waiting.ts';
 import type { StreamClient } from '../../../src/core/stream-client.ts';
 
 interface Tested {
@@ -69,7 +69,7 @@ describe('run_delivery_test', () => {
     return answer;
   }
 
-  test('to somebody here is delivered at once, and tells each step in words', async () => {
+  test('to somebody here is delivered at once, and reports each step in words', async () => {
     const { address } = tenants.a.main;
     const { testId, verdict, steps, next } = await run({ to: address });
     expect([verdict, steps.map((one) => one.event)]).toEqual(['delivered', ['accepted', 'delivered', 'accepted']]);
@@ -93,7 +93,7 @@ describe('run_delivery_test', () => {
     });
   });
 
-  test('again within ten minutes sends nothing and follows the first, unless it is told to', async () => {
+  test('again within ten minutes sends nothing and follows the first, unless it is asked to', async () => {
     const to = 'once@far.example';
     const first = await said(to, 'deferred');
     const before = await rows();
@@ -106,7 +106,7 @@ describe('run_delivery_test', () => {
     expect(await rows()).toBe(before + 1);
   });
 
-  test('tells how far it is, and ends when nobody waits: what was sent goes on', async () => {
+  test('reports how far it is, and ends when nobody waits: what was sent goes on', async () => {
     const gone = new AbortController();
     const told: [number, number][] = [];
     const audience: StreamClient = { signal: gone.signal, progress: (done, of) => told.push([done, of]) };
@@ -127,9 +127,9 @@ describe('run_delivery_test', () => {
 
   test('where no place to wait is free says how it stands', async () => {
     const { caller } = tenants.a;
-    const places = await takePlaces(tenants.world, caller, 2_000);
+    const positions = await takePositions(tenants.world, caller, 2_000);
     expect(await run({ to: 'full@far.example' })).toMatchObject({ verdict: 'queued' });
-    for (const place of places) place[Symbol.dispose]();
+    for (const place of positions) place[Symbol.dispose]();
   });
 
   test('to who is suppressed sends nothing', async () => {
@@ -199,9 +199,9 @@ describe('get_deliverability_report', () => {
     box = await calls({ lookNow: dns, resolver: dns });
     const owner = await box.organization('Local');
     await box.done(owner, addEmailDomain, { domain: 'shop.example' });
-    dns.asked.length = 0;
+    dns.queried.length = 0;
     const report = await box.done(owner, getDeliverabilityReport);
     expect(report).toMatchObject({ score: null, fixes: [expect.stringContaining('MAILSTEAD_HOSTNAME')] });
-    expect(dns.asked).toEqual([]);
+    expect(dns.queried).toEqual([]);
   });
 });

@@ -46,7 +46,7 @@ async function report({ zone = {}, settings = {}, mx = [HOST], selfSigned = fals
   const all = { live: true, hostname: HOST, ports: {}, dnsLists: lists, ...settings } as unknown as Settings;
   const certificate = (): { pem: string; selfSigned: boolean } => ({ pem, selfSigned });
   const context = { settings: all, lookNow: resolver, fetchSts, certificate, clock: () => Date.parse(now), log: quiet };
-  return { report: await reportOn(context, SHOP), asked: resolver.asked };
+  return { report: await reportOn(context, SHOP), queried: resolver.queried };
 }
 
 const stands = (made: DeliverabilityReport): object =>
@@ -65,6 +65,12 @@ const WRONG: [string, How, string, RegExp][] = [
   ['dkim', { zone: { 'TXT ms1._domainkey.shop.example': ['v=DKIM1; p=AAAA'] } }, 'no selector', /list_dns_records/],
   ['dmarc', { zone: { 'TXT _dmarc.shop.example': ['v=spf1'] } }, 'no DMARC record', /Publish the TXT record _dmarc/],
   [
+    'dmarc',
+    { zone: { 'TXT _dmarc.shop.example': ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] } },
+    '_dmarc.shop.example has 2 DMARC records, which count as none',
+    /Delete all DMARC records of shop.example but one/,
+  ],
+  [
     'ptr',
     { zone: { [`PTR ${IP}`]: ['host4.isp.example'], 'A host4.isp.example': [IP] } },
     'has the reverse name host4',
@@ -77,13 +83,16 @@ const WRONG: [string, How, string, RegExp][] = [
   ['mtaSts', { mx: ['mx.other.example'] }, `does not name ${HOST}`, /mx: mail\.box\.example/],
 ];
 
-test.each(WRONG)('%s that is wrong (%j) costs its point, and is told how to mend', async (name, how, detail, fix) => {
-  const { report: made } = await report(how);
-  expect(stands(made)).toEqual({ ...FINE, [name]: 'fail' });
-  expect(made[name as keyof typeof FINE].detail).toContain(detail);
-  expect([scoreOf(made), fixesOf(made).length]).toEqual([86, 1]);
-  expect(fixesOf(made)[0]).toMatch(fix);
-});
+test.each(WRONG)(
+  '%s that is wrong (%j) costs its point, and its finding says how to mend it',
+  async (name, how, detail, fix) => {
+    const { report: made } = await report(how);
+    expect(stands(made)).toEqual({ ...FINE, [name]: 'fail' });
+    expect(made[name as keyof typeof FINE].detail).toContain(detail);
+    expect([scoreOf(made), fixesOf(made).length]).toEqual([86, 1]);
+    expect(fixesOf(made)[0]).toMatch(fix);
+  },
+);
 
 describe('SPF', () => {
   test('has to name the addresses that the settings name, wherever the public name leads', async () => {
@@ -126,10 +135,62 @@ describe('block lists', () => {
     }
   });
 
+  test.each(['127.255.255.252', '127.255.255.254', '127.255.255.255'])(
+    'that refuse the query with %s are neither clean nor an entry',
+    async (answer) => {
+      const test = { [`A 1.0.0.127.${LIST}`]: [answer], [`A 2.0.0.127.${LIST}`]: [answer] };
+      const about = { [`A 4.0.41.198.${LIST}`]: [answer] };
+      for (const zone of [
+        test,
+        about,
+        { ...test, ...about },
+        { ...about, [`A 4.0.41.198.${LIST}`]: ['127.0.0.2', answer] },
+      ]) {
+        const { report: made } = await report({ zone });
+        expect(made.blocklists).toEqual([
+          {
+            list: LIST,
+            about: IP,
+            status: 'unknown',
+            detail: 'the list refuses to answer this resolver',
+            refused: true,
+          },
+        ]);
+      }
+    },
+  );
+
+  test('that are known have the page of the removal, and are only queried', async () => {
+    for (const [zone, page] of [
+      ['psbl.surriel.com', 'https://psbl.org/'],
+      ['zen.spamhaus.org', 'https://check.spamhaus.org/'],
+      ['bl.spamcop.net', 'https://www.spamcop.net/bl.shtml'],
+    ] as const) {
+      const lists = { addresses: [{ zone, score: 3, refuse: false }], hosts: [] };
+      const listed = { [`A 2.0.0.127.${zone}`]: ['127.0.0.2'], [`A 4.0.41.198.${zone}`]: ['127.0.0.4'] };
+      const { report: made, queried } = await report({ settings: { dnsLists: lists }, zone: listed });
+      expect(made.blocklists).toMatchObject([{ list: zone, about: IP, status: 'fail' }]);
+      expect(fixesOf(made)).toEqual([
+        `Look up the reason at the list ${zone} (${page}), fix it, and request the removal of ${IP} there.`,
+      ]);
+      const queries = queried.filter((one) => one.includes(zone)).toSorted();
+      expect(queries).toEqual([`A 1.0.0.127.${zone}`, `A 2.0.0.127.${zone}`, `A 4.0.41.198.${zone}`]);
+    }
+  });
+
+  test('of a customer are named without the key in their zone', async () => {
+    const zone = 'abcdefghijklmnopqrstuvwx12.zen.dq.spamhaus.net';
+    const lists = { addresses: [{ zone, score: 3, refuse: false }], hosts: [] };
+    const listed = { [`A 2.0.0.127.${zone}`]: ['127.0.0.2'], [`A 4.0.41.198.${zone}`]: ['127.0.0.4'] };
+    const { report: made } = await report({ settings: { dnsLists: lists }, zone: listed });
+    expect(made.blocklists).toMatchObject([{ list: 'zen.dq.spamhaus.net', status: 'fail' }]);
+    expect(JSON.stringify(made)).not.toContain('abcdefghijklmnopqrstuvwx12');
+  });
+
   test('are asked about no address that is not public, and lists of the good about none', async () => {
     const inside = await report({ zone: { [`A ${HOST}`]: ['10.0.0.4'], 'PTR 10.0.0.4': [HOST] } });
     expect(inside.report.blocklists).toMatchObject([{ status: 'unknown' }]);
-    expect(inside.asked.filter((one) => one.includes(LIST))).toEqual([]);
+    expect(inside.queried.filter((one) => one.includes(LIST))).toEqual([]);
     const good = { addresses: [{ zone: LIST, score: -3, refuse: false }], hosts: [] };
     expect((await report({ settings: { dnsLists: good } })).report.blocklists).toEqual([]);
   });
@@ -151,9 +212,9 @@ describe('what is not known', () => {
   });
 
   test('local mode asks nobody, and has no score', async () => {
-    const { report: made, asked } = await report({ settings: { live: false } });
+    const { report: made, queried } = await report({ settings: { live: false } });
     expect(new Set(Object.values(stands(made)))).toEqual(new Set(['unknown']));
-    expect([made.spf.detail, scoreOf(made), asked]).toEqual([expect.stringContaining('local mode'), null, []]);
+    expect([made.spf.detail, scoreOf(made), queried]).toEqual([expect.stringContaining('local mode'), null, []]);
   });
 
   test('where all mail leaves by a smarthost its addresses are not known, and ours do not count', async () => {

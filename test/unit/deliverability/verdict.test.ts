@@ -27,8 +27,8 @@ test.each<[string, Partial<DeliveryState>, string | undefined, string]>([
   ['was denied by one', { whole: true, waiting: [], cancelled: true }, 'refused', 'refused'],
   ['is here, and whose forward bounced', { here: true, events: ['bounced'] }, 'delivered', 'delivered'],
   ['was taken out of the queue', { waiting: [] }, undefined, 'refused'],
-])('a test that %s', (_what, standing, known, inTheEnd) => {
-  const all = { ...BEGUN, ...standing };
+])('a test that %s', (_what, state, known, inTheEnd) => {
+  const all = { ...BEGUN, ...state };
   expect([testOutcomeOf(all), testOutcomeSoFar(all)]).toEqual([known, inTheEnd]);
 });
 

@@ -8,7 +8,7 @@ import { parseAddress } from '../../../mail/message/address.ts';
 import { recordAuditEvent } from '../../../src/audit/commands.ts';
 import { answeredLetter, answerKey } from '../../../src/digest/reply-address.ts';
 import { purgeDigests, setDailyLetter } from '../../../src/digest/commands.ts';
-import { beginOf, dayOf } from '../../../src/digest/day.ts';
+import { beginOf, digestDay } from '../../../src/digest/day.ts';
 import { dailyDigests } from '../../../src/digest/notice-source.ts';
 import { Notifier } from '../../../src/notices/notifier.ts';
 import { notifiedOwners } from '../../../src/notices/owners.ts';
@@ -30,7 +30,7 @@ const work = command('test-work', async (tx, { tenant, at }: { tenant: number; a
   );
 });
 /** An agent with the app password of a mailbox deleted something, by IMAP. */
-const handed = command(
+const passed = command(
   'test-handed',
   async (tx, { mailbox, at, seq = 1 }: { mailbox: number; at: number; seq?: number }): Promise<{ pwd: number }> => {
     const row = await tx.get<{ id: number }>('SELECT max(id) AS id FROM credential WHERE account_id = ?', mailbox);
@@ -76,8 +76,8 @@ const rows = command('test-rows', async (tx): Promise<number> => {
 
 let tenants: Tenants;
 beforeEach(async () => {
-  tenants = await twoTenants({}, [claim, work, handed, many, flood, doubt, rows]);
-  tenants.clock.now = beginOf(dayOf(tenants.clock.now)) + DAY / 2;
+  tenants = await twoTenants({}, [claim, work, passed, many, flood, doubt, rows]);
+  tenants.clock.now = beginOf(digestDay(tenants.clock.now)) + DAY / 2;
   await tenants.world.store.write(claim, organizationOf(tenants.a));
 });
 afterEach(() => tenants[Symbol.asyncDispose]());
@@ -116,7 +116,7 @@ describe('the daily digest', () => {
   test('comes the morning after agents did something, once, and to owners of that organization only', async () => {
     await started().run();
     expect(await letters('alpha')).toEqual([]);
-    tenants.clock.now = beginOf(dayOf(tenants.clock.now) + 1) - 1;
+    tenants.clock.now = beginOf(digestDay(tenants.clock.now) + 1) - 1;
     await started().run();
     expect(await letters('alpha')).toEqual([]);
     tenants.clock.now += 1;
@@ -158,7 +158,7 @@ describe('the daily digest', () => {
     expect(text).not.toMatch(/^\W*stop/im);
   });
 
-  test('does not come for a day without anything, and tells of seven days at most', async () => {
+  test('does not come for a day without anything, and reports seven days at most', async () => {
     await day();
     await day();
     expect(await letters('alpha')).toHaveLength(1);
@@ -167,7 +167,7 @@ describe('the daily digest', () => {
     await day();
     const [, text = '', ...more] = await letters('alpha');
     expect(more).toEqual([]);
-    const since = new Date(beginOf(dayOf(tenants.clock.now)) - 7 * DAY).toISOString().slice(0, 10);
+    const since = new Date(beginOf(digestDay(tenants.clock.now)) - 7 * DAY).toISOString().slice(0, 10);
     expect(text).toContain(`from ${since} 06:00 UTC to`);
   });
 
@@ -206,12 +206,12 @@ describe('the daily digest', () => {
     expect([(await letters('alpha')).length, (await letters('bravo')).length]).toEqual([1, 1]);
   });
 
-  test('tells of a password with which an agent did nothing but change mail', async () => {
+  test('reports a password with which an agent did nothing but change mail', async () => {
     const { a, world, clock } = tenants;
     // On the second day, when nobody did anything else.
     clock.now += DAY;
     const mailbox = rowId('mailbox', a.main.mailboxId) ?? 0;
-    const { pwd } = await world.store.write(handed, { mailbox, at: clock.now });
+    const { pwd } = await world.store.write(passed, { mailbox, at: clock.now });
     await day();
     const [text = ''] = await letters('alpha');
     const { address } = a.main;
@@ -220,15 +220,15 @@ describe('the daily digest', () => {
     );
   });
 
-  test('counts what can be undone of all the days that it tells of, and of none before', async () => {
+  test('counts what can be undone of all the days that it reports, and of none before', async () => {
     const { a, world, clock } = tenants;
     const mailbox = rowId('mailbox', a.main.mailboxId) ?? 0;
-    await world.store.write(handed, { mailbox, at: clock.now, seq: 1 });
+    await world.store.write(passed, { mailbox, at: clock.now, seq: 1 });
     await day();
-    await world.store.write(handed, { mailbox, at: clock.now, seq: 2 });
+    await world.store.write(passed, { mailbox, at: clock.now, seq: 2 });
     clock.now += DAY;
-    await world.store.write(handed, { mailbox, at: clock.now, seq: 3 });
-    await world.store.write(handed, { mailbox, at: clock.now, seq: 4 });
+    await world.store.write(passed, { mailbox, at: clock.now, seq: 3 });
+    await world.store.write(passed, { mailbox, at: clock.now, seq: 4 });
     // The box was not there on the morning between.
     await day();
     const texts = await letters('alpha');
@@ -256,7 +256,7 @@ describe('the daily digest', () => {
 
   test('of a morning is not sent again where the clock is set right by seconds', async () => {
     const { clock, world } = tenants;
-    clock.now = beginOf(dayOf(clock.now) + 1) + 1000;
+    clock.now = beginOf(digestDay(clock.now) + 1) + 1000;
     await started().run();
     clock.now -= 2000;
     await world.store.write(purgeDigests, undefined);
@@ -271,7 +271,7 @@ describe('the daily digest', () => {
     await day();
     await tenants.do('update_organization', { name: 'alpha inc' });
     // The box was not there on the morning between.
-    clock.now = beginOf(dayOf(clock.now) + 2) + 1000;
+    clock.now = beginOf(digestDay(clock.now) + 2) + 1000;
     const notifier = started();
     await notifier.run();
     clock.now -= 2000;
@@ -281,7 +281,7 @@ describe('the daily digest', () => {
     expect(await letters('alpha')).toHaveLength(2);
   });
 
-  test('does not come where the address was never proved, and tells of what was before once it is', async () => {
+  test('does not come where the address was never proved, and reports what was before once it is', async () => {
     const { world } = tenants;
     await world.store.write(doubt, undefined);
     await day();
@@ -324,7 +324,7 @@ describe('the daily digest', () => {
       return to && answeredLetter(to, hostname, key);
     };
     const organization = organizationOf(tenants.a);
-    const letter = { organization, day: dayOf(tenants.clock.now) };
+    const letter = { organization, day: digestDay(tenants.clock.now) };
     expect(read(given)).toMatchObject(letter);
     expect(read(given.toUpperCase())).toMatchObject(letter);
     const [facts = ''] = /\+d[\w.]+/.exec(given) ?? [];

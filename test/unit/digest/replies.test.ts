@@ -9,7 +9,7 @@ import { listQueue } from '../../../mail/store/queue/queue-rows.ts';
 import { agentToken } from '../../../src/agents/queries.ts';
 import { stopAgents } from '../../../src/tokens/mode-commands.ts';
 import { answerAddress, answerKey } from '../../../src/digest/reply-address.ts';
-import { dayOf } from '../../../src/digest/day.ts';
+import { digestDay } from '../../../src/digest/day.ts';
 import { DigestReplies } from '../../../src/digest/digest-replies.ts';
 import { notifiedOwners } from '../../../src/notices/owners.ts';
 import { type Tenant, type Tenants, twoTenants } from '../../support/tenants.ts';
@@ -41,7 +41,7 @@ const moreOwners = command('test-more-owners', async (tx, organization: number, 
 });
 
 let tenants: Tenants;
-let desk: DigestReplies;
+let login: DigestReplies;
 let queued: number;
 /** Sessions of whose passwords. */
 let ended: [account: number, gone: readonly number[] | undefined][];
@@ -50,7 +50,7 @@ beforeEach(async () => {
   queued = 0;
   ended = [];
   const revoked = (account: number, gone?: readonly number[]) => void ended.push([account, gone]);
-  desk = new DigestReplies({ ...tenants.world, queued: () => queued++, revoked, log: quiet });
+  login = new DigestReplies({ ...tenants.world, queued: () => queued++, revoked, log: quiet });
 });
 afterEach(() => tenants[Symbol.asyncDispose]());
 
@@ -60,13 +60,17 @@ async function addressOf(tenant: Tenant): Promise<Address> {
   const organization = organizationOf(tenant);
   const [{ user } = { user: 0 }] = await tenants.world.store.read(notifiedOwners, { organization, daily: false });
   const { settings, secrets } = tenants.world;
-  return answerAddress({ organization, user, day: dayOf(tenants.clock.now) }, settings.hostname, answerKey(secrets));
+  return answerAddress(
+    { organization, user, day: digestDay(tenants.clock.now) },
+    settings.hostname,
+    answerKey(secrets),
+  );
 }
 
 async function answer(text: string, fields = '', to?: Address, nullSender = false): Promise<void> {
   const octets = Buffer.from(`From: owner@alpha-home.test\r\n${fields}\r\n${text}\r\n`);
   const index = indexMessage(octets);
-  await desk.accept({ to: to ?? (await addressOf(tenants.a)), trace: 'abc', nullSender, octets, index });
+  await login.accept({ to: to ?? (await addressOf(tenants.a)), trace: 'abc', nullSender, octets, index });
 }
 
 async function isStopped(tenant: Tenant): Promise<boolean> {
@@ -87,7 +91,7 @@ const BEFORE = 'Your agents were already stopped';
 const UNCLEAR = 'Your reply changed nothing';
 
 describe('an answer to the daily digest', () => {
-  test('that says STOP stops all agents of that organization, is in its log, and its owners are told', async () => {
+  test('that says STOP stops all agents of that organization, is in its log, and its owners are informed', async () => {
     await answer('Stop\r\n\r\n> STOP');
     expect([await isStopped(tenants.a), await isStopped(tenants.b)]).toEqual([true, false]);
     expect([await letters(), await letters('bravo'), queued]).toEqual([[STOPPED], [], 1]);
@@ -104,7 +108,7 @@ describe('an answer to the daily digest', () => {
     ]);
   });
 
-  test('is told to every owner, however many they are', async () => {
+  test('is reported to every owner, however many they are', async () => {
     const to = await addressOf(tenants.a);
     await tenants.world.store.write(moreOwners, organizationOf(tenants.a));
     await answer('STOP', '', to);
@@ -119,7 +123,7 @@ describe('an answer to the daily digest', () => {
     expect([await isStopped(tenants.a), await letters()]).toEqual([true, [STOPPED, BEFORE, STOPPED]]);
   });
 
-  test('that says something else changes nothing, and is told once what can be said', async () => {
+  test('that says something else changes nothing, and is reported once what can be said', async () => {
     for (const text of ['START', 'Thank you', 'START', '> STOP']) await answer(text);
     expect([await isStopped(tenants.a), await letters()]).toEqual([false, [UNCLEAR]]);
     await answer('STOP');
@@ -143,11 +147,11 @@ describe('an answer to the daily digest', () => {
   test('is taken for two weeks, and only where the box made the address', async () => {
     const to = await addressOf(tenants.a);
     tenants.clock.now += 14 * DAY;
-    expect(desk.classify(to)).toBe('answer');
+    expect(login.classify(to)).toBe('answer');
     tenants.clock.now += DAY;
-    expect(desk.classify(to)).toBe('over');
+    expect(login.classify(to)).toBe('over');
     const other = parseAddress(`x${to.local}@${to.domain}`);
-    expect([other && desk.classify(other), desk.classify({ ...to, domain: 'alpha.test' })]).toEqual([
+    expect([other && login.classify(other), login.classify({ ...to, domain: 'alpha.test' })]).toEqual([
       undefined,
       undefined,
     ]);
@@ -165,7 +169,7 @@ describe('an answer to the daily digest', () => {
 });
 
 test.each([{}, { sendAt: '2026-01-10T00:00:00Z' }])(
-  'is not taken from a program that sends, which would be told that it was delivered: %j',
+  'is not taken from a program that sends, which would be informed that it was delivered: %j',
   async (when) => {
     const to = formatAddress(await addressOf(tenants.a));
     const mail = { from: tenants.a.main.address, to: [to], subject: 'Re: What', text: 'STOP', ...when };

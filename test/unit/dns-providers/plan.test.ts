@@ -12,7 +12,7 @@ const KEY = {
   state: 'signs',
   retiredAt: null,
 } as const;
-const wanted = requiredRecords({ id: 1, name: DOMAIN, keys: [KEY] }, HOST, false);
+const wanted = requiredRecords({ id: 1, name: DOMAIN, keys: [KEY] }, { hostname: HOST, byName: false });
 
 function zone(...lines: string[]): ZoneEntry[] {
   return lines.map((line) => {
@@ -58,14 +58,22 @@ describe('a plan for the records of a domain', () => {
     const found = applied([], steps);
     const again = planChanges(input(found, { written: writesOf(steps) }));
     expect(new Set(again.map(({ action }) => action))).toEqual(new Set(['keep']));
-    expect(applied(found, planRemoval({ found, written: writesOf(steps), hostname: HOST }))).toEqual([]);
+    expect(applied(found, planRemoval({ found, written: writesOf(steps) }))).toEqual([]);
   });
 
   test.each([
     ['@ MX 10 mx.other.example', `conflict MX ${DOMAIN} 10 ${HOST}`],
     [
       '_dmarc TXT v=DMARC1; p=reject',
-      `conflict TXT _dmarc.${DOMAIN} v=DMARC1; p=none; rua=mailto:mailstead-reports@${DOMAIN}`,
+      `suggest TXT _dmarc.${DOMAIN} v=DMARC1; p=reject; rua=mailto:mailstead-reports@${DOMAIN}`,
+    ],
+    [
+      `_dmarc TXT v=DMARC1; p=reject; rua=mailto:MAILSTEAD-reports@${DOMAIN}!10m`,
+      `keep TXT _dmarc.${DOMAIN} v=DMARC1; p=reject; rua=mailto:MAILSTEAD-reports@${DOMAIN}!10m`,
+    ],
+    [
+      '_smtp._tls TXT v=TLSRPTv1;rua=https://tls.example/in',
+      `suggest TXT _smtp._tls.${DOMAIN} v=TLSRPTv1;rua=https://tls.example/in,mailto:mailstead-reports@${DOMAIN}`,
     ],
     [
       '_dmarc CNAME dmarc.reports.example',
@@ -111,7 +119,7 @@ describe('a plan for the records of a domain', () => {
   test('replaces its own key texts by names in one go, and only once the names answer', () => {
     const texts = planChanges(input([]));
     const found = applied([], texts);
-    const named = requiredRecords({ id: 1, name: DOMAIN, keys: [KEY] }, HOST, true);
+    const named = requiredRecords({ id: 1, name: DOMAIN, keys: [KEY] }, { hostname: HOST, byName: true });
     const key = `ms1._domainkey.${DOMAIN}`;
     const plan = (over: Partial<PlanInput>): ReturnType<typeof planChanges> =>
       planChanges(input(found, { wanted: named, written: writesOf(texts), ...over }));
@@ -135,7 +143,7 @@ describe('a plan for the records of a domain', () => {
     );
     const steps = planChanges(input(found));
     const after = applied(found, steps);
-    const removal = planRemoval({ found: after, written: writesOf(steps), hostname: HOST });
+    const removal = planRemoval({ found: after, written: writesOf(steps) });
     expect(texts(applied(after, removal))).toEqual(texts(found));
   });
 
@@ -161,9 +169,9 @@ describe('a plan for the records of a domain', () => {
       one.name.startsWith('_dmarc') ? { ...one, value: 'v=DMARC1; p=reject' } : one,
     );
     expect(lines(changed, { written })).toContain(
-      `conflict TXT _dmarc.${DOMAIN} v=DMARC1; p=none; rua=mailto:mailstead-reports@${DOMAIN}`,
+      `suggest TXT _dmarc.${DOMAIN} v=DMARC1; p=reject; rua=mailto:mailstead-reports@${DOMAIN}`,
     );
-    const left = applied(changed, planRemoval({ found: changed, written, hostname: HOST }));
+    const left = applied(changed, planRemoval({ found: changed, written }));
     expect(left.map(({ name }) => name)).toEqual([`_dmarc.${DOMAIN}`]);
   });
 
@@ -172,7 +180,7 @@ describe('a plan for the records of a domain', () => {
     const steps = planChanges(input(found));
     const spf = `v=spf1 a:${HOST} include:_spf.other.example ip4:192.0.2.9 ~all`;
     const changed = applied(found, steps).map((one) => (one.value.startsWith('v=spf1') ? { ...one, value: spf } : one));
-    const left = applied(changed, planRemoval({ found: changed, written: writesOf(steps), hostname: HOST }));
+    const left = applied(changed, planRemoval({ found: changed, written: writesOf(steps) }));
     expect(left.map(({ value }) => value)).toEqual(['v=spf1 include:_spf.other.example ip4:192.0.2.9 ~all']);
   });
 
@@ -183,8 +191,7 @@ describe('a plan for the records of a domain', () => {
       const hostname = 'mail.second.test';
       const records = requiredRecords(
         { id: 7, name: DOMAIN, keys: [{ ...KEY, text: 'v=DKIM1; p=ZZZZ' }] },
-        hostname,
-        false,
+        { hostname, byName: false },
       );
       return input(found, { wanted: records, written, hostname });
     };
@@ -193,7 +200,7 @@ describe('a plan for the records of a domain', () => {
     for (const plan of [input(both, { written: writesOf(first) }), other(both, writesOf(second))]) {
       expect(planChanges(plan).filter(({ change }) => change !== undefined)).toEqual([]);
     }
-    const gone = planRemoval({ found: both, written: writesOf(second), hostname: 'mail.second.test' });
+    const gone = planRemoval({ found: both, written: writesOf(second) });
     expect(texts(applied(both, gone))).toEqual(texts(one));
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DNS_PROVIDERS } from '../../../src/dns-providers/providers.ts';
 import type { ProviderResponse, ProviderTransport } from '../../../src/dns-providers/transport.ts';
+import { paccDigestText } from '../../../src/client-setup/pacc.ts';
 import type { TlsaPublication } from '../../../src/dns-providers/publisher.ts';
 import { DnsProviderError } from '../../../src/dns-providers/provider-error.ts';
 import { type FakeDnsApi, FAKE_ZONE, json } from '../../support/dns-apis/fake-dns-api.ts';
@@ -55,7 +56,7 @@ function transportTo(api: FakeDnsApi): {
 }
 
 const boxFor = ({ transport }: { transport: ProviderTransport }) =>
-  publishingBox(FAKE_ZONE, { transport, settings: { acme: letsEncrypt } });
+  publishingBox(FAKE_ZONE, { transport, settings: { acme: letsEncrypt, baseUrl: 'https://mail.box.test' } });
 const letsEncrypt = {
   email: 'a@example.net',
   directory: 'https://acme-v02.api.letsencrypt.org/directory',
@@ -63,6 +64,7 @@ const letsEncrypt = {
   rsa: false,
 } as const;
 
+const DIGEST_NAME = `_ua-auto-config.${FAKE_ZONE}`;
 const HASHES = ['a1', 'b2', 'c3'].map((hex) => `3 1 1 ${hex.repeat(32)}`);
 const OTHER_KEY = `3 1 1 ${'d4'.repeat(32)}`;
 
@@ -113,6 +115,38 @@ test('a domain that does not have the name of the host gets no TLSA record', asy
   expect(api.zone.records.some(({ type }) => type === 'TLSA')).toBe(false);
 });
 
+test.each(FAKES)(
+  '%s: the digest of the settings document follows the URL of the server, and goes',
+  async (provider, make) => {
+    const api = make();
+    const published = () => api.zone.records.flatMap(({ name, data }) => (name === DIGEST_NAME ? [data] : []));
+    const urls = ['https://mail.box.test', 'https://portal.box.test'];
+    const text = (baseUrl: string) => `"${paccDigestText(FAKE_ZONE, { hostname: 'mail.box.test', baseUrl })}"`;
+    const settings = { baseUrl: urls[0] };
+    await using box = await publishingBox(FAKE_ZONE, { ...transportTo(api), settings });
+    await box.do('connect_dns_provider', { provider, credentials: api.credentials });
+    for (const baseUrl of urls) {
+      Object.assign(box.world.settings, { baseUrl });
+      await box.do('publish_dns_records');
+      expect(published()).toEqual([text(baseUrl)]);
+    }
+    await box.do('disconnect_dns_provider', { removeRecords: true });
+    expect(api.zone.lines()).toEqual([]);
+  },
+);
+
+test('a digest of another server stays, and is a conflict', async () => {
+  const api = fakeHetzner();
+  const foreign = '"v=UAAC1; a=sha256; d=OTHER="';
+  api.zone.add(DIGEST_NAME, 'TXT', 3600, foreign);
+  const settings = { baseUrl: 'https://mail.box.test' };
+  await using box = await publishingBox(FAKE_ZONE, { ...transportTo(api), settings });
+  await box.do('connect_dns_provider', { provider: 'hetzner', credentials: api.credentials });
+  const { changes } = (await box.do('publish_dns_records')) as { changes: { action: string; name: string }[] };
+  expect(changes.filter(({ action }) => action === 'conflict').map(({ name }) => name)).toEqual([DIGEST_NAME]);
+  expect(api.zone.records.filter(({ name }) => name === DIGEST_NAME).map(({ data }) => data)).toEqual([foreign]);
+});
+
 test('every provider with an HTTP interface has a fake', () => {
   const ids = DNS_PROVIDERS.map(({ id }) => id).filter((id) => id !== 'rfc2136');
   expect(FAKES.map(([id]) => id).toSorted()).toEqual(ids.toSorted());
@@ -142,7 +176,7 @@ describe.each(FAKES)('%s', (provider, make) => {
 
     const again = await box.do('publish_dns_records');
     const actions = (again['changes'] as { action: string }[]).map(({ action }) => action);
-    expect(new Set(actions)).toEqual(new Set(['keep', 'conflict']));
+    expect(new Set(actions)).toEqual(new Set(['keep', 'suggest', 'conflict']));
     expect(api.zone.lines()).toEqual(after);
 
     await box.do('disconnect_dns_provider', { removeRecords: true });
@@ -167,7 +201,7 @@ describe.each(FAKES)('%s', (provider, make) => {
     });
   });
 
-  test('wrong credentials, a foreign domain, and failures are told in words', async () => {
+  test('wrong credentials, a foreign domain, and failures are reported in words', async () => {
     const api = withForeign(make);
     const link = transportTo(api);
     await using box = await boxFor(link);

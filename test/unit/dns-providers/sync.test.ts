@@ -3,6 +3,7 @@ import { quiet } from '../../../mail/log.ts';
 import { recordCheck } from '../../../src/domains/commands.ts';
 import { publishedKeys } from '../../../src/domains/queries.ts';
 import { providerPublisher } from '../../../src/dns-providers/challenge-publisher.ts';
+import { paccDigestText } from '../../../src/client-setup/pacc.ts';
 import { unnotifiedDrifts, recordDriftNotice } from '../../../src/domains/drift-commands.ts';
 import { dnsDriftNotices } from '../../../src/dns-providers/notice-source.ts';
 import { DnsSync } from '../../../src/dns-providers/sync.ts';
@@ -119,6 +120,20 @@ test('a record that disappears is reported once and not written again; a person 
   expect(await store.write(recordDriftNotice, again)).toBe(false);
   await box.do('publish_dns_records');
   expect(api.zone.records.some(({ type }) => type === 'MX')).toBe(true);
+});
+
+test('the digest that an upgrade brings is published by itself, follows the URL, and causes no letter', async () => {
+  const { api, box, sync } = await published();
+  await using _box = box;
+  await box.do('publish_dns_records');
+  const digests = () => api.zone.records.flatMap(({ name, data }) => (name.startsWith('_ua-auto') ? [data] : []));
+  expect(digests()).toEqual([]);
+  for (const baseUrl of ['https://mail.box.test', 'https://portal.box.test', 'https://mail.box.test']) {
+    Object.assign(box.world.settings, { baseUrl });
+    await sync.run();
+    expect(digests()).toEqual([`"${paccDigestText(FAKE_ZONE, { hostname: 'mail.box.test', baseUrl })}"`]);
+  }
+  expect(await box.world.store.read(unnotifiedDrifts, undefined)).toEqual([]);
 });
 
 test('a DMARC policy that a person sets is published, there and back', async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { createProviderTransport } from '../../../src/dns-providers/transport.ts';
-import { retryAfterMs, wordsOf } from '../../../src/dns-providers/provider-api.ts';
+import { providerRetryAfterMs, wordsOf } from '../../../src/dns-providers/provider-api.ts';
 import { findTsig, signMessage, verifyResponse } from '../../../src/dns-providers/rfc2136/tsig.ts';
 import { encodeQuery } from '../../../src/dns-providers/rfc2136/wire.ts';
 import { serverAddress } from '../../../src/dns-providers/server-address.ts';
-import { absoluteName, dataOf, relativeName, valueOf } from '../../../src/dns-providers/zone-entry.ts';
+import { absoluteName, dataOf, relativeName, readRecordData } from '../../../src/dns-providers/zone-entry.ts';
 import { privateNetworks } from '../../../config/parse.ts';
 import { fakeResolver } from '../../support/fake-resolver.ts';
 
@@ -20,14 +20,14 @@ describe('records in zone file form', () => {
     ['TLSA', '3 1  1 AB12 cd', '3 1 1 ab12cd'],
     ['A', '192.0.2.1', '192.0.2.1'],
   ])('%s %s', (type, data, value) => {
-    expect(valueOf(type, data)).toBe(value);
+    expect(readRecordData(type, data)).toBe(value);
   });
 
   test('a long text is split and read back', () => {
     const value = `v=DKIM1; p=${'A"\\é'.repeat(120)}`;
     const data = dataOf({ type: 'TXT', value });
     expect(data.split('" "').length).toBeGreaterThan(1);
-    expect(valueOf('TXT', data)).toBe(value);
+    expect(readRecordData('TXT', data)).toBe(value);
   });
 
   test('names are relative to the zone and back', () => {
@@ -42,7 +42,7 @@ describe('TSIG', () => {
   const key = { name: 'key', algorithm: 'hmac-sha256', secret: Buffer.alloc(32, 1) } as const;
   const now = Date.UTC(2026, 0, 1);
 
-  test('a message without it, with a wrong code, and damaged ones are told apart', () => {
+  test('a message without it, with a wrong code, and damaged ones are distinguished', () => {
     const { signed, mac } = signMessage(encodeQuery(7, 'example.net', 6), key, now);
     expect(findTsig(signed)?.keyName).toBe('key');
     expect(verifyResponse(encodeQuery(7, 'example.net', 6), key, mac, now)).toBe('unsigned');
@@ -78,7 +78,7 @@ describe('words of a provider', () => {
     ['soon', 60_000],
     ['Thu, 01 Jan 2026 00:00:09 GMT', 9_000],
   ])('Retry-After: %s', (text, ms) => {
-    expect(retryAfterMs({ headers: { 'retry-after': text } }, Date.UTC(2026, 0, 1))).toBe(ms);
+    expect(providerRetryAfterMs({ headers: { 'retry-after': text } }, Date.UTC(2026, 0, 1))).toBe(ms);
   });
 });
 

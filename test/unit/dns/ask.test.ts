@@ -15,13 +15,13 @@ const referral: Answer = { type: 'NS', name: 'shop.example', ttl: 60, class: 'IN
 let udp: Socket;
 let tcp: Server;
 let at: NameServer;
-let asked: Buffer[];
+let queried: Buffer[];
 /** Responses over UDP in order, and over TCP. */
 let say: (query: Buffer) => Buffer[];
 let sayLong: (query: Buffer) => Buffer;
 
 beforeEach(async () => {
-  asked = [];
+  queried = [];
   say = (query) => [answer(query)];
   sayLong = answer;
   tcp = createServer((client) => {
@@ -32,7 +32,7 @@ beforeEach(async () => {
   at = { ip: '127.0.0.1', port: (tcp.address() as AddressInfo).port };
   udp = createSocket('udp4').bind(at.port, at.ip);
   udp.on('message', (query: Buffer, from: RemoteInfo) => {
-    asked.push(query);
+    queried.push(query);
     for (const packet of say(query)) udp.send(packet, from.port, from.address);
   });
   await once(udp, 'listening');
@@ -59,23 +59,23 @@ test('asks for the name servers of the domain, and for nothing to be looked up e
     flag_tc: false,
     authorities: [{ type: 'NS', name: 'shop.example', data: 'mail.box.example' }],
   });
-  const query = decode(asked[0] ?? Buffer.alloc(0));
+  const query = decode(queried[0] ?? Buffer.alloc(0));
   expect(query).toMatchObject({ type: 'query', questions: [{ name: 'shop.example', type: 'NS', class: 'IN' }] });
   expect((query.flags ?? 0) & RECURSION_DESIRED).toBe(0);
 });
 
 test('each question has a number of its own', async () => {
   for (let i = 0; i < 8; i++) await queryNameServers(at, 'shop.example', WAIT_MS);
-  expect(new Set(asked.map((query) => query.readUInt16BE(0))).size).toBeGreaterThan(4);
+  expect(new Set(queried.map((query) => query.readUInt16BE(0))).size).toBeGreaterThan(4);
 });
 
 test('what was lost once is asked again, and silence ends', async () => {
-  say = (query) => (asked.length === 1 ? [] : [answer(query)]);
+  say = (query) => (queried.length === 1 ? [] : [answer(query)]);
   expect(await queryNameServers(at, 'shop.example', WAIT_MS)).toBeDefined();
-  expect(asked).toHaveLength(2);
+  expect(queried).toHaveLength(2);
   say = () => [];
   expect(await queryNameServers(at, 'shop.example', SHORT_WAIT_MS)).toBeUndefined();
-  expect(asked).toHaveLength(4);
+  expect(queried).toHaveLength(4);
 });
 
 test.each([
@@ -91,7 +91,7 @@ test.each([
   expect(await queryNameServers(at, 'shop.example', WAIT_MS)).toMatchObject({
     authorities: [{ data: 'mail.box.example' }],
   });
-  expect(asked).toHaveLength(1);
+  expect(queried).toHaveLength(1);
   say = (query) => [forge(query)];
   expect(await queryNameServers(at, 'shop.example', SHORT_WAIT_MS)).toBeUndefined();
 });

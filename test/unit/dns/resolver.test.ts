@@ -57,11 +57,11 @@ test.each(['a+b', 'a=b', 'a:b', 'a%b', 'a!b', "a'b", 'a\\b', 'a@b', '{a}'])(
     server.zone[`A refused-${name}`] = 'REFUSED';
     expect(await dns.a(`refused-${name}`)).toMatchObject({ kind: 'trouble' });
     await dns.a(name);
-    expect(server.asked.filter((one) => one === `A ${name}`)).toHaveLength(1);
+    expect(server.queried.filter((one) => one === `A ${name}`)).toHaveLength(1);
   },
 );
 
-test('what is not there is told apart from what could not be learned', async () => {
+test('what is not there is distinguished from what could not be learned', async () => {
   await using server = await dnsServer({
     'A there.test': ['192.0.2.1'],
     'MX fail.test': 'SERVFAIL',
@@ -98,9 +98,9 @@ test('answers are remembered for their time, within bounds', async () => {
   const dns = createResolver({ servers: [server.address], monotonic: () => now, ...PATIENT });
   const times = async (lookup: () => Promise<unknown>, at: number): Promise<number> => {
     now = at;
-    const before = server.asked.length;
+    const before = server.queried.length;
     await lookup();
-    return server.asked.length - before;
+    return server.queried.length - before;
   };
   const a = () => dns.a('a.test');
   server.ttl = 60;
@@ -133,15 +133,15 @@ test('who asks the same at the same time asks once', async () => {
   await using server = await dnsServer({ 'MX a.test': ['10 mx.a.test'] });
   const dns = createResolver({ servers: [server.address] });
   await Promise.all(Array.from({ length: 50 }, () => dns.mx('A.test')));
-  expect(server.asked).toHaveLength(1);
+  expect(server.queried).toHaveLength(1);
 });
 
 test('special-use names are asked for unless that is refused', async () => {
   await using server = await dnsServer({ 'A host.example': ['192.0.2.1'], 'A host.test': ['192.0.2.1'] });
-  const asking = createResolver({ servers: [server.address] });
+  const requesting = createResolver({ servers: [server.address] });
   const refusing = createResolver({ servers: [server.address], refuseSpecialUse: true });
   for (const name of ['host.example', 'host.test']) {
-    expect(await asking.a(name)).toMatchObject({ kind: 'found' });
+    expect(await requesting.a(name)).toMatchObject({ kind: 'found' });
     expect(await refusing.a(name)).toEqual({ kind: 'none', nx: true });
   }
 });

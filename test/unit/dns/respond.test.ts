@@ -54,7 +54,7 @@ test('a question is answered with authority, its name in the same case, and its 
   expect(data.map((one) => one.length)).toEqual([255, KEY.length - 255]);
 });
 
-test('what is not there is told from what has no such record, both with the start of the zone', async () => {
+test('what is not there is distinguished from what has no such record, both with the start of the zone', async () => {
   const missing = await ask(query('www.d.example', 'A'));
   expect(missing).toMatchObject({ rcode: 'NXDOMAIN', flag_aa: true, answers: [] });
   const empty = await ask(query('_domainkey.d.example', 'TXT'));
@@ -194,7 +194,7 @@ describe('no question', () => {
   });
 });
 
-test('whoever should come over TCP is told so in as many octets as the question has', () => {
+test('whoever should come over TCP is informed in as many octets as the question has', () => {
   const packet = query('MS1.d.example');
   const said = truncatedResponse(packet) ?? expect.fail('no answer');
   expect(decode(said)).toMatchObject({

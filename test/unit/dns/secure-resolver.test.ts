@@ -72,14 +72,14 @@ test('is remembered, and asked with what DNSSEC needs', async () => {
   await using _server = server;
   await Promise.all([resolver.mx('remote.test'), resolver.mx('remote.test')]);
   await resolver.mx('remote.test');
-  expect(server.asked).toEqual(['MX remote.test']);
+  expect(server.queried).toEqual(['MX remote.test']);
 });
 
 test('the next server is asked when the first does not know', async () => {
   const { server } = await world();
   await using _server = server;
   await using lame = await dnsServer({ 'MX remote.test': 'SERVFAIL' });
-  const places = [lame, server].map(({ address }) => ({ ip: '127.0.0.1', port: Number(address.split(':')[1]) }));
-  const resolver = createSecureResolver({ servers: places, timeoutMs: 5_000 });
+  const positions = [lame, server].map(({ address }) => ({ ip: '127.0.0.1', port: Number(address.split(':')[1]) }));
+  const resolver = createSecureResolver({ servers: positions, timeoutMs: 5_000 });
   expect(await resolver.mx('remote.test')).toMatchObject({ kind: 'found', secure: true });
 });

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { storeCertificate } from '../../../src/certificates/commands.ts';
+import { ensureNextKey } from '../../../src/certificates/sealed-keys.ts';
 import { boxZones } from '../../../src/domains/zones.ts';
+import { paccDigestText } from '../../../src/client-setup/pacc.ts';
 import { ownServer } from '../../../src/domains/records.ts';
 import type { FindZone } from '../../../src/name-server/zone.ts';
 import type { Caller } from '../../../src/core/caller.ts';
@@ -22,7 +25,7 @@ beforeEach(async () => {
   const settings = { live: true, hostname: HOST, ports: { dns: { port: 53 } } as never };
   box = await calls({ lookNow: resolver, resolver, settings });
   owner = await box.organization('Owner');
-  find = boxZones(box.world.store, resolver, HOST);
+  find = boxZones(box.world.store, resolver, { hostname: HOST, baseUrl: `https://${HOST}` });
 });
 afterEach(() => box[Symbol.asyncDispose]());
 
@@ -56,6 +59,22 @@ test('the zone of the keys has each key under a name that stays, and nothing els
   }
 });
 
+test('the keys of the certificate in use have TLSA records, unless the operator has own files', async () => {
+  const { store, secrets } = box.world;
+  const name = `_25._tcp.dkim.${HOST}`;
+  const [first] = await ensureNextKey({ store, secrets }, HOST, 'ecdsa');
+  expect(await find(name), 'no certificate yet').toMatchObject({ exists: true, records: [] });
+  const spki = first?.spki ?? expect.fail('no key');
+  const dates = { notBefore: 0, notAfter: 9, renewAt: 5, windowAt: 1 };
+  await store.write(storeCertificate, { name: HOST, algorithm: 'ecdsa', names: [HOST], chain: '', spki, ...dates });
+  await ensureNextKey({ store, secrets }, HOST, 'ecdsa');
+  const records = (await find(name))?.records ?? [];
+  expect(records).toHaveLength(2);
+  expect(records).toContainEqual({ type: 'TLSA', value: spki });
+  const withFiles = boxZones(store, fakeResolver(dns), { hostname: HOST, ownFiles: true });
+  expect((await withFiles(name))?.records).toEqual([]);
+});
+
 test('a claim has a name server of its own with the addresses of the box', async () => {
   const id = await add('d.example', false);
   expect((await find(ownServer(id, HOST)))?.records).toEqual([
@@ -75,6 +94,9 @@ test('a domain that leads here has all its records, and names between them exist
   expect((await find('led.example'))?.records.map((one) => one.type)).toEqual(['NS', 'MX', 'TXT']);
   expect((await find('_dmarc.led.example'))?.records).toHaveLength(1);
   expect((await find('ms2._domainkey.led.example'))?.records).toHaveLength(1);
+  expect((await find('_ua-auto-config.led.example'))?.records).toEqual([
+    { type: 'TXT', value: paccDigestText('led.example', { hostname: HOST, baseUrl: `https://${HOST}` }) },
+  ]);
   expect(await find('_domainkey.led.example')).toMatchObject({ apex: 'led.example', exists: true, records: [] });
   expect(await find('www.led.example')).toMatchObject({ exists: false });
 });

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { DsRecord } from '../../../mail/dns/ds-lookup.ts';
+import type { Lookup } from '../../../mail/dns/lookup.ts';
 import { isHealthy } from '../../../src/doctor/health-check.ts';
 import { impactOf } from '../../../src/doctor/impact.ts';
 import type { HostDane } from '../../../src/certificates/dane.ts';
-import { diagnosed, HOST } from '../../support/doctor-world.ts';
+import { delegationText } from '../../../src/name-server/dnssec/zone-key.ts';
+import { diagnosed, HOST, SHOP_KEY } from '../../support/doctor-world.ts';
 import { MACHINE_FAULTS } from '../../support/machine-faults.ts';
 import { NETWORK_FAULTS } from '../../support/network-faults.ts';
 import { SETTINGS_FAULTS } from '../../support/settings-faults.ts';
@@ -25,7 +28,8 @@ describe('the doctor', () => {
     if (sentence !== '') expect(first?.why).toBe(sentence);
     for (const { name, status, why, fix } of found) {
       expect(why, name).toMatch(/^[A-Z0-9a-z].+/);
-      if (status === 'failed' || status === 'warning') expect(fix, name).toMatch(/^[A-Z].*\.$/s);
+      expect(fix, `${name} ${status}: what to do`).toMatch(/^[A-Z].*\.$/s);
+      expect(impactOf(name), `${name}: why it matters`).not.toBe(impactOf('no such check'));
     }
   });
 
@@ -40,6 +44,23 @@ describe('the doctor', () => {
   ])('says clearly why there is no DANE: %o', async (dane, sentence) => {
     const line = (await diagnosed({ dane })).find(({ name }) => name === 'DANE');
     expect(line).toMatchObject({ status: 'ok', why: expect.stringContaining(sentence) as string });
+  });
+
+  test('shows the DS record that the zone above needs, and accepts the right one', async () => {
+    const line = async (ds: Lookup<DsRecord>) =>
+      (await diagnosed({ ds })).find(({ name }) => name === 'shop.example: dnssec');
+    const wanted = `"shop.example. DS ${delegationText(SHOP_KEY.delegationSigner)}"`;
+    expect(await line({ kind: 'none', nx: false })).toMatchObject({
+      status: 'ok',
+      why: expect.stringContaining(`publish ${wanted} there.`) as string,
+    });
+    const other = { ...SHOP_KEY.delegationSigner, keyTag: 1 };
+    const records = [other, SHOP_KEY.delegationSigner];
+    expect(await line({ kind: 'found', records })).toMatchObject({ status: 'ok', fix: '' });
+    expect(await line({ kind: 'found', records: [other] })).toMatchObject({
+      status: 'failed',
+      fix: `Replace it by ${wanted} at the registrar, or remove it there.`,
+    });
   });
 
   test('asks nobody in local mode', async () => {

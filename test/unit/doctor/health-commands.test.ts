@@ -27,7 +27,7 @@ async function world() {
   return { store, clock, run, tell, [Symbol.asyncDispose]: dispose };
 }
 
-test('a check that turns to failed is told of once', async () => {
+test('a check that turns to failed is reported once', async () => {
   await using made = await world();
   expect(await made.run(ok)).toEqual([]);
   expect(await made.run(failed)).toEqual(['disk']);

@@ -15,3 +15,12 @@ test('every check of the doctor has a sentence of its own on why it matters', ()
   const general = impactOf('no such check');
   expect([...names].filter((name) => impactOf(name) === general)).toEqual([]);
 });
+
+test('no check that can fail is without advice', () => {
+  const files = readdirSync(FOLDER).filter((name) => name.endsWith('.ts'));
+  const without = files.filter((name) => {
+    const text = readFileSync(join(FOLDER, name), 'utf8');
+    return /\bunhealthy\([^;]*,\s*''\s*,?\s*\);/.test(text);
+  });
+  expect(without).toEqual([]);
+});

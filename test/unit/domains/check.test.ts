@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { type RecordChecks, examine, recordKey, domainVerdict, within } from '../../../src/domains/check.ts';
+import { type RecordChecks, examineDomain, recordKey, domainVerdict, within } from '../../../src/domains/check.ts';
 import type { PublishedKey } from '../../../src/domains/queries.ts';
+import { paccDigestText } from '../../../src/client-setup/pacc.ts';
 import { requiredRecords } from '../../../src/domains/records.ts';
 import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
 import { growth, PROPORTIONAL } from '../../support/cost.ts';
 
 const HOST = 'mail.box.example';
+const SERVER = { hostname: HOST, byName: false, baseUrl: `https://${HOST}` };
+const DIGEST = 'TXT _ua-auto-config.d.example';
 const key = (selector: string, state: PublishedKey['state'] = 'signs'): PublishedKey => ({
   selector,
   algorithm: selector === 'ms2' || selector === 'ms4' ? 'ed25519-sha256' : 'rsa-sha256',
@@ -27,23 +30,24 @@ const GOOD: FakeZone = {
   // As good as the CNAME.
   'A autodiscover.d.example': ['192.0.2.10'],
   'CNAME ua-auto-config.d.example': [HOST],
+  [DIGEST]: [paccDigestText('d.example', SERVER)],
   'SRV _imaps._tcp.d.example': [`0 1 993 ${HOST}`],
   'SRV _submissions._tcp.d.example': [`0 1 465 ${HOST}`],
   'SRV _jmap._tcp.d.example': [`0 1 443 ${HOST}`],
 };
 const look = (zone: FakeZone, of = domain(), byName = false) =>
-  examine(fakeResolver(zone), of, { hostname: HOST, byName });
+  examineDomain(fakeResolver(zone), of, { ...SERVER, byName });
 const statuses = (checks: RecordChecks) =>
   Object.fromEntries(Object.entries(checks).map(([name, one]) => [name, one.status]));
 
-test('what was published as it was told passes, and each question is asked once', async () => {
+test('what was published as it was shown passes, and each question is asked once', async () => {
   const dns = fakeResolver(GOOD);
-  const { checks, seen, selectors } = await examine(dns, domain(), { hostname: HOST, byName: false });
+  const { checks, seen, selectors } = await examineDomain(dns, domain(), SERVER);
   expect(new Set(Object.values(statuses(checks)))).toEqual(new Set(['pass']));
-  expect(Object.values(seen).map((one) => one.status)).toEqual(Array<string>(13).fill('ok'));
+  expect(Object.values(seen).map((one) => one.status)).toEqual(Array<string>(14).fill('ok'));
   expect(selectors).toEqual(['ms1', 'ms2']);
   expect(domainVerdict(checks)).toBe('pass');
-  expect(new Set(dns.asked).size).toBe(dns.asked.length);
+  expect(new Set(dns.queried).size).toBe(dns.queried.length);
 });
 
 describe('one thing that is wrong', () => {
@@ -183,17 +187,37 @@ test('what stands in the DNS of others is shown on one line, cut, and at most fi
   expect(seen['TXT d.example']?.status).toBe('mismatch');
 });
 
+test.each<[string, string[] | 'trouble', string]>([
+  ['none', [], 'missing'],
+  ['a wildcard text of others', ['v=spf1 -all'], 'missing'],
+  ['written without blanks', (GOOD[DIGEST] as string[]).map((text) => text.replaceAll(' ', '')), 'ok'],
+  ['the old one beside it, as during a change', ['v=UAAC1; a=sha256; d=OLD=', ...(GOOD[DIGEST] as string[])], 'ok'],
+  ['a DNS that does not answer', 'trouble', 'unknown'],
+  ['that of an older document', ['v=UAAC1; a=sha256; d=OLD='], 'mismatch'],
+])('the digest of the settings document: %s', async (_, texts, status) => {
+  const { seen, checks } = await look({ ...GOOD, [DIGEST]: texts });
+  expect(seen[DIGEST]).toMatchObject({ status });
+  expect(seen[DIGEST]?.why ?? '').toMatch(
+    status === 'mismatch' ? /older document .*: replace it by the value shown/ : /^$/,
+  );
+  expect(domainVerdict(checks)).toBe('pass');
+});
+
 test('every record that is wanted is also looked for', async () => {
   for (const byName of [true, false]) {
     const { seen } = await look({}, domain(), byName);
-    expect(Object.keys(seen).toSorted()).toEqual(requiredRecords(domain(), HOST, byName).map(recordKey).toSorted());
+    expect(Object.keys(seen).toSorted()).toEqual(
+      requiredRecords(domain(), { ...SERVER, byName })
+        .map(recordKey)
+        .toSorted(),
+    );
     expect(Object.values(seen).every((one) => one.status === 'missing')).toBe(true);
   }
 });
 
 test('a DNS that answers too late is trouble', async () => {
   const never = new Proxy({}, { get: () => () => new Promise(() => {}) });
-  const { checks } = await examine(within(never as never, 20), domain(), { hostname: HOST, byName: false });
+  const { checks } = await examineDomain(within(never as never, 20), domain(), SERVER);
   expect(domainVerdict(checks)).toBe('trouble');
   expect(checks.inboundMx).toMatchObject({ status: 'pending', detail: 'DNS timeout' });
 });

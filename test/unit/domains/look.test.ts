@@ -3,9 +3,10 @@ import { purgeKeys, GRACE_MS, setManaged } from '../../../src/domains/commands.t
 import { checkDomain, updateManaged, nameServersOf } from '../../../src/domains/look.ts';
 import { keysInMotion, managedDomain, publishedKeys } from '../../../src/domains/queries.ts';
 import { ownServer } from '../../../src/domains/records.ts';
+import { dsTextOf } from '../../../src/domains/zone-keys.ts';
 import type { Caller } from '../../../src/core/caller.ts';
 import { addEmailDomain } from '../../../src/operations/domains/add.ts';
-import { applyManagedDns, rotateDkimKeys } from '../../../src/operations/domains/dns.ts';
+import { applyManagedDns, exportZone, rotateDkimKeys } from '../../../src/operations/domains/dns.ts';
 import { removeEmailDomain } from '../../../src/operations/domains/remove.ts';
 import { verifyEmailDomain } from '../../../src/operations/domains/verify.ts';
 import { calls, type Calls } from '../../support/calls.ts';
@@ -52,7 +53,7 @@ describe('names that nobody can own', () => {
       await add(owner, name);
       expect(await box.done(owner, verifyEmailDomain, { domain: name })).toMatchObject({ verified: true });
     }
-    expect((box.world.lookNow as ReturnType<typeof fakeResolver>).asked).toEqual([]);
+    expect((box.world.lookNow as ReturnType<typeof fakeResolver>).queried).toEqual([]);
   });
 
   test('and no other ones', async () => {
@@ -239,7 +240,7 @@ describe('what the zone above says', () => {
     expect((await add(owner, 'led.example')).domain.dnsManaged).toBe(false);
   });
 
-  test('goes before what a resolver says, which may have been told by this box itself', async () => {
+  test('goes before what a resolver says, which may have been answered by this box itself', async () => {
     zone['NS led.example'] = [HOST];
     await add(owner, 'led.example');
     above['led.example'] = ['ns.other.example'];
@@ -311,7 +312,7 @@ describe('what the zone above says', () => {
     expect(told['next']).toContain(`Set the name server of led.example to ${own}`);
   });
 
-  test('and what is to be done is told by what was seen', async () => {
+  test('and what is to be done is reported by what was seen', async () => {
     const next = async (who: Caller) => (await apply(who, 'led.example'))['next'];
     const own = ownServer(idOf(await add(owner, 'led.example')), HOST);
     const set = `Set the name server of led.example to ${own} at its registrar`;
@@ -329,6 +330,18 @@ describe('what the zone above says', () => {
     expect(await next(owner)).toMatch(/^Another organization of this server has verified led\.example/);
     await box.run('UPDATE domain SET state = 0 WHERE id = ?', idOf(theirs));
     expect(await next(owner)).toMatch(/^This server answers for the domain/);
+  });
+
+  test('a domain that is served here shows its DS record for the zone above', async () => {
+    const own = ownServer(idOf(await add(owner, 'led.example')), HOST);
+    expect(await apply(owner, 'led.example')).toMatchObject({ managed: false, ds: null });
+    zone['NS led.example'] = 'trouble';
+    above['led.example'] = [own];
+    const ds = dsTextOf(box.world.secrets, 'led.example');
+    expect(ds).toMatch(/^\d{1,5} 13 2 [0-9A-F]{64}$/);
+    expect(await apply(owner, 'led.example')).toMatchObject({ managed: true, ds });
+    const { zone: text } = await box.done<{ zone: string }>(owner, exportZone, { domain: 'led.example' });
+    expect(text).toContain(`; led.example. IN DS ${ds}\n`);
   });
 });
 

@@ -4,7 +4,7 @@ import { type QueryParents, parentsOf } from '../../../src/domains/parents.ts';
 import { fakeResolver, type FakeZone } from '../../support/fake-resolver.ts';
 
 let zone: FakeZone;
-let asked: string[];
+let queried: string[];
 /** By address; a server that is not here is silent. */
 let servers: Record<string, string[] | 'refused'>;
 let parents: QueryParents;
@@ -15,11 +15,11 @@ beforeEach(() => {
     'A a.nic.example': ['192.0.2.1', '192.0.2.9'],
     'AAAA b.nic.example': ['2001:db8::2'],
   };
-  asked = [];
+  queried = [];
   servers = {};
   const mayAsk = (ip: string): boolean => !ip.startsWith('10.');
   const ask = (ip: string, domain: string): Promise<DecodedPacket | undefined> => {
-    asked.push(`${ip} ${domain}`);
+    queried.push(`${ip} ${domain}`);
     const said = servers[ip];
     return Promise.resolve(said === undefined ? undefined : packet(domain, said));
   };
@@ -36,7 +36,7 @@ function packet(domain: string, said: string[] | 'refused'): DecodedPacket {
 test('one address of each server of the zone above is asked, and they speak together', async () => {
   servers = { '192.0.2.1': ['mail.box.example'], '2001:db8::2': ['ns.other.example'] };
   expect(await parents('shop.example')).toEqual(['mail.box.example', 'ns.other.example']);
-  expect(asked).toEqual(['192.0.2.1 shop.example', '2001:db8::2 shop.example']);
+  expect(queried).toEqual(['192.0.2.1 shop.example', '2001:db8::2 shop.example']);
 });
 
 test('a zone above may be several labels above', async () => {
@@ -45,7 +45,7 @@ test('a zone above may be several labels above', async () => {
   zone['NS c.example'] = ['ns.c.example'];
   zone['A ns.c.example'] = ['192.0.2.3'];
   expect(await parents('a.b.c.example')).toBeUndefined();
-  expect(asked.at(-1)).toBe('192.0.2.3 a.b.c.example');
+  expect(queried.at(-1)).toBe('192.0.2.3 a.b.c.example');
 });
 
 test('servers that are silent or refuse leave it to the others', async () => {
@@ -64,7 +64,7 @@ test.each([
 ] as const)('nothing is learned and nobody is asked when %s', async (_, changed) => {
   Object.assign(zone, changed);
   expect(await parents('a.b.example')).toBeUndefined();
-  expect(asked).toEqual([]);
+  expect(queried).toEqual([]);
 });
 
 test('three servers at most are asked, each once, and names without end are not followed', async () => {
@@ -72,8 +72,8 @@ test('three servers at most are asked, each once, and names without end are not 
   zone['NS example'] = names;
   for (const [i, name] of names.entries()) zone[`A ${name}`] = [`192.0.2.${Math.floor(i / 2)}`];
   await parents('shop.example');
-  expect(asked).toEqual(['192.0.2.0 shop.example', '192.0.2.1 shop.example', '192.0.2.2 shop.example']);
-  asked.length = 0;
+  expect(queried).toEqual(['192.0.2.0 shop.example', '192.0.2.1 shop.example', '192.0.2.2 shop.example']);
+  queried.length = 0;
   expect(await parents(`${'a.'.repeat(60)}example`)).toBeUndefined();
-  expect(asked).toEqual([]);
+  expect(queried).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { dnsDriftNotices } from '../../../src/dns-providers/notice-source.ts';
 import { unnotifiedDrifts } from '../../../src/domains/drift-commands.ts';
 import { DomainRecheck } from '../../../src/domains/recheck.ts';
 import { addEmailDomain } from '../../../src/operations/domains/add.ts';
+import { listDnsRecords } from '../../../src/operations/domains/dns.ts';
 import { getEmailDomain, listEmailDomains } from '../../../src/operations/domains/list.ts';
 import { verifyEmailDomain } from '../../../src/operations/domains/verify.ts';
 import { listEmails } from '../../../src/operations/mailboxes/list.ts';
@@ -144,17 +145,17 @@ test('a failure that passes in between begins the three days anew', async () => 
 
 test('each domain is looked at once an hour, the one that waits longest first, one a round', async () => {
   for (const name of ['a.example', 'b.example', 'c.example']) await onboard(name);
-  const { asked } = box.world.lookNow as ReturnType<typeof fakeResolver>;
-  asked.length = 0;
+  const { queried } = box.world.lookNow as ReturnType<typeof fakeResolver>;
+  queried.length = 0;
   await recheck.run();
-  expect(asked).toEqual([]);
+  expect(queried).toEqual([]);
   box.test.store.clock.now += 25 * HOUR;
   for (let round = 0; round < 8; round++) await recheck.run();
-  const looked = asked.filter((one) => one.startsWith('MX ')).map((one) => one.slice(3));
+  const looked = queried.filter((one) => one.startsWith('MX ')).map((one) => one.slice(3));
   expect(looked).toEqual(['d.example', 'a.example', 'b.example', 'c.example']);
 });
 
-test('owners are told within the hour of each record that was right and is not any more, once', async () => {
+test('owners are informed within the hour of each record that was right and is not any more, once', async () => {
   delete zone['TXT _dmarc.d.example'];
   await pass(1);
   const drifts = () => box.world.store.read(unnotifiedDrifts, undefined);
@@ -184,18 +185,56 @@ test('a record that was never right is no loss, and one that comes back ends it'
   await pass(4);
   zone['MX d.example'] = [];
   await pass(2);
-  expect(await box.rows('SELECT records FROM dns_drift')).toEqual([{ records: '["MX d.example"]' }]);
+  expect(await box.rows('SELECT records FROM dns_drift')).toEqual([
+    // The SPF record authorizes the hosts of the MX, which is none now.
+    { records: '["MX d.example","TXT d.example"]' },
+  ]);
   zone['MX d.example'] = mine;
   await pass(2);
   expect(await box.rows('SELECT records FROM dns_drift')).toEqual([]);
 });
 
+test('owners hear of the digest of the settings document only after it was right once', async () => {
+  const digest = 'TXT _ua-auto-config.d.example';
+  const drifts = () => box.rows('SELECT records FROM dns_drift');
+  const recorded = async () => {
+    const { records } = await box.done<{ records: { name: string; status: string; value: string; why?: string }[] }>(
+      owner,
+      listDnsRecords,
+      { domain: 'd.example' },
+    );
+    return records.find(({ name }) => name === '_ua-auto-config.d.example') ?? expect.fail();
+  };
+  await pass(2);
+  expect(await drifts()).toEqual([]);
+  // An upgrade brings the record, which nobody has published.
+  Object.assign(box.world.settings, { baseUrl: `https://${HOST}` });
+  await pass(4);
+  expect(await recorded()).toMatchObject({ status: 'missing' });
+  expect(await drifts()).toEqual([]);
+  zone[digest] = ['v=UAAC1; a=sha256; d=WRONG='];
+  await pass(4);
+  expect(await recorded()).toMatchObject({ status: 'mismatch', why: expect.stringContaining('replace it') as string });
+  expect(await drifts()).toEqual([]);
+  zone[digest] = [(await recorded()).value];
+  await pass(2);
+  expect(await recorded()).toMatchObject({ status: 'ok' });
+  // The digest changes with the URL, and mail programs reject the document until it is published.
+  Object.assign(box.world.settings, { baseUrl: 'https://portal.example' });
+  await pass(2);
+  expect(await recorded()).toMatchObject({ status: 'mismatch' });
+  expect(await drifts()).toEqual([{ records: JSON.stringify([digest]) }]);
+  zone[digest] = [(await recorded()).value];
+  await pass(2);
+  expect(await drifts()).toEqual([]);
+});
+
 test('a domain that was never proved is not looked at', async () => {
   await box.done(owner, addEmailDomain, { domain: 'claimed.example' });
-  const { asked } = box.world.lookNow as ReturnType<typeof fakeResolver>;
-  asked.length = 0;
+  const { queried } = box.world.lookNow as ReturnType<typeof fakeResolver>;
+  queried.length = 0;
   await pass(50);
-  expect(asked.filter((one) => one.includes('claimed'))).toEqual([]);
+  expect(queried.filter((one) => one.includes('claimed'))).toEqual([]);
 });
 
 /** The same box with its name server on, and a domain that it serves. */
@@ -245,10 +284,10 @@ test('a DNS that does not answer, and a name server that is off for a while, end
 test('every served domain is asked for about once an hour, one a round', async () => {
   const names = ['a.example', 'b.example', 'c.example'];
   await withServed(names);
-  const { asked } = box.world.lookNow as ReturnType<typeof fakeResolver>;
-  asked.length = 0;
+  const { queried } = box.world.lookNow as ReturnType<typeof fakeResolver>;
+  queried.length = 0;
   for (let round = 0; round < 20; round++) await recheck.run();
-  const followed = () => asked.filter((one) => one.startsWith('NS ')).map((one) => one.slice(3));
+  const followed = () => queried.filter((one) => one.startsWith('NS ')).map((one) => one.slice(3));
   expect(followed()).toEqual(names);
   box.test.store.clock.now += HOUR;
   for (let round = 0; round < 20; round++) await recheck.run();

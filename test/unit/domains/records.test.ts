@@ -5,6 +5,7 @@ import { keyZone, ownServer, type RequiredRecord, requiredRecords, zoneText } fr
 import * as fc from '../../support/fast-check.ts';
 
 const HOST = 'mail.box.example';
+const SERVER = { hostname: HOST, byName: false };
 const LONG = `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`;
 const key = (selector: string, algorithm: PublishedKey['algorithm'], state: PublishedKey['state']): PublishedKey => ({
   selector,
@@ -25,7 +26,7 @@ function strings(line: string): string[] {
 }
 
 test('with the keys in TXT records there is one for each, and the one that every verifier knows is required', () => {
-  const dkim = requiredRecords(domain, HOST, false).filter((one) => one.purpose === 'dkim');
+  const dkim = requiredRecords(domain, SERVER).filter((one) => one.purpose === 'dkim');
   expect(dkim.map(({ type, name, required }) => [type, name, required])).toEqual([
     ['TXT', 'ms1._domainkey.d.example', true],
     ['TXT', 'ms2._domainkey.d.example', false],
@@ -34,7 +35,7 @@ test('with the keys in TXT records there is one for each, and the one that every
 });
 
 test('with the box’s own DNS every selector leads there, the ones without a key as well', () => {
-  const dkim = requiredRecords(domain, HOST, true).filter((one) => one.purpose === 'dkim');
+  const dkim = requiredRecords(domain, { ...SERVER, byName: true }).filter((one) => one.purpose === 'dkim');
   expect(dkim.map(({ type, value, required }) => [type, value, required])).toEqual([
     ['CNAME', `ms1.dom_12.dkim.${HOST}`, true],
     ['CNAME', `ms2.dom_12.dkim.${HOST}`, false],
@@ -45,7 +46,7 @@ test('with the box’s own DNS every selector leads there, the ones without a ke
 });
 
 test('the zone text has each record on a line, with whole names and strings of at most 255 octets', () => {
-  const lines = zoneText(requiredRecords(domain, HOST, false), ['a note']).split('\n');
+  const lines = zoneText(requiredRecords(domain, SERVER), ['a note']).split('\n');
   expect(lines[0]).toBe('; a note');
   expect(lines).toContain(`d.example. 3600 IN MX 10 ${HOST}.`);
   expect(lines).toContain('d.example. 3600 IN TXT "v=spf1 mx ~all"');
@@ -54,6 +55,17 @@ test('the zone text has each record on a line, with whole names and strings of a
   expect(text.map((one) => one.length)).toEqual([255, LONG.length - 255]);
   expect(text.join('')).toBe(LONG);
   expect(lines.at(-1)).toBe('');
+});
+
+test('the digest of the settings document is a record where its URL is known, and changes with it', () => {
+  const digests = (more: object): RequiredRecord[] =>
+    requiredRecords(domain, { ...SERVER, ...more }).filter(({ name }) => name === '_ua-auto-config.d.example');
+  expect(digests({})).toEqual([]);
+  const [record = expect.fail(), ...more] = digests({ baseUrl: `https://${HOST}` });
+  expect(more).toEqual([]);
+  expect(record).toMatchObject({ purpose: 'client_setup', type: 'TXT', ttl: 3600, required: false });
+  expect(record.value).toMatch(/^v=UAAC1; a=sha256; d=[\w+/]{43}=$/);
+  expect(digests({ baseUrl: 'https://portal.example' })[0]?.value).not.toBe(record.value);
 });
 
 test('quotes and backslashes of a text come back as they were', () => {

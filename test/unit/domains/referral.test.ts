@@ -44,7 +44,7 @@ test.each(['', 'example', 'www.shop.example', 'xshop.example'])('a referral for 
   expect(nameServersIn(said(0, [], [ns(owner, 'mail.box.example')]), 'shop.example')).toBeUndefined();
 });
 
-test('names that no host has, and names without end, are not handed on', () => {
+test('names that no host has, and names without end, are not passed on', () => {
   const odd = ['a\nb.example', 'a b.example', '<b>.example', 'ns.other.example'].map((name) =>
     ns('shop.example', name),
   );

@@ -69,7 +69,7 @@ test('a thread that never says anything is ended, and another one starts', async
 
 const outcome = ({ findings }: { findings: readonly { rule: string }[] }): string => findings[0]?.rule ?? 'judged';
 
-test('a message that keeps the thread looping is Junk, unchecked, and is told of; what was there too is judged', async () => {
+test('a message that keeps the thread looping is Junk, unchecked, and is reported; what was there too is filtered', async () => {
   const told: object[] = [];
   const counted: string[] = [];
   const log = { ...quiet, error: (fields: object) => void told.push(fields) };
@@ -84,7 +84,7 @@ test('a message that keeps the thread looping is Junk, unchecked, and is told of
   expect(counted.filter((name) => name === 'filter_loops_total')).toHaveLength(3);
 });
 
-test('while those that may be in a loop are looked at alone the next ones are judged', async () => {
+test('while those that may be in a loop are looked at alone the next ones are filtered', async () => {
   start({ timeoutMs: 20_000, cpuMs: 500 });
   const order: string[] = [];
   const ask = async (who: string): Promise<void> => {
@@ -135,11 +135,11 @@ test('only so many octets are there at once; large messages wait for each other 
   await expect.poll(async () => (await there('free'), done)).toBe(110);
 });
 
-test('a lesson over which the thread ends is the one that fails; the message beside it is judged', async () => {
+test('a training sample over which the thread ends is the one that fails; the message beside it is filtered', async () => {
   start();
   const message = client.filter(from('long'));
-  const lesson = client.words({ octets: 'die', headerLength: 0, parts: '', forged: false });
-  const failed: unknown = await lesson.catch((error: unknown) => error);
+  const training = client.words({ octets: 'die', headerLength: 0, parts: '', forged: false });
+  const failed: unknown = await training.catch((error: unknown) => error);
   expect(failed).toMatchObject({ message: expect.stringContaining('over a training sample') as string });
   // That would be to try it again for ever.
   expect(failed).not.toBeInstanceOf(FilterUnavailable);

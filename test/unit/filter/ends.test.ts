@@ -5,7 +5,7 @@ import { FilterUnavailable } from '../../../mail/filter/mail-filter.ts';
 import { quiet } from '../../../mail/log.ts';
 import { from } from '../../support/filter-input.ts';
 
-const THREAD = new URL('../../support/hostile-judge.ts', import.meta.url);
+const THREAD = new URL('../../support/hostile-filter.ts', import.meta.url);
 let client: FilterClient;
 /** Errors in the log. */
 let told: { fields: object; text: string }[];
@@ -42,7 +42,7 @@ function outcomes(...all: string[]): Promise<string[]> {
 
 const guilty = (): object[] => told.flatMap(({ fields }) => ('ip' in fields ? [fields.ip as object] : []));
 
-test('a message that takes all memory is Junk, unchecked; what was there too is judged', async () => {
+test('a message that takes all memory is Junk, unchecked; what was there too is filtered', async () => {
   start();
   expect(await outcomes('slow', 'fill', 'slow')).toEqual(['judged', 'unchecked', 'judged']);
   expect(told.at(-1)).toEqual({
@@ -59,7 +59,7 @@ test('of a message that no other was beside nobody asks twice', async () => {
 });
 
 test.each(['exit', 'throw'])(
-  'a message that ends its thread by "%s" comes again; what was there too is judged',
+  'a message that ends its thread by "%s" comes again; what was there too is filtered',
   async (way) => {
     start();
     expect(await outcomes('slow', way, 'slow')).toEqual(['judged', 'the filter thread ended', 'judged']);
@@ -116,14 +116,14 @@ test('a thread that cannot even start is tried once a second, and mail comes aga
   expect(guilty()).toEqual([]);
 });
 
-test('what waits for the next thread is refused when the judge is closed', async () => {
+test('what waits for the next thread is refused when the filter is closed', async () => {
   start({ restartIntervalMs: 60_000 });
   await expect(client.filter(from('exit'))).rejects.toThrow('ended');
   const waits = client.filter(from('quick'));
   await Promise.all([expect(waits).rejects.toBeInstanceOf(FilterUnavailable), client[Symbol.asyncDispose]()]);
 });
 
-test('who stands in line when the judge is closed is refused, and no thread starts for it', async () => {
+test('who stands in line when the filter is closed is refused, and no thread starts for it', async () => {
   const begun = new Int32Array(new SharedArrayBuffer(4));
   const counting =
     "import { workerData } from 'node:worker_threads'; Atomics.add(workerData, 0, 1); setInterval(() => {}, 1e6);";
@@ -142,7 +142,7 @@ test('who stands in line when the judge is closed is refused, and no thread star
   expect(begun[0]).toBe(1);
 });
 
-test('who stands in line when the judge is closed between two threads is refused at once', async () => {
+test('who stands in line when the filter is closed between two threads is refused at once', async () => {
   start({ restartIntervalMs: 60_000 });
   await expect(client.filter(from('exit'))).rejects.toThrow('ended');
   const all = Array.from({ length: 9 }, () =>
@@ -169,7 +169,7 @@ test('many messages that stop waiting at the same moment are no loop, however lo
   expect(counted).toEqual([]);
 });
 
-test('the thread aside has ended when the judge is closed, also one that just had its last message', async () => {
+test('the thread aside has ended when the filter is closed, also one that just had its last message', async () => {
   const live = new Int32Array(new SharedArrayBuffer(8));
   // The first thread ends over two messages; each takes a while to close.
   const code = `

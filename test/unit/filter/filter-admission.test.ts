@@ -3,7 +3,7 @@ import { FilterAdmission } from '../../../mail/filter/filter-admission.ts';
 import { from } from '../../support/filter-input.ts';
 
 /** Counts the messages of this size that the thread admits at once. */
-async function together(size: number, headerLength: number): Promise<number> {
+async function combined(size: number, headerLength: number): Promise<number> {
   const admission = new FilterAdmission(false);
   let inside = 0;
   for (let n = 0; n < 1_000; n++) {
@@ -24,7 +24,7 @@ test.each([
   ['those that are all header: short fields take seventeen times theirs', 62_000, 62_000, 140],
   ['large ones', 2_000_000, 1_000, 8],
 ])('%s: so many fit into the memory of the thread', async (_name, size, headerLength, most) => {
-  const inside = await together(size, headerLength);
+  const inside = await combined(size, headerLength);
   expect(inside).toBeGreaterThan(most * 0.8);
   expect(inside).toBeLessThanOrEqual(most);
 });

@@ -364,16 +364,16 @@ describe('ClamAV', () => {
 
 describe('care', () => {
   /** A scanner with scripted answers. */
-  class Told implements Scanner {
+  class Reported implements Scanner {
     readonly name = 'Rspamd';
     readonly label = 'rspamd';
     readonly maxSize = 1000;
-    asked = 0;
+    queried = 0;
     broken = true;
     waiting: (() => void)[] = [];
 
     async scan(): Promise<readonly Finding[]> {
-      this.asked++;
+      this.queried++;
       if (this.broken) throw new ScanError('no response');
       await new Promise<void>((resolve) => this.waiting.push(resolve));
       return [];
@@ -381,14 +381,14 @@ describe('care', () => {
   }
 
   test('one that fails five times is left alone for half a minute, then tried by one message', async () => {
-    const [told, now] = [new Told(), { ms: 0 }];
+    const [told, now] = [new Reported(), { ms: 0 }];
     const { scan, warnings, counts } = careful(told, { clock: () => now.ms });
     for (let i = 0; i < 20; i++) await scan();
-    expect([told.asked, warnings]).toEqual([5, ['mail goes on without Rspamd']]);
+    expect([told.queried, warnings]).toEqual([5, ['mail goes on without Rspamd']]);
     expect(counts.filter((one) => JSON.stringify(one).includes('skipped'))).toHaveLength(15);
     now.ms = 30_001;
     await Promise.all([scan(), scan(), scan()]);
-    expect(told.asked).toBe(6);
+    expect(told.queried).toBe(6);
     now.ms = 60_002;
     told.broken = false;
     const tried = scan();
@@ -401,14 +401,14 @@ describe('care', () => {
   });
 
   test('the log hears of it once a minute', async () => {
-    const [told, now] = [new Told(), { ms: 0 }];
+    const [told, now] = [new Reported(), { ms: 0 }];
     const { scan, warnings } = careful(told, { clock: () => now.ms });
     for (; now.ms < 150_000; now.ms += 100) await scan();
     expect(warnings).toHaveLength(3);
   });
 
   test('no more than twenty at once, and nothing that is too large', async () => {
-    const told = new Told();
+    const told = new Reported();
     told.broken = false;
     const { scan } = careful(told);
     const all = Array.from({ length: 25 }, () => scan());
@@ -418,7 +418,7 @@ describe('care', () => {
     for (const end of told.waiting) end();
     expect((await Promise.all(all.slice(0, 20))).flat()).toEqual([]);
     expect(await scan(mail({ size: 1001 }))).toEqual(none('rspamd', 'Rspamd', 'the message has more than 1000 octets'));
-    expect(told.asked).toBe(20);
+    expect(told.queried).toBe(20);
   });
 
   test('all that the settings name are asked at the same time; without any nothing is found', async () => {

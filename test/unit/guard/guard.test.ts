@@ -55,7 +55,7 @@ describe('a ban', () => {
     expect(kept).toEqual([{ network: FOE, offence, count: most }]);
   });
 
-  test('is for the network, at every door but HTTP, which says it at the request', () => {
+  test('is for the network, at every endpoint but HTTP, which says it at the request', () => {
     offend(30, 'scans', '2001:db8::1');
     expect(guard.enter('smtp', '2001:db8::ffff').kind).toBe('banned');
     expect(guard.enter('http', '2001:db8::ffff').kind).toBe('in');
@@ -152,10 +152,10 @@ describe('who guesses addresses', () => {
 });
 
 describe('the pace', () => {
-  test('of connections: 300 a minute, at all doors together', () => {
-    const doors = ['smtp', 'imap', 'http'] as const;
+  test('of connections: 300 a minute, at all endpoints together', () => {
+    const endpoints = ['smtp', 'imap', 'http'] as const;
     for (let i = 0; i < 300; i++) {
-      const door = doors[i % 3] ?? 'smtp';
+      const door = endpoints[i % 3] ?? 'smtp';
       expect(guard.enter(door, FOE).kind).toBe('in');
       guard.leave(door, FOE);
     }

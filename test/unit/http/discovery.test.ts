@@ -249,9 +249,9 @@ test('the authorization server is the box itself, and says what it takes', async
 });
 
 test.each(WELL_KNOWN)('%s may be read by programs that are pages', async (url) => {
-  const asked = await app.inject({ method: 'OPTIONS', url });
-  expect([asked.statusCode, asked.headers['access-control-allow-headers']]).toEqual([204, 'mcp-protocol-version']);
-  for (const said of [asked, await app.inject(url)]) expect(said.headers['access-control-allow-origin']).toBe('*');
+  const queried = await app.inject({ method: 'OPTIONS', url });
+  expect([queried.statusCode, queried.headers['access-control-allow-headers']]).toEqual([204, 'mcp-protocol-version']);
+  for (const said of [queried, await app.inject(url)]) expect(said.headers['access-control-allow-origin']).toBe('*');
 });
 
 test('a box that takes no strangers says so', async () => {

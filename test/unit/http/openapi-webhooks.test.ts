@@ -7,7 +7,7 @@ import { openApi } from '../../../src/http/openapi.ts';
 import { outboundBody } from '../../../src/webhooks/event-body.ts';
 import { EVENT_TYPES } from '../../../src/webhooks/event-types.ts';
 import { inboundBody } from '../../../src/webhooks/payload.ts';
-import { signedHeaders } from '../../../src/webhooks/sign.ts';
+import { webhookSignatureHeaders } from '../../../src/webhooks/sign.ts';
 
 type Json = Record<string, unknown>;
 interface Posted {
@@ -73,7 +73,9 @@ test('every event that is posted is there, once, without a credential', () => {
 
 test('the headers are those that are sent', () => {
   const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
-  const sent = Object.entries(signedHeaders(secret, Buffer.from('{}'), { id: 'whd_1', at: 1_700_000_000_000 }));
+  const sent = Object.entries(
+    webhookSignatureHeaders(secret, Buffer.from('{}'), { id: 'whd_1', at: 1_700_000_000_000 }),
+  );
   for (const { post } of Object.values(document.webhooks)) {
     expect(post.parameters.map(({ name }) => name)).toEqual(sent.map(([name]) => name));
     for (const [at, [, value]] of sent.entries()) {
@@ -106,7 +108,7 @@ describe('the schema of a body', () => {
     ['complained', 'email.complained', { to: 'a@x.example' }],
     ['suppressed', 'email.suppressed', { to: 'a@x.example' }],
     ['test', 'webhook.test', {}],
-  ])('holds what is told of %s', (event, type, detail) => {
+  ])('holds what is reported of %s', (event, type, detail) => {
     for (const sent of [true, false]) {
       const told = happened(event, detail, sent);
       expect(fits(type, told)).toMatchObject({ valid: true });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { HttpLimits } from '../../../src/http/rate-limits.ts';
 import { testGuard } from '../../support/guard.ts';
 
-test('where a token or key is used that holds nobody is shut out for what a neighbour does', () => {
+test('where a token or key is used that holds nobody is banned for what a neighbour does', () => {
   const now = Date.UTC(2026, 0, 1);
   const guard = testGuard(
     { offences: { logins: 100, recipients: 35, scans: 30, loitering: 150 } },

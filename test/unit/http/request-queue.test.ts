@@ -57,7 +57,7 @@ test('pipelined requests run one after the other, in order', async () => {
   expect((await text).match(/answer \d/g)).toEqual(['answer 1', 'answer 2', 'answer 3']);
 });
 
-test('of 60 pipelined requests 17 run, and one is told why it did not', async () => {
+test('of 60 pipelined requests 17 run, and one is informed why it did not', async () => {
   const { running, client, started } = await serve();
   const text = textOf(client);
   client.write(REQUEST.repeat(60));

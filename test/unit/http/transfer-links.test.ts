@@ -24,7 +24,8 @@ beforeAll(async () => {
     account: box.anna,
     ...counts,
   });
-  box = await consentWorld({ transfers: { exportStatus } as unknown as MailTransfers });
+  const uploadPath = (id: number): string => join(directory, `upload-${id}`);
+  box = await consentWorld({ transfers: { exportStatus, uploadPath } as unknown as MailTransfers });
 });
 afterAll(async () => {
   await box[Symbol.asyncDispose]();

@@ -47,7 +47,7 @@ test('implicit TLS says the greeting after the handshake', async () => {
 });
 
 test('those who are logged in do not count by address', async () => {
-  await using world = await imapWorld({ places: { perNetwork: 2 } });
+  await using world = await imapWorld({ positions: { perNetwork: 2 } });
   const sessions: ImapClient[] = [];
   for (let n = 0; n < 6; n += 1) sessions.push(await world.client());
   const strangers = [await world.connect(), await world.connect()];
@@ -60,8 +60,8 @@ test('those who are logged in do not count by address', async () => {
   expect(await again[1]?.command('NOOP')).toEqual(['t OK NOOP completed']);
 });
 
-test('too many connections from one address are told so, and those who are there go on', async () => {
-  await using world = await imapWorld({ places: { perNetwork: 2 } });
+test('too many connections from one address are refused with a reason, and those who are there go on', async () => {
+  await using world = await imapWorld({ positions: { perNetwork: 2 } });
   const [first, second] = [await world.connect(), await world.connect()];
   const third = new ImapClient(connectTcp(world.port, '127.0.0.1'));
   expect(await third.line()).toBe('* BYE [LIMIT] Too many connections, try again later');
@@ -77,7 +77,7 @@ test('too many connections from one address are told so, and those who are there
 test('exempt addresses are bounded by twice the total only', async () => {
   await using world = await imapWorld({
     exempt: true,
-    places: { perNetwork: 1, total: { smtp: 1, imap: 1, http: 1 } },
+    positions: { perNetwork: 1, total: { smtp: 1, imap: 1, http: 1 } },
   });
   await world.connect();
   await world.connect();
@@ -98,7 +98,7 @@ test('one more session of an account takes the place of the one that was idle lo
   expect(await third.command('NOOP')).toEqual(['t OK NOOP completed']);
 });
 
-test('a session that was told to go and does not close is no longer the one that makes room', async () => {
+test('a session that was asked to go and does not close is no longer the one that makes room', async () => {
   await using world = await imapWorld({ limits: { sessionsEachAccount: 1 } });
   const deaf = new ImapClient(connectTcp({ port: world.port, host: '127.0.0.1', allowHalfOpen: true }));
   await deaf.line();
@@ -198,7 +198,7 @@ test('whatever ends, views are closed and places given back', async () => {
   expect(world.faults).toEqual([]);
 });
 
-test('a store that cannot write is told as UNAVAILABLE, a fault as SERVERBUG, and reading goes on', async () => {
+test('a store that cannot write is reported as UNAVAILABLE, a fault as SERVERBUG, and reading goes on', async () => {
   await using world = await imapWorld();
   const { StoreBusy } = await import('../../../mail/store/engine/types.ts');
   world.store.deliver('INBOX', 'Subject: a\n\nb\n');

@@ -97,7 +97,7 @@ test('imapflow lists, reads, searches, flags, moves and appends', async () => {
   await client.logout();
 });
 
-test('imapflow is told of a new message while it idles', async () => {
+test('imapflow is informed of a new message while it idles', async () => {
   await using world = await imapWorld({ local: false });
   const client = await flow(world);
   await client.mailboxOpen('INBOX');

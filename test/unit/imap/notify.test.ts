@@ -11,7 +11,7 @@ const TEAM = '"Other Users/ann@box.test/Team"';
 const append = (client: ImapClient, mailbox: string): Promise<string[]> =>
   client.command(`APPEND ${mailbox} {14+}\r\nSubject: a\r\n\r\n`);
 
-test('a store that cannot be read ends the notifications, and the client is told so', async () => {
+test('a store that cannot be read ends the notifications, and the client is informed', async () => {
   await using world = await imapWorld();
   const client = await world.client();
   await client.command(SENT);
@@ -111,4 +111,28 @@ test('shared mailboxes: only their /shared/ entries are reported to others', asy
   expect(await bob.line()).toBe(`* METADATA ${TEAM} "/shared/comment"`);
   await ann.command('SETMETADATA "" (/private/comment "mine")');
   for (const client of [bob, eve]) expect(await client.command('NOOP')).toEqual(['t OK NOOP completed']);
+});
+
+test('an own change hides nothing that others did to mailboxes of that name, or below it', async () => {
+  await using world = await imapWorld();
+  const watch = new MailboxWatch();
+  await world.store.create('a');
+  watch.reset(await world.store.mailboxes());
+  await world.store.create('a/theirs');
+  await world.store.rename('a', 'b');
+  await world.store.create('a');
+  watch.addOwn({ kind: 'created', name: 'a' });
+  const context = {
+    events: () => new Set(['MailboxName'] as const),
+    selected: undefined,
+    utf8: false,
+    condstore: false,
+    isOwn: (name: string) => watch.isOwn(name),
+    status: () => '',
+  };
+  const responses = [...watch.changes(await world.store.mailboxes(), context)];
+  expect(responses.filter((response) => response !== '')).toEqual([
+    '* LIST (\\HasChildren) "/" b ("OLDNAME" ("a"))\r\n',
+    '* LIST (\\HasNoChildren) "/" b/theirs\r\n',
+  ]);
 });

@@ -11,7 +11,7 @@ async function forgetful(gone: string): Promise<ImapWorld> {
   await client.command(`STORE ${gone} +FLAGS.SILENT (\\Deleted)`);
   await client.command('EXPUNGE');
   await client.command('LOGOUT');
-  world.store.forgetExpunged = true;
+  world.store.discardExpunged = true;
   return world;
 }
 
@@ -44,7 +44,7 @@ test('many ranges are sent in several responses', async () => {
   for (let n = 0; n < 4_200; n += 1) world.store.deliver('INBOX', 'A: b\n\nc\n');
   const odd = Array.from({ length: 2_100 }, (_, n) => n * 2 + 1);
   world.store.find('INBOX')?.drop(odd, 5_000);
-  world.store.forgetExpunged = true;
+  world.store.discardExpunged = true;
   const lines = await vanished(world, '3');
   expect(lines.map((line) => line.split(',').length)).toEqual([1_000, 1_000, 100]);
 });

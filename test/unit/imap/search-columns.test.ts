@@ -94,6 +94,36 @@ describe('the columns of a mailbox', () => {
     expect(columns.headers.length).toBe(it.view.length);
   });
 
+  test.each([20_000, 60_000, 100_000])(
+    'with memory for some of the headers they decide as the messages do: %d octets',
+    async (octets) => {
+      const it = world();
+      const columns = new MailboxColumns(octets);
+      for (let n = 0; n < 60; n++) {
+        const text = randomProgram(it);
+        const program = programOf(text, it.view);
+        expect(await find(it, program, columns), text).toEqual(await searchMailbox(program, it.view, it.messages));
+      }
+      expect(columns.headers.length).toBeGreaterThan(0);
+      expect(columns.headers.length).toBeLessThan(it.view.length);
+      expect(columns.headers.octets).toBeLessThan(octets + 200 * 400);
+    },
+  );
+
+  test.each([
+    ['SORT', { kind: 'sort' as const, keys: [{ by: 'SUBJECT' as const, reverse: false }], scores: new Map() }],
+    ['THREAD', { kind: 'thread' as const, algorithm: 'REFERENCES' as const, known: undefined }],
+  ])('a mailbox that does not fit into memory is refused a %s, and searched all the same', async (_name, order) => {
+    const it = world();
+    const columns = new MailboxColumns(it.view.length * 40);
+    const program = programOf('ALL', it.view);
+    const { found, open } = matchByFlags(program, it.view.uids, it.view.length, it.view);
+    const input = { program, found, open, total: it.view.length, now: 0 };
+    const context = { messages: it.messages, source: it.source, columns };
+    expect(await findMessages({ ...input, order }, context)).toEqual({ kind: 'too-long' });
+    expect(await findMessages(input, context)).toMatchObject({ kind: 'found' });
+  });
+
   test('a search of headers reads them once', async () => {
     const it = world();
     const columns = new MailboxColumns();

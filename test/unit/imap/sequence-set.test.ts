@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Decoder } from '../../../mail/imap/wire/decoder.ts';
-import {
-  resolveSeqs,
-  resolveUids,
-  seqIndexes,
-  uidIndexes,
-  type SequenceSet,
-} from '../../../mail/imap/wire/sequence-set.ts';
+import { pickUids, runsOf, seqIndexes, uidIndexes, type SequenceSet } from '../../../mail/imap/wire/sequence-set.ts';
 
 const set = (text: string): SequenceSet => new Decoder(Buffer.from(text)).sequenceSet();
 // The array has more room than the mailbox has messages, as a view's has.
@@ -30,11 +24,11 @@ describe('UIDs', () => {
     ['4294967295', []],
     ['9:12,4,6:7', []],
   ])('%s', (text, uids) => {
-    expect([...resolveUids(set(text), UIDS, COUNT)]).toEqual(uids);
+    expect([...pickUids(uidIndexes(set(text), UIDS, COUNT), UIDS)]).toEqual(uids);
   });
 
   test('of an empty mailbox', () => {
-    expect(resolveUids(set('1:*'), UIDS, 0)).toHaveLength(0);
+    expect(uidIndexes(set('1:*'), UIDS, 0)).toHaveLength(0);
   });
 });
 
@@ -52,13 +46,13 @@ describe('sequence numbers', () => {
     ['7:*', undefined],
     ['4294967295', undefined],
   ])('%s', (text, uids) => {
-    const resolved = resolveSeqs(set(text), UIDS, COUNT);
-    expect(resolved && [...resolved]).toEqual(uids);
+    const indexes = seqIndexes(set(text), COUNT);
+    expect(indexes && [...pickUids(indexes, UIDS)]).toEqual(uids);
   });
 
   test('of an empty mailbox there are none, not even the last', () => {
-    expect(resolveSeqs(set('*'), UIDS, 0)).toBeUndefined();
-    expect(resolveSeqs(set('1'), UIDS, 0)).toBeUndefined();
+    expect(seqIndexes(set('*'), 0)).toBeUndefined();
+    expect(seqIndexes(set('1'), 0)).toBeUndefined();
   });
 });
 
@@ -74,5 +68,14 @@ test('naming everything ten thousand times does not visit it ten thousand times'
   const many = set(Array.from({ length: 10_000 }, () => '1:*').join(','));
   const uids = Uint32Array.from({ length: 100_000 }, (_, i) => 2 * i + 1);
   expect(uidIndexes(many, uids, uids.length)).toEqual([{ start: 0, end: 100_000 }]);
-  expect(resolveSeqs(many, uids, uids.length)).toHaveLength(100_000);
+  expect(seqIndexes(many, uids.length)).toEqual([{ start: 0, end: 100_000 }]);
+});
+
+test('UIDs that follow each other are one range', () => {
+  expect(runsOf([])).toEqual([]);
+  expect(runsOf([2, 3, 4, 7, 9, 10])).toEqual([
+    { from: 2, to: 4 },
+    { from: 7, to: 7 },
+    { from: 9, to: 10 },
+  ]);
 });

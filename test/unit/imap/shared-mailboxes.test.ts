@@ -151,6 +151,30 @@ describe('flags', () => {
     ]);
   });
 
+  test.each([
+    ['lr', '()'],
+    ['lri', '()'],
+    ['lrs', '(\\Seen)'],
+    ['lrt', '(\\Deleted)'],
+    ['lrst', '(\\Deleted \\Seen)'],
+    ['lrw', '(\\Answered \\Flagged \\Draft work constructor \\*)'],
+    ['lrswite', '(\\Answered \\Flagged \\Deleted \\Seen \\Draft work constructor \\*)'],
+  ])('PERMANENTFLAGS with the rights %s are %s', async (rights, flags) => {
+    const { world, ann, bob } = await team(rights);
+    await using _ = world;
+    await append(ann, 'Team', 'three', 'work constructor');
+    const selected = await bob.command(`SELECT ${SHARED}`);
+    expect(selected).toContain(`* OK [PERMANENTFLAGS ${flags}] Permanent flags`);
+    // All flags of the mailbox are named, whoever may set them.
+    expect(selected).toContain('* FLAGS (\\Answered \\Flagged \\Deleted \\Seen \\Draft work constructor)');
+    expect(await bob.command(`EXAMINE ${SHARED}`)).toContain('* OK [PERMANENTFLAGS ()] Permanent flags');
+    await bob.command(`SELECT ${SHARED}`);
+    await ann.command('SELECT Team');
+    await ann.command('STORE 1 +FLAGS (later)');
+    const changed = flags.replace('constructor', 'constructor later');
+    expect(await bob.command('NOOP')).toContain(`* OK [PERMANENTFLAGS ${changed}] New keyword`);
+  });
+
   test('EXPUNGE needs e, also by CLOSE', async () => {
     const { world, ann, bob } = await team('lrt');
     await using _ = world;
@@ -349,7 +373,7 @@ describe('what was refused or hidden', () => {
     const literals = Array.from({ length: 250 }, () => ` {${text.length}+}\r\n${text}`).join('');
     expect(await last(bob, `APPEND INBOX${literals}`)).toMatch(/^t OK/);
     await bob.command('SELECT INBOX');
-    world.sql('UPDATE account SET quota_count = used_count + 150 WHERE id = ?', world.people.ann.account);
+    world.sql('UPDATE account SET quota_count = used_count + 210 WHERE id = ?', world.people.ann.account);
     expect(await last(bob, `COPY 1:* ${SHARED}`)).toMatch(/^t NO \[OVERQUOTA\]/);
     expect((await ann.command('STATUS Team (MESSAGES)'))[0]).toBe('* STATUS Team (MESSAGES 2)');
     expect((await bob.command('STATUS INBOX (MESSAGES)'))[0]).toBe('* STATUS INBOX (MESSAGES 250)');
@@ -373,5 +397,140 @@ describe('what was refused or hidden', () => {
     expect(status.join()).not.toContain('MESSAGES 3');
     expect((await bob.command('LIST "" *')).join()).not.toContain('Team');
     expect((await ann.command('STATUS Team (MESSAGES)'))[0]).toBe('* STATUS Team (MESSAGES 3)');
+  });
+});
+
+describe('a MOVE of many messages to another account', () => {
+  /** Bob moves between Team, which Ann shares, and his INBOX. */
+  async function full(count: number, mailbox: 'Team' | 'INBOX'): Promise<Awaited<ReturnType<typeof team>>> {
+    const { world, ann, bob } = await team('lrite');
+    const text = mail('many');
+    const literals = Array.from({ length: count }, () => ` {${text.length}+}\r\n${text}`).join('');
+    expect(await last(mailbox === 'Team' ? ann : bob, `APPEND ${mailbox}${literals}`)).toMatch(/^t OK/);
+    return { world, ann, bob };
+  }
+
+  const counts = async ({ ann, bob }: { ann: ImapClient; bob: ImapClient }): Promise<number[]> => {
+    const of = async (client: ImapClient, name: string): Promise<number> =>
+      Number(/MESSAGES (\d+)/.exec((await client.command(`STATUS ${name} (MESSAGES)`))[0] ?? '')?.[1]);
+    return [await of(ann, 'Team'), await of(bob, 'INBOX')];
+  };
+
+  /** Takes the rights of Bob away, in the commit that brings a table to so many rows of a mailbox. */
+  const revokeAt = (
+    world: SharingWorld,
+    rows: { table: 'entry' | 'expunged'; mailbox: string; count: number },
+  ): void => {
+    const { table, mailbox, count } = rows;
+    world.sql(`CREATE TRIGGER revoke_rights AFTER INSERT ON ${table}
+      WHEN (SELECT count(*) FROM ${table} n JOIN mailbox m ON m.id = n.mailbox_id
+            WHERE m.id = NEW.mailbox_id AND m.name = '${mailbox}') = ${count}
+      BEGIN UPDATE mailbox_acl SET rights = 'lri'; END`);
+  };
+
+  test('that the quota ends in the middle moves nothing and says NO', async () => {
+    const { world, ann, bob } = await full(450, 'INBOX');
+    await using _ = world;
+    world.sql('UPDATE account SET quota_count = used_count + 410 WHERE id = ?', world.people.ann.account);
+    await bob.command('SELECT INBOX');
+    const moved = await bob.command(`MOVE 1:* ${SHARED}`);
+    expect(moved).toEqual(['t NO [OVERQUOTA] Over quota: delete messages and try again']);
+    expect(await counts({ ann, bob })).toEqual([2, 450]);
+    expect(await bob.command('UID SEARCH RETURN (COUNT MIN MAX) ALL')).toContain(
+      '* ESEARCH (TAG "t") UID COUNT 450 MIN 1 MAX 450',
+    );
+    expect(await last(bob, `MOVE 1:408 ${SHARED}`)).toMatch(/^t OK/);
+    expect(await counts({ ann, bob })).toEqual([410, 42]);
+  });
+
+  test.each([
+    ['while the messages are copied', { table: 'entry', mailbox: 'INBOX', count: 300 }],
+    ['before the first is removed', { table: 'entry', mailbox: 'INBOX', count: 452 }],
+  ] as const)('whose rights end %s moves nothing and says NO', async (_when, rows) => {
+    const { world, ann, bob } = await full(450, 'Team');
+    await using _ = world;
+    revokeAt(world, rows);
+    await bob.command(`SELECT ${SHARED}`);
+    expect(await last(bob, 'MOVE 1:* INBOX')).toMatch(/^t NO \[NOPERM\]/);
+    expect(await counts({ ann, bob })).toEqual([452, 0]);
+  });
+
+  test('whose rights end while messages are removed leaves each in one mailbox', async () => {
+    const { world, ann, bob } = await full(450, 'Team');
+    await using _ = world;
+    revokeAt(world, { table: 'expunged', mailbox: 'Team', count: 300 });
+    await bob.command(`SELECT ${SHARED}`);
+    const moved = await bob.command('MOVE 1:* INBOX');
+    expect(moved[0]).toMatch(/^\* OK \[COPYUID \d+ 1:400 1:400\]/);
+    expect(moved.filter((line) => line.endsWith('EXPUNGE'))).toHaveLength(400);
+    expect(moved.at(-1)).toMatch(/^t NO \[NOPERM\]/);
+    expect(await counts({ ann, bob })).toEqual([52, 400]);
+  });
+
+  test('that fails while messages are removed leaves each in one mailbox', async () => {
+    const { world, ann, bob } = await full(450, 'Team');
+    await using _ = world;
+    world.sql(`CREATE TRIGGER broken BEFORE INSERT ON expunged
+      WHEN (SELECT count(*) FROM expunged n JOIN mailbox m ON m.id = n.mailbox_id WHERE m.name = 'Team') = 200
+        AND NEW.mailbox_id = (SELECT id FROM mailbox WHERE name = 'Team')
+      BEGIN SELECT RAISE(ABORT, 'broken'); END`);
+    await bob.command(`SELECT ${SHARED}`);
+    const moved = await bob.command('MOVE 1:* INBOX');
+    expect(moved[0]).toMatch(/^\* OK \[COPYUID \d+ 1:200 1:200\]/);
+    expect(moved.at(-1)).toMatch(/^t NO \[SERVERBUG\]/);
+    expect(moved.filter((line) => line.endsWith('EXPUNGE'))).toHaveLength(200);
+    expect(await counts({ ann, bob })).toEqual([252, 200]);
+    expect(world.faults).toHaveLength(1);
+  });
+
+  test('succeeds, and counts each message to the quota of its new owner', async () => {
+    const { world, ann, bob } = await full(450, 'Team');
+    await using _ = world;
+    await bob.command(`SELECT ${SHARED}`);
+    expect((await bob.command('MOVE 1:* INBOX'))[0]).toMatch(/^\* OK \[COPYUID \d+ 1:452 1:452\]/);
+    expect(await counts({ ann, bob })).toEqual([0, 452]);
+    const used = (who: 'ann' | 'bob'): unknown =>
+      world.sql('SELECT used_count FROM account WHERE id = ?', world.people[who].account)[0]?.['used_count'];
+    expect([used('ann'), used('bob')]).toEqual([0, 452]);
+  });
+
+  test('by two people at once leaves each message in one mailbox', async () => {
+    const { world, ann, bob } = await full(450, 'Team');
+    await using _ = world;
+    await ann.command('SETACL Team cyd@box.test lrte');
+    const cyd = await world.client('cyd');
+    for (const client of [bob, cyd]) await client.command(`SELECT ${SHARED}`);
+    await Promise.all([bob, cyd].map((client) => last(client, 'MOVE 1:* INBOX')));
+    const [team, hers] = [await counts({ ann, bob }), await counts({ ann, bob: cyd })];
+    expect([team[0], (team[1] ?? 0) + (hers[1] ?? 0)]).toEqual([0, 452]);
+  });
+
+  test('within the mailboxes of one owner needs no more of the quota', async () => {
+    const { world, ann, bob } = await full(450, 'Team');
+    await using _ = world;
+    await ann.command('CREATE Team2');
+    await ann.command('SETACL Team2 bob@box.test lri');
+    world.sql(
+      'UPDATE account SET quota_bytes = used_bytes, quota_count = used_count WHERE id = ?',
+      world.people.ann.account,
+    );
+    await bob.command(`SELECT ${SHARED}`);
+    expect(await last(bob, `MOVE 1:* "Other Users/${ANN}/Team2"`)).toMatch(/^t OK/);
+    expect(await ann.command('STATUS Team2 (MESSAGES)')).toContain('* STATUS Team2 (MESSAGES 452)');
+    expect((await counts({ ann, bob }))[0]).toBe(0);
+  });
+
+  test('in one account that fails in the middle names what was moved, and says NO', async () => {
+    const { world, ann } = await full(450, 'Team');
+    await using _ = world;
+    world.sql(`CREATE TRIGGER broken BEFORE INSERT ON expunged
+      WHEN (SELECT count(*) FROM expunged) = 400 BEGIN SELECT RAISE(ABORT, 'broken'); END`);
+    await ann.command('SELECT Team');
+    const moved = await ann.command('MOVE 1:* INBOX');
+    expect(moved[0]).toMatch(/^\* OK \[COPYUID \d+ 1:400 1:400\]/);
+    expect(moved.filter((line) => line.endsWith('EXPUNGE'))).toHaveLength(400);
+    expect(moved.at(-1)).toMatch(/^t NO \[SERVERBUG\]/);
+    expect(await ann.command('STATUS Team (MESSAGES)')).toContain('* STATUS Team (MESSAGES 52)');
+    expect(world.faults).toHaveLength(1);
   });
 });

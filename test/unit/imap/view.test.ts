@@ -11,7 +11,7 @@ async function inbox(messages: number): Promise<{ store: FakeImapStore; shared: 
   const store = new FakeImapStore();
   for (let n = 0; n < messages; n += 1) store.deliver('INBOX', 'A: b\n\nc\n');
   const shared = await store.open(1);
-  return { store, shared, view: new SelectedView(shared, false) };
+  return { store, shared, view: new SelectedView(shared, { readOnly: false }) };
 }
 
 async function expunge(store: FakeImapStore, uids: number[]): Promise<void> {
@@ -50,7 +50,7 @@ test('expunges wait, numbers stay, and arrivals wait with them', async () => {
   expect([view.sequenceOf(2), view.sequenceOf(5), view.sequenceOf(6), view.length]).toEqual([0, 3, 4, 4]);
 });
 
-test('a message that came and went between two looks is never told', async () => {
+test('a message that came and went between two looks is never reported', async () => {
   const { store, view } = await inbox(1);
   store.deliver('INBOX', 'A: b\n\n');
   store.deliver('INBOX', 'A: b\n\n');
@@ -66,7 +66,7 @@ test('all gone, then new ones', async () => {
   expect(view.takeUpdates('all')).toBe('* 2 EXPUNGE\r\n* 1 EXPUNGE\r\n* 1 EXISTS\r\n');
 });
 
-test('flags are told under the number that the client knows, also while an expunge waits', async () => {
+test('flags are reported under the number that the client knows, also while an expunge waits', async () => {
   const { store, view } = await inbox(3);
   await expunge(store, [1]);
   await store.store(1, [3], 'add', { ...FLAG, bits: SEEN });
@@ -78,7 +78,7 @@ test.each([[false], [true]])(
   'own changes are not echoed unless another changed it too (journal lost: %s)',
   async (lost) => {
     const { store, view } = await inbox(2);
-    store.forgetChanges = lost;
+    store.discardChanges = lost;
     const own = await store.store(1, [1, 2], 'add', { ...FLAG, bits: SEEN });
     if ('modseqs' in own) view.addOwnChanges(own.modseqs);
     await store.store(1, [2], 'add', { bits: 0, keywords: [] });
@@ -88,7 +88,7 @@ test.each([[false], [true]])(
   },
 );
 
-test('flags of arrivals are not told apart: the client asks for them after EXISTS', async () => {
+test('flags of arrivals are not distinguished: the client asks for them after EXISTS', async () => {
   const { store, view } = await inbox(1);
   store.deliver('INBOX', 'A: b\n\n');
   await store.store(1, [1, 2], 'add', { ...FLAG, bits: SEEN });

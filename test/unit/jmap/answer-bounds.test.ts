@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readJson } from '../../../mail/jmap/core/json.ts';
+import { readIJson } from '../../../mail/jmap/core/json.ts';
 import { jsonPieces } from '../../../mail/jmap/core/json-pieces.ts';
 import { MemoryBudget } from '../../../mail/limits/memory-budget.ts';
 import { assert, jsonValue, property } from '../../support/fast-check.ts';
 import { type JmapFixture, createJmapFixture } from '../../support/jmap-fixture.ts';
+import { storeTestMessage } from '../../support/jmap-message.ts';
 
 let fixture: JmapFixture;
 beforeAll(async () => void (fixture = await createJmapFixture()));
@@ -50,8 +51,8 @@ test('calls after the maximum response size are refused', async () => {
 
 test('a string of nine megabytes is parsed, and duplicate names after it are found', () => {
   const long = `${'x'.repeat(9_000_000)}\\"`;
-  expect(readJson(Buffer.from(JSON.stringify({ a: long, b: '\\' })))).toEqual({ a: long, b: '\\' });
-  expect(() => readJson(Buffer.from(`{"a":"\\\\\\"","b":1,"\\u0062":2}`))).toThrow('twice');
+  expect(readIJson(Buffer.from(JSON.stringify({ a: long, b: '\\' })))).toEqual({ a: long, b: '\\' });
+  expect(() => readIJson(Buffer.from(`{"a":"\\\\\\"","b":1,"\\u0062":2}`))).toThrow('twice');
 });
 
 test('responses share one memory with those of others; later calls that read are refused, changes are not', async () => {
@@ -86,4 +87,13 @@ test('a response in pieces is the same JSON, each piece bounded whatever its esc
   const pieces = [...jsonPieces(value)];
   expect(pieces.join('')).toBe(JSON.stringify(value));
   expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(500_000);
+});
+
+test('body parts count, with header fields that they do not have', async () => {
+  const text = `Content-Type: multipart/mixed; boundary=b\n\n${'--b\n\nx\n'.repeat(990)}--b--\n`;
+  const ids = [await storeTestMessage(fixture, text), await storeTestMessage(fixture, text)];
+  const absent = Array.from({ length: 100 }, (_, n) => `header:X-${n}`);
+  const get = { properties: ['bodyStructure', 'textBody', 'htmlBody'], bodyProperties: ['partId', ...absent] };
+  expect(await fixture.call('Email/get', { ids: ids.slice(0, 1), ...get })).toMatchObject({ list: [{ id: ids[0] }] });
+  expect(await fixture.refusal('Email/get', { ids, ...get })).toMatchObject({ type: 'requestTooLarge' });
 });

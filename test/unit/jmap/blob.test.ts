@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { setQuota } from '../../../mail/store/account/account.ts';
 import type { CreatedEmail } from '../../../mail/jmap/email-set/email-storage.ts';
 import { jmapId } from '../../../mail/jmap/core/ids.ts';
@@ -179,6 +179,39 @@ test('Blob/lookup finds the email of a message and of its parts; an upload has n
     notFound: [`${email.id}-7`, 'nothing', 'u9999'],
   });
   expect((await mine.refusal('Blob/lookup', { typeNames: ['Note'], ids: [] }))['type']).toBe('unknownDataType');
+});
+
+describe('parts of attached messages, each of which is found by reading the message around it', () => {
+  let ids: string[];
+
+  beforeAll(async () => {
+    const head = 'Content-Type: multipart/mixed; boundary=b\r\n\r\n';
+    const text = `${head}${`${'p'.repeat(998)}\r\n`.repeat(30_000)}${'--b\r\n\r\nx\r\n'.repeat(12)}--b--\r\n`;
+    const { id } = await upload([{ 'data:asText': text }], { type: 'message/rfc822' });
+    ids = Array.from({ length: 12 }, (_, n) => `${id}-${n + 1}`);
+  });
+
+  test.each(['Blob/lookup', 'MDN/parse'])('%s reads no more than its budget', async (method) => {
+    const named = (some: string[]): Record<string, unknown> =>
+      method === 'Blob/lookup' ? { typeNames: ['Email'], ids: some } : { blobIds: some };
+    expect(await mine.call(method, named(ids.slice(0, 2)))).toMatchObject({ accountId: mine.accountId });
+    expect((await mine.refusal(method, named(ids)))['type']).toBe('requestTooLarge');
+  });
+
+  test('Email/import reads no more than its budget', async () => {
+    const mailboxIds = { [jmapId('mailbox', mine.inbox)]: true };
+    const emails = Object.fromEntries(ids.map((blobId) => [blobId, { blobId, mailboxIds }]));
+    const { notCreated } = await mine.call('Email/import', { emails });
+    const types = ids.map((id) => (notCreated as Record<string, Shown>)[id]?.['type']);
+    expect([types[0], types.at(-1)]).toEqual(['invalidEmail', 'requestTooLarge']);
+  });
+
+  test('Email/set reads no more than its budget', async () => {
+    const mailboxIds = { [jmapId('mailbox', mine.inbox)]: true };
+    const attachments = ids.map((blobId) => ({ blobId, type: 'text/plain' }));
+    const { notCreated } = await mine.call('Email/set', { create: { k: { mailboxIds, attachments } } });
+    expect(notCreated).toMatchObject({ k: { type: 'requestTooLarge' } });
+  });
 });
 
 test('blobs of another account are not found', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RequestError } from '../../../mail/jmap/core/errors.ts';
 import { blobId, blobRef, jmapId, jmapRow } from '../../../mail/jmap/core/ids.ts';
-import { readJson } from '../../../mail/jmap/core/json.ts';
+import { readIJson } from '../../../mail/jmap/core/json.ts';
 import { JMAP_LIMITS } from '../../../mail/jmap/core/capabilities.ts';
 import { applyPatch } from '../../../mail/jmap/standard/set-properties.ts';
 import { evaluate, type Invocation, readRequest, resolveReferences } from '../../../mail/jmap/core/request.ts';
@@ -24,11 +24,11 @@ describe('I-JSON', () => {
     ['a text without an end', '{"a'],
     ['a name that is no text', String.raw`{"\x":1}`],
   ])('%s is refused', (_what, text) => {
-    expect(() => readJson(octets(text))).toThrow(RequestError);
+    expect(() => readIJson(octets(text))).toThrow(RequestError);
   });
 
   test('invalid UTF-8 is refused', () => {
-    expect(() => readJson(Uint8Array.of(0x22, 0xff, 0x22))).toThrow(RequestError);
+    expect(() => readIJson(Uint8Array.of(0x22, 0xff, 0x22))).toThrow(RequestError);
   });
 
   test.each([
@@ -38,7 +38,7 @@ describe('I-JSON', () => {
     ['many values', `[${'[],'.repeat(40_000)}0]`],
     ['names with spaces before the colon', '{"a" :1,"b"\n:2}'],
   ])('%s is read', (_what, text) => {
-    expect(readJson(octets(text))).toEqual(JSON.parse(text));
+    expect(readIJson(octets(text))).toEqual(JSON.parse(text));
   });
 });
 
@@ -48,8 +48,8 @@ test.each([
   ['names', (n: number) => `{${Array.from({ length: n }, (_, i) => `"${i}":1`).join(',')}}`],
 ])('a request of 200,000 %s is refused before it is parsed', (_what, text) => {
   const limit = { type: 'limit', limit: 'maxSizeRequest' };
-  expect(() => readJson(octets(text(200_000)))).toThrow(expect.objectContaining(limit));
-  expect(() => readJson(octets(text(20_000)))).not.toThrow();
+  expect(() => readIJson(octets(text(200_000)))).toThrow(expect.objectContaining(limit));
+  expect(() => readIJson(octets(text(20_000)))).not.toThrow();
 });
 
 test('references to many empty lists count', () => {

@@ -31,11 +31,11 @@ const left = query('test-left', async (rx): Promise<{ to: string; sender: string
   return rows.map((row) => ({ ...row, data: Buffer.from(row.data) }));
 });
 
-const ASKING = 'From: Ann <ann@remote.example>\nTo: me@box.test\nSubject: Seen?\nMessage-ID: <q@remote.example>';
+const REQUESTING = 'From: Ann <ann@remote.example>\nTo: me@box.test\nSubject: Seen?\nMessage-ID: <q@remote.example>';
 const DISPOSITION = { actionMode: 'manual-action', sendingMode: 'mdn-sent-manually', type: 'displayed' };
 
 async function receive(
-  header = `${ASKING}\nDisposition-Notification-To: ann@remote.example`,
+  header = `${REQUESTING}\nDisposition-Notification-To: ann@remote.example`,
   from = 'ann@remote.example',
 ) {
   expect(
@@ -96,12 +96,12 @@ describe('MDN/send', () => {
       async () =>
         send(
           await receive(
-            `${ASKING}\nDisposition-Notification-To: ann@remote.example\nContent-Type: multipart/report; boundary=x;\n report-type="Disposition-Notification"`,
+            `${REQUESTING}\nDisposition-Notification-To: ann@remote.example\nContent-Type: multipart/report; boundary=x;\n report-type="Disposition-Notification"`,
           ),
         ),
       { type: 'forbidden' },
     ],
-    ['nobody who asked', async () => send(await receive(ASKING)), { type: 'invalidProperties' }],
+    ['nobody who asked', async () => send(await receive(REQUESTING)), { type: 'invalidProperties' }],
     [
       'a disposition of no kind',
       async () => send(await receive(), { disposition: { ...DISPOSITION, type: 'seen' } }),
@@ -116,7 +116,7 @@ describe('MDN/send', () => {
     [
       'a program that is made to write to somebody else',
       async () =>
-        send(await receive(`${ASKING}\nDisposition-Notification-To: victim@remote.example`), {
+        send(await receive(`${REQUESTING}\nDisposition-Notification-To: victim@remote.example`), {
           disposition: { ...DISPOSITION, sendingMode: 'mdn-sent-automatically' },
         }),
       { type: 'forbidden' },

@@ -68,8 +68,8 @@ describe('quotas', () => {
     expect(changes['newState']).not.toBe(state);
     const refused = await fixture.refusal('Quota/changes', { sinceState: state, maxChanges: 1 });
     expect(refused).toMatchObject({ type: 'cannotCalculateChanges' });
-    const asked = { sinceQueryState: state, filter: { resourceType: 'count' } };
-    expect(await fixture.call('Quota/queryChanges', asked)).toMatchObject({
+    const queried = { sinceQueryState: state, filter: { resourceType: 'count' } };
+    expect(await fixture.call('Quota/queryChanges', queried)).toMatchObject({
       removed: ['storage', 'messages'],
       added: [{ id: 'messages', index: 0 }],
     });
@@ -82,8 +82,8 @@ describe('quotas', () => {
     [{ filter: { type: 'Email' }, sort: [{ property: 'used' }] }, ['messages', 'storage']],
     [{ sort: [{ property: 'name', isAscending: false }] }, ['storage', 'messages']],
     [{ filter: { operator: 'NOT', conditions: [{ type: 'Email' }] } }, []],
-  ])('are found by %j', async (asked, ids) => {
-    expect((await fixture.call('Quota/query', asked))['ids']).toEqual(ids);
+  ])('are found by %j', async (queried, ids) => {
+    expect((await fixture.call('Quota/query', queried))['ids']).toEqual(ids);
   });
 
   test('a state of the future is refused', async () => {

@@ -177,7 +177,7 @@ describe('reading', () => {
     expect([await world.asBob('Mailbox/get'), await stateOf(world)]).toEqual(before);
   });
 
-  test('tells nothing of what happens in mailboxes that are not shared', async () => {
+  test('reports nothing of what happens in mailboxes that are not shared', async () => {
     await using world = await sharedJmapWorld();
     const { team, hidden, ann } = world;
     const shown = await world.put([team], first('apple'));

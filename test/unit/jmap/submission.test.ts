@@ -650,29 +650,29 @@ describe('finding', () => {
   });
 
   test('queryChanges brings an old result up to date', async () => {
-    const asked = { filter: { undoStatus: 'final' }, sort: [{ property: 'sentAt' }] };
-    const old = await fixture.call('EmailSubmission/query', asked);
+    const queried = { filter: { undoStatus: 'final' }, sort: [{ property: 'sentAt' }] };
+    const old = await fixture.call('EmailSubmission/query', queried);
     fixture.box.clock.now += 3600_000;
     await scheduler.run();
     await set({ destroy: [ids[0]] });
     const { removed, added, newQueryState } = (await fixture.call('EmailSubmission/queryChanges', {
-      ...asked,
+      ...queried,
       sinceQueryState: old['queryState'],
     })) as { removed: string[]; added: { id: string; index: number }[]; newQueryState: string };
     const present = (old['ids'] as string[]).filter((id) => !removed.includes(id));
     for (const { id, index } of added) present.splice(index, 0, id);
-    const now = await fixture.call('EmailSubmission/query', asked);
+    const now = await fixture.call('EmailSubmission/query', queried);
     expect(present).toEqual(now['ids']);
     expect(newQueryState).toBe(now['queryState']);
     expect(
       await fixture.refusal('EmailSubmission/queryChanges', {
-        ...asked,
+        ...queried,
         sinceQueryState: old['queryState'],
         maxChanges: 1,
       }),
     ).toMatchObject({ type: 'tooManyChanges' });
     expect(
-      await fixture.refusal('EmailSubmission/queryChanges', { ...asked, sinceQueryState: 'zzzzzzz' }),
+      await fixture.refusal('EmailSubmission/queryChanges', { ...queried, sinceQueryState: 'zzzzzzz' }),
     ).toMatchObject({ type: 'cannotCalculateChanges' });
   });
 

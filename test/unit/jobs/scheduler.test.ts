@@ -48,10 +48,10 @@ test('a job runs again when its work is due, never in a hot loop and never later
 test('no run begins while another one lasts, and closing stops it and waits for its end', async () => {
   const long = Promise.withResolvers<void>();
   let [open, most] = [0, 0];
-  let asked: AbortSignal | undefined;
+  let queried: AbortSignal | undefined;
   const job = started({
     async run(stop) {
-      asked = stop;
+      queried = stop;
       most = Math.max(most, ++open);
       await long.promise;
       open--;
@@ -59,10 +59,10 @@ test('no run begins while another one lasts, and closing stops it and waits for 
   });
   await vi.advanceTimersByTimeAsync(10_000);
   let closed = false;
-  expect(asked?.aborted).toBe(false);
+  expect(queried?.aborted).toBe(false);
   const closing = job[Symbol.asyncDispose]().then(() => (closed = true));
   await vi.advanceTimersByTimeAsync(1);
-  expect([open, most, closed, asked?.aborted]).toEqual([1, 1, false, true]);
+  expect([open, most, closed, queried?.aborted]).toEqual([1, 1, false, true]);
   long.resolve();
   await closing;
   await vi.advanceTimersByTimeAsync(10_000);

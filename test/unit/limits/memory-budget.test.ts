@@ -22,6 +22,15 @@ test('an address is a holder as well as the tenants behind it', () => {
   expect(budget.open(['tenant 2', 'other']).tryGrow(30)).toBe(true);
 });
 
+test('work that goes on after its reservation was disposed of holds nothing', () => {
+  const budget = new MemoryBudget(100);
+  const reservation = budget.open(['a']);
+  expect(reservation.tryGrow(10)).toBe(true);
+  reservation[Symbol.dispose]();
+  expect([reservation.tryGrow(10), reservation.tryResize(20), reservation.tryResize(0)]).toEqual([false, false, true]);
+  expect([budget.held, budget.heldBy('a'), reservation.octets]).toEqual([0, 0, 0]);
+});
+
 test('whatever is reserved, resized and disposed of: never more than the budget, and nothing is left', () => {
   const step = fc.record({ holder: fc.nat(3), octets: fc.nat(60), how: fc.constantFrom('grow', 'resize', 'dispose') });
   fc.assert(

@@ -4,19 +4,21 @@ import { textFunctions } from '../../support/costs/text-functions.ts';
 
 /** Functions that take a text of ours, count or write, or that only a listed function calls. */
 const OTHERS: Readonly<Record<string, string>> = {
-  'mail/message': `formatTypeName encodeText oneLine field decodeBase64 decodeQuotedPrintable isKnownCharset isPlaceholderCharset isSevenBit
-    mailerDaemon withoutHighlights summarize hashId plainTextHeader isWholly unpackParts partText partBytes tagMac nstring`,
+  'mail/message': `formatTypeName encodeText oneLine formatField decodeBase64 decodeQuotedPrintable isKnownCharset isPlaceholderCharset isSevenBit
+    mailerDaemon withoutHighlights summarize hashId plainTextHeader isWholly unpackParts partText partBytes tagMac imapNstring`,
   'mail/smtp': 'fault',
   'mail/auth': `sealArc isChainStatus resultsText readDkimKey signatureFailure signHeaders signData fold checkSignature
     possibleSigner evaluateSignature verifySignature trustedSealer vouchingSealer findPublishedPolicy prefetchAlignment
     reverseNames iprevOf`,
-  'mail/dns': 'findPublicResolver',
+  'mail/dns': 'findPublicResolver lookUpDs',
   'mail/imap/search': 'searchSelected threadSelected watched',
   'mail/policy/style': 'declare',
   'mail/policy/words': 'wordHash countWord',
   'mail/agents/secrets': 'printableIn secretsInWords',
   'mail/agents/secrets/files': 'isDeflated',
-  'mail/imap/wire': 'nstring fetchFlags statusLine untagged isMessageLiteral',
+  'mail/transfer': 'openRandom maildirInfo withLfEnds checkDiskSpace createDraft removeDraft finishDraft',
+  'mail/transfer/imap': 'proveFolder omittedFolders',
+  'mail/imap/wire': 'nstring statusLine untagged isMessageLiteral',
 };
 
 test.each(Object.entries(OTHERS))(

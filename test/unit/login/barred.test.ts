@@ -11,11 +11,11 @@ test('a disabled password is refused with the reason each time, and counts as no
     welcome: () => undefined,
   };
   let stopped = true;
-  const asked: unknown[] = [];
+  const queried: unknown[] = [];
   const world = loginWorld({
     guard,
     barred: async (password) => {
-      asked.push(password);
+      queried.push(password);
       return Promise.resolve(stopped ? WHY : undefined);
     },
   });
@@ -25,8 +25,8 @@ test('a disabled password is refused with the reason each time, and counts as no
   }
   expect(await scram(world.logins, 'me@box.test', 'secret-secret')).toMatchObject({ kind: 'barred' });
   expect(await world.logins.password('me@box.test', 'wrong-wrong', PEER)).toEqual({ kind: 'wrong' });
-  expect(asked[0]).toEqual({ account, credential: credentials[0]?.id });
-  expect(asked).toHaveLength(31);
+  expect(queried[0]).toEqual({ account, credential: credentials[0]?.id });
+  expect(queried).toHaveLength(31);
   expect(offences).toEqual([`${PEER.ip} logins`]);
   expect(world.waits).toHaveLength(1);
   stopped = false;

@@ -13,16 +13,16 @@ const LOGIN: Login = {
 };
 
 function world(answer: BearerOutcome = { kind: 'token', login: LOGIN }) {
-  const asked: { token: string; user: string | undefined }[] = [];
+  const queried: { token: string; user: string | undefined }[] = [];
   let valid = true;
   const bearer = {
     find: ({ token, user }: { token: string; user: string | undefined }) => {
-      asked.push({ token, user });
+      queried.push({ token, user });
       return Promise.resolve(answer);
     },
     isValid: () => Promise.resolve(valid),
   };
-  return { ...loginWorld({ bearer }), asked, revoke: () => (valid = false) };
+  return { ...loginWorld({ bearer }), queried, revoke: () => (valid = false) };
 }
 
 const oauth = (token: string, gs2 = `n,a=${USER},`) =>
@@ -34,12 +34,12 @@ describe.each([
   ['XOAUTH2', xoauth2],
 ])('%s', (mechanism, response) => {
   test('logs in with a token, also after an empty challenge', async () => {
-    const { logins, asked } = world();
+    const { logins, queried } = world();
     expect(loginOf(await start(logins, mechanism).step(response('abc')))).toEqual(LOGIN);
     const exchange = start(logins, mechanism);
     expect(await exchange.step(undefined)).toEqual({ kind: 'challenge', data: Buffer.alloc(0) });
     expect(loginOf(await exchange.step(response('abc')))).toEqual(LOGIN);
-    expect(asked).toEqual([
+    expect(queried).toEqual([
       { token: 'abc', user: USER },
       { token: 'abc', user: USER },
     ]);
@@ -65,9 +65,9 @@ describe.each([
   });
 
   test('wrong tokens are counted, until they are not looked at any more', async () => {
-    const { logins, asked } = world({ kind: 'wrong' });
+    const { logins, queried } = world({ kind: 'wrong' });
     for (let n = 0; n < 40; n += 1) await start(logins, mechanism).step(response('abc'));
-    expect(asked.length).toBeLessThan(40);
+    expect(queried.length).toBeLessThan(40);
     const last = await start(logins, mechanism).step(response('abc'));
     expect(last).toMatchObject({ kind: 'throttled' });
   });
@@ -104,10 +104,10 @@ test('the token of one mailbox does not open another', async () => {
 });
 
 test('OAUTHBEARER without an authorization identity names no mailbox', async () => {
-  const { logins, asked } = world();
+  const { logins, queried } = world();
   await start(logins, 'OAUTHBEARER').step(oauth('abc', 'n,,'));
   await start(logins, 'OAUTHBEARER').step(oauth('abc', 'n,a=a=2Cb=3D@box.test,'));
-  expect(asked.map(({ user }) => user)).toEqual([undefined, 'a,b=@box.test']);
+  expect(queried.map(({ user }) => user)).toEqual([undefined, 'a,b=@box.test']);
 });
 
 test('a session by token ends within a minute after the token became invalid', async () => {

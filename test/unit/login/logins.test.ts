@@ -241,7 +241,7 @@ describe('a verified password', () => {
     expect(world.derivations).toBe(7);
   });
 
-  test('is not remembered over a rotation, told or not', async () => {
+  test('is not remembered over a rotation, reported or not', async () => {
     for (const told of [true, false]) {
       const world = loginWorld();
       const account = await world.credentials.add(ME, 'old');
@@ -317,7 +317,7 @@ describe('revocation', () => {
     expect([one, again, gone, two, you].map((state) => state.ended)).toEqual([1, 1, 0, 1, 0]);
   });
 
-  test('also ends a session that asks to be told only afterwards, and no later login', async () => {
+  test('also ends a session that asks to be informed only afterwards, and no later login', async () => {
     const world = loginWorld();
     const { account, credentials } = await world.credentials.add(ME, 'one');
     const before = await plain(world.logins, ME, 'one');

@@ -26,7 +26,8 @@ describe('a file of addresses', () => {
     mailboxes: new Set(['anna@acme.test']),
     aliases: new Set(['info@acme.test']),
   };
-  const reasons = (text: string) => parseAddressFile(text, known).refused.map(({ line, reason }) => [line, reason]);
+  const reasons = (text: string) =>
+    parseAddressFile(text, known).refused.map(({ line, problem, value }) => [line, problem, value]);
 
   test('has mailboxes and aliases, also of mailboxes of the same file', () => {
     const file =
@@ -41,20 +42,20 @@ describe('a file of addresses', () => {
   });
 
   test.each([
-    ['nobody', /not a mail address/],
-    ['a@other.test', /other\.test is not a domain/],
-    ['ANNA@acme.test', /mailbox has this address/],
-    ['info@acme.test', /alias has this address/],
-    ['x@acme.test,,gone@acme.test', /gone@acme\.test is neither/],
-    ['x@acme.test,y,z,4', /more than three fields/],
-    ['x@acme.test,"open', /quote is not closed/],
-    [`x@acme.test,${'y'.repeat(2000)}`, /longer than 1000/],
-  ])('refuses %s with the reason and its line', (line, reason) => {
-    expect(reasons(`ok@acme.test\n${line}`)).toEqual([[2, expect.stringMatching(reason)]]);
+    ['nobody', 'address', 'nobody'],
+    ['a@other.test', 'domain', 'other.test'],
+    ['ANNA@acme.test', 'mailbox', ''],
+    ['info@acme.test', 'alias', ''],
+    ['x@acme.test,,gone@acme.test', 'target', 'gone@acme.test'],
+    ['x@acme.test,y,z,4', 'fields', ''],
+    ['x@acme.test,"open', 'quote', ''],
+    [`x@acme.test,${'y'.repeat(2000)}`, 'long', '1000'],
+  ])('refuses %s with the reason and its line', (line, problem, value) => {
+    expect(reasons(`ok@acme.test\n${line}`)).toEqual([[2, problem, value]]);
   });
 
   test('refuses the second of two same addresses, and rows over the limit', () => {
-    expect(reasons('x@acme.test\nX@acme.test')).toEqual([[2, 'The file has this address twice.']]);
+    expect(reasons('x@acme.test\nX@acme.test')).toEqual([[2, 'twice', '']]);
     const many = Array.from({ length: MAX_ADDRESS_ROWS + 2 }, (_, i) => `a${i}@acme.test`).join('\n');
     const { rows, refused } = parseAddressFile(many, known);
     expect([rows.length, refused.length]).toEqual([MAX_ADDRESS_ROWS, 2]);

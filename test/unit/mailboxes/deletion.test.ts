@@ -12,7 +12,7 @@ import { purgeDeletedMailboxes } from '../../../src/mailboxes/deletion-commands.
 import { organizationUse } from '../../../src/organizations/commands.ts';
 import { dueWebhooks } from '../../../src/webhooks/queries.ts';
 import { deliverMail } from '../../support/deliver-mail.ts';
-import { authenticate } from '../../../src/tokens/authenticate.ts';
+import { authenticateToken } from '../../../src/tokens/authenticate.ts';
 import { rowsOf } from '../../support/rows.ts';
 import { type Tenants, type Things, twoTenants } from '../../support/tenants.ts';
 
@@ -164,9 +164,9 @@ describe('a deleted mailbox', () => {
     expect(now).not.toBe(old);
     expect((await login())?.credentials).toHaveLength(1);
     expect(await tenants.do('list_app_passwords', { mailboxId: main.mailboxId })).toEqual({ appPasswords: [] });
-    expect((await authenticate(tenants.world, `Bearer ${secret}`, 'mcp', '127.0.0.1')).kind).not.toBe('caller');
+    expect((await authenticateToken(tenants.world, `Bearer ${secret}`, 'mcp', '127.0.0.1')).kind).not.toBe('caller');
     // A token of two mailboxes goes on with the other one.
-    const still = await authenticate(tenants.world, `Bearer ${body}`, 'mcp', '127.0.0.1');
+    const still = await authenticateToken(tenants.world, `Bearer ${body}`, 'mcp', '127.0.0.1');
     expect(still).toMatchObject({ caller: { mailboxes: [rowId('mailbox', tenants.a.side.mailboxId)] } });
   });
 
@@ -219,7 +219,7 @@ describe('a deleted mailbox', () => {
     expect(await held()).toHaveLength(2);
   });
 
-  test('keeps the events of its webhook, and tells them when it is restored', async () => {
+  test('keeps the events of its webhook, and reports them when it is restored', async () => {
     const { store } = tenants.world;
     const url = 'https://hooks.example.net/alpha-main';
     const due = async () =>

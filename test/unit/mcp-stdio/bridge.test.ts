@@ -141,13 +141,13 @@ describe('every request is answered', () => {
     expect(out).toMatchObject([{ id: 4, error: { code: 503, message: expect.stringContaining('ECONNREFUSED') } }]);
   });
 
-  test('what is no JSON is told so, and an empty line is nothing', () => {
+  test('what is no JSON is reported, and an empty line is nothing', () => {
     const { made, out } = bridge();
     for (const line of ['{', '[]', '"ping"', '', '  ']) made.send(line);
     expect(out).toMatchObject(['{', '[]', '"ping"'].map(() => ({ id: null, error: { code: -32700 } })));
   });
 
-  test('a stream is handed on as it comes', async () => {
+  test('a stream is passed on as it comes', async () => {
     const { made, take, waitFor, out } = bridge();
     take({ id: 5, method: 'tools/call' });
     const events =

@@ -96,14 +96,14 @@ describe('a host that can show pages is asked to show the one that decides', () 
     await approving.close();
   });
 
-  test('a refusal is told as one', async () => {
+  test('a refusal is reported as one', async () => {
     const client = await host((page) => decideOn(page, false));
     const said = await client.callTool({ name: 'send_email', arguments: mail() });
     expect(said).toMatchObject({ isError: true, structuredContent: { error: 'conflict', state: 'denied' } });
     await client.close();
   });
 
-  test('a call whose answer was lost is told what became of the message since, whatever the host shows', async () => {
+  test('a call whose answer was lost is informed what became of the message since, whatever the host shows', async () => {
     const pages: string[] = [];
     const client = await host((page) => Promise.resolve(void pages.push(page)));
     const send = async (args: object) => {
@@ -133,7 +133,7 @@ describe('a host that can show pages is asked to show the one that decides', () 
     await client.close();
   });
 
-  test('one that cannot is told that it waits', async () => {
+  test('one that cannot is informed that it waits', async () => {
     const client = await host(undefined);
     const { structuredContent } = await client.callTool({ name: 'send_email', arguments: mail() });
     expect(structuredContent).toMatchObject({

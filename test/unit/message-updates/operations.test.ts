@@ -50,7 +50,7 @@ const update = (messageIds: string[], more: object): Promise<Record<string, unkn
   tenants.do('update_message', { mailbox, messageIds, ...more });
 
 /** Lists the training samples that wait for the filter of the mailbox. */
-const lessons = async (): Promise<string[]> => {
+const trainings = async (): Promise<string[]> => {
   const found = await tenants.world.store.read(nextTrainingSamples, { after: account - 1, limit: 100 });
   return (found?.account === account ? found.samples : []).map(
     ({ email, category: says }) => `${publicMessageId(email)} ${says}`,
@@ -60,11 +60,11 @@ const lessons = async (): Promise<string[]> => {
 describe('update_message', () => {
   test('teaches the filter what a move into Junk and out of it says', async () => {
     const id = await put();
-    expect(await lessons()).not.toContain(`${id} junk`);
+    expect(await trainings()).not.toContain(`${id} junk`);
     await update([id], { folder: 'junk' });
-    expect(await lessons()).toContain(`${id} junk`);
+    expect(await trainings()).toContain(`${id} junk`);
     await update([id], { folder: 'inbox' });
-    expect(await lessons()).toContain(`${id} good`);
+    expect(await trainings()).toContain(`${id} good`);
   });
 
   test('labels, marks and moves several at once, and says what is not there', async () => {
@@ -86,7 +86,7 @@ describe('update_message', () => {
     expect(await foldersOf(one)).toEqual(['Work']);
   });
 
-  test('twice is as good as once, and a change of nothing is told what there is to change', async () => {
+  test('twice is as good as once, and a change of nothing is answered with what there is to change', async () => {
     const id = await put();
     await update([id], { addLabels: ['twice'] });
     expect(await update([id, id], { addLabels: ['twice'] })).toEqual({ updated: 1, failed: [] });

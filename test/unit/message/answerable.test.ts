@@ -6,7 +6,7 @@ import { readFields } from '../../../mail/message/header.ts';
 const OWN = new Set(['me@box.test', 'sales@box.test']);
 const PERSON = 'From: Ann <ann@remote.example>\nTo: Me <me@box.test>\nSubject: Lunch?';
 
-function asked(header: string, sender = 'ann@remote.example'): string | undefined {
+function queried(header: string, sender = 'ann@remote.example'): string | undefined {
   return noReplyReason(parseAddress(sender), readFields(`${header}\n\n`.replace(/\n/g, '\r\n')), OWN);
 }
 
@@ -27,7 +27,7 @@ describe('mail that a program answers for a person', () => {
     ['from an owner', PERSON, 'owner@remote.example'],
     ['from a root that is a name', PERSON, 'rooted@remote.example'],
   ])('%s', (_what, header, sender?: string) => {
-    expect(asked(header, sender)).toBeUndefined();
+    expect(queried(header, sender)).toBeUndefined();
   });
 });
 
@@ -92,6 +92,6 @@ describe('mail that gets no answer', () => {
     ],
     ['one without any name', 'From: ann@remote.example', undefined, 'not-named'],
   ])('%s', (_what, header, sender, why) => {
-    expect(asked(header, sender)).toBe(why);
+    expect(queried(header, sender)).toBe(why);
   });
 });

@@ -100,7 +100,7 @@ const BOUNCE: DeliveryReport = {
   ),
 };
 
-test('a bounce tells a person and a program', () => {
+test('a bounce informs a person and a program', () => {
   const bytes = composeDeliveryReport(BOUNCE);
   checkLines(bytes);
   const index = indexMessage(bytes);

@@ -11,7 +11,7 @@ test.each([
   ['forward all to me', '"..."'],
   ['x@[do as I say]', '"..."'],
   ['x@y.example do as I say', '"..."'],
-])('of %j programs are told %j', (address, told) => {
+])('of %j programs are given %j', (address, told) => {
   expect(plainAddress(address)).toBe(told);
   expect(isPlainAddress(address)).toBe(address === told && address !== '');
 });

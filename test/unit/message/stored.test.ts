@@ -20,7 +20,7 @@ describe('a stored ENVELOPE', () => {
     expect(read.to).toEqual(parseAddressList('a:b@c;,d@e'));
   });
 
-  test('tells the same addresses as the field itself, also beyond ASCII', () => {
+  test('reports the same addresses as the field itself, also beyond ASCII', () => {
     const field = '"Jürgen, B." <jürgen@bücher.example>, =?utf-8?q?=C3=A4?= <"a b"@c.example>, x, g: y@z;';
     const stored = namedAddresses(readEnvelope(index(`From: ${field}\n\n`).envelope).from ?? []);
     const fresh = namedAddresses(parseAddressList(Buffer.from(field).toString('latin1')));

@@ -71,7 +71,7 @@ describe('sixty messages that readers take apart in different ways', () => {
     expect(new Set(AMBIGUOUS.map(({ name }) => name)).size).toBe(60);
   });
 
-  test.each(AMBIGUOUS)('$name: every door shows the same parts', async ({ bytes }) => {
+  test.each(AMBIGUOUS)('$name: every endpoint shows the same parts', async ({ bytes }) => {
     const { imap, tree, webhook } = await views(bytes);
     const leaves = flatParts(tree).filter(({ subParts }) => subParts === null);
     expect(leaves.map(({ type, part }): Leaf => [type, part.bodyLength])).toEqual(imap);
@@ -84,7 +84,7 @@ describe('sixty messages that readers take apart in different ways', () => {
     for (const { part } of attachments) if (part.type !== 'text') expect(attached).toContain(part.path);
   });
 
-  test.each(AMBIGUOUS)('$name: every door shows the same words', async ({ bytes }) => {
+  test.each(AMBIGUOUS)('$name: every endpoint shows the same words', async ({ bytes }) => {
     const { tree, jmap, webhook, search } = await views(bytes);
     const values = jmap['bodyValues'] as Record<string, { value: string }>;
     const attached = new Set(webhook.attachments.map(({ path }) => path));

@@ -25,7 +25,7 @@ async function listening(server: Server): Promise<number> {
 const CALLBACK = 'https://app.example.com/cb';
 
 /** A host that serves what `document` makes of its URL. */
-async function host(answer: (id: string) => RequestListener): Promise<{ id: string; asked: () => number }> {
+async function host(answer: (id: string) => RequestListener): Promise<{ id: string; queried: () => number }> {
   let count = 0;
   let id = '';
   const port = await listening(
@@ -35,7 +35,7 @@ async function host(answer: (id: string) => RequestListener): Promise<{ id: stri
     }),
   );
   id = `http://127.0.0.1:${port}/client.json`;
-  return { id, asked: () => count };
+  return { id, queried: () => count };
 }
 
 const json =
@@ -48,7 +48,7 @@ const json =
 const sound = (id: string): object => ({ client_id: id, client_name: 'An app', redirect_uris: [CALLBACK] });
 
 /** As on a box whose operator allows what is on this machine; `zone` is what the DNS says. */
-function asking(id: string, zone: FakeZone = {}, all = true, timeoutMs = 5_000) {
+function requesting(id: string, zone: FakeZone = {}, all = true, timeoutMs = 5_000) {
   const allowed = { all, networks: [], endpoints: [] };
   return fetchClient(id, { resolver: fakeResolver(zone), allowed, timeoutMs });
 }
@@ -56,7 +56,7 @@ function asking(id: string, zone: FakeZone = {}, all = true, timeoutMs = 5_000) 
 describe('a metadata document', () => {
   test('says who the client is, and its host answers for it', async () => {
     const { id } = await host((own) => json(sound(own)));
-    expect(await asking(id)).toEqual({
+    expect(await requesting(id)).toEqual({
       client: { id, name: 'An app', redirectUris: [CALLBACK], host: new URL(id).host },
     });
   });
@@ -100,27 +100,27 @@ describe('a metadata document', () => {
     ['of a host that hangs up', () => (request) => void request.destroy(), 'its host is unreachable'],
   ])('%s is none', async (_name, answer, problem) => {
     const { id } = await host(answer);
-    expect(await asking(id)).toEqual({ problem });
+    expect(await requesting(id)).toEqual({ problem });
   });
 
   test('that never ends is given up, whether it drips or is silent', async () => {
     const silent = await host(() => () => undefined);
-    expect(await asking(silent.id, {}, true, 200)).toEqual({ problem: 'its host did not answer in time' });
+    expect(await requesting(silent.id, {}, true, 200)).toEqual({ problem: 'its host did not answer in time' });
     const timers: NodeJS.Timeout[] = [];
     const dripping = await host(() => (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       timers.push(setInterval(() => void response.write(' '), 20));
     });
-    expect(await asking(dripping.id, {}, true, 200)).toEqual({ problem: 'its host did not answer in time' });
+    expect(await requesting(dripping.id, {}, true, 200)).toEqual({ problem: 'its host did not answer in time' });
     timers.forEach(clearInterval);
   });
 
   test('is not asked for where the certificate is not good', async () => {
     const { cert, key } = await testCertificate('app.test');
-    const asked = vi.fn<RequestListener>();
-    const port = await listening(createTlsServer({ cert, key }, asked));
-    expect(await asking(`https://127.0.0.1:${port}/c`)).toEqual({ problem: 'its host is unreachable' });
-    expect(asked).not.toHaveBeenCalled();
+    const queried = vi.fn<RequestListener>();
+    const port = await listening(createTlsServer({ cert, key }, queried));
+    expect(await requesting(`https://127.0.0.1:${port}/c`)).toEqual({ problem: 'its host is unreachable' });
+    expect(queried).not.toHaveBeenCalled();
   });
 });
 
@@ -152,7 +152,7 @@ describe('a place that this box does not go to for a stranger', () => {
     ['https://me@app.example.com/c', /user name/],
     ['https://app.example.com/c#x', /fragment/],
   ])('%s', async (id, problem) => {
-    const found = await asking(id, ZONE, false);
+    const found = await requesting(id, ZONE, false);
     expect(found).toEqual({ problem: expect.stringMatching(problem) as unknown });
   });
 });
@@ -164,36 +164,36 @@ describe('who clients are', () => {
     await using made = await testWorld();
     const settings = { ...made.world.settings, allowPrivateNetworks: NEAR };
     const clients = new Clients({ ...made.world, settings });
-    const { id, asked } = await host((own) => json(sound(own)));
+    const { id, queried } = await host((own) => json(sound(own)));
     await Promise.all([1, 2, 3].map(() => clients.find(id, 1)));
     made.store.clock.now += 15 * 60_000 - 1;
     await clients.find(id, 1);
-    expect(asked()).toBe(1);
+    expect(queried()).toBe(1);
     made.store.clock.now += 1;
     expect(await clients.find(id, 1)).toHaveProperty('client');
-    expect(asked()).toBe(2);
+    expect(queried()).toBe(2);
   });
 
   test('is no service that the operator allows for webhooks', async () => {
     await using made = await testWorld();
-    const { id, asked } = await host((own) => json(sound(own)));
+    const { id, queried } = await host((own) => json(sound(own)));
     const endpoints = [{ host: '127.0.0.1', port: Number(new URL(id).port) }];
     const settings = { ...made.world.settings, allowPrivateNetworks: { all: false, networks: [], endpoints } };
     const found = await new Clients({ ...made.world, settings }).find(id, 1);
     expect(found).toEqual({ problem: expect.stringContaining('private address') as unknown });
-    expect(asked()).toBe(0);
+    expect(queried()).toBe(0);
   });
 
   test('is asked again soon when it went wrong, and not all the time', async () => {
     await using made = await testWorld();
     const settings = { ...made.world.settings, allowPrivateNetworks: NEAR };
     const clients = new Clients({ ...made.world, settings });
-    const { id, asked } = await host(() => json({}));
+    const { id, queried } = await host(() => json({}));
     for (let i = 0; i < 5; i++) expect(await clients.find(id, 1)).toHaveProperty('problem');
-    expect(asked()).toBe(1);
+    expect(queried()).toBe(1);
     made.store.clock.now += 30_000;
     await clients.find(id, 1);
-    expect(asked()).toBe(2);
+    expect(queried()).toBe(2);
   });
 
   test('is asked of eight hosts at a time, and of two by one person', async () => {

@@ -32,11 +32,11 @@ beforeAll(async () => {
 });
 afterAll(() => box[Symbol.asyncDispose]());
 
-const asked = (more: Record<string, string> = {}): string => authorizePath(wish(client, challenge, more));
+const queried = (more: Record<string, string> = {}): string => authorizePath(wish(client, challenge, more));
 
 describe('the page', () => {
   test('says who asks for what, and is framed by nobody', async () => {
-    const said = await owner.visitor.get(asked({ scope: 'read send' }));
+    const said = await owner.visitor.get(queried({ scope: 'read send' }));
     expect(said.status).toBe(200);
     for (const text of [
       'Test client',
@@ -67,7 +67,7 @@ describe('the page', () => {
 
   test('carries what a client sends back to it and nowhere else', async () => {
     const state = '"><img src=x onerror=alert(1)>&form=1';
-    const said = await owner.visitor.get(asked({ state }));
+    const said = await owner.visitor.get(queried({ state }));
     expect(said.text).not.toContain('<img');
     const back = cameBack(await decided(owner.visitor, wish(client, challenge, { state }), { do: 'deny' }));
     expect(back).toEqual({ error: 'access_denied', state, iss: base });
@@ -75,7 +75,7 @@ describe('the page', () => {
 
   test('is for who is signed in: others sign in first, and come back to the same question', async () => {
     const stranger = new Visitor(base);
-    const path = asked({ state: 'a b&c=d%/', scope: 'read send', resource: `${base}/mcp` });
+    const path = queried({ state: 'a b&c=d%/', scope: 'read send', resource: `${base}/mcp` });
     const said = await stranger.get(path);
     expect(said.status).toBe(303);
     const login = new URL(String(said.headers['location']), base);
@@ -111,8 +111,8 @@ describe('nobody is sent anywhere by what a client got wrong', () => {
     ['a place below its own', { redirect_uri: `${CALLBACK}/../evil` }],
     ['a script as its place', { redirect_uri: 'javascript:alert(1)' }],
     ['a document on this machine', { client_id: 'https://127.0.0.1/client.json' }],
-  ])('%s is told to the person only', async (_name, more) => {
-    const said = await owner.visitor.get(asked(more));
+  ])('%s is reported to the person only', async (_name, more) => {
+    const said = await owner.visitor.get(queried(more));
     expect([said.status, said.headers['location']]).toEqual([400, undefined]);
     expect(said.text).toContain('Access not possible');
     expect(said.text).not.toMatch(/evil\.example|javascript:/);
@@ -139,7 +139,7 @@ describe('nobody is sent anywhere by what a client got wrong', () => {
     ['another place of ours', { resource: 'below' }, 'invalid_target'],
   ])('%s is a mistake that the person may carry back', async (_name, more: Wish, error) => {
     const ours = { fragment: `${base}/mcp#x`, below: `${base}/mcp/x` }[more['resource'] ?? ''];
-    const said = await owner.visitor.get(asked({ ...more, ...(ours !== undefined && { resource: ours }) }));
+    const said = await owner.visitor.get(queried({ ...more, ...(ours !== undefined && { resource: ours }) }));
     expect([said.status, said.headers['location']]).toEqual([400, undefined]);
     const href = /<a class="button" href="([^"]+)"/.exec(said.text)?.[1] ?? '';
     expect(href.startsWith(`${CALLBACK}?`)).toBe(true);
@@ -147,13 +147,13 @@ describe('nobody is sent anywhere by what a client got wrong', () => {
   });
 
   test.each(['', '/', '/mcp', '/mcp/', '/mcp?auth=required'])('this box is the resource as {base}%s', async (path) => {
-    expect((await owner.visitor.get(asked({ resource: `${base}${path}` }))).status).toBe(200);
+    expect((await owner.visitor.get(queried({ resource: `${base}${path}` }))).status).toBe(200);
   });
 
   test.each([
-    ['twice the same', `${asked()}&redirect_uri=https%3A%2F%2Fevil.example%2F`],
-    ['characters that no client has', asked({ state: 'ü' })],
-    ['more than anybody needs', asked({ state: 'x'.repeat(5_000) })],
+    ['twice the same', `${queried()}&redirect_uri=https%3A%2F%2Fevil.example%2F`],
+    ['characters that no client has', queried({ state: 'ü' })],
+    ['more than anybody needs', queried({ state: 'x'.repeat(5_000) })],
   ])('%s is not understood', async (_name, path) => {
     for (const visitor of [owner.visitor, new Visitor(base)]) {
       const said = await visitor.get(path);
@@ -164,7 +164,7 @@ describe('nobody is sent anywhere by what a client got wrong', () => {
 
 describe('a consent', () => {
   const formed = async (): Promise<Record<string, string>> => {
-    const { text } = await owner.visitor.get(asked());
+    const { text } = await owner.visitor.get(queried());
     return { ...hiddenFields(text), actions: 'read', reach: 'organization', do: 'allow' };
   };
 
@@ -209,7 +209,7 @@ describe('a consent', () => {
 
   test('a member gives their own mailboxes and no action that they have not', async () => {
     const member = await box.someone('member', 1, [box.anna]);
-    const page = await member.visitor.get(asked({ scope: 'read manage deploy' }));
+    const page = await member.visitor.get(queried({ scope: 'read manage deploy' }));
     expect(page.text).toMatch(/Requested, but beyond your own permissions:\s+Deploy services\./);
     expect(page.text).not.toContain('bert@');
     const ticked = { actions: ['read', 'deploy', 'logs'], reach: 'organization', mailboxIds: [] };
@@ -228,11 +228,11 @@ describe('a consent', () => {
     const second = await box.organization('Second');
     const both = await box.someone('owner');
     const stranger = await box.someone('owner', second);
-    const foreign = await both.visitor.get(`${asked()}&organization=org_${second}`);
-    const missing = await both.visitor.get(`${asked()}&organization=org_999`);
+    const foreign = await both.visitor.get(`${queried()}&organization=org_${second}`);
+    const missing = await both.visitor.get(`${queried()}&organization=org_999`);
     expect([foreign.status, foreign.text]).toEqual([403, missing.text]);
     const forced = await both.visitor.post('/oauth/authorize', {
-      ...hiddenFields((await both.visitor.get(asked())).text),
+      ...hiddenFields((await both.visitor.get(queried())).text),
       organization: `org_${second}`,
       actions: 'read',
       reach: 'organization',
@@ -250,7 +250,7 @@ describe('a consent', () => {
   test('lets nobody in who belongs nowhere', async () => {
     const gone = await box.someone('admin');
     await box.leave(gone.user);
-    expect((await gone.visitor.get(asked())).text).toContain('You have no organization');
+    expect((await gone.visitor.get(queried())).text).toContain('You have no organization');
   });
 });
 

@@ -25,7 +25,7 @@ const register = (): Promise<Response> =>
     body: JSON.stringify({ redirect_uris: ['https://app.example.com/cb'] }),
   });
 
-test('one network registers 20 clients an hour, and is told when it may again', async () => {
+test('one network registers 20 clients an hour, and is informed when it may again', async () => {
   for (let i = 0; i < 20; i++) expect((await register()).status).toBe(201);
   box.clock.now += HOUR / 2;
   const said = await register();

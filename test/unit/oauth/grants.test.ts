@@ -110,7 +110,7 @@ describe('a code', () => {
     expect((await exchanged(base, client, code, verifier, { resource: base })).status).toBe(200);
   });
 
-  test('is nothing that opens a door', async () => {
+  test('is nothing that opens an endpoint', async () => {
     const { code } = await coded();
     expect(await statusOf(code)).toBe(401);
   });
@@ -178,12 +178,12 @@ describe('tokens', () => {
   test('a person has a hundred programs let in at most; the oldest makes room', async () => {
     const { visitor } = await signIn();
     const { visitor: other } = await signIn();
-    const apart = await connected(base, other);
+    const separate = await connected(base, other);
     const [first, second] = [await connected(base, visitor), await connected(base, visitor)];
     for (let i = 0; i < 98; i++) await connected(base, visitor);
     expect(await statusOf(first.access)).toBe(200);
     await connected(base, visitor);
-    const all = [first, second, apart].map(({ access }) => statusOf(access));
+    const all = [first, second, separate].map(({ access }) => statusOf(access));
     expect(await Promise.all(all)).toEqual([401, 200, 200]);
   });
 
@@ -268,7 +268,7 @@ test('what is over is forgotten; who is let in stays', async () => {
   const { visitor } = await signIn();
   const used = await connected(base, visitor);
   const unused = await registered(base);
-  const tidy = async (): Promise<void> => {
+  const cleanUp = async (): Promise<void> => {
     while (await box.world.store.write(purgeOAuth, undefined));
   };
   const asks = async (client: string): Promise<number> => {
@@ -276,19 +276,19 @@ test('what is over is forgotten; who is let in stays', async () => {
     return (await somebody.get(`/oauth/authorize?${new URLSearchParams(wish(client, pkce().challenge)).toString()}`))
       .status;
   };
-  await tidy();
+  await cleanUp();
   expect([await asks(used.client), await asks(unused)]).toEqual([200, 200]);
   box.clock.now += DAY;
-  await tidy();
+  await cleanUp();
   expect([await asks(used.client), await asks(unused)]).toEqual([200, 400]);
   let { refresh } = used;
   for (let i = 0; i < 5; i++) {
     box.clock.now += 25 * DAY;
-    await tidy();
+    await cleanUp();
     ({ refresh } = tokensOf(await refreshed(base, used.client, refresh)));
   }
   expect(await asks(used.client)).toBe(200);
   box.clock.now += 31 * DAY;
-  await tidy();
+  await cleanUp();
   expect(await asks(used.client)).toBe(400);
 });

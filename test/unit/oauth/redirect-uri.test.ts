@@ -87,7 +87,7 @@ describe('what was named before is met', () => {
   });
 });
 
-test('people are told where they end up, and browsers what the form may lead to', () => {
+test('people are informed where they end up, and browsers what the form may lead to', () => {
   const told = (uri: string): string[] => [describeRedirect(uri), formSource(uri)];
   expect(told('https://claude.ai/cb')).toEqual(['claude.ai', 'https://claude.ai']);
   expect(told('http://127.0.0.1:99/cb')).toEqual(['a program on your computer (127.0.0.1:99)', 'http://127.0.0.1:99']);

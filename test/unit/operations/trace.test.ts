@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { JournalEvent, JournalLine } from '../../../mail/store/journal/journal.ts';
-import { entriesOf } from '../../../src/operations/trace/explain.ts';
-import { envelopeOf, messageOf } from '../../../src/operations/trace/shown.ts';
+import { explainLine } from '../../../src/operations/trace/explain.ts';
+import { visibleEnvelope, messageOf } from '../../../src/operations/trace/shown.ts';
 import type { MessageTimeline } from '../../../src/operations/trace/timeline.ts';
 
 const told = (event: string, detail: Record<string, unknown> = {}) =>
-  entriesOf({ at: 1, event: event as JournalEvent, account: null, detail });
+  explainLine({ at: 1, event: event as JournalEvent, account: null, detail });
 const [to, host] = ['you@away.example', 'mx.away.example'];
 
-describe('a line of the journal is told in words, with what to do', () => {
+describe('a line of the journal is reported in words, with what to do', () => {
   test.each<[string, Record<string, unknown>, string, RegExp]>([
     [
       'received',
@@ -97,7 +97,10 @@ describe('a message that was only held as a whole', () => {
   const whole = line('held', { from: 'me@box.test', to: ['a@x.example', 'b@x.example'], size: 7, because: 'x' });
 
   test('was sent, from and to whom its line says', () => {
-    expect(envelopeOf(story([whole]))).toEqual({ mailFrom: 'me@box.test', rcptTo: ['a@x.example', 'b@x.example'] });
+    expect(visibleEnvelope(story([whole]))).toEqual({
+      mailFrom: 'me@box.test',
+      rcptTo: ['a@x.example', 'b@x.example'],
+    });
     expect(messageOf('t', story([whole])).direction).toBe('sent');
     expect(messageOf('t', story([whole, line('held', { because: 'again' })])).direction).toBe('sent');
   });
@@ -106,9 +109,9 @@ describe('a message that was only held as a whole', () => {
     const copy = line('held', { to: 'far@x.example', because: 'local mode' });
     const forwarded = [line('forwarded', { to: 'far@x.example', source: 'sales@box.test' }), copy];
     expect(messageOf('t', story(forwarded)).direction).toBe('forwarded');
-    expect(envelopeOf(story(forwarded)).rcptTo).toEqual(['sales@box.test']);
+    expect(visibleEnvelope(story(forwarded)).rcptTo).toEqual(['sales@box.test']);
     const received = [line('received', { from: 'x@y.example', to: ['sales@box.test'] }), copy];
     expect(messageOf('t', story(received)).direction).toBe('received');
-    expect(envelopeOf(story(received)).rcptTo).toEqual(['sales@box.test']);
+    expect(visibleEnvelope(story(received)).rcptTo).toEqual(['sales@box.test']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { passwordProblem, Passwords } from '../../../src/people/password.ts';
+import { PASSWORD_PROBLEMS, passwordFault, Passwords } from '../../../src/people/password.ts';
 import { formToken, hashOf, isFormToken, newSecret } from '../../../src/people/secrets.ts';
 
 describe('passwords', () => {
@@ -20,7 +20,7 @@ describe('passwords', () => {
     expect(await passwords.matches('$argon2id$nonsense', 'x')).toBe(false);
   });
 
-  test('are derived two at a time, and a flood is told to come back', async () => {
+  test('are derived two at a time, and a flood is asked to come back', async () => {
     const passwords = new Passwords();
     const all = await Promise.all(Array.from({ length: 40 }, () => passwords.matches(null, 'whatever it is')));
     expect(all.filter((one) => one === undefined)).toHaveLength(6);
@@ -32,7 +32,8 @@ describe('passwords', () => {
     ['twelve chars\u0000', 'A password cannot contain control characters.'],
     ['twelve chars', undefined],
   ])('%j: %s', (password, problem) => {
-    expect(passwordProblem(password)).toBe(problem);
+    const fault = passwordFault(password);
+    expect(fault && PASSWORD_PROBLEMS[fault]).toBe(problem);
   });
 });
 

@@ -89,8 +89,8 @@ describe('enrolling an authenticator app', () => {
     expect((await thief.act(SECURITY, 'start')).status).toBe(422);
     const key = shownKey(await person.visitor.act(SECURITY, 'start', { password: PASSWORD }));
     for (const code of ['000000', codeAt(key, now())]) {
-      const asked = await thief.act(SECURITY, 'confirm', { code });
-      expect([asked.status, shownKey(asked).length, shownCodes(asked)]).toEqual([422, 0, []]);
+      const queried = await thief.act(SECURITY, 'confirm', { code });
+      expect([queried.status, shownKey(queried).length, shownCodes(queried)]).toEqual([422, 0, []]);
     }
     expect(shownCodes(await person.visitor.act(SECURITY, 'confirm', { code: codeAt(key, now()) }))).toHaveLength(10);
   });

@@ -4,7 +4,7 @@ import { ContainerScan } from '../../../mail/policy/container/container-scan.ts'
 import type { ContainerContents } from '../../../mail/policy/sample.ts';
 import { zipOf } from '../../support/archives.ts';
 import { Random } from '../../support/random.ts';
-import { nobodyAsked, sampleFrom, vouchedBy } from '../../support/sample.ts';
+import { nobodyRequested, sampleFrom, vouchedBy } from '../../support/sample.ts';
 
 const none = { locked: false, macros: false };
 const closed = { names: [], ...none, opaque: true };
@@ -53,7 +53,7 @@ describe('archives are not unpacked', () => {
 });
 
 describe('in a message', () => {
-  const from = (octets: Buffer, name: string, proof = nobodyAsked): ReturnType<typeof sampleFrom> =>
+  const from = (octets: Buffer, name: string, proof = nobodyRequested): ReturnType<typeof sampleFrom> =>
     sampleFrom(
       `From: a@b.example\nContent-Type: application/octet-stream; name=${name}\nContent-Transfer-Encoding: base64\n\n` +
         octets.toString('base64').replace(/.{76}/g, '$&\n'),
@@ -72,7 +72,7 @@ describe('in a message', () => {
   ])(
     '%s is a weak sign where the author is proved, and a stronger one where nothing vouches for him',
     async (_, octets) => {
-      const unproved = { ...nobodyAsked, spf: { result: 'softfail' as const, domain: 'b.example' } };
+      const unproved = { ...nobodyRequested, spf: { result: 'softfail' as const, domain: 'b.example' } };
       expect(checkOpaqueArchives(await from(octets, 'a.bin', vouchedBy('b.example')))).toMatchObject([{ score: 0.5 }]);
       expect(checkOpaqueArchives(await from(octets, 'a.bin', unproved))).toMatchObject([{ score: 1.5 }]);
       expect(checkOpaqueArchives(await from(zipOf(two), 'a.zip', unproved))).toEqual([]);

@@ -5,20 +5,20 @@ import { countLetters } from '../../../mail/policy/count-letters.ts';
 import type { Finding } from '../../../mail/policy/finding.ts';
 import type { Sample, SamplePart } from '../../../mail/policy/sample.ts';
 import { failsAuthentication } from '../../../mail/policy/author-proof.ts';
-import { nobodyAsked, sampleWith, vouchedBy } from '../../support/sample.ts';
+import { nobodyRequested, sampleWith, vouchedBy } from '../../support/sample.ts';
 
 const here = { hostname: 'box.test', now: Date.UTC(2026, 10, 21, 12) };
 const familiar = { own: ['mybakery.example'], written: ['oldfriends.example'] };
-const asked = { ...nobodyAsked, iprev: { result: 'pass' as const, name: 'mx.sender.example', ip: '192.0.2.7' } };
+const queried = { ...nobodyRequested, iprev: { result: 'pass' as const, name: 'mx.sender.example', ip: '192.0.2.7' } };
 /** DNS failure of the author's own domain, which might have authenticated the mail. */
-const troubled = { ...asked, dmarc: { ...asked.dmarc, unsure: true as const } };
+const troubled = { ...queried, dmarc: { ...queried.dmarc, unsure: true as const } };
 /** DNS failure of another domain. */
 const silent = {
-  ...asked,
+  ...queried,
   spf: { result: 'temperror' as const, domain: 'evil.test' },
   dkim: [{ result: 'temperror' as const, domain: 'evil.test', selector: 'k' }],
 };
-const failing = { ...nobodyAsked, spf: { result: 'fail' as const, domain: 'x.example' } };
+const failing = { ...nobodyRequested, spf: { result: 'fail' as const, domain: 'x.example' } };
 
 const field = (name: string, value: string): Sample['fields'][number] => ({
   name,
@@ -165,7 +165,7 @@ test.each<[string, Partial<Sample>, string[]]>([
     'a forged trace',
     {
       fields: [...withFields(['received', 'from a by box.test']), field('received', 'from b by box.test with ESMTP')],
-      authentication: asked,
+      authentication: queried,
     },
     ['forged-received'],
   ],
@@ -173,10 +173,10 @@ test.each<[string, Partial<Sample>, string[]]>([
 ])('content: %s', (_what, some, expected) => expect(content(some)).toEqual(expected));
 
 test.each<[string, Partial<Sample>, string[], boolean]>([
-  ['its own domain', { author: 'boss@mybakery.example', authentication: asked }, ['own-domain'], false],
+  ['its own domain', { author: 'boss@mybakery.example', authentication: queried }, ['own-domain'], false],
   [
     'its own domain behind a quoted name',
-    { author: 'a b@mybakery.example', authentication: asked },
+    { author: 'a b@mybakery.example', authentication: queried },
     ['own-domain'],
     false,
   ],
@@ -226,7 +226,7 @@ test.each<[string, Partial<Sample>, string[], boolean]>([
 test('a program is refused only where proof has failed', () => {
   const exe = part('a.exe');
   expect(checkContent(sampleWith({ ...exe, authentication: failing }), here)[0]?.refuse).toBe(true);
-  for (const authentication of [nobodyAsked, vouchedBy('sender.example')])
+  for (const authentication of [nobodyRequested, vouchedBy('sender.example')])
     expect(checkContent(sampleWith({ ...exe, authentication }), here)[0]).not.toHaveProperty('refuse');
 });
 
@@ -242,7 +242,7 @@ test.each([
   ['a.example', '192.0.2.7', 'temperror', []],
   ['a.example', '192.0.2.7', 'none', []],
 ] as const)('a host that greets with %s from %s, whose name is a %s: %j', (helo, ip, result, expected) => {
-  const authentication = { ...nobodyAsked, iprev: { result, name: '', ip } };
+  const authentication = { ...nobodyRequested, iprev: { result, name: '', ip } };
   expect(rules(checkClient(sampleWith({ peer: { ...peer, helo, ip }, authentication }), here))).toEqual(expected);
 });
 
@@ -281,12 +281,12 @@ describe('failed proof', () => {
   const dkim = [{ result: 'fail' as const, domain: 'sender.example', selector: 's' }];
   test.each([
     ['SPF', failing, true],
-    ['a signature', { ...asked, dkim }, true],
-    ['a signature that a list broke', { ...asked, spf, dkim }, false],
-    ['nothing', asked, false],
+    ['a signature', { ...queried, dkim }, true],
+    ['a signature that a list broke', { ...queried, spf, dkim }, false],
+    ['nothing', queried, false],
     ['the DNS', { ...troubled, dkim }, false],
-    ['DMARC, where somebody else is silent', { ...silent, dmarc: { ...asked.dmarc, result: 'fail' as const } }, true],
-    ['nobody asked', nobodyAsked, false],
+    ['DMARC, where somebody else is silent', { ...silent, dmarc: { ...queried.dmarc, result: 'fail' as const } }, true],
+    ['nobody asked', nobodyRequested, false],
   ])('%s', (_what, authentication, failed) => expect(failsAuthentication(sampleWith({ authentication }))).toBe(failed));
 });
 

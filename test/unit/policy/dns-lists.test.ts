@@ -77,7 +77,7 @@ test.each(['127.0.0.1', '10.1.2.3', '::1', 'fe80::1', '192.0.2.7', 'nothing', li
   async (ip) => {
     const { lists, resolver } = world(sane('bl.org'), { hosts: [list('uri.org')] });
     await lists.findings(from(ip, { links: [{ url: 'https://evil.com/', text: '' }] }));
-    expect(resolver.asked).toEqual([]);
+    expect(resolver.queried).toEqual([]);
   },
 );
 
@@ -111,9 +111,9 @@ describe('a list that is not sane rejects no mail', () => {
     zone[`${badQuestion}.bl.org`] = ['127.255.255.255'];
     expect(await lists.findings(from(BAD))).toEqual([]);
     zone[`${badQuestion}.bl.org`] = ['127.0.0.2'];
-    const before = resolver.asked.length;
+    const before = resolver.queried.length;
     expect(await lists.findings(from(BAD))).toEqual([]);
-    expect(resolver.asked).toHaveLength(before);
+    expect(resolver.queried).toHaveLength(before);
     clock.now += 3_600_000;
     expect(await lists.findings(from(BAD))).toHaveLength(1);
     expect(said).toEqual(['DNS list suspended', 'DNS list resumed']);
@@ -141,7 +141,7 @@ describe('a list that is not sane rejects no mail', () => {
   test('many messages at once look at it once', async () => {
     const { lists, resolver } = world(sane('bl.org'));
     await Promise.all(Array.from({ length: 20 }, () => lists.findings(from(BAD))));
-    expect(resolver.asked.filter((question) => question === 'A 2.0.0.127.bl.org')).toHaveLength(1);
+    expect(resolver.queried.filter((question) => question === 'A 2.0.0.127.bl.org')).toHaveLength(1);
   });
 });
 
@@ -153,7 +153,7 @@ describe('a resolver that everybody uses', () => {
     ['127.0.0.53,1.1.1.1:5353', 'Cloudflare'],
     ['[2620:fe::fe]:53', 'Quad9'],
     ['::ffff:208.67.222.222', 'OpenDNS'],
-  ])('%s is told of once, and why a list that refuses it is off', async (servers, owner) => {
+  ])('%s is reported once, and why a list that refuses it is off', async (servers, owner) => {
     const { lists, said } = world(refusing, { servers: servers.split(',') });
     for (let i = 0; i < 3; i++) expect(await lists.findings(from(BAD))).toEqual([]);
     expect(said).toEqual([
@@ -180,7 +180,7 @@ describe('a resolver that everybody uses', () => {
     expect(lists.states()).toMatchObject([{ state: 'off', why: 'refuses queries from this resolver' }]);
   });
 
-  test('nobody is told of it where no list is asked', async () => {
+  test('nobody is informed of it where no list is asked', async () => {
     const { lists, said } = world({}, { servers: ['8.8.8.8'], addresses: [] });
     await lists.findings(from(BAD));
     expect(said).toEqual([]);
@@ -207,7 +207,7 @@ describe('lists of hosts', () => {
     await lists.findings(
       links('https://192.0.2.1/', 'https://a.test/', 'https://localhost/', 'mailto:x@y.com', ...many),
     );
-    const names = resolver.asked.filter((question) => !/^A (?:test|invalid)\./.test(question));
+    const names = resolver.queried.filter((question) => !/^A (?:test|invalid)\./.test(question));
     expect(names).toHaveLength(10);
     expect(names.every((question) => /^A (?:sender|host\d+)\.com\.uri\.org$/.test(question))).toBe(true);
   });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { networkOf } from '../../../mail/policy/sender-network.ts';
+import { senderNetwork } from '../../../mail/policy/sender-network.ts';
 import { evaluateReputation, type ReputationRecord } from '../../../mail/policy/reputation.ts';
 import { notedKeys } from '../../../mail/policy/noted-keys.ts';
 import { senderKeys } from '../../../mail/policy/sender-keys.ts';
-import { nobodyAsked, sampleWith, vouchedBy } from '../../support/sample.ts';
+import { nobodyRequested, sampleWith, vouchedBy } from '../../support/sample.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 const LONG_AGO = NOW - 30 * 24 * 3_600_000;
@@ -15,14 +15,17 @@ const past = (key: string, seen: number, junked = 0, kept = 0, since = LONG_AGO)
   since,
 });
 const ann = 'a:ann@sender.example';
-const judge = (remembered: Partial<ReputationRecord>, authenticated = true): ReturnType<typeof evaluateReputation> =>
+const classifier = (
+  remembered: Partial<ReputationRecord>,
+  authenticated = true,
+): ReturnType<typeof evaluateReputation> =>
   evaluateReputation(
     { own: [], box: [], hasWritten: false, ...remembered },
     { author: 'ann@sender.example', authenticated },
     NOW,
   );
 const score = (remembered: Partial<ReputationRecord>, authenticated = true): number =>
-  judge(remembered, authenticated).findings[0]?.score ?? 0;
+  classifier(remembered, authenticated).findings[0]?.score ?? 0;
 
 test.each([
   ['192.0.2.7', ''],
@@ -31,7 +34,7 @@ test.each([
   ['2a01:4f8:1:2::3', '2a01:4f8:1::/48'],
   ['127.0.0.1', ''],
   ['', ''],
-])('%j is of the network %j', (ip, network) => expect(networkOf(ip)).toBe(network));
+])('%j is of the network %j', (ip, network) => expect(senderNetwork(ip)).toBe(network));
 
 test('a sender is remembered by what is proved', () => {
   const peer = { ...sampleWith({}).peer, ip: '11.22.33.44' };
@@ -40,7 +43,7 @@ test('a sender is remembered by what is proved', () => {
     'd:sender.example',
     'n:11.22.33.0/24',
   ]);
-  const claimed = senderKeys(sampleWith({ peer, authentication: nobodyAsked }));
+  const claimed = senderKeys(sampleWith({ peer, authentication: nobodyRequested }));
   expect(claimed).toEqual(['c:ann@sender.example', 'n:11.22.33.0/24']);
   expect(notedKeys(claimed)).toEqual(['n:11.22.33.0/24']);
   expect(senderKeys(sampleWith({ author: 'x@gmail.com', authentication: vouchedBy('gmail.com') }))).toEqual([
@@ -72,21 +75,24 @@ describe('the past of a sender', () => {
   });
 
   test('who was written to is known, if it is the one', () => {
-    expect(judge({ hasWritten: true })).toMatchObject({ known: true, findings: [{ rule: 'known-sender', score: -3 }] });
-    expect(judge({ hasWritten: true }, false)).toEqual({ known: false, findings: [] });
+    expect(classifier({ hasWritten: true })).toMatchObject({
+      known: true,
+      findings: [{ rule: 'known-sender', score: -3 }],
+    });
+    expect(classifier({ hasWritten: true }, false)).toEqual({ known: false, findings: [] });
   });
 
   test('a claim earns nothing', () => {
     const claimed = past('c:ann@sender.example', 90, 0, 90);
-    expect(judge({ own: [claimed] }, false)).toEqual({ known: false, findings: [] });
+    expect(classifier({ own: [claimed] }, false)).toEqual({ known: false, findings: [] });
     expect(score({ own: [past('c:ann@sender.example', 0, 4)] }, false)).toBeGreaterThan(1.5);
   });
 
   test('known is who came before and was kept', () => {
-    expect(judge({ own: [past(ann, 1)] }).known).toBe(true);
-    expect(judge({ own: [past(ann, 1)] }, false).known).toBe(false);
-    expect(judge({ own: [past(ann, 1, 1)] }).known).toBe(false);
-    expect(judge({ own: [past(ann, 1, 0, 0, NOW)] }).known).toBe(false);
-    expect(judge({ own: [past('d:sender.example', 9)] }).known).toBe(false);
+    expect(classifier({ own: [past(ann, 1)] }).known).toBe(true);
+    expect(classifier({ own: [past(ann, 1)] }, false).known).toBe(false);
+    expect(classifier({ own: [past(ann, 1, 1)] }).known).toBe(false);
+    expect(classifier({ own: [past(ann, 1, 0, 0, NOW)] }).known).toBe(false);
+    expect(classifier({ own: [past('d:sender.example', 9)] }).known).toBe(false);
   });
 });

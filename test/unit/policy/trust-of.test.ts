@@ -20,7 +20,7 @@ test.each(['phishing', 'executable-attachment', 'look-alike-domain', 'spoofed-se
 
 test('bulk mail in the inbox is clear', () => expect(trusted(inbox(flagged('bulk'))).verdict).toBe('clear'));
 
-test('only what pretends to be somebody is told to be phishing', () => {
+test('only what pretends to be somebody is reported to be phishing', () => {
   expect(keywords(inbox(flagged('phishing')))).toEqual(['$Phishing']);
   expect(keywords(inbox(flagged('executable-attachment')))).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { networksOf } from '../../../mail/policy/network-pattern.ts';
 import { matchSenderRules } from '../../../mail/policy/sender-rules.ts';
 import { deriveKeywords, deriveTrust } from '../../../mail/policy/derive-trust.ts';
 import { type VerdictInput, type FilterDecision, decideVerdict } from '../../../mail/policy/verdict.ts';
-import { nobodyAsked, sampleWith } from '../../support/sample.ts';
+import { nobodyRequested, sampleWith } from '../../support/sample.ts';
 
 const PASS: DmarcDecision = { kind: 'pass', why: '' };
 const REFUSE: DmarcDecision = { kind: 'refuse', why: 'It fails the policy of bank.example' };
@@ -76,7 +76,7 @@ describe.each(KINDS)('allowed by $pattern (mailbox $account)', (rule) => {
   const program = (failed: boolean): readonly Finding[] => {
     const spf = { result: failed ? 'fail' : 'none', domain: 'shop.example' } as const;
     const parts = [{ type: 'application/pdf', name: 'bill.pdf.exe', size: 1, head: Buffer.from('x') }];
-    return checkPrograms(sampleWith({ parts, authentication: { ...nobodyAsked, spf } }));
+    return checkPrograms(sampleWith({ parts, authentication: { ...nobodyRequested, spf } }));
   };
 
   test('what only looks bad comes in', () => {

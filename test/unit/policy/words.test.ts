@@ -50,7 +50,7 @@ const message = (fields: string, body: string): Buffer => Buffer.from(`${fields}
 const LETTER = 'From: Ann <ann@remote.example>\r\nTo: me@box.test\r\nSubject: Lunch';
 
 describe('words of a message', () => {
-  test('are the same ones each time, each once, and never more than one lesson may write', async () => {
+  test('are the same ones each time, each once, and never more than one training sample may write', async () => {
     const random = new Random(3);
     const long = Array.from({ length: 20_000 }, () => `w${random.below(1e9).toString(36)}`).join(' ');
     const words = messageWords(await sampleFrom(message(LETTER, long)));

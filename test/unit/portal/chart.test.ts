@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ENGLISH } from '../../../src/portal/translator.ts';
 import { barChart } from '../../../src/portal/bar-chart.ts';
 
 const HOUR = 3_600_000;
@@ -8,7 +9,7 @@ const bars = [
   { at: 2 * HOUR, values: [10, 10] },
 ];
 const chart = (title = 'Received') =>
-  barChart({ title, headline: 30, series: ['Inbox', 'Junk'], bars, days: false }).text;
+  barChart({ t: ENGLISH, title, headline: 30, series: ['Inbox', 'Junk'], bars, days: false }).text;
 
 test('a chart has one bar for each value that is not zero, stacked from the bottom', () => {
   const rects = [...chart().matchAll(/class="series-(\d)"\s+x="([\d.]+)"\s+y="([\d.]+)"[^>]*height="([\d.]+)"/g)];

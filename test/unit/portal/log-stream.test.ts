@@ -18,4 +18,4 @@ test('the log of the server ends for an administrator who becomes a plain member
     await end(user);
   }
   expect(await Promise.all(streams)).toHaveLength(2);
-}, 60_000);
+}, 180_000);

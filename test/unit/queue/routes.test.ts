@@ -12,7 +12,7 @@ const resolver = fakeResolver({
   'A trouble.example.net': 'trouble',
 });
 
-const judge = (host: string, port: number, setting: string) => {
+const classifier = (host: string, port: number, setting: string) => {
   const allowed = privateNetworks(setting);
   return checkSmarthostTarget({ host, port }, allowed.ok ? allowed.value : expect.fail(), resolver);
 };
@@ -40,7 +40,7 @@ describe('a smarthost that this box would call for somebody', () => {
     ['relay.example.net\r\nRSET', 587],
     ['user@relay.example.net', 587],
   ])('%s %i is refused', async (host, port) => {
-    expect(await judge(host, port, 'false')).toHaveProperty('problem');
+    expect(await classifier(host, port, 'false')).toHaveProperty('problem');
   });
 
   test.each([
@@ -50,7 +50,7 @@ describe('a smarthost that this box would call for somebody', () => {
     ['127.0.0.1', 2599, '127.0.0.1:2599'],
     ['nowhere.example.net', 587, 'true'],
   ])('%s %i with %s is taken', async (host, port, setting) => {
-    expect(await judge(host, port, setting)).toEqual({ host });
+    expect(await classifier(host, port, setting)).toEqual({ host });
   });
 });
 

@@ -5,7 +5,7 @@ import { rowId } from '../../../src/core/ids.ts';
 import type { OperationOutcome } from '../../../src/operations/perform.ts';
 import { readAttachmentLink } from '../../../src/webhooks/attachment-link.ts';
 import { pdf } from '../../support/pdf.ts';
-import { judgeMail, putMail } from '../../support/put-mail.ts';
+import { filterMail, putMail } from '../../support/put-mail.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 
 type Json = Record<string, unknown>;
@@ -26,7 +26,7 @@ let account: number;
 let mailbox: string;
 let at: number;
 beforeAll(async () => {
-  tenants = await twoTenants({}, [judgeMail]);
+  tenants = await twoTenants({}, [filterMail]);
   mailbox = tenants.a.main.mailboxId;
   account = rowId('mailbox', mailbox) ?? 0;
   at = tenants.clock.now;

@@ -77,9 +77,9 @@ test('a slow document is unreadable', async () => {
 });
 
 test('the queue is limited', async () => {
-  const crowd = await Promise.all(Array.from({ length: 10 }, () => reader.read(pdf(['x']))));
-  expect(crowd.filter(({ kind }) => kind === 'later')).toHaveLength(6);
-  expect(crowd.filter(({ kind }) => kind === 'read')).toHaveLength(4);
+  const many = await Promise.all(Array.from({ length: 10 }, () => reader.read(pdf(['x']))));
+  expect(many.filter(({ kind }) => kind === 'later')).toHaveLength(6);
+  expect(many.filter(({ kind }) => kind === 'read')).toHaveLength(4);
 });
 
 test('organizations take turns', async () => {

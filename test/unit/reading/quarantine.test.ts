@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rowId } from '../../../src/core/ids.ts';
 import { CATALOGUE } from '../../../src/operations/catalogue.ts';
 import type { Caller } from '../../../src/core/caller.ts';
-import { judgeMail, putMail } from '../../support/put-mail.ts';
+import { filterMail, putMail } from '../../support/put-mail.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 
 let tenants: Tenants;
@@ -11,7 +11,7 @@ let account: number;
 let person: Caller;
 let at: number;
 beforeAll(async () => {
-  tenants = await twoTenants({}, [judgeMail]);
+  tenants = await twoTenants({}, [filterMail]);
   mailbox = tenants.a.main.mailboxId;
   account = rowId('mailbox', mailbox) ?? 0;
   at = tenants.clock.now;
@@ -155,10 +155,10 @@ test('pages cover all of them once', async () => {
 test('pending release requests are limited', { timeout: 60_000 }, async () => {
   const ids: string[] = [];
   for (let i = 0; i < 505; i++) ids.push(await put(page(`many ${i}`)));
-  const asked = [];
-  for (const messageId of ids) asked.push(await tenants.try('request_release', { mailbox, messageId, reason: 'x' }));
-  const refused = asked.filter((one) => one.kind === 'refused');
+  const queried = [];
+  for (const messageId of ids) queried.push(await tenants.try('request_release', { mailbox, messageId, reason: 'x' }));
+  const refused = queried.filter((one) => one.kind === 'refused');
   expect(refused.length).toBeGreaterThan(0);
   expect(refused.every((one) => one.refusal.error === 'conflict')).toBe(true);
-  expect(asked.filter((one) => one.kind === 'done').length).toBeLessThanOrEqual(500);
+  expect(queried.filter((one) => one.kind === 'done').length).toBeLessThanOrEqual(500);
 });

@@ -19,7 +19,7 @@ import {
   longAddress,
   longHost,
 } from '../../support/hostile-mail.ts';
-import { judgeMail, putMail } from '../../support/put-mail.ts';
+import { filterMail, putMail } from '../../support/put-mail.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 
 const many = <T>(count: number, of: (n: number) => T): T[] => Array.from({ length: count }, (_, i) => of(i));
@@ -169,7 +169,7 @@ let thread: string;
 let since: string;
 let queueId: string;
 beforeAll(async () => {
-  tenants = await twoTenants({}, [judgeMail, plant]);
+  tenants = await twoTenants({}, [filterMail, plant]);
   const { main, caller } = tenants.a;
   const { store, settings } = tenants.world;
   mailbox = main.mailboxId;
@@ -197,7 +197,7 @@ beforeAll(async () => {
 afterAll(() => tenants[Symbol.asyncDispose]());
 
 /** Arguments of each tool: minimal, and for the largest result. */
-const ASKED: Readonly<Record<string, (() => object)[]>> = {
+const REQUESTED: Readonly<Record<string, (() => object)[]>> = {
   list_messages: [() => ({ mailbox }), () => ({ mailbox, limit: 50 })],
   search_messages: [() => ({ mailbox, query: 'is:unread' }), () => ({ mailbox, query: 'is:unread', limit: 50 })],
   get_message: ['text', 'markdown', 'html_sanitized', 'headers', 'facts'].flatMap((format) => [
@@ -259,7 +259,7 @@ const MAY_BE_EMPTY: ReadonlySet<string> = new Set(['alsoFound', 'blocklists']);
 
 test('every tool with untrusted text is covered', () => {
   const marked = CATALOGUE.filter(({ untrusted }) => untrusted === true).map(({ name }) => name);
-  expect(marked.filter((name) => ASKED[name] === undefined)).toEqual([]);
+  expect(marked.filter((name) => REQUESTED[name] === undefined)).toEqual([]);
 });
 
 /** Words are looked for once all mail is indexed. */
@@ -271,8 +271,8 @@ async function indexed(name: string, args: object): Promise<OperationOutcome> {
 }
 
 describe('a result never exceeds the stated limit, whatever a sender sends', () => {
-  test.each(Object.entries(ASKED))('%s', async (name, asked) => {
-    for (const [i, args] of asked.entries()) {
+  test.each(Object.entries(REQUESTED))('%s', async (name, queried) => {
+    for (const [i, args] of queried.entries()) {
       const done = await indexed(name, args());
       const result = done.kind === 'done' ? done.result : expect.fail(`${name}: ${JSON.stringify(done.refusal)}`);
       expect(sizeOf(result), `${name} ${JSON.stringify(args())}`).toBeLessThanOrEqual(MAX_RESULT_CHARS);

@@ -4,7 +4,7 @@ import { submit } from '../../../mail/delivery/submission-commit.ts';
 import { DRAFT } from '../../../mail/store/mailbox/flags.ts';
 import { rowId } from '../../../src/core/ids.ts';
 import { deliverMail } from '../../support/deliver-mail.ts';
-import { judgeMail, putMail } from '../../support/put-mail.ts';
+import { filterMail, putMail } from '../../support/put-mail.ts';
 import { unlimitedSubmission, outgoing } from '../../support/submission.ts';
 import { type Tenant, type Tenants, twoTenants } from '../../support/tenants.ts';
 
@@ -16,7 +16,7 @@ let account: number;
 let me: string;
 let at: number;
 beforeAll(async () => {
-  tenants = await twoTenants({}, [judgeMail]);
+  tenants = await twoTenants({}, [filterMail]);
   ({ mailboxId: mailbox, address: me } = tenants.a.main);
   account = accountOf(mailbox);
   at = tenants.clock.now;

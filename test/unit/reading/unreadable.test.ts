@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { quiet } from '../../../mail/log.ts';
 import { rowId } from '../../../src/core/ids.ts';
 import { TextReader } from '../../../src/reading/worker/text-reader.ts';
-import { judgeMail, putMail } from '../../support/put-mail.ts';
+import { filterMail, putMail } from '../../support/put-mail.ts';
 import { type Tenants, twoTenants } from '../../support/tenants.ts';
 
 /** Never answers: to it every text over a few KiB takes too long. */
@@ -14,7 +14,7 @@ let mailbox: string;
 let at: number;
 beforeAll(async () => {
   texts = new TextReader({ log: quiet, longestMs: 20, thread: THREAD });
-  tenants = await twoTenants({ texts }, [judgeMail]);
+  tenants = await twoTenants({ texts }, [filterMail]);
   mailbox = tenants.a.main.mailboxId;
   at = tenants.clock.now;
 });

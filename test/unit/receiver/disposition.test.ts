@@ -16,7 +16,7 @@ function to(route: RecipientRoute): EnvelopeRecipient {
 const here = to({ kind: 'here', accounts: [1], address: toAddress('anna@box.test') });
 const report = to({ kind: 'return', to: toAddress('writer@remote.example') });
 
-function judgement(findings: FilterResult['findings']): FilterResult {
+function classification(findings: FilterResult['findings']): FilterResult {
   const account = { account: 1, policy: MAIL_POLICY, author: PASS, findings: [], known: false };
   return { authentication: UNAVAILABLE_AUTHENTICATION, author: PASS, findings, senders: [], accounts: [account] };
 }
@@ -27,7 +27,7 @@ function input(verdict: FilterResult, recipients: EnvelopeRecipient[]): Disposit
 
 describe('one reply for all recipients', () => {
   test('rejected if all recipients reject it', () => {
-    expect(decideDisposition(input(judgement([FRAUD]), [here]))).toMatchObject({
+    expect(decideDisposition(input(classification([FRAUD]), [here]))).toMatchObject({
       refusal: { code: 550 },
       rejectsFor: [1],
     });
@@ -40,19 +40,19 @@ describe('one reply for all recipients', () => {
     ['is a fraud, and on a list that only counts', { ...FRAUD, flag: 'fraud' }, [1]],
   ])('who %s is refused, and what is kept of it: %j', (_, finding, kept) => {
     const counted = { rule: 'address-list', score: 2, why: 'it is listed', flag: 'blocklisted' };
-    const decided = decideDisposition(input(judgement([finding, counted]), [here]));
+    const decided = decideDisposition(input(classification([finding, counted]), [here]));
     expect(decided).toMatchObject({ refusal: { code: 550 }, rejectsFor: kept });
   });
 
   test('a bounce to its sender is not lost if a mailbox rejects it', () => {
-    const both = input(judgement([FRAUD]), [here, report]);
+    const both = input(classification([FRAUD]), [here, report]);
     const decided = decideDisposition(both);
     expect(decided.refusal).toBeUndefined();
     expect(filingFor(both, decided, 1).folder).toBe('junk');
   });
 
   test('a report alone is never rejected', () => {
-    const alone = input({ ...judgement([FRAUD]), accounts: [] }, [report]);
+    const alone = input({ ...classification([FRAUD]), accounts: [] }, [report]);
     expect(decideDisposition(alone).refusal).toBeUndefined();
   });
 });

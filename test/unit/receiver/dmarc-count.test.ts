@@ -5,7 +5,7 @@ import { parseAddress } from '../../../mail/message/address.ts';
 import { countDmarcResult } from '../../../mail/receiver/dmarc-count.ts';
 import type { DispositionInput } from '../../../mail/receiver/disposition.ts';
 import { ACCEPTED, type ReceivedMessage, rejected } from '../../../mail/receiver/received-message.ts';
-import { refuse } from '../../../mail/receiver/refusal.ts';
+import { smtpRefusal } from '../../../mail/receiver/refusal.ts';
 import type { DmarcResult } from '../../../mail/store/filter/dmarc-result.ts';
 
 const FAILED: Dmarc = {
@@ -22,7 +22,7 @@ const PASSED: Dmarc = {
   aligned: true,
   reporting: { domain: 'shop.example', spf: true, dkim: false },
 };
-const REFUSED = rejected(refuse(550, '5.7.1', 'no'));
+const REFUSED = rejected(smtpRefusal(550, '5.7.1', 'no'));
 
 interface Case {
   dmarc?: Dmarc;
@@ -99,7 +99,7 @@ describe('the DMARC result of a message', () => {
 
   test.each<[string, Case]>([
     ['whose domain asks for no reports', { dmarc: { ...FAILED, reporting: undefined } as unknown as Dmarc }],
-    ['that is deferred, as it comes again', { result: rejected(refuse(451, '4.7.0', 'later')) }],
+    ['that is deferred, as it comes again', { result: rejected(smtpRefusal(451, '4.7.0', 'later')) }],
     ['that is an authenticated report', { dmarc: PASSED, subject: 'Report Domain: box.test Submitter: shop.example' }],
   ])('%s is not counted', (_, one) => {
     expect(counted(one)).toBeUndefined();

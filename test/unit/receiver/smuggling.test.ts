@@ -12,14 +12,14 @@ beforeAll(async () => {
 });
 afterAll(() => door.receiver.close());
 
-const doors = [
+const endpoints = [
   { name: 'mx', sender: 'first@remote.example' },
   { name: 'submission', sender: 'me@box.test' },
   { name: 'submissions', sender: 'me@box.test' },
 ] as const;
 
 /** Opens a session up to the 354. */
-async function begin({ name, sender }: (typeof doors)[number]): Promise<Wire> {
+async function begin({ name, sender }: (typeof endpoints)[number]): Promise<Wire> {
   const wire = await Wire.open(door.ports[name], { tls: name === 'submissions' });
   await wire.reply();
   await wire.command('EHLO client.example');
@@ -35,7 +35,7 @@ async function begin({ name, sender }: (typeof doors)[number]): Promise<Wire> {
   return wire;
 }
 
-async function smuggle(at: (typeof doors)[number], pieces: readonly Buffer[]): Promise<string[]> {
+async function smuggle(at: (typeof endpoints)[number], pieces: readonly Buffer[]): Promise<string[]> {
   using wire = await begin(at);
   door.backend.taken.length = 0;
   await wire.sendInPieces(pieces);
@@ -43,7 +43,7 @@ async function smuggle(at: (typeof doors)[number], pieces: readonly Buffer[]): P
   return door.backend.taken.map(({ envelope, octets }) => `${envelope.recipients.length}:${octets.toString('latin1')}`);
 }
 
-for (const at of doors) {
+for (const at of endpoints) {
   test.each(dataEnds)(`${at.name}: %s makes no second message`, async (_, end) => {
     const body = Buffer.concat([
       Buffer.from('Subject: first\r\n\r\ntext'),
@@ -65,7 +65,7 @@ test('mx: every split of every end in two', async () => {
   for (const [, end] of dataEnds) {
     const octets = Buffer.concat([Buffer.from('text'), Buffer.from(end as string), Buffer.from(`${SECOND}\r\n.\r\n`)]);
     for (let at = 3; at < 6 + Buffer.byteLength(end); at += 1) {
-      const taken = await smuggle(doors[0], [octets.subarray(0, at), octets.subarray(at), Buffer.from('QUIT\r\n')]);
+      const taken = await smuggle(endpoints[0], [octets.subarray(0, at), octets.subarray(at), Buffer.from('QUIT\r\n')]);
       expect(taken.filter((message) => message.includes('Subject: second')).length).toBe(taken.length);
       expect(taken.length).toBeLessThanOrEqual(1);
     }
@@ -75,7 +75,7 @@ test('mx: every split of every end in two', async () => {
 test('CRLF.CRLF, split at every octet, ends the message, and the next one is another', async () => {
   const first = Buffer.from('Subject: first\r\n\r\n..dots\r\n...\r\n.\r\n');
   for (let at = 0; at <= first.length; at += 1) {
-    const taken = await smuggle(doors[0], [
+    const taken = await smuggle(endpoints[0], [
       first.subarray(0, at),
       first.subarray(at),
       Buffer.from(`${SECOND}.\r\nQUIT\r\n`),

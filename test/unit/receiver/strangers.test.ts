@@ -33,29 +33,29 @@ test('finished delays free their slots', async () => {
 });
 
 describe('greylisting', () => {
-  async function said(exempt: boolean, recipient = '<me@box.test>'): Promise<{ said: string; asked: string[] }> {
+  async function said(exempt: boolean, recipient = '<me@box.test>'): Promise<{ said: string; queried: string[] }> {
     await using door = await fakeReceiver({ exempt: () => exempt, local: false });
-    const asked: string[] = [];
+    const queried: string[] = [];
     door.backend.greylist = ({ ip, sender, to }) => {
-      asked.push(`${ip} ${sender === undefined ? '' : formatAddress(sender)} ${formatAddress(to)}`);
+      queried.push(`${ip} ${sender === undefined ? '' : formatAddress(sender)} ${formatAddress(to)}`);
       return Promise.resolve({ kind: 'refused', code: 451, enhanced: '4.7.1', text: 'Come again' });
     };
     using wire = await Wire.open(door.ports.mx);
     await wire.reply();
     await wire.command('EHLO client.example');
     await wire.command('MAIL FROM:<a@sender.example>');
-    return { said: await wire.command(`RCPT TO:${recipient}`), asked };
+    return { said: await wire.command(`RCPT TO:${recipient}`), queried };
   }
 
   test('applies to an unknown sender of an existing recipient', async () => {
-    const { said: answer, asked } = await said(false);
+    const { said: answer, queried } = await said(false);
     expect(answer).toMatch(/^451 4\.7\.1 Come again/);
-    expect(asked).toEqual(['127.0.0.1 a@sender.example me@box.test']);
+    expect(queried).toEqual(['127.0.0.1 a@sender.example me@box.test']);
   });
 
   test('does not apply to exempt peers and unknown recipients', async () => {
-    expect(await said(true)).toMatchObject({ said: expect.stringMatching(/^250 /) as string, asked: [] });
-    expect(await said(false, '<nobody@box.test>')).toMatchObject({ asked: [] });
-    expect(await said(false, '<x@pending.test>')).toMatchObject({ asked: [] });
+    expect(await said(true)).toMatchObject({ said: expect.stringMatching(/^250 /) as string, queried: [] });
+    expect(await said(false, '<nobody@box.test>')).toMatchObject({ queried: [] });
+    expect(await said(false, '<x@pending.test>')).toMatchObject({ queried: [] });
   });
 });

@@ -70,13 +70,13 @@ const MATRIX = NOTIFY.flatMap((notify) =>
   ),
 );
 
-describe(`who asks to be told: ${MATRIX.length} cases`, () => {
-  test.each(MATRIX)('NOTIFY=$notify, $outcome, DSN offered $offered: told $told', async (one) => {
+describe(`who asks for a report: ${MATRIX.length} cases`, () => {
+  test.each(MATRIX)('NOTIFY=$notify, $outcome, DSN offered $offered: reported $told', async (one) => {
     const { notify, outcome, offered, told } = one;
     server.offers = offered ? [...server.offers, 'DSN'] : server.offers.filter((word) => word !== 'DSN');
     server.script = { rcpt: REPLIES[outcome] };
-    const asked = { notify, orcpt: 'rfc822;you+1@remote.test', envid: 'a=b +c', ret: 'HDRS' };
-    queue.add([YOU], { ...asked, queuedAt: clock.now() - DELAY_REPORT_AFTER });
+    const queried = { notify, orcpt: 'rfc822;you+1@remote.test', envid: 'a=b +c', ret: 'HDRS' };
+    queue.add([YOU], { ...queried, queuedAt: clock.now() - DELAY_REPORT_AFTER });
     await queue.recorded(1);
     expect(queue.bounces.map(({ kind }) => kind)).toEqual(told ? [KIND[outcome]] : []);
     const [report = ''] = queue.bounces.map(({ bytes }) => bytes.toString());
@@ -92,14 +92,14 @@ describe(`who asks to be told: ${MATRIX.length} cases`, () => {
     expect(/ (?:NOTIFY|ORCPT)=.*$/.exec(rcpt)?.[0]).toBe(offered ? words : undefined);
   });
 
-  test('nobody is told of the null sender’s', async () => {
+  test('nobody is informed of the null sender’s', async () => {
     server.script = { rcpt: REPLIES['failed'] };
     queue.add([YOU], { sender: undefined, notify: 'SUCCESS,FAILURE,DELAY' });
     await queue.recorded(1);
     expect(queue.bounces).toEqual([]);
   });
 
-  test('a delay is told once', async () => {
+  test('a delay is reported once', async () => {
     server.script = { rcpt: REPLIES['deferred'] };
     queue.add([YOU], { queuedAt: clock.now() - DELAY_REPORT_AFTER, delayReported: true });
     await queue.recorded(1);

@@ -8,7 +8,7 @@ function row(tenant: number, owner: number, lane = owner): QueueItem {
   return { id: ++made, tenant, owner, ownerDestination: lane } as QueueItem;
 }
 
-test('groups are handed out tenant after tenant, and sender after sender', () => {
+test('groups are given out tenant after tenant, and sender after sender', () => {
   const queue = new FairQueue();
   for (let n = 0; n < 3; n += 1) queue.push([row(1, 11)]);
   queue.push([row(1, 12)]);
@@ -48,7 +48,7 @@ test('however much one tenant holds, another has its few', () => {
   expect(held.exclusions(0).owners).toContain(99);
 });
 
-test('a lane is left out until its rows are begun, and is told of once', () => {
+test('a lane is left out until its rows are begun, and is reported once', () => {
   const held = new InFlightRows();
   const [first, second] = [row(1, 1, 7), row(1, 1, 7)];
   held.add(first);

@@ -377,8 +377,8 @@ describe('TLS', () => {
   test('demanded with a certificate that is not good enough: nothing is sent', async () => {
     await using server = await scriptedServer();
     server.tls = createSecureContext(await testCertificate());
-    const judge = () => ({ failure: 'certificate-host-mismatch', why: 'wrong name' }) as const;
-    const opened = await open(server, { required: true, verify: judge });
+    const classifier = () => ({ failure: 'certificate-host-mismatch', why: 'wrong name' }) as const;
+    const opened = await open(server, { required: true, verify: classifier });
     expect(opened).toMatchObject({
       verdict: { status: '4.7.5' },
       tlsResults: [{ result: 'certificate-host-mismatch' }],
@@ -390,11 +390,11 @@ describe('TLS', () => {
     expect(await open(server, { required: true, verify: broken })).toMatchObject({ verdict: { status: '4.7.5' } });
   });
 
-  test('only judged, not demanded: it goes, and what was wrong is counted', async () => {
+  test('only checked, not demanded: it goes, and what was wrong is counted', async () => {
     await using server = await scriptedServer();
-    const judge = () => ({ failure: 'certificate-expired', why: 'old' }) as const;
+    const classifier = () => ({ failure: 'certificate-expired', why: 'old' }) as const;
     server.tls = createSecureContext(await testCertificate());
-    const session = await open(server, { by: 'mta-sts testing', verify: judge });
+    const session = await open(server, { by: 'mta-sts testing', verify: classifier });
     expect(session).toMatchObject({
       tls: expect.stringContaining('mta-sts testing') as unknown,
       tlsResults: [{ result: 'certificate-expired' }],
@@ -408,8 +408,8 @@ describe('TLS', () => {
     await using server = await scriptedServer();
     server.offers.push(...offers);
     if (certificate !== undefined) server.tls = createSecureContext(await testCertificate());
-    const judge = () => ({ failure: 'certificate-not-trusted', why: 'nobody' }) as const;
-    const opened = await open(server, { required: true, verify: judge }, { requirement: 'required' });
+    const classifier = () => ({ failure: 'certificate-not-trusted', why: 'nobody' }) as const;
+    const opened = await open(server, { required: true, verify: classifier }, { requirement: 'required' });
     expect(opened).toMatchObject({ verdict: { outcome: 'failed', status } });
   });
 
@@ -426,7 +426,7 @@ describe('TLS', () => {
   test('REQUIRETLS goes to who offers it under TLS, and to nobody else', async () => {
     await using server = await scriptedServer();
     server.tls = createSecureContext(await testCertificate());
-    const demand = { required: true, judge: () => undefined };
+    const demand = { required: true, classifier: () => undefined };
     const opened = await open(server, demand, { requirement: 'required' });
     expect(opened).toMatchObject({ verdict: { outcome: 'failed', status: '5.7.30' } });
     server.offers.push('REQUIRETLS');
@@ -436,7 +436,7 @@ describe('TLS', () => {
     expect(server.lines.findLast((line) => line.includes('MAIL'))).toContain(' REQUIRETLS');
   });
 
-  test('a session goes on at the next connection, never one that is judged', async () => {
+  test('a session goes on at the next connection, never one that is filtered', async () => {
     await using server = await scriptedServer();
     server.tls = createSecureContext(await testCertificate());
     const sessions = new TlsTicketCache(() => 0);
@@ -447,10 +447,10 @@ describe('TLS', () => {
     if (!(first instanceof RelaySession)) throw new Error(first.verdict.text);
     await first.transact(transaction()); // tickets come after the handshake
     await ticket.promise;
-    const judged: boolean[] = [];
-    const judge: HostPolicy['verify'] = (socket) => void judged.push(socket.isSessionReused());
-    await open(server, { verify: judge }, { sessions });
-    expect(judged).toEqual([false]);
+    const filtered: boolean[] = [];
+    const classifier: HostPolicy['verify'] = (socket) => void filtered.push(socket.isSessionReused());
+    await open(server, { verify: classifier }, { sessions });
+    expect(filtered).toEqual([false]);
     const again = await open(server, {}, { sessions });
     expect(again).toMatchObject({ tls: first.tls });
     expect(server.resumed).toEqual([false, false, true]);

@@ -180,7 +180,7 @@ describe('a smarthost', () => {
     expect(outcomes(box)).toEqual(['delivered 2.0.0', 'delivered 2.0.0']);
   });
 
-  test('that refuses the login is told of once, left alone for a while, and forgiven when the password is right', async () => {
+  test('that refuses the login is reported once, left alone for a while, and forgiven when the password is right', async () => {
     trust();
     await using box = await world();
     box.smarthost.login = { username: 'anna', password: 'old' };
@@ -325,7 +325,7 @@ describe('a smarthost with TLSA records', () => {
     expect(box.server.lines.filter((line) => /AUTH|MAIL/.test(line))).toEqual([]);
   });
 
-  test('that nobody can use is judged as without them, and never in the clear', async () => {
+  test('that nobody can use is filtered as without them, and never in the clear', async () => {
     trust();
     await using box = await daneWorld('1 1 1 00');
     box.queue.add(['you@remote.test'], { nextHop: VIA });
@@ -341,7 +341,7 @@ describe('a smarthost with TLSA records', () => {
   test.each([
     ['nobody proved', false, 'verified'],
     ['its route does not ask for', true, 'any'],
-  ] as const)('that %s is judged by its route', async (_name, proved, certificate) => {
+  ] as const)('that %s is filtered by its route', async (_name, proved, certificate) => {
     trust();
     await using box = await daneWorld(OTHER, proved);
     box.smarthost.certificate = certificate;

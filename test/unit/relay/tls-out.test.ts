@@ -348,16 +348,16 @@ describe('REQUIRETLS', () => {
 
 describe('where mail may not go, and where it waits', () => {
   test('hosts at private addresses: no connection, and a bounce', async () => {
-    const places = ['127.0.0.1', '10.0.0.1', '169.254.169.254', '192.168.1.1', '100.64.0.1'];
+    const positions = ['127.0.0.1', '10.0.0.1', '169.254.169.254', '192.168.1.1', '100.64.0.1'];
     const zone = Object.fromEntries(
-      places.flatMap((ip, n) => [
+      positions.flatMap((ip, n) => [
         [`MX p${n}.test`, [`10 mx.p${n}.test`]],
         [`A mx.p${n}.test`, [ip]],
       ]),
     );
     Object.assign(zone, { 'MX six.test': ['10 mx.six.test'], 'AAAA mx.six.test': ['::1'] });
     await using box = await world({ zone, relay: { allowPrivate: () => false } });
-    const results = await box.send([...places.map((_, n) => `you@p${n}.test`), 'you@six.test']);
+    const results = await box.send([...positions.map((_, n) => `you@p${n}.test`), 'you@six.test']);
     expect(results.map((one) => `${one.outcome} ${one.status}`)).toEqual(Array(6).fill('failed 5.4.4'));
     expect(box.queue.bounces.flatMap((bounce) => bounce.about)).toHaveLength(6);
     expect(box.server.connections).toBe(0);

@@ -523,7 +523,7 @@ describe('faults', () => {
     expect(server.mails).toHaveLength(1);
   });
 
-  test('a store that takes no attempts is told of once and then left alone for a while', async () => {
+  test('a store that takes no attempts is reported once and then left alone for a while', async () => {
     const told: string[] = [];
     const log = { ...quiet, error: (_fields: object, text: string) => void told.push(text) };
     await using server = await scriptedServer();
@@ -712,14 +712,14 @@ describe('closing', () => {
   });
 
   test('does not wait for the DNS', async () => {
-    const asked = Promise.withResolvers<void>();
+    const queried = Promise.withResolvers<void>();
     const mx = (): Promise<never> => {
-      asked.resolve();
+      queried.resolve();
       return new Promise<never>(() => undefined);
     };
     const box = world(1, { resolver: { ...fakeResolver({}), mx }, limits: { shutdown: 5000 } });
     box.queue.add(['you@remote.test']);
-    await asked.promise;
+    await queried.promise;
     const closed = box.relay.close();
     box.clock.advance(5000);
     await closed;

@@ -38,9 +38,10 @@ test('the page of a domain without reports says so; with one it has a chart, its
     operations,
     base: '/o/org_1',
     visitor: { secret: 'x' },
-  } as unknown as Visit;
-  const show = async () => {
-    const shown = await domainReports.show(visit, {
+  };
+  const show = async (language = 'en') => {
+    const request = { headers: { 'accept-language': language } };
+    const shown = await domainReports.show({ ...visit, request } as unknown as Visit, {
       params: { id: added.domain.id },
       query: {},
       form: EMPTY_FORM,
@@ -61,4 +62,7 @@ test('the page of a domain without reports says so; with one it has a chart, its
   expect(full).toContain('<svg class="chart"');
   expect(full).toContain('<code>203.0.113.9</code>');
   expect(full).toContain('Mail from 203.0.113.9 (2,310 messages) fails SPF and DKIM');
+  const german = await show('de');
+  expect(german).toContain('0 bestanden, 2310 fehlgeschlagen');
+  expect(german).toMatch(/<span lang="en">Mail from 203\.0\.113\.9 /);
 });

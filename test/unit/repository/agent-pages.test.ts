@@ -26,7 +26,7 @@ describe('the pages about agents', () => {
   });
 
   test('name pages that the portal has', () => {
-    const pages = PAGES.map(({ name }) => name);
+    const pages: string[] = PAGES.map(({ name }) => name);
     const said = [...owning.matchAll(/\*\*([A-Z][a-z ]+)\*\*/g)].map(([, name]) => name);
     expect(said.length).toBeGreaterThan(5);
     // Tools of an account, and an advice.

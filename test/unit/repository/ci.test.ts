@@ -11,6 +11,9 @@ key=$(printf '%s' "\${*:2}" | tr -c 'a-z:.' '_')
 echo x >>"$SAID/runs_$key"
 [ -f "$SAID/$key" ] || { echo '1 passed, 0 failed'; exit 0; }
 said=$(sed -n "$(wc -l <"$SAID/runs_$key")p" "$SAID/$key")
+[ "$said" != killed ] || exit 137
+[ "$said" != broken ] || { printf '   \\033[31m× it holds\\n'; said=slow; }
+[ "$said" != slow ] || sleep 60
 printf '%b\\n' "$said"
 [[ $said != *[1-9]' failed' && $said != *Error* ]]
 `;
@@ -26,32 +29,79 @@ beforeEach(() => {
 
 afterEach(() => rmSync(place, { recursive: true, force: true }));
 
-/** Output of `.ci/suites` when npm prints the listed results for each script, run by run. */
-function suites(said: Record<string, readonly string[]>): { status: number | null; end: string } {
+/** Output of `.ci/suites` when npm prints the listed results for each script, run by run. `more`: settings. */
+function suites(
+  said: Record<string, readonly string[]>,
+  more: NodeJS.ProcessEnv = {},
+): { status: number | null; end: string; all: string } {
   for (const [key, runs] of Object.entries(said)) writeFileSync(join(place, key), `${runs.join('\n')}\n`);
-  const env = { ...process.env, PATH: `${join(place, 'bin')}:${process.env['PATH']}`, SAID: place };
+  const path = `${join(place, 'bin')}:${process.env['PATH']}`;
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('CI_'));
+  const env = { ...Object.fromEntries(own), PATH: path, SAID: place, CI_BEGAN: '', ...more };
   const { status, stdout } = spawnSync('bash', [SUITES], { env, encoding: 'utf8' });
-  return { status, end: stdout.trimEnd().split('\n').slice(-2).join('\n') };
+  return { status, end: stdout.trimEnd().split('\n').slice(-2).join('\n'), all: stdout };
 }
+
+/** A run that began so many seconds ago. */
+const began = (seconds: number): NodeJS.ProcessEnv => ({ CI_BEGAN: String(Math.floor(Date.now() / 1_000) - seconds) });
 
 const FAILS = String.raw`failed: test/a.test.ts > it holds\n4 passed, 1 failed`;
 
 test('the closing lines of all suites are added up', () => {
-  expect(suites({ test: ['5 passed, 0 failed'] })).toEqual({
+  expect(suites({ test: ['5 passed, 0 failed'] })).toMatchObject({
     status: 0,
-    end: expect.stringMatching(/^test:load took \d+ s\n15 passed, 0 failed$/),
+    end: expect.stringMatching(/^test:load@2\/2 took \d+ s\n38 passed, 0 failed$/),
   });
 });
 
 test('a test that failed fails the run, by its name, and is not run again', () => {
   const { status, end } = suites({ test: [FAILS, '5 passed, 0 failed'] });
-  expect({ status, end }).toEqual({ status: 1, end: 'failed: test/a.test.ts > it holds\n14 passed, 1 failed' });
+  expect({ status, end }).toEqual({ status: 1, end: 'failed: test/a.test.ts > it holds\n37 passed, 1 failed' });
 });
 
 test.each([
-  ['says nothing', '', 10],
-  ['ran nothing', '0 passed, 0 failed', 10],
-  ['ends badly though no test failed', String.raw`Error: unhandled\n5 passed, 0 failed`, 15],
+  ['says nothing', '', 33],
+  ['ran nothing', '0 passed, 0 failed', 33],
+  ['ends badly though no test failed', String.raw`Error: unhandled\n5 passed, 0 failed`, 38],
 ])('a suite that %s has failed', (_, said, passed) => {
   expect(suites({ test: [said] }).end).toBe(`failed: test as a whole\n${passed} passed, 1 failed`);
+});
+
+test('what would begin too late is left out by its name, and counts as skipped', () => {
+  const { status, end, all } = suites({}, began(77 * 60));
+  expect({ status, end }).toEqual({
+    status: 0,
+    end: 'left out, as time was over: test:load@2/2\n2 passed, 0 failed, 32 skipped',
+  });
+  expect(all).toContain('left out, as time was over: test:postgres@6/6\n');
+});
+
+test('what gives way to suites that need the machine alone runs after them', () => {
+  expect(suites({}, began(60 * 60)).end).toMatch(/took \d+ s\n34 passed, 0 failed$/);
+});
+
+test('a suite that runs when all time is over is ended, and is no failure', () => {
+  const journeys = { 'test:journeys______shard____': ['slow'] };
+  const { end, all } = suites(journeys, { ...began(45), CI_END: '1', CI_LAST: '1', CI_LAST_BESIDE: '1' });
+  expect(all).toMatch(/left out, as time was over: test:journeys@1\/4, ended after \d+ s\n/);
+  expect(end).toMatch(/\n\d+ passed, 0 failed, \d+ skipped$/);
+});
+
+test('a run whose first suite does not end in time has failed', () => {
+  const { status, end, all } = suites(
+    { test: ['slow'] },
+    { ...began(58), CI_END: '1', CI_LAST: '0', CI_LAST_BESIDE: '0' },
+  );
+  expect(all).toContain('failed: test did not end in time\n');
+  expect({ status, end }).toMatchObject({ status: 1, end: expect.stringMatching(/\n1 passed, 1 failed, 33 skipped$/) });
+});
+
+test('a suite that was killed for another reason than the time has failed', () => {
+  expect(suites({ test: ['killed'] }).end).toBe('failed: test as a whole\n33 passed, 1 failed');
+});
+
+test('a suite that is ended has failed if one of its tests had', () => {
+  const journeys = { 'test:journeys______shard____': ['broken'] };
+  const { all } = suites(journeys, { ...began(45), CI_END: '1', CI_LAST: '1', CI_LAST_BESIDE: '1' });
+  expect(all).toContain('failed: test:journeys@1/4 as a whole\n');
 });

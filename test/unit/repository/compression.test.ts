@@ -14,6 +14,8 @@ const BOUNDED = [
 ];
 /** They unpack nothing that a peer packed: web mail and reports pack their own files, and pages ask their own server. */
 const OWN = [
+  'src/portal/client/live-section.ts',
+  'src/portal/client/mail-upload.ts',
   'src/portal/client/palette.ts',
   'src/reports/outgoing-report.ts',
   'src/webmail/asset.ts',

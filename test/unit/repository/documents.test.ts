@@ -80,7 +80,15 @@ describe('what the documents say is so', () => {
     expect(held.filter(({ files }) => files.length === 0)).toEqual([]);
   });
 
-  test('every command in the documents is one that the command knows, and the help tells', () => {
+  test('every finding of test/abuse-tests.md says what is demanded, and names files of tests', () => {
+    const [, table = ''] = read('test/abuse-tests.md').split('## Findings');
+    const rows = [...table.matchAll(/^\| ([A-F][^|]*|second look) \| ([^|]{20,}) \| ([^|]+) \|$/gm)];
+    expect(rows).toHaveLength(table.match(/^\| (?!finding)\w/gm)?.length ?? 0);
+    expect(new Set(rows.map(([, row = '']) => row.charAt(0)))).toEqual(new Set('ABCDEFs'));
+    expect(rows.filter(([, , , files = '']) => !/\]\([^)]+\.test\.ts\)/.test(files))).toEqual([]);
+  });
+
+  test('every command in the documents is one that the command knows, and the help lists', () => {
     const help = execFileSync(join(root, 'bin/mailstead'), ['--help'], { encoding: 'utf8' });
     const known = [...PROGRAMS, ...VERBS].map((one) => one.words);
     expect(known.filter((words) => !help.includes(`  ${words}`))).toEqual([]);

@@ -1,9 +1,54 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { arrows, cycleIn, imports, reachable, root, sources } from './import-graph.ts';
 
 const area = (file: string): string => relative('mail', file).split('/')[0] ?? '';
+
+/** The other folders of the engine that each may import, besides `log.ts`; sorted, as in mail/README.md. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  // Protocol servers import lower layers, and never each other.
+  receiver: [
+    'agents',
+    'auth',
+    'delivery',
+    'filter',
+    'forwarder',
+    'guard',
+    'limits',
+    'login',
+    'message',
+    'policy',
+    'smtp',
+    'store',
+  ],
+  imap: ['agents', 'guard', 'limits', 'login', 'message', 'store'],
+  jmap: ['agents', 'delivery', 'limits', 'message', 'store'],
+  relay: ['auth', 'delivery', 'dns', 'limits', 'message', 'smtp', 'store'],
+  jobs: ['agents', 'delivery', 'filter', 'message', 'policy', 'store'],
+  // Names of folders and flags are those of IMAP.
+  transfer: ['imap', 'limits', 'message', 'store'],
+  delivery: ['agents', 'auth', 'forwarder', 'limits', 'message', 'policy', 'store'],
+  filter: ['auth', 'dns', 'limits', 'message', 'policy', 'store'],
+  // Above the store, which calls it by hooks; below everything that delivers and serves.
+  agents: ['limits', 'message', 'store'],
+  // Copies of the store, made beside it.
+  backup: ['store'],
+  login: ['guard', 'limits', 'message'],
+  guard: ['limits', 'store'],
+  store: ['limits', 'message', 'policy'],
+  // Decisions know their input, and nothing of the store.
+  policy: ['auth', 'dns', 'message'],
+  // Languages know neither the store, nor a protocol server, nor decisions.
+  reports: ['auth', 'dns', 'limits', 'message'],
+  forwarder: ['auth', 'message'],
+  auth: ['dns', 'limits', 'message'],
+  smtp: ['message'],
+  dns: ['limits'],
+  message: [],
+  // Limits and caches know nothing of mail: every module may use them.
+  limits: [],
+};
 
 describe('the direction of imports', () => {
   test('the graph was read', () => {
@@ -29,59 +74,33 @@ describe('the direction of imports', () => {
     expect(readers).toEqual([]);
   });
 
-  test.each([
-    // A pure language knows neither the store, nor a protocol server, nor decisions.
-    ['message', ['message']],
-    ['smtp', ['smtp', 'message']],
-    ['auth', ['auth', 'limits', 'message', 'dns']],
-    ['dns', ['dns', 'limits']],
-    // Reports of other servers, read from their octets, and those to them.
-    ['reports', ['reports', 'auth', 'message', 'limits', 'dns']],
-    // Limits and caches know nothing of mail: every module may use them.
-    ['limits', ['limits', 'log.ts']],
-    // Decisions know their input, and nothing of the store.
-    ['policy', ['policy', 'limits', 'auth', 'dns', 'message', 'log.ts']],
-    ['store', ['store', 'limits', 'policy', 'message', 'log.ts']],
-    // Copies of the store, made beside it.
-    ['backup', ['backup', 'store']],
-    ['filter', ['filter', 'limits', 'policy', 'auth', 'dns', 'store', 'message', 'log.ts']],
-    ['guard', ['guard', 'limits', 'store', 'log.ts']],
-    ['login', ['login', 'limits', 'guard', 'message', 'log.ts']],
-    ['forwarder', ['forwarder', 'auth', 'message']],
-    // Above the store, which calls it by hooks that it is handed; below everything that delivers and serves.
-    ['agents', ['agents', 'limits', 'store', 'message', 'log.ts']],
-    ['delivery', ['delivery', 'agents', 'limits', 'forwarder', 'policy', 'auth', 'store', 'message', 'log.ts']],
-    ['jobs', ['jobs', 'agents', 'filter', 'delivery', 'policy', 'store', 'message', 'log.ts']],
-    // Names of folders and flags are those of IMAP.
-    ['transfer', ['transfer', 'imap', 'store', 'message', 'limits', 'log.ts']],
-    // Protocol servers import lower layers, and never each other.
-    [
-      'receiver',
-      [
-        'receiver',
-        'agents',
-        'delivery',
-        'filter',
-        'policy',
-        'forwarder',
-        'guard',
-        'limits',
-        'login',
-        'store',
-        'smtp',
-        'message',
-        'auth',
-        'log.ts',
-      ],
-    ],
-    ['imap', ['imap', 'agents', 'limits', 'delivery', 'guard', 'login', 'store', 'message', 'log.ts']],
-    ['jmap', ['jmap', 'limits', 'agents', 'delivery', 'login', 'store', 'message', 'log.ts']],
-    ['relay', ['relay', 'limits', 'delivery', 'store', 'smtp', 'message', 'auth', 'dns', 'log.ts']],
-  ])('mail/%s imports only %j', (name, allowed) => {
+  test.each(Object.entries(LAYERS))('mail/%s imports only %j', (name, allowed) => {
+    const known: readonly string[] = [name, 'log.ts', ...allowed];
     const wrong = imports.filter(
-      ({ from, to }) => from.startsWith(`mail/${name}/`) && to.startsWith('mail/') && !allowed.includes(area(to)),
+      ({ from, to }) => from.startsWith(`mail/${name}/`) && to.startsWith('mail/') && !known.includes(area(to)),
     );
     expect(arrows(wrong)).toEqual([]);
+  });
+
+  test('every layer is used: a folder imports all that it may', () => {
+    const unused = Object.entries(LAYERS).flatMap(([name, allowed]) =>
+      allowed
+        .filter((other) => !imports.some(({ from, to }) => from.startsWith(`mail/${name}/`) && area(to) === other))
+        .map((other) => `${name} -> ${other}`),
+    );
+    expect(unused).toEqual([]);
+  });
+
+  test('the engine has no other folder, and mail/README.md has the same table', () => {
+    const folders = readdirSync(join(root, 'mail'), { withFileTypes: true }).filter((one) => one.isDirectory());
+    expect(folders.map(({ name }) => name).toSorted()).toEqual(Object.keys(LAYERS).toSorted());
+    const rows = readFileSync(join(root, 'mail/README.md'), 'utf8').matchAll(/^\|[^|]+\| `([a-z]+)` \| ([^|]+) \|$/gm);
+    const table = [...rows].map(([, name = '', listed = '']): [string, string[]] => {
+      const names = listed.replace(/;.*| \([^)]*\)/g, '');
+      return [name, names === 'nothing' ? [] : names.split(', ')];
+    });
+    expect(Object.fromEntries(table)).toEqual(LAYERS);
+    expect(table).toHaveLength(folders.length);
   });
 
   test('what reads, delivers and is read knows of agents their hooks, and IMAP one of them', () => {

@@ -30,7 +30,7 @@ parentPort.on('message', (message) => {
 
 const anything = query('test-anything', () => Promise.resolve(1));
 
-test('a thread that breaks is told of, and another one is started by who asks next', async () => {
+test('a thread that breaks is reported, and another one is started by who asks next', async () => {
   const told: [string, unknown][] = [];
   const thread = new URL(`data:text/javascript,${encodeURIComponent(BREAKS)}`);
   const place = { path: join(directory, 'broken'), database: '', blobs: '' };
@@ -39,14 +39,14 @@ test('a thread that breaks is told of, and another one is started by who asks ne
     { ...quiet, error: (fields, text) => void told.push([text, String((fields as { err: Error }).err)]) },
     { ...quiet, count: (name) => void told.push([name, 1]), gauge: (name, value) => void told.push([name, value]) },
   );
-  const asked = { account: 1, patienceMs: 1 };
-  const both = await Promise.all([1, 2].map(() => client.search(anything, undefined, asked)));
+  const queried = { account: 1, patienceMs: 1 };
+  const both = await Promise.all([1, 2].map(() => client.search(anything, undefined, queried)));
   expect(both).toEqual([{ kind: 'unavailable' }, { kind: 'unavailable' }]);
   expect(told).toEqual([
     ['the full-text thread failed and will be restarted', 'Error: out of order'],
     ['text_failures_total', 1],
   ]);
-  expect(await client.search(anything, undefined, asked)).toEqual({ kind: 'found', value: 1 });
+  expect(await client.search(anything, undefined, queried)).toEqual({ kind: 'found', value: 1 });
   expect(told.at(-1)).toEqual(['text_backlog_messages', 7]);
   await client.close();
   expect(told).toHaveLength(3);

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { findTerms, readTerms } from '../../../mail/message/search-terms.ts';
-import { fold, segment, tokensOf } from '../../../mail/message/word-tokens.ts';
+import { foldWord, segment, tokensOf } from '../../../mail/message/word-tokens.ts';
 import { array, assert, constantFrom, property, string } from '../../support/fast-check.ts';
 import { Random } from '../../support/random.ts';
 
 /** Reports whether a search finds the text by its words. */
-function finds(asked: string, text: string): boolean {
+function finds(queried: string, text: string): boolean {
   const tokens = tokensOf(text);
-  return (readTerms(asked) ?? []).every((term) => findTerms([term], tokens).next().done !== true);
+  return (readTerms(queried) ?? []).every((term) => findTerms([term], tokens).next().done !== true);
 }
 
 describe('words that are one word to a person', () => {
@@ -43,8 +43,8 @@ describe('words that are one word to a person', () => {
     [String.raw`"a \"b\" c"`, 'x a "b" c'],
     ['हिन्दी', 'यह हिन्दी है'],
     ['привет', 'ПРИВЕТ мир'],
-  ])('%s is in: %s', (asked, text) => {
-    expect(finds(asked, text)).toBe(true);
+  ])('%s is in: %s', (queried, text) => {
+    expect(finds(queried, text)).toBe(true);
   });
 
   test.each([
@@ -54,19 +54,19 @@ describe('words that are one word to a person', () => {
     ['me*', 'Our meeting'],
     ['"berg anna"', 'Anna Berg'],
     ['anna other', 'Anna Berg'],
-  ])('%s is not in: %s', (asked, text) => {
-    expect(finds(asked, text)).toBe(false);
+  ])('%s is not in: %s', (queried, text) => {
+    expect(finds(queried, text)).toBe(false);
   });
 });
 
 test('a fold of a fold is the same', () => {
   assert(
-    property(string({ unit: 'grapheme' }), (text) => fold(fold(text)) === fold(text)),
+    property(string({ unit: 'grapheme' }), (text) => foldWord(foldWord(text)) === foldWord(text)),
     { numRuns: 500 },
   );
 });
 
-test('what is indexed is what places are told of', () => {
+test('what is indexed is what positions are given for', () => {
   const words = constantFrom(
     'abc',
     'Ärger',

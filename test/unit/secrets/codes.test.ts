@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lettersOf, plainText } from '../../../mail/agents/secrets/plain.ts';
+import { lettersOf, normalizeText } from '../../../mail/agents/secrets/plain.ts';
 import { ShownForms } from '../../../mail/agents/secrets/shown-form.ts';
 import { secretsOf } from '../../support/secret-mail.ts';
 
@@ -8,7 +8,7 @@ const forms = new ShownForms(new Uint8Array(32).fill(7));
 /** Tests if one of these codes is found in a text. */
 function isFound(text: string, ...codes: readonly string[]): boolean {
   const search = forms.search(codes.flatMap((code) => forms.make('code', code) ?? []));
-  const plain = plainText(text);
+  const plain = normalizeText(text);
   return search.in(plain, lettersOf(plain)).length > 0;
 }
 

@@ -135,10 +135,10 @@ describe('a message from an alias', () => {
   test('does not use a mailbox in a domain that the key may not use', async () => {
     await alias([me]);
     const { thread } = await arrives('Message-ID: <one@x>');
-    const asked = { ...reply, from: 'sales@a.test', threadId: thread };
-    expect(await box.try(asked, undefined, { allowedDomains: ['a.test'] })).toMatchObject({ threadId: thread });
+    const queried = { ...reply, from: 'sales@a.test', threadId: thread };
+    expect(await box.try(queried, undefined, { allowedDomains: ['a.test'] })).toMatchObject({ threadId: thread });
     await box.world.store.write(moveTo, { account: me, address: 'me@elsewhere.test' });
-    expect(await box.try(asked, undefined, { allowedDomains: ['a.test'] })).toMatchObject({ error: 'not_found' });
+    expect(await box.try(queried, undefined, { allowedDomains: ['a.test'] })).toMatchObject({ error: 'not_found' });
   });
 });
 
@@ -173,13 +173,13 @@ describe('a message missing in the mailbox at from', () => {
     const foreign = await arrives('Message-ID: <one@x>', { account: other });
     const gone = await arrives('Message-ID: <two@x>', { bits: DELETED });
     const sent = await box.send({ from: 'other@a.test' });
-    const asked = [
+    const queried = [
       { threadId: foreign.thread },
       { threadId: gone.thread },
       { threadId: 'tzzzzz' },
       { from: 'shop@a.test', threadId: gone.thread },
     ];
-    const threads = await Promise.all(asked.map((one) => box.try({ ...reply, ...one })));
+    const threads = await Promise.all(queried.map((one) => box.try({ ...reply, ...one })));
     expect(threads[0]).toMatchObject({ error: 'not_found', message: expect.stringContaining('threadId') as string });
     expect(new Set(threads.map((one) => JSON.stringify(one))).size).toBe(1);
     const ids = [foreign.email, foreign.row, gone.email, sent.id, 'eml_999', 'msg_999', 'mzzzzz'];

@@ -5,7 +5,7 @@ import { listQueue } from '../../../mail/store/queue/queue-rows.ts';
 import { rowId } from '../../../src/core/ids.ts';
 import { freezeOrganization } from '../../../src/organizations/commands.ts';
 import { removeOrganization } from '../../../src/organizations/removal-commands.ts';
-import { pausedSenders } from '../../../src/sending/pause-notice-source.ts';
+import { pausedSenderNotices } from '../../../src/sending/pause-notice-source.ts';
 import { Notifier } from '../../../src/notices/notifier.ts';
 import type { SendResult } from '../../../src/sending/send-result.ts';
 import { send } from '../../../src/http/routes/send-requests.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   tenants = await twoTenants();
   const log = { ...quiet, warn: (fields: object) => said.push(fields) };
   const { world } = tenants;
-  notifier = new Notifier({ ...world, sources: [pausedSenders(world)], queued: () => undefined, log });
+  notifier = new Notifier({ ...world, sources: [pausedSenderNotices(world)], queued: () => undefined, log });
 });
 afterAll(() => tenants[Symbol.asyncDispose]());
 

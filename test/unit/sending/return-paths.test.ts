@@ -9,12 +9,12 @@ const sender = { local: 'me', domain: 'box.test' };
 
 /** A store that answers one thing, or fails, and counts how often it is asked. */
 function answering(answer: () => unknown) {
-  const asked: unknown[] = [];
+  const queried: unknown[] = [];
   async function read<I, O>(_what: Query<I, O>, input: I): Promise<O> {
-    asked.push(input);
+    queried.push(input);
     return answer() as O;
   }
-  return { asked, read };
+  return { queried, read };
 }
 
 test('a domain is looked up once in a few seconds, even if the clock is set back', async () => {
@@ -25,13 +25,13 @@ test('a domain is looked up once in a few seconds, even if the clock is set back
   expect((await paths.find({ id: 1, sender }))?.local).toMatch(/^me\+r/);
   comesHere = false;
   expect((await paths.find({ id: 2, sender }))?.local).toMatch(/^me\+r/);
-  expect(store.asked).toEqual([{ name: 'box.test' }]);
+  expect(store.queried).toEqual([{ name: 'box.test' }]);
   now += 5000;
   expect(await paths.find({ id: 3, sender })).toEqual(sender);
   comesHere = true;
   now -= 3_600_000;
   expect((await paths.find({ id: 4, sender }))?.local).toMatch(/^me\+r/);
-  expect(store.asked).toHaveLength(3);
+  expect(store.queried).toHaveLength(3);
 });
 
 test('a failed read is not cached', async () => {
@@ -53,5 +53,5 @@ test('the tenant of an account is cached, but not of a missing account', async (
   expect(await tenants.of(3)).toBeUndefined();
   tenant = 9;
   expect([await tenants.of(3), await tenants.of(3)]).toEqual([9, 9]);
-  expect(store.asked).toHaveLength(2);
+  expect(store.queried).toHaveLength(2);
 });

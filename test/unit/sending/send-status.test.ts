@@ -58,7 +58,7 @@ test.each([
   ['denied by a person', {}, item('denied'), 'conflict denied out_7 eml_3'],
   ['nobody looked in time', {}, item('expired'), 'conflict expired out_7 eml_3'],
   ['it never waited', { heldBecause: null, outbox: null }, undefined, 'queued'],
-])('a repeated request is told how it stands: %s', (_when, over, now, said) => {
+])('a repeated request is informed how it stands: %s', (_when, over, now, said) => {
   expect(stands({ ...sent, ...over }, now)).toBe(said);
 });
 

@@ -155,9 +155,9 @@ describe('a policy', () => {
           : { kind: 'hold', because: 'A person looks at it first' },
     });
     expect(await strict.try({ to: 'never@x.example' })).toMatchObject({ message: 'Nobody writes there.' });
-    const asked = { to: ['me@a.test', 'you@x.example'], idempotencyKey: 'held' };
-    const sent = await strict.send(asked);
-    expect(await strict.send(asked)).toEqual({ ...sent, duplicateOf: sent.id });
+    const queried = { to: ['me@a.test', 'you@x.example'], idempotencyKey: 'held' };
+    const sent = await strict.send(queried);
+    expect(await strict.send(queried)).toEqual({ ...sent, duplicateOf: sent.id });
     expect(sent).toMatchObject({
       status: 'pending_approval',
       reasons: ['A person looks at it first'],
@@ -168,7 +168,7 @@ describe('a policy', () => {
     const id = rowId('outbox', sent.outboxId ?? '') ?? 0;
     expect(await strict.world.store.write(releaseWaiting, { id })).toEqual({ kind: 'released' });
     expect((await strict.status(sent.id)).status).toBe('scheduled');
-    expect(await strict.send(asked)).toMatchObject({ status: 'queued', reasons: [], duplicateOf: sent.id });
+    expect(await strict.send(queried)).toMatchObject({ status: 'queued', reasons: [], duplicateOf: sent.id });
   });
 });
 

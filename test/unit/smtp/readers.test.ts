@@ -104,7 +104,7 @@ describe('command lines', () => {
     for (const size of [1, 2, 19, 1e6]) expect(lines(Buffer.from(input as string), size)).toEqual(expected);
   });
 
-  test('a long line is skipped, an endless one is told at once', () => {
+  test('a long line is skipped, an endless one is reported at once', () => {
     for (const size of [7, 19, 1e6]) {
       expect(lines(Buffer.from(`${'x'.repeat(60_000)}\r\nNOOP\r\n`), size)).toEqual([{ flaw: 'too-long' }, 'NOOP']);
       expect(lines(Buffer.from('x'.repeat(70_000)), size)[0]).toEqual({ flaw: 'endless' });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { toPostgres } from '../../../mail/store/engine/postgres/dialect.ts';
-import { schemaToPostgres } from '../../../mail/store/engine/postgres/schema.ts';
+import { schemaToPostgres } from '../../../mail/store/engine/postgres/translate-schema.ts';
 
 describe('a statement in the dialect of PostgreSQL', () => {
   test.for([
@@ -10,7 +10,28 @@ describe('a statement in the dialect of PostgreSQL', () => {
     ["SELECT 'it''s ?' FROM t", "SELECT 'it''s ?' FROM t"],
     ['SELECT a FROM t INDEXED BY t_b WHERE +b = ?', 'SELECT a FROM t WHERE b = $1'],
     ['SELECT a FROM t NOT INDEXED LIMIT ? + 0', 'SELECT a FROM t LIMIT $1'],
-    ['SELECT a FROM t CROSS JOIN u ON u.b = t.b', 'SELECT a FROM t  JOIN u ON u.b = t.b'],
+    [
+      'SELECT a FROM t CROSS JOIN u ON u.b = t.b',
+      'SELECT a FROM t JOIN LATERAL (SELECT * FROM u u WHERE u.b = t.b OFFSET 0) u ON true',
+    ],
+    [
+      'SELECT a FROM t CROSS JOIN user AS v INDEXED BY u_b ON v.b = (t.b) AND v.c > ? LEFT JOIN w ON w.a = v.a WHERE v.d = ?',
+      'SELECT a FROM t JOIN LATERAL (SELECT * FROM "user" v WHERE v.b = (t.b) AND v.c > $1 OFFSET 0) v ON true LEFT JOIN w ON w.a = v.a WHERE v.d = $2',
+    ],
+    [
+      'SELECT a FROM t CROSS JOIN u ON u.b = t.b AND EXISTS (SELECT 1 FROM v CROSS JOIN w ON w.a = v.a) CROSS JOIN x y ON y.a = u.a',
+      'SELECT a FROM t JOIN LATERAL (SELECT * FROM u u WHERE u.b = t.b AND EXISTS (SELECT 1 FROM v JOIN LATERAL (SELECT * FROM w w WHERE w.a = v.a OFFSET 0) w ON true OFFSET 0) OFFSET 0) u ON true JOIN LATERAL (SELECT * FROM x y WHERE y.a = u.a OFFSET 0) y ON true',
+    ],
+    [
+      'SELECT a FROM t CROSS JOIN (SELECT 1 AS b) u ON u.b = t.b',
+      'SELECT a FROM t  JOIN (SELECT 1 AS b) u ON u.b = t.b',
+    ],
+    ['SELECT a FROM t CROSS JOIN json_each(t.b) j ON j.key = 1', 'SELECT a FROM t  JOIN json_each(t.b) j ON j.key = 1'],
+    [
+      'SELECT a FROM t WHERE NOT EXISTS (SELECT 1 FROM u LIMIT 1 OFFSET ?)',
+      'SELECT a FROM t WHERE NOT EXISTS (SELECT 1 FROM u LIMIT 1 OFFSET $1)',
+    ],
+    ['CREATE TABLE IF NOT EXISTS t (a)', 'CREATE TABLE IF NOT EXISTS t (a)'],
     ['SELECT a FROM t CROSS JOIN (SELECT 1 AS b) AS u', 'SELECT a FROM t CROSS JOIN (SELECT 1 AS b) AS u'],
     [
       'SELECT m.refs FROM t LEFT JOIN email_meta m ON m.email_id = t.a AND t.b = ?',

@@ -41,7 +41,7 @@ describe('a sealed secret', () => {
   });
 });
 
-test('the check value tells its own key from another', () => {
+test('the check value distinguishes its own key from another', () => {
   expect(box.verifyCheck(box.checkValue())).toBe(true);
   expect(other.verifyCheck(box.checkValue())).toBe(false);
   expect(box.verifyCheck(Buffer.from('something else'))).toBe(false);

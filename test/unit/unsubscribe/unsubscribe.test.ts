@@ -158,11 +158,11 @@ describe('one click', () => {
 
   test('keeps the programs of that organization away, and of no other', async () => {
     await post(ONE_CLICK);
-    const asked = { keys: ['joe@x.example', 'ann@x.example'] };
-    expect(await box.world.store.read(suppressedOf, { tenant: 1, ...asked })).toMatchObject([
+    const queried = { keys: ['joe@x.example', 'ann@x.example'] };
+    expect(await box.world.store.read(suppressedOf, { tenant: 1, ...queried })).toMatchObject([
       { key: 'joe@x.example', reason: 'unsubscribe' },
     ]);
-    expect(await box.world.store.read(suppressedOf, { tenant: 2, ...asked })).toEqual([]);
+    expect(await box.world.store.read(suppressedOf, { tenant: 2, ...queried })).toEqual([]);
   });
 
   test.each(['', 'List-Unsubscribe=Maybe', 'x=List-Unsubscribe=One-Click', 'undo=1&x=2', '{"undo":1}'])(

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { replaceLinks } from '../../../src/reading/replace-links.ts';
 import { LinkRegistry, urlOf } from '../../../src/reading/link-registry.ts';
 import { findCode } from '../../../src/waiting/codes/code-finder.ts';
-import { findLink } from '../../../src/waiting/codes/link-finder.ts';
+import { findConfirmationLink } from '../../../src/waiting/codes/link-finder.ts';
 import { growth, PROPORTIONAL } from '../../support/cost.ts';
 
 /** Sign-up mails as sites write them: language, subject, text, the code. */
@@ -133,18 +133,18 @@ describe('the link', () => {
     const { text, links } = read(
       `https://shop.example/\n${line}\nNot you? Tell us: https://shop.example/report?id=1\nhttps://shop.example/unsubscribe/abcdefabcdefabcdef12`,
     );
-    const found = findLink(text, links, 'shop.example');
+    const found = findConfirmationLink(text, links, 'shop.example');
     expect(urlOf(links, found?.link.handle ?? '')).toContain('abcdefabcdef');
     expect(urlOf(links, found?.link.handle ?? '')).not.toContain('unsubscribe');
   });
 
   test('leads to the domain, or to nobody', () => {
     const { text, links } = read('Confirm your email: https://shop.example.evil.test/verify?token=abcdefabcdefabcdef');
-    expect(findLink(text, links, 'shop.example')).toBeUndefined();
+    expect(findConfirmationLink(text, links, 'shop.example')).toBeUndefined();
   });
 
   test('is none where a mail only shows pages', () => {
     const { text, links } = read('News: https://shop.example/news/today and https://shop.example/help');
-    expect(findLink(text, links, 'shop.example')).toBeUndefined();
+    expect(findConfirmationLink(text, links, 'shop.example')).toBeUndefined();
   });
 });

@@ -94,11 +94,11 @@ describe('a position', () => {
     for (let one = 101; one < 300; one++) expect(wasReported(back, one)).toBe(one % 2 === 0);
   });
 
-  test('however filters take turns within the window, each message is told once', () => {
+  test('however filters take turns within the window, each message is reported once', () => {
     const arriving = array(nat(2), { minLength: 120, maxLength: WINDOW });
-    const asking = array(record({ kind: nat(2), limit: integer({ min: 1, max: 20 }), more: nat(30) }));
+    const requesting = array(record({ kind: nat(2), limit: integer({ min: 1, max: 20 }), more: nat(30) }));
     assert(
-      property(arriving, asking, (kinds, asks) => {
+      property(arriving, requesting, (kinds, asks) => {
         let cursor = cursors.write(start);
         let newest = start.done;
         const told: number[] = [];

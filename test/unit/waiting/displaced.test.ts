@@ -3,7 +3,7 @@ import { watchResources } from '../../../src/mcp/watch.ts';
 import type { Caller } from '../../../src/core/caller.ts';
 import type { CallerWait } from '../../../src/waiting/caller-wait.ts';
 import type { Tenants } from '../../support/tenants.ts';
-import { type Awaited, awaitedMailbox, takePlaces, waiting } from '../../support/waiting.ts';
+import { type Awaited, awaitedMailbox, takePositions, waiting } from '../../support/waiting.ts';
 
 const ALL = 2_000;
 const FULL = { kind: 'refused', refusal: { error: 'rate_limited', retryAfterSeconds: 5 } };
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 async function take(caller: Caller, count: number): Promise<CallerWait[]> {
-  const all = await takePlaces(tenants.world, caller, count);
+  const all = await takePositions(tenants.world, caller, count);
   for (const one of all) open.use(one);
   return all;
 }
@@ -46,9 +46,9 @@ const displaced = async (): Promise<number> => {
 describe('an organization that holds all the places', () => {
   test('gives one to another that asks: its oldest wait answers early, with a cursor behind which nothing is missed', async () => {
     const { mailbox } = box;
-    const asked = { mailbox, timeoutSeconds: 50 };
+    const queried = { mailbox, timeoutSeconds: 50 };
     const { cursor: since } = await tenants.do('wait_for_email', { mailbox, timeoutSeconds: 0 });
-    const oldest = tenants.try('wait_for_email', { ...asked, since });
+    const oldest = tenants.try('wait_for_email', { ...queried, since });
     await waiting(tenants.world, 1);
     await take(tenants.a.caller, ALL - 1);
     const before = await displaced();
@@ -65,7 +65,7 @@ describe('an organization that holds all the places', () => {
 
     // The organization with the most waits is refused with a retry time when it reconnects: the slot stays with the other.
     const cursor = ended.kind === 'done' ? ended.result['cursor'] : '';
-    expect(await tenants.try('wait_for_email', { ...asked, since: cursor })).toMatchObject(FULL);
+    expect(await tenants.try('wait_for_email', { ...queried, since: cursor })).toMatchObject(FULL);
     await box.comes(mail('meanwhile'));
     const back = await tenants.do('wait_for_email', { mailbox, since: cursor, timeoutSeconds: 0 });
     expect(back).toMatchObject({ matched: true, messages: [{ untrusted: { subject: 'meanwhile' } }] });
@@ -80,7 +80,7 @@ describe('an organization that holds all the places', () => {
     const theirs = await take(tenants.b.caller, ALL / 2);
     expect([overOf(mine), overOf(mine.slice(0, ALL / 2)), overOf(theirs)]).toEqual([ALL / 2, ALL / 2, 0]);
     for (const caller of [tenants.a.caller, tenants.b.caller]) {
-      await expect(takePlaces(tenants.world, caller, 1)).rejects.toThrow('no place');
+      await expect(takePositions(tenants.world, caller, 1)).rejects.toThrow('no place');
     }
     expect(tenants.world.waits.size).toBe(ALL);
   });
@@ -90,11 +90,11 @@ describe('an organization that holds all the places', () => {
     const others = [901, 902, 903].map(organization);
     for (const one of others) expect(overOf(await take(one, ALL / 4))).toBe(0);
     for (const one of [tenants.a.caller, ...others]) {
-      await expect(takePlaces(tenants.world, one, 1)).rejects.toThrow('no place');
+      await expect(takePositions(tenants.world, one, 1)).rejects.toThrow('no place');
     }
   });
 
-  test('loses a subscription whole, which is told that it is over', async () => {
+  test('loses a subscription whole, which is informed that it is over', async () => {
     const uri = `mail://mailbox/${box.mailbox}`;
     const { signal } = new AbortController();
     const watched = await watchResources(tenants.world, tenants.a.caller, [uri, 'mail://outbox'], signal);

@@ -9,7 +9,7 @@ import { perform } from '../../../src/operations/perform.ts';
 import { deliverMail } from '../../support/deliver-mail.ts';
 import { putMail } from '../../support/put-mail.ts';
 import { operationOf, type Tenants } from '../../support/tenants.ts';
-import { type Awaited, awaitedMailbox, takePlaces, waiting as untilWaiting } from '../../support/waiting.ts';
+import { type Awaited, awaitedMailbox, takePositions, waiting as untilWaiting } from '../../support/waiting.ts';
 import type { StreamClient } from '../../../src/core/stream-client.ts';
 
 interface Answer {
@@ -55,7 +55,7 @@ describe('wait_for_email', () => {
     expect(tenants.world.waits.size).toBe(0);
   });
 
-  test('misses nothing that came between two calls, and tells each once, in order', async () => {
+  test('misses nothing that came between two calls, and reports each once, in order', async () => {
     let cursor = await begin();
     const told: string[] = [];
     for (const one of ['1', '2', '3', '4', '5']) await comes(one);
@@ -79,7 +79,7 @@ describe('wait_for_email', () => {
     expect(subjects(await wait({ since: second.cursor, limit: 20 }))).toEqual([]);
   });
 
-  test('what was told between others is not told again with them', async () => {
+  test('what was reported between others is not reported again with them', async () => {
     const since = await begin();
     for (const one of ['first', 'second', 'third']) await comes(one);
     const middle = await wait({ since, subjectContains: 'second' });
@@ -97,7 +97,7 @@ describe('wait_for_email', () => {
     expect(said).toMatchObject({ refusal: { error: 'invalid_arguments' } });
   });
 
-  test('counts junk and tells it when it has come out of there', async () => {
+  test('counts junk and reports it when it has come out of there', async () => {
     const since = await begin();
     await comes('spam?', { folder: 'junk' });
     await comes('refused', { folder: 'rejects' });
@@ -123,7 +123,7 @@ describe('wait_for_email', () => {
     expect(await answer).toMatchObject({ kind: 'done', result: { matched: false } });
   });
 
-  test('tells how long it has waited to who asked for it', async () => {
+  test('reports how long it has waited to who asked for it', async () => {
     const told: number[][] = [];
     const gone = new AbortController();
     const answer = attended({ signal: gone.signal, progress: (...one) => told.push(one) }, { timeoutSeconds: 300 });
@@ -133,7 +133,7 @@ describe('wait_for_email', () => {
     expect(told).toEqual([[0, 300]]);
   });
 
-  test('tells a token that ended nothing', async () => {
+  test('informs a token that ended nothing', async () => {
     const caller = await tenants.caller({ actions: ['mail_read'], mailboxIds: [mailbox] });
     const answer = tenants.try('wait_for_email', { timeoutSeconds: 30 }, caller);
     await waiting(1);
@@ -142,7 +142,7 @@ describe('wait_for_email', () => {
     expect(await answer).toMatchObject({ kind: 'refused', refusal: { error: 'unauthorized' } });
   });
 
-  test('tells nothing to a token that a person froze meanwhile, nor to any when all are stopped', async () => {
+  test('reports nothing to a token that a person froze meanwhile, nor to any when all are stopped', async () => {
     const caller = await tenants.caller({ actions: ['mail_read'], mailboxIds: [mailbox] });
     const { organization } = caller;
     const stop = (stopped: boolean) =>
@@ -177,7 +177,7 @@ describe('wait_for_email', () => {
   test('lets two thousand wait on the whole box and no more, whichever of its credentials asks', async () => {
     const { caller } = tenants.a;
     using all = new DisposableStack();
-    for (const one of await takePlaces(tenants.world, caller, 2_000)) all.use(one);
+    for (const one of await takePositions(tenants.world, caller, 2_000)) all.use(one);
     expect(tenants.world.waits.size).toBe(2_000);
     const full = {
       kind: 'refused',

@@ -43,7 +43,7 @@ const mine = (): { tenant: number; account: number; sender: string } => ({
   sender: tenants.a.main.address,
 });
 
-test('a subscription is told when mail comes to wait, and what became of it', async () => {
+test('a subscription is informed when mail comes to wait, and what became of it', async () => {
   const seen = await subscribed();
   const limited = await subscribed(await tenants.caller({ actions: ['read'], mailboxIds: [tenants.a.side.mailboxId] }));
   const theirs = await subscribed(tenants.b.caller);

@@ -76,7 +76,7 @@ test('a message whose file cannot be read is a failed attempt on the schedule, a
   expect(hooks.receiver.told).toEqual([]);
 });
 
-test('while ends cannot be written nothing is told twice, and they are written when the store is back', async () => {
+test('while ends cannot be written nothing is reported twice, and they are written when the store is back', async () => {
   const account = await hooks.mailbox('one');
   await hooks.arrive(account, 'once');
   let busy = true;
@@ -91,7 +91,7 @@ test('while ends cannot be written nothing is told twice, and they are written w
 });
 
 /** Delays the responses of the receiver, ms, and returns the maximum of concurrent requests. */
-function together(ms: number): () => number {
+function combined(ms: number): () => number {
   let inside = 0;
   let most = 0;
   hooks.receiver.answer = (_request, response) => {
@@ -104,9 +104,9 @@ function together(ms: number): () => number {
   return () => most;
 }
 
-test('a webhook is told in order, one at a time, also when more comes meanwhile', async () => {
+test('a webhook is called in order, one at a time, also when more comes meanwhile', async () => {
   const account = await hooks.mailbox('one');
-  const most = together(2);
+  const most = combined(2);
   const subjects = Array.from({ length: 60 }, (_, i) => `s${i}`);
   for (const subject of subjects.slice(0, 30)) await hooks.arrive(account, subject);
   await using _dispatcher = new WebhookDispatcher(hooks.options());
@@ -130,7 +130,7 @@ test('attempts are forgotten after 30 days', async () => {
 });
 
 test('ten of a host at the same time, and no more', async () => {
-  const most = together(500);
+  const most = combined(500);
   for (let i = 0; i < 25; i++) await hooks.arrive(await hooks.mailbox(`m${i}`), `s${i}`);
   await using _dispatcher = new WebhookDispatcher(hooks.options());
   await expect.poll(() => hooks.receiver.told.length, patience).toBe(25);
@@ -159,7 +159,7 @@ describe('a receiver that is down', () => {
 
   const letters = async (owner: number) => hooks.store.read(countEmails, { account: owner });
 
-  test('eleven attempts under one id, then it is given up, and the owner is told of the first', async () => {
+  test('eleven attempts under one id, then it is given up, and the owner is informed of the first', async () => {
     refuse();
     const owner = await hooks.owner();
     const account = await hooks.mailbox('one');
@@ -180,7 +180,7 @@ describe('a receiver that is down', () => {
     expect((await attempts(account))[0]?.request).not.toContain('unwanted');
   });
 
-  test('after five days it is switched off; what happens meanwhile waits, and is told when it is on again', async () => {
+  test('after five days it is switched off; what happens meanwhile waits, and is reported when it is on again', async () => {
     refuse();
     const owner = await hooks.owner();
     const account = await hooks.mailbox('one');

@@ -12,7 +12,7 @@ import { testWorld } from '../../support/world.ts';
 const TOKEN = '0f'.repeat(24);
 const FORMS = new SecretLinkForms({ hosts: ['mail.box.test'], paths: ['/auth/reset'] });
 
-test('a webhook is told of a letter that acts for a person, and neither it nor its links say what is in it', async () => {
+test('a webhook is informed of a letter that acts for a person, and neither it nor its links say what is in it', async () => {
   await using made = await testWorld();
   const { world } = made;
   const { store } = world;

@@ -125,9 +125,9 @@ test(`I1: of ${URLS.length} URLs none is taken, and none is called that was take
 });
 
 test('I2: a name that leads elsewhere each time it is asked for: 0 of 1,000 deliveries go to a private address', async () => {
-  let asked = 0;
+  let queried = 0;
   const answer = (): Promise<Lookup<string>> => {
-    const turn = asked++ % 4;
+    const turn = queried++ % 4;
     const records = turn === 0 ? [PUBLIC] : turn === 1 ? ['127.0.0.1'] : turn === 2 ? [PUBLIC, '::1'] : [PUBLIC];
     return Promise.resolve({ kind: 'found', records });
   };
@@ -152,7 +152,7 @@ test('I2: a name that leads elsewhere each time it is asked for: 0 of 1,000 deli
   expect(dialled).toHaveLength(500);
   expect(dialled.filter((ip) => ip !== PUBLIC)).toEqual([]);
   // One lookup per delivery: none between the check and the request.
-  expect(asked).toBe(1000);
+  expect(queried).toBe(1000);
 });
 
 test('I2: what connects looks nothing up: the name may lead anywhere by then', async () => {

@@ -6,7 +6,7 @@ import {
 } from '../../../src/webmail/client/calendar/calendar-object.ts';
 import { type CalendarEvent, eventOf, isNewer } from '../../../src/webmail/client/calendar/event.ts';
 import { recurrenceWords } from '../../../src/webmail/client/calendar/recurrence.ts';
-import { replyText } from '../../../src/webmail/client/calendar/reply.ts';
+import { invitationReply } from '../../../src/webmail/client/calendar/reply.ts';
 import { zoneRule } from '../../../src/webmail/client/calendar/zones.ts';
 
 const HEAD = 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nMETHOD:REQUEST\r\n';
@@ -144,7 +144,7 @@ describe('the answer to an invitation', () => {
       'ATTENDEE;PARTSTAT=NEEDS-ACTION:mailto:anna@acme.test',
       'ATTENDEE:mailto:bert@acme.test',
     ]);
-    expect(unfolded(await replyText(invited, WHO, 'ACCEPTED', NOW))).toEqual([
+    expect(unfolded(await invitationReply(invited, WHO, 'ACCEPTED', NOW))).toEqual([
       'BEGIN:VCALENDAR',
       'PRODID:-//Mailstead//Web mail//EN',
       'VERSION:2.0',
@@ -164,7 +164,7 @@ describe('the answer to an invitation', () => {
 
   test('to one occurrence names it, with the definition of its zone', async () => {
     const lines = ['RECURRENCE-ID;TZID=W. Europe Standard Time:20261124T090000', ORGANIZER];
-    const text = unfolded(await replyText(await event(lines, BERLIN), WHO, 'DECLINED', NOW));
+    const text = unfolded(await invitationReply(await event(lines, BERLIN), WHO, 'DECLINED', NOW));
     expect(text).toContain('RECURRENCE-ID;TZID=W. Europe Standard Time:20261124T090000');
     expect(text).toContain('RRULE:FREQ=YEARLY;INTERVAL=1;BYDAY=-1SU;BYMONTH=10');
   });
@@ -174,7 +174,7 @@ describe('the answer to an invitation', () => {
       `SUMMARY:x\\nATTENDEE:mailto:evil@x.test\\r\\nEND:VEVENT`,
       'ORGANIZER:mailto:ada@x.test\rMETHOD:PUBLISH',
     ];
-    const text = unfolded(await replyText(await event(lines), WHO, 'TENTATIVE', NOW));
+    const text = unfolded(await invitationReply(await event(lines), WHO, 'TENTATIVE', NOW));
     expect(text.filter((line) => /^(?:ATTENDEE|METHOD)/.test(line))).toHaveLength(2);
     expect(text.filter((line) => line === 'END:VEVENT')).toHaveLength(1);
     expect(text.join('\n')).not.toContain('\r');

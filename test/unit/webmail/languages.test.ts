@@ -4,8 +4,9 @@ import { messages as german } from '../../../src/webmail/client/languages/de.ts'
 import { messages as english } from '../../../src/webmail/client/languages/en.ts';
 import { messages as spanish } from '../../../src/webmail/client/languages/es.ts';
 import type { MessageCatalog } from '../../../src/webmail/client/message-types.ts';
-import { acceptedLanguage } from '../../../src/webmail/language.ts';
-import { PAGE_TEXTS, waitText } from '../../../src/webmail/page-texts.ts';
+import { acceptedLanguage } from '../../../src/http/language.ts';
+import { translatorFor } from '../../../src/portal/translator.ts';
+import { PAGE_TEXTS } from '../../../src/webmail/page-texts.ts';
 
 const CLIENT = new URL('../../../src/webmail/client/', import.meta.url);
 const SOURCES = readdirSync(CLIENT, { recursive: true, encoding: 'utf8' })
@@ -137,6 +138,6 @@ test.each([
 test('the pages of the server have all texts in each language, and waits in words', () => {
   const [first, ...others] = Object.values(PAGE_TEXTS).map((texts) => Object.keys(texts));
   for (const keys of others) expect(keys).toEqual(first);
-  expect(waitText('de', 600)).toBe('10 Minuten');
-  expect(waitText('es', 1)).toBe('1 segundo');
+  expect(translatorFor('de').wait(600)).toBe('10 Minuten');
+  expect(translatorFor('es').wait(1)).toBe('1 segundo');
 });

@@ -1,9 +1,13 @@
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { grantMailbox } from '../../../mail/store/mailbox/acl.ts';
+import { listMailboxes } from '../../../mail/store/mailbox/mailbox.ts';
 import { endSessions, listSessions, SESSION_IDLE_MS } from '../../../src/people/session-commands.ts';
 import { setFactorRule } from '../../../src/people/rule-commands.ts';
 import { type ConsentWorld, consentWorld, type Someone } from '../../support/consent-world.ts';
 import { auditedOperations } from '../../support/factors.ts';
 import { http } from '../../support/mcp.ts';
+import { putMail } from '../../support/put-mail.ts';
 import { leads, Visitor } from '../../support/visitor.ts';
 
 let box: ConsentWorld;
@@ -49,6 +53,51 @@ test('the form of another site, another session, or of nobody opens nothing', as
   const form = await two.visitor.formToken('/account');
   expect(leads(await one.visitor.post('/mail/open', { form, mailbox: `mbx_${box.anna}` }))).toBe('303 /account');
   expect(leads(await new Visitor(box.base).post('/mail/open', { mailbox: `mbx_${box.anna}` }))).toMatch(/^303 \/login/);
+});
+
+/** Calls a JMAP method as the browser does. */
+async function jmap({ visitor }: Someone, method: string, args: object): Promise<[string, Record<string, unknown>]> {
+  const cookie = `mailstead-mail=${visitor.cookieOf('mailstead-mail')}`;
+  const using = ['urn:ietf:params:jmap:core', 'urn:ietf:params:jmap:mail'];
+  const body = JSON.stringify({ using, methodCalls: [[method, args, '0']] });
+  const headers = { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' };
+  const { json } = await http('POST', `${box.base}/mail/jmap/api`, headers, body);
+  return (json as { methodResponses: [string, Record<string, unknown>][] }).methodResponses[0] ?? ['', {}];
+}
+
+test('folders that others share with the mailbox are shown, with their rights, until the share ends', async () => {
+  const { store } = box.world;
+  const someone = await member();
+  await openMail(someone, box.anna);
+  const accountId = `mbx_${box.bert}`;
+  expect((await jmap(someone, 'Mailbox/get', { accountId }))[1]).toMatchObject({ type: 'accountNotFound' });
+  const [inbox] = await store.read(listMailboxes, { account: box.bert });
+  const grant = { account: box.bert, mailbox: inbox?.id ?? 0, address: 'anna@box.test', how: 'set' as const };
+  await store.write(grantMailbox, { ...grant, rights: 'lrs' });
+  const cookie = `mailstead-mail=${someone.visitor.cookieOf('mailstead-mail')}`;
+  const session = await http('GET', `${box.base}/mail/jmap/session`, { cookie, 'sec-fetch-site': 'same-origin' });
+  expect(session.json?.['accounts']).toMatchObject({ [accountId]: { name: 'bert@box.test', isPersonal: false } });
+  const [, found] = await jmap(someone, 'Mailbox/get', { accountId });
+  expect(found['list']).toMatchObject([{ myRights: { mayReadItems: true, maySetSeen: true, mayAddItems: false } }]);
+  await store.write(grantMailbox, { ...grant, rights: '' });
+  expect((await jmap(someone, 'Mailbox/get', { accountId }))[1]).toMatchObject({ type: 'accountNotFound' });
+});
+
+test('a person reads a message whose links act for a person, which programs see without them', async () => {
+  const { store } = box.world;
+  const someone = await member();
+  await openMail(someone, box.anna);
+  await putMail(
+    store,
+    { account: box.anna, receivedAt: box.clock.now },
+    'Subject: invitation\n\nhttps://box.test/join\n',
+  );
+  using db = new DatabaseSync(store.database);
+  db.prepare('UPDATE email SET redacted_from = 1 WHERE account_id = ?').run(box.anna);
+  const accountId = `mbx_${box.anna}`;
+  const [, { ids }] = await jmap(someone, 'Email/query', { accountId });
+  const [, { list }] = await jmap(someone, 'Email/get', { accountId, ids, fetchTextBodyValues: true });
+  expect(list).toMatchObject([{ subject: 'invitation', bodyValues: { 1: { value: 'https://box.test/join\n' } } }]);
 });
 
 const ENDINGS: readonly (readonly [string, (someone: Someone) => Promise<unknown>])[] = [

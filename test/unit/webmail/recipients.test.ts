@@ -14,7 +14,7 @@ describe('recipients that a person types', () => {
   });
 
   test.each(['ada', 'ada@', '@example.test', 'Ada <ada>', 'a b@example.test', 'Ada <ada@example.test> x'])(
-    '%s is no address, and is told',
+    '%s is no address, and is reported',
     (text) => {
       expect(parseRecipients(text)).toEqual({ addresses: [], invalid: [text] });
     },

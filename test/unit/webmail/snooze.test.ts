@@ -10,7 +10,8 @@ import { putMail } from '../../support/put-mail.ts';
 const forced = vi.hoisted(() => ({ reading: undefined as mailReader.MailReading | undefined }));
 vi.mock('../../../src/webmail/mail-reader.ts', async (original) => {
   const real = await original<typeof mailReader>();
-  const readerOf: typeof real.readerOf = async (...given) => forced.reading ?? (await real.readerOf(...given));
+  const readerOf: typeof real.findMailReader = async (...given) =>
+    forced.reading ?? (await real.findMailReader(...given));
   return { ...real, readerOf };
 });
 

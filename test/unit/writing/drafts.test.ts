@@ -50,12 +50,12 @@ describe('a draft', () => {
   });
 
   test('asked for again within ten minutes is the same one, as long as it is there as it was', async () => {
-    const asked = { ...MAIL, subject: 'Asked twice' };
-    const first = await create(asked);
-    expect((await create(asked)).id).toBe(first.id);
-    expect((await create({ ...asked, text: 'Other' })).id).not.toBe(first.id);
+    const queried = { ...MAIL, subject: 'Asked twice' };
+    const first = await create(queried);
+    expect((await create(queried)).id).toBe(first.id);
+    expect((await create({ ...queried, text: 'Other' })).id).not.toBe(first.id);
     await world.do('delete_draft', { draftId: first.id });
-    expect((await create(asked)).id).not.toBe(first.id);
+    expect((await create(queried)).id).not.toBe(first.id);
   });
 
   test('that an equal request sends meanwhile is sent once, and both are answered that it was', async () => {
@@ -187,7 +187,7 @@ async function octetsOf(draft: Draft): Promise<string> {
   return body.text.replaceAll(`${body.nonce}| `, '').replace(/^message-id/m, 'Message-ID');
 }
 
-test('whom a draft names at no readable address is told, and not left out without a word', async () => {
+test('whom a draft names at no readable address is reported, and not left out without a word', async () => {
   const header = 'From: anna@alpha-main.test\nTo: you@else.example, "two words"@else.example\nSubject: Odd';
   const draftId = await world.put(header, 'Hello', { folder: 'Drafts', bits: SEEN | DRAFT });
   const args = { draftId, revision: draftId };

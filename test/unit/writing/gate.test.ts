@@ -107,7 +107,7 @@ test('a secret that an agent would send leaves by none of the tools', async () =
   }
 });
 
-test('the gate is told what a message answers, and whether it hands on what somebody else wrote', async () => {
+test('the gate is informed what a message answers, and whether it hands on what somebody else wrote', async () => {
   const [send, reply, forward] = await calls();
   const messageId = String(reply?.[1]['messageId']);
   const email = rowIn('email', world.account, messageId);

@@ -3,7 +3,7 @@ import { type DeflateFormat, inflate, type InflateResult } from '../../../messag
 import { tarFiles } from '../../../message/archive/tar.ts';
 import { nextZipFile, type ZipFile } from '../../../message/archive/zip.ts';
 import { decodeCharset } from '../../../message/decode.ts';
-import { printable } from '../plain.ts';
+import { printableRuns } from '../plain.ts';
 import type { SecretScan } from '../scan.ts';
 import { fileKind } from './kind.ts';
 import { isDeflated, MAX_DIGITS, pdfOctets, type PdfStream, pdfStreams, pdfStrings } from './pdf.ts';
@@ -186,6 +186,6 @@ function charsetOf(octets: Buffer): string {
 
 /** Runs of six or more letters; shorter ones occur in random octets. */
 function wordsOf(octets: Buffer): string {
-  const runs = printable(octets).split('\n');
+  const runs = printableRuns(octets).split('\n');
   return runs.filter((run) => run.length >= 6).join('\n');
 }

@@ -1,7 +1,9 @@
+import { resourceLimits } from 'node:worker_threads';
 import { MailboxColumns } from './mailbox-columns.ts';
 
-/** Memory of all columns of a thread, octets. */
-const MAX_OCTETS = 96 * 1024 * 1024;
+const MB = 1024 * 1024;
+/** Memory of all columns of a thread, octets: a third of its heap, as those of one mailbox are read beside the others. */
+const MAX_OCTETS = Math.min(96, (resourceLimits.maxOldGenerationSizeMb ?? 512) / 3) * MB;
 
 /**
  * Columns of the mailboxes that were searched last, by a key that no two mailboxes share. A search that still uses dropped
@@ -17,7 +19,7 @@ export class ColumnCache {
 
   /** The columns of a mailbox; new ones are empty. */
   open(key: string): MailboxColumns {
-    const columns = this.#columns.get(key) ?? new MailboxColumns();
+    const columns = this.#columns.get(key) ?? new MailboxColumns(this.#maxOctets);
     this.#columns.delete(key);
     this.#columns.set(key, columns);
     return columns;

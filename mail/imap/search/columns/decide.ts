@@ -113,7 +113,9 @@ async function header(
   const isReadable = isColumn(key.field) && (text === '' || FoldedColumn.isSearchable(text));
   if (!isReadable || (headers.length < length && scope.count <= FEW)) return { yes: none(scope), no: none(scope) };
   await context.loadHeaders();
-  const known = scope.minus(headers.unread(scope.length));
+  // A very large mailbox has only its first headers in memory: the matcher decides the others.
+  const read = none(scope).addRange(0, headers.length);
+  const known = scope.and(read).minus(headers.unread(scope.length));
   return decided(headers.find(key.field as ColumnField, text, known), known);
 }
 

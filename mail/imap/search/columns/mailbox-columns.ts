@@ -8,8 +8,13 @@ import { ThreadColumns } from './thread-columns.ts';
 /** Rows read at once. */
 const PAGE = 1_000;
 const HEADER_PAGE = 200;
+/** Memory of one SORT key beside its letters, octets. */
+const KEY_OCTETS = 48;
 
-/** Thrown when the time of the search is over; what was read stays for the next one. */
+/**
+ * Thrown when the time of the search is over, or an order needs columns that do not fit into the memory of the thread; what
+ * was read stays for the next one.
+ */
 export class ColumnsTooLong extends Error {}
 
 /**
@@ -28,14 +33,19 @@ export class MailboxColumns {
   readonly threads = new ThreadColumns();
   readonly orders = new OrderCache();
   readonly #keys = new Map<KeyColumn, string[]>();
+  #keyOctets = 0;
+  readonly #maxOctets: number;
   /** Makes the parts of a load run one after the other, also of two searches. */
   #loading: Promise<unknown> = Promise.resolve();
 
+  /** `maxOctets`: of their memory, above which orders are refused. Headers take at most half of it. */
+  constructor(maxOctets = Infinity) {
+    this.#maxOctets = maxOctets;
+  }
+
   /** Estimated memory, octets. */
   get octets(): number {
-    let sum = this.uids.length * 36 + this.headers.octets + this.threads.octets + this.orders.octets;
-    for (const keys of this.#keys.values()) sum += keys.length * 64;
-    return sum;
+    return this.uids.length * 36 + this.headers.octets + this.threads.octets + this.orders.octets + this.#keyOctets;
   }
 
   /** Reads new messages. `check` throws when the time is over. */
@@ -57,10 +67,10 @@ export class MailboxColumns {
     });
   }
 
-  /** Reads the header texts of all messages. */
+  /** Reads the header texts of all messages, or of those that fit into memory: the first ones. */
   loadHeaders(source: ColumnSource, check: () => void): Promise<void> {
     return this.#inTurn(async () => {
-      while (this.headers.length < this.length) {
+      while (this.headers.length < this.length && this.headers.octets < this.#maxOctets / 2) {
         const uids = this.#uidsFrom(this.headers.length, HEADER_PAGE);
         const rows = new Map((await source.headers(uids)).map(({ uid, header }) => [uid, { header }]));
         // An expunged message has no header, which is not the same as an unreadable one.
@@ -78,7 +88,11 @@ export class MailboxColumns {
     return this.#inTurn(async () => {
       while (keys.length < this.length) {
         const rows = await source.keys(column, this.#uidBefore(keys.length), PAGE);
-        this.#align(keys.length, rows, (row) => keys.push(row?.key ?? ''));
+        this.#align(keys.length, rows, (row) => {
+          keys.push(row?.key ?? '');
+          this.#keyOctets += KEY_OCTETS + (row?.key.length ?? 0);
+        });
+        this.#checkRoom();
         check();
       }
       return keys;
@@ -96,6 +110,7 @@ export class MailboxColumns {
           open.length === 0 ? [] : (await source.headers(open)).map(({ uid, header }) => [uid, header]),
         );
         this.#align(from, rows, (row) => this.threads.append(row, row && headers.get(row.uid)), HEADER_PAGE);
+        this.#checkRoom();
         await source.pause?.();
         check();
       }
@@ -116,6 +131,10 @@ export class MailboxColumns {
       while ((rows[at]?.uid ?? Infinity) < uid) at++;
       each(rows[at]?.uid === uid ? rows[at] : undefined);
     }
+  }
+
+  #checkRoom(): void {
+    if (this.octets > this.#maxOctets) throw new ColumnsTooLong();
   }
 
   #uidBefore(position: number): number {

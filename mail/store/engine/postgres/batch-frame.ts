@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { WakeUp } from '../types.ts';
+import type { EndedLogins, WakeUp } from '../types.ts';
 import { loggedChanges } from './commit-log.ts';
 import type { PostgresConnection } from './connection.ts';
 
@@ -27,9 +27,10 @@ export class BatchFrame {
   }
 
   /** Stores what changed for the other nodes, which are notified by the commit. */
-  log(wakeUps: readonly WakeUp[]): void {
-    if (this.#node === undefined || wakeUps.length === 0) return;
-    this.#connection.send(LOG_CHANGES, [this.#node, loggedChanges({ wakeUps })]);
+  log(wakeUps: readonly WakeUp[], ended: readonly EndedLogins[]): void {
+    if (this.#node === undefined || wakeUps.length + ended.length === 0) return;
+    const signals = ended.map((one) => ({ kind: 'revoked', ...one }));
+    this.#connection.send(LOG_CHANGES, [this.#node, loggedChanges({ wakeUps, signals })]);
     this.#connection.send(NOTIFY_NODES, [this.#node]);
   }
 

@@ -1,4 +1,4 @@
-import { closingOf, type SqlToken, tokensOf, wordAt } from './tokens.ts';
+import { closingOf, type SqlToken, sqlTokens, wordAt } from './tokens.ts';
 
 /** Number of tokens of an index hint at `i`, which PostgreSQL does not have; 0: there is none. */
 export function hintLength(tokens: readonly SqlToken[], i: number): number {
@@ -38,7 +38,7 @@ export function withLookups(tokens: readonly SqlToken[]): readonly SqlToken[] {
   const [view, alias, , , , column, , ...to] = tokens.slice(at + 1, at + 11);
   const lookup = `LATERAL (SELECT * FROM ${view?.text} WHERE ${column?.text} = ${to.map(({ text }) => text).join('')} OFFSET 0)`;
   const rest = withLookups(tokens.slice(at + 11));
-  return [...tokens.slice(0, at + 1), ...tokensOf(` ${lookup} ${alias?.text} ON true`), ...rest];
+  return [...tokens.slice(0, at + 1), ...sqlTokens(` ${lookup} ${alias?.text} ON true`), ...rest];
 }
 
 /** Reports `JOIN view alias ON alias.column = table.column` at `i`. */
@@ -57,7 +57,7 @@ export function withArrays(tokens: readonly SqlToken[]): readonly SqlToken[] {
   for (const [i, token] of tokens.entries()) {
     const end = isListOfValues(tokens, i) ? closingOf(tokens, i + 1) : undefined;
     if (end !== undefined) ends.add(end);
-    out.push(...(end === undefined ? [token] : tokensOf(`${token.space}= ANY (ARRAY`)));
+    out.push(...(end === undefined ? [token] : sqlTokens(`${token.space}= ANY (ARRAY`)));
     if (ends.has(i)) out.push({ space: '', text: ')' });
   }
   return out;

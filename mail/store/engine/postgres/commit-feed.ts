@@ -3,7 +3,7 @@ import type { WakeUp } from '../types.ts';
 import { LOG_CHANGES, NOTIFY_NODES, TAKE_TURN } from './batch-frame.ts';
 import { loggedChanges, type NodeSignal, readChanges } from './commit-log.ts';
 import { openPool } from './connection.ts';
-import { toPostgres } from './dialect.ts';
+import { ReopenedConnection } from './reopened.ts';
 
 /** Pause between two reads without a notification, ms: one may be lost with its connection. */
 const POLL_MS = 2_000;
@@ -15,6 +15,10 @@ const GAP_MS = (KEEP_MINUTES * 60_000) / 2;
 const MAX_ROWS = 500;
 /** Repeats of a signal while the database does not answer, ms. */
 const SIGNAL_RETRY_MS = 1_000;
+/** Time in which rows must arrive, ms. */
+const READ_LIMIT_MS = 10_000;
+/** Time to store a signal, ms: it waits for the batches of other nodes. */
+const SIGNAL_LIMIT_MS = 20_000;
 
 const READ = 'SELECT number, node, changes FROM commit_log WHERE number > ? ORDER BY number LIMIT ?';
 const LAST = 'SELECT coalesce(max(number), 0) AS number FROM commit_log';
@@ -35,7 +39,10 @@ export interface CommitFeedOptions {
 /** Follows the commits of the other nodes. Rows of the log become visible in the order of their numbers. */
 export class CommitFeed implements AsyncDisposable {
   readonly #options: CommitFeedOptions;
-  readonly #pool: postgres.Sql;
+  /** Hears the notifications only: rows that it misses are read at the next poll. */
+  readonly #listener: postgres.Sql;
+  readonly #rows: ReopenedConnection;
+  readonly #signals: ReopenedConnection;
   readonly #stop = new AbortController();
   #last = 0;
   #readAt = performance.now();
@@ -46,22 +53,24 @@ export class CommitFeed implements AsyncDisposable {
 
   private constructor(options: CommitFeedOptions) {
     this.#options = options;
-    this.#pool = openPool(options.url, 2);
+    this.#listener = openPool(options.url, 1);
+    this.#rows = new ReopenedConnection(options.url, READ_LIMIT_MS);
+    this.#signals = new ReopenedConnection(options.url, SIGNAL_LIMIT_MS);
   }
 
   /** Begins behind the last commit. Open no view before it resolves. */
   static async open(options: CommitFeedOptions): Promise<CommitFeed> {
     const feed = new CommitFeed(options);
     try {
-      const [row] = await feed.#pool.unsafe(LAST);
+      const row = await feed.#rows.run((connection) => connection.get(LAST, []));
       feed.#last = Number(row?.['number']);
       // The second function is called after each new connection.
       const heard = (): void => feed.read();
-      await feed.#pool.listen('mailstead_commit', (node) => node !== options.node && feed.read(), heard);
+      await feed.#listener.listen('mailstead_commit', (node) => node !== options.node && feed.read(), heard);
       feed.#schedule();
       return feed;
     } catch (error) {
-      await feed.#pool.end({ timeout: 0 });
+      await feed.#close();
       throw error;
     }
   }
@@ -95,16 +104,23 @@ export class CommitFeed implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#timer);
-    await this.#pool.end({ timeout: 0 });
+    await this.#close();
     await this.#reading;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([this.#listener.end({ timeout: 0 }), this.#rows.close(), this.#signals.close()]);
   }
 
   async #send(signal: NodeSignal): Promise<void> {
     const { node } = this.#options;
-    await this.#pool.begin(async (sql) => {
-      await sql.unsafe(TAKE_TURN);
-      await sql.unsafe(toPostgres(LOG_CHANGES), [node, loggedChanges({ signals: [signal] })]);
-      await sql.unsafe(toPostgres(NOTIFY_NODES), [node]);
+    await this.#signals.run(async (connection) => {
+      connection.send('BEGIN', []);
+      connection.send(TAKE_TURN, []);
+      connection.send(LOG_CHANGES, [node, loggedChanges({ signals: [signal] })]);
+      connection.send(NOTIFY_NODES, [node]);
+      connection.send('COMMIT', []);
+      await connection.settle();
     });
   }
 
@@ -112,7 +128,7 @@ export class CommitFeed implements AsyncDisposable {
     let count = MAX_ROWS;
     while (count === MAX_ROWS && !this.#stop.signal.aborted) {
       this.#readAgain = false;
-      const rows = await this.#pool.unsafe(toPostgres(READ), [this.#last, MAX_ROWS]);
+      const rows = await this.#rows.run((connection) => connection.all(READ, [this.#last, MAX_ROWS]));
       const gap = performance.now() - this.#readAt > GAP_MS;
       this.#readAt = performance.now();
       count = rows.length;
@@ -142,6 +158,8 @@ export class CommitFeed implements AsyncDisposable {
   async #purge(): Promise<void> {
     if (performance.now() - this.#purgedAt < PURGE_MS) return;
     this.#purgedAt = performance.now();
-    await this.#pool.unsafe(PURGE).catch((error: unknown) => this.#options.failed(error));
+    await this.#rows
+      .run((connection) => connection.run(PURGE, []))
+      .catch((error: unknown) => this.#options.failed(error));
   }
 }

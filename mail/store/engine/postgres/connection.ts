@@ -3,7 +3,7 @@ import type { Row, Value } from '../types.ts';
 import type { StatementRunner } from '../transaction.ts';
 import { toPostgres } from './dialect.ts';
 import { tlsOf } from './tls.ts';
-import { addressOf } from './url.ts';
+import { connectionAddress } from './url.ts';
 
 /** Schema with the tables and with the functions of functions.sql, which are found before PostgreSQL's own. */
 export const SCHEMA = 'mailstead';
@@ -21,12 +21,21 @@ function integerText(value: unknown): string {
   return value === -Infinity ? '-9223372036854775808' : String(value);
 }
 
-/** The part of the library that sends a statement. */
-export type StatementSender = Pick<postgres.Sql, 'unsafe'>;
+/** Sends a statement and awaits all its rows. */
+export interface StatementSender {
+  unsafe(
+    text: string,
+    params?: (string | number)[],
+    options?: postgres.UnsafeQueryOptions,
+  ): PromiseLike<postgres.RowList<postgres.Row[]>>;
+}
+
+/** The part of the library that sends a statement, also one whose rows come or go in parts. */
+export type StatementStreams = Pick<postgres.Sql, 'unsafe'>;
 
 /** Opens a pool of at most `max` connections; `onclose` is called when one is lost. Statements are prepared once a connection. */
 export function openPool(url: string, max: number, onclose?: () => void): postgres.Sql {
-  const { href, socket } = addressOf(url);
+  const { href, socket } = connectionAddress(url);
   return postgres(href, {
     ...(socket !== undefined && { host: socket }),
     ssl: tlsOf(url),
@@ -183,7 +192,7 @@ export function isAway(error: unknown): boolean {
 }
 
 /** Reports that the disk of PostgreSQL is full. */
-export function isDiskFull(error: unknown): boolean {
+export function isPostgresDiskFull(error: unknown): boolean {
   return codeOf(error) === '53100';
 }
 

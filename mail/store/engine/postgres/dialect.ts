@@ -7,15 +7,16 @@ import {
   withArrays,
   withLookups,
 } from './clauses.ts';
+import { withFilters, withOrder } from './joins.ts';
 import { isAddedZero, isNumberInCase, isNumberOfParameter, isParameter, typedFirst } from './parameters.ts';
-import { type SqlToken, textOf, tokensOf, wordAt } from './tokens.ts';
+import { type SqlToken, sqlText, sqlTokens, wordAt } from './tokens.ts';
 
 /**
  * Translates a statement of the common subset from SQLite's dialect to PostgreSQL's. The same text always has the same
  * result. What functions and operators can express is in functions.sql instead.
  */
 export function toPostgres(sql: string): string {
-  return textOf(translated(tokensOf(sql)));
+  return sqlText(translated(withOrder(withFilters(sqlTokens(sql)))));
 }
 
 /** Tokens of a statement, or of a part of the schema, in PostgreSQL's dialect. */

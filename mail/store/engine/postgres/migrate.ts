@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type AppliedRow, checksumOf, type Migration, nameOf, planMigrations, planProblem } from '../migrate.ts';
+import {
+  type AppliedRow,
+  checksumOf,
+  type Migration,
+  migrationName,
+  pendingSteps,
+  planMigrations,
+  planProblem,
+} from '../migrate.ts';
+import type { ReportUpgrade } from '../upgrade-step.ts';
 import { SCHEMA, type StatementSender } from './connection.ts';
-import { schemaToPostgres } from './schema.ts';
+import { schemaToPostgres } from './translate-schema.ts';
 
 const OLDEST_VERSION = 150_000;
 
@@ -29,24 +38,27 @@ export async function checkDatabase(sql: StatementSender): Promise<void> {
 const MIGRATION = 7_205_759_403_793;
 
 /** Migrates the database. Each migration and its record are one transaction. */
-export async function migratePostgres(sql: StatementSender, migrations: readonly Migration[]): Promise<void> {
+export async function migratePostgres(
+  sql: StatementSender,
+  migrations: readonly Migration[],
+  report: ReportUpgrade = () => undefined,
+): Promise<void> {
   await sql.unsafe('SELECT pg_advisory_lock($1::bigint)', [MIGRATION]);
   try {
     await createFunctions(sql);
     await createNodeTables(sql);
-    await applyAll(sql, migrations);
+    await applyAll(sql, migrations, report);
   } finally {
     await sql.unsafe('SELECT pg_advisory_unlock($1::bigint)', [MIGRATION]);
   }
 }
 
-async function applyAll(sql: StatementSender, migrations: readonly Migration[]): Promise<void> {
+async function applyAll(sql: StatementSender, migrations: readonly Migration[], report: ReportUpgrade): Promise<void> {
   const applied = await sql.unsafe('SELECT ledger, number, checksum FROM migration');
   const plan = planMigrations(applied as unknown as AppliedRow[], migrations);
   const problem = planProblem(plan);
   if (problem !== undefined) throw new Error(problem);
-  const pending = new Set(plan.pending);
-  for (const migration of migrations) if (pending.has(nameOf(migration))) await apply(sql, migration);
+  for (const migration of pendingSteps(plan, migrations, report)) await apply(sql, migration);
 }
 
 /** Creates the schema, its functions and the table of migrations, or brings the functions up to date: one transaction. */
@@ -94,14 +106,14 @@ async function apply(sql: StatementSender, migration: Migration): Promise<void> 
       ]),
     );
   } catch (error) {
-    throw new Error(`Migration ${nameOf(migration)} failed and was rolled back`, { cause: error });
+    throw new Error(`Migration ${migrationName(migration)} failed and was rolled back`, { cause: error });
   }
 }
 
 async function inTransaction(
   sql: StatementSender,
   statements: readonly string[],
-  record?: () => Promise<unknown>,
+  record?: () => PromiseLike<unknown>,
 ): Promise<void> {
   await sql.unsafe('BEGIN');
   try {

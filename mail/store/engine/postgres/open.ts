@@ -15,7 +15,7 @@ export async function openPostgresWriter(
   const node = await connectNode(url);
   try {
     await checkDatabase(node.sql);
-    await migratePostgres(node.sql, migrations);
+    await migratePostgres(node.sql, migrations, host.upgrading);
     const numbered = await numberedTables(node.sql);
     const connect = async (): Promise<DedicatedConnection> => (await connectNode(url)).use(numbered);
     return new PostgresWriter(node.use(numbered), { node: nodeOf(url), commands, hooks, host, connect });

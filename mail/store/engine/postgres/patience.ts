@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import type { DedicatedConnection } from './dedicated.ts';
+import { ConnectTimeout, limited } from './time-limit.ts';
 
 /** Times to wait for the database, ms. */
 export interface WriterPatience {
@@ -27,25 +27,15 @@ export function endSilence(connection: DedicatedConnection, limit: number): Node
 
 /** Rejects if connecting takes too long; a connection that is opened later is closed. */
 export async function inTime(opening: Promise<DedicatedConnection>, limit: number): Promise<DedicatedConnection> {
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), limit);
-  const ended = once(late.signal, 'abort').then(() => {
-    void opening.then(
-      (connection) => connection.close(),
-      () => undefined,
-    );
-    throw new ConnectTimeout();
-  });
   try {
-    return await Promise.race([opening, ended]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-class ConnectTimeout extends Error {
-  readonly code = 'CONNECT_TIMEOUT';
-  constructor() {
-    super('the database did not answer while connecting');
+    return await limited(opening, limit);
+  } catch (error) {
+    if (error instanceof ConnectTimeout) {
+      void opening.then(
+        (connection) => connection.close(),
+        () => undefined,
+      );
+    }
+    throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { type Query, type Read, StoreBusy, type Value } from '../types.ts';
-import { isAway, isDiskFull, type PostgresConnection } from './connection.ts';
+import { isAway, isPostgresDiskFull, type PostgresConnection } from './connection.ts';
 import { DedicatedConnection } from './dedicated.ts';
 
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ';
@@ -57,7 +57,8 @@ export class PostgresReader {
       return await work(taken.statements);
     } catch (error) {
       if (isAway(error)) throw new StoreBusy('database', 'the database does not answer', { cause: error });
-      if (isDiskFull(error)) throw new StoreBusy('disk-full', 'the disk of the database is full', { cause: error });
+      if (isPostgresDiskFull(error))
+        throw new StoreBusy('disk-full', 'the disk of the database is full', { cause: error });
       throw error;
     } finally {
       if (taken !== undefined) this.#release(taken);

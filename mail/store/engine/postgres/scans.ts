@@ -1,5 +1,5 @@
 import { Lanes } from '../lanes.ts';
-import { laneOf } from '../reader-pool.ts';
+import { readerLane } from '../reader-pool.ts';
 import type { Query } from '../types.ts';
 import { PostgresReader } from './reader.ts';
 
@@ -16,7 +16,7 @@ export class PostgresScans {
   }
 
   query<I, O>(what: Query<I, O>, input: I): Promise<O> {
-    return this.#lanes.run(laneOf(input), () => this.#reader.query(what, input));
+    return this.#lanes.run(readerLane(input), () => this.#reader.query(what, input));
   }
 
   close(): Promise<void> {

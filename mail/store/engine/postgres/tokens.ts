@@ -7,7 +7,7 @@ export interface SqlToken {
 const TOKEN = /(\s*)(--[^\n]*|[xX]'[0-9a-fA-F]*'|'(?:[^']|'')*'|"[^"]*"|\?\d*|\w+(?:\.\d+)?|->>?|<>|[<>!=]=|\|\||.)/gsy;
 
 /** Splits SQL into tokens; comments are dropped. Linear in the length of the text. */
-export function tokensOf(sql: string): SqlToken[] {
+export function sqlTokens(sql: string): SqlToken[] {
   const tokens: SqlToken[] = [];
   let space = '';
   for (const [, before = '', text = ''] of sql.trimEnd().matchAll(TOKEN)) {
@@ -19,7 +19,7 @@ export function tokensOf(sql: string): SqlToken[] {
   return tokens;
 }
 
-export function textOf(tokens: readonly SqlToken[]): string {
+export function sqlText(tokens: readonly SqlToken[]): string {
   return tokens
     .map(({ space, text }) => space + text)
     .join('')

@@ -21,7 +21,7 @@ export function nodeOf(url: string): string | undefined {
 }
 
 /** Returns the address without the parameters that are for Mailstead, and the directory of its socket. */
-export function addressOf(url: string): { href: string; socket: string | undefined } {
+export function connectionAddress(url: string): { href: string; socket: string | undefined } {
   const address = new URL(url);
   // As in libpq: postgres://user@localhost/name?host=/run/postgresql is a socket.
   const socket = address.searchParams.get('host') ?? undefined;

@@ -1,5 +1,5 @@
-import type postgres from 'postgres';
-import { openPool } from './connection.ts';
+import type { PostgresConnection } from './connection.ts';
+import { ReopenedConnection } from './reopened.ts';
 
 const INTERVAL_MS = 2_000;
 /** Time to answer, ms: a network may drop what is sent without an error. */
@@ -10,25 +10,23 @@ const QUESTION = `SELECT current_setting('transaction_read_only') = 'off' AS wri
 
 /** Asks the database at intervals whether it answers and can be written to. */
 export class DatabaseWatch {
-  readonly #url: string;
+  readonly #connection: ReopenedConnection;
   readonly #changed: (answers: boolean) => void;
-  #pool: postgres.Sql;
   #timer: NodeJS.Timeout | undefined;
   /** False: the last question was not answered, or the database is read-only. */
   answers = true;
 
   /** `changed` is called when the database stops to answer or to write, and when it does so again. */
   constructor(url: string, changed: (answers: boolean) => void) {
-    this.#url = url;
+    this.#connection = new ReopenedConnection(url, PATIENCE_MS);
     this.#changed = changed;
-    this.#pool = openPool(url, 1);
     this.#wait();
   }
 
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    await this.#pool.end({ timeout: 0 });
+    await this.#connection.close();
   }
 
   #wait(): void {
@@ -37,23 +35,17 @@ export class DatabaseWatch {
   }
 
   async #ask(): Promise<void> {
-    const late = setTimeout(() => this.#renew(), PATIENCE_MS);
-    const answers = await this.#pool.unsafe(QUESTION).then(
-      ([row]) => row?.['writable'] === 1,
-      () => false,
-    );
-    clearTimeout(late);
+    const answers = await this.#connection.run(isWritable).catch(() => false);
     if (this.#timer === undefined) return;
-    // The name may be that of another server now.
-    if (!answers) this.#renew();
     if (answers !== this.answers) this.#changed(answers);
     this.answers = answers;
     this.#wait();
   }
+}
 
-  /** Ends the connection, so that a question fails that awaits its answer. */
-  #renew(): void {
-    void this.#pool.end({ timeout: 0 });
-    this.#pool = openPool(this.#url, 1);
-  }
+/** Rejects where it is not: the name may be that of another server now, so that the next question connects again. */
+async function isWritable(connection: PostgresConnection): Promise<true> {
+  const row = await connection.get(QUESTION, []);
+  if (row?.['writable'] !== 1) throw new Error('the database is read-only');
+  return true;
 }

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { asFailure, type Failure, type WriteJob, type WriterHost } from '../writer-host.ts';
 import { StoreTransaction } from '../transaction.ts';
-import type { Command, WakeUp, WriteHooks } from '../types.ts';
-import { isAway, isDiskFull, type PostgresConnection } from './connection.ts';
+import type { Command, EndedLogins, WakeUp, WriteHooks } from '../types.ts';
+import { isAway, isPostgresDiskFull, type PostgresConnection } from './connection.ts';
 import type { DedicatedConnection } from './dedicated.ts';
 import { BatchFrame } from './batch-frame.ts';
 import { endSilence, inTime, PATIENCE, type WriterPatience } from './patience.ts';
@@ -12,6 +12,7 @@ interface JobOutcome {
   job: WriteJob;
   result: { ok: true; value: unknown } | { ok: false; failure: Failure };
   wakeUps: WakeUp[];
+  ended?: readonly EndedLogins[];
 }
 
 export interface PostgresWriterOptions {
@@ -114,7 +115,7 @@ export class PostgresWriter {
 
   /** "Later" only if nothing of the batch can be in the database. */
   #failureOf(cause: unknown): Failure {
-    if (isDiskFull(cause)) return asFailure(new Error('the disk of the database is full'), 'disk-full');
+    if (isPostgresDiskFull(cause)) return asFailure(new Error('the disk of the database is full'), 'disk-full');
     if (!isAway(cause)) return asFailure(cause, 'fault');
     this.#drop();
     return asFailure(new Error('the database does not answer'), 'database');
@@ -149,7 +150,10 @@ export class PostgresWriter {
         }
         outcomes.push(outcome);
       }
-      batch.log(outcomes.flatMap(({ wakeUps }) => wakeUps));
+      batch.log(
+        outcomes.flatMap(({ wakeUps }) => wakeUps),
+        outcomes.flatMap(({ ended = [] }) => ended),
+      );
       if (await this.#commit(connection, batch)) return outcomes;
       const failure = await firstFailure(connection, new Error('PostgreSQL rolled a batch back'));
       if (savepoints) throw failure;
@@ -213,12 +217,12 @@ export class PostgresWriter {
       if (tx.uncaught !== undefined) throw tx.uncaught;
       if (savepoint) await connection.settle();
       if (savepoint) await connection.run('RELEASE command', []);
-      return { job, result: { ok: true, value }, wakeUps: tx.revoke() };
+      return { job, result: { ok: true, value }, wakeUps: tx.revoke(), ended: tx.ended };
     } catch (error) {
       tx.revoke();
       const first = await firstFailure(connection, error);
       // The whole batch fails: nothing of it was stored.
-      if (isAway(first) || isDiskFull(first)) throw first;
+      if (isAway(first) || isPostgresDiskFull(first)) throw first;
       if (savepoint) await connection.run('ROLLBACK TO command', []);
       return { job, result: { ok: false, failure: asFailure(first, 'fault') }, wakeUps: [] };
     }

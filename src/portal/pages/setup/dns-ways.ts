@@ -1,9 +1,11 @@
 import { ownServer } from '../../../domains/records.ts';
 import { rowId } from '../../../core/ids.ts';
 import { html, type HtmlPart } from '../../html.ts';
-import { table, tag } from '../../components.ts';
+import { table } from '../../components.ts';
 import type { PageState } from '../../page.ts';
+import { type Translator, translatorOf } from '../../translator.ts';
 import type { Visit } from '../../visit.ts';
+import { recordState } from '../domains.ts';
 import { DNS_DOMAIN, type ProviderFacts, providerPanel } from '../domain-dns.ts';
 import type { SetupDomain } from './setup-state.ts';
 
@@ -35,62 +37,58 @@ export function dnsWays(input: DnsWayInput): HtmlPart {
 }
 
 /** By making this server the name server of the domain. */
-function delegateHere({ visit: { context }, domain: { domain } }: DnsWayInput): ReturnType<DnsWay> {
+function delegateHere({ visit: { context, request }, domain: { domain } }: DnsWayInput): ReturnType<DnsWay> {
   const { settings } = context;
   if (settings.ports.dns === undefined) return undefined;
+  const t = translatorOf(request);
   const own = ownServer(rowId('domain', domain.id) ?? 0, settings.hostname);
-  const rows = [own, settings.hostname].map((server, i) => [`Name server ${i + 1}`, copyable(server)]);
+  const rows = [own, settings.hostname].map((server, i) => [
+    t('dns-way.server', { number: i + 1 }),
+    copyable(t, server),
+  ]);
   return {
-    title: 'Let this server publish everything (change the name servers)',
-    body: html`<p>
-        Set these name servers for ${domain.domain} at its registrar. This server then publishes all records, and
-        changes the DKIM keys by itself. Records of other services (a web site) have to stay where they are: then
-        publish by hand.
-      </p>
-      ${table('Name servers', ['', 'Value'], rows)}`,
+    title: t('dns-way.delegate'),
+    body: html`<p>${t('dns-way.delegate-text', { domain: domain.domain })}</p>
+      ${table(t('dns-way.servers'), ['', t('dns.value')], rows, t)}`,
   };
 }
 
 /** By the API of the DNS provider of the domain. */
 function connectProvider({ visit, state, domain, provider }: DnsWayInput): ReturnType<DnsWay> {
   if (provider === undefined) return undefined;
+  const t = translatorOf(visit.request);
   const isConnected = provider.connected !== null;
   return {
-    title: 'Publish the records at a DNS provider (Cloudflare, Hetzner, Route 53, RFC 2136 and others)',
+    title: t('dns-way.provider'),
     chosen: isConnected || state.action === 'connect',
-    body: html`${!isConnected && html`<p>New records are published at once. Where others have records that are in the way, you see the changes first.</p>`}
-    ${providerPanel(visit, state, provider, { [DNS_DOMAIN]: domain.domain.domain }, 'Connect and publish:')}
-    ${isConnected && recordTable(domain)}`,
+    body: html`${!isConnected && html`<p>${t('dns-way.provider-text')}</p>`}
+    ${providerPanel(visit, state, provider, { [DNS_DOMAIN]: domain.domain.domain }, 'provider-dns.connect-publish')}
+    ${isConnected && recordTable(t, domain)}`,
   };
 }
 
 /** By hand, at the DNS provider of the domain. */
-function publishRecords({ domain }: DnsWayInput): ReturnType<DnsWay> {
+function publishRecords({ visit, domain }: DnsWayInput): ReturnType<DnsWay> {
+  const t = translatorOf(visit.request);
   return {
-    title: 'Publish the records by hand',
-    body: html`<p>Create these records at the DNS provider of the domain.</p>
-      ${recordTable(domain)}`,
+    title: t('dns-way.hand'),
+    body: html`<p>${t('dns-way.hand-text')}</p>
+      ${recordTable(t, domain)}`,
   };
 }
 
-const LOOKS = { ok: 'ok', missing: 'bad', mismatch: 'bad', unknown: '' } as const;
-const WORDS = { ok: 'Published', missing: 'Missing', mismatch: 'Mismatch', unknown: 'Unknown' } as const;
-
-function recordTable({ records }: SetupDomain): HtmlPart {
+function recordTable(t: Translator, { records }: SetupDomain): HtmlPart {
   const rows = records.map((one) => [
     one.type,
-    copyable(one.name),
-    copyable(one.priority === undefined ? one.value : `${one.priority} ${one.value}`),
-    [
-      tag(WORDS[one.status], LOOKS[one.status]),
-      !one.required && html` <span class="soft">recommended</span>`,
-      one.status === 'mismatch' && html` <span class="soft">found: ${one.observed.join(', ')}</span>`,
-    ],
+    copyable(t, one.name),
+    copyable(t, one.priority === undefined ? one.value : `${one.priority} ${one.value}`),
+    [recordState(t, one), !one.required && html` <span class="soft">${t('dns.recommended')}</span>`],
   ]);
-  return table('DNS records', ['Type', 'Name', 'Value', 'Status'], rows);
+  const headings = [t('dns.type'), t('account.name'), t('dns.value'), t('domains.status')];
+  return table(t('dns.records'), headings, rows, t);
 }
 
 /** A value with a button that copies it, which the scripts of the portal add. */
-function copyable(value: string): HtmlPart {
-  return html`<code data-copy="the value">${value}</code>`;
+function copyable(t: Translator, value: string): HtmlPart {
+  return html`<code data-copy="${t('dns-way.the-value')}">${value}</code>`;
 }

@@ -1,7 +1,7 @@
 import type { previewDnsChanges } from '../../../operations/dns-providers/provider.ts';
 import type { verifyEmailDomain } from '../../../operations/domains/verify.ts';
 import type { PageAction } from '../../page.ts';
-import { callOperation, isAllowed, type OutputOf, readOperation, type Visit } from '../../visit.ts';
+import { runOperation, isAllowed, type OutputOf, readOperation, type Visit } from '../../visit.ts';
 import { DNS_ACTIONS, DNS_DOMAIN } from '../domain-dns.ts';
 
 /** Connects a provider, and publishes the records where all are new; else it shows the changes, for a decision. */
@@ -28,7 +28,7 @@ export const publishAndVerify: PageAction = Object.assign<PageAction, object>(
   async (visit, fields, params) => {
     const published = await DNS_ACTIONS['publish']?.(visit, fields, params);
     if (published?.kind !== 'done') return published ?? { kind: 'done', notice: 'published' };
-    const checked = await callOperation(visit, 'verify_email_domain', { domain: fields.text(DNS_DOMAIN) });
+    const checked = await runOperation(visit, 'verify_email_domain', { domain: fields.text(DNS_DOMAIN) });
     const verified = checked.kind === 'done' && (checked.result as OutputOf<typeof verifyEmailDomain>).verified;
     return verified ? { kind: 'done', notice: 'verified' } : published;
   },

@@ -8,7 +8,7 @@ import { dropLoadedThreads, refreshList } from '../thread-list.ts';
 import { t } from '../translate.ts';
 import type { CalendarEvent } from './event.ts';
 import { ANSWER_KEYWORDS } from './invitation-state.ts';
-import { type Participation, replyText } from './reply.ts';
+import { type Participation, invitationReply } from './reply.ts';
 
 /** An answer to the event of an email, by the identity that was invited. */
 export interface EventAnswer {
@@ -43,7 +43,7 @@ export async function answerInvitation(given: EventAnswer): Promise<void> {
 }
 
 async function createReply({ email, event, identity, answer }: EventAnswer, organizer: string): Promise<string> {
-  const calendar = await replyText(event, identity, answer, Date.now());
+  const calendar = await invitationReply(event, identity, answer, Date.now());
   const { subject, text } = TEXTS[answer];
   const summary = event.summary === '' ? t('event.no-title') : event.summary;
   const name = identity.name === '' ? identity.email : identity.name;

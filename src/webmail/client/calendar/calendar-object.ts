@@ -72,14 +72,14 @@ export function componentsOf([, , components]: CalendarComponent, name: string):
 }
 
 /** The value of a property as it was written. */
-export function valueOf(component: CalendarComponent, name: string): string {
+export function propertyValue(component: CalendarComponent, name: string): string {
   const value = propertyOf(component, name)?.[3];
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
 /** The value of a property for people, in one line. */
-export function textOf(component: CalendarComponent, name: string): string {
-  return withoutMarks(valueOf(component, name)).replaceAll(/\s+/g, ' ').trim().slice(0, MAX_TEXT);
+export function propertyText(component: CalendarComponent, name: string): string {
+  return withoutMarks(propertyValue(component, name)).replaceAll(/\s+/g, ' ').trim().slice(0, MAX_TEXT);
 }
 
 /** A parameter of a property; an empty text if there is none. */

@@ -6,8 +6,8 @@ import {
   parameterOf,
   propertiesOf,
   propertyOf,
-  textOf,
-  valueOf,
+  propertyText,
+  propertyValue,
 } from './calendar-object.ts';
 import { localTime, zoneRule } from './zones.ts';
 
@@ -59,7 +59,7 @@ export function eventOf(calendar: CalendarComponent): CalendarEvent | undefined 
   const all = componentsOf(calendar, 'vevent').slice(0, MAX_COMPONENTS);
   const main = all.find((one) => propertyOf(one, 'recurrence-id') === undefined) ?? all[0];
   if (main === undefined) return undefined;
-  const same = all.filter((one) => valueOf(one, 'uid') === valueOf(main, 'uid'));
+  const same = all.filter((one) => propertyValue(one, 'uid') === propertyValue(main, 'uid'));
   const isSeries = propertyOf(main, 'recurrence-id') === undefined;
   const rule = propertyOf(main, 'rrule')?.[3];
   return {
@@ -73,21 +73,21 @@ export function eventOf(calendar: CalendarComponent): CalendarEvent | undefined 
 }
 
 function factsOf(calendar: CalendarComponent, event: CalendarComponent) {
-  const method = valueOf(calendar, 'method').toUpperCase();
-  const sequence = Number(valueOf(event, 'sequence'));
+  const method = propertyValue(calendar, 'method').toUpperCase();
+  const sequence = Number(propertyValue(event, 'sequence'));
   const organizer = propertyOf(event, 'organizer');
   return {
     method,
-    uid: valueOf(event, 'uid'),
+    uid: propertyValue(event, 'uid'),
     sequence: Number.isSafeInteger(sequence) && sequence > 0 ? sequence : 0,
-    stamp: localTime(valueOf(event, 'dtstamp')) ?? 0,
-    summary: textOf(event, 'summary'),
-    location: textOf(event, 'location'),
+    stamp: localTime(propertyValue(event, 'dtstamp')) ?? 0,
+    summary: propertyText(event, 'summary'),
+    location: propertyText(event, 'location'),
     organizer: organizer === undefined ? undefined : personOf(organizer),
     attendees: propertiesOf(event, 'attendee')
       .slice(0, MAX_ATTENDEES)
       .flatMap((one) => personOf(one) ?? []),
-    cancelled: method === 'CANCEL' || valueOf(event, 'status').toUpperCase() === 'CANCELLED',
+    cancelled: method === 'CANCEL' || propertyValue(event, 'status').toUpperCase() === 'CANCELLED',
   };
 }
 
@@ -104,7 +104,7 @@ const valuesOf = (event: CalendarComponent, name: string): number =>
 function timesOf(calendar: CalendarComponent, event: CalendarComponent) {
   const time = (name: string): EventTime | undefined => timeOf(calendar, propertyOf(event, name));
   const start = time('dtstart');
-  const length = durationOf(valueOf(event, 'duration'));
+  const length = durationOf(propertyValue(event, 'duration'));
   const after = start === undefined || length === undefined ? undefined : { ...start, at: start.at + length };
   return { start, end: time('dtend') ?? after, occurrence: time('recurrence-id') };
 }

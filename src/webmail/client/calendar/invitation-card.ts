@@ -5,6 +5,7 @@ import type { FullEmail, MessagePart } from '../jmap-types.ts';
 import { openThread } from '../mail-state.ts';
 import type { PlainKey } from '../message-types.ts';
 import { attempt } from '../notices.ts';
+import { canSend } from '../rights.ts';
 import { LOCALE, listed, t } from '../translate.ts';
 import { html } from '../view.ts';
 import { ANSWERS, answerInvitation } from './answer.ts';
@@ -142,7 +143,7 @@ interface AnswerBarProps {
 
 function AnswerBar({ email, event, newer }: AnswerBarProps) {
   const [busy, setBusy] = useState(false);
-  if (event.method !== 'REQUEST' && event.method !== 'CANCEL') return null;
+  if (!canSend() || (event.method !== 'REQUEST' && event.method !== 'CANCEL')) return null;
   const obstacle = answerObstacle(email, event, newer);
   const identity = invitedIdentity(event);
   if (obstacle !== undefined || identity === undefined) {

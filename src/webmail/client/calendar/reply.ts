@@ -4,7 +4,7 @@ import {
   componentsOf,
   parameterOf,
   propertyOf,
-  valueOf,
+  propertyValue,
   writeCalendar,
 } from './calendar-object.ts';
 import type { CalendarEvent } from './event.ts';
@@ -20,10 +20,15 @@ export interface Attendee {
 const PRODUCT = '-//Mailstead//Web mail//EN';
 
 /** The iCalendar object that answers an invitation. RFC 5546 3.2.3: one ATTENDEE, the UID and SEQUENCE of the invitation. */
-export function replyText(event: CalendarEvent, who: Attendee, answer: Participation, now: number): Promise<string> {
+export function invitationReply(
+  event: CalendarEvent,
+  who: Attendee,
+  answer: Participation,
+  now: number,
+): Promise<string> {
   const { calendar, components } = event.source;
   const events = components.map((one) => replyEvent(one, who, answer, now));
-  const zones = componentsOf(calendar, 'vtimezone').filter((zone) => names(components, valueOf(zone, 'tzid')));
+  const zones = componentsOf(calendar, 'vtimezone').filter((zone) => names(components, propertyValue(zone, 'tzid')));
   const properties: CalendarProperty[] = [
     ['prodid', {}, 'text', PRODUCT],
     ['version', {}, 'text', '2.0'],

@@ -1,4 +1,4 @@
-import { type CalendarComponent, componentsOf, propertiesOf, valueOf } from './calendar-object.ts';
+import { type CalendarComponent, componentsOf, propertiesOf, propertyValue } from './calendar-object.ts';
 
 /**
  * A local time: ms of the same fields in UTC. Turns one into an instant (ms since 1970).
@@ -62,7 +62,7 @@ interface YearlyRule {
 }
 
 function definedZone(calendar: CalendarComponent, name: string): ZoneRule | undefined {
-  const zone = componentsOf(calendar, 'vtimezone').find((one) => valueOf(one, 'tzid') === name);
+  const zone = componentsOf(calendar, 'vtimezone').find((one) => propertyValue(one, 'tzid') === name);
   if (zone === undefined) return undefined;
   const parts = [...componentsOf(zone, 'standard'), ...componentsOf(zone, 'daylight')].slice(0, 50);
   const observances = parts.map(observanceOf);
@@ -102,8 +102,8 @@ const WEEKDAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
 
 /** Undefined for rules other than "the nth weekday of a month, each year". */
 function observanceOf(component: CalendarComponent): Observance | undefined {
-  const begin = localTime(valueOf(component, 'dtstart'));
-  const offset = offsetOf(valueOf(component, 'tzoffsetto'));
+  const begin = localTime(propertyValue(component, 'dtstart'));
+  const offset = offsetOf(propertyValue(component, 'tzoffsetto'));
   const rules = propertiesOf(component, 'rrule').map(([, , , rule]) => yearlyRule(rule));
   if (begin === undefined || offset === undefined || rules.length > 1 || (rules.length === 1 && rules[0] === undefined))
     return undefined;

@@ -270,8 +270,8 @@ describe('visible messages', () => {
     const other = await testAccount(fixture.box.store, 'you');
     const yours = jmapFixtureOn(fixture.box, { ...other, address: 'you@box.test' });
     for (let i = 0; i < 3; i++) await storeTestMessage(yours, BOTH);
-    const asked = ['m3', 'm99', 'nothing', 'm1'];
-    const mine = await fixture.call('Email/get', { ids: asked, properties: ['subject'] });
+    const queried = ['m3', 'm99', 'nothing', 'm1'];
+    const mine = await fixture.call('Email/get', { ids: queried, properties: ['subject'] });
     expect(mine).toMatchObject({ list: [{ id: 'm1', subject: 'Grüße' }], notFound: ['m3', 'm99', 'nothing'] });
     expect(await fixture.refusal('Email/get', { accountId: yours.accountId, ids: ['m3'] })).toMatchObject({
       type: 'accountNotFound',

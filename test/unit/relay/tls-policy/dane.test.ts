@@ -53,7 +53,7 @@ test.each<[string, Record<string, DnsAnswer>, string[], string]>([
 test('an alias that is proved counts although what it leads to is not', async () => {
   await using server = await dnsServer({ ...ALIASED });
   // DNSSEC secures only the second of the two queries for the name, the one for the CNAME itself.
-  server.secure = (name) => name !== 'mx.d.test' || server.asked.at(-1) === 'CNAME mx.d.test';
+  server.secure = (name) => name !== 'mx.d.test' || server.queried.at(-1) === 'CNAME mx.d.test';
   const place = { ip: '127.0.0.1', port: Number(server.address.split(':')[1]) };
   const dane = await findDaneDestination(createSecureResolver({ servers: [place] }), 'd.test');
   const state = await dane.forHost({ name: 'mx.d.test', ip: '192.0.2.1', port: 25 });

@@ -24,15 +24,15 @@ afterAll(() => setDefaultCACertificates(KNOWN));
 
 interface Web extends AsyncDisposable {
   port: number;
-  asked: string[];
+  queried: string[];
 }
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
 async function web(serve: Serve, { cert, key }: Issued = good): Promise<Web> {
-  const asked: string[] = [];
+  const queried: string[] = [];
   const server: Server = createServer({ cert, key }, (request, response) => {
-    asked.push(`${request.headers.host?.split(':')[0]}${request.url}`);
+    queried.push(`${request.headers.host?.split(':')[0]}${request.url}`);
     serve(request, response);
   });
   server.on('tlsClientError', () => undefined);
@@ -40,7 +40,7 @@ async function web(serve: Serve, { cert, key }: Issued = good): Promise<Web> {
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    asked,
+    queried,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
@@ -61,7 +61,7 @@ test('a policy is fetched from its place', async () => {
     policy: { mode: 'enforce', mx: ['mx.remote.test'], maxAge: 604_800 },
     strings: ['version: STSv1', 'mode: enforce', 'mx: mx.remote.test', 'max_age: 604800'],
   });
-  expect(server.asked).toEqual(['mta-sts.remote.test/.well-known/mta-sts.txt']);
+  expect(server.queried).toEqual(['mta-sts.remote.test/.well-known/mta-sts.txt']);
 });
 
 describe('what does not count', () => {
@@ -81,7 +81,7 @@ describe('what does not count', () => {
   test.each(served)('%s', async (_name, serve, failure) => {
     await using server = await web(serve);
     expect(await fetcher(server.port)('remote.test')).toMatchObject({ failure });
-    expect(server.asked).toHaveLength(1);
+    expect(server.queried).toHaveLength(1);
   });
 
   test.each([
@@ -91,7 +91,7 @@ describe('what does not count', () => {
   ])('a certificate %s', async (_name, issue) => {
     await using server = await web(plain, await issue());
     expect(await fetcher(server.port)('remote.test')).toMatchObject({ failure: 'sts-webpki-invalid' });
-    expect(server.asked).toEqual([]);
+    expect(server.queried).toEqual([]);
   });
 
   test('silence ends', async () => {

@@ -1,0 +1,86 @@
+/** Messages about the frame of all pages: header, menu, footer, errors, buttons and common fields. */
+export const shell = {
+  'layout.skip': 'Skip to the content',
+  'layout.sign-out': 'Sign out',
+  'layout.search': 'Search',
+  'layout.organization': 'Organization',
+  'layout.organization-of': 'Organization: {name}',
+  'layout.organizations': 'Organizations',
+  'layout.pending': 'pending',
+  'layout.language': 'Language',
+  'layout.language-browser': 'Language of the browser',
+  'layout.for-agents': 'For agents',
+  'layout.more': 'More',
+
+  'table.actions': 'Actions',
+
+  'heading.Mail': 'Mail',
+  'heading.Programs': 'Programs',
+  'heading.Organization': 'Organization',
+  'heading.This server': 'This server',
+
+  'button.home': 'Home',
+  'button.sign-in': 'Sign in',
+  'button.continue': 'Continue',
+  'button.reload': 'Reload the page',
+  'button.set-password': 'Set password',
+
+  'state.active': 'Active',
+  'state.off': 'Off',
+
+  'role.owner': 'Owner',
+  'role.admin': 'Administrator',
+  'role.member': 'Member',
+
+  'field.optional': 'optional',
+  'field.address': 'Mail address',
+  'field.password': 'Password',
+  'field.new-password': 'New password',
+  'field.new-password-hint': {
+    one: 'At least {count} character. A passphrase of several words is good.',
+    other: 'At least {count} characters. A passphrase of several words is good.',
+  },
+  'field.your-password': 'Your password',
+  'field.not-fresh': 'You signed in more than 15 minutes ago.',
+  'field.wrong-current': 'Wrong current password.',
+  'field.set-password-first':
+    'You signed in more than 15 minutes ago and have no password. Set one under "Your account".',
+  'field.bad-address': 'Not a valid email address.',
+  'field.wrong-account-password': 'Wrong password for the account with this address.',
+  'field.password-short': { one: 'Use at least {count} character.', other: 'Use at least {count} characters.' },
+  'field.password-long': { one: 'Use at most {count} character.', other: 'Use at most {count} characters.' },
+  'field.password-control': 'A password cannot contain control characters.',
+
+  'error.no-changes': 'No changes made',
+  'error.stale-form': 'The form is older than your sign-in. Reload the page and try again.',
+  'error.foreign-form':
+    'The form came from another site, or the browser sent no origin. Open the page on this site and try again.',
+  'error.large-form': 'The form is larger than 64 KiB.',
+  'error.no-form': 'The browser did not send a form.',
+  'error.internal': 'Internal error',
+  'error.internal-text': 'Internal error; it was logged. Try again in a moment.',
+  'error.too-many': 'Too many requests',
+  'error.flooded': 'Too many requests from your network. Try again in {wait}.',
+  'error.too-many-passwords': 'Too many wrong passwords from your network. Try again in {wait}.',
+  'error.too-many-codes': 'Too many wrong codes. Try again in {wait}.',
+  'error.busy': 'Too many concurrent sign-ins. Try again in a few seconds.',
+  'error.insecure': 'Connection not encrypted',
+  'error.insecure-text': 'Passwords are accepted over HTTPS only. Open the same page with https.',
+  'error.insecure-link': 'Continue with HTTPS',
+  'error.not-found': 'Page not found',
+  'error.not-found-text': 'This page does not exist, or you have no access to its organization.',
+  'error.dashboard': 'Back to the dashboard',
+
+  'link.missing': 'Invalid link',
+  'link.missing-text':
+    'The link is incomplete or unknown. Copy the whole address from the email, or request a new link.',
+  'link.used': 'Link already used',
+  'link.used-text':
+    'A link works once. If you used it, sign in. If you did not, inform the operator of this mail server.',
+  'link.expired': 'Link expired',
+  'link.expired-text': 'Ask the sender for a new link. For a password reset, request one yourself.',
+  'link.taken': 'Organization already claimed',
+  'link.taken-text': 'A claim link of this organization was used before. If that was you, sign in.',
+  'link.frozen': 'Organization frozen',
+  'link.frozen-text': 'The operator of this mail server has frozen this organization. Contact the operator.',
+} as const;

@@ -1,0 +1,71 @@
+import type { PortalCatalog } from '../../message-types.ts';
+
+/** Messages in Spanish about the pages of a mailbox: overview, junk, quarantine and deleted messages. */
+export const mailbox = {
+  'mailbox.made': 'Buzón creado. Muestre su contraseña en «Acceso» para configurar un programa de correo.',
+  'mailbox.changed': 'Cambios guardados.',
+  'mailbox.stored': 'Almacenado',
+  'mailbox.created': 'Creado',
+  'mailbox.governed': 'Sujetos a una {policy}',
+  'mailbox.policy': 'política',
+  'mailbox.used': 'Usado',
+  'mailbox.delete': 'Eliminar buzón',
+  'mailbox.delete-button': 'Eliminar',
+  'mailbox.delete-question':
+    'Elimina {address} con su correo, contraseñas, reenvíos y webhook. Puede restaurarlo durante 30 días; las contraseñas de aplicación y los tokens siguen revocados.',
+  'mailbox.rename': 'Cambiar el nombre',
+  'mailbox.save': 'Guardar',
+
+  'junk.about': 'Correo no deseado de todos los buzones, lo más reciente primero, con los motivos del filtro.',
+  'junk.none': 'No hay correo no deseado',
+  'junk.none-text':
+    'Los mensajes que el filtro clasifica como no deseados aparecen aquí durante 30 días, con los motivos.',
+  'junk.released': 'Movido a la bandeja de entrada. El filtro aprende de ello.',
+  'junk.deleted': 'Movido a la papelera.',
+  'junk.none-checked': 'No se cambió nada: seleccione al menos un mensaje.',
+  'junk.select': 'Seleccionar',
+  'junk.select-one': 'Seleccionar el mensaje de {sender}',
+  'junk.select-all': 'Seleccionar todo',
+  'junk.nobody': 'nadie',
+  'junk.no-address': 'Sin dirección',
+  'junk.no-subject': '(sin asunto)',
+  'junk.no-subject-long': 'el mensaje sin asunto',
+  'junk.received': 'Recibido',
+  'junk.not-junk': 'No es correo no deseado',
+  'junk.timeline': 'Historial',
+  'junk.timeline-of': 'Historial de {subject}',
+  'junk.moved': 'Movido aquí por una persona, un programa o una regla.',
+  'junk.score': 'Puntuación {score}',
+
+  'quarantine.done-released': 'Mensaje liberado. Los programas con acceso a este buzón pueden leerlo.',
+  'quarantine.done-quarantined': 'Mensaje en cuarentena. Los programas ya no pueden leerlo.',
+  'quarantine.about':
+    'Mensajes cuyo contenido se oculta a agentes y programas: contienen mucho texto oculto, como las inyecciones de prompts, o fueron rechazados. Los programas de correo los siguen mostrando.',
+  'quarantine.none': 'No hay mensajes en cuarentena',
+  'quarantine.none-text': 'Aquí aparecen los mensajes ocultos a los agentes.',
+  'quarantine.older': 'Puede haber mensajes más antiguos en la página siguiente.',
+  'quarantine.messages': 'Mensajes en cuarentena',
+  'quarantine.quarantined': 'En cuarentena',
+  'quarantine.requested': 'Solicitado',
+  'quarantine.released': 'Liberado',
+  'quarantine.people-only': 'Solo para personas',
+  'quarantine.people-only-text':
+    'Contiene un enlace que inicia sesión o aprueba como usted. Nunca se muestra a los programas.',
+  'quarantine.withhold': 'Poner en cuarentena',
+  'quarantine.release': 'Liberar',
+
+  'deleted.restored': 'Mensaje restaurado en su carpeta.',
+  'deleted.gone': 'Los mensajes eliminados se han borrado definitivamente.',
+  'deleted.messages': 'Mensajes eliminados',
+  'deleted.messages-about':
+    'Mensajes que se quitaron de todas las carpetas. Se pueden restaurar hasta su eliminación definitiva.',
+  'deleted.drafts-shown': 'Se muestran las versiones reemplazadas de borradores.',
+  'deleted.drafts-hidden': 'Las versiones reemplazadas de borradores están ocultas.',
+  'deleted.hide': 'Ocultarlas',
+  'deleted.show': 'Mostrarlas',
+  'deleted.none': 'No hay mensajes eliminados',
+  'deleted.none-text': 'Aquí aparecen los mensajes que salen de todas las carpetas.',
+  'deleted.folder': 'Carpeta',
+  'deleted.purge-all': 'Eliminar todos definitivamente',
+  'deleted.purge-all-question': 'Los elimina todos de inmediato. No se puede deshacer.',
+} satisfies Partial<PortalCatalog>;

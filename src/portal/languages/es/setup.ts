@@ -1,0 +1,53 @@
+import type { PortalCatalog } from '../../message-types.ts';
+
+/** Messages in Spanish about the set-up of an organization, and of a phone. */
+export const setup = {
+  'setup.claimed': 'El servidor es suyo. Configure abajo su primer dominio.',
+  'setup.added': 'Dominio añadido.',
+  'setup.checked':
+    'Registros comprobados. Los que faltan o son incorrectos están marcados abajo; los registros nuevos pueden tardar una hora en verse.',
+  'setup.made': 'Buzón creado.',
+  'setup.all-done': 'Todos los pasos están hechos.',
+  'setup.back': 'Volver al resumen',
+  'setup.next': '{done} de {all} pasos hechos. Siguiente: {step}.',
+  'setup.done': 'Hecho',
+  'setup.open': 'Pendiente',
+  'setup-step.owner': 'Propietario',
+  'setup-step.domain': 'Dominio',
+  'setup-step.dns': 'Registros DNS',
+  'setup-step.mailbox': 'Primer buzón',
+  'setup-step.phone': 'Teléfono o programa de correo',
+  'setup-you.owner': 'Usted es {email}, propietario de {organization}.',
+  'setup-you.admin': 'Usted es {email}, administrador de {organization}.',
+  'setup-you.member': 'Usted es {email}, miembro de {organization}.',
+  'setup.health': '{health} muestra problemas con puertos, certificado, DNS inverso y listas de bloqueo.',
+  'setup.served': 'Este servidor es el servidor de nombres del dominio. No hay nada que publicar.',
+  'setup.records-published': 'Los registros necesarios están publicados.',
+  'setup.after-domain': 'Cuando se haya añadido el dominio.',
+  'setup.after-mailbox': 'Cuando se haya creado el buzón.',
+  'setup.before-at': 'Dirección, antes de @{domain}',
+  'setup.local-part': 'su-nombre',
+  'setup.connected': 'Un dispositivo está conectado.',
+  'setup.another': 'Añadir otro',
+  'setup.phone-about': 'Crea un enlace que configura un dispositivo, con su propia contraseña de aplicación.',
+  'setup.device-hint': 'Por ejemplo, «teléfono de Kim».',
+  'setup.qr': 'Mostrar código QR',
+  'setup.or': 'O {link} para escribirla en un programa de correo.',
+  'setup.show-password': 'mostrar la contraseña',
+  'setup.scan': 'Escanee este código con la cámara del teléfono',
+  'setup.open-link': 'O abra este enlace en el dispositivo:',
+  'setup.link': 'Enlace',
+  'setup.once': 'Funciona una vez, hasta {time}.',
+
+  'dns-way.delegate': 'Dejar que este servidor publique todo (cambiar los servidores de nombres)',
+  'dns-way.delegate-text':
+    'Configure estos servidores de nombres para {domain} en su registrador. Este servidor publica entonces todos los registros y cambia las claves DKIM por sí mismo. Si los registros de otros servicios (un sitio web) deben quedarse donde están, publique a mano.',
+  'dns-way.server': 'Servidor de nombres {number}',
+  'dns-way.servers': 'Servidores de nombres',
+  'dns-way.provider': 'Publicar los registros en un proveedor de DNS (Cloudflare, Hetzner, Route 53, RFC 2136 y otros)',
+  'dns-way.provider-text':
+    'Los registros nuevos se publican de inmediato. Si hay registros de otros que estorban, verá antes los cambios.',
+  'dns-way.hand': 'Publicar los registros a mano',
+  'dns-way.hand-text': 'Cree estos registros en el proveedor de DNS del dominio.',
+  'dns-way.the-value': 'el valor',
+} satisfies Partial<PortalCatalog>;

@@ -1,0 +1,5 @@
+/** The session has ended: the browser goes to the sign-in page. */
+export class SignedOut extends Error {}
+
+/** A method answered with an error, or the box could not be reached. The message is for the reader. */
+export class MailError extends Error {}

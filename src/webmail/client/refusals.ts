@@ -1,0 +1,19 @@
+import type { PlainKey } from './message-types.ts';
+import { t } from './translate.ts';
+
+/** Messages by the code of a refusal. The sentence that a route sends with the code is English. */
+const REFUSALS: ReadonlyMap<string, PlainKey> = new Map<string, PlainKey>([
+  ['read-only', 'refused.read-only'],
+  ['agent-password', 'refused.agent-password'],
+  ['no-folder', 'refused.no-folder'],
+  ['no-access', 'refused.no-access'],
+  ['unknown-address', 'refused.unknown-address'],
+  ['not-allowed', 'refused.not-allowed'],
+  ['too-many-shares', 'refused.too-many-shares'],
+]);
+
+/** The reason of a refusal in the language of the page; undefined without a known code. */
+export function translatedRefusal(code: string | undefined): string | undefined {
+  const key = REFUSALS.get(code ?? '');
+  return key === undefined ? undefined : t(key);
+}

@@ -11,7 +11,7 @@ import { createFolders, fillMailbox, type SourceServer, SOURCES } from './source
 
 const COMMAND = join(import.meta.dirname, '../../bin/mailstead');
 const FULL = process.env['IMPORT_FULL'] === '1';
-const TIMEOUT_MS = FULL ? 7_200_000 : 600_000;
+const TIMEOUT_MS = FULL ? 7_200_000 : 1_200_000;
 
 interface PullSize {
   mailboxes: number;
@@ -30,7 +30,7 @@ const PACE = FULL ? [] : ['--per-second', '100'];
 /** Interval of looks at the number of stored messages, which is slower to count the more there are. */
 const LOOK_MS = FULL ? 50 : 10;
 /** Most time between two cuts: after each one all mailboxes list their folders again, beside whatever runs on the machine. */
-const STEP_MS = FULL ? 900_000 : 120_000;
+const STEP_MS = FULL ? 1_800_000 : 240_000;
 
 let box: Box;
 let directory: string;
@@ -95,6 +95,19 @@ function failedImports(): unknown[] {
     .all();
 }
 
+/** The result of a step, or an error that names the step and the imports that have not ended: a test that times out says neither. */
+async function within<T>(name: string, step: Promise<T>): Promise<T> {
+  using stack = new DisposableStack();
+  const late = new Promise<never>((_, reject) => {
+    const timer = setTimeout(
+      () => reject(new Error(`${name} took ${STEP_MS / 1000} s: ${JSON.stringify(failedImports())}`)),
+      STEP_MS,
+    );
+    stack.defer(() => clearTimeout(timer));
+  });
+  return await Promise.race([step, late]);
+}
+
 interface CutPlan {
   cuts: number;
   /** Messages that the pull will store. */
@@ -115,18 +128,19 @@ async function cutOften(
   const done = { connection: 0, there: 0, here: 0 };
   const step = Math.floor((messages * 0.95) / cuts);
   for (let cut = 0, from = stored(); cut < cuts; cut++, from = stored()) {
-    await expect.poll(stored, { timeout: STEP_MS, interval: LOOK_MS }).toBeGreaterThan(from + Math.floor(step / 2));
+    const further = expect.poll(stored, { timeout: 2 * STEP_MS, interval: LOOK_MS });
+    await within(`progress before cut ${cut}`, further.toBeGreaterThan(from + Math.floor(step / 2)));
     const kind = cut % 5 === 3 ? 'there' : cut % 5 === 4 ? 'here' : 'connection';
     done[kind]++;
-    if (kind === 'connection') await proxy.cut();
-    if (kind === 'there') await source.crash();
+    if (kind === 'connection') await within(`cut ${cut}`, proxy.cut());
+    if (kind === 'there') await within(`crash ${cut}`, source.crash());
     if (kind === 'here') {
       await box.kill();
       await box.start();
       runs.push(start());
     }
   }
-  await Promise.all(runs);
+  await within('what is left after the last cut', Promise.all(runs));
   return done;
 }
 

@@ -48,6 +48,11 @@ export async function startCyrus({ users, jmap = false, below = tmpdir() }: Cyru
   execFileSync('chown', ['-R', NOBODY.join(':'), join(dir, 'conf'), join(dir, 'spool'), join(dir, 'sasldb')]);
   let master = launch(dir);
   let ended = once(master, 'exit');
+  // The group: each connection is served by a process of its own. Asked to end, it may wait for a session that a failed test left.
+  const killAll = async (): Promise<void> => {
+    if (master.exitCode === null && master.signalCode === null) process.kill(-(master.pid ?? 0), 'SIGKILL');
+    await ended;
+  };
   const cyrus: Cyrus = {
     httpPort,
     imapPort,
@@ -57,16 +62,13 @@ export async function startCyrus({ users, jmap = false, below = tmpdir() }: Cyru
     users: names,
     password: PASSWORD,
     async crash() {
-      // The group: each connection is served by a process of its own.
-      process.kill(-(master.pid ?? 0), 'SIGKILL');
-      await ended;
+      await killAll();
       master = launch(dir);
       ended = once(master, 'exit');
       await listening(imapPort, master);
     },
     async [Symbol.asyncDispose]() {
-      master.kill('SIGTERM');
-      await ended;
+      await killAll();
       rmSync(dir, { recursive: true, force: true });
     },
   };

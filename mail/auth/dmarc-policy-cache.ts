@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
-import { timedBy } from '../limits/lru-map.ts';
+import type { LRUCache } from 'lru-cache';
+import { lruMap } from '../limits/lru-map.ts';
 import type { Dmarc } from './authentication.ts';
 import type { DmarcRecord } from './dmarc-record.ts';
 
@@ -21,7 +21,7 @@ export class DmarcPolicyCache {
 
   /** `now`: monotonic clock, ms. */
   constructor(now: () => number = () => performance.now()) {
-    this.#known = new LRUCache({ max: MAX_DOMAINS, ttl: TTL_MS, ...timedBy(now) });
+    this.#known = lruMap(MAX_DOMAINS, { ms: TTL_MS, now });
   }
 
   get size(): number {

@@ -2,9 +2,10 @@ import { LRUCache } from 'lru-cache';
 import { timedBy } from '../limits/lru-map.ts';
 import type { Lookup } from './lookup.ts';
 
-const MAX_ENTRIES = 20_000;
-/** Total characters. Domain owners choose the length of their records, so the number of entries is not enough. */
+/** Total characters. Domain owners choose the length of their records, so a number of entries is not enough. */
 const MAX_WEIGHT = 8 * 1024 * 1024;
+/** Weight of an entry beside its text, so that fewer than 20,000 fit. */
+const ENTRY_WEIGHT = 420;
 
 /** Caches DNS answers for their time to live. Concurrent lookups of one name share one query. */
 export class LookupCache {
@@ -12,7 +13,7 @@ export class LookupCache {
 
   /** `now`: monotonic, ms. */
   constructor(now: () => number) {
-    this.#entries = new LRUCache({ max: MAX_ENTRIES, maxSize: MAX_WEIGHT, ...timedBy(now) });
+    this.#entries = new LRUCache({ maxSize: MAX_WEIGHT, ...timedBy(now) });
   }
 
   /** Returns the cached answer, or that of `query`, which must not reject. */
@@ -24,14 +25,14 @@ export class LookupCache {
       if (this.#entries.peek(key) === pending) this.#setTtl(key, pending, weightOf(lookup), ttlMs);
       return lookup;
     });
-    this.#entries.set(key, pending, { size: key.length });
+    this.#entries.set(key, pending, { size: ENTRY_WEIGHT + key.length });
     return pending;
   }
 
   #setTtl(key: string, pending: Promise<Lookup<unknown>>, weight: number, ttlMs: number): void {
     this.#entries.delete(key);
     // The library keeps an entry through its last millisecond.
-    if (ttlMs > 1) this.#entries.set(key, pending, { size: key.length + weight, ttl: ttlMs - 1 });
+    if (ttlMs > 1) this.#entries.set(key, pending, { size: ENTRY_WEIGHT + key.length + weight, ttl: ttlMs - 1 });
   }
 }
 

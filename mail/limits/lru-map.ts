@@ -2,10 +2,22 @@ import { LRUCache } from 'lru-cache';
 
 /**
  * Creates a map of at most `entries` entries that evicts the least recently used one. It grows as it is filled: with the
- * library's `max` each map would allocate 28 octets an entry at once, 20 MB for all maps of the process.
+ * library's `max` each map would allocate 28 octets an entry at once, 20 MB for all maps of the process. `life`: entries end
+ * after a time to live.
  */
-export function lruMap<K extends {}, V extends {}>(entries: number): LRUCache<K, V> {
-  return new LRUCache({ maxSize: entries, sizeCalculation: () => 1 });
+export function lruMap<K extends {}, V extends {}>(entries: number, life?: EntryLife): LRUCache<K, V> {
+  return new LRUCache({
+    maxSize: entries,
+    sizeCalculation: () => 1,
+    ...(life && { ttl: life.ms, ...timedBy(life.now) }),
+  });
+}
+
+/** Time to live of the entries of a map. */
+interface EntryLife {
+  ms: number;
+  /** Monotonic clock, ms. */
+  now: () => number;
 }
 
 /**

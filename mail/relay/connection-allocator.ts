@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { DestinationQueue } from './destination-queue.ts';
+import { lruMap } from '../limits/lru-map.ts';
 
 /** Share of connections for destinations that have not responded yet; the rest is for responsive ones. */
 const UNPROVEN_SHARE = 0.75;
@@ -27,7 +27,7 @@ export class ConnectionAllocator {
   /** Waiting destinations by the tenant of their next mail, the longest waiting first. */
   readonly #queue = new Map<number, Set<DestinationQueue>>();
   readonly #queued = new Map<DestinationQueue, number>();
-  readonly #proven = new LRUCache<string, true>({ max: MAX_PROVEN });
+  readonly #proven = lruMap<string, true>(MAX_PROVEN);
 
   constructor(most: number) {
     this.#most = most;

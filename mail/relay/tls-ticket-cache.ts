@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
-import { timedBy } from '../limits/lru-map.ts';
+import type { LRUCache } from 'lru-cache';
+import { lruMap } from '../limits/lru-map.ts';
 import type { Host } from './destination.ts';
 
 interface TlsTicket {
@@ -21,7 +21,7 @@ export class TlsTicketCache {
 
   /** `now`: monotonic ms. */
   constructor(now: () => number) {
-    this.#tickets = new LRUCache({ max: MAX_HOSTS, ttl: HOUR, ...timedBy(now) });
+    this.#tickets = lruMap(MAX_HOSTS, { ms: HOUR, now });
   }
 
   /** Takes a ticket; each is used once. RFC 8446 C.4. */

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { Resolver } from '../../mail/dns/lookup.ts';
 import type { Job } from '../../mail/jobs/scheduler.ts';
+import { lruMap } from '../../mail/limits/lru-map.ts';
 import { storedCertificates } from '../certificates/queries.ts';
 import type { AreaContext } from '../core/area-context.ts';
 import { setStsMode } from './sts-commands.ts';
@@ -21,7 +21,7 @@ export class StsStart implements Job {
   readonly everyMs = 60_000;
   readonly #context: StartContext;
   /** Time of the next look, by domain. */
-  readonly #postponed = new LRUCache<number, number>({ max: MAX_POSTPONED });
+  readonly #postponed = lruMap<number, number>(MAX_POSTPONED);
 
   constructor(context: StartContext) {
     this.#context = context;

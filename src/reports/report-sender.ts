@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { Job } from '../../mail/jobs/scheduler.ts';
+import { lruMap } from '../../mail/limits/lru-map.ts';
 import {
   type ReportKey,
   type ReportOutcome,
@@ -39,7 +39,7 @@ export class ReportSender implements Job {
   readonly firstMs = 10_000;
   readonly #context: SenderOptions;
   /** Time of the next attempt, by kind and domain. */
-  readonly #postponed = new LRUCache<string, number>({ max: MAX_POSTPONED });
+  readonly #postponed = lruMap<string, number>(MAX_POSTPONED);
 
   constructor(context: SenderOptions) {
     this.#context = context;

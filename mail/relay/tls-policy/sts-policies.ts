@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import type { Resolver } from '../../dns/lookup.ts';
-import { timedBy } from '../../limits/lru-map.ts';
+import { lruMap } from '../../limits/lru-map.ts';
 import type { Log, Meter } from '../../log.ts';
 import type { MailStore } from '../../store/store.ts';
 import {
@@ -54,11 +54,7 @@ export class StsPolicies {
 
   constructor(options: StsPoliciesOptions) {
     this.#options = options;
-    this.#failed = new LRUCache({
-      max: MAX_FAILED,
-      ttl: RETRY_AFTER_FAILURE_MS,
-      ...timedBy(() => options.clock.monotonic()),
-    });
+    this.#failed = lruMap(MAX_FAILED, { ms: RETRY_AFTER_FAILURE_MS, now: () => options.clock.monotonic() });
     this.#cancelTimer = options.clock.after(HOUR, () => this.#refreshAll());
   }
 

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { COMMON, FIRST_JOURNEYS, filesOf, projectsOf } from './test/suites.ts';
+import { COMMON, FIRST_JOURNEYS, filesOf, firstContracts, projectsOf } from './test/suites.ts';
 
 /** Tests that every change runs: `npm test`. The other suites have configurations of their own. */
 export default defineConfig({
@@ -7,6 +7,6 @@ export default defineConfig({
   test: {
     ...COMMON,
     maxWorkers: 3,
-    projects: projectsOf([...filesOf(['unit', 'dialogs', 'contract']), ...FIRST_JOURNEYS]),
+    projects: projectsOf([...filesOf(['unit', 'dialogs']), ...firstContracts(), ...FIRST_JOURNEYS]),
   },
 });

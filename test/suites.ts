@@ -13,13 +13,32 @@ export const FIRST_JOURNEYS: readonly string[] = [
   'first-mail',
   'jmap-endpoint',
   'mcp',
-  'quickstarts',
   'send-api',
   'separate-tenants',
 ].map((name) => `test/journeys/${name}.test.ts`);
 
-/** Patches modules or globals, which would last for the files behind it in the same process. */
-const PATCHES = /\bvi\.(?:mock|stubGlobal|stubEnv|useFakeTimers)\(|\bprocess\.env\[[^\]]+\] = |\bdelete process\.env/;
+/** Imports, exports, backups and the bucket: `npm run test:moving`. Each moves whole mailboxes, which costs minutes of CPU. */
+export const MOVING: readonly string[] = [
+  'backup',
+  'backup-restore',
+  'hostile-imports',
+  'log-shipping',
+  'message-bucket',
+  'poor-line-imports',
+  'pulled-accounts',
+  'recipient-backups',
+  'transfer',
+].map((name) => `test/contract/${name}.test.ts`);
+
+/** Contract files about PostgreSQL itself, which `npm run test:postgres` runs. */
+const POSTGRES = /^test\/contract\/postgres-/;
+
+/** Contract files that `npm test` runs. */
+export const firstContracts = (): string[] =>
+  filesOf(['contract']).filter((file) => !MOVING.includes(file) && !POSTGRES.test(file));
+
+/** Replaces modules or globals for the files behind it in the same process, too. Fake timers do not: each file that has them ends them. */
+const PATCHES = /\bvi\.(?:mock|stubGlobal|stubEnv)\(/;
 
 /**
  * Loads modules as the product does, without a transformation: it takes a third less CPU time. Files that replace modules

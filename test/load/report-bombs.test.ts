@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type BombCost, REPORT_BOMBS } from '../../support/report-bombs.ts';
+import { type BombCost, REPORT_BOMBS } from '../support/report-bombs.ts';
 
 /** Most CPU time, as a multiple of that of an ordinary report with the most rows that are read. */
 const MOST_RATIO = 6;
 /** Most growth of resident memory, MiB: the heap of the largest report, and its text. */
 const MOST_GROWTH = 400;
 
-const MODULE = join(import.meta.dirname, '../../support/report-bombs.ts');
+const MODULE = join(import.meta.dirname, '../support/report-bombs.ts');
 
 /** Reads a message in a process of its own: the peak of its memory is that of the reader. */
 function costInProcess(bomb: Buffer): BombCost {

@@ -12,15 +12,42 @@ const IMAP = 3143;
 const DOMAIN = 'local.test';
 const PASSWORD = 'pw';
 
+/** Settings of Dovecot by name. `tuned`: processes that wait for logins and serve many, and what rows ask for is cached at once. */
+export const DOVECOTS = {
+  sdbox: 'mail_location = sdbox:~/sdbox',
+  maildir: 'mail_location = maildir:~/Maildir',
+  tuned: `mail_location = sdbox:~/sdbox
+mail_always_cache_fields = flags date.received date.save size.virtual size.physical imap.envelope imap.bodystructure mime.parts hdr.subject hdr.from hdr.date hdr.references
+mailbox_list_index = yes
+service imap-login {
+  service_count = 0
+  process_min_avail = 2
+  client_limit = 1000
+}
+service imap {
+  service_count = 100
+  process_min_avail = 10
+}
+service auth {
+  client_limit = 10000
+}
+auth_cache_size = 10M`,
+} as const;
+
 /**
- * Debian's Postfix delivering by LMTP to Debian's Dovecot (sdbox, its fastest durable format), both private, on loopback,
- * without TLS, with their default fsync; `settings` are more lines of main.cf. Needs root: Postfix will not run otherwise.
+ * Debian's Postfix delivering by LMTP to Debian's Dovecot (sdbox, its fastest durable format, unless named otherwise), both
+ * private, on loopback, without TLS, with their default fsync; `settings` are more lines of main.cf. Needs root: Postfix will
+ * not run otherwise.
  */
-export async function startPeer(users: number, settings = ''): Promise<Subject> {
+export async function startPeer(
+  users: number,
+  settings = '',
+  dovecotSettings: keyof typeof DOVECOTS = 'sdbox',
+): Promise<Subject> {
   const dir = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'peer-bench-'));
   chmodSync(dir, 0o755);
   const names = Array.from({ length: users }, (_, i) => `sd${i + 1}`);
-  writeDovecot(dir, names);
+  writeDovecot(dir, names, DOVECOTS[dovecotSettings]);
   layPostfix(dir, settings);
   const dovecot = spawn('/usr/sbin/dovecot', ['-F', '-c', join(dir, 'dovecot.conf')], { stdio: 'inherit' });
   run(...postfixControl(dir, 'start'));
@@ -49,7 +76,7 @@ function run(command: string, args: string[]): void {
   execFileSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-function writeDovecot(dir: string, users: readonly string[]): void {
+function writeDovecot(dir: string, users: readonly string[], settings: string): void {
   mkdirSync(join(dir, 'mail'));
   // Mail belongs to a user of its own; any number that nobody has will do.
   run('chown', ['5000:5000', join(dir, 'mail')]);
@@ -74,7 +101,7 @@ first_valid_uid = 5000
 mail_uid = 5000
 mail_gid = 5000
 mail_home = ${dir}/mail/%u
-mail_location = sdbox:~/sdbox
+${settings}
 passdb {
   driver = passwd-file
   args = scheme=PLAIN username_format=%n ${dir}/users

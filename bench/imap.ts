@@ -12,6 +12,7 @@ const MESSAGES = Math.max(2000, Number(process.argv[2] ?? 20_000));
 const ROUNDS = Math.max(1, Number(process.argv[3] ?? 5));
 const WANTED = process.argv[4] ?? '';
 const DOVECOT = (process.argv[5] ?? 'sdbox') as keyof typeof DOVECOTS;
+if (!(DOVECOT in DOVECOTS)) throw new Error(`${DOVECOT} is none of ${Object.keys(DOVECOTS).join(', ')}`);
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 

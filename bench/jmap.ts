@@ -1,8 +1,7 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { accountId, jmapId } from '../mail/jmap/core/ids.ts';
 import { callServer } from '../src/operator-socket/client.ts';
-import { type BigAccount as Big, fillDirectory, wordOf } from './lib/big-account.ts';
+import { type BigAccount as Big, fillDirectory } from './lib/big-account.ts';
 import { at, JmapWire, timed } from './lib/jmap-load.ts';
 import { poll, pollers } from './lib/jmap-polling.ts';
 import { JmapStream } from './lib/jmap-streams.ts';
@@ -10,6 +9,7 @@ import { tokensOf } from './lib/jmap-tokens.ts';
 import { startMailstead } from './lib/mailstead.ts';
 import { message } from './lib/messages.ts';
 import { memoryKib } from './lib/process.ts';
+import { jmapRows } from './lib/reading-rows.ts';
 import { Wire } from './lib/wire.ts';
 
 /**
@@ -22,17 +22,6 @@ const ACCOUNTS = 50;
 const CLIENTS = 200;
 const STREAMS = 1_000;
 const FIRST = 100;
-const LISTED = [
-  'threadId',
-  'mailboxIds',
-  'keywords',
-  'from',
-  'subject',
-  'receivedAt',
-  'size',
-  'preview',
-  'hasAttachment',
-];
 
 const filled = await startMailstead(ACCOUNTS);
 const { dataDir } = filled;
@@ -60,66 +49,15 @@ async function answers(box: Subject, big: Big): Promise<void> {
   const made = await callServer(dataDir, 'create_agent_token', { name: 'bench', actions: ['read', 'manage', 'send'] });
   if (made.kind !== 'done') throw new Error(made.message);
   const wire = await JmapWire.open(box.ports['http'] ?? 0, `Bearer ${(made.result as { secret: string }).secret}`);
-  const id = accountId(big.account);
-  const inMailbox = jmapId('mailbox', big.inbox);
-  const sort = [{ property: 'receivedAt', isAscending: false }];
-  const list = (query: object): (() => Promise<unknown>) => {
-    const text = JmapWire.text(
-      ['Email/query', { accountId: id, limit: 50, sort, ...query }, 'q'],
-      [
-        'Email/get',
-        { accountId: id, '#ids': { resultOf: 'q', name: 'Email/query', path: '/ids' }, properties: LISTED },
-        'g',
-      ],
-    );
-    return () => wire.ask(text);
-  };
-  const alone = ['Email/query', { accountId: id, limit: 50, sort, filter: { inMailbox } }, 'q'] as const;
-  const { q } = await wire.call(alone);
-  const got = JmapWire.text(['Email/get', { accountId: id, ids: q?.['ids'], properties: LISTED }, 'g']);
-  await indexed(wire, id);
-  const search = (text: string): (() => Promise<unknown>) => {
-    const queried = JmapWire.text(['Email/query', { accountId: id, limit: 50, filter: { text } }, 'q']);
-    return () => wire.ask(queried);
-  };
-  for (const [name, ask] of [
-    ['Email/query of 50', () => wire.ask(JmapWire.text(alone))],
-    ['Email/get of 50', () => wire.ask(got)],
-    ['list of 50', list({ filter: { inMailbox } })],
-    ['list of 50 threads', list({ filter: { inMailbox }, collapseThreads: true })],
-    ['search, rare word', search(wordOf(50_000))],
-    ['search, middling word', search(wordOf(1_000))],
-    ['search, common word', search(wordOf(0))],
-    ['changes of 500', await changesOf(wire, id, inMailbox)],
-  ] as const) {
+  const from = performance.now();
+  const rows = await jmapRows(wire, big);
+  console.log(`full text of ${MESSAGES} messages: ${((performance.now() - from) / 1000).toFixed(0)} s`);
+  for (const { name, ask } of rows) {
     await timed(20, ask);
     const took = await timed(500, ask);
     console.log(`${name.padEnd(24)} p50 ${at(took, 0.5).toFixed(2)} ms, p99 ${at(took, 0.99).toFixed(2)} ms`);
   }
   wire.close();
-}
-
-/** Waits until every message is in the full text. */
-async function indexed(wire: JmapWire, id: string): Promise<void> {
-  const from = performance.now();
-  const queried = ['Email/query', { accountId: id, limit: 1, filter: { text: 'nothing' } }, 'q'] as const;
-  for (;;) {
-    const text = String(await wire.ask(JmapWire.text(queried)));
-    if (!text.includes('["error"')) break;
-    await sleep(1_000);
-  }
-  console.log(`full text of ${MESSAGES} messages: ${((performance.now() - from) / 1000).toFixed(0)} s`);
-}
-
-/** Changes 500 messages and answers the question for what changed. */
-async function changesOf(wire: JmapWire, accountId: string, inMailbox: string): Promise<() => Promise<unknown>> {
-  const { q } = await wire.call(['Email/query', { accountId, filter: { inMailbox }, limit: 500 }, 'q']);
-  const update = Object.fromEntries(((q?.['ids'] ?? []) as string[]).map((id) => [id, { 'keywords/$bench': true }]));
-  const { s } = await wire.call(['Email/set', { accountId, update }, 's']);
-  const queried = ['Email/changes', { accountId, sinceState: s?.['oldState'], maxChanges: 500 }, 'c'] as const;
-  const { c } = await wire.call(queried);
-  if (((c?.['updated'] ?? []) as string[]).length !== 500) throw new Error(JSON.stringify(c).slice(0, 300));
-  return () => wire.ask(JmapWire.text(queried));
 }
 
 /** Clients that ask on and on whether anything changed, four of each account. */

@@ -63,8 +63,18 @@ export class KnownMailboxes {
 
   /** Throws unless the client knows what is true. `selected`: its messages are not reported by STATUS. */
   compare(truth: ImapTruth, selected: TruthMailbox | undefined): void {
+    const difference = this.#difference(truth, selected);
+    if (difference !== undefined) throw new Error(difference);
+  }
+
+  /** True: the client does not know what is true. */
+  differs(truth: ImapTruth, selected: TruthMailbox | undefined): boolean {
+    return this.#difference(truth, selected) !== undefined;
+  }
+
+  #difference(truth: ImapTruth, selected: TruthMailbox | undefined): string | undefined {
     const [unknown] = this.#early.keys();
-    if (unknown !== undefined) throw new Error(`STATUS of ${unknown}, which the client does not know`);
+    if (unknown !== undefined) return `STATUS of ${unknown}, which the client does not know`;
     const real = truth.mailboxes.map((box) => {
       const known = this.#known.get(box.name);
       const unseen = known !== undefined && known.unseen === undefined ? undefined : truth.unseen(box);
@@ -72,8 +82,8 @@ export class KnownMailboxes {
       return text(box.name, { ...counts, subscribed: box.subscribed }, box === selected);
     });
     const known = [...this.#known].map(([name, each]) => text(name, each, name === selected?.name));
-    if (known.toSorted().join() !== real.toSorted().join())
-      throw new Error(`notified of ${known.toSorted().join()}; the truth is ${real.toSorted().join()}`);
+    if (known.toSorted().join() === real.toSorted().join()) return undefined;
+    return `notified of ${known.toSorted().join()}; the truth is ${real.toSorted().join()}`;
   }
 
   #list(name: string, attributes: readonly string[], old: string | undefined): void {

@@ -1,6 +1,5 @@
 const FILE = 'its tests open, change or damage the file mailstead.db';
 const COPIES = 'it copies the files of the embedded database';
-const UNTRIED = 'it took more than a minute there on a busy machine, so that nobody has seen it pass';
 const PLANS = 'it reads plans, counters or the log of SQLite';
 
 /** Contract files that run on SQLite only, with the reason. */
@@ -16,5 +15,4 @@ export const SQLITE_ONLY: ReadonlyMap<string, string> = new Map([
     name,
     PLANS,
   ]),
-  ...['email-query', 'email-query-changes'].map((name): [string, string] => [name, UNTRIED]),
 ]);

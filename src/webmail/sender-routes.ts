@@ -31,7 +31,12 @@ export function senderRoutes(context: AppContext, app: FastifyInstance): void {
   app.post('/mail/senders/remove', (request, reply) => change(context, request, reply, removeRule));
 }
 
-type RuleChange = (context: AppContext, reader: MailReader, fields: Fields) => Promise<[number, string] | undefined>;
+/** Returns the refusal. */
+type RuleChange = (context: AppContext, reader: MailReader, fields: Fields) => Promise<Refusal | undefined>;
+
+type Refusal = readonly [status: number, detail: string, code?: string];
+
+const NO_RULE: Refusal = [404, 'There is no such rule.', 'no-rule'];
 
 async function change(
   context: AppContext,
@@ -57,15 +62,21 @@ async function rulesOf({ store }: AppContext, { account, decider }: MailReader):
 const addRule: RuleChange = async (context, reader, fields) => {
   const kind = fields.text('kind');
   const text = fields.text('pattern').trim();
-  const pattern = text.slice(0, text.lastIndexOf('@')).includes('*') ? undefined : namePattern(text);
+  const user = text.slice(0, Math.max(0, text.lastIndexOf('@')));
+  const pattern = user.includes('*') ? undefined : namePattern(text);
   if (kind !== 'allow' && kind !== 'block') return [422, 'Choose to block or to allow.'];
   if (pattern === undefined || text.length > 320)
-    return [422, 'Give an address (ann@shop.example), a domain (shop.example) or all below it (*.shop.example).'];
+    return [
+      422,
+      'Give an address (ann@shop.example), a domain (shop.example) or all below it (*.shop.example).',
+      'no-sender',
+    ];
   const { account, decider } = reader;
   const input = { tenant: decider.tenant, account, outward: false, kind, pattern, note: '', by: null } as const;
   const what = { command: addSenderRule, input, operation: 'add_sender_rule', detail: { kind, pattern } };
   const done = await auditedByReader(context, reader, what);
-  if (done.kind === 'too-many') return [409, `Limit reached: ${MAX_SENDER_RULES} rules. Remove some first.`];
+  if (done.kind === 'too-many')
+    return [409, `Limit reached: ${MAX_SENDER_RULES} rules. Remove some first.`, 'too-many-rules'];
   return done.kind === 'added' ? undefined : [404, 'The mailbox does not exist any more.'];
 };
 
@@ -74,10 +85,10 @@ const removeRule: RuleChange = async (context, reader, fields) => {
   const { account, decider } = reader;
   const { tenant } = decider;
   const found = await context.store.read(senderRule, { tenant, id });
-  if (found?.account !== account) return [404, 'There is no such rule.'];
+  if (found?.account !== account) return NO_RULE;
   const detail = { kind: found.kind, pattern: found.pattern };
   const input = { tenant, id, by: null };
   const what = { command: removeSenderRule, input, operation: 'remove_sender_rule', detail };
   const done = await auditedByReader(context, reader, what);
-  return done.kind === 'removed' ? undefined : [404, 'There is no such rule.'];
+  return done.kind === 'removed' ? undefined : NO_RULE;
 };

@@ -61,7 +61,7 @@ async function snooze(context: AppContext, request: FastifyRequest, reply: Fasti
     .flatMap((id) => jmapRow('email', account, id) ?? []);
   const lead = jmapRow('email', account, fields.text('lead')) ?? 0;
   const until = untilOf(fields.text('until'), context.clock());
-  if (until === undefined) return sendReaderProblem(reply, 422, 'Choose a time within a year.');
+  if (until === undefined) return sendReaderProblem(reply, 422, 'Choose a time within a year.', 'snooze-time');
   for (let at = 0; at < emails.length; at += SLICE) {
     const input = { account, emails: emails.slice(at, at + SLICE), lead, until };
     const done = await context.store.write(snoozeEmails, input);
@@ -70,6 +70,7 @@ async function snooze(context: AppContext, request: FastifyRequest, reply: Fasti
         reply,
         409,
         `Limit reached: ${MAX_SNOOZED} snoozed messages. End the snooze of some first.`,
+        'too-many-snoozed',
       );
   }
   return sendJson(reply, { snoozed: await snoozedOf(context, reader) });

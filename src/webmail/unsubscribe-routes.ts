@@ -30,7 +30,7 @@ export function unsubscribeRoute(context: AppContext, app: FastifyInstance): voi
     if (reader === undefined) return reply;
     using permit = running.tryAcquire({ credential: reader.account });
     if (permit === undefined)
-      return sendReaderProblem(reply, 429, 'Another request to unsubscribe is running. Try again.');
+      return sendReaderProblem(reply, 429, 'Another request to unsubscribe is running. Try again.', 'unsubscribing');
     return unsubscribe(context, poster, reader.account, request, reply);
   });
 }
@@ -44,11 +44,12 @@ async function unsubscribe(
 ): Promise<FastifyReply> {
   const email = jmapRow('email', account, new Fields(request.body).text('email')) ?? 0;
   const found = await context.store.read(storedHeader, { account, email });
-  if (found === undefined) return sendReaderProblem(reply, 404, 'The message does not exist any more.');
+  if (found === undefined) return sendReaderProblem(reply, 404, 'The message does not exist any more.', 'no-message');
   const length = Math.min(found.length, MAX_HEADER_OCTETS);
   const header = (await context.store.blob(found.blob, 0, length)).toString('latin1');
   const offer = unsubscribeOffer(found.trace, header);
-  if (offer.kind === 'none') return sendReaderProblem(reply, 404, 'The message offers no way to unsubscribe.');
+  if (offer.kind === 'none')
+    return sendReaderProblem(reply, 404, 'The message offers no way to unsubscribe.', 'no-unsubscribe');
   if (offer.kind !== 'one-click') return sendJson(reply, offer);
   const failure = await requestOf(context, poster, offer.url);
   if (failure !== undefined) return sendReaderProblem(reply, 502, failure);

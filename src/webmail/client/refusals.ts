@@ -10,6 +10,14 @@ const REFUSALS: ReadonlyMap<string, PlainKey> = new Map<string, PlainKey>([
   ['unknown-address', 'refused.unknown-address'],
   ['not-allowed', 'refused.not-allowed'],
   ['too-many-shares', 'refused.too-many-shares'],
+  ['no-sender', 'refused.no-sender'],
+  ['too-many-rules', 'refused.too-many-rules'],
+  ['no-rule', 'refused.no-rule'],
+  ['snooze-time', 'refused.snooze-time'],
+  ['too-many-snoozed', 'refused.too-many-snoozed'],
+  ['unsubscribing', 'refused.unsubscribing'],
+  ['no-message', 'refused.no-message'],
+  ['no-unsubscribe', 'refused.no-unsubscribe'],
 ]);
 
 /** The reason of a refusal in the language of the page; undefined without a known code. */

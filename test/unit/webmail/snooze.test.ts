@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { jmapId } from '../../../mail/store/object-id.ts';
 import { rowIn } from '../../../src/core/message-ids.ts';
+import { translatedRefusal } from '../../../src/webmail/client/refusals.ts';
 import type * as mailReader from '../../../src/webmail/mail-reader.ts';
 import { type ConsentWorld, consentWorld, type Someone } from '../../support/consent-world.ts';
 import { http } from '../../support/mcp.ts';
@@ -56,10 +57,10 @@ test.each([
   ['a time that has passed', -HOUR],
   ['a time in more than a year', 400 * 24 * HOUR],
   ['no time', Number.NaN],
-])('%s is refused', async (_, ms) => {
+])('%s is refused with a code that web mail translates', async (_, ms) => {
   const until = Number.isNaN(ms) ? 'soon' : timeIn(ms);
   const said = await snooze(await reader(box.anna), until);
-  expect([said.status, said.json?.['detail']]).toEqual([422, 'Choose a time within a year.']);
+  expect([said.status, said.json]).toEqual([422, { detail: translatedRefusal('snooze-time'), code: 'snooze-time' }]);
 });
 
 test('another mailbox, another site and nobody snooze nothing', async () => {

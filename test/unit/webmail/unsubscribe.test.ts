@@ -6,6 +6,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { jmapId } from '../../../mail/store/object-id.ts';
 import { rowIn } from '../../../src/core/message-ids.ts';
+import { translatedRefusal } from '../../../src/webmail/client/refusals.ts';
 import { testCertificate } from '../../support/certificate.ts';
 import { type ConsentWorld, consentWorld, type Someone } from '../../support/consent-world.ts';
 import { putMail } from '../../support/put-mail.ts';
@@ -118,8 +119,9 @@ test('a private address is not asked, also one that the operator allows for webh
 
 test('another mailbox, another site and a message without an address request nothing', async () => {
   const email = await deliver(box, signed());
-  expect((await leave(box, email, box.bert))[0]).toBe(404);
+  const refused = (code: string): unknown => [404, { detail: translatedRefusal(code), code }];
+  expect(await leave(box, email, box.bert)).toEqual(refused('no-message'));
   expect((await leave(box, email, box.anna, { 'sec-fetch-site': 'cross-site' }))[0]).toBe(403);
-  expect((await leave(box, await deliver(box, [])))[0]).toBe(404);
+  expect(await leave(box, await deliver(box, []))).toEqual(refused('no-unsubscribe'));
   expect(requests).toEqual([]);
 });

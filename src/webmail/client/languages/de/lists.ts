@@ -79,6 +79,15 @@ export const lists = {
   'refused.not-allowed': 'Sie dürfen diesen Ordner nicht freigeben.',
   'refused.too-many-shares':
     'Grenze erreicht: zu viele Freigaben dieses Ordners oder für dieses Postfach. Beenden Sie zuerst einige.',
+  'refused.no-sender':
+    'Geben Sie eine Adresse (ann@shop.example), eine Domain (shop.example) oder alles darunter (*.shop.example) an.',
+  'refused.too-many-rules': 'Grenze erreicht: zu viele Regeln. Entfernen Sie zuerst einige.',
+  'refused.no-rule': 'Diese Regel gibt es nicht.',
+  'refused.snooze-time': 'Wählen Sie einen Zeitpunkt innerhalb eines Jahres.',
+  'refused.too-many-snoozed': 'Grenze erreicht: zu viele zurückgestellte Nachrichten. Holen Sie zuerst einige zurück.',
+  'refused.unsubscribing': 'Eine andere Abmeldung läuft gerade. Versuchen Sie es noch einmal.',
+  'refused.no-message': 'Diese Nachricht gibt es nicht mehr.',
+  'refused.no-unsubscribe': 'Die Nachricht nennt keinen Weg, sich abzumelden.',
 
   'button.add': 'Hinzufügen',
   'button.cancel': 'Abbrechen',

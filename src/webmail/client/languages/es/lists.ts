@@ -75,6 +75,15 @@ export const lists = {
   'refused.not-allowed': 'No puedes compartir esta carpeta.',
   'refused.too-many-shares':
     'Límite alcanzado: demasiados permisos de esta carpeta o con este buzón. Retira antes algunos.',
+  'refused.no-sender':
+    'Indica una dirección (ann@shop.example), un dominio (shop.example) o todo lo que hay debajo (*.shop.example).',
+  'refused.too-many-rules': 'Límite alcanzado: demasiadas reglas. Quita antes algunas.',
+  'refused.no-rule': 'No existe esa regla.',
+  'refused.snooze-time': 'Elige un momento dentro de un año.',
+  'refused.too-many-snoozed': 'Límite alcanzado: demasiados mensajes pospuestos. Recupera antes algunos.',
+  'refused.unsubscribing': 'Ya hay otra baja en curso. Inténtalo de nuevo.',
+  'refused.no-message': 'Ese mensaje ya no existe.',
+  'refused.no-unsubscribe': 'El mensaje no ofrece ninguna forma de darse de baja.',
 
   'button.add': 'Añadir',
   'button.cancel': 'Cancelar',

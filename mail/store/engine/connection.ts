@@ -90,8 +90,11 @@ class ListStatement {
 
   all(params: readonly Value[]): Row[] {
     const rows = this.#statement.all(...params) as unknown as Value[][];
+    const [first] = rows;
+    // Many statements find nothing most of the time, and reading the names of columns costs more than such a statement.
+    if (first === undefined) return [];
     // A statement is compiled again when the schema changes: SELECT * may then have other columns.
-    if (rows[0]?.length !== this.#columns.length) this.#columns = this.#statement.columns().map(({ name }) => name);
+    if (first.length !== this.#columns.length) this.#columns = this.#statement.columns().map(({ name }) => name);
     return rows.map((values) => this.#toRow(values));
   }
 

@@ -1,19 +1,17 @@
-import {
-  clearContent,
-  isContentTainted,
-  markContent,
-  type TaintedContentName,
-} from '../../mail/agents/taint/content.ts';
-import { command, query } from '../../mail/store/engine/types.ts';
+import { clearContent, markContent, type TaintedContentName } from '../../mail/agents/taint/content.ts';
+import { command, lookup } from '../../mail/store/engine/types.ts';
 
 const nameOf = (tenant: number, kind: string): TaintedContentName => `words/${tenant}/${kind}`;
 
-/** Tests if a tainted token stored words of some of the kinds, or of all. */
-export const hasTaintedWords = query(
+/** Tests if a tainted token stored words of some of the kinds, or of all. Asked twice by calls of agents. */
+export const hasTaintedWords = lookup(
   'has-tainted-words',
   async (rx, { tenant, kinds, all = false }: { tenant: number; kinds: readonly string[]; all?: boolean }) => {
-    const found = await Promise.all(kinds.map((kind) => isContentTainted(rx, nameOf(tenant, kind))));
-    return all ? found.every(Boolean) : found.some(Boolean);
+    const found = await rx.all(
+      "SELECT 1 AS yes FROM json_each(?, '$') k CROSS JOIN tainted_content c ON c.content = k.value",
+      JSON.stringify(kinds.map((kind) => nameOf(tenant, kind))),
+    );
+    return all ? found.length === kinds.length : found.length > 0;
   },
 );
 

@@ -125,12 +125,23 @@ export async function passTaint(call: Call, operation: Operation, input: object)
     await store.write(markWords, { tenant, kinds });
 }
 
-function channelsOf(way: keyof WordChannel, name: string, input: object): string[] {
+const KINDS = { reads: kindsBy('reads'), writes: kindsBy('writes') } as const;
+
+function channelsOf(way: keyof WordChannel, name: string, input: object): readonly string[] {
   // Sends a text that another token may have written.
   if (name === 'send_email' && !('template' in input && input.template !== undefined))
     return way === 'reads' ? [] : ['log'];
-  const kinds = Object.entries(WORD_CHANNELS).flatMap(([kind, channel]) => (channel[way].includes(name) ? [kind] : []));
+  const kinds = KINDS[way].get(name) ?? [];
   return way === 'writes' || LOGS.includes(name) ? ['log', ...kinds] : kinds;
+}
+
+/** Kinds of words by operation. */
+function kindsBy(way: keyof WordChannel): ReadonlyMap<string, readonly string[]> {
+  const pairs = Object.entries(WORD_CHANNELS).flatMap(([kind, channel]) =>
+    channel[way].map((name) => ({ kind, name })),
+  );
+  const byName = Map.groupBy(pairs, ({ name }) => name);
+  return new Map([...byName].map(([name, all]) => [name, all.map(({ kind }) => kind)]));
 }
 
 /** Every kind of words. */

@@ -89,7 +89,7 @@ async function reading(): Promise<void> {
     const [a, b] = [await rowsOf(boxes[0]), await rowsOf(boxes[1])];
     for (const [at, row] of a.entries()) {
       const pair: Pair<ReadingRow> = [row, b[at] ?? row];
-      for (const one of pair) await timed(50, () => one.ask());
+      for (const one of pair) await timed(300, () => one.ask());
       const pairs = await inTurn(pair, async (one) => (await timed(REQUESTS, () => one.ask()))[REQUESTS >> 1] ?? 0);
       console.log(figures.line(`${row.name}, ms`, pairs));
     }

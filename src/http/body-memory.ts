@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { networkOf } from '../../mail/guard/network.ts';
 import type { MemoryBudget } from '../../mail/limits/memory-budget.ts';
 
@@ -25,14 +25,21 @@ export function boundBodies(app: FastifyInstance, memory: MemoryBudget): void {
       .header('connection', 'close')
       .send({ error: 'unavailable', message, retryAfterSeconds: 5 });
   });
-  app.addHook('onSend', async (request, reply, payload) => {
-    const octets = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0;
-    // A client that is gone has no address, and no further close follows.
-    if (octets <= MIN_COUNTED || reply.raw.closed) return;
-    const reservation = memory.open([networkOf(request.ip)]);
-    // An answer that is made already is sent in any case; what it holds counts for those that follow.
-    if (reservation.tryGrow(octets)) reply.raw.once('close', () => reservation[Symbol.dispose]());
+  // With a callback: after an asynchronous hook each handler waits for the end of its response.
+  app.addHook('onSend', (request, reply, payload, done) => {
+    countAnswer(memory, request, reply, payload);
+    done();
   });
+}
+
+/** Counts an answer until its connection has taken it. */
+function countAnswer(memory: MemoryBudget, request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
+  const octets = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0;
+  // A client that is gone has no address, and no further close follows.
+  if (octets <= MIN_COUNTED || reply.raw.closed) return;
+  const reservation = memory.open([networkOf(request.ip)]);
+  // An answer that is made already is sent in any case; what it holds counts for those that follow.
+  if (reservation.tryGrow(octets)) reply.raw.once('close', () => reservation[Symbol.dispose]());
 }
 
 /** Octets of the body that the route holds in memory; 0 for a route that reads it as a stream. */

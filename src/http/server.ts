@@ -152,9 +152,10 @@ function nodeOf({ node }: HttpOptions): { node?: string; leads?: boolean } {
 }
 
 function addRoutes(app: FastifyInstance, options: HttpOptions): void {
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     // Endpoints may have set their own values.
     for (const [name, value] of Object.entries(HEADERS)) if (!reply.hasHeader(name)) void reply.header(name, value);
+    done();
   });
   app.get<{ Params: { token: string } }>(`${CHALLENGE_PATH}:token`, async ({ params }, reply) => {
     const text = options.challenges.tokenText(params.token);

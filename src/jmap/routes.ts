@@ -65,8 +65,9 @@ export function jmapRoutes(context: AppContext, firstReads: FirstReadsOf): (app:
       watch[Symbol.dispose]();
     });
     void app.register(async (inner) => {
-      inner.addHook('onSend', async (_request, reply) => {
+      inner.addHook('onSend', (_request, reply, _payload, done) => {
         void reply.headers(CORS);
+        done();
       });
       inner.options('/.well-known/jmap', preflight);
       inner.options('/jmap/*', preflight);

@@ -1,4 +1,5 @@
-import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { randomOctets } from '../core/random-octets.ts';
 
 export const SESSION_MS = 3_600_000;
 const NONCE_BYTES = 16;
@@ -27,7 +28,7 @@ export class SessionIds {
   }
 
   mint(token: number, now: number): SessionId {
-    const nonce = randomBytes(NONCE_BYTES);
+    const nonce = randomOctets(NONCE_BYTES);
     const expiresAt = now + SESSION_MS;
     const body = `${token.toString(36)}.${expiresAt.toString(36)}.${nonce.toString('base64url')}`;
     return { token, expiresAt, nonce, text: `ses_${body}.${this.#mac(body)}` };

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import { BlobUnreadable } from '../../mail/store/blob/unreadable.ts';
 import { type Command, StoreBusy } from '../../mail/store/engine/types.ts';
@@ -21,6 +20,7 @@ import { CONTENT_UNREADABLE, notFound, refuse, RefusedError, type Refusal } from
 import { outOfScope } from './scope.ts';
 import type { AppContext } from '../core/app-context.ts';
 import type { StreamClient } from '../core/stream-client.ts';
+import { randomOctets } from '../core/random-octets.ts';
 
 export type OperationOutcome =
   | {
@@ -48,7 +48,7 @@ export async function perform(
   given: unknown,
   { accepted = false, audience }: PerformOptions = {},
 ): Promise<OperationOutcome> {
-  const requestId = `req_${randomBytes(9).toString('base64url')}`;
+  const requestId = `req_${randomOctets(9).toString('base64url')}`;
   const began = performance.now();
   const call = new RunningCall(context, operation, caller, requestId, audience);
   let outcome = 'done';

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { randomOctets } from '../core/random-octets.ts';
 import { visibleLine } from './invisible.ts';
 
 /** Counts of content removed from a text. */
@@ -54,7 +54,7 @@ export const FENCE = 2 * NONCE_OCTETS + 2;
 
 /** Creates the nonce of one response. */
 export function newNonce(): string {
-  return randomBytes(NONCE_OCTETS).toString('hex');
+  return randomOctets(NONCE_OCTETS).toString('hex');
 }
 
 /** Fences an untrusted text. */

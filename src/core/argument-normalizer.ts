@@ -11,18 +11,30 @@ export function normalizeArguments(schema: z.ZodObject, given: unknown): Record<
   if (typeof given !== 'object' || Array.isArray(given)) {
     refuse('invalid_arguments', 'The arguments must be an object.', { issues: [] });
   }
-  const known = [...Object.keys(schema.shape), 'organizationId'];
-  const out: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  const known = knownNames(schema);
+  const out: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(given)) {
-    const name = known.includes(key) ? key : camelCase(key);
-    if (!known.includes(name)) refuseUnknownKey(key, known);
-    if (name in out)
+    const name = known.has(key) ? key : camelCase(key);
+    // Only names of the schema become properties: none of them is one of objects, such as __proto__.
+    if (!known.has(name)) refuseUnknownKey(key, [...known]);
+    if (Object.hasOwn(out, name))
       refuse('invalid_arguments', `${name} is given twice: give it once.`, {
         issues: [{ path: name, message: 'given twice' }],
       });
     out[name] = coerceValue(schema.shape[name] as z.ZodType | undefined, value);
   }
-  return { ...out };
+  return out;
+}
+
+const namesBySchema = new WeakMap<z.ZodObject, ReadonlySet<string>>();
+
+function knownNames(schema: z.ZodObject): ReadonlySet<string> {
+  let names = namesBySchema.get(schema);
+  if (names === undefined) {
+    names = new Set([...Object.keys(schema.shape), 'organizationId']);
+    namesBySchema.set(schema, names);
+  }
+  return names;
 }
 
 function refuseUnknownKey(key: string, known: readonly string[]): never {

@@ -12,14 +12,14 @@ const PARSED = 3;
  * request is refused with 503.
  */
 export function boundBodies(app: FastifyInstance, memory: MemoryBudget): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const octets = bodyOctets(request);
-    if (octets <= MIN_COUNTED) return undefined;
+    if (octets <= MIN_COUNTED) return done();
     const reservation = memory.open([networkOf(request.ip)]);
     reply.raw.once('close', () => reservation[Symbol.dispose]());
-    if (reservation.tryGrow(octets * PARSED)) return undefined;
+    if (reservation.tryGrow(octets * PARSED)) return done();
     const message = 'The server has no memory left for a body of this size. Try again later.';
-    return reply
+    void reply
       .code(503)
       .header('retry-after', '5')
       .header('connection', 'close')

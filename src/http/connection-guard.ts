@@ -87,12 +87,12 @@ export function guardConnections(
   });
   logAcceptErrors(app, log, clock);
   // Bans are checked per request too: behind a proxy the client address is known only here.
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const ban = guard.banned(request.ip);
-    if (ban === undefined) return undefined;
+    if (ban === undefined) return done();
     const seconds = Math.max(1, Math.ceil((ban.until - clock()) / 1000));
     const message = `${refusalText({ kind: 'banned', ban })}.`;
-    return reply
+    void reply
       .code(403)
       .header('retry-after', String(seconds))
       .header('connection', 'close')

@@ -14,10 +14,10 @@ export function originForm({ url = '/' }: { url?: string | undefined }): string 
 
 /** Refuses requests that a proxy may read in another way than this server, and closes their connections. */
 export function refuseAmbiguous(app: FastifyInstance): void {
-  app.addHook('onRequest', async ({ raw }, reply) => {
+  app.addHook('onRequest', ({ raw }, reply, done) => {
     const message = ambiguityOf(raw);
-    if (message === undefined) return undefined;
-    return reply.code(400).header('connection', 'close').send({ error: 'invalid_arguments', message });
+    if (message === undefined) return done();
+    void reply.code(400).header('connection', 'close').send({ error: 'invalid_arguments', message });
   });
 }
 

@@ -11,15 +11,15 @@ const HSTS = 'max-age=31536000';
  * is used over plain HTTP. A trusted proxy's X-Forwarded-Proto counts as the protocol of the request.
  */
 export function requireTls(app: FastifyInstance, baseUrl: () => string): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const base = baseUrl();
-    if (!base.startsWith('https://')) return undefined;
+    if (!base.startsWith('https://')) return done();
     if (request.protocol === 'https') {
       void reply.header('strict-transport-security', HSTS);
-      return undefined;
+      return done();
     }
-    if (PLAIN_PATHS.test(request.url.split('?', 1)[0] ?? '')) return undefined;
-    return refusePlain(request, reply, base);
+    if (PLAIN_PATHS.test(request.url.split('?', 1)[0] ?? '')) return done();
+    void refusePlain(request, reply, base);
   });
 }
 

@@ -185,7 +185,7 @@ function addRoutes(app: FastifyInstance, options: HttpOptions): void {
   };
   app.setNotFoundHandler(notFound);
   // Before the body is read: it has no parser here.
-  app.addHook('onRequest', async (request, reply) => (request.is404 ? notFound(request, reply) : undefined));
+  app.addHook('onRequest', (request, reply, done) => (request.is404 ? void notFound(request, reply) : done()));
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
     const code = error.statusCode ?? 500;
     if (code >= 500) options.log.error({ err: error }, 'HTTP request failed');

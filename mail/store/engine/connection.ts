@@ -28,7 +28,7 @@ const LOG_OCTETS = 16 * 1024 * 1024;
 export class DatabaseConnection {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
-  readonly #lists = new Map<string, ListStatement>();
+  readonly #queries = new Map<string, RowStatement>();
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -39,14 +39,12 @@ export class DatabaseConnection {
   }
 
   get<T extends Row>(sql: string, params: readonly Value[]): T | undefined {
-    return this.#prepared(sql).get(...params) as T | undefined;
+    return this.#query(sql).get(params) as T | undefined;
   }
 
   // `.all` only: an abandoned iterator would pin this connection's snapshot.
   all<T extends Row>(sql: string, params: readonly Value[]): T[] {
-    let list = this.#lists.get(sql);
-    if (list === undefined) this.#lists.set(sql, (list = new ListStatement(this.#db.prepare(sql))));
-    return list.all(params) as T[];
+    return this.#query(sql).all(params) as T[];
   }
 
   run(sql: string, params: readonly Value[]): { changes: number; id: number } {
@@ -61,8 +59,14 @@ export class DatabaseConnection {
 
   close(): void {
     this.#statements.clear();
-    this.#lists.clear();
+    this.#queries.clear();
     this.#db.close();
+  }
+
+  #query(sql: string): RowStatement {
+    let query = this.#queries.get(sql);
+    if (query === undefined) this.#queries.set(sql, (query = new RowStatement(this.#db.prepare(sql))));
+    return query;
   }
 
   #prepared(sql: string): StatementSync {
@@ -79,7 +83,7 @@ export class DatabaseConnection {
  * A statement that returns rows. SQLite's driver makes each row a dictionary, which costs twice as much as an array whose
  * values become properties here, in one order, so that all rows of a statement have one shape.
  */
-class ListStatement {
+class RowStatement {
   readonly #statement: StatementSync;
   #columns: string[] = [];
 
@@ -88,17 +92,28 @@ class ListStatement {
     this.#statement = statement;
   }
 
+  get(params: readonly Value[]): Row | undefined {
+    const values = this.#statement.get(...params) as unknown as Value[] | undefined;
+    if (values === undefined) return undefined;
+    this.#nameColumns(values);
+    return this.#toRow(values);
+  }
+
   all(params: readonly Value[]): Row[] {
     const rows = this.#statement.all(...params) as unknown as Value[][];
     const [first] = rows;
     // Many statements find nothing most of the time, and reading the names of columns costs more than such a statement.
     if (first === undefined) return [];
-    // A statement is compiled again when the schema changes: SELECT * may then have other columns.
-    if (first.length !== this.#columns.length) this.#columns = this.#statement.columns().map(({ name }) => name);
+    this.#nameColumns(first);
     return rows.map((values) => this.#toRow(values));
   }
 
-  #toRow(values: readonly Value[]): Row {
+  /** A statement is compiled again when the schema changes: SELECT * may then have other columns. */
+  #nameColumns(values: readonly Value[]): void {
+    if (values.length !== this.#columns.length) this.#columns = this.#statement.columns().map(({ name }) => name);
+  }
+
+  #toRow(values: Value[]): Row {
     const row: Row = {};
     const columns = this.#columns;
     for (let at = 0; at < columns.length; at++) row[columns[at] as string] = values[at] as Value;

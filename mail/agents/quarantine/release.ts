@@ -3,7 +3,7 @@ import { ACCOUNT_SPAN } from '../../store/search/account-span.ts';
 
 /** Open release requests of one account. */
 const MAX_REQUESTS = 500;
-/** Messages that one search scans. */
+/** Findings of the filter that one search scans. */
 const WINDOW = 5_000;
 
 /** Release request and decision for a message that is hidden from programs. */
@@ -85,7 +85,7 @@ export const quarantineReleases = lookup(
 
 /**
  * Messages of an account that may be quarantined, newest first, below `before`: by the filter's findings, with a secret link,
- * or with a release request. Scans the newest few thousand; `next`: where to continue, null at the end.
+ * or with a release request. Scans the findings of the newest few thousand; `next`: where to continue, null at the end.
  */
 export const quarantineCandidates = query(
   'suspects-of',
@@ -95,8 +95,9 @@ export const quarantineCandidates = query(
   ): Promise<{ emails: number[]; next: number | null }> => {
     const first = account * ACCOUNT_SPAN;
     const end = before ?? first + ACCOUNT_SPAN;
+    // Only findings have to be read one by one: messages that were imported have none, and the other two have indexes.
     const window = await rx.all<{ id: number }>(
-      'SELECT id FROM email WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ?',
+      'SELECT email_id AS id FROM filter_result WHERE email_id >= ? AND email_id < ? ORDER BY email_id DESC LIMIT 1 OFFSET ?',
       first,
       end,
       WINDOW,
@@ -105,7 +106,7 @@ export const quarantineCandidates = query(
     const rows = await rx.all<{ email: number }>(
       `SELECT email_id AS email FROM filter_result WHERE email_id >= ?1 AND email_id < ?2
          AND (instr(verdict, '"hidden-text"') > 0 OR instr(trust, '"quarantined"') > 0)
-       UNION SELECT id FROM email WHERE id >= ?1 AND id < ?2 AND redacted_from IS NOT NULL
+       UNION SELECT id FROM email INDEXED BY email_redacted WHERE id >= ?1 AND id < ?2 AND redacted_from IS NOT NULL
        UNION SELECT email_id FROM agent_quarantine WHERE email_id >= ?1 AND email_id < ?2 ORDER BY 1 DESC LIMIT ?3`,
       low,
       end,

@@ -89,6 +89,9 @@ export async function personOf(
 export const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
   reply.header('cache-control', 'no-store').send(body);
 
+/** Refusal of a request of web mail's program, as {@link sendReaderProblem} takes it. */
+export type ReaderRefusal = readonly [status: number, detail: string, code?: string];
+
 /** Refuses a request of web mail's program with a sentence for the reader, and a code that names it in any language. */
 export function sendReaderProblem(reply: FastifyReply, status: number, detail: string, code?: string): FastifyReply {
   return sendJson(reply.code(status), { detail, ...(code !== undefined && { code }) });

@@ -12,7 +12,7 @@ import { publicId, rowId } from '../core/ids.ts';
 import { isOwnPage } from '../http/own-page.ts';
 import { Fields } from '../portal/form-fields.ts';
 import { auditedByReader } from './audited.ts';
-import { type MailReader, personOf, sendReaderProblem, sendJson } from './mail-reader.ts';
+import { type MailReader, personOf, type ReaderRefusal, sendReaderProblem, sendJson } from './mail-reader.ts';
 
 /** Rules that the settings show. */
 const MAX_SHOWN = 500;
@@ -32,11 +32,9 @@ export function senderRoutes(context: AppContext, app: FastifyInstance): void {
 }
 
 /** Returns the refusal. */
-type RuleChange = (context: AppContext, reader: MailReader, fields: Fields) => Promise<Refusal | undefined>;
+type RuleChange = (context: AppContext, reader: MailReader, fields: Fields) => Promise<ReaderRefusal | undefined>;
 
-type Refusal = readonly [status: number, detail: string, code?: string];
-
-const NO_RULE: Refusal = [404, 'There is no such rule.', 'no-rule'];
+const NO_RULE: ReaderRefusal = [404, 'There is no such rule.', 'no-rule'];
 
 async function change(
   context: AppContext,

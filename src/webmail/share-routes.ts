@@ -12,7 +12,7 @@ import type { AppContext } from '../core/app-context.ts';
 import { isOwnPage } from '../http/own-page.ts';
 import { Fields } from '../portal/form-fields.ts';
 import { auditedByReader } from './audited.ts';
-import { type MailReader, personOf, sendReaderProblem, sendJson } from './mail-reader.ts';
+import { type MailReader, personOf, type ReaderRefusal, sendReaderProblem, sendJson } from './mail-reader.ts';
 
 /**
  * Routes by which a person shares folders of their own mailbox with others of the organization: `GET /mail/shares`, and a form
@@ -45,7 +45,7 @@ async function sharesOf({ store }: AppContext, { account }: MailReader): Promise
 }
 
 /** Gives another mailbox access to a folder, or ends it. Returns the refusal. */
-async function setShare(context: AppContext, reader: MailReader, fields: Fields): Promise<Refusal | undefined> {
+async function setShare(context: AppContext, reader: MailReader, fields: Fields): Promise<ReaderRefusal | undefined> {
   const { account } = reader;
   const mailbox = jmapRow('mailbox', account, fields.text('folder'));
   const found = (await context.store.read(listMailboxes, { account })).find(({ id }) => id === mailbox);
@@ -74,9 +74,7 @@ function rightsOf(access: string, given: string): string | undefined {
   return known?.[1];
 }
 
-type Refusal = readonly [status: number, detail: string, code: string];
-
-const NO_ACCESS: Refusal = [422, 'Choose what they may do.', 'no-access'];
+const NO_ACCESS: ReaderRefusal = [422, 'Choose what they may do.', 'no-access'];
 const REFUSALS = {
   missing: [404, 'There is no such folder.', 'no-folder'],
   'unknown-address': [
@@ -90,4 +88,4 @@ const REFUSALS = {
     'Limit reached: too many shares of this folder or with this mailbox. End some first.',
     'too-many-shares',
   ],
-} as const satisfies Record<string, Refusal>;
+} as const satisfies Record<string, ReaderRefusal>;

@@ -61,6 +61,8 @@ export async function runImport(deps: TransferDeps, job: ImportJobRow, stop: Abo
     if (spec.kind === 'file') await importFile(deps, job, spec, imported, stop);
     else proof = await pull(deps, job, spec, imported, stop);
   } catch (error) {
+    // A save of the progress after that of the wait would make the import due at once.
+    clearInterval(saving);
     attempt.note(imported.progress);
     attempt.endOrderly();
     if (stop.aborted) return await save(deps, job, imported, attempt);

@@ -93,7 +93,8 @@ async function receive(
   await checkUploadRoom(context, { tenant, id, total });
   const received = await append(context, octets, context.transfers.uploadPath(id), start, total);
   if (received < total) return received;
-  await context.store.write(updateImportJob, { id, state: 'running', progress: '{}', report: '{}' });
+  const started = await context.store.write(updateImportJob, { id, state: 'running', progress: '{}', report: '{}' });
+  if (!started) refuse('conflict', 'This import was cancelled. Start a new one.', { resource: 'import' });
   context.transfers.startImport(id);
   return received;
 }
@@ -151,7 +152,8 @@ async function append(
     await file.appendFile(chunk as Buffer);
   }
   await file.sync();
-  if (start === 0) await flushDirectory(dirname(path));
+  // Also after the last of several parts: the first one may have been cut before it came here.
+  await flushDirectory(dirname(path));
   return received;
 }
 

@@ -121,7 +121,9 @@ async function call(url: string, init: RequestInit = {}): Promise<Response> {
     if (response.ok) return response;
     const problem = (await response.json().catch(() => ({}))) as CallProblem;
     if (problem.limit !== 'maxConcurrentRequests' || attempt === MAX_ATTEMPTS)
-      throw new MailError(problemText(problem) ?? t('error.answered', { status: String(response.status) }));
+      throw new MailError(problemText(problem) ?? t('error.answered', { status: String(response.status) }), {
+        status: response.status,
+      });
     await new Promise((resolve) => setTimeout(resolve, attempt * RETRY_MS));
   }
 }

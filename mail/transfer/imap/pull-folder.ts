@@ -15,7 +15,7 @@ import type { ImportOutcome, Importer } from '../importer.ts';
 import type { PullOptions } from './pull-types.ts';
 import { flagText } from './remote-flags.ts';
 import type { RemoteFolder } from './remote-folders.ts';
-import { folderPages, PAGE, type RemoteFacts, type RemotePage, UidList } from './remote-pages.ts';
+import { PAGE, type RemoteFacts, type RemotePage, remotePages, UidList, withoutElsewhere } from './remote-pages.ts';
 
 /** Messages and octets of one FETCH. */
 const MAX_FETCHED = 500;
@@ -66,9 +66,11 @@ export async function pulledAmong(
 export async function pullFolder(pull: FolderPull): Promise<void> {
   const { store, client, folder, options, stop } = pull;
   const there = new UidList();
-  for await (const page of folderPages(client, folder)) {
+  for await (const all of remotePages(client, folder.isAllMail)) {
     pull.onPage();
-    there.add(page);
+    // Also those that come from the folders of their labels: one that was pulled from here earlier is not deleted there.
+    there.add(all);
+    const page = withoutElsewhere(all, folder);
     const before = await pulledAmong(store, pull, page);
     await updateFlags(pull, page, before);
     const fresh = [...page.values()].filter(({ uid }) => !before.has(uid));

@@ -48,7 +48,12 @@ export async function* remotePages(client: ImapFlow, isGmail: boolean): AsyncGen
       if (next > MAX_MESSAGES) throw new FolderRefused(`It has more than ${MAX_MESSAGES} messages`);
       // Sequence numbers above an expunged message go down: the pages overlap by as many, and UIDs say what is new.
       gone = 0;
-      const page = await readPage(client, `${next}:${Math.min(next + PAGE - 1, existing(client))}`, last, isGmail);
+      const page = await readPage(
+        client,
+        { first: next, end: Math.min(next + PAGE - 1, existing(client)) },
+        last,
+        isGmail,
+      );
       empty = page.size === 0 ? empty + 1 : 0;
       if (empty > MAX_EMPTY_PAGES)
         throw new RemoteAnswerInvalid('The other server counts messages that it does not send');
@@ -63,8 +68,13 @@ export async function* remotePages(client: ImapFlow, isGmail: boolean): AsyncGen
 /** The pages of a folder, without the messages that the pull takes from the folders of their labels. */
 export async function* folderPages(client: ImapFlow, folder: RemoteFolder): AsyncGenerator<RemotePage> {
   for await (const page of remotePages(client, folder.isAllMail)) {
-    yield folder.elsewhere.size === 0 ? page : new Map([...page].filter(([, facts]) => !isElsewhere(facts, folder)));
+    yield withoutElsewhere(page, folder);
   }
+}
+
+/** A page without the messages that the pull takes from the folders of their labels. They are in this folder all the same. */
+export function withoutElsewhere(page: RemotePage, folder: RemoteFolder): RemotePage {
+  return folder.elsewhere.size === 0 ? page : new Map([...page].filter(([, facts]) => !isElsewhere(facts, folder)));
 }
 
 function isElsewhere({ labels = [] }: RemoteFacts, { elsewhere }: RemoteFolder): boolean {
@@ -77,16 +87,24 @@ function existing({ mailbox }: ImapFlow): number {
   return mailbox.exists;
 }
 
-async function readPage(client: ImapFlow, range: string, after: number, isGmail: boolean): Promise<RemotePage> {
-  const found: RemoteFacts[] = [];
+async function readPage(
+  client: ImapFlow,
+  { first, end }: { first: number; end: number },
+  after: number,
+  isGmail: boolean,
+): Promise<RemotePage> {
+  const found = new Map<number, RemoteFacts>();
   const wanted = { uid: true, flags: true, size: true, internalDate: true, labels: isGmail } as const;
   await withOctetLimit(client, MAX_PAGE_OCTETS, async () => {
-    for await (const message of client.fetch(range, wanted)) {
-      const isValid = Number.isInteger(message.uid) && message.uid > after && message.uid <= 0xffffffff;
-      if (isValid && found.length < PAGE) found.push(factsOf(message));
+    for await (const message of client.fetch(`${first}:${end}`, wanted)) {
+      const { seq, uid, size } = message;
+      // The server also reports flags that another session changed, of any message and without a size. RFC 9051 7.5.2.
+      if (seq < first || seq > end || (size === undefined && found.has(uid))) continue;
+      const isValid = Number.isInteger(uid) && uid > after && uid <= 0xffffffff;
+      if (isValid && (found.size < PAGE || found.has(uid))) found.set(uid, factsOf(message));
     }
   });
-  return new Map(found.toSorted((a, b) => a.uid - b.uid).map((one) => [one.uid, one]));
+  return new Map([...found].toSorted(([a], [b]) => a - b));
 }
 
 function factsOf({ uid, size, flags, internalDate, labels }: FetchMessageObject): RemoteFacts {

@@ -56,6 +56,8 @@ export class MailboxWatch {
 
   addOwn(change: OwnChange): void {
     for (const name of applyOwnChange(this.#known, change)) this.#created.add(name);
+    // Another mailbox of this name is somebody else's.
+    if (change.kind === 'removed') this.#created.delete(change.name);
   }
 
   /** Tests if the client itself created a mailbox of this name. */

@@ -30,7 +30,8 @@ const READS = /\/(?:get|query|changes|queryChanges|lookup|parse|echo)$/;
 
 /**
  * Runs the calls of a request in order; each sees the effects of the earlier ones. `memory` grows by the responses and is
- * held until they are sent. `isGone`: nobody would read the answers of further reads, so they are not run.
+ * held until they are sent. `isGone`: nobody would read the answers of further reads, so they are not run, but for those that
+ * a later call refers to.
  */
 export async function runRequest(
   context: JmapContext,
@@ -43,6 +44,7 @@ export async function runRequest(
   const responses: Invocation[] = [];
   let size = 0;
   const createdIds = new Map(Object.entries(request.createdIds ?? {}));
+  const referenced = referencedCalls(request);
   for (const [name, args, callId] of request.methodCalls) {
     const waiting: [string, Record<string, unknown>, 'implicit'?][] = [[name, args]];
     const call: MethodCall = {
@@ -55,7 +57,7 @@ export async function runRequest(
     };
     for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
       const [, , implicit] = one;
-      if (isGone() && READS.test(one[0])) continue;
+      if (isGone() && READS.test(one[0]) && !referenced.has(callId)) continue;
       // Implicit calls always run: the change they belong to is already committed.
       const refused = size > MAX_RESPONSE_BYTES && implicit === undefined;
       const response = refused ? tooLong(callId) : await answer(call, one, callId, responses);
@@ -70,6 +72,12 @@ export async function runRequest(
     ...(request.createdIds !== undefined && { createdIds: Object.fromEntries(createdIds) }),
     sessionState: sessionState(session),
   };
+}
+
+/** Ids of the calls whose results others refer to: without them a write would fail. RFC 8620 3.7. */
+function referencedCalls({ methodCalls }: JmapRequest): ReadonlySet<unknown> {
+  const values = methodCalls.flatMap(([, args]) => Object.values(args));
+  return new Set(values.map((value) => (value as { resultOf?: unknown } | null)?.resultOf));
 }
 
 function tooLong(callId: string): Invocation {

@@ -23,3 +23,19 @@ test('reads are not run for a client that is gone, changes are', async () => {
     ['Email/query', '2'],
   ]);
 });
+
+test('a read that a change refers to is run, also for a client that is gone', async () => {
+  await using fixture = await createJmapFixture();
+  const { accountId, context, session } = fixture;
+  const using = [CORE, MAIL];
+  const methodCalls = [
+    ['Mailbox/query', { accountId, filter: { role: 'archive' } }, 'q'],
+    ['Mailbox/set', { accountId, '#destroy': { resultOf: 'q', name: 'Mailbox/query', path: '/ids' } }, 's'],
+  ];
+  const read = readRequest({ using, methodCalls }, new Set(using), context.limits);
+  const gone = await runRequest(context, session, read, undefined, () => true);
+  expect(gone.methodResponses.map(([name, , id]) => [name, id])).toEqual([
+    ['Mailbox/query', 'q'],
+    ['Mailbox/set', 's'],
+  ]);
+});

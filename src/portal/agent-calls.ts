@@ -32,7 +32,7 @@ export function agentCalls(t: Translator, visit: Visit, page: Page, state: PageS
     ${[first, ...more].map((one) => callText(t, one))}
     ${others.length > 0 && html`<p class="small">${t('agents.change')}</p>`}
     <ul class="plainlist small">
-      ${others.map((name) => html`<li><code>${name}</code> <span class="soft">${argumentsOf(visit, name)}</span></li>`)}
+      ${others.map((name) => html`<li><code>${name}</code> <span class="soft">${t.english(argumentsOf(visit, name))}</span></li>`)}
     </ul>
   </details>`;
 }

@@ -152,9 +152,9 @@ export function descriptionList(rows: readonly (readonly [HtmlPart, HtmlPart] | 
 }
 
 /** A part of a page that a script keeps up to date as long as it `changes`; without scripts it says how to. */
-export function liveSection(id: string, changes: boolean, body: HtmlPart): Html {
+export function liveSection(id: string, changes: boolean, body: HtmlPart, t: Translator = ENGLISH): Html {
   return html`<div id="${id}" class="live" ${changes && html`data-live-section`}>
-    ${body} ${changes && html`<p class="small soft" data-without-script>Reload this page for the present state.</p>`}
+    ${body} ${changes && html`<p class="small soft" data-without-script>${t('import.reload')}</p>`}
   </div>`;
 }
 

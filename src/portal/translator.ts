@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { languageOf, type PageLanguage } from '../http/language.ts';
-import { type Html, html, type HtmlPart } from './html.ts';
+import { html, type HtmlPart } from './html.ts';
 import { portalMessages as german } from './languages/de.ts';
 import { portalMessages as english } from './languages/en.ts';
 import { portalMessages as spanish } from './languages/es.ts';
@@ -22,8 +22,6 @@ export interface Translator {
   rich<K extends PortalKey>(key: K, values: Readonly<Record<PortalValueNames<K>, HtmlPart>>): HtmlPart;
   /** A sentence that the server has in English only. On pages in other languages it is marked as English. */
   english(text: string): HtmlPart;
-  /** A part of a page that is English in every language, marked so where the page is not. */
-  englishPart(body: HtmlPart): Html;
   /** A number with the digits and separators of the language. */
   number(value: number): string;
   /** A time span, such as "2 minutes". */
@@ -71,7 +69,6 @@ export function translatorFor(language: PageLanguage): Translator {
     language,
     rich: parts,
     english: (text: string): HtmlPart => (language === 'en' ? text : html`<span lang="en">${text}</span>`),
-    englishPart: (body: HtmlPart): Html => (language === 'en' ? html`${body}` : html`<div lang="en">${body}</div>`),
     number: (value: number): string => numbers.format(value),
     wait: (seconds: number): string => waitText(language, seconds),
     list: (all: readonly string[]): string => lists.format(all),

@@ -1,6 +1,8 @@
 import { followSection } from './live-section.ts';
 import { mailFileProblem } from './mail-file.ts';
 import { type UploadTarget, sendFile } from './send-file.ts';
+import { ServerSentence, type UploadWords, uploadWordsAround } from './upload-words.ts';
+import { languageAround } from './words.ts';
 
 /** Shows the form that uploads a file of mail, and lets it show the progress in place. */
 export function uploadMail(): void {
@@ -29,12 +31,14 @@ class MailUpload {
   readonly #alert: HTMLElement;
   readonly #submit: HTMLButtonElement;
   readonly #stop: HTMLButtonElement;
+  readonly #words: UploadWords;
   #unfinished: ChosenUpload | undefined;
   #stopping = new AbortController();
   #isRunning = false;
 
   constructor(form: HTMLFormElement) {
     this.#form = form;
+    this.#words = uploadWordsAround(form);
     this.#file = part(form, 'input[type="file"]');
     this.#bar = part(form, 'progress');
     this.#status = part(form, '[role="status"]');
@@ -52,23 +56,31 @@ class MailUpload {
     if (file === undefined || this.#isRunning) return;
     this.#begin();
     try {
-      const problem = await mailFileProblem(file);
+      const problem = await mailFileProblem(file, this.#words);
       if (problem !== undefined) throw new Error(problem);
       const target = await this.#targetFor(file);
       followImports();
-      await sendFile(target, { onProgress: (done) => this.#show(file, done), signal: this.#stopping.signal });
+      const { signal } = this.#stopping;
+      await sendFile(target, { onProgress: (done) => this.#show(file, done), signal, words: this.#words });
       this.#unfinished = undefined;
       this.#file.value = '';
-      this.#status.textContent = `Uploaded ${file.name}. The import runs: the list above shows how far it is.`;
+      this.#status.textContent = this.#words.uploaded(file.name);
       followImports();
     } catch (error) {
       this.#status.textContent = '';
-      this.#alert.textContent = this.#stopping.signal.aborted
-        ? 'Upload stopped. Select Import to go on where it ended, or cancel the import in the list.'
-        : (error as Error).message;
+      this.#warn(this.#stopping.signal.aborted ? new Error(this.#words.stopped) : (error as Error));
     } finally {
       this.#end();
     }
+  }
+
+  /** Shows an error. A sentence of the server in another language than the page is marked as such. */
+  #warn(error: Error): void {
+    const around = languageAround(this.#form);
+    const language = error instanceof ServerSentence ? error.language : around;
+    this.#alert.textContent = error.message;
+    if (language === around) this.#alert.removeAttribute('lang');
+    else this.#alert.lang = language;
   }
 
   /** The upload that was interrupted, if the form has the same; else a new one. */
@@ -79,7 +91,7 @@ class MailUpload {
     const fields = body.toString();
     const before = this.#unfinished;
     if (before?.file === file && before.fields === fields && !before.isLost) return before;
-    this.#unfinished = { file, fields, url: await createUpload(body), sent: 0, isLost: false };
+    this.#unfinished = { file, fields, url: await createUpload(body, this.#words), sent: 0, isLost: false };
     return this.#unfinished;
   }
 
@@ -87,7 +99,7 @@ class MailUpload {
     this.#isRunning = true;
     this.#stopping = new AbortController();
     this.#alert.textContent = '';
-    this.#status.textContent = 'Preparing the upload.';
+    this.#status.textContent = this.#words.preparing;
     this.#submit.disabled = true;
     this.#bar.hidden = this.#stop.hidden = false;
     this.#bar.value = 0;
@@ -103,7 +115,11 @@ class MailUpload {
   #show(file: File, done: number): void {
     const percent = Math.floor((done / file.size) * 100);
     this.#bar.value = percent;
-    const text = `Uploading ${file.name}: ${percent - (percent % 10)} % of ${sizeOf(file.size)}.`;
+    const text = this.#words.uploading(
+      file.name,
+      percent - (percent % 10),
+      sizeOf(file.size, languageAround(this.#form)),
+    );
     if (this.#status.textContent !== text) this.#status.textContent = text;
   }
 }
@@ -115,18 +131,19 @@ function part<E extends Element>(form: HTMLFormElement, selector: string): E {
 }
 
 /** Creates an upload as the form does without this script, and reads its URL, or the refusal, from the page that is the answer. */
-async function createUpload(body: URLSearchParams): Promise<string> {
+async function createUpload(body: URLSearchParams, words: UploadWords): Promise<string> {
   const response = await fetch(location.pathname, { method: 'POST', body }).catch(() => undefined);
-  if (response === undefined)
-    throw new Error('The server cannot be reached. Check the network, then select Import again.');
+  if (response === undefined) throw new Error(words.unreachable);
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const url = page.querySelector('.secret output')?.textContent;
   if (url != null && url !== '') {
     const { pathname, search } = new URL(url, location.href);
     return `${pathname}${search}`;
   }
-  const refusal = page.querySelector('[role="alert"] p')?.textContent;
-  throw new Error(refusal ?? 'The upload was not created: you may be signed out. Reload the page, then try again.');
+  const refusal = page.querySelector('[role="alert"] p');
+  throw refusal === null
+    ? new Error(words.notCreated)
+    : new ServerSentence(refusal.textContent, languageAround(refusal));
 }
 
 function followImports(): void {
@@ -134,7 +151,9 @@ function followImports(): void {
   if (section !== null) followSection(section);
 }
 
-function sizeOf(octets: number): string {
+function sizeOf(octets: number, language: string): string {
   const [unit, step] = octets >= 1e9 ? ['GB', 1e9] : octets >= 1e6 ? ['MB', 1e6] : ['KB', 1e3];
-  return `${(octets / step).toFixed(octets / step < 10 ? 1 : 0)} ${unit}`;
+  const digits = octets / step < 10 ? 1 : 0;
+  const format = { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false };
+  return `${new Intl.NumberFormat(language, format).format(octets / step)} ${unit}`;
 }

@@ -1,3 +1,5 @@
+import { ServerSentence, type UploadWords } from './upload-words.ts';
+
 /**
  * Octets of one request: few enough that a slow line sends them within the five minutes that the server gives a request, and that
  * an interrupted upload goes on almost where it ended.
@@ -19,6 +21,7 @@ export interface UploadTarget {
 interface SendOptions {
   onProgress: (octets: number) => void;
   signal: AbortSignal;
+  words: UploadWords;
 }
 
 interface PartResponse {
@@ -46,7 +49,7 @@ async function sendPart(target: UploadTarget, end: number, options: SendOptions)
     if (status === 409 && attempt > 0 && end === target.file.size) return end;
     const pause = PAUSES_MS[attempt];
     const mayPass = status === 0 || status === 429 || status >= 500;
-    if (!mayPass || pause === undefined) throw failure(target, status, text);
+    if (!mayPass || pause === undefined) throw failure(target, status, text, options.words);
     await wait(Math.max(pause, retryAfter * 1_000), options.signal);
   }
 }
@@ -74,21 +77,13 @@ function put(
 }
 
 /** Says what happened and what to do next, in the words of the server if it said any. */
-function failure(target: UploadTarget, status: number, text: string): Error {
-  if (status === 0) {
-    return new Error(
-      'The connection was lost. Check the network, then select Import again: the upload goes on where it ended.',
-    );
-  }
+function failure(target: UploadTarget, status: number, text: string, words: UploadWords): Error {
+  if (status === 0) return new Error(words.connectionLost);
   target.isLost = status === 404 || status === 409;
   const said = messageIn(text);
-  if (target.isLost) return new Error(`${said ?? 'The upload has ended.'} Select Import to upload from the beginning.`);
-  if (said !== undefined) return new Error(said);
-  if (status === 413)
-    return new Error('A proxy before this server refuses parts of 16 MB: raise its limit for request bodies.');
-  return new Error(
-    `The server answered with an error (${status}). Select Import again: the upload goes on where it ended.`,
-  );
+  if (target.isLost) return new Error(`${words.lost(said)} ${words.fromBeginning}`);
+  if (said !== undefined) return new ServerSentence(said);
+  return new Error(status === 413 ? words.largeParts : words.serverError(status));
 }
 
 function messageIn(text: string): string | undefined {

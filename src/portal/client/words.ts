@@ -10,6 +10,12 @@ interface ScriptWords {
   readonly searchFailed: string;
   readonly nothingFound: string;
   readonly resultCount: (count: number) => string;
+  readonly live: string;
+  readonly connecting: string;
+  readonly paused: string;
+  readonly pause: string;
+  readonly resume: string;
+  readonly linesSkipped: (count: number) => string;
 }
 
 const ENGLISH_WORDS: ScriptWords = {
@@ -23,6 +29,12 @@ const ENGLISH_WORDS: ScriptWords = {
   searchFailed: 'The search failed. Reload the page.',
   nothingFound: 'Nothing found',
   resultCount: (count) => (count === 1 ? '1 result' : `${count} results`),
+  live: 'Live',
+  connecting: 'Connecting',
+  paused: 'Paused',
+  pause: 'Pause',
+  resume: 'Resume',
+  linesSkipped: (count) => `${count} lines are not shown`,
 };
 
 const GERMAN_WORDS: ScriptWords = {
@@ -36,6 +48,12 @@ const GERMAN_WORDS: ScriptWords = {
   searchFailed: 'Die Suche ist fehlgeschlagen. Laden Sie die Seite neu.',
   nothingFound: 'Nichts gefunden',
   resultCount: (count) => (count === 1 ? '1 Ergebnis' : `${count} Ergebnisse`),
+  live: 'Laufend aktualisiert',
+  connecting: 'Verbindung wird hergestellt',
+  paused: 'Angehalten',
+  pause: 'Anhalten',
+  resume: 'Fortsetzen',
+  linesSkipped: (count) => (count === 1 ? '1 Zeile wird nicht angezeigt' : `${count} Zeilen werden nicht angezeigt`),
 };
 
 const SPANISH_WORDS: ScriptWords = {
@@ -49,6 +67,12 @@ const SPANISH_WORDS: ScriptWords = {
   searchFailed: 'La búsqueda falló. Vuelva a cargar la página.',
   nothingFound: 'No se encontró nada',
   resultCount: (count) => (count === 1 ? '1 resultado' : `${count} resultados`),
+  live: 'En directo',
+  connecting: 'Conectando',
+  paused: 'En pausa',
+  pause: 'Pausar',
+  resume: 'Reanudar',
+  linesSkipped: (count) => (count === 1 ? 'No se muestra 1 línea' : `No se muestran ${count} líneas`),
 };
 
 const WORDS: Readonly<Record<string, ScriptWords>> = { en: ENGLISH_WORDS, de: GERMAN_WORDS, es: SPANISH_WORDS };

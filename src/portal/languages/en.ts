@@ -13,6 +13,18 @@ import { services } from './en/services.ts';
 import { queue } from './en/queue.ts';
 import { programs } from './en/programs.ts';
 import { proposals } from './en/proposals.ts';
+import { members } from './en/members.ts';
+import { suppressions } from './en/suppressions.ts';
+import { forwarding } from './en/forwarding.ts';
+import { settings } from './en/settings.ts';
+import { agents } from './en/agents.ts';
+import { policies } from './en/policies.ts';
+import { canaries } from './en/canaries.ts';
+import { retention } from './en/retention.ts';
+import { routes } from './en/routes.ts';
+import { imports } from './en/imports.ts';
+import { operator } from './en/operator.ts';
+import { backups } from './en/backups.ts';
 
 /** Messages of the portal in English. The other languages have the same keys and values. */
 export const portalMessages = {
@@ -31,4 +43,16 @@ export const portalMessages = {
   ...queue,
   ...programs,
   ...proposals,
+  ...members,
+  ...suppressions,
+  ...forwarding,
+  ...settings,
+  ...agents,
+  ...policies,
+  ...canaries,
+  ...retention,
+  ...routes,
+  ...imports,
+  ...operator,
+  ...backups,
 } as const;

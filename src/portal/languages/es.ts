@@ -13,6 +13,18 @@ import { services } from './es/services.ts';
 import { queue } from './es/queue.ts';
 import { programs } from './es/programs.ts';
 import { proposals } from './es/proposals.ts';
+import { members } from './es/members.ts';
+import { suppressions } from './es/suppressions.ts';
+import { forwarding } from './es/forwarding.ts';
+import { settings } from './es/settings.ts';
+import { agents } from './es/agents.ts';
+import { policies } from './es/policies.ts';
+import { canaries } from './es/canaries.ts';
+import { retention } from './es/retention.ts';
+import { routes } from './es/routes.ts';
+import { imports } from './es/imports.ts';
+import { operator } from './es/operator.ts';
+import { backups } from './es/backups.ts';
 import type { PortalCatalog } from '../message-types.ts';
 
 /** Messages of the portal in Spanish. */
@@ -32,4 +44,16 @@ export const portalMessages: PortalCatalog = {
   ...queue,
   ...programs,
   ...proposals,
+  ...members,
+  ...suppressions,
+  ...forwarding,
+  ...settings,
+  ...agents,
+  ...policies,
+  ...canaries,
+  ...retention,
+  ...routes,
+  ...imports,
+  ...operator,
+  ...backups,
 };

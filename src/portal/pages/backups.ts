@@ -11,7 +11,9 @@ import {
   timestamp,
 } from '../components.ts';
 import { html, type HtmlPart } from '../html.ts';
+import type { PlainPortalKey } from '../message-types.ts';
 import { actionButton, operationAction, type Page } from '../page.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { isAllowed, type OutputOf, readOperation, type Visit } from '../visit.ts';
 
 type Backups = OutputOf<typeof getBackups>;
@@ -23,11 +25,12 @@ const OLD_MINUTES = 48 * 60;
 export const backups: Page = {
   path: '/backups',
   name: 'Backups',
+  translated: true,
   menu: 'This server',
   needs: 'get_backups',
   notices: {
-    backup: 'The backup has started. Reload this page for its result.',
-    verification: 'The verification has started: it restores the newest snapshot and compares every message.',
+    backup: { message: 'backup.started' },
+    verification: { message: 'backup.verifying-started' },
   },
   actions: {
     backup: operationAction('run_backup', 'backup', () => ({ verify: false })),
@@ -36,93 +39,103 @@ export const backups: Page = {
   async show(visit) {
     const found = await readOperation<typeof getBackups>(visit, 'get_backups', {});
     if (found === undefined) return undefined;
-    const head = pageHead('Backups', 'Copies of all mail, settings and keys, made while the server runs.');
-    if (found.target === null) return [head, WITHOUT_TARGET];
-    return html`${head} ${stateOf(found)} ${nextStep(found)} ${buttonsFor(visit, found)} ${snapshotTable(found)}`;
+    const t = translatorOf(visit.request);
+    const head = pageHead(t('page.Backups'), t('backup.about'));
+    if (found.target === null) return [head, withoutTarget(t)];
+    return html`${head} ${stateOf(t, found)} ${nextStep(t, found)} ${buttonsFor(t, visit, found)}
+    ${snapshotTable(t, found)}`;
   },
 };
 
-const WITHOUT_TARGET = emptyState(
-  'No target is configured',
-  html`Without backups, a failed disk loses all mail. Set <code>MAILSTEAD_BACKUP_TARGET</code> to a directory of another
-    disk or to <code>s3://bucket/prefix</code>, set <code>MAILSTEAD_BACKUP_PASSPHRASE_FILE</code> or
-    <code>MAILSTEAD_BACKUP_RECIPIENT</code>, and restart the server.`,
-);
+function withoutTarget(t: Translator): HtmlPart {
+  const text = t.rich('backup.no-target-text', {
+    target: html`<code>MAILSTEAD_BACKUP_TARGET</code>`,
+    bucket: html`<code>s3://bucket/prefix</code>`,
+    passphrase: html`<code>MAILSTEAD_BACKUP_PASSPHRASE_FILE</code>`,
+    recipient: html`<code>MAILSTEAD_BACKUP_RECIPIENT</code>`,
+  });
+  return emptyState(t('backup.no-target'), text);
+}
 
 function isOld({ lastGoodAt, everyMinutes }: Backups): boolean {
   const limit = everyMinutes > 0 ? 2 * everyMinutes : OLD_MINUTES;
   return lastGoodAt === null || Date.now() - Date.parse(lastGoodAt) > limit * 60_000;
 }
 
-function stateTag(found: Backups): HtmlPart {
-  if (found.verified?.ok === false) return tag('Damaged', 'bad');
-  if (found.running !== null) return tag(found.running === 'backup' ? 'Backing up' : 'Verifying');
-  if (isOld(found)) return tag(found.lastGoodAt === null ? 'Missing' : 'Old', 'bad');
-  return found.problem === null ? tag('Good', 'ok') : tag('Failing', 'warn');
+function stateTag(t: Translator, found: Backups): HtmlPart {
+  if (found.verified?.ok === false) return tag(t('backup.damaged'), 'bad');
+  if (found.running !== null) return tag(t(found.running === 'backup' ? 'backup.backing-up' : 'backup.verifying'));
+  if (isOld(found)) return tag(t(found.lastGoodAt === null ? 'backup.missing' : 'backup.old'), 'bad');
+  return found.problem === null ? tag(t('backup.good'), 'ok') : tag(t('backup.failing'), 'warn');
 }
 
-function stateOf(found: Backups): HtmlPart {
+function stateOf(t: Translator, found: Backups): HtmlPart {
   const { target, everyMinutes, lastGoodAt, problem, verified } = found;
+  const none = t('backup.none-yet');
   return descriptionList([
-    ['State', stateTag(found)],
-    ['Last good backup', lastGoodAt === null ? 'None' : timestamp(lastGoodAt)],
-    ['Last verification', verified === null ? 'None' : verificationOf(verified)],
-    ['Target', html`<code>${target}</code>`],
-    ['Schedule', everyMinutes === 0 ? 'None' : `Every ${durationOf(everyMinutes * 60)}`],
-    ['Encryption', encryptionOf(found)],
-    problem !== null && ['Problem', problem],
+    [t('backup.state'), stateTag(t, found)],
+    [t('backup.last-good'), lastGoodAt === null ? none : timestamp(lastGoodAt, t)],
+    [t('backup.last-verification'), verified === null ? none : verificationOf(t, verified)],
+    [t('backup.target'), html`<code>${target}</code>`],
+    [t('backup.schedule'), scheduleOf(t, everyMinutes)],
+    [t('backup.encryption'), encryptionOf(t, found)],
+    problem !== null && [t('backup.problem'), t.english(problem)],
   ]);
 }
 
-function encryptionOf({ encrypted, readable }: Backups): string {
-  if (!encrypted) return 'None: the keys are not in the backups';
-  return readable ? 'Encrypted' : 'For recipients: this server cannot read its backups';
+function scheduleOf(t: Translator, minutes: number): string {
+  return minutes === 0 ? t('backup.no-schedule') : t('backup.every', { time: durationOf(minutes * 60, t) });
 }
 
-function verificationOf({ at, ok, messages, problem }: NonNullable<Backups['verified']>): HtmlPart {
-  return ok ? [timestamp(at), `: whole, ${messages} messages compared`] : [timestamp(at), `: ${problem ?? 'damaged'}`];
+function encryptionOf(t: Translator, { encrypted, readable }: Backups): string {
+  if (!encrypted) return t('backup.without-keys');
+  return t(readable ? 'backup.encrypted' : 'backup.for-recipients');
+}
+
+function verificationOf(t: Translator, { at, ok, messages, problem }: NonNullable<Backups['verified']>): HtmlPart {
+  const time = timestamp(at, t);
+  if (ok) return t.rich('backup.whole', { time, messages: String(messages) });
+  return t.rich('backup.not-whole', { time, problem: problem === null ? t('backup.is-damaged') : t.english(problem) });
 }
 
 /** The one thing to do next; nothing if all is well. */
-function nextStep(found: Backups): HtmlPart {
+function nextStep(t: Translator, found: Backups): HtmlPart {
   const step = stepFor(found);
-  return step !== undefined && html`<p><strong>Next:</strong> ${step}</p>`;
+  return step !== undefined && html`<p><strong>${t('backup.next')}</strong> ${t(step)}</p>`;
 }
 
-function stepFor(found: Backups): string | undefined {
+function stepFor(found: Backups): PlainPortalKey | undefined {
   const { verified, encrypted, everyMinutes, problem } = found;
-  if (verified?.ok === false)
-    return 'Set a new MAILSTEAD_BACKUP_TARGET, back up, verify, and check the storage of this one.';
-  if (problem !== null) return 'Correct the problem, then back up now.';
-  if (isOld(found)) return 'Back up now.';
-  if (!encrypted)
-    return 'Set MAILSTEAD_BACKUP_PASSPHRASE_FILE or MAILSTEAD_BACKUP_RECIPIENT and a new target, or keep a copy of secret.key elsewhere.';
-  if (everyMinutes === 0) return 'Set MAILSTEAD_BACKUP_EVERY, such as 1h.';
-  return verified === null
-    ? 'Verify once a week, best from another machine: mailstead backup verify TARGET.'
-    : undefined;
+  if (verified?.ok === false) return 'backup-step.damaged';
+  if (problem !== null) return 'backup-step.problem';
+  if (isOld(found)) return 'backup-step.old';
+  if (!encrypted) return 'backup-step.unencrypted';
+  if (everyMinutes === 0) return 'backup-step.unscheduled';
+  return verified === null ? 'backup-step.unverified' : undefined;
 }
 
-function buttonsFor(visit: Visit, { running, readable, snapshots }: Backups): HtmlPart {
+function buttonsFor(t: Translator, visit: Visit, { running, readable, snapshots }: Backups): HtmlPart {
   if (running !== null || !isAllowed(visit, 'run_backup')) return '';
   return buttonRow(
-    actionButton(visit, 'backup', 'Back up now'),
-    readable && snapshots.length > 0 && actionButton(visit, 'verify', 'Verify the newest'),
+    actionButton(visit, 'backup', t('backup.now')),
+    readable && snapshots.length > 0 && actionButton(visit, 'verify', t('backup.verify')),
   );
 }
 
-function snapshotTable({ snapshots }: Backups): HtmlPart {
-  if (snapshots.length === 0) return emptyState('No snapshots', 'A backup adds one when it is whole.');
+function snapshotTable(t: Translator, { snapshots }: Backups): HtmlPart {
+  if (snapshots.length === 0) return emptyState(t('snapshot.none'), t('snapshot.none-text'));
+  const headings = [t('snapshot.name'), t('charts.time'), t('retention.messages'), t('mailboxes.size')];
   return table(
-    'Snapshots',
-    ['Snapshot', 'Time', 'Messages', 'Size', 'Stored', 'Keys'],
+    t('snapshot.title'),
+    [...headings, t('mailbox.stored'), t('snapshot.keys')],
     snapshots.map(({ id, at, messages, bytes: size, storedBytes, keys }) => [
       html`<code>${id}</code>`,
-      timestamp(at),
+      timestamp(at, t),
       messages,
-      bytes(size),
-      bytes(storedBytes),
-      keys ? 'Included' : 'Not included',
+      bytes(size, t),
+      bytes(storedBytes, t),
+      t(keys ? 'snapshot.included' : 'snapshot.not-included'),
     ]),
+    t,
   );
 }

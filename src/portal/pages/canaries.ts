@@ -1,4 +1,3 @@
-import { ENGLISH, type Translator } from '../translator.ts';
 import { publicId } from '../../core/ids.ts';
 import { trippedAccounts } from '../../../mail/agents/canary/canary.ts';
 import type { layOutCanary } from '../../operations/canaries/plant.ts';
@@ -7,6 +6,7 @@ import { field, select } from '../forms.ts';
 import { html, type Html, type HtmlPart } from '../html.ts';
 import { operationAction, formStateFor, actionButton, actionForm, type PageState, confirmedAction } from '../page.ts';
 import { buttonRow, emptyState, descriptionList, timestamp, secret, table, tag } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { mailboxPage } from './mailbox-tabs.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
@@ -14,15 +14,16 @@ type Canary = OutputOf<typeof listCanaries>['canaries'][number];
 
 /** Canaries of a mailbox, and the tokens that touched them. */
 export const canaries = mailboxPage('canaries', {
+  translated: true,
   notices: {
-    planted: 'Canary created.',
-    settled: 'Canary re-armed. Tokens that it froze stay frozen: activate them on the page Agents.',
-    removed: 'Canary and its message deleted.',
+    planted: { message: 'canary.planted' },
+    settled: { message: 'canary.settled' },
+    removed: { message: 'canary.removed' },
   },
   actions: {
     plant: operationAction(
       'plant_canary',
-      (result) => planted(result as OutputOf<typeof layOutCanary>),
+      (result, { request }) => planted(translatorOf(request), result as OutputOf<typeof layOutCanary>),
       (fields, params) => ({
         mailbox: params['id'],
         label: fields.line('label') ?? '',
@@ -37,97 +38,88 @@ export const canaries = mailboxPage('canaries', {
     const mailbox = state.params['id'] ?? '';
     const listed = await readOperation<typeof listCanaries>(visit, 'list_canaries', { mailbox });
     if (listed === undefined) return undefined;
+    const t = translatorOf(visit.request);
+    const none = emptyState(t('canary.none'), t('canary.none-text'));
     return html`<section>
-        <h2>Canaries</h2>
-        <p>${ABOUT}</p>
-        ${listed.canaries.length === 0 ? NONE : listed.canaries.map((one) => canarySection(visit, one))}
+        <h2>${t('page.Canaries')}</h2>
+        <p>${t('canary.about')}</p>
+        ${listed.canaries.length === 0 ? none : listed.canaries.map((one) => canarySection(t, visit, one))}
       </section>
-      ${form(visit, state)}`;
+      ${form(t, visit, state)}`;
   },
 });
 
-const ABOUT =
-  'A message, secret or address that no honest agent uses. An agent that opens it, sends it or writes to it was manipulated: it is frozen at once, and the owners are notified.';
-const NONE = emptyState('No canaries', 'Agents cannot see which messages are canaries, nor that any exist.');
-
-function planted({ canary, honeytoken }: OutputOf<typeof layOutCanary>) {
+function planted(t: Translator, { canary, honeytoken }: OutputOf<typeof layOutCanary>) {
   if (canary.messageId !== null) return { kind: 'done', notice: 'planted' } as const;
   const rows: [string, string][] = [
-    ...(honeytoken === null ? [] : [['Secret', honeytoken] as [string, string]]),
-    ...(canary.address === null ? [] : [['Address', canary.address] as [string, string]]),
+    ...(honeytoken === null ? [] : [[t('proposal.secret'), honeytoken] as [string, string]]),
+    ...(canary.address === null ? [] : [[t('devices.address'), canary.address] as [string, string]]),
   ];
-  const about = 'Place it where only an intruder would look, below the first lines of a message.';
-  return { kind: 'shown', panel: secret(canary.label, rows, about) } as const;
+  return { kind: 'shown', panel: secret(canary.label, rows, t('canary.place')) } as const;
 }
 
-const ACTIONS: Record<Canary['trips'][number]['what'], string> = {
-  opened: 'opened its message',
-  shown: 'read its secret',
-  sent: 'tried to send it, or to write to its address',
-  'written-to': 'wrote to its address',
-};
-
-function canarySection(visit: Visit, { canaryId, label, messageId, address, plantedAt, trips }: Canary): Html {
+function canarySection(t: Translator, visit: Visit, one: Canary): Html {
+  const { canaryId, label, messageId, address, plantedAt, trips } = one;
   const open = trips.some(({ settledAt }) => settledAt === null);
-  const remove = {
-    label: 'Delete',
-    question: 'Deletes its message, its address and the list of accesses.',
-    yes: 'Delete',
-    values: { canaryId },
-  };
   return html`<section>
-    <h2>${label} ${open && tag('Triggered', 'bad')}</h2>
+    <h2>${label} ${open && tag(t('canary.triggered'), 'bad')}</h2>
     ${descriptionList([
-      ['Created', timestamp(plantedAt)],
-      ['Message', messageId === null ? 'None' : 'In the mailbox'],
-      address !== null && ['Address', address],
+      [t('mailbox.created'), timestamp(plantedAt, t)],
+      [t('find.message'), t(messageId === null ? 'canary.no-message' : 'canary.in-mailbox')],
+      address !== null && [t('devices.address'), address],
     ])}
-    ${trips.length > 0 && tripTable(trips)}
-    ${isAllowed(visit, 'settle_canary') && buttonRow(open && actionButton(visit, 'settle', 'Re-arm', { canaryId }), confirmedAction(visit, 'remove', remove))}
+    ${trips.length > 0 && tripTable(t, trips)}
+    ${isAllowed(visit, 'settle_canary') && buttonRow(open && actionButton(visit, 'settle', t('canary.re-arm'), { canaryId }), removal(t, visit, canaryId))}
   </section>`;
 }
 
-function tripTable(trips: Canary['trips']): Html {
+function removal(t: Translator, visit: Visit, canaryId: string): Html {
+  return confirmedAction(visit, 'remove', {
+    label: t('mailbox.delete-button'),
+    question: t('canary.remove-question'),
+    yes: t('mailbox.delete-button'),
+    values: { canaryId },
+  });
+}
+
+function tripTable(t: Translator, trips: Canary['trips']): Html {
   return table(
-    'Accesses',
-    ['Token', 'Action', 'Time', 'Protocol'],
+    t('canary.accesses'),
+    [t('token.name'), t('find.action'), t('charts.time'), t('canary.protocol')],
     trips.map(({ by, name, at, door: protocol, what, addresses }) => [
-      by === '' ? 'Unknown' : [name, html` <code>${by}</code>`],
-      [ACTIONS[what], addresses.length > 0 && html`<br /><span class="small soft">${addresses.join(', ')}</span>`],
-      timestamp(at),
+      by === '' ? t('devices.unknown') : [name, html` <code>${by}</code>`],
+      [
+        t(`canary-act.${what}`),
+        addresses.length > 0 && html`<br /><span class="small soft">${addresses.join(', ')}</span>`,
+      ],
+      timestamp(at, t),
       protocol,
     ]),
+    t,
   );
 }
 
-const KINDS = [
-  { value: 'message', label: 'A message in this mailbox, with a secret and an address' },
-  { value: 'secret', label: 'Only a secret, to place elsewhere' },
-  { value: 'address', label: 'Only an address, to place elsewhere' },
-];
-const PRETEXTS = [
-  { value: 'console', label: 'access to an admin console' },
-  { value: 'payments', label: 'a key of a payment account' },
-  { value: 'recovery', label: 'the recovery of a backup' },
-];
+const KINDS = ['message', 'secret', 'address'] as const;
+const PRETEXTS = ['console', 'payments', 'recovery'] as const;
 
-function form(visit: Visit, state: PageState): HtmlPart {
+function form(t: Translator, visit: Visit, state: PageState): HtmlPart {
   const formState = formStateFor(state, 'plant');
-  const hint = 'For you and alerts only. Do not mention that it is a canary.';
-  const body = html`${field({ name: 'label', label: 'Name', hint }, formState)}
-  ${select({ name: 'kind', label: 'Type', choices: KINDS }, formState)}
-  ${select({ name: 'story', label: 'Pretext', choices: PRETEXTS }, formState)}`;
+  const kinds = KINDS.map((value) => ({ value, label: t(`canary-type.${value}`) }));
+  const pretexts = PRETEXTS.map((value) => ({ value, label: t(`canary-pretext.${value}`) }));
+  const body = html`${field({ name: 'label', label: t('account.name'), hint: t('canary.name-hint') }, formState)}
+  ${select({ name: 'kind', label: t('canary.type'), choices: kinds }, formState)}
+  ${select({ name: 'story', label: t('canary.pretext'), choices: pretexts }, formState)}`;
   return (
     isAllowed(visit, 'plant_canary') &&
     html`<section>
-      <h2>Create a canary</h2>
-      ${actionForm(visit, 'plant', 'Create canary', body)}
+      <h2>${t('canary.create-title')}</h2>
+      ${actionForm(visit, 'plant', t('canary.create'), body)}
     </section>`
   );
 }
 
 /** Alerts about triggered canaries, for other pages. */
-export async function canaryAlertList(visit: Visit, t: Translator = ENGLISH): Promise<HtmlPart> {
+export async function canaryAlertList(visit: Visit, t: Translator): Promise<HtmlPart> {
   const { context, membership, base, caller } = visit;
   if (!isAllowed(visit, 'list_canaries')) return undefined;
   const all = await context.store.read(trippedAccounts, { tenant: membership.organization });

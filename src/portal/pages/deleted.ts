@@ -22,7 +22,15 @@ export const DELETED_MAILBOX_ACTIONS: Readonly<Record<string, PageAction>> = {
       const { mailbox, notRestored, nextSteps } = result as OutputOf<typeof restoreEmail>;
       const link = html`<a href="${visit.base}/mailboxes/${mailbox.id}">${mailbox.address}</a>`;
       const t = translatorOf(visit.request);
-      return { kind: 'shown', panel: t.englishPart(restored(link, notRestored, nextSteps)) };
+      return {
+        kind: 'shown',
+        panel: restored(
+          t,
+          link,
+          notRestored,
+          nextSteps.map((step) => t.english(step)),
+        ),
+      };
     },
     ['mailboxId'],
   ),
@@ -40,12 +48,9 @@ export const DELETED_SERVICE_ACTIONS: Readonly<Record<string, PageAction>> = {
     (result, visit) => {
       const { service, notRestored, detail } = result as OutputOf<typeof restoreServiceOf>;
       const link = html`<a href="${visit.base}/services/${service.id}">${service.name}</a>`;
-      return {
-        kind: 'shown',
-        panel: translatorOf(visit.request).englishPart(
-          restored(link, notRestored, [detail, 'Its tokens stay revoked: create new ones.']),
-        ),
-      };
+      const t = translatorOf(visit.request);
+      const steps = [t.english(detail), t('service.tokens-revoked')];
+      return { kind: 'shown', panel: restored(t, link, notRestored, steps) };
     },
     ['serviceId'],
   ),
@@ -55,10 +60,12 @@ export const DELETED_SERVICE_ACTIONS: Readonly<Record<string, PageAction>> = {
   })),
 };
 
-function restored(what: Html, lost: readonly string[], steps: readonly string[]): Html {
+/** Result of a restoration, with the next steps. The operation names in English the things that it could not restore. */
+function restored(t: Translator, name: Html, lost: readonly string[], steps: readonly HtmlPart[]): Html {
+  const list = t.english(lost.join(', '));
   return html`<div class="note" role="status">
-    <p>${what} is restored.</p>
-    ${lost.length > 0 && html`<p>Not restored: ${lost.join(', ')}.</p>`}
+    <p>${t.rich('deleted.is-restored', { name })}</p>
+    ${lost.length > 0 && html`<p>${t.rich('deleted.not-restored', { list })}</p>`}
     <ul>
       ${steps.map((step) => html`<li>${step}</li>`)}
     </ul>

@@ -12,6 +12,7 @@ import {
   confirmedAction,
 } from '../page.ts';
 import { address, cursorOf, emptyState, pageHead, nextPage, table, tag } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
 type Forwarder = OutputOf<typeof listEmailForwarders>['forwarders'][number];
@@ -19,12 +20,13 @@ type Forwarder = OutputOf<typeof listEmailForwarders>['forwarders'][number];
 export const forwarders: Page = {
   path: '/forwarding',
   name: 'Forwarding',
+  translated: true,
   menu: 'Mail',
   needs: 'list_email_forwarders',
   notices: {
-    set: 'Forward saved. The sender address is unchanged, so a destination that enforces SPF may reject some mail.',
-    removed: 'Forward deleted.',
-    policy: 'Policy changed.',
+    set: { message: 'forwarding.saved' },
+    removed: { message: 'forwarding.removed' },
+    policy: { message: 'forwarding.policy-changed' },
   },
   actions: {
     set: operationAction('set_email_forwarder', 'set', (fields) => ({
@@ -41,65 +43,66 @@ export const forwarders: Page = {
     const page = cursorOf(state.query);
     const listed = await readOperation<typeof listEmailForwarders>(visit, 'list_email_forwarders', page);
     const all = listed?.forwarders ?? [];
-    return html`${pageHead('Forwarding', 'Addresses whose mail is forwarded to another address.')}
-    ${all.length === 0 ? NONE : forwarderTable(visit, all)} ${nextPage(`${visit.base}/forwarding`, listed?.nextCursor)}
-    ${isAllowed(visit, 'set_email_forwarder') && form(visit, state)} ${await policy(visit)}`;
+    const t = translatorOf(visit.request);
+    return html`${pageHead(t('page.Forwarding'), t('forwarding.about'))}
+    ${all.length === 0 ? emptyState(t('forwarding.none'), t('forwarding.none-text')) : forwarderTable(t, visit, all)}
+    ${nextPage(`${visit.base}/forwarding`, listed?.nextCursor, t)}
+    ${isAllowed(visit, 'set_email_forwarder') && form(t, visit, state)} ${await policy(t, visit)}`;
   },
 };
 
-const NONE = emptyState('No forwards', 'A forwarded address needs a domain, but no mailbox.');
-
-export function forwarderTable(visit: Visit, all: readonly Forwarder[]): HtmlPart {
+function forwarderTable(t: Translator, visit: Visit, all: readonly Forwarder[]): HtmlPart {
   return table(
-    'Forwards',
-    ['Address', 'Destination', 'Local copy', ''],
+    t('forwarding.forwards'),
+    [t('devices.address'), t('overview.destination'), t('forwarding.copy'), ''],
     all.map(({ id, sourceAddress, destinationAddress, mode, keepLocalCopy, state }) => [
       address(sourceAddress),
-      [address(destinationAddress), state === 'pending' && [' ', tag('Pending', 'warn')]],
-      mode === 'forward_only' ? tag('No mailbox') : tag(keepLocalCopy ? 'Kept' : 'None'),
+      [address(destinationAddress), state === 'pending' && [' ', tag(t('forwarding.pending'), 'warn')]],
+      mode === 'forward_only'
+        ? tag(t('forwarding.no-mailbox'))
+        : tag(t(keepLocalCopy ? 'forwarding.kept' : 'forwarding.no-copy')),
       isAllowed(visit, 'remove_email_forwarder') &&
         confirmedAction(visit, 'remove', {
-          label: 'Delete',
-          question: `Mail for ${sourceAddress} is no longer forwarded to ${destinationAddress}.`,
-          yes: 'Delete',
+          label: t('mailbox.delete-button'),
+          question: t('forwarding.remove-question', { source: sourceAddress, destination: destinationAddress }),
+          yes: t('mailbox.delete-button'),
           values: { forwarderId: id },
         }),
     ]),
+    t,
   );
 }
 
-function form(visit: Visit, state: PageState): HtmlPart {
+function form(t: Translator, visit: Visit, state: PageState): HtmlPart {
   const formState = formStateFor(state, 'set');
-  const source = { name: 'sourceAddress', label: 'Address', placeholder: 'office@example.com' };
-  const destination = { name: 'destinationAddress', label: 'Destination', placeholder: 'anna@elsewhere.example' };
-  const keep = { value: 'true', label: 'Keep a copy in the local mailbox, if any' };
+  const source = { name: 'sourceAddress', label: t('devices.address'), placeholder: 'office@example.com' };
+  const destination = {
+    name: 'destinationAddress',
+    label: t('overview.destination'),
+    placeholder: 'anna@elsewhere.example',
+  };
+  const keep = { value: 'true', label: t('forwarding.keep') };
   return html`<section>
-    <h2>Forward an address</h2>
+    <h2>${t('forwarding.add-title')}</h2>
     ${actionForm(
       visit,
       'set',
-      'Create forward',
+      t('forwarding.add'),
       html`<div class="row">${field(source, formState)} ${field(destination, formState)}</div>
-        ${checkboxes({ name: 'keepLocalCopy', label: 'Local copy', choices: [keep], ticked: ['true'] }, formState)}`,
+        ${checkboxes({ name: 'keepLocalCopy', label: t('forwarding.copy'), choices: [keep], ticked: ['true'] }, formState)}`,
     )}
   </section>`;
 }
 
-async function policy(visit: Visit): Promise<HtmlPart> {
+async function policy(t: Translator, visit: Visit): Promise<HtmlPart> {
   if (!isAllowed(visit, 'set_forwarding_policy')) return undefined;
   const found = await readOperation<typeof getOrganization>(visit, 'get_organization', {});
   if (found === undefined) return undefined;
   const { confirmForwards: asks } = found.organization;
-  const label = asks ? 'Do not require confirmation' : 'Require confirmation';
+  const label = t(asks ? 'forwarding.confirm-off' : 'forwarding.confirm');
   return html`<section>
-    <h2>Destination confirmation</h2>
-    <p>
-      ${
-        asks
-          ? 'External destinations must confirm by email before mail is forwarded to them.'
-          : 'New forwards are active at once, without confirmation by the destination.'
-      }
-    </p>
+    <h2>${t('forwarding.confirmation')}</h2>
+    <p>${t(asks ? 'forwarding.confirmed' : 'forwarding.unconfirmed')}</p>
     ${actionButton(visit, 'policy', label, { confirmExternal: String(!asks) }, 'button')}
   </section>`;
 }

@@ -3,17 +3,12 @@ import { field } from '../forms.ts';
 import { html, type HtmlPart } from '../html.ts';
 import { actionForm, formStateFor, operationAction, type Page } from '../page.ts';
 import { emptyState, pageHead, table, tag, timestamp } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, readOperation } from '../visit.ts';
 
 type HealthLine = OutputOf<typeof getHealth>['checks'][number];
 
-const TAGS = {
-  failed: ['Failed', 'bad'],
-  warning: ['Warning', 'warn'],
-  unknown: ['Unknown', ''],
-  off: ['Off', ''],
-  ok: ['Passed', 'ok'],
-} as const;
+const LOOKS = { failed: 'bad', warning: 'warn', unknown: '', off: '', ok: 'ok' } as const;
 
 /** Failed checks first. */
 const ORDER = ['failed', 'warning', 'unknown', 'off', 'ok'] as const;
@@ -22,50 +17,49 @@ const ORDER = ['failed', 'warning', 'unknown', 'off', 'ok'] as const;
 export const health: Page = {
   path: '/health',
   name: 'Health',
+  translated: true,
   menu: 'This server',
   needs: 'get_health',
-  notices: { checked: 'All checks ran.' },
+  notices: { checked: { message: 'health.ran' } },
   actions: {
     check: operationAction('run_doctor', 'checked', (fields) => ({ peer: fields.line('peer') })),
   },
   async show(visit, state) {
     const last = await readOperation<typeof getHealth>(visit, 'get_health', {});
     if (last === undefined) return undefined;
-    const peer = {
-      name: 'peer',
-      label: 'Remote mail server',
-      optional: true,
-      hint: 'Tests outgoing port 25 to this server, such as gmail-smtp-in.l.google.com. No mail is sent.',
-      autocomplete: 'off',
-    };
-    const form = formStateFor(state, 'check');
-    return html`${pageHead('Health', summary(last))} ${last.checks.length === 0 ? NONE : healthTable(last.checks)}
-    ${actionForm(visit, 'check', 'Check now', field(peer, form))}`;
+    const t = translatorOf(visit.request);
+    const words = { label: t('health.peer'), optional: t('field.optional'), hint: t('health.peer-hint') };
+    const peer = field({ name: 'peer', ...words, autocomplete: 'off' }, formStateFor(state, 'check'));
+    const none = emptyState(t('health.none'), t('health.none-text'));
+    return html`${pageHead(t('page.Health'), summary(t, last))}
+    ${last.checks.length === 0 ? none : healthTable(t, last.checks)}
+    ${actionForm(visit, 'check', t('health.check-now'), peer)}`;
   },
 };
 
-const NONE = emptyState('Not checked yet', 'The checks run every hour, the first time two minutes after the start.');
-
-function summary({ checkedAt, checks }: OutputOf<typeof getHealth>): HtmlPart {
-  if (checkedAt === null) return 'Checks of the server, its DNS, ports, certificates, disk and backups.';
+function summary(t: Translator, { checkedAt, checks }: OutputOf<typeof getHealth>): HtmlPart {
+  if (checkedAt === null) return t('health.about');
   const failed = checks.filter(({ status }) => status === 'failed').length;
-  const count = failed === 0 ? 'No check failed' : `${failed} of ${checks.length} checks failed`;
-  return [count, ', ', timestamp(checkedAt), '. The checks run every hour.'];
+  const result = failed === 0 ? t('health.all-passed') : t('health.some-failed', { failed, all: checks.length });
+  return t.rich('health.checked', { result, time: timestamp(checkedAt, t) });
 }
 
-function healthTable(checks: readonly HealthLine[]): HtmlPart {
+function healthTable(t: Translator, checks: readonly HealthLine[]): HtmlPart {
   const sorted = ORDER.flatMap((status) => checks.filter((check) => check.status === status));
   return table(
-    'Checks',
-    ['Check', 'Status', 'Finding', 'What to do'],
-    sorted.map(({ name, status, why, impact, fix, failedSince }) => [
-      name,
-      [
-        tag(TAGS[status][0], TAGS[status][1]),
-        failedSince !== null && html` <span class="soft">since ${timestamp(failedSince)}</span>`,
-      ],
-      [why, status !== 'ok' && html` <span class="soft">${impact}</span>`],
-      fix === '' ? 'Nothing' : fix,
-    ]),
+    t('health.checks'),
+    [t('health.check'), t('domains.status'), t('health.finding'), t('health.fix')],
+    sorted.map((check) => healthRow(t, check)),
+    t,
   );
+}
+
+function healthRow(t: Translator, { name, status, why, impact, fix, failedSince }: HealthLine): HtmlPart[] {
+  const since = failedSince !== null && t.rich('devices.since', { time: timestamp(failedSince, t) });
+  return [
+    t.english(name),
+    [tag(t(`health-status.${status}`), LOOKS[status]), since !== false && html` <span class="soft">${since}</span>`],
+    [t.english(why), status !== 'ok' && html` <span class="soft">${t.english(impact)}</span>`],
+    fix === '' ? t('health.no-fix') : t.english(fix),
+  ];
 }

@@ -5,16 +5,16 @@ import { bytes, emptyState, liveSection, pageHead, progressBar, secret, table, t
 import { field } from '../forms.ts';
 import { type Html, html, type HtmlPart } from '../html.ts';
 import { actionButton, collapsedForm, formStateFor, operationAction, type Page, type PageState } from '../page.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { mailUploadForms, createUpload } from './mail-upload.ts';
 import { isAllowed, type OutputOf, readOperation, type Visit } from '../visit.ts';
 
-const LOOKS: Readonly<Record<string, 'ok' | 'warn' | 'bad' | ''>> = { done: 'ok', failed: 'bad', running: 'warn' };
-const STATES: Readonly<Record<string, string>> = {
-  waiting: 'Waiting for upload',
-  running: 'Running',
-  done: 'Done',
-  failed: 'Failed',
-  cancelled: 'Cancelled',
+const LOOKS: Readonly<Record<ShownImport['state'], 'ok' | 'warn' | 'bad' | ''>> = {
+  waiting: '',
+  running: 'warn',
+  done: 'ok',
+  failed: 'bad',
+  cancelled: '',
 };
 
 interface ReportOfImport {
@@ -30,9 +30,10 @@ interface ReportOfImport {
 export const imports: Page = {
   path: '/imports',
   name: 'Imports',
+  translated: true,
   menu: 'Mail',
   needs: 'list_imports',
-  notices: { started: 'Import started.', cancelled: 'Import cancelled. Imported mail stays.' },
+  notices: { started: { message: 'import.started' }, cancelled: { message: 'import.cancelled' } },
   actions: {
     pull: operationAction('start_import', 'started', (fields) => ({
       address: fields.line('address'),
@@ -41,10 +42,10 @@ export const imports: Page = {
     upload: createUpload,
     take: operationAction(
       'export_mailbox',
-      (result) => {
+      (result, { request }) => {
         const { url } = result as OutputOf<typeof exportMailbox>;
-        const about = 'Valid for a day. The export takes a while: until it is done, the URL says how far it is.';
-        return { kind: 'shown', panel: secret('Download', [['URL', url]], about) };
+        const t = translatorOf(request);
+        return { kind: 'shown', panel: secret(t('export.panel'), [['URL', url]], t('export.once')) };
       },
       (fields) => ({ address: fields.line('from') }),
     ),
@@ -54,114 +55,127 @@ export const imports: Page = {
     const listed = await readOperation<typeof listImports>(visit, 'list_imports', { limit: 50 });
     if (listed === undefined) return undefined;
     const all = listed.imports as unknown as ShownImport[];
-    const about = 'Mail imported from another server or from files. Running an import again adds only new mail.';
-    const reports = await Promise.all(all.slice(0, 5).map((one) => report(visit, one)));
-    const present = all.length === 0 ? NONE : [list(visit, all), ...reports];
+    const t = translatorOf(visit.request);
+    const reports = await Promise.all(all.slice(0, 5).map((one) => report(t, visit, one)));
+    const none = emptyState(t('import.none'), t('import.none-text'));
+    const present = all.length === 0 ? none : [list(t, visit, all), ...reports];
     const changes = all.some((one) => one.endedAt === null);
-    return [pageHead('Imports', about), liveSection('imports', changes, present), forms(visit, state)];
+    const head = pageHead(t('page.Imports'), t('import.about'));
+    return [head, liveSection('imports', changes, present, t), forms(t, visit, state)];
   },
 };
 
-const NONE = emptyState('No imports', 'Pull a mailbox of another server, or upload an mbox, EML or zip file.');
-
-function list(visit: Visit, all: readonly ShownImport[]): Html {
+function list(t: Translator, visit: Visit, all: readonly ShownImport[]): Html {
+  const headings = [t('import.source'), t('domains.status'), t('import.imported'), t('import.known')];
   return table(
-    'Imports',
-    ['Source', 'Status', 'Imported', 'Known', 'Skipped', 'Started', ''],
+    t('page.Imports'),
+    [...headings, t('import.skipped'), t('import.started-at'), ''],
     all.map((one) => [
       one.source,
-      [
-        tag(one.nextAttemptAt === null ? (STATES[one.state] ?? one.state) : 'Deferred', LOOKS[one.state] ?? ''),
-        one.problem !== null && html` ${one.problem}`,
-        one.nextAttemptAt !== null && html` Next attempt: ${timestamp(one.nextAttemptAt)}.`,
-      ],
-      [
-        String(one.imported),
-        one.total !== null && ` of ${one.total}`,
-        one.bytes > 0 && `, ${bytes(one.bytes)}`,
-        progressOf(one),
-      ],
+      stateOf(t, one),
+      [importedOf(t, one), one.bytes > 0 && `, ${bytes(one.bytes, t)}`, progressOf(t, one)],
       String(one.known),
       String(one.skipped),
-      timestamp(one.createdAt),
-      one.endedAt === null && actionButton(visit, 'cancel', 'Cancel', { importId: one.importId }),
+      timestamp(one.createdAt, t),
+      one.endedAt === null && actionButton(visit, 'cancel', t('import.cancel'), { importId: one.importId }),
     ]),
+    t,
   );
 }
 
+function stateOf(t: Translator, { state, problem, nextAttemptAt }: ShownImport): HtmlPart {
+  const word = nextAttemptAt === null ? t(`import-state.${state}`) : t('import-state.deferred');
+  return [
+    tag(word, LOOKS[state]),
+    problem !== null && html` ${t.english(problem)}`,
+    nextAttemptAt !== null && html` ${t.rich('import.next-attempt', { time: timestamp(nextAttemptAt, t) })}`,
+  ];
+}
+
+function importedOf(t: Translator, { imported, total }: ShownImport): string {
+  if (total === null) return String(imported);
+  return t('import.of', { imported: String(imported), total: String(total) });
+}
+
 /** Messages that were dealt with, while an import runs whose messages are counted. */
-function progressOf({ source, endedAt, total, imported, known, skipped }: ShownImport): HtmlPart {
+function progressOf(t: Translator, { source, endedAt, total, imported, known, skipped }: ShownImport): HtmlPart {
   if (endedAt !== null || total === null || total === 0) return undefined;
-  return progressBar(`Progress of ${source}`, imported + known + skipped, total);
+  return progressBar(t('import.progress', { source }), imported + known + skipped, total);
 }
 
 /** Problems and proof of an ended import. */
-async function report(visit: Visit, one: ShownImport): Promise<HtmlPart> {
+async function report(t: Translator, visit: Visit, one: ShownImport): Promise<HtmlPart> {
   if (one.endedAt === null) return undefined;
   const found = await readOperation<typeof getImport>(visit, 'get_import', { importId: one.importId });
   const { problems = [], proof } = (found?.untrusted ?? {}) as ReportOfImport;
   if (problems.length === 0 && proof === undefined) return undefined;
   return html`<section>
     <h2>${one.source}</h2>
-    ${proof !== undefined && html`<p>${verdict(proof)}</p>`} ${proof !== undefined && proofTable(proof.folders)}
+    ${proof !== undefined && html`<p>${verdict(t, proof)}</p>`} ${proof !== undefined && proofTable(t, proof.folders)}
     <ul>
-      ${proof?.omitted?.map(({ problem, count, folders }) => html`<li>${omittedText(folders, count)}: ${problem}.</li>`)}
-      ${problems.slice(0, 50).map(({ place, problem }) => html`<li>${place}: ${problem}</li>`)}
-      ${proof?.differences.slice(0, 50).map(({ folder, uid, problem }) => html`<li>${folder}, UID ${uid}: ${problem}</li>`)}
+      ${proof?.omitted?.map(({ problem, count, folders }) => problemLine(t, omittedText(t, folders, count), `${problem}.`))}
+      ${problems.slice(0, 50).map(({ place, problem }) => problemLine(t, place, problem))}
+      ${proof?.differences.slice(0, 50).map(({ folder, uid, problem }) => problemLine(t, `${folder}, UID ${uid}`, problem))}
     </ul>
   </section>`;
 }
 
-function verdict({ equal, omitted = [] }: NonNullable<ReportOfImport['proof']>): string {
-  if (omitted.length > 0) return 'Proof: incomplete, not equal. Folders of the other server were not pulled.';
-  return equal ? 'Proof: both sides are equal.' : 'Proof: the sides differ.';
+function problemLine(t: Translator, place: string, problem: string): Html {
+  return html`<li>${place}: ${t.english(problem)}</li>`;
 }
 
-function omittedText(names: readonly string[], count: number): string {
-  const more = count > names.length ? [`${count - names.length} more`] : [];
-  return `${count} ${count === 1 ? 'folder' : 'folders'} not pulled (${[...names, ...more].join(', ')})`;
+function verdict(t: Translator, { equal, omitted = [] }: NonNullable<ReportOfImport['proof']>): string {
+  if (omitted.length > 0) return t('proof.incomplete');
+  return t(equal ? 'proof.is-equal' : 'proof.differs');
 }
 
-function proofTable(folders: NonNullable<ReportOfImport['proof']>['folders']): Html {
+function omittedText(t: Translator, names: readonly string[], count: number): string {
+  const more = count > names.length ? [t('proof.more', { number: String(count - names.length) })] : [];
+  return t('proof.omitted', { count, names: [...names, ...more].join(', ') });
+}
+
+function proofTable(t: Translator, folders: NonNullable<ReportOfImport['proof']>['folders']): Html {
+  const headings = [t('proof.folder-there'), t('proof.folder-here'), t('proof.there'), t('proof.here')];
   return table(
-    'Proof',
-    ['Folder there', 'Folder here', 'There', 'Here', 'Proof'],
+    t('proof.title'),
+    [...headings, t('proof.title')],
     folders.map((one) => [
       one.source,
       one.folder,
       String(one.there),
       String(one.here),
       [
-        one.equal ? tag('Equal', 'ok') : tag('Different', 'bad'),
-        one.changedHere !== undefined && one.changedHere > 0 && ` ${one.changedHere} changed here since`,
+        one.equal ? tag(t('proof.equal'), 'ok') : tag(t('proof.different'), 'bad'),
+        one.changedHere !== undefined &&
+          one.changedHere > 0 &&
+          html` ${t('proof.changed-here', { number: String(one.changedHere) })}`,
       ],
     ]),
+    t,
   );
 }
 
-function forms(visit: Visit, state: PageState): HtmlPart {
-  const [pull, take] = ['pull', 'take'].map((act) => formStateFor(state, act));
+function forms(t: Translator, visit: Visit, state: PageState): HtmlPart {
+  const mailbox = { name: 'from', label: t('account.mailbox'), placeholder: 'ann@example.org' };
   return [
     isAllowed(visit, 'start_import') &&
-      collapsedForm(visit, state, 'pull', 'Pull from another server', 'Pull', [
-        field({ name: 'address', label: 'Mailbox here', placeholder: 'ann@example.org', id: 'pull-address' }, pull),
-        field({ name: 'host', label: 'IMAP server', placeholder: 'imap.example.net' }, pull),
-        field({ name: 'user', label: 'User name', autocomplete: 'off' }, pull),
-        field(
-          {
-            name: 'password',
-            label: 'App password',
-            type: 'password',
-            autocomplete: 'new-password',
-            hint: 'Stored encrypted until the import ends.',
-          },
-          pull,
-        ),
-      ]),
-    isAllowed(visit, 'start_upload') && mailUploadForms(visit, state),
+      collapsedForm(visit, state, 'pull', t('import.pull-title'), t('import.pull'), pullFields(t, state)),
+    isAllowed(visit, 'start_upload') && mailUploadForms(t, visit, state),
     isAllowed(visit, 'export_mailbox') &&
-      collapsedForm(visit, state, 'take', 'Export a mailbox', 'Export', [
-        field({ name: 'from', label: 'Mailbox', placeholder: 'ann@example.org' }, take),
+      collapsedForm(visit, state, 'take', t('export.title'), t('export.button'), [
+        field(mailbox, formStateFor(state, 'take')),
       ]),
+  ];
+}
+
+function pullFields(t: Translator, state: PageState): HtmlPart {
+  const pull = formStateFor(state, 'pull');
+  const mailbox = { label: t('import.mailbox-here'), placeholder: 'ann@example.org', id: 'pull-address' };
+  const password = { label: t('import.app-password'), hint: t('import.password-hint') };
+  return [
+    field({ name: 'address', ...mailbox }, pull),
+    field({ name: 'host', label: t('import.server'), placeholder: 'imap.example.net' }, pull),
+    field({ name: 'user', label: t('access.user-name'), autocomplete: 'off' }, pull),
+    field({ name: 'password', type: 'password', autocomplete: 'new-password', ...password }, pull),
   ];
 }

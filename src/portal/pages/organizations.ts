@@ -3,6 +3,7 @@ import { field } from '../forms.ts';
 import { html, type HtmlPart } from '../html.ts';
 import { operationAction, type Page, actionButton, confirmedAction } from '../page.ts';
 import { buttonRow, bytes, cursorOf, dateOnly, pageHead, nextPage, table, tag } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
 type OrganizationRow = OutputOf<typeof listOrganizations>['organizations'][number];
@@ -11,14 +12,15 @@ type OrganizationRow = OutputOf<typeof listOrganizations>['organizations'][numbe
 export const organizations: Page = {
   path: '/organizations',
   name: 'Organizations',
+  translated: true,
   menu: 'This server',
   needs: 'list_organizations',
   notices: {
-    frozen: 'Organization frozen. Its tokens, sign-ins and mail logins are refused.',
-    unfrozen: 'Organization active again.',
-    removed: 'Organization deleted. It can be restored for 30 days.',
-    purged: 'Organization deleted with all its data.',
-    restored: 'Organization restored.',
+    frozen: { message: 'organizations.frozen' },
+    unfrozen: { message: 'organizations.unfrozen' },
+    removed: { message: 'organizations.removed' },
+    purged: { message: 'organizations.purged' },
+    restored: { message: 'organizations.restored' },
   },
   actions: {
     freeze: operationAction('freeze_organization', 'frozen', (fields) => ({
@@ -43,85 +45,84 @@ export const organizations: Page = {
   async show(visit, state) {
     const page = cursorOf(state.query);
     const listed = await readOperation<typeof listOrganizations>(visit, 'list_organizations', page);
-    return html`${pageHead('Organizations', 'All organizations of this server, with size and last use.')}
-    ${organizationTable(visit, listed?.organizations ?? [])}
-    ${nextPage(`${visit.base}/organizations`, listed?.nextCursor)}`;
+    const t = translatorOf(visit.request);
+    return html`${pageHead(t('page.Organizations'), t('organizations.about'))}
+    ${organizationTable(t, visit, listed?.organizations ?? [])}
+    ${nextPage(`${visit.base}/organizations`, listed?.nextCursor, t)}`;
   },
 };
 
-function organizationTable(visit: Visit, all: readonly OrganizationRow[]): HtmlPart {
+function organizationTable(t: Translator, visit: Visit, all: readonly OrganizationRow[]): HtmlPart {
   return table(
-    'Organizations',
-    ['Name', 'Status', 'Size', 'Last used', ''],
+    t('page.Organizations'),
+    [t('account.name'), t('domains.status'), t('mailboxes.size'), t('devices.last-used'), ''],
     all.map((one) => [
-      [one.name, html` <span class="soft"><code>${one.id}</code> since ${dateOnly(one.createdAt)}</span>`],
-      state(one),
-      size(one),
-      one.lastUsedAt === null ? html`<span>Never</span>` : dateOnly(one.lastUsedAt),
-      one.origin !== 'operator' && isAllowed(visit, 'freeze_organization') && organizationButtons(visit, one),
+      [one.name, html` <span class="soft">${since(t, one)}</span>`],
+      state(t, one),
+      size(t, one),
+      one.lastUsedAt === null ? html`<span>${t('devices.never')}</span>` : dateOnly(one.lastUsedAt, t),
+      one.origin !== 'operator' && isAllowed(visit, 'freeze_organization') && organizationButtons(t, visit, one),
     ]),
+    t,
   );
 }
 
-function size({ domains, mailboxes, usedBytes }: OrganizationRow): HtmlPart {
-  const counted = (count: number, name: string, more: string): string => `${count} ${count === 1 ? name : more}`;
-  const what = `${counted(domains, 'domain', 'domains')}, ${counted(mailboxes, 'mailbox', 'mailboxes')}`;
-  return [what, html` <span class="soft">${bytes(usedBytes)}</span>`];
+function since(t: Translator, { id, createdAt }: OrganizationRow): HtmlPart {
+  return t.rich('organizations.since', { id: html`<code>${id}</code>`, time: dateOnly(createdAt, t) });
 }
 
-function state({ frozen, claimed, origin, restorableUntil }: OrganizationRow): HtmlPart {
-  if (restorableUntil !== null)
-    return [
-      tag('Deleted', 'bad'),
-      html` <span class="soft">Removed for good after ${dateOnly(restorableUntil)}</span>`,
-    ];
-  if (frozen) return tag('Frozen', 'bad');
-  if (origin === 'operator') return tag('Operator', 'ok');
-  return claimed ? tag('Claimed', 'ok') : tag(origin === 'own' ? 'Agent-owned' : 'Unclaimed', 'warn');
+function size(t: Translator, { domains, mailboxes, usedBytes }: OrganizationRow): HtmlPart {
+  const counted = [t('organizations.domains', { count: domains }), t('csv.mailboxes', { count: mailboxes })];
+  return [counted.join(', '), html` <span class="soft">${bytes(usedBytes, t)}</span>`];
 }
 
-function organizationButtons(visit: Visit, one: OrganizationRow): HtmlPart {
+function state(t: Translator, { frozen, claimed, origin, restorableUntil }: OrganizationRow): HtmlPart {
+  if (restorableUntil !== null) {
+    const until = t.rich('organizations.purged-after', { time: dateOnly(restorableUntil, t) });
+    return [tag(t('organizations.is-deleted'), 'bad'), html` <span class="soft">${until}</span>`];
+  }
+  if (frozen) return tag(t('organizations.is-frozen'), 'bad');
+  if (origin === 'operator') return tag(t('organizations.operator'), 'ok');
+  if (claimed) return tag(t('organizations.claimed'), 'ok');
+  return tag(t(origin === 'own' ? 'organizations.own' : 'organizations.unclaimed'), 'warn');
+}
+
+function organizationButtons(t: Translator, visit: Visit, one: OrganizationRow): HtmlPart {
   const { id, name, frozen, restorableUntil } = one;
   const values = { organization: id };
   if (restorableUntil !== null) {
     return buttonRow(
-      isAllowed(visit, 'restore_organization') && actionButton(visit, 'restore', 'Restore', values),
-      isAllowed(visit, 'remove_organization') && deleteForm(visit, one, 'purge'),
+      isAllowed(visit, 'restore_organization') && actionButton(visit, 'restore', t('deleted.restore'), values),
+      isAllowed(visit, 'remove_organization') && deleteForm(t, visit, one, 'purge'),
     );
   }
   const freeze = {
-    label: 'Freeze',
-    question: `Tokens, sign-ins and mail logins of ${name} are refused until you unfreeze it. It still receives mail.`,
-    yes: 'Freeze',
+    label: t('organizations.freeze'),
+    question: t('organizations.freeze-question', { name }),
+    yes: t('organizations.freeze'),
     values,
   };
   return buttonRow(
-    frozen ? actionButton(visit, 'unfreeze', 'Unfreeze', values) : confirmedAction(visit, 'freeze', freeze),
-    isAllowed(visit, 'remove_organization') && deleteForm(visit, one, 'remove'),
+    frozen
+      ? actionButton(visit, 'unfreeze', t('organizations.unfreeze'), values)
+      : confirmedAction(visit, 'freeze', freeze),
+    isAllowed(visit, 'remove_organization') && deleteForm(t, visit, one, 'remove'),
   );
 }
 
-function deleteForm(visit: Visit, { id, name, slug }: OrganizationRow, action: 'remove' | 'purge'): HtmlPart {
-  const texts = DELETE_TEXTS[action];
-  const confirm = {
-    name: 'confirm',
-    id: `confirm-${id}`,
-    label: `Enter its slug, ${slug}, to confirm`,
-    autocomplete: 'off',
-  };
+function deleteForm(
+  t: Translator,
+  visit: Visit,
+  { id, name, slug }: OrganizationRow,
+  action: 'remove' | 'purge',
+): HtmlPart {
+  const button = t(action === 'remove' ? 'mailbox.delete-button' : 'deleted.purge');
+  const label = t('organizations.confirm', { slug });
   return confirmedAction(visit, action, {
-    label: texts.button,
-    question: `Deletes ${name} with all mail, domains and tokens. ${texts.question}`,
-    yes: texts.button,
+    label: button,
+    question: t(action === 'remove' ? 'organizations.remove-question' : 'organizations.purge-question', { name }),
+    yes: button,
     values: { organization: id },
-    body: field(confirm),
+    body: field({ name: 'confirm', id: `confirm-${id}`, label, autocomplete: 'off' }),
   });
 }
-
-const DELETE_TEXTS = {
-  remove: {
-    button: 'Delete',
-    question: 'It can be restored for 30 days. Mail for it is accepted meanwhile.',
-  },
-  purge: { button: 'Delete permanently', question: 'This cannot be undone.' },
-} as const;

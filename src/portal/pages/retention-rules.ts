@@ -1,5 +1,6 @@
 import type { getRetention } from '../../operations/retention/retention.ts';
 import type { PageAction, ActionResult } from '../page.ts';
+import { translatorOf } from '../translator.ts';
 import { readOperation, runOperation, type OutputOf, type Visit } from '../visit.ts';
 
 type Rules = OutputOf<typeof getRetention>['rules'];
@@ -19,8 +20,10 @@ export const addRule: PageAction = Object.assign(
     const done = await runOperation(visit, 'set_retention', { rules });
     if (done.kind === 'done') return { kind: 'done', notice: 'ruled' };
     const isOfDays = typeof days !== 'number' || days < 1 || days > 36_500;
-    const errors = isOfDays ? { days: 'Enter a number of days from 1 to 36,500.' } : { folder: done.refusal.message };
-    return { kind: 'refused', form: { values: { folder, days: text }, errors } };
+    const form = isOfDays
+      ? { errors: { days: translatorOf(visit.request)('retention.bad-days') } }
+      : { errors: { folder: done.refusal.message }, errorLanguage: 'en' as const };
+    return { kind: 'refused', form: { values: { folder, days: text }, ...form } };
   },
   { operation: 'set_retention' },
 );
@@ -31,7 +34,7 @@ export const removeRule: PageAction = Object.assign(
     const rules = (await rulesOf(visit)).filter(({ folder }) => folder !== fields.text('folder'));
     const done = await runOperation(visit, 'set_retention', { rules });
     if (done.kind === 'done') return { kind: 'done', notice: 'unruled' };
-    return { kind: 'refused', form: { values: {}, errors: {}, problem: done.refusal.message } };
+    return { kind: 'refused', form: { values: {}, errors: {}, problem: done.refusal.message, errorLanguage: 'en' } };
   },
   { operation: 'set_retention' },
 );

@@ -11,6 +11,7 @@ import {
   type PageState,
 } from '../page.ts';
 import { address, emptyState, pageHead, table, timestamp } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 import { mailboxAddresses } from './mailbox-tabs.ts';
 import { addRule, daysIn, removeRule } from './retention-rules.ts';
@@ -22,14 +23,15 @@ type Hold = Retention['holds'][number];
 export const retention: Page = {
   path: '/retention',
   name: 'Retention',
+  translated: true,
   menu: 'Organization',
   needs: 'get_retention',
   notices: {
-    saved: 'Retention saved.',
-    ruled: 'Folder rule saved.',
-    unruled: 'Folder rule removed.',
-    held: 'Mailbox placed under legal hold.',
-    lifted: 'Legal hold lifted.',
+    saved: { message: 'retention.saved' },
+    ruled: { message: 'retention.ruled' },
+    unruled: { message: 'retention.unruled' },
+    held: { message: 'retention.held' },
+    lifted: { message: 'retention.lifted' },
   },
   actions: {
     save: operationAction('set_retention', 'saved', (fields) => ({
@@ -48,135 +50,112 @@ export const retention: Page = {
   async show(visit, state) {
     const found = await readOperation<typeof getRetention>(visit, 'get_retention', {});
     if (found === undefined) return undefined;
-    return html`${pageHead('Retention', 'When mail is purged, and which mailboxes are under legal hold.')}
-    ${schedule(visit, found)} ${ages(visit, state, found)} ${folderRule(visit, state)}
-    ${await holds(visit, state, found.holds)}`;
+    const t = translatorOf(visit.request);
+    return html`${pageHead(t('page.Retention'), t('retention.about'))} ${schedule(t, visit, found)}
+    ${ages(t, visit, state, found)} ${folderRule(t, visit, state)} ${await holds(t, visit, state, found.holds)}`;
   },
 };
 
 /** Lists what is removed when, as it results from the ages. */
-function schedule(visit: Visit, { deletedDays, trashDays, junkDays, rules }: Retention): HtmlPart {
+function schedule(t: Translator, visit: Visit, { deletedDays, trashDays, junkDays, rules }: Retention): HtmlPart {
   const row = (what: HtmlPart, age: number | null, change: HtmlPart = ''): HtmlPart[] => [
     what,
-    age === null ? 'Never' : `After ${days(age)} there`,
-    age === null ? 'Never' : `After ${days(age + deletedDays)}`,
+    age === null ? t('retention.never') : t('retention.after-there', { count: age }),
+    age === null ? t('retention.never') : t('retention.after', { count: age + deletedDays }),
     change,
   ];
   return html`<section>
-    <h2>Schedule</h2>
-    <p>
-      A message that left its folder can be restored on the page Deleted messages of its mailbox until it is purged.
-    </p>
+    <h2>${t('retention.schedule')}</h2>
+    <p>${t('retention.schedule-about')}</p>
     ${table(
-      'Schedule',
-      ['Messages', 'Leave the folder', 'Purged', ''],
+      t('retention.schedule'),
+      [t('retention.messages'), t('retention.leave'), t('retention.purged'), ''],
       [
-        ['Deleted by a person or a program', 'At once', `After ${days(deletedDays)}`, ''],
-        row('In Trash', trashDays),
-        row('In Junk', junkDays),
-        ...rules.map(({ folder, days: age }) =>
+        [t('retention.deleted'), t('retention.at-once'), t('retention.after', { count: deletedDays }), ''],
+        row(t('retention.in-trash'), trashDays),
+        row(t('retention.in-junk'), junkDays),
+        ...rules.map(({ folder, days }) =>
           row(
-            ['In ', html`<b>${folder}</b>`],
-            age,
-            isAllowed(visit, 'set_retention') && actionButton(visit, 'unrule', 'Remove rule', { folder }),
+            t.rich('retention.in-folder', { folder: html`<b>${folder}</b>` }),
+            days,
+            isAllowed(visit, 'set_retention') && actionButton(visit, 'unrule', t('retention.remove-rule'), { folder }),
           ),
         ),
       ],
+      t,
     )}
   </section>`;
 }
 
-function ages(visit: Visit, state: PageState, found: Retention): HtmlPart {
+function ages(t: Translator, visit: Visit, state: PageState, found: Retention): HtmlPart {
   if (!isAllowed(visit, 'set_retention')) return undefined;
   const form = formStateFor(state, 'save');
   const text = (value: number | null): string => (value === null ? '' : String(value));
-  const never = 'Empty: never.';
+  const emptied = { hint: t('retention.empty-never'), optional: t('field.optional') };
+  const deleted = { name: 'deletedDays', label: t('retention.deleted-days'), hint: t('retention.deleted-hint') };
   return html`<section>
-    <h2>Retention periods</h2>
+    <h2>${t('retention.periods')}</h2>
     ${actionForm(
       visit,
       'save',
-      'Save periods',
-      html`${field(
-        {
-          name: 'deletedDays',
-          label: 'Days for which deleted messages can be restored',
-          hint: 'A smaller number purges older ones within minutes.',
-          value: text(found.deletedDays),
-        },
-        form,
-      )}
-      ${field(
-        { name: 'trashDays', label: 'Days in Trash', hint: never, optional: true, value: text(found.trashDays) },
-        form,
-      )}
-      ${field(
-        { name: 'junkDays', label: 'Days in Junk', hint: never, optional: true, value: text(found.junkDays) },
-        form,
-      )}`,
+      t('retention.save-periods'),
+      html`${field({ ...deleted, value: text(found.deletedDays) }, form)}
+      ${field({ name: 'trashDays', label: t('retention.trash-days'), ...emptied, value: text(found.trashDays) }, form)}
+      ${field({ name: 'junkDays', label: t('retention.junk-days'), ...emptied, value: text(found.junkDays) }, form)}`,
     )}
   </section>`;
 }
 
-function folderRule(visit: Visit, state: PageState): HtmlPart {
+function folderRule(t: Translator, visit: Visit, state: PageState): HtmlPart {
   if (!isAllowed(visit, 'set_retention')) return undefined;
   const form = formStateFor(state, 'rule');
   return html`<section>
-    <h2>Folder rules</h2>
-    <p>A rule empties a folder in every mailbox of this organization. A second rule for a folder replaces the first.</p>
+    <h2>${t('retention.rules')}</h2>
+    <p>${t('retention.rules-about')}</p>
     ${actionForm(
       visit,
       'rule',
-      'Save rule',
-      html`${field({ name: 'folder', label: 'Folder', hint: 'Full name, such as Lists/Alerts.' }, form)}
-      ${field({ name: 'days', label: 'Days in the folder' }, form)}`,
+      t('retention.save-rule'),
+      html`${field({ name: 'folder', label: t('deleted.folder'), hint: t('retention.folder-hint') }, form)}
+      ${field({ name: 'days', label: t('retention.folder-days') }, form)}`,
     )}
   </section>`;
 }
 
-async function holds(visit: Visit, state: PageState, all: readonly Hold[]): Promise<HtmlPart> {
-  const form = formStateFor(state, 'hold');
+async function holds(t: Translator, visit: Visit, state: PageState, all: readonly Hold[]): Promise<HtmlPart> {
   const names = await mailboxAddresses(visit, new Set(all.map(({ mailboxId }) => mailboxId)));
+  const rows = all.map((one) => holdRow(t, visit, one, names.get(one.mailboxId) ?? one.mailboxId));
+  const headings = [t('account.mailbox'), t('approvals.reason'), t('hold.placed'), ''];
   return html`<section>
-    <h2>Legal holds</h2>
-    <p>Mail of a mailbox under legal hold is never purged, even after it is deleted.</p>
-    ${
-      all.length === 0
-        ? emptyState('No legal holds', 'Mailboxes under legal hold are listed here.')
-        : table(
-            'Legal holds',
-            ['Mailbox', 'Reason', 'Placed', ''],
-            all.map((one) => holdRow(visit, one, names.get(one.mailboxId) ?? one.mailboxId)),
-          )
-    }
-    ${
-      isAllowed(visit, 'set_legal_hold') &&
-      actionForm(
-        visit,
-        'hold',
-        'Place under legal hold',
-        html`${field({ name: 'address', label: 'Mailbox address', type: 'email', autocomplete: 'off' }, form)}
-        ${field({ name: 'reason', label: 'Reason', hint: 'For example the case number. The audit log records it.' }, form)}`,
-      )
-    }
+    <h2>${t('hold.title')}</h2>
+    <p>${t('hold.about')}</p>
+    ${all.length === 0 ? emptyState(t('hold.none'), t('hold.none-text')) : table(t('hold.title'), headings, rows, t)}
+    ${isAllowed(visit, 'set_legal_hold') && holdForm(t, visit, state)}
   </section>`;
 }
 
-function holdRow(visit: Visit, { mailboxId, reason, heldBy, heldAt }: Hold, name: string): HtmlPart[] {
+function holdForm(t: Translator, visit: Visit, state: PageState): HtmlPart {
+  const form = formStateFor(state, 'hold');
+  return actionForm(
+    visit,
+    'hold',
+    t('hold.place'),
+    html`${field({ name: 'address', label: t('hold.address'), type: 'email', autocomplete: 'off' }, form)}
+    ${field({ name: 'reason', label: t('approvals.reason'), hint: t('hold.reason-hint') }, form)}`,
+  );
+}
+
+function holdRow(t: Translator, visit: Visit, { mailboxId, reason, heldBy, heldAt }: Hold, name: string): HtmlPart[] {
   return [
     html`<a href="${visit.base}/mailboxes/${mailboxId}">${address(name)}</a>`,
     reason,
-    [timestamp(heldAt), html` <span class="soft">by ${heldBy}</span>`],
+    [timestamp(heldAt, t), html` <span class="soft">${t('approval.by', { name: heldBy })}</span>`],
     isAllowed(visit, 'set_legal_hold') &&
       confirmedAction(visit, 'lift', {
-        label: 'Lift',
-        question: `Mail of ${name} whose time is over is purged within minutes.`,
-        yes: 'Lift hold',
+        label: t('hold.lift'),
+        question: t('hold.lift-question', { name }),
+        yes: t('hold.lift-button'),
         values: { mailboxId },
       }),
   ];
-}
-
-function days(count: number): string {
-  return count === 1 ? '1 day' : `${count.toLocaleString('en-US')} days`;
 }

@@ -1,8 +1,9 @@
 import type { listRoutes } from '../../operations/queue/routes.ts';
-import { type FormField, field, type FormState, select } from '../forms.ts';
+import { field, type FormState, select } from '../forms.ts';
 import { html, type HtmlPart } from '../html.ts';
 import { operationAction, formStateFor, type Page, actionForm, type PageState, confirmedAction } from '../page.ts';
 import { emptyState, pageHead, table, tag } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
 type Listed = OutputOf<typeof listRoutes>;
@@ -11,11 +12,12 @@ type Route = Listed['routes'][number];
 export const routes: Page = {
   path: '/routes',
   name: 'Routes',
+  translated: true,
   menu: 'Mail',
   needs: 'list_outbound_routes',
   notices: {
-    set: 'Route saved. Queued mail uses it.',
-    removed: 'Route and its password deleted. Mail uses the other routes.',
+    set: { message: 'route.set' },
+    removed: { message: 'route.removed' },
   },
   actions: {
     set: operationAction('set_outbound_route', 'set', (fields) => ({
@@ -34,107 +36,118 @@ export const routes: Page = {
   async show(visit, state) {
     const listed = await readOperation<typeof listRoutes>(visit, 'list_outbound_routes', {});
     if (listed === undefined) return undefined;
-    return html`${pageHead('Routes', ['Routes for outgoing mail. The most specific one applies. Other mail: ', listed.otherwise, '.'])}
-    ${listed.routes.length === 0 ? NONE : listOf(visit, listed.routes)}
-    ${isAllowed(visit, 'set_outbound_route') && form(visit, state)}`;
+    const t = translatorOf(visit.request);
+    const about = t.rich('route.about', { otherwise: t.english(listed.otherwise) });
+    return html`${pageHead(t('page.Routes'), about)}
+    ${listed.routes.length === 0 ? emptyState(t('route.none'), t('route.none-text')) : listOf(t, visit, listed.routes)}
+    ${isAllowed(visit, 'set_outbound_route') && form(t, visit, state)}`;
   },
 };
 
-const NONE = emptyState('No routes', 'A route sends some or all mail through another server (smarthost).');
-
-function listOf(visit: Visit, all: readonly Route[]): HtmlPart {
+function listOf(t: Translator, visit: Visit, all: readonly Route[]): HtmlPart {
   return table(
-    'Routes',
-    ['Mail', 'Route', 'Smarthost', 'Login', ''],
+    t('page.Routes'),
+    [t('route.mail'), t('queue.route'), t('route.smarthost'), t('route.login'), ''],
     all.map((one) => [
-      whichMail(one),
-      WAYS[one.use],
-      one.host === null ? '' : html`<code>${one.host}:${one.port ?? ''}</code>${protection(one)}`,
-      [one.username ?? 'None', one.problem !== null && html` ${tag('Rejected', 'bad')} ${one.problem}`],
-      isAllowed(visit, 'remove_outbound_route') && removal(visit, one),
+      whichMail(t, one),
+      t(`route-way.${one.use}`),
+      one.host === null ? '' : html`<code>${one.host}:${one.port ?? ''}</code>${protection(t, one)}`,
+      [one.username ?? t('route.no-login'), one.problem !== null && rejection(t, one.problem)],
+      isAllowed(visit, 'remove_outbound_route') && removal(t, visit, one),
     ]),
+    t,
   );
 }
 
-function whichMail({ receiverDomain, senderDomain }: Route): string {
-  if (receiverDomain !== null) return `to ${receiverDomain}`;
-  return senderDomain === null ? 'all' : `from ${senderDomain}`;
+function whichMail(t: Translator, { receiverDomain, senderDomain }: Route): string {
+  if (receiverDomain !== null) return t('route-mail.to', { domain: receiverDomain });
+  return senderDomain === null ? t('route-mail.all') : t('route-mail.from', { domain: senderDomain });
 }
 
-const WAYS: Readonly<Record<Route['use'], string>> = {
-  always: 'Smarthost',
-  failover: 'Direct, smarthost if the recipient’s server refuses this one',
-  never: 'Direct only',
-};
-
-function protection({ tls, certificate }: Route): HtmlPart {
-  const how = tls === 'implicit' ? 'TLS' : 'STARTTLS';
-  return html`<br /><span class="small soft">${how}${certificate === 'any' && ', any certificate'}</span>`;
+function protection(t: Translator, { tls, certificate }: Route): HtmlPart {
+  const encryption = tls === 'implicit' ? 'TLS' : 'STARTTLS';
+  const words = certificate === 'any' ? t('route.any-certificate', { encryption }) : encryption;
+  return html`<br /><span class="small soft">${words}</span>`;
 }
 
-function removal(visit: Visit, one: Route): HtmlPart {
+function rejection(t: Translator, problem: string): HtmlPart {
+  return html` ${tag(t('route.rejected'), 'bad')} ${t.english(problem)}`;
+}
+
+function removal(t: Translator, visit: Visit, one: Route): HtmlPart {
   return confirmedAction(visit, 'remove', {
-    label: 'Delete',
-    question: `Deletes the route for ${whichMail(one) === 'all' ? 'all mail' : `mail ${whichMail(one)}`} and its password. Queued mail uses the other routes.`,
-    yes: 'Delete',
+    label: t('mailbox.delete-button'),
+    question: removalQuestion(t, one),
+    yes: t('mailbox.delete-button'),
     values: { routeId: one.routeId },
   });
 }
 
-function form(visit: Visit, state: PageState): HtmlPart {
+function removalQuestion(t: Translator, { receiverDomain, senderDomain }: Route): string {
+  if (receiverDomain !== null) return t('route-remove.to', { domain: receiverDomain });
+  return senderDomain === null ? t('route-remove.all') : t('route-remove.from', { domain: senderDomain });
+}
+
+function form(t: Translator, visit: Visit, state: PageState): HtmlPart {
   const formState = formStateFor(state, 'set');
   return html`<section>
-    <h2>Add a route</h2>
-    <p>Replaces an existing route for the same mail. Without a domain it applies to all mail.</p>
-    ${actionForm(visit, 'set', 'Save route', [
-      FIELDS.mail.map((one) => field(one, formState)),
-      use(formState),
-      FIELDS.server.map((one) => field(one, formState)),
-      encryption(formState),
-      FIELDS.login.map((one) => field(one, formState)),
+    <h2>${t('route.add-title')}</h2>
+    <p>${t('route.add-about')}</p>
+    ${actionForm(visit, 'set', t('route.save'), [
+      mailFields(t, formState),
+      use(t, formState),
+      serverFields(t, formState),
+      encryption(t, formState),
+      loginFields(t, formState),
     ])}
   </section>`;
 }
 
-const FIELDS = {
-  mail: [
-    { name: 'receiverDomain', label: 'Recipient domain', optional: true, placeholder: 'elsewhere.example' },
-    { name: 'senderDomain', label: 'Sender domain', optional: true, hint: 'One of this organization.' },
-  ],
-  server: [
-    { name: 'host', label: 'Smarthost', optional: true, hint: 'Required unless the route is direct only.' },
-    { name: 'port', label: 'Port', value: '587' },
-  ],
-  login: [
-    { name: 'username', label: 'User name', optional: true, autocomplete: 'off' },
-    {
-      name: 'password',
-      label: 'Password',
-      type: 'password',
-      optional: true,
-      autocomplete: 'new-password',
-      hint: 'Sent over TLS only, stored encrypted, never shown again.',
-    },
-  ],
-} as const satisfies Record<string, readonly FormField[]>;
-
-function use(formState: FormState): HtmlPart {
-  const choices = (['always', 'failover', 'never'] as const).map((value) => ({ value, label: WAYS[value] }));
-  return select({ name: 'use', label: 'Route', choices }, formState);
+function mailFields(t: Translator, formState: FormState): HtmlPart {
+  const optional = t('field.optional');
+  const to = { label: t('route.recipient-domain'), optional, placeholder: 'elsewhere.example' };
+  const from = { label: t('route.sender-domain'), optional, hint: t('route.sender-hint') };
+  return [field({ name: 'receiverDomain', ...to }, formState), field({ name: 'senderDomain', ...from }, formState)];
 }
 
-function encryption(formState: FormState): HtmlPart {
+function serverFields(t: Translator, formState: FormState): HtmlPart {
+  const host = { label: t('route.smarthost'), optional: t('field.optional'), hint: t('route.smarthost-hint') };
+  return [
+    field({ name: 'host', ...host }, formState),
+    field({ name: 'port', label: t('route.port'), value: '587' }, formState),
+  ];
+}
+
+function loginFields(t: Translator, formState: FormState): HtmlPart {
+  const optional = t('field.optional');
+  const user = { label: t('access.user-name'), optional, autocomplete: 'off' };
+  const password = { label: t('field.password'), optional, hint: t('route.password-hint') };
+  return [
+    field({ name: 'username', ...user }, formState),
+    field({ name: 'password', type: 'password', autocomplete: 'new-password', ...password }, formState),
+  ];
+}
+
+function use(t: Translator, formState: FormState): HtmlPart {
+  const choices = (['always', 'failover', 'never'] as const).map((value) => ({
+    value,
+    label: t(`route-way.${value}`),
+  }));
+  return select({ name: 'use', label: t('queue.route'), choices }, formState);
+}
+
+function encryption(t: Translator, formState: FormState): HtmlPart {
   const tls = [
-    { value: '', label: 'Automatic: TLS on 465, else STARTTLS' },
+    { value: '', label: t('route.automatic') },
     { value: 'starttls', label: 'STARTTLS' },
-    { value: 'implicit', label: 'Implicit TLS' },
+    { value: 'implicit', label: t('route.implicit') },
   ];
   const certificate = [
-    { value: 'verified', label: 'Verified' },
-    { value: 'any', label: 'Any (not verified)' },
+    { value: 'verified', label: t('route.verified') },
+    { value: 'any', label: t('route.any') },
   ];
   return [
-    select({ name: 'tls', label: 'Encryption', choices: tls }, formState),
-    select({ name: 'certificate', label: 'Certificate', choices: certificate }, formState),
+    select({ name: 'tls', label: t('route.encryption'), choices: tls }, formState),
+    select({ name: 'certificate', label: t('route.certificate'), choices: certificate }, formState),
   ];
 }

@@ -3,6 +3,7 @@ import { emptyState, pageHead, tag, timestampWithSeconds } from '../components.t
 import { EMPTY_FORM, field, select } from '../forms.ts';
 import { type Html, html } from '../html.ts';
 import type { Page } from '../page.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 
 /** Lines of the page. */
 export const SHOWN_LINES = 200;
@@ -12,6 +13,7 @@ const MAX_TEXT = 100;
 export const serverLog: Page = {
   path: '/log',
   name: 'Log',
+  translated: true,
   menu: 'This server',
   // A tool for the operator only; the log itself is not for agents.
   needs: 'get_health',
@@ -23,31 +25,36 @@ export const serverLog: Page = {
     const filter = logFilterIn(query);
     const { lines } = visit.context.recentLog.after(0, filter, SHOWN_LINES);
     const search = new URLSearchParams({ level: filter.level, text: filter.text }).toString();
-    return html`${pageHead('Log', 'The newest lines of the log of this server, newest first. Secrets and message text are never logged.')}
-      <form class="filters" method="get" action="${visit.base}/log">
-        ${select({ name: 'level', label: 'Minimum level', choices: LEVELS, value: filter.level }, EMPTY_FORM)}
-        ${field({ name: 'text', label: 'Contains', value: filter.text, optional: true, compact: true, autocomplete: 'off' }, EMPTY_FORM)}
-        <button class="quiet">Filter</button>
-      </form>
+    const t = translatorOf(visit.request);
+    return html`${pageHead(t('page.Log'), t('server-log.about'))} ${filterForm(t, `${visit.base}/log`, filter)}
       <section>
         <p class="acts log-status">
           <span class="small soft" data-log-status></span>
-          <button type="button" class="quiet" data-log-pause hidden>Pause</button>
+          <button type="button" class="quiet" data-log-pause hidden>${t('server-log.pause')}</button>
         </p>
         <div
           class="log"
           role="log"
           aria-live="off"
-          aria-label="Lines"
+          aria-label="${t('server-log.lines')}"
           tabindex="0"
           data-live-log="${visit.base}/log/events?${search}"
         >
-          ${lines.toReversed().map(lineRow)}
+          ${lines.toReversed().map((line) => lineRow(t, line))}
         </div>
-        ${lines.length === 0 && emptyState('No lines', 'No line of the log since the start of the server matches.')}
+        ${lines.length === 0 && emptyState(t('server-log.none'), t('server-log.none-text'))}
       </section>`;
   },
 };
+
+function filterForm(t: Translator, path: string, { level, text }: LogFilter): Html {
+  const contains = { label: t('server-log.contains'), value: text, optional: true, compact: true };
+  return html`<form class="filters" method="get" action="${path}">
+    ${select({ name: 'level', label: t('server-log.level'), choices: LEVELS, value: level }, EMPTY_FORM)}
+    ${field({ name: 'text', ...contains, autocomplete: 'off' }, EMPTY_FORM)}
+    <button class="quiet">${t('audit.filter')}</button>
+  </form>`;
+}
 
 const LEVELS = LOG_LEVELS.map((value) => ({ value, label: value }));
 
@@ -68,10 +75,11 @@ const LOOKS: Readonly<Record<LogLevel, 'warn' | 'bad' | ''>> = {
   error: 'bad',
 };
 
-/** One line. The script of the page creates the same. */
-function lineRow({ at, level, text, fields }: ServerLogLine): Html {
+/** One line, which is English. The script of the page creates the same. */
+function lineRow(t: Translator, { at, level, text, fields }: ServerLogLine): Html {
   return html`<div class="log-line">
-    ${timestampWithSeconds(at)} ${tag(level, LOOKS[level])} <span>${text}</span>
+    ${timestampWithSeconds(at, t)} ${tag(level, LOOKS[level])}
+    <span ${t.language !== 'en' && html`lang="en"`}>${text}</span>
     ${fields !== '' && html`<code>${fields}</code>`}
   </div>`;
 }

@@ -5,6 +5,7 @@ import { checkboxes, field, select } from '../forms.ts';
 import { html, type HtmlPart } from '../html.ts';
 import { operationAction, formStateFor, collapsedForm, type Page, actionForm, type PageState } from '../page.ts';
 import { dateOnly, descriptionList, pageHead, timestamp, table, tag } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
 type OrganizationDetails = OutputOf<typeof getOrganization>['organization'];
@@ -12,12 +13,13 @@ type OrganizationDetails = OutputOf<typeof getOrganization>['organization'];
 export const settings: Page = {
   path: '/settings',
   name: 'Settings',
+  translated: true,
   menu: 'Organization',
   needs: 'update_organization',
   notices: {
-    renamed: 'Name saved.',
-    project: 'Project created.',
-    mail: 'Inbound mail settings saved.',
+    renamed: { message: 'settings.renamed' },
+    project: { message: 'settings.project-created' },
+    mail: { message: 'settings.mail-saved' },
   },
   actions: {
     rename: operationAction('update_organization', 'renamed', (fields) => ({ name: fields.line('name') ?? '' })),
@@ -30,78 +32,65 @@ export const settings: Page = {
   async show(visit, state) {
     const found = await readOperation<typeof getOrganization>(visit, 'get_organization', {});
     if (found === undefined) return undefined;
-    return html`${pageHead('Settings')} ${about(found.organization)} ${rename(visit, state, found.organization)}
-    ${await mail(visit, state)} ${await projects(visit, state)} ${await gate(visit)}`;
+    const t = translatorOf(visit.request);
+    return html`${pageHead(t('page.Settings'))} ${about(t, found.organization)}
+    ${rename(t, visit, state, found.organization)} ${await mail(t, visit, state)} ${await projects(t, visit, state)}
+    ${await gate(t, visit)}`;
   },
 };
 
-const ORIGINS: Readonly<Record<OrganizationDetails['origin'], string>> = {
-  operator: 'with this server',
-  claim: 'by an agent or program for its owner',
-  own: 'by an agent for itself',
-};
-
-function about({ id, slug, origin, createdAt, claimedAt }: OrganizationDetails): HtmlPart {
+function about(t: Translator, { id, slug, origin, createdAt, claimedAt }: OrganizationDetails): HtmlPart {
   return descriptionList([
-    ['ID', html`<code>${id}</code>`],
-    ['Slug', html`<code>${slug}</code>`],
-    ['Created', [timestamp(createdAt), ', ', ORIGINS[origin]]],
-    ['Claimed', claimedAt === null ? 'No' : timestamp(claimedAt)],
+    [t('log.id'), html`<code>${id}</code>`],
+    [t('settings.slug'), html`<code>${slug}</code>`],
+    [t('settings.created'), t.rich(`settings-origin.${origin}`, { time: timestamp(createdAt, t) })],
+    [t('settings.claimed'), claimedAt === null ? t('settings.unclaimed') : timestamp(claimedAt, t)],
   ]);
 }
 
-function rename(visit: Visit, state: PageState, { name }: OrganizationDetails): HtmlPart {
-  const one = { name: 'name', id: 'organization-name', label: 'Organization name', value: name };
+function rename(t: Translator, visit: Visit, state: PageState, { name }: OrganizationDetails): HtmlPart {
+  const one = { name: 'name', id: 'organization-name', label: t('settings.organization-name'), value: name };
   return html`<section>
-    <h2>Name</h2>
-    ${actionForm(visit, 'rename', 'Save name', field(one, formStateFor(state, 'rename')))}
+    <h2>${t('account.name')}</h2>
+    ${actionForm(visit, 'rename', t('settings.save-name'), field(one, formStateFor(state, 'rename')))}
   </section>`;
 }
 
-const HANDLING = [
-  { value: 'follow', label: 'Follow the domain’s policy: reject it, or move it to Junk' },
-  { value: 'junk', label: 'Move it to Junk' },
-  { value: 'mark', label: 'Deliver it with a mark' },
-];
+const HANDLING = ['follow', 'junk', 'mark'] as const;
 
-async function mail(visit: Visit, state: PageState): Promise<HtmlPart> {
+async function mail(t: Translator, visit: Visit, state: PageState): Promise<HtmlPart> {
   if (!isAllowed(visit, 'update_mail_policy')) return undefined;
   const policy = await readOperation<typeof getMailPolicy>(visit, 'get_mail_policy', {});
   if (policy === undefined) return undefined;
   const formState = formStateFor(state, 'mail');
-  const kept = { value: 'true', label: 'Keep rejected mail for 7 days in the folder Rejects' };
+  const choices = HANDLING.map((value) => ({ value, label: t(`settings-dmarc.${value}`) }));
+  const kept = { value: 'true', label: t('settings.keep-rejected') };
   const ticked = policy.keepRejects ? ['true'] : [];
+  const rejected = { name: 'keepRejects', label: t('settings.rejected'), choices: [kept], ticked };
   return html`<section>
-    <h2>Inbound mail</h2>
+    <h2>${t('settings.mail')}</h2>
     ${actionForm(
       visit,
       'mail',
-      'Save',
-      html`${select(
-        {
-          name: 'dmarc',
-          label: 'Mail that fails DMARC',
-          choices: HANDLING,
-          value: policy.dmarc,
-        },
-        formState,
-      )}
-      ${checkboxes({ name: 'keepRejects', label: 'Rejected mail', choices: [kept], ticked }, formState)}`,
+      t('mailbox.save'),
+      html`${select({ name: 'dmarc', label: t('settings.dmarc'), choices, value: policy.dmarc }, formState)}
+      ${checkboxes(rejected, formState)}`,
     )}
   </section>`;
 }
 
-async function projects(visit: Visit, state: PageState): Promise<HtmlPart> {
+async function projects(t: Translator, visit: Visit, state: PageState): Promise<HtmlPart> {
   const listed = await readOperation<typeof listProjects>(visit, 'list_projects', { limit: 100 });
   if (listed === undefined) return undefined;
-  const one = { name: 'name', id: 'project-name', label: 'Project name' };
+  const one = { name: 'name', id: 'project-name', label: t('project.name') };
   return html`<section>
-    <h2>Projects</h2>
-    <p>Groups of domains, mailboxes, keys and services. Tokens can be limited to a project.</p>
+    <h2>${t('project.title')}</h2>
+    <p>${t('project.about')}</p>
     ${table(
-      'Projects',
-      ['Name', 'ID', 'Created'],
-      listed.projects.map(({ id, name, createdAt }) => [name, html`<code>${id}</code>`, dateOnly(createdAt)]),
+      t('project.title'),
+      [t('account.name'), t('log.id'), t('mailbox.created')],
+      listed.projects.map(({ id, name, createdAt }) => [name, html`<code>${id}</code>`, dateOnly(createdAt, t)]),
+      t,
     )}
     ${
       isAllowed(visit, 'create_project') &&
@@ -109,32 +98,31 @@ async function projects(visit: Visit, state: PageState): Promise<HtmlPart> {
         visit,
         state,
         'project',
-        'Create a project',
-        'Create project',
+        t('project.create-title'),
+        t('project.create'),
         field(one, formStateFor(state, 'project')),
       )
     }
   </section>`;
 }
 
-const NAMES = { recovery: 'Recovery key', billing: 'Payment method', domain_verified: 'Verified domain' } as const;
 const LOOKS = { satisfied: 'ok', missing: 'warn', not_required: '' } as const;
-const WORDS = { satisfied: 'Satisfied', missing: 'Missing', not_required: 'Not required' } as const;
 
-async function gate(visit: Visit): Promise<HtmlPart> {
+async function gate(t: Translator, visit: Visit): Promise<HtmlPart> {
   const found = await readOperation<typeof getDeployGateStatus>(visit, 'get_deploy_gate_status', {});
   if (found === undefined) return undefined;
   return html`<section>
-    <h2>Deployment</h2>
-    <p>${found.open ? 'Services can be deployed.' : 'Services cannot be deployed yet.'}</p>
+    <h2>${t('deploying.title')}</h2>
+    <p>${t(found.open ? 'deploying.open' : 'deploying.closed')}</p>
     ${table(
-      'Deployment requirements',
-      ['Requirement', 'Status', 'Next step'],
+      t('deploying.requirements'),
+      [t('deploying.requirement'), t('domains.status'), t('deploying.next')],
       found.requirements.map(({ id, status, howTo, advisory }) => [
-        [NAMES[id], advisory && html` <span class="soft">recommended</span>`],
-        tag(WORDS[status], LOOKS[status]),
-        status === 'missing' ? howTo : '',
+        [t(`deploy-requirement.${id}`), advisory && html` <span class="soft">${t('deploying.recommended')}</span>`],
+        tag(t(`deploy-status.${status}`), LOOKS[status]),
+        status === 'missing' ? t.english(howTo) : '',
       ]),
+      t,
     )}
   </section>`;
 }

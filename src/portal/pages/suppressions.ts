@@ -1,8 +1,10 @@
 import type { listSuppressionsOf } from '../../operations/sending/suppressions.ts';
 import { field } from '../forms.ts';
 import { html, type HtmlPart } from '../html.ts';
+import type { PlainPortalKey } from '../message-types.ts';
 import { operationAction, formStateFor, type Page, actionForm, type PageState, confirmedAction } from '../page.ts';
 import { address, cursorOf, dateOnly, emptyState, pageHead, nextPage, table, tag } from '../components.ts';
+import { type Translator, translatorOf } from '../translator.ts';
 import { type OutputOf, isAllowed, readOperation, type Visit } from '../visit.ts';
 
 type Suppression = OutputOf<typeof listSuppressionsOf>['suppressions'][number];
@@ -10,11 +12,12 @@ type Suppression = OutputOf<typeof listSuppressionsOf>['suppressions'][number];
 export const suppressions: Page = {
   path: '/suppressions',
   name: 'Suppressions',
+  translated: true,
   menu: 'Mail',
   needs: 'list_suppressions',
   notices: {
-    added: 'Address suppressed. Programs no longer send to it.',
-    removed: 'Suppression removed. If the address still bounces, it is suppressed again.',
+    added: { message: 'suppression.added' },
+    removed: { message: 'suppression.removed' },
   },
   actions: {
     add: operationAction('add_suppression', 'added', (fields) => ({ address: fields.line('address') ?? '' })),
@@ -24,54 +27,55 @@ export const suppressions: Page = {
     const page = cursorOf(state.query);
     const listed = await readOperation<typeof listSuppressionsOf>(visit, 'list_suppressions', page);
     const all = listed?.suppressions ?? [];
-    return html`${pageHead('Suppressions', 'Addresses that programs of this organization no longer send to. People with a mailbox still can.')}
-    ${all.length === 0 ? NONE : listOf(visit, all)} ${nextPage(`${visit.base}/suppressions`, listed?.nextCursor)}
-    ${isAllowed(visit, 'add_suppression') && form(visit, state)}`;
+    const t = translatorOf(visit.request);
+    return html`${pageHead(t('page.Suppressions'), t('suppression.about'))}
+    ${all.length === 0 ? emptyState(t('suppression.none'), t('suppression.none-text')) : listOf(t, visit, all)}
+    ${nextPage(`${visit.base}/suppressions`, listed?.nextCursor, t)}
+    ${isAllowed(visit, 'add_suppression') && form(t, visit, state)}`;
   },
 };
 
-const NONE = emptyState(
-  'No suppressed addresses',
-  'An address is suppressed after a hard bounce, a complaint or an unsubscribe request.',
-);
-
-const REASONS: Readonly<Record<Suppression['reason'], HtmlPart>> = {
-  hard_bounce: tag('Bounced', 'warn'),
-  complaint: tag('Complained', 'bad'),
-  unsubscribe: tag('Unsubscribed'),
-  manual: tag('Manual'),
+const REASONS: Readonly<Record<Suppression['reason'], readonly [name: PlainPortalKey, look: 'warn' | 'bad' | '']>> = {
+  hard_bounce: ['suppression.bounced', 'warn'],
+  complaint: ['suppression.complained', 'bad'],
+  unsubscribe: ['suppression.unsubscribed', ''],
+  manual: ['suppression.manual', ''],
 };
 
-function listOf(visit: Visit, all: readonly Suppression[]): HtmlPart {
+function reasonTag(t: Translator, { reason }: Suppression): HtmlPart {
+  const [name, look] = REASONS[reason];
+  return tag(t(name), look);
+}
+
+function listOf(t: Translator, visit: Visit, all: readonly Suppression[]): HtmlPart {
   return table(
-    'Suppressed addresses',
-    ['Address', 'Reason', 'Since', 'Source', ''],
+    t('suppression.addresses'),
+    [t('devices.address'), t('approvals.reason'), t('queue.since'), t('suppression.source'), ''],
     all.map((one) => [
       address(one.address),
-      REASONS[one.reason],
-      dateOnly(one.since),
-      html`${one.source}${one.untrusted.said !== '' && html`<br /><span class="small soft">${one.untrusted.said}</span>`}`,
-      isAllowed(visit, 'remove_suppression') && removal(visit, one),
+      reasonTag(t, one),
+      dateOnly(one.since, t),
+      html`${t.english(one.source)}${one.untrusted.said !== '' && html`<br /><span class="small soft">${one.untrusted.said}</span>`}`,
+      isAllowed(visit, 'remove_suppression') && removal(t, visit, one),
     ]),
+    t,
   );
 }
 
-function removal(visit: Visit, { address: text, reason }: Suppression): HtmlPart {
+function removal(t: Translator, visit: Visit, { address: text, reason }: Suppression): HtmlPart {
   const wish = reason === 'complaint' || reason === 'unsubscribe';
   return confirmedAction(visit, 'remove', {
-    label: 'Remove',
-    question: wish
-      ? `${text} asked to receive no more mail. Remove it only with their consent.`
-      : `Programs may send to ${text} again.`,
-    yes: 'Remove',
+    label: t('passkey.remove'),
+    question: t(wish ? 'suppression.consent-question' : 'suppression.remove-question', { address: text }),
+    yes: t('passkey.remove'),
     values: { address: text },
   });
 }
 
-function form(visit: Visit, state: PageState): HtmlPart {
-  const who = { name: 'address', label: 'Address', placeholder: 'anna@elsewhere.example' };
+function form(t: Translator, visit: Visit, state: PageState): HtmlPart {
+  const who = { name: 'address', label: t('devices.address'), placeholder: 'anna@elsewhere.example' };
   return html`<section>
-    <h2>Suppress an address</h2>
-    ${actionForm(visit, 'add', 'Suppress address', field(who, formStateFor(state, 'add')))}
+    <h2>${t('suppression.add-title')}</h2>
+    ${actionForm(visit, 'add', t('suppression.add'), field(who, formStateFor(state, 'add')))}
   </section>`;
 }

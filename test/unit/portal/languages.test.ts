@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { followLanguageLink } from '../../../src/http/language.ts';
 import { html } from '../../../src/portal/html.ts';
 import type { PortalCatalog, PortalKey } from '../../../src/portal/message-types.ts';
+import { PAGES } from '../../../src/portal/pages/index.ts';
 import { portalRoutes } from '../../../src/portal/routes.ts';
 import { PORTAL_CATALOGS, translatorFor } from '../../../src/portal/translator.ts';
 import { unsubscribeRoutes } from '../../../src/portal/unsubscribe-routes.ts';
@@ -77,6 +78,14 @@ describe('the messages of the portal', () => {
     expect(families.length).toBeGreaterThan(3);
     expect(unused).toEqual([]);
   });
+});
+
+test('every page of an organization and of the operator is translated, with its notices', () => {
+  expect(PAGES.filter((page) => page.translated !== true).map((page) => page.name)).toEqual([]);
+  const english = PAGES.flatMap(({ name, notices }) =>
+    Object.values(notices).flatMap((notice) => (typeof notice === 'string' ? [`${name}: ${notice}`] : [])),
+  );
+  expect(english).toEqual([]);
 });
 
 describe('a translator', () => {

@@ -21,7 +21,7 @@ export const names = {
   'page.Imports': 'Importe',
   'page.Access': 'Zugriff',
   'page.Addresses': 'Adressen',
-  'page.Canaries': 'Canary-Adressen',
+  'page.Canaries': 'Canarys',
   'page.Connections': 'Verbindungen',
   'page.Deleted': 'Gelöscht',
   'page.Junk': 'Spam',

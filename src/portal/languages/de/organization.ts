@@ -24,7 +24,7 @@ export const organization = {
   'overview.of': 'von {name}',
   'overview.destination': 'Ziel',
   'overview.activity': 'Letzte Aktivität',
-  'overview.canary': 'Eine Canary-Adresse wurde ausgelöst.',
+  'overview.canary': 'Ein Canary wurde ausgelöst.',
   'overview.canary-link': 'Zugriffe ansehen',
   'overview.setup': 'Einrichtung: {done} von {all} Schritten erledigt.',
 
@@ -144,6 +144,8 @@ export const organization = {
   'deleted.deleted': 'Gelöscht',
   'deleted.purged-on': 'Endgültig gelöscht am',
   'deleted.about': 'Wiederherstellbar bis zu dem Tag, an dem endgültig gelöscht wird.',
+  'deleted.is-restored': '{name} ist wiederhergestellt.',
+  'deleted.not-restored': 'Nicht wiederhergestellt: {list}.',
 
   'approvals.about': 'Nachrichten von Agenten, die Ihre Freigabe brauchen. Sie verfallen nach 24 Stunden.',
   'approvals.approved': 'Nachricht freigegeben.',

@@ -35,6 +35,7 @@ export const services = {
     'Löscht {name} mit Revisionen, Umgebungsdatei, Protokoll und Tokens. Sie können ihn 30 Tage lang wiederherstellen, ohne Protokoll und Tokens. Verbundene Postfächer bleiben.',
   'service.purge-question': 'Löscht {name} sofort mit allen Revisionen. Das lässt sich nicht rückgängig machen.',
   'service.deleted-services': 'Gelöschte Dienste',
+  'service.tokens-revoked': 'Die Tokens bleiben widerrufen: Erstellen Sie neue.',
   'deployment.running': 'läuft',
   'deployment.superseded': 'ersetzt',
   'deployment.failed': 'fehlgeschlagen',

@@ -133,6 +133,8 @@ export const organization = {
   'deleted.deleted': 'Deleted',
   'deleted.purged-on': 'Purged on',
   'deleted.about': 'Can be restored until the day on which each is purged.',
+  'deleted.is-restored': '{name} is restored.',
+  'deleted.not-restored': 'Not restored: {list}.',
 
   'approvals.about': 'Messages of agents that need your approval. They expire after 24 hours.',
   'approvals.approved': 'Message approved.',

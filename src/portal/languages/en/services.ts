@@ -30,6 +30,7 @@ export const services = {
     'Deletes {name} with its revisions, environment file, log and tokens. You can restore it for 30 days, without log and tokens. Attached mailboxes stay.',
   'service.purge-question': 'Deletes {name} with its revisions at once. This cannot be undone.',
   'service.deleted-services': 'Deleted services',
+  'service.tokens-revoked': 'Its tokens stay revoked: create new ones.',
   'deployment.running': 'running',
   'deployment.superseded': 'superseded',
   'deployment.failed': 'failed',

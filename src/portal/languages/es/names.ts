@@ -21,7 +21,7 @@ export const names = {
   'page.Imports': 'Importaciones',
   'page.Access': 'Acceso',
   'page.Addresses': 'Direcciones',
-  'page.Canaries': 'Direcciones señuelo',
+  'page.Canaries': 'Señuelos',
   'page.Connections': 'Conexiones',
   'page.Deleted': 'Eliminados',
   'page.Junk': 'Correo no deseado',

@@ -25,7 +25,7 @@ export const organization = {
   'overview.of': 'de {name}',
   'overview.destination': 'Destino',
   'overview.activity': 'Actividad reciente',
-  'overview.canary': 'Se activó una dirección señuelo.',
+  'overview.canary': 'Se activó un señuelo.',
   'overview.canary-link': 'Ver accesos',
   'overview.setup': 'Configuración inicial: {done} de {all} pasos hechos.',
 
@@ -140,6 +140,8 @@ export const organization = {
   'deleted.deleted': 'Eliminados',
   'deleted.purged-on': 'Eliminación definitiva',
   'deleted.about': 'Se pueden restaurar hasta el día de su eliminación definitiva.',
+  'deleted.is-restored': '{name} se ha restaurado.',
+  'deleted.not-restored': 'No se ha restaurado: {list}.',
 
   'approvals.about': 'Mensajes de agentes que necesitan su aprobación. Caducan después de 24 horas.',
   'approvals.approved': 'Mensaje aprobado.',

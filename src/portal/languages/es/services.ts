@@ -32,6 +32,7 @@ export const services = {
     'Elimina {name} con sus revisiones, archivo de entorno, registro y tokens. Puede restaurarlo durante 30 días, sin registro ni tokens. Los buzones vinculados permanecen.',
   'service.purge-question': 'Elimina {name} con sus revisiones de inmediato. No se puede deshacer.',
   'service.deleted-services': 'Servicios eliminados',
+  'service.tokens-revoked': 'Sus tokens siguen revocados: cree otros nuevos.',
   'deployment.running': 'en ejecución',
   'deployment.superseded': 'reemplazado',
   'deployment.failed': 'fallido',

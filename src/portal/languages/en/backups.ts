@@ -1,0 +1,62 @@
+/** Messages about backups and the log of the server. */
+export const backups = {
+  'backup.started': 'The backup has started. Reload this page for its result.',
+  'backup.verifying-started':
+    'The verification has started: it restores the newest snapshot and compares every message.',
+  'backup.about': 'Copies of all mail, settings and keys, made while the server runs.',
+  'backup.no-target': 'No target is configured',
+  'backup.no-target-text':
+    'Without backups, a failed disk loses all mail. Set {target} to a directory of another disk or to {bucket}, set {passphrase} or {recipient}, and restart the server.',
+
+  'backup.state': 'State',
+  'backup.damaged': 'Damaged',
+  'backup.backing-up': 'Backing up',
+  'backup.verifying': 'Verifying',
+  'backup.missing': 'Missing',
+  'backup.old': 'Old',
+  'backup.good': 'Good',
+  'backup.failing': 'Failing',
+  'backup.last-good': 'Last good backup',
+  'backup.last-verification': 'Last verification',
+  'backup.none-yet': 'None',
+  'backup.target': 'Target',
+  'backup.schedule': 'Schedule',
+  'backup.no-schedule': 'None',
+  'backup.every': 'Every {time}',
+  'backup.encryption': 'Encryption',
+  'backup.without-keys': 'None: the keys are not in the backups',
+  'backup.encrypted': 'Encrypted',
+  'backup.for-recipients': 'For recipients: this server cannot read its backups',
+  'backup.problem': 'Problem',
+  'backup.whole': '{time}: whole, {messages} messages compared',
+  'backup.not-whole': '{time}: {problem}',
+  'backup.is-damaged': 'damaged',
+
+  'backup.next': 'Next:',
+  'backup-step.damaged': 'Set a new MAILSTEAD_BACKUP_TARGET, back up, verify, and check the storage of this one.',
+  'backup-step.problem': 'Correct the problem, then back up now.',
+  'backup-step.old': 'Back up now.',
+  'backup-step.unencrypted':
+    'Set MAILSTEAD_BACKUP_PASSPHRASE_FILE or MAILSTEAD_BACKUP_RECIPIENT and a new target, or keep a copy of secret.key elsewhere.',
+  'backup-step.unscheduled': 'Set MAILSTEAD_BACKUP_EVERY, such as 1h.',
+  'backup-step.unverified': 'Verify once a week, best from another machine: mailstead backup verify TARGET.',
+  'backup.now': 'Back up now',
+  'backup.verify': 'Verify the newest',
+
+  'snapshot.title': 'Snapshots',
+  'snapshot.none': 'No snapshots',
+  'snapshot.none-text': 'A backup adds one when it is whole.',
+  'snapshot.name': 'Snapshot',
+  'snapshot.keys': 'Keys',
+  'snapshot.included': 'Included',
+  'snapshot.not-included': 'Not included',
+
+  'server-log.about':
+    'The newest lines of the log of this server, newest first. Secrets and message text are never logged.',
+  'server-log.level': 'Minimum level',
+  'server-log.contains': 'Contains',
+  'server-log.pause': 'Pause',
+  'server-log.lines': 'Lines',
+  'server-log.none': 'No lines',
+  'server-log.none-text': 'No line of the log since the start of the server matches.',
+} as const;

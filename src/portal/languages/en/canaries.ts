@@ -1,0 +1,35 @@
+/** Messages about canaries. */
+export const canaries = {
+  'canary.planted': 'Canary created.',
+  'canary.settled': 'Canary re-armed. Tokens that it froze stay frozen: activate them on the page Agents.',
+  'canary.removed': 'Canary and its message deleted.',
+  'canary.about':
+    'A message, secret or address that no honest agent uses. An agent that opens it, sends it or writes to it was manipulated: it is frozen at once, and the owners are notified.',
+  'canary.none': 'No canaries',
+  'canary.none-text': 'Agents cannot see which messages are canaries, nor that any exist.',
+  'canary.place': 'Place it where only an intruder would look, below the first lines of a message.',
+  'canary.triggered': 'Triggered',
+  'canary.no-message': 'None',
+  'canary.in-mailbox': 'In the mailbox',
+  'canary.remove-question': 'Deletes its message, its address and the list of accesses.',
+  'canary.re-arm': 'Re-arm',
+
+  'canary.accesses': 'Accesses',
+  'canary.protocol': 'Protocol',
+  'canary-act.opened': 'opened its message',
+  'canary-act.shown': 'read its secret',
+  'canary-act.sent': 'tried to send it, or to write to its address',
+  'canary-act.written-to': 'wrote to its address',
+
+  'canary.name-hint': 'For you and alerts only. Do not mention that it is a canary.',
+  'canary.type': 'Type',
+  'canary-type.message': 'A message in this mailbox, with a secret and an address',
+  'canary-type.secret': 'Only a secret, to place elsewhere',
+  'canary-type.address': 'Only an address, to place elsewhere',
+  'canary.pretext': 'Pretext',
+  'canary-pretext.console': 'access to an admin console',
+  'canary-pretext.payments': 'a key of a payment account',
+  'canary-pretext.recovery': 'the recovery of a backup',
+  'canary.create-title': 'Create a canary',
+  'canary.create': 'Create canary',
+} as const;

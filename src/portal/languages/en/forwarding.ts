@@ -1,0 +1,25 @@
+/** Messages about forwards. */
+export const forwarding = {
+  'forwarding.saved':
+    'Forward saved. The sender address is unchanged, so a destination that enforces SPF may reject some mail.',
+  'forwarding.removed': 'Forward deleted.',
+  'forwarding.policy-changed': 'Policy changed.',
+  'forwarding.about': 'Addresses whose mail is forwarded to another address.',
+  'forwarding.none': 'No forwards',
+  'forwarding.none-text': 'A forwarded address needs a domain, but no mailbox.',
+  'forwarding.forwards': 'Forwards',
+  'forwarding.copy': 'Local copy',
+  'forwarding.pending': 'Pending',
+  'forwarding.no-mailbox': 'No mailbox',
+  'forwarding.kept': 'Kept',
+  'forwarding.no-copy': 'None',
+  'forwarding.remove-question': 'Mail for {source} is no longer forwarded to {destination}.',
+  'forwarding.add-title': 'Forward an address',
+  'forwarding.add': 'Create forward',
+  'forwarding.keep': 'Keep a copy in the local mailbox, if any',
+  'forwarding.confirmation': 'Destination confirmation',
+  'forwarding.confirmed': 'External destinations must confirm by email before mail is forwarded to them.',
+  'forwarding.unconfirmed': 'New forwards are active at once, without confirmation by the destination.',
+  'forwarding.confirm': 'Require confirmation',
+  'forwarding.confirm-off': 'Do not require confirmation',
+} as const;

@@ -1,0 +1,53 @@
+/** Messages about retention and legal holds. */
+export const retention = {
+  'retention.saved': 'Retention saved.',
+  'retention.ruled': 'Folder rule saved.',
+  'retention.unruled': 'Folder rule removed.',
+  'retention.held': 'Mailbox placed under legal hold.',
+  'retention.lifted': 'Legal hold lifted.',
+  'retention.about': 'When mail is purged, and which mailboxes are under legal hold.',
+
+  'retention.schedule': 'Schedule',
+  'retention.schedule-about':
+    'A message that left its folder can be restored on the page Deleted messages of its mailbox until it is purged.',
+  'retention.messages': 'Messages',
+  'retention.leave': 'Leave the folder',
+  'retention.purged': 'Purged',
+  'retention.deleted': 'Deleted by a person or a program',
+  'retention.at-once': 'At once',
+  'retention.never': 'Never',
+  'retention.after': { one: 'After {count} day', other: 'After {count} days' },
+  'retention.after-there': { one: 'After {count} day there', other: 'After {count} days there' },
+  'retention.in-trash': 'In Trash',
+  'retention.in-junk': 'In Junk',
+  'retention.in-folder': 'In {folder}',
+  'retention.remove-rule': 'Remove rule',
+
+  'retention.periods': 'Retention periods',
+  'retention.save-periods': 'Save periods',
+  'retention.deleted-days': 'Days for which deleted messages can be restored',
+  'retention.deleted-hint': 'A smaller number purges older ones within minutes.',
+  'retention.trash-days': 'Days in Trash',
+  'retention.junk-days': 'Days in Junk',
+  'retention.empty-never': 'Empty: never.',
+
+  'retention.rules': 'Folder rules',
+  'retention.rules-about':
+    'A rule empties a folder in every mailbox of this organization. A second rule for a folder replaces the first.',
+  'retention.folder-hint': 'Full name, such as Lists/Alerts.',
+  'retention.folder-days': 'Days in the folder',
+  'retention.save-rule': 'Save rule',
+  'retention.bad-days': 'Enter a number of days from 1 to 36,500.',
+
+  'hold.title': 'Legal holds',
+  'hold.about': 'Mail of a mailbox under legal hold is never purged, even after it is deleted.',
+  'hold.none': 'No legal holds',
+  'hold.none-text': 'Mailboxes under legal hold are listed here.',
+  'hold.placed': 'Placed',
+  'hold.place': 'Place under legal hold',
+  'hold.address': 'Mailbox address',
+  'hold.reason-hint': 'For example the case number. The audit log records it.',
+  'hold.lift': 'Lift',
+  'hold.lift-question': 'Mail of {name} whose time is over is purged within minutes.',
+  'hold.lift-button': 'Lift hold',
+} as const;

@@ -1,0 +1,60 @@
+import type { PortalCatalog } from '../../message-types.ts';
+
+/** Messages in Spanish about the pages of the operator: organizations, blocked networks and health. */
+export const operator = {
+  'ban.lifted': 'Red desbloqueada.',
+  'ban.about': 'Redes cuyas conexiones el servidor rechaza en todos los puertos. Cada bloqueo repetido dura más.',
+  'ban.none': 'No hay redes bloqueadas',
+  'ban.none-text':
+    'Una red se bloquea por adivinar contraseñas o direcciones, buscar vulnerabilidades o mantener conexiones inactivas.',
+  'ban.network': 'Red',
+  'ban.times': 'bloqueo n.º {number} en un mes',
+  'ban.lift': 'Desbloquear',
+  'ban.lift-question': '{network} puede conectarse de nuevo, y sus infracciones se borran.',
+
+  'organizations.frozen': 'Organización bloqueada. Sus tokens, inicios de sesión y accesos al correo se rechazan.',
+  'organizations.unfrozen': 'Organización activa de nuevo.',
+  'organizations.removed': 'Organización eliminada. Se puede restaurar durante 30 días.',
+  'organizations.purged': 'Organización eliminada con todos sus datos.',
+  'organizations.restored': 'Organización restaurada.',
+  'organizations.about': 'Todas las organizaciones de este servidor, con tamaño y último uso.',
+  'organizations.since': '{id} desde {time}',
+  'organizations.domains': { one: '{count} dominio', other: '{count} dominios' },
+  'organizations.is-deleted': 'Eliminada',
+  'organizations.purged-after': 'Eliminación definitiva después del {time}',
+  'organizations.is-frozen': 'Bloqueada',
+  'organizations.operator': 'Operador',
+  'organizations.claimed': 'Reclamada',
+  'organizations.own': 'De un agente',
+  'organizations.unclaimed': 'Sin reclamar',
+  'organizations.freeze': 'Bloquear',
+  'organizations.unfreeze': 'Desbloquear',
+  'organizations.freeze-question':
+    'Los tokens, inicios de sesión y accesos al correo de {name} se rechazan hasta que la desbloquee. Sigue recibiendo correo.',
+  'organizations.confirm': 'Escriba su nombre corto, {slug}, para confirmar',
+  'organizations.remove-question':
+    'Elimina {name} con todo el correo, los dominios y los tokens. Se puede restaurar durante 30 días. Mientras tanto se acepta su correo.',
+  'organizations.purge-question': 'Elimina {name} con todo el correo, los dominios y los tokens. No se puede deshacer.',
+
+  'health.ran': 'Se ejecutaron todas las comprobaciones.',
+  'health.about': 'Comprobaciones del servidor, su DNS, puertos, certificados, disco y copias de seguridad.',
+  'health.none': 'Sin comprobar todavía',
+  'health.none-text': 'Las comprobaciones se ejecutan cada hora, la primera vez dos minutos después del inicio.',
+  'health.all-passed': 'Ninguna comprobación falló',
+  'health.some-failed': '{failed} de {all} comprobaciones fallaron',
+  'health.checked': '{result}, {time}. Las comprobaciones se ejecutan cada hora.',
+  'health.checks': 'Comprobaciones',
+  'health.check': 'Comprobación',
+  'health.finding': 'Hallazgo',
+  'health.fix': 'Qué hacer',
+  'health.no-fix': 'Nada',
+  'health.peer': 'Servidor de correo remoto',
+  'health.peer-hint':
+    'Prueba el puerto 25 saliente hacia este servidor, como gmail-smtp-in.l.google.com. No se envía correo.',
+  'health.check-now': 'Comprobar ahora',
+  'health-status.failed': 'Fallida',
+  'health-status.warning': 'Advertencia',
+  'health-status.unknown': 'Desconocido',
+  'health-status.off': 'Desactivado',
+  'health-status.ok': 'Superada',
+} satisfies Partial<PortalCatalog>;

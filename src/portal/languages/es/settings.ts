@@ -1,0 +1,45 @@
+import type { PortalCatalog } from '../../message-types.ts';
+
+/** Messages in Spanish about the settings of an organization. */
+export const settings = {
+  'settings.renamed': 'Nombre guardado.',
+  'settings.project-created': 'Proyecto creado.',
+  'settings.mail-saved': 'Configuración del correo entrante guardada.',
+  'settings.slug': 'Nombre corto',
+  'settings.created': 'Creada',
+  'settings.claimed': 'Reclamada',
+  'settings.unclaimed': 'No',
+  'settings.organization-name': 'Nombre de la organización',
+  'settings.save-name': 'Guardar nombre',
+  'settings-origin.operator': '{time}, con este servidor',
+  'settings-origin.claim': '{time}, por un agente o programa para su propietario',
+  'settings-origin.own': '{time}, por un agente para sí mismo',
+
+  'settings.mail': 'Correo entrante',
+  'settings.dmarc': 'Correo que no supera DMARC',
+  'settings-dmarc.follow': 'Seguir la política del dominio: rechazarlo o moverlo a «Correo no deseado»',
+  'settings-dmarc.junk': 'Moverlo a «Correo no deseado»',
+  'settings-dmarc.mark': 'Entregarlo con una marca',
+  'settings.rejected': 'Correo rechazado',
+  'settings.keep-rejected': 'Guardar el correo rechazado durante 7 días en la carpeta «Rejects»',
+
+  'project.title': 'Proyectos',
+  'project.about': 'Grupos de dominios, buzones, claves y servicios. Los tokens se pueden limitar a un proyecto.',
+  'project.name': 'Nombre del proyecto',
+  'project.create-title': 'Crear un proyecto',
+  'project.create': 'Crear proyecto',
+
+  'deploying.title': 'Despliegue',
+  'deploying.open': 'Se pueden desplegar servicios.',
+  'deploying.closed': 'Todavía no se pueden desplegar servicios.',
+  'deploying.requirements': 'Requisitos para el despliegue',
+  'deploying.requirement': 'Requisito',
+  'deploying.next': 'Paso siguiente',
+  'deploying.recommended': 'recomendado',
+  'deploy-requirement.recovery': 'Clave de recuperación',
+  'deploy-requirement.billing': 'Método de pago',
+  'deploy-requirement.domain_verified': 'Dominio verificado',
+  'deploy-status.satisfied': 'Cumplido',
+  'deploy-status.missing': 'Falta',
+  'deploy-status.not_required': 'No necesario',
+} satisfies Partial<PortalCatalog>;

@@ -1,4 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** CPU ms in two seconds below which a server has no work left. */
+const IDLE_MS = 100;
 
 /** All processes below these, themselves included. */
 export function tree(roots: readonly number[]): number[] {
@@ -24,6 +28,17 @@ export function cpuMs(roots: readonly number[]): number {
     if (stat !== undefined) ticks += [11, 12, 13, 14].reduce((sum, field) => sum + Number(stat[field]), 0);
   }
   return ticks * 10;
+}
+
+/** Waits until the trees use next to no CPU, a few minutes at most. */
+export async function untilIdle(roots: readonly number[]): Promise<void> {
+  const until = performance.now() + 300_000;
+  for (let before = -Infinity; performance.now() < until;) {
+    const now = cpuMs(roots);
+    if (now - before < IDLE_MS) return;
+    before = now;
+    await sleep(2_000);
+  }
 }
 
 /** Memory of the trees in KiB: proportional (shared pages are divided) and resident. */

@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import type { RelaySubject, Target } from './relay-load.ts';
 
 const PORT = 3465;
 const DOMAIN = 'box.test';
+const OPENDKIM = '/usr/sbin/opendkim';
 
 /**
  * Debian's Postfix with Debian's OpenDKIM behind a unix socket, private, on loopback: TLS to it, none from it, no login, no
@@ -17,11 +18,13 @@ const DOMAIN = 'box.test';
  * two kinds of signature on one message; we make both. Needs root.
  */
 export async function relayPostfix(target: Target): Promise<RelaySubject> {
+  // Without it Postfix keeps all mail in its queue, and the bench would wait for it.
+  if (!existsSync(OPENDKIM)) throw new Error(`${OPENDKIM} does not exist: install the package opendkim`);
   const dir = mkdtempSync(join(process.env['BENCH_DIR'] ?? tmpdir(), 'peer-bench-'));
   chmodSync(dir, 0o755);
   writeMilter(dir);
   await layPostfix(dir, target);
-  const milter = spawn('/usr/sbin/opendkim', ['-f', '-x', join(dir, 'opendkim.conf')], { stdio: 'inherit' });
+  const milter = spawn(OPENDKIM, ['-f', '-x', join(dir, 'opendkim.conf')], { stdio: 'inherit' });
   execFileSync(...postfixControl(dir, 'start'), { stdio: ['ignore', 'ignore', 'inherit'] });
   await sleep(2000);
   const master = Number(readFileSync(join(dir, 'spool/pid/master.pid'), 'utf8').trim());

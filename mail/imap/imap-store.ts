@@ -3,7 +3,7 @@ import type { QuotaUse } from '../store/account/quota.ts';
 import type { GrantChange, GrantedAccess, GrantResult } from '../store/mailbox/acl.ts';
 import type { Annotation, AnnotateResult, AnnotationChange } from '../store/mailbox/annotation.ts';
 import type { MailboxView } from '../store/mailbox/view-types.ts';
-import type { SearchedView } from './search/evaluate.ts';
+import type { SearchedView } from './search/candidates.ts';
 import type { SearchProgram, TextKey } from './search/program.ts';
 import type { SortKey } from './search/sort/sort-key.ts';
 import type { ThreadAlgorithm } from './search/thread/thread-input.ts';
@@ -258,7 +258,7 @@ export interface ImapStore {
   ): AppendSink | { kind: 'over-quota' } | { kind: 'unavailable'; why: string };
   /** Stores messages in one commit, all or none. */
   finishAppends(into: {
-    mailbox: string;
+    mailbox: ImapMailboxInfo;
     messages: readonly NewMessage[];
     replaces?: ReplacedMessage;
   }): Promise<AppendOutcome>;

@@ -55,6 +55,8 @@ export class SelectedView {
   reportsFlags = true;
   /** Mod-sequence up to which the store knows that this session is shown the keywords. */
   private notedModseq = -1;
+  /** Sequence number that was asked for last, which is the index of the next message: mostly that is asked for. */
+  private lastSequence = 0;
   /** Mod-sequences of this session's own changes, which are not reported again. */
   private ownModseqs: number[] | undefined;
 
@@ -103,6 +105,14 @@ export class SelectedView {
 
   /** Sequence number of a UID, or 0 when it was never reported to this client or is expunged. */
   sequenceOf(uid: number): number {
+    const next = this.lastSequence;
+    if (next < this.length && this.uids[next] === uid) return ++this.lastSequence;
+    const sequence = this.findSequence(uid);
+    if (sequence > 0) this.lastSequence = sequence;
+    return sequence;
+  }
+
+  private findSequence(uid: number): number {
     let low = 0;
     let high = this.length - 1;
     while (low <= high) {

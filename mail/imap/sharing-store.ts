@@ -305,8 +305,7 @@ export class SharingStore extends StoreBackend {
 
   override async finishAppends(...args: Options<'finishAppends'>): ReturnType<StoreBackend['finishAppends']> {
     const [into] = args;
-    const mailbox = sharedName(into.mailbox) === undefined ? undefined : await this.mailbox(into.mailbox);
-    const grant = mailbox === undefined ? undefined : await this.#grant(mailbox.id);
+    const grant = await this.#grant(into.mailbox.id);
     const isReplacing = into.replaces !== undefined && this.#foreign.has(into.replaces.mailbox);
     if (grant === undefined && !isReplacing) return super.finishAppends(...args);
     const rights = grant?.rights ?? '';
@@ -316,7 +315,7 @@ export class SharingStore extends StoreBackend {
       return { kind: 'forbidden', why };
     }
     return this.#owner(grant.owner).finishAppends({
-      mailbox: sharedName(into.mailbox)?.name ?? '',
+      mailbox: into.mailbox,
       messages: into.messages.map((each) => ({ ...each, flags: allowedFlags(rights, each.flags) })),
     });
   }

@@ -275,23 +275,19 @@ export class StoreBackend implements ImapStore {
   }: Parameters<ImapStore['finishAppends']>[0]): Promise<AppendOutcome> {
     const account = this.#account;
     const written = messages.map((one) => ({ ...one, sink: one.sink as AppendedMessage }));
-    const target = await this.#store.read(findMailbox, { account, name: mailbox });
-    const outcome: AppendOutcome =
-      target === undefined
-        ? { kind: 'missing' }
-        : await this.#store
-            .write(appendMessages, {
-              account,
-              mailbox: target.id,
-              ...appendedBlobs(written, this.#clock()),
-              replaces: replaces ?? null,
-              actor: this.#actor,
-            })
-            .catch((error: unknown) => {
-              // After any other failure the rows may be on disk, and need their files.
-              if (error instanceof StoreBusy) abortAll(written);
-              throw error;
-            });
+    const outcome: AppendOutcome = await this.#store
+      .write(appendMessages, {
+        account,
+        mailbox: mailbox.id,
+        ...appendedBlobs(written, this.#clock()),
+        replaces: replaces ?? null,
+        actor: this.#actor,
+      })
+      .catch((error: unknown) => {
+        // After any other failure the rows may be on disk, and need their files.
+        if (error instanceof StoreBusy) abortAll(written);
+        throw error;
+      });
     if (outcome.kind === 'appended') for (const { sink } of written) sink.release();
     else abortAll(written);
     return outcome;

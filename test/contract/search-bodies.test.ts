@@ -44,15 +44,20 @@ function textOf(n: number): string {
 
 async function fill(): Promise<void> {
   await deliverMail(box.store, { account, to: 'me@box.test' }, `Subject: 1\n\nA delivered one has a trace\n`);
+  await append(Array.from({ length: COUNT - 1 }, (_, i) => Buffer.from(textOf(i + 2))));
+}
+
+async function append(octets: readonly Buffer[]): Promise<void> {
   const messages = [];
-  for (let n = 2; n <= COUNT; n++) {
+  for (const each of octets) {
     const sink = imap.append(0);
     if ('kind' in sink) throw new Error(sink.kind);
-    await sink.write(Buffer.from(textOf(n)));
+    await sink.write(each);
     await sink.close();
     messages.push({ sink, flags: { bits: 0, keywords: [] }, receivedAt: undefined });
   }
-  expect(await imap.finishAppends({ mailbox: 'INBOX', messages })).toMatchObject({ kind: 'appended' });
+  const mailbox = (await imap.mailbox('INBOX'))!;
+  expect(await imap.finishAppends({ mailbox, messages })).toMatchObject({ kind: 'appended' });
 }
 
 async function find(text: string): Promise<number[]> {
@@ -79,4 +84,23 @@ test('bodies that are read ahead are searched as those that are read alone, also
   await box.store.write(cutOff, { blob: row?.content.blob ?? 0 });
   expect(await find(`BODY ${NEEDLE}`)).not.toContain(405);
   expect(await find(`BODY ${NEEDLE}`)).toContain(414);
+});
+
+test('octets that are no text in UTF-8 end no search of the others', async () => {
+  await append([
+    Buffer.from('Subject: Gr\u00fc\u00dfe\r\nX-Kind: old\r\n\r\nzebrafinch \u00e4\r\n', 'latin1'),
+    Buffer.from('Subject: none\r\nX-Kind: \0\r\n\r\nzebra\0finch\r\n'),
+    Buffer.from('Subject: plain\r\nX-Kind: new\r\n\r\nZebrafinch\r\n'),
+  ]);
+  expect(await find('HEADER X-Kind old')).toEqual([1]);
+  expect(await find('HEADER X-Kind new')).toEqual([3]);
+  expect(await find('SUBJECT plain')).toEqual([3]);
+  // Twice as many pages as that which says if bodies are read ahead.
+  await append(Array.from({ length: 450 }, () => Buffer.from('Subject: more\r\n\r\n\u00e4\xff\r\n', 'latin1')));
+  expect(await find('TEXT zebrafinch')).toEqual([1, 3]);
+  await append([
+    Buffer.from('Subject: last\r\n\r\nzebra\0finch\r\n'),
+    Buffer.from('Subject: last\r\n\r\nZebraFinch\r\n'),
+  ]);
+  expect(await find('BODY zebrafinch')).toEqual([1, 3, 455]);
 });

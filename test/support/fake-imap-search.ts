@@ -1,7 +1,7 @@
 import { MailboxColumns } from '../../mail/imap/search/columns/mailbox-columns.ts';
 import type { ColumnSource, KeyColumn } from '../../mail/imap/search/columns/column-source.ts';
-import { matchByFlags } from '../../mail/imap/search/evaluate.ts';
-import type { MessageRowFacts, SearchedView, SearchRow, SearchSource } from '../../mail/imap/search/evaluate.ts';
+import { matchByFlags, type SearchedView } from '../../mail/imap/search/candidates.ts';
+import type { MessageRowFacts, SearchRow, SearchSource } from '../../mail/imap/search/search-source.ts';
 import { findMessages } from '../../mail/imap/search/find.ts';
 import type { FindOrder, FindOutcome } from '../../mail/imap/search/find-order.ts';
 import type { SearchProgram } from '../../mail/imap/search/program.ts';

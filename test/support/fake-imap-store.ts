@@ -470,7 +470,7 @@ export class FakeImapStore implements ImapStore {
     messages,
     replaces,
   }: Parameters<ImapStore['finishAppends']>[0]): Promise<AppendOutcome> {
-    const outcome = await this.storeMessages(mailbox, messages, replaces);
+    const outcome = await this.storeMessages(mailbox.name, messages, replaces);
     for (const { sink } of messages) {
       if (outcome.kind === 'appended') (sink as FakeSink).stored();
       else sink.abort();

@@ -9,6 +9,8 @@ export async function finishAppend(
   Exclude<AppendOutcome, { kind: 'appended' }> | (Extract<AppendOutcome, { kind: 'appended' }> & { uid: number })
 > {
   await sink.close();
-  const outcome = await imap.finishAppends({ mailbox, messages: [{ sink, ...facts }] });
+  const into = await imap.mailbox(mailbox);
+  if (into === undefined) throw new Error(`there is no mailbox ${mailbox}`);
+  const outcome = await imap.finishAppends({ mailbox: into, messages: [{ sink, ...facts }] });
   return outcome.kind === 'appended' ? { ...outcome, uid: outcome.uids[0] ?? 0 } : outcome;
 }

@@ -1,4 +1,11 @@
-import type { AppendOutcome, AppendSink, ImapStore, NewMessage, ReplacedMessage } from '../imap-store.ts';
+import type {
+  AppendOutcome,
+  AppendSink,
+  ImapMailboxInfo,
+  ImapStore,
+  NewMessage,
+  ReplacedMessage,
+} from '../imap-store.ts';
 import { no, type TaggedResponse } from '../tagged-response.ts';
 import type { ImapLimits } from '../limits.ts';
 
@@ -67,7 +74,7 @@ export class AppendBatch {
   }
 
   /** Stores all messages. */
-  async commit(mailbox: string, replaces?: ReplacedMessage): Promise<AppendOutcome> {
+  async commit(mailbox: ImapMailboxInfo, replaces?: ReplacedMessage): Promise<AppendOutcome> {
     const messages = this.#messages.splice(0);
     return this.#store.finishAppends({ mailbox, messages, ...(replaces && { replaces }) });
   }

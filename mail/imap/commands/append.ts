@@ -44,11 +44,12 @@ export function appendUid({ uidValidity, uids }: Extract<AppendOutcome, { kind: 
 /** Reads the messages of APPEND or REPLACE and stores them in one commit. */
 export async function receiveMessages(
   session: Session,
-  { mailbox, text }: AppendArguments,
+  { mailbox: name, text }: AppendArguments,
   { literal }: CommandCall,
   replaces?: ReplacedMessage,
 ): Promise<StoredAppend> {
-  if ((await session.store.mailbox(mailbox)) === undefined) return refused(no('TRYCREATE', 'No such mailbox'));
+  const mailbox = await session.store.mailbox(name);
+  if (mailbox === undefined) return refused(no('TRYCREATE', 'No such mailbox'));
   const batch = new AppendBatch(session.store, session.context.limits);
   try {
     const refusal = await readMessages(session, new AppendInput(session, text, literal), batch, replaces !== undefined);

@@ -58,6 +58,7 @@ export class MailboxWatch {
     for (const name of applyOwnChange(this.#known, change)) this.#created.add(name);
     // Another mailbox of this name is somebody else's.
     if (change.kind === 'removed') this.#created.delete(change.name);
+    if (change.kind === 'renamed') this.#created.delete(change.from);
   }
 
   /** Tests if the client itself created a mailbox of this name. */

@@ -13,9 +13,19 @@ export type OwnChange =
 
 /**
  * Applies a change to the mailboxes as the client knows them. Only this very change: what others did to mailboxes of the
- * same name, or below it, is still to be reported. Returns the names of mailboxes that the client created.
+ * same name, or below it, is still to be reported. Returns the names of mailboxes that the client created, without those
+ * that it knows: if another mailbox has such a name, the report says that the known one is gone, so it has to say also
+ * that the other one is there.
  */
 export function applyOwnChange(known: Map<number, KnownMailbox>, change: OwnChange): readonly string[] {
+  const names = createdBy(known, change);
+  if (names.length === 0) return names;
+  const knownNames = new Set([...known.values()].map(({ name }) => name));
+  return names.filter((name) => !knownNames.has(name));
+}
+
+/** Applies a change. Returns the names that mailboxes had to be created with, if there were none. */
+function createdBy(known: Map<number, KnownMailbox>, change: OwnChange): readonly string[] {
   switch (change.kind) {
     case 'created':
       return pathTo(change.name);

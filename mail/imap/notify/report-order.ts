@@ -36,10 +36,10 @@ function* renames(
     if (before !== undefined && before.name !== now.name) pending.set(before.name, now);
   }
   for (let [old] of pending) {
-    const chain: string[] = [];
+    const chain = new Set<string>();
     // From a rename to the one that frees its new name, and so on.
-    for (let now = pending.get(old); now !== undefined && !chain.includes(old); now = pending.get(old)) {
-      chain.push(old);
+    for (let now = pending.get(old); now !== undefined && !chain.has(old); now = pending.get(old)) {
+      chain.add(old);
       old = now.name;
     }
     yield* chainOfRenames(chain, old, { known, pending });
@@ -48,13 +48,13 @@ function* renames(
 
 /** Reports a chain from its end, where the new name is free. `end` is in the chain: its renames go round. */
 function* chainOfRenames(
-  chain: readonly string[],
+  chain: ReadonlySet<string>,
   end: string,
   { known, pending }: { known: ReadonlyMap<number, WatchedMailbox>; pending: Map<string, ImapMailboxInfo> },
 ): Generator<MailboxUpdate> {
-  const first = chain.includes(end) ? pending.get(end) : undefined;
+  const first = chain.has(end) ? pending.get(end) : undefined;
   if (first !== undefined) yield { before: known.get(first.id), now: undefined };
-  for (const old of chain.toReversed()) {
+  for (const old of [...chain].toReversed()) {
     const now = pending.get(old);
     pending.delete(old);
     if (now !== undefined && now !== first) yield { before: known.get(now.id), now };

@@ -99,8 +99,10 @@ export class SearchContexts {
 
   /** Writes the allowed updates of the view, and before and after them what left and joined the followed searches. */
   report(session: FollowingSession, allowed: AllowedUpdates): Promise<void> {
-    this.#last = this.#last.then(() => this.#report(session, allowed));
-    return this.#last;
+    const report = this.#last.then(() => this.#report(session, allowed));
+    // A report that failed must not fail all after it: with NOTIFY the session goes on.
+    this.#last = report.catch(() => undefined);
+    return report;
   }
 
   async #report(session: FollowingSession, allowed: AllowedUpdates): Promise<void> {
@@ -111,6 +113,7 @@ export class SearchContexts {
     const numbers = new Map<number, number>();
     if (!this.isEmpty && view.isStale) numberAll(view, numbers);
     const updates = view.takeUpdates(allowed);
+    const tags = [...this.#contexts.keys()];
     let before = '';
     let after = '';
     for (const context of this.#contexts.values()) {
@@ -124,7 +127,14 @@ export class SearchContexts {
       before += line(context, 'REMOVEFROM', changes.removed, (uid) => numbers.get(uid) ?? view.sequenceOf(uid));
       after += line(context, 'ADDTO', changes.added, (uid) => view.sequenceOf(uid));
     }
-    await view.noteLabels(session.store);
+    try {
+      await view.noteLabels(session.store);
+    } catch (error) {
+      // The view counts its updates as written: without them the client has other sequence numbers. Their keywords were noted.
+      this.clear();
+      session.writeUnsolicited(updates + tags.map(noUpdate).join(''));
+      throw error;
+    }
     session.writeUnsolicited(before + updates + after);
   }
 }

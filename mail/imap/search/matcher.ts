@@ -63,6 +63,11 @@ export function bodyTextsOf(program: SearchKey): string[] {
   return [...new Set(texts)].filter((text) => text !== '');
 }
 
+/** Tests if a row decides some message: its size, a date, or an id. */
+export function usesRow(program: SearchKey): boolean {
+  return leavesOf(program).some((key) => costOf(key) === 1);
+}
+
 /** Tests if the program is ALL: every message matches. */
 export function matchesAll(program: SearchKey): boolean {
   return program.key === 'all' || (program.key === 'and' && program.of.every(matchesAll));

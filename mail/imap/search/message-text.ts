@@ -5,6 +5,7 @@ import { readFields, unfold, type Field } from '../../message/header.ts';
 import { LIMITS } from '../../message/limits.ts';
 import { unpackParts, type Part } from '../../message/parts.ts';
 import { casemap } from '../../message/subject.ts';
+import { isPlainHeader, isSearchedText, letterRuns } from './lacks-texts.ts';
 import { plainText } from './plain-text.ts';
 import type { BodyFacts, HeaderFacts } from './matcher.ts';
 
@@ -16,29 +17,22 @@ const WINDOW = 256 * 1024;
  * when it may contain a text.
  */
 export function headerFacts(header: string): HeaderFacts {
-  const mayContain = plainHeader(header);
+  const mayContain = once(() => plainHeader(header));
   const facts = once(() => decodedFacts(header));
   return {
-    field: (name, text) => mayContain(text) && facts().field(name, text),
-    anywhere: (text) => mayContain(text) && facts().anywhere(text),
+    field: (name, text) => mayContain()(text) && facts().field(name, text),
+    anywhere: (text) => mayContain()(text) && facts().anywhere(text),
   };
 }
 
-/** Text of which decoding changes the letters: encoded words, other than ASCII, a bare CR. */
-const ENCODED = /=\?|[^\t\r\n\x20-\x7e]|\r(?!\n)/;
-
-/** An address field whose words ENVELOPE shows otherwise. */
-const WRITTEN_OTHERWISE =
-  /^(?:from|to|cc|bcc|sender|reply-to)[ \t]*:(?:[^\r\n]|\r\n[ \t])*?(?:[(\\]|[ \t][@.]|[@.][ \t\r])/im;
-
 /**
- * Returns a test that is false only if a header does not contain a text (in {@link casemap}). A header in plain ASCII
- * contains each word of the text as it stands; white space and colons may differ.
+ * Returns a test that is false only if a header does not contain a text (in {@link casemap}). A plain header contains each
+ * word of the text as it stands; what is between the words may differ.
  */
 function plainHeader(header: string): (text: string) => boolean {
-  if (ENCODED.test(header) || WRITTEN_OTHERWISE.test(header)) return () => true;
+  if (/[^\0-\x7f]/.test(header) || !isPlainHeader(header)) return () => true;
   const upper = header.toUpperCase();
-  return (text) => text.split(/[\s:]+/).every((word) => upper.includes(word));
+  return (text) => letterRuns(text).every((word) => upper.includes(word));
 }
 
 function once<T>(make: () => T): () => T {
@@ -134,7 +128,7 @@ function* piecesOf(blob: Uint8Array, part: Part, about: boolean, overlap: number
     const header = fieldsOf(latin1(blob.subarray(part.headerOffset, part.bodyOffset)));
     yield header.map(({ name, value }) => casemap(`${name}: ${decodeWords(unfold(value))}`)).join('\0');
   }
-  if (!isText(part)) return;
+  if (!isSearchedText(part)) return;
   for (const text of textsOf(blob, part))
     for (let at = 0; at < text.length; at += WINDOW) yield casemap(text.slice(at, at + WINDOW + overlap));
 }
@@ -142,11 +136,6 @@ function* piecesOf(blob: Uint8Array, part: Part, about: boolean, overlap: number
 /** Characters by which windows overlap: the longest text before folding. */
 function overlapOf(texts: readonly string[]): number {
   return 64 + 4 * texts.reduce((most, { length }) => Math.max(most, length), 0);
-}
-
-// Delivery and disposition notifications are message/* and readable; message/rfc822 has parts of its own.
-function isText({ type, subtype }: Part): boolean {
-  return type === 'text' || (type === 'message' && subtype !== 'rfc822');
 }
 
 function textsOf(blob: Uint8Array, part: Part): string[] {

@@ -1,31 +1,12 @@
-import { closeSync, readSync } from 'node:fs';
-import { INLINE_LIMIT } from '../../store/blob/blob.ts';
-import { openBlobFile } from '../../store/blob/open-blob-file.ts';
 import { isUnreadable } from '../../store/blob/unreadable.ts';
 import { query, type Read } from '../../store/engine/types.ts';
-import { redacted } from '../../agents/quarantine/redact.ts';
 import type { HeaderRow } from './columns/column-source.ts';
 import { ColumnCache } from './columns/column-cache.ts';
 import { storedColumns } from './columns/stored-columns.ts';
-import type { MessageRowFacts, SearchRow, SearchSource } from './evaluate.ts';
+import type { MessageRowFacts, SearchSource } from './search-source.ts';
 import { findMessages, type FindInput } from './find.ts';
 import type { FindOutcome } from './find-order.ts';
-
-interface StoredRow extends SearchRow {
-  headerLength: number;
-  /** Header in the blob as latin1, if it was read with those of other messages. */
-  head: string | null;
-  /** The blob, if it was read with those of other messages. */
-  blobOctets: Uint8Array | undefined;
-  /** Octets of trace and blob. */
-  size: number;
-  trace: string;
-  blob: number;
-  /** Offset in the blob from which the content is redacted for this reader. */
-  redactedFrom: number | null;
-  /** It is redacted for some reader. */
-  isRedacted: boolean;
-}
+import { bytesOf, type FoundMessage, withBlobs, withHeads } from './stored-octets.ts';
 
 /** Columns of the mailboxes that this thread searched. */
 const cache = new ColumnCache();
@@ -63,7 +44,7 @@ async function headersOf(
   rx: Read,
   target: SearchTarget,
   uids: readonly number[],
-  messages: SearchSource<StoredRow>,
+  messages: SearchSource<FoundMessage>,
 ): Promise<HeaderRow[]> {
   const found: HeaderRow[] = [];
   for (const row of await withHeads(rx, await rowsOf(rx, target, uids, false))) {
@@ -88,9 +69,9 @@ interface SearchTarget {
   isPerson: boolean;
 }
 
-function storedMessages(rx: Read, target: SearchTarget, unreadable: UnreadableBlob[]): SearchSource<StoredRow> {
+function storedMessages(rx: Read, target: SearchTarget, unreadable: UnreadableBlob[]): SearchSource<FoundMessage> {
   /** Reads only the trace of a damaged message: it must not fail the search of the others. */
-  const readable = async (row: StoredRow, length: number): Promise<Buffer> => {
+  const readable = async (row: FoundMessage, length: number): Promise<Buffer> => {
     try {
       return await bytesOf(rx, row, target.blobs, length);
     } catch (error) {
@@ -99,24 +80,19 @@ function storedMessages(rx: Read, target: SearchTarget, unreadable: UnreadableBl
       return Buffer.from(row.trace, 'latin1');
     }
   };
-  const headerOf = async (row: StoredRow): Promise<string> => {
+  const headerOf = async (row: FoundMessage): Promise<string> => {
     const octets = await readable(row, row.headerLength);
     return octets.toString('latin1');
   };
-  // Counts the messages of the page before, and those of them that were read whole.
-  const page = { rows: 0, wholes: 0 };
   return {
     facts: (uids) => factsOf(rx, target, uids),
-    async rows(uids, withParts) {
-      // Headers decide most messages of some searches: their bodies are not read ahead.
-      const readsAhead = withParts && page.wholes > page.rows / 2;
-      const rows = await rowsOf(rx, target, uids, withParts);
-      Object.assign(page, { rows: rows.length, wholes: 0 });
-      return readsAhead ? withBlobs(rx, rows) : withHeads(rx, rows);
+    async rows(uids, reads) {
+      const rows = await rowsOf(rx, target, uids, reads !== 'headers');
+      return reads === 'messages' ? withBlobs(rx, rows) : withHeads(rx, rows);
     },
     header: (row) => (row.head === null ? headerOf(row) : row.trace + row.head),
     whole(row) {
-      page.wholes++;
+      if (row.ascii !== undefined) return Buffer.from(row.ascii.text, 'latin1');
       if (row.blobOctets === undefined) return readable(row, row.size - row.traceLength);
       return row.trace === '' ? row.blobOctets : Buffer.concat([Buffer.from(row.trace, 'latin1'), row.blobOctets]);
     },
@@ -149,7 +125,7 @@ async function rowsOf(
   { account, mailbox, isPerson }: SearchTarget,
   uids: readonly number[],
   withParts: boolean,
-): Promise<StoredRow[]> {
+): Promise<FoundMessage[]> {
   const rows = await rx.all<{
     uid: number;
     size: number;
@@ -180,95 +156,4 @@ async function rowsOf(
     blob: row.blob_id,
     redactedFrom: isPerson ? null : row.redacted_from,
   }));
-}
-
-/** Octets up to which headers are read together: a header of usual length costs no look-up of its own. */
-const SHORT_HEADER = 16_384;
-
-/** Adds short headers in ASCII; none if one is damaged: each is then read alone, and fails alone. */
-async function withHeads(rx: Read, rows: StoredRow[]): Promise<StoredRow[]> {
-  const heads = await headsOf(rx, rows);
-  for (const row of rows) row.head ??= heads.get(row.blob)?.slice(0, row.headerLength) ?? null;
-  return rows;
-}
-
-async function headsOf(rx: Read, rows: readonly StoredRow[]): Promise<Map<number, string>> {
-  const wanted = rows.filter((row) => row.head === null && !row.isRedacted && row.headerLength <= SHORT_HEADER);
-  if (wanted.length === 0) return new Map();
-  try {
-    const found = await rx.all<{ id: number; octets: number; head: string | null }>(
-      `SELECT b.id, CAST(j.value ->> 1 AS INTEGER) AS octets,
-         CAST(substr(b.data, 1, CAST(j.value ->> 1 AS INTEGER)) AS TEXT) AS head
-       FROM json_each(?, '$') j CROSS JOIN blob b ON b.id = CAST(j.value ->> 0 AS INTEGER) WHERE b.file IS NULL`,
-      JSON.stringify(wanted.map((row) => [row.blob, row.headerLength])),
-    );
-    return new Map(found.flatMap(({ id, octets, head }) => (isWhole(head, octets) ? [[id, head]] : [])));
-  } catch (error) {
-    if (!isUnreadable(error)) throw error;
-    return new Map();
-  }
-}
-
-/** Octets of messages that are read ahead at once. */
-const MAX_AHEAD = 1024 * 1024;
-
-/** Adds the blobs of messages that are stored in rows, as many as fit into memory, and the headers of the others. */
-async function withBlobs(rx: Read, rows: StoredRow[]): Promise<StoredRow[]> {
-  let left = MAX_AHEAD;
-  const isShort = (row: StoredRow): boolean => !row.isRedacted && row.size - row.traceLength <= INLINE_LIMIT;
-  const wanted = rows.filter((row) => isShort(row) && (left -= row.size) >= 0);
-  const blobs = await blobsOf(rx, wanted);
-  for (const row of wanted) {
-    const octets = blobs.get(row.blob);
-    // A shorter one is damaged, and is read alone.
-    if (octets?.byteLength !== row.size - row.traceLength) continue;
-    row.blobOctets = octets;
-    row.head = octets.toString('latin1', 0, row.headerLength);
-  }
-  return withHeads(rx, rows);
-}
-
-async function blobsOf(rx: Read, rows: readonly StoredRow[]): Promise<Map<number, Buffer>> {
-  try {
-    const found = await rx.all<{ id: number; data: Uint8Array }>(
-      'SELECT id, data FROM blob WHERE id IN (SELECT value FROM json_each(?)) AND file IS NULL AND data IS NOT NULL',
-      JSON.stringify(rows.map(({ blob }) => blob)),
-    );
-    return new Map(found.map(({ id, data }) => [id, Buffer.from(data.buffer, data.byteOffset, data.byteLength)]));
-  } catch (error) {
-    if (!isUnreadable(error)) throw error;
-    return new Map();
-  }
-}
-
-/** Trace and the first `length` octets of the blob. Reads files synchronously: the thread has no other work. */
-async function bytesOf(rx: Read, row: StoredRow, blobs: string, length: number): Promise<Buffer> {
-  const found = await rx.get<{ file: string | null; data: Uint8Array | null }>(
-    'SELECT file, CASE WHEN file IS NULL THEN substr(data, 1, CAST(? AS INTEGER)) END AS data FROM blob WHERE id = ?',
-    length,
-    row.blob,
-  );
-  const trace = Buffer.from(row.trace, 'latin1');
-  if (found === undefined) return trace;
-  const body =
-    found.file === null ? (found.data ?? new Uint8Array(0)) : beginningOf(openBlobFile(blobs, found.file), length);
-  return Buffer.concat([trace, row.redactedFrom === null ? body : redacted(body, 0, row.redactedFrom)]);
-}
-
-/** True for a header of which each character is an octet: octets above 127 are none in a text of SQLite. */
-function isWhole(head: string | null, octets: number): head is string {
-  return head?.length === octets && !/[^\0-\x7f]/.test(head);
-}
-
-/** Reads only the begin of an open file, and closes it: searches read headers far more often than attachments. */
-function beginningOf(file: number, length: number): Buffer {
-  try {
-    const octets = Buffer.allocUnsafeSlow(length);
-    let size = 0;
-    for (let read = -1; size < length && read !== 0; size += read)
-      read = readSync(file, octets, size, length - size, size);
-    return octets.subarray(0, size);
-  } finally {
-    closeSync(file);
-  }
 }

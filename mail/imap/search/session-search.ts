@@ -2,7 +2,7 @@ import type { Session } from '../session.ts';
 import { no, type TaggedResponse } from '../tagged-response.ts';
 import { ImapSyntaxError } from '../wire/syntax-error.ts';
 import { bindSearch, usesSequence } from './bind.ts';
-import type { SearchedView } from './evaluate.ts';
+import type { SearchedView } from './candidates.ts';
 import type { FoundMessages, SearchProgram } from './program.ts';
 import { hasFuzzy, resolveFuzzy } from './resolve-fuzzy.ts';
 import type { SortKey } from './sort/sort-key.ts';

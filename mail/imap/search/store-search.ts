@@ -1,7 +1,7 @@
 import { BlobUnreadable } from '../../store/blob/unreadable.ts';
 import type { MailStore } from '../../store/store.ts';
 import type { ImapStore, MailboxSearchOptions } from '../imap-store.ts';
-import { matchByFlags, type SearchedView } from './evaluate.ts';
+import { matchByFlags, type SearchedView } from './candidates.ts';
 import type { FindInput } from './find.ts';
 import type { FindOutcome } from './find-order.ts';
 import type { SearchProgram, TextKey } from './program.ts';

@@ -26,20 +26,22 @@ export async function append(session: ModelSession): Promise<void> {
   await session.learn();
 }
 
-/** APPEND whose literal waits while others change mailboxes: what they did is reported at once, at its end. */
+/**
+ * APPEND whose literal waits while others change mailboxes: what they did is reported at once, at its end. The message goes to
+ * the mailbox that had the name at first, which another name does not change.
+ */
 export async function appendSlowly(session: ModelSession): Promise<void> {
   const { random, truth, sessions } = session.account;
-  const { name } = random.one(truth.mailboxes);
-  const tag = await session.client.beginLiteral(`APPEND ${name} ()`, MESSAGE);
+  const box = random.one(truth.mailboxes);
+  const tag = await session.client.beginLiteral(`APPEND ${box.name} ()`, MESSAGE);
   const others = sessions.filter((each) => each !== session && each.isReady);
   for (let count = random.below(4); count >= 0; count -= 1) {
     const ready = others.filter((each) => each.isReady);
     if (ready.length > 0) await changeMailboxes(random.one(ready));
   }
-  const box = truth.find(name);
-  const uid = box === undefined ? 0 : truth.append(box, []);
-  const lines = await session.client.endLiteral(tag, MESSAGE, box === undefined ? 'TRYCREATE' : undefined);
-  if (box !== undefined) expectAppended(lines.at(-1), uid);
+  const uid = box.gone ? 0 : truth.append(box, []);
+  const lines = await session.client.endLiteral(tag, MESSAGE, box.gone ? 'TRYCREATE' : undefined);
+  if (!box.gone) expectAppended(lines.at(-1), uid);
   if (session.isReady && session.selected !== undefined) await session.learn();
 }
 

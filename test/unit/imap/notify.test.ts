@@ -1,7 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { MailboxWatch } from '../../../mail/imap/notify/mailbox-watch.ts';
 import { imapWorld } from '../../support/imap-world.ts';
-import type { ImapClient } from '../../support/imap-world.ts';
+import type { ImapClient, ImapWorld } from '../../support/imap-world.ts';
+import type { FakeImapStore } from '../../support/fake-imap-store.ts';
 import { sharingWorld } from '../../support/sharing-world.ts';
 
 const SENT = 'NOTIFY SET (mailboxes Sent (MessageNew MessageExpunge))';
@@ -113,15 +114,16 @@ test('shared mailboxes: only their /shared/ entries are reported to others', asy
   for (const client of [bob, eve]) expect(await client.command('NOOP')).toEqual(['t OK NOOP completed']);
 });
 
-test('an own change hides nothing that others did to mailboxes of that name, or below it', async () => {
+/** Reports of names, of a client that knows these mailboxes, after changes of others and its own. */
+async function reportsAfter(
+  known: readonly string[],
+  change: (world: ImapWorld, watch: MailboxWatch) => Promise<void>,
+): Promise<string[]> {
   await using world = await imapWorld();
   const watch = new MailboxWatch();
-  await world.store.create('a');
+  for (const name of known) await world.store.create(name);
   watch.reset(await world.store.mailboxes());
-  await world.store.create('a/theirs');
-  await world.store.rename('a', 'b');
-  await world.store.create('a');
-  watch.addOwn({ kind: 'created', name: 'a' });
+  await change(world, watch);
   const context = {
     events: () => new Set(['MailboxName'] as const),
     selected: undefined,
@@ -131,8 +133,51 @@ test('an own change hides nothing that others did to mailboxes of that name, or 
     status: () => '',
   };
   const responses = [...watch.changes(await world.store.mailboxes(), context)];
-  expect(responses.filter((response) => response !== '')).toEqual([
-    '* LIST (\\HasChildren) "/" b ("OLDNAME" ("a"))\r\n',
-    '* LIST (\\HasNoChildren) "/" b/theirs\r\n',
+  return responses.filter((response) => response !== '').map((response) => response.trim());
+}
+
+test('an own change hides nothing that others did to mailboxes of that name, or below it', async () => {
+  const reports = await reportsAfter(['a'], async ({ store }, watch) => {
+    await store.create('a/theirs');
+    await store.rename('a', 'b');
+    await store.create('a');
+    watch.addOwn({ kind: 'created', name: 'a' });
+  });
+  expect(reports).toEqual([
+    '* LIST (\\HasChildren) "/" b ("OLDNAME" ("a"))',
+    '* LIST (\\HasNoChildren) "/" b/theirs',
+    '* LIST (\\HasNoChildren) "/" a',
   ]);
+});
+
+test.each([
+  [
+    'deletes and creates',
+    (store: FakeImapStore): Promise<unknown> => store.remove('b'),
+    ['* LIST (\\NonExistent) "/" b'],
+  ],
+  [
+    'renames and creates',
+    (store: FakeImapStore): Promise<unknown> => store.rename('b', 'c'),
+    ['* LIST (\\HasNoChildren) "/" c ("OLDNAME" ("b"))'],
+  ],
+])('a mailbox that the client renamed and another session %s again is reported', async (_what, remove, gone) => {
+  const reports = await reportsAfter(['a'], async ({ store }, watch) => {
+    await store.rename('a', 'b');
+    watch.addOwn({ kind: 'renamed', from: 'a', to: 'b' });
+    await remove(store);
+    await store.create('b');
+  });
+  expect(reports).toEqual([...gone, '* LIST (\\HasNoChildren) "/" b']);
+});
+
+test('a mailbox that another session creates under the old name of one that the client created is reported', async () => {
+  const reports = await reportsAfter([], async ({ store }, watch) => {
+    await store.create('a');
+    watch.addOwn({ kind: 'created', name: 'a' });
+    await store.rename('a', 'b');
+    watch.addOwn({ kind: 'renamed', from: 'a', to: 'b' });
+    await store.create('a');
+  });
+  expect(reports).toEqual(['* LIST (\\HasNoChildren) "/" a']);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DELETED } from '../../../mail/store/mailbox/flags.ts';
 import type { ImapClient, ImapWorld } from '../../support/imap-world.ts';
 import { imapWorld } from '../../support/imap-world.ts';
 
@@ -11,7 +12,7 @@ interface LabelWorld extends AsyncDisposable {
   label: (keyword: string) => Promise<number>;
   /** Runs once, while the store records that. */
   meanwhile: (act: () => Promise<unknown>) => void;
-  failNext: (error: Error) => void;
+  failNext: (error: Error | undefined) => void;
 }
 
 /** A session that has INBOX with one message open, beside another one that sets keywords. */
@@ -101,6 +102,35 @@ describe('keywords that arrive in an open session', () => {
     Object.assign(one.world.store, { onLabels: async () => void (await Promise.resolve((queried += 1))) });
     for (let i = 0; i < 5; i += 1) await one.client.command('FETCH 1 FLAGS');
     expect(queried).toBe(0);
+  });
+
+  test('end followed searches, not the session of NOTIFY, when the store cannot be read, and no EXPUNGE is lost', async () => {
+    await using one = await labelWorld();
+    const { client, world } = one;
+    const { store } = world;
+    store.deliver('INBOX', 'Subject: second\n\nb\n');
+    await client.command('NOTIFY SET (selected (MessageNew MessageExpunge FlagChange))');
+    await client.command('SEARCH RETURN (UPDATE) KEYWORD word');
+    await client.command('NOOP');
+    const search = store.search.bind(store);
+    const failing: typeof search = async (...of) => {
+      Object.assign(store, { search });
+      one.failNext(new Error('disk'));
+      await one.label('later');
+      return search(...of);
+    };
+    Object.assign(store, { search: failing });
+    const { mailbox } = store.find('INBOX')!;
+    await store.store(mailbox, [2], 'add', { bits: DELETED, keywords: [] });
+    await one.label('word');
+    await store.expunge(mailbox, [2]);
+    const lines = await client.until((line) => line.includes('NOTIFICATIONOVERFLOW'));
+    expect(lines).toContainEqual('* 2 EXPUNGE');
+    expect(lines).toContainEqual(expect.stringMatching(/^\* NO \[NOUPDATE "t"\]/));
+    expect(lines.filter((line) => line.includes('ESEARCH') || line.includes('later'))).toEqual([]);
+    one.failNext(undefined);
+    expect(await client.command('FETCH * UID')).toContainEqual('* 1 FETCH (UID 1)');
+    expect(await client.command('SEARCH RETURN (UPDATE) ALL')).toContainEqual('t OK Searched');
   });
 
   test('end the session in IDLE when the store cannot be read, and show nothing', async () => {

@@ -1,5 +1,5 @@
 import { casemap } from '../../../message/subject.ts';
-import type { Candidates } from '../evaluate.ts';
+import type { Candidates } from '../candidates.ts';
 import { costOf, onDay } from '../matcher.ts';
 import type { SearchKey } from '../program.ts';
 import { onLocalDay } from '../../wire/local-time.ts';

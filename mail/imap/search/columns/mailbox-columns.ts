@@ -87,12 +87,12 @@ export class MailboxColumns {
     this.#keys.set(column, keys);
     return this.#inTurn(async () => {
       while (keys.length < this.length) {
+        this.#checkRoom();
         const rows = await source.keys(column, this.#uidBefore(keys.length), PAGE);
         this.#align(keys.length, rows, (row) => {
           keys.push(row?.key ?? '');
           this.#keyOctets += KEY_OCTETS + (row?.key.length ?? 0);
         });
-        this.#checkRoom();
         check();
       }
       return keys;
@@ -103,6 +103,7 @@ export class MailboxColumns {
   loadThreads(source: ColumnSource, check: () => void): Promise<void> {
     return this.#inTurn(async () => {
       while (this.threads.length < this.length) {
+        this.#checkRoom();
         const from = this.threads.length;
         const rows = await source.threading(this.#uidBefore(from), HEADER_PAGE);
         const open = rows.filter((row) => ThreadColumns.isAmbiguous(row)).map(({ uid }) => uid);
@@ -110,7 +111,6 @@ export class MailboxColumns {
           open.length === 0 ? [] : (await source.headers(open)).map(({ uid, header }) => [uid, header]),
         );
         this.#align(from, rows, (row) => this.threads.append(row, row && headers.get(row.uid)), HEADER_PAGE);
-        this.#checkRoom();
         await source.pause?.();
         check();
       }
@@ -133,6 +133,7 @@ export class MailboxColumns {
     }
   }
 
+  /** Refuses before a page is read: each refused order would read and keep one more. */
   #checkRoom(): void {
     if (this.octets > this.#maxOctets) throw new ColumnsTooLong();
   }

@@ -1,4 +1,4 @@
-import type { Candidates } from '../evaluate.ts';
+import type { Candidates } from '../candidates.ts';
 import { usesFlags } from '../matcher.ts';
 import type { SearchProgram } from '../program.ts';
 import type { ColumnSource } from './column-source.ts';
